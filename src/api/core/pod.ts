@@ -1,0 +1,120 @@
+/** Pod: the fields of the published type that our components read or write. */
+
+import type { Condition, KubeObject } from '../meta.ts';
+import type { Resource } from '../resource.ts';
+
+export type EnvVar = {
+  readonly name: string;
+  readonly value?: string;
+  readonly valueFrom?: { readonly fieldRef?: { readonly fieldPath: string } };
+};
+export type VolumeMount = { readonly name: string; readonly mountPath: string; readonly readOnly?: boolean; readonly subPath?: string };
+export type ResourceRequirements = {
+  readonly requests?: Readonly<Record<string, string>>;
+  readonly limits?: Readonly<Record<string, string>>;
+};
+export type ContainerPort = { readonly name?: string; readonly containerPort: number; readonly protocol?: string };
+export type SecurityContext = {
+  readonly runAsUser?: number;
+  readonly runAsGroup?: number;
+  readonly runAsNonRoot?: boolean;
+  readonly fsGroup?: number;
+  readonly allowPrivilegeEscalation?: boolean;
+  readonly capabilities?: { readonly add?: readonly string[]; readonly drop?: readonly string[] };
+  readonly seccompProfile?: { readonly type: string };
+};
+export type Container = {
+  readonly name: string;
+  readonly image?: string;
+  readonly imagePullPolicy?: 'Always' | 'IfNotPresent' | 'Never';
+  readonly command?: readonly string[];
+  readonly args?: readonly string[];
+  readonly workingDir?: string;
+  readonly env?: readonly EnvVar[];
+  readonly ports?: readonly ContainerPort[];
+  readonly resources?: ResourceRequirements;
+  readonly volumeMounts?: readonly VolumeMount[];
+  readonly securityContext?: SecurityContext;
+};
+export type PodVolume = {
+  readonly name: string;
+  readonly emptyDir?: { readonly medium?: string; readonly sizeLimit?: string };
+  readonly hostPath?: { readonly path: string; readonly type?: string };
+  readonly configMap?: { readonly name: string; readonly optional?: boolean };
+  readonly secret?: { readonly secretName: string; readonly optional?: boolean };
+  readonly persistentVolumeClaim?: { readonly claimName: string; readonly readOnly?: boolean };
+  readonly image?: { readonly reference: string; readonly pullPolicy?: 'Always' | 'IfNotPresent' | 'Never' };
+};
+export type Toleration = {
+  readonly key?: string;
+  readonly operator?: string;
+  readonly value?: string;
+  readonly effect?: string;
+  readonly tolerationSeconds?: number;
+};
+export type PodSpec = {
+  readonly nodeName?: string;
+  readonly nodeSelector?: Readonly<Record<string, string>>;
+  readonly schedulerName?: string;
+  readonly restartPolicy?: 'Always' | 'OnFailure' | 'Never';
+  readonly terminationGracePeriodSeconds?: number;
+  readonly serviceAccountName?: string;
+  readonly automountServiceAccountToken?: boolean;
+  readonly enableServiceLinks?: boolean;
+  readonly hostname?: string;
+  readonly subdomain?: string;
+  readonly priorityClassName?: string;
+  readonly tolerations?: readonly Toleration[];
+  readonly affinity?: object;
+  readonly readinessGates?: readonly { readonly conditionType: string }[];
+  readonly securityContext?: SecurityContext;
+  readonly initContainers?: readonly Container[];
+  readonly containers: readonly Container[];
+  readonly volumes?: readonly PodVolume[];
+};
+export type ContainerState = {
+  readonly waiting?: { readonly reason: string; readonly message?: string };
+  readonly running?: { readonly startedAt: string };
+  readonly terminated?: {
+    readonly exitCode: number;
+    readonly signal?: number;
+    readonly reason: string;
+    readonly message?: string;
+    readonly startedAt?: string;
+    readonly finishedAt?: string;
+    readonly containerID?: string;
+  };
+};
+export type ContainerStatus = {
+  readonly name: string;
+  readonly image: string;
+  readonly imageID: string;
+  readonly containerID?: string;
+  readonly ready: boolean;
+  readonly started?: boolean;
+  readonly restartCount: number;
+  readonly state?: ContainerState;
+  readonly lastState?: ContainerState;
+};
+export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
+export type PodStatus = {
+  readonly phase?: PodPhase;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly conditions?: readonly Condition[];
+  readonly hostIP?: string;
+  readonly podIP?: string;
+  readonly podIPs?: readonly { readonly ip: string }[];
+  readonly startTime?: string;
+  readonly qosClass?: 'Guaranteed' | 'Burstable' | 'BestEffort';
+  readonly containerStatuses?: readonly ContainerStatus[];
+  readonly initContainerStatuses?: readonly ContainerStatus[];
+};
+export type Pod = KubeObject & { readonly kind: 'Pod'; readonly spec: PodSpec; readonly status?: PodStatus };
+
+export const PODS: Resource<Pod> = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', isNamespaced: true };
+
+/** Nothing in this Pod will run again. */
+export function isPodFinal(pod: Pod): boolean {
+  return pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
+}

@@ -1,0 +1,23 @@
+/** Labels, annotations and finalizers that are part of the KubeVirt API; spelled once. */
+export const GROUP = 'kubevirt.io';
+
+export const LABEL_COMPONENT = 'kubevirt.io';
+export const LABEL_CREATED_BY = 'kubevirt.io/created-by';
+export const LABEL_NODE_NAME = 'kubevirt.io/nodeName';
+export const LABEL_SCHEDULABLE = 'kubevirt.io/schedulable';
+export const LABEL_VM_NAME = 'vm.kubevirt.io/name';
+export const LABEL_VMI_ID = 'vmi.kubevirt.io/id';
+
+export const ANNOTATION_DOMAIN = 'kubevirt.io/domain';
+export const ANNOTATION_HEARTBEAT = 'kubevirt.io/heartbeat';
+export const ANNOTATION_VM_GENERATION = 'kubevirt.io/vm-generation';
+
+export const FINALIZER_VM_CONTROLLER = 'kubevirt.io/virtualMachineControllerFinalize';
+export const FINALIZER_VMI = 'kubevirt.io/foregroundDeleteVirtualMachine';
+
+/** The Pod condition that takes a paused guest out of its Services. */
+export const READINESS_GATE_UNPAUSED = 'kubevirt.io/virtual-machine-unpaused';
+/** The container of a launcher Pod that becomes QEMU. */
+export const COMPUTE_CONTAINER = 'compute';
+/** Where our own components live, embedded and on a cluster. */
+export const INSTALL_NAMESPACE = 'kubevirt';

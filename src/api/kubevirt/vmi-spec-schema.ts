@@ -1,0 +1,129 @@
+/** What a guest is made of: the spec of a VirtualMachineInstance and of the template in a VirtualMachine. */
+import { boolean, foreign, integer, list, listBy, mapOf, object, oneOf, optional, quantity, type Static, text } from '../schema/dsl.ts';
+
+const BUSES = ['virtio', 'sata', 'scsi', 'usb'] as const;
+
+const diskSchema = object('A device that shows a volume to the guest.', {
+  name: text('The name of the volume that this device shows, unless volumeName says another.'),
+  volumeName: optional(text('The volume, when its name differs from that of the device. An old spelling that is still understood.')),
+  disk: optional(
+    object('Show the volume as a disk. This is what a device without any of disk, cdrom and lun is.', {
+      bus: optional(oneOf('How the disk is attached.', BUSES)),
+      readonly: optional(boolean('The guest may read but not write.')),
+    }),
+  ),
+  cdrom: optional(
+    object('Show the volume as a CD-ROM drive.', {
+      bus: optional(oneOf('How the drive is attached.', BUSES)),
+      readonly: optional(boolean('Always true for a drive; accepted for compatibility.')),
+    }),
+  ),
+  serial: optional(text('A serial number that the guest can read.', { maxLength: 256 })),
+  bootOrder: optional(integer('Devices are tried for booting from the lowest number up.', { minimum: 1 })),
+  cache: optional(oneOf('How the host caches writes.', ['none', 'writethrough', 'writeback'])),
+});
+
+const interfaceSchema = object('A network card.', {
+  name: text('The network of this name is what the card is plugged into.'),
+  model: optional(oneOf('Which card the guest sees.', ['virtio', 'e1000', 'e1000e', 'rtl8139'])),
+  macAddress: optional(text('The hardware address; one is made up, and kept, when it is not given.')),
+  bridge: optional(object('Hand the address of the Pod to the guest. Embedded, this is the same as masquerade.', {})),
+  masquerade: optional(object('Put the guest behind the address of its Pod.', {})),
+  ports: optional(
+    list(
+      'Ports of the guest that the network may reach.',
+      object('One port.', {
+        name: optional(text('A name for Services to refer to.')),
+        port: integer('The number.', { minimum: 1, maximum: 65535 }),
+        protocol: optional(oneOf('TCP when not given.', ['TCP', 'UDP'])),
+      }),
+    ),
+  ),
+});
+
+const domainSchema = object('The virtual hardware.', {
+  cpu: optional(
+    object('Processors. Their number is cores x sockets x threads.', {
+      cores: optional(integer('Cores in each socket.', { minimum: 1 })),
+      sockets: optional(integer('Sockets.', { minimum: 1 })),
+      threads: optional(integer('Threads in each core.', { minimum: 1 })),
+      model: optional(text('The processor that the guest sees; the most capable one of the host when not given.')),
+    }),
+  ),
+  memory: optional(
+    object('Memory of the guest.', { guest: optional(quantity('How much the guest sees; the memory request when not given.')) }),
+  ),
+  machine: optional(object('The board.', { type: optional(text('A machine type such as q35; the default when empty.')) })),
+  firmware: optional(
+    object('What the guest can read about its machine.', {
+      uuid: optional(text('The identity of the machine. Kept for the life of a VirtualMachine.')),
+      serial: optional(text('The serial number of the machine.')),
+    }),
+  ),
+  resources: optional(
+    object('What the Pod asks of its node.', {
+      requests: optional(mapOf('What is set aside: memory, cpu.', quantity('An amount.'))),
+      limits: optional(mapOf('What may at most be used.', quantity('An amount.'))),
+    }),
+  ),
+  devices: object('Disks, network cards and the like.', {
+    disks: optional(listBy('Disks and drives.', diskSchema, ['name'], { maxItems: 256 })),
+    interfaces: optional(listBy('Network cards.', interfaceSchema, ['name'], { maxItems: 256 })),
+    autoattachPodInterface: optional(boolean('False gives a guest without any network card when none is listed.')),
+    autoattachSerialConsole: optional(boolean('False leaves out the serial console.')),
+    autoattachGraphicsDevice: optional(boolean('False leaves out the graphics card and the VNC console.')),
+    rng: optional(object('Give the guest a source of randomness.', {})),
+  }),
+});
+
+const cloudInitSchema = object('Data for cloud-init, as a small disk with the label cidata.', {
+  userData: optional(text('What cloud-init is to do: a #cloud-config document or a script.')),
+  userDataBase64: optional(text('The same, encoded.')),
+  secretRef: optional(object('Take it from the key userdata of a Secret.', { name: optional(text('The Secret, in the same namespace.')) })),
+  networkData: optional(text('Network configuration for cloud-init.')),
+  networkDataBase64: optional(text('The same, encoded.')),
+});
+
+const imageSourceSchema = object('A disk image that comes in a container image, under /disk. Writes are lost when the instance ends.', {
+  image: text('The container image.', { minLength: 1 }),
+  imagePullPolicy: optional(oneOf('When to fetch it.', ['Always', 'IfNotPresent', 'Never'])),
+  path: optional(text('The file inside the image, when there is more than one.')),
+});
+
+const volumeSchema = object('A source of data for a disk. Exactly one source is set.', {
+  name: text('What disks refer to.'),
+  containerDisk: optional(imageSourceSchema),
+  registryDisk: optional(imageSourceSchema),
+  cloudInitNoCloud: optional(cloudInitSchema),
+  emptyDisk: optional(object('An empty disk that lives as long as the instance.', { capacity: quantity('Its size.') })),
+});
+
+const networkSchema = object('Something a network card can be plugged into.', {
+  name: text('What interfaces refer to.'),
+  pod: optional(
+    object('The network that Pods are on.', { vmNetworkCIDR: optional(text('The guest side of masquerade; 10.0.2.0/24 when not given.')) }),
+  ),
+});
+
+export const vmiSpecSchema = object('What the guest is made of and how it is run.', {
+  domain: domainSchema,
+  volumes: optional(listBy('Sources of data for the disks.', volumeSchema, ['name'], { maxItems: 256 })),
+  networks: optional(listBy('What the network cards are plugged into.', networkSchema, ['name'], { maxItems: 256 })),
+  hostname: optional(text('The name the guest is told; the name of the instance up to the first dot when not given.')),
+  subdomain: optional(text('The domain part of that name inside the cluster.')),
+  terminationGracePeriodSeconds: optional(
+    integer('How long the guest has to shut down before it is cut off; 30 when not given.', { minimum: 0, format: 'int64' }),
+  ),
+  startStrategy: optional(oneOf('Paused starts the guest with its processors stopped.', ['Paused'])),
+  nodeSelector: optional(mapOf('Labels that the node must have.', text('The value.'))),
+  affinity: optional(foreign('Finer rules for the choice of node, as for Pods.')),
+  tolerations: optional(foreign<readonly object[]>('Taints that the Pod puts up with, as for Pods.', 'array')),
+  schedulerName: optional(text('Another scheduler than the default one.')),
+  priorityClassName: optional(text('The priority of the Pod.')),
+  evictionStrategy: optional(oneOf('What to do when the node is drained.', ['None'])),
+});
+
+export type VmiSpec = Static<typeof vmiSpecSchema>;
+export type Volume = Static<typeof volumeSchema>;
+export type Disk = Static<typeof diskSchema>;
+export type Interface = Static<typeof interfaceSchema>;

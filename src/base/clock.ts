@@ -1,0 +1,28 @@
+/** Time as a dependency, so that tests decide what time it is. */
+export type Clock = {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Resolves after `ms`, or at once (without throwing) when the signal aborts. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+};
+
+/** The machine's own clock. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted) return resolve();
+      const timer = setTimeout(done, ms);
+      function done() {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', done);
+        resolve();
+      }
+      signal?.addEventListener('abort', done, { once: true });
+    }),
+};
+
+/** A time stamp as Kubernetes writes it: RFC 3339, whole seconds, UTC. */
+export function timestamp(nowMs: number): string {
+  return `${new Date(nowMs).toISOString().slice(0, 19)}Z`;
+}

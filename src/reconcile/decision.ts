@@ -1,0 +1,47 @@
+/** What a controller wants to happen, as a value: comparing, logging or discarding it changes nothing. */
+import type { KubeObject, Ref } from '../api/meta.ts';
+
+/** Recorded on the object a decision is about, once, when the action it belongs to has succeeded. */
+export type EventToRecord = { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: string };
+
+/** One write. `because` is shown to humans: it becomes the log line. */
+export type Action = { readonly because: string; readonly event?: EventToRecord } & (
+  | { readonly do: 'create'; readonly object: KubeObject }
+  /** A merge patch; `resourceVersion` makes it conditional on the object being as observed. */
+  | {
+      readonly do: 'patch';
+      readonly target: Ref;
+      readonly patch: object;
+      readonly subresource?: 'status';
+      readonly resourceVersion?: string;
+    }
+  | { readonly do: 'delete'; readonly target: Ref; readonly gracePeriodSeconds?: number }
+  /** Only an event, no write to any object. */
+  | { readonly do: 'record'; readonly event: EventToRecord }
+);
+
+export type Decision = { readonly actions: readonly Action[]; readonly lookAgainAfterMs?: number };
+
+export const nothingToDo: Decision = { actions: [] };
+
+/** Renders a decision as one line per action: used by logs and by tests. */
+export function explain(decision: Decision): string[] {
+  const lines = decision.actions.map((action) => `${action.do} ${subjectOf(action)}: ${action.because}`);
+  if (decision.lookAgainAfterMs !== undefined) lines.push(`look again in ${decision.lookAgainAfterMs / 1000}s`);
+  return lines;
+}
+
+function subjectOf(action: Action): string {
+  switch (action.do) {
+    case 'create': {
+      const { name, generateName, namespace } = action.object.metadata;
+      return `${action.object.kind} ${namespace ?? ''}/${name || `${generateName}*`}`;
+    }
+    case 'patch':
+      return `${action.target.kind}${action.subresource ? ` ${action.subresource}` : ''} ${action.target.namespace ?? ''}/${action.target.name}`;
+    case 'delete':
+      return `${action.target.kind} ${action.target.namespace ?? ''}/${action.target.name}`;
+    case 'record':
+      return `event ${action.event.reason}`;
+  }
+}

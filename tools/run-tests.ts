@@ -1,0 +1,27 @@
+/** Runs one set of tests with node's runner. `unit` = beside the sources and test/integration; `e2e` = real guests. */
+import { spawnSync } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+
+const SETS: Record<string, { files: string[]; timeoutMs: number; concurrency: number }> = {
+  unit: {
+    files: ['src/**/*.test.ts', 'tools/**/*.test.ts', 'test/integration/**/*.test.ts'],
+    timeoutMs: 120_000,
+    concurrency: availableParallelism(),
+  },
+  e2e: { files: ['test/e2e/**/*.test.ts'], timeoutMs: 300_000, concurrency: 2 },
+};
+
+const [name = 'unit', ...patterns] = process.argv.slice(2);
+const set = SETS[name];
+if (!set) {
+  console.error(`error: there is no set of tests named ${name}\nfix: one of ${Object.keys(SETS).join(', ')}`);
+  process.exit(2);
+}
+const flags = [
+  '--test',
+  `--test-timeout=${set.timeoutMs}`,
+  `--test-concurrency=${set.concurrency}`,
+  '--disable-warning=ExperimentalWarning',
+];
+const result = spawnSync(process.execPath, [...flags, ...(patterns.length > 0 ? patterns : set.files)], { stdio: 'inherit' });
+process.exit(result.status ?? 1);
