@@ -1,0 +1,213 @@
+/**
+ * The durable store: one append-only log with one global revision on disk, the current state in memory.
+ *
+ * - All writes of one turn of the event loop share a transaction (group commit). A write resolves after COMMIT, and
+ *   only then can readers and watchers see it, so nothing is ever shown that a crash could take back.
+ * - The expected revision of a write is compared inside that transaction, so a loser that reads again sees the winner.
+ * - The newest `historySize` changes can be replayed, after a restart too; older rows are forgotten a few per commit.
+ */
+import { ApiError, messageOf } from '../../base/errors.ts';
+import type { Entry, StoreEvent, WriteOperation } from './entry.ts';
+import { History } from './history.ts';
+import { LogTable } from './log-table.ts';
+import { openDatabase, sqliteCode } from './open-database.ts';
+import { State } from './state.ts';
+
+export type StoreOptions = {
+  /** The database file; its folder is created. */
+  readonly path: string;
+  /** How many changes a watch can resume from. */
+  readonly historySize?: number;
+  /** A limit for the file, to keep a runaway client from filling the disk. */
+  readonly maxBytes?: number;
+  /** Told once when the disk failed under a commit: nothing can be written any more and the process should end. */
+  readonly onFatal?: (error: unknown) => void;
+};
+
+type Pending = {
+  readonly operation: WriteOperation;
+  /** Made when the write was asked for, so that what is committed is what the caller handed in. */
+  readonly text: string | undefined;
+  readonly resolve: (event: StoreEvent) => void;
+  readonly reject: (error: unknown) => void;
+};
+type Subscriber = { readonly prefix: string; readonly listener: (event: StoreEvent) => void };
+
+const DEFAULT_HISTORY = 10_000;
+const FORGET_PER_COMMIT = 200;
+const SQLITE_FULL = 13;
+const INSUFFICIENT_STORAGE = 507;
+const PAGE_BYTES = 4096;
+
+/** Opens (or creates) the store; throws UserError STORE_LOCKED, STORE_DAMAGED or STORE_TOO_NEW. */
+export function openStore(options: StoreOptions): Store {
+  const database = openDatabase(options.path);
+  if (options.maxBytes !== undefined) database.exec(`PRAGMA max_page_count = ${Math.ceil(options.maxBytes / PAGE_BYTES)}`);
+  const log = new LogTable(database, options.path);
+  try {
+    return new Store(log, options);
+  } catch (error) {
+    log.close();
+    throw error;
+  }
+}
+
+export class Store {
+  readonly #log: LogTable;
+  readonly #history: History;
+  readonly #state = new State();
+  readonly #subscribers = new Set<Subscriber>();
+  readonly #onFatal: (error: unknown) => void;
+  #revision = 0;
+  #pending: Pending[] = [];
+  /** Rows that nothing needs any more, each with the change that made it so. */
+  #garbage: { row: number; upTo: number }[] = [];
+  #failure: unknown;
+  #isClosed = false;
+
+  constructor(log: LogTable, options: StoreOptions) {
+    this.#log = log;
+    this.#onFatal = options.onFatal ?? (() => {});
+    this.#history = new History(options.historySize ?? DEFAULT_HISTORY, log.forgotten());
+    for (const { revision, key, value } of log.rows()) {
+      this.#take({ revision, key, entry: value && { key, revision, value }, previous: this.#state.get(key) });
+    }
+    this.#revision = Math.max(this.#revision, this.#history.forgotten);
+  }
+
+  /** The revision of the newest committed write. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  get(key: string): Entry | undefined {
+    return this.#state.get(key);
+  }
+
+  /** Entries under `prefix` (`group/plural/` or `group/plural/namespace/`, '' for all), in key order. */
+  list(prefix: string): Entry[] {
+    return this.#state.list(prefix);
+  }
+
+  /** The same list as it was at an earlier revision; Expired when that is forgotten. */
+  listAt(prefix: string, revision: number): Entry[] {
+    const events = this.#history.since(revision).filter((event) => event.key.startsWith(prefix));
+    if (events.length === 0) return this.list(prefix);
+    const entries = new Map(this.list(prefix).map((entry) => [entry.key, entry]));
+    for (const { key, previous } of events.reverse()) {
+      if (previous) entries.set(key, previous);
+      else entries.delete(key);
+    }
+    return [...entries.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
+  }
+
+  /** Resolves with what was committed; rejects with Conflict when the key is not at `expectedRevision`. */
+  write(operation: WriteOperation): Promise<StoreEvent> {
+    if (this.#isClosed || this.#failure !== undefined) return Promise.reject(this.#unwritable());
+    return new Promise((resolve, reject) => {
+      const text = operation.value && JSON.stringify(operation.value);
+      if (this.#pending.length === 0) setImmediate(() => this.#flush());
+      this.#pending.push({ operation, text, resolve, reject });
+    });
+  }
+
+  /** Calls `listener` for every change after `fromRevision`: known ones now, later ones right after their commit. Returns how to stop. */
+  watch(prefix: string, fromRevision: number, listener: (event: StoreEvent) => void): () => void {
+    for (const event of this.#history.since(fromRevision)) if (event.key.startsWith(prefix)) listener(event);
+    const subscriber: Subscriber = { prefix, listener };
+    this.#subscribers.add(subscriber);
+    return () => void this.#subscribers.delete(subscriber);
+  }
+
+  /** Commits what is waiting and gives the file free. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#flush();
+    this.#isClosed = true;
+    this.#subscribers.clear();
+    this.#log.close();
+  }
+
+  #flush(): void {
+    const batch = this.#pending;
+    if (batch.length === 0 || this.#isClosed) return;
+    this.#pending = [];
+    const outcomes = new Map<Pending, StoreEvent | ApiError>();
+    const garbage = this.#garbage.slice(0, FORGET_PER_COMMIT);
+    try {
+      this.#log.transaction(() => {
+        this.#append(batch, outcomes);
+        const last = garbage.at(-1);
+        if (last)
+          this.#log.forget(
+            garbage.map(({ row }) => row),
+            last.upTo,
+          );
+      });
+    } catch (error) {
+      this.#fail(batch, error);
+      return;
+    }
+    this.#garbage = this.#garbage.slice(garbage.length);
+    for (const outcome of outcomes.values()) if (!(outcome instanceof ApiError)) this.#publish(outcome);
+    for (const [{ resolve, reject }, outcome] of outcomes) outcome instanceof ApiError ? reject(outcome) : resolve(outcome);
+  }
+
+  /** Writes the batch into the open transaction; later writes of the batch see earlier ones. */
+  #append(batch: readonly Pending[], outcomes: Map<Pending, StoreEvent | ApiError>): void {
+    const newest = new Map<string, StoreEvent>();
+    let revision = this.#revision;
+    for (const pending of batch) {
+      const { key, expectedRevision, value } = pending.operation;
+      const known = newest.get(key);
+      const previous = known ? known.entry : this.#state.get(key);
+      if (expectedRevision !== undefined && expectedRevision !== (previous?.revision ?? 0)) {
+        outcomes.set(pending, new ApiError('Conflict', `${key} is at revision ${previous?.revision ?? 0}, not ${expectedRevision}`));
+        continue;
+      }
+      revision += 1;
+      this.#log.append(revision, key, pending.text);
+      const event: StoreEvent = { revision, key, entry: value && { key, revision, value }, previous };
+      newest.set(key, event);
+      outcomes.set(pending, event);
+    }
+  }
+
+  #publish(event: StoreEvent): void {
+    this.#take(event);
+    // A copy: whoever subscribes while being told has already got this change from the history.
+    for (const subscriber of [...this.#subscribers]) {
+      if (event.key.startsWith(subscriber.prefix) && this.#subscribers.has(subscriber)) subscriber.listener(event);
+    }
+  }
+
+  #take(event: StoreEvent): void {
+    this.#revision = event.revision;
+    this.#state.apply(event);
+    const dropped = this.#history.add(event);
+    if (!dropped) return;
+    // The value before a forgotten change, and a forgotten deletion itself, can never be asked for again.
+    if (dropped.previous) this.#garbage.push({ row: dropped.previous.revision, upTo: dropped.revision });
+    if (!dropped.entry) this.#garbage.push({ row: dropped.revision, upTo: dropped.revision });
+  }
+
+  #fail(batch: readonly Pending[], error: unknown): void {
+    if (sqliteCode(error) === SQLITE_FULL) {
+      const full = new ApiError('InternalError', 'the store has no space left: nothing was written; free disk space and try again', {
+        code: INSUFFICIENT_STORAGE,
+        cause: error,
+      });
+      for (const { reject } of batch) reject(full);
+      return;
+    }
+    // After a failed fsync nobody knows what is on disk: never acknowledge anything again.
+    this.#failure = error;
+    for (const { reject } of batch) reject(this.#unwritable());
+    this.#onFatal(error);
+  }
+
+  #unwritable(): ApiError {
+    const why = this.#isClosed ? 'it is closed' : messageOf(this.#failure);
+    return new ApiError('ServiceUnavailable', `the store cannot be written: ${why}`, { cause: this.#failure });
+  }
+}
