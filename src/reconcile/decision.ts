@@ -16,6 +16,8 @@ export type Action = { readonly because: string; readonly event?: EventToRecord 
       readonly resourceVersion?: string;
     }
   | { readonly do: 'delete'; readonly target: Ref; readonly gracePeriodSeconds?: number }
+  /** Gives a Pod its node: the one write that is neither a create nor a patch of the object itself. */
+  | { readonly do: 'bind'; readonly pod: Ref; readonly nodeName: string }
   /** Only an event, no write to any object. */
   | { readonly do: 'record'; readonly event: EventToRecord }
 );
@@ -31,7 +33,8 @@ export function explain(decision: Decision): string[] {
   return lines;
 }
 
-function subjectOf(action: Action): string {
+/** What an action is about: `Pod default/web`. */
+export function subjectOf(action: Action): string {
   switch (action.do) {
     case 'create': {
       const { name, generateName, namespace } = action.object.metadata;
@@ -41,6 +44,8 @@ function subjectOf(action: Action): string {
       return `${action.target.kind}${action.subresource ? ` ${action.subresource}` : ''} ${action.target.namespace ?? ''}/${action.target.name}`;
     case 'delete':
       return `${action.target.kind} ${action.target.namespace ?? ''}/${action.target.name}`;
+    case 'bind':
+      return `${action.pod.kind} ${action.pod.namespace ?? ''}/${action.pod.name} to ${action.nodeName}`;
     case 'record':
       return `event ${action.event.reason}`;
   }

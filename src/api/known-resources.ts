@@ -1,0 +1,39 @@
+/** Which Resource a kind is: for code that holds an object or a reference and needs its URL. */
+import { EVENTS } from './core/event.ts';
+import { NODES } from './core/node.ts';
+import {
+  CONFIG_MAPS,
+  CONTROLLER_REVISIONS,
+  ENDPOINT_SLICES,
+  LEASES,
+  NAMESPACES,
+  SECRETS,
+  SERVICE_ACCOUNTS,
+  SERVICES,
+} from './core/other.ts';
+import { PODS } from './core/pod.ts';
+import { VMS } from './kubevirt/virtual-machine.ts';
+import { VMIS } from './kubevirt/virtual-machine-instance.ts';
+import { apiVersionOf, type Resource } from './resource.ts';
+
+const KNOWN: readonly Resource[] = [
+  CONFIG_MAPS,
+  CONTROLLER_REVISIONS,
+  ENDPOINT_SLICES,
+  EVENTS,
+  LEASES,
+  NAMESPACES,
+  NODES,
+  PODS,
+  SECRETS,
+  SERVICE_ACCOUNTS,
+  SERVICES,
+  VMIS,
+  VMS,
+];
+const BY_TYPE: ReadonlyMap<string, Resource> = new Map(KNOWN.map((resource) => [`${apiVersionOf(resource)} ${resource.kind}`, resource]));
+
+/** The resource of an object or a reference, if it is of a kind that our components write. */
+export function knownResource({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): Resource | undefined {
+  return BY_TYPE.get(`${apiVersion} ${kind}`);
+}

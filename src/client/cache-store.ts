@@ -1,0 +1,121 @@
+/** The objects of a cache with their indexes and subscribers; knows nothing of the network. */
+import { type KubeObject, keyOf } from '../api/meta.ts';
+import type { Logger } from '../base/log.ts';
+
+export type Change<T> =
+  | { readonly type: 'added' | 'deleted'; readonly key: string; readonly object: T }
+  | { readonly type: 'modified'; readonly key: string; readonly object: T; readonly old: T };
+
+type Indexes<T> = Readonly<Record<string, (object: T) => readonly string[]>>;
+type Listener<T> = (change: Change<T>) => void;
+
+export class CacheStore<T extends KubeObject> {
+  readonly #objects = new Map<string, T>();
+  /** Index, then value, then key. */
+  readonly #indexed = new Map<string, Map<string, Map<string, T>>>();
+  /** Under which index values a key is filed, so that it is found again when its object has changed. */
+  readonly #valuesOf = new Map<string, readonly (readonly [index: string, value: string])[]>();
+  readonly #listeners = new Set<{ readonly call: Listener<T> }>();
+  readonly #indexes: Indexes<T>;
+  readonly #log: Logger;
+  #snapshot: readonly T[] | undefined;
+
+  constructor({ indexes, log }: { readonly indexes: Indexes<T>; readonly log: Logger }) {
+    this.#indexes = indexes;
+    this.#log = log;
+    for (const index of Object.keys(indexes)) this.#indexed.set(index, new Map());
+  }
+
+  get(key: string): T | undefined {
+    return this.#objects.get(key);
+  }
+
+  list(): readonly T[] {
+    this.#snapshot ??= [...this.#objects.values()];
+    return this.#snapshot;
+  }
+
+  byIndex(index: string, value: string): readonly T[] {
+    const values = this.#indexed.get(index);
+    if (!values) throw new Error(`there is no index ${index}; there are: ${[...this.#indexed.keys()].join(', ') || 'none'}`);
+    return [...(values.get(value)?.values() ?? [])];
+  }
+
+  subscribe(listener: Listener<T>): () => void {
+    const entry = { call: listener };
+    for (const [key, object] of [...this.#objects]) this.#tell(entry, { type: 'added', key, object });
+    this.#listeners.add(entry);
+    return () => void this.#listeners.delete(entry);
+  }
+
+  /** Makes the content equal to a fresh list; whatever that changes is told as if it had been watched. */
+  replace(items: readonly T[]): void {
+    const listed = new Set(items.map((item) => keyOf(item.metadata)));
+    for (const [key, object] of [...this.#objects]) if (!listed.has(key)) this.#remove(key, object);
+    for (const item of items) this.#put(item);
+  }
+
+  apply(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): void {
+    if (type === 'DELETED') this.#remove(keyOf(object.metadata), object);
+    else this.#put(object);
+  }
+
+  #put(object: T): void {
+    const key = keyOf(object.metadata);
+    let old = this.#objects.get(key);
+    if (old && old.metadata.uid !== object.metadata.uid) {
+      this.#remove(key, old); // deleted and made again while nobody watched: two objects, so two changes
+      old = undefined;
+    }
+    if (old && old.metadata.resourceVersion === object.metadata.resourceVersion) return;
+    this.#unindex(key);
+    this.#objects.set(key, object);
+    this.#index(key, object);
+    this.#snapshot = undefined;
+    this.#tellAll(old ? { type: 'modified', key, object, old } : { type: 'added', key, object });
+  }
+
+  #remove(key: string, last: T): void {
+    if (!this.#objects.delete(key)) return;
+    this.#unindex(key);
+    this.#snapshot = undefined;
+    this.#tellAll({ type: 'deleted', key, object: last });
+  }
+
+  #index(key: string, object: T): void {
+    const values = Object.entries(this.#indexes).flatMap(([index, valuesOf]) => {
+      try {
+        return valuesOf(object).map((value): [string, string] => [index, value]);
+      } catch (error) {
+        this.#log.error('an index function failed', { object: key, index, error });
+        return [];
+      }
+    });
+    this.#valuesOf.set(key, values);
+    for (const [index, value] of values) {
+      const groups = this.#indexed.get(index)!; // made in the constructor from the same names
+      groups.set(value, (groups.get(value) ?? new Map<string, T>()).set(key, object));
+    }
+  }
+
+  #unindex(key: string): void {
+    for (const [index, value] of this.#valuesOf.get(key) ?? []) {
+      const groups = this.#indexed.get(index)!; // as above
+      groups.get(value)?.delete(key);
+      if (groups.get(value)?.size === 0) groups.delete(value);
+    }
+    this.#valuesOf.delete(key);
+  }
+
+  #tellAll(change: Change<T>): void {
+    for (const entry of [...this.#listeners]) if (this.#listeners.has(entry)) this.#tell(entry, change);
+  }
+
+  #tell(entry: { readonly call: Listener<T> }, change: Change<T>): void {
+    try {
+      entry.call(change);
+    } catch (error) {
+      this.#log.error('a subscriber failed', { object: change.key, change: change.type, error });
+    }
+  }
+}

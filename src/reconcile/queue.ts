@@ -1,0 +1,99 @@
+/**
+ * The keys a controller still has to look at. A key is in it once however often it is added, and in the hands of one
+ * worker at a time: added while it is worked on, it comes again afterwards.
+ */
+import { type Backoff, backoffMs } from '../base/backoff.ts';
+import type { Clock } from '../base/clock.ts';
+
+export type QueueOptions = { readonly clock: Clock; readonly signal: AbortSignal; readonly backoff?: Backoff };
+
+const DEFAULT_BACKOFF: Backoff = { firstMs: 5, capMs: 60_000 };
+/** Timers of a JavaScript engine end at 24.8 days, and fire at once beyond; looking early costs nothing. */
+const LONGEST_DELAY_MS = 24 * 3_600_000;
+
+export class KeyedQueue {
+  readonly #ready = new Set<string>();
+  readonly #running = new Set<string>();
+  readonly #addedWhileRunning = new Set<string>();
+  readonly #delayed = new Map<string, { readonly at: number; readonly cancel: () => void }>();
+  readonly #failures = new Map<string, number>();
+  readonly #takers: ((key: string | undefined) => void)[] = [];
+  readonly #clock: Clock;
+  readonly #signal: AbortSignal;
+  readonly #backoff: Backoff;
+
+  constructor({ clock, signal, backoff = DEFAULT_BACKOFF }: QueueOptions) {
+    this.#clock = clock;
+    this.#signal = signal;
+    this.#backoff = backoff;
+    signal.addEventListener('abort', () => this.#close(), { once: true });
+  }
+
+  add(key: string): void {
+    if (this.#running.has(key)) this.#addedWhileRunning.add(key);
+    else {
+      this.#ready.add(key);
+      this.#serve();
+    }
+  }
+
+  /** One timer per key: the earliest that is asked for counts, and taking the key cancels it. */
+  addAfter(key: string, delayMs: number): void {
+    const delay = Math.min(Math.max(0, delayMs), LONGEST_DELAY_MS);
+    const at = this.#clock.now() + delay;
+    const pending = this.#delayed.get(key);
+    if (pending && pending.at <= at) return;
+    pending?.cancel();
+    const timer = new AbortController();
+    const entry = { at, cancel: () => timer.abort() };
+    this.#delayed.set(key, entry);
+    void this.#clock.sleep(delay, AbortSignal.any([timer.signal, this.#signal])).then(() => {
+      if (timer.signal.aborted || this.#signal.aborted) return;
+      this.#delayed.delete(key);
+      this.add(key);
+    });
+  }
+
+  /** Adds the key again after a delay that doubles with every failure. Returns how many there were in a row. */
+  retry(key: string): number {
+    const failures = (this.#failures.get(key) ?? 0) + 1;
+    this.#failures.set(key, failures);
+    this.addAfter(key, backoffMs(this.#backoff, failures));
+    return failures;
+  }
+
+  /** The key was dealt with: its next failure is its first. */
+  forget(key: string): void {
+    this.#failures.delete(key);
+  }
+
+  /** The next key, now in the caller's hands until `done`; undefined when the signal has aborted. */
+  take(): Promise<string | undefined> {
+    const { promise, resolve } = Promise.withResolvers<string | undefined>();
+    this.#takers.push(resolve);
+    if (this.#signal.aborted) this.#close();
+    else this.#serve();
+    return promise;
+  }
+
+  done(key: string): void {
+    this.#running.delete(key);
+    if (this.#addedWhileRunning.delete(key)) this.add(key);
+  }
+
+  #serve(): void {
+    for (const key of this.#ready) {
+      const taker = this.#takers.shift();
+      if (!taker) return;
+      this.#ready.delete(key);
+      this.#running.add(key);
+      this.#delayed.get(key)?.cancel();
+      this.#delayed.delete(key);
+      taker(key);
+    }
+  }
+
+  #close(): void {
+    for (const taker of this.#takers.splice(0)) taker(undefined);
+  }
+}
