@@ -1,0 +1,81 @@
+/**
+ * Which process this is, so that it is recognised later by somebody who did not start it: a pid alone is reused,
+ * a pid with its start time is not, and both mean nothing after the next boot.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+
+export type ProcessIdentity = {
+  readonly pid: number;
+  /** Clock ticks between boot and the start of the process, as the kernel counts them; `exec` does not change it. */
+  readonly startTime: string;
+  readonly bootId: string;
+};
+
+/** Differs after every boot of the machine. */
+export function bootId(): string {
+  return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+}
+
+/** The identity of a process that runs now; undefined when there is none, or only a zombie that nobody has collected yet. */
+export function identify(pid: number): ProcessIdentity | undefined {
+  const stat = readProcessStat(pid);
+  return stat && !stat.isDead ? { pid, startTime: stat.startTime, bootId: bootId() } : undefined;
+}
+
+/** Like `identify`, but for a child that was just spawned: it may have ended already and its identity still counts. */
+export function identifyChild(pid: number): ProcessIdentity | undefined {
+  const stat = readProcessStat(pid);
+  return stat && { pid, startTime: stat.startTime, bootId: bootId() };
+}
+
+/** True while exactly this process runs: same boot, same pid, same start time, not a zombie. */
+export function isSameProcess(identity: ProcessIdentity): boolean {
+  const stat = readProcessStat(identity.pid);
+  return stat !== undefined && !stat.isDead && stat.startTime === identity.startTime && bootId() === identity.bootId;
+}
+
+/** Sends a signal to this very process (or to its process group), never to a successor of its pid; false when it is gone. */
+export function signalProcess(identity: ProcessIdentity, signal: NodeJS.Signals, to: 'process' | 'group' = 'process'): boolean {
+  if (!isSameProcess(identity)) return false;
+  try {
+    return process.kill(to === 'group' ? -identity.pid : identity.pid, signal);
+  } catch (error) {
+    if (isCode(error, 'ESRCH')) return false;
+    throw error;
+  }
+}
+
+/** Every running process whose environment (as it was at its last exec) contains all these variables. */
+export function findByEnvironment(wanted: Readonly<Record<string, string>>): ProcessIdentity[] {
+  const needles = Object.entries(wanted).map(([name, value]) => `\0${name}=${value}\0`);
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .filter((pid) => {
+      const environment = `\0${readProcessFile(Number(pid), 'environ') ?? ''}\0`;
+      return needles.every((needle) => environment.includes(needle));
+    })
+    .map((pid) => identify(Number(pid)))
+    .filter((identity) => identity !== undefined);
+}
+
+function readProcessStat(pid: number): { startTime: string; isDead: boolean } | undefined {
+  const text = readProcessFile(pid, 'stat');
+  if (text === undefined) return undefined;
+  // The second field is the program's name in parentheses and may itself contain spaces and parentheses.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const [state = ''] = fields;
+  return { startTime: fields[19] ?? '', isDead: 'ZXx'.includes(state) };
+}
+
+/** Undefined when the process is gone or belongs to somebody else. */
+function readProcessFile(pid: number, name: string): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
