@@ -1,0 +1,207 @@
+/**
+ * An OCI image layout on disk: `oci-layout`, `index.json` (which names which manifest) and `blobs/sha256/*`.
+ * Blobs appear under their digest only when complete and verified; the index changes under a lock, so that the
+ * embedded process and a command line tool may use one folder at the same time.
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { ApiError } from '../base/errors.ts';
+import { isObject } from '../base/json.ts';
+import { isDigest } from './references.ts';
+
+export type Descriptor = {
+  readonly mediaType: string;
+  readonly digest: string;
+  readonly size: number;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly platform?: { readonly os?: string; readonly architecture?: string };
+};
+export type Manifest = { readonly config: Descriptor; readonly layers: readonly Descriptor[] };
+
+export const NAME_ANNOTATION = 'org.opencontainers.image.ref.name';
+export const MANIFEST_TYPE = 'application/vnd.oci.image.manifest.v1+json';
+const INDEX_TYPE = 'application/vnd.oci.image.index.v1+json';
+const MAX_JSON_BYTES = 4 * 2 ** 20;
+const MAX_LAYERS = 127;
+const LOCK_TIMEOUT_MS = 10_000;
+
+/** Makes an empty layout unless there is one. */
+export function createLayout(dir: string): void {
+  mkdirSync(join(dir, 'blobs', 'sha256'), { recursive: true, mode: 0o755 });
+  if (!existsSync(join(dir, 'oci-layout'))) writeFileAtomically(join(dir, 'oci-layout'), '{"imageLayoutVersion":"1.0.0"}\n');
+  if (!existsSync(join(dir, 'index.json'))) changeIndex(dir, (manifests) => manifests);
+}
+
+/** What the index lists; empty when there is no index yet. */
+export function readIndex(dir: string): Descriptor[] {
+  const path = join(dir, 'index.json');
+  if (!existsSync(path)) return [];
+  return descriptorsOf(parseJson(readFileSync(path), path), 'manifests', path);
+}
+
+/** Reads, changes and replaces the index while nobody else does; `change` runs at most once and must not wait for anything. */
+export function changeIndex(dir: string, change: (manifests: Descriptor[]) => readonly Descriptor[]): void {
+  // SQLite is used for its file lock alone: it works between processes, and the kernel lets go of it when a process dies.
+  const lock = new DatabaseSync(join(dir, '.lock'), { timeout: LOCK_TIMEOUT_MS });
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+    const manifests = change(readIndex(dir));
+    writeFileAtomically(join(dir, 'index.json'), `${JSON.stringify({ schemaVersion: 2, mediaType: INDEX_TYPE, manifests }, null, 2)}\n`);
+  } finally {
+    lock.close();
+  }
+}
+
+/** Where a blob is (or would be); throws for anything that is not a digest, so that the path stays inside the layout. */
+export function blobPath(dir: string, digest: string): string {
+  if (!isDigest(digest)) throw new ApiError('Invalid', `${JSON.stringify(digest)} is not a sha256 digest`);
+  return join(dir, 'blobs', 'sha256', digest.slice('sha256:'.length));
+}
+
+/** Opens a blob for reading; never through a link. */
+export function openBlob(dir: string, digest: string): Readable {
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW;
+  return createReadStream(blobPath(dir, digest), { flags: flags as never, highWaterMark: 2 ** 18 }); // numbers work, the types say otherwise
+}
+
+/** Throws unless the blob is there and has the size and digest that the descriptor promises. */
+export async function verifyBlob(dir: string, descriptor: Descriptor, signal?: AbortSignal): Promise<void> {
+  const hash = createHash('sha256');
+  let size = 0;
+  for await (const chunk of openBlob(dir, descriptor.digest) as AsyncIterable<Buffer>) {
+    signal?.throwIfAborted();
+    size += chunk.length;
+    if (size > descriptor.size) break;
+    hash.update(chunk);
+  }
+  const digest = `sha256:${hash.digest('hex')}`;
+  if (size !== descriptor.size) throw corrupt(descriptor, `it has ${size} bytes, not ${descriptor.size}`);
+  if (digest !== descriptor.digest) throw corrupt(descriptor, `its digest is ${digest}`);
+}
+
+/** Stores a stream under its own digest; the blob is durable when this resolves. */
+export async function addBlob(dir: string, content: Readable, signal?: AbortSignal): Promise<{ digest: string; size: number }> {
+  const temporary = join(dir, 'blobs', `.tmp-${randomUUID()}`);
+  const hash = createHash('sha256');
+  let size = 0;
+  async function* measured(source: AsyncIterable<Buffer>) {
+    for await (const chunk of source) {
+      size += chunk.length;
+      hash.update(chunk);
+      yield chunk;
+    }
+  }
+  try {
+    await pipeline(content, measured, createWriteStream(temporary, { flags: 'wx', mode: 0o644, flush: true }), { signal });
+    const digest = `sha256:${hash.digest('hex')}`;
+    await rename(temporary, blobPath(dir, digest));
+    await syncFolder(join(dir, 'blobs', 'sha256'));
+    return { digest, size };
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+/** Copies one blob between layouts, verified on the way; nothing to do when it is already there. */
+export async function copyBlob(from: string, to: string, descriptor: Descriptor, signal?: AbortSignal): Promise<void> {
+  if (statSync(blobPath(to, descriptor.digest), { throwIfNoEntry: false })?.size === descriptor.size) return;
+  await verifyBlob(from, descriptor, signal);
+  const { digest } = await addBlob(to, openBlob(from, descriptor.digest), signal);
+  if (digest !== descriptor.digest) throw corrupt(descriptor, 'it changed while it was copied');
+}
+
+/** A verified manifest. */
+export async function readManifest(dir: string, descriptor: Descriptor): Promise<Manifest> {
+  const json = await readJsonBlob(dir, descriptor);
+  const layers = descriptorsOf(json, 'layers', descriptor.digest);
+  const [config] = descriptorsOf({ config: [json['config']] }, 'config', descriptor.digest);
+  if (layers.length > MAX_LAYERS) throw corrupt(descriptor, `it has ${layers.length} layers, the limit is ${MAX_LAYERS}`);
+  return { config: config!, layers }; // one in, one out
+}
+
+/** The one manifest for this machine among those offered, looked for in nested indexes too. */
+export async function selectManifest(dir: string, offered: readonly Descriptor[], architecture: string, depth = 0): Promise<Descriptor> {
+  const [only] = offered;
+  const match =
+    offered.length === 1 ? only : offered.find(({ platform }) => platform?.os === 'linux' && platform.architecture === architecture);
+  if (!match) throw new ApiError('Invalid', `the layout ${dir} has no manifest for linux/${architecture}`);
+  if (!/index|manifest\.list/.test(match.mediaType)) return match;
+  if (depth > 1) throw corrupt(match, 'its indexes are nested too deeply');
+  return selectManifest(dir, descriptorsOf(await readJsonBlob(dir, match), 'manifests', match.digest), architecture, depth + 1);
+}
+
+async function readJsonBlob(dir: string, descriptor: Descriptor): Promise<Record<string, unknown>> {
+  if (descriptor.size > MAX_JSON_BYTES) throw corrupt(descriptor, `${descriptor.size} bytes are too many for a manifest`);
+  await verifyBlob(dir, descriptor);
+  return parseJson(readFileSync(blobPath(dir, descriptor.digest)), descriptor.digest);
+}
+
+function parseJson(bytes: Buffer, where: string): Record<string, unknown> {
+  try {
+    const json: unknown = JSON.parse(bytes.toString('utf8'));
+    if (isObject(json)) return json;
+  } catch {
+    // said below
+  }
+  throw new ApiError('Invalid', `${where} is not a JSON object`);
+}
+
+function descriptorsOf(json: Record<string, unknown>, field: string, where: string): Descriptor[] {
+  const list = json[field];
+  if (!Array.isArray(list)) throw new ApiError('Invalid', `${where} has no ${field}`);
+  return list.map((entry: unknown) => {
+    const isValid =
+      isObject(entry) &&
+      isDigest(entry['digest']) &&
+      typeof entry['mediaType'] === 'string' &&
+      Number.isSafeInteger(entry['size']) &&
+      (entry['size'] as number) >= 0;
+    if (!isValid) throw new ApiError('Invalid', `${where} has an entry in ${field} without a valid digest, size or media type`);
+    return entry as Descriptor;
+  });
+}
+
+/** Replaces a file so that readers and a crash see the old or the new content, never a part. */
+function writeFileAtomically(path: string, text: string): void {
+  const temporary = `${path}.${randomUUID()}.tmp`;
+  const file = openSync(temporary, 'wx', 0o644);
+  try {
+    writeFileSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(temporary, path);
+}
+
+/** Makes the names in a folder durable. */
+export async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, constants.O_RDONLY);
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+function corrupt(descriptor: Descriptor, why: string): ApiError {
+  return new ApiError('Invalid', `blob ${descriptor.digest} is corrupt: ${why}`);
+}
