@@ -64,8 +64,9 @@ export async function runController<Observed>(options: ControllerOptions<Observe
 
 function wakeOnChange({ cache, keysOf }: Trigger, queue: KeyedQueue): () => void {
   return cache.subscribe((change) => {
-    if (change.type === 'modified') for (const key of keysOf(change.old)) queue.add(key);
-    for (const key of keysOf(change.object)) queue.add(key);
+    const states = change.type === 'modified' ? [change.old, change.object] : [change.object];
+    // Each key once: a free worker takes a key as it is added, and a second add would make it look twice.
+    for (const key of new Set(states.flatMap(keysOf))) queue.add(key);
   });
 }
 

@@ -10,7 +10,7 @@ import type { EventToRecord } from './decision.ts';
 export type EventRecorder = {
   /** Queues the event and returns at once: no loop waits for, or fails with, the recording. */
   record(subject: KubeObject, event: EventToRecord): void;
-  /** Resolves when everything recorded so far has been sent or given up. */
+  /** Resolves when everything recorded so far has been sent or given up; waits a few seconds at most. */
   flush(): Promise<void>;
 };
 
@@ -18,6 +18,8 @@ export type RecorderOptions = { readonly client: Client; readonly clock: Clock; 
 
 /** Events that wait while the server does not answer; what comes after these is dropped. */
 const LONGEST_QUEUE = 1_000;
+/** No shutdown waits for longer on a server that does not answer. */
+const FLUSH_MS = 2_000;
 const LONGEST_MESSAGE = 1_024;
 const LONGEST_NAME = 253;
 
@@ -38,7 +40,11 @@ export function createEventRecorder({ client, clock, log, component }: RecorderO
           waiting -= 1;
         });
     },
-    flush: () => last,
+    async flush() {
+      const sent = new AbortController();
+      await Promise.race([last, clock.sleep(FLUSH_MS, sent.signal)]);
+      sent.abort();
+    },
   };
 }
 
