@@ -1,0 +1,14 @@
+/** Who is at the other end of a TLS connection, by a certificate that was verified. */
+import type { TLSSocket } from 'node:tls';
+
+export type Peer = { readonly commonName: string; readonly organizations: readonly string[] };
+
+/** The owner of the client certificate; undefined without one, or with one that our authorities did not sign. */
+export function verifiedPeer(socket: TLSSocket): Peer | undefined {
+  // A resumed session without any certificate also counts as authorized, so the certificate itself must be there.
+  if (!socket.authorized) return undefined;
+  const subject = socket.getPeerCertificate()?.subject as Record<string, string | string[] | undefined> | undefined;
+  const commonName = subject?.['CN'];
+  if (typeof commonName !== 'string' || commonName === '') return undefined;
+  return { commonName, organizations: [subject?.['O'] ?? []].flat() };
+}

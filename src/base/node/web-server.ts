@@ -1,0 +1,145 @@
+/**
+ * An HTTPS server (HTTP/2 and HTTP/1.1 on one port) for web handlers. Client certificates are asked for, never required:
+ * handlers are told who was verified and decide themselves.
+ */
+import type { IncomingMessage } from 'node:http';
+import { createSecureServer, type Http2SecureServer } from 'node:http2';
+import type { Duplex } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
+import { type Clock, systemClock } from '../clock.ts';
+import { UserError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import { statusResponse } from '../status-object.ts';
+import type { KeyPair } from './pki-files.ts';
+import { refuseUpgrade } from './raw-response.ts';
+import { type Peer, verifiedPeer } from './verified-peer.ts';
+import { bridge, type NodeRequest, type NodeResponse } from './web-bridge.ts';
+
+export type WebHandler = (request: Request, peer: Peer | undefined) => Promise<Response>;
+/** Takes over the socket, or throws; an error becomes the refusal of the handshake. */
+export type WebUpgradeHandler = (upgrade: Upgrade, peer: Peer | undefined) => Promise<void>;
+export type Upgrade = { readonly request: IncomingMessage; readonly socket: Duplex; readonly head: Buffer };
+
+export type WebServerOptions = {
+  readonly serving: KeyPair;
+  /** PEM: who may vouch for clients. */
+  readonly clientCa: string;
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** How many higher ports to try when this one is taken. */
+  readonly morePorts?: number;
+  readonly handle: WebHandler;
+  readonly upgrade?: WebUpgradeHandler;
+  readonly clock?: Clock;
+  readonly log: Logger;
+};
+
+export type WebServer = { readonly port: number; close(): Promise<void> };
+
+/** Go clients keep idle connections for 90 s: closing earlier would race with their next request. */
+const KEEP_ALIVE_MS = 120_000;
+const HEADERS_TIMEOUT_MS = 30_000;
+const MAX_STREAMS = 1000;
+const MAX_SESSION_MEGABYTES = 64;
+/** How long requests may take to notice that the server closes. */
+const CLOSE_GRACE_MS = 2000;
+
+/** Starts to listen; resolves when connections are accepted. */
+export async function startWebServer(options: WebServerOptions): Promise<WebServer> {
+  const { handle, upgrade, log, clock = systemClock } = options;
+  const closing = new AbortController();
+  const sockets = new Set<Duplex>();
+  const active = new Set<Promise<void>>();
+  const server = createServer(options);
+
+  const track = (work: Promise<void>) => {
+    const entry: Promise<void> = work.catch((error) => log.error('request failed', { error })).finally(() => active.delete(entry));
+    active.add(entry);
+  };
+  server.on('secureConnection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  server.on('request', (incoming: NodeRequest, outgoing: NodeResponse) => {
+    const peer = peerOf(incoming);
+    track(bridge({ incoming, outgoing, signal: closing.signal, answer: (request) => handle(request, peer) }));
+  });
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on('error', (error) => log.debug('connection broke after an upgrade', { error }));
+    if (upgrade) void startUpgrade(upgrade, { request, socket, head });
+    else void refuseUpgrade(socket, statusResponse(new Error('this server does not upgrade connections')));
+  });
+
+  const port = await listenNear(server, options);
+  return {
+    port,
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      closing.abort();
+      const patience = new AbortController();
+      await Promise.race([Promise.all(active), clock.sleep(CLOSE_GRACE_MS, patience.signal)]);
+      patience.abort();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+function createServer({ serving, clientCa }: WebServerOptions): Http2SecureServer {
+  const server = createSecureServer({
+    ...serving,
+    ca: clientCa,
+    allowHTTP1: true,
+    requestCert: true,
+    rejectUnauthorized: false,
+    minVersion: 'TLSv1.2',
+    maxSessionMemory: MAX_SESSION_MEGABYTES,
+    settings: { maxConcurrentStreams: MAX_STREAMS },
+  });
+  // Watches and consoles last for hours: only the headers of a request have a deadline.
+  return Object.assign(server, { requestTimeout: 0, timeout: 0, headersTimeout: HEADERS_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS });
+}
+
+function peerOf(incoming: NodeRequest): Peer | undefined {
+  // of HTTP/2 requests this is a stand-in for the socket that answers the same questions
+  return verifiedPeer(incoming.socket as TLSSocket);
+}
+
+async function startUpgrade(upgrade: WebUpgradeHandler, { request, socket, head }: Upgrade): Promise<void> {
+  try {
+    await upgrade({ request, socket, head }, verifiedPeer(request.socket as TLSSocket));
+  } catch (error) {
+    await refuseUpgrade(socket, statusResponse(error));
+  }
+}
+
+async function listenNear(server: Http2SecureServer, { host, port, morePorts = 0, log }: WebServerOptions): Promise<number> {
+  for (let candidate = port; ; candidate++) {
+    try {
+      return await listenOn(server, host, candidate);
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code;
+      if (code !== 'EADDRINUSE') throw error;
+      if (candidate >= port + morePorts || candidate >= 65535) {
+        throw new UserError('PortBusy', `Cannot listen on ${host}:${port}`, {
+          why: morePorts > 0 ? `ports ${port} to ${candidate} are all in use` : 'the port is in use',
+          fix: 'stop the program that uses it, or choose another port',
+          cause: error,
+        });
+      }
+      log.warn('port is in use, trying the next one', { host, port: candidate });
+    }
+  }
+}
+
+function listenOn(server: Http2SecureServer, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port }, () => {
+      server.off('error', reject);
+      const address = server.address();
+      resolve(typeof address === 'object' && address ? address.port : port);
+    });
+  });
+}

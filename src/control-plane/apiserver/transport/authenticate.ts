@@ -1,0 +1,72 @@
+/**
+ * Who a request comes from. First match wins:
+ *
+ *   verified client certificate      user = common name, groups = organizations
+ *   bearer token                     whoever `reviewToken` knows it as; 401 for a token that nobody knows
+ *   nothing                          system:anonymous
+ *
+ * A header that claims an identity is never believed: X-Remote-* is what we tell aggregated servers, Impersonate-* is refused.
+ */
+import { ApiError } from '../../../base/errors.ts';
+import type { Peer } from '../../../base/node/verified-peer.ts';
+import { ALL_AUTHENTICATED, ANONYMOUS, type Identity } from './identity.ts';
+
+/** The owner of a token, or undefined when it is not valid. */
+export type ReviewToken = (token: string, signal: AbortSignal) => Promise<Identity | undefined>;
+
+export type Credentials = {
+  readonly peer: Peer | undefined;
+  readonly headers: Headers;
+  readonly reviewToken?: ReviewToken;
+  readonly signal: AbortSignal;
+};
+
+/** How browsers, which cannot set headers on a WebSocket, send a token. */
+const TOKEN_SUBPROTOCOL = 'base64url.bearer.authorization.k8s.io.';
+
+/** Gives the identity behind the credentials, or throws Unauthorized when they are wrong. */
+export async function authenticate({ peer, headers, reviewToken, signal }: Credentials): Promise<Identity> {
+  refuseImpersonation(headers);
+  if (peer) return { user: peer.commonName, groups: withAuthenticated(peer.organizations) };
+  const token = tokenFrom(headers);
+  if (token === undefined) return ANONYMOUS;
+  const owner = await reviewToken?.(token, signal);
+  if (!owner) throw new ApiError('Unauthorized', 'Unauthorized');
+  return { ...owner, groups: withAuthenticated(owner.groups) };
+}
+
+/** True for headers that speak of identities: nothing behind the front door may see what a client put there. */
+export function isIdentityHeader(name: string): boolean {
+  return /^x-remote-/i.test(name);
+}
+
+/** The subprotocols that are no credentials. */
+export function withoutToken(subprotocols: string): string {
+  return splitList(subprotocols)
+    .filter((each) => !each.startsWith(TOKEN_SUBPROTOCOL))
+    .join(', ');
+}
+
+/** Ignoring the wish would run the request with the rights of the caller instead of the lesser ones that were asked for. */
+function refuseImpersonation(headers: Headers): void {
+  const found = [...headers.keys()].find((name) => name.startsWith('impersonate-'));
+  if (found) throw new ApiError('Forbidden', `impersonation is not supported: the request carries the header ${found}`);
+}
+
+function tokenFrom(headers: Headers): string | undefined {
+  const bearer = /^Bearer +(\S+) *$/i.exec(headers.get('authorization') ?? '')?.[1];
+  if (bearer !== undefined) return bearer;
+  const subprotocol = splitList(headers.get('sec-websocket-protocol') ?? '').find((each) => each.startsWith(TOKEN_SUBPROTOCOL));
+  return subprotocol && Buffer.from(subprotocol.slice(TOKEN_SUBPROTOCOL.length), 'base64url').toString('utf8');
+}
+
+function withAuthenticated(groups: readonly string[]): readonly string[] {
+  return [...new Set([...groups, ALL_AUTHENTICATED])];
+}
+
+function splitList(value: string): string[] {
+  return value
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '');
+}
