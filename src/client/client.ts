@@ -127,7 +127,8 @@ function watchEventFrom<T>(line: string): WatchEvent<T> {
   return event as WatchEvent<T>;
 }
 
-async function errorFrom(response: Response): Promise<ApiError> {
+/** The failure that an answer other than 2xx stands for. */
+export async function errorFrom(response: Response): Promise<ApiError> {
   const text = await response.text();
   try {
     return errorFromStatus(JSON.parse(text), response.status);

@@ -26,7 +26,7 @@ const WITHOUT_BODY = [101, 103, 204, 205, 304];
 
 /** Connections that are used again; one per server and identity. */
 export function keepAliveAgent(): Agent {
-  return new Agent({ keepAlive: true, maxCachedSessions: 0 });
+  return new Agent({ keepAlive: true });
 }
 
 /** Sends a web Request and resolves with the head of the answer; rejects with the signal's reason when it aborts. */

@@ -1,0 +1,58 @@
+/** The way to a cluster over the network, for the typed client: certificates or a token, connections that are used again. */
+import { ApiError, messageOf } from '../../base/errors.ts';
+import { httpsFetch, keepAliveAgent, type TlsIdentity } from '../../base/node/https-fetch.ts';
+import type { KubeFetch } from '../client.ts';
+import type { Cluster } from './kubeconfig.ts';
+
+/** What to say about the failures that people meet most. */
+const PLAIN_WORDS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there; is the cluster running?',
+  ENOTFOUND: 'there is no such host',
+  EAI_AGAIN: 'the name could not be looked up',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the network cannot be reached',
+  ETIMEDOUT: 'the host does not answer',
+  ECONNRESET: 'the connection was closed',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is not signed by the authority in the kubeconfig',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is not signed by the authority in the kubeconfig',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is not signed by the authority in the kubeconfig',
+  CERT_SIGNATURE_FAILURE: 'its certificate is not signed by the authority in the kubeconfig',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
+};
+
+/** A fetch that reaches this cluster and speaks with the identity of its user. */
+export function createTlsFetch(cluster: Cluster): KubeFetch {
+  const agent = keepAliveAgent();
+  const tls = tlsOf(cluster);
+  return async (request) => {
+    const headers = { ...Object.fromEntries(request.headers), ...tokenHeader(cluster) };
+    try {
+      return await httpsFetch(request, { ...tls, agent, headers });
+    } catch (error) {
+      if (request.signal.aborted) throw error;
+      throw cannotReach(cluster, error);
+    }
+  };
+}
+
+/** How to prove who we are and check who they are. */
+export function tlsOf({ ca, cert, key, tlsServerName, insecureSkipTlsVerify }: Cluster): TlsIdentity {
+  return {
+    ...(ca ? { ca } : {}),
+    ...(cert && key ? { cert, key } : {}),
+    ...(tlsServerName ? { servername: tlsServerName } : {}),
+    ...(insecureSkipTlsVerify ? { rejectUnauthorized: false } : {}),
+  };
+}
+
+export function tokenHeader({ token }: Cluster): Record<string, string> {
+  return token ? { authorization: `Bearer ${token}` } : {};
+}
+
+/** The error for a server that gives no answer at all. */
+export function cannotReach({ server }: Cluster, error: unknown): ApiError {
+  const code = String((error as { code?: unknown })?.code ?? '');
+  const why = PLAIN_WORDS[code] ?? (messageOf(error) || code);
+  return new ApiError('ServiceUnavailable', `Cannot reach the Kubernetes API at ${server}: ${why}`, { cause: error });
+}
