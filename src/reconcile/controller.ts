@@ -30,6 +30,8 @@ export type ControllerOptions<Observed> = {
   readonly decide: (observed: Observed) => Decision;
   /** The object that events of this decision are recorded on. */
   readonly subject: (observed: Observed) => KubeObject;
+  /** What lies outside the API, such as a command to QEMU: done once the actions of the same decision have succeeded. */
+  readonly after?: (observed: Observed) => void;
   readonly workers?: number;
   /** Where kinds live that `api/known-resources.ts` does not list. */
   readonly resourceOf?: ResourceOf;
@@ -66,7 +68,7 @@ function wakeOnChange({ cache, keysOf }: Trigger, queue: KeyedQueue): () => void
   return cache.subscribe((change) => {
     const states = change.type === 'modified' ? [change.old, change.object] : [change.object];
     // Each key once: a free worker takes a key as it is added, and a second add would make it look twice.
-    for (const key of new Set(states.flatMap(keysOf))) queue.add(key);
+    for (const key of new Set(states.flatMap((state) => keysOf(state)))) queue.add(key);
   });
 }
 
@@ -108,6 +110,7 @@ async function reconcile<Observed>(loop: Loop<Observed>, key: string): Promise<W
         log[failures < PATIENT_TRIES ? 'debug' : 'warn']('looking again', { object: key, because: outdated, failures });
         return written;
       }
+      loop.after?.(observed);
       if (lookAgainAfterMs !== undefined) queue.addAfter(key, lookAgainAfterMs);
     }
     queue.forget(key);
