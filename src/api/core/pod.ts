@@ -13,7 +13,13 @@ export type ResourceRequirements = {
   readonly requests?: Readonly<Record<string, string>>;
   readonly limits?: Readonly<Record<string, string>>;
 };
-export type ContainerPort = { readonly name?: string; readonly containerPort: number; readonly protocol?: string };
+export type ContainerPort = {
+  readonly name?: string;
+  readonly containerPort: number;
+  readonly protocol?: string;
+  readonly hostPort?: number;
+  readonly hostIP?: string;
+};
 export type SecurityContext = {
   readonly runAsUser?: number;
   readonly runAsGroup?: number;
@@ -35,6 +41,8 @@ export type Container = {
   readonly resources?: ResourceRequirements;
   readonly volumeMounts?: readonly VolumeMount[];
   readonly securityContext?: SecurityContext;
+  /** `Always` on an init container makes it a sidecar. */
+  readonly restartPolicy?: string;
 };
 export type PodVolume = {
   readonly name: string;
@@ -66,6 +74,8 @@ export type PodSpec = {
   readonly priorityClassName?: string;
   readonly tolerations?: readonly Toleration[];
   readonly affinity?: object;
+  readonly schedulingGates?: readonly { readonly name: string }[];
+  readonly overhead?: Readonly<Record<string, string>>;
   readonly readinessGates?: readonly { readonly conditionType: string }[];
   readonly securityContext?: SecurityContext;
   readonly initContainers?: readonly Container[];

@@ -1,0 +1,46 @@
+/** What a Pod asks of a node, as plain numbers: cores, bytes, pieces. */
+import type { Container, Pod } from '../../api/core/pod.ts';
+import { parseQuantity } from '../../base/quantity.ts';
+
+export type Amounts = Readonly<Record<string, number>>;
+
+/**
+ * Containers and sidecars run side by side, so they add up; init containers run one by one beside the sidecars started
+ * before them, so the largest moment counts. Every Pod takes one of the node's `pods`.
+ */
+export function requestsOf(pod: Pod): Amounts {
+  let sidecars: Amounts = {};
+  let largestInit: Amounts = {};
+  for (const container of pod.spec.initContainers ?? []) {
+    const own = containerRequests(container);
+    if (container.restartPolicy === 'Always') {
+      sidecars = sum(sidecars, own);
+      largestInit = largest(largestInit, sidecars);
+    } else largestInit = largest(largestInit, sum(sidecars, own));
+  }
+  const together = pod.spec.containers.map(containerRequests).reduce(sum, sidecars);
+  return sum(sum(largest(together, largestInit), amounts(pod.spec.overhead)), { pods: 1 });
+}
+
+export function amounts(quantities: Readonly<Record<string, string>> = {}): Amounts {
+  return Object.fromEntries(Object.entries(quantities).map(([name, text]) => [name, parseQuantity(text) ?? 0]));
+}
+
+export function sum(a: Amounts, b: Amounts): Amounts {
+  return combine(a, b, (x, y) => x + y);
+}
+
+/** Where only a limit is given, it is the request too. */
+function containerRequests({ resources }: Container): Amounts {
+  return { ...amounts(resources?.limits), ...amounts(resources?.requests) };
+}
+
+function largest(a: Amounts, b: Amounts): Amounts {
+  return combine(a, b, Math.max);
+}
+
+function combine(a: Amounts, b: Amounts, by: (x: number, y: number) => number): Amounts {
+  const result: Record<string, number> = { ...a };
+  for (const [name, amount] of Object.entries(b)) result[name] = by(result[name] ?? 0, amount);
+  return result;
+}
