@@ -36,7 +36,9 @@ function operationsOf(patch: unknown): Operation[] {
   }
   for (const operation of patch) {
     if (!isObject(operation)) throw new ApiError('BadRequest', 'Cannot apply JSON patch: an operation must be an object');
-    for (const pointer of [operation['path'], operation['from']]) refusePrototype(pointer);
+    const { path, from } = operation;
+    refusePrototype(path);
+    refusePrototype(from);
   }
   // The validator of fast-json-patch checks each operation's own shape when it is applied.
   return patch as Operation[];
