@@ -1,0 +1,14 @@
+/**
+ * Where a mounted path of a container really is. Embedded Pods are host processes without a mount namespace: the node runtime puts a
+ * volume that is mounted at P under $CONTAINER_SANDBOX_MOUNT_POINT + P. On a cluster the variable is not set and a path is itself.
+ */
+import { join, resolve } from 'node:path';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The path under which this process finds what its Pod mounts at `path`. */
+export function sandboxPath(path: string, env: Environment = process.env): string {
+  const root = env['CONTAINER_SANDBOX_MOUNT_POINT'];
+  // resolve() first: `..` ends at the root of the sandbox, as it would end at the root of a container.
+  return root ? join(root, resolve('/', path)) : path;
+}

@@ -1,0 +1,12 @@
+/** Which disk the firmware tries first (9.1): without any bootOrder the order of the list; with one, only those that have it. */
+import type { Disk } from '../../api/kubevirt/vmi-spec-schema.ts';
+import { specError } from './option-text.ts';
+
+/** The boot index of each disk, or undefined for one that is not to be booted from. */
+export function bootIndexes(disks: readonly Disk[]): readonly (number | undefined)[] {
+  const given = disks.map(({ bootOrder }) => bootOrder).filter((order) => order !== undefined);
+  if (given.length === 0) return disks.map((_, index) => index + 1);
+  const twice = given.find((order, index) => given.indexOf(order) !== index);
+  if (twice !== undefined) throw specError('BOOT_ORDER_INVALID', 'spec.domain.devices.disks', `two disks have bootOrder ${twice}`);
+  return disks.map(({ bootOrder }) => bootOrder);
+}

@@ -1,0 +1,26 @@
+/** How the outside talks to QEMU and its guest: the control socket, the serial console, the screen. Unix sockets only, in QEMU's folder. */
+import type { VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
+import { QMP_SOCKET, SERIAL_LOG, SERIAL_SOCKET, VNC_SOCKET } from './input.ts';
+import { jsonOption } from './option-text.ts';
+
+/** The arguments for QMP, serial console and VNC. */
+export function consoleArguments({ domain }: VmiSpec): string[] {
+  const { autoattachSerialConsole, autoattachGraphicsDevice } = domain.devices;
+  return [
+    ...['-chardev', `socket,id=qmp,path=${QMP_SOCKET},server=on,wait=off`, '-mon', 'chardev=qmp,mode=control'],
+    ...(autoattachSerialConsole === false ? [] : serial()),
+    // Without this QEMU may open a window, or a VNC port that everybody on the host can reach.
+    ...['-display', 'none'],
+    ...(autoattachGraphicsDevice === false ? [] : screen()),
+  ];
+}
+
+/** The log takes what is printed while nobody is connected; a guest must never wait for a reader. */
+function serial(): string[] {
+  const chardev = `socket,id=serial0,path=${SERIAL_SOCKET},server=on,wait=off,logfile=${SERIAL_LOG},logappend=on`;
+  return ['-chardev', chardev, '-serial', 'chardev:serial0'];
+}
+
+function screen(): string[] {
+  return ['-vnc', `unix:${VNC_SOCKET}`, ...jsonOption('-device', { driver: 'VGA', id: 'video0', vgamem_mb: 16 })];
+}

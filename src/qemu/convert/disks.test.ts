@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Disk } from '../../api/kubevirt/vmi-spec-schema.ts';
+import { diskArguments } from './disks.ts';
+import type { DiskImage } from './input.ts';
+import { imagesFor, input, valuesOf } from './vmi.testing.ts';
+
+type Device = Record<string, unknown>;
+
+function devicesFor(...disks: Disk[]): Device[] {
+  return valuesOf(diskArguments(input({ disks }).vmi.spec, imagesFor({ disks })), '-device') as Device[];
+}
+
+function nodeFor(disk: Disk, image: DiskImage): Device {
+  return valuesOf(diskArguments(input({ disks: [disk] }).vmi.spec, new Map([[disk.name, image]])), '-blockdev')[0] as Device;
+}
+
+const CASES: [name: string, disk: Omit<Disk, 'name'>, expected: Device[]][] = [
+  ['virtio', { disk: { bus: 'virtio' } }, [{ driver: 'virtio-blk-pci', id: 'disk0', drive: 'image0', bootindex: 1 }]],
+  ['no bus at all', {}, [{ driver: 'ide-hd', bus: 'ide.0', id: 'disk0', drive: 'image0', bootindex: 1 }]],
+  ['sata', { disk: { bus: 'sata' } }, [{ driver: 'ide-hd', bus: 'ide.0', id: 'disk0', drive: 'image0', bootindex: 1 }]],
+  ['sata cdrom', { cdrom: { bus: 'sata' } }, [{ driver: 'ide-cd', bus: 'ide.0', id: 'disk0', drive: 'image0', bootindex: 1 }]],
+  [
+    'scsi',
+    { disk: { bus: 'scsi' } },
+    [
+      { driver: 'virtio-scsi-pci', id: 'scsi0' },
+      { driver: 'scsi-hd', bus: 'scsi0.0', channel: 0, 'scsi-id': 0, lun: 0, id: 'disk0', drive: 'image0', bootindex: 1 },
+    ],
+  ],
+  [
+    'usb cdrom',
+    { cdrom: { bus: 'usb' } },
+    [
+      { driver: 'qemu-xhci', id: 'usb0', p2: 15, p3: 15 },
+      { driver: 'usb-bot', id: 'usb-bot0', bus: 'usb0.0' },
+      { driver: 'scsi-cd', bus: 'usb-bot0.0', id: 'disk0', drive: 'image0', bootindex: 1 },
+    ],
+  ],
+  [
+    'serial and writethrough',
+    { disk: { bus: 'virtio' }, serial: 'CVLY623300HK240D', cache: 'writethrough' },
+    [{ driver: 'virtio-blk-pci', id: 'disk0', drive: 'image0', serial: 'CVLY623300HK240D', bootindex: 1, 'write-cache': 'off' }],
+  ],
+];
+for (const [name, disk, expected] of CASES) {
+  test(`devices of a disk with ${name}`, () => assert.deepEqual(devicesFor({ name: 'root', ...disk }), expected));
+}
+
+test('the seventh SATA disk gets another controller', () => {
+  const disks = Array.from({ length: 7 }, (_, i) => ({ name: `d${i}` }));
+  assert.deepEqual(devicesFor(...disks).slice(5), [
+    { driver: 'ide-hd', bus: 'ide.5', id: 'disk5', drive: 'image5', bootindex: 6 },
+    { driver: 'ich9-ahci', id: 'ahci1' },
+    { driver: 'ide-hd', bus: 'ahci1.0', id: 'disk6', drive: 'image6', bootindex: 7 },
+  ]);
+});
+
+test('with one boot order, only the disks that have one are booted from', () => {
+  const disk = { bus: 'virtio' as const };
+  const indexes = devicesFor({ name: 'a', disk }, { name: 'b', disk, bootOrder: 1 }).map(({ bootindex }) => bootindex);
+  assert.deepEqual(indexes, [undefined, 1]);
+});
+
+const REFUSED: [name: string, disks: Disk[], code: string][] = [
+  ['a boot order given twice', [{ name: 'a', bootOrder: 1 }, { name: 'b', bootOrder: 1 }], 'BOOT_ORDER_INVALID'], // biome-ignore format: one case, one line
+  ['a virtio CD-ROM', [{ name: 'a', cdrom: { bus: 'virtio' } }], 'DISK_INVALID'],
+  ['a read-only SATA disk', [{ name: 'a', disk: { bus: 'sata', readonly: true } }], 'DISK_INVALID'],
+  ['a volume shown twice', [{ name: 'a' }, { name: 'b', volumeName: 'a' }].map(({ name, volumeName }) => ({ name: volumeName ?? name })), 'DISK_INVALID'], // biome-ignore format: one case, one line
+  ['a serial with a comma', [{ name: 'a', serial: 'x,drive=y' }], 'TEXT_INVALID'],
+];
+for (const [name, disks, code] of REFUSED) {
+  test(`${name} is refused`, () => assert.throws(() => devicesFor(...disks), { code }));
+}
+
+test('a disk without a volume is refused', () => {
+  assert.throws(() => diskArguments(input({ disks: [{ name: 'a' }] }).vmi.spec, new Map()), { code: 'DISK_WITHOUT_VOLUME' });
+});
+
+test('an overlay names its base and both formats, and looks for no other file', () => {
+  const base = { path: 'b', format: 'qcow2' } as const;
+  const file = { driver: 'file', 'node-name': 'image0-file', filename: 'o', 'read-only': false, discard: 'unmap' };
+  assert.deepEqual(nodeFor({ name: 'a' }, { path: 'o', format: 'qcow2', base, isEphemeral: true }), {
+    driver: 'qcow2',
+    'node-name': 'image0',
+    'read-only': false,
+    discard: 'unmap',
+    cache: { direct: false, 'no-flush': true },
+    file: { ...file, cache: { direct: false, 'no-flush': true } },
+    backing: {
+      driver: 'qcow2',
+      'node-name': 'image0-base',
+      'read-only': true,
+      discard: 'unmap',
+      cache: { direct: false, 'no-flush': false },
+      file: { ...file, 'node-name': 'image0-base-file', filename: 'b', 'read-only': true, cache: { direct: false, 'no-flush': false } },
+      backing: null,
+    },
+  });
+});
+
+for (const [bus, expected] of [
+  ['virtio', true],
+  ['sata', false],
+] as const) {
+  // biome-ignore format: two cases
+  test(`a cloud-init image on ${bus} is opened ${expected ? 'read-only' : 'for writing, as SATA has no read-only disks'}`, () => {
+    assert.equal(nodeFor({ name: 'a', disk: { bus } }, { path: 'i', format: 'raw', isReadOnly: true })['read-only'], expected);
+  });
+}

@@ -1,0 +1,31 @@
+/** What a conversion starts from: the instance, the host, and the files that were prepared for it. Paths are relative to QEMU's folder. */
+import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+
+export type ImageFormat = 'raw' | 'qcow2';
+
+/** A file and its format. The format is always stated: a guest can write any header into a raw disk, so QEMU must never guess. */
+export type ImageFile = { readonly path: string; readonly format: ImageFormat };
+
+export type DiskImage = ImageFile & {
+  /** What lies beneath and is never written: the image of a containerDisk. */
+  readonly base?: ImageFile;
+  /** Nothing is lost when the host goes down before a write reached it, because the disk ends with the instance anyway. */
+  readonly isEphemeral?: boolean;
+  /** The file is not to be written to. */
+  readonly isReadOnly?: boolean;
+};
+
+export type ConvertInput = {
+  readonly vmi: Pick<VirtualMachineInstance, 'metadata' | 'spec'>;
+  readonly host: { readonly accel: 'kvm' | 'tcg' };
+  readonly files: {
+    /** The image of each volume that a disk shows, by the volume's name. */
+    readonly images: ReadonlyMap<string, DiskImage>;
+  };
+};
+
+/** Names inside QEMU's working folder, the `public` volume of the launcher Pod: virt-handler connects to these. */
+export const QMP_SOCKET = 'qmp.sock';
+export const SERIAL_SOCKET = 'serial0.sock';
+export const SERIAL_LOG = 'serial0.log';
+export const VNC_SOCKET = 'vnc.sock';

@@ -1,0 +1,88 @@
+/** The board: machine type, processors, memory, and what the guest can read about its identity. */
+import type { VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
+import { parseQuantity } from '../../base/quantity.ts';
+import type { ConvertInput } from './input.ts';
+import { matching, optionValue, specError } from './option-text.ts';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** What q35 takes without an IOMMU. */
+const MOST_CPUS = 255;
+const MOST_MEMORY_BYTES = 2 ** 42;
+/** TCG keeps translated code; unbounded it grows to 1 GiB a guest. See docs on memory: 64 MiB costs no boot time. */
+const TCG_CACHE_MIB = 64;
+
+/** The arguments for the board itself. */
+export function machineArguments({ vmi, host }: ConvertInput): string[] {
+  const { spec } = vmi;
+  return [
+    ...['-machine', machineType(spec)],
+    ...['-accel', host.accel === 'kvm' ? 'kvm' : `tcg,tb-size=${TCG_CACHE_MIB}`],
+    ...['-cpu', cpuModel(spec, host.accel)],
+    ...['-smp', topology(spec)],
+    ...['-m', `size=${Math.ceil(memoryBytes(spec) / 1024)}k`],
+    ...identity(vmi),
+  ];
+}
+
+/** How much memory the guest sees: memory.guest, else the request, else the limit. */
+export function memoryBytes({ domain }: VmiSpec): number {
+  const { requests, limits } = domain.resources ?? {};
+  const [field, amount] = [
+    ['spec.domain.memory.guest', domain.memory?.guest] as const,
+    ['spec.domain.resources.requests.memory', requests?.['memory']] as const,
+    ['spec.domain.resources.limits.memory', limits?.['memory']] as const,
+  ].find(([, value]) => value !== undefined) ?? ['spec.domain.memory.guest', undefined];
+  if (amount === undefined) throw specError('MEMORY_MISSING', field, 'no amount of memory is given', 'set it, for example to 128Mi');
+  const bytes = parseQuantity(amount);
+  // QEMU itself refuses less than it needs for the firmware; one MiB keeps the arithmetic honest here.
+  if (bytes === undefined || !(bytes >= 2 ** 20 && bytes <= MOST_MEMORY_BYTES))
+    throw specError('MEMORY_INVALID', field, `a guest has between 1Mi and 4Ti of memory, found ${amount}`);
+  return bytes;
+}
+
+function machineType({ domain }: VmiSpec): string {
+  const type = domain.machine?.type || 'q35';
+  if (!/^(pc-)?q35(-[a-z0-9.]+)*$/.test(type))
+    throw specError('MACHINE_UNSUPPORTED', 'spec.domain.machine.type', `guests run on q35, found ${JSON.stringify(type.slice(0, 64))}`);
+  return type;
+}
+
+/** `max` and `host` are the most that TCG and KVM can show; host-model is libvirt's word for nearly the same. */
+function cpuModel({ domain }: VmiSpec, accel: 'kvm' | 'tcg'): string {
+  const model = domain.cpu?.model || 'host-model';
+  if (model === 'host-model' || model === 'host-passthrough') return accel === 'kvm' ? 'host' : 'max';
+  const why = 'a model is a name such as Skylake-Client';
+  return matching(model, { field: 'spec.domain.cpu.model', pattern: /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, why });
+}
+
+/** Cores, sockets and threads; when none of them is given there are as many sockets as the Pod asks for CPUs (8.1). */
+function topology({ domain }: VmiSpec): string {
+  const { cores = 1, threads = 1, ...cpu } = domain.cpu ?? {};
+  const isGiven = [domain.cpu?.cores, domain.cpu?.threads, cpu.sockets].some((count) => count !== undefined);
+  const { limits, requests } = domain.resources ?? {};
+  const asked = parseQuantity(limits?.['cpu'] ?? requests?.['cpu'] ?? 1) ?? 1;
+  const sockets = cpu.sockets ?? (isGiven ? 1 : Math.max(1, Math.ceil(asked)));
+  const cpus = cores * sockets * threads;
+  if (!(cpus <= MOST_CPUS))
+    throw specError('TOO_MANY_CPUS', 'spec.domain.cpu', `a guest has at most ${MOST_CPUS} processors, found ${cpus}`);
+  return `cpus=${cpus},sockets=${sockets},cores=${cores},threads=${threads}`;
+}
+
+function identity(vmi: ConvertInput['vmi']): string[] {
+  const { name, namespace = 'default' } = vmi.metadata;
+  const { serial } = vmi.spec.domain.firmware ?? {};
+  const uuid = machineUuid(vmi);
+  const words = ['type=1', 'manufacturer=KubeVirt', 'product=None', 'family=KubeVirt'];
+  if (serial) words.push(`serial=${optionValue(serial, 'spec.domain.firmware.serial')}`);
+  return [
+    ...['-name', `guest=${optionValue(`${namespace}_${name}`, 'metadata.name')}`],
+    ...(uuid ? ['-uuid', uuid] : []),
+    ...['-smbios', words.join(',')],
+  ];
+}
+
+/** The identity of the machine; admission fills firmware.uuid, and an instance that slipped by has at least its own uid. */
+export function machineUuid({ metadata, spec }: ConvertInput['vmi']): string | undefined {
+  const uuid = spec.domain.firmware?.uuid || metadata.uid;
+  return uuid && matching(uuid, { field: 'spec.domain.firmware.uuid', pattern: UUID, why: 'it must be a UUID' }).toLowerCase();
+}

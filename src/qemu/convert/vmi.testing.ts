@@ -1,0 +1,97 @@
+/** Instances for tests: a builder that states only what matters, and a generator of anything that the schema allows. */
+import fc from 'fast-check';
+import { type VmiSpec, vmiSpecSchema } from '../../api/kubevirt/vmi-spec-schema.ts';
+import type { ConvertInput, DiskImage } from './input.ts';
+
+export type Devices = VmiSpec['domain']['devices'];
+export type Schema = {
+  type?: string;
+  enum?: string[];
+  anyOf?: Schema[];
+  properties?: Record<string, Schema>;
+  required?: string[];
+  items?: Schema;
+  additionalProperties?: Schema;
+  minimum?: number;
+  maximum?: number;
+};
+
+/** An instance with 64M of memory and these devices; every disk gets an image of the name of its volume. */
+export function input(devices: Devices = {}, spec: Partial<VmiSpec> = {}, domain: Partial<VmiSpec['domain']> = {}): ConvertInput {
+  const vmi = {
+    metadata: { name: 'testvm', namespace: 'default', uid: '7b6a9d3e-5c8f-4a3b-9d53-0d6a4ee4a001' },
+    spec: { domain: { resources: { requests: { memory: '64M' } }, ...domain, devices }, ...spec },
+  };
+  return { vmi, host: { accel: 'tcg' }, files: { images: imagesFor(devices) } };
+}
+
+/** An overlay on a raw base for every disk. */
+export function imagesFor({ disks = [] }: Devices): ReadonlyMap<string, DiskImage> {
+  const overlay = {
+    path: '../private/o.qcow2',
+    format: 'qcow2',
+    base: { path: '../private/b', format: 'raw' },
+    isEphemeral: true,
+  } as const;
+  return new Map(disks.map(({ name, volumeName }) => [volumeName || name, overlay]));
+}
+
+/** The values that follow an option, parsed when they are JSON. */
+export function valuesOf(args: readonly string[], option: string): unknown[] {
+  return args.filter((_, index) => args[index - 1] === option).map((text) => (text.startsWith('{') ? JSON.parse(text) : text));
+}
+
+const HOSTILE = [
+  ',',
+  ',,',
+  '=',
+  ' ',
+  '\n',
+  '\0',
+  '-drive',
+  '-device virtio',
+  'a,id=b',
+  '{"driver":"x"}',
+  '../..',
+  '$(id)',
+  '\ud800',
+  'ü',
+  '__proto__',
+];
+
+/** Text that means harm, text that means nothing, and text that fits. */
+export const hostileText = fc.oneof(
+  fc.constantFrom(...HOSTILE),
+  fc.string({ unit: 'binary', maxLength: 20 }),
+  fc.array(fc.constantFrom(...HOSTILE, 'file=/etc/shadow', 'x'), { maxLength: 4 }).map((parts) => parts.join('')),
+  fc.constantFrom('root', 'data', 'default', '10.0.2.0/24', '02:11:22:33:44:55', 'q35', '7b6a9d3e-5c8f-4a3b-9d53-0d6a4ee4a001'),
+);
+
+const amount = fc.oneof(fc.constantFrom('64M', '128Mi', '1', '-5', '500m', '1e30', '2', '', 'many'), fc.integer(), hostileText);
+
+/** Any spec that fits the published schema (and texts that fit no pattern), by walking it. */
+export const anySpec = arbitraryOf(vmiSpecSchema as unknown as Schema) as fc.Arbitrary<VmiSpec>; // the schema's own static type
+
+function arbitraryOf(schema: Schema): fc.Arbitrary<unknown> {
+  if (schema.anyOf) return amount;
+  if (schema.enum) return fc.constantFrom(...schema.enum);
+  switch (schema.type) {
+    case 'string':
+      return hostileText;
+    case 'integer':
+      return fc.oneof(fc.integer({ min: schema.minimum ?? 0, max: 4 }), fc.integer({ min: schema.minimum, max: schema.maximum }));
+    case 'boolean':
+      return fc.boolean();
+    case 'array':
+      return fc.array(arbitraryOf(schema.items ?? { type: 'object' }), { maxLength: 5 });
+    default:
+      return objectOf(schema);
+  }
+}
+
+function objectOf({ properties, required = [], additionalProperties }: Schema): fc.Arbitrary<unknown> {
+  if (additionalProperties)
+    return fc.dictionary(fc.oneof(fc.constantFrom('memory', 'cpu'), hostileText), arbitraryOf(additionalProperties), { maxKeys: 3 });
+  const fields = Object.fromEntries(Object.entries(properties ?? {}).map(([key, value]) => [key, arbitraryOf(value)]));
+  return fc.record(fields, { requiredKeys: required.filter((key) => key in fields) });
+}
