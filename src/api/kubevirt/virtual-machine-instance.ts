@@ -59,7 +59,8 @@ export function isFinal(vmi: VirtualMachineInstance): boolean {
 
 /** The name the guest is told: spec.hostname, or the instance's name up to the first dot. */
 export function hostnameOf(vmi: VirtualMachineInstance): string {
-  return (vmi.spec.hostname || vmi.metadata.name.split('.')[0] || '').slice(0, 63);
+  const name = vmi.spec.hostname || vmi.metadata.name.split('.')[0] || '';
+  return name.slice(0, 63).replace(/-+$/, ''); // a cut may leave a dash at the end, which no host name may have
 }
 
 /** How long the guest has to shut down. */

@@ -75,3 +75,8 @@ export function foreign<T = unknown>(description: string, type: 'object' | 'arra
   if (type === 'object') return Type.Unsafe<T>({ type: 'object', description, 'x-kubernetes-preserve-unknown-fields': true });
   return Type.Unsafe<T>({ type: 'array', description, items: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } });
 }
+
+/** The same schema under a type of ours, where that says more than the one that follows from it. */
+export function typedAs<T>(schema: TSchema) {
+  return Type.Unsafe<T>(schema);
+}

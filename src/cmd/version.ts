@@ -1,0 +1,2 @@
+/** The version of everything that is built from this tree. */
+export const VERSION = 'v0.1.0';

@@ -1,0 +1,19 @@
+/** The executable virtctl. */
+import { enableCompileCache } from 'node:module';
+import { join, resolve } from 'node:path';
+import { run } from '@stricli/core';
+import { cacheFolder, virtHome } from '../base/node/folders.ts';
+import { buildVirtctl } from '../virtctl/app.ts';
+import { VERSION } from './version.ts';
+
+enableCompileCache(join(cacheFolder(), 'compile'));
+const project = resolve(import.meta.dirname, '../..');
+
+await run(buildVirtctl(), process.argv.slice(2), {
+  process,
+  home: virtHome(),
+  cache: cacheFolder(),
+  embeddedProgram: join(import.meta.dirname, 'all-in-one.ts'),
+  examples: join(project, 'examples'),
+  version: VERSION,
+});

@@ -1,0 +1,42 @@
+/** virt-controller: VM -> VMI -> Pod. One process of it works at a time. */
+import { PODS } from '../api/core/pod.ts';
+import { VMS } from '../api/kubevirt/virtual-machine.ts';
+import { VMIS } from '../api/kubevirt/virtual-machine-instance.ts';
+import { controllerOf } from '../api/meta.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/log.ts';
+import { startCache } from '../client/cache.ts';
+import type { Client } from '../client/client.ts';
+import { rememberCreateErrors } from './create-errors.ts';
+import { runVmController } from './vm/controller.ts';
+import { instanceOf, runVmiController } from './vmi/controller.ts';
+import { BY_CONTROLLER } from './vmi/observe.ts';
+
+export type VirtControllerOptions = {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  /** The image of launcher Pods. */
+  readonly launcherImage?: string;
+};
+
+/** Runs all controllers until the signal aborts; resolves when the last has finished what it was doing. */
+export async function startVirtController(options: VirtControllerOptions): Promise<void> {
+  const { client, clock, log, signal, launcherImage = 'kubevirt-ts/virt-launcher:latest' } = options;
+  const shared = { client, clock, log, signal };
+  const vms = startCache({ ...shared, resource: VMS });
+  const vmis = startCache({ ...shared, resource: VMIS });
+  const pods = startCache({
+    ...shared,
+    resource: PODS,
+    labelSelector: 'kubevirt.io=virt-launcher',
+    indexes: { [BY_CONTROLLER]: (pod) => [controllerOf(pod)?.uid ?? ''] },
+  });
+  const forVms = rememberCreateErrors({ client, kind: VMIS.kind });
+  const forVmis = rememberCreateErrors({ client, kind: PODS.kind, keyOf: (pod) => instanceOf(pod)[0] });
+  await Promise.all([
+    runVmController({ ...shared, ...forVms, vms, vmis }),
+    runVmiController({ ...shared, ...forVmis, vms, vmis, pods, launcherImage }),
+  ]);
+}

@@ -1,0 +1,167 @@
+/**
+ * What should happen to one VirtualMachine, given everything we can see.
+ *
+ *   RunStrategy      no VMI                             VMI not final       VMI Succeeded        VMI Failed
+ *   Always           create, after back-off             leave               delete               delete
+ *   RerunOnFailure   create if new to it or requested,  leave               delete               delete, and request a start
+ *                    after back-off
+ *   Once             create                             leave               leave                leave
+ *   Manual           create if requested                leave               leave                leave
+ *   Halted           leave; a start request sets Always delete              delete               delete
+ *
+ * A Stop request for the current VMI deletes it under Always, RerunOnFailure and Manual.
+ * Before that:  VM is deleting: delete the VMI and wait for its end, then let the VM go; with `--cascade=orphan` let it go at once.
+ *               VM without our finalizer: add it.  A VMI of our name without controller: adopt it.
+ * With it:      the status is written first, so that what a next pass must know (a start request, a failure count) is safe before
+ *               the VMI that told us is gone; a final VMI loses our finalizer; a VMI is made only when no object of that name exists.
+ *
+ * Pure: no clock, no I/O, no randomness. `observe.ts` gathers the input, `reconcile/` performs the output.
+ */
+import { FINALIZER_VM_CONTROLLER } from '../../api/kubevirt/names.ts';
+import { runStrategyOf, type VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
+import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { controllerReferenceTo, isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
+import { diffAsMergePatch } from '../../base/json.ts';
+import type { Action, Decision } from '../../reconcile/decision.ts';
+import { isRerunDue, type ObservedVm, obstacleOf, requestOf, startWasRequested, stopWasRequested } from './intent.ts';
+import { backoffRemainingMs } from './start-failure.ts';
+import { deriveVmStatus, type Next } from './status.ts';
+import { vmiFor } from './vmi-for.ts';
+
+/** One step for the instance: what, why, and when to look again if it is too early. */
+type Step = { readonly next: Next; readonly because: string; readonly lookAgainAfterMs?: number };
+
+const LEAVE: Step = { next: 'leave', because: '' };
+
+/** The rules above, for one VM. */
+export function decideVm(observed: ObservedVm): Decision {
+  const { vm, stranger, mayAdopt } = observed;
+  if (isDeleting(vm)) return decideDeleting(observed);
+  if (!hasOurFinalizer(vm)) return { actions: [addFinalizer(vm)] };
+  if (stranger && mayAdopt) return { actions: [adopt(vm, stranger)] };
+  if (runStrategyOf(vm) === 'Halted' && startWasRequested(vm)) return { actions: [startForGood(vm)] };
+  return perform(observed, stepFor(observed));
+}
+
+/** The VM goes last: it stays until its instance is gone, unless its owner asked to leave the instance behind. */
+function decideDeleting(observed: ObservedVm): Decision {
+  const { vm, vmi } = observed;
+  const isOrphaning = vm.metadata.finalizers?.includes('orphan') ?? false;
+  if (vmi && !isOrphaning) return perform(observed, remove(vmi, 'VM is being deleted'));
+  if (!hasOurFinalizer(vm)) return perform(observed, LEAVE);
+  const because = isOrphaning ? 'VM is being deleted, its VMI is to stay' : 'VM is being deleted and has no VMI';
+  return { actions: [dropFinalizer(vm, because)] };
+}
+
+function stepFor(observed: ObservedVm): Step {
+  if (obstacleOf(observed)) return LEAVE;
+  switch (runStrategyOf(observed.vm)) {
+    case 'Always':
+      return keepRunning(observed);
+    case 'RerunOnFailure':
+      return rerunOnFailure(observed);
+    case 'Once':
+      return observed.vmi ? LEAVE : { next: 'create', because: 'runStrategy Once' };
+    case 'Manual':
+      return obeyRequests(observed);
+    case 'Halted':
+      return observed.vmi ? remove(observed.vmi, 'runStrategy Halted') : LEAVE;
+  }
+}
+
+function keepRunning(observed: ObservedVm): Step {
+  const { vmi } = observed;
+  if (!vmi) return start(observed, 'runStrategy Always');
+  if (stopWasRequested(observed)) return remove(vmi, 'restart requested');
+  return isFinal(vmi) ? remove(vmi, `restarting: VMI ${vmi.status?.phase}`) : LEAVE;
+}
+
+function rerunOnFailure(observed: ObservedVm): Step {
+  const { vm, vmi } = observed;
+  if (!vmi) return isRerunDue(vm) ? start(observed, startWasRequested(vm) ? 'start requested' : 'runStrategy RerunOnFailure') : LEAVE;
+  if (stopWasRequested(observed)) return remove(vmi, 'stop requested');
+  return isFinal(vmi) ? remove(vmi, `VMI ${vmi.status?.phase}`) : LEAVE;
+}
+
+function obeyRequests(observed: ObservedVm): Step {
+  const { vm, vmi } = observed;
+  if (vmi) return stopWasRequested(observed) ? remove(vmi, 'stop requested') : LEAVE;
+  return startWasRequested(vm) ? { next: 'create', because: 'start requested' } : LEAVE;
+}
+
+function start({ vm, now }: ObservedVm, because: string): Step {
+  const waitMs = backoffRemainingMs(vm, now);
+  return waitMs > 0 ? { ...LEAVE, lookAgainAfterMs: waitMs } : { next: 'create', because };
+}
+
+function remove(vmi: VirtualMachineInstance, because: string): Step {
+  return isDeleting(vmi) ? LEAVE : { next: 'delete', because };
+}
+
+function perform(observed: ObservedVm, { next, because, lookAgainAfterMs }: Step): Decision {
+  const { vm, vmi } = observed;
+  const actions = [...writeStatus(observed, next), ...release(vmi)];
+  if (next === 'create') actions.push(create(vm, because));
+  if (next === 'delete' && vmi) actions.push(destroy(vm, vmi, because));
+  return { actions, ...(lookAgainAfterMs !== undefined && { lookAgainAfterMs }) };
+}
+
+function writeStatus(observed: ObservedVm, next: Next): Action[] {
+  const { vm } = observed;
+  const status = deriveVmStatus(observed, next);
+  const patch = diffAsMergePatch(vm.status ?? {}, status);
+  if (patch === undefined) return [];
+  const because = `status is ${status.printableStatus}`;
+  // Conditional: lists are replaced whole, and virt-api adds requests to one of them.
+  return [{ ...patchOf(vm, { status: patch }, because), subresource: 'status' }];
+}
+
+/** Our finalizer on the instance makes sure that we see how it ended; now we have. */
+function release(vmi: VirtualMachineInstance | undefined): Action[] {
+  return vmi && isFinal(vmi) && hasOurFinalizer(vmi) ? [dropFinalizer(vmi, `VMI ${vmi.status?.phase}`)] : [];
+}
+
+function create(vm: VirtualMachine, because: string): Action {
+  const isPaused = requestOf(vm)?.data?.['paused'] === 'true';
+  const message = `Created virtual machine: ${vm.metadata.name}`;
+  return { do: 'create', object: vmiFor(vm, { isPaused }), because, event: { type: 'Normal', reason: 'SuccessfulCreate', message } };
+}
+
+function destroy(vm: VirtualMachine, vmi: VirtualMachineInstance, because: string): Action {
+  const message = `Deleted virtual machine: ${vm.metadata.name}`;
+  return { do: 'delete', target: refOf(vmi), because, event: { type: 'Normal', reason: 'SuccessfulDelete', message } };
+}
+
+/** `start --paused` of a halted VM is a request, not an edit: this is the edit that follows from it. */
+function startForGood(vm: VirtualMachine): Action {
+  const spec = vm.spec.running === undefined ? { runStrategy: 'Always' } : { running: true };
+  return patchOf(vm, { spec }, 'start requested');
+}
+
+function adopt(vm: VirtualMachine, vmi: VirtualMachineInstance): Action {
+  const { ownerReferences = [], finalizers = [] } = vmi.metadata;
+  const others = finalizers.filter((finalizer) => finalizer !== FINALIZER_VM_CONTROLLER);
+  const metadata = {
+    ownerReferences: [...ownerReferences.filter(({ uid }) => uid !== vm.metadata.uid), controllerReferenceTo(vm)],
+    finalizers: [FINALIZER_VM_CONTROLLER, ...others],
+  };
+  return patchOf(vmi, { metadata }, `VM ${vm.metadata.name} adopts the VMI of its name`);
+}
+
+function addFinalizer(vm: VirtualMachine): Action {
+  return patchOf(vm, { metadata: { finalizers: [...(vm.metadata.finalizers ?? []), FINALIZER_VM_CONTROLLER] } }, 'VM must outlive its VMI');
+}
+
+function dropFinalizer(object: KubeObject, because: string): Action {
+  const finalizers = object.metadata.finalizers?.filter((finalizer) => finalizer !== FINALIZER_VM_CONTROLLER);
+  return patchOf(object, { metadata: { finalizers } }, because);
+}
+
+function hasOurFinalizer({ metadata }: KubeObject): boolean {
+  return metadata.finalizers?.includes(FINALIZER_VM_CONTROLLER) ?? false;
+}
+
+/** A patch that holds only for the object as we saw it. */
+function patchOf(object: KubeObject, patch: object, because: string): Extract<Action, { do: 'patch' }> {
+  return { do: 'patch', target: refOf(object), patch, resourceVersion: object.metadata.resourceVersion, because };
+}

@@ -1,0 +1,86 @@
+/** What the user of a VM wants next, read from its run strategy and from the first of its state change requests. Pure. */
+import { type RunStrategy, runStrategyOf, type StateChangeRequest, type VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { isDeleting } from '../../api/meta.ts';
+
+/** Everything that is known of one VM when the controller looks at it. */
+export type ObservedVm = {
+  readonly vm: VirtualMachine;
+  /** The instance that this VM controls. */
+  readonly vmi?: VirtualMachineInstance | undefined;
+  /** An instance of the same name that it does not control. No second one can exist beside it. */
+  readonly stranger?: VirtualMachineInstance | undefined;
+  /** The stranger has no controller, and a fresh look has shown that this VM is still the one we think it is. */
+  readonly mayAdopt?: boolean;
+  /** Why the last attempt to create an instance failed, until one succeeds. */
+  readonly createError?: string | undefined;
+  readonly now: number;
+};
+
+type Pair = Pick<ObservedVm, 'vm' | 'vmi'>;
+
+/** Only the first request counts (spec 2.4). */
+export function requestOf(vm: VirtualMachine): StateChangeRequest | undefined {
+  return vm.status?.stateChangeRequests?.[0];
+}
+
+export function startWasRequested(vm: VirtualMachine): boolean {
+  return requestOf(vm)?.action === 'Start';
+}
+
+/** A request that names another uid was meant for an earlier instance and is already satisfied. */
+export function stopWasRequested({ vm, vmi }: Pair): boolean {
+  const request = requestOf(vm);
+  return request?.action === 'Stop' && request.uid !== undefined && request.uid === vmi?.metadata.uid;
+}
+
+/** Without an instance, RerunOnFailure starts one when asked to, and once after a switch to it from another strategy. */
+export function isRerunDue(vm: VirtualMachine): boolean {
+  return startWasRequested(vm) || vm.status?.runStrategy !== 'RerunOnFailure';
+}
+
+/** The instance failed, and nobody asked for its end: RerunOnFailure makes another one. */
+export function isRerunOwed({ vm, vmi }: Pair): boolean {
+  return !isDeleting(vm) && runStrategyOf(vm) === 'RerunOnFailure' && vmi?.status?.phase === 'Failed' && !stopWasRequested({ vm, vmi });
+}
+
+/** Why nothing can be started, whatever is wanted; undefined when nothing stands in the way. */
+export function obstacleOf({ vm, stranger }: Pick<ObservedVm, 'vm' | 'stranger'>): string | undefined {
+  const { running, runStrategy } = vm.spec;
+  if (running !== undefined && runStrategy !== undefined) return 'spec.running and spec.runStrategy are both set; only one of them may be';
+  if (!stranger) return undefined;
+  const owner = stranger.metadata.ownerReferences?.find(({ controller }) => controller);
+  const whose = owner ? `belongs to ${owner.kind} ${owner.name}` : 'belongs to nobody and cannot be adopted now';
+  return `A VirtualMachineInstance named ${stranger.metadata.name} exists already and ${whose}`;
+}
+
+/** True when an instance will be made as soon as there is none, so that `Stopped` would be a lie. */
+export function willStart(observed: ObservedVm): boolean {
+  const { vm, vmi } = observed;
+  if (isDeleting(vm) || obstacleOf(observed)) return false;
+  return (vmi ? WILL_RESTART : WILL_START)[runStrategyOf(vm)]({ vm, vmi });
+}
+
+type Question = Readonly<Record<RunStrategy, (pair: Pair) => boolean>>;
+
+const WILL_START: Question = {
+  Always: () => true,
+  Once: () => true,
+  RerunOnFailure: ({ vm }) => isRerunDue(vm) || startFollows({ vm }),
+  Manual: startFollows,
+  Halted: () => false,
+};
+
+const WILL_RESTART: Question = {
+  Always: () => true,
+  Once: ({ vmi }) => vmi !== undefined && isDeleting(vmi),
+  RerunOnFailure: (pair) => isRerunOwed(pair) || startFollows(pair),
+  Manual: (pair) => startFollows(pair) && (stopWasRequested(pair) || (pair.vmi !== undefined && isDeleting(pair.vmi))),
+  Halted: () => false,
+};
+
+/** A start is next in line, or right behind a stop. */
+function startFollows({ vm }: Pair): boolean {
+  const [first, second] = vm.status?.stateChangeRequests ?? [];
+  return first?.action === 'Start' || (first?.action === 'Stop' && second?.action === 'Start');
+}

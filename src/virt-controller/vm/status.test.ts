@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { reached, vm, vmi } from '../../testing/builders.ts';
+import type { ObservedVm } from './intent.ts';
+import { deriveVmStatus, type Next } from './status.ts';
+
+const now = Date.parse('2026-01-01T00:00:00Z');
+const at = '2026-01-01T00:00:00Z';
+const deleting = { deletionTimestamp: at };
+const isFalse = (type: string, reason: string) => ({ conditions: [{ type, status: 'False' as const, reason }] });
+const ran = reached('Running');
+
+const printable: [string, string, Omit<ObservedVm, 'now'>, Next?][] = [
+  ['Terminating', 'over everything', { vm: vm('Always', {}, deleting), vmi: vmi('Running') }],
+  ['Stopping', 'while a live VMI goes', { vm: vm('Always'), vmi: vmi('Running', {}, deleting) }],
+  ['Stopping', 'as soon as that is decided', { vm: vm('Halted'), vmi: vmi('Running') }, 'delete'],
+  ['Paused', 'over Running', { vm: vm('Always'), vmi: vmi('Running', { conditions: [{ type: 'Paused', status: 'True' }] }) }],
+  ['ErrorUnschedulable', 'over Starting', { vm: vm('Always'), vmi: vmi('Scheduling', isFalse('PodScheduled', 'Unschedulable')) }],
+  ['ErrImagePull', 'over Starting', { vm: vm('Always'), vmi: vmi('Scheduling', isFalse('Synchronized', 'ErrImagePull')) }],
+  ['ImagePullBackOff', 'over Starting', { vm: vm('Always'), vmi: vmi('Scheduling', isFalse('Synchronized', 'ImagePullBackOff')) }],
+  ['Starting', 'without a phase', { vm: vm('Always'), vmi: vmi(undefined) }],
+  ['Starting', 'between an ended VMI and the next, never Stopped', { vm: vm('Always'), vmi: vmi('Succeeded', ran, deleting) }],
+  ['Starting', 'after a crash that is rerun', { vm: vm('RerunOnFailure', { runStrategy: 'RerunOnFailure' }), vmi: vmi('Failed', ran) }],
+  ['Stopped', 'after a clean shutdown', { vm: vm('RerunOnFailure', { runStrategy: 'RerunOnFailure' }), vmi: vmi('Succeeded', ran) }],
+  ['Unknown', 'when the VMI says so', { vm: vm('Always'), vmi: vmi('Unknown') }],
+];
+
+describe('deriveVmStatus', () => {
+  for (const [status, why, observed, next = 'leave'] of printable) {
+    test(`${status} ${why}`, () => assert.equal(deriveVmStatus({ ...observed, now }, next).printableStatus, status));
+  }
+
+  test('mirrors the conditions of its VMI, with Ready also without one', () => {
+    const ready = { type: 'Ready', status: 'True', lastTransitionTime: at } as const;
+    const agent = { type: 'AgentConnected', status: 'True', lastProbeTime: null } as const;
+    const before = { conditions: [{ type: 'PodScheduled', status: 'False' as const, reason: 'Unschedulable' }] };
+    const status = deriveVmStatus({ vm: vm('Always', before), vmi: vmi('Running', { conditions: [ready, agent] }), now }, 'leave');
+    assert.deepEqual([status.created, status.ready, status.conditions], [true, true, [{ type: 'AgentConnected', status: 'True' }, ready]]);
+    const gone = deriveVmStatus({ vm: vm('Halted', status), now }, 'leave');
+    assert.deepEqual(
+      [gone.created, gone.ready, gone.conditions?.find(({ type }) => type === 'Ready')],
+      [false, false, { type: 'Ready', status: 'False', reason: 'VMINotExists', message: 'There is no instance', lastTransitionTime: at }],
+    );
+  });
+
+  test('a VMI that does not say is not ready', () => {
+    const reasons = deriveVmStatus({ vm: vm('Always'), vmi: vmi('Pending'), now }, 'leave').conditions?.map(({ reason }) => reason);
+    assert.deepEqual(reasons, ['VMIConditionMissing']);
+  });
+
+  test('a failed create is a Failure until the VM no longer wants a VMI', () => {
+    const types = (strategy: 'Always' | 'Halted') =>
+      deriveVmStatus({ vm: vm(strategy), createError: 'quota exceeded', now }, 'create').conditions?.map(({ type }) => type);
+    assert.deepEqual([types('Always'), types('Halted')], [['Ready', 'Failure'], ['Ready']]);
+  });
+
+  test('each early end is counted once, waits longer, and never above five minutes', () => {
+    let failing = vm('Always');
+    const waits: number[] = [];
+    for (const uid of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) {
+      for (const phase of ['Failed', 'Failed'] as const) {
+        failing = vm('Always', deriveVmStatus({ vm: failing, vmi: vmi(phase, {}, { uid }), now }, 'delete'));
+      }
+      waits.push((Date.parse(failing.status?.startFailure?.retryAfterTimestamp ?? '') - now) / 1000);
+    }
+    assert.equal(failing.status?.startFailure?.consecutiveFailCount, 7);
+    const bounds = [10, 40, 90, 160, 250, 300, 300];
+    waits.forEach((seconds, i) => assert.ok(seconds >= bounds[i]! && seconds <= Math.min(300, bounds[i]! * 1.5), `${i}: ${seconds}`));
+    assert.equal(deriveVmStatus({ vm: failing, vmi: vmi('Running', ran), now }, 'leave').startFailure, undefined);
+  });
+
+  test('says which generation runs and which is wanted', () => {
+    const seen = {
+      vm: vm('Always', {}, { generation: 4 }),
+      vmi: vmi('Running', {}, { annotations: { 'kubevirt.io/vm-generation': '3' } }),
+      now,
+    };
+    const { observedGeneration, desiredGeneration } = deriveVmStatus(seen, 'leave');
+    assert.deepEqual([observedGeneration, desiredGeneration], [3, 4]);
+  });
+
+  test('one satisfied request leaves the list per look', () => {
+    const requests = [{ action: 'Stop' as const, uid: 'vmi-0' }, { action: 'Start' as const }];
+    const once = deriveVmStatus({ vm: vm('Manual', { stateChangeRequests: requests }), now }, 'leave').stateChangeRequests;
+    const twice = deriveVmStatus(
+      { vm: vm('Manual', { stateChangeRequests: once }), vmi: vmi('Pending'), now },
+      'leave',
+    ).stateChangeRequests;
+    assert.deepEqual([once, twice], [[{ action: 'Start' }], undefined]);
+  });
+
+  test('RerunOnFailure is recorded only with its VMI, so that no start is lost', () => {
+    const recorded = (seen: Omit<ObservedVm, 'now'>) => deriveVmStatus({ ...seen, now }, 'leave').runStrategy;
+    assert.deepEqual(
+      [
+        recorded({ vm: vm('RerunOnFailure') }),
+        recorded({ vm: vm('RerunOnFailure', { runStrategy: 'Halted' }) }),
+        recorded({ vm: vm('RerunOnFailure', { runStrategy: 'Halted' }), vmi: vmi('Pending') }),
+        recorded({ vm: vm('Halted', { runStrategy: 'RerunOnFailure' }) }),
+      ],
+      [undefined, 'Halted', 'RerunOnFailure', 'Halted'],
+    );
+  });
+});

@@ -1,0 +1,129 @@
+/** The VirtualMachine status that follows from what we can see and from what was just decided. Pure, like decide.ts. */
+import { withCondition, withoutCondition } from '../../api/kubevirt/conditions.ts';
+import { ANNOTATION_VM_GENERATION } from '../../api/kubevirt/names.ts';
+import { runStrategyOf, type StateChangeRequest, type VirtualMachine, type VmStatus } from '../../api/kubevirt/virtual-machine.ts';
+import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { type Condition, conditionOf, hasCondition, isDeleting } from '../../api/meta.ts';
+import { isRerunOwed, type ObservedVm, obstacleOf, stopWasRequested, willStart } from './intent.ts';
+import { startFailureAfter } from './start-failure.ts';
+
+/** What the controller is about to do with the instance. */
+export type Next = 'create' | 'delete' | 'leave';
+type Seen = ObservedVm & { readonly next: Next; readonly startFailure: VmStatus['startFailure'] };
+
+/** The whole status; compare it with `vm.status` to know whether to write. */
+export function deriveVmStatus(observed: ObservedVm, next: Next): VmStatus {
+  const { vm, vmi } = observed;
+  const startFailure = startFailureAfter(observed);
+  return {
+    ...vm.status,
+    created: vmi !== undefined,
+    ready: hasCondition(vmi?.status?.conditions, 'Ready'),
+    printableStatus: PRINTABLE.find(([, holds]) => holds({ ...observed, next, startFailure }))?.[0] ?? 'Unknown',
+    runStrategy: recordedStrategy(observed),
+    stateChangeRequests: requestsAfter(observed),
+    startFailure,
+    conditions: conditionsAfter(observed),
+    ...(vmi && generations(vm, vmi)),
+  };
+}
+
+/** First match wins, so order is precedence (spec 2.5). */
+const PRINTABLE: readonly [string, (seen: Seen) => boolean][] = [
+  ['Terminating', ({ vm }) => isDeleting(vm)],
+  ['Stopping', ({ vmi, next }) => vmi !== undefined && !isFinal(vmi) && (isDeleting(vmi) || next === 'delete')],
+  ['Paused', ({ vmi }) => vmi?.status?.phase === 'Running' && hasCondition(vmi.status.conditions, 'Paused')],
+  ['Running', ({ vmi }) => vmi?.status?.phase === 'Running'],
+  ['ErrorUnschedulable', ({ vmi }) => isBeforeRun(vmi) && isFalseBecause(vmi, 'PodScheduled', 'Unschedulable')],
+  ['ErrImagePull', ({ vmi }) => isBeforeRun(vmi) && isFalseBecause(vmi, 'Synchronized', 'ErrImagePull')],
+  ['ImagePullBackOff', ({ vmi }) => isBeforeRun(vmi) && isFalseBecause(vmi, 'Synchronized', 'ImagePullBackOff')],
+  ['Starting', ({ vmi, next }) => next === 'create' || isBeforeRun(vmi)],
+  ['CrashLoopBackOff', (seen) => isAtRest(seen) && isInCrashLoop(seen)],
+  // Beyond upstream, which says Stopped here: between two instances the VM is on its way up again.
+  ['Starting', (seen) => isAtRest(seen) && willStart(seen)],
+  ['Stopped', isAtRest],
+];
+
+function isBeforeRun(vmi: VirtualMachineInstance | undefined): boolean {
+  const phase = vmi?.status?.phase;
+  return vmi !== undefined && (phase === undefined || phase === 'Pending' || phase === 'Scheduling' || phase === 'Scheduled');
+}
+
+function isFalseBecause(vmi: VirtualMachineInstance | undefined, type: string, reason: string): boolean {
+  const condition = conditionOf(vmi?.status?.conditions, type);
+  return condition?.status === 'False' && condition.reason === reason;
+}
+
+function isAtRest({ vmi }: Seen): boolean {
+  return !vmi || isFinal(vmi);
+}
+
+function isInCrashLoop({ vm, startFailure }: Seen): boolean {
+  return (startFailure?.consecutiveFailCount ?? 0) > 0 && ['Always', 'RerunOnFailure', 'Once'].includes(runStrategyOf(vm));
+}
+
+/**
+ * The strategy last acted on (spec 2.2). RerunOnFailure is recorded only when its instance is there: the record is what says
+ * that the start after a switch has happened, so writing it earlier would lose that start to a failed create.
+ */
+function recordedStrategy({ vm, vmi }: ObservedVm): VmStatus['runStrategy'] {
+  const strategy = runStrategyOf(vm);
+  const before = vm.status?.runStrategy;
+  if (vmi) return strategy;
+  return before === undefined || strategy === 'RerunOnFailure' ? before : strategy;
+}
+
+/** At most one satisfied request leaves the front; a failed instance that is to be rerun adds a Start (spec 2.4). */
+function requestsAfter(observed: ObservedVm): StateChangeRequest[] | undefined {
+  const { vm } = observed;
+  const [first, ...rest] = vm.status?.stateChangeRequests ?? [];
+  const pending = first && !isSatisfied(first, observed) ? [first, ...rest] : rest;
+  const owesStart = isRerunOwed(observed) && !pending.some(({ action }) => action === 'Start');
+  const requests: StateChangeRequest[] = owesStart ? [...pending, { action: 'Start' }] : pending;
+  return requests.length > 0 ? requests : undefined;
+}
+
+function isSatisfied({ action }: StateChangeRequest, observed: ObservedVm): boolean {
+  const { vmi } = observed;
+  if (action === 'Stop') return !stopWasRequested(observed);
+  return vmi !== undefined && !isDeleting(vmi) && !isFinal(vmi);
+}
+
+/** Conditions of the VM: those of its instance as they are, Ready even without one, and Failure while we cannot do our work. */
+function conditionsAfter(observed: ObservedVm): readonly Condition[] {
+  const { vm, vmi, now } = observed;
+  const before = vm.status?.conditions ?? [];
+  const mirrored = vmi ? mirror(before, vmi) : before;
+  const ready = conditionOf(vmi?.status?.conditions, 'Ready');
+  const withReady = ready ? replace(mirrored, ready) : withCondition(mirrored, notReady(vmi), now);
+  const failure = obstacleOf(observed) ?? (!vmi && willStart(observed) ? observed.createError : undefined);
+  if (failure === undefined || isDeleting(vm)) return withoutCondition(withReady, 'Failure');
+  return withCondition(withReady, { type: 'Failure', status: 'True', reason: 'FailedCreate', message: failure }, now);
+}
+
+function notReady(vmi: VirtualMachineInstance | undefined) {
+  const reason = vmi ? 'VMIConditionMissing' : 'VMINotExists';
+  const message = vmi ? 'The instance does not say whether it is ready' : 'There is no instance';
+  return { type: 'Ready', status: 'False', reason, message } as const;
+}
+
+/** While there is an instance its conditions replace the mirrored ones; afterwards the last picture stays (spec 2.6). */
+function mirror(before: readonly Condition[], vmi: VirtualMachineInstance): readonly Condition[] {
+  const current = (vmi.status?.conditions ?? []).filter(({ type }) => !OWN_CONDITIONS.includes(type));
+  const kept = before.filter(({ type }) => OWN_CONDITIONS.includes(type) || current.some((condition) => condition.type === type));
+  return current.reduce(replace, kept);
+}
+
+const OWN_CONDITIONS = ['Ready', 'Failure'];
+
+/** Nulls are left out: a merge patch may lose them, and a copy that never equals its original would be written for ever. */
+function replace(conditions: readonly Condition[], { lastProbeTime, lastTransitionTime, ...rest }: Condition): readonly Condition[] {
+  const next: Condition = { ...rest, ...(lastProbeTime && { lastProbeTime }), ...(lastTransitionTime && { lastTransitionTime }) };
+  const at = conditions.findIndex(({ type }) => type === next.type);
+  return at < 0 ? [...conditions, next] : conditions.with(at, next);
+}
+
+function generations(vm: VirtualMachine, vmi: VirtualMachineInstance): Pick<VmStatus, 'observedGeneration' | 'desiredGeneration'> {
+  const made = Number(vmi.metadata.annotations?.[ANNOTATION_VM_GENERATION]);
+  return { desiredGeneration: vm.metadata.generation, ...(Number.isInteger(made) && { observedGeneration: made }) };
+}

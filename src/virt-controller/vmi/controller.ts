@@ -1,0 +1,32 @@
+/** Keeps every instance and its launcher Pod in step until virt-handler takes over: the loop of `observe`, `decide` and apply. */
+import { controllerOf, type KubeObject, keyOf } from '../../api/meta.ts';
+import { type ControllerOptions, runController } from '../../reconcile/controller.ts';
+import { decideVmi } from './decide.ts';
+import { observeVmi, type VmiObserver } from './observe.ts';
+import type { ObservedVmi } from './phase.ts';
+
+/** Runs until the signal aborts. */
+export function runVmiController(options: VmiObserver & Pick<ControllerOptions<ObservedVmi>, 'log' | 'signal'>): Promise<void> {
+  const { client, clock, log, signal, vms, vmis, pods } = options;
+  return runController<ObservedVmi>({
+    name: 'virt-controller',
+    client,
+    clock,
+    log,
+    signal,
+    triggers: [
+      { cache: vmis, keysOf: ({ metadata }) => [keyOf(metadata)] },
+      { cache: pods, keysOf: instanceOf },
+      { cache: vms, keysOf: ({ metadata }) => [keyOf(metadata)] }, // its end lets the instance go
+    ],
+    observe: (key) => observeVmi(options, key),
+    decide: decideVmi,
+    subject: ({ vmi }) => vmi,
+  });
+}
+
+/** The key of the instance that a Pod belongs to. */
+export function instanceOf(pod: KubeObject): string[] {
+  const owner = controllerOf(pod);
+  return owner?.kind === 'VirtualMachineInstance' ? [keyOf({ namespace: pod.metadata.namespace, name: owner.name })] : [];
+}

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { FINALIZER_VM_CONTROLLER, FINALIZER_VMI } from '../../api/kubevirt/names.ts';
+import { explain } from '../../reconcile/decision.ts';
+import { launcherPod, reached, vmi } from '../../testing/builders.ts';
+import { decideVmi } from './decide.ts';
+import type { ObservedVmi } from './phase.ts';
+
+const WRITE = 'patch VirtualMachineInstance default/db:';
+const CHANGED = `${WRITE} what is known of it has changed`;
+const DELETE = 'delete Pod default/virt-launcher-db-abcde: VMI is being deleted';
+const now = Date.parse('2026-01-01T00:01:00Z');
+const at = '2026-01-01T00:00:00Z';
+const deleting = { deletionTimestamp: at };
+const running = { running: { startedAt: at } };
+const waiting = { waiting: { reason: 'ContainerCreating' } };
+const crashed = { terminated: { exitCode: 1, reason: 'Error', message: 'no disk', finishedAt: at } };
+const justEnded = { terminated: { exitCode: 0, reason: 'Completed', finishedAt: '2026-01-01T00:00:58Z' } };
+const onNode = { nodeName: 'n1' };
+const CREATE = 'create Pod default/virt-launcher-db-8tfgs: VMI is Pending';
+
+type Case = Pick<ObservedVmi, 'vmi'> & Partial<ObservedVmi>;
+const cases: [string, Case, string[]][] = [
+  ['a new VMI is Pending first', { vmi: vmi(undefined) }, [`${WRITE} Pending: VMI is new`]],
+  ['a Pending VMI gets a Pod', { vmi: vmi('Pending') }, [CHANGED, CREATE]],
+  [
+    'a Pending VMI that is deleted gets none',
+    { vmi: vmi('Pending', {}, deleting) },
+    [`${WRITE} Failed: VMI was deleted before it had a Pod`],
+  ],
+  ['a VMI with a Pod is Scheduling', { vmi: vmi('Pending'), pods: [launcherPod(waiting)] }, [`${WRITE} Scheduling: VMI has a Pod`]],
+  [
+    'a VMI whose container runs is Scheduled',
+    { vmi: vmi('Scheduling'), pods: [launcherPod(running)] },
+    [`${WRITE} Scheduled: its Pod runs on n1`],
+  ],
+  [
+    'a VMI that is deleted is not Scheduled any more',
+    { vmi: vmi('Scheduling', {}, deleting), pods: [launcherPod(running)] },
+    [CHANGED, DELETE],
+  ],
+  [
+    'a Pod that fails before the guest runs fails the VMI',
+    { vmi: vmi('Scheduling'), pods: [launcherPod(crashed)] },
+    [`${WRITE} Failed: its Pod has ended: Error, exit code 1: no disk`],
+  ],
+  [
+    'a Pod that is deleted before the guest runs fails the VMI',
+    { vmi: vmi('Scheduling'), pods: [launcherPod(running, {}, deleting)] },
+    [`${WRITE} Failed: its Pod is being deleted`],
+  ],
+  ['a Pod that vanishes fails the VMI', { vmi: vmi('Scheduling') }, [`${WRITE} Failed: its Pod is gone`]],
+  ['also while the guest runs', { vmi: vmi('Running', onNode) }, [`${WRITE} Failed: its Pod is gone`]],
+  [
+    'virt-handler has a moment to say how a guest ended',
+    { vmi: vmi('Running', onNode), pods: [launcherPod(justEnded)] },
+    [CHANGED, 'look again in 8s'],
+  ],
+  [
+    'and no longer',
+    { vmi: vmi('Running', onNode), pods: [launcherPod(crashed)] },
+    [`${WRITE} Failed: its Pod has ended: Error, exit code 1: no disk`],
+  ],
+  [
+    'a running guest opens the readiness gate of its Pod',
+    { vmi: vmi('Running', onNode), pods: [launcherPod(running)] },
+    [CHANGED, 'patch Pod status default/virt-launcher-db-abcde: the guest is not paused'],
+  ],
+  [
+    'a paused guest closes it',
+    { vmi: vmi('Running', { ...onNode, conditions: [{ type: 'Paused', status: 'True' }] }), pods: [launcherPod(running)] },
+    [CHANGED, 'patch Pod status default/virt-launcher-db-abcde: the guest is paused'],
+  ],
+  ['a deleted VMI deletes its Pod', { vmi: vmi('Succeeded', onNode, deleting), pods: [launcherPod(justEnded)] }, [CHANGED, DELETE]],
+  ['and waits while that goes', { vmi: vmi('Succeeded', onNode, deleting), pods: [launcherPod(running, {}, deleting)] }, [CHANGED]],
+  ['a VMI that has ended keeps its Pod', { vmi: vmi('Succeeded', onNode), pods: [launcherPod(justEnded)] }, [CHANGED]],
+];
+
+function look(seen: Case) {
+  return decideVmi({ pods: [], isVmGone: false, launcherImage: 'launcher', now, ...seen });
+}
+
+function patchOf(seen: Case) {
+  const [action] = look(seen).actions;
+  return action?.do === 'patch' ? (action.patch as { metadata?: Record<string, unknown>; status?: Record<string, unknown> }) : undefined;
+}
+
+describe('decideVmi', () => {
+  for (const [name, seen, expected] of cases) test(name, () => assert.deepEqual(explain(look(seen)), expected));
+
+  test('a new VMI without finalizer gets one, and its first phase, in one write', () => {
+    assert.deepEqual(patchOf({ vmi: vmi(undefined, {}, { finalizers: [] }) }), {
+      metadata: { finalizers: [FINALIZER_VMI] },
+      status: {
+        phase: 'Pending',
+        phaseTransitionTimestamps: [{ phase: 'Pending', phaseTransitionTimestamp: '2026-01-01T00:01:00Z' }],
+        runtimeUser: 107,
+        conditions: [
+          {
+            type: 'Ready',
+            status: 'False',
+            reason: 'PodNotExists',
+            message: 'The instance has no Pod',
+            lastTransitionTime: '2026-01-01T00:01:00Z',
+          },
+        ],
+      },
+    });
+  });
+
+  test('Scheduled names the node in status and label', () => {
+    const patch = patchOf({ vmi: vmi('Scheduling', reached('Pending', 'Scheduling')), pods: [launcherPod(running)] });
+    assert.deepEqual(patch?.metadata, { labels: { 'kubevirt.io/nodeName': 'n1' } });
+    assert.deepEqual(
+      [patch?.status?.['phase'], patch?.status?.['nodeName'], patch?.status?.['activePods'], patch?.status?.['qosClass']],
+      ['Scheduled', 'n1', { 'pod-1': 'n1' }, 'Burstable'],
+    );
+  });
+
+  test('our finalizer goes only when the VMI is final and has no Pod', () => {
+    const left = (seen: Case) => patchOf(seen)?.metadata?.['finalizers'];
+    assert.deepEqual(
+      [
+        left({ vmi: vmi('Succeeded', onNode, deleting), pods: [launcherPod(running, {}, deleting)] }),
+        left({ vmi: vmi('Succeeded', onNode, deleting) }),
+        left({ vmi: vmi('Running', onNode, deleting) }),
+        left({ vmi: vmi('Pending', {}, deleting) }),
+      ],
+      [undefined, [FINALIZER_VM_CONTROLLER], [FINALIZER_VM_CONTROLLER], [FINALIZER_VM_CONTROLLER]],
+    );
+  });
+
+  test('the finalizer of a VM that is gone goes', () => {
+    const patch = patchOf({ vmi: vmi('Running', onNode, { ownerReferences: [] }), pods: [launcherPod(running)], isVmGone: true });
+    assert.deepEqual(patch?.metadata, { finalizers: [FINALIZER_VMI] });
+  });
+
+  test('an end that was asked for is no warning', () => {
+    const events = [vmi('Running', onNode), vmi('Running', onNode, deleting)].map((each) => look({ vmi: each }).actions[0]?.event);
+    assert.deepEqual(events, [
+      { type: 'Warning', reason: 'Stopped', message: 'The virtual machine instance failed: its Pod is gone' },
+      undefined,
+    ]);
+  });
+});

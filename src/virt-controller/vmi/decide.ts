@@ -1,0 +1,115 @@
+/**
+ * What should happen to one VirtualMachineInstance and its launcher Pod, given everything we can see.
+ *
+ *   when                                        then
+ *   the status or a phase (phase.ts) is behind  write it, once for everything that changed
+ *   new, neither final nor deleting             put our finalizer on it
+ *   final, and no Pod is left                   take our finalizer off
+ *   its VM is gone                              take the VM controller's finalizer off
+ *   it becomes Scheduled                        label it with its node, which hands it to the virt-handler there
+ *   Pending, no Pod, not deleting               create the Pod
+ *   deleting                                    delete every Pod that is not being deleted yet
+ *   Running                                     tell the Pod whether the guest is paused: a paused guest leaves its Services
+ *
+ * An instance keeps its finalizer until all its Pods are gone, so that there is never a second one beside a first that still runs.
+ * It has no status subresource: metadata and status go in one patch, always on condition that nobody else wrote in between.
+ *
+ * Pure: no clock, no I/O, no randomness. `observe.ts` gathers the input, `reconcile/` performs the output.
+ */
+import { isPodFinal, type Pod } from '../../api/core/pod.ts';
+import { withCondition } from '../../api/kubevirt/conditions.ts';
+import { FINALIZER_VM_CONTROLLER, FINALIZER_VMI, LABEL_NODE_NAME, READINESS_GATE_UNPAUSED } from '../../api/kubevirt/names.ts';
+import { isFinal } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { hasCondition, isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
+import { diffAsMergePatch } from '../../base/json.ts';
+import type { Action, Decision, EventToRecord } from '../../reconcile/decision.ts';
+import { launcherPodFor } from './launcher-pod.ts';
+import { currentPod, handlerPatienceMs, nextPhaseOf, type ObservedVmi, type PhaseChange } from './phase.ts';
+import { deriveVmiStatus } from './status.ts';
+
+/** The rules above, for one instance. */
+export function decideVmi(observed: ObservedVmi): Decision {
+  const change = nextPhaseOf(observed);
+  const waitMs = handlerPatienceMs(observed);
+  const actions = [...write(observed, change), ...createPod(observed), ...deletePods(observed), ...tellPod(observed)];
+  return { actions, ...(waitMs !== undefined && waitMs > 0 && { lookAgainAfterMs: waitMs }) };
+}
+
+function write(observed: ObservedVmi, change: PhaseChange | undefined): Action[] {
+  const { vmi } = observed;
+  const { labels = {}, finalizers = [] } = vmi.metadata;
+  const from = { metadata: { labels, finalizers }, status: vmi.status ?? {} };
+  const to = {
+    metadata: { labels: labelsAfter(observed, change), finalizers: finalizersAfter(observed, change) },
+    status: deriveVmiStatus(observed, change),
+  };
+  const patch = diffAsMergePatch(from, to);
+  if (patch === undefined) return [];
+  const because = change ? `${change.phase}: ${change.because}` : 'what is known of it has changed';
+  const event = change && eventOf(observed, change);
+  return [{ ...patchOf(vmi, patch as object, because), ...(event && { event }) }]; // a diff of two objects is an object
+}
+
+/** An end that nobody asked for is worth a warning; the VM controller may delete the instance before anybody reads its status. */
+function eventOf({ vmi }: ObservedVmi, { phase, because }: PhaseChange): EventToRecord | undefined {
+  if (phase !== 'Failed' || isDeleting(vmi)) return undefined;
+  return { type: 'Warning', reason: 'Stopped', message: `The virtual machine instance failed: ${because}` };
+}
+
+function labelsAfter(observed: ObservedVmi, change: PhaseChange | undefined): Readonly<Record<string, string>> {
+  const { labels = {} } = observed.vmi.metadata;
+  const nodeName = currentPod(observed)?.spec.nodeName;
+  return change?.phase === 'Scheduled' && nodeName ? { ...labels, [LABEL_NODE_NAME]: nodeName } : labels;
+}
+
+function finalizersAfter({ vmi, pods, isVmGone }: ObservedVmi, change: PhaseChange | undefined): readonly string[] {
+  const { finalizers = [] } = vmi.metadata;
+  const willBeFinal = isFinal(vmi) || change?.phase === 'Failed';
+  const isDone = willBeFinal && pods.length === 0;
+  const kept = finalizers.filter(
+    (finalizer) => !(finalizer === FINALIZER_VMI && isDone) && !(finalizer === FINALIZER_VM_CONTROLLER && isVmGone),
+  );
+  const isMissing = !finalizers.includes(FINALIZER_VMI) && !isDeleting(vmi) && !willBeFinal;
+  return isMissing ? [...kept, FINALIZER_VMI] : kept;
+}
+
+function createPod({ vmi, pods, launcherImage }: ObservedVmi): Action[] {
+  if (vmi.status?.phase !== 'Pending' || pods.length > 0 || isDeleting(vmi)) return [];
+  const pod = launcherPodFor(vmi, { image: launcherImage });
+  const event: EventToRecord = { type: 'Normal', reason: 'SuccessfulCreate', message: `Created virtual machine pod ${pod.metadata.name}` };
+  return [{ do: 'create', object: pod, because: 'VMI is Pending', event }];
+}
+
+function deletePods({ vmi, pods }: ObservedVmi): Action[] {
+  if (!isDeleting(vmi)) return [];
+  return pods
+    .filter((pod) => !isDeleting(pod))
+    .map((pod) => ({
+      do: 'delete',
+      target: refOf(pod),
+      because: 'VMI is being deleted',
+      event: { type: 'Normal', reason: 'SuccessfulDelete', message: `Deleted virtual machine pod ${pod.metadata.name}` },
+    }));
+}
+
+/** The readiness gate (spec 3.5): without this condition the Pod never becomes ready. */
+function tellPod(observed: ObservedVmi): Action[] {
+  const { vmi, now } = observed;
+  const pod = currentPod(observed);
+  if (vmi.status?.phase !== 'Running' || !pod || isDeleting(pod) || isPodFinal(pod)) return [];
+  const isPaused = hasCondition(vmi.status.conditions, 'Paused');
+  const gate = isPaused
+    ? ({ type: READINESS_GATE_UNPAUSED, status: 'False', reason: 'Paused', message: 'The guest is paused' } as const)
+    : ({ type: READINESS_GATE_UNPAUSED, status: 'True', reason: 'NotPaused', message: 'The guest is not paused' } as const);
+  const before = pod.status?.conditions ?? [];
+  const conditions = withCondition(before, gate, now);
+  if (conditions === before) return [];
+  return [
+    { ...patchOf(pod, { status: { conditions } }, isPaused ? 'the guest is paused' : 'the guest is not paused'), subresource: 'status' },
+  ];
+}
+
+/** A patch that holds only for the object as we saw it. */
+function patchOf(object: KubeObject | Pod, patch: object, because: string): Extract<Action, { do: 'patch' }> {
+  return { do: 'patch', target: refOf(object), patch, resourceVersion: object.metadata.resourceVersion, because };
+}

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
+import type { ObjectMeta } from '../../api/meta.ts';
+import { tinySpec, vmi } from '../../testing/builders.ts';
+import { launcherPodFor, launcherPodNameOf } from './launcher-pod.ts';
+import { launcherResources } from './launcher-resources.ts';
+
+const podFor = (spec: VmiSpec = tinySpec, metadata: Partial<ObjectMeta> = {}) =>
+  launcherPodFor({ ...vmi('Pending', {}, metadata), spec }, { image: 'launcher' });
+
+describe('launcherPodFor', () => {
+  test('carries labels and annotations of the VMI, and its own', () => {
+    const annotations = { a: 'b', 'kubectl.kubernetes.io/last-applied-configuration': '{}' };
+    const { metadata } = podFor(tinySpec, { labels: { app: 'db' }, annotations });
+    assert.deepEqual(metadata.labels, {
+      app: 'db',
+      'kubevirt.io': 'virt-launcher',
+      'kubevirt.io/created-by': 'vmi-1',
+      'vm.kubevirt.io/name': 'db',
+      'vmi.kubevirt.io/id': 'db',
+    });
+    assert.deepEqual(metadata.annotations, { a: 'b', 'kubevirt.io/domain': 'db', 'kubectl.kubernetes.io/default-container': 'compute' });
+    assert.equal(metadata.ownerReferences?.[0]?.uid, 'vmi-1');
+  });
+
+  test('is admitted under the restricted Pod security standard', () => {
+    const { securityContext, containers } = podFor().spec;
+    assert.deepEqual(securityContext, {
+      runAsUser: 107,
+      runAsGroup: 107,
+      runAsNonRoot: true,
+      fsGroup: 107,
+      seccompProfile: { type: 'RuntimeDefault' },
+    });
+    assert.deepEqual(containers[0]?.securityContext, {
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ['ALL'], add: ['NET_BIND_SERVICE'] },
+    });
+  });
+
+  test('ends later than the grace period of its guest and waits for it to be ready', () => {
+    const { terminationGracePeriodSeconds, readinessGates, restartPolicy, nodeSelector } = podFor({
+      ...tinySpec,
+      nodeSelector: { disk: 'ssd' },
+    }).spec;
+    assert.deepEqual(
+      [terminationGracePeriodSeconds, readinessGates, restartPolicy, nodeSelector],
+      [35, [{ conditionType: 'kubevirt.io/virtual-machine-unpaused' }], 'Never', { disk: 'ssd', 'kubevirt.io/schedulable': 'true' }],
+    );
+  });
+
+  test('mounts container disks and cloud-init Secrets', () => {
+    const long = 'v'.repeat(63);
+    const volumes: VmiSpec['volumes'] = [
+      { name: 'root', containerDisk: { image: 'guest', imagePullPolicy: 'Never' } },
+      { name: long, registryDisk: { image: 'old' } },
+      { name: 'init', cloudInitNoCloud: { secretRef: { name: 'userdata' } } },
+      { name: 'inline', cloudInitNoCloud: { userData: '#!/bin/sh' } },
+      { name: 'scratch', emptyDisk: { capacity: '1Gi' } },
+    ];
+    const { spec } = podFor({ ...tinySpec, volumes });
+    const [longName = ''] = spec.volumes?.filter(({ image }) => image?.reference === 'old').map(({ name }) => name) ?? [];
+    assert.equal(longName.length, 63);
+    assert.deepEqual(spec.volumes, [
+      { name: 'public', emptyDir: {} },
+      { name: 'private', emptyDir: {} },
+      { name: 'disk-root', image: { reference: 'guest', pullPolicy: 'Never' } },
+      { name: longName, image: { reference: 'old' } },
+      { name: 'secret-init', secret: { secretName: 'userdata' } },
+    ]);
+    assert.deepEqual(spec.containers[0]?.volumeMounts?.slice(2), [
+      { name: 'disk-root', mountPath: '/var/run/kubevirt-container-disks/root', readOnly: true },
+      { name: longName, mountPath: `/var/run/kubevirt-container-disks/${long}`, readOnly: true },
+      { name: 'secret-init', mountPath: '/var/run/kubevirt-secrets/init', readOnly: true },
+    ]);
+  });
+
+  test('hands over the VMI without anything that a kubelet would expand', () => {
+    const userData = '#!/bin/sh\necho $$ $(HOME)';
+    const spec = { ...tinySpec, volumes: [{ name: 'init', cloudInitNoCloud: { userData } }] };
+    const value = podFor(spec).spec.containers[0]?.env?.find(({ name }) => name === 'KUBEVIRT_VMI')?.value ?? '';
+    assert.ok(!value.includes('$'));
+    assert.deepEqual(JSON.parse(value), {
+      apiVersion: 'kubevirt.io/v1',
+      kind: 'VirtualMachineInstance',
+      metadata: { name: 'db', namespace: 'default', uid: 'vmi-1' },
+      spec,
+    });
+  });
+
+  test('one VMI has one Pod name, another incarnation another', () => {
+    const name = (uid: string, of = 'db') => launcherPodNameOf(vmi('Pending', {}, { uid, name: of }));
+    assert.equal(name('a'), name('a'));
+    assert.notEqual(name('a'), name('b'));
+    assert.match(name('a'), /^virt-launcher-db-[a-z0-9]{5}$/);
+    assert.equal(name('a', 'x'.repeat(200)).length, 63);
+  });
+});
+
+describe('launcherResources', () => {
+  const of = (domain: Partial<VmiSpec['domain']>) => launcherResources({ domain: { devices: {}, ...domain } });
+  test('memory of the guest and QEMU, a tenth of a processor for each of its own', () => {
+    assert.deepEqual(of({ cpu: { cores: 2 }, memory: { guest: '128Mi' } }), { requests: { memory: '278Mi', cpu: '200m' } });
+  });
+  test('explicit requests win', () => {
+    const requests = { memory: '64Mi', cpu: 1, 'example.com/fpga': 2 };
+    assert.deepEqual(of({ memory: { guest: '1Gi' }, resources: { requests } }), {
+      requests: { 'example.com/fpga': '2', memory: '214Mi', cpu: '1' },
+    });
+  });
+  test('only limits make a guaranteed Pod', () => {
+    const { requests, limits } = of({ resources: { limits: { memory: '128Mi', cpu: '500m' } } });
+    assert.deepEqual(
+      [requests, limits],
+      [
+        { memory: '278Mi', cpu: '500m' },
+        { memory: '278Mi', cpu: '500m' },
+      ],
+    );
+  });
+});

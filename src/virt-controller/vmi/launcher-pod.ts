@@ -1,0 +1,156 @@
+/** The Pod that runs one instance: spec 3.5 and 3.6, without what only libvirt needs. Pure. */
+import type { Container, EnvVar, Pod, PodSpec, PodVolume, VolumeMount } from '../../api/core/pod.ts';
+import {
+  ANNOTATION_DOMAIN,
+  COMPUTE_CONTAINER,
+  LABEL_COMPONENT,
+  LABEL_CREATED_BY,
+  LABEL_SCHEDULABLE,
+  LABEL_VM_NAME,
+  LABEL_VMI_ID,
+  READINESS_GATE_UNPAUSED,
+} from '../../api/kubevirt/names.ts';
+import { gracePeriodSecondsOf, hostnameOf, type VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import type { Volume } from '../../api/kubevirt/vmi-spec-schema.ts';
+import { controllerReferenceTo } from '../../api/meta.ts';
+import { sha1Hex } from '../../base/sha1.ts';
+import { launcherResources } from './launcher-resources.ts';
+
+const QEMU_USER = 107;
+/** Time for the Pod to end by itself after the guest's grace period is over: two times upstream's 15 s. */
+const GRACE_MARGIN_SECONDS = 30;
+/** Letters and digits that neither form words nor look like each other, as Kubernetes uses for generated names. */
+const SUFFIX_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
+const LONGEST_LABEL = 63;
+const PREFIX_LENGTH = LONGEST_LABEL - 5;
+
+/** The launcher Pod for an instance that has none yet. */
+export function launcherPodFor(vmi: VirtualMachineInstance, options: { readonly image: string }): Pod {
+  const { name, namespace, uid = '' } = vmi.metadata;
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: launcherPodNameOf(vmi),
+      generateName: `virt-launcher-${name}-`,
+      namespace,
+      labels: {
+        ...vmi.metadata.labels,
+        [LABEL_COMPONENT]: 'virt-launcher',
+        [LABEL_CREATED_BY]: uid,
+        [LABEL_VM_NAME]: hostnameOf(vmi),
+        [LABEL_VMI_ID]: shortened(name),
+      },
+      annotations: {
+        ...carriedAnnotations(vmi),
+        [ANNOTATION_DOMAIN]: name,
+        'kubectl.kubernetes.io/default-container': COMPUTE_CONTAINER,
+      },
+      ownerReferences: [controllerReferenceTo(vmi)],
+    },
+    spec: podSpec(vmi, options.image),
+  };
+}
+
+/**
+ * Looks generated but follows from the uid: one instance has one first Pod, and making it twice must fail even for a controller
+ * that does not see its own last write.
+ */
+export function launcherPodNameOf({ metadata: { name, uid = '' } }: VirtualMachineInstance): string {
+  const digest = sha1Hex(uid);
+  const suffix = Array.from(
+    { length: 5 },
+    (_, i) => SUFFIX_ALPHABET[Number.parseInt(digest.slice(i * 4, i * 4 + 4), 16) % SUFFIX_ALPHABET.length],
+  );
+  return `${`virt-launcher-${name}-`.slice(0, PREFIX_LENGTH)}${suffix.join('')}`;
+}
+
+function podSpec(vmi: VirtualMachineInstance, image: string): PodSpec {
+  const { nodeSelector, affinity, tolerations, schedulerName, priorityClassName, subdomain } = vmi.spec;
+  return {
+    restartPolicy: 'Never',
+    enableServiceLinks: false,
+    automountServiceAccountToken: false,
+    terminationGracePeriodSeconds: gracePeriodSecondsOf(vmi) + GRACE_MARGIN_SECONDS,
+    hostname: hostnameOf(vmi),
+    nodeSelector: { ...nodeSelector, [LABEL_SCHEDULABLE]: 'true' },
+    readinessGates: [{ conditionType: READINESS_GATE_UNPAUSED }],
+    securityContext: {
+      runAsUser: QEMU_USER,
+      runAsGroup: QEMU_USER,
+      runAsNonRoot: true,
+      fsGroup: QEMU_USER,
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+    containers: [computeContainer(vmi, image)],
+    volumes: [{ name: 'public', emptyDir: {} }, { name: 'private', emptyDir: {} }, ...sourcesOf(vmi).map(({ volume }) => volume)],
+    ...(subdomain && { subdomain }),
+    ...(affinity !== undefined && { affinity: affinity as object }), // a Pod's affinity, kept as written
+    ...(tolerations && { tolerations }),
+    ...(schedulerName && { schedulerName }),
+    ...(priorityClassName && { priorityClassName }),
+  };
+}
+
+function computeContainer(vmi: VirtualMachineInstance, image: string): Container {
+  return {
+    name: COMPUTE_CONTAINER,
+    image,
+    imagePullPolicy: 'IfNotPresent',
+    command: ['virt-launcher'],
+    args: ['prepare'],
+    env: [vmiVariable(vmi)],
+    resources: launcherResources(vmi.spec),
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ['ALL'], add: ['NET_BIND_SERVICE'] },
+    },
+    volumeMounts: [
+      { name: 'public', mountPath: '/var/run/kubevirt' },
+      { name: 'private', mountPath: '/var/run/kubevirt-private' },
+      ...sourcesOf(vmi).map(({ mount }) => mount),
+    ],
+  };
+}
+
+function vmiVariable(vmi: VirtualMachineInstance): EnvVar {
+  const { name, namespace, uid } = vmi.metadata;
+  const annotations = carriedAnnotations(vmi);
+  const json = JSON.stringify({
+    apiVersion: vmi.apiVersion,
+    kind: vmi.kind,
+    metadata: { name, namespace, uid, ...(Object.keys(annotations).length > 0 && { annotations }) },
+    spec: vmi.spec,
+  });
+  // A kubelet expands $(X) and halves $$ in values, which would change user data; in JSON a dollar can be written without one.
+  return { name: 'KUBEVIRT_VMI', value: json.replaceAll('$', '\\u0024') };
+}
+
+function carriedAnnotations({ metadata: { annotations = {} } }: VirtualMachineInstance): Record<string, string> {
+  return Object.fromEntries(Object.entries(annotations).filter(([key]) => !key.startsWith('kubectl.kubernetes.io')));
+}
+
+/** Volumes whose data a kubelet brings: container images and Secrets. The others are made inside the Pod. */
+function sourcesOf(vmi: VirtualMachineInstance): { volume: PodVolume; mount: VolumeMount }[] {
+  return (vmi.spec.volumes ?? []).flatMap((volume) => sourceOf(volume));
+}
+
+function sourceOf({ name, containerDisk, registryDisk, cloudInitNoCloud }: Volume): { volume: PodVolume; mount: VolumeMount }[] {
+  const disk = containerDisk ?? registryDisk;
+  if (disk) {
+    const volumeName = shortened(`disk-${name}`);
+    const image = { reference: disk.image, ...(disk.imagePullPolicy && { pullPolicy: disk.imagePullPolicy }) };
+    const mountPath = `/var/run/kubevirt-container-disks/${name}`;
+    return [{ volume: { name: volumeName, image }, mount: { name: volumeName, mountPath, readOnly: true } }];
+  }
+  const secretName = cloudInitNoCloud?.secretRef?.name;
+  if (!secretName) return [];
+  const volumeName = shortened(`secret-${name}`);
+  const mountPath = `/var/run/kubevirt-secrets/${name}`;
+  return [{ volume: { name: volumeName, secret: { secretName } }, mount: { name: volumeName, mountPath, readOnly: true } }];
+}
+
+/** At most 63 characters, as labels and volume names must be, and still one name for one text. */
+function shortened(text: string): string {
+  return text.length <= LONGEST_LABEL ? text : `${text.slice(0, 54)}-${sha1Hex(text).slice(0, 8)}`;
+}

@@ -1,0 +1,55 @@
+/** Gathers what `decideVmi` looks at: the instance, its Pods, and whether the VM it came from is still there. */
+import { PODS, type Pod } from '../../api/core/pod.ts';
+import { FINALIZER_VM_CONTROLLER, FINALIZER_VMI } from '../../api/kubevirt/names.ts';
+import type { VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
+import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { controllerOf, isControlledBy, keyOf } from '../../api/meta.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Cache } from '../../client/cache.ts';
+import type { Client } from '../../client/client.ts';
+import type { CreateErrors } from '../create-errors.ts';
+import { launcherPodNameOf } from './launcher-pod.ts';
+import type { ObservedVmi } from './phase.ts';
+
+/** The index of the Pod cache that `observeVmi` reads: Pods by the uid of what controls them. */
+export const BY_CONTROLLER = 'controller';
+
+export type VmiObserver = {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly vms: Cache<VirtualMachine>;
+  readonly vmis: Cache<VirtualMachineInstance>;
+  readonly pods: Cache<Pod>;
+  readonly createErrors: CreateErrors;
+  readonly launcherImage: string;
+};
+
+/** What is known of the instance with this key; undefined when it is gone. */
+export async function observeVmi(observer: VmiObserver, key: string): Promise<ObservedVmi | undefined> {
+  const { clock, vms, vmis, createErrors, launcherImage } = observer;
+  const vmi = vmis.get(key);
+  if (!vmi) {
+    createErrors.forget(key);
+    return undefined;
+  }
+  const pods = await podsOf(observer, vmi);
+  return { vmi, pods, isVmGone: isVmGone(vms, vmi), createError: createErrors.get(key), launcherImage, now: clock.now() };
+}
+
+/**
+ * "There is no Pod" decides on a second instance, so it is never taken from the cache alone: that one may be behind, and it sees
+ * only Pods whose label nobody has taken off.
+ */
+async function podsOf({ client, pods }: VmiObserver, vmi: VirtualMachineInstance): Promise<readonly Pod[]> {
+  const known = pods.byIndex(BY_CONTROLLER, vmi.metadata.uid ?? '');
+  const isSettled = isFinal(vmi) && !vmi.metadata.finalizers?.includes(FINALIZER_VMI);
+  if (known.length > 0 || isSettled) return known;
+  const pod = await client.get(PODS, { namespace: vmi.metadata.namespace, name: launcherPodNameOf(vmi) });
+  return pod && isControlledBy(pod, vmi) ? [pod] : [];
+}
+
+function isVmGone(vms: Cache<VirtualMachine>, vmi: VirtualMachineInstance): boolean {
+  if (!vmi.metadata.finalizers?.includes(FINALIZER_VM_CONTROLLER)) return false;
+  const owner = controllerOf(vmi);
+  return owner?.kind !== 'VirtualMachine' || vms.get(keyOf(vmi.metadata))?.metadata.uid !== owner.uid;
+}

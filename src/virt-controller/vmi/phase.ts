@@ -1,0 +1,122 @@
+/**
+ * The next phase of an instance, as far as virt-controller has a say (spec 3.1). First match wins.
+ *
+ *   from                  to           when
+ *   none                  Pending      first seen
+ *   Pending               Failed       deleted before it had a Pod
+ *   Pending               Scheduling   it has a Pod
+ *   Scheduling            Failed       the Pod is gone, has ended or is being deleted
+ *   Scheduling            Scheduled    the compute container runs
+ *   Scheduled, Running    Failed       the Pod is gone, or has ended and virt-handler did not say how in time
+ *
+ * From Scheduled on virt-handler owns the phase, and these two last rules are for when it cannot speak. Pure.
+ */
+import { isPodFinal, type Pod } from '../../api/core/pod.ts';
+import { COMPUTE_CONTAINER } from '../../api/kubevirt/names.ts';
+import type { VirtualMachineInstance, VmiPhase } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { isDeleting } from '../../api/meta.ts';
+
+/** Everything that is known of one instance when the controller looks at it. */
+export type ObservedVmi = {
+  readonly vmi: VirtualMachineInstance;
+  /** Every Pod that the instance controls. */
+  readonly pods: readonly Pod[];
+  /** It carries the VM controller's finalizer and no VM controls it any more. */
+  readonly isVmGone: boolean;
+  /** Why the last attempt to create a Pod failed, until one succeeds. */
+  readonly createError?: string | undefined;
+  readonly launcherImage: string;
+  readonly now: number;
+};
+
+export type PhaseChange = { readonly phase: VmiPhase; readonly because: string; readonly reason?: string };
+
+type Seen = ObservedVmi & { readonly pod: Pod | undefined };
+type Rule = { readonly from: readonly (VmiPhase | undefined)[]; readonly when: (seen: Seen) => boolean } & {
+  readonly to: (seen: Seen) => PhaseChange;
+};
+
+/** How long virt-handler has to say how a guest ended after its Pod did. */
+export const HANDLER_PATIENCE_MS = 10_000;
+
+const RULES: readonly Rule[] = [
+  { from: [undefined], when: () => true, to: () => ({ phase: 'Pending', because: 'VMI is new' }) },
+  {
+    from: ['Pending'],
+    when: ({ vmi, pod }) => isDeleting(vmi) && !pod,
+    to: () => ({ phase: 'Failed', because: 'VMI was deleted before it had a Pod' }),
+  },
+  { from: ['Pending'], when: ({ pod }) => pod !== undefined, to: () => ({ phase: 'Scheduling', because: 'VMI has a Pod' }) },
+  { from: ['Scheduling', 'Scheduled', 'Running'], when: ({ pod }) => !pod, to: () => failed('PodGone', 'its Pod is gone') },
+  {
+    from: ['Scheduling'],
+    when: ({ pod }) => pod !== undefined && isPodFinal(pod),
+    to: (seen) => failed('PodEnded', howPodEnded(seen.pod)),
+  },
+  {
+    from: ['Scheduling'],
+    when: ({ pod }) => pod !== undefined && isDeleting(pod),
+    to: () => failed('PodTerminating', 'its Pod is being deleted'),
+  },
+  {
+    from: ['Scheduling'],
+    when: ({ vmi, pod }) => !isDeleting(vmi) && pod !== undefined && isLauncherUp(pod),
+    to: ({ pod }) => ({ phase: 'Scheduled', because: `its Pod runs on ${pod?.spec.nodeName}` }),
+  },
+  {
+    from: ['Scheduled', 'Running'],
+    when: (seen) => handlerPatienceMs(seen) === 0,
+    to: (seen) => failed('PodEnded', howPodEnded(seen.pod)),
+  },
+];
+
+/** The change that is due now, if any. */
+export function nextPhaseOf(observed: ObservedVmi): PhaseChange | undefined {
+  const seen = { ...observed, pod: currentPod(observed) };
+  const phase = observed.vmi.status?.phase;
+  return RULES.find(({ from, when }) => from.includes(phase) && when(seen))?.to(seen);
+}
+
+/** How much longer to wait for virt-handler's word on a Pod that has ended; undefined when nobody waits. */
+export function handlerPatienceMs(observed: ObservedVmi): number | undefined {
+  const { vmi, now } = observed;
+  const pod = currentPod(observed);
+  const isHandlers = vmi.status?.phase === 'Scheduled' || vmi.status?.phase === 'Running';
+  if (!isHandlers || !pod || !isPodFinal(pod)) return undefined;
+  const endedAt = Date.parse(computeOf(pod)?.state?.terminated?.finishedAt ?? '');
+  return Number.isNaN(endedAt) ? 0 : Math.max(0, endedAt + HANDLER_PATIENCE_MS - now);
+}
+
+/** The newest Pod on the node of the instance, or the newest of all while it has no node (spec 2.11). */
+export function currentPod({ vmi, pods }: Pick<ObservedVmi, 'vmi' | 'pods'>): Pod | undefined {
+  const nodeName = vmi.status?.nodeName;
+  const candidates = nodeName ? pods.filter((pod) => pod.spec.nodeName === nodeName) : pods;
+  return [...candidates].sort((a, b) => createdAt(a).localeCompare(createdAt(b))).at(-1);
+}
+
+function createdAt({ metadata }: Pod): string {
+  return metadata.creationTimestamp ?? '';
+}
+
+function failed(reason: string, because: string): PhaseChange {
+  return { phase: 'Failed', reason, because };
+}
+
+/** Its own readiness does not count (a guest is ready much later); that of containers beside it does. */
+function isLauncherUp(pod: Pod): boolean {
+  const statuses = pod.status?.containerStatuses ?? [];
+  const isComputeUp = statuses.some(({ name, state }) => name === COMPUTE_CONTAINER && state?.running);
+  return isComputeUp && pod.spec.nodeName !== undefined && statuses.every(({ name, ready }) => name === COMPUTE_CONTAINER || ready);
+}
+
+function howPodEnded(pod: Pod | undefined): string {
+  const terminated = pod && computeOf(pod)?.state?.terminated;
+  if (!terminated)
+    return `its Pod has ended${pod?.status?.reason ? `: ${pod.status.reason}` : ''}${pod?.status?.message ? `: ${pod.status.message}` : ''}`;
+  const said = terminated.message?.trim() ? `: ${terminated.message.trim()}` : '';
+  return `its Pod has ended: ${terminated.reason}, exit code ${terminated.exitCode}${said}`;
+}
+
+function computeOf(pod: Pod) {
+  return pod.status?.containerStatuses?.find(({ name }) => name === COMPUTE_CONTAINER);
+}

@@ -1,0 +1,95 @@
+/** The status that virt-controller gives an instance. What virt-handler wrote stays as it is. Pure, like decide.ts. */
+import { isPodFinal, type Pod } from '../../api/core/pod.ts';
+import { type NewCondition, withCondition, withoutCondition } from '../../api/kubevirt/conditions.ts';
+import type { VirtualMachineInstance, VmiStatus } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { type Condition, conditionOf, isDeleting } from '../../api/meta.ts';
+import { timestamp } from '../../base/clock.ts';
+import { currentPod, type ObservedVmi, type PhaseChange } from './phase.ts';
+
+/** The user that QEMU runs as. */
+const RUNTIME_USER = 107;
+
+/** The whole status after this change of phase, if there is one. */
+export function deriveVmiStatus(observed: ObservedVmi, change: PhaseChange | undefined): VmiStatus {
+  const { vmi, now } = observed;
+  const before = vmi.status ?? {};
+  const pod = currentPod(observed);
+  const phase = change?.phase ?? before.phase;
+  const status: VmiStatus = {
+    ...before,
+    ...(change && phaseAfter(before, change, now)),
+    ...(change?.phase === 'Pending' && { runtimeUser: RUNTIME_USER }),
+    ...(change?.phase === 'Scheduled' && { nodeName: pod?.spec.nodeName }),
+    ...(pod?.status?.qosClass && { qosClass: pod.status.qosClass }),
+    activePods: activePods(observed.pods),
+  };
+  return { ...status, conditions: conditionsAfter(observed, pod, phase) };
+}
+
+/** Each phase is stamped once, when it is first reached. */
+function phaseAfter(before: VmiStatus, { phase, reason }: PhaseChange, now: number): Partial<VmiStatus> {
+  const stamps = before.phaseTransitionTimestamps ?? [];
+  const isNew = !stamps.some((stamp) => stamp.phase === phase);
+  const stamped = isNew ? [...stamps, { phase, phaseTransitionTimestamp: timestamp(now) }] : stamps;
+  return { phase, phaseTransitionTimestamps: stamped, ...(reason !== undefined && { reason }) };
+}
+
+function activePods(pods: readonly Pod[]): VmiStatus['activePods'] {
+  const active = pods.filter((pod) => !isPodFinal(pod) && pod.metadata.uid && pod.spec.nodeName);
+  if (active.length === 0) return undefined;
+  return Object.fromEntries(active.map(({ metadata, spec }) => [metadata.uid ?? '', spec.nodeName ?? '']));
+}
+
+function conditionsAfter(observed: ObservedVmi, pod: Pod | undefined, phase: VmiStatus['phase']): readonly Condition[] {
+  const { vmi, now } = observed;
+  const before = vmi.status?.conditions ?? [];
+  const withReady = withCondition(before, readyCondition(pod, phase), now);
+  const scheduled = conditionOf(pod?.status?.conditions, 'PodScheduled');
+  const withScheduled =
+    scheduled?.status === 'False' && scheduled.reason === 'Unschedulable' && pod && !isDeleting(pod)
+      ? withCondition(withReady, pick(scheduled), now)
+      : withoutCondition(withReady, 'PodScheduled');
+  const problem = synchronizedProblem(observed, pod);
+  if (problem) return withCondition(withScheduled, problem, now);
+  return isOurSynchronized(vmi) ? withoutCondition(withScheduled, 'Synchronized') : withScheduled;
+}
+
+/** Spec 3.3, in this order. */
+function readyCondition(pod: Pod | undefined, phase: VmiStatus['phase']): NewCondition {
+  const no = (reason: string, message: string): NewCondition => ({ type: 'Ready', status: 'False', reason, message });
+  if (!pod) return no('PodNotExists', 'The instance has no Pod');
+  if (isDeleting(pod) || isPodFinal(pod)) return no('PodTerminating', 'The Pod of the instance is ending or has ended');
+  if (phase !== 'Running') return no('GuestNotRunning', 'The guest is not running');
+  const ready = conditionOf(pod.status?.conditions, 'Ready');
+  return ready ? pick(ready) : no('PodConditionMissing', 'The Pod does not say whether it is ready');
+}
+
+function pick({ type, status, reason, message }: Condition): NewCondition {
+  return { type, status, ...(reason !== undefined && { reason }), ...(message !== undefined && { message }) };
+}
+
+/** What a kubelet says about an image it cannot get, and the reason that clients know it by. */
+const PULL_ERRORS: Readonly<Record<string, string>> = {
+  ErrImagePull: 'ErrImagePull',
+  ImagePullBackOff: 'ImagePullBackOff',
+  InvalidImageName: 'ErrImagePull',
+  ErrImageNeverPull: 'ErrImagePull',
+  RegistryUnavailable: 'ErrImagePull',
+};
+const OUR_REASONS = ['FailedCreate', ...Object.values(PULL_ERRORS)];
+
+function synchronizedProblem({ createError }: ObservedVmi, pod: Pod | undefined): NewCondition | undefined {
+  if (!pod && createError) return { type: 'Synchronized', status: 'False', reason: 'FailedCreate', message: createError };
+  if (!pod || isPodFinal(pod) || isDeleting(pod)) return undefined;
+  const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
+  for (const { state, image } of statuses) {
+    const reason = PULL_ERRORS[state?.waiting?.reason ?? ''];
+    if (reason) return { type: 'Synchronized', status: 'False', reason, message: state?.waiting?.message ?? `cannot get image ${image}` };
+  }
+  return undefined;
+}
+
+/** virt-handler reports its own troubles under the same type; those are not ours to remove. */
+function isOurSynchronized(vmi: VirtualMachineInstance): boolean {
+  return OUR_REASONS.includes(conditionOf(vmi.status?.conditions, 'Synchronized')?.reason ?? '');
+}

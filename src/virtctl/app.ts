@@ -1,0 +1,165 @@
+/** virtctl: the table of commands. Each is loaded only when it is called, so that the tool starts fast. */
+import { type Application, buildApplication, buildCommand, buildRouteMap, numberParser, text_en } from '@stricli/core';
+import type { Context } from './context.ts';
+import { exitCodeOf, renderError } from './failure.ts';
+
+const text = { kind: 'parsed', parse: String } as const;
+const connection = {
+  namespace: {
+    ...text,
+    brief: 'Namespace of the machine (default: the one of the kubeconfig, or "default")',
+    optional: true,
+    placeholder: 'name',
+  },
+  kubeconfig: {
+    ...text,
+    brief: 'Kubeconfig file (default: $KUBECONFIG, else the embedded cluster, else ~/.kube/config)',
+    optional: true,
+    placeholder: 'file',
+  },
+} as const;
+const dryRun = {
+  kind: 'boolean',
+  brief: 'Let the server check the request without carrying it out',
+  default: false,
+  withNegated: false,
+} as const;
+const machine = {
+  kind: 'array',
+  minimum: 1,
+  parameter: { ...text, brief: 'Name of the machine; `vm NAME` is understood too', placeholder: 'NAME' },
+} as const;
+
+const up = buildCommand({
+  loader: async () => (await import('./commands/up.ts')).up,
+  parameters: {
+    flags: {
+      demo: { kind: 'boolean', brief: 'Also boot a first virtual machine and show it', default: false, withNegated: false },
+      port: {
+        kind: 'parsed',
+        parse: numberParser,
+        brief: 'Port of the API on 127.0.0.1; the next free one is taken when it is busy',
+        default: '6443',
+        placeholder: 'port',
+      },
+    },
+  },
+  docs: { brief: 'Start the embedded cluster on this machine', customUsage: ['', '--demo', '--port 7443'] },
+});
+
+const down = buildCommand({
+  loader: async () => (await import('./commands/down.ts')).down,
+  parameters: {
+    flags: {
+      purge: { kind: 'boolean', brief: 'Also remove all data: machines, disks, images, certificates', default: false, withNegated: false },
+    },
+  },
+  docs: { brief: 'Shut guests down gracefully and stop the embedded cluster', customUsage: ['', '--purge'] },
+});
+
+const status = buildCommand({
+  loader: async () => (await import('./commands/status.ts')).status,
+  parameters: {},
+  docs: { brief: 'Show whether the embedded cluster runs, and its machines' },
+});
+
+const kubeconfig = buildCommand({
+  loader: async () => (await import('./commands/kubeconfig.ts')).kubeconfig,
+  parameters: {},
+  docs: { brief: "Print the path of the embedded cluster's kubeconfig: export KUBECONFIG=$(virtctl kubeconfig)" },
+});
+
+const start = buildCommand({
+  loader: async () => (await import('./commands/lifecycle.ts')).start,
+  parameters: {
+    flags: {
+      ...connection,
+      dryRun,
+      paused: { kind: 'boolean', brief: 'Start with the processors stopped', default: false, withNegated: false },
+    },
+    positional: machine,
+    aliases: { n: 'namespace' },
+  },
+  docs: { brief: 'Start a virtual machine', customUsage: ['my-vm', 'vm my-vm -n test'] },
+});
+
+const stop = buildCommand({
+  loader: async () => (await import('./commands/lifecycle.ts')).stop,
+  parameters: {
+    flags: {
+      ...connection,
+      dryRun,
+      force: { kind: 'boolean', brief: 'Do not wait for the guest; needs --grace-period', default: false, withNegated: false },
+      gracePeriod: {
+        kind: 'parsed',
+        parse: numberParser,
+        brief: 'Seconds the guest has to shut down; needs --force',
+        optional: true,
+        placeholder: 'seconds',
+      },
+    },
+    positional: machine,
+    aliases: { n: 'namespace' },
+  },
+  docs: { brief: 'Stop a virtual machine', customUsage: ['my-vm', 'my-vm --force --grace-period 0'] },
+});
+
+const restart = buildCommand({
+  loader: async () => (await import('./commands/lifecycle.ts')).restart,
+  parameters: {
+    flags: {
+      ...connection,
+      dryRun,
+      force: { kind: 'boolean', brief: 'Cut the guest off; needs --grace-period 0', default: false, withNegated: false },
+      gracePeriod: { kind: 'parsed', parse: numberParser, brief: 'Only 0, together with --force', optional: true, placeholder: 'seconds' },
+    },
+    positional: machine,
+    aliases: { n: 'namespace' },
+  },
+  docs: { brief: 'Restart a virtual machine', customUsage: ['my-vm', 'my-vm --force --grace-period 0'] },
+});
+
+const console_ = buildCommand({
+  loader: async () => (await import('./commands/console.ts')).console,
+  parameters: {
+    flags: {
+      ...connection,
+      timeout: {
+        kind: 'parsed',
+        parse: numberParser,
+        brief: 'Minutes to wait for the machine to run',
+        default: '5',
+        placeholder: 'minutes',
+      },
+    },
+    positional: machine,
+    aliases: { n: 'namespace' },
+  },
+  docs: { brief: 'Connect to the serial console of a running machine; Ctrl+] leaves it', customUsage: ['my-vm'] },
+});
+
+const version = buildCommand({
+  loader: async () => (await import('./commands/version.ts')).version,
+  parameters: {
+    flags: { ...connection, client: { kind: 'boolean', brief: 'Only the version of this program', default: false, withNegated: false } },
+    aliases: { c: 'client' },
+  },
+  docs: { brief: 'Print the versions of this program and of the server' },
+});
+
+/** The application; `run` of @stricli/core executes it. */
+export function buildVirtctl(): Application<Context> {
+  const routes = buildRouteMap({
+    routes: { up, down, status, kubeconfig, start, stop, restart, console: console_, version },
+    docs: { brief: 'Virtual machines as Kubernetes objects, run by QEMU' },
+  });
+  return buildApplication(routes, {
+    name: 'virtctl',
+    scanner: { caseStyle: 'allow-kebab-for-camel', allowArgumentEscapeSequence: true },
+    documentation: { caseStyle: 'convert-camel-to-kebab', useAliasInUsageLine: true },
+    localization: {
+      text: { ...text_en, exceptionWhileRunningCommand: renderError, commandErrorResult: renderError },
+    },
+    determineExitCode: exitCodeOf,
+  });
+}

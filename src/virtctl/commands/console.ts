@@ -1,0 +1,58 @@
+/** Connects the terminal to a guest's serial console. */
+
+import { VMS } from '../../api/kubevirt/virtual-machine.ts';
+import { VMIS } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { ApiError, UserError } from '../../base/errors.ts';
+import { type ConnectionFlags, connect, machineName } from '../connect.ts';
+import { type ConsoleStream, openConsole } from '../console-stream.ts';
+import type { Context } from '../context.ts';
+
+const CTRL_RIGHT_BRACKET = 29;
+
+export async function console(this: Context, flags: ConnectionFlags & { timeout: number }, ...words: string[]): Promise<void> {
+  const name = machineName('console', words);
+  const connection = connect(this, flags);
+  await untilRunning(connection, name, flags.timeout);
+  const stream = await openConsole({ cluster: connection.cluster, namespace: connection.namespace, name, isShared: true });
+  const { stdin, stdout, stderr } = this.process;
+  stderr.write(`Connected to the console of ${name}. Leave it with Ctrl+]. Press Enter for a prompt.\n`);
+  const isLeft = await attach(stream, stdin, stdout);
+  stderr.write(isLeft ? '\n' : `\nThe console of ${name} was closed by the other side.\n`);
+}
+
+/** Copies both ways until Ctrl+] (true) or until the other side ends (false). */
+async function attach(stream: ConsoleStream, stdin: NodeJS.ReadStream, stdout: NodeJS.WriteStream): Promise<boolean> {
+  let isLeft = false;
+  const onInput = (bytes: Buffer) => {
+    const end = bytes.indexOf(CTRL_RIGHT_BRACKET);
+    if (end !== 0) stream.write(end < 0 ? bytes : bytes.subarray(0, end));
+    if (end >= 0) {
+      isLeft = true;
+      stream.close();
+    }
+  };
+  if (stdin.isTTY) stdin.setRawMode(true);
+  stdin.on('data', onInput);
+  try {
+    for await (const chunk of stream.output) stdout.write(chunk);
+  } finally {
+    stdin.off('data', onInput);
+    if (stdin.isTTY) stdin.setRawMode(false);
+    stdin.pause();
+  }
+  return isLeft;
+}
+
+async function untilRunning({ client, namespace }: ReturnType<typeof connect>, name: string, timeoutMinutes: number): Promise<void> {
+  if (!(await client.get(VMS, { namespace, name })) && !(await client.get(VMIS, { namespace, name }))) {
+    throw new ApiError('NotFound', `there is no virtual machine "${name}" in namespace ${namespace}`);
+  }
+  const signal = AbortSignal.timeout(timeoutMinutes * 60_000);
+  for await (const event of client.watch(VMIS, { namespace, fieldSelector: `metadata.name=${name}`, signal })) {
+    if (event.type !== 'BOOKMARK' && event.type !== 'DELETED' && event.object.status?.phase === 'Running') return;
+  }
+  throw new UserError('VM_NOT_RUNNING', `${namespace}/${name} did not run within ${timeoutMinutes} min`, {
+    fix: `virtctl start ${name}, and kubectl describe vmi ${name} to see why it does not`,
+    exitCode: 5,
+  });
+}

@@ -1,0 +1,54 @@
+/** Shuts the guests down and stops the embedded cluster; with --purge nothing of it stays. */
+import { existsSync, rmSync } from 'node:fs';
+import { systemClock } from '../../base/clock.ts';
+import { UserError } from '../../base/errors.ts';
+import { isSameProcess, type ProcessIdentity } from '../../base/node/process-identity.ts';
+import { connect } from '../connect.ts';
+import type { Context } from '../context.ts';
+import { launchEmbedded } from '../embedded/launch.ts';
+import { drain } from '../embedded/node.ts';
+import { kubeconfigPath } from '../embedded/paths.ts';
+import { lastState, runningState } from '../embedded/state.ts';
+import { createProgress } from '../progress.ts';
+
+const STOP_PATIENCE_MS = 15_000;
+
+export async function down(this: Context, flags: { purge: boolean }): Promise<void> {
+  const progress = createProgress(this.process.stdout, systemClock.now);
+  // A cluster that was killed may have left guests running: only a running one can ask them to shut down.
+  const state = runningState(this.home) ?? (lastState(this.home) && (await launchEmbedded(this, { port: 6443 })));
+  if (state) {
+    await progress.step('guests', async (step) => {
+      const { client } = connect(this, { kubeconfig: kubeconfigPath(this.home) });
+      const count = await drain(client, { clock: systemClock, onWaiting: (names) => step.update(`waiting for ${names.join(', ')}`) });
+      return count === 0 ? 'none was running' : `${count} shut down`;
+    });
+    await progress.step('control', async () => {
+      await stopProcess(state.process);
+      return 'stopped';
+    });
+  } else if (!flags.purge) {
+    this.process.stdout.write('nothing to stop: no embedded cluster runs here\n');
+  }
+  if (flags.purge) await progress.step('data', async () => purge(this.home));
+}
+
+async function stopProcess(identity: ProcessIdentity): Promise<void> {
+  process.kill(identity.pid, 'SIGTERM');
+  const deadline = systemClock.now() + STOP_PATIENCE_MS;
+  while (isSameProcess(identity)) {
+    if (systemClock.now() > deadline) {
+      throw new UserError('STILL_RUNNING', `the embedded cluster (process ${identity.pid}) does not end`, {
+        fix: `kill -9 ${identity.pid}`,
+        exitCode: 5,
+      });
+    }
+    await systemClock.sleep(20);
+  }
+}
+
+function purge(home: string): string {
+  if (!existsSync(home)) return `${home} was not there`;
+  rmSync(home, { recursive: true, force: true });
+  return `${home} removed`;
+}

@@ -1,0 +1,28 @@
+/** Whether the embedded cluster runs, and a line per machine. */
+
+import { VMS } from '../../api/kubevirt/virtual-machine.ts';
+import { humanDuration } from '../../base/duration.ts';
+import { UserError } from '../../base/errors.ts';
+import { connect } from '../connect.ts';
+import type { Context } from '../context.ts';
+import { kubeconfigPath } from '../embedded/paths.ts';
+import { runningState } from '../embedded/state.ts';
+
+export async function status(this: Context): Promise<void> {
+  const state = runningState(this.home);
+  if (!state) {
+    throw new UserError('NOT_RUNNING', `no embedded cluster runs with the data folder ${this.home}`, { fix: 'virtctl up', exitCode: 3 });
+  }
+  const out = this.process.stdout;
+  out.write(
+    `cluster     running for ${humanDuration(Date.now() - Date.parse(state.startedAt))}, process ${state.process.pid}, https://127.0.0.1:${state.port}\n`,
+  );
+  out.write(`data        ${this.home}\n`);
+  out.write(`kubeconfig  ${kubeconfigPath(this.home)}\n`);
+  const { client } = connect(this, { kubeconfig: kubeconfigPath(this.home) });
+  const { items } = await client.list(VMS);
+  out.write(`machines    ${items.length === 0 ? 'none' : ''}\n`);
+  for (const vm of items) {
+    out.write(`  ${`${vm.metadata.namespace}/${vm.metadata.name}`.padEnd(40)} ${vm.status?.printableStatus ?? 'Stopped'}\n`);
+  }
+}

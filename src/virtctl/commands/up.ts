@@ -1,0 +1,60 @@
+/** Starts the embedded cluster, a line per step; with --demo also a first virtual machine. */
+import { readFileSync } from 'node:fs';
+import { arch, cpus, platform, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { type VirtualMachine, VMS } from '../../api/kubevirt/virtual-machine.ts';
+import { systemClock } from '../../base/clock.ts';
+import { findQemu, proveAcceleration } from '../../qemu/accelerator.ts';
+import { connect } from '../connect.ts';
+import type { Context } from '../context.ts';
+import { watchBoot } from '../embedded/boot.ts';
+import { importGuestImages } from '../embedded/guest-images.ts';
+import { launchEmbedded } from '../embedded/launch.ts';
+import { allowScheduling } from '../embedded/node.ts';
+import { kubeconfigPath } from '../embedded/paths.ts';
+import { runningState } from '../embedded/state.ts';
+import { createProgress } from '../progress.ts';
+
+export async function up(this: Context, flags: { demo: boolean; port: number }): Promise<void> {
+  const progress = createProgress(this.process.stdout, systemClock.now);
+  const started = systemClock.now();
+
+  await progress.step('host', async () => {
+    const acceleration = await proveAcceleration(this.process.env);
+    const size = `${platform()} ${arch()}, ${cpus().length} CPU, ${Math.round(totalmem() / 2 ** 30)} GiB`;
+    return `${size}, ${acceleration.accel === 'kvm' ? 'KVM' : `software emulation, slow (${acceleration.why})`}`;
+  });
+  await progress.step('qemu', async () => {
+    const qemu = await findQemu(this.process.env);
+    return `${qemu.version} (${qemu.path})`;
+  });
+  await progress.step('control', async () => {
+    const running = runningState(this.home);
+    const state = running ?? (await launchEmbedded(this, { port: flags.port }));
+    const busy = !running && state.port !== flags.port ? ` (port ${flags.port} is busy)` : '';
+    return `https://127.0.0.1:${state.port}${busy}, data in ${this.home}${running ? ', was running' : ''}`;
+  });
+  const { client, cluster } = connect(this, { kubeconfig: kubeconfigPath(this.home) });
+  await allowScheduling(client);
+  await progress.step('image', () => importGuestImages(this));
+  if (flags.demo) await progress.step('vm', (step) => watchBoot({ client, cluster, vm: demoMachine(this), onLine: step.update }));
+
+  this.process.stdout.write(whatNext(this, flags.demo, systemClock.now() - started));
+}
+
+function demoMachine(context: Context): VirtualMachine {
+  const vm = parse(readFileSync(join(context.examples, 'vm.yaml'), 'utf8')) as VirtualMachine;
+  return { ...vm, metadata: { ...vm.metadata, namespace: 'default' } };
+}
+
+function whatNext(context: Context, hasDemo: boolean, elapsedMs: number): string {
+  const commands: [string, string][] = [
+    ['export KUBECONFIG=$(virtctl kubeconfig)', `${kubeconfigPath(context.home)}`],
+    hasDemo ? ['virtctl console hello', 'root, password guest; Ctrl+] leaves'] : ['kubectl apply -f examples/vm.yaml', 'a first machine'],
+    [`kubectl get ${VMS.plural}`, 'everything is plain KubeVirt API'],
+    ['virtctl down', 'shuts the guests down and stops the cluster'],
+  ];
+  const lines = commands.map(([command, comment]) => `         ${command.padEnd(44)} # ${comment}`);
+  return `  ready in ${(elapsedMs / 1000).toFixed(1)}s\n\n  next:\n${lines.join('\n')}\n`;
+}

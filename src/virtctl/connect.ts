@@ -1,0 +1,48 @@
+/** Which cluster a command talks to, and which machine its words name. */
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { UserError } from '../base/errors.ts';
+import { type Client, createClient } from '../client/client.ts';
+import { type Cluster, loadKubeconfig } from '../client/node/kubeconfig.ts';
+import { createTlsFetch } from '../client/node/tls-fetch.ts';
+import type { Context } from './context.ts';
+import { kubeconfigPath } from './embedded/paths.ts';
+
+export type ConnectionFlags = { readonly namespace?: string; readonly kubeconfig?: string };
+export type Connection = { readonly client: Client; readonly cluster: Cluster; readonly namespace: string };
+
+/** The words people put between verb and name, as with kubectl. */
+const KIND_WORDS = ['vm', 'vms', 'virtualmachine', 'virtualmachines', 'vmi', 'vmis', 'virtualmachineinstance', 'virtualmachineinstances'];
+
+export function connect(context: Context, flags: ConnectionFlags): Connection {
+  const cluster = loadKubeconfig(findKubeconfig(context, flags));
+  const client = createClient({ fetch: createTlsFetch(cluster), baseUrl: cluster.server, userAgent: `virtctl/${context.version}` });
+  return { client, cluster, namespace: flags.namespace ?? cluster.namespace ?? 'default' };
+}
+
+function findKubeconfig(context: Context, flags: ConnectionFlags): string {
+  const explicit = flags.kubeconfig ?? context.process.env['KUBECONFIG'];
+  if (explicit) return explicit;
+  const candidates = [kubeconfigPath(context.home), join(homedir(), '.kube', 'config')];
+  const found = candidates.find((path) => existsSync(path));
+  if (found) return found;
+  throw new UserError('NO_CLUSTER', 'there is no cluster to talk to', {
+    why: `neither KUBECONFIG is set nor is there one of ${candidates.join(', ')}`,
+    fix: 'virtctl up starts one on this machine',
+    exitCode: 8,
+  });
+}
+
+/** `NAME`, `vm NAME` or `vm/NAME`. */
+export function machineName(verb: string, words: readonly string[]): string {
+  const parts = words.flatMap((word) => word.split('/'));
+  const names = parts.length > 1 && KIND_WORDS.includes((parts[0] ?? '').toLowerCase()) ? parts.slice(1) : parts;
+  const [name] = names;
+  if (names.length === 1 && name) return name;
+  throw new UserError('USAGE', `virtctl ${verb} takes one machine, got: ${words.join(' ')}`, {
+    why: parts.length === 2 ? `${parts[0]} is not a kind of machine` : 'more than one name was given',
+    fix: `virtctl ${verb} ${parts.at(-1)}, or virtctl ${verb} vm ${parts.at(-1)}`,
+    exitCode: 2,
+  });
+}

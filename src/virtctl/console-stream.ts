@@ -1,0 +1,57 @@
+/** The serial console of a guest as a pair of byte streams, over one WebSocket. */
+import type { Cluster } from '../client/node/kubeconfig.ts';
+import { openWebSocket } from '../client/node/websocket.ts';
+
+export type ConsoleStream = { readonly output: AsyncIterable<Buffer>; write(bytes: Uint8Array): void; close(): void };
+
+export type ConsoleTarget = {
+  readonly cluster: Cluster;
+  readonly namespace: string;
+  readonly name: string;
+  /** Look on beside others, with what was printed before; otherwise this connection ends an earlier one. */
+  readonly isShared: boolean;
+  readonly signal?: AbortSignal;
+};
+
+export async function openConsole({ cluster, namespace, name, isShared, signal }: ConsoleTarget): Promise<ConsoleStream> {
+  const path = `/apis/subresources.kubevirt.io/v1/namespaces/${encodeURIComponent(namespace)}/virtualmachineinstances/${encodeURIComponent(name)}/console`;
+  const socket = await openWebSocket({ cluster, path: isShared ? `${path}?shared=true` : path, protocols: ['plain.kubevirt.io'], signal });
+  return {
+    output: messagesOf(socket, signal),
+    write: (bytes) => socket.send(bytes),
+    close: () => socket.close(),
+  };
+}
+
+/** Messages as they come; ends when the socket closes or the signal aborts. */
+async function* messagesOf(socket: Awaited<ReturnType<typeof openWebSocket>>, signal?: AbortSignal): AsyncIterable<Buffer> {
+  const queue: Buffer[] = [];
+  let isClosed = false;
+  let wake = () => {};
+  socket.on('message', (data) => {
+    queue.push(Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data as Buffer));
+    wake();
+  });
+  const end = () => {
+    isClosed = true;
+    wake();
+  };
+  socket.on('close', end);
+  socket.on('error', end);
+  const abort = () => socket.close();
+  signal?.addEventListener('abort', abort, { once: true });
+  try {
+    while (true) {
+      const next = queue.shift();
+      if (next) yield next;
+      else if (isClosed) return;
+      else
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+    }
+  } finally {
+    signal?.removeEventListener('abort', abort);
+    socket.close();
+  }
+}

@@ -1,0 +1,15 @@
+/** What every command gets: the process it talks through and where things are. */
+import type { CommandContext } from '@stricli/core';
+
+export type Context = CommandContext & {
+  readonly process: NodeJS.Process;
+  /** $VIRT_HOME: everything that the embedded cluster keeps. */
+  readonly home: string;
+  /** $KUBEVIRT_CACHE: what can be made again. */
+  readonly cache: string;
+  /** The program that is the embedded cluster. */
+  readonly embeddedProgram: string;
+  /** Folder with the manifests that come with the product. */
+  readonly examples: string;
+  readonly version: string;
+};

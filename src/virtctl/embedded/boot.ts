@@ -1,0 +1,73 @@
+/** Creates a machine if it is not there and follows it until its login prompt, showing the last line of its console. */
+
+import { type VirtualMachine, VMS } from '../../api/kubevirt/virtual-machine.ts';
+import { VMIS } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { isApiError, UserError } from '../../base/errors.ts';
+import type { Client } from '../../client/client.ts';
+import type { Cluster } from '../../client/node/kubeconfig.ts';
+import { openConsole } from '../console-stream.ts';
+
+export type BootOptions = {
+  readonly client: Client;
+  readonly cluster: Cluster;
+  readonly vm: VirtualMachine;
+  readonly onLine: (line: string) => void;
+};
+
+/** Waiting for a slow guest is not failure, but a person should not wait for ever. */
+const PATIENCE_MS = 180_000;
+
+/** Returns a line about the machine. */
+export async function watchBoot(options: BootOptions): Promise<string> {
+  const { client, vm } = options;
+  const { name, namespace = 'default' } = vm.metadata;
+  const existing = await client.get(VMS, { namespace, name });
+  if (existing?.status?.printableStatus === 'Running') return `${name} is running`;
+  if (!existing) await client.create(VMS, vm).catch((error) => ignoreExisting(error));
+  const patience = AbortSignal.timeout(PATIENCE_MS);
+  try {
+    await untilRunning(options, namespace, patience);
+    await untilLogin(options, namespace, patience);
+  } catch (error) {
+    if (!patience.aborted) throw error;
+    return `${name} is starting, but not at its login prompt yet: virtctl console ${name}`;
+  }
+  return `${name} is running and waits at its login prompt`;
+}
+
+function ignoreExisting(error: unknown): void {
+  if (!isApiError(error, 'AlreadyExists')) throw error;
+}
+
+async function untilRunning({ client, vm, onLine }: BootOptions, namespace: string, signal: AbortSignal): Promise<void> {
+  const { name } = vm.metadata;
+  for await (const event of client.watch(VMIS, { namespace, fieldSelector: `metadata.name=${name}`, signal })) {
+    if (event.type === 'BOOKMARK' || event.type === 'DELETED') continue;
+    const { phase = 'Pending', conditions } = event.object.status ?? {};
+    if (phase === 'Running') return;
+    const problem = conditions?.find((condition) => condition.type === 'Synchronized' && condition.status === 'False');
+    if (problem || phase === 'Failed') {
+      throw new UserError('VM_NOT_STARTED', `the machine ${name} does not start: ${problem?.reason ?? phase}`, {
+        why: problem?.message ?? event.object.status?.reason,
+        fix: `kubectl describe vmi ${name}`,
+      });
+    }
+    onLine(phase);
+  }
+  signal.throwIfAborted();
+}
+
+async function untilLogin({ cluster, vm, onLine }: BootOptions, namespace: string, signal: AbortSignal): Promise<void> {
+  const stream = await openConsole({ cluster, namespace, name: vm.metadata.name, isShared: true, signal });
+  let text = '';
+  for await (const chunk of stream.output) {
+    text = (text + chunk.toString('utf8')).slice(-4096);
+    const last = text.split(/[\r\n]+/).findLast((line) => line.trim() !== '') ?? '';
+    onLine(last);
+    if (/login: ?$/.test(last)) {
+      stream.close();
+      return;
+    }
+  }
+  signal.throwIfAborted();
+}

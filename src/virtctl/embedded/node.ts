@@ -1,0 +1,48 @@
+/** Draining and re-opening the embedded node, as `kubectl drain` and `uncordon` would. */
+
+import { NODES } from '../../api/core/node.ts';
+import { isPodFinal, PODS } from '../../api/core/pod.ts';
+import { LABEL_COMPONENT } from '../../api/kubevirt/names.ts';
+import type { Clock } from '../../base/clock.ts';
+import { UserError } from '../../base/errors.ts';
+import type { Client } from '../../client/client.ts';
+
+/** Lets guests be placed again after a `virtctl down`. */
+export async function allowScheduling(client: Client): Promise<void> {
+  for (const node of (await client.list(NODES)).items) {
+    if (node.spec?.unschedulable) await client.patch(NODES, { name: node.metadata.name }, { spec: { unschedulable: null } });
+  }
+}
+
+/** Keeps new guests away, asks the running ones to shut down and waits for them. Machines that should run come back with the next `up`. */
+export async function drain(
+  client: Client,
+  { clock, onWaiting }: { clock: Clock; onWaiting: (names: readonly string[]) => void },
+): Promise<number> {
+  for (const node of (await client.list(NODES)).items) {
+    if (!node.spec?.unschedulable) await client.patch(NODES, { name: node.metadata.name }, { spec: { unschedulable: true } });
+  }
+  const asked = await launcherPods(client);
+  let deadline = clock.now();
+  for (const { metadata, spec } of asked) {
+    deadline = Math.max(deadline, clock.now() + ((spec.terminationGracePeriodSeconds ?? 30) + 15) * 1000);
+    await client.delete(PODS, metadata, { uid: metadata.uid });
+  }
+  for (let left = asked; left.length > 0; left = await launcherPods(client)) {
+    onWaiting(left.map((pod) => pod.metadata.name));
+    if (clock.now() > deadline) {
+      throw new UserError('GUESTS_LEFT', `these guests do not end: ${left.map((pod) => pod.metadata.name).join(', ')}`, {
+        why: 'their grace period is over',
+        fix: 'kubectl delete pod --grace-period=0 --force NAME, then virtctl down again',
+        exitCode: 5,
+      });
+    }
+    await clock.sleep(200);
+  }
+  return asked.length;
+}
+
+async function launcherPods(client: Client) {
+  const { items } = await client.list(PODS, { labelSelector: `${LABEL_COMPONENT}=virt-launcher` });
+  return items.filter((pod) => pod.spec.nodeName && !isPodFinal(pod));
+}

@@ -1,0 +1,15 @@
+/** Files of the embedded cluster under $VIRT_HOME that the command line reads. */
+import { join } from 'node:path';
+
+export function kubeconfigPath(home: string): string {
+  return join(home, 'kubeconfig');
+}
+
+/** Who runs the cluster and where it listens; see EmbeddedState. */
+export function statePath(home: string): string {
+  return join(home, 'run', 'embedded.json');
+}
+
+export function logPath(home: string): string {
+  return join(home, 'logs', 'embedded.log');
+}

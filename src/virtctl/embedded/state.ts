@@ -1,0 +1,28 @@
+/** Whether the embedded cluster runs, told by the file it leaves behind and by the process that file names. */
+import { readFileSync } from 'node:fs';
+import { isSameProcess, type ProcessIdentity } from '../../base/node/process-identity.ts';
+import { statePath } from './paths.ts';
+
+/** Written by the embedded process once it serves; left behind when it is killed. */
+export type EmbeddedState = {
+  readonly process: ProcessIdentity;
+  readonly port: number;
+  readonly startedAt: string;
+  readonly version: string;
+};
+
+/** The state of a running cluster, or undefined when none runs with this data folder. */
+export function runningState(home: string): EmbeddedState | undefined {
+  const state = lastState(home);
+  return state && isSameProcess(state.process) ? state : undefined;
+}
+
+/** What the last cluster with this data folder wrote, whether it still runs or not. */
+export function lastState(home: string): EmbeddedState | undefined {
+  try {
+    return JSON.parse(readFileSync(statePath(home), 'utf8')) as EmbeddedState;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,29 @@
+/** Failures as people see them: what happened, why, and what to do; and the exit code for scripts. */
+import { ApiError, type StatusReason, UserError } from '../base/errors.ts';
+
+/** 2 is usage, 3 not found, 4 wrong state, 5 time-out, 6 permission, 7 this host cannot, 8 no server. */
+const EXIT_CODES: Partial<Record<StatusReason, number>> = {
+  NotFound: 3,
+  AlreadyExists: 4,
+  Conflict: 4,
+  Timeout: 5,
+  Forbidden: 6,
+  Unauthorized: 6,
+  ServiceUnavailable: 8,
+};
+
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof UserError) return error.exitCode;
+  if (error instanceof ApiError) return EXIT_CODES[error.reason] ?? 1;
+  return 1;
+}
+
+export function renderError(error: unknown): string {
+  if (error instanceof UserError) {
+    return [`error[${error.code}]: ${error.message}`, error.why && `why: ${error.why}`, error.fix && `fix: ${error.fix}`]
+      .filter(Boolean)
+      .join('\n');
+  }
+  if (error instanceof ApiError) return `error[${error.reason}]: ${error.message}`;
+  return `error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
+}

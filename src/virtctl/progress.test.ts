@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createProgress } from './progress.ts';
+
+function recorder(isTTY: boolean) {
+  const written: string[] = [];
+  let now = 0;
+  const progress = createProgress({ write: (text) => written.push(text), isTTY, columns: 80 }, () => {
+    now += 500;
+    return now;
+  });
+  return { written, progress };
+}
+
+test('off a terminal only the result of a step is printed', async () => {
+  const { written, progress } = recorder(false);
+  await progress.step('image', async (step) => {
+    step.update('half way');
+    return 'done';
+  });
+  assert.deepEqual(written, [`  ✓ image     ${'done'.padEnd(60)} 0.5s\n`]);
+});
+
+test('what a guest prints cannot move the cursor of the terminal', async () => {
+  const { written, progress } = recorder(true);
+  await progress.step('vm', async (step) => {
+    step.update('\u001b[2Jboot\u0007ing\u001b]0;title\u0007');
+    return 'ok';
+  });
+  assert.match(written[1] ?? '', /booting/);
+  for (const bad of ['\u001b[2J', '\u0007', 'title']) assert.ok(!written[1]?.includes(bad), JSON.stringify(bad));
+});
+
+test('a step that fails is marked and the failure goes on', async () => {
+  const { written, progress } = recorder(false);
+  await assert.rejects(
+    progress.step('qemu', () => Promise.reject(new Error('missing'))),
+    /missing/,
+  );
+  assert.deepEqual(written, ['  ✗ qemu\n']);
+});

@@ -1,0 +1,43 @@
+/** One line per step with how long it took. On a terminal the running step is shown and replaced by its result; elsewhere only results are printed. */
+import { stripVTControlCharacters } from 'node:util';
+
+type Output = { write(text: string): unknown; readonly isTTY?: boolean; readonly columns?: number };
+
+export type Step = { /** Replaces the text behind the running step. */ update(text: string): void };
+
+export type Progress = {
+  /** Runs `work`; what it returns is printed behind the step's name. */
+  step(name: string, work: (step: Step) => Promise<string>): Promise<void>;
+};
+
+export function createProgress(output: Output, now: () => number): Progress {
+  const isLive = output.isTTY === true && !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb';
+  const draw = (mark: string, name: string, text: string) => {
+    const width = (output.columns ?? 100) - 1;
+    return `  ${mark} ${name.padEnd(9)} ${text}`.slice(0, width);
+  };
+  return {
+    async step(name, work) {
+      const started = now();
+      const update = (text: string) => {
+        if (isLive) output.write(`\r\x1b[2K\x1b[2m${draw('.', name, printable(text))}\x1b[0m`);
+      };
+      update('');
+      try {
+        const result = await work({ update });
+        const seconds = `${((now() - started) / 1000).toFixed(1)}s`;
+        output.write(
+          `${isLive ? '\r\x1b[2K' : ''}  ${isLive ? '\x1b[32m✓\x1b[0m' : '✓'} ${name.padEnd(9)} ${result.padEnd(60)} ${seconds}\n`,
+        );
+      } catch (error) {
+        output.write(`${isLive ? '\r\x1b[2K' : ''}  ✗ ${name}\n`);
+        throw error;
+      }
+    },
+  };
+}
+
+/** A guest may print anything, escape sequences included; only what is plainly text reaches the terminal. */
+function printable(text: string): string {
+  return stripVTControlCharacters(text).replace(/[^ -~\u00a0-\uffff]/g, '');
+}

@@ -1,0 +1,12 @@
+/** `npm run bench -- NAME`: a table for people, then one line of JSON with every figure. */
+const BENCHMARKS: Record<string, () => Promise<{ benchmark: () => Promise<void> }>> = {
+  start: () => import('./start.ts'),
+};
+
+const name = process.argv[2] ?? '';
+const load = BENCHMARKS[name];
+if (!load) {
+  console.error(`error: there is no benchmark named ${JSON.stringify(name)}\nfix: npm run bench -- ${Object.keys(BENCHMARKS).join('|')}`);
+  process.exit(2);
+}
+await (await load()).benchmark();

@@ -1,0 +1,193 @@
+/** An embedded cluster of a test's own: driven only through the programs that people use, gone without a trace afterwards. */
+import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { ensureKubectls } from '../../tools/kubectl/fetch.ts';
+
+const PROJECT = resolve(import.meta.dirname, '../..');
+const VIRTCTL = join(PROJECT, 'bin/virtctl');
+
+export type Result = { readonly code: number; readonly stdout: string; readonly stderr: string };
+export type RunOptions = { readonly input?: string; readonly env?: Record<string, string>; readonly timeoutMs?: number };
+
+/** Runs a program to its end; never throws for its exit code. */
+export function run(program: string, args: readonly string[], { input, env = {}, timeoutMs = 120_000 }: RunOptions = {}): Promise<Result> {
+  return new Promise((done) => {
+    const options = { env: { ...process.env, ...env }, timeout: timeoutMs, maxBuffer: 64 * 1024 * 1024 };
+    const child = execFile(program, [...args], options, (error, stdout, stderr) => {
+      done({ code: typeof error?.code === 'number' ? error.code : error ? 1 : 0, stdout, stderr });
+    });
+    child.stdin?.on('error', () => {}); // the program need not read what we say
+    child.stdin?.end(input ?? '');
+  });
+}
+
+export class EmbeddedCluster implements AsyncDisposable {
+  readonly home: string;
+  readonly kubectls = ensureKubectls();
+  readonly #env: Record<string, string>;
+
+  constructor() {
+    this.home = mkdtempSync(join(tmpdir(), 'kubevirt-ts-e2e-'));
+    this.#env = {
+      VIRT_HOME: this.home,
+      KUBECONFIG: join(this.home, 'kubeconfig'),
+      KUBECACHEDIR: join(this.home, 'kube-cache'),
+      NO_COLOR: '1',
+    };
+  }
+
+  /** A cluster that is up, without the demo machine. */
+  static async start(): Promise<EmbeddedCluster> {
+    const cluster = new EmbeddedCluster();
+    await cluster.must('virtctl', ['up']);
+    return cluster;
+  }
+
+  virtctl(args: readonly string[], options: RunOptions = {}): Promise<Result> {
+    return run(VIRTCTL, args, { ...options, env: { ...this.#env, ...options.env } });
+  }
+
+  /** A current kubectl. */
+  kubectl(args: readonly string[], options: RunOptions = {}): Promise<Result> {
+    return run(this.kubectls.current ?? this.kubectls.debian, args, { ...options, env: this.#env });
+  }
+
+  /** Debian's kubectl, version 1.20. */
+  oldKubectl(args: readonly string[], options: RunOptions = {}): Promise<Result> {
+    return run(this.kubectls.debian, ['--cache-dir', join(this.home, 'kube-cache-old'), ...args], { ...options, env: this.#env });
+  }
+
+  /** Runs one of the programs and returns what it printed; an exit code other than 0 fails the test with everything it said. */
+  async must(program: 'virtctl' | 'kubectl' | 'oldKubectl', args: readonly string[], options: RunOptions = {}): Promise<string> {
+    const { code, stdout, stderr } = await this[program](args, options);
+    if (code !== 0) throw new Error(`${program} ${args.join(' ')} left with ${code}\n${stdout}${stderr}\n${this.#lastLogLines()}`);
+    return stdout;
+  }
+
+  /** A field of an object, by kubectl's JSONPath without the braces. */
+  field(kind: string, name: string, path: string): Promise<string> {
+    return this.must('kubectl', ['get', kind, name, '-o', `jsonpath={${path}}`]);
+  }
+
+  /** Waits until a field has a value. */
+  async until(what: string, path: string, value: string, timeoutSeconds = 150): Promise<void> {
+    await this.must('kubectl', ['wait', what, `--for=jsonpath={${path}}=${value}`, `--timeout=${timeoutSeconds}s`], {
+      timeoutMs: (timeoutSeconds + 10) * 1000,
+    });
+  }
+
+  async untilGone(what: string, timeoutSeconds = 90): Promise<void> {
+    await this.must('kubectl', ['wait', what, '--for=delete', `--timeout=${timeoutSeconds}s`], { timeoutMs: (timeoutSeconds + 10) * 1000 });
+  }
+
+  console(name: string): ConsoleSession {
+    return new ConsoleSession(spawn(VIRTCTL, ['console', name], { env: { ...process.env, ...this.#env } }));
+  }
+
+  /** The process that is the embedded cluster. */
+  pid(): number {
+    return JSON.parse(readFileSync(join(this.home, 'run/embedded.json'), 'utf8')).process.pid;
+  }
+
+  /** Processes that work inside our data folder, other than the cluster itself: QEMU, one per guest. */
+  guestPids(): number[] {
+    return readdirSync('/proc')
+      .filter((entry) => /^\d+$/.test(entry))
+      .filter((entry) => workingDirectory(entry).startsWith(join(this.home, 'kubelet')))
+      .map(Number)
+      .sort();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const { code, stdout, stderr } = await this.virtctl(['down', '--purge']);
+    const leftovers = this.guestPids();
+    for (const pid of leftovers) process.kill(pid, 'SIGKILL');
+    const log = this.#lastLogLines();
+    rmSync(this.home, { recursive: true, force: true });
+    if (code !== 0 || leftovers.length > 0)
+      throw new Error(`virtctl down --purge left ${leftovers.length} processes, exit code ${code}\n${stdout}${stderr}\n${log}`);
+  }
+
+  #lastLogLines(): string {
+    const path = join(this.home, 'logs/embedded.log');
+    return existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(-40).join('\n') : 'no log';
+  }
+}
+
+function workingDirectory(pid: string): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return ''; // ended meanwhile, or not ours
+  }
+}
+
+/** A person at the serial console. */
+export class ConsoleSession implements AsyncDisposable {
+  readonly #child: ChildProcessWithoutNullStreams;
+  #text = '';
+  #wake = () => {};
+
+  constructor(child: ChildProcessWithoutNullStreams) {
+    this.#child = child;
+    const add = (chunk: Buffer) => {
+      this.#text += chunk.toString('utf8');
+      this.#wake();
+    };
+    child.stdout.on('data', add);
+    child.stderr.on('data', add);
+    child.stdin.on('error', () => {});
+    child.on('exit', () => this.#wake());
+  }
+
+  /** Everything up to and with the match is consumed and returned. */
+  async expect(pattern: RegExp, timeoutMs = 120_000): Promise<string> {
+    const deadline = AbortSignal.timeout(timeoutMs);
+    deadline.addEventListener('abort', () => this.#wake());
+    while (true) {
+      const match = pattern.exec(this.#text);
+      if (match) {
+        const end = match.index + match[0].length;
+        const seen = this.#text.slice(0, end);
+        this.#text = this.#text.slice(end);
+        return seen;
+      }
+      if (deadline.aborted || this.#child.exitCode !== null) {
+        throw new Error(
+          `${pattern} did not appear on the console (${deadline.aborted ? 'timed out' : `left with ${this.#child.exitCode}`}); seen:\n${this.#text}`,
+        );
+      }
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  type(text: string): void {
+    this.#child.stdin.write(text);
+  }
+
+  /** Logs in as root. */
+  async login(): Promise<void> {
+    this.type('\n');
+    await this.expect(/login: $/);
+    this.type('root\n');
+    await this.expect(/Password: $/);
+    this.type('guest\n');
+    await this.expect(/# $/);
+  }
+
+  /** Runs a command in a guest where somebody is logged in, and returns what it printed. */
+  async command(command: string): Promise<string> {
+    this.type(`${command}; echo "<$?>"\n`);
+    const seen = await this.expect(/\r\n<\d+>\r\n/);
+    return seen.split('\r\n').slice(1, -2).join('\n');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.kill('SIGTERM');
+    if (this.#child.exitCode === null && this.#child.signalCode === null) await new Promise((resolve) => this.#child.once('exit', resolve));
+  }
+}

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { EmbeddedCluster } from './harness.ts';
+
+const manifest = (name: string) => readFileSync('examples/vm.yaml', 'utf8').replaceAll(/\bhello\b/g, name);
+
+test('guests survive kill -9 of the cluster and are adopted: same processes, no restart, no phase flap', async () => {
+  await using cluster = await EmbeddedCluster.start();
+  for (const name of ['one', 'two']) await cluster.must('kubectl', ['apply', '-f', '-'], { input: manifest(name) });
+  for (const name of ['one', 'two']) await cluster.until(`vm/${name}`, '.status.ready', 'true');
+  await using console = cluster.console('one');
+  await console.expect(/guest ready/);
+  const guests = cluster.guestPids();
+  assert.equal(guests.length, 2);
+  const facts = () =>
+    Promise.all(['one', 'two'].map((name) => cluster.field('vmi', name, '.metadata.uid} {.status.phaseTransitionTimestamps')));
+  const before = await facts();
+
+  process.kill(cluster.pid(), 'SIGKILL');
+  await console.expect(/closed by the other side|ECONN|socket/i);
+  assert.deepEqual(cluster.guestPids(), guests);
+
+  await cluster.must('virtctl', ['up']);
+  for (const name of ['one', 'two']) await cluster.until(`vm/${name}`, '.status.printableStatus', 'Running');
+  assert.deepEqual(await facts(), before);
+  assert.deepEqual(cluster.guestPids(), guests);
+  const restarts = await cluster.must('kubectl', [
+    'get',
+    'pods',
+    '-l',
+    'kubevirt.io=virt-launcher',
+    '-o',
+    'jsonpath={.items[*].status.containerStatuses[*].restartCount}',
+  ]);
+  assert.equal(restarts, '0 0');
+
+  await using again = cluster.console('one');
+  await again.login();
+  assert.ok(Number((await again.command('cat /proc/uptime')).split(' ')[0]) > 5);
+  await cluster.must('virtctl', ['stop', 'one']);
+  await cluster.untilGone('vmi/one');
+  assert.equal(cluster.guestPids().length, 1);
+});
+
+test('a guest whose QEMU is killed fails, says why, and is started again', async () => {
+  await using cluster = await EmbeddedCluster.start();
+  await cluster.must('kubectl', ['apply', '-f', 'examples/vm.yaml']);
+  await cluster.until('vm/hello', '.status.ready', 'true');
+  const uid = await cluster.field('vmi', 'hello', '.metadata.uid');
+  const [guest = 0] = cluster.guestPids();
+
+  process.kill(guest, 'SIGKILL');
+  await cluster.untilGone(`vmi/hello --field-selector=metadata.uid=${uid}`.split(' ')[0] ?? '').catch(() => {}); // it may be back before we look
+  await cluster.until('vm/hello', '.status.ready', 'true');
+  assert.notEqual(await cluster.field('vmi', 'hello', '.metadata.uid'), uid);
+  assert.equal(cluster.guestPids().length, 1);
+  const events = await cluster.must('kubectl', [
+    'get',
+    'events',
+    '--field-selector',
+    'involvedObject.kind=VirtualMachineInstance,reason=Stopped,type=Warning',
+    '-o',
+    'jsonpath={.items[*].message}',
+  ]);
+  assert.match(events, /crash|kill|ended/i);
+});
+
+void once;
