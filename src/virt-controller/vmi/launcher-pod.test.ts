@@ -72,7 +72,7 @@ describe('launcherPodFor', () => {
     assert.deepEqual(spec.containers[0]?.volumeMounts?.slice(2), [
       { name: 'disk-root', mountPath: '/var/run/kubevirt-container-disks/root', readOnly: true },
       { name: longName, mountPath: `/var/run/kubevirt-container-disks/${long}`, readOnly: true },
-      { name: 'secret-init', mountPath: '/var/run/kubevirt-secrets/init', readOnly: true },
+      { name: 'secret-init', mountPath: '/var/run/kubevirt-private-secrets/init', readOnly: true },
     ]);
   });
 

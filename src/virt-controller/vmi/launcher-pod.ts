@@ -146,7 +146,7 @@ function sourceOf({ name, containerDisk, registryDisk, cloudInitNoCloud }: Volum
   const secretName = cloudInitNoCloud?.secretRef?.name;
   if (!secretName) return [];
   const volumeName = shortened(`secret-${name}`);
-  const mountPath = `/var/run/kubevirt-secrets/${name}`;
+  const mountPath = `/var/run/kubevirt-private-secrets/${name}`;
   return [{ volume: { name: volumeName, secret: { secretName } }, mount: { name: volumeName, mountPath, readOnly: true } }];
 }
 
