@@ -57,11 +57,11 @@ function cpuModel({ domain }: VmiSpec, accel: 'kvm' | 'tcg'): string {
 
 /** Cores, sockets and threads; when none of them is given there are as many sockets as the Pod asks for CPUs (8.1). */
 function topology({ domain }: VmiSpec): string {
-  const { cores = 1, threads = 1, ...cpu } = domain.cpu ?? {};
-  const isGiven = [domain.cpu?.cores, domain.cpu?.threads, cpu.sockets].some((count) => count !== undefined);
-  const { limits, requests } = domain.resources ?? {};
-  const asked = parseQuantity(limits?.['cpu'] ?? requests?.['cpu'] ?? 1) ?? 1;
-  const sockets = cpu.sockets ?? (isGiven ? 1 : Math.max(1, Math.ceil(asked)));
+  const { cpu, resources } = domain;
+  const isGiven = cpu?.cores || cpu?.sockets || cpu?.threads;
+  const asked = parseQuantity(resources?.limits?.['cpu'] ?? resources?.requests?.['cpu'] ?? 1) ?? 1;
+  const sockets = cpu?.sockets || (isGiven ? 1 : Math.max(1, Math.ceil(asked)));
+  const { cores, threads } = { cores: cpu?.cores || 1, threads: cpu?.threads || 1 };
   const cpus = cores * sockets * threads;
   if (!(cpus <= MOST_CPUS))
     throw specError('TOO_MANY_CPUS', 'spec.domain.cpu', `a guest has at most ${MOST_CPUS} processors, found ${cpus}`);

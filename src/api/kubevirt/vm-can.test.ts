@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { vm, vmi } from '../../testing/builders.ts';
+import { RUN_STRATEGIES } from './virtual-machine.ts';
+import { refusalOf, type VmAction, vmiRefusalOf } from './vm-can.ts';
+
+/** What may be done (yes) under each strategy: without an instance, while it runs, after Succeeded, after Failed. */
+const TABLE: Readonly<Record<VmAction, Readonly<Record<(typeof RUN_STRATEGIES)[number], string>>>> = {
+  start: {
+    Always: 'no no no no',
+    Halted: 'yes no yes yes',
+    Manual: 'yes no yes yes',
+    RerunOnFailure: 'yes no yes no',
+    Once: 'no no no no',
+  },
+  stop: {
+    Always: 'yes yes yes yes',
+    Halted: 'no no no no',
+    Manual: 'no yes no no',
+    RerunOnFailure: 'no yes no no',
+    Once: 'yes yes yes yes',
+  },
+  restart: {
+    Always: 'no yes yes yes',
+    Halted: 'no no no no',
+    Manual: 'no yes yes yes',
+    RerunOnFailure: 'no yes yes yes',
+    Once: 'no no no no',
+  },
+};
+
+describe('what can be done to a VM', () => {
+  for (const [action, row] of Object.entries(TABLE) as [VmAction, (typeof TABLE)[VmAction]][]) {
+    for (const strategy of RUN_STRATEGIES) {
+      test(`${action} under ${strategy}`, () => {
+        const answers = [undefined, vmi('Running'), vmi('Succeeded'), vmi('Failed')].map((each) =>
+          refusalOf(action, { vm: vm(strategy), vmi: each }) ? 'no' : 'yes',
+        );
+        assert.equal(answers.join(' '), row[strategy]);
+      });
+    }
+  }
+
+  test('a pending request blocks the next one, but not a change of the wish', () => {
+    const pending = { stateChangeRequests: [{ action: 'Start' as const }] };
+    const underway = { reason: 'InternalError', message: 'stop/start already underway' };
+    assert.deepEqual(refusalOf('start', { vm: vm('Manual', pending) }), underway);
+    assert.deepEqual(refusalOf('restart', { vm: vm('Always', pending), vmi: vmi('Running') }), underway);
+    assert.deepEqual(refusalOf('start', { vm: vm('Halted', pending), isPaused: true }), underway);
+    assert.equal(refusalOf('start', { vm: vm('Halted', pending) }), undefined);
+    assert.equal(refusalOf('stop', { vm: vm('Manual', pending), vmi: vmi('Running') }), undefined);
+  });
+
+  test('a halted VM that still shuts down can be cut short, not prolonged', () => {
+    const seen = { vm: vm('Halted'), vmi: vmi('Running') };
+    assert.equal(refusalOf('stop', { ...seen, gracePeriodSeconds: 4 }), undefined);
+    assert.equal(refusalOf('stop', { ...seen, gracePeriodSeconds: 5 })?.reason, 'Conflict');
+  });
+
+  test('an instance that is new or lost does not block a start', () => {
+    for (const phase of [undefined, 'Unknown'] as const) assert.equal(refusalOf('start', { vm: vm('Manual'), vmi: vmi(phase) }), undefined);
+    assert.equal(refusalOf('start', { vm: vm('Manual'), vmi: vmi('Pending') })?.message, 'VM is already running');
+  });
+
+  test('the console is for running instances that have one', () => {
+    const without = { ...vmi('Running'), spec: { domain: { devices: { autoattachSerialConsole: false } } } };
+    const reasons = [vmi('Running'), vmi('Scheduled'), vmi(undefined), vmi('Failed'), vmi('Succeeded'), without].map(
+      (each) => vmiRefusalOf('console', each)?.reason,
+    );
+    assert.deepEqual(reasons, [undefined, 'BadRequest', 'BadRequest', 'Conflict', 'BadRequest', 'BadRequest']);
+  });
+});

@@ -1,0 +1,113 @@
+/**
+ * Which action is possible in which state, and if not, why not: written once, for server, command line and web page.
+ *
+ *   start      not while an instance runs; not for Always and Once (they start by themselves); not for RerunOnFailure after a failure
+ *   stop       any time for Always and Once; else only while there is an instance; for Halted only to cut a shutdown short
+ *   restart    only while there is an instance; not for Halted and Once
+ *   console    only while the instance runs and has a serial console
+ *
+ * Rules of one action are tried from the top, the first that applies is the answer. Pure.
+ */
+import type { StatusReason } from '../../base/errors.ts';
+import { hasCondition, isDeleting } from '../meta.ts';
+import { type RunStrategy, runStrategyOf, type VirtualMachine } from './virtual-machine.ts';
+import { gracePeriodSecondsOf, isFinal, type VirtualMachineInstance } from './virtual-machine-instance.ts';
+
+export type VmAction = 'start' | 'stop' | 'restart';
+export type VmiAction = 'console';
+
+/** A machine, its instance, and what the action was asked for with. */
+export type VmSituation = {
+  readonly vm: VirtualMachine;
+  readonly vmi?: VirtualMachineInstance;
+  /** start: begin with the processors stopped. */
+  readonly isPaused?: boolean;
+  /** stop: how long the guest may take. */
+  readonly gracePeriodSeconds?: number;
+};
+
+export type Refusal = { readonly reason: StatusReason; readonly message: string };
+type Rule<Seen> = readonly [reason: StatusReason, message: string | ((seen: Seen) => string), applies: (seen: Seen) => boolean];
+
+const VM_RULES: Readonly<Record<VmAction, readonly Rule<VmSituation>[]>> = {
+  start: [
+    ['Conflict', 'VM is being deleted', ({ vm }) => isDeleting(vm)],
+    ['Conflict', 'VM is already running', ({ vmi }) => vmi !== undefined && isStarted(vmi)],
+    ['Conflict', 'VM needs manual recovery', ({ vm }) => hasCondition(vm.status?.conditions, 'ManualRecoveryRequired')],
+    ['Conflict', ({ vm }) => `${runStrategyOf(vm)} does not support manual start requests`, hasStrategy('Always', 'Once')],
+    ['Conflict', 'RerunOnFailure does not support starting VM from failed state', isRerunAfterFailure],
+    ['InternalError', 'stop/start already underway', (seen) => hasPendingRequests(seen) && !startsBySpec(seen)],
+  ],
+  stop: [
+    ['Conflict', 'VM is not running', (seen) => hasStrategy('Halted', 'Manual', 'RerunOnFailure')(seen) && !isThere(seen)],
+    [
+      'Conflict',
+      'Halted only supports manual stop requests with a shorter graceperiod',
+      (seen) => hasStrategy('Halted')(seen) && !isShorter(seen),
+    ],
+  ],
+  restart: [
+    ['Conflict', 'VM is being deleted', ({ vm }) => isDeleting(vm)],
+    ['Conflict', 'volumes of the VM are being changed', ({ vm }) => hasCondition(vm.status?.conditions, 'VolumesChange')],
+    ['Conflict', ({ vm }) => `${runStrategyOf(vm)} does not support manual restart requests`, hasStrategy('Halted', 'Once')],
+    ['Conflict', 'VM is not running', ({ vmi }) => vmi === undefined],
+    ['InternalError', 'stop/start already underway', hasPendingRequests],
+  ],
+};
+
+const VMI_RULES: Readonly<Record<VmiAction, readonly Rule<VirtualMachineInstance>[]>> = {
+  console: [
+    ['BadRequest', 'the instance has no serial console', (vmi) => vmi.spec.domain.devices.autoattachSerialConsole === false],
+    ['Conflict', 'the instance has failed', (vmi) => vmi.status?.phase === 'Failed'],
+    ['BadRequest', (vmi) => `the instance is not running but ${vmi.status?.phase ?? 'Pending'}`, (vmi) => vmi.status?.phase !== 'Running'],
+  ],
+};
+
+/** Why this cannot be done to the machine now; undefined when it can. */
+export function refusalOf(action: VmAction, situation: VmSituation): Refusal | undefined {
+  return firstThatApplies(VM_RULES[action], situation);
+}
+
+/** Why this cannot be done to the instance now; undefined when it can. */
+export function vmiRefusalOf(action: VmiAction, vmi: VirtualMachineInstance): Refusal | undefined {
+  return firstThatApplies(VMI_RULES[action], vmi);
+}
+
+/** True when a start is a change of the wish (spec) and not a request (status). */
+export function startsBySpec({ vm, isPaused = false }: VmSituation): boolean {
+  return runStrategyOf(vm) === 'Halted' && !isPaused;
+}
+
+function firstThatApplies<Seen>(rules: readonly Rule<Seen>[], seen: Seen): Refusal | undefined {
+  const found = rules.find(([, , applies]) => applies(seen));
+  if (!found) return undefined;
+  const [reason, message] = found;
+  return { reason, message: typeof message === 'string' ? message : message(seen) };
+}
+
+function hasStrategy(...strategies: readonly RunStrategy[]): (seen: VmSituation) => boolean {
+  return ({ vm }) => strategies.includes(runStrategyOf(vm));
+}
+
+/** An instance without a phase was made a moment ago and one in Unknown may be lost: neither keeps a start from being asked for. */
+function isStarted(vmi: VirtualMachineInstance): boolean {
+  const phase = vmi.status?.phase ?? 'Unknown';
+  return !isFinal(vmi) && phase !== 'Unknown';
+}
+
+function isRerunAfterFailure({ vm, vmi }: VmSituation): boolean {
+  return runStrategyOf(vm) === 'RerunOnFailure' && vmi?.status?.phase === 'Failed';
+}
+
+function isThere({ vmi }: VmSituation): boolean {
+  return vmi !== undefined && !isFinal(vmi);
+}
+
+function isShorter({ vmi, gracePeriodSeconds }: VmSituation): boolean {
+  return vmi !== undefined && gracePeriodSeconds !== undefined && gracePeriodSeconds < gracePeriodSecondsOf(vmi);
+}
+
+/** Only the first request is ever looked at, so a second would wait for something that may never come. */
+function hasPendingRequests({ vm }: VmSituation): boolean {
+  return (vm.status?.stateChangeRequests ?? []).length > 0;
+}

@@ -1,0 +1,30 @@
+/** virt-launcher: `prepare` makes what a guest needs and then becomes QEMU. Started for every guest, so it loads little and caches its code. */
+import { writeSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
+import { messageOf, UserError } from '../base/errors.ts';
+import { prepare } from '../virt-launcher/prepare.ts';
+
+const STDOUT = 1;
+const STDERR = 2;
+
+// bin/virt-launcher names a folder for compiled code. Node would write it at the end, but this process does not end, it becomes QEMU.
+flushCompileCache();
+
+try {
+  const [command, ...others] = process.argv.slice(2);
+  if (command !== 'prepare' || others.length > 0)
+    throw new UserError('USAGE', 'virt-launcher has one command: prepare', { fix: 'virt-launcher prepare', exitCode: 2 });
+  // Not process.stdout: using it would make the pipe non-blocking, and QEMU inherits that.
+  const launch = prepare({ env: process.env, report: (line) => writeSync(STDOUT, `${line}\n`) });
+  process.execve?.(launch.program, [launch.program, ...launch.args], launch.env);
+} catch (error) {
+  writeSync(STDERR, `${errorLine(error)}\n`);
+  process.exitCode = error instanceof UserError ? error.exitCode : 1;
+}
+
+/** One line: it is the last one of the container's log, and what `kubectl describe` shows. */
+function errorLine(error: unknown): string {
+  if (!(error instanceof UserError)) return `error[INTERNAL]: ${messageOf(error)}`;
+  const parts = [error.message, error.why && `why: ${error.why}`, error.fix && `fix: ${error.fix}`];
+  return `error[${error.code}]: ${parts.filter(Boolean).join(' / ')}`.replaceAll('\n', ' ');
+}

@@ -1,0 +1,58 @@
+/** The cloud-init disk (NoCloud, 9.4): a small ISO with the label cidata. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { guestHostname } from '../api/kubevirt/hostname.ts';
+import type { VirtualMachineInstance } from '../api/kubevirt/virtual-machine-instance.ts';
+import type { Volume } from '../api/kubevirt/vmi-spec-schema.ts';
+import { UserError } from '../base/errors.ts';
+import { machineUuid } from '../qemu/convert/machine.ts';
+import { createIso } from './iso9660.ts';
+
+type Vmi = Pick<VirtualMachineInstance, 'metadata' | 'spec'>;
+type CloudInit = NonNullable<Volume['cloudInitNoCloud']>;
+
+/** The bytes of the disk. `secretFolder` is where the Secret of a secretRef is mounted. */
+export function cloudInitIso(options: { vmi: Vmi; source: CloudInit; secretFolder: string }): Buffer {
+  const { vmi, source, secretFolder } = options;
+  const networkConfig = source.networkData ?? decoded(source.networkDataBase64, 'networkDataBase64');
+  return createIso('cidata', {
+    'meta-data': metaData(vmi),
+    'user-data': userData(source, secretFolder),
+    ...(networkConfig !== undefined && { 'network-config': networkConfig }),
+  });
+}
+
+/** The instance id is the machine's, so that cloud-init does its first-boot work once in the life of a machine, not at every start. */
+function metaData(vmi: Vmi): string {
+  const name = guestHostname(vmi);
+  return `${JSON.stringify({ 'instance-id': machineUuid(vmi) ?? `${name}.${vmi.metadata.namespace ?? 'default'}`, 'local-hostname': name })}\n`;
+}
+
+function userData(source: CloudInit, secretFolder: string): string | Buffer {
+  if (source.userData !== undefined) return source.userData;
+  if (source.userDataBase64 !== undefined) return decoded(source.userDataBase64, 'userDataBase64') ?? '';
+  if (source.secretRef) return fromSecret(secretFolder, source.secretRef.name ?? '');
+  return ''; // NoCloud wants the file even when there is nothing to do
+}
+
+function decoded(text: string | undefined, field: string): Buffer | undefined {
+  if (text === undefined) return undefined;
+  const compact = text.replace(/\s+/g, '');
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(compact)) throw new UserError('CLOUD_INIT_INVALID', `${field} of cloudInitNoCloud is not base64`);
+  return Buffer.from(compact, 'base64');
+}
+
+/** Both spellings of the key are in use. */
+function fromSecret(folder: string, name: string): Buffer {
+  for (const key of ['userdata', 'userData']) {
+    try {
+      return readFileSync(join(folder, key));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error; // readFileSync throws nothing else
+    }
+  }
+  throw new UserError('CLOUD_INIT_SECRET_INVALID', `Secret ${name} has no cloud-init data`, {
+    why: 'it has neither a key userdata nor a key userData',
+    fix: `kubectl create secret generic ${name || 'NAME'} --from-file=userdata=FILE`,
+  });
+}

@@ -1,0 +1,38 @@
+/** What a disk image is, from its first bytes. Only raw and qcow2 are run; the format goes to QEMU in words, it never guesses. */
+import { fstatSync, readSync } from 'node:fs';
+import { UserError } from '../base/errors.ts';
+import type { ImageFormat } from '../qemu/convert/input.ts';
+import { isQcow2, readQcow2Size } from './qcow2.ts';
+
+export type ImageFacts = { readonly format: ImageFormat; readonly sizeBytes: number };
+
+/** Formats that would boot as nonsense if they were taken for raw. */
+const OTHERS: readonly (readonly [name: string, magic: string, offset: number])[] = [
+  ['VMDK', 'KDMV', 0],
+  ['VMDK', 'COWD', 0],
+  ['VMDK', '# Disk DescriptorFile', 0],
+  ['VHDX', 'vhdxfile', 0],
+  ['VHD', 'conectix', 0],
+  ['QED', 'QED\0', 0],
+  ['VDI', '\x7f\x10\xda\xbe', 64],
+  ['Parallels', 'WithoutFreeSpace', 0],
+  ['LUKS', 'LUKS\xba\xbe', 0],
+  ['gzip', '\x1f\x8b\x08', 0],
+  ['xz', '\xfd7zXZ\0', 0],
+  ['zstd', '\x28\xb5\x2f\xfd', 0],
+];
+
+/** Format and size of the image behind an open file; a UserError when it is not to be run. */
+export function readImageFacts(file: number, name: string): ImageFacts {
+  const { size } = fstatSync(file);
+  if (size === 0) throw new UserError('IMAGE_EMPTY', `disk image ${name} is refused`, { why: 'the file has no content' });
+  const buffer = Buffer.alloc(512);
+  const start = buffer.subarray(0, readSync(file, buffer, 0, buffer.length, 0));
+  if (isQcow2(start)) return { format: 'qcow2', sizeBytes: readQcow2Size(start, name) };
+  const other = OTHERS.find(([, magic, offset]) => start.toString('latin1', offset, offset + magic.length) === magic);
+  if (!other) return { format: 'raw', sizeBytes: size };
+  throw new UserError('IMAGE_UNSUPPORTED', `disk image ${name} is refused`, {
+    why: `it is ${other[0]}, only raw and qcow2 are run`,
+    fix: 'convert it with qemu-img convert -O qcow2',
+  });
+}

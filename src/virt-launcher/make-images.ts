@@ -1,0 +1,84 @@
+/** Makes the files behind the disks of an instance, all in one folder of its own, so that they can be taken away together. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { VirtualMachineInstance } from '../api/kubevirt/virtual-machine-instance.ts';
+import type { Disk, Volume } from '../api/kubevirt/vmi-spec-schema.ts';
+import { UserError } from '../base/errors.ts';
+import { sandboxPath } from '../base/node/sandbox-path.ts';
+import { formatBytes, parseQuantity } from '../base/quantity.ts';
+import { isReadOnlyDisk } from '../qemu/convert/disks.ts';
+import type { DiskImage } from '../qemu/convert/input.ts';
+import { cloudInitIso } from './cloud-init.ts';
+import { findContainerDisk } from './container-disk.ts';
+import { createQcow2, MOST_BYTES } from './qcow2.ts';
+
+/** Image volumes of the launcher Pod are mounted here, one folder for each volume of the instance. */
+const CONTAINER_DISKS = '/var/run/kubevirt-container-disks';
+const SECRETS = '/var/run/kubevirt-private-secrets';
+
+type Vmi = Pick<VirtualMachineInstance, 'metadata' | 'spec'>;
+type Options = {
+  readonly vmi: Vmi;
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly report: (line: string) => void;
+};
+type Task = Options & { readonly disk: Disk; readonly volume: Volume; readonly index: number };
+
+/** An image for each volume that a disk shows, by the volume's name. Files get numbers for names: nothing of the manifest is in a path. */
+export function makeImages(options: Options): Map<string, DiskImage> {
+  const images = new Map<string, DiskImage>();
+  const { volumes = [], domain } = options.vmi.spec;
+  for (const [index, disk] of (domain.devices.disks ?? []).entries()) {
+    const volume = volumes.find(({ name }) => name === disk.name);
+    if (volume && !images.has(volume.name)) images.set(volume.name, makeImage({ ...options, disk, volume, index }));
+  }
+  return images;
+}
+
+function makeImage(task: Task): DiskImage {
+  const { containerDisk, cloudInitNoCloud, emptyDisk, name } = task.volume;
+  if (containerDisk) return overlay(task, containerDisk.path);
+  if (cloudInitNoCloud) return cloudInit(task, cloudInitNoCloud);
+  if (emptyDisk) return empty(task, emptyDisk.capacity);
+  throw new UserError('VOLUME_UNSUPPORTED', `volume ${JSON.stringify(name)} has no source that is known here`);
+}
+
+/** The guest writes to a file of its own; the image beneath is shared by all guests that use it. */
+function overlay({ volume, disk, index, folder, env, report }: Task, path: string | undefined): DiskImage {
+  const root = sandboxPath(join(CONTAINER_DISKS, folderName(volume.name)), env);
+  const found = findContainerDisk({ root, path, linkPath: join(folder, `base${index}`) });
+  const base = { path: found.path, format: found.format };
+  const isReadOnly = isReadOnlyDisk(disk);
+  report(`disk ${disk.name}: ${found.name}, ${found.format}, ${formatBytes(found.sizeBytes)}${isReadOnly ? ', read-only' : ''}`);
+  if (isReadOnly) return { ...base, isReadOnly };
+  const file = join(folder, `disk${index}.qcow2`);
+  createQcow2(file, found.sizeBytes);
+  return { path: file, format: 'qcow2', base, isEphemeral: true };
+}
+
+function cloudInit({ vmi, volume, disk, index, folder, env, report }: Task, source: NonNullable<Volume['cloudInitNoCloud']>): DiskImage {
+  const iso = cloudInitIso({ vmi, source, secretFolder: sandboxPath(join(SECRETS, folderName(volume.name)), env) });
+  const path = join(folder, `disk${index}.iso`);
+  writeFileSync(path, iso, { flag: 'wx', mode: 0o600 });
+  report(`disk ${disk.name}: cloud-init, ${formatBytes(iso.length)}`);
+  return { path, format: 'raw', isReadOnly: true, isEphemeral: true };
+}
+
+function empty({ disk, index, folder, report }: Task, capacity: string | number): DiskImage {
+  const bytes = parseQuantity(capacity);
+  if (bytes === undefined || !(bytes > 0 && bytes <= MOST_BYTES))
+    throw new UserError('DISK_SIZE_INVALID', `emptyDisk ${JSON.stringify(disk.name)} cannot have the size ${capacity}`, {
+      why: 'a disk has between 1 byte and 64Ti',
+    });
+  const path = join(folder, `disk${index}.qcow2`);
+  createQcow2(path, bytes);
+  report(`disk ${disk.name}: empty, ${formatBytes(bytes)}`);
+  return { path, format: 'qcow2', isEphemeral: true };
+}
+
+/** A volume's name is a DNS label; anything else must not become a path. */
+function folderName(name: string): string {
+  if (/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/i.test(name) && !name.includes('..')) return name;
+  throw new UserError('VOLUME_NAME_INVALID', `${JSON.stringify(name.slice(0, 64))} cannot be the name of a volume`);
+}

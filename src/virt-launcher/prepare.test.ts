@@ -1,0 +1,190 @@
+/** The launcher as it is started in a Pod: bin/virt-launcher, real QEMU, a disk whose boot sector speaks. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterEach, beforeEach, test } from 'node:test';
+import { setTimeout as nextLook } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { Disk, VmiSpec, Volume } from '../api/kubevirt/vmi-spec-schema.ts';
+import { bootSector, makePod, type PodFolders, putFile, qcow2Header } from './pod.testing.ts';
+
+const LAUNCHER = fileURLToPath(new URL('../../bin/virt-launcher', import.meta.url));
+const DEADLINE_MS = 60_000;
+const isRoot = process.getuid?.() === 0;
+
+let pod: PodFolders;
+let running: ChildProcess | undefined;
+beforeEach(() => {
+  pod = makePod();
+});
+afterEach(() => {
+  running?.kill('SIGKILL');
+  running = undefined;
+  pod.remove();
+});
+
+const rootDisk: Disk = { name: 'root', disk: { bus: 'virtio' } };
+const rootVolume: Volume = { name: 'root', containerDisk: { image: 'x' } };
+
+function vmi(devices: VmiSpec['domain']['devices'] = { disks: [rootDisk] }, volumes: Volume[] = [rootVolume], spec: Partial<VmiSpec> = {}) {
+  const metadata = { name: 'testvm', namespace: 'default', uid: '7b6a9d3e-5c8f-4a3b-9d53-0d6a4ee4a001' };
+  const domain = { resources: { requests: { memory: '64M' } }, devices };
+  return JSON.stringify({ apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', metadata, spec: { domain, volumes, ...spec } });
+}
+
+type Started = { readonly child: ChildProcess; readonly ask: (command: string) => Promise<unknown> };
+
+/** Starts the launcher and speaks QMP with what it becomes. */
+async function start(text: string, signal: AbortSignal): Promise<Started> {
+  const child = spawn(LAUNCHER, ['prepare'], { env: { ...pod.env, KUBEVIRT_VMI: text }, stdio: ['ignore', 'pipe', 'pipe'], signal });
+  running = child;
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', (data) => (output += data));
+  const ended = once(child, 'exit').then(() => assert.fail(`ended early:\n${output}`));
+  const socket = await Promise.race([connectTo('qmp.sock', signal), ended]);
+  ended.catch(() => {}); // from here on it is meant to end
+  const lines = createInterface(socket)[Symbol.asyncIterator]();
+  const next = async () => JSON.parse((await lines.next()).value ?? '{}');
+  assert.ok((await next()).QMP, 'QMP greets');
+  const ask = async (execute: string) => {
+    socket.write(`${JSON.stringify({ execute })}\n`);
+    for (;;) {
+      const answer = await next();
+      if (!answer.event) return answer.return;
+    }
+  };
+  await ask('qmp_capabilities');
+  return { child, ask };
+}
+
+/** Through an open folder, as virt-handler does: the path of a Pod's folder is too long for a unix socket. */
+function connectTo(name: string, signal: AbortSignal): Promise<Socket> {
+  return eventually(signal, async () => {
+    const folder = openSync(pod.publicFolder, 'r');
+    try {
+      const socket = connect(`/proc/self/fd/${folder}/${name}`);
+      await once(socket, 'connect', { signal });
+      return socket;
+    } catch {
+      return undefined;
+    } finally {
+      closeSync(folder);
+    }
+  });
+}
+
+function serialSays(text: string, signal: AbortSignal): Promise<boolean> {
+  const log = join(pod.publicFolder, 'serial0.log');
+  return eventually(signal, async () => (existsSync(log) && readFileSync(log, 'latin1').includes(text)) || undefined);
+}
+
+async function eventually<T>(signal: AbortSignal, look: () => Promise<T | undefined>): Promise<T> {
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    await nextLook(20, undefined, { signal });
+  }
+}
+
+async function quit({ child, ask }: Started): Promise<unknown> {
+  const exit = once(child, 'exit');
+  await ask('quit');
+  return (await exit)[0];
+}
+
+test('a raw disk boots, its words arrive in the log of the serial console, and QMP answers', { timeout: DEADLINE_MS }, async ({
+  signal,
+}) => {
+  putFile(pod, 'disk/disk.img', bootSector('hello from the boot sector'));
+  const started = await start(vmi(), signal);
+  await serialSays('hello from the boot sector', signal);
+  assert.deepEqual(await started.ask('query-status'), { running: true, singlestep: false, status: 'running' });
+  assert.equal(await quit(started), 0);
+});
+
+test('a qcow2 disk boots through its overlay, on SATA, beside a cloud-init disk', { timeout: DEADLINE_MS }, async ({ signal }) => {
+  const raw = join(pod.image, 'disk/raw');
+  writeFileSync(raw, bootSector('hello from qcow2'));
+  assert.equal(spawnSync('qemu-img', ['convert', '-f', 'raw', '-O', 'qcow2', raw, join(pod.image, 'disk/disk.qcow2')]).status, 0);
+  const volumes = [{ name: 'root', containerDisk: { image: 'x', path: '/disk/disk.qcow2' } }, seedVolume];
+  const started = await start(vmi({ disks: [{ name: 'root' }, { name: 'seed' }] }, volumes), signal);
+  await serialSays('hello from qcow2', signal);
+  assert.equal(await quit(started), 0);
+});
+
+test('QEMU takes every kind of disk and card at once', { timeout: DEADLINE_MS }, async ({ signal }) => {
+  putFile(pod, 'disk/disk.img', bootSector('unused'));
+  const empty = { emptyDisk: { capacity: '1Gi' } };
+  const kinds: Omit<Disk, 'name'>[] = [
+    ...(['virtio', 'scsi', 'sata', 'usb'] as const).flatMap((bus) => [
+      { disk: { bus }, serial: 'x'.repeat(30), cache: 'writethrough' as const },
+      { disk: { bus }, cache: 'none' as const },
+      ...(bus === 'virtio' ? [] : [{ cdrom: { bus }, serial: 'CD-1' }]),
+      ...(bus === 'sata' ? [] : [{ disk: { bus, readonly: true } }]),
+    ]),
+    ...Array.from({ length: 8 }, () => ({ disk: { bus: 'sata' as const } })),
+  ];
+  const disks = kinds.map((kind, index) => ({ name: `d${index}`, ...kind }));
+  const volumes = disks.map(({ name }) => ({ name, ...empty }));
+  const devices = { disks: [rootDisk, ...disks], interfaces: [{ name: 'default', model: 'e1000e' as const, masquerade: {} }] };
+  const spec = { networks: [{ name: 'default', pod: { vmNetworkCIDR: '10.9.8.0/28' } }], startStrategy: 'Paused' as const };
+  const started = await start(vmi(devices, [rootVolume, ...volumes], spec), signal);
+  assert.deepEqual(await started.ask('query-status'), { running: false, singlestep: false, status: 'prelaunch' });
+  assert.equal(await quit(started), 0);
+});
+
+test('QEMU runs as user 107 without groups of root, and without the instance in its environment', {
+  timeout: DEADLINE_MS,
+  skip: !isRoot && 'only root can become another user',
+}, async ({ signal }) => {
+  putFile(pod, 'disk/disk.img', bootSector('x'));
+  pod.env['CONTAINER_RUN_AS_USER'] = '107';
+  pod.env['CONTAINER_RUN_AS_GROUP'] = '107';
+  const started = await start(vmi(), signal);
+  const status = readFileSync(`/proc/${started.child.pid}/status`, 'utf8');
+  assert.match(status, /^Uid:\t107\t107\t107\t107$/m);
+  assert.match(status, /^Gid:\t107\t107\t107\t107$/m);
+  assert.match(status, /^Groups:\t107 *$/m);
+  assert.match(status, /^CapEff:\t0+$/m);
+  assert.match(status, /^NoNewPrivs:\t1$/m);
+  assert.match(status, /^Seccomp:\t2$/m);
+  assert.doesNotMatch(readFileSync(`/proc/${started.child.pid}/environ`, 'utf8'), /KUBEVIRT_VMI|NODE_/);
+  assert.equal(await quit(started), 0);
+});
+
+const seedVolume: Volume = { name: 'seed', cloudInitNoCloud: { userData: '#!/bin/sh' } };
+const missing: Volume = { name: 'root', containerDisk: { image: 'x', path: 'disk/none' } };
+const REFUSED: [name: string, text: string | undefined, disk: Buffer, code: string][] = [
+  ['no instance', undefined, bootSector('x'), 'VMI_MISSING'],
+  ['an instance that is not JSON', '{', bootSector('x'), 'VMI_INVALID'],
+  ['an instance without a domain', '{"metadata":{},"spec":{}}', bootSector('x'), 'VMI_INVALID'],
+  ['an image that leads elsewhere', vmi(), qcow2Header({ backingOffset: 200n }), 'IMAGE_HAS_BACKING_FILE'],
+  [
+    'a file that is not in the image',
+    vmi({ disks: [{ name: 'seed' }, rootDisk] }, [seedVolume, missing]),
+    bootSector('x'),
+    'IMAGE_FILE_MISSING',
+  ],
+  [
+    'a volume name that is a path',
+    vmi({ disks: [{ name: '../x' }] }, [{ ...rootVolume, name: '../x' }]),
+    bootSector('x'),
+    'VOLUME_NAME_INVALID',
+  ],
+  ['a disk without a volume', vmi({ disks: [{ name: 'none' }] }), bootSector('x'), 'DISK_WITHOUT_VOLUME'],
+  ['no memory', vmi(undefined, undefined, { domain: { devices: {} } }), bootSector('x'), 'MEMORY_MISSING'],
+];
+for (const [name, text, disk, code] of REFUSED) {
+  test(`${name} ends in one line that says ${code}, and nothing half-made stays`, () => {
+    putFile(pod, 'disk/disk.img', disk);
+    const env = { ...pod.env, ...(text !== undefined && { KUBEVIRT_VMI: text }) };
+    const { status, stderr } = spawnSync(LAUNCHER, ['prepare'], { env, encoding: 'utf8', timeout: DEADLINE_MS });
+    assert.equal(status, 1);
+    assert.match(stderr, new RegExp(`^error\\[${code}\\]: [^\n]+\n$`));
+    assert.deepEqual([...readdirSync(pod.privateFolder), ...readdirSync(pod.publicFolder)], []);
+  });
+}
