@@ -9,6 +9,13 @@ export type Change<T> =
 type Indexes<T> = Readonly<Record<string, (object: T) => readonly string[]>>;
 type Listener<T> = (change: Change<T>) => void;
 
+export type StoreOptions<T> = {
+  readonly indexes: Indexes<T>;
+  readonly log: Logger;
+  /** For a store of more than one kind; `keyOf(metadata)` when not given. */
+  readonly keyOf?: (object: T) => string;
+};
+
 export class CacheStore<T extends KubeObject> {
   readonly #objects = new Map<string, T>();
   /** Index, then value, then key. */
@@ -18,9 +25,11 @@ export class CacheStore<T extends KubeObject> {
   readonly #listeners = new Set<{ readonly call: Listener<T> }>();
   readonly #indexes: Indexes<T>;
   readonly #log: Logger;
+  readonly #keyOf: (object: T) => string;
   #snapshot: readonly T[] | undefined;
 
-  constructor({ indexes, log }: { readonly indexes: Indexes<T>; readonly log: Logger }) {
+  constructor({ indexes, log, keyOf: ownKeyOf }: StoreOptions<T>) {
+    this.#keyOf = ownKeyOf ?? (({ metadata }) => keyOf(metadata));
     this.#indexes = indexes;
     this.#log = log;
     for (const index of Object.keys(indexes)) this.#indexed.set(index, new Map());
@@ -50,18 +59,18 @@ export class CacheStore<T extends KubeObject> {
 
   /** Makes the content equal to a fresh list; whatever that changes is told as if it had been watched. */
   replace(items: readonly T[]): void {
-    const listed = new Set(items.map((item) => keyOf(item.metadata)));
+    const listed = new Set(items.map((item) => this.#keyOf(item)));
     for (const [key, object] of [...this.#objects]) if (!listed.has(key)) this.#remove(key, object);
     for (const item of items) this.#put(item);
   }
 
   apply(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): void {
-    if (type === 'DELETED') this.#remove(keyOf(object.metadata), object);
+    if (type === 'DELETED') this.#remove(this.#keyOf(object), object);
     else this.#put(object);
   }
 
   #put(object: T): void {
-    const key = keyOf(object.metadata);
+    const key = this.#keyOf(object);
     let old = this.#objects.get(key);
     if (old && old.metadata.uid !== object.metadata.uid) {
       this.#remove(key, old); // deleted and made again while nobody watched: two objects, so two changes

@@ -54,8 +54,9 @@ async function write(action: Action, { client, resourceOf, signal }: WriteOption
       return { written: { wrote: await client.patch(find(resourceOf, target), target, body, { subresource, signal }) } };
     }
     case 'delete': {
-      const { target, gracePeriodSeconds } = action;
-      await client.delete(find(resourceOf, target), target, { uid: target.uid, gracePeriodSeconds, signal });
+      const { target, gracePeriodSeconds, propagationPolicy, resourceVersion } = action;
+      const options = { uid: target.uid, gracePeriodSeconds, propagationPolicy, resourceVersion, signal };
+      await client.delete(find(resourceOf, target), target, options);
       return { written: { deleted: target } };
     }
     case 'bind':

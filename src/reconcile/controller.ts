@@ -11,8 +11,11 @@ import { createEventRecorder, type EventRecorder } from './events.ts';
 import { Freshness } from './freshness.ts';
 import { KeyedQueue } from './queue.ts';
 
+/** A cache, or anything else that tells of changes as one does; only a cache's own `resource` is waited for after a write. */
+export type Source = Pick<Cache<KubeObject>, 'subscribe' | 'synced'> & Partial<Cache<KubeObject>>;
+
 export type Trigger = {
-  readonly cache: Cache<KubeObject>;
+  readonly cache: Source;
   /** Which keys of this controller a change of that object concerns (asked for the old and the new state). */
   readonly keysOf: (object: KubeObject) => readonly string[];
 };
@@ -55,13 +58,17 @@ export async function runController<Observed>(options: ControllerOptions<Observe
   const log = options.log.with({ controller: name });
   const queue = new KeyedQueue({ clock, signal });
   const recorder = createEventRecorder({ client, clock, log, component: name });
-  const freshness = new Freshness({ caches: triggers.map(({ cache }) => cache), clock, signal });
+  const freshness = new Freshness({ caches: triggers.map(({ cache }) => cache).filter(isCache), clock, signal });
   const stops = triggers.map((trigger) => wakeOnChange(trigger, queue));
   const loop: Loop<Observed> = { ...options, log, queue, recorder, freshness, deadEnds: new Map() };
   if (await haveSynced(triggers, signal)) await Promise.all(Array.from({ length: workers }, () => work(loop)));
   for (const stop of stops) stop();
   freshness.stop();
   await recorder.flush();
+}
+
+function isCache(source: Source): source is Cache<KubeObject> {
+  return source.resource !== undefined && source.get !== undefined;
 }
 
 function wakeOnChange({ cache, keysOf }: Trigger, queue: KeyedQueue): () => void {

@@ -15,7 +15,13 @@ export type Action = { readonly because: string; readonly event?: EventToRecord 
       readonly subresource?: 'status';
       readonly resourceVersion?: string;
     }
-  | { readonly do: 'delete'; readonly target: Ref; readonly gracePeriodSeconds?: number }
+  | {
+      readonly do: 'delete';
+      readonly target: Ref;
+      readonly gracePeriodSeconds?: number;
+      readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan';
+      readonly resourceVersion?: string;
+    }
   /** Gives a Pod its node: the one write that is neither a create nor a patch of the object itself. */
   | { readonly do: 'bind'; readonly pod: Ref; readonly nodeName: string }
   /** Only an event, no write to any object. */
