@@ -1,0 +1,95 @@
+/** A kind of ours as a CustomResourceDefinition that any Kubernetes accepts. */
+import type { KubeObject } from '../meta.ts';
+import type { TSchema } from './dsl.ts';
+
+/** A structural schema: plain JSON, as it appears in a CRD. */
+export type StructuralSchema = { readonly [keyword: string]: unknown };
+export type PrinterColumn = {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
+  readonly jsonPath: string;
+  readonly description?: string;
+  /** 1 = only with `-o wide`. */
+  readonly priority?: number;
+};
+export type CrdVersion = {
+  readonly name: string;
+  readonly served: boolean;
+  readonly storage: boolean;
+  readonly schema: { readonly openAPIV3Schema: StructuralSchema };
+  readonly additionalPrinterColumns?: readonly PrinterColumn[];
+  readonly subresources?: { readonly status?: object; readonly scale?: object };
+};
+export type CustomResourceDefinition = KubeObject & {
+  readonly kind: 'CustomResourceDefinition';
+  readonly spec: {
+    readonly group: string;
+    readonly scope: 'Namespaced' | 'Cluster';
+    readonly names: {
+      readonly plural: string;
+      readonly singular: string;
+      readonly kind: string;
+      readonly listKind: string;
+      readonly shortNames: readonly string[];
+      readonly categories: readonly string[];
+    };
+    readonly conversion: { readonly strategy: 'None' };
+    readonly versions: readonly CrdVersion[];
+  };
+};
+export type KindDefinition = {
+  readonly group: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly shortNames: readonly string[];
+  readonly description: string;
+  /** The first is the one that is stored. All have the same schema. */
+  readonly versions: readonly string[];
+  readonly spec: TSchema;
+  readonly status: TSchema;
+  readonly columns: readonly PrinterColumn[];
+  readonly hasStatusSubresource: boolean;
+};
+
+/** The CRD of a kind. Status is never required: it does not exist before our components have looked. */
+export function crdFor(definition: KindDefinition): CustomResourceDefinition {
+  const { group, kind, plural, shortNames, versions } = definition;
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}`, labels: { [group]: '' } },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: { plural, singular: kind.toLowerCase(), kind, listKind: `${kind}List`, shortNames, categories: ['all'] },
+      conversion: { strategy: 'None' },
+      versions: versions.map((name, index) => versionOf(definition, name, index === 0)),
+    },
+  };
+}
+
+function versionOf(
+  { description, spec, status, columns, hasStatusSubresource }: KindDefinition,
+  name: string,
+  storage: boolean,
+): CrdVersion {
+  const openAPIV3Schema = {
+    type: 'object',
+    description,
+    required: ['spec'],
+    properties: {
+      apiVersion: { type: 'string', description: 'The version of the API that this object is written in.' },
+      kind: { type: 'string', description: 'What this object is.' },
+      metadata: { type: 'object' },
+      spec: structural(spec),
+      status: structural(status),
+    },
+  };
+  const subresources = hasStatusSubresource ? { subresources: { status: {} } } : {};
+  return { name, served: true, storage, schema: { openAPIV3Schema }, additionalPrinterColumns: columns, ...subresources };
+}
+
+/** Only what is data: the marks that TypeBox keeps beside it are no JSON and stay behind. */
+function structural(schema: TSchema): StructuralSchema {
+  return JSON.parse(JSON.stringify(schema, (key, value: unknown) => (key.startsWith('~') ? undefined : value))) as StructuralSchema;
+}
