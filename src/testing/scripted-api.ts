@@ -37,8 +37,8 @@ export class ScriptedApi {
   }
 
   /** Answers the next request with a Status of this reason. */
-  async refuse(reason: string, code: number, message = reason): Promise<void> {
-    (await this.#next()).answer(Response.json({ kind: 'Status', status: 'Failure', reason, code, message }, { status: code }));
+  async refuse(reason: string, code: number, message = reason, details?: object): Promise<void> {
+    (await this.#next()).answer(Response.json({ kind: 'Status', status: 'Failure', reason, code, message, details }, { status: code }));
   }
 
   /** Answers the next request with any JSON; returns what was sent. */
