@@ -1,0 +1,21 @@
+/** What a subresource is called with. */
+import type { Logger } from '../base/log.ts';
+import type { TlsIdentity } from '../base/node/https-fetch.ts';
+import type { Upgrade } from '../base/node/web-server.ts';
+import type { Client } from '../client/client.ts';
+
+type Common = {
+  readonly client: Client;
+  readonly log: Logger;
+  readonly namespace: string;
+  readonly name: string;
+  /** Who asks, as the API server in front told us. */
+  readonly user: string;
+};
+
+export type Call = Common & { readonly request: Request };
+export type UpgradeCall = Common & {
+  readonly upgrade: Upgrade;
+  /** How we prove to virt-handler who we are. */
+  readonly handlerTls: TlsIdentity;
+};

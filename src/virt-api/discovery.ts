@@ -1,0 +1,43 @@
+/** What the aggregated group offers, as clients and the API server in front ask for it. */
+import { ROUTES, SUBRESOURCE_VERSIONS, SUBRESOURCES_GROUP } from './routes.ts';
+
+/** GET /apis/subresources.kubevirt.io/VERSION */
+export function resourceList(version: string): object {
+  return {
+    kind: 'APIResourceList',
+    apiVersion: 'v1',
+    groupVersion: `${SUBRESOURCES_GROUP}/${version}`,
+    resources: ROUTES.map(({ resource, subresource, kind, method }) => ({
+      name: `${resource}/${subresource}`,
+      singularName: '',
+      namespaced: true,
+      kind,
+      verbs: [method === 'PUT' ? 'update' : 'get'],
+    })),
+  };
+}
+
+/** GET /apis/subresources.kubevirt.io */
+export function group(): object {
+  const versions = SUBRESOURCE_VERSIONS.map((version) => ({ groupVersion: `${SUBRESOURCES_GROUP}/${version}`, version }));
+  return { kind: 'APIGroup', apiVersion: 'v1', name: SUBRESOURCES_GROUP, versions, preferredVersion: versions[0] };
+}
+
+/** GET /apis */
+export function groupList(): object {
+  return { kind: 'APIGroupList', apiVersion: 'v1', groups: [group()] };
+}
+
+/** GET /apis/subresources.kubevirt.io/VERSION/version; the names of the fields are those that virtctl prints. */
+export function versionInfo(version: string): object {
+  const { platform, arch, version: runtime } = process;
+  return {
+    gitVersion: version,
+    gitCommit: '',
+    gitTreeState: '',
+    buildDate: '',
+    goVersion: `node ${runtime}`,
+    compiler: 'v8',
+    platform: `${platform}/${arch === 'x64' ? 'amd64' : arch}`,
+  };
+}

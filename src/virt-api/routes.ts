@@ -1,0 +1,48 @@
+/** Every subresource, once: routing and discovery are both made from this table. */
+import { ApiError } from '../base/errors.ts';
+import type { Call, UpgradeCall } from './call.ts';
+import { openConsole } from './subresources/console.ts';
+import { restart } from './subresources/restart.ts';
+import { start } from './subresources/start.ts';
+import { stop } from './subresources/stop.ts';
+
+export const SUBRESOURCES_GROUP = 'subresources.kubevirt.io';
+export const SUBRESOURCE_VERSIONS = ['v1', 'v1alpha3'] as const;
+
+export type Route = {
+  readonly resource: 'virtualmachines' | 'virtualmachineinstances';
+  readonly subresource: string;
+  readonly kind: string;
+} & (
+  | { readonly method: 'PUT'; readonly answer: (call: Call) => Promise<Response> }
+  /** A WebSocket. */
+  | { readonly method: 'GET'; readonly open: (call: UpgradeCall) => Promise<void> }
+);
+
+export const ROUTES: readonly Route[] = [
+  { resource: 'virtualmachines', subresource: 'start', kind: 'VirtualMachine', method: 'PUT', answer: start },
+  { resource: 'virtualmachines', subresource: 'stop', kind: 'VirtualMachine', method: 'PUT', answer: stop },
+  { resource: 'virtualmachines', subresource: 'restart', kind: 'VirtualMachine', method: 'PUT', answer: restart },
+  { resource: 'virtualmachineinstances', subresource: 'console', kind: 'VirtualMachineInstance', method: 'GET', open: openConsole },
+];
+
+export type Found = { readonly route: Route; readonly namespace: string; readonly name: string };
+
+/** The route of a path below /apis; undefined when it is not the path of a subresource that we have. */
+export function findRoute(pathname: string): Found | undefined {
+  const [empty, apis, group, version, namespaces, namespace, resource, name, ...rest] = pathname.replace(/\/$/, '').split('/').map(decode);
+  if (empty !== '' || apis !== 'apis' || group !== SUBRESOURCES_GROUP || namespaces !== 'namespaces' || !namespace || !name)
+    return undefined;
+  if (!SUBRESOURCE_VERSIONS.some((each) => each === version)) return undefined;
+  const subresource = rest.join('/');
+  const route = ROUTES.find((each) => each.resource === resource && each.subresource === subresource);
+  return route && { route, namespace, name };
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch (error) {
+    throw new ApiError('BadRequest', `the path segment ${segment} is not valid`, { cause: error });
+  }
+}

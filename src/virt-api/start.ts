@@ -1,0 +1,104 @@
+/** virt-api: the server behind the aggregated API subresources.kubevirt.io. Who may do what is decided by the API server in front. */
+import type { Clock } from '../base/clock.ts';
+import { ApiError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import { FRONT_PROXY_NAME, type Pki } from '../base/node/pki.ts';
+import type { Peer } from '../base/node/verified-peer.ts';
+import { startWebServer, type Upgrade, type WebServer } from '../base/node/web-server.ts';
+import type { Client } from '../client/client.ts';
+import { group, groupList, resourceList, versionInfo } from './discovery.ts';
+import { userBehind } from './front-proxy.ts';
+import { type Found, findRoute, SUBRESOURCE_VERSIONS, SUBRESOURCES_GROUP } from './routes.ts';
+
+/** Our own certificate, the authority of the front proxy, and what we show to (and expect of) virt-handler. */
+export type VirtApiPki = Pick<Pki, 'virtApi' | 'frontProxyCa' | 'virtHandlerClient' | 'kubevirtCa'>;
+
+export type VirtApiOptions = {
+  readonly client: Client;
+  readonly pki: VirtApiPki;
+  /** The names that the front proxy may go by. */
+  readonly frontProxyNames?: readonly string[];
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** Shown under /version. */
+  readonly version?: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Ends the server. */
+  readonly signal: AbortSignal;
+};
+
+/** `stopped` resolves after the signal, when the server is closed. */
+export type VirtApi = WebServer & { readonly stopped: Promise<void> };
+
+const BASE = `/apis/${SUBRESOURCES_GROUP}`;
+/** Probes of the kubelet carry no certificate. */
+const OPEN_PATHS = ['/healthz', '/livez', '/readyz', ...SUBRESOURCE_VERSIONS.map((version) => `${BASE}/${version}/healthz`)];
+
+/** Resolves when the server accepts connections. */
+export async function startVirtApi(options: VirtApiOptions): Promise<VirtApi> {
+  const { pki, host, port, clock, log, signal, frontProxyNames: allowedNames = [FRONT_PROXY_NAME] } = options;
+  const server = await startWebServer({
+    serving: pki.virtApi,
+    clientCa: pki.frontProxyCa,
+    host,
+    port,
+    clock,
+    log,
+    async handle(request, peer) {
+      const { pathname } = new URL(request.url);
+      if (OPEN_PATHS.includes(pathname)) return new Response('ok');
+      const user = userBehind({ peer, allowedNames, remoteUser: request.headers.get('x-remote-user') });
+      return discoveryAnswer(pathname, options) ?? answer({ request, pathname, user }, options);
+    },
+    upgrade: (upgrade, peer) => open(upgrade, peer, { ...options, allowedNames }),
+  });
+  const stopped = aborted(signal).then(() => server.close());
+  return { ...server, stopped };
+}
+
+function discoveryAnswer(pathname: string, { version = 'unknown' }: VirtApiOptions): Response | undefined {
+  if (pathname === '/apis') return Response.json(groupList());
+  if (pathname === BASE) return Response.json(group());
+  for (const each of SUBRESOURCE_VERSIONS) {
+    if (pathname === `${BASE}/${each}`) return Response.json(resourceList(each));
+    if (pathname === `${BASE}/${each}/version`) return Response.json(versionInfo(version));
+  }
+  return undefined;
+}
+
+async function answer(asked: { request: Request; pathname: string; user: string }, { client, log }: VirtApiOptions): Promise<Response> {
+  const { request, pathname, user } = asked;
+  const { route, namespace, name } = routeOf(pathname);
+  if ('open' in route && request.method === 'GET')
+    throw new ApiError('BadRequest', `${route.subresource} is a WebSocket: the request asks for no upgrade`);
+  if ('open' in route || request.method !== route.method)
+    throw new ApiError('MethodNotAllowed', `${request.method} is not possible here, only ${route.method}`);
+  return route.answer({ client, log: log.with({ user }), namespace, name, user, request });
+}
+
+type OpenOptions = VirtApiOptions & { readonly allowedNames: readonly string[] };
+
+async function open(upgrade: Upgrade, peer: Peer | undefined, { client, pki, allowedNames, log }: OpenOptions): Promise<void> {
+  const { request } = upgrade;
+  const user = userBehind({ peer, allowedNames, remoteUser: request.headersDistinct['x-remote-user']?.[0] ?? null });
+  const { route, namespace, name } = routeOf(new URL(`https://virt-api${request.url}`).pathname);
+  if (!('open' in route)) throw new ApiError('BadRequest', `${route.subresource} is not a WebSocket`);
+  if (request.headers.upgrade?.toLowerCase() !== 'websocket') throw new ApiError('BadRequest', `${route.subresource} is a WebSocket`);
+  const handlerTls = { ...pki.virtHandlerClient, ca: pki.kubevirtCa };
+  await route.open({ client, log: log.with({ user }), namespace, name, user, upgrade, handlerTls });
+}
+
+function routeOf(pathname: string): Found {
+  const found = findRoute(pathname);
+  if (!found) throw new ApiError('NotFound', 'the server could not find the requested resource');
+  return found;
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
