@@ -1,7 +1,7 @@
 /** `fetch` over node:https, for what the built-in one cannot do: client certificates, an own authority, a name to verify that is not the address. */
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
-import { bodyStream, isHopByHop, webHeaders } from './web-bridge.ts';
+import { bodyStream, drained, isHopByHop, webHeaders } from './web-bridge.ts';
 
 export type TlsIdentity = {
   /** PEM: who may vouch for the server; the system's authorities when not given. */
@@ -89,7 +89,7 @@ function sendable(headers: Readonly<Record<string, string | readonly string[]>>)
 async function sendBody(body: ReadableStream<Uint8Array> | null, outgoing: ClientRequest): Promise<void> {
   for await (const chunk of body ?? []) {
     if (outgoing.destroyed) return;
-    if (!outgoing.write(chunk)) await new Promise<void>((resolve) => outgoing.once('drain', resolve).once('close', resolve));
+    if (!outgoing.write(chunk)) await drained(outgoing);
   }
   outgoing.end();
 }

@@ -1,4 +1,5 @@
 /** Between Node's HTTP objects and the web's Request and Response: bodies stream both ways, and a client that leaves aborts its request. */
+import type { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { constants, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
 import { ApiError } from '../errors.ts';
@@ -167,7 +168,8 @@ async function pump(reader: ReadableStreamDefaultReader<Uint8Array>, outgoing: N
   }
 }
 
-function drained(outgoing: NodeResponse): Promise<void> {
+/** Resolves when there is room for more, or when nobody is there any more. */
+export function drained(outgoing: Pick<EventEmitter, 'on' | 'off'>): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       outgoing.off('drain', done);

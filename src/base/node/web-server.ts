@@ -75,6 +75,7 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
   return {
     port,
     async close() {
+      if (closing.signal.aborted) return;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       closing.abort();
       const patience = new AbortController();

@@ -13,12 +13,13 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-const written = { context: 'kubevirt-ts', server: 'https://127.0.0.1:6443', namespace: 'default', ca: 'CA', cert: 'CERT', key: 'KEY' };
-const loaded = { ...written, tlsServerName: undefined, insecureSkipTlsVerify: false, token: undefined };
+const written = { name: 'kubevirt-ts', server: 'https://127.0.0.1:6443', namespace: 'default', ca: 'CA', cert: 'CERT', key: 'KEY' };
+const { name: context, ...rest } = written;
+const loaded = { context, ...rest, tlsServerName: undefined, insecureSkipTlsVerify: false, token: undefined };
 
 test('what is written is what is loaded, and only the owner can read it', async () => {
   const path = join(folder, 'config');
-  await writeKubeconfig(path, { ...written, user: 'kubernetes-admin' });
+  await writeKubeconfig(path, written);
   assert.deepEqual(loadKubeconfig(path), loaded);
   assert.deepEqual(loadKubeconfig(undefined, { env: { KUBECONFIG: path } }), loaded);
   assert.equal((await stat(path)).mode & 0o777, 0o600);
@@ -83,7 +84,7 @@ test('a missing file is a mistake that can be fixed', () => {
 
 test('kubectl reads what we write', async (context) => {
   const path = join(folder, 'config');
-  await writeKubeconfig(path, { ...written, user: 'kubernetes-admin' });
+  await writeKubeconfig(path, written);
   try {
     const { stdout } = await promisify(execFile)('kubectl', ['--kubeconfig', path, 'config', 'current-context']);
     assert.equal(stdout.trim(), 'kubevirt-ts');

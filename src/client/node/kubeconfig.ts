@@ -58,18 +58,21 @@ export function loadKubeconfig(path?: string, options: { readonly context?: stri
   };
 }
 
+export type NewKubeconfig = Pick<Cluster, 'server' | 'namespace' | 'ca' | 'cert' | 'key'> & {
+  /** Of the context and of the cluster. */
+  readonly name: string;
+  readonly user?: string;
+};
+
 /** Writes a file with one context, everything included; only its owner may read it. */
-export async function writeKubeconfig(
-  path: string,
-  cluster: Pick<Cluster, 'context' | 'server' | 'namespace' | 'ca' | 'cert' | 'key'> & { readonly user: string },
-): Promise<void> {
-  const { context, server, namespace, ca, cert, key, user } = cluster;
+export async function writeKubeconfig(path: string, options: NewKubeconfig): Promise<void> {
+  const { name, server, namespace = 'default', ca, cert, key, user = 'kubernetes-admin' } = options;
   const config = {
     apiVersion: 'v1',
     kind: 'Config',
-    'current-context': context,
-    clusters: [{ name: context, cluster: { server, 'certificate-authority-data': base64(ca) } }],
-    contexts: [{ name: context, context: { cluster: context, user, namespace } }],
+    'current-context': name,
+    clusters: [{ name, cluster: { server, 'certificate-authority-data': base64(ca) } }],
+    contexts: [{ name, context: { cluster: name, user, namespace } }],
     users: [{ name: user, user: { 'client-certificate-data': base64(cert), 'client-key-data': base64(key) } }],
     preferences: {},
   };

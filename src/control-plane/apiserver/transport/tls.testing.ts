@@ -7,9 +7,9 @@ import { systemClock } from '../../../base/clock.ts';
 import { ensurePki, type Pki } from '../../../base/node/pki.ts';
 
 /** Certificates that are gone after `remove`. */
-export async function temporaryPki(): Promise<{ pki: Pki; remove: () => Promise<void> }> {
+export async function temporaryPki(): Promise<{ pki: Pki; folder: string; remove: () => Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'tls-'));
-  return { pki: await ensurePki(folder, systemClock), remove: () => rm(folder, { recursive: true, force: true }) };
+  return { folder, pki: await ensurePki(folder, systemClock), remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
 export type Answer = { readonly status: number; readonly headers: NodeJS.Dict<string | string[]>; readonly body: string };
