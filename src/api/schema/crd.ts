@@ -12,7 +12,7 @@ export type PrinterColumn = {
   /** 1 = only with `-o wide`. */
   readonly priority?: number;
 };
-export type CrdVersion = {
+type CrdVersion = {
   readonly name: string;
   readonly served: boolean;
   readonly storage: boolean;

@@ -37,7 +37,7 @@ type Rule = { readonly from: readonly (VmiPhase | undefined)[]; readonly when: (
 };
 
 /** How long virt-handler has to say how a guest ended after its Pod did. */
-export const HANDLER_PATIENCE_MS = 10_000;
+const HANDLER_PATIENCE_MS = 10_000;
 
 const RULES: readonly Rule[] = [
   { from: [undefined], when: () => true, to: () => ({ phase: 'Pending', because: 'VMI is new' }) },

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { PODS, type Pod } from '../api/core/pod.ts';
+import { type VirtualMachine, VMS } from '../api/kubevirt/virtual-machine.ts';
+import { type VirtualMachineInstance, VMIS } from '../api/kubevirt/virtual-machine-instance.ts';
+import { controllerOf, keyOf } from '../api/meta.ts';
+import { pathOf } from '../api/resource.ts';
+import { createClient } from '../client/client.ts';
+import { launcherPod, vm, vmi } from '../testing/builders.ts';
+import { FakeClock } from '../testing/fake-clock.ts';
+import { handFedCache } from '../testing/hand-fed-cache.ts';
+import { type CreateErrors, rememberCreateErrors } from './create-errors.ts';
+import { observeVm } from './vm/observe.ts';
+import { launcherPodFor, launcherPodNameOf } from './vmi/launcher-pod.ts';
+import { BY_CONTROLLER, observeVmi } from './vmi/observe.ts';
+
+const KEY = 'default/db';
+const noErrors: CreateErrors = { get: () => undefined, forget: () => {} };
+
+/** What the server has, by path; anything else is not found. */
+function clientOf(objects: Readonly<Record<string, object>> = {}) {
+  const fetch = async (request: Request) => {
+    const found = objects[new URL(request.url).pathname];
+    return found
+      ? Response.json(found)
+      : Response.json({ kind: 'Status', code: 404, reason: 'NotFound', message: 'gone' }, { status: 404 });
+  };
+  return createClient({ fetch, baseUrl: 'https://server', userAgent: 'test' });
+}
+
+function world(options: { vm?: VirtualMachine; vmi?: VirtualMachineInstance; pod?: Pod; onServer?: Readonly<Record<string, object>> }) {
+  const vms = handFedCache(VMS);
+  const vmis = handFedCache(VMIS);
+  const pods = handFedCache(PODS, { [BY_CONTROLLER]: (pod) => [controllerOf(pod)?.uid ?? ''] });
+  if (options.vm) vms.put(options.vm);
+  if (options.vmi) vmis.put(options.vmi);
+  if (options.pod) pods.put(options.pod);
+  const client = clientOf(options.onServer);
+  return { client, clock: new FakeClock(), vms, vmis, pods, createErrors: noErrors, launcherImage: 'launcher' };
+}
+
+describe('observeVm', () => {
+  const orphan = vmi('Running', {}, { ownerReferences: [] });
+  const onServer = (object: VirtualMachine) => ({ [pathOf(VMS, { namespace: 'default', name: 'db' })]: object });
+  const look = async (options: Parameters<typeof world>[0]) => {
+    const seen = await observeVm(world({ vm: vm('Always'), ...options }), KEY);
+    return [seen?.vmi?.metadata.uid, seen?.stranger?.metadata.uid, seen?.mayAdopt];
+  };
+
+  test('an instance is ours only when we control it', async () => {
+    const others = vmi('Running', {}, { ownerReferences: [{ apiVersion: 'v1', kind: 'Other', name: 'o', uid: 'o-1', controller: true }] });
+    assert.deepEqual(await look({ vmi: vmi('Running') }), ['vmi-1', undefined, undefined]);
+    assert.deepEqual(await look({ vmi: others, onServer: onServer(vm('Always')) }), [undefined, 'vmi-1', false]);
+  });
+
+  test('an orphan may be adopted while the server still has this very VM', async () => {
+    assert.deepEqual(await look({ vmi: orphan, onServer: onServer(vm('Always')) }), [undefined, 'vmi-1', true]);
+    assert.deepEqual(await look({ vmi: orphan, onServer: onServer(vm('Always', {}, { uid: 'vm-2' })) }), [undefined, 'vmi-1', false]);
+    assert.deepEqual(await look({ vmi: orphan }), [undefined, 'vmi-1', false]);
+  });
+
+  test('a VM that is gone is nothing to decide on', async () => {
+    assert.equal(await observeVm(world({}), KEY), undefined);
+  });
+});
+
+describe('observeVmi', () => {
+  const podPath = pathOf(PODS, { namespace: 'default', name: launcherPodNameOf(vmi('Pending')) });
+  const podsSeen = async (options: Parameters<typeof world>[0]) =>
+    (await observeVmi(world(options), KEY))?.pods.map(({ metadata }) => metadata.uid);
+
+  test('finds its Pods in the cache', async () => {
+    const pod = launcherPod({ running: { startedAt: '' } });
+    assert.deepEqual(await podsSeen({ vmi: vmi('Running'), pod }), ['pod-1']);
+  });
+
+  test('asks the server before it believes that there is no Pod', async () => {
+    const made = launcherPodFor(vmi('Pending'), { image: 'launcher' });
+    const mine = { ...made, metadata: { ...made.metadata, uid: 'unseen' } };
+    const foreign = { ...mine, metadata: { ...mine.metadata, ownerReferences: [] } };
+    assert.deepEqual(await podsSeen({ vmi: vmi('Pending'), onServer: { [podPath]: mine } }), ['unseen']);
+    assert.deepEqual(await podsSeen({ vmi: vmi('Pending'), onServer: { [podPath]: foreign } }), []);
+  });
+
+  test('knows whether the VM that holds the instance is still there', async () => {
+    const isVmGone = async (options: Parameters<typeof world>[0]) => (await observeVmi(world(options), KEY))?.isVmGone;
+    assert.deepEqual(
+      [
+        await isVmGone({ vm: vm('Always'), vmi: vmi('Running') }),
+        await isVmGone({ vmi: vmi('Running') }),
+        await isVmGone({ vm: vm('Always', {}, { uid: 'vm-2' }), vmi: vmi('Running') }),
+        await isVmGone({ vmi: vmi('Running', {}, { finalizers: [] }) }),
+      ],
+      [false, true, true, false],
+    );
+  });
+});
+
+describe('rememberCreateErrors', () => {
+  test('keeps the last refusal until a create succeeds', async () => {
+    const answers = [
+      Response.json({ kind: 'Status', code: 403, reason: 'Forbidden', message: 'quota' }, { status: 403 }),
+      Response.json({}),
+    ];
+    const { client, createErrors } = rememberCreateErrors({
+      client: createClient({ fetch: async () => answers.shift() ?? Response.json({}), baseUrl: 'https://server', userAgent: 'test' }),
+      kind: VMIS.kind,
+    });
+    const key = keyOf(vmi('Pending').metadata);
+    await assert.rejects(client.create(VMIS, vmi('Pending')), { reason: 'Forbidden' });
+    assert.equal(createErrors.get(key), 'quota');
+    await client.create(VMIS, vmi('Pending'));
+    assert.equal(createErrors.get(key), undefined);
+  });
+});
