@@ -12,7 +12,7 @@ import { Freshness } from './freshness.ts';
 import { KeyedQueue } from './queue.ts';
 
 /** A cache, or anything else that tells of changes as one does; only a cache's own `resource` is waited for after a write. */
-export type Source = Pick<Cache<KubeObject>, 'subscribe' | 'synced'> & Partial<Cache<KubeObject>>;
+type Source = Pick<Cache<KubeObject>, 'subscribe' | 'synced'> & Partial<Cache<KubeObject>>;
 
 export type Trigger = {
   readonly cache: Source;

@@ -22,7 +22,7 @@ export const FOREGROUND = 'foregroundDeletion';
 
 /** `misplaced`: named across namespaces, where no owner is looked for. `unknown`: the kind is not served (any more, or yet). */
 export type OwnerState = 'there' | 'leaving' | 'gone' | 'misplaced' | 'unknown';
-export type Owner = { readonly reference: OwnerReference; readonly state: OwnerState };
+type Owner = { readonly reference: OwnerReference; readonly state: OwnerState };
 
 export type ObservedItem = {
   readonly item: KubeObject;

@@ -3,7 +3,7 @@ import type { Node } from '../../api/core/node.ts';
 import type { Pod, PodSpec } from '../../api/core/pod.ts';
 import type { ObjectMeta } from '../../api/meta.ts';
 import type { NodeState } from './decide.ts';
-import { requestsOf, sum } from './requests.ts';
+import { requestsOf, totalOf } from './requests.ts';
 
 export type NodeParts = {
   readonly name?: string;
@@ -42,5 +42,5 @@ export function asking(requests: Readonly<Record<string, string>>, metadata: Par
 }
 
 export function state(parts: NodeParts = {}, pods: readonly Pod[] = []): NodeState {
-  return { node: node(parts), pods, used: pods.map(requestsOf).reduce(sum, {}) };
+  return { node: node(parts), pods, used: totalOf(pods.map(requestsOf)) };
 }

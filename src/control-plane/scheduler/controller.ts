@@ -9,7 +9,7 @@ import type { Client } from '../../client/client.ts';
 import { runController, type Trigger } from '../../reconcile/controller.ts';
 import { Assumptions } from './assumptions.ts';
 import { decidePod, type NodeState, needsNode, type ObservedPod, SCHEDULER_NAME } from './decide.ts';
-import { type Amounts, requestsOf, sum } from './requests.ts';
+import { type Amounts, requestsOf, totalOf } from './requests.ts';
 
 export type SchedulerOptions = { readonly client: Client; readonly clock: Clock; readonly log: Logger; readonly signal: AbortSignal };
 
@@ -22,7 +22,7 @@ export function startScheduler({ client, clock, log, signal }: SchedulerOptions)
 
   function stateOf(node: NodeState['node']): NodeState {
     const there = [...pods.byIndex('node', node.metadata.name), ...assumptions.on(node.metadata.name)];
-    return { node, pods: there, used: there.map((pod) => remembered(requests, pod)).reduce(sum, {}) };
+    return { node, pods: there, used: totalOf(there.map((pod) => remembered(requests, pod))) };
   }
 
   return runController<ObservedPod>({

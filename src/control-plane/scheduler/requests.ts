@@ -14,20 +14,23 @@ export function requestsOf(pod: Pod): Amounts {
   for (const container of pod.spec.initContainers ?? []) {
     const own = containerRequests(container);
     if (container.restartPolicy === 'Always') {
-      sidecars = sum(sidecars, own);
+      sidecars = totalOf([sidecars, own]);
       largestInit = largest(largestInit, sidecars);
-    } else largestInit = largest(largestInit, sum(sidecars, own));
+    } else largestInit = largest(largestInit, totalOf([sidecars, own]));
   }
-  const together = pod.spec.containers.map(containerRequests).reduce(sum, sidecars);
-  return sum(sum(largest(together, largestInit), amounts(pod.spec.overhead)), { pods: 1 });
+  const together = totalOf([sidecars, ...pod.spec.containers.map(containerRequests)]);
+  return totalOf([largest(together, largestInit), amounts(pod.spec.overhead), { pods: 1 }]);
 }
 
 export function amounts(quantities: Readonly<Record<string, string>> = {}): Amounts {
   return Object.fromEntries(Object.entries(quantities).map(([name, text]) => [name, parseQuantity(text) ?? 0]));
 }
 
-export function sum(a: Amounts, b: Amounts): Amounts {
-  return combine(a, b, (x, y) => x + y);
+/** All of these together. One object is filled, because a busy node has hundreds of Pods and every waiting one asks. */
+export function totalOf(all: readonly Amounts[]): Amounts {
+  const result: Record<string, number> = {};
+  for (const each of all) for (const name in each) result[name] = (result[name] ?? 0) + (each[name] ?? 0);
+  return result;
 }
 
 /** Where only a limit is given, it is the request too. */
@@ -36,11 +39,7 @@ function containerRequests({ resources }: Container): Amounts {
 }
 
 function largest(a: Amounts, b: Amounts): Amounts {
-  return combine(a, b, Math.max);
-}
-
-function combine(a: Amounts, b: Amounts, by: (x: number, y: number) => number): Amounts {
   const result: Record<string, number> = { ...a };
-  for (const [name, amount] of Object.entries(b)) result[name] = by(result[name] ?? 0, amount);
+  for (const [name, amount] of Object.entries(b)) result[name] = Math.max(result[name] ?? 0, amount);
   return result;
 }
