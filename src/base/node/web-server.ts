@@ -7,7 +7,7 @@ import { createSecureServer, type Http2SecureServer } from 'node:http2';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { type Clock, systemClock } from '../clock.ts';
-import { UserError } from '../errors.ts';
+import { ApiError, UserError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { statusResponse } from '../status-object.ts';
 import type { KeyPair } from './pki-files.ts';
@@ -51,19 +51,24 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
   const closing = new AbortController();
   const sockets = new Set<Duplex>();
   const active = new Set<Promise<void>>();
+  const peers: KnownPeers = new WeakMap();
   const server = createServer(options);
 
   const track = (work: Promise<void>) => {
     const entry: Promise<void> = work.catch((error) => log.error('request failed', { error })).finally(() => active.delete(entry));
     active.add(entry);
   };
+  const report = (error: unknown): never => {
+    if (!(error instanceof ApiError)) log.error('request failed', { error });
+    throw error;
+  };
   server.on('secureConnection', (socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
   server.on('request', (incoming: NodeRequest, outgoing: NodeResponse) => {
-    const peer = peerOf(incoming);
-    track(bridge({ incoming, outgoing, signal: closing.signal, answer: (request) => handle(request, peer) }));
+    const peer = peerOf(incoming, peers);
+    track(bridge({ incoming, outgoing, signal: closing.signal, answer: (request) => handle(request, peer).catch(report) }));
   });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', (error) => log.debug('connection broke after an upgrade', { error }));
@@ -102,9 +107,15 @@ function createServer({ serving, clientCa }: WebServerOptions): Http2SecureServe
   return Object.assign(server, { requestTimeout: 0, timeout: 0, headersTimeout: HEADERS_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS });
 }
 
-function peerOf(incoming: NodeRequest): Peer | undefined {
-  // of HTTP/2 requests this is a stand-in for the socket that answers the same questions
-  return verifiedPeer(incoming.socket as TLSSocket);
+/** By connection: reading a certificate costs as much as answering a small request. */
+type KnownPeers = WeakMap<object, { readonly peer: Peer | undefined }>;
+
+function peerOf(incoming: NodeRequest, known: KnownPeers): Peer | undefined {
+  // of HTTP/2 requests `socket` is a stand-in that answers the same questions
+  const connection = 'stream' in incoming ? (incoming.stream.session ?? incoming.stream) : incoming.socket;
+  const entry = known.get(connection) ?? { peer: verifiedPeer(incoming.socket as TLSSocket) };
+  known.set(connection, entry);
+  return entry.peer;
 }
 
 async function startUpgrade(upgrade: WebUpgradeHandler, { request, socket, head }: Upgrade): Promise<void> {
