@@ -60,6 +60,7 @@ export const DEFAULTS: Readonly<Record<string, JsonObject>> = {
   [`${ADMISSION}.ServiceReference`]: { port: 443 },
   'io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.ServiceReference': { port: 443 },
   'io.k8s.api.discovery.v1.EndpointPort': { name: '', protocol: 'TCP' },
+  'io.k8s.api.authorization.v1.SubjectRulesReviewStatus': { resourceRules: [], nonResourceRules: [] },
   'io.k8s.api.storage.v1.StorageClass': { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' },
 };
 
@@ -84,7 +85,7 @@ export const DERIVED_DEFAULTS: Readonly<Record<string, (object: JsonObject) => J
     completions === undefined && parallelism === undefined ? { completions: 1, parallelism: 1 } : { parallelism: 1 },
   [`${RBAC}.Subject`]: ({ kind }) => (kind === 'User' || kind === 'Group' ? { apiGroup: RBAC_GROUP } : {}),
   [`${CRD}.CustomResourceDefinitionNames`]: ({ kind }) =>
-    typeof kind === 'string' ? { singular: kind.toLowerCase(), listKind: `${kind}List` } : {},
+    typeof kind === 'string' && kind !== '' ? { singular: kind.toLowerCase(), listKind: `${kind}List` } : {},
 };
 
 /** A tag that moves has to be asked for each time; `latest` is the one everybody moves, and the one meant by none. */

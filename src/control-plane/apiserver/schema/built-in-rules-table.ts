@@ -68,7 +68,6 @@ export const RULES: Readonly<Record<string, Rules>> = {
   [`${RBAC}.Subject`]: { mustBeSet: ['kind', 'name'], enums: { kind: ['Group', 'ServiceAccount', 'User'] } },
   [`${CRD}.CustomResourceDefinition`]: { mustBeSet: ['spec'] },
   [`${CRD}.CustomResourceDefinitionSpec`]: { mustBeSet: ['group', 'names', 'scope'], enums: { scope: ['Cluster', 'Namespaced'] } },
-  [`${CRD}.CustomResourceDefinitionNames`]: { mustBeSet: ['kind', 'plural'] },
   [`${CRD}.CustomResourceDefinitionVersion`]: { mustBeSet: ['name'] },
   [`${ADMISSION}.MutatingWebhook`]: WEBHOOK,
   [`${ADMISSION}.ValidatingWebhook`]: WEBHOOK,

@@ -5,6 +5,7 @@ import { DEFAULTS, DERIVED_DEFAULTS } from './built-in-defaults-table.ts';
 import { RULES } from './built-in-rules-table.ts';
 import { applyDefaults } from './defaults.ts';
 import { DEFINITIONS, KINDS } from './generated/built-in.ts';
+import { validate } from './validate.ts';
 
 const pod = builtInSchema('', 'v1', 'Pod')!;
 
@@ -41,6 +42,16 @@ test('the tables written by hand name definitions and fields that are there', ()
     return field === '' ? !(name in DEFINITIONS) : stored.properties?.[field] === undefined;
   });
   assert.deepEqual(missing, []);
+});
+
+test('the status that defaults make up is valid for every kind', () => {
+  const refused = Object.keys(KINDS).flatMap((gvk) => {
+    const [group = '', version = '', kind = ''] = gvk.split('/');
+    const schema = builtInSchema(group, version, kind)!;
+    const causes = validate(schema, applyDefaults(schema, { metadata: { name: 'x' } }));
+    return causes.filter(({ field }) => field.startsWith('status')).map(({ field }) => `${gvk} ${field}`);
+  });
+  assert.deepEqual(refused, []);
 });
 
 test('recursive definitions resolve as deep as one looks', () => {

@@ -29,6 +29,13 @@ test('the name is plural and group, the plural is lower case', () => {
   );
 });
 
+test('a definition needs a plural and a kind', () => {
+  assert.deepEqual(validateCrd(crd({ names: { plural: '' } })).map(causeText), [
+    'spec.names.plural: Required value',
+    'spec.names.kind: Required value',
+  ]);
+});
+
 test('exactly one version is stored, and no name comes twice', () => {
   const versions = [version({ type: 'object' }), version({ type: 'object' })];
   assert.deepEqual(validateCrd(crd({ versions })).map(causeText), [

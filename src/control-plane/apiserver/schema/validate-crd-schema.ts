@@ -29,7 +29,10 @@ function nameCauses(crd: JsonObject, spec: JsonObject): StatusCause[] {
   const { plural, kind } = names;
   const group = spec['group'];
   const name = objectAt(crd, 'metadata')['name'];
-  const causes: StatusCause[] = [];
+  // The schema cannot demand these: the accepted names of the status have the same definition and start out empty.
+  const missing = ['plural', 'kind'].filter((field) => typeof names[field] !== 'string' || names[field] === '');
+  const causes = missing.map((field) => requiredCause(`spec.names.${field}`));
+  if (missing.length > 0) return causes;
   if (typeof group === 'string' && !SUBDOMAIN.test(group)) {
     causes.push(invalidCause('spec.group', group, 'should be a domain with at least one dot'));
   }
