@@ -31,7 +31,7 @@ type Pending = {
   readonly resolve: (event: StoreEvent) => void;
   readonly reject: (error: unknown) => void;
 };
-type Subscriber = { readonly prefix: string; readonly listener: (event: StoreEvent) => void };
+type Subscriber = { readonly prefix: string; readonly fromRevision: number; readonly listener: (event: StoreEvent) => void };
 
 const DEFAULT_HISTORY = 10_000;
 const FORGET_PER_COMMIT = 200;
@@ -114,7 +114,7 @@ export class Store {
   /** Calls `listener` for every change after `fromRevision`: known ones now, later ones right after their commit. Returns how to stop. */
   watch(prefix: string, fromRevision: number, listener: (event: StoreEvent) => void): () => void {
     for (const event of this.#history.since(fromRevision)) if (event.key.startsWith(prefix)) listener(event);
-    const subscriber: Subscriber = { prefix, listener };
+    const subscriber: Subscriber = { prefix, fromRevision, listener };
     this.#subscribers.add(subscriber);
     return () => void this.#subscribers.delete(subscriber);
   }
@@ -177,7 +177,8 @@ export class Store {
     this.#take(event);
     // A copy: whoever subscribes while being told has already got this change from the history.
     for (const subscriber of [...this.#subscribers]) {
-      if (event.key.startsWith(subscriber.prefix) && this.#subscribers.has(subscriber)) subscriber.listener(event);
+      const { prefix, fromRevision, listener } = subscriber;
+      if (event.revision > fromRevision && event.key.startsWith(prefix) && this.#subscribers.has(subscriber)) listener(event);
     }
   }
 

@@ -1,0 +1,298 @@
+/** The kinds Kubernetes itself defines, as data: names, scope and subresources as a real server publishes them. */
+import type { NameSyntax, ScalePaths } from './resource-type.ts';
+
+export type BuiltInKind = {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  readonly kind: string;
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+  readonly isClusterWide?: true;
+  /** Without `status`, `main` or `/status` make no difference. */
+  readonly subresources?: readonly string[];
+  readonly scale?: ScalePaths;
+  readonly nameSyntax?: NameSyntax;
+  readonly hasGeneration?: true;
+  readonly returnsDeleted?: true;
+  readonly selectableFields?: readonly string[];
+  /** Kinds that are asked, not stored: only `create` exists. */
+  readonly isReview?: true;
+};
+
+const REPLICAS: ScalePaths = { specReplicas: 'spec.replicas', statusReplicas: 'status.replicas', labelSelector: 'spec.selector' };
+const ALL = ['all'];
+const API_EXTENSIONS = ['api-extensions'];
+
+const CORE: readonly Omit<BuiltInKind, 'group' | 'version'>[] = [
+  { plural: 'configmaps', kind: 'ConfigMap', shortNames: ['cm'] },
+  { plural: 'endpoints', kind: 'Endpoints', shortNames: ['ep'] },
+  {
+    plural: 'events',
+    kind: 'Event',
+    shortNames: ['ev'],
+    selectableFields: [
+      'involvedObject.kind',
+      'involvedObject.namespace',
+      'involvedObject.name',
+      'involvedObject.uid',
+      'involvedObject.apiVersion',
+      'involvedObject.resourceVersion',
+      'involvedObject.fieldPath',
+      'reason',
+      'reportingComponent',
+      'source',
+      'type',
+    ],
+  },
+  { plural: 'limitranges', kind: 'LimitRange', shortNames: ['limits'] },
+  {
+    plural: 'namespaces',
+    kind: 'Namespace',
+    shortNames: ['ns'],
+    isClusterWide: true,
+    subresources: ['status', 'finalize'],
+    nameSyntax: 'label',
+    selectableFields: ['status.phase'],
+  },
+  {
+    plural: 'nodes',
+    kind: 'Node',
+    shortNames: ['no'],
+    isClusterWide: true,
+    subresources: ['status'],
+    selectableFields: ['spec.unschedulable'],
+  },
+  {
+    plural: 'persistentvolumeclaims',
+    kind: 'PersistentVolumeClaim',
+    shortNames: ['pvc'],
+    subresources: ['status'],
+    returnsDeleted: true,
+  },
+  {
+    plural: 'persistentvolumes',
+    kind: 'PersistentVolume',
+    shortNames: ['pv'],
+    isClusterWide: true,
+    subresources: ['status'],
+    returnsDeleted: true,
+  },
+  {
+    plural: 'pods',
+    kind: 'Pod',
+    shortNames: ['po'],
+    categories: ALL,
+    subresources: ['status', 'log', 'binding', 'eviction', 'exec', 'attach', 'portforward'],
+    hasGeneration: true,
+    returnsDeleted: true,
+    selectableFields: [
+      'spec.nodeName',
+      'spec.restartPolicy',
+      'spec.schedulerName',
+      'spec.serviceAccountName',
+      'spec.hostNetwork',
+      'status.phase',
+      'status.podIP',
+      'status.nominatedNodeName',
+    ],
+  },
+  { plural: 'podtemplates', kind: 'PodTemplate', hasGeneration: true, returnsDeleted: true },
+  {
+    plural: 'replicationcontrollers',
+    kind: 'ReplicationController',
+    shortNames: ['rc'],
+    categories: ALL,
+    subresources: ['status', 'scale'],
+    scale: REPLICAS,
+    hasGeneration: true,
+    selectableFields: ['status.replicas'],
+  },
+  { plural: 'resourcequotas', kind: 'ResourceQuota', shortNames: ['quota'], subresources: ['status'], returnsDeleted: true },
+  { plural: 'secrets', kind: 'Secret', selectableFields: ['type'] },
+  { plural: 'serviceaccounts', kind: 'ServiceAccount', shortNames: ['sa'], subresources: ['token'], returnsDeleted: true },
+  {
+    plural: 'services',
+    kind: 'Service',
+    shortNames: ['svc'],
+    categories: ALL,
+    subresources: ['status'],
+    nameSyntax: 'service',
+    returnsDeleted: true,
+    selectableFields: ['spec.clusterIP', 'spec.type'],
+  },
+];
+
+const OTHERS: readonly (readonly [string, string, readonly Omit<BuiltInKind, 'group' | 'version'>[]])[] = [
+  [
+    'apps',
+    'v1',
+    [
+      { plural: 'controllerrevisions', kind: 'ControllerRevision' },
+      { plural: 'daemonsets', kind: 'DaemonSet', shortNames: ['ds'], categories: ALL, subresources: ['status'], hasGeneration: true },
+      {
+        plural: 'deployments',
+        kind: 'Deployment',
+        shortNames: ['deploy'],
+        categories: ALL,
+        subresources: ['status', 'scale'],
+        scale: REPLICAS,
+        hasGeneration: true,
+      },
+      {
+        plural: 'replicasets',
+        kind: 'ReplicaSet',
+        shortNames: ['rs'],
+        categories: ALL,
+        subresources: ['status', 'scale'],
+        scale: REPLICAS,
+        hasGeneration: true,
+        selectableFields: ['status.replicas'],
+      },
+      {
+        plural: 'statefulsets',
+        kind: 'StatefulSet',
+        shortNames: ['sts'],
+        categories: ALL,
+        subresources: ['status', 'scale'],
+        scale: REPLICAS,
+        hasGeneration: true,
+      },
+    ],
+  ],
+  [
+    'batch',
+    'v1',
+    [
+      { plural: 'cronjobs', kind: 'CronJob', shortNames: ['cj'], categories: ALL, subresources: ['status'], hasGeneration: true },
+      {
+        plural: 'jobs',
+        kind: 'Job',
+        categories: ALL,
+        subresources: ['status'],
+        hasGeneration: true,
+        selectableFields: ['status.successful'],
+      },
+    ],
+  ],
+  [
+    'autoscaling',
+    'v2',
+    [
+      {
+        plural: 'horizontalpodautoscalers',
+        kind: 'HorizontalPodAutoscaler',
+        shortNames: ['hpa'],
+        categories: ALL,
+        subresources: ['status'],
+      },
+    ],
+  ],
+  [
+    'networking.k8s.io',
+    'v1',
+    [
+      { plural: 'ingressclasses', kind: 'IngressClass', isClusterWide: true, hasGeneration: true },
+      { plural: 'ingresses', kind: 'Ingress', shortNames: ['ing'], subresources: ['status'], hasGeneration: true },
+      { plural: 'networkpolicies', kind: 'NetworkPolicy', shortNames: ['netpol'], hasGeneration: true },
+    ],
+  ],
+  [
+    'policy',
+    'v1',
+    [
+      {
+        plural: 'poddisruptionbudgets',
+        kind: 'PodDisruptionBudget',
+        shortNames: ['pdb'],
+        subresources: ['status'],
+        hasGeneration: true,
+      },
+    ],
+  ],
+  [
+    'rbac.authorization.k8s.io',
+    'v1',
+    [
+      { plural: 'clusterrolebindings', kind: 'ClusterRoleBinding', isClusterWide: true, nameSyntax: 'path-segment' },
+      { plural: 'clusterroles', kind: 'ClusterRole', isClusterWide: true, nameSyntax: 'path-segment' },
+      { plural: 'rolebindings', kind: 'RoleBinding', nameSyntax: 'path-segment' },
+      { plural: 'roles', kind: 'Role', nameSyntax: 'path-segment' },
+    ],
+  ],
+  [
+    'storage.k8s.io',
+    'v1',
+    [
+      { plural: 'csidrivers', kind: 'CSIDriver', isClusterWide: true },
+      { plural: 'csinodes', kind: 'CSINode', isClusterWide: true },
+      { plural: 'storageclasses', kind: 'StorageClass', shortNames: ['sc'], isClusterWide: true },
+      { plural: 'volumeattachments', kind: 'VolumeAttachment', isClusterWide: true, subresources: ['status'] },
+    ],
+  ],
+  [
+    'admissionregistration.k8s.io',
+    'v1',
+    [
+      {
+        plural: 'mutatingwebhookconfigurations',
+        kind: 'MutatingWebhookConfiguration',
+        categories: API_EXTENSIONS,
+        isClusterWide: true,
+        hasGeneration: true,
+      },
+      {
+        plural: 'validatingwebhookconfigurations',
+        kind: 'ValidatingWebhookConfiguration',
+        categories: API_EXTENSIONS,
+        isClusterWide: true,
+        hasGeneration: true,
+      },
+    ],
+  ],
+  [
+    'apiextensions.k8s.io',
+    'v1',
+    [
+      {
+        plural: 'customresourcedefinitions',
+        kind: 'CustomResourceDefinition',
+        shortNames: ['crd', 'crds'],
+        categories: API_EXTENSIONS,
+        isClusterWide: true,
+        subresources: ['status'],
+        hasGeneration: true,
+      },
+    ],
+  ],
+  [
+    'apiregistration.k8s.io',
+    'v1',
+    [{ plural: 'apiservices', kind: 'APIService', categories: API_EXTENSIONS, isClusterWide: true, subresources: ['status'] }],
+  ],
+  ['authentication.k8s.io', 'v1', [{ plural: 'selfsubjectreviews', kind: 'SelfSubjectReview', isClusterWide: true, isReview: true }]],
+  [
+    'authorization.k8s.io',
+    'v1',
+    [
+      { plural: 'localsubjectaccessreviews', kind: 'LocalSubjectAccessReview', isReview: true },
+      { plural: 'selfsubjectaccessreviews', kind: 'SelfSubjectAccessReview', isClusterWide: true, isReview: true },
+      { plural: 'selfsubjectrulesreviews', kind: 'SelfSubjectRulesReview', isClusterWide: true, isReview: true },
+      { plural: 'subjectaccessreviews', kind: 'SubjectAccessReview', isClusterWide: true, isReview: true },
+    ],
+  ],
+  ['coordination.k8s.io', 'v1', [{ plural: 'leases', kind: 'Lease' }]],
+  ['discovery.k8s.io', 'v1', [{ plural: 'endpointslices', kind: 'EndpointSlice', hasGeneration: true }]],
+  ['node.k8s.io', 'v1', [{ plural: 'runtimeclasses', kind: 'RuntimeClass', isClusterWide: true }]],
+  [
+    'scheduling.k8s.io',
+    'v1',
+    [{ plural: 'priorityclasses', kind: 'PriorityClass', shortNames: ['pc'], isClusterWide: true, hasGeneration: true }],
+  ],
+];
+
+/** Every built-in kind, groups in the order in which a name that several groups have is resolved. */
+export const BUILT_IN_KINDS: readonly BuiltInKind[] = [
+  ...CORE.map((kind) => ({ group: '', version: 'v1', ...kind })),
+  ...OTHERS.flatMap(([group, version, kinds]) => kinds.map((kind) => ({ group, version, ...kind }))),
+];

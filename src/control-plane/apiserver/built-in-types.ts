@@ -1,0 +1,41 @@
+/** The built-in kinds table as resource types, each with its schema and its own rules. */
+import { apiVersionOf } from '../../api/resource.ts';
+import { BUILT_IN_KINDS, type BuiltInKind } from './built-in-kinds-table.ts';
+import { CUSTOM_VERBS } from './custom-resource-types.ts';
+import type { ResourceType, Strategy } from './resource-type.ts';
+import { builtInSchema } from './schema/built-in.ts';
+
+/** `strategies` are looked up by `group/plural` (`core/pods`). */
+export function builtInTypes(strategies: Readonly<Record<string, Strategy>>): ResourceType[] {
+  const never = new AbortController().signal;
+  return BUILT_IN_KINDS.map((kind) => typeOf(kind, strategies[`${kind.group || 'core'}/${kind.plural}`] ?? {}, never));
+}
+
+function typeOf(kind: BuiltInKind, strategy: Strategy, retired: AbortSignal): ResourceType {
+  return {
+    group: kind.group,
+    version: kind.version,
+    plural: kind.plural,
+    singular: kind.kind.toLowerCase(),
+    kind: kind.kind,
+    listKind: `${kind.kind}List`,
+    shortNames: kind.shortNames ?? [],
+    categories: kind.categories ?? [],
+    isNamespaced: !kind.isClusterWide,
+    isBuiltIn: true,
+    verbs: kind.isReview ? ['create'] : CUSTOM_VERBS,
+    subresources: kind.subresources ?? [],
+    schema: builtInSchema(kind.group, kind.version, kind.kind),
+    printerColumns: undefined,
+    scale: kind.scale,
+    storedApiVersion: apiVersionOf(kind),
+    nameSyntax: kind.nameSyntax ?? 'subdomain',
+    hasGeneration: kind.hasGeneration ?? false,
+    allowsUnconditionalUpdate: kind.plural !== 'leases' && kind.plural !== 'customresourcedefinitions' && kind.plural !== 'apiservices',
+    returnsDeleted: kind.returnsDeleted ?? false,
+    selectableFields: kind.selectableFields ?? [],
+    deprecationWarning: undefined,
+    strategy,
+    retired,
+  };
+}

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CONFIG_MAPS, NAMESPACES } from '../../api/core/other.ts';
+import { PODS, type Pod } from '../../api/core/pod.ts';
+import { isApiError } from '../../base/errors.ts';
+import { startTestServer } from './test-server.testing.ts';
+
+function pod(name: string): Pod {
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'default' }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+}
+
+test('an object can be created, read, listed, changed and deleted', async (t) => {
+  const { client, close } = await startTestServer();
+  t.after(close);
+  const created = await client.create(PODS, pod('a'));
+  assert.equal(created.status?.phase, 'Pending');
+  assert.equal(created.metadata.generation, 1);
+  assert.deepEqual(await client.get(PODS, { namespace: 'default', name: 'a' }), created);
+  assert.deepEqual((await client.list(PODS, { namespace: 'default' })).items, [created]);
+  const patched = await client.patch(PODS, { namespace: 'default', name: 'a' }, { metadata: { labels: { x: 'y' } } });
+  assert.deepEqual(patched.metadata.labels, { x: 'y' });
+  assert.notEqual(patched.metadata.resourceVersion, created.metadata.resourceVersion);
+  await client.delete(PODS, { namespace: 'default', name: 'a' });
+  assert.equal(await client.get(PODS, { namespace: 'default', name: 'a' }), undefined);
+});
+
+test('the namespaces every cluster has are there', async (t) => {
+  const { client, close } = await startTestServer();
+  t.after(close);
+  const { items } = await client.list(NAMESPACES);
+  assert.deepEqual(
+    items.map(({ metadata }) => metadata.name),
+    ['default', 'kube-node-lease', 'kube-public', 'kube-system', 'kubevirt'],
+  );
+});
+
+test('a watch shows what is there, then what changes', async (t) => {
+  const { client, close } = await startTestServer();
+  t.after(close);
+  const map = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap' as const, metadata: { name, namespace: 'default' } });
+  await client.create(CONFIG_MAPS, map('a'));
+  const seen: string[] = [];
+  const stop = new AbortController();
+  for await (const event of client.watch(CONFIG_MAPS, { namespace: 'default', signal: stop.signal })) {
+    seen.push(`${event.type} ${event.object.metadata.name}`);
+    if (seen.length === 1) await client.create(CONFIG_MAPS, map('b'));
+    if (seen.length === 2) await client.patch(CONFIG_MAPS, { namespace: 'default', name: 'b' }, { data: { k: 'v' } });
+    if (seen.length === 3) await client.delete(CONFIG_MAPS, { namespace: 'default', name: 'a' });
+    if (seen.length === 4) stop.abort();
+  }
+  assert.deepEqual(seen, ['ADDED a', 'ADDED b', 'MODIFIED b', 'DELETED a']);
+});
+
+test('creating what exists is AlreadyExists', async (t) => {
+  const { client, close } = await startTestServer();
+  t.after(close);
+  await client.create(PODS, pod('a'));
+  await assert.rejects(
+    client.create(PODS, pod('a')),
+    (error) => isApiError(error, 'AlreadyExists') && error.message === 'pods "a" already exists',
+  );
+});

@@ -1,0 +1,133 @@
+/** The API server as a function from Request to Response: who asks, what is asked, who answers. */
+import type { Clock } from '../../base/clock.ts';
+import { ApiError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Store } from '../store/store.ts';
+import { AggregatedApis } from './aggregated-apis.ts';
+import { methodNotAllowed, unknownPath } from './api-errors.ts';
+import { authorize, nameForAuthorization } from './authorize.ts';
+import { bootstrap, type SelfRequest } from './bootstrap.ts';
+import { builtInTypes } from './built-in-types.ts';
+import { startCleanup } from './cleanup.ts';
+import { strategiesFor } from './kinds/strategies.ts';
+import { answerNonResource } from './non-resource-paths.ts';
+import { parseResourcePath, type ResourcePath, verbOf } from './path-grammar.ts';
+import { Registry } from './registry.ts';
+import { Renderer } from './render.ts';
+import type { AnyObject, ResourceType } from './resource-type.ts';
+import { respondError } from './respond.ts';
+import { OpenApiDocuments } from './serve-openapi.ts';
+import type { Call, Hooks, Identity, ServerParts } from './server-parts.ts';
+import { answerFor } from './verb-table.ts';
+
+export type ApiServerOptions = { readonly store: Store; readonly clock: Clock; readonly log: Logger; readonly hooks?: Hooks };
+
+/** What of a request decides who may make it; node's own requests have these fields, too. */
+export type Asked = { readonly method?: string; readonly url?: string };
+
+export type ApiServer = {
+  /** Answers any request; failures are Status objects, nothing is thrown. */
+  handle(request: Request, identity: Identity): Promise<Response>;
+  /** Authorizes a connection that leaves HTTP (console, VNC) and hands it to `forward`; rejects with the ApiError to answer otherwise. */
+  upgrade(request: Asked, identity: Identity, forward: (apiService: AnyObject) => Promise<void>): Promise<void>;
+  /** Ends every watch; the store stays open. */
+  close(): void;
+};
+
+const SELF: Identity = { user: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] };
+const BASE_URL = 'https://kubernetes.default.svc';
+
+/** A server that is ready: the objects every cluster has are there, and deletions that were under way go on. */
+export async function createApiServer({ store, clock, log, hooks = {} }: ApiServerOptions): Promise<ApiServer> {
+  const closing = new AbortController();
+  const registry = new Registry(store, builtInTypes(strategiesFor({ store, clock })));
+  const parts: ServerParts = { store, registry, renderer: new Renderer(), clock, log, hooks, closed: closing.signal };
+  const aggregated = new AggregatedApis({ store, hooks, log });
+  let problem: string | undefined = 'starting';
+  const others = { registry, aggregated, openApi: new OpenApiDocuments(registry), whyNotReady: () => problem };
+
+  /** Throws Forbidden unless the identity may make this request. */
+  function authorizeRequest({ method = 'GET', url: address = '/' }: Asked, identity: Identity): void {
+    const url = new URL(address, BASE_URL);
+    const path = parseResourcePath(url.pathname);
+    if (!path) {
+      authorize(store, identity, { type: 'path', verb: method.toLowerCase(), path: url.pathname });
+      return;
+    }
+    const verb = verbOf(method, path, url.searchParams);
+    if (!verb) throw methodNotAllowed();
+    const { group, resource, subresource, namespace } = path;
+    // A Namespace object is in its own namespace: that is how a role there can grant access to it.
+    const scope = group === '' && resource === 'namespaces' ? path.name : namespace;
+    const name = nameForAuthorization(verb, path.name, url.searchParams);
+    authorize(store, identity, { type: 'resource', verb, group, resource, subresource, namespace: scope, name });
+  }
+
+  async function answer(request: Request, identity: Identity): Promise<Response> {
+    authorizeRequest(request, identity);
+    const url = new URL(request.url);
+    const path = parseResourcePath(url.pathname);
+    if (!path) return answerNonResource(others, request, url);
+    const verb = verbOf(request.method, path, url.searchParams);
+    if (!verb) throw methodNotAllowed();
+    const apiService = aggregated.find(path.group, path.version);
+    if (apiService) return aggregated.forward(apiService, request, identity);
+    const type = typeFor(registry, path);
+    const warnings = type.deprecationWarning === undefined ? [] : [type.deprecationWarning];
+    const call: Call = { parts, type, path, query: url.searchParams, request, identity, warnings };
+    return answerFor(call, verb)(call);
+  }
+
+  async function handle(request: Request, identity: Identity): Promise<Response> {
+    try {
+      return await answer(request, identity);
+    } catch (error) {
+      if (!(error instanceof ApiError)) log.error('request failed', { method: request.method, url: request.url, error });
+      return respondError(error);
+    }
+  }
+
+  const selfRequest: SelfRequest = (method, path, body) => {
+    const headers = { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' };
+    return handle(new Request(new URL(path, BASE_URL), { method, headers, body: body && JSON.stringify(body) }), SELF);
+  };
+
+  await bootstrap(selfRequest);
+  startCleanup({ store, registry, request: selfRequest, clock, log, signal: closing.signal });
+  problem = undefined;
+  return {
+    handle,
+    async upgrade(request, identity, forward) {
+      authorizeRequest(request, identity);
+      const path = parseResourcePath(new URL(request.url ?? '/', BASE_URL).pathname);
+      const apiService = path && aggregated.find(path.group, path.version);
+      if (!apiService) throw unknownPath();
+      await forward(apiService);
+    },
+    close() {
+      problem = 'shutting down';
+      closing.abort();
+    },
+  };
+}
+
+/** The type a path names; NotFound when there is none, or when its scope does not fit the path. */
+function typeFor(registry: Registry, { group, version, resource, namespace, name }: ResourcePath): ResourceType {
+  const type = registry.find(group, version, resource);
+  if (!type) throw unknownPath(hintFor(registry, { group, version, resource }));
+  const isMisplaced = type.isNamespaced ? namespace === undefined && name !== undefined : namespace !== undefined;
+  if (isMisplaced) throw unknownPath();
+  return type;
+}
+
+/** The mistake everybody makes once: the singular, a short name or the kind in place of the plural. */
+function hintFor(
+  registry: Registry,
+  { group, version, resource }: { group: string; version: string; resource: string },
+): string | undefined {
+  const word = resource.toLowerCase();
+  const meant = registry
+    .types()
+    .find((type) => type.group === group && type.version === version && [type.plural, type.singular, ...type.shortNames].includes(word));
+  return meant && `the name of this resource is "${meant.plural}"`;
+}

@@ -1,0 +1,20 @@
+/** Kinds with fields that cannot change once they are set. */
+import { deepEqual, isObject } from '../../../base/json.ts';
+import type { AnyObject, Strategy } from '../resource-type.ts';
+import { invalidCause } from '../schema/causes.ts';
+
+/** Refuses changes of these dotted paths. */
+export function fixedFields(...paths: readonly string[]): Strategy {
+  return {
+    validate: (object, old) =>
+      old
+        ? paths
+            .filter((path) => !deepEqual(at(object, path), at(old, path)))
+            .map((path) => invalidCause(path, at(object, path), 'field is immutable'))
+        : [],
+  };
+}
+
+function at(object: AnyObject, path: string): unknown {
+  return path.split('.').reduce<unknown>((value, segment) => (isObject(value) ? value[segment] : undefined), object);
+}

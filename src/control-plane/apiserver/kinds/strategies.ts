@@ -1,0 +1,36 @@
+/** Which built-in kind has which rules of its own. */
+import type { Clock } from '../../../base/clock.ts';
+import type { Store } from '../../store/store.ts';
+import type { Strategy } from '../resource-type.ts';
+import { configMapStrategy, secretStrategy } from './configuration.ts';
+import { crdStrategy } from './custom-resource-definition.ts';
+import { fixedFields } from './fixed-fields.ts';
+import { namespaceStrategy } from './namespace.ts';
+import { podStrategy } from './pod.ts';
+import { serviceStrategy } from './service.ts';
+
+/** Volumes and claims wait until somebody binds them. */
+const pending: Strategy = { prepareCreate: (object) => ({ ...object, status: { phase: 'Pending' } }) };
+
+/** By `group/plural`. */
+export function strategiesFor({ store, clock }: { store: Store; clock: Clock }): Readonly<Record<string, Strategy>> {
+  return {
+    'core/pods': podStrategy,
+    'core/namespaces': namespaceStrategy,
+    'core/services': serviceStrategy(store),
+    'core/configmaps': configMapStrategy,
+    'core/secrets': secretStrategy,
+    'core/persistentvolumes': pending,
+    'core/persistentvolumeclaims': pending,
+    'apps/deployments': fixedFields('spec.selector'),
+    'apps/replicasets': fixedFields('spec.selector'),
+    'apps/daemonsets': fixedFields('spec.selector'),
+    'apps/statefulsets': fixedFields('spec.selector', 'spec.serviceName'),
+    'apps/controllerrevisions': fixedFields('data'),
+    'rbac.authorization.k8s.io/rolebindings': fixedFields('roleRef'),
+    'rbac.authorization.k8s.io/clusterrolebindings': fixedFields('roleRef'),
+    'scheduling.k8s.io/priorityclasses': fixedFields('value'),
+    'storage.k8s.io/storageclasses': fixedFields('provisioner', 'parameters', 'reclaimPolicy', 'volumeBindingMode'),
+    'apiextensions.k8s.io/customresourcedefinitions': crdStrategy({ store, clock }),
+  };
+}

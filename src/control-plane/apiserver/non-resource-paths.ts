@@ -1,0 +1,70 @@
+/** Everything that is not an object: health, version, discovery, OpenAPI. */
+import type { AggregatedApis } from './aggregated-apis.ts';
+import { methodNotAllowed, unknownPath } from './api-errors.ts';
+import { aggregatedDiscovery, aggregatedVersion, apiGroup, apiGroupList, apiResourceList, apiVersions } from './discovery.ts';
+import { isTrue, segmentsOf } from './path-grammar.ts';
+import type { Registry } from './registry.ts';
+import { respondJson } from './respond.ts';
+import type { OpenApiDocuments } from './serve-openapi.ts';
+import { versionInfo } from './version-info.ts';
+
+export type NonResourceParts = {
+  readonly registry: Registry;
+  readonly aggregated: AggregatedApis;
+  readonly openApi: OpenApiDocuments;
+  /** Why the server is not ready, undefined when it is. */
+  readonly whyNotReady: () => string | undefined;
+};
+
+export async function answerNonResource(parts: NonResourceParts, request: Request, url: URL): Promise<Response> {
+  if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed();
+  const segments = segmentsOf(url.pathname);
+  const [first, second] = segments;
+  switch (first) {
+    case 'version':
+      return respondJson(versionInfo(), { request });
+    case 'healthz':
+    case 'livez':
+      return health(url, first, undefined);
+    case 'readyz':
+      return health(url, first, parts.whyNotReady());
+    case 'api':
+    case 'apis':
+      return discovery(parts, request, segments);
+    case 'openapi':
+      if (second === 'v2' && segments.length === 2) return parts.openApi.v2(request);
+      if (second !== 'v3') throw unknownPath();
+      return segments.length === 2 ? parts.openApi.index(request) : parts.openApi.v3(segments.slice(2).join('/'), url, request);
+    default:
+      throw unknownPath();
+  }
+}
+
+function health(url: URL, name: string, problem: string | undefined): Response {
+  const isVerbose = isTrue(url.searchParams.get('verbose'));
+  const line = problem === undefined ? '[+]ping ok' : `[-]${problem}`;
+  const verdict = problem === undefined ? `${name} check passed` : `${name} check failed`;
+  const text = isVerbose || problem !== undefined ? `${line}\n${verdict}\n` : 'ok';
+  return new Response(text, { status: problem === undefined ? 200 : 500, headers: { 'content-type': 'text/plain; charset=utf-8' } });
+}
+
+async function discovery({ registry, aggregated }: NonResourceParts, request: Request, segments: readonly string[]): Promise<Response> {
+  const [root, group = '', version = ''] = segments;
+  const isCore = root === 'api';
+  const source = { registry, aggregated: isCore ? [] : await aggregated.discover() };
+  if (segments.length === 1) {
+    const wanted = aggregatedVersion(request.headers.get('accept'));
+    if (!wanted) return respondJson(isCore ? apiVersions() : apiGroupList(source), { request, headers: { vary: 'Accept' } });
+    // Clients tell the two forms apart by the parameters of the answer's type.
+    const type = `application/json;g=apidiscovery.k8s.io;v=${wanted};as=APIGroupDiscoveryList`;
+    return respondJson(aggregatedDiscovery(source, { isCore, version: wanted }), { headers: { 'content-type': type, vary: 'Accept' } });
+  }
+  const document = documentFor(source, { isCore, group, version });
+  if (!document) throw unknownPath();
+  return respondJson(document, { request });
+}
+
+function documentFor(source: Parameters<typeof apiGroup>[0], path: { isCore: boolean; group: string; version: string }) {
+  if (path.isCore) return apiResourceList(source, '', path.group);
+  return path.version === '' ? apiGroup(source, path.group) : apiResourceList(source, path.group, path.version);
+}

@@ -1,0 +1,82 @@
+/** Kinds that are questions: who am I, what may I do, what may somebody else do. Asked by POST, answered at once, never stored. */
+
+import { apiVersionOf } from '../../api/resource.ts';
+import { ApiError } from '../../base/errors.ts';
+import { isObject, type JsonObject } from '../../base/json.ts';
+import { type Attributes, isAuthorized, rulesFor } from './authorize.ts';
+import { decodeBody } from './decode-body.ts';
+import { respondJson } from './respond.ts';
+import type { Call, Identity } from './server-parts.ts';
+
+type Answer = (call: Call, spec: JsonObject) => JsonObject;
+
+const ANSWERS: Readonly<Record<string, Answer>> = {
+  SelfSubjectReview: ({ identity: { user, groups, uid, extra } }) => ({
+    userInfo: { username: user, groups, ...(uid && { uid }), ...(extra && { extra }) },
+  }),
+  SelfSubjectAccessReview: (call, spec) => answer(call, call.identity, spec),
+  SubjectAccessReview: (call, spec) => answer(call, subjectOf(spec), spec),
+  LocalSubjectAccessReview: (call, spec) => {
+    const attributes = isObject(spec['resourceAttributes']) ? spec['resourceAttributes'] : {};
+    if (attributes['namespace'] !== call.path.namespace) {
+      throw new ApiError('BadRequest', 'spec.resourceAttributes.namespace must be the namespace of the request');
+    }
+    return answer(call, subjectOf(spec), spec);
+  },
+  SelfSubjectRulesReview: (call, spec) => rulesAnswer(call, spec),
+};
+
+export async function review(call: Call): Promise<Response> {
+  const answerTo = ANSWERS[call.type.kind];
+  if (!answerTo) throw new ApiError('InternalError', `${call.type.kind} has no answer`);
+  const body = (await decodeBody(call.request)) ?? {};
+  const spec = isObject(body['spec']) ? body['spec'] : {};
+  const type = { kind: call.type.kind, apiVersion: apiVersionOf(call.type) };
+  const metadata = isObject(body['metadata']) ? body['metadata'] : {};
+  return respondJson(
+    { ...type, metadata, ...(body['spec'] !== undefined && { spec }), status: answerTo(call, spec) },
+    { status: 201, request: call.request },
+  );
+}
+
+function answer({ parts }: Call, identity: Identity, spec: JsonObject): JsonObject {
+  const attributes = attributesOf(spec);
+  if (!attributes) throw new ApiError('BadRequest', 'exactly one of nonResourceAttributes or resourceAttributes must be specified');
+  const isAllowed = isAuthorized(parts.store, identity, attributes);
+  return { allowed: isAllowed, ...(!isAllowed && { reason: 'no RBAC policy matched' }) };
+}
+
+function attributesOf({ resourceAttributes, nonResourceAttributes }: JsonObject): Attributes | undefined {
+  const text = (value: unknown) => (typeof value === 'string' ? value : '');
+  if (isObject(nonResourceAttributes)) {
+    return { type: 'path', verb: text(nonResourceAttributes['verb']), path: text(nonResourceAttributes['path']) };
+  }
+  if (!isObject(resourceAttributes)) return undefined;
+  const { verb, group, resource, subresource, namespace, name } = resourceAttributes;
+  return {
+    type: 'resource',
+    verb: text(verb),
+    group: text(group),
+    resource: text(resource),
+    subresource: text(subresource) || undefined,
+    namespace: text(namespace) || undefined,
+    name: text(name) || undefined,
+  };
+}
+
+function subjectOf({ user, groups }: JsonObject): Identity {
+  return { user: typeof user === 'string' ? user : '', groups: Array.isArray(groups) ? groups.map(String) : [] };
+}
+
+function rulesAnswer({ parts, identity }: Call, { namespace }: JsonObject): JsonObject {
+  const everything = { verbs: ['*'], apiGroups: ['*'], resources: ['*'] };
+  const isMaster = identity.groups.includes('system:masters');
+  const rules = rulesFor(parts.store, identity, typeof namespace === 'string' ? namespace : 'default');
+  return {
+    resourceRules: isMaster ? [everything] : rules.filter((rule) => (rule.resources ?? []).length > 0),
+    nonResourceRules: isMaster
+      ? [{ verbs: ['*'], nonResourceURLs: ['*'] }]
+      : rules.filter((rule) => (rule.nonResourceURLs ?? []).length > 0).map(({ verbs, nonResourceURLs }) => ({ verbs, nonResourceURLs })),
+    incomplete: false,
+  };
+}

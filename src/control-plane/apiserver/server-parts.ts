@@ -1,0 +1,73 @@
+/** What every part of the API server is given, and what one request is while it is being answered. */
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Store } from '../store/store.ts';
+import type { ResourcePath } from './path-grammar.ts';
+import type { Registry } from './registry.ts';
+import type { Renderer } from './render.ts';
+import type { AnyObject, ResourceType } from './resource-type.ts';
+import type { Identity } from './transport/identity.ts';
+
+export type { Identity } from './transport/identity.ts';
+
+/** One write on its way into the store, as admission sees it. `object` is undefined for a deletion, `oldObject` for a creation. */
+export type AdmissionRequest = {
+  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE';
+  readonly type: ResourceType;
+  readonly namespace: string | undefined;
+  readonly name: string;
+  readonly subresource: string | undefined;
+  readonly object: AnyObject | undefined;
+  readonly oldObject: AnyObject | undefined;
+  readonly isDryRun: boolean;
+  readonly identity: Identity;
+  readonly signal: AbortSignal;
+};
+export type Admission = {
+  /** May change the object; throws ApiError to refuse. */
+  mutate(request: AdmissionRequest): Promise<{ object: AnyObject; warnings: readonly string[] }>;
+  /** Throws ApiError to refuse. */
+  validate(request: AdmissionRequest): Promise<{ warnings: readonly string[] }>;
+};
+
+export type LogOptions = {
+  readonly container: string | undefined;
+  readonly follow: boolean;
+  readonly previous: boolean;
+  readonly timestamps: boolean;
+  readonly tailLines: number | undefined;
+  readonly sinceSeconds: number | undefined;
+  readonly sinceTime: string | undefined;
+  readonly limitBytes: number | undefined;
+  readonly signal: AbortSignal;
+};
+
+export type Hooks = {
+  /** Answers GET pods/log. */
+  readonly logs?: (pod: AnyObject, options: LogOptions) => Promise<Response>;
+  /** Sends a request to the server behind an APIService. */
+  readonly proxyToService?: (apiService: AnyObject, request: Request, identity: Identity) => Promise<Response>;
+  readonly admission?: Admission;
+};
+
+export type ServerParts = {
+  readonly store: Store;
+  readonly registry: Registry;
+  readonly renderer: Renderer;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly hooks: Hooks;
+  /** Aborted when the server closes: watches end. */
+  readonly closed: AbortSignal;
+};
+
+/** One request for a known resource. `warnings` collects what goes into Warning headers. */
+export type Call = {
+  readonly parts: ServerParts;
+  readonly type: ResourceType;
+  readonly path: ResourcePath;
+  readonly query: URLSearchParams;
+  readonly request: Request;
+  readonly identity: Identity;
+  readonly warnings: string[];
+};

@@ -1,0 +1,58 @@
+/** Which function answers which verb, for resources and for their subresources. */
+import { ApiError } from '../../base/errors.ts';
+import { methodNotAllowed, unknownPath } from './api-errors.ts';
+import type { Verb } from './path-grammar.ts';
+import { review } from './reviews.ts';
+import type { Call } from './server-parts.ts';
+import { bind } from './subresources/binding.ts';
+import { evict } from './subresources/eviction.ts';
+import { log } from './subresources/log.ts';
+import { getScale, patchScale, updateScale } from './subresources/scale.ts';
+import { create } from './verbs/create.ts';
+import { deleteOne } from './verbs/delete.ts';
+import { deleteCollection } from './verbs/delete-collection.ts';
+import { get } from './verbs/get.ts';
+import { list } from './verbs/list.ts';
+import { patch } from './verbs/patch.ts';
+import { update } from './verbs/update.ts';
+import { watch } from './verbs/watch.ts';
+
+type Answer = (call: Call) => Promise<Response>;
+
+const VERBS: Readonly<Record<Verb, Answer>> = {
+  get,
+  list,
+  watch,
+  create,
+  update,
+  patch,
+  delete: deleteOne,
+  deletecollection: deleteCollection,
+};
+const SUBRESOURCES: Readonly<Record<string, Partial<Record<Verb, Answer>>>> = {
+  status: { get, update, patch },
+  finalize: { update },
+  scale: { get: getScale, update: updateScale, patch: patchScale },
+  binding: { create: bind },
+  eviction: { create: evict },
+  log: { get: log },
+  exec: { get: needsUpgrade, create: needsUpgrade },
+  attach: { get: needsUpgrade, create: needsUpgrade },
+  portforward: { get: needsUpgrade, create: needsUpgrade },
+};
+
+/** The function for a call; unknown subresources are NotFound, verbs they do not have MethodNotAllowed. */
+export function answerFor({ type, path }: Pick<Call, 'type' | 'path'>, verb: Verb): Answer {
+  if (path.subresource !== undefined) {
+    if (!type.subresources.includes(path.subresource)) throw unknownPath();
+    const answer = SUBRESOURCES[path.subresource]?.[verb];
+    if (!answer) throw methodNotAllowed();
+    return answer;
+  }
+  if (!type.verbs.includes(verb)) throw methodNotAllowed();
+  return type.verbs.length === 1 ? review : VERBS[verb];
+}
+
+async function needsUpgrade(): Promise<Response> {
+  throw new ApiError('BadRequest', 'Upgrade request required');
+}

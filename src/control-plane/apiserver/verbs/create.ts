@@ -1,0 +1,89 @@
+/** POST to a collection: a new object with a name and an identity. */
+import { ApiError, isApiError } from '../../../base/errors.ts';
+import type { StoreEvent } from '../../store/entry.ts';
+import { assertAdmitted, assertValid, asTyped, mutated } from '../admissible.ts';
+import { alreadyExists, invalid, methodNotAllowed } from '../api-errors.ts';
+import { decodeBody } from '../decode-body.ts';
+import { assertNamespaceTakes } from '../namespace-open.ts';
+import { generatedName, withNewIdentity } from '../object-meta.ts';
+import { isDryRun } from '../query.ts';
+import { renderAt, toStored } from '../render.ts';
+import { type AnyObject, storeKey } from '../resource-type.ts';
+import { respondObject } from '../respond.ts';
+import { requiredCause } from '../schema/causes.ts';
+import type { AdmissionRequest, Call } from '../server-parts.ts';
+
+const GENERATE_TRIES = 8;
+
+export async function create(call: Call): Promise<Response> {
+  const { parts, type, path } = call;
+  if (path.name !== undefined || (type.isNamespaced && path.namespace === undefined)) throw methodNotAllowed();
+  if (parts.registry.definitionOf(type)?.metadata.deletionTimestamp) throw methodNotAllowed();
+  const body = await decodeBody(call.request);
+  if (!body) throw new ApiError('BadRequest', 'the request has no body: send the object to create');
+  const sent = asTyped(call, body);
+  assertSentMeta(call, sent);
+  assertNamespaceTakes(call, sent.metadata.name || sent.metadata.generateName || '');
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return respondObject(call, await createOnce(call, sent), 201);
+    } catch (error) {
+      const isRetryable = isApiError(error, 'AlreadyExists') && !sent.metadata.name && tries < GENERATE_TRIES;
+      if (!isRetryable) throw error;
+    }
+  }
+}
+
+/** What only a new object must keep: it has a name or a prefix for one, and no past. */
+function assertSentMeta({ type, path }: Call, { metadata }: AnyObject): void {
+  if (!metadata.name && !metadata.generateName) {
+    throw invalid(type, '', [requiredCause('metadata.name', 'name or generateName is required')]);
+  }
+  if (metadata.resourceVersion) throw new ApiError('BadRequest', 'resourceVersion should not be set on objects to be created');
+  if (metadata.namespace && metadata.namespace !== (path.namespace ?? '')) {
+    throw new ApiError('BadRequest', 'the namespace of the provided object does not match the namespace sent on the request');
+  }
+}
+
+async function createOnce(call: Call, sent: AnyObject): Promise<AnyObject> {
+  const { parts, type, path } = call;
+  const name = sent.metadata.name || generatedName(sent.metadata.generateName ?? '');
+  const { status: _, ...withoutStatus } = sent;
+  const wanted = (type.subresources.includes('status') ? withoutStatus : sent) as AnyObject; // only an optional field was taken away
+  const fresh = withNewIdentity(type, wanted, { namespace: path.namespace, name, nowMs: parts.clock.now() });
+  const prepared = type.strategy.prepareCreate?.(fresh) ?? fresh;
+  const review: AdmissionRequest & { object: AnyObject } = {
+    operation: 'CREATE',
+    type,
+    namespace: path.namespace,
+    name,
+    subresource: undefined,
+    object: prepared,
+    oldObject: undefined,
+    isDryRun: isDryRun(call.query),
+    identity: call.identity,
+    signal: call.request.signal,
+  };
+  const object = await mutated(call, review);
+  assertValid(call, object, undefined);
+  await assertAdmitted(call, { ...review, object });
+  assertNamespaceTakes(call, name);
+  return store(call, object, review.isDryRun);
+}
+
+async function store({ parts, type, path }: Call, object: AnyObject, isDry: boolean): Promise<AnyObject> {
+  const { name } = object.metadata;
+  const key = storeKey(type, path.namespace, name);
+  const value = toStored(type, object);
+  if (isDry) {
+    if (parts.store.get(key)) throw alreadyExists(type, name);
+    return object;
+  }
+  let written: StoreEvent;
+  try {
+    written = await parts.store.write({ key, expectedRevision: 0, value });
+  } catch (error) {
+    throw isApiError(error, 'Conflict') ? alreadyExists(type, name) : error;
+  }
+  return written.entry ? parts.renderer.render(type, written.entry) : renderAt(type, value, written.revision);
+}

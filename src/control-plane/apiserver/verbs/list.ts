@@ -1,0 +1,99 @@
+/** GET of a collection: the current state, or an earlier one that is still known, whole or in pages. */
+import { ApiError } from '../../../base/errors.ts';
+import type { Entry } from '../../store/entry.ts';
+import { resourceVersionOf, wholeNumber } from '../query.ts';
+import { storePrefix } from '../resource-type.ts';
+import { type ListMetadata, respondList } from '../respond.ts';
+import { selectionOf } from '../selection.ts';
+import type { Call } from '../server-parts.ts';
+
+type Continue = { readonly revision: number; readonly after: string };
+
+export async function list(call: Call): Promise<Response> {
+  const { parts, type, query } = call;
+  const selection = selectionOf(type, query);
+  const limit = wholeNumber(query, 'limit') ?? 0;
+  const token = decodeContinue(query.get('continue'));
+  const { entries, revision } = token ? continued(call, token) : await snapshot(call);
+  const matching: Entry[] = [];
+  let remaining = 0;
+  for (const entry of entries) {
+    if (token && entry.key <= token.after) continue;
+    if (limit > 0 && matching.length === limit) remaining += 1;
+    else if (selection.isEverything || selection.matches(parts.renderer.render(type, entry))) matching.push(entry);
+  }
+  const last = matching.at(-1);
+  const metadata: ListMetadata = {
+    resourceVersion: String(revision),
+    ...(remaining > 0 && last && { continue: encodeContinue({ revision, after: last.key }) }),
+    ...(remaining > 0 && selection.isEverything && { remainingItemCount: remaining }),
+  };
+  return respondList(
+    call,
+    matching.map((entry) => parts.renderer.render(type, entry)),
+    metadata,
+  );
+}
+
+/** The state a first page is read from, by the rules for resourceVersion and resourceVersionMatch. */
+async function snapshot(call: Call): Promise<{ entries: Entry[]; revision: number }> {
+  const { parts, type, path, query } = call;
+  const prefix = storePrefix(type, path.namespace);
+  const wanted = resourceVersionOf(query);
+  const match = query.get('resourceVersionMatch') ?? '';
+  assertMatch(match, wanted);
+  if (wanted !== undefined && wanted > parts.store.revision) throw tooLarge(wanted, parts.store.revision);
+  if (match === 'Exact' && wanted !== undefined) return { entries: parts.store.listAt(prefix, wanted), revision: wanted };
+  return { entries: parts.store.list(prefix), revision: parts.store.revision };
+}
+
+/** Later pages come from the revision of the first; when that is forgotten, the token for an inconsistent rest is offered. */
+function continued({ parts, type, path }: Call, { revision, after }: Continue): { entries: Entry[]; revision: number } {
+  try {
+    return { entries: parts.store.listAt(storePrefix(type, path.namespace), revision), revision };
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.reason !== 'Expired') throw error;
+    throw new ApiError(
+      'Expired',
+      `The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results: ${encodeContinue({ revision: parts.store.revision, after })}`,
+      { cause: error },
+    );
+  }
+}
+
+function assertMatch(match: string, wanted: number | undefined): void {
+  if (match === '') return;
+  const refuse = (message: string) => {
+    throw new ApiError('Invalid', `resourceVersionMatch: ${message}`, {
+      details: { causes: [{ reason: 'FieldValueForbidden', message, field: 'resourceVersionMatch' }] },
+    });
+  };
+  if (match !== 'Exact' && match !== 'NotOlderThan') refuse(`Unsupported value: "${match}": supported values: "Exact", "NotOlderThan", ""`);
+  if (wanted === undefined) refuse('Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided');
+  if (match === 'Exact' && wanted === 0) refuse('Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
+}
+
+/** A version the server has not reached: a client that talks to one server only can get it from nowhere. */
+function tooLarge(wanted: number, current: number): ApiError {
+  return new ApiError('Timeout', `Too large resource version: ${wanted}, current: ${current}`, {
+    details: {
+      causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version', field: '' }],
+      retryAfterSeconds: 1,
+    },
+  });
+}
+
+function encodeContinue(token: Continue): string {
+  return Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: token.revision, start: token.after })).toString('base64url');
+}
+
+function decodeContinue(text: string | null): Continue | undefined {
+  if (!text) return undefined;
+  try {
+    const token = JSON.parse(Buffer.from(text, 'base64url').toString()) as { rv: unknown; start: unknown };
+    if (typeof token.rv === 'number' && typeof token.start === 'string') return { revision: token.rv, after: token.start };
+  } catch {
+    // answered below, like every other token that is not ours
+  }
+  throw new ApiError('BadRequest', 'continue key is not valid: encoded continue tokens are opaque');
+}

@@ -1,0 +1,34 @@
+/** PATCH of an object or of its status: JSON patch, merge patch, and strategic merge for built-in kinds. */
+import { ApiError } from '../../../base/errors.ts';
+import { completed } from '../admissible.ts';
+import { changeObject } from '../change-object.ts';
+import { mediaTypeOf, parseJson, parseYaml, readBody } from '../decode-body.ts';
+import { applyPatch } from '../patch/apply-patch.ts';
+import type { AnyObject } from '../resource-type.ts';
+import { respondObject } from '../respond.ts';
+import type { Call } from '../server-parts.ts';
+
+export async function patch(call: Call): Promise<Response> {
+  const change = await patchOf(call);
+  return respondObject(call, await changeObject(call, change));
+}
+
+/** The change that the body of a PATCH asks for, as a function that can be applied again after a lost race. */
+export async function patchOf(call: Call): Promise<(old: AnyObject) => AnyObject> {
+  const { request, type } = call;
+  const contentType = mediaTypeOf(request);
+  const bytes = await readBody(request);
+  const body = contentType.endsWith('+yaml') ? parseYaml(bytes) : parseJson(bytes);
+  return (old) => {
+    const patched = applyPatch({ contentType, patch: body, target: old, schema: type.isBuiltIn ? type.schema : undefined });
+    const { apiVersion, kind, metadata } = old;
+    if (patched['apiVersion'] !== apiVersion || patched['kind'] !== kind) {
+      throw new ApiError('BadRequest', 'a patch may not change the apiVersion or kind of an object');
+    }
+    const object = completed(call, patched);
+    if (object.metadata?.name !== metadata.name || object.metadata.namespace !== metadata.namespace) {
+      throw new ApiError('BadRequest', 'a patch may not change the name or namespace of an object');
+    }
+    return object;
+  };
+}

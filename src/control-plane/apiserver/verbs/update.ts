@@ -1,0 +1,36 @@
+/** PUT of an object or of its status. */
+import { ApiError } from '../../../base/errors.ts';
+import { asTyped } from '../admissible.ts';
+import { invalid } from '../api-errors.ts';
+import { changeObject } from '../change-object.ts';
+import { decodeBody } from '../decode-body.ts';
+import type { AnyObject } from '../resource-type.ts';
+import { respondObject } from '../respond.ts';
+import { invalidCause } from '../schema/causes.ts';
+import type { Call } from '../server-parts.ts';
+
+export async function update(call: Call): Promise<Response> {
+  const body = await decodeBody(call.request);
+  if (!body) throw new ApiError('BadRequest', 'the request has no body: send the whole object');
+  const object = asTyped(call, body);
+  assertSameObject(call, object);
+  if (!object.metadata.resourceVersion && !call.type.allowsUnconditionalUpdate) {
+    const cause = { ...invalidCause('metadata.resourceVersion', '', ''), message: 'Invalid value: 0x0: must be specified for an update' };
+    throw invalid(call.type, call.path.name ?? '', [cause]);
+  }
+  return respondObject(call, await changeObject(call, () => object));
+}
+
+/** The body must be about the object that the URL names. */
+function assertSameObject({ path }: Call, { metadata }: AnyObject): void {
+  if (metadata.name && metadata.name !== path.name) {
+    throw new ApiError('BadRequest', `the name of the object (${metadata.name}) does not match the name on the URL (${path.name})`);
+  }
+  if (!metadata.name) throw new ApiError('BadRequest', 'the name of the object (based on the URL) was not set in the body');
+  if (metadata.namespace && metadata.namespace !== (path.namespace ?? '')) {
+    throw new ApiError(
+      'BadRequest',
+      `the namespace of the object (${metadata.namespace}) does not match the namespace on the URL (${path.namespace ?? ''})`,
+    );
+  }
+}
