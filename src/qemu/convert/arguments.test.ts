@@ -34,7 +34,7 @@ test('a plain instance is the machine that KubeVirt would give', () => {
   assert.deepEqual(args.slice(0, 23), [
     ...['-nodefaults', '-no-user-config', '-no-shutdown'],
     ...['-sandbox', 'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny'],
-    ...['-machine', 'q35', '-accel', 'tcg,tb-size=64', '-cpu', 'max', '-smp', 'cpus=1,sockets=1,cores=1,threads=1', '-m', 'size=62500k'],
+    ...['-machine', 'q35', '-accel', 'tcg,tb-size=32', '-cpu', 'max', '-smp', 'cpus=1,sockets=1,cores=1,threads=1', '-m', 'size=62500k'],
     ...['-name', 'guest=default_testvm', '-uuid', '7b6a9d3e-5c8f-4a3b-9d53-0d6a4ee4a001'],
     ...['-smbios', 'type=1,manufacturer=KubeVirt,product=None,family=KubeVirt', '-boot', 'strict=on'],
   ]);

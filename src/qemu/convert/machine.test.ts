@@ -50,3 +50,8 @@ test('a comma in a serial number stays part of it', () => {
   const smbios = argumentOf('-smbios', { firmware: { serial: 'a,uuid=b' } });
   assert.equal(smbios, 'type=1,manufacturer=KubeVirt,product=None,family=KubeVirt,serial=a,,uuid=b');
 });
+
+test('code that TCG translated takes little room for a small guest, more for a large one, none with KVM', () => {
+  const accel = (guest: string, kind: 'kvm' | 'tcg') => argumentOf('-accel', { memory: { guest } }, kind);
+  assert.deepEqual([accel('128Mi', 'tcg'), accel('2Gi', 'tcg'), accel('2Gi', 'kvm')], ['tcg,tb-size=32', 'tcg,tb-size=128', 'kvm']);
+});
