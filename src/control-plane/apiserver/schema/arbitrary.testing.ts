@@ -11,8 +11,7 @@ export function objectsOf(schema: Schema, depth = 5): fc.Arbitrary<JsonObject> {
   return fc.record(model, { requiredKeys: [], noNullPrototype: true });
 }
 
-/** Values of any node. */
-export function valuesOf(schema: Schema, depth: number): fc.Arbitrary<unknown> {
+function valuesOf(schema: Schema, depth: number): fc.Arbitrary<unknown> {
   if (schema.enum) return fc.constantFrom(...schema.enum);
   if (schema['x-kubernetes-int-or-string']) return fc.oneof(fc.integer(), fc.string());
   switch (schema.type) {

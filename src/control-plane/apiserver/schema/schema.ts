@@ -1,8 +1,8 @@
 /** The schema language of the API server: OpenAPI v3, as far as Kubernetes' structural schemas go. */
 import type { JsonObject } from '../../../base/json.ts';
 
-export type SchemaType = 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
-export type GroupVersionKind = { readonly group: string; readonly version: string; readonly kind: string };
+type SchemaType = 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
+type GroupVersionKind = { readonly group: string; readonly version: string; readonly kind: string };
 
 export type Schema = {
   readonly type?: SchemaType;
@@ -46,19 +46,7 @@ export type Schema = {
   readonly deriveDefaults?: (object: JsonObject) => JsonObject;
 };
 
-/** The schema of a field, undefined when the node does not name it. A key such as `constructor` is only a field if it is written there. */
-export function propertyOf(schema: Schema, key: string): Schema | undefined {
-  return schema.properties && Object.hasOwn(schema.properties, key) ? schema.properties[key] : undefined;
-}
-
-/** The schema of a map's values, undefined when the node is not a map. */
-export function valuesOf(schema: Schema): Schema | undefined {
-  const { additionalProperties } = schema;
-  if (additionalProperties === true) return { 'x-kubernetes-preserve-unknown-fields': true };
-  return additionalProperties === false ? undefined : additionalProperties;
-}
-
-/** The schema of a field or map value. */
+/** The schema of a field or map value, undefined when the node does not name it. */
 export function childOf(schema: Schema, key: string): Schema | undefined {
   return propertyOf(schema, key) ?? valuesOf(schema);
 }
@@ -67,4 +55,14 @@ export function childOf(schema: Schema, key: string): Schema | undefined {
 export function pathTo(path: string, key: string | number): string {
   if (typeof key === 'number') return `${path}[${key}]`;
   return path === '' ? key : `${path}.${key}`;
+}
+
+/** A key such as `constructor` is only a field if it is written there. */
+function propertyOf({ properties }: Schema, key: string): Schema | undefined {
+  return properties && Object.hasOwn(properties, key) ? properties[key] : undefined;
+}
+
+function valuesOf({ additionalProperties }: Schema): Schema | undefined {
+  if (additionalProperties === true) return { 'x-kubernetes-preserve-unknown-fields': true };
+  return additionalProperties === false ? undefined : additionalProperties;
 }
