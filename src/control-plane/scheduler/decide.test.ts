@@ -11,7 +11,8 @@ import { requestsOf } from './requests.ts';
 const now = Date.parse('2026-01-01T00:00:00Z');
 const bound = (nodeName: string, possible = 1, nodes = possible) =>
   `bind Pod default/p to ${nodeName}: best of ${possible} possible of ${nodes} nodes`;
-const none = (reasons: string, nodes = 1) => `patch Pod status default/p: 0/${nodes} nodes are available: ${reasons}.`;
+const AGAIN = 'look again in 60s';
+const none = (reasons: string, nodes = 1) => [`patch Pod status default/p: 0/${nodes} nodes are available: ${reasons}.`, AGAIN];
 
 const gpu: Taint = { key: 'gpu', value: 'yes', effect: 'NoSchedule' };
 const tolerating = (...tolerations: Toleration[]) => pod({ tolerations });
@@ -39,24 +40,24 @@ const cases: [string, Pod, NodeState[], string[]][] = [
   ['a Pod that is going is left alone', pod({}, { deletionTimestamp: 'x' }), [n1], []],
   ['a Pod that has ended is left alone', pod({}, {}, { phase: 'Failed' }), [n1], []],
   ['a node that passes is taken', pod(), [n1], [bound('n1')]],
-  ['without nodes there is no place', pod(), [], ['patch Pod status default/p: no nodes available to schedule pods']],
+  ['without nodes there is no place', pod(), [], ['patch Pod status default/p: no nodes available to schedule pods', AGAIN]],
 
   ['a cordoned node is passed over', pod(), [state({ spec: { unschedulable: true } }), n2], [bound('n2', 1, 2)]],
-  ['all nodes cordoned', pod(), [state({ spec: { unschedulable: true } })], [none('1 node(s) were unschedulable')]],
+  ['all nodes cordoned', pod(), [state({ spec: { unschedulable: true } })], none('1 node(s) were unschedulable')],
   [
     'a daemon that tolerates it goes on a cordoned node',
     tolerating({ key: 'node.kubernetes.io/unschedulable', operator: 'Exists', effect: 'NoSchedule' }),
     [state({ spec: { unschedulable: true } })],
     [bound('n1')],
   ],
-  ['a node that is not ready is passed over', pod(), [state({ isReady: false })], [none('1 node(s) were not ready')]],
-  ['a taint keeps Pods off', pod(), [state({ spec: { taints: [gpu] } })], [none('1 node(s) had untolerated taint {gpu: yes}')]],
+  ['a node that is not ready is passed over', pod(), [state({ isReady: false })], none('1 node(s) were not ready')],
+  ['a taint keeps Pods off', pod(), [state({ spec: { taints: [gpu] } })], none('1 node(s) had untolerated taint {gpu: yes}')],
   ['an equal toleration', tolerating({ key: 'gpu', value: 'yes' }), [state({ spec: { taints: [gpu] } })], [bound('n1')]],
   [
     'another value is not tolerated',
     tolerating({ key: 'gpu', value: 'no' }),
     [state({ spec: { taints: [gpu] } })],
-    [none('1 node(s) had untolerated taint {gpu: yes}')],
+    none('1 node(s) had untolerated taint {gpu: yes}'),
   ],
   ['an existing key is enough', tolerating({ key: 'gpu', operator: 'Exists' }), [state({ spec: { taints: [gpu] } })], [bound('n1')]],
   ['everything is tolerated', tolerating({ operator: 'Exists' }), [state({ spec: { taints: [gpu] } })], [bound('n1')]],
@@ -64,7 +65,7 @@ const cases: [string, Pod, NodeState[], string[]][] = [
     'an effect that differs does not count',
     tolerating({ key: 'gpu', operator: 'Exists', effect: 'NoExecute' }),
     [state({ spec: { taints: [gpu] } })],
-    [none('1 node(s) had untolerated taint {gpu: yes}')],
+    none('1 node(s) had untolerated taint {gpu: yes}'),
   ],
   [
     'a taint to be avoided is only avoided',
@@ -79,19 +80,19 @@ const cases: [string, Pod, NodeState[], string[]][] = [
     [n1, state({ name: 'n2', labels: { disk: 'ssd' } })],
     [bound('n2', 1, 2)],
   ],
-  ['a node selector that nobody has', pod({ nodeSelector: { disk: 'ssd' } }), [n1], [none(UNWANTED)]],
+  ['a node selector that nobody has', pod({ nodeSelector: { disk: 'ssd' } }), [n1], none(UNWANTED)],
   ['In', onNodes({ key: 'disk', operator: 'In', values: ['ssd', 'nvme'] }), [state({ labels: { disk: 'nvme' } })], [bound('n1')]],
-  ['NotIn', onNodes({ key: 'disk', operator: 'NotIn', values: ['ssd'] }), [state({ labels: { disk: 'ssd' } })], [none(UNWANTED)]],
+  ['NotIn', onNodes({ key: 'disk', operator: 'NotIn', values: ['ssd'] }), [state({ labels: { disk: 'ssd' } })], none(UNWANTED)],
   ['NotIn holds without the label', onNodes({ key: 'disk', operator: 'NotIn', values: ['ssd'] }), [n1], [bound('n1')]],
-  ['Exists', onNodes({ key: 'disk', operator: 'Exists' }), [n1], [none(UNWANTED)]],
+  ['Exists', onNodes({ key: 'disk', operator: 'Exists' }), [n1], none(UNWANTED)],
   ['DoesNotExist', onNodes({ key: 'disk', operator: 'DoesNotExist' }), [n1], [bound('n1')]],
   ['Gt compares numbers', onNodes({ key: 'cores', operator: 'Gt', values: ['9'] }), [state({ labels: { cores: '10' } })], [bound('n1')]],
-  ['Lt compares numbers', onNodes({ key: 'cores', operator: 'Lt', values: ['9'] }), [state({ labels: { cores: '10' } })], [none(UNWANTED)]],
+  ['Lt compares numbers', onNodes({ key: 'cores', operator: 'Lt', values: ['9'] }), [state({ labels: { cores: '10' } })], none(UNWANTED)],
   [
     'Gt of a word never holds',
     onNodes({ key: 'cores', operator: 'Gt', values: ['9'] }),
     [state({ labels: { cores: 'many' } })],
-    [none(UNWANTED)],
+    none(UNWANTED),
   ],
   [
     'a field names the node, as DaemonSets do',
@@ -105,7 +106,7 @@ const cases: [string, Pod, NodeState[], string[]][] = [
     [n1],
     [bound('n1')],
   ],
-  ['an empty term holds nowhere', requiring({}), [n1], [none(UNWANTED)]],
+  ['an empty term holds nowhere', requiring({}), [n1], none(UNWANTED)],
   [
     'a preference decides between equals',
     pod({
@@ -122,7 +123,7 @@ const cases: [string, Pod, NodeState[], string[]][] = [
   ],
 
   ['room that is left is used', asking({ cpu: '3' }), [state({}, [asking({ cpu: '1' })])], [bound('n1')]],
-  ['room that is taken is not there', asking({ cpu: '3' }), [state({}, [asking({ cpu: '1100m' })])], [none('1 Insufficient cpu')]],
+  ['room that is taken is not there', asking({ cpu: '3' }), [state({}, [asking({ cpu: '1100m' })])], none('1 Insufficient cpu')],
   [
     'tenths add up to the whole',
     asking({ cpu: '3700m' }),
@@ -134,20 +135,20 @@ const cases: [string, Pod, NodeState[], string[]][] = [
     ],
     [bound('n1')],
   ],
-  ['everything that lacks is said', asking({ cpu: '5', memory: '9Gi' }), [n1], [none('1 Insufficient cpu, 1 Insufficient memory')]],
+  ['everything that lacks is said', asking({ cpu: '5', memory: '9Gi' }), [n1], none('1 Insufficient cpu, 1 Insufficient memory')],
   [
     'a device that the node has',
     asking({ 'devices.kubevirt.io/kvm': '1' }),
     [state({ allocatable: { 'devices.kubevirt.io/kvm': '1' } })],
     [bound('n1')],
   ],
-  ['a device that the node lacks', asking({ 'devices.kubevirt.io/kvm': '1' }), [n1], [none('1 Insufficient devices.kubevirt.io/kvm')]],
-  ['the number of Pods is limited', pod(), [state({ allocatable: { pods: '1' } }, [pod()])], [none('1 Too many pods')]],
+  ['a device that the node lacks', asking({ 'devices.kubevirt.io/kvm': '1' }), [n1], none('1 Insufficient devices.kubevirt.io/kvm')],
+  ['the number of Pods is limited', pod(), [state({ allocatable: { pods: '1' } }, [pod()])], none('1 Too many pods')],
   [
     'a host port that is taken',
     hostPort(80),
     [state({}, [hostPort(80)])],
-    [none("1 node(s) didn't have free ports for the requested pod ports")],
+    none("1 node(s) didn't have free ports for the requested pod ports"),
   ],
   ['a host port on another address', hostPort(80, '127.0.0.1'), [state({}, [hostPort(80, '10.0.0.1')])], [bound('n1')]],
   ['the emptier node is preferred', asking({ cpu: '1' }), [state({}, [asking({ cpu: '2' })]), n2], [bound('n2', 2)]],
@@ -155,20 +156,20 @@ const cases: [string, Pod, NodeState[], string[]][] = [
     'different reasons are counted',
     asking({ memory: '9Gi' }),
     [state({ spec: { unschedulable: true } }), n2, state({ name: 'n3' })],
-    [none('1 node(s) were unschedulable, 2 Insufficient memory', 3)],
+    none('1 node(s) were unschedulable, 2 Insufficient memory', 3),
   ],
 
   ['near a Pod that it needs', apart('podAffinity'), [state({ name: 'n2' }), state({}, [db])], [bound('n1', 1, 2)]],
-  ['nowhere near it', apart('podAffinity'), [n1], [none("1 node(s) didn't match pod affinity rules")]],
+  ['nowhere near it', apart('podAffinity'), [n1], none("1 node(s) didn't match pod affinity rules")],
   ['the first of a group needs nobody', apart('podAffinity', {}, { labels: { app: 'db' } }), [n1], [bound('n1')]],
   ['away from a Pod', apart('podAntiAffinity'), [state({}, [db]), n2], [bound('n2', 1, 2)]],
-  ['nowhere away from it', apart('podAntiAffinity'), [state({}, [db])], [none("1 node(s) didn't match pod anti-affinity rules")]],
+  ['nowhere away from it', apart('podAntiAffinity'), [state({}, [db])], none("1 node(s) didn't match pod anti-affinity rules")],
   ['Pods of another namespace are not meant', apart('podAntiAffinity', { namespaces: ['other'] }), [state({}, [db])], [bound('n1')]],
   [
     'a Pod that is there can keep others away',
     pod({}, { labels: { app: 'db' } }),
     [state({}, [apart('podAntiAffinity', {}, { name: 'first' })])],
-    [none("1 node(s) didn't satisfy existing pods anti-affinity rules")],
+    none("1 node(s) didn't satisfy existing pods anti-affinity rules"),
   ],
 ];
 
@@ -195,7 +196,7 @@ test('the reason is a condition and an event, once, and keeps the other conditio
   assert.deepEqual(action.patch, { status: { conditions: [other, condition] } });
   assert.deepEqual([action.event, action.resourceVersion], [{ type: 'Warning', reason: 'FailedScheduling', message }, '1']);
   const told: Pod = { ...waiting, status: { conditions: [condition] } };
-  assert.deepEqual(decidePod({ pod: told, nodes: [n1], now }).actions, []);
+  assert.deepEqual(explain(decidePod({ pod: told, nodes: [n1], now })), [AGAIN]);
 });
 
 test('a Pod asks for its containers together or its largest init container, whichever is more', () => {

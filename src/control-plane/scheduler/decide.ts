@@ -24,6 +24,9 @@ export type NodeState = Placement & { readonly used: Amounts };
 
 export type ObservedPod = { readonly pod: Pod; readonly nodes: readonly NodeState[]; readonly now: number };
 
+/** Changes wake whoever waits; this is for room that comes free without one, such as a binding that failed. */
+const LOOK_AGAIN_MS = 60_000;
+
 export const SCHEDULER_NAME = 'default-scheduler';
 
 /** The Pod waits for this scheduler to find it a node. */
@@ -131,13 +134,17 @@ function reportUnschedulable({ pod, now }: ObservedPod, objections: readonly (re
   const message = explainObjections(objections);
   const conditions = pod.status?.conditions ?? [];
   const before = conditionOf(conditions, 'PodScheduled');
-  if (before?.status === 'False' && before.reason === 'Unschedulable' && before.message === message) return nothingToDo;
+  if (before?.status === 'False' && before.reason === 'Unschedulable' && before.message === message)
+    return { actions: [], lookAgainAfterMs: LOOK_AGAIN_MS };
   const lastTransitionTime = before?.status === 'False' ? before.lastTransitionTime : timestamp(now);
   const condition: Condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message, lastTransitionTime };
   const patch = { status: { conditions: [...conditions.filter(({ type }) => type !== 'PodScheduled'), condition] } };
   const event = { type: 'Warning', reason: 'FailedScheduling', message } as const;
   const { resourceVersion } = pod.metadata;
-  return { actions: [{ do: 'patch', target: refOf(pod), subresource: 'status', patch, resourceVersion, event, because: message }] };
+  return {
+    actions: [{ do: 'patch', target: refOf(pod), subresource: 'status', patch, resourceVersion, event, because: message }],
+    lookAgainAfterMs: LOOK_AGAIN_MS,
+  };
 }
 
 /** `0/3 nodes are available: 1 Insufficient memory, 2 node(s) were unschedulable.` */
