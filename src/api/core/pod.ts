@@ -44,12 +44,14 @@ export type Container = {
   /** `Always` on an init container makes it a sidecar. */
   readonly restartPolicy?: string;
 };
+export type KeyToPath = { readonly key: string; readonly path: string };
 export type PodVolume = {
   readonly name: string;
   readonly emptyDir?: { readonly medium?: string; readonly sizeLimit?: string };
   readonly hostPath?: { readonly path: string; readonly type?: string };
-  readonly configMap?: { readonly name: string; readonly optional?: boolean };
-  readonly secret?: { readonly secretName: string; readonly optional?: boolean };
+  readonly configMap?: { readonly name: string; readonly optional?: boolean; readonly items?: readonly KeyToPath[] };
+  readonly secret?: { readonly secretName: string; readonly optional?: boolean; readonly items?: readonly KeyToPath[] };
+  readonly downwardAPI?: { readonly items?: readonly { readonly path: string; readonly fieldRef?: { readonly fieldPath: string } }[] };
   readonly persistentVolumeClaim?: { readonly claimName: string; readonly readOnly?: boolean };
   readonly image?: { readonly reference: string; readonly pullPolicy?: 'Always' | 'IfNotPresent' | 'Never' };
 };

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { findByEnvironment, identify, identifyChild, isSameProcess, signalProcess } from './process-identity.ts';
+import { findByVariable, identify, identifyChild, isSameProcess, signalProcess } from './process-identity.ts';
 
 test('a process is itself until it ends, and its pid alone proves nothing', async () => {
-  const marker = `PROCESS_IDENTITY_TEST=${process.pid}`;
   const child = spawn('sleep', ['60'], {
     stdio: 'ignore',
     detached: true,
@@ -18,8 +17,14 @@ test('a process is itself until it ends, and its pid alone proves nothing', asyn
     assert.equal(isSameProcess(identity), true);
     assert.equal(isSameProcess({ ...identity, startTime: '1' }), false, 'another process with this pid');
     assert.equal(isSameProcess({ ...identity, bootId: 'earlier' }), false, 'an earlier boot');
-    assert.deepEqual(findByEnvironment({ PROCESS_IDENTITY_TEST: `${process.pid}` }), [identity], marker);
-    assert.deepEqual(findByEnvironment({ PROCESS_IDENTITY_TEST: `${process.pid}`, OTHER: 'x' }), []);
+    assert.deepEqual(
+      findByVariable('PROCESS_IDENTITY_TEST', (value) => value === `${process.pid}`),
+      [identity],
+    );
+    assert.deepEqual(
+      findByVariable('PROCESS_IDENTITY_TEST', (value) => value === 'other'),
+      [],
+    );
     assert.equal(signalProcess({ ...identity, startTime: '1' }, 'SIGKILL'), false);
   } finally {
     assert.equal(signalProcess(identity, 'SIGKILL', 'group'), true);

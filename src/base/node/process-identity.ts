@@ -45,14 +45,16 @@ export function signalProcess(identity: ProcessIdentity, signal: NodeJS.Signals,
   }
 }
 
-/** Every running process whose environment (as it was at its last exec) contains all these variables. */
-export function findByEnvironment(wanted: Readonly<Record<string, string>>): ProcessIdentity[] {
-  const needles = Object.entries(wanted).map(([name, value]) => `\0${name}=${value}\0`);
+/** Every running process that has this environment variable (as it was at its last exec) with a value that matches. */
+export function findByVariable(name: string, matches: (value: string) => boolean): ProcessIdentity[] {
+  const start = `${name}=`;
   return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .filter((pid) => /^\d+$/.test(pid) && Number(pid) !== process.pid)
     .filter((pid) => {
-      const environment = `\0${readProcessFile(Number(pid), 'environ') ?? ''}\0`;
-      return needles.every((needle) => environment.includes(needle));
+      const found = readProcessFile(Number(pid), 'environ')
+        ?.split('\0')
+        .find((entry) => entry.startsWith(start));
+      return found !== undefined && matches(found.slice(start.length));
     })
     .map((pid) => identify(Number(pid)))
     .filter((identity) => identity !== undefined);

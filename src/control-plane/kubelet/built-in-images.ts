@@ -1,0 +1,54 @@
+/**
+ * Images that are not pulled but are part of this program: a folder of programs that is put first on PATH.
+ * Their containers are host processes, so only the programs in that folder can be started through them.
+ */
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { ApiError } from '../../base/errors.ts';
+import { repositoryOf } from '../../images/references.ts';
+
+export type BuiltInImage = {
+  /** The folder with the programs. */
+  readonly path: string;
+  /** Those that may be started; the one named like the image when left out. */
+  readonly programs?: readonly string[];
+  /** What asks the container to end; SIGTERM when left out. */
+  readonly stopSignal?: NodeJS.Signals;
+  /** Its programs are started as root, when we are root, and become CONTAINER_RUN_AS_USER themselves. */
+  readonly dropsPrivileges?: boolean;
+  readonly env?: Readonly<Record<string, string>>;
+};
+export type BuiltInImages = Readonly<Record<string, BuiltInImage>>;
+
+/** The built-in image a reference names, whatever its tag; throws NotFound with the reason for people. */
+export function builtInImageOf(images: BuiltInImages, reference: string): BuiltInImage {
+  const found = findBuiltIn(images, reference);
+  if (found) return found;
+  throw new ApiError(
+    'NotFound',
+    `image "${reference}" is not built in; the embedded cluster cannot run container images yet, only mount them as volumes`,
+  );
+}
+
+/** Undefined for every other image. */
+export function findBuiltIn(images: BuiltInImages, reference: string): BuiltInImage | undefined {
+  const repository = repositoryOf(reference);
+  const found = Object.entries(images).find(([name]) => repositoryOf(name) === repository)?.[1];
+  return found && { programs: [basename(repository)], ...found };
+}
+
+/** Throws unless the program is one of the image's own; a path or a foreign name would be any program of the host. */
+export function checkProgram(image: BuiltInImage, program: string): void {
+  const isPlain = /^[\w.-]+$/.test(program) && program !== '.' && program !== '..';
+  const isOwn = isPlain && image.programs?.includes(program) && existsSync(join(image.path, program));
+  if (!isOwn) throw new ApiError('Invalid', `${JSON.stringify(program)} is not a program of this built-in image`);
+}
+
+/** Variables that a Pod may set for a program that starts as root: none that change how programs are loaded or found. */
+const HARMLESS = /^(?:KUBEVIRT|VIRT|POD|VMI|KUBERNETES)_[A-Z0-9_]+$|^NODE_NAME$/;
+
+/** Throws when a Pod sets a variable that must not reach a privileged program. */
+export function checkVariables(names: readonly string[]): void {
+  const refused = names.filter((name) => !HARMLESS.test(name));
+  if (refused.length > 0) throw new ApiError('Invalid', `a Pod may not set ${refused.join(', ')} for this built-in image`);
+}

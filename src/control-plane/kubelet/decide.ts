@@ -1,0 +1,107 @@
+/**
+ * What should happen to one Pod of this node, given everything we can see.
+ *
+ *   Pod                              containers                        what happens
+ *   gone from the API                some run                          kill them
+ *                                    none runs                         clean up
+ *   being deleted                    run, not told                     stop signal (kill when the grace period is 0)
+ *                                    run, told, grace period is over   kill
+ *                                    none runs                         clean up, delete the object
+ *   Succeeded or Failed              some run                          as when being deleted, but nothing is cleaned up
+ *   otherwise                        one is to start, no volumes yet   prepare the volumes
+ *                                    init containers                   one after the other, each until it succeeds
+ *                                    the others                        start together; again as the restart policy says
+ *
+ * What failed or crashed waits for its back-off first. Pure: no clock, no I/O.
+ */
+import { isPodFinal, type Pod } from '../../api/core/pod.ts';
+import { isDeleting } from '../../api/meta.ts';
+import { type ContainerState, lookAgainForMs, restartAtMs, retryAtMs, type Setback } from './container-state.ts';
+import { phaseOf, restartsAfter } from './status.ts';
+
+export type ObservedPod = {
+  /** Undefined when the API no longer has it. */
+  readonly pod: Pod | undefined;
+  /** Init containers first, in the order of the spec. */
+  readonly containers: readonly ContainerState[];
+  readonly volumes: 'absent' | 'preparing' | 'ready' | Setback;
+  readonly now: number;
+};
+
+export type PodAction = { readonly because: string } & (
+  | { readonly do: 'prepare' }
+  | { readonly do: 'start' | 'stop' | 'kill'; readonly container: string }
+  | { readonly do: 'clean up' }
+);
+export type PodDecision = { readonly actions: readonly PodAction[]; readonly lookAgainAfterMs?: number };
+
+const nothing: PodDecision = { actions: [] };
+/** A killed process can take a moment to go; a second signal does no harm. */
+const KILL_AGAIN_MS = 1_000;
+const DEFAULT_GRACE_SECONDS = 30;
+
+/** Decides the next step; the same input always gives the same answer. */
+export function decidePod(observed: ObservedPod): PodDecision {
+  const { pod, containers } = observed;
+  if (!pod) return endAll(observed, 0, 'the Pod is gone') ?? cleanUp('the Pod is gone');
+  if (isDeleting(pod)) return endAll(observed, graceSecondsOf(pod), 'the Pod is being deleted') ?? cleanUp('the Pod is being deleted');
+  const phase = isPodFinal(pod) ? pod.status?.phase : phaseOf(pod, containers);
+  if (phase === 'Succeeded' || phase === 'Failed') return endAll(observed, graceSecondsOf(pod), `the Pod has ${phase}`) ?? nothing;
+  return run(pod, observed);
+}
+
+function graceSecondsOf({ metadata, spec }: Pod): number {
+  return metadata.deletionGracePeriodSeconds ?? spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS;
+}
+
+/** Undefined when nothing is left to end. */
+function endAll({ containers, now }: ObservedPod, graceSeconds: number, because: string): PodDecision | undefined {
+  const running = containers.filter((container) => container.run.is === 'running');
+  if (running.length === 0) return undefined;
+  return together(running.map((container) => endOne(container, graceSeconds, now, because)));
+}
+
+function endOne({ name, run }: ContainerState, graceSeconds: number, now: number, because: string): PodDecision {
+  if (run.is !== 'running') return nothing;
+  if (graceSeconds <= 0) return { actions: [{ do: 'kill', container: name, because }], lookAgainAfterMs: KILL_AGAIN_MS };
+  if (run.stopSentAtMs === undefined) return { actions: [{ do: 'stop', container: name, because }] };
+  const leftMs = run.stopSentAtMs + graceSeconds * 1000 - now;
+  if (leftMs > 0) return { actions: [], lookAgainAfterMs: leftMs };
+  const why = `${because} and its grace period of ${graceSeconds} s is over`;
+  return { actions: [{ do: 'kill', container: name, because: why }], lookAgainAfterMs: KILL_AGAIN_MS };
+}
+
+function cleanUp(because: string): PodDecision {
+  return { actions: [{ do: 'clean up', because }] };
+}
+
+function run(pod: Pod, observed: ObservedPod): PodDecision {
+  const { containers, now } = observed;
+  const init = containers.find((container) => container.isInit && !(container.run.is === 'ended' && container.run.exitCode === 0));
+  const turn = init ? [init] : containers.filter((container) => !container.isInit);
+  const wanted = together(turn.map((container) => startOne(pod, container, now)));
+  return wanted.actions.length > 0 ? withVolumes(observed, wanted) : wanted;
+}
+
+function startOne(pod: Pod, container: ContainerState, now: number): PodDecision {
+  const { name, run, setback } = container;
+  if (run.is === 'running') return nothing;
+  if (setback && retryAtMs(setback) > now) return { actions: [], lookAgainAfterMs: lookAgainForMs(setback, now) };
+  if (run.is === 'waiting') return { actions: [{ do: 'start', container: name, because: 'it has not run yet' }] };
+  if (!restartsAfter(pod, container, run.exitCode)) return nothing;
+  const waitMs = restartAtMs({ ...container, run }) - now;
+  if (waitMs > 0) return { actions: [], lookAgainAfterMs: waitMs };
+  return { actions: [{ do: 'start', container: name, because: `it ended with exit code ${run.exitCode}` }] };
+}
+
+function withVolumes({ volumes, now }: ObservedPod, wanted: PodDecision): PodDecision {
+  if (volumes === 'ready') return wanted;
+  if (volumes === 'preparing') return nothing;
+  if (volumes !== 'absent' && retryAtMs(volumes) > now) return { actions: [], lookAgainAfterMs: lookAgainForMs(volumes, now) };
+  return { actions: [{ do: 'prepare', because: 'a container is to start' }] };
+}
+
+function together(decisions: readonly PodDecision[]): PodDecision {
+  const waits = decisions.map((decision) => decision.lookAgainAfterMs).filter((wait) => wait !== undefined);
+  return { actions: decisions.flatMap((decision) => decision.actions), ...(waits.length > 0 && { lookAgainAfterMs: Math.min(...waits) }) };
+}

@@ -1,0 +1,85 @@
+/**
+ * What an earlier kubelet left of a Pod's containers.
+ *
+ *   state.json                            process                what the container is now
+ *   names a process                       runs, is the same      running: adopted, untouched
+ *                                         gone, or another one   ended, exit code unknown (137)
+ *   written before a process was made     found by its variables running: adopted
+ *                                         not found              as if it had not been tried
+ *   says how it ended                                            ended
+ *   not there, API says it runs                                  ended, exit code unknown: never a second process
+ *   not there, API says how it ended                             ended
+ */
+import type { ContainerStatus, Pod } from '../../api/core/pod.ts';
+import { isSameProcess, signalProcess } from '../../base/node/process-identity.ts';
+import { afterEnd, type ContainerState, type Ended } from './container-state.ts';
+import { listContainers } from './pod-folder.ts';
+import { findProcesses } from './start-container.ts';
+import { loadContainer, type SavedContainer, saveContainer } from './state-file.ts';
+
+type LoadOptions = { readonly dir: string; readonly pod: Pod | undefined; readonly now: number };
+
+/** In the order of the spec, init containers first; without a Pod, in any order. */
+export function loadContainers(options: LoadOptions): ContainerState[] {
+  const { pod, dir } = options;
+  if (!pod) return listContainers(dir).map((name) => loadOne({ ...options, name, isInit: false, status: undefined }));
+  const one =
+    (isInit: boolean, statuses: readonly ContainerStatus[] = []) =>
+    ({ name }: { readonly name: string }) =>
+      loadOne({ ...options, name, isInit, status: statuses.find((status) => status.name === name) });
+  return [
+    ...(pod.spec.initContainers ?? []).map(one(true, pod.status?.initContainerStatuses)),
+    ...pod.spec.containers.map(one(false, pod.status?.containerStatuses)),
+  ];
+}
+
+type OneOptions = LoadOptions & { readonly name: string; readonly isInit: boolean; readonly status: ContainerStatus | undefined };
+
+function loadOne(options: OneOptions): ContainerState {
+  const { dir, name, isInit, status, now } = options;
+  const saved = loadContainer(dir, name, isInit);
+  return saved ? takeOver(saved, options) : fromStatus({ name, isInit, status, now });
+}
+
+function takeOver({ container, isStarting }: SavedContainer, { dir, now }: OneOptions): ContainerState {
+  const { run, name } = container;
+  if (isStarting) {
+    const [first] = findProcesses(dir, name).sort((a, b) => Number(a.startTime) - Number(b.startTime));
+    if (!first) return container;
+    const adopted: ContainerState = { ...container, run: { is: 'running', process: first, startedAtMs: now } };
+    saveContainer(dir, adopted);
+    return adopted;
+  }
+  if (run.is !== 'running' || isSameProcess(run.process)) return container;
+  for (const left of findProcesses(dir, name)) signalProcess(left, 'SIGKILL');
+  const ended = afterEnd(container, unknownEnd(now, run.startedAtMs));
+  saveContainer(dir, ended);
+  return ended;
+}
+
+function fromStatus({ name, isInit, status, now }: Pick<OneOptions, 'name' | 'isInit' | 'status' | 'now'>): ContainerState {
+  const fresh: ContainerState = { name, isInit, restartCount: status?.restartCount ?? 0, crashes: 0, run: { is: 'waiting' } };
+  const { running, terminated } = status?.state ?? {};
+  if (running) return afterEnd(fresh, unknownEnd(now, Date.parse(running.startedAt)));
+  if (!terminated) return fresh;
+  const { exitCode, signal, reason, message, startedAt, finishedAt } = terminated;
+  const ended: Ended = {
+    exitCode,
+    signal,
+    reason,
+    message,
+    ...(startedAt && { startedAtMs: Date.parse(startedAt) }),
+    finishedAtMs: finishedAt ? Date.parse(finishedAt) : now,
+  };
+  return { ...fresh, run: { is: 'ended', ...ended } };
+}
+
+function unknownEnd(now: number, startedAtMs: number): Ended {
+  return {
+    exitCode: 137,
+    reason: 'ContainerStatusUnknown',
+    message: 'The container ended while nobody could see its exit code',
+    startedAtMs,
+    finishedAtMs: now,
+  };
+}

@@ -1,0 +1,132 @@
+/** pods/log: the output of one run of a container, as bytes. */
+import { type FileHandle, open } from 'node:fs/promises';
+import type { Pod } from '../../api/core/pod.ts';
+import type { Clock } from '../../base/clock.ts';
+import { ApiError } from '../../base/errors.ts';
+import { logPath } from './pod-folder.ts';
+
+export type LogOptions = {
+  /** May be left out when the Pod has one container only. */
+  readonly container?: string;
+  readonly follow?: boolean;
+  readonly tailLines?: number;
+  readonly limitBytes?: number;
+  /** Of the run before this one. */
+  readonly previous?: boolean;
+  readonly timestamps?: boolean;
+  readonly sinceSeconds?: number;
+  readonly sinceTime?: string;
+  readonly signal?: AbortSignal;
+};
+
+/** What the kubelet knows about the container whose output is wanted. */
+export type LoggedContainer = { readonly restartCount: number; readonly hasRun: boolean; readonly isRunning: boolean };
+
+const CHUNK_BYTES = 64 * 1024;
+const FOLLOW_MS = 200;
+
+/** The container that is meant; throws BadRequest when that cannot be said. */
+export function containerNameOf(pod: Pod, wanted: string | undefined): string {
+  const names = [...(pod.spec.initContainers ?? []), ...pod.spec.containers].map(({ name }) => name);
+  const [only] = pod.spec.containers;
+  if (wanted === undefined && only && pod.spec.containers.length === 1) return only.name;
+  if (wanted === undefined) {
+    throw new ApiError(
+      'BadRequest',
+      `a container name must be specified for pod ${pod.metadata.name}, choose one of: [${names.join(' ')}]`,
+    );
+  }
+  if (!names.includes(wanted)) throw new ApiError('BadRequest', `container ${wanted} is not valid for pod ${pod.metadata.name}`);
+  return wanted;
+}
+
+/** Output goes straight from the container to its file: nobody is there to say when a line was written. */
+export function refuseTimes({ timestamps, sinceSeconds, sinceTime }: LogOptions): void {
+  if (timestamps || sinceSeconds !== undefined || sinceTime !== undefined) {
+    throw new ApiError(
+      'BadRequest',
+      'the embedded cluster keeps logs without times: timestamps, sinceSeconds and sinceTime are not supported',
+    );
+  }
+}
+
+/** Opens the log and streams it; `look` tells what the container does now, so that following ends with its run. */
+export async function streamLog(options: {
+  readonly pod: Pod;
+  readonly dir: string;
+  readonly name: string;
+  readonly request: LogOptions;
+  readonly look: () => LoggedContainer | undefined;
+  readonly clock: Clock;
+}): Promise<ReadableStream<Uint8Array>> {
+  const { pod, dir, name, request, look, clock } = options;
+  const container = look();
+  if (!container?.hasRun) {
+    const waiting = pod.status?.containerStatuses?.find((status) => status.name === name)?.state?.waiting?.reason ?? 'ContainerCreating';
+    throw new ApiError('BadRequest', `container "${name}" in pod "${pod.metadata.name}" is waiting to start: ${waiting}`);
+  }
+  const run = container.restartCount - (request.previous ? 1 : 0);
+  const file = await open(logPath(dir, name, run), 'r').catch(() => undefined);
+  if (!file) {
+    const which = request.previous ? `previous terminated container "${name}"` : `log of container "${name}"`;
+    throw new ApiError('BadRequest', `${which} in pod "${pod.metadata.name}" not found`);
+  }
+  const isOver = () => {
+    const now = look();
+    return !request.follow || !now?.isRunning || now.restartCount !== run;
+  };
+  return toStream(read({ file, request, isOver, clock }));
+}
+
+type ReadOptions = { readonly file: FileHandle; readonly request: LogOptions; readonly isOver: () => boolean; readonly clock: Clock };
+
+async function* read({ file, request, isOver, clock }: ReadOptions): AsyncGenerator<Uint8Array> {
+  const { tailLines, limitBytes = Number.POSITIVE_INFINITY, signal } = request;
+  let left = limitBytes;
+  try {
+    let position = tailLines === undefined ? 0 : await startOfTail(file, tailLines);
+    while (left > 0 && !signal?.aborted) {
+      const wasOver = isOver(); // asked before reading: what was written until then is read below
+      const { size } = await file.stat();
+      if (size < position) position = 0; // it was cut
+      const { bytesRead, buffer } = await file.read(Buffer.alloc(Math.min(CHUNK_BYTES, left)), 0, undefined, position);
+      if (bytesRead > 0) {
+        position += bytesRead;
+        left -= bytesRead;
+        yield buffer.subarray(0, bytesRead);
+      } else if (wasOver) return;
+      else await clock.sleep(FOLLOW_MS, signal);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** Where the last so many lines begin, found from the end in pieces: a log may be larger than memory. */
+async function startOfTail(file: FileHandle, lines: number): Promise<number> {
+  const { size } = await file.stat();
+  let newlines = 0;
+  for (let end = size; end > 0; ) {
+    const start = Math.max(0, end - CHUNK_BYTES);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(end - start), 0, end - start, start);
+    for (let i = bytesRead - 1; i >= 0; i--) {
+      const isLast = start + i === size - 1; // ends the last line, begins none
+      if (buffer[i] === 0x0a && !isLast && ++newlines === lines) return start + i + 1;
+    }
+    end = start;
+  }
+  return lines === 0 ? size : 0;
+}
+
+function toStream(source: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await source.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    async cancel() {
+      await source.return(undefined);
+    },
+  });
+}

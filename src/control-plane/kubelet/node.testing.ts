@@ -1,0 +1,128 @@
+/** A node for tests: a real API server in memory, a real kubelet, real processes, all gone afterwards. */
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { type Container, PODS, type Pod, type PodSpec } from '../../api/core/pod.ts';
+import type { ObjectMeta } from '../../api/meta.ts';
+import { systemClock } from '../../base/clock.ts';
+import { silentLogger } from '../../base/log.ts';
+import { findByVariable, signalProcess } from '../../base/node/process-identity.ts';
+import type { Client } from '../../client/client.ts';
+import { type ImageStore, openImageStore } from '../../images/store.ts';
+import { writeImage } from '../../images/write-image.ts';
+import { startTestServer } from '../apiserver/test-server.testing.ts';
+import { type Kubelet, type KubeletOptions, startKubelet } from './start.ts';
+
+export type TestNode = {
+  readonly client: Client;
+  readonly rootDir: string;
+  readonly dir: string;
+  readonly images: ImageStore;
+  /** Starts a kubelet; the one before must have been stopped. */
+  start(options?: Partial<KubeletOptions>): Kubelet;
+  /** As `kill -9` would do it, as far as containers can tell: they go on. */
+  stop(): Promise<void>;
+  /** Makes a Pod that is already bound to this node. */
+  run(name: string, spec: Partial<PodSpec> & { readonly containers: readonly Container[] }, metadata?: Partial<ObjectMeta>): Promise<Pod>;
+  /** The Pod once the condition holds, from a watch; fails after ten seconds. */
+  when(name: string, condition: (pod: Pod) => boolean): Promise<Pod>;
+  /** Resolves when the API no longer has it. */
+  gone(name: string): Promise<void>;
+};
+
+const NODE = 'n1';
+const PATIENCE_MS = 10_000;
+/** The image whose programs are sh and sleep. */
+export const SHELL = 'test/shell:latest';
+
+/** A container that runs this script. */
+export function sh(script: string, more: Partial<Container> = {}): Container {
+  return { name: 'main', image: SHELL, command: ['sh', '-c', script], ...more };
+}
+
+export async function testNode(t: TestContext): Promise<TestNode> {
+  const dir = await mkdtemp(join(tmpdir(), 'kubelet-'));
+  const server = await startTestServer();
+  const { client } = server;
+  const rootDir = join(dir, 'kubelet');
+  const programs = join(dir, 'programs');
+  await mkdir(programs);
+  for (const name of ['sh', 'sleep']) await symlink(`/bin/${name}`, join(programs, name));
+  const images = openImageStore(join(dir, 'images'));
+  let running: { kubelet: Kubelet; stop: AbortController } | undefined;
+
+  const node: TestNode = {
+    client,
+    rootDir,
+    dir,
+    images,
+    start(options) {
+      const stop = new AbortController();
+      const kubelet = startKubelet({
+        client,
+        nodeName: NODE,
+        rootDir,
+        images,
+        builtInImages: { 'test/shell': { path: programs, programs: ['sh', 'sleep', 'absent'] } },
+        clock: systemClock,
+        log: silentLogger,
+        signal: stop.signal,
+        mayBecome: () => false,
+        ...options,
+      });
+      running = { kubelet, stop };
+      return kubelet;
+    },
+    async stop() {
+      running?.stop.abort();
+      await running?.kubelet.stopped;
+      running = undefined;
+    },
+    run: (name, spec, metadata = {}) =>
+      client.create(PODS, {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name, namespace: 'default', ...metadata },
+        spec: { nodeName: NODE, restartPolicy: 'Never', ...spec },
+      }),
+    async when(name, condition) {
+      const found = await client.get(PODS, { namespace: 'default', name });
+      if (found && condition(found)) return found;
+      const signal = AbortSignal.timeout(PATIENCE_MS);
+      let last = found;
+      for await (const { object } of client.watch(PODS, { namespace: 'default', fieldSelector: `metadata.name=${name}`, signal })) {
+        last = object as Pod;
+        if (condition(last)) return last;
+      }
+      throw new Error(`waited in vain; the Pod's status is ${JSON.stringify(last?.status, null, 1)}`);
+    },
+    async gone(name) {
+      const signal = AbortSignal.timeout(PATIENCE_MS);
+      for await (const { type, object } of client.watch(PODS, { namespace: 'default', fieldSelector: `metadata.name=${name}`, signal })) {
+        if (type === 'DELETED') return;
+        if (type === 'BOOKMARK' && object && !(await client.get(PODS, { namespace: 'default', name }))) return;
+      }
+      if (await client.get(PODS, { namespace: 'default', name })) throw new Error(`Pod ${name} is still there`);
+    },
+  };
+  t.after(async () => {
+    await node.stop();
+    for (const left of processesOf(dir)) signalProcess(left, 'SIGKILL');
+    server.close();
+    await rm(dir, { recursive: true, force: true });
+  });
+  return node;
+}
+
+/** Processes of any container below this folder. */
+export function processesOf(dir: string): ReturnType<typeof findByVariable> {
+  return findByVariable('CONTAINER_SANDBOX_MOUNT_POINT', (value) => value.startsWith(`${dir}/`));
+}
+
+/** Puts an image with one file, disk/disk.img, into the node's store. */
+export async function addDiskImage({ dir }: TestNode, reference: string, text: string): Promise<void> {
+  const path = join(dir, 'disk.img');
+  await writeFile(path, text);
+  await writeImage({ dir: join(dir, 'images'), reference, files: [{ path, name: 'disk/disk.img' }] });
+}

@@ -1,0 +1,98 @@
+/**
+ * The folder of one Pod, laid out as a kubelet does it, so that others find a Pod's volumes by its uid:
+ *
+ *   pod.json                                        whose folder this is, and the address it holds for life
+ *   volumes/kubernetes.io~empty-dir/NAME/           and other kinds beside it
+ *   root/CONTAINER/MOUNT/PATH -> a volume           what $CONTAINER_SANDBOX_MOUNT_POINT names
+ *   containers/CONTAINER/state.json, 0.log, 1.log   one log per run
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { chmod, mkdir, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { ApiError } from '../../base/errors.ts';
+import { isObject } from '../../base/json.ts';
+import { writeFileDurably } from './durable-file.ts';
+
+export type PodIdentity = { readonly uid: string; readonly namespace: string; readonly name: string; readonly podIP: string };
+
+const SEGMENT = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
+const MAX_LOGS = 2;
+
+/** Where the folders of all Pods are. */
+export function podsDir(rootDir: string): string {
+  return join(rootDir, 'pods');
+}
+
+/** The folder of a Pod; refuses a uid that is not one plain name. */
+export function podDir(rootDir: string, uid: string): string {
+  return join(podsDir(rootDir), segment(uid, 'Pod uid'));
+}
+
+/** Where a volume of this kind and name is. */
+export function volumeDir(dir: string, kind: string, name: string): string {
+  return join(dir, 'volumes', `kubernetes.io~${kind}`, segment(name, 'volume name'));
+}
+
+/** What a container sees as the root of its mounts. */
+export function sandboxDir(dir: string, container: string): string {
+  return join(dir, 'root', segment(container, 'container name'));
+}
+
+export function containerDir(dir: string, container: string): string {
+  return join(dir, 'containers', segment(container, 'container name'));
+}
+
+export function logPath(dir: string, container: string, restartCount: number): string {
+  return join(containerDir(dir, container), `${restartCount}.log`);
+}
+
+/** Every uid that has a folder here. */
+export function listPodUids(rootDir: string): string[] {
+  if (!existsSync(podsDir(rootDir))) return [];
+  return readdirSync(podsDir(rootDir)).filter((name) => SEGMENT.test(name));
+}
+
+/** The containers that left a trace in this folder. */
+export function listContainers(dir: string): string[] {
+  const path = join(dir, 'containers');
+  return existsSync(path) ? readdirSync(path).filter((name) => SEGMENT.test(name)) : [];
+}
+
+/** Makes the folder and writes down whose it is. Others may pass through but not look around. */
+export async function createPodFolder(dir: string, identity: PodIdentity): Promise<void> {
+  for (const name of ['volumes', 'root', 'containers']) await makeFolder(join(dir, name), 0o711);
+  await writeFileDurably(join(dir, 'pod.json'), JSON.stringify(identity));
+}
+
+/** Makes a folder and those above it that are missing, all with this mode whatever the umask says. */
+export async function makeFolder(path: string, mode: number): Promise<void> {
+  const first = await mkdir(path, { recursive: true });
+  if (first === undefined) return;
+  for (let each = path; each.length >= first.length; each = dirname(each)) await chmod(each, mode);
+}
+
+/** Whose folder this is; undefined when it is not there or was never finished. */
+export function readPodIdentity(dir: string): PodIdentity | undefined {
+  try {
+    const json: unknown = JSON.parse(readFileSync(join(dir, 'pod.json'), 'utf8'));
+    const isComplete = isObject(json) && ['uid', 'namespace', 'name', 'podIP'].every((field) => typeof json[field] === 'string');
+    return isComplete ? (json as PodIdentity) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Removes the folder with everything in it. Links are removed, never followed. */
+export async function removePodFolder(dir: string): Promise<void> {
+  await rm(dir, { recursive: true, force: true, maxRetries: 3 });
+}
+
+/** Keeps the logs of this run and of the one before. */
+export async function removeOldLogs(dir: string, container: string, restartCount: number): Promise<void> {
+  await rm(logPath(dir, container, restartCount - MAX_LOGS), { force: true });
+}
+
+function segment(name: string, what: string): string {
+  if (!SEGMENT.test(name) || name.length > 253) throw new ApiError('Invalid', `${JSON.stringify(name)} is not a valid ${what}`);
+  return name;
+}

@@ -1,0 +1,246 @@
+/** One Pod on this node for as long as it is here: its containers, its volumes, and the few things that can be done to them. */
+import { existsSync } from 'node:fs';
+import { constants } from 'node:os';
+import type { Container, Pod } from '../../api/core/pod.ts';
+import { ApiError, isApiError, messageOf } from '../../base/errors.ts';
+import { isSameProcess, type ProcessIdentity, signalProcess } from '../../base/node/process-identity.ts';
+import { builtInImageOf, findBuiltIn } from './built-in-images.ts';
+import { afterEnd, beforeStart, type ContainerState, type Ended, type Setback, setBackAgain } from './container-state.ts';
+import type { ObservedPod } from './decide.ts';
+import type { KubeletContext } from './kubelet-context.ts';
+import { loadContainers } from './load-containers.ts';
+import { createPodFolder, podDir, removeOldLogs, removePodFolder } from './pod-folder.ts';
+import { volumeOwner } from './privileges.ts';
+import { findProcesses, type Launch, launch, makeContainerFolders, planLaunch } from './start-container.ts';
+import { saveContainer } from './state-file.ts';
+import { ImageError, prepareVolumes } from './volumes.ts';
+
+const SWEEP_TRIES = 50;
+const SWEEP_PAUSE_MS = 20;
+
+export class PodRuntime {
+  readonly uid: string;
+  readonly dir: string;
+  readonly #context: KubeletContext;
+  readonly #containers = new Map<string, ContainerState>();
+  /** Containers whose end we are told; the others are looked after by `checkAdopted`. */
+  readonly #own = new Set<string>();
+  #volumes: ObservedPod['volumes'] = 'absent';
+  #isRemoved = false;
+  #preparation: { readonly stop: AbortController; readonly done: Promise<void> } | undefined;
+
+  /** Finds what an earlier kubelet left of this Pod and takes it over; nothing is started or ended. */
+  constructor(context: KubeletContext, uid: string, pod: Pod | undefined) {
+    this.#context = context;
+    this.uid = uid;
+    this.dir = podDir(context.rootDir, uid);
+    for (const container of loadContainers({ dir: this.dir, pod, now: context.clock.now() }))
+      this.#containers.set(container.name, container);
+  }
+
+  observe(pod: Pod | undefined): ObservedPod {
+    const { clock, images } = this.#context;
+    const hasCome = (setback: Setback | undefined) => setback?.isMissing && setback.image && images.resolve(setback.image);
+    if (typeof this.#volumes === 'object' && hasCome(this.#volumes)) this.#volumes = 'absent';
+    return { pod, containers: [...this.#containers.values()], volumes: this.#volumes, now: clock.now() };
+  }
+
+  container(name: string): ContainerState | undefined {
+    return this.#containers.get(name);
+  }
+
+  /** Cleaned up: the object may still be in the API, held by somebody's finalizer, and nothing is left to do for us. */
+  get isRemoved(): boolean {
+    return this.#isRemoved;
+  }
+
+  /** The Pod's address, the same for as long as it lives. */
+  podIP(pod: Pod): string {
+    return this.#context.addresses.take(this.uid, pod.status?.podIP);
+  }
+
+  /** Begins to bring the volumes; ends in a wake-up, not in this call. */
+  prepare(pod: Pod): void {
+    const stop = new AbortController();
+    const before = typeof this.#volumes === 'object' ? this.#volumes : undefined;
+    this.#volumes = 'preparing';
+    const signal = AbortSignal.any([stop.signal, this.#context.signal]);
+    const done = this.#bringVolumes(pod, signal)
+      .then(
+        () => {
+          this.#volumes = 'ready';
+        },
+        (error: unknown) => {
+          if (signal.aborted) return;
+          this.#volumes = setBackAgain(before, { ...this.#setbackFrom(error, 'volume'), atMs: this.#context.clock.now() });
+          this.#tell(pod, this.#volumes);
+        },
+      )
+      .finally(() => this.#context.wake(this.uid));
+    this.#preparation = { stop, done };
+  }
+
+  async #bringVolumes(pod: Pod, signal: AbortSignal): Promise<void> {
+    const { images, client, mayBecome, hostIP } = this.#context;
+    const podIP = this.podIP(pod);
+    const { namespace = '', name } = pod.metadata;
+    await createPodFolder(this.dir, { uid: this.uid, namespace, name, podIP });
+    const fields = { pod, podIP, hostIP };
+    await prepareVolumes({ pod, dir: this.dir, fields, images, client, owner: volumeOwner(pod, mayBecome), signal });
+  }
+
+  /** Starts the next run of a container; what is wrong with its spec or image is remembered, not thrown. */
+  async start(pod: Pod, name: string): Promise<void> {
+    const before = this.#get(name);
+    const next: ContainerState = { ...beforeStart(before), setback: undefined };
+    let plan: Launch;
+    try {
+      plan = this.#plan(pod, next);
+    } catch (error) {
+      const setback = setBackAgain(before.setback, { ...this.#setbackFrom(error, 'config'), atMs: this.#context.clock.now() });
+      this.#containers.set(name, { ...before, setback });
+      this.#tell(pod, setback);
+      return;
+    }
+    await makeContainerFolders(this.dir, name);
+    await removeOldLogs(this.dir, name, next.restartCount);
+    await this.#launch(pod, next, plan);
+  }
+
+  /** Asks a container to end. Asking twice does no harm, so it is written down afterwards. */
+  stop(pod: Pod, name: string): void {
+    const container = this.#get(name);
+    if (container.run.is !== 'running') return;
+    const image = specOf(pod, name)?.image ?? '';
+    const signal = findBuiltIn(this.#context.builtInImages, image)?.stopSignal ?? 'SIGTERM';
+    signalProcess(container.run.process, signal);
+    this.#keep({ ...container, run: { ...container.run, stopSentAtMs: this.#context.clock.now() } });
+    this.#context.events.record(pod, { type: 'Normal', reason: 'Killing', message: `Stopping container ${name}` });
+  }
+
+  /** Ends a container and everything it has started in its session. */
+  kill(name: string): void {
+    const { run } = this.#get(name);
+    if (run.is === 'running') signalProcess(run.process, 'SIGKILL', 'group');
+  }
+
+  /** Removes every trace: processes that got away from their container, the folder, the address. */
+  async cleanUp(): Promise<void> {
+    this.#preparation?.stop.abort(new Error('the Pod is gone'));
+    await this.#preparation?.done;
+    if (existsSync(this.dir)) {
+      await this.#sweep();
+      await removePodFolder(this.dir);
+    }
+    this.#context.addresses.release(this.uid);
+    this.#isRemoved = true;
+  }
+
+  /** Notices adopted containers that have ended; they are nobody's children, so this is the only way. */
+  checkAdopted(): void {
+    for (const container of this.#containers.values()) {
+      const { name, run } = container;
+      if (run.is !== 'running' || this.#own.has(name) || isSameProcess(run.process)) continue;
+      for (const left of findProcesses(this.dir, name)) signalProcess(left, 'SIGKILL');
+      this.#end(name, {
+        exitCode: 137,
+        reason: 'ContainerStatusUnknown',
+        message: 'The container ended while nobody could see its exit code',
+      });
+    }
+  }
+
+  #plan(pod: Pod, { name, restartCount }: ContainerState): Launch {
+    const { builtInImages, hostIP, apiServerUrl, mayBecome } = this.#context;
+    const container = specOf(pod, name);
+    if (!container) throw new ApiError('Invalid', `the Pod has no container "${name}"`);
+    const reference = container.image ?? '';
+    try {
+      const image = builtInImageOf(builtInImages, reference);
+      return planLaunch({ pod, container, image, dir: this.dir, restartCount, podIP: this.podIP(pod), hostIP, apiServerUrl, mayBecome });
+    } catch (error) {
+      if (isApiError(error, 'NotFound')) throw new ImageError(reference, error.message, error);
+      throw error;
+    }
+  }
+
+  /** From the first to the last line nobody else gets a turn but for the wait for a failed start. */
+  async #launch(pod: Pod, next: ContainerState, plan: Launch): Promise<void> {
+    const { clock, events } = this.#context;
+    const startedAtMs = clock.now();
+    saveContainer(this.dir, next, true);
+    this.#containers.set(next.name, next);
+    try {
+      const { child, identity } = launch(plan);
+      if (!identity) throw await new Promise((resolve) => child.once('error', resolve));
+      this.#own.add(next.name);
+      child.once('exit', (code, signal) => this.#onExit(next.name, identity, code, signal));
+      child.on('error', () => {}); // a signal that could not be sent: seen by whoever sent it
+      this.#keep({ ...next, run: { is: 'running', process: identity, startedAtMs } });
+      events.record(pod, { type: 'Normal', reason: 'Started', message: `Started container ${next.name}` });
+    } catch (error) {
+      this.#end(next.name, { exitCode: 128, reason: 'StartError', message: messageOf(error) });
+      events.record(pod, { type: 'Warning', reason: 'Failed', message: `Error: ${messageOf(error)}` });
+    }
+  }
+
+  #onExit(name: string, identity: ProcessIdentity, code: number | null, signal: NodeJS.Signals | null): void {
+    if (this.#context.signal.aborted) return; // a later kubelet may look after it now
+    try {
+      process.kill(-identity.pid, 'SIGKILL'); // what it started ends with it, as it would with a container
+    } catch {
+      // nothing was left
+    }
+    const number = signal ? constants.signals[signal] : undefined;
+    const exitCode = code ?? 128 + (number ?? 0);
+    this.#end(name, { exitCode, ...(number && { signal: number }), reason: exitCode === 0 ? 'Completed' : 'Error' });
+  }
+
+  #end(name: string, how: Omit<Ended, 'finishedAtMs'>): void {
+    const container = this.#get(name);
+    const startedAtMs = container.run.is === 'running' ? container.run.startedAtMs : undefined;
+    this.#own.delete(name);
+    this.#keep(afterEnd(container, { ...how, startedAtMs, finishedAtMs: this.#context.clock.now() }));
+    this.#context.log.info('container ended', { pod: this.uid, container: name, ...how });
+    this.#context.wake(this.uid);
+  }
+
+  /** Written down first: what is only in memory is lost with us. */
+  #keep(container: ContainerState): void {
+    saveContainer(this.dir, container);
+    this.#containers.set(container.name, container);
+  }
+
+  #get(name: string): ContainerState {
+    const found = this.#containers.get(name);
+    if (!found) throw new ApiError('NotFound', `Pod ${this.uid} has no container "${name}"`);
+    return found;
+  }
+
+  #setbackFrom(error: unknown, otherwise: 'config' | 'volume'): Omit<Setback, 'failures' | 'atMs'> {
+    if (!(error instanceof ImageError)) return { kind: otherwise, message: messageOf(error) };
+    // A container's image cannot come: images of the store are for volumes only.
+    const isMissing = otherwise === 'volume' && isApiError(error.cause, 'NotFound');
+    return { kind: 'image', image: error.image, message: error.message, isMissing };
+  }
+
+  #tell(pod: Pod, { kind, image, message }: Setback): void {
+    const reason = kind === 'volume' ? 'FailedMount' : 'Failed';
+    const text = kind === 'image' ? `Failed to pull image "${image}": ${message}` : message;
+    this.#context.events.record(pod, { type: 'Warning', reason, message: text });
+  }
+
+  async #sweep(): Promise<void> {
+    for (let tries = 0; tries < SWEEP_TRIES; tries++) {
+      const left = findProcesses(this.dir);
+      if (left.length === 0) return;
+      for (const process of left) signalProcess(process, 'SIGKILL');
+      await this.#context.clock.sleep(SWEEP_PAUSE_MS);
+    }
+    throw new Error(`processes of Pod ${this.uid} do not end`);
+  }
+}
+
+function specOf(pod: Pod, name: string): Container | undefined {
+  return [...(pod.spec.initContainers ?? []), ...pod.spec.containers].find((container) => container.name === name);
+}

@@ -1,0 +1,118 @@
+/**
+ * Makes the process of one container. It gets a session of its own, so that it outlives us and can be signalled as a
+ * group, and it can be found by its CONTAINER_SANDBOX_MOUNT_POINT even when we die before its pid is written down.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, constants, existsSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Container, Pod } from '../../api/core/pod.ts';
+import { ApiError } from '../../base/errors.ts';
+import { findByVariable, identifyChild, type ProcessIdentity } from '../../base/node/process-identity.ts';
+import { type BuiltInImage, checkProgram, checkVariables } from './built-in-images.ts';
+import { argumentsOf, environmentOf } from './environment.ts';
+import { containerDir, logPath, makeFolder, sandboxDir } from './pod-folder.ts';
+import { type MayBecome, type RunAs, requestedUser } from './privileges.ts';
+
+export type StartOptions = {
+  readonly pod: Pod;
+  readonly container: Container;
+  readonly image: BuiltInImage;
+  readonly dir: string;
+  readonly restartCount: number;
+  readonly podIP: string;
+  readonly hostIP: string;
+  readonly apiServerUrl: string | undefined;
+  readonly mayBecome: MayBecome;
+};
+
+/** Everything that decides how a process is made; computed first, so that a mistake in the spec makes no process. */
+export type Launch = {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  readonly logFile: string;
+  readonly runAs?: RunAs;
+};
+
+const SANDBOX = 'CONTAINER_SANDBOX_MOUNT_POINT';
+const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/** Reads the spec; throws Invalid for what cannot be started as written. */
+export function planLaunch(options: StartOptions): Launch {
+  const { pod, container, image, dir, restartCount, podIP, hostIP, mayBecome } = options;
+  const sandbox = sandboxDir(dir, container.name);
+  const user = requestedUser(pod, container);
+  const becomes = user && mayBecome(user.uid) ? user : undefined;
+  const dropsItself = becomes !== undefined && image.dropsPrivileges === true;
+  if (dropsItself) checkVariables((container.env ?? []).map(({ name }) => name));
+
+  const inherited = {
+    PATH: `${image.path}:${SYSTEM_PATH}`,
+    HOSTNAME: pod.spec.hostname ?? pod.metadata.name,
+    ...apiServer(options),
+    ...image.env,
+  };
+  const env = {
+    ...environmentOf(container, { pod, podIP, hostIP }, inherited),
+    // last, so that no Pod can take them over
+    [SANDBOX]: sandbox,
+    ...(dropsItself && { CONTAINER_RUN_AS_USER: `${becomes.uid}`, CONTAINER_RUN_AS_GROUP: `${becomes.gid}` }),
+  };
+  const [program, ...args] = argumentsOf([...(container.command ?? []), ...(container.args ?? [])], env);
+  if (program === undefined || !container.command?.length) throw new ApiError('Invalid', 'no command specified');
+  checkProgram(image, program);
+  return {
+    program: join(image.path, program),
+    args,
+    env,
+    cwd: workingDir(sandbox, container.workingDir),
+    logFile: logPath(dir, container.name, restartCount),
+    ...(becomes && !dropsItself && { runAs: becomes }),
+  };
+}
+
+/** Starts it; the answer is there before anybody else gets a turn, so that it can be written down at once. */
+export function launch({ program, args, env, cwd, logFile, runAs }: Launch): {
+  child: ChildProcess;
+  identity: ProcessIdentity | undefined;
+} {
+  const { O_WRONLY, O_CREAT, O_APPEND, O_NOFOLLOW } = constants;
+  const log = openSync(logFile, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0o640);
+  try {
+    const child = spawn(program, args, { cwd, env, detached: true, stdio: ['ignore', log, log], ...runAs });
+    child.unref(); // we may end while it runs
+    return { child, identity: child.pid === undefined ? undefined : identifyChild(child.pid) };
+  } finally {
+    closeSync(log);
+  }
+}
+
+/** The folder for state and logs, and the place the process starts in. */
+export async function makeContainerFolders(dir: string, container: string): Promise<void> {
+  await makeFolder(containerDir(dir, container), 0o711);
+  await makeFolder(sandboxDir(dir, container), 0o755);
+}
+
+/** Processes of the Pod with this folder, or of one container of it, that run now. */
+export function findProcesses(dir: string, container?: string): ProcessIdentity[] {
+  const sandbox = container === undefined ? undefined : sandboxDir(dir, container);
+  return findByVariable(SANDBOX, (value) => (sandbox === undefined ? value.startsWith(`${dir}/`) : value === sandbox));
+}
+
+function apiServer({ apiServerUrl }: StartOptions): Record<string, string> {
+  if (!apiServerUrl) return {};
+  const { hostname, port, protocol } = new URL(apiServerUrl);
+  return { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port || (protocol === 'http:' ? '80' : '443') };
+}
+
+/** A folder below a mount is meant as the container sees it; anything else is a folder of the host. */
+function workingDir(sandbox: string, wanted: string | undefined): string {
+  if (!wanted) return sandbox;
+  if (!wanted.startsWith('/') || wanted.split('/').includes('..'))
+    throw new ApiError('Invalid', `workingDir ${JSON.stringify(wanted)} is not absolute`);
+  const mounted = join(sandbox, wanted);
+  if (existsSync(mounted)) return mounted;
+  if (existsSync(wanted)) return wanted;
+  throw new ApiError('Invalid', `workingDir ${JSON.stringify(wanted)} does not exist`);
+}

@@ -1,0 +1,94 @@
+/** The node runtime of an embedded cluster: runs the Pods of one node as processes of this machine and reports on them. */
+import { chmodSync, mkdirSync, realpathSync } from 'node:fs';
+import { PODS, type Pod } from '../../api/core/pod.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import { startCache } from '../../client/cache.ts';
+import type { Client } from '../../client/client.ts';
+import { createEventRecorder } from '../../reconcile/events.ts';
+import { KeyedQueue } from '../../reconcile/queue.ts';
+import { AddressPool } from './address-pool.ts';
+import type { BuiltInImages } from './built-in-images.ts';
+import type { KubeletContext } from './kubelet-context.ts';
+import { containerNameOf, type LogOptions, refuseTimes, streamLog } from './logs.ts';
+import { keepNodeRegistered } from './node-registration.ts';
+import { podDir, podsDir } from './pod-folder.ts';
+import { runPodLoop, UID_INDEX } from './pod-loop.ts';
+import type { PodRuntime } from './pod-runtime.ts';
+import { type MayBecome, whoWeMayBecome } from './privileges.ts';
+import type { ImageSource } from './volumes.ts';
+
+export type KubeletOptions = {
+  readonly client: Client;
+  readonly nodeName: string;
+  /** `$VIRT_HOME/kubelet`; Pods live in `pods/<uid>` below it. */
+  readonly rootDir: string;
+  readonly images: ImageSource;
+  readonly builtInImages: BuiltInImages;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  /** Given to containers as KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT. */
+  readonly apiServerUrl?: string;
+  readonly podCidr?: string;
+  readonly hostIP?: string;
+  /** Whom containers can run as; asked of the system when left out. */
+  readonly mayBecome?: MayBecome;
+};
+
+export type Kubelet = {
+  /** The output of a container, for pods/log; throws ApiError before the stream begins. */
+  logs(pod: Pod, options?: LogOptions): Promise<Response>;
+  /** Resolves when the Node object is there and says Ready. */
+  readonly registered: Promise<void>;
+  /** Resolves after the signal, when nothing is written any more. Containers go on. */
+  readonly stopped: Promise<void>;
+};
+
+const DEFAULT_POD_CIDR = '10.244.0.0/16';
+
+/** Starts at once and works until the signal aborts. */
+export function startKubelet(options: KubeletOptions): Kubelet {
+  const { client, nodeName, clock, signal, podCidr = DEFAULT_POD_CIDR } = options;
+  mkdirSync(podsDir(options.rootDir), { recursive: true });
+  const rootDir = realpathSync(options.rootDir); // one spelling: processes are recognised by it after a restart
+  for (const dir of [rootDir, podsDir(rootDir)]) chmodSync(dir, 0o711); // containers of other users pass through
+  const log = options.log.with({ node: nodeName });
+  const queue = new KeyedQueue({ clock, signal });
+  const runtimes = new Map<string, PodRuntime>();
+  const events = createEventRecorder({ client, clock, log, component: 'kubelet' });
+  const context: KubeletContext = {
+    ...options,
+    rootDir,
+    log,
+    events,
+    apiServerUrl: options.apiServerUrl,
+    hostIP: options.hostIP ?? '127.0.0.1',
+    mayBecome: options.mayBecome ?? whoWeMayBecome(),
+    addresses: new AddressPool(podCidr),
+    wake: (uid) => queue.add(uid),
+  };
+  const fieldSelector = `spec.nodeName=${nodeName}`;
+  const indexes = { [UID_INDEX]: (pod: Pod) => [pod.metadata.uid ?? ''] };
+  const pods = startCache({ client, resource: PODS, fieldSelector, indexes, clock, log, signal });
+  const { promise: registered, resolve: onRegistered } = Promise.withResolvers<void>();
+  const loops = [runPodLoop({ context, pods, queue, runtimes }), keepNodeRegistered({ context, podCidr, onRegistered })];
+
+  return {
+    registered,
+    stopped: Promise.allSettled(loops).then(() => events.flush()),
+    async logs(pod, request = {}) {
+      refuseTimes(request);
+      const name = containerNameOf(pod, request.container);
+      const uid = pod.metadata.uid ?? '';
+      const look = () => {
+        const container = runtimes.get(uid)?.container(name);
+        if (!container) return undefined;
+        const { restartCount, run } = container;
+        return { restartCount, hasRun: run.is !== 'waiting' || restartCount > 0, isRunning: run.is === 'running' };
+      };
+      const body = await streamLog({ pod, dir: podDir(rootDir, uid), name, request, look, clock });
+      return new Response(body, { headers: { 'content-type': 'text/plain' } });
+    },
+  };
+}

@@ -1,0 +1,180 @@
+/** What a Pod's status says, from what the kubelet sees of its containers. Conditions of others are kept as they are. Pure. */
+import { type Container, type ContainerStatus, isPodFinal, type Pod, type PodPhase, type PodStatus } from '../../api/core/pod.ts';
+import { type Condition, conditionOf, hasCondition, isDeleting } from '../../api/meta.ts';
+import { timestamp } from '../../base/clock.ts';
+import { type ContainerState, crashDelayMs, type Ended, restartAtMs, type Setback, waitingFor } from './container-state.ts';
+import { qosClassOf } from './default-qos-class.ts';
+
+export type StatusInput = {
+  readonly pod: Pod;
+  readonly containers: readonly ContainerState[];
+  readonly volumes: 'absent' | 'preparing' | 'ready' | Setback;
+  readonly podIP: string;
+  readonly hostIP: string;
+  readonly now: number;
+};
+
+/** Condition types that only the kubelet writes; PodScheduled is the scheduler's. */
+const OWN_CONDITIONS = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady'];
+
+/** The whole status, ready to be compared with what the API has. */
+export function derivePodStatus(input: StatusInput): PodStatus {
+  const { pod, containers, podIP, hostIP, now } = input;
+  const phase = isPodFinal(pod) ? (pod.status?.phase ?? 'Failed') : phaseOf(pod, containers); // nobody comes back from the end
+  const statuses = (isInit: boolean) =>
+    containers.filter((container) => container.isInit === isInit).map((each) => containerStatus(each, input));
+  const containerStatuses = statuses(false);
+  const initContainerStatuses = statuses(true);
+  return {
+    phase,
+    conditions: conditionsOf({ ...input, phase, containerStatuses }),
+    hostIP,
+    podIP,
+    podIPs: [{ ip: podIP }],
+    startTime: pod.status?.startTime ?? timestamp(now),
+    qosClass: pod.status?.qosClass ?? qosClassOf(pod),
+    containerStatuses,
+    ...(initContainerStatuses.length > 0 && { initContainerStatuses }),
+  };
+}
+
+/** Pending until a container has started; final when no container will run again. */
+export function phaseOf(pod: Pod, containers: readonly ContainerState[]): PodPhase {
+  const init = containers.filter((container) => container.isInit);
+  const main = containers.filter((container) => !container.isInit);
+  if (init.some((each) => each.run.is === 'ended' && each.run.exitCode !== 0 && !restartsAfter(pod, each, each.run.exitCode)))
+    return 'Failed';
+  const exitCodes = main.map((each) =>
+    each.run.is === 'ended' && !restartsAfter(pod, each, each.run.exitCode) ? each.run.exitCode : undefined,
+  );
+  if (main.length > 0 && exitCodes.every((code) => code !== undefined))
+    return exitCodes.every((code) => code === 0) ? 'Succeeded' : 'Failed';
+  return main.some((each) => each.run.is !== 'waiting' || each.restartCount > 0) ? 'Running' : 'Pending';
+}
+
+/** True when the restart policy wants another run after one that ended like this. */
+export function restartsAfter(pod: Pod, { isInit }: Pick<ContainerState, 'isInit'>, exitCode: number): boolean {
+  if (isDeleting(pod)) return false;
+  switch (pod.spec.restartPolicy ?? 'Always') {
+    case 'Always':
+      return !isInit || exitCode !== 0; // an init container has done its work when it succeeds
+    case 'OnFailure':
+      return exitCode !== 0;
+    case 'Never':
+      return false;
+  }
+}
+
+function containerStatus(container: ContainerState, input: StatusInput): ContainerStatus {
+  const { pod } = input;
+  const { name, isInit, restartCount, run } = container;
+  const spec = [...(pod.spec.initContainers ?? []), ...pod.spec.containers].find((each: Container) => each.name === name);
+  const image = spec?.image ?? '';
+  const hasRun = run.is !== 'waiting';
+  const state = stateOf(container, input);
+  const last = run.is === 'ended' && state.waiting ? run : container.last;
+  return {
+    name,
+    image,
+    imageID: hasRun ? image : '',
+    ...(hasRun && { containerID: containerIdOf(pod, container) }),
+    ready: isInit ? run.is === 'ended' && run.exitCode === 0 : run.is === 'running',
+    started: run.is === 'running',
+    restartCount,
+    state,
+    lastState: last ? { terminated: terminated(last) } : {},
+  };
+}
+
+function containerIdOf(pod: Pod, { name, restartCount }: ContainerState): string {
+  return `process://${pod.metadata.uid}-${name}-${restartCount}`;
+}
+
+function stateOf(container: ContainerState, { pod, containers, volumes, now }: StatusInput): NonNullable<ContainerStatus['state']> {
+  const { run, setback, name, isInit } = container;
+  const isBlocked = typeof volumes === 'object' ? volumes : setback;
+  switch (run.is) {
+    case 'running':
+      return { running: { startedAt: timestamp(run.startedAtMs) } };
+    case 'waiting': {
+      if (isBlocked) return { waiting: waitingFor(isBlocked, now) };
+      const isItsTurn = isInit || containers.every((each) => !each.isInit || (each.run.is === 'ended' && each.run.exitCode === 0));
+      return { waiting: { reason: isItsTurn ? 'ContainerCreating' : 'PodInitializing' } };
+    }
+    case 'ended': {
+      if (!restartsAfter(pod, container, run.exitCode)) return { terminated: terminated(run) };
+      if (isBlocked) return { waiting: waitingFor(isBlocked, now) };
+      if (restartAtMs({ ...container, run }) <= now) return { terminated: terminated(run) };
+      const { metadata } = pod;
+      const which = `container=${name} pod=${metadata.name}_${metadata.namespace}(${metadata.uid})`;
+      const message = `back-off ${crashDelayMs(container) / 1000}s restarting failed ${which}`;
+      return { waiting: { reason: 'CrashLoopBackOff', message } };
+    }
+  }
+}
+
+function terminated({ exitCode, signal, reason, message, startedAtMs, finishedAtMs }: Ended) {
+  return {
+    exitCode,
+    ...(signal && { signal }),
+    reason,
+    ...(message && { message }),
+    ...(startedAtMs !== undefined && { startedAt: timestamp(startedAtMs) }),
+    finishedAt: timestamp(finishedAtMs),
+  };
+}
+
+type Finding = readonly [type: string, status: boolean, reason?: string, message?: string];
+type ConditionInput = StatusInput & { readonly phase: PodPhase; readonly containerStatuses: readonly ContainerStatus[] };
+
+function conditionsOf(input: ConditionInput): Condition[] {
+  const { pod, now } = input;
+  const before = pod.status?.conditions ?? [];
+  const containersReady = containersReadiness(input);
+  const findings: Finding[] = [
+    ['PodReadyToStartContainers', input.volumes === 'ready' || input.containers.some((each) => each.run.is !== 'waiting')],
+    initialized(input),
+    ['Ready', ...readiness(pod, containersReady)],
+    ['ContainersReady', ...containersReady],
+  ];
+  const own = findings.map((finding) => toCondition(finding, before, now));
+  const scheduled = before.some(({ type }) => type === 'PodScheduled') ? [] : [toCondition(['PodScheduled', true], before, now)];
+  return [...own, ...before.filter(({ type }) => !OWN_CONDITIONS.includes(type)), ...scheduled];
+}
+
+function toCondition([type, isTrue, reason, message]: Finding, before: readonly Condition[], now: number): Condition {
+  const status = isTrue ? 'True' : 'False';
+  const old = conditionOf(before, type);
+  const lastTransitionTime = old?.status === status ? old.lastTransitionTime : timestamp(now);
+  return { type, status, ...(reason && { reason }), ...(message && { message }), lastTransitionTime };
+}
+
+function initialized({ containers, phase }: ConditionInput): Finding {
+  const unfinished = containers.filter((each) => each.isInit && !(each.run.is === 'ended' && each.run.exitCode === 0));
+  if (unfinished.length === 0) return ['Initialized', true, phase === 'Succeeded' ? 'PodCompleted' : undefined];
+  const names = unfinished.map(({ name }) => name).join(' ');
+  return ['Initialized', false, 'ContainersNotInitialized', `containers with incomplete status: [${names}]`];
+}
+
+type Readiness = readonly [status: boolean, reason?: string, message?: string];
+
+function containersReadiness({ phase, containerStatuses }: ConditionInput): Readiness {
+  if (phase === 'Succeeded') return [false, 'PodCompleted'];
+  if (phase === 'Failed') return [false, 'PodFailed'];
+  const unready = containerStatuses.filter(({ ready }) => !ready).map(({ name }) => name);
+  return unready.length === 0 ? [true] : [false, 'ContainersNotReady', `containers with unready status: [${unready.join(' ')}]`];
+}
+
+function readiness(pod: Pod, containersReady: Readiness): Readiness {
+  if (!containersReady[0]) return containersReady;
+  const conditions = pod.status?.conditions;
+  const closed = (pod.spec.readinessGates ?? []).map((gate) => gate.conditionType).filter((type) => !hasCondition(conditions, type));
+  if (closed.length === 0) return [true];
+  const why = closed.map((type) => {
+    const found = conditionOf(conditions, type);
+    return found
+      ? `the status of pod readiness gate "${type}" is not "True", but ${found.status}`
+      : `corresponding condition of pod readiness gate "${type}" does not exist.`;
+  });
+  return [false, 'ReadinessGatesNotReady', why.join(', ')];
+}
