@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { guestHostname } from '../api/kubevirt/hostname.ts';
 import type { VirtualMachineInstance } from '../api/kubevirt/virtual-machine-instance.ts';
 import type { Volume } from '../api/kubevirt/vmi-spec-schema.ts';
-import { UserError } from '../base/errors.ts';
+import { messageOf, UserError } from '../base/errors.ts';
 import { machineUuid } from '../qemu/convert/machine.ts';
 import { createIso } from './iso9660.ts';
 
@@ -12,7 +12,7 @@ type Vmi = Pick<VirtualMachineInstance, 'metadata' | 'spec'>;
 type CloudInit = NonNullable<Volume['cloudInitNoCloud']>;
 
 /** The bytes of the disk. `secretFolder` is where the Secret of a secretRef is mounted. */
-export function cloudInitIso(options: { vmi: Vmi; source: CloudInit; secretFolder: string }): Buffer {
+export function cloudInitIso(options: { vmi: Vmi; source: CloudInit; secretFolder?: string }): Buffer {
   const { vmi, source, secretFolder } = options;
   const networkConfig = source.networkData ?? decoded(source.networkDataBase64, 'networkDataBase64');
   return createIso('cidata', {
@@ -28,10 +28,10 @@ function metaData(vmi: Vmi): string {
   return `${JSON.stringify({ 'instance-id': machineUuid(vmi) ?? `${name}.${vmi.metadata.namespace ?? 'default'}`, 'local-hostname': name })}\n`;
 }
 
-function userData(source: CloudInit, secretFolder: string): string | Buffer {
+function userData(source: CloudInit, secretFolder: string | undefined): string | Buffer {
   if (source.userData !== undefined) return source.userData;
   if (source.userDataBase64 !== undefined) return decoded(source.userDataBase64, 'userDataBase64') ?? '';
-  if (source.secretRef) return fromSecret(secretFolder, source.secretRef.name ?? '');
+  if (source.secretRef && secretFolder) return fromSecret(secretFolder, source.secretRef.name ?? '');
   return ''; // NoCloud wants the file even when there is nothing to do
 }
 
@@ -48,7 +48,11 @@ function fromSecret(folder: string, name: string): Buffer {
     try {
       return readFileSync(join(folder, key));
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error; // readFileSync throws nothing else
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') continue; // readFileSync throws nothing else
+      throw new UserError('CLOUD_INIT_SECRET_INVALID', `key ${key} of Secret ${name} cannot be read`, {
+        why: messageOf(error),
+        cause: error,
+      });
     }
   }
   throw new UserError('CLOUD_INIT_SECRET_INVALID', `Secret ${name} has no cloud-init data`, {

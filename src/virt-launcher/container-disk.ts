@@ -1,25 +1,28 @@
 /** The disk image inside a container image: the one file under /disk, or the one that `path` names. */
 import { closeSync, fstatSync, linkSync, lstatSync, realpathSync, unlinkSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { UserError } from '../base/errors.ts';
 import { type ImageFacts, readImageFacts } from './image-format.ts';
 import { listInside, openInside } from './open-inside.ts';
 
 export type FoundDisk = ImageFacts & {
-  /** Where it is: a second name of the file in our own folder where that is possible, else the path in the image. */
-  readonly path: string;
   /** Its name in the image, for people. */
   readonly name: string;
+  /** Its path in the image. */
+  readonly path: string;
+  /** It has the second name now; use that. */
+  readonly isLinked: boolean;
 };
 
-/** Finds, checks and pins the disk image under `root`; `linkPath` is where its second name goes. */
+/** Finds and checks the disk image under `root`, and gives it the second name `linkPath` where that is possible. */
 export function findContainerDisk(options: { root: string; path: string | undefined; linkPath: string }): FoundDisk {
-  const { root, path, linkPath } = options;
-  const name = path ?? `disk/${onlyFile(root)}`;
+  const { root, linkPath } = options;
+  const name = options.path ?? `disk/${onlyFile(root)}`;
   const file = openInside(root, name);
   try {
     const facts = readImageFacts(file, name);
-    return { ...facts, name, path: secondName({ file, source: join(realpathSync(root), relative('/', join('/', name))), linkPath }) };
+    const path = join(realpathSync(root), join('/', name));
+    return { ...facts, name, path, isLinked: giveSecondName({ file, path, linkPath }) };
   } finally {
     closeSync(file);
   }
@@ -39,14 +42,14 @@ function onlyFile(root: string): string {
  * A hard link beside the overlay: QEMU's user needs no way through the folders of the image store (which may be in somebody's home), and the
  * file stays what was checked. On a cluster the image is another file system and the path is used as it is.
  */
-function secondName({ file, source, linkPath }: { file: number; source: string; linkPath: string }): string {
+function giveSecondName({ file, path, linkPath }: { file: number; path: string; linkPath: string }): boolean {
   try {
-    linkSync(source, linkPath);
+    linkSync(path, linkPath);
   } catch {
-    return source;
+    return false;
   }
   const [checked, linked] = [fstatSync(file), lstatSync(linkPath)];
-  if (checked.ino === linked.ino && checked.dev === linked.dev) return linkPath;
+  if (checked.ino === linked.ino && checked.dev === linked.dev) return true;
   unlinkSync(linkPath);
   throw new UserError('IMAGE_FILE_REFUSED', 'the disk image was exchanged while it was being opened');
 }

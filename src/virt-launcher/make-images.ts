@@ -1,15 +1,16 @@
 /** Makes the files behind the disks of an instance, all in one folder of its own, so that they can be taken away together. */
-import { writeFileSync } from 'node:fs';
+import { closeSync, constants, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { VirtualMachineInstance } from '../api/kubevirt/virtual-machine-instance.ts';
 import type { Disk, Volume } from '../api/kubevirt/vmi-spec-schema.ts';
-import { UserError } from '../base/errors.ts';
+import { messageOf, UserError } from '../base/errors.ts';
 import { sandboxPath } from '../base/node/sandbox-path.ts';
 import { formatBytes, parseQuantity } from '../base/quantity.ts';
 import { isReadOnlyDisk } from '../qemu/convert/disks.ts';
 import type { DiskImage } from '../qemu/convert/input.ts';
 import { cloudInitIso } from './cloud-init.ts';
-import { findContainerDisk } from './container-disk.ts';
+import { type FoundDisk, findContainerDisk } from './container-disk.ts';
+import type { Privileges } from './privileges.ts';
 import { createQcow2, MOST_BYTES } from './qcow2.ts';
 
 /** Image volumes of the launcher Pod are mounted here, one folder for each volume of the instance. */
@@ -21,6 +22,7 @@ type Options = {
   readonly vmi: Vmi;
   readonly folder: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly privileges: Privileges;
   readonly report: (line: string) => void;
 };
 type Task = Options & { readonly disk: Disk; readonly volume: Volume; readonly index: number };
@@ -45,10 +47,10 @@ function makeImage(task: Task): DiskImage {
 }
 
 /** The guest writes to a file of its own; the image beneath is shared by all guests that use it. */
-function overlay({ volume, disk, index, folder, env, report }: Task, path: string | undefined): DiskImage {
-  const root = sandboxPath(join(CONTAINER_DISKS, folderName(volume.name)), env);
-  const found = findContainerDisk({ root, path, linkPath: join(folder, `base${index}`) });
-  const base = { path: found.path, format: found.format };
+function overlay(task: Task, path: string | undefined): DiskImage {
+  const { disk, index, folder, report } = task;
+  const found = findBase(task, path);
+  const base = { path: found.isLinked ? join(folder, baseName(index)) : found.path, format: found.format };
   const isReadOnly = isReadOnlyDisk(disk);
   report(`disk ${disk.name}: ${found.name}, ${found.format}, ${formatBytes(found.sizeBytes)}${isReadOnly ? ', read-only' : ''}`);
   if (isReadOnly) return { ...base, isReadOnly };
@@ -57,12 +59,49 @@ function overlay({ volume, disk, index, folder, env, report }: Task, path: strin
   return { path: file, format: 'qcow2', base, isEphemeral: true };
 }
 
-function cloudInit({ vmi, volume, disk, index, folder, env, report }: Task, source: NonNullable<Volume['cloudInitNoCloud']>): DiskImage {
-  const iso = cloudInitIso({ vmi, source, secretFolder: sandboxPath(join(SECRETS, folderName(volume.name)), env) });
+/** As root, because the image store may be closed to QEMU's user; the way into our folder is one that the user itself has opened. */
+function findBase({ volume, index, folder, env, privileges }: Task, path: string | undefined): FoundDisk {
+  const root = sandboxPath(join(CONTAINER_DISKS, folderName(volume.name)), env);
+  const here = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  try {
+    return privileges.asRoot(() => findContainerDisk({ root, path, linkPath: `/proc/self/fd/${here}/${baseName(index)}` }));
+  } finally {
+    closeSync(here);
+  }
+}
+
+function baseName(index: number): string {
+  return `base${index}`;
+}
+
+function cloudInit(task: Task, source: NonNullable<Volume['cloudInitNoCloud']>): DiskImage {
+  const { vmi, disk, index, folder, report } = task;
+  const iso = source.secretRef
+    ? withSecret(task, (secretFolder) => cloudInitIso({ vmi, source, secretFolder }))
+    : cloudInitIso({ vmi, source });
   const path = join(folder, `disk${index}.iso`);
   writeFileSync(path, iso, { flag: 'wx', mode: 0o600 });
   report(`disk ${disk.name}: cloud-init, ${formatBytes(iso.length)}`);
   return { path, format: 'raw', isReadOnly: true, isEphemeral: true };
+}
+
+/** Root opens the folder that the node runtime mounted; what is in it is read as QEMU's user, who may see no more than the Pod may. */
+function withSecret<T>({ volume, env, privileges }: Task, use: (folder: string) => T): T {
+  const path = sandboxPath(join(SECRETS, folderName(volume.name)), env);
+  const here = privileges.asRoot(() => openSecret(path, volume.name));
+  try {
+    return use(`/proc/self/fd/${here}`);
+  } finally {
+    closeSync(here);
+  }
+}
+
+function openSecret(path: string, name: string): number {
+  try {
+    return openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  } catch (error) {
+    throw new UserError('VOLUME_MISSING', `the Secret of volume ${name} is not mounted`, { why: messageOf(error), cause: error });
+  }
 }
 
 function empty({ disk, index, folder, report }: Task, capacity: string | number): DiskImage {

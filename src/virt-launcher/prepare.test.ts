@@ -2,7 +2,18 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -188,3 +199,41 @@ for (const [name, text, disk, code] of REFUSED) {
     assert.deepEqual([...readdirSync(pod.privateFolder), ...readdirSync(pod.publicFolder)], []);
   });
 }
+
+test('a trap in the volumes of the Pod does not make root touch other files', {
+  timeout: DEADLINE_MS,
+  skip: !isRoot && 'only root can be trapped',
+}, async ({ signal }) => {
+  putFile(pod, 'disk/disk.img', bootSector('x'));
+  const victim = join(pod.image, 'victim');
+  mkdirSync(victim);
+  writeFileSync(join(victim, 'kept'), 'kept', { mode: 0o600 });
+  symlinkSync(victim, join(pod.privateFolder, 'disks'));
+  const started = await start(vmi(), signal);
+  assert.deepEqual(readdirSync(victim), ['kept']);
+  assert.equal(statSync(join(victim, 'kept')).uid, 0);
+  assert.equal(statSync(join(pod.image, 'disk/disk.img')).uid, 0, 'the image still belongs to the image store');
+  assert.equal(await quit(started), 0);
+});
+
+test('a volume that QEMU may not write to is named', { skip: !isRoot && 'the owner of a folder can always write to it' }, () => {
+  chownSync(pod.privateFolder, 0, 0);
+  const { status, stderr } = spawnSync(LAUNCHER, ['prepare'], {
+    env: { ...pod.env, KUBEVIRT_VMI: vmi() },
+    encoding: 'utf8',
+    timeout: DEADLINE_MS,
+  });
+  assert.equal(status, 1);
+  assert.match(stderr, /^error\[FILE_INACCESSIBLE\]: user 107 cannot write to the volume at \/var\/run\/kubevirt-private/);
+});
+
+test('cloud-init data comes from a Secret, read with the rights of the Pod', () => {
+  const folder = join(pod.env['CONTAINER_SANDBOX_MOUNT_POINT'] ?? '', 'var/run/kubevirt-private-secrets/seed');
+  mkdirSync(folder, { recursive: true });
+  const closed = join(pod.image, 'closed');
+  writeFileSync(closed, 'root only', { mode: 0o000 });
+  symlinkSync(closed, join(folder, 'userdata'));
+  const text = vmi({ disks: [{ name: 'seed' }] }, [{ name: 'seed', cloudInitNoCloud: { secretRef: { name: 's' } } }]);
+  const { stderr } = spawnSync(LAUNCHER, ['prepare'], { env: { ...pod.env, KUBEVIRT_VMI: text }, encoding: 'utf8', timeout: DEADLINE_MS });
+  assert.match(stderr, /^error\[CLOUD_INIT_SECRET_INVALID\]: key userdata of Secret s cannot be read/);
+});

@@ -4,6 +4,7 @@
  */
 import { accessSync, constants, mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { normaliseVmiSpec } from '../api/kubevirt/normalise-vmi-spec.ts';
 import type { VirtualMachineInstance } from '../api/kubevirt/virtual-machine-instance.ts';
 import { messageOf, UserError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
@@ -11,10 +12,9 @@ import { sandboxPath } from '../base/node/sandbox-path.ts';
 import { chooseAcceleration } from '../qemu/accelerator.ts';
 import { argumentsFor } from '../qemu/convert/arguments.ts';
 import type { DiskImage } from '../qemu/convert/input.ts';
-import { normaliseSpec } from '../qemu/convert/normalise-spec.ts';
 import { findQemu } from '../qemu/find-qemu.ts';
 import { makeImages } from './make-images.ts';
-import { become, giveAway, identityFor } from './privileges.ts';
+import { stepDown } from './privileges.ts';
 
 /** Sockets and logs; shared with virt-handler. */
 const PUBLIC = '/var/run/kubevirt';
@@ -29,17 +29,15 @@ export function prepare({ env, report }: { env: Environment; report: (line: stri
   const vmi = readVmi(env);
   const program = findQemu(env);
   const publicFolder = folder(PUBLIC, env);
-  process.umask(0o077);
-  process.chdir(publicFolder);
   // From QEMU's own folder: short, and open even when the folders above are closed to QEMU's user.
   const diskFolder = relative(publicFolder, join(folder(PRIVATE, env), 'disks'));
-  rmSync(diskFolder, { recursive: true, force: true }); // of a try that was killed
+  process.umask(0o077);
+  process.chdir(publicFolder);
+  const privileges = stepDown(env);
+  makeEmpty(diskFolder);
   try {
-    mkdirSync(diskFolder);
-    const images = makeImages({ vmi, folder: diskFolder, env, report });
-    const identity = identityFor(env);
-    if (identity) giveAway(diskFolder, identity);
-    if (identity) become(identity);
+    const images = makeImages({ vmi, folder: diskFolder, env, privileges, report });
+    privileges.dropForGood();
     checkAccess(images);
     const acceleration = chooseAcceleration(env);
     report(`acceleration: ${acceleration.accel} (${acceleration.why})`);
@@ -62,7 +60,7 @@ function readVmi(env: Environment): Pick<VirtualMachineInstance, 'metadata' | 's
   if (!isObject(vmi) || !isObject(vmi['metadata']) || !isObject(vmi['spec']) || !isObject(vmi['spec']['domain']))
     throw new UserError('VMI_INVALID', 'KUBEVIRT_VMI is not a VirtualMachineInstance', { why: 'it lacks metadata or spec.domain' });
   const { metadata, spec } = vmi as Pick<VirtualMachineInstance, 'metadata' | 'spec'>; // admission has checked the rest against the schema
-  return { metadata, spec: normaliseSpec({ ...spec, domain: { ...spec.domain, devices: spec.domain.devices ?? {} } }) };
+  return { metadata, spec: normaliseVmiSpec({ ...spec, domain: { ...spec.domain, devices: spec.domain.devices ?? {} } }) };
 }
 
 function parsed(text: string): unknown {
@@ -78,6 +76,19 @@ function folder(path: string, env: Environment): string {
     return realpathSync(sandboxPath(path, env));
   } catch (error) {
     throw new UserError('VOLUME_MISSING', `${path} is not mounted`, { why: messageOf(error), cause: error });
+  }
+}
+
+/** Files of a try that was killed go first. */
+function makeEmpty(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true });
+    mkdirSync(path);
+  } catch (error) {
+    throw new UserError('FILE_INACCESSIBLE', `user ${process.geteuid?.()} cannot write to the volume at ${PRIVATE}`, {
+      why: messageOf(error),
+      cause: error,
+    });
   }
 }
 

@@ -1,39 +1,53 @@
-/** Who QEMU runs as. The node runtime starts us as root where it can, because our own files may be unreadable for others; QEMU never is. */
-import { chownSync, readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+/**
+ * Who does what. The node runtime starts us as root where it can, because our own files and the image store may be closed to others; QEMU
+ * never is root. Other containers of the Pod may write to its volumes, so a path in a volume can be a trap for root. Hence we step down
+ * before anything in a volume is touched, and step up only to open what the node runtime itself has made.
+ */
+import { statSync } from 'node:fs';
 import { UserError } from '../base/errors.ts';
 
-export type Identity = { readonly uid: number; readonly gid: number };
+export type Privileges = {
+  /** Does one thing as root, if we were started as root. */
+  asRoot<T>(use: () => T): T;
+  /** Becomes QEMU's user for good. */
+  dropForGood(): void;
+};
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The user that upstream runs QEMU as; used when root starts us without saying another. */
 const QEMU_USER = 107;
+const ROOT = 0;
 
-/** Who to become, or undefined when we are not root and already are who we should be. */
-export function identityFor(env: Environment): Identity | undefined {
-  if (process.getuid?.() !== 0) return undefined;
+/** Steps down to the user that QEMU will run as; does nothing when we are not root and already are who we should be. */
+export function stepDown(env: Environment): Privileges {
   const uid = idOf(env, 'CONTAINER_RUN_AS_USER') ?? QEMU_USER;
-  return { uid, gid: idOf(env, 'CONTAINER_RUN_AS_GROUP') ?? uid };
-}
-
-/** Hands over the files that were made in `folder`, but not second names of files that belong to others (`base...`). */
-export function giveAway(folder: string, { uid, gid }: Identity): void {
-  chownSync(folder, uid, gid);
-  for (const name of readdirSync(folder)) if (name.startsWith('disk')) chownSync(join(folder, name), uid, gid);
-}
-
-/** Becomes that user for good: groups first, as only root may change them. */
-export function become({ uid, gid }: Identity): void {
-  process.setgroups?.([gid, ...kvmGroup()]);
-  process.setgid?.(gid);
-  process.setuid?.(uid);
+  const gid = idOf(env, 'CONTAINER_RUN_AS_GROUP') ?? uid;
+  if (process.getuid?.() !== ROOT || uid === ROOT) return { asRoot: (use) => use(), dropForGood() {} };
+  process.setgroups?.([gid, ...kvmGroup()]); // first: only root may change groups
+  process.setegid?.(gid);
+  process.seteuid?.(uid);
+  return {
+    asRoot(use) {
+      process.seteuid?.(ROOT);
+      try {
+        return use();
+      } finally {
+        process.seteuid?.(uid);
+      }
+    },
+    dropForGood() {
+      process.seteuid?.(ROOT); // as root these two also set the saved ids, so there is no way back
+      process.setgid?.(gid);
+      process.setuid?.(uid);
+    },
+  };
 }
 
 /** Hosts give /dev/kvm to a group; without it QEMU could not use what root can. */
 function kvmGroup(): number[] {
   try {
     const { gid, mode } = statSync('/dev/kvm');
-    return gid !== 0 && (mode & 0o060) === 0o060 ? [gid] : [];
+    return gid !== ROOT && (mode & 0o060) === 0o060 ? [gid] : [];
   } catch {
     return []; // no /dev/kvm
   }

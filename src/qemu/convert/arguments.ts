@@ -1,11 +1,11 @@
 /** From a VirtualMachineInstance to QEMU's arguments. Pure: the same instance on the same host always gives the same machine. */
+import { normaliseVmiSpec } from '../../api/kubevirt/normalise-vmi-spec.ts';
 import { consoleArguments } from './consoles.ts';
 import { standardDeviceArguments } from './devices.ts';
 import { diskArguments } from './disks.ts';
 import type { ConvertInput } from './input.ts';
 import { machineArguments } from './machine.ts';
 import { networkArguments } from './network.ts';
-import { normaliseSpec } from './normalise-spec.ts';
 import { specError } from './option-text.ts';
 
 /** Slots of the root bus that the board does not use itself. */
@@ -13,7 +13,7 @@ const PCI_SLOTS = 30;
 
 /** The arguments (without the program's name) that run this instance; a UserError names what cannot be run. */
 export function argumentsFor(input: ConvertInput): string[] {
-  const vmi = { ...input.vmi, spec: normaliseSpec(input.vmi.spec) };
+  const vmi = { ...input.vmi, spec: normaliseVmiSpec(input.vmi.spec) };
   const devices = [
     ...consoleArguments(vmi.spec),
     ...diskArguments(vmi.spec, input.files.images),

@@ -32,7 +32,7 @@ export function machineArguments({ vmi, host }: ConvertInput): string[] {
 }
 
 /** How much memory the guest sees: memory.guest, else the request, else the limit. */
-export function memoryBytes({ domain }: VmiSpec): number {
+function memoryBytes({ domain }: VmiSpec): number {
   const { requests, limits } = domain.resources ?? {};
   const [field, amount] = [
     ['spec.domain.memory.guest', domain.memory?.guest] as const,

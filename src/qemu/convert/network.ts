@@ -26,7 +26,7 @@ export function networkArguments(vmi: Vmi): string[] {
 }
 
 /** The cards of an instance: those listed, or one on the Pod's network unless that is switched off. */
-export function interfacesOf({ domain, networks }: VmiSpec): readonly Interface[] {
+function interfacesOf({ domain, networks }: VmiSpec): readonly Interface[] {
   const { interfaces, autoattachPodInterface } = domain.devices;
   if (interfaces?.length) return interfaces;
   if (networks?.length || autoattachPodInterface === false) return [];

@@ -13,7 +13,7 @@ export function specError(code: string, field: string, why: string, fix?: string
 }
 
 /** Text for a place where QEMU takes anything printable. */
-export function printable(text: string, field: string): string {
+function printable(text: string, field: string): string {
   if (UNPRINTABLE.test(text)) throw specError('TEXT_INVALID', field, 'it contains control characters');
   return text;
 }

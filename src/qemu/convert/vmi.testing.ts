@@ -25,15 +25,16 @@ export function input(devices: Devices = {}, spec: Partial<VmiSpec> = {}, domain
   return { vmi, host: { accel: 'tcg' }, files: { images: imagesFor(devices) } };
 }
 
-/** An overlay on a raw base for every disk. */
-export function imagesFor({ disks = [] }: Devices): ReadonlyMap<string, DiskImage> {
+/** An overlay on a raw base for every disk and every volume. */
+export function imagesFor({ disks = [] }: Devices, volumes: NonNullable<VmiSpec['volumes']> = []): ReadonlyMap<string, DiskImage> {
   const overlay = {
     path: '../private/o.qcow2',
     format: 'qcow2',
     base: { path: '../private/b', format: 'raw' },
     isEphemeral: true,
   } as const;
-  return new Map(disks.map(({ name, volumeName }) => [volumeName || name, overlay]));
+  const names = [...disks.map(({ name, volumeName }) => volumeName || name), ...volumes.map(({ name }) => name)];
+  return new Map(names.map((name) => [name, overlay]));
 }
 
 /** The values that follow an option, parsed when they are JSON. */
