@@ -1,0 +1,155 @@
+/**
+ * The serial port of one guest. This is the only client of its socket, and it always reads: a client that does not would stop
+ * the guest. Everybody who looks gets a copy; who does not keep up is dropped.
+ */
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import { connectUnixSocket } from '../../qemu/qmp/connect-socket.ts';
+import { Scrollback } from './scrollback.ts';
+import { readTail, trimLog } from './serial-log.ts';
+
+export type Viewer = {
+  /** A shared viewer gets what was written before it came, and leaves the others alone. */
+  readonly isShared: boolean;
+  /** False when the viewer is too slow. */
+  readonly send: (bytes: Buffer) => boolean;
+  readonly close: (why: string) => void;
+};
+export type SerialConsoleOptions = { readonly folder: string; readonly clock: Clock; readonly log: Logger };
+
+const SCROLLBACK_BYTES = 64 * 1024;
+const LOG_CAP_BYTES = 1024 * 1024;
+const LOG_KEEP_BYTES = 512 * 1024;
+/** The log is looked at once per this much output. */
+const TRIM_EVERY_BYTES = 128 * 1024;
+const MAX_UNSENT_INPUT_BYTES = 64 * 1024;
+const RETRY_MS = 1_000;
+/** A guest writes byte by byte; who looks gets the first at once and the rest in pieces. */
+const GATHER_MS = 10;
+
+export class SerialConsole {
+  readonly #options: SerialConsoleOptions;
+  readonly #abort = new AbortController();
+  readonly #viewers = new Set<Viewer>();
+  readonly #scrollback = new Scrollback(SCROLLBACK_BYTES);
+  #socket: Socket | undefined;
+  #isOpening = false;
+  #gathered: Buffer[] = [];
+  #isGathering = false;
+  #bytesSinceTrim = 0;
+  #trimming: Promise<void> | undefined;
+
+  constructor(options: SerialConsoleOptions) {
+    this.#options = options;
+  }
+
+  /** Connects if there is a serial port, and stays connected; calling it again is harmless. */
+  open(): void {
+    if (this.#isOpening) return;
+    this.#isOpening = true;
+    void this.#keepOpen().finally(() => {
+      this.#isOpening = false;
+    });
+  }
+
+  get isOpen(): boolean {
+    return this.#socket !== undefined;
+  }
+
+  /** Adds a viewer; one that does not share takes the place of the last one that did not. Returns how to leave. */
+  attach(viewer: Viewer): () => void {
+    if (!viewer.isShared) for (const other of this.#viewers) if (!other.isShared) this.#drop(other, 'another client took over the console');
+    const past = viewer.isShared ? this.#scrollback.read() : Buffer.alloc(0);
+    if (past.length > 0) viewer.send(past);
+    if (this.#abort.signal.aborted) viewer.close('the guest has ended');
+    else this.#viewers.add(viewer);
+    return () => this.#viewers.delete(viewer);
+  }
+
+  /** Types into the guest. Resolves when there is room for more. */
+  async write(bytes: Buffer, signal: AbortSignal): Promise<void> {
+    const socket = this.#socket;
+    if (!socket || socket.write(bytes) || socket.writableLength <= MAX_UNSENT_INPUT_BYTES) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    socket.once('drain', resolve).once('close', resolve);
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    await promise;
+    socket.off('drain', resolve).off('close', resolve);
+  }
+
+  close(): void {
+    this.#abort.abort();
+    this.#socket?.destroy();
+    for (const viewer of this.#viewers) this.#drop(viewer, 'the guest has ended');
+  }
+
+  get #logPath(): string {
+    return join(this.#options.folder, 'serial0.log');
+  }
+
+  async #keepOpen(): Promise<void> {
+    const { folder, clock, log } = this.#options;
+    const { signal } = this.#abort;
+    // What the guest wrote while nobody was connected is in the log only.
+    this.#scrollback.push(await readTail(this.#logPath, SCROLLBACK_BYTES));
+    while (!signal.aborted) {
+      try {
+        await this.#drain(await connectUnixSocket(join(folder, 'serial0.sock'), signal));
+      } catch (error) {
+        // A guest without a serial console has no socket; QEMU made all of them before it answered on QMP.
+        if (!signal.aborted) log.debug('no serial console', { error });
+        return;
+      }
+      await clock.sleep(RETRY_MS, signal);
+    }
+  }
+
+  #drain(socket: Socket): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#socket = socket;
+    socket.on('error', () => {}); // 'close' follows
+    socket.once('close', () => {
+      this.#socket = undefined;
+      resolve();
+    });
+    socket.on('data', (bytes) => this.#receive(bytes));
+    if (this.#abort.signal.aborted) socket.destroy();
+    return promise;
+  }
+
+  #receive(bytes: Buffer): void {
+    this.#gathered.push(bytes);
+    if (!this.#isGathering) void this.#show();
+    this.#bytesSinceTrim += bytes.length;
+    if (this.#bytesSinceTrim >= TRIM_EVERY_BYTES && !this.#trimming) this.#trim();
+  }
+
+  /** Sends on what came, and then what comes during each pause, until nothing came. */
+  async #show(): Promise<void> {
+    this.#isGathering = true;
+    while (this.#gathered.length > 0) {
+      const bytes = Buffer.concat(this.#gathered);
+      this.#gathered = [];
+      this.#scrollback.push(bytes);
+      for (const viewer of this.#viewers) if (!viewer.send(bytes)) this.#drop(viewer, 'too slow');
+      await this.#options.clock.sleep(GATHER_MS);
+    }
+    this.#isGathering = false;
+  }
+
+  #trim(): void {
+    this.#bytesSinceTrim = 0;
+    this.#trimming = trimLog(this.#logPath, { capBytes: LOG_CAP_BYTES, keepBytes: LOG_KEEP_BYTES })
+      .catch((error: unknown) => this.#options.log.warn('cannot shorten the serial log', { error }))
+      .finally(() => {
+        this.#trimming = undefined;
+      });
+  }
+
+  #drop(viewer: Viewer, why: string): void {
+    this.#viewers.delete(viewer);
+    viewer.close(why);
+  }
+}

@@ -1,0 +1,53 @@
+/**
+ * The file in which QEMU keeps what the guest wrote to its serial port. QEMU appends (O_APPEND), so the file may be cut in
+ * place. It lies in a folder that the guest's process may write to: only a plain file with one name is ever touched.
+ */
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+
+/** The last bytes of the log; nothing when there is none. */
+export async function readTail(path: string, maxBytes: number): Promise<Buffer> {
+  const file = await openPlainFile(path, constants.O_RDONLY);
+  try {
+    return file ? await tailOf(file, maxBytes) : Buffer.alloc(0);
+  } finally {
+    await file?.close();
+  }
+}
+
+/** Cuts a log that has grown over `capBytes` to its last `keepBytes`. What QEMU writes in between may end up before them, or be lost. */
+export async function trimLog(
+  path: string,
+  { capBytes, keepBytes }: { readonly capBytes: number; readonly keepBytes: number },
+): Promise<void> {
+  const file = await openPlainFile(path, constants.O_RDWR | constants.O_APPEND);
+  try {
+    if (!file || (await file.stat()).size <= capBytes) return;
+    const kept = await tailOf(file, keepBytes);
+    await file.truncate(0);
+    await file.appendFile(kept);
+  } finally {
+    await file?.close();
+  }
+}
+
+/** Does not follow a symlink and does not wait on a FIFO. */
+async function openPlainFile(path: string, flags: number): Promise<FileHandle | undefined> {
+  let file: FileHandle;
+  try {
+    file = await open(path, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch {
+    return undefined; // not there, or not what it should be: either way there is no log
+  }
+  const stat = await file.stat();
+  if (stat.isFile() && stat.nlink === 1) return file;
+  await file.close();
+  return undefined;
+}
+
+async function tailOf(file: FileHandle, maxBytes: number): Promise<Buffer> {
+  const { size } = await file.stat();
+  const length = Math.min(size, maxBytes);
+  const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, size - length);
+  return buffer.subarray(0, bytesRead);
+}

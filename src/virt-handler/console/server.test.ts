@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import { WebSocket } from 'ws';
+import { systemClock } from '../../base/clock.ts';
+import { silentLogger } from '../../base/log.ts';
+import { ensurePki, type KeyPair, type Pki, VIRT_HANDLER_CLIENT_NAME, VIRT_HANDLER_SERVER_NAME } from '../../base/node/pki.ts';
+import { until } from '../../testing/until.ts';
+import { startGuest } from '../guest.testing.ts';
+import { SerialConsole } from './serial-console.ts';
+import { startConsoleServer } from './server.ts';
+
+describe('the console server, with a real guest', () => {
+  let folder = '';
+  let pki: Pki;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'kubevirt-ts-'));
+    pki = await ensurePki(join(folder, 'pki'), systemClock);
+  });
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  test('what is typed comes back', async (t) => {
+    const { connect } = await serve(t);
+    const client = connect('', ['plain.kubevirt.io']);
+    await client.opened;
+    assert.equal(client.socket.protocol, 'plain.kubevirt.io');
+    client.socket.send(Buffer.from('hello'));
+    await until(() => client.text().endsWith('hello'));
+  });
+
+  test('a second plain client closes the first, and leaves shared ones alone', async (t) => {
+    const { connect } = await serve(t);
+    const [shared, first] = [connect('?shared=true'), connect()];
+    await Promise.all([shared.opened, first.opened]);
+    const second = connect();
+    assert.match(await first.closed, /another client took over/);
+    second.socket.send('x');
+    await until(() => second.text() === 'x' && shared.text().endsWith('x'));
+  });
+
+  test('a shared client sees what was written before it came', async (t) => {
+    const { connect } = await serve(t);
+    const first = connect('?shared=true');
+    await first.opened;
+    first.socket.send('hello');
+    await until(() => first.text().endsWith('!hello'));
+    const second = connect('?shared=true');
+    await until(() => second.text().endsWith('!hello'));
+  });
+
+  test('a client that does not read does not stop the guest', async (t) => {
+    const { connect } = await serve(t);
+    const [lazy, eager] = [connect('?shared=true'), connect('?shared=true')];
+    await Promise.all([lazy.opened, eager.opened]);
+    lazy.socket.pause();
+    eager.socket.send('f');
+    const start = eager.bytes();
+    await until(() => eager.bytes() > start + 100_000, '100 kB of output');
+    lazy.socket.terminate();
+  });
+
+  test('a viewer that is too slow is dropped, the others are not', async (t) => {
+    const { serial, connect } = await serve(t);
+    const { promise: dropped, resolve } = Promise.withResolvers<string>();
+    serial.attach({ isShared: true, send: () => false, close: resolve });
+    const client = connect();
+    await client.opened;
+    client.socket.send('x');
+    assert.equal(await dropped, 'too slow');
+    await until(() => client.text() === 'x');
+  });
+
+  test('the end of the guest ends the connection', async (t) => {
+    const { connect, serial } = await serve(t);
+    const client = connect();
+    await client.opened;
+    serial.close();
+    assert.equal(await client.closed, 'the guest has ended');
+  });
+
+  test('another path, another guest: not found', async (t) => {
+    const { port } = await serve(t);
+    assert.equal(await refusal(open(port, pki.virtHandlerClient, '/v1/namespaces/default/virtualmachineinstances/other/console')), 404);
+    assert.equal(await refusal(open(port, pki.virtHandlerClient, '/v1/namespaces/default/virtualmachineinstances/db/console/..%2f')), 404);
+  });
+
+  test('a certificate of the same authority with another name is not enough', async (t) => {
+    const { port } = await serve(t);
+    // virt-api's own certificate is for serving; TLS refuses it as a client's already, whatever its name.
+    await assert.rejects(once(open(port, pki.virtApi), 'open'));
+  });
+
+  test('a client that the list does not name is refused', async (t) => {
+    const { port } = await serve(t, ['somebody-else']);
+    assert.equal(await refusal(open(port, pki.virtHandlerClient)), 403);
+  });
+
+  test('no certificate, or one of another authority, is no client', async (t) => {
+    const { port } = await serve(t);
+    await assert.rejects(once(open(port, undefined), 'open'));
+    await assert.rejects(once(open(port, pki.frontProxyClient), 'open'));
+  });
+
+  async function serve(t: TestContext, allowedClients = [VIRT_HANDLER_CLIENT_NAME]) {
+    const guest = await startGuest(t);
+    const serial = new SerialConsole({ folder: guest.folder, clock: systemClock, log: silentLogger });
+    t.after(() => serial.close());
+    serial.open();
+    await until(() => serial.isOpen);
+    const certs = { ...pki.virtHandler, ca: pki.kubevirtCa };
+    const consoleOf = (key: string) => (key === 'default/db' ? serial : undefined);
+    const server = await startConsoleServer({ certs, allowedClients, host: '127.0.0.1', port: 0, log: silentLogger, consoleOf });
+    t.after(() => server.close());
+    const connect = (query = '', protocols: string[] = []) =>
+      collect(open(server.port, pki.virtHandlerClient, `${PATH}${query}`, protocols));
+    return { port: server.port, serial, connect };
+  }
+
+  function open(port: number, client: KeyPair | undefined, path = PATH, protocols: string[] = []): WebSocket {
+    const identity = client && { cert: client.cert, key: client.key };
+    const options = { ...identity, ca: pki.kubevirtCa, servername: VIRT_HANDLER_SERVER_NAME };
+    return new WebSocket(`wss://127.0.0.1:${port}${path}`, protocols, options);
+  }
+});
+
+const PATH = '/v1/namespaces/default/virtualmachineinstances/db/console';
+
+function collect(socket: WebSocket) {
+  const chunks: Buffer[] = [];
+  socket.on('message', (data: Buffer) => chunks.push(data));
+  socket.on('error', () => {});
+  const text = () => Buffer.concat(chunks).toString();
+  const bytes = () => chunks.reduce((sum, { length }) => sum + length, 0);
+  const closed = once(socket, 'close').then(([, reason]) => String(reason));
+  return { socket, text, bytes, closed, opened: once(socket, 'open') };
+}
+
+async function refusal(socket: WebSocket): Promise<number | undefined> {
+  socket.on('error', () => {});
+  const [, response] = await once(socket, 'unexpected-response');
+  socket.terminate();
+  return response.statusCode;
+}

@@ -1,0 +1,136 @@
+/**
+ * Where virt-api reaches the consoles of this node's guests: a WebSocket over TLS for one client, known by its certificate.
+ * Whether a user may look was decided by the API server before; nobody else gets here.
+ */
+import type { IncomingMessage } from 'node:http';
+import { createServer, type ServerOptions } from 'node:https';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
+import { type RawData, type WebSocket, WebSocketServer } from 'ws';
+import { keyOf } from '../../api/meta.ts';
+import { STATUS_CODES, type StatusReason } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { SerialConsole, Viewer } from './serial-console.ts';
+
+export type Certificates = { readonly cert: string; readonly key: string; readonly ca: string };
+export type ConsoleServerOptions = {
+  readonly certs: Certificates;
+  /** Common names that a client certificate may have. */
+  readonly allowedClients: readonly string[];
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly log: Logger;
+  /** The console of `namespace/name`, when that guest is on this node. */
+  readonly consoleOf: (key: string) => SerialConsole | undefined;
+};
+export type ConsoleServer = { readonly port: number; renew(certs: Certificates): void; close(): Promise<void> };
+
+const PATH = /^\/v1\/namespaces\/([a-z0-9-]{1,63})\/virtualmachineinstances\/([a-z0-9.-]{1,253})\/console$/;
+const SUBPROTOCOL = 'plain.kubevirt.io';
+const MAX_UNSENT_BYTES = 1024 * 1024;
+const MAX_MESSAGE_BYTES = 1024 * 1024;
+const NORMAL_CLOSURE = 1000;
+
+/** Listens until closed. */
+export async function startConsoleServer(options: ConsoleServerOptions): Promise<ConsoleServer> {
+  const { certs, host, port, log } = options;
+  const server = createServer(tlsOptions(certs), (_request, response) => response.writeHead(426).end());
+  const webSockets = new WebSocketServer({
+    noServer: true,
+    perMessageDeflate: false,
+    maxPayload: MAX_MESSAGE_BYTES,
+    handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
+  });
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on('error', () => socket.destroy());
+    const found = find(request, options);
+    if ('refusal' in found) return refuse(socket, found);
+    webSockets.handleUpgrade(request, socket, head, (webSocket) => serve(webSocket, found));
+  });
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve));
+  server.on('error', (error) => log.error('console server failed', { error }));
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address ? address.port : port,
+    renew: (next) => server.setSecureContext(tlsOptions(next)),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}
+
+function tlsOptions({ cert, key, ca }: Certificates): ServerOptions {
+  return { cert, key, ca, requestCert: true, rejectUnauthorized: true, minVersion: 'TLSv1.3', handshakeTimeout: 10_000 };
+}
+
+type Found = { readonly serial: SerialConsole; readonly isShared: boolean };
+type Refusal = { readonly refusal: StatusReason; readonly message: string };
+
+function find(request: IncomingMessage, { allowedClients, consoleOf }: ConsoleServerOptions): Found | Refusal {
+  const { authorized, ...peer } = peerOf(request.socket as TLSSocket); // the server speaks nothing but TLS
+  if (!authorized || !allowedClients.includes(peer.commonName)) {
+    return { refusal: 'Forbidden', message: `consoles are not for the client ${JSON.stringify(peer.commonName)}` };
+  }
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'https://virt-handler');
+  const [, namespace, name] = PATH.exec(pathname) ?? [];
+  if (namespace === undefined || name === undefined) return { refusal: 'NotFound', message: `there is nothing at ${pathname}` };
+  const serial = consoleOf(keyOf({ namespace, name }));
+  if (!serial?.isOpen) return { refusal: 'NotFound', message: `the guest ${namespace}/${name} has no serial console here` };
+  return { serial, isShared: searchParams.get('shared') === 'true' };
+}
+
+function peerOf(socket: TLSSocket): { readonly authorized: boolean; readonly commonName: string } {
+  const commonName: unknown = socket.getPeerCertificate()?.subject?.CN;
+  // A name given twice comes as a list, and is none that we gave.
+  return { authorized: socket.authorized, commonName: typeof commonName === 'string' ? commonName : '' };
+}
+
+function refuse(socket: Duplex, { refusal, message }: Refusal): void {
+  const code = STATUS_CODES[refusal];
+  const body = JSON.stringify({ apiVersion: 'v1', kind: 'Status', metadata: {}, status: 'Failure', reason: refusal, code, message });
+  const head = [
+    `HTTP/1.1 ${code} ${refusal}`,
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+function serve(webSocket: WebSocket, { serial, isShared }: Found): void {
+  const gone = new AbortController();
+  webSocket.once('close', () => gone.abort());
+  webSocket.on('error', () => webSocket.terminate());
+  webSocket.on('message', (data) => {
+    // Nothing more is read from a client until the guest has taken what it typed.
+    webSocket.pause();
+    void serial.write(bytesOf(data), gone.signal).finally(() => webSocket.resume());
+  });
+  webSocket.once('close', serial.attach(viewerFor(webSocket, isShared)));
+}
+
+function viewerFor(webSocket: WebSocket, isShared: boolean): Viewer {
+  return {
+    isShared,
+    send: (bytes) => {
+      if (webSocket.bufferedAmount > MAX_UNSENT_BYTES) return false;
+      if (webSocket.readyState === webSocket.OPEN) webSocket.send(bytes, { binary: true });
+      return true;
+    },
+    close: (why) => webSocket.close(NORMAL_CLOSURE, why),
+  };
+}
+
+function bytesOf(data: RawData): Buffer {
+  if (Array.isArray(data)) return Buffer.concat(data);
+  return Buffer.isBuffer(data) ? data : Buffer.from(data);
+}

@@ -1,0 +1,46 @@
+/** Starts the agent of one node: its guests, their consoles, its heartbeat. */
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/log.ts';
+import { VIRT_HANDLER_CLIENT_NAME } from '../base/node/pki.ts';
+import type { Client } from '../client/client.ts';
+import { type Certificates, startConsoleServer } from './console/server.ts';
+import { runHeartbeat } from './heartbeat.ts';
+import { runVmiController } from './vmi/controller.ts';
+import { Domains } from './vmi/domains.ts';
+
+export type VirtHandlerOptions = {
+  readonly client: Client;
+  readonly nodeName: string;
+  /** The folder with `pods/<uid>/volumes/...` in it. */
+  readonly kubeletRoot: string;
+  /** Our own certificate and key, and the authority that signs those of virt-api. */
+  readonly certs: Certificates;
+  /** Common names that may look at consoles. */
+  readonly allowedClients?: readonly string[];
+  readonly host: string;
+  readonly port: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+};
+export type VirtHandler = {
+  readonly consolePort: number;
+  /** Uses new certificates for connections made from now on. */
+  renewCertificates(certs: Certificates): void;
+  /** Resolves when everything has ended after the signal aborted. Guests go on; the next handler finds them. */
+  readonly stopped: Promise<void>;
+};
+
+/** Resolves when consoles can be reached; runs until the signal aborts. */
+export async function startVirtHandler(options: VirtHandlerOptions): Promise<VirtHandler> {
+  const { client, nodeName, kubeletRoot, certs, host, port, clock, signal, allowedClients = [VIRT_HANDLER_CLIENT_NAME] } = options;
+  const log = options.log.with({ component: 'virt-handler' });
+  const domains = new Domains({ kubeletRoot, clock, log });
+  const server = await startConsoleServer({ certs, allowedClients, host, port, log, consoleOf: (key) => domains.consoleOf(key) });
+  const common = { client, nodeName, clock, log, signal };
+  const stopped = Promise.all([runVmiController({ ...common, domains }), runHeartbeat(common)]).then(async () => {
+    domains.close();
+    await server.close();
+  });
+  return { consolePort: server.port, renewCertificates: (next) => server.renew(next), stopped };
+}

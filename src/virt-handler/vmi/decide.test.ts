@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { ObjectMeta } from '../../api/meta.ts';
+import { timestamp } from '../../base/clock.ts';
+import { explain } from '../../reconcile/decision.ts';
+import { launcherPod, tinySpec, vmi } from '../../testing/builders.ts';
+import { decideVmi, type VmiDecision } from './decide.ts';
+import type { ObservedVmi } from './observed.ts';
+import { deleted, deleting, domain, endedPod, final, gone, livePod, lost, now, running, scheduled, World } from './world.testing.ts';
+
+const PATCH = 'patch VirtualMachineInstance default/db';
+const DELETE_POD = 'delete Pod default/virt-launcher-db-abcde';
+const SHOWN = `${PATCH}: what QEMU shows has changed`;
+const IS_RUNNING = [`${PATCH}: the guest is running`, 'Normal Created', 'Normal Started'];
+const ASKED = ['Normal ShuttingDown', 'look again in 5s'];
+const CUT_OFF = [`${PATCH}: the guest did not power off within 30 s`, 'Normal Deleted'];
+const POWERED_OFF = [`${PATCH}: the guest powered off`, 'Normal Stopped'];
+const startPaused = { ...scheduled(), spec: { ...tinySpec, startStrategy: 'Paused' as const } };
+
+/** What is seen, unless a case says otherwise: a VMI that has been running for a while, and its Pod. */
+const usual = { vmi: running(), pod: livePod(), domain: domain('running'), now };
+
+type Case = [string, Partial<ObservedVmi>, string[]];
+
+const starting: Case[] = [
+  ['phases before Scheduled are virt-controller’s', { vmi: vmi('Scheduling') }, []],
+  ['a guest that runs makes its VMI Running', { vmi: scheduled() }, IS_RUNNING],
+  ['a guest that powered off unseen was Running first', { vmi: scheduled(), domain: domain('shutdown') }, IS_RUNNING],
+  ['a guest that is to start paused is Running', { vmi: startPaused, domain: domain('prelaunch') }, IS_RUNNING],
+  [
+    'a guest that waits unasked is let run',
+    { vmi: scheduled(), domain: domain('prelaunch') },
+    ['qmp cont: nobody asked the guest to wait'],
+  ],
+  ['QEMU that has not come yet is waited for', { vmi: scheduled(), domain: domain('absent', lost) }, ['look again in 180s']],
+  [
+    'QEMU that never comes fails its VMI',
+    { vmi: scheduled(), domain: domain('absent', lost), now: now + 180_000 },
+    [`${PATCH}: QEMU has not answered within 180 s`, 'Warning Stopped', `${DELETE_POD}: QEMU has not answered within 180 s`],
+  ],
+  [
+    'a launcher that fails takes its VMI along',
+    { vmi: scheduled(), pod: endedPod(1), domain: domain('absent', lost) },
+    [`${PATCH}: QEMU ended with exit code 1 (Error): no disk`, 'Warning Stopped'],
+  ],
+];
+
+const living: Case[] = [
+  ['nothing is written for a guest that just runs', {}, []],
+  ['a lost connection alone changes nothing', { domain: domain('running', lost) }, []],
+  ['a handler that has just come back changes nothing', { domain: domain('connecting', lost) }, []],
+  ['a pause is shown', { domain: domain('paused') }, [SHOWN]],
+  ['a disk error is told', { domain: domain('io-error') }, [SHOWN, 'Warning IOerror']],
+  ['a QEMU that does not answer is shown', { domain: domain('unresponsive') }, [SHOWN]],
+];
+
+const ending: Case[] = [
+  ['a guest that powers off has succeeded', { domain: domain('shutdown') }, POWERED_OFF],
+  ['that it powered off is remembered when QEMU is gone', { domain: domain('shutdown', gone), pod: undefined }, POWERED_OFF],
+  ['a panic is a failure', { domain: domain('panicked') }, [`${PATCH}: the guest panicked`, 'Warning GuestPanicked', 'Warning Stopped']],
+  ['a QEMU that was killed is a crash', { domain: domain('running', gone) }, [`${PATCH}: QEMU is gone`, 'Warning Stopped']],
+  [
+    'a QEMU that was ended by a signal says so',
+    { domain: domain('running', { ...gone, shutdownReason: 'host-signal' }) },
+    [`${PATCH}: QEMU was ended from outside (host-signal)`, 'Warning Stopped'],
+  ],
+  [
+    'a container that was killed is a crash',
+    { pod: endedPod(137), domain: domain('running', lost) },
+    [`${PATCH}: QEMU ended with exit code 137 (Error): no disk`, 'Warning Stopped'],
+  ],
+  ['a Pod that was removed by force is a crash', { pod: undefined }, [`${PATCH}: the launcher Pod is gone`, 'Warning Stopped']],
+];
+
+const stopping: Case[] = [
+  ['deletion asks the guest to power off', deleting(0), [...ASKED, 'qmp system_powerdown: VMI is being deleted']],
+  [
+    'so does deletion of its Pod, whose stamp is the end of its grace period',
+    {
+      pod: { ...livePod(), metadata: podMeta({ deletionTimestamp: timestamp(now + 45_000), deletionGracePeriodSeconds: 45 }) },
+      stoppingSince: now,
+    },
+    [...ASKED, 'qmp system_powerdown: launcher Pod is being deleted'],
+  ],
+  ['it is not asked again at once', deleting(2000, { powerdownAt: now }), ['look again in 3s']],
+  [
+    'it is asked again after five seconds',
+    deleting(5000, { powerdownAt: now }),
+    ['look again in 5s', 'qmp system_powerdown: VMI is being deleted'],
+  ],
+  ['the end of the grace period is not overslept', deleting(28_000, { powerdownAt: now + 25_000 }), ['look again in 2s']],
+  ['a guest that obeys has succeeded', { ...deleting(3000), domain: domain('shutdown') }, POWERED_OFF],
+  ['a guest that does not obey is cut off', deleting(30_000), CUT_OFF],
+  [
+    'a QEMU that does not answer is cut off with its Pod',
+    { ...deleting(30_000), domain: domain('unresponsive') },
+    [...CUT_OFF, `${DELETE_POD}: the guest did not power off within 30 s`],
+  ],
+  ['a handler that comes back late keeps to the time of deletion', { ...deleting(31_000), stoppingSince: now + 30_500 }, CUT_OFF],
+  ['grace period 0 is no failure', { ...deleting(0), vmi: deleted(0) }, [`${PATCH}: deletion without a grace period`, 'Normal Deleted']],
+  [
+    'grace period 0, QEMU already gone',
+    { ...deleting(0), vmi: deleted(0), domain: domain('running', gone) },
+    [`${PATCH}: deletion without a grace period`, 'Normal Deleted'],
+  ],
+  [
+    'a guest that crashes while it stops has failed',
+    { ...deleting(3000), domain: domain('running', gone) },
+    [`${PATCH}: QEMU is gone`, 'Warning Stopped'],
+  ],
+  [
+    'a guest that has not run yet is not waited for',
+    { ...deleting(0), vmi: deleted(30, scheduled()), domain: domain('absent', lost) },
+    [`${PATCH}: deletion before the guest ran`, 'Normal Deleted'],
+  ],
+];
+
+const clearing: Case[] = [
+  [
+    'QEMU is ended when the end of the guest is written',
+    { vmi: final('Succeeded'), domain: domain('shutdown') },
+    ['look again in 5s', 'qmp quit: VMI is Succeeded'],
+  ],
+  ['a VMI that somebody else failed loses its QEMU too', { vmi: final('Failed') }, ['look again in 5s', 'qmp quit: VMI is Failed']],
+  ['a final VMI without QEMU needs nothing', { vmi: final('Failed'), domain: domain('running', gone) }, []],
+  ['a QEMU that will not go is given time', { vmi: final('Failed'), domain: domain('unresponsive') }, ['look again in 30s']],
+  [
+    'and then goes with its Pod',
+    { vmi: final('Failed'), domain: domain('unresponsive'), now: now + 30_000 },
+    [`${DELETE_POD}: VMI is Failed and QEMU does not answer`],
+  ],
+];
+
+describe('decideVmi', () => {
+  for (const [name, seen, expected] of [...starting, ...living, ...ending, ...stopping, ...clearing]) {
+    test(name, () => assert.deepEqual(told(decideVmi({ ...usual, ...seen })), expected));
+  }
+
+  test('Running is written with its time and the address of the guest', () => {
+    const seen = { ...usual, vmi: scheduled(), domain: domain('running', { macs: ['52:54:00:12:34:56'] }), now: now + 1500 };
+    assert.deepEqual(patchOf(decideVmi(seen)), {
+      status: {
+        phase: 'Running',
+        phaseTransitionTimestamps: [
+          { phase: 'Scheduled', phaseTransitionTimestamp: '2026-01-01T00:00:00Z' },
+          { phase: 'Running', phaseTransitionTimestamp: '2026-01-01T00:00:01Z' },
+        ],
+        interfaces: [{ name: 'default', mac: '52:54:00:12:34:56', ipAddress: '10.244.0.5', ipAddresses: ['10.244.0.5'] }],
+      },
+    });
+  });
+
+  test('Paused is there only while the guest is paused', () => {
+    const ready = { type: 'Ready', status: 'True' as const };
+    const seen = { ...usual, vmi: running({ conditions: [ready, { type: 'Paused', status: 'True', reason: 'PausedByUser' }] }) };
+    assert.deepEqual(decideVmi({ ...seen, domain: domain('paused') }).actions, []);
+    assert.deepEqual(patchOf(decideVmi(seen)), { status: { conditions: [ready] } });
+  });
+});
+
+describe('a guest, run until nothing changes', () => {
+  test('starts, and is left alone', () => {
+    const world = new World({ vmi: scheduled(), domain: domain('prelaunch') });
+    world.settle();
+    assert.deepEqual(
+      [world.phases, world.events],
+      [
+        ['Scheduled', 'Running'],
+        ['Normal Created', 'Normal Started'],
+      ],
+    );
+  });
+
+  test('powers off, is reported and cleared away', () => {
+    const world = new World({ vmi: scheduled(), domain: domain('shutdown') });
+    world.settle();
+    assert.deepEqual(
+      [world.phases, world.events, world.domain.isGone],
+      [['Scheduled', 'Running', 'Succeeded'], ['Normal Created', 'Normal Started', 'Normal Stopped'], true],
+    );
+  });
+
+  test('is deleted and obeys at the second request', () => {
+    const world = new World({ vmi: deleted(30), domain: domain('running'), obeysAfter: 2 });
+    world.settle();
+    assert.deepEqual(
+      [world.phases, world.events, world.now - now, world.domain.isGone],
+      [['Running', 'Succeeded'], ['Normal ShuttingDown', 'Normal Stopped'], 5_000, true],
+    );
+  });
+
+  for (const state of ['running', 'unresponsive'] as const) {
+    test(`is deleted while ${state} and does not obey`, () => {
+      const world = new World({ vmi: deleted(12), domain: domain(state) });
+      world.settle();
+      assert.deepEqual([world.phases, world.now - now, world.domain.isGone], [['Running', 'Failed'], 12_000, true]);
+    });
+  }
+});
+
+/** What follows, in order; an event that belongs to a write comes after it, one that stands alone is its own line. */
+function told(decision: VmiDecision): string[] {
+  const rendered = explain(decision);
+  const actions = decision.actions.flatMap((action, index) => {
+    const event = action.event ? [`${action.event.type} ${action.event.reason}`] : [];
+    return action.do === 'record' ? event : [rendered[index] ?? '', ...event];
+  });
+  const commands = decision.commands.map(({ command, because }) => `qmp ${command}: ${because}`);
+  return [...actions, ...rendered.slice(decision.actions.length), ...commands];
+}
+
+function patchOf(decision: VmiDecision): object | undefined {
+  const [action] = decision.actions;
+  return action?.do === 'patch' ? action.patch : undefined;
+}
+
+function podMeta(more: Partial<ObjectMeta>): ObjectMeta {
+  return { ...launcherPod({}).metadata, ...more };
+}

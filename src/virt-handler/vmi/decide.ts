@@ -1,0 +1,242 @@
+/**
+ * What should happen to one VMI on this node, given its launcher Pod and what its QEMU says. First match wins.
+ *
+ *   what is seen                                      what follows
+ *   VMI is final, QEMU answers                        quit
+ *   VMI is final, QEMU does not answer                delete the Pod once 30 s have passed
+ *   VMI is not Scheduled yet                          leave it: the phases before are virt-controller's
+ *   Scheduled, the guest runs or has run              Running (Created, Started)
+ *   guest panicked                                    Failed (GuestPanicked, Stopped)
+ *   guest powered off                                 Succeeded (Stopped)
+ *   QEMU is gone, deletion with grace period 0        Succeeded (Deleted)
+ *   QEMU is gone, the grace period is over            Failed (Deleted)
+ *   QEMU is gone                                      Failed (Warning Stopped)
+ *   Scheduled, no QEMU for 3 min                      Failed (Warning Stopped), delete the Pod
+ *   deletion, grace period 0                          Succeeded (Deleted)
+ *   deletion before the guest ran                     Failed (Deleted)
+ *   deletion, the grace period is over                Failed (Deleted); delete the Pod when QEMU does not answer
+ *   deletion                                          system_powerdown at once and every 5 s (ShuttingDown)
+ *   QEMU waits to start, nobody asked it to wait      cont
+ *   anything else                                     keep conditions and interfaces as they are seen
+ *
+ * Deletion is that of the VMI or of its Pod. A final phase is written first, and QEMU ended in the next pass: how a guest
+ * ended is never lost. No command depends on a write of the same decision.
+ *
+ * Pure: no clock, no I/O. `observe.ts` gathers the input, the controller performs the actions, `act.ts` the commands.
+ */
+import { isPodFinal, type Pod } from '../../api/core/pod.ts';
+import { COMPUTE_CONTAINER } from '../../api/kubevirt/names.ts';
+import { gracePeriodSecondsOf, isFinal, type VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { conditionOf, isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
+import { diffAsMergePatch } from '../../base/json.ts';
+import type { Action, Decision, EventToRecord } from '../../reconcile/decision.ts';
+import { type Domain, type DomainCommand, hasEnded } from './domain.ts';
+import { mustStop, type ObservedVmi } from './observed.ts';
+import { deriveVmiStatus, type StatusChange } from './status.ts';
+
+export type Command = { readonly command: DomainCommand; readonly because: string };
+export type VmiDecision = Decision & { readonly commands: readonly Command[] };
+
+const POWERDOWN_EVERY_MS = 5_000;
+const QUIT_PATIENCE_MS = 30_000;
+const START_PATIENCE_MS = 180_000;
+
+const RULES: readonly [(seen: ObservedVmi) => boolean, (seen: ObservedVmi) => VmiDecision][] = [
+  [({ vmi }) => isFinal(vmi), clearAway],
+  [({ vmi }) => !isPhase(vmi, 'Scheduled') && !isPhase(vmi, 'Running'), () => decision({})],
+  [(seen) => isPhase(seen.vmi, 'Scheduled') && hasRun(seen), reportRunning],
+  [({ domain }) => domain.state === 'panicked', reportPanic],
+  [({ domain }) => domain.state === 'shutdown', reportShutdown],
+  [isGone, reportGone],
+  [(seen) => isPhase(seen.vmi, 'Scheduled') && !canBeAsked(seen.domain) && startDeadlineOf(seen) <= seen.now, giveUpStart],
+  [(seen) => mustStop(seen) && gracePeriodSecondsOf(seen.vmi) === 0, cutOff],
+  [(seen) => mustStop(seen) && hasNotRun(seen), cancelStart],
+  [(seen) => mustStop(seen) && deadlineOf(seen) <= seen.now, cutOffLate],
+  [mustStop, askToPowerOff],
+  [({ vmi, domain }) => domain.state === 'prelaunch' && vmi.spec.startStrategy !== 'Paused', letRun],
+  [() => true, keepCurrent],
+];
+
+/** Applies the first rule that matches. */
+export function decideVmi(seen: ObservedVmi): VmiDecision {
+  const [, then] = RULES.find(([matches]) => matches(seen)) ?? [undefined, keepCurrent];
+  return then(seen);
+}
+
+function clearAway(seen: ObservedVmi): VmiDecision {
+  const { vmi, pod, domain, now } = seen;
+  const because = `VMI is ${vmi.status?.phase}`;
+  if (isGone(seen)) return decision({});
+  if (canBeAsked(domain)) return decision({ commands: [{ command: 'quit', because }], lookAgainAfterMs: POWERDOWN_EVERY_MS });
+  const waitMs = (reachedAt(vmi, vmi.status?.phase) ?? now) + QUIT_PATIENCE_MS - now;
+  if (waitMs > 0) return decision({ lookAgainAfterMs: waitMs });
+  return decision({ actions: endPod(pod, `${because} and QEMU does not answer`) });
+}
+
+function reportRunning(seen: ObservedVmi): VmiDecision {
+  const actions = write(seen, { phase: 'Running' }, 'the guest is running', event('Created', 'The virtual machine was created.'));
+  return decision({ actions: [...actions, record('Started', 'The guest was started.')] });
+}
+
+function reportPanic(seen: ObservedVmi): VmiDecision {
+  const because = 'the guest panicked';
+  const actions = write(seen, { phase: 'Failed', reason: 'GuestPanicked' }, because, warning('GuestPanicked', 'The guest panicked.'));
+  return decision({ actions: [...actions, { do: 'record', because, event: warning('Stopped', 'The guest crashed.') }] });
+}
+
+function reportShutdown(seen: ObservedVmi): VmiDecision {
+  return decision({ actions: write(seen, { phase: 'Succeeded' }, 'the guest powered off', event('Stopped', 'The guest was shut down.')) });
+}
+
+function reportGone(seen: ObservedVmi): VmiDecision {
+  if (mustStop(seen) && gracePeriodSecondsOf(seen.vmi) === 0) return cutOff(seen);
+  if (mustStop(seen) && deadlineOf(seen) <= seen.now) return cutOffLate(seen);
+  const how = howItEnded(seen);
+  const reason = isPhase(seen.vmi, 'Running') ? 'QEMUExited' : 'LauncherFailed';
+  return decision({ actions: write(seen, { phase: 'Failed', reason }, how, warning('Stopped', `The guest crashed: ${how}.`)) });
+}
+
+function giveUpStart(seen: ObservedVmi): VmiDecision {
+  const because = `QEMU has not answered within ${START_PATIENCE_MS / 1000} s`;
+  const actions = write(seen, { phase: 'Failed', reason: 'LauncherUnresponsive' }, because, warning('Stopped', `${because}.`));
+  return decision({ actions: [...actions, ...endPod(seen.pod, because)] });
+}
+
+/** Grace period 0 asks for this end, so it is no failure. */
+function cutOff(seen: ObservedVmi): VmiDecision {
+  const because = 'deletion without a grace period';
+  return decision({ actions: write(seen, { phase: 'Succeeded' }, because, event('Deleted', 'The guest was cut off, as asked.')) });
+}
+
+function cancelStart(seen: ObservedVmi): VmiDecision {
+  const because = 'deletion before the guest ran';
+  const told = event('Deleted', 'The guest was deleted before it ran.');
+  return decision({ actions: write(seen, { phase: 'Failed', reason: 'DeletedBeforeStart' }, because, told) });
+}
+
+function cutOffLate(seen: ObservedVmi): VmiDecision {
+  const because = `the guest did not power off within ${gracePeriodSecondsOf(seen.vmi)} s`;
+  const told = event('Deleted', 'The guest was cut off at the end of its grace period.');
+  const actions = write(seen, { phase: 'Failed', reason: 'GracePeriodExpired' }, because, told);
+  // A QEMU that does not answer has nothing to say in the next pass either.
+  return decision({ actions: canBeAsked(seen.domain) || isGone(seen) ? actions : [...actions, ...endPod(seen.pod, because)] });
+}
+
+function askToPowerOff(seen: ObservedVmi): VmiDecision {
+  const { domain, now } = seen;
+  const status = write(seen, {}, 'what QEMU shows has changed');
+  const restMs = deadlineOf(seen) - now;
+  const nextMs = (domain.powerdownAt ?? Number.NEGATIVE_INFINITY) + POWERDOWN_EVERY_MS - now;
+  if (nextMs > 0) return decision({ actions: status, lookAgainAfterMs: Math.min(restMs, nextMs) });
+  const lookAgainAfterMs = Math.min(restMs, POWERDOWN_EVERY_MS);
+  if (!canBeAsked(domain)) return decision({ actions: status, lookAgainAfterMs });
+  const signalled = domain.powerdownAt === undefined ? [record('ShuttingDown', 'The guest was asked to power off.')] : [];
+  const because = isDeleting(seen.vmi) ? 'VMI is being deleted' : 'launcher Pod is being deleted';
+  return decision({ actions: [...status, ...signalled], commands: [{ command: 'system_powerdown', because }], lookAgainAfterMs });
+}
+
+function letRun({ domain }: ObservedVmi): VmiDecision {
+  return decision({ commands: canBeAsked(domain) ? [{ command: 'cont', because: 'nobody asked the guest to wait' }] : [] });
+}
+
+function keepCurrent(seen: ObservedVmi): VmiDecision {
+  const isNews = seen.domain.state === 'io-error' && conditionOf(seen.vmi.status?.conditions, 'Paused')?.reason !== 'PausedIOError';
+  const told = isNews ? warning('IOerror', 'The guest was paused because a disk cannot be read or written.') : undefined;
+  const lookAgainAfterMs = isPhase(seen.vmi, 'Scheduled') ? startDeadlineOf(seen) - seen.now : undefined;
+  return decision({ actions: write(seen, {}, 'what QEMU shows has changed', told), lookAgainAfterMs });
+}
+
+/** One patch of the status, or none when it would change nothing. */
+function write(seen: ObservedVmi, change: StatusChange, because: string, told?: EventToRecord): Action[] {
+  const { vmi } = seen;
+  const status = diffAsMergePatch(vmi.status ?? {}, deriveVmiStatus(seen, change));
+  if (status === undefined) return [];
+  const { resourceVersion } = vmi.metadata;
+  return [{ do: 'patch', target: refOf(vmi), patch: { status }, resourceVersion, because, ...(told && { event: told }) }];
+}
+
+function endPod(pod: Pod | undefined, because: string): Action[] {
+  return pod ? [{ do: 'delete', target: refOf(pod), gracePeriodSeconds: 0, because }] : [];
+}
+
+function isPhase(vmi: VirtualMachineInstance, phase: 'Scheduled' | 'Running'): boolean {
+  return vmi.status?.phase === phase;
+}
+
+/** The guest has executed something, or waits as its owner asked it to. */
+function hasRun(seen: ObservedVmi): boolean {
+  const { vmi, domain } = seen;
+  if (domain.state === 'prelaunch') return vmi.spec.startStrategy === 'Paused' && !mustStop(seen);
+  return domain.state === 'running' || domain.state === 'paused' || domain.state === 'io-error' || hasEnded(domain);
+}
+
+/** There is nothing in the guest yet that could power it off. */
+function hasNotRun({ vmi, domain }: ObservedVmi): boolean {
+  return domain.state === 'prelaunch' || (domain.state === 'absent' && isPhase(vmi, 'Scheduled'));
+}
+
+function isGone({ pod, domain }: ObservedVmi): boolean {
+  return domain.isGone || !pod || isPodFinal(pod) || computeEndOf(pod) !== undefined;
+}
+
+function computeEndOf(pod: Pod | undefined) {
+  return pod?.status?.containerStatuses?.find(({ name }) => name === COMPUTE_CONTAINER)?.state?.terminated;
+}
+
+function howItEnded({ pod, domain }: ObservedVmi): string {
+  const end = computeEndOf(pod);
+  if (end) {
+    const detail = end.message ? `: ${end.message.trim().slice(-500)}` : '';
+    return `QEMU ended with ${end.signal ? `signal ${end.signal}` : `exit code ${end.exitCode}`} (${end.reason})${detail}`;
+  }
+  if (!pod) return 'the launcher Pod is gone';
+  if (domain.shutdownReason) return `QEMU was ended from outside (${domain.shutdownReason})`;
+  return domain.isGone ? 'QEMU is gone' : `the launcher Pod is ${pod.status?.phase}${pod.status?.reason ? ` (${pod.status.reason})` : ''}`;
+}
+
+/**
+ * When the guest is cut off. Time stamps drop the part of the second that had passed, so the moment at which we noticed is the
+ * better start, unless we noticed late because we were not there.
+ */
+function deadlineOf({ vmi, pod, stoppingSince = Number.POSITIVE_INFINITY }: ObservedVmi): number {
+  const stampedAt = Math.min(
+    deletedAt(vmi, 0),
+    pod ? deletedAt(pod, pod.metadata.deletionGracePeriodSeconds ?? 0) : Number.POSITIVE_INFINITY,
+  );
+  return Math.min(stoppingSince, stampedAt + 1000) + gracePeriodSecondsOf(vmi) * 1000;
+}
+
+/** The stamp of a Pod is the end of its grace period, that of any other object the moment of deletion. */
+function deletedAt({ metadata }: KubeObject, graceSeconds: number): number {
+  return metadata.deletionTimestamp ? Date.parse(metadata.deletionTimestamp) - graceSeconds * 1000 : Number.POSITIVE_INFINITY;
+}
+
+function startDeadlineOf({ vmi, pod, now }: ObservedVmi): number {
+  const startedAt = reachedAt(vmi, 'Scheduled') ?? Date.parse(pod?.status?.startTime ?? '');
+  return (Number.isNaN(startedAt) ? now : startedAt) + START_PATIENCE_MS;
+}
+
+function reachedAt(vmi: VirtualMachineInstance, phase: string | undefined): number | undefined {
+  const at = vmi.status?.phaseTransitionTimestamps?.find((entry) => entry.phase === phase)?.phaseTransitionTimestamp;
+  return at === undefined ? undefined : Date.parse(at);
+}
+
+function canBeAsked(domain: Domain): boolean {
+  return domain.isConnected && domain.state !== 'unresponsive';
+}
+
+function event(reason: string, message: string): EventToRecord {
+  return { type: 'Normal', reason, message };
+}
+
+function warning(reason: string, message: string): EventToRecord {
+  return { type: 'Warning', reason, message };
+}
+
+function record(reason: string, message: string): Action {
+  return { do: 'record', because: message, event: event(reason, message) };
+}
+
+function decision({ actions = [], commands = [], lookAgainAfterMs }: Partial<VmiDecision>): VmiDecision {
+  return { actions, commands, ...(lookAgainAfterMs !== undefined && { lookAgainAfterMs: Math.max(0, lookAgainAfterMs) }) };
+}

@@ -1,0 +1,61 @@
+/** A guest as its QEMU shows it: what QMP said last, and whether anybody is still there to say more. */
+import { isObject } from '../../base/json.ts';
+
+export type DomainState =
+  /** Nobody was asked yet. */
+  | 'connecting'
+  /** There is no socket: QEMU has not been started. */
+  | 'absent'
+  /** QEMU waits to be told to start its processors. */
+  | 'prelaunch'
+  | 'running'
+  | 'paused'
+  | 'io-error'
+  /** The guest powered off; QEMU stays until told to quit. */
+  | 'shutdown'
+  | 'panicked'
+  /** QEMU is there and does not answer. */
+  | 'unresponsive';
+
+export type Domain = {
+  /** Outlives the process: a guest that powered off stays `shutdown` when its QEMU is gone. */
+  readonly state: DomainState;
+  /** Commands can be sent. */
+  readonly isConnected: boolean;
+  /** The process has ended. */
+  readonly isGone: boolean;
+  /** Why the guest stopped, in QEMU's words: guest-shutdown, host-signal, ... */
+  readonly shutdownReason?: string;
+  /** When the guest was last asked to power off. */
+  readonly powerdownAt?: number;
+  /** Hardware addresses of the network cards, in their order. */
+  readonly macs?: readonly string[];
+};
+
+/** What virt-handler may ask of a QEMU. */
+export type DomainCommand = 'cont' | 'system_powerdown' | 'quit';
+
+/** Before anything is known. */
+export const unknownDomain: Domain = { state: 'connecting', isConnected: false, isGone: false };
+
+const STATES: Readonly<Record<string, DomainState>> = {
+  running: 'running',
+  suspended: 'running',
+  prelaunch: 'prelaunch',
+  'io-error': 'io-error',
+  shutdown: 'shutdown',
+  'guest-panicked': 'panicked',
+  'internal-error': 'panicked',
+};
+
+/** The state that an answer to query-status stands for. What we have no word for is running or not, and QEMU says which. */
+export function stateFrom(answer: unknown): DomainState {
+  const { status, running } = isObject(answer) ? answer : {};
+  const known = typeof status === 'string' && Object.hasOwn(STATES, status) ? STATES[status] : undefined;
+  return known ?? (running === true ? 'running' : 'paused');
+}
+
+/** How the guest ended is known, whatever happens to the process now. */
+export function hasEnded({ state }: Domain): boolean {
+  return state === 'shutdown' || state === 'panicked';
+}

@@ -1,0 +1,119 @@
+/**
+ * The guests of this node: a QMP session and a serial console for each, by the key of its VMI. To the controller they are one more
+ * cache, so that what QEMU says wakes a key just as a change in the API does.
+ */
+import { join } from 'node:path';
+import { isPodFinal, type Pod } from '../../api/core/pod.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { fromKey, type KubeObject } from '../../api/meta.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Cache, Change } from '../../client/cache.ts';
+import { SerialConsole } from '../console/serial-console.ts';
+import type { Command } from './decide.ts';
+import { type Domain, unknownDomain } from './domain.ts';
+import { DomainSession } from './session.ts';
+
+export type DomainObject = KubeObject & { readonly kind: 'Domain' };
+export type DomainsOptions = {
+  readonly kubeletRoot: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+};
+
+type Guest = {
+  readonly vmiUid: string | undefined;
+  readonly podUid: string;
+  readonly session: DomainSession;
+  readonly console: SerialConsole;
+  stoppingSince?: number;
+};
+
+export class Domains {
+  readonly #options: DomainsOptions;
+  readonly #guests = new Map<string, Guest>();
+  readonly #listeners = new Set<(change: Change<DomainObject>) => void>();
+
+  constructor(options: DomainsOptions) {
+    this.#options = options;
+  }
+
+  /** What the guest of this VMI looks like now; its sessions are opened when its Pod is first seen. */
+  follow({ key, vmi, pod }: { key: string; vmi: VirtualMachineInstance; pod: Pod | undefined }): Domain {
+    const known = this.#guests.get(key);
+    const podUid = pod?.metadata.uid ?? known?.podUid;
+    // A guest whose Pod object was removed by force is still the same guest.
+    if (known && known.vmiUid === vmi.metadata.uid && known.podUid === podUid) return known.session.domain;
+    this.forget(key);
+    if (!pod || isPodFinal(pod) || !isUid(pod.metadata.uid)) return unknownDomain;
+    const guest = this.#open(key, vmi.metadata.uid, pod.metadata.uid);
+    this.#guests.set(key, guest);
+    return guest.session.domain;
+  }
+
+  /** When it was first asked for, which is when this process learned that the guest is to stop. */
+  stoppingSince(key: string): number | undefined {
+    const guest = this.#guests.get(key);
+    if (guest) guest.stoppingSince ??= this.#options.clock.now();
+    return guest?.stoppingSince;
+  }
+
+  order(key: string, command: Command): void {
+    this.#guests.get(key)?.session.order(command);
+  }
+
+  /** The serial console of a guest that is followed. */
+  consoleOf(key: string): SerialConsole | undefined {
+    return this.#guests.get(key)?.console;
+  }
+
+  forget(key: string): void {
+    const guest = this.#guests.get(key);
+    this.#guests.delete(key);
+    guest?.session.close();
+    guest?.console.close();
+  }
+
+  close(): void {
+    for (const key of [...this.#guests.keys()]) this.forget(key);
+  }
+
+  /** The guests as something to watch. Only that one changed is told; what it looks like is asked for with `follow`. */
+  asCache(): Cache<DomainObject> {
+    return {
+      resource: { group: '', version: 'local', plural: 'domains', kind: 'Domain', isNamespaced: true },
+      get: (key) => (this.#guests.has(key) ? objectOf(key) : undefined),
+      list: () => [...this.#guests.keys()].map(objectOf),
+      byIndex: () => [],
+      subscribe: (listener) => {
+        this.#listeners.add(listener);
+        return () => this.#listeners.delete(listener);
+      },
+      synced: Promise.resolve(),
+    };
+  }
+
+  #open(key: string, vmiUid: string | undefined, podUid: string): Guest {
+    const { kubeletRoot, clock } = this.#options;
+    const log = this.#options.log.with({ object: `VirtualMachineInstance ${key}` });
+    // As the kubelet lays out a Pod's emptyDir volumes.
+    const folder = join(kubeletRoot, 'pods', podUid, 'volumes', 'kubernetes.io~empty-dir', 'public');
+    const serial = new SerialConsole({ folder, clock, log });
+    const onChange = (domain: Domain) => {
+      if (domain.isConnected) serial.open();
+      if (domain.isGone) serial.close();
+      const object = objectOf(key);
+      for (const listener of this.#listeners) listener({ type: 'modified', key, object, old: object });
+    };
+    return { vmiUid, podUid, session: new DomainSession({ folder, clock, log, onChange }), console: serial };
+  }
+}
+
+function objectOf(key: string): DomainObject {
+  return { apiVersion: 'local', kind: 'Domain', metadata: fromKey(key) };
+}
+
+/** It becomes part of a path. */
+function isUid(uid: string | undefined): uid is string {
+  return uid !== undefined && /^[A-Za-z0-9][A-Za-z0-9-]{0,127}$/.test(uid);
+}

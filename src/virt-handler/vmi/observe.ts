@@ -1,0 +1,61 @@
+/** Gathers what `decide` looks at: the VMI, its Pod from the caches, its guest from the QMP sessions. */
+import { PODS, type Pod } from '../../api/core/pod.ts';
+import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { controllerOf, isControlledBy } from '../../api/meta.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Cache } from '../../client/cache.ts';
+import type { Client } from '../../client/client.ts';
+import type { Domains } from './domains.ts';
+import { mustStop, type ObservedVmi } from './observed.ts';
+
+export type ObserveOptions = {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly nodeName: string;
+  readonly vmis: Cache<VirtualMachineInstance>;
+  /** The Pods of this node, indexed by `podsByOwner`. */
+  readonly pods: Cache<Pod>;
+  readonly domains: Domains;
+};
+
+/** The index of the Pod cache: the uid of the VMI that manages the Pod. */
+export function podsByOwner(pod: Pod): readonly string[] {
+  const owner = controllerOf(pod);
+  return owner?.kind === 'VirtualMachineInstance' ? [owner.uid] : [];
+}
+
+/** One VMI as it is now; undefined, and its session closed, when it is not (or no longer) of this node. */
+export async function observeVmi(key: string, options: ObserveOptions): Promise<ObservedVmi | undefined> {
+  const { clock, vmis, domains } = options;
+  const vmi = vmis.get(key);
+  if (!vmi) {
+    domains.forget(key);
+    return undefined;
+  }
+  const pod = newestOf(options.pods.byIndex('owner', vmi.metadata.uid ?? ''), vmi, options) ?? (await podNotInCache(vmi, options));
+  const domain = domains.follow({ key, vmi, pod });
+  const stoppingSince = mustStop({ vmi, pod }) ? domains.stoppingSince(key) : undefined;
+  return { vmi, pod, domain, stoppingSince, now: clock.now() };
+}
+
+/** The two caches are not in step: before a guest is given up because it has no Pod, the server is asked. */
+async function podNotInCache(vmi: VirtualMachineInstance, options: ObserveOptions): Promise<Pod | undefined> {
+  const { phase } = vmi.status ?? {};
+  if (isFinal(vmi) || (phase !== 'Scheduled' && phase !== 'Running')) return undefined;
+  const { items } = await options.client.list(PODS, {
+    namespace: vmi.metadata.namespace,
+    fieldSelector: `spec.nodeName=${options.nodeName}`,
+  });
+  return newestOf(items, vmi, options);
+}
+
+/** Labels can be set by anybody who may make Pods; the owner reference, the namespace and the node have to fit too. */
+function newestOf(pods: readonly Pod[], vmi: VirtualMachineInstance, { nodeName }: ObserveOptions): Pod | undefined {
+  return pods
+    .filter((pod) => isControlledBy(pod, vmi) && pod.metadata.namespace === vmi.metadata.namespace && pod.spec.nodeName === nodeName)
+    .sort((a, b) => ageOf(b) - ageOf(a))[0];
+}
+
+function ageOf(pod: Pod): number {
+  return Date.parse(pod.metadata.creationTimestamp ?? '') || 0;
+}

@@ -1,0 +1,20 @@
+/** What `decide` and `status` look at: one VMI on this node, its Pod, and what its QEMU says. */
+import type { Pod } from '../../api/core/pod.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { isDeleting } from '../../api/meta.ts';
+import type { Domain } from './domain.ts';
+
+export type ObservedVmi = {
+  readonly vmi: VirtualMachineInstance;
+  /** The newest Pod on this node that the VMI controls. */
+  readonly pod?: Pod | undefined;
+  readonly domain: Domain;
+  /** When this process first saw that the guest is to stop. */
+  readonly stoppingSince?: number | undefined;
+  readonly now: number;
+};
+
+/** The guest is to stop: somebody deleted the VMI, or its Pod (a drain, an eviction). */
+export function mustStop({ vmi, pod }: Pick<ObservedVmi, 'vmi' | 'pod'>): boolean {
+  return isDeleting(vmi) || (pod !== undefined && isDeleting(pod));
+}

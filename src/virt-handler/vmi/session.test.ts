@@ -1,0 +1,98 @@
+import { symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { systemClock } from '../../base/clock.ts';
+import { silentLogger } from '../../base/log.ts';
+import { connectUnixSocket } from '../../qemu/qmp/connect-socket.ts';
+import { startQemu, temporaryFolder } from '../../qemu/qmp/qemu.testing.ts';
+import { FakeClock } from '../../testing/fake-clock.ts';
+import { until } from '../../testing/until.ts';
+import { startGuest } from '../guest.testing.ts';
+import type { Domain } from './domain.ts';
+import { DomainSession } from './session.ts';
+
+describe('a session with a real QEMU', () => {
+  test('waits for QEMU to come, sees it wait, run and go', async (t) => {
+    const folder = await temporaryFolder(t);
+    const { session, sees } = watch(t, folder);
+    await sees(({ state }) => state === 'absent');
+    await startGuest(t, { folder, isPaused: true });
+    await sees(({ state, isConnected }) => state === 'prelaunch' && isConnected);
+    session.order({ command: 'cont', because: 'test' });
+    await sees(({ state }) => state === 'running');
+    session.order({ command: 'quit', because: 'test' });
+    await sees(({ isGone, isConnected }) => isGone && !isConnected);
+  });
+
+  test('a guest that powers off is told at once, and again to the next session', async (t) => {
+    const { folder } = await startGuest(t);
+    const first = watch(t, folder);
+    await type(folder, 'q');
+    await first.sees(({ state, shutdownReason }) => state === 'shutdown' && shutdownReason === 'guest-shutdown');
+    first.session.close();
+    const second = watch(t, folder);
+    await second.sees(({ state, isConnected }) => state === 'shutdown' && isConnected);
+    second.session.order({ command: 'quit', because: 'test' });
+    await second.sees(({ state, isGone }) => state === 'shutdown' && isGone);
+  });
+
+  test('a panic is told', async (t) => {
+    const { folder } = await startGuest(t);
+    const { sees } = watch(t, folder);
+    await type(folder, 'p');
+    await sees(({ state }) => state === 'panicked');
+  });
+
+  test('a QEMU that is killed is gone', async (t) => {
+    const qemu = await startQemu(t);
+    const { sees } = watch(t, qemu.folder);
+    await sees(({ isConnected }) => isConnected);
+    process.kill(qemu.pid, 'SIGKILL');
+    await sees(({ isGone }) => isGone);
+  });
+
+  test('a socket that a dead QEMU left behind is gone too', async (t) => {
+    const qemu = await startQemu(t);
+    process.kill(qemu.pid, 'SIGKILL');
+    await qemu.exitCode;
+    const { sees } = watch(t, qemu.folder);
+    await sees(({ isGone }) => isGone);
+  });
+
+  test('a QEMU that hangs is unresponsive until it answers again', async (t) => {
+    const clock = new FakeClock();
+    const qemu = await startQemu(t);
+    const { sees } = watch(t, qemu.folder, clock);
+    await sees(({ isConnected }) => isConnected);
+    process.kill(qemu.pid, 'SIGSTOP');
+    await sees(({ state }) => state === 'unresponsive', clock);
+    process.kill(qemu.pid, 'SIGCONT');
+    await sees(({ state }) => state === 'paused' || state === 'running' || state === 'prelaunch', clock);
+  });
+
+  test('a symlink in place of the socket is never followed', async (t) => {
+    const qemu = await startQemu(t);
+    const folder = await temporaryFolder(t);
+    await symlink(qemu.qmpPath, join(folder, 'qmp.sock'));
+    const { sees } = watch(t, folder);
+    await sees(({ state, isConnected }) => state === 'unresponsive' && !isConnected);
+  });
+});
+
+function watch(t: TestContext, folder: string, clock: FakeClock | typeof systemClock = systemClock) {
+  const session = new DomainSession({ folder, clock, log: silentLogger, onChange: () => {} });
+  t.after(() => session.close());
+  /** Time that nobody waits for passes by itself: with a fake clock, a second per look. */
+  const sees = (holds: (domain: Domain) => boolean, moving?: FakeClock) =>
+    until(() => {
+      moving?.advance(1000);
+      return holds(session.domain);
+    });
+  return { session, sees };
+}
+
+async function type(folder: string, key: string): Promise<void> {
+  const socket = await connectUnixSocket(join(folder, 'serial0.sock'));
+  await new Promise<void>((resolve) => socket.end(key, resolve));
+  socket.destroy();
+}

@@ -1,0 +1,186 @@
+/**
+ * One QMP session with one QEMU, kept for as long as the process lives: connects when the socket appears, again when the
+ * connection breaks, asks for the status at every event that may have changed it and every few seconds besides.
+ * Events that nobody heard are no loss: `-no-shutdown` keeps the state of a guest that ended until it has been asked for.
+ */
+import { join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/errors.ts';
+import { deepEqual, isObject } from '../../base/json.ts';
+import type { Logger } from '../../base/log.ts';
+import { connectQmp, type QmpClient, type QmpEvent, QmpTimeout } from '../../qemu/qmp/client.ts';
+import { codeOf } from '../../qemu/qmp/connect-socket.ts';
+import type { Command } from './decide.ts';
+import { type Domain, type DomainCommand, hasEnded, stateFrom, unknownDomain } from './domain.ts';
+
+export type SessionOptions = {
+  /** Where QEMU made its sockets. */
+  readonly folder: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly onChange: (domain: Domain) => void;
+};
+
+const POLL_MS = 5_000;
+const TIMEOUT_MS = 5_000;
+/** A QEMU that is being waited for is found quickly; one that takes long to come is not asked for all the time. */
+const RETRY_MS = { soon: 50, later: 500, soonUntil: 5_000 } as const;
+/** Between bind and listen a socket refuses too; longer than this it is one that a dead process left behind. */
+const REFUSAL_PATIENCE_MS = 1_000;
+/** Events after which the status may be another. They only say when to look: a storm of them is one look at a time. */
+const TELLING_EVENTS = new Set([
+  'STOP',
+  'RESUME',
+  'SHUTDOWN',
+  'RESET',
+  'GUEST_PANICKED',
+  'SUSPEND',
+  'WAKEUP',
+  'WATCHDOG',
+  'BLOCK_IO_ERROR',
+]);
+
+export class DomainSession {
+  readonly #options: SessionOptions;
+  readonly #abort = new AbortController();
+  readonly #ordered = new Set<DomainCommand>();
+  #domain: Domain = unknownDomain;
+  #qmp: QmpClient | undefined;
+  #hadSession = false;
+  #refusedSince: number | undefined;
+  /** Aborted to look at once instead of at the next poll. */
+  #bell = new AbortController();
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    void this.#run();
+  }
+
+  get domain(): Domain {
+    return this.#domain;
+  }
+
+  /** Sends a command and does not wait; the same command is not sent again before it was answered. */
+  order({ command, because }: Command): void {
+    const { log, clock } = this.#options;
+    const qmp = this.#qmp;
+    if (!qmp || this.#ordered.has(command)) return;
+    this.#ordered.add(command);
+    if (command === 'system_powerdown') this.#show({ powerdownAt: clock.now() });
+    void qmp
+      .execute(command)
+      .then(
+        () => log.info(command, { because }),
+        // QEMU may be gone before it could say that it goes.
+        (error: unknown) => log[command === 'quit' ? 'debug' : 'warn']('QMP command failed', { command, because, error }),
+      )
+      .finally(() => {
+        this.#ordered.delete(command);
+        this.#bell.abort();
+      });
+  }
+
+  close(): void {
+    this.#abort.abort();
+    this.#qmp?.close();
+  }
+
+  async #run(): Promise<void> {
+    const { folder, clock, log } = this.#options;
+    const { signal } = this.#abort;
+    const onEvent = (event: QmpEvent) => this.#hear(event);
+    let waitingSince = clock.now();
+    while (!signal.aborted && !this.#domain.isGone) {
+      try {
+        const qmp = await connectQmp({ path: join(folder, 'qmp.sock'), signal, clock, timeoutMs: TIMEOUT_MS, onEvent });
+        await this.#follow(qmp);
+        waitingSince = clock.now();
+      } catch (error) {
+        if (signal.aborted) return;
+        log.debug('no QMP session', { error: messageOf(error) });
+        this.#judge(error);
+      }
+      await clock.sleep(clock.now() - waitingSince < RETRY_MS.soonUntil ? RETRY_MS.soon : RETRY_MS.later, signal);
+    }
+  }
+
+  /** What it means that there is no session. */
+  #judge(error: unknown): void {
+    const { clock, log } = this.#options;
+    switch (codeOf(error)) {
+      case 'ENOENT': // QEMU removes its socket when it ends in an orderly way
+        this.#show(this.#hadSession ? { isGone: true } : { state: 'absent' });
+        break;
+      case 'ECONNREFUSED':
+        this.#refusedSince ??= clock.now();
+        if (this.#hadSession || clock.now() - this.#refusedSince >= REFUSAL_PATIENCE_MS) this.#show({ isGone: true });
+        break;
+      case 'ENOTSOCK':
+        log.error('the QMP socket was replaced', { error });
+        this.#showUnresponsive();
+        break;
+      default:
+        this.#showUnresponsive();
+    }
+  }
+
+  /** Looks again and again until the session ends. */
+  async #follow(qmp: QmpClient): Promise<void> {
+    const { clock, log } = this.#options;
+    this.#qmp = qmp;
+    this.#hadSession = true;
+    void qmp.closed.then(() => this.#bell.abort());
+    try {
+      while (true) {
+        this.#bell = new AbortController(); // before the question, so that an event during it is not missed
+        await this.#look(qmp);
+        await clock.sleep(POLL_MS, this.#bell.signal);
+      }
+    } catch (error) {
+      log.debug('the QMP session ended', { error: messageOf(error) });
+    } finally {
+      this.#qmp = undefined;
+      qmp.close();
+      this.#show({ isConnected: false });
+    }
+  }
+
+  /** Throws when the session has ended. */
+  async #look(qmp: QmpClient): Promise<void> {
+    try {
+      const macs = this.#domain.macs ?? (await macsOf(qmp));
+      this.#show({ macs, state: stateFrom(await qmp.execute('query-status')), isConnected: true });
+    } catch (error) {
+      if (!(error instanceof QmpTimeout)) throw error;
+      this.#showUnresponsive();
+    }
+  }
+
+  #hear({ event, data }: QmpEvent): void {
+    if (event === 'SHUTDOWN') {
+      // Remembered at once: QEMU may be killed before it can be asked. Only the guest itself makes it a shutdown.
+      const shutdownReason = typeof data['reason'] === 'string' ? data['reason'] : 'unknown';
+      this.#show({ shutdownReason, ...(data['guest'] === true && { state: 'shutdown' }) });
+    }
+    if (event === 'GUEST_PANICKED') this.#show({ state: 'panicked' });
+    if (TELLING_EVENTS.has(event)) this.#bell.abort();
+  }
+
+  #showUnresponsive(): void {
+    if (!hasEnded(this.#domain)) this.#show({ state: 'unresponsive' });
+  }
+
+  #show(change: Partial<Domain>): void {
+    const next = { ...this.#domain, ...change };
+    if (deepEqual(next, this.#domain)) return;
+    this.#domain = next;
+    if (!this.#abort.signal.aborted) this.#options.onChange(next);
+  }
+}
+
+/** Addresses of the cards that tell them, in the order they were made. */
+async function macsOf(qmp: QmpClient): Promise<string[]> {
+  const filters = await qmp.execute('query-rx-filter');
+  if (!Array.isArray(filters)) return [];
+  return filters.map((filter: unknown) => (isObject(filter) ? String(filter['main-mac']) : '')).slice(0, 256);
+}

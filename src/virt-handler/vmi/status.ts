@@ -1,0 +1,86 @@
+/** The VMI status that follows from what QEMU and the Pod show. Pure. What other components wrote stays as it is. */
+import { withCondition, withoutCondition } from '../../api/kubevirt/conditions.ts';
+import type { VmiPhase, VmiStatus } from '../../api/kubevirt/virtual-machine-instance.ts';
+import type { Condition } from '../../api/meta.ts';
+import { timestamp } from '../../base/clock.ts';
+import { hasEnded } from './domain.ts';
+import type { ObservedVmi } from './observed.ts';
+
+export type StatusChange = { readonly phase?: VmiPhase; readonly reason?: string };
+type NicStatus = NonNullable<VmiStatus['interfaces']>[number];
+
+/** The status with this change of phase, if any, and with conditions and interfaces as they are now. */
+export function deriveVmiStatus(seen: ObservedVmi, change: StatusChange): VmiStatus {
+  const status: VmiStatus = { ...seen.vmi.status, ...phaseOf(seen, change) };
+  const now: ObservedVmi = { ...seen, vmi: { ...seen.vmi, status } };
+  return { ...status, ...conditionsOf(now), ...interfacesOf(now) };
+}
+
+/** A phase is stamped when it is first reached. */
+function phaseOf({ vmi, now }: ObservedVmi, { phase, reason }: StatusChange): Partial<VmiStatus> {
+  if (phase === undefined) return {};
+  const reached = vmi.status?.phaseTransitionTimestamps ?? [];
+  const isNew = !reached.some((entry) => entry.phase === phase);
+  const stamped = isNew ? [...reached, { phase, phaseTransitionTimestamp: timestamp(now) }] : reached;
+  return { phase, phaseTransitionTimestamps: stamped, ...(reason !== undefined && { reason }) };
+}
+
+/** Conditions that are present only while they hold. `undefined` means that what we see does not tell. */
+const WHILE_TRUE: readonly {
+  readonly type: string;
+  readonly holds: (seen: ObservedVmi) => boolean | undefined;
+  readonly reason: (seen: ObservedVmi) => string;
+  readonly message: string;
+}[] = [
+  {
+    type: 'Paused',
+    holds: ({ vmi, domain }) => {
+      if (hasEnded(domain) || domain.isGone) return false;
+      if (!domain.isConnected || domain.state === 'unresponsive') return undefined;
+      if (domain.state === 'prelaunch') return vmi.spec.startStrategy === 'Paused';
+      return domain.state === 'paused' || domain.state === 'io-error';
+    },
+    reason: ({ domain }) => (domain.state === 'io-error' ? 'PausedIOError' : 'PausedByUser'),
+    message: 'The processors of the guest are stopped.',
+  },
+  {
+    type: 'Unresponsive',
+    holds: ({ vmi, domain }) => {
+      if (domain.isGone) return false;
+      if (domain.state === 'connecting') return undefined;
+      return domain.state === 'unresponsive' || (domain.state === 'absent' && vmi.status?.phase === 'Running');
+    },
+    reason: () => 'QMPTimeout',
+    message: 'QEMU does not answer.',
+  },
+];
+
+function conditionsOf(seen: ObservedVmi): Pick<VmiStatus, 'conditions'> {
+  const before: readonly Condition[] = seen.vmi.status?.conditions ?? [];
+  let after = before;
+  for (const { type, holds, reason, message } of WHILE_TRUE) {
+    const answer = holds(seen);
+    if (answer === true) after = withCondition(after, { type, status: 'True', reason: reason(seen), message }, seen.now);
+    else if (answer === false && after.some((condition) => condition.type === type)) after = withoutCondition(after, type);
+  }
+  return after === before ? {} : { conditions: [...after] };
+}
+
+/** The cards of the spec, with the address of the Pod: what is behind it can be reached there. Known once the guest runs. */
+function interfacesOf({ vmi, pod, domain }: ObservedVmi): Pick<VmiStatus, 'interfaces'> {
+  const { interfaces, autoattachPodInterface } = vmi.spec.domain.devices;
+  const wanted = interfaces ?? (autoattachPodInterface === false ? [] : [{ name: 'default', macAddress: undefined }]);
+  const podIP = pod?.status?.podIP;
+  if (vmi.status?.phase !== 'Running' || wanted.length === 0 || podIP === undefined) return {};
+  const ipAddresses = pod?.status?.podIPs?.map(({ ip }) => ip) ?? [podIP];
+  const macs = domain.macs?.length === wanted.length ? domain.macs : [];
+  const old = vmi.status.interfaces ?? [];
+  const seen = wanted.map(({ name, macAddress }, index): NicStatus => {
+    const before = old.find((nic) => nic.name === name);
+    const mac = macs[index] ?? macAddress ?? before?.mac;
+    // Other networks than that of the Pod have addresses that only the guest knows.
+    const isOnPodNetwork = !vmi.spec.networks || vmi.spec.networks.some((network) => network.name === name && network.pod);
+    return { ...before, name, ...(mac !== undefined && { mac }), ...(isOnPodNetwork && { ipAddress: podIP, ipAddresses }) };
+  });
+  return { interfaces: seen };
+}
