@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { EVENTS } from '../../api/core/event.ts';
+import { NODES } from '../../api/core/node.ts';
+import { PODS, type Pod } from '../../api/core/pod.ts';
+import { conditionOf } from '../../api/meta.ts';
+import { systemClock } from '../../base/clock.ts';
+import { silentLogger } from '../../base/log.ts';
+import { until } from '../../testing/until.ts';
+import { startTestServer } from '../apiserver/test-server.testing.ts';
+import { node } from './builders.testing.ts';
+import { startScheduler } from './controller.ts';
+
+async function start(t: TestContext) {
+  const { client, close } = await startTestServer();
+  const stop = new AbortController();
+  const ended = startScheduler({ client, clock: systemClock, log: silentLogger, signal: stop.signal });
+  t.after(async () => {
+    stop.abort();
+    await ended;
+    close();
+  });
+  return {
+    client,
+    async addNode(name: string) {
+      const added = node({ name });
+      await client.create(NODES, added);
+      await client.patch(NODES, { name }, { status: added.status }, { subresource: 'status' });
+    },
+    addPod: (name: string, cpu: string) =>
+      client.create(PODS, {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { namespace: 'default', name },
+        spec: { containers: [{ name: 'c', image: 'i', resources: { requests: { cpu } } }] },
+      } satisfies Pod),
+    pods: async () => (await client.list(PODS)).items,
+    events: async () =>
+      (await client.list(EVENTS)).items.map(({ type, reason, message, source }) => [type, reason, message, source.component]),
+  };
+}
+
+test('a Pod waits for a node, says so, and is bound when there is one', async (t) => {
+  const { addNode, addPod, pods, events } = await start(t);
+  const scheduled = async () => conditionOf((await pods())[0]?.status?.conditions, 'PodScheduled');
+  await addPod('web', '1');
+  await until(async () => (await scheduled())?.reason === 'Unschedulable', 'the reason');
+  assert.equal((await scheduled())?.message, 'no nodes available to schedule pods');
+  await addNode('n1');
+  await until(async () => (await pods())[0]?.spec.nodeName === 'n1', 'the binding');
+  assert.equal((await scheduled())?.status, 'True');
+  await until(async () => (await events()).some(([, reason]) => reason === 'Scheduled'), 'the event');
+  const recorded = await events();
+  for (const expected of [
+    ['Warning', 'FailedScheduling', 'no nodes available to schedule pods', 'default-scheduler'],
+    ['Normal', 'Scheduled', 'Successfully assigned default/web to n1', 'default-scheduler'],
+  ]) {
+    assert.ok(
+      recorded.some((event) => event.join() === expected.join()),
+      `no ${expected.join(' ')} in ${JSON.stringify(recorded)}`,
+    );
+  }
+});
+
+test('room is given away once, and again when it is free', async (t) => {
+  const { client, addNode, addPod, pods } = await start(t);
+  await addNode('n1');
+  const names = Array.from({ length: 8 }, (_, index) => `p${index}`);
+  await Promise.all(names.map((name) => addPod(name, '2'))); // a node has four
+  const placed = async () => (await pods()).filter(({ spec }) => spec.nodeName === 'n1');
+  const told = async () =>
+    (await pods()).filter(({ status }) => conditionOf(status?.conditions, 'PodScheduled')?.reason === 'Unschedulable');
+  await until(async () => (await told()).length === 6, 'six to be told that there is no room');
+  const [first, second] = await placed();
+  assert.equal((await placed()).length, 2);
+  await client.delete(PODS, first!.metadata, { gracePeriodSeconds: 0 }); // there are two, as was just seen
+  await until(async () => (await placed()).length === 2, 'the next in line');
+  assert.ok((await placed()).some(({ metadata }) => metadata.uid === second?.metadata.uid));
+  assert.equal((await told()).length, 5);
+});
