@@ -1,0 +1,139 @@
+/** Both controllers against the real API server, with the manifests of deploy/ and only the rights these give. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { parseAllDocuments } from 'yaml';
+import { EVENTS } from '../api/core/event.ts';
+import { PODS, type Pod } from '../api/core/pod.ts';
+import { type VirtualMachine, VMS } from '../api/kubevirt/virtual-machine.ts';
+import { type VirtualMachineInstance, VMIS } from '../api/kubevirt/virtual-machine-instance.ts';
+import { hasCondition, type KubeObject } from '../api/meta.ts';
+import type { Resource } from '../api/resource.ts';
+import { systemClock } from '../base/clock.ts';
+import { silentLogger } from '../base/log.ts';
+import type { Client } from '../client/client.ts';
+import { startTestServer } from '../control-plane/apiserver/test-server.testing.ts';
+import { startVirtController } from './start.ts';
+
+const at = { namespace: 'default', name: 'vm-cirros' };
+const USER = 'somebody';
+
+function documents(path: string): KubeObject[] {
+  return parseAllDocuments(readFileSync(path, 'utf8')).map((document) => document.toJS() as KubeObject);
+}
+
+/** Every kind in deploy/ forms its plural in the plain way. */
+async function install(client: Client, object: KubeObject): Promise<void> {
+  const [version = '', group = ''] = object.apiVersion.split('/').reverse();
+  const { kind, metadata } = object;
+  await client.create({ group, version, kind, plural: `${kind.toLowerCase()}s`, isNamespaced: metadata.namespace !== undefined }, object);
+}
+
+/** Follows the object until it is as wanted; the test's own time limit ends the waiting. */
+async function until<T extends KubeObject>(
+  client: Client,
+  resource: Resource<T>,
+  isReached: (object: T | undefined) => boolean,
+): Promise<T | undefined> {
+  const signal = AbortSignal.timeout(20_000);
+  const { items, resourceVersion } = await client.list(resource, { namespace: 'default' });
+  if (isReached(items[0])) return items[0];
+  let last: T | undefined;
+  for await (const event of client.watch(resource, { namespace: 'default', resourceVersion, signal })) {
+    if (event.type === 'BOOKMARK') continue;
+    last = event.type === 'DELETED' ? undefined : event.object;
+    if (isReached(last)) return last;
+  }
+  throw new Error(`never reached, the last was ${JSON.stringify(last)}`);
+}
+
+test('the machine of the first seed runs, restarts and goes, with the rights of deploy/', { timeout: 60_000 }, async (t) => {
+  const { client: admin, clientAs, close } = await startTestServer();
+  const stop = new AbortController();
+  let stopped: Promise<void> | undefined;
+  t.after(async () => {
+    stop.abort();
+    await stopped;
+    close();
+  });
+
+  for (const file of readdirSync('deploy/crds')) for (const crd of documents(`deploy/crds/${file}`)) await install(admin, crd);
+  for (const file of ['namespace', 'rbac-components', 'rbac-users', 'virt-api']) {
+    for (const object of documents(`deploy/${file}.yaml`)) await install(admin, object);
+  }
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'kubevirt-controller' };
+  const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: USER }];
+  const binding = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRoleBinding', metadata: { name: USER }, roleRef, subjects };
+  await install(admin, binding);
+  stopped = startVirtController({ client: clientAs(USER), clock: systemClock, log: silentLogger, signal: stop.signal });
+  const world = toyNode(admin);
+
+  const [manifest] = documents('examples/seeds/001-vm-cirros.yaml');
+  await admin.create({ ...VMS, version: 'v1alpha3' }, { ...(manifest as VirtualMachine), metadata: { ...manifest?.metadata, ...at } });
+  await until(admin, VMS, (vm) => vm?.status?.printableStatus === 'Stopped');
+  assert.equal((await admin.list(VMIS)).items.length, 0);
+
+  await admin.patch(VMS, at, { spec: { running: true } });
+  const first = await world.boot();
+  const running = await until(admin, VMS, (vm) => vm?.status?.printableStatus === 'Running' && vm.status.ready === true);
+  assert.deepEqual([running?.status?.created, running?.status?.observedGeneration], [true, running?.metadata.generation]);
+
+  await admin.delete(VMIS, at);
+  await world.powerOff();
+  const second = await world.boot();
+  assert.notEqual(second?.metadata.uid, first?.metadata.uid);
+  assert.equal(second?.spec.domain.firmware?.uuid, first?.spec.domain.firmware?.uuid);
+
+  await admin.delete(VMS, at);
+  await world.powerOff();
+  await until(admin, VMS, (vm) => vm === undefined);
+  assert.deepEqual([(await admin.list(VMIS)).items, (await admin.list(PODS, { namespace: 'default' })).items], [[], []]);
+
+  const { items: events } = await admin.list(EVENTS, { namespace: 'default' });
+  const told = (kind: string) =>
+    events.filter(({ involvedObject }) => involvedObject.kind === kind).map(({ message }) => message.replace(/-\w{5}$/, '-*'));
+  assert.deepEqual(new Set(told('VirtualMachine')), new Set(['Created virtual machine: vm-cirros', 'Deleted virtual machine: vm-cirros']));
+  assert.deepEqual(
+    new Set(told('VirtualMachineInstance')),
+    new Set(['Created virtual machine pod virt-launcher-vm-cirros-*', 'Deleted virtual machine pod virt-launcher-vm-cirros-*']),
+  );
+  assert.ok(events.every(({ type }) => type === 'Normal'));
+});
+
+/** What scheduler, kubelet and virt-handler would write. */
+function toyNode(admin: Client) {
+  const podAt = (pod: Pod | undefined) => ({ namespace: 'default', name: pod?.metadata.name ?? '' });
+  const report = (pod: Pod | undefined, state: object, ready: 'True' | 'False') => {
+    const conditions = [...(pod?.status?.conditions ?? []).filter(({ type }) => type !== 'Ready'), { type: 'Ready', status: ready }];
+    const compute = { name: 'compute', image: '', imageID: '', ready: true, restartCount: 0, state };
+    const status = { phase: 'Running', podIP: '10.0.0.1', containerStatuses: [compute], conditions };
+    return admin.patch(PODS, podAt(pod), { status }, { subresource: 'status' });
+  };
+  const setPhase = async (phase: 'Running' | 'Succeeded') => {
+    const vmi = await admin.get(VMIS, at);
+    const stamps = [...(vmi?.status?.phaseTransitionTimestamps ?? []), { phase, phaseTransitionTimestamp: '2026-01-01T00:00:00Z' }];
+    await admin.patch(VMIS, at, { status: { phase, phaseTransitionTimestamps: stamps } });
+  };
+  return {
+    async boot(): Promise<VirtualMachineInstance | undefined> {
+      const pod = await until(admin, PODS, (each) => each !== undefined && !each.metadata.deletionTimestamp);
+      const target = { kind: 'Node' as const, name: 'n1' };
+      await admin.request(`/api/v1/namespaces/default/pods/${pod?.metadata.name}/binding`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ apiVersion: 'v1', kind: 'Binding', metadata: podAt(pod), target }),
+      });
+      await report(pod, { running: { startedAt: '2026-01-01T00:00:00Z' } }, 'False');
+      await until(admin, VMIS, (vmi) => vmi?.status?.phase === 'Scheduled' && vmi.metadata.labels?.['kubevirt.io/nodeName'] === 'n1');
+      await setPhase('Running');
+      const open = await until(admin, PODS, (each) => hasCondition(each?.status?.conditions, 'kubevirt.io/virtual-machine-unpaused'));
+      await report(open, { running: { startedAt: '2026-01-01T00:00:00Z' } }, 'True');
+      return until(admin, VMIS, (vmi) => hasCondition(vmi?.status?.conditions, 'Ready'));
+    },
+    async powerOff(): Promise<void> {
+      const pod = await until(admin, PODS, (each) => each?.metadata.deletionTimestamp !== undefined);
+      await setPhase('Succeeded');
+      await admin.delete(PODS, podAt(pod), { gracePeriodSeconds: 0 });
+    },
+  };
+}
