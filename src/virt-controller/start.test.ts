@@ -10,6 +10,7 @@ import { type VirtualMachineInstance, VMIS } from '../api/kubevirt/virtual-machi
 import { hasCondition, type KubeObject } from '../api/meta.ts';
 import type { Resource } from '../api/resource.ts';
 import { systemClock } from '../base/clock.ts';
+import { isApiError } from '../base/errors.ts';
 import { silentLogger } from '../base/log.ts';
 import type { Client } from '../client/client.ts';
 import { startTestServer } from '../control-plane/apiserver/test-server.testing.ts';
@@ -22,11 +23,15 @@ function documents(path: string): KubeObject[] {
   return parseAllDocuments(readFileSync(path, 'utf8')).map((document) => document.toJS() as KubeObject);
 }
 
-/** Every kind in deploy/ forms its plural in the plain way. */
+/** Every kind in deploy/ forms its plural in the plain way. The server may have made the namespace already. */
 async function install(client: Client, object: KubeObject): Promise<void> {
   const [version = '', group = ''] = object.apiVersion.split('/').reverse();
   const { kind, metadata } = object;
-  await client.create({ group, version, kind, plural: `${kind.toLowerCase()}s`, isNamespaced: metadata.namespace !== undefined }, object);
+  const resource = { group, version, kind, plural: `${kind.toLowerCase()}s`, isNamespaced: metadata.namespace !== undefined };
+  await client.create(resource, object).catch((error: unknown) => {
+    if (!isApiError(error, 'AlreadyExists')) throw error;
+    return client.patch(resource, metadata, object);
+  });
 }
 
 /** Follows the object until it is as wanted; the test's own time limit ends the waiting. */
