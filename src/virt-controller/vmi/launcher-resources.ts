@@ -5,8 +5,8 @@ import type { VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { formatBytes, formatCores, parseQuantity } from '../../base/quantity.ts';
 
 /**
- * QEMU beside guest memory: code and heap 40-60 MiB, the translation cache of TCG up to 64 MiB in use, video memory 16 MiB.
- * There is no other process in the Pod, so this replaces upstream's 288 MiB for a small guest.
+ * What QEMU needs beside guest memory: its own code and heap, the translation cache of software emulation, video memory. An allowance,
+ * not a measurement. It is below upstream's 288 MiB for a small guest because no other process stays in the Pod.
  */
 const OVERHEAD_BYTES = 150 * 2 ** 20;
 /** One real processor for ten virtual ones. */
