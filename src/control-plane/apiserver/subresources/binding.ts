@@ -26,7 +26,7 @@ function bound({ type, parts }: Call, old: AnyObject, { node, uid }: { node: str
   if (pod.spec.nodeName) throw conflict(type, name, `pod ${name} is already assigned to node "${pod.spec.nodeName}"`);
   if (pod.metadata.deletionTimestamp) throw conflict(type, name, `pod ${name} is being deleted, cannot be assigned to a host`);
   const others = (pod.status?.conditions ?? []).filter(({ type: each }) => each !== 'PodScheduled');
-  const scheduled = { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: timestamp(parts.clock.now()) };
+  const scheduled = { type: 'PodScheduled', status: 'True', lastTransitionTime: timestamp(parts.clock.now()) };
   return {
     ...old,
     metadata: { ...old.metadata, ...(uid && { uid }) },
