@@ -1,11 +1,13 @@
 /** Starts the embedded cluster, a line per step; with --demo also a first virtual machine. */
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { arch, cpus, platform, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { type VirtualMachine, VMS } from '../../api/kubevirt/virtual-machine.ts';
 import { systemClock } from '../../base/clock.ts';
-import { findQemu, proveAcceleration } from '../../qemu/accelerator.ts';
+import { chooseAcceleration } from '../../qemu/accelerator.ts';
+import { findQemu } from '../../qemu/find-qemu.ts';
 import { connect } from '../connect.ts';
 import type { Context } from '../context.ts';
 import { watchBoot } from '../embedded/boot.ts';
@@ -21,13 +23,13 @@ export async function up(this: Context, flags: { demo: boolean; port: number }):
   const started = systemClock.now();
 
   await progress.step('host', async () => {
-    const acceleration = await proveAcceleration(this.process.env);
+    const acceleration = chooseAcceleration(this.process.env);
     const size = `${platform()} ${arch()}, ${cpus().length} CPU, ${Math.round(totalmem() / 2 ** 30)} GiB`;
     return `${size}, ${acceleration.accel === 'kvm' ? 'KVM' : `software emulation, slow (${acceleration.why})`}`;
   });
   await progress.step('qemu', async () => {
-    const qemu = await findQemu(this.process.env);
-    return `${qemu.version} (${qemu.path})`;
+    const path = findQemu(this.process.env);
+    return `${qemuVersion(path)} (${path})`;
   });
   await progress.step('control', async () => {
     const running = runningState(this.home);
@@ -41,6 +43,11 @@ export async function up(this: Context, flags: { demo: boolean; port: number }):
   if (flags.demo) await progress.step('vm', (step) => watchBoot({ client, cluster, vm: demoMachine(this), onLine: step.update }));
 
   this.process.stdout.write(whatNext(this, flags.demo, systemClock.now() - started));
+}
+
+function qemuVersion(path: string): string {
+  const said = execFileSync(path, ['--version'], { encoding: 'utf8' });
+  return /version (\S+)/.exec(said)?.[1] ?? said.trim();
 }
 
 function demoMachine(context: Context): VirtualMachine {

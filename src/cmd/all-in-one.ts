@@ -1,0 +1,51 @@
+/**
+ * The embedded cluster: one process with everything but the guests. Started by `virtctl up`, which it tells over its IPC channel
+ * that it serves or why it cannot; ends on SIGTERM without touching the guests.
+ */
+import { enableCompileCache } from 'node:module';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { systemClock } from '../base/clock.ts';
+import { messageOf, UserError } from '../base/errors.ts';
+import { createLogger } from '../base/log.ts';
+import { cacheFolder, virtHome } from '../base/node/folders.ts';
+
+enableCompileCache(join(cacheFolder(), 'compile'));
+
+const { values } = parseArgs({ options: { home: { type: 'string', default: virtHome() }, port: { type: 'string', default: '6443' } } });
+const log = createLogger({
+  write: (line) => process.stdout.write(`${line}\n`),
+  level: process.env['KUBEVIRT_LOG'] === 'debug' ? 'debug' : 'info',
+  now: systemClock.now,
+});
+const stop = new AbortController();
+process.on('SIGTERM', () => stop.abort());
+process.on('SIGINT', () => stop.abort());
+process.on('unhandledRejection', (error) => log.error('a failure that nobody handled', { error }));
+
+try {
+  const { runEmbedded } = await import('./embedded/run-embedded.ts'); // after the compile cache is on
+  const { state, stopped } = await runEmbedded({
+    home: values.home,
+    port: Number(values.port),
+    log,
+    clock: systemClock,
+    signal: stop.signal,
+  });
+  report({ ready: state });
+  await stopped;
+  log.info('the embedded cluster has stopped; guests run on');
+  process.exit(0);
+} catch (error) {
+  log.error('the embedded cluster cannot start', { error });
+  const { code = 'EMBEDDED_FAILED', why, fix, exitCode = 1 } = error instanceof UserError ? error : {};
+  report({ failed: { code, message: messageOf(error), why, fix, exitCode } });
+  process.exit(exitCode);
+}
+
+/** The starter listens once and goes away; without one (by hand, in a terminal) there is nobody to tell. */
+function report(message: object): void {
+  if (!process.connected) return;
+  process.send?.(message);
+  process.disconnect();
+}

@@ -1,0 +1,85 @@
+/** Puts the parts of an embedded cluster together, in the order in which they need each other. */
+import { chmodSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Clock, timestamp } from '../../base/clock.ts';
+import { UserError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import { ensurePki } from '../../base/node/pki.ts';
+import { identify } from '../../base/node/process-identity.ts';
+import { writeKubeconfig } from '../../client/node/kubeconfig.ts';
+import { listen } from '../../control-plane/apiserver/transport/listen.ts';
+import { openStore } from '../../control-plane/store/store.ts';
+import { kubeconfigPath, statePath } from '../../virtctl/embedded/paths.ts';
+import type { EmbeddedState } from '../../virtctl/embedded/state.ts';
+import { VERSION } from '../version.ts';
+import { startApi } from './start-api.ts';
+import { startComponents } from './start-components.ts';
+
+export type EmbeddedOptions = {
+  readonly home: string;
+  readonly port: number;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+};
+
+/** Resolves when the cluster serves; `stopped` resolves after the signal, when everything has been put away. */
+export async function runEmbedded(options: EmbeddedOptions): Promise<{ state: EmbeddedState; stopped: Promise<void> }> {
+  const { home, clock, log, signal } = options;
+  prepareHome(home);
+  const store = openStore({ path: join(home, 'store.db'), onFatal: (error) => endAtOnce(error, log) });
+  const pki = await ensurePki(join(home, 'pki'), clock);
+  const api = await startApi({ store, pki, clock, log });
+  const server = await listen({ handle: api.handle, upgrade: api.upgrade, pki, port: options.port, clock, log });
+  const components = await startComponents({ home, api, pki, clock, log, signal, apiPort: server.port });
+
+  await writeKubeconfig(kubeconfigPath(home), {
+    server: `https://127.0.0.1:${server.port}`,
+    ca: pki.ca,
+    cert: pki.admin.cert,
+    key: pki.admin.key,
+    name: 'kubevirt-ts',
+  });
+  const state: EmbeddedState = { process: identify(process.pid)!, port: server.port, startedAt: timestamp(clock.now()), version: VERSION }; // we run, so we can be identified
+  writeFileSync(statePath(home), JSON.stringify(state), { mode: 0o600 });
+  log.info('the embedded cluster serves', { port: server.port, home });
+
+  return { state, stopped: putAway() };
+
+  async function putAway(): Promise<void> {
+    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    await components.stopped;
+    await server.close();
+    api.close();
+    await store.close();
+    rmSync(statePath(home), { force: true });
+  }
+}
+
+/** The disk failed under a commit: what was acknowledged is safe, nothing more can be. Guests run on. */
+function endAtOnce(error: unknown, log: Logger): void {
+  log.error('the store cannot be written any more', { error });
+  process.exit(1);
+}
+
+/** Our folder is ours alone: others may pass through (QEMU's user does) but neither list nor write. */
+function prepareHome(home: string): void {
+  mkdirSync(home, { recursive: true });
+  const { mode, uid } = statSync(home);
+  if ((mode & 0o022) !== 0 || uid !== process.getuid?.()) {
+    throw new UserError('HOME_UNSAFE', `the data folder ${home} can be written by others`, {
+      why: 'it holds keys and disks; whoever can write there owns every machine',
+      fix: `chmod go-w ${home}, or set VIRT_HOME to a folder of your own`,
+    });
+  }
+  chmodSync(home, 0o711);
+  for (const [folder, permissions] of [
+    ['run', 0o700],
+    ['logs', 0o700],
+    ['kubelet', 0o711],
+    ['images', 0o711],
+  ] as const) {
+    mkdirSync(join(home, folder), { recursive: true });
+    chmodSync(join(home, folder), permissions);
+  }
+}

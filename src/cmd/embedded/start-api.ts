@@ -1,0 +1,71 @@
+/** The API server with its way to the servers behind APIServices, and clients for everybody in this process. */
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Clock } from '../../base/clock.ts';
+import { ApiError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Pki } from '../../base/node/pki.ts';
+import { type Client, createClient } from '../../client/client.ts';
+import { type ApiService, createServiceProxy } from '../../control-plane/apiserver/aggregation/service-proxy.ts';
+import { createApiServer } from '../../control-plane/apiserver/create-api-server.ts';
+import type { Identity, LogOptions } from '../../control-plane/apiserver/server-parts.ts';
+import type { Store } from '../../control-plane/store/store.ts';
+import { VERSION } from '../version.ts';
+import { resolveService } from './resolve-service.ts';
+
+export type Api = {
+  handle(request: Request, identity: Identity): Promise<Response>;
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, identity: Identity): Promise<void>;
+  /** A client that acts as this user. */
+  clientAs(user: string, groups: readonly string[]): Client;
+  /** Who answers GET pods/log; known once the kubelet runs. */
+  serveLogs(logs: (pod: never, options: LogOptions) => Promise<Response>): void;
+  close(): void;
+};
+
+export async function startApi({ store, pki, clock, log }: { store: Store; pki: Pki; clock: Clock; log: Logger }): Promise<Api> {
+  let logs: ((pod: never, options: LogOptions) => Promise<Response>) | undefined;
+  const proxy = createServiceProxy({
+    resolveService: (namespace, name, port) =>
+      resolveService(clientAs('system:kube-apiserver', ['system:masters']), { namespace, name, port }),
+    frontProxy: pki.frontProxyClient,
+    log: log.with({ component: 'aggregator' }),
+  });
+  const server = await createApiServer({
+    store,
+    clock,
+    log: log.with({ component: 'kube-apiserver' }),
+    hooks: {
+      proxyToService: (apiService, request, identity) => proxy.proxyToService(apiService as unknown as ApiService, request, identity),
+      logs: (pod, options) => {
+        if (!logs) throw new ApiError('ServiceUnavailable', 'the node has not started yet');
+        return logs(pod as never, options);
+      },
+    },
+  });
+
+  function clientAs(user: string, groups: readonly string[]): Client {
+    const identity: Identity = { user, groups: [...groups, 'system:authenticated'] };
+    return createClient({
+      fetch: (request) => server.handle(request, identity),
+      baseUrl: 'https://kubernetes.default.svc',
+      userAgent: `${user.split(':').at(-1)}/${VERSION}`,
+    });
+  }
+
+  return {
+    handle: (request, identity) => server.handle(request, identity),
+    upgrade: (request, socket, head, identity) =>
+      server.upgrade(request, identity, (apiService) =>
+        proxy.proxyUpgrade(apiService as unknown as ApiService, request, socket, head, identity),
+      ),
+    clientAs,
+    serveLogs: (serve) => {
+      logs = serve;
+    },
+    close: () => {
+      proxy.close();
+      server.close();
+    },
+  };
+}

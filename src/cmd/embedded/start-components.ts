@@ -1,0 +1,105 @@
+/** Everything that works through the API: the control plane's own parts and the components of the product. */
+import { hostname } from 'node:os';
+import { join, resolve } from 'node:path';
+import { NODES, type Node } from '../../api/core/node.ts';
+import { LABEL_SCHEDULABLE } from '../../api/kubevirt/names.ts';
+import type { KubeObject } from '../../api/meta.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Pki } from '../../base/node/pki.ts';
+import type { Client } from '../../client/client.ts';
+import { startGarbageCollector } from '../../control-plane/garbage-collector/controller.ts';
+import { startKubelet } from '../../control-plane/kubelet/start.ts';
+import { startScheduler } from '../../control-plane/scheduler/controller.ts';
+import { openImageStore } from '../../images/store.ts';
+import { startVirtApi } from '../../virt-api/start.ts';
+import { startVirtController } from '../../virt-controller/start.ts';
+import { startVirtHandler } from '../../virt-handler/start.ts';
+import { VERSION } from '../version.ts';
+import { applyManifests } from './apply-manifests.ts';
+import { mirrorPod, publishEndpoint } from './mirror-pods.ts';
+import type { Api } from './start-api.ts';
+
+const PROJECT = resolve(import.meta.dirname, '../../..');
+
+export type ComponentOptions = {
+  readonly home: string;
+  readonly api: Api;
+  readonly pki: Pki;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  readonly apiPort: number;
+};
+
+/** Resolves when all of them work; `stopped` resolves after the signal, when the last has ended. */
+export async function startComponents({ home, api, pki, clock, log, signal }: ComponentOptions): Promise<{ stopped: Promise<unknown> }> {
+  const nodeName = hostname().toLowerCase();
+  const admin = api.clientAs('kubernetes-admin', ['system:masters']);
+  await applyManifests(admin, join(PROJECT, 'deploy'), (object) => withCaBundle(object, pki));
+
+  const as = (user: string, component: string) => ({
+    client: api.clientAs(user, groupsOf(user)),
+    clock,
+    log: log.with({ component }),
+    signal,
+  });
+  const collector = startGarbageCollector(as('system:serviceaccount:kube-system:generic-garbage-collector', 'garbage-collector'));
+  const scheduler = startScheduler(as('system:serviceaccount:kube-system:default-scheduler', 'scheduler'));
+  const kubelet = await startKubelet({
+    ...as(`system:node:${nodeName}`, 'kubelet'),
+    nodeName,
+    rootDir: join(home, 'kubelet'),
+    images: await openImageStore(join(home, 'images')),
+    builtInImages: { 'kubevirt-ts/virt-launcher': { path: join(PROJECT, 'bin'), stopSignal: 'SIGCONT', dropsPrivileges: true } },
+  });
+  api.serveLogs(kubelet.logs);
+  await untilNode(admin, { nodeName, isAsWanted: () => true, signal });
+  const controller = startVirtController(as('system:serviceaccount:kubevirt:kubevirt-controller', 'virt-controller'));
+  const handler = await startVirtHandler({
+    ...as('system:serviceaccount:kubevirt:kubevirt-handler', 'virt-handler'),
+    nodeName,
+    kubeletRoot: join(home, 'kubelet'),
+    certs: { cert: pki.virtHandler.cert, key: pki.virtHandler.key, ca: pki.kubevirtCa },
+    host: '127.0.0.1',
+    port: 0,
+  });
+  const virtApi = await startVirtApi({
+    ...as('system:serviceaccount:kubevirt:kubevirt-apiserver', 'virt-api'),
+    pki,
+    host: '127.0.0.1',
+    port: 0,
+    version: VERSION,
+  });
+  await untilNode(admin, { nodeName, isAsWanted: (node) => node.metadata.labels?.[LABEL_SCHEDULABLE] === 'true', signal });
+
+  await mirrorPod(admin, { component: 'virt-handler', port: { name: 'console', number: handler.consolePort } }, { nodeName, clock });
+  await mirrorPod(admin, { component: 'virt-api', port: { name: 'https', number: virtApi.port } }, { nodeName, clock });
+  await mirrorPod(admin, { component: 'virt-controller' }, { nodeName, clock });
+  await publishEndpoint(admin, { service: 'virt-api', port: virtApi.port });
+  return { stopped: Promise.all([collector, scheduler, controller, handler.stopped, kubelet.stopped, virtApi.stopped]) };
+}
+
+/** A machine that is created the moment we serve must not meet a cluster without a fitting node. */
+async function untilNode(
+  client: Client,
+  wanted: { nodeName: string; isAsWanted: (node: Node) => boolean; signal: AbortSignal },
+): Promise<void> {
+  const { nodeName, isAsWanted, signal } = wanted;
+  for await (const event of client.watch(NODES, { fieldSelector: `metadata.name=${nodeName}`, signal })) {
+    if ((event.type === 'ADDED' || event.type === 'MODIFIED') && isAsWanted(event.object)) return;
+  }
+}
+
+/** The authority behind virt-api is made on this machine, so the manifest cannot know it. */
+function withCaBundle(object: KubeObject, pki: Pki): KubeObject {
+  if (object.kind !== 'APIService') return object;
+  const { spec } = object as KubeObject & { spec: object };
+  return { ...object, spec: { ...spec, caBundle: Buffer.from(pki.kubevirtCa).toString('base64') } } as KubeObject;
+}
+
+function groupsOf(user: string): readonly string[] {
+  const [, kind, namespace] = user.split(':');
+  if (kind === 'serviceaccount') return ['system:serviceaccounts', `system:serviceaccounts:${namespace}`];
+  return kind === 'node' ? ['system:nodes'] : [];
+}
