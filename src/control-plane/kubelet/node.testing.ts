@@ -11,11 +11,13 @@ import { findByVariable, signalProcess } from '../../base/node/process-identity.
 import type { Client } from '../../client/client.ts';
 import { type ImageStore, openImageStore } from '../../images/store.ts';
 import { writeImage } from '../../images/write-image.ts';
-import { startTestServer } from '../apiserver/test-server.testing.ts';
+import { until } from '../../testing/until.ts';
+import { startTestServer, type TestServer } from '../apiserver/test-server.testing.ts';
 import { type Kubelet, type KubeletOptions, startKubelet } from './start.ts';
 
 export type TestNode = {
   readonly client: Client;
+  readonly server: TestServer;
   readonly rootDir: string;
   readonly dir: string;
   readonly images: ImageStore;
@@ -54,6 +56,7 @@ export async function testNode(t: TestContext): Promise<TestNode> {
 
   const node: TestNode = {
     client,
+    server,
     rootDir,
     dir,
     images,
@@ -97,14 +100,7 @@ export async function testNode(t: TestContext): Promise<TestNode> {
       }
       throw new Error(`waited in vain; the Pod's status is ${JSON.stringify(last?.status, null, 1)}`);
     },
-    async gone(name) {
-      const signal = AbortSignal.timeout(PATIENCE_MS);
-      for await (const { type, object } of client.watch(PODS, { namespace: 'default', fieldSelector: `metadata.name=${name}`, signal })) {
-        if (type === 'DELETED') return;
-        if (type === 'BOOKMARK' && object && !(await client.get(PODS, { namespace: 'default', name }))) return;
-      }
-      if (await client.get(PODS, { namespace: 'default', name })) throw new Error(`Pod ${name} is still there`);
-    },
+    gone: (name) => until(async () => !(await client.get(PODS, { namespace: 'default', name })), `Pod ${name} to go`),
   };
   t.after(async () => {
     await node.stop();

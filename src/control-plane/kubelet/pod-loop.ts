@@ -90,8 +90,8 @@ async function look(options: PodLoopOptions, uid: string): Promise<number | unde
   for (const action of actions) if (action.do !== 'clean up') await act(options, runtime, pod, action);
   const current = pod && (await tellApi(context, runtime, pod));
   if (cleansUp) return cleanUp(options, runtime, current);
-  if (actions.length > 0) context.wake(uid);
-  return lookAgainAfterMs;
+  // What was done changes what is seen, except for a kill: there only the end of the process does, and it wakes us.
+  return actions.some((action) => action.do !== 'kill') ? 0 : lookAgainAfterMs;
 }
 
 /** A Pod that the cache has lost is asked for once more before anything is ended because of it. */
