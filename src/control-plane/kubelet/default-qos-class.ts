@@ -1,4 +1,4 @@
-/** The quality of service class that follows from a Pod's requests and limits. Pure. */
+/** What follows from a Pod's requests and limits: its quality of service class, and who goes first when memory runs out. Pure. */
 import type { Pod } from '../../api/core/pod.ts';
 import { parseQuantity } from '../../base/quantity.ts';
 
@@ -15,4 +15,21 @@ export function qosClassOf({ spec }: Pod): 'Guaranteed' | 'Burstable' | 'BestEff
     }),
   );
   return isGuaranteed ? 'Guaranteed' : 'Burstable';
+}
+
+/** The kernel's oom_score_adj: upstream's rule, but never below our own 0, so that a guest goes before the agent of all guests. */
+export function oomScoreOf(pod: Pod, capacityBytes: number): number {
+  switch (qosClassOf(pod)) {
+    case 'BestEffort':
+      return 1000;
+    case 'Guaranteed':
+      return 2;
+    case 'Burstable': {
+      const requested = pod.spec.containers.reduce(
+        (sum, { resources }) => sum + (parseQuantity(resources?.requests?.['memory'] ?? '0') ?? 0),
+        0,
+      );
+      return Math.min(999, Math.max(3, Math.round(1000 - (1000 * requested) / capacityBytes)));
+    }
+  }
 }

@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import type { Pod } from '../../api/core/pod.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
-import { logPath } from './pod-folder.ts';
+import { logPath } from './log-files.ts';
 
 export type LogOptions = {
   /** May be left out when the Pod has one container only. */

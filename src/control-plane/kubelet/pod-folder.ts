@@ -7,7 +7,7 @@
  *   containers/CONTAINER/state.json, 0.log, 1.log   one log per run
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { chmod, mkdir, rm } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ApiError } from '../../base/errors.ts';
 import { isObject } from '../../base/json.ts';
@@ -16,7 +16,6 @@ import { writeFileDurably } from './durable-file.ts';
 export type PodIdentity = { readonly uid: string; readonly namespace: string; readonly name: string; readonly podIP: string };
 
 const SEGMENT = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
-const MAX_LOGS = 2;
 
 /** Where the folders of all Pods are. */
 export function podsDir(rootDir: string): string {
@@ -40,10 +39,6 @@ export function sandboxDir(dir: string, container: string): string {
 
 export function containerDir(dir: string, container: string): string {
   return join(dir, 'containers', segment(container, 'container name'));
-}
-
-export function logPath(dir: string, container: string, restartCount: number): string {
-  return join(containerDir(dir, container), `${restartCount}.log`);
 }
 
 /** Every uid that has a folder here. */
@@ -84,12 +79,18 @@ export function readPodIdentity(dir: string): PodIdentity | undefined {
 
 /** Removes the folder with everything in it. Links are removed, never followed. */
 export async function removePodFolder(dir: string): Promise<void> {
-  await rm(dir, { recursive: true, force: true, maxRetries: 3 });
+  try {
+    await rm(dir, { recursive: true, force: true });
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM'))) throw error;
+    await openUp(dir); // a container may have closed folders of its own to us, who are the same user
+    await rm(dir, { recursive: true, force: true });
+  }
 }
 
-/** Keeps the logs of this run and of the one before. */
-export async function removeOldLogs(dir: string, container: string, restartCount: number): Promise<void> {
-  await rm(logPath(dir, container, restartCount - MAX_LOGS), { force: true });
+async function openUp(dir: string): Promise<void> {
+  await chmod(dir, 0o700);
+  for (const entry of await readdir(dir, { withFileTypes: true })) if (entry.isDirectory()) await openUp(join(dir, entry.name));
 }
 
 function segment(name: string, what: string): string {

@@ -11,7 +11,7 @@ import { writeStatus } from './write-status.ts';
 
 export const UID_INDEX = 'uid';
 const WORKERS = 8;
-const ADOPTED_POLL_MS = 500;
+const LOOK_AROUND_MS = 500;
 /** Pods that only show a process which something else looks after. */
 const MIRROR = 'kubernetes.io/config.mirror';
 
@@ -30,7 +30,7 @@ export async function runPodLoop(options: PodLoopOptions): Promise<void> {
   for (const uid of listPodUids(context.rootDir)) queue.add(uid);
   const unsubscribe = pods.subscribe(({ object }) => queue.add(object.metadata.uid ?? ''));
   try {
-    await Promise.all([pollAdopted(options), ...Array.from({ length: WORKERS }, () => work(options))]);
+    await Promise.all([lookAround(options), ...Array.from({ length: WORKERS }, () => work(options))]);
   } finally {
     unsubscribe();
   }
@@ -45,16 +45,16 @@ function reserveAddresses({ context: { rootDir, addresses }, pods }: PodLoopOpti
   for (const { metadata, status } of pods.list()) if (status?.podIP && metadata.uid) addresses.take(metadata.uid, status.podIP);
 }
 
-async function pollAdopted({ context: { clock, signal, log }, runtimes }: PodLoopOptions): Promise<void> {
+async function lookAround({ context: { clock, signal, log }, runtimes }: PodLoopOptions): Promise<void> {
   while (!signal.aborted) {
     for (const runtime of runtimes.values()) {
       try {
-        runtime.checkAdopted();
+        runtime.lookAround();
       } catch (error) {
-        log.warn('cannot look after adopted containers', { pod: runtime.uid, error });
+        log.warn('cannot look after containers', { pod: runtime.uid, error });
       }
     }
-    await clock.sleep(ADOPTED_POLL_MS, signal);
+    await clock.sleep(LOOK_AROUND_MS, signal);
   }
 }
 

@@ -1,17 +1,19 @@
 /** One Pod on this node for as long as it is here: its containers, its volumes, and the few things that can be done to them. */
 import { existsSync } from 'node:fs';
-import { constants } from 'node:os';
+import { constants, totalmem } from 'node:os';
 import type { Container, Pod } from '../../api/core/pod.ts';
 import { ApiError, isApiError, messageOf } from '../../base/errors.ts';
 import { isSameProcess, type ProcessIdentity, signalProcess } from '../../base/node/process-identity.ts';
 import { builtInImageOf, findBuiltIn } from './built-in-images.ts';
 import { afterEnd, beforeStart, type ContainerState, type Ended, type Setback, setBackAgain } from './container-state.ts';
 import type { ObservedPod } from './decide.ts';
+import { oomScoreOf } from './default-qos-class.ts';
 import type { KubeletContext } from './kubelet-context.ts';
 import { loadContainers } from './load-containers.ts';
-import { createPodFolder, podDir, removeOldLogs, removePodFolder } from './pod-folder.ts';
+import { limitLog, removeOldLogs } from './log-files.ts';
+import { createPodFolder, podDir, removePodFolder } from './pod-folder.ts';
 import { volumeOwner } from './privileges.ts';
-import { findProcesses, type Launch, launch, makeContainerFolders, planLaunch } from './start-container.ts';
+import { findProcesses, type Launch, launch, makeContainerFolders, planLaunch, setOomScore } from './start-container.ts';
 import { saveContainer } from './state-file.ts';
 import { ImageError, prepareVolumes } from './volumes.ts';
 
@@ -23,8 +25,9 @@ export class PodRuntime {
   readonly dir: string;
   readonly #context: KubeletContext;
   readonly #containers = new Map<string, ContainerState>();
-  /** Containers whose end we are told; the others are looked after by `checkAdopted`. */
+  /** Containers whose end we are told; the others are looked after by `lookAround`. */
   readonly #own = new Set<string>();
+  readonly #unsaved = new Set<string>();
   #volumes: ObservedPod['volumes'] = 'absent';
   #isRemoved = false;
   #preparation: { readonly stop: AbortController; readonly done: Promise<void> } | undefined;
@@ -136,8 +139,15 @@ export class PodRuntime {
     this.#isRemoved = true;
   }
 
+  /** What nobody tells us and has to be looked at now and then. */
+  lookAround(): void {
+    this.#save();
+    this.#checkAdopted();
+    for (const { name, run, restartCount } of this.#containers.values()) if (run.is === 'running') limitLog(this.dir, name, restartCount);
+  }
+
   /** Notices adopted containers that have ended; they are nobody's children, so this is the only way. */
-  checkAdopted(): void {
+  #checkAdopted(): void {
     for (const container of this.#containers.values()) {
       const { name, run } = container;
       if (run.is !== 'running' || this.#own.has(name) || isSameProcess(run.process)) continue;
@@ -175,6 +185,7 @@ export class PodRuntime {
       if (!identity) throw await new Promise((resolve) => child.once('error', resolve));
       this.#own.add(next.name);
       child.once('exit', (code, signal) => this.#onExit(next.name, identity, code, signal));
+      setOomScore(identity.pid, oomScoreOf(pod, totalmem()));
       child.on('error', () => {}); // a signal that could not be sent: seen by whoever sent it
       this.#keep({ ...next, run: { is: 'running', process: identity, startedAtMs } });
       events.record(pod, { type: 'Normal', reason: 'Started', message: `Started container ${next.name}` });
@@ -205,10 +216,22 @@ export class PodRuntime {
     this.#context.wake(this.uid);
   }
 
-  /** Written down first: what is only in memory is lost with us. */
+  /** A full disk must not hide what happened to a process: it is remembered, and written down as soon as that works. */
   #keep(container: ContainerState): void {
-    saveContainer(this.dir, container);
     this.#containers.set(container.name, container);
+    this.#unsaved.add(container.name);
+    this.#save();
+  }
+
+  #save(): void {
+    for (const name of this.#unsaved) {
+      try {
+        saveContainer(this.dir, this.#get(name));
+        this.#unsaved.delete(name);
+      } catch (error) {
+        this.#context.log.warn('cannot write down the state of a container, trying again', { pod: this.uid, container: name, error });
+      }
+    }
   }
 
   #get(name: string): ContainerState {

@@ -3,14 +3,15 @@
  * group, and it can be found by its CONTAINER_SANDBOX_MOUNT_POINT even when we die before its pid is written down.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, constants, existsSync, openSync } from 'node:fs';
+import { closeSync, constants, existsSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Container, Pod } from '../../api/core/pod.ts';
 import { ApiError } from '../../base/errors.ts';
 import { findByVariable, identifyChild, type ProcessIdentity } from '../../base/node/process-identity.ts';
 import { type BuiltInImage, checkProgram, checkVariables } from './built-in-images.ts';
 import { argumentsOf, environmentOf } from './environment.ts';
-import { containerDir, logPath, makeFolder, sandboxDir } from './pod-folder.ts';
+import { logPath } from './log-files.ts';
+import { containerDir, makeFolder, sandboxDir } from './pod-folder.ts';
 import { type MayBecome, type RunAs, requestedUser } from './privileges.ts';
 
 export type StartOptions = {
@@ -85,6 +86,15 @@ export function launch({ program, args, env, cwd, logFile, runAs }: Launch): {
     return { child, identity: child.pid === undefined ? undefined : identifyChild(child.pid) };
   } finally {
     closeSync(log);
+  }
+}
+
+/** Memory that runs out is taken from containers before it is taken from us; what they start inherits it. */
+export function setOomScore(pid: number, score: number): void {
+  try {
+    writeFileSync(`/proc/${pid}/oom_score_adj`, String(score));
+  } catch {
+    // it has ended already, or this kernel does not let us
   }
 }
 

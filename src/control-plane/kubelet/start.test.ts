@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { existsSync, statSync } from 'node:fs';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { NODES } from '../../api/core/node.ts';
@@ -198,6 +198,16 @@ describe('a Pod', () => {
     assert.deepEqual(processesOf(node.dir), []);
   });
 
+  test('whose state cannot be written down is still looked after', async (t) => {
+    const node = await testNode(t);
+    node.start();
+    const pod = await node.run('p', { containers: [sh('exec sleep 60')] });
+    await node.when('p', isRunning);
+    await rm(join(node.rootDir, 'pods', pod.metadata.uid!, 'containers'), { recursive: true });
+    for (const { pid } of processesOf(node.dir)) process.kill(pid, 'SIGKILL');
+    assert.equal(stateOf(await node.when('p', ({ status }) => status?.phase === 'Failed'))?.terminated?.exitCode, 137);
+  });
+
   test('that shows a component of this process is left alone', async (t) => {
     const node = await testNode(t);
     node.start();
@@ -353,6 +363,15 @@ describe('logs', () => {
     await writeFile(join(node.rootDir, 'pods', created.metadata.uid!, 'volumes/kubernetes.io~empty-dir/v/go'), '');
     assert.equal((await reader.read()).value, 'end\n');
     assert.equal((await reader.read()).done, true);
+  });
+
+  test('do not grow for ever', async (t) => {
+    const node = await testNode(t);
+    node.start();
+    const pod = await node.run('p', { containers: [sh('head -c 11000000 /dev/zero; exec sleep 60')] });
+    await node.when('p', isRunning);
+    const log = join(node.rootDir, 'pods', pod.metadata.uid!, 'containers/main/0.log');
+    await until(() => existsSync(`${log}.1`) && statSync(log).size < 2_000_000, 'the log to be cut');
   });
 
   test('of a container that has not started are refused', async (t) => {

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { Pod, PodSpec, ResourceRequirements } from '../../api/core/pod.ts';
 import type { Condition } from '../../api/meta.ts';
 import type { ContainerState, Run } from './container-state.ts';
-import { qosClassOf } from './default-qos-class.ts';
+import { oomScoreOf, qosClassOf } from './default-qos-class.ts';
 import { derivePodStatus } from './status.ts';
 
 const now = Date.parse('2026-01-01T00:10:00Z');
@@ -131,4 +131,13 @@ describe('quality of service', () => {
   for (const [name, resources, expected] of cases) {
     test(name, () => assert.equal(qosClassOf(pod({ containers: [{ name: 'main', resources }] })), expected));
   }
+});
+
+test('who asks for more memory is ended later when it runs out, and nobody outlives the kubelet', () => {
+  const asking = (resources?: ResourceRequirements) => oomScoreOf(pod({ containers: [{ name: 'main', resources }] }), 4 * 2 ** 30);
+  const guaranteed = { limits: { cpu: '1', memory: '1Gi' } };
+  assert.deepEqual(
+    [asking(), asking({ requests: { memory: '1Gi' } }), asking({ requests: { memory: '64Gi' } }), asking(guaranteed)],
+    [1000, 750, 3, 2],
+  );
 });
