@@ -67,7 +67,7 @@ export function assertValid(call: Call, object: AnyObject, old: AnyObject | unde
   const causes: StatusCause[] = malformed.some(({ field }) => field.startsWith('metadata'))
     ? malformed
     : [...validateObjectMeta(type, object), ...(old ? validateMetaUpdate(object, old) : []), ...malformed];
-  if (malformed.length === 0) causes.push(...(type.strategy.validate?.(object, old) ?? []));
+  if (malformed.length === 0) causes.push(...(type.strategy.validate?.(object, old, call.path.subresource) ?? []));
   if (causes.length > 0) throw invalid(type, object.metadata.name, causes);
 }
 

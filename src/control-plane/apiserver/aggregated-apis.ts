@@ -1,5 +1,6 @@
 /** Group versions that another server answers for (APIService objects with a service), and what is known of them. */
 
+import type { Clock } from '../../base/clock.ts';
 import { ApiError, messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Store } from '../store/store.ts';
@@ -18,15 +19,20 @@ type ApiService = AnyObject & { readonly spec?: { readonly group?: string; reado
 
 const PREFIX = 'apiregistration.k8s.io/apiservices/';
 const SELF: Identity = { user: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] };
-const DISCOVERY_TIMEOUT_MS = 3000;
+const DISCOVERY_TIMEOUT_MS = 1500;
+/** How long an answer counts; a server that is down is asked again sooner, but not by every client that comes along. */
+const FRESH_MS = 5000;
+const STALE_MS = 1000;
 
 export class AggregatedApis {
   readonly #store: Store;
   readonly #proxy: Hooks['proxyToService'];
   readonly #log: Logger;
-  #known = new Map<string, readonly object[]>();
+  readonly #clock: Clock;
+  #known = new Map<string, { readonly found: AggregatedGroupVersion; readonly atMs: number; readonly uid: string | undefined }>();
 
-  constructor(options: { store: Store; hooks: Hooks; log: Logger }) {
+  constructor(options: { store: Store; hooks: Hooks; clock: Clock; log: Logger }) {
+    this.#clock = options.clock;
     this.#store = options.store;
     this.#proxy = options.hooks.proxyToService;
     this.#log = options.log;
@@ -62,20 +68,30 @@ export class AggregatedApis {
 
   async #discoverOne(service: ApiService): Promise<AggregatedGroupVersion> {
     const { group = '', version = '' } = service.spec ?? {};
-    const name = `${group}/${version}`;
+    const { name, uid } = service.metadata;
+    const known = this.#known.get(name);
+    const maxAgeMs = known?.found.isStale ? STALE_MS : FRESH_MS;
+    if (known && known.uid === uid && this.#clock.now() - known.atMs < maxAgeMs) return known.found;
+    const found = await this.#ask(service, { group, version, resources: known?.found.resources ?? [], isStale: true });
+    this.#known.set(name, { found, atMs: this.#clock.now(), uid });
+    return found;
+  }
+
+  /** What the server says of itself, or `otherwise` when it says nothing. */
+  async #ask(service: ApiService, otherwise: AggregatedGroupVersion): Promise<AggregatedGroupVersion> {
+    const { group, version } = otherwise;
     try {
-      const request = new Request(`https://kubernetes.default.svc/apis/${name}`, {
+      const request = new Request(`https://kubernetes.default.svc/apis/${group}/${version}`, {
         headers: { accept: 'application/json' },
         signal: AbortSignal.timeout(DISCOVERY_TIMEOUT_MS),
       });
       const response = await this.forward(service, request, SELF);
       if (!response.ok) throw new Error(`it answered ${response.status}`);
       const { resources = [] } = (await response.json()) as { resources?: readonly object[] };
-      this.#known.set(name, resources);
       return { group, version, resources, isStale: false };
     } catch (error) {
       this.#log.debug('aggregated API does not answer discovery', { apiService: service.metadata.name, error: messageOf(error) });
-      return { group, version, resources: this.#known.get(name) ?? [], isStale: true };
+      return otherwise;
     }
   }
 }

@@ -111,7 +111,7 @@ async function commit(call: Call, { entry, old, object }: { entry: Entry; old: A
 }
 
 /** True when nothing keeps a deleted object any more: no finalizer and no grace period. */
-export function mayVanish({ type }: Pick<Call, 'type'>, object: AnyObject): boolean {
+function mayVanish({ type }: Pick<Call, 'type'>, object: AnyObject): boolean {
   const { deletionTimestamp, finalizers = [], deletionGracePeriodSeconds = 0 } = object.metadata;
   return (
     deletionTimestamp !== undefined &&

@@ -5,15 +5,16 @@ import type { Logger } from '../../base/log.ts';
 import type { Store } from '../store/store.ts';
 import { AggregatedApis } from './aggregated-apis.ts';
 import { methodNotAllowed, unknownPath } from './api-errors.ts';
-import { authorize, nameForAuthorization } from './authorize.ts';
+import { authorize } from './authorize.ts';
 import { bootstrap, type SelfRequest } from './bootstrap.ts';
 import { builtInTypes } from './built-in-types.ts';
 import { startCleanup } from './cleanup.ts';
 import { strategiesFor } from './kinds/strategies.ts';
-import { answerNonResource } from './non-resource-paths.ts';
+import { answerNonResource, type NonResourceParts } from './non-resource-paths.ts';
 import { parseResourcePath, type ResourcePath, verbOf } from './path-grammar.ts';
 import { Registry } from './registry.ts';
 import { Renderer } from './render.ts';
+import { attributesOf } from './request-attributes.ts';
 import type { AnyObject, ResourceType } from './resource-type.ts';
 import { respondError } from './respond.ts';
 import { OpenApiDocuments } from './serve-openapi.ts';
@@ -23,7 +24,7 @@ import { answerFor } from './verb-table.ts';
 export type ApiServerOptions = { readonly store: Store; readonly clock: Clock; readonly log: Logger; readonly hooks?: Hooks };
 
 /** What of a request decides who may make it; node's own requests have these fields, too. */
-export type Asked = { readonly method?: string; readonly url?: string };
+type Asked = { readonly method?: string; readonly url?: string };
 
 export type ApiServer = {
   /** Answers any request; failures are Status objects, nothing is thrown. */
@@ -42,45 +43,13 @@ export async function createApiServer({ store, clock, log, hooks = {} }: ApiServ
   const closing = new AbortController();
   const registry = new Registry(store, builtInTypes(strategiesFor({ store, clock })));
   const parts: ServerParts = { store, registry, renderer: new Renderer(), clock, log, hooks, closed: closing.signal };
-  const aggregated = new AggregatedApis({ store, hooks, log });
+  const aggregated = new AggregatedApis({ store, hooks, clock, log });
   let problem: string | undefined = 'starting';
   const others = { registry, aggregated, openApi: new OpenApiDocuments(registry), whyNotReady: () => problem };
 
-  /** Throws Forbidden unless the identity may make this request. */
-  function authorizeRequest({ method = 'GET', url: address = '/' }: Asked, identity: Identity): void {
-    const url = new URL(address, BASE_URL);
-    const path = parseResourcePath(url.pathname);
-    if (!path) {
-      authorize(store, identity, { type: 'path', verb: method.toLowerCase(), path: url.pathname });
-      return;
-    }
-    const verb = verbOf(method, path, url.searchParams);
-    if (!verb) throw methodNotAllowed();
-    const { group, resource, subresource, namespace } = path;
-    // A Namespace object is in its own namespace: that is how a role there can grant access to it.
-    const scope = group === '' && resource === 'namespaces' ? path.name : namespace;
-    const name = nameForAuthorization(verb, path.name, url.searchParams);
-    authorize(store, identity, { type: 'resource', verb, group, resource, subresource, namespace: scope, name });
-  }
-
-  async function answer(request: Request, identity: Identity): Promise<Response> {
-    authorizeRequest(request, identity);
-    const url = new URL(request.url);
-    const path = parseResourcePath(url.pathname);
-    if (!path) return answerNonResource(others, request, url);
-    const verb = verbOf(request.method, path, url.searchParams);
-    if (!verb) throw methodNotAllowed();
-    const apiService = aggregated.find(path.group, path.version);
-    if (apiService) return aggregated.forward(apiService, request, identity);
-    const type = typeFor(registry, path);
-    const warnings = type.deprecationWarning === undefined ? [] : [type.deprecationWarning];
-    const call: Call = { parts, type, path, query: url.searchParams, request, identity, warnings };
-    return answerFor(call, verb)(call);
-  }
-
   async function handle(request: Request, identity: Identity): Promise<Response> {
     try {
-      return await answer(request, identity);
+      return await answer({ parts, aggregated, others }, request, identity);
     } catch (error) {
       if (!(error instanceof ApiError)) log.error('request failed', { method: request.method, url: request.url, error });
       return respondError(error);
@@ -98,8 +67,9 @@ export async function createApiServer({ store, clock, log, hooks = {} }: ApiServ
   return {
     handle,
     async upgrade(request, identity, forward) {
-      authorizeRequest(request, identity);
-      const path = parseResourcePath(new URL(request.url ?? '/', BASE_URL).pathname);
+      const url = new URL(request.url ?? '/', BASE_URL);
+      authorize(store, identity, attributesOf(request.method ?? 'GET', url));
+      const path = parseResourcePath(url.pathname);
       const apiService = path && aggregated.find(path.group, path.version);
       if (!apiService) throw unknownPath();
       await forward(apiService);
@@ -109,6 +79,24 @@ export async function createApiServer({ store, clock, log, hooks = {} }: ApiServ
       closing.abort();
     },
   };
+}
+
+type Routes = { readonly parts: ServerParts; readonly aggregated: AggregatedApis; readonly others: NonResourceParts };
+
+/** Who may, before what is there: a stranger learns nothing from the difference. */
+async function answer({ parts, aggregated, others }: Routes, request: Request, identity: Identity): Promise<Response> {
+  const url = new URL(request.url);
+  authorize(parts.store, identity, attributesOf(request.method, url));
+  const path = parseResourcePath(url.pathname);
+  if (!path) return answerNonResource(others, request, { url, identity });
+  const verb = verbOf(request.method, path, url.searchParams);
+  if (!verb) throw methodNotAllowed();
+  const apiService = aggregated.find(path.group, path.version);
+  if (apiService) return aggregated.forward(apiService, request, identity);
+  const type = typeFor(parts.registry, path);
+  const warnings = type.deprecationWarning === undefined ? [] : [type.deprecationWarning];
+  const call: Call = { parts, type, path, query: url.searchParams, request, identity, warnings };
+  return answerFor(call, verb)(call);
 }
 
 /** The type a path names; NotFound when there is none, or when its scope does not fit the path. */

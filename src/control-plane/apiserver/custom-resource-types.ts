@@ -11,7 +11,7 @@ export type CrdNames = {
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];
 };
-export type CrdVersion = {
+type CrdVersion = {
   readonly name: string;
   readonly served: boolean;
   readonly storage: boolean;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { KubeObject } from '../../api/meta.ts';
 import type { Resource } from '../../api/resource.ts';
+import { FakeClock } from '../../testing/fake-clock.ts';
 import { startTestServer } from './test-server.testing.ts';
 
 type ApiService = KubeObject & { readonly kind: 'APIService'; readonly spec: object };
@@ -60,7 +61,9 @@ test('the aggregated documents repeat their type in the answer', async (t) => {
 test('an aggregated API is discovered and reached through its server, and answers 503 when that is down', async (t) => {
   let isUp = true;
   const seen: string[] = [];
+  const clock = new FakeClock();
   const { client, fetch, close } = await startTestServer({
+    clock,
     hooks: {
       async proxyToService(_, request, identity) {
         if (!isUp) throw new Error('connection refused');
@@ -84,9 +87,12 @@ test('an aggregated API is discovered and reached through its server, and answer
   };
   assert.deepEqual(await discover(), ['Current', ['things']]);
   isUp = false;
+  assert.deepEqual(await discover(), ['Current', ['things']]);
+  clock.advance(5000);
   assert.deepEqual(await discover(), ['Stale', ['things']]);
   const down = await fetch(path, { method: 'PUT' });
   assert.deepEqual([down.status, ((await down.json()) as { reason: string }).reason], [503, 'ServiceUnavailable']);
+  assert.equal((await fetch('/apis/subresources.example.com/v1')).status, 503);
   assert.equal((await fetch('/api/v1/namespaces')).status, 200);
 });
 
@@ -159,4 +165,12 @@ test('OpenAPI v2 comes as protobuf to those who ask for it, with a type that Go 
   const response = await fetch('/openapi/v2', { headers: { accept } });
   assert.equal(response.headers.get('content-type'), 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf');
   assert.ok((await response.arrayBuffer()).byteLength > 10_000);
+});
+
+test('words that every object has are no media types', async (t) => {
+  const { fetch, close } = await startTestServer();
+  t.after(close);
+  assert.equal((await fetch('/api/v1/namespaces', { headers: { accept: 'constructor' } })).status, 406);
+  const accept = 'application/json;as=constructor;g=meta.k8s.io;v=v1';
+  assert.equal((await fetch('/api/v1/namespaces', { headers: { accept } })).status, 406);
 });

@@ -1,7 +1,7 @@
 /** Content negotiation: in which shape the client wants the answer. */
 import { ApiError } from '../../base/errors.ts';
 
-export type Encoding = 'json' | 'yaml';
+type Encoding = 'json' | 'yaml';
 /** `object` is the thing itself; the others are views of it. */
 export type Representation = {
   readonly as: 'object' | 'table' | 'partial';
@@ -11,17 +11,17 @@ export type Representation = {
 
 type AcceptEntry = { readonly type: string; readonly parameters: ReadonlyMap<string, string>; readonly quality: number };
 
-const VIEWS: Readonly<Record<string, 'table' | 'partial'>> = {
-  Table: 'table',
-  PartialObjectMetadata: 'partial',
-  PartialObjectMetadataList: 'partial',
-};
-const ENCODINGS: Readonly<Record<string, Encoding>> = {
-  'application/json': 'json',
-  'application/yaml': 'yaml',
-  'application/*': 'json',
-  '*/*': 'json',
-};
+const VIEWS = new Map<string, 'table' | 'partial'>([
+  ['Table', 'table'],
+  ['PartialObjectMetadata', 'partial'],
+  ['PartialObjectMetadataList', 'partial'],
+]);
+const ENCODINGS = new Map<string, Encoding>([
+  ['application/json', 'json'],
+  ['application/yaml', 'yaml'],
+  ['application/*', 'json'],
+  ['*/*', 'json'],
+]);
 
 /** The entries of an Accept header, the most wanted first. */
 export function acceptEntries(header: string | null): AcceptEntry[] {
@@ -39,11 +39,11 @@ export function negotiate(request: Request): Representation {
   const entries = acceptEntries(request.headers.get('accept'));
   if (entries.length === 0) return { as: 'object', encoding: 'json', version: 'v1' };
   for (const { type, parameters } of entries) {
-    const encoding = ENCODINGS[type];
+    const encoding = ENCODINGS.get(type);
     if (!encoding) continue;
     const view = parameters.get('as');
     if (view === undefined) return { as: 'object', encoding, version: 'v1' };
-    const as = VIEWS[view];
+    const as = VIEWS.get(view);
     const version = parameters.get('v');
     if (as && parameters.get('g') === 'meta.k8s.io' && (version === 'v1' || version === 'v1beta1')) return { as, encoding, version };
   }

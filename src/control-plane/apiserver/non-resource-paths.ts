@@ -6,6 +6,7 @@ import { isTrue, segmentsOf } from './path-grammar.ts';
 import type { Registry } from './registry.ts';
 import { respondJson } from './respond.ts';
 import type { OpenApiDocuments } from './serve-openapi.ts';
+import type { Identity } from './transport/identity.ts';
 import { versionInfo } from './version-info.ts';
 
 export type NonResourceParts = {
@@ -16,7 +17,12 @@ export type NonResourceParts = {
   readonly whyNotReady: () => string | undefined;
 };
 
-export async function answerNonResource(parts: NonResourceParts, request: Request, url: URL): Promise<Response> {
+export async function answerNonResource(
+  parts: NonResourceParts,
+  request: Request,
+  asked: { url: URL; identity: Identity },
+): Promise<Response> {
+  const { url, identity } = asked;
   if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed();
   const segments = segmentsOf(url.pathname);
   const [first, second] = segments;
@@ -30,7 +36,7 @@ export async function answerNonResource(parts: NonResourceParts, request: Reques
       return health(url, first, parts.whyNotReady());
     case 'api':
     case 'apis':
-      return discovery(parts, request, segments);
+      return discovery(parts, request, { segments, identity });
     case 'openapi':
       if (second === 'v2' && segments.length === 2) return parts.openApi.v2(request);
       if (second !== 'v3') throw unknownPath();
@@ -48,10 +54,16 @@ function health(url: URL, name: string, problem: string | undefined): Response {
   return new Response(text, { status: problem === undefined ? 200 : 500, headers: { 'content-type': 'text/plain; charset=utf-8' } });
 }
 
-async function discovery({ registry, aggregated }: NonResourceParts, request: Request, segments: readonly string[]): Promise<Response> {
+type Asked = { readonly segments: readonly string[]; readonly identity: Identity };
+
+async function discovery({ registry, aggregated }: NonResourceParts, request: Request, { segments, identity }: Asked): Promise<Response> {
   const [root, group = '', version = ''] = segments;
   const isCore = root === 'api';
-  const source = { registry, aggregated: isCore ? [] : await aggregated.discover() };
+  const apiService = isCore ? undefined : aggregated.find(group, version);
+  if (apiService) return aggregated.forward(apiService, request, identity);
+  // What is served here alone never waits for another server.
+  const isLocal = isCore || (version !== '' && segments.length === 3);
+  const source = { registry, aggregated: isLocal ? [] : await aggregated.discover() };
   if (segments.length === 1) {
     const wanted = aggregatedVersion(request.headers.get('accept'));
     if (!wanted) return respondJson(isCore ? apiVersions() : apiGroupList(source), { request, headers: { vary: 'Accept' } });

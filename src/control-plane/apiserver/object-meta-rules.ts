@@ -38,7 +38,7 @@ function nameRequired(): StatusCause {
 }
 
 /** Why a name is not one of this syntax. */
-export function whyNotName(syntax: NameSyntax, name: string): string[] {
+function whyNotName(syntax: NameSyntax, name: string): string[] {
   switch (syntax) {
     case 'path-segment':
       if (name === '.' || name === '..') return [`may not be '${name}'`];

@@ -72,7 +72,7 @@ export function verbOf(method: string, path: Pick<ResourcePath, 'name'>, query: 
 }
 
 /** `watch=1`, `watch=true`, or just `watch`. */
-export function isWatch(query: URLSearchParams): boolean {
+function isWatch(query: URLSearchParams): boolean {
   return isTrue(query.get('watch'));
 }
 

@@ -25,7 +25,9 @@ export type Strategy = {
   /** Completes a changed object, before it is compared with what is stored. */
   readonly prepareUpdate?: (object: AnyObject, old: AnyObject, subresource: string | undefined) => AnyObject;
   /** Every reason to refuse the object; `old` is there for an update. */
-  readonly validate?: (object: AnyObject, old: AnyObject | undefined) => StatusCause[];
+  readonly validate?: (object: AnyObject, old: AnyObject | undefined, subresource: string | undefined) => StatusCause[];
+  /** A new object may bring its status along although that is a subresource (nodes register themselves with it). */
+  readonly keepsNewStatus?: true;
   /** The grace period a deletion gets; undefined for kinds that have none. */
   readonly gracePeriodSeconds?: (object: AnyObject, requested: number | undefined) => number;
   /** What a deletion that has to wait changes besides its time stamp. */

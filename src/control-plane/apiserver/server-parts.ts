@@ -23,7 +23,7 @@ export type AdmissionRequest = {
   readonly identity: Identity;
   readonly signal: AbortSignal;
 };
-export type Admission = {
+type Admission = {
   /** May change the object; throws ApiError to refuse. */
   mutate(request: AdmissionRequest): Promise<{ object: AnyObject; warnings: readonly string[] }>;
   /** Throws ApiError to refuse. */

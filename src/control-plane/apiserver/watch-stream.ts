@@ -122,10 +122,9 @@ export class WatchStream {
       text += `${JSON.stringify(this.#eventOf(this.#waiting[this.#next]!))}\n`;
       this.#next += 1;
     }
-    if (this.#next === this.#waiting.length) {
-      this.#waiting = [];
-      this.#next = 0;
-    }
+    // What was sent is let go of, even if the client never quite catches up.
+    this.#waiting = this.#waiting.slice(this.#next);
+    this.#next = 0;
     if (text !== '') controller.enqueue(this.#encoder.encode(text));
     if (this.#isEnding && this.#waiting.length === 0) controller.close();
   }

@@ -22,7 +22,7 @@ export const podStrategy: Strategy = {
     };
     return { ...object, spec, status: { phase: 'Pending', qosClass: qosClass(pod) } };
   },
-  validate: (object, old) => (old ? validateFixedSpec(asPod(object), asPod(old)) : []),
+  validate: (object, old, subresource) => (old ? validateFixedSpec(asPod(object), asPod(old), subresource === 'binding') : []),
   gracePeriodSeconds(object, requested) {
     const { spec, status } = asPod(object);
     if (!spec.nodeName || status?.phase === 'Succeeded' || status?.phase === 'Failed') return 0;
@@ -59,13 +59,13 @@ function isGuaranteed({ requests = {}, limits = {} }: ResourceRequirements): boo
 const FIXED_TEXT =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
 
-function validateFixedSpec(pod: Pod, old: Pod): StatusCause[] {
-  return deepEqual(fixedPart(pod), fixedPart({ ...old, spec: { ...old.spec, nodeName: old.spec.nodeName || pod.spec.nodeName } }))
-    ? []
-    : [forbiddenCause('spec', FIXED_TEXT)];
+/** Nothing but a binding gives a Pod a node. */
+function validateFixedSpec(pod: Pod, old: Pod, isBinding: boolean): StatusCause[] {
+  const before = isBinding ? { ...old, spec: { ...old.spec, nodeName: pod.spec.nodeName } } : old;
+  return deepEqual(fixedPart(pod), fixedPart(before)) ? [] : [forbiddenCause('spec', FIXED_TEXT)];
 }
 
-/** A Pod's spec without what may change later; a node may be given once, by a binding. */
+/** A Pod's spec without what may change later. */
 function fixedPart({ spec }: Pod): object {
   const withoutImage = (containers: readonly Container[] = []) => containers.map((container) => ({ ...container, image: undefined }));
   return {

@@ -17,6 +17,7 @@ export function strategiesFor({ store, clock }: { store: Store; clock: Clock }):
   return {
     'core/pods': podStrategy,
     'core/namespaces': namespaceStrategy,
+    'core/nodes': { keepsNewStatus: true },
     'core/services': serviceStrategy(store),
     'core/configmaps': configMapStrategy,
     'core/secrets': secretStrategy,

@@ -49,7 +49,7 @@ async function createOnce(call: Call, sent: AnyObject): Promise<AnyObject> {
   const { parts, type, path } = call;
   const name = sent.metadata.name || generatedName(sent.metadata.generateName ?? '');
   const { status: _, ...withoutStatus } = sent;
-  const wanted = (type.subresources.includes('status') ? withoutStatus : sent) as AnyObject; // only an optional field was taken away
+  const wanted = (type.subresources.includes('status') && !type.strategy.keepsNewStatus ? withoutStatus : sent) as AnyObject; // only an optional field was taken away
   const fresh = withNewIdentity(type, wanted, { namespace: path.namespace, name, nowMs: parts.clock.now() });
   const prepared = type.strategy.prepareCreate?.(fresh) ?? fresh;
   const review: AdmissionRequest & { object: AnyObject } = {

@@ -14,7 +14,7 @@ export async function patch(call: Call): Promise<Response> {
 }
 
 /** The change that the body of a PATCH asks for, as a function that can be applied again after a lost race. */
-export async function patchOf(call: Call): Promise<(old: AnyObject) => AnyObject> {
+async function patchOf(call: Call): Promise<(old: AnyObject) => AnyObject> {
   const { request, type } = call;
   const contentType = mediaTypeOf(request);
   const bytes = await readBody(request);

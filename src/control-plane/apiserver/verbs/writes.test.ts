@@ -203,7 +203,9 @@ test('the spec of a Pod is fixed', async (t) => {
   const { client, close } = await startTestServer();
   t.after(close);
   await client.create(PODS, pod('a'));
-  await assert.rejects(client.patch(PODS, IN_DEFAULT, { spec: { hostname: 'x' } }), /spec: Forbidden: pod updates may not change fields/);
+  for (const spec of [{ hostname: 'x' }, { nodeName: 'n' }]) {
+    await assert.rejects(client.patch(PODS, IN_DEFAULT, { spec }), /spec: Forbidden: pod updates may not change fields/);
+  }
 });
 
 test('dryRun shows the result and stores nothing', async (t) => {
