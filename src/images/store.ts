@@ -24,7 +24,7 @@ import {
 import { normaliseReference, parseReference, repositoryOf } from './references.ts';
 import { DEFAULT_LIMITS, type UnpackLimits, unpackLayers } from './unpack.ts';
 
-export type StoredImage = { readonly reference: string; readonly digest: string; readonly sizeBytes: number };
+type StoredImage = { readonly reference: string; readonly digest: string; readonly sizeBytes: number };
 
 export type ImageStore = {
   /** The manifest digest an image name stands for now; undefined when it is not here. */
@@ -110,7 +110,7 @@ export async function storeUnderName(options: {
 }
 
 /** The message for an image that is not here, for people. */
-export function missingImage(reference: string): ApiError {
+function missingImage(reference: string): ApiError {
   return new ApiError(
     'NotFound',
     `image "${reference}" is not in the local store and no registry is configured; build it with tools/guest-image or import it with "virtctl image import"`,

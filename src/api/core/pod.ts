@@ -44,7 +44,7 @@ export type Container = {
   /** `Always` on an init container makes it a sidecar. */
   readonly restartPolicy?: string;
 };
-export type KeyToPath = { readonly key: string; readonly path: string };
+type KeyToPath = { readonly key: string; readonly path: string };
 export type PodVolume = {
   readonly name: string;
   readonly emptyDir?: { readonly medium?: string; readonly sizeLimit?: string };

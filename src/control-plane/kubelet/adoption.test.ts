@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { PODS, type Pod } from '../../api/core/pod.ts';
 import { identify, isSameProcess, type ProcessIdentity } from '../../base/node/process-identity.ts';
 import { until } from '../../testing/until.ts';
@@ -179,7 +180,7 @@ test('kill -9 of the kubelet while Pods run and start: every Pod ends up with ex
   const node = await testNode(t);
   const url = await serve(t, node);
   const startProcess = (): ChildProcess => {
-    const script = join(import.meta.dirname, 'killable-kubelet.testing.ts');
+    const script = fileURLToPath(new URL('killable-kubelet.testing.ts', import.meta.url));
     const child = spawn(process.execPath, [script, url, node.rootDir, join(node.dir, 'programs')], { stdio: 'ignore' });
     t.after(() => child.kill('SIGKILL'));
     return child;

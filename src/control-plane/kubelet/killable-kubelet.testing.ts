@@ -2,7 +2,6 @@
 import { systemClock } from '../../base/clock.ts';
 import { silentLogger } from '../../base/log.ts';
 import { createClient } from '../../client/client.ts';
-import { missingImage } from '../../images/store.ts';
 import { startKubelet } from './start.ts';
 
 const [, , baseUrl = '', rootDir = '', path = ''] = process.argv;
@@ -10,7 +9,7 @@ startKubelet({
   client: createClient({ fetch, baseUrl, userAgent: 'kubelet' }),
   nodeName: 'n1',
   rootDir,
-  images: { resolve: () => undefined, unpacked: (reference) => Promise.reject(missingImage(reference)) },
+  images: { resolve: () => undefined, unpacked: (reference) => Promise.reject(new Error(`no ${reference} here`)) },
   builtInImages: { 'test/shell': { path, programs: ['sh'] } },
   clock: systemClock,
   log: silentLogger,

@@ -17,7 +17,7 @@ export type Machine = {
   readonly bootId: string;
 };
 
-export const KUBELET_VERSION = 'v1.34.0';
+const KUBELET_VERSION = 'v1.34.0';
 const MAX_PODS = 110;
 
 /** The object as it is made when there is none yet. */

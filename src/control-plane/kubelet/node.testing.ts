@@ -36,7 +36,7 @@ export type TestNode = {
 const NODE = 'n1';
 const PATIENCE_MS = 10_000;
 /** The image whose programs are sh and sleep. */
-export const SHELL = 'test/shell:latest';
+const SHELL = 'test/shell:latest';
 
 /** A container that runs this script. */
 export function sh(script: string, more: Partial<Container> = {}): Container {
