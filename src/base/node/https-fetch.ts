@@ -61,6 +61,8 @@ function exchange(request: Request, options: HttpsFetchOptions): Promise<Respons
       headers: sendable({ host: url.host, ...headers }),
       signal: request.signal,
     });
+    // For DELETE and the like node assumes that there is no body and would send one without saying where it ends.
+    outgoing.useChunkedEncodingByDefault = request.body !== null;
     limitConnecting(outgoing);
     outgoing.on('response', (incoming) => resolve(webResponse(incoming)));
     outgoing.on('error', (error) => reject(outgoing.reusedSocket ? new StaleConnection('stale', { cause: error }) : error));

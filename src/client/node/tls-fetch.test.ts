@@ -45,12 +45,14 @@ describe('a cluster over TLS', { timeout: 20_000 }, () => {
 
   const clientFor = (each: Cluster) => createClient({ fetch: createTlsFetch(each), baseUrl: each.server, userAgent: 'test' });
 
-  test('method, body, headers and answer travel', async () => {
-    handle = async (request) =>
-      Response.json({ method: request.method, agent: request.headers.get('user-agent'), body: await request.text() }, { status: 201 });
-    const response = await clientFor(cluster).request('/x', { method: 'PUT', body: 'hello' });
-    assert.deepEqual([response.status, await response.json()], [201, { method: 'PUT', agent: 'test', body: 'hello' }]);
-  });
+  for (const method of ['PUT', 'POST', 'PATCH', 'DELETE']) {
+    test(`${method}: body, headers and answer travel`, async () => {
+      handle = async (request) =>
+        Response.json({ method: request.method, agent: request.headers.get('user-agent'), body: await request.text() }, { status: 201 });
+      const response = await clientFor(cluster).request('/x', { method, body: 'hello' });
+      assert.deepEqual([response.status, await response.json()], [201, { method, agent: 'test', body: 'hello' }]);
+    });
+  }
 
   test('an answer without a body is one', async () => {
     handle = async () => new Response(null, { status: 204 });
