@@ -2,6 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { connectUnixSocket } from '../qemu/qmp/connect-socket.ts';
 import { startQemu, type TestQemu, temporaryFolder, waitUntil } from '../qemu/qmp/qemu.testing.ts';
 
 /** Real mode; COM1 is at 0x3f8, the power-off port of q35 at 0x604, pvpanic at 0x505. */
@@ -52,7 +53,18 @@ export async function startGuest(t: TestContext, { folder, isPaused }: { folder?
   const serial = ['-chardev', socket, '-serial', 'chardev:serial0'];
   const args = [...disk, ...serial, '-device', 'pvpanic'];
   const qemu = await startQemu(t, { machine: 'q35', isPaused, folder: home, args });
-  const hasBooted = async () => (await readFile(join(home, 'serial0.log'), 'utf8')).includes('!');
+  const hasBooted = async () => (await readFile(join(home, 'serial0.log'), 'utf8').catch(() => '')).includes('!');
   if (!isPaused) await waitUntil(hasBooted, 'the guest boots');
   return qemu;
+}
+
+/**
+ * Types into a guest that has no virt-handler; with one, that is the only client of the console. The connection stays until the
+ * test ends: QEMU forgets what it has not read yet when its client leaves.
+ */
+export async function typeInto(t: TestContext, { folder, key }: { folder: string; key: string }): Promise<void> {
+  const socket = await connectUnixSocket(join(folder, 'serial0.sock'));
+  t.after(() => socket.destroy());
+  socket.on('error', () => {}).resume();
+  socket.write(key);
 }

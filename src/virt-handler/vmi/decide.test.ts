@@ -123,11 +123,16 @@ const clearing: Case[] = [
   ],
   ['a VMI that somebody else failed loses its QEMU too', { vmi: final('Failed') }, ['look again in 5s', 'qmp quit: VMI is Failed']],
   ['a final VMI without QEMU needs nothing', { vmi: final('Failed'), domain: domain('running', gone) }, []],
-  ['a QEMU that will not go is given time', { vmi: final('Failed'), domain: domain('unresponsive') }, ['look again in 30s']],
+  ['a QEMU that does not answer is given time', { vmi: final('Failed'), domain: domain('unresponsive') }, ['look again in 5s']],
   [
     'and then goes with its Pod',
     { vmi: final('Failed'), domain: domain('unresponsive'), now: now + 30_000 },
-    [`${DELETE_POD}: VMI is Failed and QEMU does not answer`],
+    [`${DELETE_POD}: VMI is Failed and QEMU does not go`],
+  ],
+  [
+    'sooner when its guest was cut off',
+    { vmi: final('Failed', 'GracePeriodExpired'), now: now + 3_000 },
+    [`${DELETE_POD}: VMI is Failed and QEMU does not go`, 'qmp quit: VMI is Failed'],
   ],
 ];
 

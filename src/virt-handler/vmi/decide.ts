@@ -2,8 +2,7 @@
  * What should happen to one VMI on this node, given its launcher Pod and what its QEMU says. First match wins.
  *
  *   what is seen                                      what follows
- *   VMI is final, QEMU answers                        quit
- *   VMI is final, QEMU does not answer                delete the Pod once 30 s have passed
+ *   VMI is final, QEMU is there                       quit; delete the Pod when it is still there after 30 s (3 s if it was cut off)
  *   VMI is not Scheduled yet                          leave it: the phases before are virt-controller's
  *   Scheduled, the guest runs or has run              Running (Created, Started)
  *   guest panicked                                    Failed (GuestPanicked, Stopped)
@@ -38,7 +37,11 @@ export type Command = { readonly command: DomainCommand; readonly because: strin
 export type VmiDecision = Decision & { readonly commands: readonly Command[] };
 
 const POWERDOWN_EVERY_MS = 5_000;
+/** Ending may mean to write much to disk. */
 const QUIT_PATIENCE_MS = 30_000;
+/** A guest that was cut off has had its time. More than a second, because time stamps are whole seconds. */
+const EXPIRED_PATIENCE_MS = 3_000;
+const EXPIRED = 'GracePeriodExpired';
 const START_PATIENCE_MS = 180_000;
 
 const RULES: readonly [(seen: ObservedVmi) => boolean, (seen: ObservedVmi) => VmiDecision][] = [
@@ -65,12 +68,13 @@ export function decideVmi(seen: ObservedVmi): VmiDecision {
 
 function clearAway(seen: ObservedVmi): VmiDecision {
   const { vmi, pod, domain, now } = seen;
-  const because = `VMI is ${vmi.status?.phase}`;
   if (isGone(seen)) return decision({});
-  if (canBeAsked(domain)) return decision({ commands: [{ command: 'quit', because }], lookAgainAfterMs: POWERDOWN_EVERY_MS });
-  const waitMs = (reachedAt(vmi, vmi.status?.phase) ?? now) + QUIT_PATIENCE_MS - now;
-  if (waitMs > 0) return decision({ lookAgainAfterMs: waitMs });
-  return decision({ actions: endPod(pod, `${because} and QEMU does not answer`) });
+  const because = `VMI is ${vmi.status?.phase}`;
+  const commands: Command[] = canBeAsked(domain) ? [{ command: 'quit', because }] : [];
+  const patienceMs = vmi.status?.reason === EXPIRED ? EXPIRED_PATIENCE_MS : QUIT_PATIENCE_MS;
+  const waitMs = (reachedAt(vmi, vmi.status?.phase) ?? now) + patienceMs - now;
+  if (waitMs > 0) return decision({ commands, lookAgainAfterMs: Math.min(waitMs, POWERDOWN_EVERY_MS) });
+  return decision({ actions: endPod(pod, `${because} and QEMU does not go`), commands });
 }
 
 function reportRunning(seen: ObservedVmi): VmiDecision {
@@ -117,7 +121,7 @@ function cancelStart(seen: ObservedVmi): VmiDecision {
 function cutOffLate(seen: ObservedVmi): VmiDecision {
   const because = `the guest did not power off within ${gracePeriodSecondsOf(seen.vmi)} s`;
   const told = event('Deleted', 'The guest was cut off at the end of its grace period.');
-  const actions = write(seen, { phase: 'Failed', reason: 'GracePeriodExpired' }, because, told);
+  const actions = write(seen, { phase: 'Failed', reason: EXPIRED }, because, told);
   // A QEMU that does not answer has nothing to say in the next pass either.
   return decision({ actions: canBeAsked(seen.domain) || isGone(seen) ? actions : [...actions, ...endPod(seen.pod, because)] });
 }

@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { systemClock } from '../../base/clock.ts';
 import { silentLogger } from '../../base/log.ts';
-import { connectUnixSocket } from '../../qemu/qmp/connect-socket.ts';
 import { startQemu, temporaryFolder } from '../../qemu/qmp/qemu.testing.ts';
 import { FakeClock } from '../../testing/fake-clock.ts';
 import { until } from '../../testing/until.ts';
-import { startGuest } from '../guest.testing.ts';
+import { startGuest, typeInto } from '../guest.testing.ts';
 import type { Domain } from './domain.ts';
 import { DomainSession } from './session.ts';
 
@@ -27,7 +26,7 @@ describe('a session with a real QEMU', () => {
   test('a guest that powers off is told at once, and again to the next session', async (t) => {
     const { folder } = await startGuest(t);
     const first = watch(t, folder);
-    await type(folder, 'q');
+    await typeInto(t, { folder, key: 'q' });
     await first.sees(({ state, shutdownReason }) => state === 'shutdown' && shutdownReason === 'guest-shutdown');
     first.session.close();
     const second = watch(t, folder);
@@ -39,7 +38,7 @@ describe('a session with a real QEMU', () => {
   test('a panic is told', async (t) => {
     const { folder } = await startGuest(t);
     const { sees } = watch(t, folder);
-    await type(folder, 'p');
+    await typeInto(t, { folder, key: 'p' });
     await sees(({ state }) => state === 'panicked');
   });
 
@@ -89,10 +88,4 @@ function watch(t: TestContext, folder: string, clock: FakeClock | typeof systemC
       return holds(session.domain);
     });
   return { session, sees };
-}
-
-async function type(folder: string, key: string): Promise<void> {
-  const socket = await connectUnixSocket(join(folder, 'serial0.sock'));
-  await new Promise<void>((resolve) => socket.end(key, resolve));
-  socket.destroy();
 }

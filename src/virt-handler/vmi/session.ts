@@ -71,8 +71,11 @@ export class DomainSession {
       .execute(command)
       .then(
         () => log.info(command, { because }),
-        // QEMU may be gone before it could say that it goes.
-        (error: unknown) => log[command === 'quit' ? 'debug' : 'warn']('QMP command failed', { command, because, error }),
+        (error: unknown) => {
+          if (error instanceof QmpTimeout) this.#showUnresponsive();
+          // QEMU may be gone before it could say that it goes.
+          log[command === 'quit' ? 'debug' : 'warn']('QMP command failed', { command, because, error });
+        },
       )
       .finally(() => {
         this.#ordered.delete(command);

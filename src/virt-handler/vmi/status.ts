@@ -1,6 +1,6 @@
 /** The VMI status that follows from what QEMU and the Pod show. Pure. What other components wrote stays as it is. */
 import { withCondition, withoutCondition } from '../../api/kubevirt/conditions.ts';
-import type { VmiPhase, VmiStatus } from '../../api/kubevirt/virtual-machine-instance.ts';
+import type { VirtualMachineInstance, VmiPhase, VmiStatus } from '../../api/kubevirt/virtual-machine-instance.ts';
 import type { Condition } from '../../api/meta.ts';
 import { timestamp } from '../../base/clock.ts';
 import { hasEnded } from './domain.ts';
@@ -68,8 +68,7 @@ function conditionsOf(seen: ObservedVmi): Pick<VmiStatus, 'conditions'> {
 
 /** The cards of the spec, with the address of the Pod: what is behind it can be reached there. Known once the guest runs. */
 function interfacesOf({ vmi, pod, domain }: ObservedVmi): Pick<VmiStatus, 'interfaces'> {
-  const { interfaces, autoattachPodInterface } = vmi.spec.domain.devices;
-  const wanted = interfaces ?? (autoattachPodInterface === false ? [] : [{ name: 'default', macAddress: undefined }]);
+  const wanted = cardsOf(vmi);
   const podIP = pod?.status?.podIP;
   if (vmi.status?.phase !== 'Running' || wanted.length === 0 || podIP === undefined) return {};
   const ipAddresses = pod?.status?.podIPs?.map(({ ip }) => ip) ?? [podIP];
@@ -79,8 +78,14 @@ function interfacesOf({ vmi, pod, domain }: ObservedVmi): Pick<VmiStatus, 'inter
     const before = old.find((nic) => nic.name === name);
     const mac = macs[index] ?? macAddress ?? before?.mac;
     // Other networks than that of the Pod have addresses that only the guest knows.
-    const isOnPodNetwork = !vmi.spec.networks || vmi.spec.networks.some((network) => network.name === name && network.pod);
+    const isOnPodNetwork = !vmi.spec.networks?.length || vmi.spec.networks.some((network) => network.name === name && network.pod);
     return { ...before, name, ...(mac !== undefined && { mac }), ...(isOnPodNetwork && { ipAddress: podIP, ipAddresses }) };
   });
   return { interfaces: seen };
+}
+
+/** Those listed, or one on the network of the Pod unless that is switched off. */
+function cardsOf({ spec }: VirtualMachineInstance): readonly { readonly name: string; readonly macAddress?: string }[] {
+  const { interfaces = [], autoattachPodInterface } = spec.domain.devices;
+  return interfaces.length > 0 || spec.networks?.length || autoattachPodInterface === false ? interfaces : [{ name: 'default' }];
 }

@@ -28,8 +28,8 @@ export function running(status: Partial<VmiStatus> = {}): VirtualMachineInstance
   return vmi('Running', { ...reached('Scheduled', 'Running'), ...address, ...status });
 }
 
-export function final(phase: 'Succeeded' | 'Failed'): VirtualMachineInstance {
-  return vmi(phase, { ...reached('Scheduled', 'Running', phase), ...address });
+export function final(phase: 'Succeeded' | 'Failed', reason?: string): VirtualMachineInstance {
+  return vmi(phase, { ...reached('Scheduled', 'Running', phase), ...address, reason });
 }
 
 /** Running, deleted at `now`, with this grace period. */
