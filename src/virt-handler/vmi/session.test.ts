@@ -26,6 +26,7 @@ describe('a session with a real QEMU', () => {
   test('a guest that powers off is told at once, and again to the next session', async (t) => {
     const { folder } = await startGuest(t);
     const first = watch(t, folder);
+    await first.sees(({ isConnected }) => isConnected);
     await typeInto(t, { folder, key: 'q' });
     await first.sees(({ state, shutdownReason }) => state === 'shutdown' && shutdownReason === 'guest-shutdown');
     first.session.close();
