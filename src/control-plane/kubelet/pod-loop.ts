@@ -45,13 +45,13 @@ function reserveAddresses({ context: { rootDir, addresses }, pods }: PodLoopOpti
   for (const { metadata, status } of pods.list()) if (status?.podIP && metadata.uid) addresses.take(metadata.uid, status.podIP);
 }
 
-async function lookAround({ context: { clock, signal, log }, runtimes }: PodLoopOptions): Promise<void> {
+async function lookAround({ context: { clock, signal }, runtimes }: PodLoopOptions): Promise<void> {
   while (!signal.aborted) {
     for (const runtime of runtimes.values()) {
       try {
         runtime.lookAround();
       } catch (error) {
-        log.warn('cannot look after containers', { pod: runtime.uid, error });
+        runtime.log.warn('cannot look after containers', { error });
       }
     }
     await clock.sleep(LOOK_AROUND_MS, signal);
@@ -66,7 +66,8 @@ async function work(options: PodLoopOptions): Promise<void> {
       queue.forget(uid);
       if (lookAgainAfterMs !== undefined) queue.addAfter(uid, lookAgainAfterMs);
     } catch (error) {
-      if (!context.signal.aborted) context.log.warn('cannot look after Pod, trying again', { pod: uid, failures: queue.retry(uid), error });
+      if (!context.signal.aborted)
+        context.log.warn('cannot look after Pod, trying again', { object: uid, failures: queue.retry(uid), error });
     } finally {
       queue.done(uid);
     }
@@ -87,7 +88,7 @@ async function look(options: PodLoopOptions, uid: string): Promise<number | unde
 
   const { actions, lookAgainAfterMs } = decidePod(runtime.observe(pod));
   const cleansUp = actions.some((action) => action.do === 'clean up');
-  for (const action of actions) if (action.do !== 'clean up') await act(options, runtime, pod, action);
+  for (const action of actions) if (action.do !== 'clean up') await act(runtime, pod, action);
   const current = pod && (await tellApi(context, runtime, pod));
   if (cleansUp) return cleanUp(options, runtime, current);
   // What was done changes what is seen, except for a kill: there only the end of the process does, and it wakes us.
@@ -105,13 +106,9 @@ async function findPod({ context, pods, runtimes }: PodLoopOptions, uid: string)
   return { pod, isOurs: pod !== undefined || runtimes.has(uid) || listPodUids(context.rootDir).includes(uid) };
 }
 
-async function act({ context }: PodLoopOptions, runtime: PodRuntime, pod: Pod | undefined, action: PodAction): Promise<void> {
-  const { because, ...what } = action;
-  context.log.info(`${action.do} ${'container' in action ? `container ${action.container}` : 'Pod'}`, {
-    pod: runtime.uid,
-    because,
-    ...what,
-  });
+async function act(runtime: PodRuntime, pod: Pod | undefined, action: PodAction): Promise<void> {
+  const { do: what, because, ...which } = action;
+  runtime.log.info(what, { because, ...which });
   switch (action.do) {
     case 'prepare':
       if (pod) runtime.prepare(pod);
@@ -141,5 +138,6 @@ async function cleanUp({ context, runtimes }: PodLoopOptions, runtime: PodRuntim
   await runtime.cleanUp();
   if (pod) await context.client.delete(PODS, pod.metadata, { uid: runtime.uid, gracePeriodSeconds: 0 });
   else runtimes.delete(runtime.uid);
-  context.log.info('Pod removed', { pod: runtime.uid });
+  runtime.isRemoved = true; // not before the API has agreed: until then all of this is tried again
+  runtime.log.info('Pod removed');
 }

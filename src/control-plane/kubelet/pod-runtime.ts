@@ -2,7 +2,9 @@
 import { existsSync } from 'node:fs';
 import { constants, totalmem } from 'node:os';
 import type { Container, Pod } from '../../api/core/pod.ts';
+import { keyOf } from '../../api/meta.ts';
 import { ApiError, isApiError, messageOf } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
 import { isSameProcess, type ProcessIdentity, signalProcess } from '../../base/node/process-identity.ts';
 import { builtInImageOf, findBuiltIn } from './built-in-images.ts';
 import { afterEnd, beforeStart, type ContainerState, type Ended, type Setback, setBackAgain } from './container-state.ts';
@@ -11,7 +13,7 @@ import { oomScoreOf } from './default-qos-class.ts';
 import type { KubeletContext } from './kubelet-context.ts';
 import { loadContainers } from './load-containers.ts';
 import { limitLog, removeOldLogs } from './log-files.ts';
-import { createPodFolder, podDir, removePodFolder } from './pod-folder.ts';
+import { createPodFolder, podDir, readPodIdentity, removePodFolder } from './pod-folder.ts';
 import { volumeOwner } from './privileges.ts';
 import { findProcesses, type Launch, launch, makeContainerFolders, planLaunch, setOomScore } from './start-container.ts';
 import { saveContainer } from './state-file.ts';
@@ -23,13 +25,16 @@ const SWEEP_PAUSE_MS = 20;
 export class PodRuntime {
   readonly uid: string;
   readonly dir: string;
+  /** Says of which Pod it speaks. */
+  readonly log: Logger;
   readonly #context: KubeletContext;
   readonly #containers = new Map<string, ContainerState>();
   /** Containers whose end we are told; the others are looked after by `lookAround`. */
   readonly #own = new Set<string>();
   readonly #unsaved = new Set<string>();
+  /** Everything is done: the object may still be in the API, held by somebody's finalizer, but no longer because of us. */
+  isRemoved = false;
   #volumes: ObservedPod['volumes'] = 'absent';
-  #isRemoved = false;
   #preparation: { readonly stop: AbortController; readonly done: Promise<void> } | undefined;
 
   /** Finds what an earlier kubelet left of this Pod and takes it over; nothing is started or ended. */
@@ -37,6 +42,8 @@ export class PodRuntime {
     this.#context = context;
     this.uid = uid;
     this.dir = podDir(context.rootDir, uid);
+    const identity = pod?.metadata ?? readPodIdentity(this.dir);
+    this.log = context.log.with({ object: `Pod ${identity ? keyOf(identity) : '?'}`, uid });
     for (const container of loadContainers({ dir: this.dir, pod, now: context.clock.now() }))
       this.#containers.set(container.name, container);
   }
@@ -50,11 +57,6 @@ export class PodRuntime {
 
   container(name: string): ContainerState | undefined {
     return this.#containers.get(name);
-  }
-
-  /** Cleaned up: the object may still be in the API, held by somebody's finalizer, and nothing is left to do for us. */
-  get isRemoved(): boolean {
-    return this.#isRemoved;
   }
 
   /** The Pod's address, the same for as long as it lives. */
@@ -136,7 +138,6 @@ export class PodRuntime {
       await removePodFolder(this.dir);
     }
     this.#context.addresses.release(this.uid);
-    this.#isRemoved = true;
   }
 
   /** What nobody tells us and has to be looked at now and then. */
@@ -212,7 +213,7 @@ export class PodRuntime {
     const startedAtMs = container.run.is === 'running' ? container.run.startedAtMs : undefined;
     this.#own.delete(name);
     this.#keep(afterEnd(container, { ...how, startedAtMs, finishedAtMs: this.#context.clock.now() }));
-    this.#context.log.info('container ended', { pod: this.uid, container: name, ...how });
+    this.log.info('container ended', { container: name, ...how });
     this.#context.wake(this.uid);
   }
 
@@ -229,7 +230,7 @@ export class PodRuntime {
         saveContainer(this.dir, this.#get(name));
         this.#unsaved.delete(name);
       } catch (error) {
-        this.#context.log.warn('cannot write down the state of a container, trying again', { pod: this.uid, container: name, error });
+        this.log.warn('cannot write down the state of a container, trying again', { container: name, error });
       }
     }
   }

@@ -7,6 +7,8 @@ import { NODES } from '../../api/core/node.ts';
 import { CONFIG_MAPS, LEASES, SECRETS } from '../../api/core/other.ts';
 import { PODS, type Pod } from '../../api/core/pod.ts';
 import { conditionOf, hasCondition } from '../../api/meta.ts';
+import { ApiError } from '../../base/errors.ts';
+import type { Client } from '../../client/client.ts';
 import { until } from '../../testing/until.ts';
 import { addDiskImage, processesOf, sh, testNode } from './node.testing.ts';
 
@@ -297,6 +299,29 @@ describe('deletion', () => {
     await node.client.delete(PODS, pod.metadata, { gracePeriodSeconds: 0 });
     await until(async () => (await readdir(join(node.rootDir, 'pods'))).length === 0, 'the folder to go');
     assert.deepEqual(processesOf(node.dir), []);
+  });
+
+  test('is tried again when the API does not answer, and done once when a finalizer holds the object', async (t) => {
+    const node = await testNode(t);
+    let deletes = 0;
+    const client: Client = {
+      ...node.client,
+      async delete(...args) {
+        if (++deletes === 1) throw new ApiError('ServiceUnavailable', 'not now');
+        await node.client.delete(...args);
+      },
+    };
+    node.start({ client });
+    const pod = await node.run('p', { containers: [sh('exec sleep 60')] }, { finalizers: ['example.com/hold'] });
+    await node.when('p', isRunning);
+    await node.client.delete(PODS, pod.metadata);
+    await until(() => deletes === 2, 'the second try');
+    await node.client.patch(PODS, pod.metadata, { metadata: { annotations: { touched: 'yes' } } });
+    await node.run('later', { containers: [sh('exit 0')] });
+    await node.when('later', ({ status }) => status?.phase === 'Succeeded');
+    assert.equal(deletes, 2);
+    await node.client.patch(PODS, pod.metadata, { metadata: { finalizers: null } });
+    await node.gone('p');
   });
 
   test('finds a Pod that never started', async (t) => {
