@@ -119,7 +119,7 @@ export class DomainSession {
         if (this.#hadSession || clock.now() - this.#refusedSince >= REFUSAL_PATIENCE_MS) this.#show({ isGone: true });
         break;
       case 'ENOTSOCK':
-        log.error('the QMP socket was replaced', { error });
+        if (this.#domain.state !== 'unresponsive') log.error('the QMP socket was replaced', { error }); // once, not at every try
         this.#showUnresponsive();
         break;
       default:
