@@ -16,6 +16,7 @@ export function findQemu(env: Environment = process.env): string {
   throw new UserError('QEMU_MISSING', `${PROGRAM} is not on PATH`, {
     why: 'guests are run by QEMU',
     fix: 'apt-get install qemu-system-x86',
+    exitCode: 7,
   });
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
+import { identify } from '../../src/base/node/process-identity.ts';
 import { EmbeddedCluster } from './harness.ts';
 
 test('one command boots a first machine, another shows it, a third leaves nothing behind', async () => {
@@ -22,7 +23,7 @@ test('one command boots a first machine, another shows it, a third leaves nothin
   const pid = cluster.pid();
   await cluster.must('virtctl', ['down', '--purge']);
   assert.deepEqual(cluster.guestPids(), []);
-  assert.equal(existsSync(`/proc/${pid}`), false);
+  assert.equal(identify(pid), undefined);
   assert.equal(existsSync(cluster.home), false);
 });
 

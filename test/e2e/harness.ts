@@ -101,9 +101,10 @@ export class EmbeddedCluster implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    const pid = existsSync(join(this.home, 'run/embedded.json')) ? this.pid() : undefined;
     const { code, stdout, stderr } = await this.virtctl(['down', '--purge']);
-    const leftovers = this.guestPids();
-    for (const pid of leftovers) process.kill(pid, 'SIGKILL');
+    const leftovers = [...this.guestPids(), ...(code !== 0 && pid ? [pid] : [])];
+    for (const leftover of leftovers) process.kill(leftover, 'SIGKILL');
     const log = this.#lastLogLines();
     rmSync(this.home, { recursive: true, force: true });
     if (code !== 0 || leftovers.length > 0)
@@ -176,7 +177,7 @@ export class ConsoleSession implements AsyncDisposable {
     this.type('root\n');
     await this.expect(/Password: $/);
     this.type('guest\n');
-    await this.expect(/# $/);
+    await this.expect(/# /);
   }
 
   /** Runs a command in a guest where somebody is logged in, and returns what it printed. */
