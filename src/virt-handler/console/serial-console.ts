@@ -26,6 +26,7 @@ const LOG_KEEP_BYTES = 512 * 1024;
 const TRIM_EVERY_BYTES = 128 * 1024;
 const MAX_UNSENT_INPUT_BYTES = 64 * 1024;
 const RETRY_MS = 1_000;
+const OPEN_PATIENCE_MS = 5_000;
 /** A guest writes byte by byte; who looks gets the first at once and the rest in pieces. */
 const GATHER_MS = 10;
 
@@ -34,6 +35,7 @@ export class SerialConsole {
   readonly #abort = new AbortController();
   readonly #viewers = new Set<Viewer>();
   readonly #scrollback = new Scrollback(SCROLLBACK_BYTES);
+  readonly #found = Promise.withResolvers<boolean>();
   #socket: Socket | undefined;
   #isOpening = false;
   #gathered: Buffer[] = [];
@@ -54,8 +56,13 @@ export class SerialConsole {
     });
   }
 
-  get isOpen(): boolean {
-    return this.#socket !== undefined;
+  /** Whether there is a serial port to look at. A guest that is just starting is waited for. */
+  async isThere(): Promise<boolean> {
+    const decided = new AbortController();
+    const tooLate = this.#options.clock.sleep(OPEN_PATIENCE_MS, decided.signal).then(() => false);
+    const isThere = await Promise.race([this.#found.promise, tooLate]);
+    decided.abort();
+    return isThere;
   }
 
   /** Adds a viewer; one that does not share takes the place of the last one that did not. Returns how to leave. */
@@ -81,6 +88,7 @@ export class SerialConsole {
 
   close(): void {
     this.#abort.abort();
+    this.#found.resolve(false);
     this.#socket?.destroy();
     for (const viewer of this.#viewers) this.#drop(viewer, 'the guest has ended');
   }
@@ -100,6 +108,7 @@ export class SerialConsole {
       } catch (error) {
         // A guest without a serial console has no socket; QEMU made all of them before it answered on QMP.
         if (!signal.aborted) log.debug('no serial console', { error });
+        this.#found.resolve(false);
         return;
       }
       await clock.sleep(RETRY_MS, signal);
@@ -109,6 +118,7 @@ export class SerialConsole {
   #drain(socket: Socket): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#socket = socket;
+    this.#found.resolve(true);
     socket.on('error', () => {}); // 'close' follows
     socket.once('close', () => {
       this.#socket = undefined;

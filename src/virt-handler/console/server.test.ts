@@ -84,6 +84,7 @@ describe('the console server, with a real guest', () => {
   test('another path, another guest: not found', async (t) => {
     const { port } = await serve(t);
     assert.equal(await refusal(open(port, pki.virtHandlerClient, '/v1/namespaces/default/virtualmachineinstances/other/console')), 404);
+    assert.equal(await refusal(open(port, pki.virtHandlerClient, '//')), 404);
     assert.equal(await refusal(open(port, pki.virtHandlerClient, '/v1/namespaces/default/virtualmachineinstances/db/console/..%2f')), 404);
   });
 
@@ -109,7 +110,6 @@ describe('the console server, with a real guest', () => {
     const serial = new SerialConsole({ folder: guest.folder, clock: systemClock, log: silentLogger });
     t.after(() => serial.close());
     serial.open();
-    await until(() => serial.isOpen);
     const certs = { ...pki.virtHandler, ca: pki.kubevirtCa };
     const consoleOf = (key: string) => (key === 'default/db' ? serial : undefined);
     const server = await startConsoleServer({ certs, allowedClients, host: '127.0.0.1', port: 0, log: silentLogger, consoleOf });

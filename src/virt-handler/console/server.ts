@@ -50,9 +50,10 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
   });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy());
-    const found = find(request, options);
-    if ('refusal' in found) return refuse(socket, found);
-    webSockets.handleUpgrade(request, socket, head, (webSocket) => serve(webSocket, found));
+    void find(request, options).then((found) => {
+      if ('refusal' in found) refuse(socket, found);
+      else webSockets.handleUpgrade(request, socket, head, (webSocket) => serve(webSocket, found));
+    });
   });
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve));
   server.on('error', (error) => log.error('console server failed', { error }));
@@ -75,17 +76,18 @@ function tlsOptions({ cert, key, ca }: Certificates): ServerOptions {
 type Found = { readonly serial: SerialConsole; readonly isShared: boolean };
 type Refusal = { readonly refusal: StatusReason; readonly message: string };
 
-function find(request: IncomingMessage, { allowedClients, consoleOf }: ConsoleServerOptions): Found | Refusal {
+async function find(request: IncomingMessage, { allowedClients, consoleOf }: ConsoleServerOptions): Promise<Found | Refusal> {
   const { authorized, ...peer } = peerOf(request.socket as TLSSocket); // the server speaks nothing but TLS
   if (!authorized || !allowedClients.includes(peer.commonName)) {
     return { refusal: 'Forbidden', message: `consoles are not for the client ${JSON.stringify(peer.commonName)}` };
   }
-  const { pathname, searchParams } = new URL(request.url ?? '/', 'https://virt-handler');
-  const [, namespace, name] = PATH.exec(pathname) ?? [];
-  if (namespace === undefined || name === undefined) return { refusal: 'NotFound', message: `there is nothing at ${pathname}` };
+  const url = URL.parse(request.url ?? '/', 'https://virt-handler');
+  const [, namespace, name] = PATH.exec(url?.pathname ?? '') ?? [];
+  if (!url || namespace === undefined || name === undefined) return { refusal: 'NotFound', message: 'there is nothing at this path' };
   const serial = consoleOf(keyOf({ namespace, name }));
-  if (!serial?.isOpen) return { refusal: 'NotFound', message: `the guest ${namespace}/${name} has no serial console here` };
-  return { serial, isShared: searchParams.get('shared') === 'true' };
+  if (!(await serial?.isThere()) || !serial)
+    return { refusal: 'NotFound', message: `the guest ${namespace}/${name} has no serial console here` };
+  return { serial, isShared: url.searchParams.get('shared') === 'true' };
 }
 
 function peerOf(socket: TLSSocket): { readonly authorized: boolean; readonly commonName: string } {
