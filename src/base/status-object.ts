@@ -13,7 +13,7 @@ export type StatusObject = {
 };
 
 /** The Status that tells a client about this failure; anything but an ApiError is an internal error. */
-export function statusObjectOf(error: unknown): StatusObject {
+function statusObjectOf(error: unknown): StatusObject {
   const { message, reason, details, code } = error instanceof ApiError ? error : new ApiError('InternalError', messageOf(error));
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, ...(details ? { details } : {}), code };
 }

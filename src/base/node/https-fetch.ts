@@ -71,7 +71,7 @@ function exchange(request: Request, options: HttpsFetchOptions): Promise<Respons
 }
 
 /** Only the way to an established connection has a deadline; answers may take as long as they like. */
-export function limitConnecting(outgoing: ClientRequest, timeoutMs = CONNECT_TIMEOUT_MS): void {
+function limitConnecting(outgoing: ClientRequest, timeoutMs = CONNECT_TIMEOUT_MS): void {
   outgoing.on('socket', (socket) => {
     if (!socket.connecting) return;
     const giveUp = () => outgoing.destroy(Object.assign(new Error(`no connection within ${timeoutMs / 1000} s`), { code: 'ETIMEDOUT' }));

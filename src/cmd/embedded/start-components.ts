@@ -51,7 +51,9 @@ export async function startComponents({ home, api, pki, clock, log, signal }: Co
     nodeName,
     rootDir: join(home, 'kubelet'),
     images: await openImageStore(join(home, 'images')),
-    builtInImages: { 'kubevirt-ts/virt-launcher': { path: join(PROJECT, 'bin'), stopSignal: 'SIGCONT', dropsPrivileges: true } },
+    builtInImages: {
+      'kubevirt-ts/virt-launcher': { path: join(PROJECT, 'bin'), stopSignal: 'SIGCONT', dropsPrivileges: true, env: launcherEnvironment() },
+    },
   });
   api.serveLogs(kubelet.logs);
   await untilNode(admin, { nodeName, isAsWanted: () => true, signal });
@@ -78,6 +80,12 @@ export async function startComponents({ home, api, pki, clock, log, signal }: Co
   await mirrorPod(admin, { component: 'virt-controller' }, { nodeName, clock });
   await publishEndpoint(admin, { service: 'virt-api', port: virtApi.port });
   return { stopped: Promise.all([collector, scheduler, controller, handler.stopped, kubelet.stopped, virtApi.stopped]) };
+}
+
+/** The kubelet passes nothing of our environment on: the launcher gets the Node that runs us, and the user's choice of accelerator. */
+function launcherEnvironment(): Record<string, string> {
+  const accelerator = process.env['KUBEVIRT_ACCEL'];
+  return { NODE: process.execPath, ...(accelerator ? { KUBEVIRT_ACCEL: accelerator } : {}) };
 }
 
 /** A machine that is created the moment we serve must not meet a cluster without a fitting node. */
