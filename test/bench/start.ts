@@ -3,8 +3,8 @@
  * run; and how much memory the embedded cluster takes, idle and with one machine.
  */
 import { spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
-import { cpus, tmpdir, totalmem } from 'node:os';
+import { cpSync, existsSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { EmbeddedCluster } from '../e2e/harness.ts';
 
@@ -30,8 +30,8 @@ export async function benchmark(): Promise<void> {
   report({ ours, bare, idleMiB, oneMachineMiB, qemuMiB });
 }
 
-/** Everything that is needed to start the same QEMU again, on disks as they were before the guest wrote to them. */
-type Recording = { readonly argv: readonly string[]; readonly folder: string; readonly cwd: string; remove(): void };
+/** Everything that is needed to start the same QEMU again: a copy of its Pod's folder, made as soon as it ran. */
+type Recording = { readonly argv: readonly string[]; readonly cwd: string; remove(): void };
 
 /** From the moment kubectl is called to the prompt in the guest's serial log. */
 async function timeOurs(cluster: EmbeddedCluster): Promise<{ running: number; login: number; recording: Recording }> {
@@ -41,27 +41,30 @@ async function timeOurs(cluster: EmbeddedCluster): Promise<{ running: number; lo
   const running = performance.now() - started;
   const [pid = 0] = cluster.guestPids();
   const recording = record(pid);
-  await untilPrompt(join(recording.cwd, 'serial0.log'));
+  await untilPrompt(join(readlinkSync(`/proc/${pid}/cwd`), 'serial0.log'));
   return { running, login: performance.now() - started, recording };
 }
 
-/** The Pod's folder is copied as soon as QEMU runs: the overlay has hardly been written to then. */
+/** The copy lies as deep as the original, so that QEMU's relative paths hold; the guest has hardly written to its overlay by then. */
 function record(pid: number): Recording {
-  const cwd = readlinkSync(`/proc/${pid}/cwd`);
+  const original = readlinkSync(`/proc/${pid}/cwd`);
   const argv = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1);
-  const folder = mkdtempSync(join(tmpdir(), 'kubevirt-ts-bench-'));
-  return { argv, folder, cwd, remove: () => rmSync(folder, { recursive: true, force: true }) };
+  const [, kubelet = '', uid = '', rest = ''] = /^(.*)\/pods\/([^/]+)\/(.*)$/.exec(original) ?? [];
+  const copy = join(kubelet, 'bench', uid);
+  cpSync(join(kubelet, 'pods', uid), copy, {
+    recursive: true,
+    verbatimSymlinks: true,
+    filter: (path) => !path.endsWith('.sock') && !path.endsWith('.log'),
+  });
+  return { argv, cwd: join(copy, rest), remove: () => rmSync(copy, { recursive: true, force: true }) };
 }
 
-async function timeBare({ argv, folder, cwd }: Recording): Promise<number> {
+async function timeBare({ argv, cwd }: Recording): Promise<number> {
   const [program = '', ...args] = argv;
-  const work = join(folder, 'work');
-  cpSync(cwd, work, { recursive: true, filter: (path) => !path.endsWith('.sock') });
-  rmSync(join(work, 'serial0.log'), { force: true });
   const started = performance.now();
-  const child = spawn(program, args, { cwd: work, stdio: 'ignore' });
+  const child = spawn(program, args, { cwd, stdio: 'ignore' });
   try {
-    await untilPrompt(join(work, 'serial0.log'));
+    await untilPrompt(join(cwd, 'serial0.log'));
     return performance.now() - started;
   } finally {
     child.kill('SIGKILL');
