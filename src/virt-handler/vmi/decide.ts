@@ -159,8 +159,9 @@ function write(seen: ObservedVmi, change: StatusChange, because: string, told?: 
   return [{ do: 'patch', target: refOf(vmi), patch: { status }, resourceVersion, because, ...(told && { event: told }) }];
 }
 
+/** One second, not none: with none the Pod object would be gone before its process is, and a second QEMU could start beside it. */
 function endPod(pod: Pod | undefined, because: string): Action[] {
-  return pod ? [{ do: 'delete', target: refOf(pod), gracePeriodSeconds: 0, because }] : [];
+  return pod ? [{ do: 'delete', target: refOf(pod), gracePeriodSeconds: 1, because }] : [];
 }
 
 function isPhase(vmi: VirtualMachineInstance, phase: 'Scheduled' | 'Running'): boolean {
