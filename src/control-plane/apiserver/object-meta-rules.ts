@@ -1,7 +1,8 @@
 /** Which names, labels, annotations, finalizers and owners an object may have; the texts are those of Kubernetes. */
+
+import { forbiddenCause, invalidCause, requiredCause, tooLongCause } from '../../base/causes.ts';
 import type { StatusCause } from '../../base/errors.ts';
 import type { AnyObject, NameSyntax, ResourceType } from './resource-type.ts';
-import { forbiddenCause, invalidCause, requiredCause, tooLongCause } from './schema/causes.ts';
 
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const LABEL_1035 = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;

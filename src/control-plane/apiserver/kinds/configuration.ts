@@ -1,8 +1,9 @@
 /** ConfigMaps and Secrets: plain text becomes data, and what was declared immutable stays as it is. */
+
+import { forbiddenCause, invalidCause } from '../../../base/causes.ts';
 import type { StatusCause } from '../../../base/errors.ts';
 import { deepEqual, isObject } from '../../../base/json.ts';
 import type { AnyObject, Strategy } from '../resource-type.ts';
-import { forbiddenCause, invalidCause } from '../schema/causes.ts';
 
 export const configMapStrategy: Strategy = { validate: (object, old) => (old ? validateImmutable(object, old) : []) };
 

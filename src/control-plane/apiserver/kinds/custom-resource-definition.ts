@@ -3,6 +3,7 @@
  * what it defines is served before anybody learns that it is established.
  */
 import type { Condition } from '../../../api/meta.ts';
+import { invalidCause } from '../../../base/causes.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { timestamp } from '../../../base/clock.ts';
 import type { StatusCause } from '../../../base/errors.ts';
@@ -10,7 +11,6 @@ import type { Store } from '../../store/store.ts';
 import { BUILT_IN_KINDS } from '../built-in-kinds-table.ts';
 import type { Crd, CrdNames } from '../custom-resource-types.ts';
 import type { AnyObject, Strategy } from '../resource-type.ts';
-import { invalidCause } from '../schema/causes.ts';
 import { validateCrd } from '../schema/validate-crd-schema.ts';
 
 /** Holds a deleted definition until its instances are gone. */

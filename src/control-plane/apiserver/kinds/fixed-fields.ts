@@ -1,7 +1,8 @@
 /** Kinds with fields that cannot change once they are set. */
+
+import { invalidCause } from '../../../base/causes.ts';
 import { deepEqual, isObject } from '../../../base/json.ts';
 import type { AnyObject, Strategy } from '../resource-type.ts';
-import { invalidCause } from '../schema/causes.ts';
 
 /** Refuses changes of these dotted paths. */
 export function fixedFields(...paths: readonly string[]): Strategy {

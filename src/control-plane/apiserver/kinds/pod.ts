@@ -1,9 +1,9 @@
 /** Pods: what the server fills in and keeps fixed, and the time they get to end. */
 import type { Container, Pod, ResourceRequirements, Toleration } from '../../../api/core/pod.ts';
+import { forbiddenCause } from '../../../base/causes.ts';
 import type { StatusCause } from '../../../base/errors.ts';
 import { deepEqual } from '../../../base/json.ts';
 import type { AnyObject, Strategy } from '../resource-type.ts';
-import { forbiddenCause } from '../schema/causes.ts';
 
 const DEFAULT_GRACE_SECONDS = 30;
 /** How long a Pod stays on a node that stopped answering. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { causeText } from '../../../base/causes.ts';
 import type { JsonObject } from '../../../base/json.ts';
-import { causeText } from './causes.ts';
 import { validateCrd } from './validate-crd-schema.ts';
 
 const PATH = 'spec.versions[0].schema.openAPIV3Schema';

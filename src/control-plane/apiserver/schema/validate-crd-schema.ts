@@ -1,7 +1,8 @@
 /** What a CustomResourceDefinition must be before anything is served from it: names that fit, one stored version, structural schemas. */
+
+import { duplicateCause, invalidCause, requiredCause } from '../../../base/causes.ts';
 import type { StatusCause } from '../../../base/errors.ts';
 import { isObject, type JsonObject } from '../../../base/json.ts';
-import { duplicateCause, invalidCause, requiredCause } from './causes.ts';
 import { structuralCauses } from './validate-structural.ts';
 
 const DNS_1035 = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;

@@ -4,9 +4,10 @@
  *   inside allOf, anyOf, oneOf and not there are only restrictions, no shape
  *   keywords that would need the whole document or quadratic time are refused
  */
+
+import { forbiddenCause, invalidCause, requiredCause } from '../../../base/causes.ts';
 import type { StatusCause } from '../../../base/errors.ts';
 import { isObject, type JsonObject } from '../../../base/json.ts';
-import { forbiddenCause, invalidCause, requiredCause } from './causes.ts';
 import { prune } from './prune.ts';
 import type { Schema } from './schema.ts';
 import { patternProblem, validateNode } from './validate.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { causesText, causeText } from '../../../base/causes.ts';
 import { builtInSchema } from './built-in.ts';
-import { causesText, causeText } from './causes.ts';
 import type { Schema } from './schema.ts';
 import { validate } from './validate.ts';
 

@@ -3,9 +3,17 @@
  * Patterns are RE2, as on the real server: no pattern of a CRD can make the server think for longer than the text is long.
  */
 import { RE2JS } from 're2js';
+import {
+  duplicateCause,
+  invalidCause,
+  requiredCause,
+  tooLongCause,
+  tooManyCause,
+  typeCause,
+  unsupportedCause,
+} from '../../../base/causes.ts';
 import type { StatusCause } from '../../../base/errors.ts';
 import { isObject, type JsonObject } from '../../../base/json.ts';
-import { duplicateCause, invalidCause, requiredCause, tooLongCause, tooManyCause, typeCause, unsupportedCause } from './causes.ts';
 import { hasFormat, rangeOf } from './formats.ts';
 import { asResource } from './resource-root.ts';
 import { childOf, pathTo, type Schema } from './schema.ts';

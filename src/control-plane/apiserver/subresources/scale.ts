@@ -1,4 +1,6 @@
 /** The scale subresource: how many replicas are wanted and there are, in one form for every kind that has replicas. */
+
+import { invalidCause } from '../../../base/causes.ts';
 import { ApiError } from '../../../base/errors.ts';
 import { isObject, type JsonObject } from '../../../base/json.ts';
 import { invalid, unknownPath } from '../api-errors.ts';
@@ -7,7 +9,6 @@ import { decodeBody, mediaTypeOf, parseJson, readBody } from '../decode-body.ts'
 import { applyPatch } from '../patch/apply-patch.ts';
 import type { AnyObject, ScalePaths } from '../resource-type.ts';
 import { respondObject } from '../respond.ts';
-import { invalidCause } from '../schema/causes.ts';
 import type { Call } from '../server-parts.ts';
 import { currentObject } from '../verbs/get.ts';
 

@@ -1,4 +1,6 @@
 /** POST to a collection: a new object with a name and an identity. */
+
+import { requiredCause } from '../../../base/causes.ts';
 import { ApiError, isApiError } from '../../../base/errors.ts';
 import type { StoreEvent } from '../../store/entry.ts';
 import { assertAdmitted, assertValid, asTyped, mutated } from '../admissible.ts';
@@ -10,7 +12,6 @@ import { isDryRun } from '../query.ts';
 import { renderAt, toStored } from '../render.ts';
 import { type AnyObject, storeKey } from '../resource-type.ts';
 import { respondObject } from '../respond.ts';
-import { requiredCause } from '../schema/causes.ts';
 import type { AdmissionRequest, Call } from '../server-parts.ts';
 
 const GENERATE_TRIES = 8;

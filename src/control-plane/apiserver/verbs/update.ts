@@ -1,4 +1,6 @@
 /** PUT of an object or of its status. */
+
+import { invalidCause } from '../../../base/causes.ts';
 import { ApiError } from '../../../base/errors.ts';
 import { asTyped } from '../admissible.ts';
 import { invalid } from '../api-errors.ts';
@@ -6,7 +8,6 @@ import { changeObject } from '../change-object.ts';
 import { decodeBody } from '../decode-body.ts';
 import type { AnyObject } from '../resource-type.ts';
 import { respondObject } from '../respond.ts';
-import { invalidCause } from '../schema/causes.ts';
 import type { Call } from '../server-parts.ts';
 
 export async function update(call: Call): Promise<Response> {

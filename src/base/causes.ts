@@ -1,5 +1,5 @@
 /** The causes of a refused object, in the words kubectl users know. */
-import type { StatusCause } from '../../../base/errors.ts';
+import type { StatusCause } from './errors.ts';
 
 /** The field is missing. */
 export function requiredCause(field: string, why = ''): StatusCause {
