@@ -12,8 +12,12 @@ import {
   SERVICES,
 } from './core/other.ts';
 import { PODS } from './core/pod.ts';
+import { KUBEVIRTS } from './kubevirt/kubevirt.ts';
+import { OFFLINE_VMS } from './kubevirt/offline-virtual-machine.ts';
+import { VMIRSS } from './kubevirt/replica-set.ts';
 import { VMS } from './kubevirt/virtual-machine.ts';
 import { VMIS } from './kubevirt/virtual-machine-instance.ts';
+import { VMI_CONFIGS } from './kubevirt/vmi-config.ts';
 import { apiVersionOf, type Resource } from './resource.ts';
 
 const KNOWN: readonly Resource[] = [
@@ -21,14 +25,18 @@ const KNOWN: readonly Resource[] = [
   CONTROLLER_REVISIONS,
   ENDPOINT_SLICES,
   EVENTS,
+  KUBEVIRTS,
   LEASES,
   NAMESPACES,
   NODES,
+  OFFLINE_VMS,
   PODS,
   SECRETS,
   SERVICE_ACCOUNTS,
   SERVICES,
+  VMIRSS,
   VMIS,
+  VMI_CONFIGS,
   VMS,
 ];
 const BY_TYPE: ReadonlyMap<string, Resource> = new Map(KNOWN.map((resource) => [`${apiVersionOf(resource)} ${resource.kind}`, resource]));

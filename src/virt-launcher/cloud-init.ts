@@ -1,8 +1,8 @@
 /** The cloud-init disk (NoCloud, 9.4): a small ISO with the label cidata. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { guestHostname } from '../api/kubevirt/hostname.ts';
-import type { VirtualMachineInstance } from '../api/kubevirt/virtual-machine-instance.ts';
+
+import { hostnameOf, type VirtualMachineInstance } from '../api/kubevirt/virtual-machine-instance.ts';
 import type { Volume } from '../api/kubevirt/vmi-spec-schema.ts';
 import { messageOf, UserError } from '../base/errors.ts';
 import { machineUuid } from '../qemu/convert/machine.ts';
@@ -24,7 +24,7 @@ export function cloudInitIso(options: { vmi: Vmi; source: CloudInit; secretFolde
 
 /** The instance id is the machine's, so that cloud-init does its first-boot work once in the life of a machine, not at every start. */
 function metaData(vmi: Vmi): string {
-  const name = guestHostname(vmi);
+  const name = hostnameOf(vmi);
   return `${JSON.stringify({ 'instance-id': machineUuid(vmi) ?? `${name}.${vmi.metadata.namespace ?? 'default'}`, 'local-hostname': name })}\n`;
 }
 

@@ -53,37 +53,35 @@ describe('CRDS', () => {
     });
   }
 
-  test('names and versions are the published ones', () => {
+  test('names and versions are the published ones; the first version is stored', () => {
     assert.deepEqual(
-      CRDS.map(({ metadata, spec }) => [metadata.name, spec.names.shortNames, spec.versions.map(({ name, storage }) => [name, storage])]),
+      CRDS.map(({ metadata, spec }) => [metadata.name, spec.names.shortNames.join(), spec.versions.map(({ name }) => name).join()]),
       [
-        [
-          'virtualmachines.kubevirt.io',
-          ['vm', 'vms'],
-          [
-            ['v1', true],
-            ['v1alpha3', false],
-            ['v1alpha2', false],
-          ],
-        ],
-        [
-          'virtualmachineinstances.kubevirt.io',
-          ['vmi', 'vmis'],
-          [
-            ['v1', true],
-            ['v1alpha3', false],
-            ['v1alpha2', false],
-          ],
-        ],
+        ['virtualmachines.kubevirt.io', 'vm,vms', 'v1,v1alpha3,v1alpha2'],
+        ['virtualmachineinstances.kubevirt.io', 'vmi,vmis', 'v1,v1alpha3,v1alpha2'],
+        ['virtualmachineinstancereplicasets.kubevirt.io', 'vmirs,vmirss', 'v1,v1alpha3'],
+        ['offlinevirtualmachines.kubevirt.io', 'ovm,ovms', 'v1alpha1'],
+        ['virtualmachineinstanceconfigs.kubevirt.io', 'vmic,vmics', 'v1alpha2'],
+        ['kubevirts.kubevirt.io', 'kv,kvs', 'v1'],
       ],
+    );
+    for (const { spec } of CRDS)
+      assert.equal(
+        spec.versions.findIndex(({ storage }) => storage),
+        0,
+      );
+  });
+
+  test('instances and their configurations have no status subresource, and replica sets alone can be scaled', () => {
+    assert.deepEqual(
+      CRDS.map(({ spec }) => Object.keys(spec.versions[0]?.subresources ?? {}).join()),
+      ['status', '', 'status,scale', 'status', '', 'status'],
     );
   });
 
-  test('only VirtualMachine has a status subresource', () => {
-    assert.deepEqual(
-      CRDS.map(({ spec }) => spec.versions.every(({ subresources }) => subresources?.status !== undefined)),
-      [true, false],
-    );
+  test('a configuration has no status at all', () => {
+    const schema = CRDS.find(({ spec }) => spec.names.kind === 'VirtualMachineInstanceConfig')?.spec.versions[0]?.schema.openAPIV3Schema;
+    assert.deepEqual(Object.keys(schema?.['properties'] ?? {}), ['apiVersion', 'kind', 'metadata', 'spec']);
   });
 
   test('a VM is listed with age, status, volume and readiness', () => {

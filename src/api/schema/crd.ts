@@ -1,5 +1,6 @@
 /** A kind of ours as a CustomResourceDefinition that any Kubernetes accepts. */
 import type { KubeObject } from '../meta.ts';
+import type { Resource } from '../resource.ts';
 import type { TSchema } from './dsl.ts';
 
 /** A structural schema: plain JSON, as it appears in a CRD. */
@@ -12,13 +13,17 @@ export type PrinterColumn = {
   /** 1 = only with `-o wide`. */
   readonly priority?: number;
 };
+type Subresources = {
+  readonly status?: object;
+  readonly scale?: { readonly specReplicasPath: string; readonly statusReplicasPath: string; readonly labelSelectorPath?: string };
+};
 type CrdVersion = {
   readonly name: string;
   readonly served: boolean;
   readonly storage: boolean;
   readonly schema: { readonly openAPIV3Schema: StructuralSchema };
   readonly additionalPrinterColumns?: readonly PrinterColumn[];
-  readonly subresources?: { readonly status?: object; readonly scale?: object };
+  readonly subresources?: Subresources;
 };
 export type CustomResourceDefinition = KubeObject & {
   readonly kind: 'CustomResourceDefinition';
@@ -38,26 +43,27 @@ export type CustomResourceDefinition = KubeObject & {
   };
 };
 export type KindDefinition = {
-  readonly group: string;
-  readonly kind: string;
-  readonly plural: string;
+  readonly resource: Resource;
   readonly shortNames: readonly string[];
   readonly description: string;
   /** The first is the one that is stored. All have the same schema. */
   readonly versions: readonly string[];
   readonly spec: TSchema;
-  readonly status: TSchema;
+  readonly status?: TSchema;
   readonly columns: readonly PrinterColumn[];
-  readonly hasStatusSubresource: boolean;
+  readonly subresources?: Subresources;
+  /** How the definition itself is labelled, when it differs from the group. */
+  readonly label?: string;
 };
 
 /** The CRD of a kind. Status is never required: it does not exist before our components have looked. */
 export function crdFor(definition: KindDefinition): CustomResourceDefinition {
-  const { group, kind, plural, shortNames, versions } = definition;
+  const { resource, shortNames, versions, label } = definition;
+  const { group, kind, plural } = resource;
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.${group}`, labels: { [group]: '' } },
+    metadata: { name: `${plural}.${group}`, labels: { [label ?? group]: '' } },
     spec: {
       group,
       scope: 'Namespaced',
@@ -68,11 +74,7 @@ export function crdFor(definition: KindDefinition): CustomResourceDefinition {
   };
 }
 
-function versionOf(
-  { description, spec, status, columns, hasStatusSubresource }: KindDefinition,
-  name: string,
-  storage: boolean,
-): CrdVersion {
+function versionOf({ description, spec, status, columns, subresources }: KindDefinition, name: string, storage: boolean): CrdVersion {
   const openAPIV3Schema = {
     type: 'object',
     description,
@@ -82,11 +84,17 @@ function versionOf(
       kind: { type: 'string', description: 'What this object is.' },
       metadata: { type: 'object' },
       spec: structural(spec),
-      status: structural(status),
+      ...(status && { status: structural(status) }),
     },
   };
-  const subresources = hasStatusSubresource ? { subresources: { status: {} } } : {};
-  return { name, served: true, storage, schema: { openAPIV3Schema }, additionalPrinterColumns: columns, ...subresources };
+  return {
+    name,
+    served: true,
+    storage,
+    schema: { openAPIV3Schema },
+    additionalPrinterColumns: columns,
+    ...(subresources && { subresources }),
+  };
 }
 
 /** Only what is data: the marks that TypeBox keeps beside it are no JSON and stay behind. */

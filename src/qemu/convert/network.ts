@@ -1,5 +1,5 @@
 /** Network cards. The guest is behind the address of its Pod (masquerade, 9.3) through QEMU's own user-mode network: no privileges needed. */
-import { guestHostname } from '../../api/kubevirt/hostname.ts';
+import { hostnameOf } from '../../api/kubevirt/virtual-machine-instance.ts';
 import type { Interface, VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
 import type { ConvertInput } from './input.ts';
 import { macOf } from './mac.ts';
@@ -52,7 +52,7 @@ function addresses({ spec }: Vmi, card: Interface): Record<string, unknown> {
 }
 
 function hostname(vmi: Vmi): Record<string, unknown> {
-  const name = guestHostname(vmi);
+  const name = hostnameOf(vmi);
   // DHCP can carry a DNS label and nothing else; admission refuses the rest, and a guest without a name still boots.
   return /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/i.test(name) ? { hostname: name } : {};
 }

@@ -1,0 +1,33 @@
+/** The schema of what is known of a VirtualMachineInstance; its spec is in vmi-spec-schema.ts. */
+import { integer, list, mapOf, object, oneOf, optional, text, time } from '../schema/dsl.ts';
+import { conditionsSchema } from './condition-schema.ts';
+
+export const VMI_PHASES = ['Pending', 'Scheduling', 'Scheduled', 'Running', 'Succeeded', 'Failed', 'Unknown'] as const;
+
+export const vmiStatusSchema = object('What is known of the instance. Written by our components alone.', {
+  phase: optional(oneOf('Where the instance is in its life.', VMI_PHASES)),
+  phaseTransitionTimestamps: optional(
+    list(
+      'When each phase was first reached.',
+      object('One phase.', { phase: oneOf('The phase.', VMI_PHASES), phaseTransitionTimestamp: time('When it was reached.') }),
+    ),
+  ),
+  reason: optional(text('One word for why the instance ended, when there is more to say than the phase.')),
+  nodeName: optional(text('The node it runs on.')),
+  conditions: optional(conditionsSchema),
+  interfaces: optional(
+    list(
+      'Network cards as they are.',
+      object('One card.', {
+        name: optional(text('The network it is plugged into.')),
+        mac: optional(text('Its hardware address.')),
+        ipAddress: optional(text('The address under which the guest can be reached.')),
+        ipAddresses: optional(list('All of them.', text('An address.'))),
+      }),
+    ),
+  ),
+  activePods: optional(mapOf('Launcher Pods by uid, and the node of each.', text('The node.'))),
+  virtualMachineRevisionName: optional(text('The revision of the VirtualMachine that this instance was made from.')),
+  runtimeUser: optional(integer('The user id that QEMU runs as.', { format: 'int64' })),
+  qosClass: optional(text('The quality-of-service class of the Pod.')),
+});
