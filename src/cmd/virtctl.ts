@@ -13,6 +13,7 @@ await run(buildVirtctl(), process.argv.slice(2), {
   process,
   home: virtHome(),
   cache: cacheFolder(),
+  program: join(project, 'bin', 'virtctl'),
   embeddedProgram: join(import.meta.dirname, 'all-in-one.ts'),
   examples: join(project, 'examples'),
   version: VERSION,

@@ -7,6 +7,8 @@ export type Context = CommandContext & {
   readonly home: string;
   /** $KUBEVIRT_CACHE: what can be made again. */
   readonly cache: string;
+  /** This program, as a path. */
+  readonly program: string;
   /** The program that is the embedded cluster. */
   readonly embeddedProgram: string;
   /** Folder with the manifests that come with the product. */

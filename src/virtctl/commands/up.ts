@@ -2,9 +2,9 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { arch, cpus, platform, totalmem } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { parse } from 'yaml';
-import { type VirtualMachine, VMS } from '../../api/kubevirt/virtual-machine.ts';
+import type { VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
 import { systemClock } from '../../base/clock.ts';
 import { chooseAcceleration } from '../../qemu/accelerator.ts';
 import { findQemu } from '../../qemu/find-qemu.ts';
@@ -56,12 +56,23 @@ function demoMachine(context: Context): VirtualMachine {
 }
 
 function whatNext(context: Context, hasDemo: boolean, elapsedMs: number): string {
+  const virtctl = asTyped(context);
   const commands: [string, string][] = [
-    ['export KUBECONFIG=$(virtctl kubeconfig)', `${kubeconfigPath(context.home)}`],
-    hasDemo ? ['virtctl console hello', 'root, password guest; Ctrl+] leaves'] : ['kubectl apply -f examples/vm.yaml', 'a first machine'],
-    [`kubectl get ${VMS.plural}`, 'everything is plain KubeVirt API'],
-    ['virtctl down', 'shuts the guests down and stops the cluster'],
+    [`export KUBECONFIG=$(${virtctl} kubeconfig)`, `${kubeconfigPath(context.home)}`],
+    hasDemo
+      ? [`${virtctl} console hello`, 'root, password guest; Ctrl+] leaves']
+      : ['kubectl apply -f examples/vm.yaml', 'a first machine'],
+    ['kubectl get vms', 'everything is plain KubeVirt API'],
+    [`${virtctl} down`, 'shuts the guests down and stops the cluster'],
   ];
-  const lines = commands.map(([command, comment]) => `         ${command.padEnd(44)} # ${comment}`);
+  const lines = commands.map(([command, comment]) => `    ${command.padEnd(48)} # ${comment}`);
   return `  ready in ${(elapsedMs / 1000).toFixed(1)}s\n\n  next:\n${lines.join('\n')}\n`;
+}
+
+/** How to call this program from where the user is: by its name when that works, otherwise by its path. */
+function asTyped({ process: { env, cwd }, program }: Context): string {
+  const isOnPath = (env['PATH'] ?? '').split(':').some((folder) => folder !== '' && join(folder, 'virtctl') === program);
+  if (isOnPath) return 'virtctl';
+  const path = relative(cwd(), program);
+  return path.startsWith('..') ? program : `./${path}`;
 }
