@@ -6,12 +6,16 @@ import { ApiError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Pki } from '../../base/node/pki.ts';
 import { type Client, createClient } from '../../client/client.ts';
-import { type ApiService, createServiceProxy } from '../../control-plane/apiserver/aggregation/service-proxy.ts';
+import { createAdmission } from '../../control-plane/apiserver/admission/create-admission.ts';
+import { type ApiService, createServiceProxy, type ResolveService } from '../../control-plane/apiserver/aggregation/service-proxy.ts';
 import { createApiServer } from '../../control-plane/apiserver/create-api-server.ts';
 import type { Identity, LogOptions } from '../../control-plane/apiserver/server-parts.ts';
 import type { Store } from '../../control-plane/store/store.ts';
 import { VERSION } from '../version.ts';
 import { resolveService } from './resolve-service.ts';
+
+/** Who puts the cluster's own objects in place: no webhook of a user may keep a cluster from starting. */
+export const INSTALLER = 'system:embedded-installer';
 
 export type Api = {
   handle(request: Request, identity: Identity): Promise<Response>;
@@ -25,17 +29,25 @@ export type Api = {
 
 export async function startApi({ store, pki, clock, log }: { store: Store; pki: Pki; clock: Clock; log: Logger }): Promise<Api> {
   let logs: ((pod: never, options: LogOptions) => Promise<Response>) | undefined;
+  const resolve: ResolveService = (namespace, name, port) =>
+    resolveService(clientAs('system:kube-apiserver', ['system:masters']), { namespace, name, port });
   const proxy = createServiceProxy({
-    resolveService: (namespace, name, port) =>
-      resolveService(clientAs('system:kube-apiserver', ['system:masters']), { namespace, name, port }),
+    resolveService: resolve,
     frontProxy: pki.frontProxyClient,
     log: log.with({ component: 'aggregator' }),
+  });
+  const admission = createAdmission({
+    store,
+    resolveService: resolve,
+    exemptUsers: ['system:apiserver', INSTALLER],
+    log: log.with({ component: 'kube-apiserver' }),
   });
   const server = await createApiServer({
     store,
     clock,
     log: log.with({ component: 'kube-apiserver' }),
     hooks: {
+      admission,
       proxyToService: (apiService, request, identity) => proxy.proxyToService(apiService as unknown as ApiService, request, identity),
       logs: (pod, options) => {
         if (!logs) throw new ApiError('ServiceUnavailable', 'the node has not started yet');
@@ -65,6 +77,7 @@ export async function startApi({ store, pki, clock, log }: { store: Store; pki: 
     },
     close: () => {
       proxy.close();
+      admission.close();
       server.close();
     },
   };

@@ -18,7 +18,7 @@ import { startVirtHandler } from '../../virt-handler/start.ts';
 import { VERSION } from '../version.ts';
 import { applyManifests } from './apply-manifests.ts';
 import { mirrorPod, publishEndpoint } from './mirror-pods.ts';
-import type { Api } from './start-api.ts';
+import { type Api, INSTALLER } from './start-api.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../../..');
 
@@ -35,7 +35,7 @@ export type ComponentOptions = {
 /** Resolves when all of them work; `stopped` resolves after the signal, when the last has ended. */
 export async function startComponents({ home, api, pki, clock, log, signal }: ComponentOptions): Promise<{ stopped: Promise<unknown> }> {
   const nodeName = hostname().toLowerCase();
-  const admin = api.clientAs('kubernetes-admin', ['system:masters']);
+  const admin = api.clientAs(INSTALLER, ['system:masters']);
   await applyManifests(admin, join(PROJECT, 'deploy'), (object) => withCaBundle(object, pki));
 
   const as = (user: string, component: string) => ({

@@ -23,9 +23,9 @@ export type AdmissionRequest = {
   readonly identity: Identity;
   readonly signal: AbortSignal;
 };
-type Admission = {
+export type Admission = {
   /** May change the object; throws ApiError to refuse. */
-  mutate(request: AdmissionRequest): Promise<{ object: AnyObject; warnings: readonly string[] }>;
+  mutate(request: AdmissionRequest & { object: AnyObject }): Promise<{ object: AnyObject; warnings: readonly string[] }>;
   /** Throws ApiError to refuse. */
   validate(request: AdmissionRequest): Promise<{ warnings: readonly string[] }>;
 };
