@@ -102,7 +102,7 @@ describe('virt-handler on the real API server', { timeout: 60_000 }, () => {
     await shows('Succeeded');
   });
 
-  test('a QEMU that hangs loses its Pod soon after the grace period, and holds up no other guest', async (t) => {
+  test('the Pod of a QEMU that hangs is cut off soon after the grace period, and holds up no other guest', async (t) => {
     const { home } = await startHandler(t);
     const hung = await createGuest(t, { name: 'hung', home });
     await hung.shows('Running');
@@ -113,7 +113,7 @@ describe('virt-handler on the real API server', { timeout: 60_000 }, () => {
     await api.client.delete(VMIS, hung.at);
     await hung.shows('Failed');
     const pod = { namespace: 'default', name: 'virt-launcher-hung' };
-    await until(async () => (await api.client.get(PODS, pod)) === undefined, 'the Pod to go');
+    await until(async () => (await api.client.get(PODS, pod))?.metadata.deletionGracePeriodSeconds === 1, 'the Pod to be cut off');
     assert.equal(conditionOf((await other.shows('Running')).status?.conditions, 'Unresponsive'), undefined);
   });
 
