@@ -45,7 +45,7 @@ export async function startComponents({ home, api, pki, clock, log, signal }: Co
     signal,
   });
   const collector = startGarbageCollector(as('system:serviceaccount:kube-system:generic-garbage-collector', 'garbage-collector'));
-  const scheduler = startScheduler(as('system:serviceaccount:kube-system:default-scheduler', 'scheduler'));
+  const scheduler = startScheduler(as('system:kube-scheduler', 'scheduler'));
   const kubelet = await startKubelet({
     ...as(`system:node:${nodeName}`, 'kubelet'),
     nodeName,

@@ -1,20 +1,77 @@
-/** Creates what every cluster has, through the API itself, and leaves alone what is already there. */
+/**
+ * Creates what every cluster has, through the API itself, and mends it at every start: a default role has at least its rules,
+ * a default binding at least its subjects, unless its owner has annotated it otherwise. What others added stays.
+ */
 import type { KubeObject } from '../../api/meta.ts';
 import { ApiError } from '../../base/errors.ts';
-import { CLUSTER_ROLES, NAMESPACES, namespaceNamed } from './bootstrap-objects-table.ts';
+import { deepEqual, isObject } from '../../base/json.ts';
+import type { Store } from '../store/store.ts';
+import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, SYSTEM_ROLES } from './access/bootstrap-roles-table.ts';
+import type { AnyObject } from './resource-type.ts';
 
 export type SelfRequest = (method: string, path: string, body?: object) => Promise<Response>;
 
-export async function bootstrap(request: SelfRequest): Promise<void> {
-  const wanted: [string, KubeObject][] = [
-    ...NAMESPACES.map((name): [string, KubeObject] => ['/api/v1/namespaces', namespaceNamed(name)]),
-    ...CLUSTER_ROLES.map((role): [string, KubeObject] => ['/apis/rbac.authorization.k8s.io/v1/clusterroles', role]),
-  ];
-  await Promise.all(
-    wanted.map(async ([path, object]) => {
-      const response = await request('POST', path, object);
-      if (response.ok || response.status === 409) return;
-      throw new ApiError('InternalError', `Cannot create ${object.kind} ${object.metadata.name} at start: ${await response.text()}`);
-    }),
-  );
+const NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease', 'kubevirt'];
+const RBAC = 'rbac.authorization.k8s.io';
+const AUTO_UPDATE = 'rbac.authorization.kubernetes.io/autoupdate';
+
+/** Resolves when all of it is there. */
+export async function bootstrap({ store, request }: { store: Store; request: SelfRequest }): Promise<void> {
+  await Promise.all(NAMESPACES.map((name) => ensure({ store, request }, { prefix: 'core/namespaces/', wanted: namespaceNamed(name) })));
+  await Promise.all([
+    ...CLUSTER_ROLES.map((wanted) => ensure({ store, request }, { prefix: `${RBAC}/clusterroles/`, wanted })),
+    ...CLUSTER_ROLE_BINDINGS.map((wanted) => ensure({ store, request }, { prefix: `${RBAC}/clusterrolebindings/`, wanted })),
+    ...SYSTEM_ROLES.map((wanted) => ensure({ store, request }, { prefix: `${RBAC}/roles/`, wanted })),
+  ]);
+}
+
+type Wanted = { readonly prefix: string; readonly wanted: KubeObject };
+
+async function ensure({ store, request }: { store: Store; request: SelfRequest }, { prefix, wanted }: Wanted): Promise<void> {
+  const { name, namespace } = wanted.metadata;
+  const found = store.get(`${prefix}${namespace ?? ''}/${name}`)?.value as AnyObject | undefined; // every stored value is an object with metadata
+  const patch = found && mending(found, wanted as AnyObject);
+  if (found && !patch) return;
+  const path = collectionPath(prefix, namespace);
+  const response = await (found ? request('PATCH', `${path}/${encodeURIComponent(name)}`, patch) : request('POST', path, wanted));
+  if (!response.ok) throw new ApiError('InternalError', `Cannot bring ${wanted.kind} ${name} about at start: ${await response.text()}`);
+}
+
+/** What has to change for the object to be at least what is wanted; undefined when it is. */
+function mending(found: AnyObject, wanted: AnyObject): object | undefined {
+  if (wanted['rules'] === undefined && wanted['subjects'] === undefined) return undefined;
+  if (found.metadata.annotations?.[AUTO_UPDATE] === 'false') return undefined;
+  const isAggregated = wanted['aggregationRule'] !== undefined; // its rules are put together from others
+  const complete = {
+    ...found,
+    metadata: { ...found.metadata, labels: { ...found.metadata.labels, ...wanted.metadata.labels } },
+    ...(isAggregated && { aggregationRule: wanted['aggregationRule'] }),
+    ...(wanted['rules'] !== undefined && !isAggregated && { rules: union(found['rules'], wanted['rules']) }),
+    ...(wanted['subjects'] !== undefined && { subjects: union(found['subjects'], wanted['subjects']) }),
+  };
+  if (deepEqual(complete, found)) return undefined;
+  const { metadata, rules, subjects, aggregationRule } = complete as AnyObject;
+  return { metadata: { labels: metadata.labels }, rules, subjects, aggregationRule };
+}
+
+function union(found: unknown, wanted: unknown): unknown[] {
+  const known = Array.isArray(found) ? found : [];
+  const missing = Array.isArray(wanted) ? wanted.filter((each) => !known.some((other) => includes(other, each))) : [];
+  return [...known, ...missing];
+}
+
+/** The stored one says everything that the wanted one says; the server may have filled in more. */
+function includes(stored: unknown, wanted: unknown): boolean {
+  if (!isObject(stored) || !isObject(wanted)) return deepEqual(stored, wanted);
+  return Object.entries(wanted).every(([key, value]) => deepEqual(stored[key], value));
+}
+
+function collectionPath(prefix: string, namespace: string | undefined): string {
+  const [group = '', plural = ''] = prefix.split('/');
+  const root = group === 'core' ? '/api/v1' : `/apis/${group}/v1`;
+  return `${root}${namespace === undefined ? '' : `/namespaces/${namespace}`}/${plural}`;
+}
+
+function namespaceNamed(name: string): KubeObject {
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
 }

@@ -3,9 +3,11 @@ import type { Clock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Store } from '../store/store.ts';
+import { authorize } from './access/authorize.ts';
+import { attributesOf } from './access/request-attributes.ts';
+import { RuleIndex } from './access/rule-index.ts';
 import { AggregatedApis } from './aggregated-apis.ts';
 import { methodNotAllowed, unknownPath } from './api-errors.ts';
-import { authorize } from './authorize.ts';
 import { bootstrap, type SelfRequest } from './bootstrap.ts';
 import { builtInTypes } from './built-in-types.ts';
 import { startCleanup } from './cleanup.ts';
@@ -14,7 +16,6 @@ import { answerNonResource, type NonResourceParts } from './non-resource-paths.t
 import { parseResourcePath, type ResourcePath, verbOf } from './path-grammar.ts';
 import { Registry } from './registry.ts';
 import { Renderer } from './render.ts';
-import { attributesOf } from './request-attributes.ts';
 import type { AnyObject, ResourceType } from './resource-type.ts';
 import { respondError } from './respond.ts';
 import { OpenApiDocuments } from './serve-openapi.ts';
@@ -42,7 +43,8 @@ const BASE_URL = 'https://kubernetes.default.svc';
 export async function createApiServer({ store, clock, log, hooks = {} }: ApiServerOptions): Promise<ApiServer> {
   const closing = new AbortController();
   const registry = new Registry(store, builtInTypes(strategiesFor({ store, clock })));
-  const parts: ServerParts = { store, registry, renderer: new Renderer(), clock, log, hooks, closed: closing.signal };
+  const rules = new RuleIndex(store);
+  const parts: ServerParts = { store, registry, rules, renderer: new Renderer(), clock, log, hooks, closed: closing.signal };
   const aggregated = new AggregatedApis({ store, hooks, clock, log });
   let problem: string | undefined = 'starting';
   const others = { registry, aggregated, openApi: new OpenApiDocuments(registry), whyNotReady: () => problem };
@@ -61,14 +63,14 @@ export async function createApiServer({ store, clock, log, hooks = {} }: ApiServ
     return handle(new Request(new URL(path, BASE_URL), { method, headers, body: body && JSON.stringify(body) }), SELF);
   };
 
-  await bootstrap(selfRequest);
+  await bootstrap({ store, request: selfRequest });
   startCleanup({ store, registry, request: selfRequest, clock, log, signal: closing.signal });
   problem = undefined;
   return {
     handle,
     async upgrade(request, identity, forward) {
       const url = new URL(request.url ?? '/', BASE_URL);
-      authorize(store, identity, attributesOf(request.method ?? 'GET', url));
+      authorize(rules, identity, attributesOf(request.method ?? 'GET', url));
       const path = parseResourcePath(url.pathname);
       const apiService = path && aggregated.find(path.group, path.version);
       if (!apiService) throw unknownPath();
@@ -77,6 +79,7 @@ export async function createApiServer({ store, clock, log, hooks = {} }: ApiServ
     close() {
       problem = 'shutting down';
       closing.abort();
+      rules.close();
     },
   };
 }
@@ -86,7 +89,7 @@ type Routes = { readonly parts: ServerParts; readonly aggregated: AggregatedApis
 /** Who may, before what is there: a stranger learns nothing from the difference. */
 async function answer({ parts, aggregated, others }: Routes, request: Request, identity: Identity): Promise<Response> {
   const url = new URL(request.url);
-  authorize(parts.store, identity, attributesOf(request.method, url));
+  authorize(parts.rules, identity, attributesOf(request.method, url));
   const path = parseResourcePath(url.pathname);
   if (!path) return answerNonResource(others, request, { url, identity });
   const verb = verbOf(request.method, path, url.searchParams);

@@ -2,6 +2,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Store } from '../store/store.ts';
+import type { RuleIndex } from './access/rule-index.ts';
 import type { ResourcePath } from './path-grammar.ts';
 import type { Registry } from './registry.ts';
 import type { Renderer } from './render.ts';
@@ -53,6 +54,8 @@ export type Hooks = {
 export type ServerParts = {
   readonly store: Store;
   readonly registry: Registry;
+  /** Who holds which rules. */
+  readonly rules: RuleIndex;
   readonly renderer: Renderer;
   readonly clock: Clock;
   readonly log: Logger;

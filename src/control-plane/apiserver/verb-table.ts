@@ -1,8 +1,8 @@
 /** Which function answers which verb, for resources and for their subresources. */
 import { ApiError } from '../../base/errors.ts';
+import { review } from './access/reviews.ts';
 import { methodNotAllowed, unknownPath } from './api-errors.ts';
 import type { Verb } from './path-grammar.ts';
-import { review } from './reviews.ts';
 import type { Call } from './server-parts.ts';
 import { bind } from './subresources/binding.ts';
 import { evict } from './subresources/eviction.ts';

@@ -1,12 +1,13 @@
 /** Kinds that are questions: who am I, what may I do, what may somebody else do. Asked by POST, answered at once, never stored. */
 
-import { apiVersionOf } from '../../api/resource.ts';
-import { ApiError } from '../../base/errors.ts';
-import { isObject, type JsonObject } from '../../base/json.ts';
-import { type Attributes, isAuthorized, rulesFor } from './authorize.ts';
-import { decodeBody } from './decode-body.ts';
-import { respondJson } from './respond.ts';
-import type { Call, Identity } from './server-parts.ts';
+import { apiVersionOf } from '../../../api/resource.ts';
+import { ApiError } from '../../../base/errors.ts';
+import { isObject, type JsonObject } from '../../../base/json.ts';
+import { decodeBody } from '../decode-body.ts';
+import { respondJson } from '../respond.ts';
+import type { Call, Identity } from '../server-parts.ts';
+import { isAuthorized, isMaster } from './authorize.ts';
+import type { Attributes } from './policy-rule.ts';
 
 type Answer = (call: Call, spec: JsonObject) => JsonObject;
 
@@ -42,7 +43,7 @@ export async function review(call: Call): Promise<Response> {
 function answer({ parts }: Call, identity: Identity, spec: JsonObject): JsonObject {
   const attributes = attributesOf(spec);
   if (!attributes) throw new ApiError('BadRequest', 'exactly one of nonResourceAttributes or resourceAttributes must be specified');
-  const isAllowed = isAuthorized(parts.store, identity, attributes);
+  const isAllowed = isAuthorized(parts.rules, identity, attributes);
   return { allowed: isAllowed, ...(!isAllowed && { reason: 'no RBAC policy matched' }) };
 }
 
@@ -70,11 +71,11 @@ function subjectOf({ user, groups }: JsonObject): Identity {
 
 function rulesAnswer({ parts, identity }: Call, { namespace }: JsonObject): JsonObject {
   const everything = { verbs: ['*'], apiGroups: ['*'], resources: ['*'] };
-  const isMaster = identity.groups.includes('system:masters');
-  const rules = rulesFor(parts.store, identity, typeof namespace === 'string' ? namespace : 'default');
+  const rules = [...parts.rules.rulesFor(identity, typeof namespace === 'string' ? namespace : 'default')];
+  const isAllMighty = isMaster(identity);
   return {
-    resourceRules: isMaster ? [everything] : rules.filter((rule) => (rule.resources ?? []).length > 0),
-    nonResourceRules: isMaster
+    resourceRules: isAllMighty ? [everything] : rules.filter((rule) => (rule.resources ?? []).length > 0),
+    nonResourceRules: isAllMighty
       ? [{ verbs: ['*'], nonResourceURLs: ['*'] }]
       : rules.filter((rule) => (rule.nonResourceURLs ?? []).length > 0).map(({ verbs, nonResourceURLs }) => ({ verbs, nonResourceURLs })),
     incomplete: false,

@@ -1,7 +1,7 @@
 /** What a request wants to do, in the words of authorization. */
-import { methodNotAllowed } from './api-errors.ts';
-import { type Attributes, nameForAuthorization } from './authorize.ts';
-import { parseResourcePath, verbOf } from './path-grammar.ts';
+import { methodNotAllowed } from '../api-errors.ts';
+import { parseResourcePath, type Verb, verbOf } from '../path-grammar.ts';
+import type { Attributes } from './policy-rule.ts';
 
 /** MethodNotAllowed for a method that the API does not have. */
 export function attributesOf(method: string, url: URL): Attributes {
@@ -14,4 +14,10 @@ export function attributesOf(method: string, url: URL): Attributes {
   const namespace = group === '' && resource === 'namespaces' ? path.name : path.namespace;
   const name = nameForAuthorization(verb, path.name, url.searchParams);
   return { type: 'resource', verb, group, resource, subresource, namespace, name };
+}
+
+/** The name a request is about: a collection request that selects one name counts as being about it. */
+function nameForAuthorization(verb: Verb, name: string | undefined, query: URLSearchParams): string | undefined {
+  if (name !== undefined || verb === 'create') return name;
+  return /(?:^|,)metadata\.name==?([^,]+)(?:,|$)/.exec(query.get('fieldSelector') ?? '')?.[1];
 }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CONFIG_MAPS, NAMESPACES } from '../../api/core/other.ts';
-import type { KubeObject } from '../../api/meta.ts';
-import type { Resource } from '../../api/resource.ts';
-import { ApiError } from '../../base/errors.ts';
-import type { Client } from '../../client/client.ts';
-import { startTestServer } from './test-server.testing.ts';
+import { CONFIG_MAPS, NAMESPACES } from '../../../api/core/other.ts';
+import type { KubeObject } from '../../../api/meta.ts';
+import type { Resource } from '../../../api/resource.ts';
+import { ApiError } from '../../../base/errors.ts';
+import type { Client } from '../../../client/client.ts';
+import { startTestServer } from '../test-server.testing.ts';
 
 const GROUP = 'rbac.authorization.k8s.io';
 function rbac(plural: string, kind: string, isNamespaced: boolean): Resource<KubeObject & Record<string, unknown>> {
@@ -109,5 +109,5 @@ test('everybody may ask what they may do', async (t) => {
     const answer = await clientAs(user).request('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', { method: 'POST', body });
     return ((await answer.json()) as { status: { allowed: boolean } }).status.allowed;
   };
-  assert.deepEqual([await ask('eve', 'pods'), await ask('system:serviceaccount:kubevirt:virt-controller', 'pods')], [false, true]);
+  assert.deepEqual([await ask('eve', 'pods'), await ask('system:kube-scheduler', 'pods')], [false, true]);
 });
