@@ -1,10 +1,10 @@
-/** Runs one set of tests with node's runner. `unit` = beside the sources and test/integration; `e2e` = real guests. */
+/** Runs one set of tests with node's runner. `unit` = beside the sources, test/integration and test/conformance; `e2e` = real guests. */
 import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
 const SETS: Record<string, { files: string[]; timeoutMs: number; concurrency: number }> = {
   unit: {
-    files: ['src/**/*.test.ts', 'tools/**/*.test.ts', 'test/integration/**/*.test.ts'],
+    files: ['src/**/*.test.ts', 'tools/**/*.test.ts', 'test/integration/**/*.test.ts', 'test/conformance/**/*.test.ts'],
     timeoutMs: 120_000,
     concurrency: availableParallelism(),
   },

@@ -1,14 +1,10 @@
-/**
- * Request bodies as objects: JSON (also when no type is named) and YAML, bounded in size and depth.
- * Protobuf bodies are refused here and only here: a decoder for them belongs into `decode`.
- */
-import { parse } from 'yaml';
-import { ApiError, messageOf } from '../../base/errors.ts';
+/** Request bodies as objects: JSON (also when no type is named), YAML, and protobuf for the kinds Kubernetes itself defines. */
+import { ApiError } from '../../base/errors.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
+import { parseJson, parseYaml } from './parse-text.ts';
+import { decodeObject, PROTOBUF_TYPE } from './protobuf/decode-object.ts';
 
 const MAX_BYTES = 3 * 1024 * 1024;
-/** Deeper than any API object, and shallow enough for every recursive function that will see it. */
-const MAX_DEPTH = 200;
 const JSON_TYPES = ['', 'application/json'];
 const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml'];
 
@@ -32,7 +28,8 @@ export async function decodeBody(request: Request): Promise<JsonObject | undefin
 function decode(mediaType: string, bytes: Uint8Array): unknown {
   if (JSON_TYPES.includes(mediaType)) return parseJson(bytes);
   if (YAML_TYPES.includes(mediaType)) return parseYaml(bytes);
-  const supported = [...JSON_TYPES.slice(1), 'application/yaml'].join(', ');
+  if (mediaType === PROTOBUF_TYPE) return decodeObject(bytes);
+  const supported = [...JSON_TYPES.slice(1), 'application/yaml', PROTOBUF_TYPE].join(', ');
   throw new ApiError(
     'UnsupportedMediaType',
     `the body of the request was in an unknown format - accepted media types include: ${supported}`,
@@ -50,36 +47,4 @@ export async function readBody(request: Request): Promise<Uint8Array> {
     chunks.push(chunk);
   }
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
-}
-
-/** JSON from bytes, not deeper than an API object can be. */
-export function parseJson(bytes: Uint8Array): unknown {
-  let value: unknown;
-  try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch (error) {
-    throw new ApiError('BadRequest', `the body of the request is not JSON: ${messageOf(error)}`);
-  }
-  assertDepth(value);
-  return value;
-}
-
-/** YAML (and so JSON, too) from bytes; aliases are limited by the parser. */
-export function parseYaml(bytes: Uint8Array): unknown {
-  let value: unknown;
-  try {
-    value = parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes), { version: '1.1', schema: 'core' });
-  } catch (error) {
-    throw new ApiError('BadRequest', `the body of the request is not YAML: ${messageOf(error)}`);
-  }
-  assertDepth(value);
-  return value;
-}
-
-function assertDepth(value: unknown): void {
-  let level: unknown[] = [value];
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > MAX_DEPTH) throw new ApiError('BadRequest', `the body of the request is nested deeper than ${MAX_DEPTH} levels`);
-    level = level.flatMap((item) => (Array.isArray(item) ? item : isObject(item) ? Object.values(item) : []));
-  }
 }

@@ -2,7 +2,8 @@
 import { ApiError } from '../../../base/errors.ts';
 import { completed } from '../admissible.ts';
 import { changeObject } from '../change-object.ts';
-import { mediaTypeOf, parseJson, parseYaml, readBody } from '../decode-body.ts';
+import { mediaTypeOf, readBody } from '../decode-body.ts';
+import { parseJson, parseYaml } from '../parse-text.ts';
 import { applyPatch } from '../patch/apply-patch.ts';
 import type { AnyObject } from '../resource-type.ts';
 import { respondObject } from '../respond.ts';
