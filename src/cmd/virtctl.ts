@@ -18,3 +18,6 @@ await run(buildVirtctl(), process.argv.slice(2), {
   examples: join(project, 'examples'),
   version: VERSION,
 });
+
+// The command line library has codes of its own for what people typed wrong; by our table all of that is usage.
+if (Number(process.exitCode) < 0) process.exitCode = 2;

@@ -141,7 +141,7 @@ function withName(manifests: readonly Descriptor[], name: string, { mediaType, d
 /** What a layout offers under this name, or everything when it uses names of its own. */
 function offeredBy(layoutDir: string, name: string): Descriptor[] {
   if (!existsSync(join(layoutDir, 'oci-layout'))) {
-    throw new UserError('NotAnImageLayout', `${layoutDir} is not an OCI image layout`, { why: 'it has no file named oci-layout' });
+    throw new UserError('IMAGE_LAYOUT_INVALID', `${layoutDir} is not an OCI image layout`, { why: 'it has no file named oci-layout' });
   }
   const all = readIndex(layoutDir);
   const named = all.filter(({ annotations }) => annotations?.[NAME_ANNOTATION] === name);

@@ -103,5 +103,5 @@ test('a damaged authority is reported, not replaced behind the back of every kub
   const clock = new FakeClock();
   await ensurePki(pki, clock);
   await writeFile(join(pki, 'ca.key'), await readFile(join(pki, 'front-proxy-ca.key')));
-  await assert.rejects(ensurePki(pki, clock), { name: 'UserError', code: 'PkiDamaged' });
+  await assert.rejects(ensurePki(pki, clock), { name: 'UserError', code: 'PKI_DAMAGED' });
 });

@@ -109,7 +109,7 @@ type AuthorityOptions = { readonly folder: string; readonly name: string; readon
 async function ensureAuthority({ folder, name, subject, nowMs }: AuthorityOptions): Promise<KeyPair> {
   const existing = await readKeyPair(folder, name);
   if (existing && !isPair(existing)) {
-    throw new UserError('PkiDamaged', `The certificate authority ${folder}/${name}.crt cannot be used`, {
+    throw new UserError('PKI_DAMAGED', `The certificate authority ${folder}/${name}.crt cannot be used`, {
       why: `${name}.crt and ${name}.key are damaged or do not belong together`,
       fix: `restore both files, or delete the folder ${folder} to get new certificates (every copied kubeconfig is then useless)`,
     });

@@ -134,7 +134,7 @@ async function listenNear(server: Http2SecureServer, { host, port, morePorts = 0
       const code = (error as NodeJS.ErrnoException).code;
       if (code !== 'EADDRINUSE') throw error;
       if (candidate >= port + morePorts || candidate >= 65535) {
-        throw new UserError('PortBusy', `Cannot listen on ${host}:${port}`, {
+        throw new UserError('PORT_BUSY', `Cannot listen on ${host}:${port}`, {
           why: morePorts > 0 ? `ports ${port} to ${candidate} are all in use` : 'the port is in use',
           fix: 'stop the program that uses it, or choose another port',
           cause: error,

@@ -73,13 +73,13 @@ for (const [name, text, why] of faults) {
     await writeFile(path, text);
     assert.throws(
       () => loadKubeconfig(path),
-      (error: { code?: string; why?: string }) => error.code === 'BadKubeconfig' && why.test(error.why ?? ''),
+      (error: { code?: string; why?: string }) => error.code === 'KUBECONFIG_INVALID' && why.test(error.why ?? ''),
     );
   });
 }
 
 test('a missing file is a mistake that can be fixed', () => {
-  assert.throws(() => loadKubeconfig(join(folder, 'none')), { name: 'UserError', code: 'NoKubeconfig' });
+  assert.throws(() => loadKubeconfig(join(folder, 'none')), { name: 'UserError', code: 'KUBECONFIG_MISSING' });
 });
 
 test('kubectl reads what we write', async (context) => {

@@ -88,7 +88,12 @@ function readConfig(path: string, mayBeMissing: boolean): Config[] {
     text = readFileSync(path, 'utf8');
   } catch (error) {
     if (mayBeMissing && (error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw new UserError('NoKubeconfig', `Cannot read the kubeconfig ${path}`, { why: messageOf(error), cause: error });
+    throw new UserError('KUBECONFIG_MISSING', `cannot read the kubeconfig ${path}`, {
+      why: messageOf(error),
+      fix: "check KUBECONFIG and --kubeconfig; `virtctl kubeconfig` prints the path of the embedded cluster's",
+      exitCode: 8,
+      cause: error,
+    });
   }
   const content = parse(path, text);
   if (!isObject(content)) throw damaged(path, 'it is not a map');
@@ -151,5 +156,5 @@ function base64(text: string | undefined): string | undefined {
 }
 
 function damaged(path: string, why: string, fix?: string): UserError {
-  return new UserError('BadKubeconfig', `Cannot use the kubeconfig ${path}`, { why, fix });
+  return new UserError('KUBECONFIG_INVALID', `Cannot use the kubeconfig ${path}`, { why, fix });
 }
