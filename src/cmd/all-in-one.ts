@@ -12,7 +12,13 @@ import { cacheFolder, virtHome } from '../base/node/folders.ts';
 
 enableCompileCache(join(cacheFolder(), 'compile'));
 
-const { values } = parseArgs({ options: { home: { type: 'string', default: virtHome() }, port: { type: 'string', default: '6443' } } });
+const { values } = parseArgs({
+  options: {
+    home: { type: 'string', default: virtHome() },
+    port: { type: 'string', default: '6443' },
+    network: { type: 'string', default: 'host' },
+  },
+});
 const log = createLogger({
   write: (line) => process.stdout.write(`${line}\n`),
   level: process.env['KUBEVIRT_LOG'] === 'debug' ? 'debug' : 'info',
@@ -28,6 +34,7 @@ try {
   const { state, stopped } = await runEmbedded({
     home: values.home,
     port: Number(values.port),
+    network: values.network === 'namespace' ? 'namespace' : 'host',
     log,
     clock: systemClock,
     signal: stop.signal,

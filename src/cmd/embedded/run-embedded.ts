@@ -18,6 +18,8 @@ import { startComponents } from './start-components.ts';
 export type EmbeddedOptions = {
   readonly home: string;
   readonly port: number;
+  /** Whether we were started in a network namespace of our own. */
+  readonly network: 'namespace' | 'host';
   readonly log: Logger;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -31,7 +33,7 @@ export async function runEmbedded(options: EmbeddedOptions): Promise<{ state: Em
   const pki = await ensurePki(join(home, 'pki'), clock);
   const api = await startApi({ store, pki, clock, log });
   const server = await listen({ handle: api.handle, upgrade: api.upgrade, pki, port: options.port, clock, log });
-  const components = await startComponents({ home, api, pki, clock, log, signal, apiPort: server.port });
+  const components = await startComponents({ home, api, pki, clock, log, signal, apiPort: server.port, network: options.network });
 
   await writeKubeconfig(kubeconfigPath(home), {
     server: `https://127.0.0.1:${server.port}`,
@@ -40,7 +42,13 @@ export async function runEmbedded(options: EmbeddedOptions): Promise<{ state: Em
     key: pki.admin.key,
     name: 'kubevirt-ts',
   });
-  const state: EmbeddedState = { process: identify(process.pid)!, port: server.port, startedAt: timestamp(clock.now()), version: VERSION }; // we run, so we can be identified
+  const state: EmbeddedState = {
+    process: identify(process.pid)!, // we run, so we can be identified
+    port: server.port,
+    startedAt: timestamp(clock.now()),
+    version: VERSION,
+    network: options.network,
+  };
   writeFileSync(statePath(home), JSON.stringify(state), { mode: 0o600 });
   log.info('the embedded cluster serves', { port: server.port, home });
 

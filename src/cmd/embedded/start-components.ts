@@ -21,6 +21,8 @@ import { mirrorPod, publishEndpoint } from './mirror-pods.ts';
 import { type Api, INSTALLER } from './start-api.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../../..');
+/** Addresses that this process can listen on: in the namespace all are local, on the host those of the loopback are. */
+const POD_CIDR = { namespace: '10.244.0.0/16', host: '127.244.0.0/16' } as const;
 
 export type ComponentOptions = {
   readonly home: string;
@@ -30,10 +32,12 @@ export type ComponentOptions = {
   readonly log: Logger;
   readonly signal: AbortSignal;
   readonly apiPort: number;
+  readonly network: 'namespace' | 'host';
 };
 
 /** Resolves when all of them work; `stopped` resolves after the signal, when the last has ended. */
-export async function startComponents({ home, api, pki, clock, log, signal }: ComponentOptions): Promise<{ stopped: Promise<unknown> }> {
+export async function startComponents(options: ComponentOptions): Promise<{ stopped: Promise<unknown> }> {
+  const { home, api, pki, clock, log, signal } = options;
   const nodeName = hostname().toLowerCase();
   const admin = api.clientAs(INSTALLER, ['system:masters']);
   await applyManifests(admin, join(PROJECT, 'deploy'), (object) => withCaBundle(object, pki));
@@ -51,6 +55,7 @@ export async function startComponents({ home, api, pki, clock, log, signal }: Co
     nodeName,
     rootDir: join(home, 'kubelet'),
     images: await openImageStore(join(home, 'images')),
+    podCidr: POD_CIDR[options.network],
     builtInImages: {
       'kubevirt-ts/virt-launcher': { path: join(PROJECT, 'bin'), stopSignal: 'SIGCONT', dropsPrivileges: true, env: launcherEnvironment() },
     },

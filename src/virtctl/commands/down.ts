@@ -6,6 +6,7 @@ import { isSameProcess, type ProcessIdentity } from '../../base/node/process-ide
 import { connect } from '../connect.ts';
 import type { Context } from '../context.ts';
 import { launchEmbedded } from '../embedded/launch.ts';
+import { closeNetwork } from '../embedded/network-namespace.ts';
 import { drain } from '../embedded/node.ts';
 import { kubeconfigPath } from '../embedded/paths.ts';
 import { lastState, runningState } from '../embedded/state.ts';
@@ -16,7 +17,7 @@ const STOP_PATIENCE_MS = 15_000;
 export async function down(this: Context, flags: { purge: boolean }): Promise<void> {
   const progress = createProgress(this.process.stdout, systemClock.now);
   // A cluster that was killed may have left guests running: only a running one can ask them to shut down.
-  const state = runningState(this.home) ?? (lastState(this.home) && (await launchEmbedded(this, { port: 6443 })));
+  const state = runningState(this.home) ?? (lastState(this.home) && (await launchEmbedded(this, { port: 6443 })).state);
   if (state) {
     await progress.step('guests', async (step) => {
       const { client } = connect(this, { kubeconfig: kubeconfigPath(this.home) });
@@ -25,6 +26,7 @@ export async function down(this: Context, flags: { purge: boolean }): Promise<vo
     });
     await progress.step('control', async () => {
       await stopProcess(state.process);
+      closeNetwork(this.home);
       return 'stopped';
     });
   } else if (!flags.purge) {

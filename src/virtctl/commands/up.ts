@@ -13,6 +13,7 @@ import type { Context } from '../context.ts';
 import { watchBoot } from '../embedded/boot.ts';
 import { importGuestImages } from '../embedded/guest-images.ts';
 import { launchEmbedded } from '../embedded/launch.ts';
+import type { Network } from '../embedded/network-namespace.ts';
 import { allowScheduling } from '../embedded/node.ts';
 import { kubeconfigPath } from '../embedded/paths.ts';
 import { runningState } from '../embedded/state.ts';
@@ -33,9 +34,9 @@ export async function up(this: Context, flags: { demo: boolean; port: number }):
   });
   await progress.step('control', async () => {
     const running = runningState(this.home);
-    const state = running ?? (await launchEmbedded(this, { port: flags.port }));
+    const { state, network } = running ? { state: running, network: undefined } : await launchEmbedded(this, { port: flags.port });
     const busy = !running && state.port !== flags.port ? ` (port ${flags.port} is busy)` : '';
-    return `https://127.0.0.1:${state.port}${busy}, data in ${this.home}${running ? ', was running' : ''}`;
+    return `https://127.0.0.1:${state.port}${busy}, data in ${this.home}${running ? ', was running' : ''}${whatIsLost(network)}`;
   });
   const { client, cluster } = connect(this, { kubeconfig: kubeconfigPath(this.home) });
   await allowScheduling(client);
@@ -43,6 +44,12 @@ export async function up(this: Context, flags: { demo: boolean; port: number }):
   if (flags.demo) await progress.step('vm', (step) => watchBoot({ client, cluster, vm: demoMachine(this), onLine: step.update }));
 
   this.process.stdout.write(whatNext(this, flags.demo, systemClock.now() - started));
+}
+
+/** What does not work without a network of the cluster's own, and why there is none. */
+function whatIsLost(network: Network | undefined): string {
+  if (network?.mode !== 'host') return '';
+  return `; on the host's network (${network.why}): Services have no addresses inside and guests do not reach each other`;
 }
 
 function qemuVersion(path: string): string {

@@ -1,11 +1,13 @@
 /** Starts the embedded cluster as a process of its own and waits until it serves. */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { systemClock } from '../../base/clock.ts';
 import { UserError } from '../../base/errors.ts';
 import type { Context } from '../context.ts';
-import { logPath } from './paths.ts';
-import type { EmbeddedState } from './state.ts';
+import { closeNetwork, type Network, openNetwork } from './network-namespace.ts';
+import { logPath, statePath } from './paths.ts';
+import { type EmbeddedState, lastState } from './state.ts';
 
 /** What the embedded process reports once: that it serves, or why it cannot. */
 export type EmbeddedReport =
@@ -21,32 +23,41 @@ export type EmbeddedReport =
     };
 
 /** Returns when the cluster serves; throws what it said when it could not start. It goes on when we end. */
-export async function launchEmbedded(context: Context, options: { readonly port: number }): Promise<EmbeddedState> {
+export async function launchEmbedded(
+  context: Context,
+  options: { readonly port: number },
+): Promise<{ state: EmbeddedState; network: Network }> {
   const log = logPath(context.home);
-  mkdirSync(dirname(log), { recursive: true, mode: 0o700 });
+  for (const path of [log, statePath(context.home)]) mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   chmodSync(context.home, 0o711); // QEMU's own user walks through to its files; nobody may list
+  const hadCluster = lastState(context.home) !== undefined;
+  const network = await openNetwork({ home: context.home, port: options.port, env: context.process.env, clock: systemClock });
   const output = openSync(log, 'a', 0o600);
-  const child = spawn(
-    process.execPath,
-    ['--disable-warning=ExperimentalWarning', context.embeddedProgram, '--home', context.home, '--port', String(options.port)],
-    {
-      cwd: context.home,
-      detached: true,
-      stdio: ['ignore', output, output, 'ipc'],
-    },
-  );
-  closeSync(output);
-  const report = await new Promise<EmbeddedReport>((resolve, reject) => {
-    child.once('message', (message) => resolve(message as EmbeddedReport));
-    child.once('error', reject);
-    child.once('exit', (code, signal) => reject(diedEarly(code ?? signal, log)));
+  const settings = ['--home', context.home, '--port', String(network.port), '--network', network.mode];
+  const command = [...network.prefix, process.execPath, '--disable-warning=ExperimentalWarning', context.embeddedProgram, ...settings];
+  const child = spawn(command[0] ?? process.execPath, command.slice(1), {
+    cwd: context.home,
+    detached: true,
+    stdio: ['ignore', output, output, 'ipc'],
   });
+  closeSync(output);
+  const report = await reportOf(child, log).catch((error: unknown) => ({ error }));
+  if (!('ready' in report) && !hadCluster) closeNetwork(context.home); // nobody lives there, and nobody would put it away
+  if ('error' in report) throw report.error;
   child.removeAllListeners('exit');
   if (child.connected) child.disconnect();
   child.unref();
-  if ('ready' in report) return report.ready;
+  if ('ready' in report) return { state: report.ready, network };
   const { code, message, ...rest } = report.failed;
   throw new UserError(code, message, rest);
+}
+
+function reportOf(child: ChildProcess, log: string): Promise<EmbeddedReport> {
+  return new Promise((resolve, reject) => {
+    child.once('message', (message) => resolve(message as EmbeddedReport)); // the one message that our own program sends
+    child.once('error', reject);
+    child.once('exit', (code, signal) => reject(diedEarly(code ?? signal, log)));
+  });
 }
 
 function diedEarly(code: number | string | null, log: string): UserError {

@@ -9,6 +9,8 @@ export type EmbeddedState = {
   readonly port: number;
   readonly startedAt: string;
   readonly version: string;
+  /** Where its guests live, and the next process has to look for them. */
+  readonly network?: 'namespace' | 'host';
 };
 
 /** The state of a running cluster, or undefined when none runs with this data folder. */

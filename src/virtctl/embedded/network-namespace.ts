@@ -1,0 +1,226 @@
+/**
+ * The network of the embedded cluster: a namespace of its own in which every Pod and Service address is a local one, with a way out
+ * through pasta. Two small processes keep it while the cluster itself is away, so that guests that outlive it are found again: one that
+ * only holds the namespace, and pasta, which carries the API's port and NodePorts to the loopback of the host.
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/errors.ts';
+import { bootId, identifyChild, isSameProcess, type ProcessIdentity, signalProcess } from '../../base/node/process-identity.ts';
+import { lastState } from './state.ts';
+
+export type Network = {
+  readonly mode: 'namespace' | 'host';
+  /** What a program is started through to be in it. */
+  readonly prefix: readonly string[];
+  readonly port: number;
+  /** Why it is the network of the host. */
+  readonly why?: string;
+};
+type Kept = { readonly holder: ProcessIdentity; readonly pasta: ProcessIdentity; readonly port: number };
+type NetworkOptions = { readonly home: string; readonly port: number; readonly env: NodeJS.ProcessEnv; readonly clock: Clock };
+
+const NODE_PORTS = '30000-32767';
+const MORE_PORTS = 20;
+const PATIENCE_MS = 5_000;
+/**
+ * Makes the addresses of Pods and Services local, lets everybody inside listen on low ports, and stays for as long as the data folder
+ * does: a cluster that somebody removed with `rm -r` leaves nothing behind for ever.
+ */
+const HOLD = `
+ip link set lo up && ip route add local 10.244.0.0/16 dev lo && ip route add local 10.96.0.0/12 dev lo || exit 1
+echo 0 > /proc/sys/net/ipv4/ip_unprivileged_port_start || exit 1
+echo ready; read pasta; exec < /dev/null > /dev/null 2>&1
+while [ -d "$0" ]; do sleep 5; done
+kill "$pasta"`;
+
+/** The namespace of this data folder: the one that is still there, else a new one, else (said why) the network of the host. */
+export async function openNetwork({ home, port, env, clock }: NetworkOptions): Promise<Network> {
+  const kept = keptNetwork(home);
+  if (kept) return inNamespace(kept);
+  closeNetwork(home); // half of one
+  const host = (why: string): Network => ({ mode: 'host', prefix: [], port, why });
+  const last = lastState(home);
+  if (last?.network === 'host' && last.process.bootId === bootId())
+    return host('the cluster before this one, whose guests may still run, used it');
+  if (env['KUBEVIRT_NETWORK'] === 'host') return host('KUBEVIRT_NETWORK=host');
+  const missing = whatIsMissing();
+  if (missing) return host(missing);
+  try {
+    return inNamespace(await createNetwork({ home, clock, port: await freePort(port) }));
+  } catch (error) {
+    closeNetwork(home);
+    return host(messageOf(error));
+  }
+}
+
+/** Ends what keeps the namespace; the namespace goes with the last guest in it. */
+export function closeNetwork(home: string): void {
+  const kept = readKept(home);
+  if (kept?.holder) signalProcess(kept.holder, 'SIGTERM', 'group');
+  if (kept?.pasta) signalProcess(kept.pasta, 'SIGTERM');
+  rmSync(keptPath(home), { force: true });
+  rmSync(pidPath(home), { force: true });
+}
+
+function inNamespace({ holder, port }: Kept): Network {
+  return {
+    mode: 'namespace',
+    prefix: ['nsenter', '-t', String(holder.pid), ...(isRoot() ? [] : ['-U', '--preserve-credentials']), '-n', '--'],
+    port,
+  };
+}
+
+function keptPath(home: string): string {
+  return join(home, 'run', 'network.json');
+}
+
+function pidPath(home: string): string {
+  return join(home, 'run', 'pasta.pid');
+}
+
+function keptNetwork(home: string): Kept | undefined {
+  const kept = readKept(home);
+  return kept?.holder && kept.pasta && isSameProcess(kept.holder) && isSameProcess(kept.pasta) ? (kept as Kept) : undefined;
+}
+
+function readKept(home: string): Partial<Kept> | undefined {
+  try {
+    return JSON.parse(readFileSync(keptPath(home), 'utf8')) as Partial<Kept>;
+  } catch {
+    return undefined; // none, or the end of a disk that was full
+  }
+}
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0;
+}
+
+function whatIsMissing(): string | undefined {
+  for (const program of ['pasta', 'unshare', 'nsenter', 'ip'])
+    if (spawnSync('sh', ['-c', `command -v ${program}`]).status !== 0) return `${program} is not installed`;
+  const servers = [...readFileSync('/etc/resolv.conf', 'utf8').matchAll(/^nameserver\s+(\S+)/gm)].map(([, address = '']) => address);
+  if (servers.length > 0 && servers.every((address) => address.startsWith('127.') || address === '::1'))
+    return `the name server of this machine, ${servers[0]}, can be reached from its own network only`;
+  return undefined;
+}
+
+async function createNetwork({ home, port, clock }: { home: string; port: number; clock: Clock }): Promise<Kept> {
+  const userNamespace = isRoot() ? [] : ['-U', '-c', '--keep-caps'];
+  const holding = spawn('unshare', [...userNamespace, '-n', '--', 'sh', '-c', HOLD, join(home, 'run')], {
+    cwd: '/',
+    detached: true,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  const holder = await identified(holding, 'unshare');
+  keep(home, { holder });
+  await ready(holding);
+  const pasta = await startPasta({ home, port, holder, clock });
+  keep(home, { holder, pasta, port });
+  holding.stdin?.end(`${pasta.pid}\n`);
+  holding.unref();
+  return { holder, pasta, port };
+}
+
+/** Written at every step, so that whatever ends us leaves a trace of what it left behind. */
+function keep(home: string, kept: Partial<Kept>): void {
+  writeFileSync(keptPath(home), JSON.stringify(kept), { mode: 0o600 });
+}
+
+async function identified(child: ChildProcess, program: string): Promise<ProcessIdentity> {
+  await new Promise((resolve, reject) => child.once('spawn', resolve).once('error', reject));
+  const identity = child.pid === undefined ? undefined : identifyChild(child.pid);
+  if (!identity) throw new Error(`${program} ended at once`);
+  return identity;
+}
+
+function ready(holding: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let said = '';
+    holding.stderr?.on('data', (chunk) => {
+      said += chunk;
+    });
+    holding.stdout?.once('data', () => resolve());
+    holding.once('exit', () => reject(new Error(`no network namespace can be made: ${said.trim().split('\n')[0]}`)));
+  });
+}
+
+/**
+ * The namespaces are handed over as open files: pasta gives up the right to look into processes before it looks. It has begun to
+ * serve when it writes its pid.
+ */
+async function startPasta({
+  home,
+  port,
+  holder,
+  clock,
+}: {
+  home: string;
+  port: number;
+  holder: ProcessIdentity;
+  clock: Clock;
+}): Promise<ProcessIdentity> {
+  const network = openSync(`/proc/${holder.pid}/ns/net`, 'r');
+  const user = openSync(`/proc/${holder.pid}/ns/user`, 'r');
+  const child = spawn(
+    'pasta',
+    [...pastaArguments(port), ...(isRoot() ? ['--runas', '0'] : ['--userns', '/proc/self/fd/4']), '-P', pidPath(home)],
+    {
+      cwd: '/',
+      detached: true,
+      stdio: ['ignore', 'ignore', 'pipe', network, user],
+    },
+  );
+  closeSync(network);
+  closeSync(user);
+  let said = '';
+  child.stderr?.on('data', (chunk) => {
+    said += chunk;
+  });
+  const pasta = await identified(child, 'pasta');
+  keep(home, { holder, pasta });
+  const deadline = clock.now() + PATIENCE_MS;
+  while (readPid(home) !== pasta.pid) {
+    if (child.exitCode !== null || clock.now() > deadline) throw new Error(`pasta cannot serve: ${pastaReason(said)}`);
+    await clock.sleep(5);
+  }
+  child.stderr?.destroy();
+  child.unref();
+  return pasta;
+}
+
+/** Out goes everything, in come only the API and NodePorts from the host's loopback; nothing inside reaches that loopback. */
+function pastaArguments(port: number): string[] {
+  const inwards = ['-t', `127.0.0.1/${port},${NODE_PORTS}`, '-u', 'none'];
+  const outwards = ['--config-net', '-4', '--no-map-gw', '-T', 'none', '-U', 'none'];
+  return ['-f', '-q', ...outwards, ...inwards, '--no-netns-quit', '--netns', '/proc/self/fd/3'];
+}
+
+function readPid(home: string): number | undefined {
+  try {
+    return Number(readFileSync(pidPath(home), 'utf8'));
+  } catch {
+    return undefined; // not yet
+  }
+}
+
+function pastaReason(said: string): string {
+  return said.split('\n').find((line) => line.trim() !== '' && !line.includes('syslog')) ?? 'it does not say why';
+}
+
+/** Asked before pasta is: it says nothing when a port is taken. */
+async function freePort(first: number): Promise<number> {
+  for (let port = first; port <= first + MORE_PORTS; port++) if (await isFree(port)) return port;
+  throw new Error(`the ports ${first} to ${first + MORE_PORTS} are busy`);
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+}
