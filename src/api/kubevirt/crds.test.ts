@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { isObject } from '../../base/json.ts';
-import type { StructuralSchema } from '../schema/crd.ts';
+import type { StructuralSchema } from '../schema/structural.ts';
 import { CRDS } from './crds.ts';
 
 const ALLOWED = new Set([
@@ -16,7 +16,8 @@ function problemsOf(schema: StructuralSchema, path: string): string[] {
     .filter((keyword) => !ALLOWED.has(keyword))
     .map((keyword) => `${path}: ${keyword}`);
   const isIntOrString = schema['x-kubernetes-int-or-string'] === true;
-  if (typeof schema['type'] !== 'string' && !isIntOrString) problems.push(`${path}: no type`);
+  if (typeof schema['type'] !== 'string' && !isIntOrString && schema['x-kubernetes-preserve-unknown-fields'] !== true)
+    problems.push(`${path}: no type`);
   if (isIntOrString && schema['type'] !== undefined) problems.push(`${path}: a type beside int-or-string`);
   if (schema['anyOf'] && !isIntOrString) problems.push(`${path}: anyOf`);
   if (schema['properties'] && schema['additionalProperties']) problems.push(`${path}: both kinds of properties`);

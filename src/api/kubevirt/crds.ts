@@ -1,5 +1,7 @@
 /** The CustomResourceDefinitions of the product. `npm run generate` writes them to deploy/crds. */
 import { type CustomResourceDefinition, crdFor, type PrinterColumn } from '../schema/crd.ts';
+import type { PublishedTypes } from '../schema/published.ts';
+import { PUBLISHED_TYPES } from './generated/published-types.ts';
 import { KUBEVIRTS } from './kubevirt.ts';
 import { kubeVirtSpecSchema, kubeVirtStatusSchema } from './kubevirt-schema.ts';
 import { OFFLINE_VMS } from './offline-virtual-machine.ts';
@@ -13,6 +15,13 @@ import { vmSpecSchema, vmStatusSchema } from './virtual-machine-schema.ts';
 import { VMI_CONFIGS } from './vmi-config.ts';
 import { vmiConfigSpecSchema } from './vmi-config-schema.ts';
 import { vmiSpecSchema } from './vmi-spec-schema.ts';
+
+/** The published types, and where in the kinds that KubeVirt has no more they are found. */
+const TYPES: PublishedTypes = {
+  ...PUBLISHED_TYPES,
+  OfflineVirtualMachineSpec: { template: 'VirtualMachineInstanceTemplateSpec' },
+  VirtualMachineInstanceConfigSpec: { template: 'VirtualMachineInstanceTemplateSpec' },
+};
 
 const AGE: PrinterColumn = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
 
@@ -48,6 +57,7 @@ export const CRDS: readonly CustomResourceDefinition[] = [
     description: 'A machine that can be stopped and started and stays the same machine.',
     versions: ['v1', 'v1alpha3', 'v1alpha2'],
     spec: vmSpecSchema,
+    published: { type: 'VirtualMachineSpec', types: TYPES },
     status: vmStatusSchema,
     columns: VM_COLUMNS,
     subresources: { status: {} },
@@ -58,6 +68,7 @@ export const CRDS: readonly CustomResourceDefinition[] = [
     description: 'One run of a guest, from its start to its end.',
     versions: ['v1', 'v1alpha3', 'v1alpha2'],
     spec: vmiSpecSchema,
+    published: { type: 'VirtualMachineInstanceSpec', types: TYPES },
     status: vmiStatusSchema,
     columns: VMI_COLUMNS,
     // No status subresource, as published: clients write spec and status of an instance together.
@@ -68,6 +79,7 @@ export const CRDS: readonly CustomResourceDefinition[] = [
     description: 'A number of equal instances that is kept at that number.',
     versions: ['v1', 'v1alpha3'],
     spec: replicaSetSpecSchema,
+    published: { type: 'VirtualMachineInstanceReplicaSetSpec', types: TYPES },
     status: replicaSetStatusSchema,
     columns: REPLICA_SET_COLUMNS,
     subresources: {
@@ -81,6 +93,7 @@ export const CRDS: readonly CustomResourceDefinition[] = [
     description: 'The ancestor of VirtualMachine: while it is to run there is a VirtualMachine of its name.',
     versions: ['v1alpha1'],
     spec: offlineVmSpecSchema,
+    published: { type: 'OfflineVirtualMachineSpec', types: TYPES },
     status: offlineVmStatusSchema,
     columns: [
       AGE,
@@ -96,6 +109,7 @@ export const CRDS: readonly CustomResourceDefinition[] = [
     description: 'A configuration from which instances are started and stopped.',
     versions: ['v1alpha2'],
     spec: vmiConfigSpecSchema,
+    published: { type: 'VirtualMachineInstanceConfigSpec', types: TYPES },
     columns: [AGE],
   }),
   crdFor({
@@ -104,6 +118,7 @@ export const CRDS: readonly CustomResourceDefinition[] = [
     description: 'The configuration of an installation.',
     versions: ['v1'],
     spec: kubeVirtSpecSchema,
+    published: { type: 'KubeVirtSpec', types: TYPES },
     status: kubeVirtStatusSchema,
     columns: [AGE, { name: 'Phase', type: 'string', jsonPath: '.status.phase' }],
     subresources: { status: {} },

@@ -1,6 +1,4 @@
 /** Labels, annotations and finalizers that are part of the KubeVirt API; spelled once. */
-export const GROUP = 'kubevirt.io';
-
 export const LABEL_COMPONENT = 'kubevirt.io';
 export const LABEL_CREATED_BY = 'kubevirt.io/created-by';
 export const LABEL_NODE_NAME = 'kubevirt.io/nodeName';
@@ -21,3 +19,5 @@ export const READINESS_GATE_UNPAUSED = 'kubevirt.io/virtual-machine-unpaused';
 export const COMPUTE_CONTAINER = 'compute';
 /** Where our own components live, embedded and on a cluster. */
 export const INSTALL_NAMESPACE = 'kubevirt';
+/** On the record of what a VM was at its start, so that we need not look at the records of other controllers. */
+export const LABEL_VM_REVISION = 'kubevirt.io/vm-revision';

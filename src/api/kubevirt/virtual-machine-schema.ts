@@ -13,6 +13,7 @@ export const vmSpecSchema = object('What the machine is and when it runs.', {
 
 export const vmStatusSchema = object('What is known of the machine. Written by our components alone.', {
   created: optional(boolean('There is an instance.')),
+  virtualMachine: optional(text('The name of the instance, for readers that look for it here.')),
   ready: optional(boolean('The instance is ready.')),
   printableStatus: optional(text('One word for people.', { default: 'Stopped' })),
   runStrategy: optional(oneOf('The strategy that was last acted on.', RUN_STRATEGIES)),

@@ -2,9 +2,9 @@
 import type { KubeObject } from '../meta.ts';
 import type { Resource } from '../resource.ts';
 import type { TSchema } from './dsl.ts';
+import { type PublishedTypes, withRefusedFields } from './published.ts';
+import { type StructuralSchema, structural } from './structural.ts';
 
-/** A structural schema: plain JSON, as it appears in a CRD. */
-export type StructuralSchema = { readonly [keyword: string]: unknown };
 export type PrinterColumn = {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
@@ -52,6 +52,8 @@ export type KindDefinition = {
   readonly status?: TSchema;
   readonly columns: readonly PrinterColumn[];
   readonly subresources?: Subresources;
+  /** The published types and which of them the spec is, when it is one. */
+  readonly published?: { readonly type: string; readonly types: PublishedTypes };
   /** How the definition itself is labelled, when it differs from the group. */
   readonly label?: string;
 };
@@ -74,7 +76,8 @@ export function crdFor(definition: KindDefinition): CustomResourceDefinition {
   };
 }
 
-function versionOf({ description, spec, status, columns, subresources }: KindDefinition, name: string, storage: boolean): CrdVersion {
+function versionOf(definition: KindDefinition, name: string, storage: boolean): CrdVersion {
+  const { description, status, columns, subresources } = definition;
   const openAPIV3Schema = {
     type: 'object',
     description,
@@ -83,7 +86,7 @@ function versionOf({ description, spec, status, columns, subresources }: KindDef
       apiVersion: { type: 'string', description: 'The version of the API that this object is written in.' },
       kind: { type: 'string', description: 'What this object is.' },
       metadata: { type: 'object' },
-      spec: structural(spec),
+      spec: specOf(definition),
       ...(status && { status: structural(status) }),
     },
   };
@@ -97,7 +100,7 @@ function versionOf({ description, spec, status, columns, subresources }: KindDef
   };
 }
 
-/** Only what is data: the marks that TypeBox keeps beside it are no JSON and stay behind. */
-function structural(schema: TSchema): StructuralSchema {
-  return JSON.parse(JSON.stringify(schema, (key, value: unknown) => (key.startsWith('~') ? undefined : value))) as StructuralSchema;
+/** The spec as it stands in the CRD: with the published fields that are refused, so that they can be refused. */
+function specOf({ spec, published }: KindDefinition): StructuralSchema {
+  return published ? withRefusedFields(structural(spec), published.type, published.types) : structural(spec);
 }

@@ -1,0 +1,73 @@
+/** The generated parts of docs/compatibility.md: a table per published type, between two marks. The rest of the page is written by hand. */
+import type { ComparedField } from '../../src/api/schema/published.ts';
+import { type SpecName, type StatusName, specFields, statusFields } from './compared.ts';
+import { reasonFor } from './reasons-table.ts';
+
+const SECTIONS: Readonly<Record<string, () => string>> = {
+  numbers,
+  VirtualMachineInstanceSpec: () => specTable('VirtualMachineInstanceSpec'),
+  VirtualMachineSpec: () => specTable('VirtualMachineSpec'),
+  KubeVirtSpec: () => specTable('KubeVirtSpec'),
+  VirtualMachineStatus: () => statusLines('VirtualMachineStatus'),
+  VirtualMachineInstanceStatus: () => statusLines('VirtualMachineInstanceStatus'),
+  KubeVirtStatus: () => statusLines('KubeVirtStatus'),
+};
+
+/** The page with its tables made anew. */
+export function compatibilityPage(page: string): string {
+  return Object.entries(SECTIONS).reduce((text, [name, make]) => withSection(text, name, make()), page);
+}
+
+function withSection(page: string, name: string, content: string): string {
+  const begin = `<!-- begin generated: ${name} -->\n`;
+  const end = `<!-- end generated: ${name} -->`;
+  const from = page.indexOf(begin);
+  const to = page.indexOf(end);
+  if (from < 0 || to < from) throw new Error(`docs/compatibility.md: the marks of the generated section ${name} are not there`);
+  return `${page.slice(0, from + begin.length)}${content}${page.slice(to)}`;
+}
+
+function numbers(): string {
+  const line = (label: string, name: SpecName) => {
+    const fields = specFields(name).filter(({ type }) => type);
+    const honoured = fields.filter(({ isHonoured }) => isHonoured).length;
+    return `| ${label} | ${honoured} | ${fields.length - honoured} |\n`;
+  };
+  return [
+    '| spec of | honoured | refused |\n|---|---|---|\n',
+    line('VirtualMachineInstance, and the template in all other kinds', 'VirtualMachineInstanceSpec'),
+    line('VirtualMachine', 'VirtualMachineSpec'),
+    line('KubeVirt', 'KubeVirtSpec'),
+  ].join('');
+}
+
+function specTable(name: SpecName): string {
+  const rows = specFields(name).map((field) => `| \`${field.path}\` | ${typeOf(field)} | ${verdict(name, field)} |\n`);
+  return `| field | type | |\n|---|---|---|\n${rows.join('')}`;
+}
+
+function verdict(name: SpecName, { path, type, isHonoured }: ComparedField): string {
+  if (!type) return 'ours: an old spelling that is still understood';
+  if (isHonoured) return 'honoured';
+  const reason = reasonFor(name, path);
+  if (!reason) throw new Error(`tools/compatibility/reasons-table.ts: no reason why ${name} ${path} is refused`);
+  return `**refused**: ${reason}`;
+}
+
+/** Nobody asks for a field of a status, so none is refused: it is written, or it is not. */
+function statusLines(name: StatusName): string {
+  const published = statusFields(name).filter(({ type }) => type);
+  const named = (isHonoured: boolean) =>
+    published
+      .filter((field) => field.isHonoured === isHonoured)
+      .map(({ path }) => `\`${path}\``)
+      .join(', ');
+  return `Written: ${named(true)}.\n\nNever written: ${named(false) || 'none'}.\n`;
+}
+
+function typeOf({ type = '' }: ComparedField): string {
+  return type
+    .replace('~', '')
+    .replace(/^\[\](.*)/, 'list of $1')
+    .replace(/^\{\}(.*)/, 'map of $1');
+}

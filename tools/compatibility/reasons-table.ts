@@ -1,0 +1,151 @@
+/** Why a published field is refused, or what has to come first. The longest path that begins the field's own is its reason. */
+import type { SpecName } from './compared.ts';
+
+const HARDWARE = 'passes a device of the host to the guest; needs device plugins';
+const BACKUP = 'part of incremental backup, which is not here';
+const MULTI_NETWORK = 'a guest has the Pod network alone; other networks need Multus on a cluster and have no counterpart embedded';
+const CLUSTER_TUNING = 'pins or reserves memory and processors of a node; the embedded node has no CPU manager';
+const OPERATOR = 'belongs to the operator, which does not exist yet: an installation is the files in deploy/';
+const MONITORING = 'there are no ServiceMonitors yet';
+const MIGRATION = 'comes with live migration';
+const HOTPLUG = 'comes with hotplug';
+const CPU_MODELS = 'set domain.cpu.model on the machine; a default for all is not read yet';
+const CLIENT_LIMITS = 'our clients have no such limit to tune';
+
+const VMI: Readonly<Record<string, string>> = {
+  accessCredentials: 'needs the guest agent to write keys and passwords; cloud-init can do it at the first start',
+  architecture: 'guests have the architecture of the node',
+  dnsConfig: 'the guest asks the resolver of its Pod network; cloud-init networkData can say otherwise',
+  dnsPolicy: 'the guest asks the resolver of its Pod network; cloud-init networkData can say otherwise',
+  'domain.chassis': 'SMBIOS texts about the chassis are not passed on yet; domain.firmware.serial is',
+  'domain.clock': 'the clock is UTC and the timers are those of the machine type',
+  'domain.cpu.dedicatedCpuPlacement': CLUSTER_TUNING,
+  'domain.cpu.features': 'single processor features are not passed on yet; domain.cpu.model is',
+  'domain.cpu.isolateEmulatorThread': CLUSTER_TUNING,
+  'domain.cpu.maxSockets': HOTPLUG,
+  'domain.cpu.numa': CLUSTER_TUNING,
+  'domain.cpu.realtime': CLUSTER_TUNING,
+  'domain.devices.autoattachInputDevice': 'there is no tablet yet; the keyboard and mouse are PS/2',
+  'domain.devices.autoattachMemBalloon': 'there always is a balloon, which gives free pages back to the host',
+  'domain.devices.autoattachVSOCK': 'needs /dev/vhost-vsock, which an unprivileged Pod does not have',
+  'domain.devices.blockMultiQueue': 'disks have one queue',
+  'domain.devices.clientPassthrough': 'USB redirection from the client is not here',
+  'domain.devices.disableHotplug': 'there is no hotplug to disable',
+  'domain.devices.disks[].blockSize': 'disks have the block size of their image',
+  'domain.devices.disks[].cdrom.tray': 'the tray is closed',
+  'domain.devices.disks[].changedBlockTracking': BACKUP,
+  'domain.devices.disks[].dedicatedIOThread': 'disks share the main thread of QEMU',
+  'domain.devices.disks[].disk.pciAddress': 'addresses are given in the order of the list',
+  'domain.devices.disks[].errorPolicy': 'a write error stops the guest when the disk is full and is reported to the guest otherwise',
+  'domain.devices.disks[].io': 'the way of reading and writing follows from the cache mode',
+  'domain.devices.disks[].lun': 'SCSI passthrough needs a block device',
+  'domain.devices.disks[].shareable': 'two machines on one disk need a lock manager between them',
+  'domain.devices.disks[].tag': 'tags reach the guest through a metadata disk that is not made yet',
+  'domain.devices.downwardMetrics': 'metrics of the host are not shown to guests',
+  'domain.devices.filesystems': 'needs a virtiofsd beside QEMU',
+  'domain.devices.gpus': HARDWARE,
+  'domain.devices.hostDevices': HARDWARE,
+  'domain.devices.inputs': 'there is no tablet yet; the keyboard and mouse are PS/2',
+  'domain.devices.interfaces[].acpiIndex': 'names of network cards follow from their order',
+  'domain.devices.interfaces[].binding': 'network binding plugins are not here',
+  'domain.devices.interfaces[].bootOrder': 'booting from the network is not here',
+  'domain.devices.interfaces[].dhcpOptions': 'DHCP answers with address, router, resolver and host name',
+  'domain.devices.interfaces[].macvtap': 'gone from KubeVirt, too',
+  'domain.devices.interfaces[].passt': 'use masquerade: the same reach without a second process per guest',
+  'domain.devices.interfaces[].passtBinding': 'use masquerade: the same reach without a second process per guest',
+  'domain.devices.interfaces[].pciAddress': 'addresses are given in the order of the list',
+  'domain.devices.interfaces[].portRanges': 'list single ports',
+  'domain.devices.interfaces[].slirp': 'gone from KubeVirt, too; use masquerade',
+  'domain.devices.interfaces[].sriov': HARDWARE,
+  'domain.devices.interfaces[].state': HOTPLUG,
+  'domain.devices.interfaces[].tag': 'tags reach the guest through a metadata disk that is not made yet',
+  'domain.devices.logSerialConsole': 'the serial console is always logged',
+  'domain.devices.networkInterfaceMultiqueue': 'network cards have one queue',
+  'domain.devices.panicDevices': 'there always is a pvpanic device',
+  'domain.devices.sound': 'there is no sound card',
+  'domain.devices.tpm': 'needs a swtpm beside QEMU',
+  'domain.devices.useVirtioTransitional': 'devices are modern virtio alone; guests older than Linux 3.14 want sata and e1000',
+  'domain.devices.video': 'the graphics card is a standard VGA',
+  'domain.devices.watchdog': 'there is no watchdog device yet',
+  'domain.features': 'ACPI and APIC are on; Hyper-V features and SMM are not passed on yet',
+  'domain.firmware.acpi': 'ACPI tables of the host are not shown to guests',
+  'domain.firmware.bootloader': 'guests start with SeaBIOS; EFI needs firmware images and a place for their variables',
+  'domain.firmware.kernelBoot': 'booting a kernel from an image is not here yet',
+  'domain.ioThreads': 'disks share the main thread of QEMU',
+  'domain.launchSecurity': 'needs hardware for confidential computing',
+  'domain.memory.hugepages': CLUSTER_TUNING,
+  'domain.memory.maxGuest': HOTPLUG,
+  'domain.memory.reservedOverhead': 'the overhead is computed, not told',
+  'domain.rebootPolicy': 'a reboot from inside the guest stays in the same instance',
+  'domain.resources.overcommitGuestOverhead': 'the overhead is always requested on top',
+  evictionStrategy: MIGRATION,
+  livenessProbe: 'probes of guests are not run yet',
+  'networks[].multus': MULTI_NETWORK,
+  'networks[].pod.vmIPv6NetworkCIDR': 'guests have IPv4 alone',
+  'networks[].resourceClaim': HARDWARE,
+  readinessProbe: 'probes of guests are not run yet',
+  resourceClaims: HARDWARE,
+  serviceAccountName: 'the launcher Pod has no token; a guest gets one from a Secret',
+  topologySpreadConstraints: 'not passed on to the Pod yet; affinity is',
+  utilityVolumes: BACKUP,
+  'volumes[].cloudInitConfigDrive': 'use cloudInitNoCloud, which every cloud-init reads, too',
+  'volumes[].cloudInitNoCloud.networkDataSecretRef': 'give networkData in the manifest',
+  'volumes[].configMap': 'disks made from ConfigMaps are not here yet',
+  'volumes[].containerDisk.imagePullSecret': 'images are pulled without credentials, or put in place with virtctl image',
+  'volumes[].containerPath': 'needs a virtiofsd beside QEMU',
+  'volumes[].dataVolume': 'DataVolumes belong to CDI',
+  'volumes[].downwardAPI': 'disks made from fields of the object are not here yet',
+  'volumes[].downwardMetrics': 'metrics of the host are not shown to guests',
+  'volumes[].ephemeral': 'an overlay on a claim is not here yet; containerDisk and emptyDisk forget their writes, too',
+  'volumes[].hostDisk': 'files of the host are a way out of the Pod; off by default in KubeVirt, too',
+  'volumes[].memoryDump': 'memory dumps are not here',
+  'volumes[].persistentVolumeClaim': 'claims are not here yet',
+  'volumes[].secret': 'disks made from Secrets are not here yet; cloudInitNoCloud.secretRef is',
+  'volumes[].serviceAccount': 'the launcher Pod has no token; a guest gets one from a Secret',
+  'volumes[].sysprep': 'answer files for Windows are not here yet',
+};
+
+const VM: Readonly<Record<string, string>> = {
+  dataVolumeTemplates: 'DataVolumes belong to CDI',
+  instancetype: 'instance types are not here yet: write cpu and memory in the template',
+  preference: 'preferences are not here yet: write them out in the template',
+  updateVolumesStrategy: 'volumes are replaced at the next start',
+};
+
+const KUBEVIRT: Readonly<Record<string, string>> = {
+  certificateRotateStrategy: OPERATOR,
+  configuration: 'no component reads it yet',
+  'configuration.apiConfiguration': CLIENT_LIMITS,
+  'configuration.controllerConfiguration': CLIENT_LIMITS,
+  'configuration.cpuModel': CPU_MODELS,
+  'configuration.developerConfiguration': 'nothing here is tuned by it',
+  'configuration.handlerConfiguration': CLIENT_LIMITS,
+  'configuration.mediatedDevicesConfiguration': HARDWARE,
+  'configuration.migrations': MIGRATION,
+  'configuration.minCPUModel': CPU_MODELS,
+  'configuration.obsoleteCPUModels': CPU_MODELS,
+  'configuration.permittedHostDevices': HARDWARE,
+  'configuration.webhookConfiguration': CLIENT_LIMITS,
+  'configuration.liveUpdateConfiguration': HOTPLUG,
+  customizeComponents: OPERATOR,
+  imagePullSecrets: OPERATOR,
+  infra: OPERATOR,
+  monitorAccount: MONITORING,
+  monitorNamespace: MONITORING,
+  product: OPERATOR,
+  serviceMonitorNamespace: MONITORING,
+  synchronizationPort: MIGRATION,
+  workloads: OPERATOR,
+};
+
+const REASONS: Readonly<Record<SpecName, Readonly<Record<string, string>>>> = {
+  VirtualMachineSpec: VM,
+  VirtualMachineInstanceSpec: VMI,
+  KubeVirtSpec: KUBEVIRT,
+};
+
+/** The reason for a field, if there is one. */
+export function reasonFor(spec: SpecName, path: string): string | undefined {
+  const begins = Object.keys(REASONS[spec]).filter((prefix) => path.startsWith(prefix));
+  return REASONS[spec][begins.sort((a, b) => b.length - a.length)[0] ?? ''];
+}
