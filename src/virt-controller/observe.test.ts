@@ -1,18 +1,21 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { NODES } from '../api/core/node.ts';
+import { CONTROLLER_REVISIONS } from '../api/core/other.ts';
 import { PODS, type Pod } from '../api/core/pod.ts';
 import { type VirtualMachine, VMS } from '../api/kubevirt/virtual-machine.ts';
 import { type VirtualMachineInstance, VMIS } from '../api/kubevirt/virtual-machine-instance.ts';
-import { controllerOf, keyOf } from '../api/meta.ts';
+import { keyOf } from '../api/meta.ts';
 import { pathOf } from '../api/resource.ts';
 import { createClient } from '../client/client.ts';
 import { launcherPod, vm, vmi } from '../testing/builders.ts';
 import { FakeClock } from '../testing/fake-clock.ts';
 import { handFedCache } from '../testing/hand-fed-cache.ts';
+import { byController } from './claim.ts';
 import { type CreateErrors, rememberCreateErrors } from './create-errors.ts';
 import { observeVm } from './vm/observe.ts';
 import { launcherPodFor, launcherPodNameOf } from './vmi/launcher-pod.ts';
-import { BY_CONTROLLER, observeVmi } from './vmi/observe.ts';
+import { observeVmi } from './vmi/observe.ts';
 
 const KEY = 'default/db';
 const noErrors: CreateErrors = { get: () => undefined, forget: () => {} };
@@ -31,12 +34,14 @@ function clientOf(objects: Readonly<Record<string, object>> = {}) {
 function world(options: { vm?: VirtualMachine; vmi?: VirtualMachineInstance; pod?: Pod; onServer?: Readonly<Record<string, object>> }) {
   const vms = handFedCache(VMS);
   const vmis = handFedCache(VMIS);
-  const pods = handFedCache(PODS, { [BY_CONTROLLER]: (pod) => [controllerOf(pod)?.uid ?? ''] });
+  const pods = handFedCache(PODS, byController);
+  const revisions = handFedCache(CONTROLLER_REVISIONS, byController);
+  const nodes = handFedCache(NODES);
   if (options.vm) vms.put(options.vm);
   if (options.vmi) vmis.put(options.vmi);
   if (options.pod) pods.put(options.pod);
   const client = clientOf(options.onServer);
-  return { client, clock: new FakeClock(), vms, vmis, pods, createErrors: noErrors, launcherImage: 'launcher' };
+  return { client, clock: new FakeClock(), vms, vmis, pods, revisions, nodes, createErrors: noErrors, launcherImage: 'launcher' };
 }
 
 describe('observeVm', () => {

@@ -11,7 +11,7 @@ function started(strategy: RunStrategy): World {
   const world = new World(vm(strategy, {}, { finalizers: [] }));
   world.settle();
   if (strategy === 'Manual') {
-    world.edit({ status: { stateChangeRequests: [{ action: 'Start' }] } });
+    world.edit('VirtualMachine', { status: { stateChangeRequests: [{ action: 'Start' }] } });
     world.settle();
   }
   world.boot();
@@ -29,15 +29,49 @@ function end(world: World, phase: 'Succeeded' | 'Failed'): void {
 describe('VM, VMI and Pod, run until nothing changes', () => {
   test('a VM comes up in the order that clients wait for', () => {
     assert.deepEqual(started('Always').history, [
-      'vm Starting',
-      'SuccessfulCreate',
       'vmi Pending',
+      'SuccessfulCreate',
+      'vm Starting',
       'SuccessfulCreate',
       'vmi Scheduling',
       'vmi Scheduled',
       'vmi Running',
       'vm Running',
     ]);
+  });
+
+  test('an edit of the template waits for a restart, and taking it back ends the wait', () => {
+    const world = started('Always');
+    const waiting = () => world.vm?.status?.conditions?.find(({ type }) => type === 'RestartRequired')?.message;
+    const memory = (text: string) => ({ spec: { template: { spec: { domain: { resources: { requests: { memory: text } } } } } } });
+    world.edit('VirtualMachine', memory('256Mi'));
+    world.settle();
+    assert.equal(waiting(), 'These fields of the template wait for a restart: domain.resources.requests.memory');
+    assert.deepEqual([world.vm?.status?.observedGeneration, world.vm?.status?.desiredGeneration], [1, 2]);
+    world.edit('VirtualMachine', memory('128Mi'));
+    world.settle();
+    assert.equal(waiting(), undefined);
+    assert.deepEqual([world.vm?.status?.observedGeneration, world.vm?.status?.desiredGeneration], [3, 3]);
+  });
+
+  test('a restart runs the new template and remembers only that start', () => {
+    const world = started('Always');
+    world.edit('VirtualMachine', { spec: { template: { spec: { terminationGracePeriodSeconds: 7 } } } });
+    world.settle();
+    end(world, 'Succeeded');
+    world.boot();
+    const revisions = world.list('ControllerRevision').map(({ metadata }) => metadata.name);
+    assert.deepEqual(revisions, ['revision-start-vm-vm-1-2']);
+    assert.deepEqual([world.vmi?.status?.virtualMachineRevisionName], revisions);
+    assert.ok(!world.vm?.status?.conditions?.some(({ type }) => type === 'RestartRequired'));
+  });
+
+  test('nothing is left of a deleted VM, its revisions included', () => {
+    const world = started('Always');
+    world.remove(world.vm);
+    world.settle();
+    end(world, 'Succeeded');
+    assert.deepEqual([...world.snapshot.keys()], []);
   });
 
   test('a running VM is created, ready and settled', () => {
@@ -91,7 +125,7 @@ describe('VM, VMI and Pod, run until nothing changes', () => {
   test('a restart request replaces the VMI of a Manual VM once', () => {
     const world = started('Manual');
     const first = world.vmi?.metadata.uid;
-    world.edit({ status: { stateChangeRequests: [{ action: 'Stop', uid: first }, { action: 'Start' }] } });
+    world.edit('VirtualMachine', { status: { stateChangeRequests: [{ action: 'Stop', uid: first }, { action: 'Start' }] } });
     world.settle();
     end(world, 'Succeeded');
     world.boot();
@@ -101,7 +135,7 @@ describe('VM, VMI and Pod, run until nothing changes', () => {
 
   test('halting stops the guest and ends Stopped', () => {
     const world = started('Always');
-    world.edit({ spec: { runStrategy: 'Halted' } });
+    world.edit('VirtualMachine', { spec: { runStrategy: 'Halted' } });
     world.settle();
     assert.equal(world.vm?.status?.printableStatus, 'Stopping');
     end(world, 'Succeeded');

@@ -4,12 +4,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import { EVENTS } from '../api/core/event.ts';
+import { NODES } from '../api/core/node.ts';
 import { PODS, type Pod } from '../api/core/pod.ts';
 import { type VirtualMachine, VMS } from '../api/kubevirt/virtual-machine.ts';
 import { type VirtualMachineInstance, VMIS } from '../api/kubevirt/virtual-machine-instance.ts';
 import { hasCondition, type KubeObject } from '../api/meta.ts';
 import type { Resource } from '../api/resource.ts';
-import { systemClock } from '../base/clock.ts';
+import { systemClock, timestamp } from '../base/clock.ts';
 import { isApiError } from '../base/errors.ts';
 import { silentLogger } from '../base/log.ts';
 import type { Client } from '../client/client.ts';
@@ -71,6 +72,8 @@ test('the machine of the first seed runs, restarts and goes, with the rights of 
   const binding = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRoleBinding', metadata: { name: USER }, roleRef, subjects };
   await install(admin, binding);
   stopped = startVirtController({ client: clientAs(USER), clock: systemClock, log: silentLogger, signal: stop.signal });
+  const heartbeat = { 'kubevirt.io/heartbeat': timestamp(systemClock.now()) };
+  await admin.create(NODES, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1', annotations: heartbeat } });
   const world = toyNode(admin);
 
   const [manifest] = documents('examples/seeds/001-vm-cirros.yaml');

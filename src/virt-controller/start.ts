@@ -1,16 +1,18 @@
 /** virt-controller: VM -> VMI -> Pod. One process of it works at a time. */
+import { NODES } from '../api/core/node.ts';
+import { CONTROLLER_REVISIONS } from '../api/core/other.ts';
 import { PODS } from '../api/core/pod.ts';
+import { LABEL_VM_REVISION } from '../api/kubevirt/names.ts';
 import { VMS } from '../api/kubevirt/virtual-machine.ts';
 import { VMIS } from '../api/kubevirt/virtual-machine-instance.ts';
-import { controllerOf } from '../api/meta.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import { startCache } from '../client/cache.ts';
 import type { Client } from '../client/client.ts';
+import { byController, ownerKeysOf } from './claim.ts';
 import { rememberCreateErrors } from './create-errors.ts';
 import { runVmController } from './vm/controller.ts';
-import { instanceOf, runVmiController } from './vmi/controller.ts';
-import { BY_CONTROLLER } from './vmi/observe.ts';
+import { runVmiController } from './vmi/controller.ts';
 
 export type VirtControllerOptions = {
   readonly client: Client;
@@ -26,17 +28,19 @@ export async function startVirtController(options: VirtControllerOptions): Promi
   const { client, clock, log, signal, launcherImage = 'kubevirt-ts/virt-launcher:latest' } = options;
   const shared = { client, clock, log, signal };
   const vms = startCache({ ...shared, resource: VMS });
-  const vmis = startCache({ ...shared, resource: VMIS });
+  const vmis = startCache({ ...shared, resource: VMIS, indexes: byController });
   const pods = startCache({
     ...shared,
     resource: PODS,
     labelSelector: 'kubevirt.io=virt-launcher',
-    indexes: { [BY_CONTROLLER]: (pod) => [controllerOf(pod)?.uid ?? ''] },
+    indexes: byController,
   });
+  const revisions = startCache({ ...shared, resource: CONTROLLER_REVISIONS, labelSelector: LABEL_VM_REVISION, indexes: byController });
+  const nodes = startCache({ ...shared, resource: NODES });
   const forVms = rememberCreateErrors({ client, kind: VMIS.kind });
-  const forVmis = rememberCreateErrors({ client, kind: PODS.kind, keyOf: (pod) => instanceOf(pod)[0] });
+  const forVmis = rememberCreateErrors({ client, kind: PODS.kind, keyOf: (pod) => ownerKeysOf(VMIS.kind)(pod)[0] });
   await Promise.all([
-    runVmController({ ...shared, ...forVms, vms, vmis }),
+    runVmController({ ...shared, ...forVms, vms, vmis, revisions, nodes }),
     runVmiController({ ...shared, ...forVmis, vms, vmis, pods, launcherImage }),
   ]);
 }

@@ -1,13 +1,14 @@
 /** Keeps every VirtualMachine and its instance in step: the loop of `observe`, `decide` and reconcile's apply. */
 import { keyOf } from '../../api/meta.ts';
 import { type ControllerOptions, runController } from '../../reconcile/controller.ts';
+import { ownerKeysOf } from '../claim.ts';
 import { decideVm } from './decide.ts';
 import type { ObservedVm } from './intent.ts';
 import { observeVm, type VmObserver } from './observe.ts';
 
 /** Runs until the signal aborts. */
 export function runVmController(options: VmObserver & Pick<ControllerOptions<ObservedVm>, 'log' | 'signal'>): Promise<void> {
-  const { client, clock, log, signal, vms, vmis } = options;
+  const { client, clock, log, signal, vms, vmis, revisions } = options;
   return runController<ObservedVm>({
     name: 'virtualmachine-controller',
     client,
@@ -17,6 +18,7 @@ export function runVmController(options: VmObserver & Pick<ControllerOptions<Obs
     triggers: [
       { cache: vms, keysOf: ({ metadata }) => [keyOf(metadata)] },
       { cache: vmis, keysOf: ({ metadata }) => [keyOf(metadata)] }, // an instance has the name of its VM
+      { cache: revisions, keysOf: ownerKeysOf('VirtualMachine') },
     ],
     observe: (key) => observeVm(options, key),
     decide: decideVm,

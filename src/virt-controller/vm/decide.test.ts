@@ -5,8 +5,10 @@ import { explain } from '../../reconcile/decision.ts';
 import { reached, vm, vmi } from '../../testing/builders.ts';
 import { decideVm } from './decide.ts';
 import type { ObservedVm } from './intent.ts';
+import { revisionFor } from './revision.ts';
 
 const CREATE = 'create VirtualMachineInstance default/db';
+const REVISION = 'create ControllerRevision default/revision-start-vm-vm-1-1';
 const DELETE = 'delete VirtualMachineInstance default/db';
 const STATUS = 'patch VirtualMachine status default/db: status is';
 const RELEASE = 'patch VirtualMachineInstance default/db: VMI';
@@ -24,8 +26,16 @@ const orphan = vmi('Running', {}, { ownerReferences: [] });
 const withRunning = { ...vm('Always'), spec: { running: true, template: vm('Always').spec.template } };
 
 const cases: [string, Omit<ObservedVm, 'now'>, string[]][] = [
-  ['Always starts a VM without VMI', { vm: vm('Always') }, [`${STATUS} Starting`, `${CREATE}: runStrategy Always`]],
-  ['running: true is Always', { vm: withRunning }, [`${STATUS} Starting`, `${CREATE}: runStrategy Always`]],
+  [
+    'Always starts a VM without VMI',
+    { vm: vm('Always') },
+    [`${REVISION}: runStrategy Always`, `${CREATE}: runStrategy Always`, `${STATUS} Starting`],
+  ],
+  [
+    'running: true is Always',
+    { vm: withRunning },
+    [`${REVISION}: runStrategy Always`, `${CREATE}: runStrategy Always`, `${STATUS} Starting`],
+  ],
   ['Always leaves a running VMI alone', { vm: vm('Always'), vmi: vmi('Running') }, [`${STATUS} Running`]],
   [
     'Always replaces a VMI that ended',
@@ -53,13 +63,13 @@ const cases: [string, Omit<ObservedVm, 'now'>, string[]][] = [
   [
     'RerunOnFailure starts a VM that is new to it',
     { vm: vm('RerunOnFailure') },
-    [`${STATUS} Starting`, `${CREATE}: runStrategy RerunOnFailure`],
+    [`${REVISION}: runStrategy RerunOnFailure`, `${CREATE}: runStrategy RerunOnFailure`, `${STATUS} Starting`],
   ],
   ['RerunOnFailure, once recorded, does not start by itself', { vm: vm('RerunOnFailure', rerun) }, [`${STATUS} Stopped`]],
   [
     'RerunOnFailure starts on request',
     { vm: vm('RerunOnFailure', { ...rerun, ...start }) },
-    [`${STATUS} Starting`, `${CREATE}: start requested`],
+    [`${REVISION}: start requested`, `${CREATE}: start requested`, `${STATUS} Starting`],
   ],
   [
     'RerunOnFailure honours the back-off',
@@ -87,8 +97,16 @@ const cases: [string, Omit<ObservedVm, 'now'>, string[]][] = [
     [`${STATUS} Stopping`, `${DELETE}: stop requested`],
   ],
   ['Manual waits for a request', { vm: vm('Manual') }, [`${STATUS} Stopped`]],
-  ['Manual starts on request', { vm: vm('Manual', start) }, [`${STATUS} Starting`, `${CREATE}: start requested`]],
-  ['Manual knows no back-off', { vm: vm('Manual', { ...start, ...waiting }) }, [`${STATUS} Starting`, `${CREATE}: start requested`]],
+  [
+    'Manual starts on request',
+    { vm: vm('Manual', start) },
+    [`${REVISION}: start requested`, `${CREATE}: start requested`, `${STATUS} Starting`],
+  ],
+  [
+    'Manual knows no back-off',
+    { vm: vm('Manual', { ...start, ...waiting }) },
+    [`${REVISION}: start requested`, `${CREATE}: start requested`, `${STATUS} Starting`],
+  ],
   ['Manual stops on request', { vm: vm('Manual', stop), vmi: vmi('Running') }, [`${STATUS} Stopping`, `${DELETE}: stop requested`]],
   [
     'Manual obeys only the first request',
@@ -101,7 +119,7 @@ const cases: [string, Omit<ObservedVm, 'now'>, string[]][] = [
     { vm: vm('Manual', restart), vmi: vmi('Succeeded', ran, { finalizers: [FINALIZER_VMI] }) },
     [`${STATUS} Starting`, `${DELETE}: stop requested`],
   ],
-  ['Once starts', { vm: vm('Once') }, [`${STATUS} Starting`, `${CREATE}: runStrategy Once`]],
+  ['Once starts', { vm: vm('Once') }, [`${REVISION}: runStrategy Once`, `${CREATE}: runStrategy Once`, `${STATUS} Starting`]],
   ['Once keeps a VMI that ended', { vm: vm('Once'), vmi: vmi('Succeeded', ran) }, [`${STATUS} Stopped`, `${RELEASE} Succeeded`]],
   ['Once ignores requests', { vm: vm('Once', stop), vmi: vmi('Running') }, [`${STATUS} Running`]],
   ['Halted has nothing to start', { vm: vm('Halted') }, [`${STATUS} Stopped`]],
@@ -130,7 +148,45 @@ const cases: [string, Omit<ObservedVm, 'now'>, string[]][] = [
   [
     'an orphan of the same name is adopted',
     { vm: vm('Always'), stranger: orphan, mayAdopt: true },
-    ['patch VirtualMachineInstance default/db: VM db adopts the VMI of its name'],
+    ['patch VirtualMachineInstance default/db: VirtualMachine db adopts it'],
+  ],
+  [
+    'a VM that was refused an instance says so before it tries again',
+    { vm: vm('Always'), createError: 'quota exceeded' },
+    [`${STATUS} Starting`, `${REVISION}: runStrategy Always`, `${CREATE}: runStrategy Always`],
+  ],
+  [
+    'a start removes the revisions of earlier ones',
+    { vm: vm('Always', {}, { generation: 2 }), revisions: [revisionFor(vm('Always'))] },
+    [
+      'create ControllerRevision default/revision-start-vm-vm-1-2: runStrategy Always',
+      `${CREATE}: runStrategy Always`,
+      `${STATUS} Starting`,
+      'delete ControllerRevision default/revision-start-vm-vm-1-1: a newer start has its own revision',
+    ],
+  ],
+  [
+    'a start of the same generation uses its revision again',
+    { vm: vm('Always'), revisions: [revisionFor(vm('Always'))] },
+    [`${CREATE}: runStrategy Always`, `${STATUS} Starting`],
+  ],
+  [
+    'a VMI of the same template is told the new generation',
+    {
+      vm: vm('Manual', {}, { generation: 2 }),
+      vmi: vmi(
+        'Running',
+        { virtualMachineRevisionName: revisionFor(vm('Always')).metadata.name },
+        { annotations: { 'kubevirt.io/vm-generation': '1' } },
+      ),
+      revisions: [revisionFor(vm('Always'))],
+    },
+    [`${STATUS} Running`, 'patch VirtualMachineInstance default/db: the template is the same in generation 2'],
+  ],
+  [
+    'a VMI is looked at again before its node can be lost',
+    { vm: vm('Always'), vmi: vmi('Running'), heartbeatAt: now - 60_000 },
+    [`${STATUS} Running`, 'look again in 241s'],
   ],
   ['a VMI of another controller is as good as none, and in the way', { vm: vm('Always'), stranger }, [`${STATUS} Stopped`]],
   [
@@ -153,7 +209,7 @@ describe('decideVm', () => {
 
   test('events are the ones clients wait for', () => {
     const events = [decideVm({ vm: vm('Always'), now }), decideVm({ vm: vm('Halted'), vmi: vmi('Running'), now })].map(
-      ({ actions }) => actions.at(-1)?.event,
+      ({ actions }) => actions.find(({ event }) => event)?.event,
     );
     assert.deepEqual(events, [
       { type: 'Normal', reason: 'SuccessfulCreate', message: 'Created virtual machine: db' },

@@ -12,18 +12,23 @@
  * A Stop request for the current VMI deletes it under Always, RerunOnFailure and Manual.
  * Before that:  VM is deleting: delete the VMI and wait for its end, then let the VM go; with `--cascade=orphan` let it go at once.
  *               VM without our finalizer: add it.  A VMI of our name without controller: adopt it.
- * With it:      the status is written first, so that what a next pass must know (a start request, a failure count) is safe before
- *               the VMI that told us is gone; a final VMI loses our finalizer; a VMI is made only when no object of that name exists.
+ * With it:      before a deletion the status is written first, so that what a next pass must know (a start request, a failure count)
+ *               is safe before the VMI that told us is gone; after a creation it is written once, with the VMI in it.
+ *               A final VMI loses our finalizer; a VMI is made only when no object of that name exists; each start leaves a revision.
+ *               A VMI that lags behind the VM's generation, but not behind its template, is told the new generation.
  *
  * Pure: no clock, no I/O, no randomness. `observe.ts` gathers the input, `reconcile/` performs the output.
  */
-import { FINALIZER_VM_CONTROLLER } from '../../api/kubevirt/names.ts';
+import { ANNOTATION_VM_GENERATION, FINALIZER_VM_CONTROLLER } from '../../api/kubevirt/names.ts';
 import { runStrategyOf, type VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
-import { controllerReferenceTo, isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
+import { isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
 import { diffAsMergePatch } from '../../base/json.ts';
 import type { Action, Decision } from '../../reconcile/decision.ts';
+import { adopt } from '../decide-claim.ts';
+import { heartbeatCheckMs } from './heartbeat.ts';
 import { isRerunDue, type ObservedVm, obstacleOf, requestOf, startWasRequested, stopWasRequested } from './intent.ts';
+import { generationOf, isBehindInNameOnly, revisionFor, revisionOf } from './revision.ts';
 import { backoffRemainingMs } from './start-failure.ts';
 import { deriveVmStatus, type Next } from './status.ts';
 import { vmiFor } from './vmi-for.ts';
@@ -38,7 +43,7 @@ export function decideVm(observed: ObservedVm): Decision {
   const { vm, stranger, mayAdopt } = observed;
   if (isDeleting(vm)) return decideDeleting(observed);
   if (!hasOurFinalizer(vm)) return { actions: [addFinalizer(vm)] };
-  if (stranger && mayAdopt) return { actions: [adopt(vm, stranger)] };
+  if (stranger && mayAdopt) return { actions: [adoptInstance(vm, stranger)] };
   if (runStrategyOf(vm) === 'Halted' && startWasRequested(vm)) return { actions: [startForGood(vm)] };
   return perform(observed, stepFor(observed));
 }
@@ -98,12 +103,37 @@ function remove(vmi: VirtualMachineInstance, because: string): Step {
   return isDeleting(vmi) ? LEAVE : { next: 'delete', because };
 }
 
-function perform(observed: ObservedVm, { next, because, lookAgainAfterMs }: Step): Decision {
+function perform(observed: ObservedVm, { next, because, lookAgainAfterMs = heartbeatCheckMs(observed) }: Step): Decision {
   const { vm, vmi } = observed;
+  if (next === 'create') return { actions: begin(observed, because) };
   const actions = [...writeStatus(observed, next), ...release(vmi)];
-  if (next === 'create') actions.push(create(vm, because));
   if (next === 'delete' && vmi) actions.push(destroy(vm, vmi, because));
+  if (next === 'leave') actions.push(...tellGeneration(observed));
   return { actions, ...(lookAgainAfterMs !== undefined && { lookAgainAfterMs }) };
+}
+
+/** A refused create is told before it is tried again; otherwise the status is written once, when there is an instance to tell of. */
+function begin(observed: ObservedVm, because: string): Action[] {
+  const { vm, revisions = [], createError, now } = observed;
+  const vmi = vmiFor(vm, { isPaused: requestOf(vm)?.data?.['paused'] === 'true', now });
+  const revision = revisionFor(vm);
+  const older = revisions.filter(({ metadata }) => metadata.name !== revision.metadata.name);
+  const event = { type: 'Normal', reason: 'SuccessfulCreate', message: `Created virtual machine: ${vm.metadata.name}` } as const;
+  return [
+    ...(createError === undefined ? [] : writeStatus(observed, 'create')),
+    ...(older.length < revisions.length ? [] : [{ do: 'create', object: revision, because } as const]),
+    { do: 'create', object: vmi, because, event },
+    ...(createError === undefined ? writeStatus({ ...observed, vmi, revisions: [revision] }, 'leave') : []),
+    ...older.map((each) => ({ do: 'delete', target: refOf(each), because: 'a newer start has its own revision' }) as const),
+  ];
+}
+
+/** Only a newer generation with the same template: what the guest runs is then what is wanted. */
+function tellGeneration({ vm, vmi, revisions }: ObservedVm): Action[] {
+  const revision = vmi && revisionOf(vmi, revisions);
+  if (!vmi || !revision || isFinal(vmi) || isDeleting(vmi) || !isBehindInNameOnly(vm, vmi, revision)) return [];
+  const annotations = { [ANNOTATION_VM_GENERATION]: String(generationOf(vm)) };
+  return [patchOf(vmi, { metadata: { annotations } }, `the template is the same in generation ${generationOf(vm)}`)];
 }
 
 function writeStatus(observed: ObservedVm, next: Next): Action[] {
@@ -121,12 +151,6 @@ function release(vmi: VirtualMachineInstance | undefined): Action[] {
   return vmi && isFinal(vmi) && hasOurFinalizer(vmi) ? [dropFinalizer(vmi, `VMI ${vmi.status?.phase}`)] : [];
 }
 
-function create(vm: VirtualMachine, because: string): Action {
-  const isPaused = requestOf(vm)?.data?.['paused'] === 'true';
-  const message = `Created virtual machine: ${vm.metadata.name}`;
-  return { do: 'create', object: vmiFor(vm, { isPaused }), because, event: { type: 'Normal', reason: 'SuccessfulCreate', message } };
-}
-
 function destroy(vm: VirtualMachine, vmi: VirtualMachineInstance, because: string): Action {
   const message = `Deleted virtual machine: ${vm.metadata.name}`;
   return { do: 'delete', target: refOf(vmi), because, event: { type: 'Normal', reason: 'SuccessfulDelete', message } };
@@ -138,14 +162,9 @@ function startForGood(vm: VirtualMachine): Action {
   return patchOf(vm, { spec }, 'start requested');
 }
 
-function adopt(vm: VirtualMachine, vmi: VirtualMachineInstance): Action {
-  const { ownerReferences = [], finalizers = [] } = vmi.metadata;
-  const others = finalizers.filter((finalizer) => finalizer !== FINALIZER_VM_CONTROLLER);
-  const metadata = {
-    ownerReferences: [...ownerReferences.filter(({ uid }) => uid !== vm.metadata.uid), controllerReferenceTo(vm)],
-    finalizers: [FINALIZER_VM_CONTROLLER, ...others],
-  };
-  return patchOf(vmi, { metadata }, `VM ${vm.metadata.name} adopts the VMI of its name`);
+function adoptInstance(vm: VirtualMachine, vmi: VirtualMachineInstance): Action {
+  const others = (vmi.metadata.finalizers ?? []).filter((finalizer) => finalizer !== FINALIZER_VM_CONTROLLER);
+  return adopt(vm, vmi, [FINALIZER_VM_CONTROLLER, ...others]);
 }
 
 function addFinalizer(vm: VirtualMachine): Action {

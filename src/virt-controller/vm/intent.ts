@@ -1,7 +1,9 @@
 /** What the user of a VM wants next, read from its run strategy and from the first of its state change requests. Pure. */
+import type { ControllerRevision } from '../../api/core/other.ts';
 import { type RunStrategy, runStrategyOf, type StateChangeRequest, type VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { isDeleting } from '../../api/meta.ts';
+import { whyNotOurs } from '../decide-claim.ts';
 
 /** Everything that is known of one VM when the controller looks at it. */
 export type ObservedVm = {
@@ -12,6 +14,10 @@ export type ObservedVm = {
   readonly stranger?: VirtualMachineInstance | undefined;
   /** The stranger has no controller, and a fresh look has shown that this VM is still the one we think it is. */
   readonly mayAdopt?: boolean;
+  /** What the VM was at each of its starts that is still remembered. */
+  readonly revisions?: readonly ControllerRevision[];
+  /** When the virt-handler of the instance's node was last heard of; undefined when that does not matter. */
+  readonly heartbeatAt?: number | undefined;
   /** Why the last attempt to create an instance failed, until one succeeds. */
   readonly createError?: string | undefined;
   readonly now: number;
@@ -48,10 +54,7 @@ export function isRerunOwed({ vm, vmi }: Pair): boolean {
 export function obstacleOf({ vm, stranger }: Pick<ObservedVm, 'vm' | 'stranger'>): string | undefined {
   const { running, runStrategy } = vm.spec;
   if (running !== undefined && runStrategy !== undefined) return 'spec.running and spec.runStrategy are both set; only one of them may be';
-  if (!stranger) return undefined;
-  const owner = stranger.metadata.ownerReferences?.find(({ controller }) => controller);
-  const whose = owner ? `belongs to ${owner.kind} ${owner.name}` : 'belongs to nobody and cannot be adopted now';
-  return `A VirtualMachineInstance named ${stranger.metadata.name} exists already and ${whose}`;
+  return stranger && whyNotOurs(vm, stranger);
 }
 
 /** True when an instance will be made as soon as there is none, so that `Stopped` would be a lie. */

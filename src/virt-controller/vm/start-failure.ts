@@ -28,7 +28,8 @@ export function backoffRemainingMs(vm: VirtualMachine, now: number): number {
   return Number.isNaN(retryAt) ? 0 : Math.max(0, retryAt - now);
 }
 
-function hasRun(vmi: VirtualMachineInstance): boolean {
+/** The guest of this instance has executed something. */
+export function hasRun(vmi: VirtualMachineInstance): boolean {
   const wasRunning = vmi.status?.phaseTransitionTimestamps?.some(({ phase }) => phase === 'Running') ?? false;
   return wasRunning || vmi.status?.phase === 'Running';
 }

@@ -43,6 +43,37 @@ describe('deriveVmStatus', () => {
     );
   });
 
+  const ends: [string, string, Omit<ObservedVm, 'now'>][] = [
+    ['StartFailed', 'The instance ended before its guest ran (PodEnded)', { vm: vm('Always'), vmi: vmi('Failed', { reason: 'PodEnded' }) }],
+    ['GuestShutdown', 'The guest powered itself off', { vm: vm('Manual'), vmi: vmi('Succeeded', ran) }],
+    ['GuestPanicked', 'The guest failed (GuestPanicked)', { vm: vm('Always'), vmi: vmi('Failed', { ...ran, reason: 'GuestPanicked' }) }],
+    ['Requested', 'A user stopped the virtual machine', { vm: vm('Halted'), vmi: vmi('Succeeded', ran, deleting) }],
+    ['Requested', 'A user deleted the instance', { vm: vm('Always'), vmi: vmi('Succeeded', ran, deleting) }],
+    ['Requested', 'The virtual machine is being deleted', { vm: vm('Always', {}, deleting), vmi: vmi('Succeeded', ran, deleting) }],
+    [
+      'GracePeriodExpired',
+      'A user stopped the virtual machine; the guest did not power off in time and was cut off',
+      { vm: vm('Halted'), vmi: vmi('Failed', { ...ran, reason: 'GracePeriodExpired' }, deleting) },
+    ],
+  ];
+  for (const [reason, message, observed] of ends) {
+    test(`LastShutdown: ${message}`, () => {
+      const told = deriveVmStatus({ ...observed, now }, 'leave').conditions?.find(({ type }) => type === 'LastShutdown');
+      assert.deepEqual(told, { type: 'LastShutdown', status: 'True', reason, message, lastTransitionTime: at });
+    });
+  }
+
+  test('LastShutdown stays while the next instance runs', () => {
+    const ended = deriveVmStatus({ vm: vm('Always'), vmi: vmi('Succeeded', ran), now }, 'delete');
+    const next = deriveVmStatus({ vm: vm('Always', ended), vmi: vmi('Running', ran, { uid: 'vmi-2' }), now: now + 60_000 }, 'leave');
+    assert.equal(next.conditions?.find(({ type }) => type === 'LastShutdown')?.lastTransitionTime, at);
+  });
+
+  test('a VM whose node was silent for more than five minutes is Unknown, and Running again with the next beat', () => {
+    const seen = (ageMs: number) => deriveVmStatus({ vm: vm('Always'), vmi: vmi('Running'), heartbeatAt: now - ageMs, now }, 'leave');
+    assert.deepEqual([seen(300_000).printableStatus, seen(301_000).printableStatus], ['Running', 'Unknown']);
+  });
+
   test('a VMI that does not say is not ready', () => {
     const reasons = deriveVmStatus({ vm: vm('Always'), vmi: vmi('Pending'), now }, 'leave').conditions?.map(({ reason }) => reason);
     assert.deepEqual(reasons, ['VMIConditionMissing']);

@@ -4,7 +4,10 @@ import { ANNOTATION_VM_GENERATION } from '../../api/kubevirt/names.ts';
 import { runStrategyOf, type StateChangeRequest, type VirtualMachine, type VmStatus } from '../../api/kubevirt/virtual-machine.ts';
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { type Condition, conditionOf, hasCondition, isDeleting } from '../../api/meta.ts';
+import { isHandlerLost } from './heartbeat.ts';
 import { isRerunOwed, type ObservedVm, obstacleOf, stopWasRequested, willStart } from './intent.ts';
+import { LAST_SHUTDOWN, lastShutdownOf } from './last-shutdown.ts';
+import { fieldsAwaitingRestart, generationOf, revisionOf } from './revision.ts';
 import { startFailureAfter } from './start-failure.ts';
 
 /** What the controller is about to do with the instance. */
@@ -18,6 +21,7 @@ export function deriveVmStatus(observed: ObservedVm, next: Next): VmStatus {
   return {
     ...vm.status,
     created: vmi !== undefined,
+    virtualMachine: vmi?.metadata.name,
     ready: hasCondition(vmi?.status?.conditions, 'Ready'),
     printableStatus: PRINTABLE.find(([, holds]) => holds({ ...observed, next, startFailure }))?.[0] ?? 'Unknown',
     runStrategy: recordedStrategy(observed),
@@ -32,6 +36,7 @@ export function deriveVmStatus(observed: ObservedVm, next: Next): VmStatus {
 const PRINTABLE: readonly [string, (seen: Seen) => boolean][] = [
   ['Terminating', ({ vm }) => isDeleting(vm)],
   ['Stopping', ({ vmi, next }) => vmi !== undefined && !isFinal(vmi) && (isDeleting(vmi) || next === 'delete')],
+  ['Unknown', isHandlerLost],
   ['Paused', ({ vmi }) => vmi?.status?.phase === 'Running' && hasCondition(vmi.status.conditions, 'Paused')],
   ['Running', ({ vmi }) => vmi?.status?.phase === 'Running'],
   ['ErrorUnschedulable', ({ vmi }) => isBeforeRun(vmi) && isFalseBecause(vmi, 'PodScheduled', 'Unschedulable')],
@@ -94,15 +99,39 @@ function conditionsAfter(observed: ObservedVm): readonly Condition[] {
   const { vm, vmi, now } = observed;
   const before = vm.status?.conditions ?? [];
   const mirrored = vmi ? mirror(before, vmi) : before;
-  const ready = conditionOf(vmi?.status?.conditions, 'Ready');
-  const withReady = ready ? replace(mirrored, ready) : withCondition(mirrored, notReady(vmi), now);
+  const withReady = withRestartRequired(withLastShutdown(readyAfter(observed, mirrored), observed), observed);
   const failure = obstacleOf(observed) ?? (!vmi && willStart(observed) ? observed.createError : undefined);
   if (failure === undefined || isDeleting(vm)) return withoutCondition(withReady, 'Failure');
   return withCondition(withReady, { type: 'Failure', status: 'True', reason: 'FailedCreate', message: failure }, now);
 }
 
+/** Before the guest runs, why it is not ready yet is the instance's to tell: each reason here would be one more write per start. */
+function readyAfter({ vm, vmi, now }: ObservedVm, conditions: readonly Condition[]): readonly Condition[] {
+  const ready = conditionOf(vmi?.status?.conditions, 'Ready');
+  if (!ready) return withCondition(conditions, notReady(vmi), now);
+  const before = conditionOf(vm.status?.conditions, 'Ready');
+  const isOldNews = before?.status === 'False' && before.reason !== NO_INSTANCE && ready.status === 'False' && isBeforeRun(vmi);
+  return isOldNews ? conditions : replace(conditions, ready);
+}
+
+function withLastShutdown(conditions: readonly Condition[], observed: ObservedVm): readonly Condition[] {
+  const next = lastShutdownOf(observed);
+  return next ? replace(conditions, next) : conditions;
+}
+
+/** While an instance and the record of its start exist; equal wording keeps its time, a new list of fields is a new fact (spec 2.9). */
+function withRestartRequired(conditions: readonly Condition[], { vm, vmi, revisions, now }: ObservedVm): readonly Condition[] {
+  const revision = vmi && !isFinal(vmi) && !isDeleting(vmi) ? revisionOf(vmi, revisions) : undefined;
+  const fields = revision ? fieldsAwaitingRestart(vm, revision) : [];
+  if (fields.length === 0) return withoutCondition(conditions, RESTART_REQUIRED);
+  const message = `These fields of the template wait for a restart: ${fields.join(', ')}`;
+  const isSame = conditionOf(conditions, RESTART_REQUIRED)?.message === message;
+  const others = isSame ? conditions : withoutCondition(conditions, RESTART_REQUIRED);
+  return withCondition(others, { type: RESTART_REQUIRED, status: 'True', reason: 'TemplateChanged', message }, now);
+}
+
 function notReady(vmi: VirtualMachineInstance | undefined) {
-  const reason = vmi ? 'VMIConditionMissing' : 'VMINotExists';
+  const reason = vmi ? 'VMIConditionMissing' : NO_INSTANCE;
   const message = vmi ? 'The instance does not say whether it is ready' : 'There is no instance';
   return { type: 'Ready', status: 'False', reason, message } as const;
 }
@@ -114,7 +143,9 @@ function mirror(before: readonly Condition[], vmi: VirtualMachineInstance): read
   return current.reduce(replace, kept);
 }
 
-const OWN_CONDITIONS = ['Ready', 'Failure'];
+const NO_INSTANCE = 'VMINotExists';
+const RESTART_REQUIRED = 'RestartRequired';
+const OWN_CONDITIONS = ['Ready', 'Failure', LAST_SHUTDOWN, RESTART_REQUIRED];
 
 /** Nulls are left out: a merge patch may lose them, and a copy that never equals its original would be written for ever. */
 function replace(conditions: readonly Condition[], { lastProbeTime, lastTransitionTime, ...rest }: Condition): readonly Condition[] {
@@ -125,5 +156,5 @@ function replace(conditions: readonly Condition[], { lastProbeTime, lastTransiti
 
 function generations(vm: VirtualMachine, vmi: VirtualMachineInstance): Pick<VmStatus, 'observedGeneration' | 'desiredGeneration'> {
   const made = Number(vmi.metadata.annotations?.[ANNOTATION_VM_GENERATION]);
-  return { desiredGeneration: vm.metadata.generation, ...(Number.isInteger(made) && { observedGeneration: made }) };
+  return { desiredGeneration: generationOf(vm), ...(Number.isInteger(made) && { observedGeneration: made }) };
 }

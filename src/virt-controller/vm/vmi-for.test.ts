@@ -4,7 +4,8 @@ import type { VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
 import { vm } from '../../testing/builders.ts';
 import { vmiFor } from './vmi-for.ts';
 
-const plain = { isPaused: false };
+const now = Date.parse('2026-01-01T00:00:00Z');
+const plain = { isPaused: false, now };
 const uuidOf = (of: VirtualMachine) => vmiFor(of, plain).spec.domain.firmware?.uuid;
 
 test('the firmware UUID is the same at every start of a VM and differs between VMs', () => {
@@ -24,7 +25,7 @@ test('a firmware UUID of the template wins', () => {
 test('an instance is held by both finalizers and belongs to its VM', () => {
   const metadata = { labels: { a: 'b' }, annotations: { c: 'd' }, creationTimestamp: null };
   const one = vm('Always', {}, { generation: 7 });
-  const made = vmiFor({ ...one, spec: { template: { ...one.spec.template, metadata } } }, { isPaused: true });
+  const made = vmiFor({ ...one, spec: { template: { ...one.spec.template, metadata } } }, { isPaused: true, now });
   assert.deepEqual(made.metadata, {
     name: 'db',
     namespace: 'default',

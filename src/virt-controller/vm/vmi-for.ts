@@ -5,14 +5,19 @@ import { normaliseVmiSpec } from '../../api/kubevirt/normalise-vmi-spec.ts';
 import type { VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { controllerReferenceTo } from '../../api/meta.ts';
+import { timestamp } from '../../base/clock.ts';
 import { uuid5 } from '../../base/uuid5.ts';
+import { firstStatus } from '../vmi/status.ts';
+import { generationOf, revisionFor } from './revision.ts';
 
 /** The namespace of firmware UUIDs that follow from a VM's uid. Never change it: guests know their machine by the result. */
 const FIRMWARE_UUIDS = '5b6f0a8e-1d0c-4f0e-9d57-3a8f6c2b7e41';
 
-/** A new instance of the VM: same name, today's spelling, and the same firmware UUID at every start. */
-export function vmiFor(vm: VirtualMachine, options: { readonly isPaused: boolean }): VirtualMachineInstance {
-  const { name, namespace, generation = 1 } = vm.metadata;
+export type VmiOptions = { readonly isPaused: boolean; readonly now: number };
+
+/** A new instance of the VM: same name, today's spelling, the same firmware UUID at every start, and its first status. */
+export function vmiFor(vm: VirtualMachine, { isPaused, now }: VmiOptions): VirtualMachineInstance {
+  const { name, namespace } = vm.metadata;
   const { metadata, spec } = vm.spec.template;
   const { domain, ...rest } = normaliseVmiSpec(spec);
   return {
@@ -22,19 +27,20 @@ export function vmiFor(vm: VirtualMachine, options: { readonly isPaused: boolean
       name,
       namespace,
       labels: { ...metadata?.labels },
-      annotations: { ...metadata?.annotations, [ANNOTATION_VM_GENERATION]: String(generation) },
+      annotations: { ...metadata?.annotations, [ANNOTATION_VM_GENERATION]: String(generationOf(vm)) },
       ownerReferences: [controllerReferenceTo(vm)],
       finalizers: [FINALIZER_VM_CONTROLLER, FINALIZER_VMI],
     },
     spec: {
       ...rest,
-      ...(options.isPaused && { startStrategy: 'Paused' as const }),
+      ...(isPaused && { startStrategy: 'Paused' as const }),
       domain: { ...domain, firmware: { ...domain.firmware, uuid: domain.firmware?.uuid || firmwareUuidOf(vm) } },
     },
+    status: { ...firstStatus(timestamp(now)), virtualMachineRevisionName: revisionFor(vm).metadata.name },
   };
 }
 
-/** ADR 0004: from the uid, so that two VMs of one name in two namespaces are two machines. */
-function firmwareUuidOf(vm: VirtualMachine): string {
-  return uuid5(FIRMWARE_UUIDS, vm.metadata.uid ?? `${vm.metadata.namespace}/${vm.metadata.name}`);
+/** ADR 0004: from the uid of what keeps the machine, so that two VMs of one name in two namespaces are two machines. */
+export function firmwareUuidOf({ metadata }: Pick<VirtualMachine, 'metadata'>): string {
+  return uuid5(FIRMWARE_UUIDS, metadata.uid ?? `${metadata.namespace}/${metadata.name}`);
 }

@@ -1,6 +1,7 @@
 /** Keeps every instance and its launcher Pod in step until virt-handler takes over: the loop of `observe`, `decide` and apply. */
-import { controllerOf, type KubeObject, keyOf } from '../../api/meta.ts';
+import { keyOf } from '../../api/meta.ts';
 import { type ControllerOptions, runController } from '../../reconcile/controller.ts';
+import { ownerKeysOf } from '../claim.ts';
 import { decideVmi } from './decide.ts';
 import { observeVmi, type VmiObserver } from './observe.ts';
 import type { ObservedVmi } from './phase.ts';
@@ -16,17 +17,11 @@ export function runVmiController(options: VmiObserver & Pick<ControllerOptions<O
     signal,
     triggers: [
       { cache: vmis, keysOf: ({ metadata }) => [keyOf(metadata)] },
-      { cache: pods, keysOf: instanceOf },
+      { cache: pods, keysOf: ownerKeysOf('VirtualMachineInstance') },
       { cache: vms, keysOf: ({ metadata }) => [keyOf(metadata)] }, // its end lets the instance go
     ],
     observe: (key) => observeVmi(options, key),
     decide: decideVmi,
     subject: ({ vmi }) => vmi,
   });
-}
-
-/** The key of the instance that a Pod belongs to. */
-export function instanceOf(pod: KubeObject): string[] {
-  const owner = controllerOf(pod);
-  return owner?.kind === 'VirtualMachineInstance' ? [keyOf({ namespace: pod.metadata.namespace, name: owner.name })] : [];
 }

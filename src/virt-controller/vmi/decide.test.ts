@@ -22,7 +22,7 @@ const CREATE = 'create Pod default/virt-launcher-db-8tfgs: VMI is Pending';
 type Case = Pick<ObservedVmi, 'vmi'> & Partial<ObservedVmi>;
 const cases: [string, Case, string[]][] = [
   ['a new VMI is Pending first', { vmi: vmi(undefined) }, [`${WRITE} Pending: VMI is new`]],
-  ['a Pending VMI gets a Pod', { vmi: vmi('Pending') }, [CHANGED, CREATE]],
+  ['a Pending VMI gets a Pod', { vmi: vmi('Pending') }, [CREATE]],
   [
     'a Pending VMI that is deleted gets none',
     { vmi: vmi('Pending', {}, deleting) },
@@ -32,7 +32,7 @@ const cases: [string, Case, string[]][] = [
   [
     'a VMI whose container runs is Scheduled',
     { vmi: vmi('Scheduling'), pods: [launcherPod(running)] },
-    [`${WRITE} Scheduled: its Pod runs on n1`],
+    [`${WRITE} Scheduled: its Pod runs on n1`, 'patch Pod status default/virt-launcher-db-abcde: the guest is not paused'],
   ],
   [
     'a VMI that is deleted is not Scheduled any more',

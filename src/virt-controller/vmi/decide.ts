@@ -9,7 +9,7 @@
  *   it becomes Scheduled                        label it with its node, which hands it to the virt-handler there
  *   Pending, no Pod, not deleting               create the Pod
  *   deleting                                    delete every Pod that is not being deleted yet
- *   Running                                     tell the Pod whether the guest is paused: a paused guest leaves its Services
+ *   Scheduled, Running                          tell the Pod whether the guest is paused: a paused guest leaves its Services
  *
  * An instance keeps its finalizer until all its Pods are gone, so that there is never a second one beside a first that still runs.
  * It has no status subresource: metadata and status go in one patch, always on condition that nobody else wrote in between.
@@ -31,7 +31,7 @@ import { deriveVmiStatus } from './status.ts';
 export function decideVmi(observed: ObservedVmi): Decision {
   const change = nextPhaseOf(observed);
   const waitMs = handlerPatienceMs(observed);
-  const actions = [...write(observed, change), ...createPod(observed), ...deletePods(observed), ...tellPod(observed)];
+  const actions = [...write(observed, change), ...createPod(observed), ...deletePods(observed), ...tellPod(observed, change)];
   return { actions, ...(waitMs !== undefined && waitMs > 0 && { lookAgainAfterMs: waitMs }) };
 }
 
@@ -44,10 +44,20 @@ function write(observed: ObservedVmi, change: PhaseChange | undefined): Action[]
     status: deriveVmiStatus(observed, change),
   };
   const patch = diffAsMergePatch(from, to);
-  if (patch === undefined) return [];
+  if (patch === undefined || (!change && isNotWorthAWrite(observed, patch as object))) return []; // a diff of two objects is an object
   const because = change ? `${change.phase}: ${change.because}` : 'what is known of it has changed';
   const event = change && eventOf(observed, change);
-  return [{ ...patchOf(vmi, patch as object, because), ...(event && { event }) }]; // a diff of two objects is an object
+  return [{ ...patchOf(vmi, patch as object, because), ...(event && { event }) }];
+}
+
+/** Details that the next change of phase brings anyway: a write of their own would be one more for every start. */
+const DETAILS: readonly string[] = ['status.activePods', 'status.qosClass'];
+
+function isNotWorthAWrite(observed: ObservedVmi, patch: object): boolean {
+  const { vmi, createError } = observed;
+  const fields = Object.entries(patch).flatMap(([part, changed]) => Object.keys(changed ?? {}).map((field) => `${part}.${field}`));
+  if (vmi.status?.phase === 'Scheduling') return fields.every((field) => DETAILS.includes(field));
+  return needsPod(observed) && createError === undefined && fields.every((field) => field.startsWith('status.'));
 }
 
 /** An end that nobody asked for is worth a warning; the VM controller may delete the instance before anybody reads its status. */
@@ -73,8 +83,13 @@ function finalizersAfter({ vmi, pods, isVmGone }: ObservedVmi, change: PhaseChan
   return isMissing ? [...kept, FINALIZER_VMI] : kept;
 }
 
-function createPod({ vmi, pods, launcherImage }: ObservedVmi): Action[] {
-  if (vmi.status?.phase !== 'Pending' || pods.length > 0 || isDeleting(vmi)) return [];
+function needsPod({ vmi, pods }: ObservedVmi): boolean {
+  return vmi.status?.phase === 'Pending' && pods.length === 0 && !isDeleting(vmi);
+}
+
+function createPod(observed: ObservedVmi): Action[] {
+  const { vmi, launcherImage } = observed;
+  if (!needsPod(observed)) return [];
   const pod = launcherPodFor(vmi, { image: launcherImage });
   const event: EventToRecord = { type: 'Normal', reason: 'SuccessfulCreate', message: `Created virtual machine pod ${pod.metadata.name}` };
   return [{ do: 'create', object: pod, because: 'VMI is Pending', event }];
@@ -92,12 +107,16 @@ function deletePods({ vmi, pods }: ObservedVmi): Action[] {
     }));
 }
 
-/** The readiness gate (spec 3.5): without this condition the Pod never becomes ready. */
-function tellPod(observed: ObservedVmi): Action[] {
+/**
+ * The readiness gate (spec 3.5): without this condition the Pod never becomes ready. It is opened with the hand-over to the node,
+ * so that the Pod can be ready when the guest runs and Running and Ready are one write.
+ */
+function tellPod(observed: ObservedVmi, change: PhaseChange | undefined): Action[] {
   const { vmi, now } = observed;
   const pod = currentPod(observed);
-  if (vmi.status?.phase !== 'Running' || !pod || isDeleting(pod) || isPodFinal(pod)) return [];
-  const isPaused = hasCondition(vmi.status.conditions, 'Paused');
+  const phase = change?.phase ?? vmi.status?.phase;
+  if ((phase !== 'Scheduled' && phase !== 'Running') || !pod || isDeleting(pod) || isPodFinal(pod)) return [];
+  const isPaused = phase === 'Scheduled' ? vmi.spec.startStrategy === 'Paused' : hasCondition(vmi.status?.conditions, 'Paused');
   const gate = isPaused
     ? ({ type: READINESS_GATE_UNPAUSED, status: 'False', reason: 'Paused', message: 'The guest is paused' } as const)
     : ({ type: READINESS_GATE_UNPAUSED, status: 'True', reason: 'NotPaused', message: 'The guest is not paused' } as const);

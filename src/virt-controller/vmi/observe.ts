@@ -7,12 +7,10 @@ import { controllerOf, isControlledBy, keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Cache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
+import { BY_CONTROLLER } from '../claim.ts';
 import type { CreateErrors } from '../create-errors.ts';
 import { launcherPodNameOf } from './launcher-pod.ts';
 import type { ObservedVmi } from './phase.ts';
-
-/** The index of the Pod cache that `observeVmi` reads: Pods by the uid of what controls them. */
-export const BY_CONTROLLER = 'controller';
 
 export type VmiObserver = {
   readonly client: Client;

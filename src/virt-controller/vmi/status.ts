@@ -8,6 +8,17 @@ import { currentPod, type ObservedVmi, type PhaseChange } from './phase.ts';
 
 /** The user that QEMU runs as. */
 const RUNTIME_USER = 107;
+const GUEST_NOT_RUNNING = { reason: 'GuestNotRunning', message: 'The guest is not running' } as const;
+
+/** What an instance starts its life with: whoever makes one saves its controller a write. */
+export function firstStatus(at: string): VmiStatus {
+  return {
+    phase: 'Pending',
+    phaseTransitionTimestamps: [{ phase: 'Pending', phaseTransitionTimestamp: at }],
+    runtimeUser: RUNTIME_USER,
+    conditions: [{ type: 'Ready', status: 'False', ...GUEST_NOT_RUNNING, lastTransitionTime: at }],
+  };
+}
 
 /** The whole status after this change of phase, if there is one. */
 export function deriveVmiStatus(observed: ObservedVmi, change: PhaseChange | undefined): VmiStatus {
@@ -59,7 +70,7 @@ function readyCondition(pod: Pod | undefined, phase: VmiStatus['phase']): NewCon
   const no = (reason: string, message: string): NewCondition => ({ type: 'Ready', status: 'False', reason, message });
   if (!pod) return no('PodNotExists', 'The instance has no Pod');
   if (isDeleting(pod) || isPodFinal(pod)) return no('PodTerminating', 'The Pod of the instance is ending or has ended');
-  if (phase !== 'Running') return no('GuestNotRunning', 'The guest is not running');
+  if (phase !== 'Running') return no(GUEST_NOT_RUNNING.reason, GUEST_NOT_RUNNING.message);
   const ready = conditionOf(pod.status?.conditions, 'Ready');
   return ready ? pick(ready) : no('PodConditionMissing', 'The Pod does not say whether it is ready');
 }

@@ -1,0 +1,46 @@
+/**
+ * The condition LastShutdown of a VM: when its last instance ended, why, and by whom. First match wins. Pure.
+ *
+ *   the instance                                   reason                     by
+ *   ended before it ran                            StartFailed                what virt-handler or the Pod said
+ *   powered off, nobody had asked                  GuestShutdown              the guest
+ *   failed, nobody had asked                       what the instance says     the guest or its node
+ *   was cut off at the end of its grace period     GracePeriodExpired         whoever asked for the end
+ *   ended after it was asked to                    Requested                  whoever asked for the end
+ *
+ * Ours, not KubeVirt's: an instance takes the story of its end with it, and people ask for it afterwards.
+ */
+import { runStrategyOf } from '../../api/kubevirt/virtual-machine.ts';
+import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { type Condition, isDeleting } from '../../api/meta.ts';
+import { timestamp } from '../../base/clock.ts';
+import { type ObservedVm, stopWasRequested } from './intent.ts';
+import { hasRun } from './start-failure.ts';
+
+export const LAST_SHUTDOWN = 'LastShutdown';
+
+/** What to say of an instance that has ended; undefined while there is none. */
+export function lastShutdownOf(observed: ObservedVm): Condition | undefined {
+  const { vmi, now } = observed;
+  if (!vmi || !isFinal(vmi)) return undefined;
+  const { phase, phaseTransitionTimestamps = [] } = vmi.status ?? {};
+  const at = phaseTransitionTimestamps.find((stamp) => stamp.phase === phase)?.phaseTransitionTimestamp ?? timestamp(now);
+  return { type: LAST_SHUTDOWN, status: 'True', ...storyOf(observed, vmi), lastTransitionTime: at };
+}
+
+function storyOf(observed: ObservedVm, vmi: VirtualMachineInstance): Pick<Condition, 'reason' | 'message'> {
+  const { phase, reason } = vmi.status ?? {};
+  const who = whoAsked(observed, vmi);
+  if (!hasRun(vmi)) return { reason: 'StartFailed', message: `The instance ended before its guest ran${reason ? ` (${reason})` : ''}` };
+  if (!who && phase === 'Succeeded') return { reason: 'GuestShutdown', message: 'The guest powered itself off' };
+  if (!who) return { reason: reason ?? 'GuestFailed', message: `The guest failed${reason ? ` (${reason})` : ''}` };
+  if (reason === 'GracePeriodExpired') return { reason, message: `${who}; the guest did not power off in time and was cut off` };
+  return { reason: 'Requested', message: who };
+}
+
+function whoAsked(observed: ObservedVm, vmi: VirtualMachineInstance): string | undefined {
+  if (isDeleting(observed.vm)) return 'The virtual machine is being deleted';
+  if (stopWasRequested(observed)) return 'A user asked for a stop or a restart';
+  if (!isDeleting(vmi)) return undefined;
+  return runStrategyOf(observed.vm) === 'Halted' ? 'A user stopped the virtual machine' : 'A user deleted the instance';
+}
