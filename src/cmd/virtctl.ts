@@ -7,6 +7,7 @@ import { buildVirtctl } from '../virtctl/app.ts';
 import { VERSION } from './version.ts';
 
 enableCompileCache(join(cacheFolder(), 'compile'));
+process.stdout.on('error', leaveQuietly);
 const project = resolve(import.meta.dirname, '../..');
 
 await run(buildVirtctl(), process.argv.slice(2), {
@@ -21,3 +22,9 @@ await run(buildVirtctl(), process.argv.slice(2), {
 
 // The command line library has codes of its own for what people typed wrong; by our table all of that is usage.
 if (Number(process.exitCode) < 0) process.exitCode = 2;
+
+/** Whoever read our output has seen enough, as `head` does. */
+function leaveQuietly(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(0);
+}

@@ -1,35 +1,16 @@
 /** virtctl: the table of commands. Each is loaded only when it is called, so that the tool starts fast. */
 import { type Application, buildApplication, buildCommand, buildRouteMap, numberParser, text_en } from '@stricli/core';
+import { logs } from './commands-to-look.ts';
 import type { Context } from './context.ts';
 import { exitCodeOf, renderError } from './failure.ts';
+import { connection, machine } from './parameters.ts';
 
-const text = { kind: 'parsed', parse: String } as const;
-const connection = {
-  namespace: {
-    ...text,
-    brief: 'Namespace of the machine (default: the one of the kubeconfig, or "default")',
-    optional: true,
-    placeholder: 'name',
-  },
-  kubeconfig: {
-    ...text,
-    brief: 'Kubeconfig file (default: $KUBECONFIG, else the embedded cluster, else ~/.kube/config)',
-    optional: true,
-    placeholder: 'file',
-  },
-} as const;
 const dryRun = {
   kind: 'boolean',
   brief: 'Let the server check the request without carrying it out',
   default: false,
   withNegated: false,
 } as const;
-const machine = {
-  kind: 'array',
-  minimum: 1,
-  parameter: { ...text, brief: 'Name of the machine; `vm NAME` is understood too', placeholder: 'NAME' },
-} as const;
-
 const up = buildCommand({
   loader: async () => (await import('./commands/up.ts')).up,
   parameters: {
@@ -150,7 +131,7 @@ const version = buildCommand({
 /** The application; `run` of @stricli/core executes it. */
 export function buildVirtctl(): Application<Context> {
   const routes = buildRouteMap({
-    routes: { up, down, status, kubeconfig, start, stop, restart, console: console_, version },
+    routes: { up, down, status, kubeconfig, start, stop, restart, console: console_, logs, version },
     docs: { brief: 'Virtual machines as Kubernetes objects, run by QEMU' },
   });
   return buildApplication(routes, {

@@ -10,12 +10,15 @@ export type ConsoleTarget = {
   readonly name: string;
   /** Look on beside others, with what was printed before; otherwise this connection ends an earlier one. */
   readonly isShared: boolean;
+  /** Only what was printed before; then the stream ends. */
+  readonly isReplay?: boolean;
   readonly signal?: AbortSignal;
 };
 
-export async function openConsole({ cluster, namespace, name, isShared, signal }: ConsoleTarget): Promise<ConsoleStream> {
+export async function openConsole({ cluster, namespace, name, isShared, isReplay = false, signal }: ConsoleTarget): Promise<ConsoleStream> {
   const path = `/apis/subresources.kubevirt.io/v1/namespaces/${encodeURIComponent(namespace)}/virtualmachineinstances/${encodeURIComponent(name)}/console`;
-  const socket = await openWebSocket({ cluster, path: isShared ? `${path}?shared=true` : path, protocols: ['plain.kubevirt.io'], signal });
+  const query = new URLSearchParams({ ...(isShared && { shared: 'true' }), ...(isReplay && { follow: 'false' }) });
+  const socket = await openWebSocket({ cluster, path: `${path}?${query}`, protocols: ['plain.kubevirt.io'], signal });
   return {
     output: messagesOf(socket, signal),
     write: (bytes) => socket.send(bytes),

@@ -51,6 +51,17 @@ describe('the console server, with a real guest', () => {
     await until(() => second.text().endsWith('!hello'));
   });
 
+  test('a client that does not follow gets what was written, and then the end', async (t) => {
+    const { connect } = await serve(t);
+    const first = connect('?shared=true');
+    await first.opened;
+    first.socket.send('hello');
+    await until(() => first.text().endsWith('!hello'));
+    const second = connect('?shared=true&follow=false');
+    assert.match(await second.closed, /that is all so far/);
+    assert.match(second.text(), /!hello$/);
+  });
+
   test('a client that does not read does not stop the guest', async (t) => {
     const { connect } = await serve(t);
     const [lazy, eager] = [connect('?shared=true'), connect('?shared=true')];

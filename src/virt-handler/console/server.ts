@@ -73,7 +73,12 @@ function tlsOptions({ cert, key, ca }: Certificates): ServerOptions {
   return { cert, key, ca, requestCert: true, rejectUnauthorized: true, minVersion: 'TLSv1.3', handshakeTimeout: 10_000 };
 }
 
-type Found = { readonly serial: SerialConsole; readonly isShared: boolean };
+type Found = {
+  readonly serial: SerialConsole;
+  readonly isShared: boolean;
+  /** Wants only what was printed before. */
+  readonly isReplay: boolean;
+};
 type Refusal = { readonly refusal: StatusReason; readonly message: string };
 
 async function find(request: IncomingMessage, { allowedClients, consoleOf }: ConsoleServerOptions): Promise<Found | Refusal> {
@@ -87,7 +92,8 @@ async function find(request: IncomingMessage, { allowedClients, consoleOf }: Con
   const serial = consoleOf(keyOf({ namespace, name }));
   if (!(await serial?.isThere()) || !serial)
     return { refusal: 'NotFound', message: `the guest ${namespace}/${name} has no serial console here` };
-  return { serial, isShared: url.searchParams.get('shared') === 'true' };
+  const asked = (name: string) => url.searchParams.get(name);
+  return { serial, isShared: asked('shared') === 'true', isReplay: asked('follow') === 'false' };
 }
 
 function peerOf(socket: TLSSocket): { readonly authorized: boolean; readonly commonName: string } {
@@ -108,7 +114,7 @@ function refuse(socket: Duplex, { refusal, message }: Refusal): void {
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-function serve(webSocket: WebSocket, { serial, isShared }: Found): void {
+function serve(webSocket: WebSocket, { serial, isShared, isReplay }: Found): void {
   const gone = new AbortController();
   webSocket.once('close', () => gone.abort());
   webSocket.on('error', () => webSocket.terminate());
@@ -118,6 +124,7 @@ function serve(webSocket: WebSocket, { serial, isShared }: Found): void {
     void serial.write(bytesOf(data), gone.signal).finally(() => webSocket.resume());
   });
   webSocket.once('close', serial.attach(viewerFor(webSocket, isShared)));
+  if (isReplay) webSocket.close(NORMAL_CLOSURE, 'that is all so far');
 }
 
 function viewerFor(webSocket: WebSocket, isShared: boolean): Viewer {

@@ -1,0 +1,25 @@
+/** The commands that look and change nothing: definitions only, each is loaded when it is called. */
+import { buildCommand, numberParser } from '@stricli/core';
+import { connection, machine, off } from './parameters.ts';
+
+export const logs = buildCommand({
+  loader: async () => (await import('./commands/logs.ts')).logs,
+  parameters: {
+    flags: {
+      ...connection,
+      follow: off('Go on with what is printed from now on'),
+      tail: { kind: 'parsed', parse: numberParser, brief: 'Only this many of the last lines', optional: true, placeholder: 'lines' },
+      system: off('The log of the embedded cluster instead of a guest; KUBEVIRT_LOG=debug shows more'),
+    },
+    positional: { ...machine, minimum: 0 },
+    aliases: { n: 'namespace', f: 'follow' },
+  },
+  docs: {
+    brief: 'Show what a guest printed on its serial port',
+    customUsage: [
+      { input: 'my-vm --tail 20', brief: 'the last lines of a guest' },
+      { input: 'my-vm -f', brief: 'and what comes after them; Ctrl+C ends it' },
+      { input: '--system', brief: 'what the embedded cluster did, and why' },
+    ],
+  },
+});

@@ -1,0 +1,39 @@
+/** Bytes of a serial port as lines of text. A guest may print anything; what reaches the terminal or a file is plain. */
+import { stripVTControlCharacters } from 'node:util';
+
+export type LineReader = {
+  /** The lines that are complete now. */
+  push(bytes: Uint8Array): string[];
+  /** What came after the last line end. */
+  rest(): string[];
+};
+
+/** A guest that never ends its line still gets printed. */
+const MAX_LINE = 64 * 1024;
+
+export function createLineReader(): LineReader {
+  const decoder = new TextDecoder();
+  let begun = '';
+  return {
+    push(bytes) {
+      const parts = (begun + decoder.decode(bytes, { stream: true })).split('\n');
+      begun = parts.pop() ?? '';
+      if (begun.length > MAX_LINE) {
+        parts.push(begun);
+        begun = '';
+      }
+      return parts.map(cleanLine);
+    },
+    rest() {
+      const line = cleanLine(begun);
+      begun = '';
+      return line === '' ? [] : [line];
+    },
+  };
+}
+
+/** What a terminal would show of this line: text that was written over by a carriage return is gone, and so is everything invisible. */
+function cleanLine(line: string): string {
+  const written = line.replace(/\r+$/, '').split('\r').at(-1) ?? '';
+  return stripVTControlCharacters(written).replace(/[^\t -~\u00a0-\u{10ffff}]/gu, '');
+}

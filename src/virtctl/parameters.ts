@@ -1,0 +1,38 @@
+/** Flags and arguments that several commands share. */
+import type { Context } from './context.ts';
+
+export const text = { kind: 'parsed', parse: String } as const;
+
+/** A flag that is off unless it is given. */
+export function off(brief: string) {
+  return { kind: 'boolean', brief, default: false, withNegated: false } as const;
+}
+
+export const connection = {
+  namespace: {
+    ...text,
+    brief: 'Namespace of the machine (default: the one of the kubeconfig, or "default")',
+    optional: true,
+    placeholder: 'name',
+  },
+  kubeconfig: {
+    ...text,
+    brief: 'Kubeconfig file (default: $KUBECONFIG, else the embedded cluster, else ~/.kube/config)',
+    optional: true,
+    placeholder: 'file',
+  },
+} as const;
+
+/** One machine, by name; names of real ones are proposed to a shell that completes. */
+export const machine = {
+  kind: 'array',
+  minimum: 1,
+  parameter: {
+    ...text,
+    brief: 'Name of the machine; `vm NAME` is understood too',
+    placeholder: 'NAME',
+    async proposeCompletions(this: Context, partial: string): Promise<readonly string[]> {
+      return (await import('./complete/machine-names.ts')).machineNames(this, partial);
+    },
+  },
+} as const;
