@@ -9,6 +9,9 @@ import { closeNetwork, type Network, openNetwork } from './network-namespace.ts'
 import { logPath, statePath } from './paths.ts';
 import { type EmbeddedState, lastState } from './state.ts';
 
+/** A small young generation: 30 MiB less resident memory for a few more short collections, which a process that mostly waits does not feel. */
+const NODE_FLAGS = ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=2'];
+
 /** What the embedded process reports once: that it serves, or why it cannot. */
 export type EmbeddedReport =
   | { readonly ready: EmbeddedState }
@@ -34,7 +37,7 @@ export async function launchEmbedded(
   const network = await openNetwork({ home: context.home, port: options.port, env: context.process.env, clock: systemClock });
   const output = openSync(log, 'a', 0o600);
   const settings = ['--home', context.home, '--port', String(network.port), '--network', network.mode];
-  const command = [...network.prefix, process.execPath, '--disable-warning=ExperimentalWarning', context.embeddedProgram, ...settings];
+  const command = [...network.prefix, process.execPath, ...NODE_FLAGS, context.embeddedProgram, ...settings];
   const child = spawn(command[0] ?? process.execPath, command.slice(1), {
     cwd: context.home,
     detached: true,
