@@ -23,3 +23,12 @@ export const logs = buildCommand({
     ],
   },
 });
+
+export const doctor = buildCommand({
+  loader: async () => (await import('./commands/doctor.ts')).doctor,
+  parameters: { flags: { json: off('Print the checks as JSON') } },
+  docs: {
+    brief: 'Check whether this machine can run guests, and say how to fix what is wrong',
+    customUsage: ['', { input: '--json', brief: 'for scripts; the exit code is 7 when something blocks' }],
+  },
+});

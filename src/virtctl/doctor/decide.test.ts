@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type CheckStatus, decideChecks, type Facts } from './decide.ts';
+
+const GiB = 2 ** 30;
+const now = Date.parse('2026-01-01T00:00:00Z');
+const healthy: Facts = {
+  now,
+  nodeVersion: 'v24.1.0',
+  qemu: { path: '/usr/bin/qemu', version: '7.2.22' },
+  acceleration: { accel: 'kvm', why: '/dev/kvm opens' },
+  missingNetworkPrograms: [],
+  userNamespaces: { text: 'not needed: we are root' },
+  homeFolder: '/data',
+  homeFreeBytes: 50 * GiB,
+  cacheFolder: '/cache',
+  cacheFreeBytes: 50 * GiB,
+  availableMemoryBytes: 8 * GiB,
+  memoryBytes: 16 * GiB,
+  port: { number: 6443, isFree: true },
+  homePermissions: { isOurs: true, isWritableByOthers: false },
+  demoImage: 'localhost/guests/tiny:latest',
+  cluster: { state: 'running', text: 'process 1' },
+  api: { text: 'answers' },
+  certificateEndsAt: now + 300 * 24 * 3600_000,
+};
+
+test('on a healthy machine everything is ok', () => {
+  assert.deepEqual([...new Set(decideChecks(healthy).map(({ status }) => status))], ['ok']);
+});
+
+const CASES: [what: string, facts: Partial<Facts>, name: string, status: CheckStatus, text: RegExp, fix: RegExp][] = [
+  ['an old Node', { nodeVersion: 'v20.1.0' }, 'node', 'failed', /older than 24/, /bootstrap/],
+  ['no QEMU', { qemu: { missing: 'it is not on PATH', fix: 'apt-get install qemu' } }, 'qemu', 'failed', /not on PATH/, /apt-get/],
+  ['an old QEMU', { qemu: { path: '/q', version: '5.2.0' } }, 'qemu', 'warning', /5\.2\.0 is older/, /newer/],
+  ['no virtualization', { acceleration: { accel: 'tcg', why: 'no vmx' } }, 'acceleration', 'warning', /emulated.*no vmx/, /firmware/],
+  ['no right to KVM', { acceleration: { accel: 'tcg', why: 'EACCES' } }, 'acceleration', 'warning', /emulated/, /group kvm/],
+  ['KVM that was forced', { acceleration: { missing: 'cannot', fix: 'unset' } }, 'acceleration', 'failed', /cannot/, /unset/],
+  ['no pasta', { missingNetworkPrograms: ['pasta'] }, 'network', 'warning', /pasta not installed/, /passt/],
+  ['no user namespaces', { userNamespaces: { missing: 'denied', fix: 'sysctl' } }, 'namespaces', 'warning', /denied/, /sysctl/],
+  [
+    'a foreign data folder',
+    { homePermissions: { isOurs: false, isWritableByOthers: false } },
+    'data folder',
+    'failed',
+    /somebody/,
+    /chown/,
+  ],
+  ['an open data folder', { homePermissions: { isOurs: true, isWritableByOthers: true } }, 'data folder', 'failed', /others/, /chmod go-w/],
+  ['a small disk', { homeFreeBytes: GiB }, 'data disk', 'warning', /1\.0 GiB free/, /VIRT_HOME/],
+  ['a full disk', { cacheFreeBytes: 2 ** 20 }, 'cache disk', 'failed', /1 MiB free/, /KUBEVIRT_CACHE/],
+  ['little memory', { availableMemoryBytes: 2 ** 29 }, 'memory', 'warning', /512 MiB of 16 GiB/, /less memory/],
+  ['no memory', { availableMemoryBytes: 2 ** 20 }, 'memory', 'failed', /1 MiB/, /less memory/],
+  ['a stopped cluster', { cluster: { state: 'stopped', text: 'none' } }, 'cluster', 'warning', /none/, /virtctl up/],
+  [
+    'a busy port',
+    { cluster: { state: 'stopped', text: '' }, port: { number: 6443, isFree: false } },
+    'port',
+    'warning',
+    /6443 is taken/,
+    /--port/,
+  ],
+  ['no demo image', { demoImage: undefined }, 'demo image', 'warning', /not built/, /bootstrap/],
+  ['an API that does not answer', { api: { missing: 'refused', fix: 'virtctl logs --system' } }, 'api', 'failed', /refused/, /logs/],
+  ['no API', { api: undefined }, 'api', 'warning', /not asked/, /virtctl up/],
+  ['an old certificate', { certificateEndsAt: now + 3600_000 }, 'certificate', 'warning', /expires in 60m/, /renews/],
+  ['an expired certificate', { certificateEndsAt: now - 3600_000 }, 'certificate', 'failed', /expired 60m ago/, /renews/],
+];
+
+for (const [what, facts, name, status, text, fix] of CASES) {
+  test(`${what}: ${name} is ${status}`, () => {
+    const check = decideChecks({ ...healthy, ...facts }).find((each) => each.name === name);
+    assert.equal(check?.status, status);
+    assert.match(check.text, text);
+    assert.match(check.fix ?? '', fix);
+  });
+}
+
+test('a machine that never saw us has nothing to fix about folders and certificates', () => {
+  const checks = decideChecks({ ...healthy, homePermissions: undefined, certificateEndsAt: undefined });
+  assert.deepEqual(
+    checks.filter(({ status }) => status !== 'ok'),
+    [],
+  );
+});

@@ -1,0 +1,167 @@
+/**
+ * What is good and what is not about this machine. Pure: facts in, a check per fact out.
+ *
+ *   failed    machines cannot run until it is fixed; the command leaves with an exit code of its own
+ *   warning   they run, but worse than they could
+ *   ok        nothing to do
+ */
+import { humanDuration } from '../../base/duration.ts';
+
+export type CheckStatus = 'ok' | 'warning' | 'failed';
+export type Check = { readonly name: string; readonly status: CheckStatus; readonly text: string; readonly fix?: string };
+
+/** Something that was looked for: what it is, or why it is not there. */
+export type Found<T> = T | { readonly missing: string; readonly fix?: string };
+
+export type Facts = {
+  readonly now: number;
+  readonly nodeVersion: string;
+  readonly qemu: Found<{ readonly path: string; readonly version: string | undefined }>;
+  readonly acceleration: Found<{ readonly accel: 'kvm' | 'tcg'; readonly why: string }>;
+  /** Programs that the cluster's own network needs and that are not installed. */
+  readonly missingNetworkPrograms: readonly string[];
+  readonly userNamespaces: Found<{ readonly text: string }>;
+  readonly homeFolder: string;
+  readonly homeFreeBytes: number;
+  readonly cacheFolder: string;
+  readonly cacheFreeBytes: number;
+  readonly availableMemoryBytes: number;
+  readonly memoryBytes: number;
+  readonly port: { readonly number: number; readonly isFree: boolean };
+  /** Undefined while the folder does not exist. */
+  readonly homePermissions: { readonly isOurs: boolean; readonly isWritableByOthers: boolean } | undefined;
+  readonly demoImage: string | undefined;
+  readonly cluster: { readonly state: 'running' | 'killed' | 'stopped'; readonly text: string };
+  /** Undefined when there is no cluster to ask. */
+  readonly api: Found<{ readonly text: string }> | undefined;
+  readonly certificateEndsAt: number | undefined;
+};
+
+const MIN_NODE = 24;
+const MIN_QEMU = 6;
+const MiB = 2 ** 20;
+const GiB = 2 ** 30;
+const DAY_MS = 24 * 3600 * 1000;
+
+/** All checks, in the order in which things are needed. */
+export function decideChecks(facts: Facts): readonly Check[] {
+  return CHECKS.map(([name, look]) => ({ name, ...look(facts) }));
+}
+
+type Verdict = Omit<Check, 'name'>;
+
+const CHECKS: readonly (readonly [string, (facts: Facts) => Verdict])[] = [
+  ['node', judgeNode],
+  ['qemu', judgeQemu],
+  ['acceleration', judgeAcceleration],
+  ['network', judgeNetwork],
+  ['namespaces', judgeNamespaces],
+  ['data folder', judgeHome],
+  ['data disk', ({ homeFolder, homeFreeBytes }) => judgeSpace(homeFolder, homeFreeBytes, 'set VIRT_HOME to a folder on a bigger disk')],
+  [
+    'cache disk',
+    ({ cacheFolder, cacheFreeBytes }) => judgeSpace(cacheFolder, cacheFreeBytes, 'set KUBEVIRT_CACHE to a folder on a bigger disk'),
+  ],
+  ['memory', judgeMemory],
+  ['port', judgePort],
+  ['demo image', judgeDemoImage],
+  ['cluster', judgeCluster],
+  ['api', judgeApi],
+  ['certificate', judgeCertificate],
+];
+
+const ok = (text: string): Verdict => ({ status: 'ok', text });
+const warning = (text: string, fix?: string): Verdict => ({ status: 'warning', text, ...(fix && { fix }) });
+const failed = (text: string, fix?: string): Verdict => ({ status: 'failed', text, ...(fix && { fix }) });
+
+function judgeNode({ nodeVersion }: Facts): Verdict {
+  const major = Number(/^v?(\d+)/.exec(nodeVersion)?.[1] ?? 0);
+  return major >= MIN_NODE ? ok(nodeVersion) : failed(`${nodeVersion} is older than ${MIN_NODE}`, 'script/bootstrap');
+}
+
+function judgeQemu({ qemu }: Facts): Verdict {
+  if ('missing' in qemu) return failed(qemu.missing, qemu.fix);
+  const { path, version = 'of an unknown version' } = qemu;
+  const isOld = Number.parseInt(version, 10) < MIN_QEMU;
+  return isOld ? warning(`${version} is older than ${MIN_QEMU}.0 (${path})`, 'install a newer QEMU') : ok(`${version} (${path})`);
+}
+
+function judgeAcceleration({ acceleration }: Facts): Verdict {
+  if ('missing' in acceleration) return failed(acceleration.missing, acceleration.fix);
+  if (acceleration.accel === 'kvm') return ok(`KVM: ${acceleration.why}`);
+  const fix = acceleration.why.includes('EACCES')
+    ? 'add yourself to the group kvm: sudo usermod -aG kvm $USER, then log in again'
+    : 'turn on virtualization in the firmware, or nested virtualization for this virtual machine';
+  return warning(`guests are emulated, about ten times slower: ${acceleration.why}`, fix);
+}
+
+function judgeNetwork({ missingNetworkPrograms: missing }: Facts): Verdict {
+  if (missing.length === 0) return ok('pasta, unshare, nsenter and ip are there');
+  const isPasta = missing.includes('pasta');
+  return warning(
+    `${missing.join(', ')} not installed: Services have no addresses inside and guests do not reach each other`,
+    `apt-get install ${isPasta ? 'passt ' : ''}util-linux iproute2`,
+  );
+}
+
+function judgeNamespaces({ userNamespaces }: Facts): Verdict {
+  if (!('missing' in userNamespaces)) return ok(userNamespaces.text);
+  return warning(userNamespaces.missing, userNamespaces.fix);
+}
+
+function judgeHome({ homeFolder, homePermissions }: Facts): Verdict {
+  if (!homePermissions) return ok(`${homeFolder}, made by virtctl up`);
+  const otherFolder = 'or set VIRT_HOME to a folder of your own';
+  if (!homePermissions.isOurs) return failed(`${homeFolder} belongs to somebody else`, `sudo chown -R $USER ${homeFolder}, ${otherFolder}`);
+  if (homePermissions.isWritableByOthers)
+    return failed(`${homeFolder} can be written by others`, `chmod go-w ${homeFolder}, ${otherFolder}`);
+  return ok(homeFolder);
+}
+
+function judgeSpace(folder: string, freeBytes: number, fix: string): Verdict {
+  const text = `${size(freeBytes)} free at ${folder}`;
+  if (freeBytes < 200 * MiB) return failed(text, fix);
+  return freeBytes < 2 * GiB ? warning(text, fix) : ok(text);
+}
+
+function judgeMemory({ availableMemoryBytes, memoryBytes }: Facts): Verdict {
+  const text = `${size(availableMemoryBytes)} of ${size(memoryBytes)} available`;
+  const fix = 'stop other programs, or give machines less memory';
+  if (availableMemoryBytes < 256 * MiB) return failed(text, fix);
+  return availableMemoryBytes < GiB ? warning(text, fix) : ok(text);
+}
+
+function judgePort({ port, cluster }: Facts): Verdict {
+  if (cluster.state === 'running') return ok('in use by the cluster');
+  if (port.isFree) return ok(`${port.number} is free`);
+  return warning(`${port.number} is taken by another program; virtctl up takes the next free one`, 'virtctl up --port NUMBER');
+}
+
+function judgeDemoImage({ demoImage }: Facts): Verdict {
+  return demoImage ? ok(demoImage) : warning('not built yet, so virtctl up --demo has nothing to boot', 'script/bootstrap');
+}
+
+function judgeCluster({ cluster }: Facts): Verdict {
+  return cluster.state === 'running' ? ok(cluster.text) : warning(cluster.text, 'virtctl up');
+}
+
+function judgeApi({ api }: Facts): Verdict {
+  if (!api) return warning('not asked: no cluster runs', 'virtctl up');
+  return 'missing' in api ? failed(api.missing, api.fix) : ok(api.text);
+}
+
+function judgeCertificate({ certificateEndsAt, now }: Facts): Verdict {
+  if (certificateEndsAt === undefined) return ok('none yet');
+  const left = certificateEndsAt - now;
+  const fix = 'virtctl down, then virtctl up, which renews it';
+  if (left <= 0) return failed(`expired ${humanDuration(-left)} ago`, fix);
+  return left < 14 * DAY_MS ? warning(`expires in ${humanDuration(left)}`, fix) : ok(`valid for ${humanDuration(left)}`);
+}
+
+function size(bytes: number): string {
+  return bytes >= 10 * GiB
+    ? `${Math.round(bytes / GiB)} GiB`
+    : bytes >= GiB
+      ? `${(bytes / GiB).toFixed(1)} GiB`
+      : `${Math.round(bytes / MiB)} MiB`;
+}

@@ -1,0 +1,150 @@
+/** Looks at this machine. No opinions: what the facts mean is in decide.ts. */
+import { spawnSync } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
+import { accessSync, constants, existsSync, readdirSync, readFileSync, statfsSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { freemem, totalmem } from 'node:os';
+import { dirname, join } from 'node:path';
+import { systemClock } from '../../base/clock.ts';
+import { humanDuration } from '../../base/duration.ts';
+import { messageOf, UserError } from '../../base/errors.ts';
+import { loadKubeconfig } from '../../client/node/kubeconfig.ts';
+import { openImageStore } from '../../images/store.ts';
+import { chooseAcceleration } from '../../qemu/accelerator.ts';
+import { findQemu } from '../../qemu/find-qemu.ts';
+import { qemuVersion } from '../../qemu/qemu-version.ts';
+import { connect } from '../connect.ts';
+import type { Context } from '../context.ts';
+import { kubeconfigPath } from '../embedded/paths.ts';
+import { lastState, runningState } from '../embedded/state.ts';
+import type { Facts, Found } from './decide.ts';
+
+const PORT = 6443;
+const DEMO_IMAGE = 'localhost/guests/tiny:latest';
+const API_PATIENCE_MS = 5_000;
+
+export async function observeHost(context: Context): Promise<Facts> {
+  const { home, cache } = context;
+  const { env, version: nodeVersion } = context.process;
+  return {
+    now: systemClock.now(),
+    nodeVersion,
+    qemu: attempt(() => {
+      const path = findQemu(env);
+      return { path, version: qemuVersion(path) };
+    }),
+    acceleration: attempt(() => chooseAcceleration(env)),
+    missingNetworkPrograms: ['pasta', 'unshare', 'nsenter', 'ip'].filter((program) => !isOnPath(program, env['PATH'])),
+    userNamespaces: userNamespaces(),
+    homeFolder: home,
+    homeFreeBytes: freeBytesAt(home),
+    cacheFolder: cache,
+    cacheFreeBytes: freeBytesAt(cache),
+    availableMemoryBytes: availableMemoryBytes(),
+    memoryBytes: totalmem(),
+    port: { number: PORT, isFree: await isFree(PORT) },
+    homePermissions: permissionsOf(home),
+    demoImage: demoImage(context),
+    cluster: clusterOf(home),
+    api: await askApi(context),
+    certificateEndsAt: certificateEndOf(home),
+  };
+}
+
+/** A UserError says what is missing; anything else that is thrown says it less well. */
+function attempt<T>(look: () => T): Found<T> {
+  try {
+    return look();
+  } catch (error) {
+    const { why, fix } = error instanceof UserError ? error : { why: undefined, fix: undefined };
+    return { missing: why ? `${messageOf(error)}: ${why}` : messageOf(error), ...(fix && { fix }) };
+  }
+}
+
+function isOnPath(program: string, path = '/usr/local/bin:/usr/bin:/bin'): boolean {
+  return path.split(':').some((folder) => {
+    try {
+      accessSync(join(folder || '.', program), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+function userNamespaces(): Facts['userNamespaces'] {
+  if (process.getuid?.() === 0) return { text: 'not needed: this is root' };
+  const { status, stderr, error } = spawnSync('unshare', ['-U', '-n', 'true'], { encoding: 'utf8', timeout: 5_000 });
+  if (status === 0) return { text: 'users may make them' };
+  return {
+    missing: `users may not make them: ${(error?.message ?? stderr ?? '').trim()}`,
+    fix: 'sudo sysctl kernel.unprivileged_userns_clone=1, or on Ubuntu kernel.apparmor_restrict_unprivileged_userns=0',
+  };
+}
+
+/** A folder that is not there yet will be made on the disk of the first parent that is. */
+function freeBytesAt(folder: string): number {
+  if (!existsSync(folder) && dirname(folder) !== folder) return freeBytesAt(dirname(folder));
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
+}
+
+function availableMemoryBytes(): number {
+  try {
+    const kilobytes = /^MemAvailable:\s+(\d+) kB/m.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1];
+    return kilobytes ? Number(kilobytes) * 1024 : freemem();
+  } catch {
+    return freemem(); // no /proc: what is free is a lower bound
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+}
+
+function permissionsOf(home: string): Facts['homePermissions'] {
+  if (!existsSync(home)) return undefined;
+  const { mode, uid } = statSync(home);
+  return { isOurs: uid === process.getuid?.(), isWritableByOthers: (mode & 0o022) !== 0 };
+}
+
+function demoImage({ home, cache }: Context): string | undefined {
+  const images = join(home, 'images');
+  if (existsSync(images) && openImageStore(images).resolve(DEMO_IMAGE)) return `${DEMO_IMAGE}, imported`;
+  const guests = join(cache, 'guests');
+  const isBuilt = existsSync(guests) && readdirSync(guests).some((name) => name.startsWith('tiny-'));
+  return isBuilt ? `${DEMO_IMAGE}, imported by virtctl up` : undefined;
+}
+
+function clusterOf(home: string): Facts['cluster'] {
+  const running = runningState(home);
+  if (running) {
+    const age = humanDuration(systemClock.now() - Date.parse(running.startedAt));
+    return { state: 'running', text: `running for ${age}, process ${running.process.pid}` };
+  }
+  return lastState(home)
+    ? { state: 'killed', text: 'was killed; guests may still run, and are found again by the next start' }
+    : { state: 'stopped', text: 'none runs with this data folder' };
+}
+
+async function askApi(context: Context): Promise<Facts['api']> {
+  if (!runningState(context.home)) return undefined;
+  try {
+    const { client, cluster } = connect(context, { kubeconfig: kubeconfigPath(context.home) });
+    const started = performance.now();
+    await client.request('/apis/kubevirt.io/v1/virtualmachines?limit=1', { signal: AbortSignal.timeout(API_PATIENCE_MS) });
+    return { text: `${cluster.server} answered in ${Math.round(performance.now() - started)} ms` };
+  } catch (error) {
+    return { missing: messageOf(error), fix: 'virtctl logs --system --tail 20' };
+  }
+}
+
+function certificateEndOf(home: string): number | undefined {
+  const path = kubeconfigPath(home);
+  const certificate = existsSync(path) ? loadKubeconfig(path).cert : undefined;
+  return certificate ? Date.parse(new X509Certificate(certificate).validTo) : undefined;
+}
