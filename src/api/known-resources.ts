@@ -12,6 +12,7 @@ import {
   SERVICES,
 } from './core/other.ts';
 import { PODS } from './core/pod.ts';
+import { PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES } from './core/volume.ts';
 import { KUBEVIRTS } from './kubevirt/kubevirt.ts';
 import { OFFLINE_VMS } from './kubevirt/offline-virtual-machine.ts';
 import { VMIRSS } from './kubevirt/replica-set.ts';
@@ -30,6 +31,8 @@ const KNOWN: readonly Resource[] = [
   NAMESPACES,
   NODES,
   OFFLINE_VMS,
+  PERSISTENT_VOLUME_CLAIMS,
+  PERSISTENT_VOLUMES,
   PODS,
   SECRETS,
   SERVICE_ACCOUNTS,

@@ -86,6 +86,7 @@ function prepareHome(home: string): void {
     ['logs', 0o700],
     ['kubelet', 0o711],
     ['images', 0o711],
+    ['volumes', 0o711],
   ] as const) {
     mkdirSync(join(home, folder), { recursive: true });
     chmodSync(join(home, folder), permissions);

@@ -11,6 +11,7 @@ import type { Client } from '../../client/client.ts';
 import { startGarbageCollector } from '../../control-plane/garbage-collector/controller.ts';
 import { startKubelet } from '../../control-plane/kubelet/start.ts';
 import { startScheduler } from '../../control-plane/scheduler/controller.ts';
+import { startVolumes } from '../../control-plane/volumes/start.ts';
 import { openImageStore } from '../../images/store.ts';
 import { startVirtApi } from '../../virt-api/start.ts';
 import { startVirtController } from '../../virt-controller/start.ts';
@@ -41,6 +42,7 @@ export async function startComponents(options: ComponentOptions): Promise<{ stop
   const nodeName = hostname().toLowerCase();
   const admin = api.clientAs(INSTALLER, ['system:masters']);
   await applyManifests(admin, join(PROJECT, 'deploy'), (object) => withCaBundle(object, pki));
+  await applyManifests(admin, join(import.meta.dirname, 'manifests'), (object) => object);
 
   const as = (user: string, component: string) => ({
     client: api.clientAs(user, groupsOf(user)),
@@ -50,6 +52,10 @@ export async function startComponents(options: ComponentOptions): Promise<{ stop
   });
   const collector = startGarbageCollector(as('system:serviceaccount:kube-system:generic-garbage-collector', 'garbage-collector'));
   const scheduler = startScheduler(as('system:kube-scheduler', 'scheduler'));
+  const volumes = startVolumes({
+    ...as('system:serviceaccount:kube-system:persistent-volume-binder', 'volumes'),
+    volumesDir: join(home, 'volumes'),
+  });
   const kubelet = await startKubelet({
     ...as(`system:node:${nodeName}`, 'kubelet'),
     nodeName,
@@ -84,7 +90,7 @@ export async function startComponents(options: ComponentOptions): Promise<{ stop
   await mirrorPod(admin, { component: 'virt-api', port: { name: 'https', number: virtApi.port } }, { nodeName, clock });
   await mirrorPod(admin, { component: 'virt-controller' }, { nodeName, clock });
   await publishEndpoint(admin, { service: 'virt-api', port: virtApi.port });
-  return { stopped: Promise.all([collector, scheduler, controller, handler.stopped, kubelet.stopped, virtApi.stopped]) };
+  return { stopped: Promise.all([collector, scheduler, volumes, controller, handler.stopped, kubelet.stopped, virtApi.stopped]) };
 }
 
 /** The kubelet passes nothing of our environment on: the launcher gets the Node that runs us, and the user's choice of accelerator. */

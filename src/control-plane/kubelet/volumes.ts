@@ -3,6 +3,13 @@ import { chmod, chown, lstat, mkdir, readlink, rename, rm, stat, symlink, writeF
 import { dirname, join } from 'node:path';
 import { CONFIG_MAPS, SECRETS } from '../../api/core/other.ts';
 import type { Container, Pod, PodVolume, VolumeMount } from '../../api/core/pod.ts';
+import {
+  ANNOTATION_PROVISIONED_BY,
+  LOCAL_PROVISIONER,
+  PERSISTENT_VOLUME_CLAIMS,
+  PERSISTENT_VOLUMES,
+  type PersistentVolume,
+} from '../../api/core/volume.ts';
 import { ApiError } from '../../base/errors.ts';
 import type { Client } from '../../client/client.ts';
 import { type FieldSource, fieldOf } from './environment.ts';
@@ -52,13 +59,14 @@ export async function prepareVolumes(options: VolumeOptions): Promise<void> {
 }
 
 async function prepareVolume(volume: PodVolume, options: VolumeOptions): Promise<string> {
-  const { name, emptyDir, image, configMap, secret, hostPath, downwardAPI } = volume;
+  const { name, emptyDir, image, configMap, secret, hostPath, downwardAPI, persistentVolumeClaim } = volume;
   const { dir, fields } = options;
   if (emptyDir) return makeEmptyDir(volumeDir(dir, 'empty-dir', name), options);
   if (image) return linkImage(volumeDir(dir, 'image', name), image.reference, options);
   if (configMap) return writeFiles(volumeDir(dir, 'configmap', name), await configMapFiles(configMap, options), options);
   if (secret) return writeFiles(volumeDir(dir, 'secret', name), await secretFiles(secret, options), options);
   if (hostPath) return linkHostPath(volumeDir(dir, 'host-path', name), hostPath);
+  if (persistentVolumeClaim) return linkClaim(volumeDir(dir, 'local-volume', name), persistentVolumeClaim.claimName, options);
   if (downwardAPI) {
     const files = (downwardAPI.items ?? []).map(({ path, fieldRef }) => [path, fieldOf(fieldRef?.fieldPath ?? '', fields)] as const);
     return writeFiles(volumeDir(dir, 'downward-api', name), new Map(files), options);
@@ -152,6 +160,30 @@ async function linkHostPath(path: string, { path: target, type = '' }: NonNullab
   if (!isRight) throw new ApiError('Invalid', `hostPath type check failed: ${target} is not a ${type}`);
   await relink(path, target);
   return path;
+}
+
+async function linkClaim(path: string, claimName: string, options: VolumeOptions): Promise<string> {
+  const volume = await volumeOfClaim(claimName, options);
+  const { hostPath, volumeMode } = volume.spec;
+  if (!hostPath || volumeMode === 'Block')
+    throw new ApiError('Invalid', `volume "${volume.metadata.name}" is no folder, which is all that the embedded kubelet mounts`);
+  await linkHostPath(path, hostPath);
+  // As fsGroup does for volumes that a provisioner made; what an administrator points at keeps its owner.
+  if (volume.metadata.annotations?.[ANNOTATION_PROVISIONED_BY] === LOCAL_PROVISIONER)
+    await giveTo(hostPath.path, options.owner, options.owner ? 0o2770 : 0o700);
+  return path;
+}
+
+async function volumeOfClaim(name: string, { pod, client }: VolumeOptions): Promise<PersistentVolume> {
+  const claim = await client.get(PERSISTENT_VOLUME_CLAIMS, { namespace: pod.metadata.namespace, name });
+  if (!claim) throw new ApiError('NotFound', `persistentvolumeclaim "${name}" not found`);
+  if (claim.metadata.deletionTimestamp) throw new ApiError('Conflict', `persistentvolumeclaim "${name}" is being deleted`);
+  const { volumeName } = claim.spec;
+  if (claim.status?.phase !== 'Bound' || !volumeName) throw new ApiError('Conflict', `persistentvolumeclaim "${name}" is not bound yet`);
+  const volume = await client.get(PERSISTENT_VOLUMES, { name: volumeName });
+  if (volume?.spec.claimRef?.uid !== claim.metadata.uid)
+    throw new ApiError('Conflict', `persistentvolumeclaim "${name}" does not hold volume "${volumeName}"`);
+  return volume as PersistentVolume; // without one there is no claimRef either
 }
 
 async function layOutMounts(container: Container, sandbox: string, volumes: ReadonlyMap<string, string>): Promise<void> {

@@ -1,0 +1,69 @@
+/** PersistentVolume, PersistentVolumeClaim and StorageClass: the fields that our components read or write. */
+
+import type { KubeObject } from '../meta.ts';
+import type { Resource } from '../resource.ts';
+import type { ObjectReference } from './event.ts';
+
+export type VolumeMode = 'Filesystem' | 'Block';
+export type PersistentVolumeClaim = KubeObject & {
+  readonly kind: 'PersistentVolumeClaim';
+  readonly spec: {
+    readonly accessModes?: readonly string[];
+    readonly volumeMode?: VolumeMode;
+    /** Undefined asks for the default class, the empty text for none. */
+    readonly storageClassName?: string;
+    readonly volumeName?: string;
+    readonly selector?: object;
+    readonly resources?: { readonly requests?: Readonly<Record<string, string>> };
+  };
+  readonly status?: {
+    readonly phase?: 'Pending' | 'Bound' | 'Lost';
+    readonly accessModes?: readonly string[];
+    readonly capacity?: Readonly<Record<string, string>>;
+  };
+};
+export type PersistentVolume = KubeObject & {
+  readonly kind: 'PersistentVolume';
+  readonly spec: {
+    readonly accessModes?: readonly string[];
+    readonly capacity?: Readonly<Record<string, string>>;
+    readonly claimRef?: ObjectReference;
+    readonly hostPath?: { readonly path: string; readonly type?: string };
+    readonly persistentVolumeReclaimPolicy?: 'Retain' | 'Delete' | 'Recycle';
+    readonly storageClassName?: string;
+    readonly volumeMode?: VolumeMode;
+  };
+  readonly status?: { readonly phase?: 'Pending' | 'Available' | 'Bound' | 'Released' | 'Failed'; readonly message?: string };
+};
+export type StorageClass = KubeObject & {
+  readonly kind: 'StorageClass';
+  readonly provisioner: string;
+  readonly reclaimPolicy?: 'Retain' | 'Delete';
+};
+
+export const PERSISTENT_VOLUME_CLAIMS: Resource<PersistentVolumeClaim> = {
+  group: '',
+  version: 'v1',
+  plural: 'persistentvolumeclaims',
+  kind: 'PersistentVolumeClaim',
+  isNamespaced: true,
+};
+export const PERSISTENT_VOLUMES: Resource<PersistentVolume> = {
+  group: '',
+  version: 'v1',
+  plural: 'persistentvolumes',
+  kind: 'PersistentVolume',
+  isNamespaced: false,
+};
+export const STORAGE_CLASSES: Resource<StorageClass> = {
+  group: 'storage.k8s.io',
+  version: 'v1',
+  plural: 'storageclasses',
+  kind: 'StorageClass',
+  isNamespaced: false,
+};
+
+/** Which provisioner made a volume. */
+export const ANNOTATION_PROVISIONED_BY = 'pv.kubernetes.io/provisioned-by';
+/** Our own: a folder on this machine for each volume. */
+export const LOCAL_PROVISIONER = 'kubevirt-ts.io/local';

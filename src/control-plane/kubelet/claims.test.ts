@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { EVENTS } from '../../api/core/event.ts';
+import { PODS } from '../../api/core/pod.ts';
+import { PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, type PersistentVolume } from '../../api/core/volume.ts';
+import { until } from '../../testing/until.ts';
+import { sh, testNode } from './node.testing.ts';
+
+const DATA = { namespace: 'default', name: 'data' };
+const volumes = [{ name: 'v', persistentVolumeClaim: { claimName: 'data' } }];
+const writer = sh('echo kept > $CONTAINER_SANDBOX_MOUNT_POINT/data/file', { volumeMounts: [{ name: 'v', mountPath: '/data' }] });
+
+/** A node with a claim that waits for the volume `v1`, which is a folder. */
+async function nodeWithClaim(t: TestContext, spec: Partial<PersistentVolume['spec']> = {}) {
+  const node = await testNode(t);
+  const { client, dir } = node;
+  const path = join(dir, 'volume');
+  const { metadata } = await client.create(PERSISTENT_VOLUME_CLAIMS, {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: DATA,
+    spec: { accessModes: ['ReadWriteOnce'], volumeName: 'v1', resources: { requests: { storage: '1Gi' } } },
+  });
+  const bind = async () => {
+    await client.create(PERSISTENT_VOLUMES, {
+      apiVersion: 'v1',
+      kind: 'PersistentVolume',
+      metadata: { name: 'v1', annotations: { 'pv.kubernetes.io/provisioned-by': 'kubevirt-ts.io/local' } },
+      spec: {
+        accessModes: ['ReadWriteOnce'],
+        capacity: { storage: '1Gi' },
+        claimRef: { ...DATA, uid: metadata.uid },
+        hostPath: { path, type: 'DirectoryOrCreate' },
+        ...spec,
+      },
+    });
+    await client.patch(PERSISTENT_VOLUME_CLAIMS, DATA, { status: { phase: 'Bound' } }, { subresource: 'status' });
+  };
+  return { ...node, path, bind };
+}
+
+test('the folder of a claim is made, mounted, and outlives the Pod', async (t) => {
+  const { bind, path, start, run, when, gone, client } = await nodeWithClaim(t);
+  await bind();
+  start();
+  await run('one', { restartPolicy: 'Never', containers: [writer], volumes });
+  await when('one', ({ status }) => status?.phase === 'Succeeded');
+  assert.equal(statSync(path).mode & 0o777, 0o700);
+  await client.delete(PODS, { namespace: 'default', name: 'one' });
+  await gone('one');
+  assert.equal(readFileSync(join(path, 'file'), 'utf8'), 'kept\n');
+});
+
+test('a Pod waits for its claim and says so', async (t) => {
+  const { bind, start, run, when, client } = await nodeWithClaim(t);
+  start();
+  await run('one', { restartPolicy: 'Never', containers: [writer], volumes });
+  const messages = async () => (await client.list(EVENTS)).items.map(({ message }) => message);
+  await until(async () => (await messages()).includes('persistentvolumeclaim "data" is not bound yet'), 'the event');
+  await bind();
+  await when('one', ({ status }) => status?.phase === 'Succeeded');
+});
+
+test('a folder that an administrator points at keeps its owner and mode', async (t) => {
+  const { bind, path, start, run, when, client } = await nodeWithClaim(t);
+  mkdirSync(path, { mode: 0o755 });
+  await bind();
+  await client.patch(PERSISTENT_VOLUMES, { name: 'v1' }, { metadata: { annotations: null } });
+  start();
+  await run('one', { restartPolicy: 'Never', containers: [writer], volumes });
+  await when('one', ({ status }) => status?.phase === 'Succeeded');
+  assert.equal(statSync(path).mode & 0o777, 0o755);
+});

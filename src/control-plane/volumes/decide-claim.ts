@@ -1,0 +1,185 @@
+/**
+ * What should happen to one PersistentVolumeClaim. First match wins among the rules that bind.
+ *
+ *   when                                              then
+ *   deleting, and no Pod uses it                      take the protection off; the volume's own rules follow
+ *   without protection                                protect it: a claim in use outlives its deletion
+ *   Bound, its volume gone                            Lost
+ *   its volume refers to it                           write down the volume, then Bound
+ *   no class named, there is a default class          name it
+ *   a free volume fits                                reserve the smallest one that does
+ *   its class is ours                                 make a volume: a folder that the kubelet creates at its first use
+ *   otherwise                                         say what it waits for
+ *
+ * Pure: no clock, no I/O, no randomness.
+ */
+import { isPodFinal, type Pod } from '../../api/core/pod.ts';
+import {
+  ANNOTATION_PROVISIONED_BY,
+  LOCAL_PROVISIONER,
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+  type StorageClass,
+} from '../../api/core/volume.ts';
+import { isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
+import { parseQuantity } from '../../base/quantity.ts';
+import { type Action, type Decision, type EventToRecord, nothingToDo } from '../../reconcile/decision.ts';
+
+export type ObservedClaim = {
+  readonly claim: PersistentVolumeClaim;
+  readonly volumes: readonly PersistentVolume[];
+  readonly classes: readonly StorageClass[];
+  /** Pods of the namespace that name the claim. */
+  readonly pods: readonly Pod[];
+  /** Where volumes that are made get their folders. */
+  readonly volumesDir: string;
+};
+
+export const CLAIM_PROTECTION = 'kubernetes.io/pvc-protection';
+export const VOLUME_PROTECTION = 'kubernetes.io/pv-protection';
+const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
+
+/** The rules above, for one claim. */
+export function decideClaim(observed: ObservedClaim): Decision {
+  const { claim, volumes } = observed;
+  const { finalizers = [], uid } = claim.metadata;
+  const isProtected = finalizers.includes(CLAIM_PROTECTION);
+  if (isDeleting(claim))
+    return isProtected && !isInUse(observed) ? withFinalizers(claim, without(finalizers), 'nobody uses it') : nothingToDo;
+  if (!isProtected) return withFinalizers(claim, [...finalizers, CLAIM_PROTECTION], 'a claim in use must outlive its deletion');
+  const mine = volumes.find(({ spec }) => spec.claimRef?.uid === uid);
+  if (claim.status?.phase === 'Bound' || claim.status?.phase === 'Lost') return afterBinding(claim, mine);
+  if (mine) return bindTo(claim, mine);
+  return find(observed);
+}
+
+function isInUse({ pods }: ObservedClaim): boolean {
+  return pods.some((pod) => !isPodFinal(pod));
+}
+
+function without(finalizers: readonly string[]): string[] {
+  return finalizers.filter((each) => each !== CLAIM_PROTECTION);
+}
+
+function withFinalizers(claim: PersistentVolumeClaim, finalizers: readonly string[], because: string): Decision {
+  return { actions: [patch(claim, { metadata: { finalizers } }, because)] };
+}
+
+function afterBinding(claim: PersistentVolumeClaim, mine: PersistentVolume | undefined): Decision {
+  if (mine || claim.status?.phase === 'Lost') return nothingToDo;
+  const message = 'Bound claim has lost its PersistentVolume. Data on the volume is lost!';
+  const event: EventToRecord = { type: 'Warning', reason: 'ClaimLost', message };
+  return { actions: [{ ...patchStatus(claim, { phase: 'Lost' }, 'its volume is gone'), event }] };
+}
+
+/** The volume already refers to the claim, so this can be repeated from any point. */
+function bindTo(claim: PersistentVolumeClaim, volume: PersistentVolume): Decision {
+  const { accessModes, capacity } = volume.spec;
+  const named: Action[] =
+    claim.spec.volumeName === volume.metadata.name
+      ? []
+      : [patch(claim, { spec: { volumeName: volume.metadata.name } }, `it gets ${volume.metadata.name}`)];
+  return { actions: [...named, patchStatus(claim, { phase: 'Bound', accessModes, capacity }, `${volume.metadata.name} is its volume`)] };
+}
+
+function find(observed: ObservedClaim): Decision {
+  const { claim, volumes, classes } = observed;
+  const { storageClassName, volumeName } = claim.spec;
+  if (storageClassName === undefined && !volumeName) {
+    const byDefault = classes.find(({ metadata }) => metadata.annotations?.[DEFAULT_CLASS] === 'true');
+    if (byDefault) {
+      const change = { spec: { storageClassName: byDefault.metadata.name } };
+      return { actions: [patch(claim, change, `${byDefault.metadata.name} is the default class`)] };
+    }
+  }
+  const [best] = volumes.filter((volume) => fits(claim, volume)).sort((a, b) => sizeOf(a) - sizeOf(b));
+  if (best) return { actions: [reserve(claim, best)] };
+  if (volumeName) return waiting('FailedBinding', `volume "${volumeName}" is not there, not free or does not fit`);
+  if (!storageClassName) return waiting('FailedBinding', 'no persistent volumes available for this claim and no storage class is set');
+  const storageClass = classes.find(({ metadata }) => metadata.name === storageClassName);
+  if (!storageClass) return failed(`storageclass.storage.k8s.io "${storageClassName}" not found`);
+  if (storageClass.provisioner !== LOCAL_PROVISIONER)
+    return waiting('ExternalProvisioning', `Waiting for a volume to be created by the external provisioner '${storageClass.provisioner}'`);
+  return provision(observed, storageClass);
+}
+
+function fits(claim: PersistentVolumeClaim, { metadata, spec, status }: PersistentVolume): boolean {
+  const { spec: wanted } = claim;
+  const reservedFor = spec.claimRef;
+  const isFree = reservedFor
+    ? !reservedFor.uid && reservedFor.name === claim.metadata.name && reservedFor.namespace === claim.metadata.namespace
+    : status?.phase === 'Available';
+  return (
+    isFree &&
+    metadata.deletionTimestamp === undefined &&
+    !wanted.selector &&
+    (wanted.volumeName ? metadata.name === wanted.volumeName : (spec.storageClassName ?? '') === (wanted.storageClassName ?? '')) &&
+    (spec.volumeMode ?? 'Filesystem') === (wanted.volumeMode ?? 'Filesystem') &&
+    (wanted.accessModes ?? []).every((mode) => spec.accessModes?.includes(mode)) &&
+    (bytesOf(spec.capacity?.['storage']) ?? 0) >= (requestOf(claim) ?? 0)
+  );
+}
+
+function reserve(claim: PersistentVolumeClaim, volume: PersistentVolume): Action {
+  const because = `it is reserved for ${claim.metadata.namespace}/${claim.metadata.name}`;
+  return patch(volume, { spec: { claimRef: referenceTo(claim) } }, because);
+}
+
+function provision({ claim, volumesDir }: ObservedClaim, storageClass: StorageClass): Decision {
+  const { accessModes, volumeMode = 'Filesystem', selector, resources } = claim.spec;
+  const name = `pvc-${claim.metadata.uid}`;
+  const storage = resources?.requests?.['storage'];
+  if (volumeMode !== 'Filesystem')
+    return failed(`class ${storageClass.metadata.name} makes folders, volumeMode ${volumeMode} is not supported`);
+  if (selector) return failed('claim.Spec.Selector is not supported for dynamic provisioning');
+  if (!storage || !(requestOf(claim) ?? 0)) return failed('the claim asks for no storage');
+  const volume: PersistentVolume = {
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: { name, annotations: { [ANNOTATION_PROVISIONED_BY]: LOCAL_PROVISIONER }, finalizers: [VOLUME_PROTECTION] },
+    spec: {
+      accessModes,
+      capacity: { storage },
+      claimRef: referenceTo(claim),
+      hostPath: { path: `${volumesDir}/${name}`, type: 'DirectoryOrCreate' },
+      persistentVolumeReclaimPolicy: storageClass.reclaimPolicy ?? 'Delete',
+      storageClassName: storageClass.metadata.name,
+      volumeMode,
+    },
+  };
+  const event: EventToRecord = { type: 'Normal', reason: 'ProvisioningSucceeded', message: `Successfully provisioned volume ${name}` };
+  return { actions: [{ do: 'create', object: volume, because: `a claim of class ${storageClass.metadata.name} has no volume`, event }] };
+}
+
+function waiting(reason: string, message: string): Decision {
+  return { actions: [{ do: 'record', because: message, event: { type: 'Normal', reason, message } }] };
+}
+
+function failed(message: string): Decision {
+  return { actions: [{ do: 'record', because: message, event: { type: 'Warning', reason: 'ProvisioningFailed', message } }] };
+}
+
+function referenceTo({ apiVersion, kind, metadata: { namespace, name, uid } }: KubeObject): object {
+  return { apiVersion, kind, namespace, name, uid };
+}
+
+/** On condition that nobody else wrote in between. */
+function patch(object: KubeObject, change: object, because: string): Action {
+  return { do: 'patch', target: refOf(object), patch: change, because, resourceVersion: object.metadata.resourceVersion };
+}
+
+function patchStatus(claim: PersistentVolumeClaim, status: object, because: string): Action {
+  return { do: 'patch', target: refOf(claim), patch: { status }, subresource: 'status', because };
+}
+
+function requestOf({ spec }: PersistentVolumeClaim): number | undefined {
+  return bytesOf(spec.resources?.requests?.['storage']);
+}
+
+function sizeOf({ spec }: PersistentVolume): number {
+  return bytesOf(spec.capacity?.['storage']) ?? Number.POSITIVE_INFINITY;
+}
+
+function bytesOf(quantity: string | undefined): number | undefined {
+  return quantity === undefined ? undefined : parseQuantity(quantity);
+}

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from '../../api/core/pod.ts';
+import { explain } from '../../reconcile/decision.ts';
+import { decideClaim, type ObservedClaim } from './decide-claim.ts';
+import { decideVolume, mayRemoveData } from './decide-volume.ts';
+import { claim, storageClass, volume } from './volume.testing.ts';
+
+const deleting = { deletionTimestamp: '2026-01-01T00:00:00Z' };
+const ours = { 'pv.kubernetes.io/provisioned-by': 'kubevirt-ts.io/local' };
+const mine = { claimRef: { uid: 'claim-1', name: 'data', namespace: 'default' } };
+const bound = { phase: 'Bound' } as const;
+
+function user(phase: 'Running' | 'Succeeded'): Pod {
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec: { containers: [] }, status: { phase } };
+}
+
+function forClaim(observed: Partial<ObservedClaim>): string[] {
+  return explain(decideClaim({ claim: claim(), volumes: [], classes: [storageClass()], pods: [], volumesDir: '/v', ...observed }));
+}
+
+const CLAIM_RULES: readonly [fact: string, observed: Partial<ObservedClaim>, expected: readonly string[]][] = [
+  [
+    'a new claim is protected first',
+    { claim: claim({}, undefined, { finalizers: [] }) },
+    ['patch PersistentVolumeClaim default/data: a claim in use must outlive its deletion'],
+  ],
+  ['a deleted claim stays while a Pod uses it', { claim: claim({}, bound, deleting), pods: [user('Running')] }, []],
+  [
+    'a deleted claim goes when its last Pod has ended',
+    { claim: claim({}, bound, deleting), pods: [user('Succeeded')] },
+    ['patch PersistentVolumeClaim default/data: nobody uses it'],
+  ],
+  [
+    'a claim without a class gets the default one',
+    { claim: claim({ storageClassName: undefined }) },
+    ['patch PersistentVolumeClaim default/data: local is the default class'],
+  ],
+  [
+    'a claim that wants no class waits for a volume without one',
+    { claim: claim({ storageClassName: '' }), volumes: [volume()] },
+    ['record event FailedBinding: no persistent volumes available for this claim and no storage class is set'],
+  ],
+  [
+    'the smallest volume that fits is taken',
+    {
+      volumes: [
+        volume({ capacity: { storage: '8Gi' } }, undefined, { name: 'big' }),
+        volume({ capacity: { storage: '512Mi' } }, undefined, { name: 'small' }),
+        volume(),
+      ],
+    },
+    ['patch PersistentVolume /v1: it is reserved for default/data'],
+  ],
+  ['a class of ours makes a volume', {}, ['create PersistentVolume /pvc-claim-1: a claim of class local has no volume']],
+  [
+    'a volume of other modes does not fit, so one is made',
+    { claim: claim({ accessModes: ['ReadWriteMany'] }), volumes: [volume()] },
+    ['create PersistentVolume /pvc-claim-1: a claim of class local has no volume'],
+  ],
+  [
+    'a volume that refers to the claim is bound to it',
+    { volumes: [volume(mine)] },
+    ['patch PersistentVolumeClaim default/data: it gets v1', 'patch PersistentVolumeClaim status default/data: v1 is its volume'],
+  ],
+  ['a bound claim is left alone', { claim: claim({ volumeName: 'v1' }, bound), volumes: [volume(mine)] }, []],
+  [
+    'a bound claim whose volume is gone is lost',
+    { claim: claim({ volumeName: 'v1' }, bound) },
+    ['patch PersistentVolumeClaim status default/data: its volume is gone'],
+  ],
+  [
+    'a class that is not there is named',
+    { classes: [] },
+    ['record event ProvisioningFailed: storageclass.storage.k8s.io "local" not found'],
+  ],
+  [
+    "somebody else's class is waited for",
+    { classes: [storageClass(true, 'example.com/nfs')] },
+    ["record event ExternalProvisioning: Waiting for a volume to be created by the external provisioner 'example.com/nfs'"],
+  ],
+  [
+    'a block volume is refused in words',
+    { claim: claim({ volumeMode: 'Block' }) },
+    ['record event ProvisioningFailed: class local makes folders, volumeMode Block is not supported'],
+  ],
+  [
+    'a claim for a volume that is taken says so',
+    { claim: claim({ volumeName: 'v1' }), volumes: [volume({ claimRef: { uid: 'other' } }, bound)] },
+    ['record event FailedBinding: volume "v1" is not there, not free or does not fit'],
+  ],
+];
+
+for (const [fact, observed, expected] of CLAIM_RULES) test(fact, () => assert.deepEqual(forClaim(observed), expected));
+
+type Case = readonly [fact: string, observed: Parameters<typeof decideVolume>[0], expected: readonly string[], removesData: boolean];
+const toDelete = { ...mine, persistentVolumeReclaimPolicy: 'Delete' } as const;
+const VOLUME_RULES: readonly Case[] = [
+  [
+    'a volume without claim is Available',
+    { volume: volume({}, {}), claim: undefined, hasFolder: false },
+    ['patch PersistentVolume status /v1: it is Available'],
+    false,
+  ],
+  [
+    'a volume with a claim is Bound',
+    { volume: volume(mine), claim: claim(), hasFolder: true },
+    ['patch PersistentVolume status /v1: it is Bound'],
+    false,
+  ],
+  [
+    'a claim of the same name and another uid is another claim',
+    { volume: volume(mine, bound), claim: claim({}, bound, { uid: 'claim-2' }), hasFolder: true },
+    ['patch PersistentVolume status /v1: it is Released'],
+    false,
+  ],
+  [
+    'a released volume of ours is deleted',
+    { volume: volume(toDelete, { phase: 'Released' }, { annotations: ours }), claim: undefined, hasFolder: true },
+    ['delete PersistentVolume /v1: its claim is gone and its reclaim policy is Delete'],
+    false,
+  ],
+  ['a released volume of others stays', { volume: volume(toDelete, { phase: 'Released' }), claim: undefined, hasFolder: true }, [], false],
+  [
+    'a deleted volume waits until its data is removed',
+    { volume: volume(toDelete, { phase: 'Released' }, { annotations: ours, ...deleting }), claim: undefined, hasFolder: true },
+    ['look again in 0.1s'],
+    true,
+  ],
+  [
+    'a deleted volume goes when its data is gone',
+    { volume: volume(toDelete, { phase: 'Released' }, { annotations: ours, ...deleting }), claim: undefined, hasFolder: false },
+    ['patch PersistentVolume /v1: no claim holds it'],
+    false,
+  ],
+  [
+    'data that is to be retained is kept when the volume goes',
+    {
+      volume: volume({ ...mine, persistentVolumeReclaimPolicy: 'Retain' }, { phase: 'Released' }, { annotations: ours, ...deleting }),
+      claim: undefined,
+      hasFolder: true,
+    },
+    ['patch PersistentVolume /v1: no claim holds it'],
+    false,
+  ],
+  [
+    'a bound volume outlives its deletion',
+    { volume: volume(toDelete, bound, { annotations: ours, ...deleting }), claim: claim(), hasFolder: true },
+    [],
+    false,
+  ],
+];
+
+for (const [fact, observed, expected, removesData] of VOLUME_RULES) {
+  test(fact, () => {
+    assert.deepEqual([explain(decideVolume(observed)), mayRemoveData(observed)], [expected, removesData]);
+  });
+}

@@ -1,0 +1,123 @@
+/** Persistent volumes on the embedded cluster: claims are bound, volumes of class `local` are folders on this machine. */
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PODS, type Pod } from '../../api/core/pod.ts';
+import {
+  PERSISTENT_VOLUME_CLAIMS,
+  PERSISTENT_VOLUMES,
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+  STORAGE_CLASSES,
+} from '../../api/core/volume.ts';
+import { fromKey, keyOf } from '../../api/meta.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import { startCache } from '../../client/cache.ts';
+import type { Client } from '../../client/client.ts';
+import { runController } from '../../reconcile/controller.ts';
+import { decideClaim, type ObservedClaim } from './decide-claim.ts';
+import { decideVolume, mayRemoveData, type ObservedVolume } from './decide-volume.ts';
+
+export type VolumesOptions = {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  /** One folder for each volume that is made here. */
+  readonly volumesDir: string;
+};
+
+const NAME = 'persistentvolume-controller';
+/** The names that `decideClaim` gives: nothing else in the folder is ever removed, whatever an object says. */
+const OUR_NAME = /^pvc-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Runs the binder and the provisioner until the signal aborts. */
+export async function startVolumes({ volumesDir, ...options }: VolumesOptions): Promise<void> {
+  const { log } = options;
+  const claims = startCache({ ...options, resource: PERSISTENT_VOLUME_CLAIMS });
+  const volumes = startCache({ ...options, resource: PERSISTENT_VOLUMES });
+  const classes = startCache({ ...options, resource: STORAGE_CLASSES });
+  const pods = startCache({ ...options, resource: PODS, indexes: { claim: claimsOf } });
+  const waiting = () =>
+    claims
+      .list()
+      .filter(({ status }) => status?.phase === 'Pending')
+      .map(({ metadata }) => keyOf(metadata));
+  const removing = new Set<string>();
+
+  const binder = runController<ObservedClaim>({
+    ...options,
+    name: NAME,
+    triggers: [
+      { cache: claims, keysOf: ({ metadata }) => [keyOf(metadata)] },
+      { cache: volumes, keysOf: (object) => claimKeysOf(object as PersistentVolume) ?? waiting() }, // the cache holds volumes only
+      { cache: classes, keysOf: waiting },
+      { cache: pods, keysOf: (object) => claimsOf(object as Pod) }, // the cache holds Pods only
+    ],
+    observe: (key) => {
+      const claim = claims.get(key);
+      return claim && { claim, volumes: volumes.list(), classes: classes.list(), pods: pods.byIndex('claim', key), volumesDir };
+    },
+    decide: decideClaim,
+    subject: ({ claim }) => claim,
+    workers: 1, // one claim after the other, so that no volume is promised twice
+  });
+  const reclaimer = runController<ObservedVolume>({
+    ...options,
+    name: NAME,
+    triggers: [
+      { cache: volumes, keysOf: ({ metadata }) => [metadata.name] },
+      { cache: claims, keysOf: (object) => volumesOf(object as PersistentVolumeClaim, volumes.list()) }, // the cache holds claims only
+    ],
+    observe: async (key) => {
+      const volume = volumes.get(key);
+      return volume && { volume, claim: await claimOf(volume), hasFolder: folderOf(volume) !== undefined };
+    },
+    decide: decideVolume,
+    subject: ({ volume }) => volume,
+    after: (observed) => {
+      if (mayRemoveData(observed)) void removeFolder(observed.volume);
+    },
+  });
+  await Promise.all([binder, reclaimer]);
+
+  /** That a claim is gone costs its data, so it is asked of the server, never taken from a copy alone. */
+  async function claimOf(volume: PersistentVolume): Promise<PersistentVolumeClaim | undefined> {
+    const [key] = claimKeysOf(volume) ?? [];
+    return key ? (claims.get(key) ?? (await options.client.get(PERSISTENT_VOLUME_CLAIMS, fromKey(key)))) : undefined;
+  }
+
+  function folderOf({ metadata, spec }: PersistentVolume): string | undefined {
+    const path = join(volumesDir, metadata.name);
+    return OUR_NAME.test(metadata.name) && spec.hostPath?.path === path && existsSync(path) ? path : undefined;
+  }
+
+  async function removeFolder(volume: PersistentVolume): Promise<void> {
+    const path = folderOf(volume);
+    if (!path || removing.has(path)) return;
+    removing.add(path);
+    try {
+      await rm(path, { recursive: true, force: true });
+      log.info('the data of a volume was removed', { object: `PersistentVolume ${volume.metadata.name}`, because: 'its claim is gone' });
+    } catch (error) {
+      log.warn('cannot remove the data of a volume, trying again', { object: `PersistentVolume ${volume.metadata.name}`, error });
+    } finally {
+      removing.delete(path);
+    }
+  }
+}
+
+function claimsOf({ metadata, spec }: Pod): string[] {
+  const names = (spec.volumes ?? []).flatMap(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? []);
+  return names.map((name) => keyOf({ namespace: metadata.namespace, name }));
+}
+
+function claimKeysOf({ spec: { claimRef } }: PersistentVolume): string[] | undefined {
+  return claimRef?.name ? [keyOf({ namespace: claimRef.namespace, name: claimRef.name })] : undefined;
+}
+
+function volumesOf({ metadata }: PersistentVolumeClaim, volumes: readonly PersistentVolume[]): string[] {
+  const key = keyOf(metadata);
+  return volumes.filter((volume) => claimKeysOf(volume)?.[0] === key).map((volume) => volume.metadata.name);
+}
