@@ -1,5 +1,5 @@
 /** The schema of a KubeVirt object: the configuration of an installation. */
-import { boolean, foreign, integer, list, object, oneOf, optional, text } from '../schema/dsl.ts';
+import { boolean, integer, list, object, oneOf, optional, text } from '../schema/dsl.ts';
 import { conditionsSchema } from './condition-schema.ts';
 
 const configurationSchema = object('How machines are run.', {
@@ -26,7 +26,13 @@ export const kubeVirtSpecSchema = object('What is installed and how it is config
   uninstallStrategy: optional(
     oneOf('What happens to machines when the installation is removed.', ['RemoveWorkloads', 'BlockUninstallIfWorkloadsExist']),
   ),
-  workloadUpdateStrategy: optional(foreign('How running machines get new components.')),
+  workloadUpdateStrategy: optional(
+    object('How running machines get new components.', {
+      workloadUpdateMethods: optional(list('The ways that may be taken, the gentlest first.', oneOf('One way.', ['LiveMigrate', 'Evict']))),
+      batchEvictionSize: optional(integer('How many machines at a time.')),
+      batchEvictionInterval: optional(text('How long to wait between them, such as 1m0s.')),
+    }),
+  ),
 });
 
 export const kubeVirtStatusSchema = object('What is known of the installation. Written by our components alone.', {

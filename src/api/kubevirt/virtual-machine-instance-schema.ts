@@ -29,5 +29,5 @@ export const vmiStatusSchema = object('What is known of the instance. Written by
   activePods: optional(mapOf('Launcher Pods by uid, and the node of each.', text('The node.'))),
   virtualMachineRevisionName: optional(text('The revision of the VirtualMachine that this instance was made from.')),
   runtimeUser: optional(integer('The user id that QEMU runs as.', { format: 'int64' })),
-  qosClass: optional(text('The quality-of-service class of the Pod.')),
+  qosClass: optional(oneOf('The quality-of-service class of the Pod.', ['Guaranteed', 'Burstable', 'BestEffort'])),
 });

@@ -1,4 +1,6 @@
 /** What a guest is made of: the spec of a VirtualMachineInstance and of the template in a VirtualMachine. */
+import type { Affinity } from '../core/affinity.ts';
+import type { Toleration } from '../core/pod.ts';
 import { boolean, foreign, integer, list, listBy, mapOf, object, oneOf, optional, quantity, type Static, text } from '../schema/dsl.ts';
 
 const BUSES = ['virtio', 'sata', 'scsi', 'usb'] as const;
@@ -116,8 +118,8 @@ export const vmiSpecSchema = object('What the guest is made of and how it is run
   ),
   startStrategy: optional(oneOf('Paused starts the guest with its processors stopped.', ['Paused'])),
   nodeSelector: optional(mapOf('Labels that the node must have.', text('The value.'))),
-  affinity: optional(foreign('Finer rules for the choice of node, as for Pods.')),
-  tolerations: optional(foreign<readonly object[]>('Taints that the Pod puts up with, as for Pods.', 'array')),
+  affinity: optional(foreign<Affinity>('Finer rules for the choice of node, as for Pods.')),
+  tolerations: optional(foreign<readonly Toleration[]>('Taints that the Pod puts up with, as for Pods.', 'array')),
   schedulerName: optional(text('Another scheduler than the default one.')),
   priorityClassName: optional(text('The priority of the Pod.')),
   evictionStrategy: optional(oneOf('What to do when the node is drained.', ['None'])),

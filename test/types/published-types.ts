@@ -1,0 +1,42 @@
+/**
+ * A check for the compiler alone: what our types let through is what KubeVirt's published types let through, so that code written against
+ * those (a web console, for one) can take our objects. Where ours say more or less there is a deviation below, with its reason.
+ */
+import type {
+  K8sIoApiCoreV1Affinity,
+  K8sIoApiCoreV1Toleration,
+  V1KubeVirt,
+  V1VirtualMachine,
+  V1VirtualMachineInstance,
+  V1VirtualMachineInstanceReplicaSet,
+} from '@kubevirt-ui-ext/kubevirt-api/kubevirt';
+import type { KubeVirt } from '../../src/api/kubevirt/kubevirt.ts';
+import type { VirtualMachineInstanceReplicaSet } from '../../src/api/kubevirt/replica-set.ts';
+import type { VirtualMachine } from '../../src/api/kubevirt/virtual-machine.ts';
+import type { VirtualMachineInstance } from '../../src/api/kubevirt/virtual-machine-instance.ts';
+
+/**
+ * Ours as the published types would say it:
+ *   readonly                dropped: the published types are not readonly, ours are everywhere
+ *   quantities              text alone: the published types do not know that 1 may be written for "1"
+ *   affinity, tolerations   as published: Kubernetes defines them, and ours are laxer because the scheduler reads what anybody wrote
+ */
+type Published<T> = [Quantity] extends [NonNullable<T>]
+  ? string
+  : T extends readonly (infer Item)[]
+    ? Published<Item>[]
+    : T extends object
+      ? { -readonly [Key in keyof T]: Key extends keyof Kubernetes ? Kubernetes[Key] : Published<T[Key]> }
+      : T;
+type Quantity = string | number;
+type Kubernetes = { affinity: K8sIoApiCoreV1Affinity; tolerations: K8sIoApiCoreV1Toleration[] };
+
+/** Does not compile unless the first is assignable to the second. */
+type Fits<Ours extends Theirs, Theirs> = Ours;
+
+export type Checked = [
+  Fits<Published<VirtualMachine>, V1VirtualMachine>,
+  Fits<Published<VirtualMachineInstance>, V1VirtualMachineInstance>,
+  Fits<Published<VirtualMachineInstanceReplicaSet>, V1VirtualMachineInstanceReplicaSet>,
+  Fits<Published<KubeVirt>, V1KubeVirt>,
+];
