@@ -32,3 +32,15 @@ export const doctor = buildCommand({
     customUsage: ['', { input: '--json', brief: 'for scripts; the exit code is 7 when something blocks' }],
   },
 });
+
+export const why = buildCommand({
+  loader: async () => (await import('./commands/why.ts')).why,
+  parameters: { flags: { ...connection, json: off('Print the answer as JSON') }, positional: machine, aliases: { n: 'namespace' } },
+  docs: {
+    brief: 'Say why a machine does not run: the first thing that blocks, the evidence and the fix',
+    customUsage: [
+      { input: 'my-vm', brief: 'looks at the machine, its instance, its Pod, its node and their events' },
+      'my-vm -n test --json',
+    ],
+  },
+});

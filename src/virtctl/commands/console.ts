@@ -52,7 +52,7 @@ async function untilRunning({ client, namespace }: ReturnType<typeof connect>, n
     if (event.type !== 'BOOKMARK' && event.type !== 'DELETED' && event.object.status?.phase === 'Running') return;
   }
   throw new UserError('VM_NOT_RUNNING', `${namespace}/${name} did not run within ${timeoutMinutes} min`, {
-    fix: `virtctl start ${name}, and kubectl describe vmi ${name} to see why it does not`,
+    fix: `virtctl start ${name}, or virtctl why ${name}`,
     exitCode: 5,
   });
 }

@@ -49,7 +49,7 @@ async function untilRunning({ client, vm, onLine }: BootOptions, namespace: stri
     if (problem || phase === 'Failed') {
       throw new UserError('VM_NOT_STARTED', `the machine ${name} does not start: ${problem?.reason ?? phase}`, {
         why: problem?.message ?? event.object.status?.reason,
-        fix: `kubectl describe vmi ${name}`,
+        fix: `virtctl why ${name}`,
       });
     }
     onLine(phase);

@@ -1,0 +1,290 @@
+/**
+ * Why a machine is as it is: the first rule that matches names what blocks, on the way VM -> VMI -> Pod -> node -> QEMU. Pure.
+ *
+ *   going away       the machine or its instance is being deleted and waits for the guest or for its grace period
+ *   node lost        its node does not report any more
+ *   QEMU             does not answer; paused by a user; paused by a full disk
+ *   running          ready; or not, with what the instance says about it
+ *   volumes          a claim that is not there, or not bound
+ *   controller       cannot make the instance or its Pod
+ *   image            cannot be fetched
+ *   placing          no node; all nodes closed; none fits
+ *   launcher         is being prepared, or failed
+ *   crash loop       the next try is later
+ *   by intention     halted, waits for a start, ended and its strategy does not start it again
+ *   starting         nothing is wrong yet
+ */
+import type { Pod } from '../../api/core/pod.ts';
+import { type RunStrategy, runStrategyOf } from '../../api/kubevirt/virtual-machine.ts';
+import { gracePeriodSecondsOf, isFinal } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { conditionOf, hasCondition, isDeleting } from '../../api/meta.ts';
+import { humanDuration } from '../../base/duration.ts';
+import { decidePlacing } from './decide-placing.ts';
+import type { Answer, Observed } from './observed.ts';
+
+type Rule = (observed: Observed) => Answer | undefined;
+
+const RULES: readonly Rule[] = [
+  goingAway,
+  nodeLost,
+  qemuSilent,
+  paused,
+  running,
+  claimMissing,
+  controllerStuck,
+  imageMissing,
+  decidePlacing,
+  launcherWaits,
+  launcherFailed,
+  crashLoop,
+  byIntention,
+  failed,
+  starting,
+];
+
+/** The answer of the first rule that has one. */
+export function decideWhy(observed: Observed): Answer {
+  for (const rule of RULES) {
+    const answer = rule(observed);
+    if (answer) return answer;
+  }
+  return blocked(
+    `${observed.name} should run, but nobody has made an instance of it`,
+    lastWarnings(observed),
+    'virtctl logs --system --tail 20',
+  );
+}
+
+function goingAway({ name, vm, vmi, pod, now }: Observed): Answer | undefined {
+  const isVmGoing = vm !== undefined && isDeleting(vm);
+  if (!vmi || isFinal(vmi)) {
+    if (!isVmGoing) return undefined;
+    return blocked(
+      `${name} is being deleted`,
+      [`finalizers: ${vm.metadata.finalizers?.join(', ') || 'none'}`],
+      'virtctl logs --system --tail 20',
+    );
+  }
+  if (!isDeleting(vmi)) return undefined;
+  const graceSeconds = vmi.metadata.deletionGracePeriodSeconds ?? gracePeriodSecondsOf(vmi);
+  const askedAt = Date.parse(pod?.metadata.deletionTimestamp ?? vmi.metadata.deletionTimestamp ?? '');
+  const leftMs = askedAt + graceSeconds * 1000 - now;
+  return blocked(
+    `${name} is being ${isVmGoing ? 'deleted' : 'stopped'} and waits for its guest to power off`,
+    [
+      `asked ${ago(now - askedAt)}, grace period ${graceSeconds}s${leftMs > 0 ? `: cut off in ${humanDuration(leftMs)} at the latest` : ' is over'}`,
+    ],
+    `wait, or cut it off: virtctl stop ${name} --force --grace-period 0`,
+  );
+}
+
+function nodeLost({ name, vmi, nodes, now }: Observed): Answer | undefined {
+  if (!vmi || isFinal(vmi)) return undefined;
+  const node = nodes?.find((each) => each.metadata.name === vmi.status?.nodeName);
+  const ready = conditionOf(node?.status?.conditions, 'Ready');
+  if (!node || !ready || ready.status === 'True') return undefined;
+  const since = ready.lastTransitionTime ? `, ${ago(now - Date.parse(ready.lastTransitionTime))}` : '';
+  return blocked(
+    `the node of ${name} does not report any more, so nobody knows how it is`,
+    [`node ${node.metadata.name}: Ready is ${ready.status}${since}: ${ready.message ?? ready.reason ?? 'no reason given'}`],
+    `bring the node back, or give it up: kubectl delete node ${node.metadata.name}`,
+  );
+}
+
+function qemuSilent({ name, vmi }: Observed): Answer | undefined {
+  const condition = conditionOf(vmi?.status?.conditions, 'Unresponsive');
+  if (condition?.status !== 'True') return undefined;
+  return blocked(
+    `QEMU of ${name} hangs`,
+    [`condition Unresponsive since ${condition.lastTransitionTime}: ${condition.reason}, ${condition.message}`],
+    `virtctl restart ${name} --force --grace-period 0`,
+  );
+}
+
+function paused({ name, vmi }: Observed): Answer | undefined {
+  const condition = conditionOf(vmi?.status?.conditions, 'Paused');
+  if (condition?.status !== 'True') return undefined;
+  const evidence = [`condition Paused since ${condition.lastTransitionTime}: ${condition.reason}, ${condition.message ?? ''}`];
+  return condition.reason === 'PausedIOError'
+    ? blocked(
+        `${name} was paused by QEMU: a disk could not be written`,
+        evidence,
+        `make space (virtctl doctor), then virtctl unpause vm ${name}`,
+      )
+    : blocked(`${name} is paused`, evidence, `virtctl unpause vm ${name}`);
+}
+
+function running({ name, vmi, now }: Observed): Answer | undefined {
+  if (vmi?.status?.phase !== 'Running') return undefined;
+  const { conditions, nodeName, interfaces, phaseTransitionTimestamps } = vmi.status;
+  const ready = conditionOf(conditions, 'Ready');
+  const since = phaseTransitionTimestamps?.find(({ phase }) => phase === 'Running')?.phaseTransitionTimestamp;
+  const address = interfaces?.map(({ ipAddress }) => ipAddress).find((each) => each !== undefined);
+  const evidence = [
+    `running on ${nodeName}${since ? ` for ${humanDuration(now - Date.parse(since))}` : ''}${address ? `, address ${address}` : ''}`,
+  ];
+  if (ready?.status !== 'False') return { isBlocked: false, what: `nothing blocks: ${name} is running`, evidence };
+  const story = [...evidence, `condition Ready is False: ${ready.reason}, ${ready.message ?? ''}`];
+  return blocked(`${name} is running but not ready`, story, `virtctl logs ${name} --tail 20`);
+}
+
+function claimMissing({ name, claims, vm, vmi }: Observed): Answer | undefined {
+  if (vmi ? isFinal(vmi) : vm && !mayStart(runStrategyOf(vm))) return undefined;
+  for (const [claim, found] of claims) {
+    if (!found)
+      return blocked(
+        `${name} needs the claim ${claim}, which does not exist`,
+        [`volume with claimName: ${claim}`],
+        `kubectl create a PersistentVolumeClaim named ${claim}`,
+      );
+    if (found.status?.phase !== 'Bound' && found.status?.phase !== undefined)
+      return blocked(
+        `${name} waits for its claim ${claim}, which has no volume yet`,
+        [`claim ${claim} is ${found.status.phase}, class ${found.spec.storageClassName ?? 'the default one'}`],
+        `kubectl describe pvc ${claim}`,
+      );
+  }
+  return undefined;
+}
+
+function controllerStuck({ name, vm, vmi }: Observed): Answer | undefined {
+  const failure = conditionOf(vm?.status?.conditions, 'Failure');
+  const stuck = failure?.status === 'True' ? failure : conditionOf(vmi?.status?.conditions, 'Synchronized');
+  if (!stuck || (stuck.type === 'Synchronized' && (stuck.status !== 'False' || isImageReason(stuck.reason)))) return undefined;
+  const [what, where] = stuck === failure ? ['an instance', 'VM'] : ['a Pod', 'VMI'];
+  return blocked(
+    `${what} of ${name} cannot be made`,
+    [`condition ${stuck.type} of the ${where}: ${stuck.reason}, ${stuck.message ?? ''}`],
+    'change what the message names; it is tried again by itself',
+  );
+}
+
+function isImageReason(reason: string | undefined): boolean {
+  return reason === 'ErrImagePull' || reason === 'ImagePullBackOff';
+}
+
+function imageMissing({ name, vmi, pod }: Observed): Answer | undefined {
+  const condition = conditionOf(vmi?.status?.conditions, 'Synchronized');
+  if (!vmi || isFinal(vmi) || condition?.status !== 'False' || !isImageReason(condition.reason)) return undefined;
+  const images = (vmi.spec.volumes ?? []).flatMap((volume) => volume.containerDisk?.image ?? volume.registryDisk?.image ?? []);
+  const isLocal = images.some((image) => image.startsWith('localhost/'));
+  return blocked(
+    `${name} waits for an image that cannot be fetched`,
+    [`${condition.reason}: ${condition.message ?? ''}`, `images: ${images.join(', ')}`, ...(pod ? [`Pod ${pod.metadata.name}`] : [])],
+    isLocal
+      ? 'images under localhost/ are never fetched: correct the name in the manifest, or put the image there first (script/bootstrap builds the demo guests)'
+      : 'correct the name in the manifest, or make the registry reachable; it is tried again by itself',
+  );
+}
+
+function launcherWaits({ name, vmi, pod, now }: Observed): Answer | undefined {
+  if (!vmi || isFinal(vmi) || !pod?.spec.nodeName) return undefined;
+  const waiting = statesOf(pod).find(({ waiting }) => waiting)?.waiting;
+  if (!waiting || waiting.reason === 'ContainerCreating') return undefined;
+  const age = ago(now - Date.parse(pod.metadata.creationTimestamp ?? ''));
+  return blocked(
+    `the Pod of ${name} cannot start`,
+    [`Pod ${pod.metadata.name}, made ${age}: ${waiting.reason}, ${waiting.message ?? ''}`],
+    `kubectl describe pod ${pod.metadata.name}`,
+  );
+}
+
+function statesOf(pod: Pod) {
+  const { initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {};
+  return [...initContainerStatuses, ...containerStatuses].flatMap(({ state }) => state ?? []);
+}
+
+function launcherFailed({ name, vmi, pod }: Observed): Answer | undefined {
+  if (!vmi || isFinal(vmi) || !pod) return undefined;
+  const ended = statesOf(pod).find(({ terminated }) => terminated && terminated.exitCode !== 0)?.terminated;
+  if (!ended) return undefined;
+  return blocked(
+    `QEMU of ${name} did not start`,
+    [`Pod ${pod.metadata.name} ended with ${ended.exitCode} (${ended.reason}): ${ended.message ?? 'no message'}`],
+    `kubectl logs ${pod.metadata.name}`,
+  );
+}
+
+function crashLoop(observed: Observed): Answer | undefined {
+  const { name, vm, vmi, now } = observed;
+  const failure = vm?.status?.startFailure;
+  if (!vm || !failure?.consecutiveFailCount || (vmi && !isFinal(vmi)) || !mayStart(runStrategyOf(vm))) return undefined;
+  const waitMs = Date.parse(failure.retryAfterTimestamp ?? '') - now;
+  const next = waitMs > 0 ? `the next try is in ${humanDuration(waitMs)}, at ${failure.retryAfterTimestamp}` : 'the next try is due';
+  return blocked(
+    `${name} fails to start again and again`,
+    [`${failure.consecutiveFailCount} failures in a row; ${next}`, ...lastShutdown(observed), ...lastWarnings(observed)],
+    `mend the cause above; virtctl start ${name} tries at once`,
+  );
+}
+
+function mayStart(strategy: RunStrategy): boolean {
+  return strategy !== 'Halted' && strategy !== 'Manual';
+}
+
+function byIntention(observed: Observed): Answer | undefined {
+  const { name, vm, vmi } = observed;
+  if (!vm || (vmi && !isFinal(vmi))) return undefined;
+  const strategy = runStrategyOf(vm);
+  if (strategy === 'Always' || vm.status?.stateChangeRequests?.some(({ action }) => action === 'Start')) return undefined;
+  const evidence = [
+    `run strategy ${strategy}${vm.spec.running === undefined ? '' : ` (running: ${vm.spec.running})`}`,
+    ...lastShutdown(observed),
+  ];
+  if (strategy === 'Halted' || (strategy === 'Manual' && !vmi))
+    return blocked(`${name} is stopped, as its run strategy says`, evidence, `virtctl start ${name}`);
+  if (vmi?.status?.phase === 'Failed' && strategy === 'RerunOnFailure') return undefined;
+  if (!vmi && strategy !== 'Once') return undefined;
+  return blocked(
+    `the guest of ${name} ended, and its run strategy does not start it again`,
+    evidence,
+    strategy === 'Once' ? `kubectl delete vmi ${name}, or another run strategy` : `virtctl start ${name}`,
+  );
+}
+
+function failed(observed: Observed): Answer | undefined {
+  const { name, vm, vmi } = observed;
+  if (!vmi || !isFinal(vmi)) return undefined;
+  const { phase, reason } = vmi.status ?? {};
+  const evidence = [`phase ${phase}${reason ? `, ${reason}` : ''}`, ...lastWarnings(observed)];
+  if (vm) return blocked(`the guest of ${name} ended and is about to be started again`, evidence, 'wait a moment');
+  return blocked(
+    `the guest of ${name} ended, and an instance runs only once`,
+    evidence,
+    `kubectl delete vmi ${name}, then create it again`,
+  );
+}
+
+function starting({ name, vmi, pod, now }: Observed): Answer | undefined {
+  if (!vmi) return undefined;
+  const { phase = 'Pending', phaseTransitionTimestamps } = vmi.status ?? {};
+  const at =
+    phaseTransitionTimestamps?.find((stamp) => stamp.phase === phase)?.phaseTransitionTimestamp ?? vmi.metadata.creationTimestamp ?? '';
+  const evidence = [
+    `phase ${phase} for ${humanDuration(now - Date.parse(at))}`,
+    pod ? `Pod ${pod.metadata.name} is ${pod.status?.phase ?? 'new'}` : 'no Pod yet',
+  ];
+  return { isBlocked: false, what: `nothing blocks yet: ${name} is starting`, evidence, fix: `virtctl console ${name}` };
+}
+
+function lastShutdown({ vm }: Observed): string[] {
+  const condition = conditionOf(vm?.status?.conditions, 'LastShutdown');
+  return condition && hasCondition(vm?.status?.conditions, 'LastShutdown')
+    ? [`last shutdown ${condition.lastTransitionTime}: ${condition.reason}, ${condition.message ?? ''}`]
+    : [];
+}
+
+function lastWarnings({ events, now }: Observed): string[] {
+  return events
+    .filter(({ type }) => type === 'Warning')
+    .slice(-3)
+    .map(({ reason, message, lastTimestamp }) => `event ${reason}, ${ago(now - Date.parse(lastTimestamp))}: ${message}`);
+}
+
+function ago(ms: number): string {
+  return `${humanDuration(ms)} ago`;
+}
+
+function blocked(what: string, evidence: readonly string[], fix: string): Answer {
+  return { isBlocked: true, what, evidence, fix };
+}
