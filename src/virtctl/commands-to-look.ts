@@ -44,3 +44,19 @@ export const why = buildCommand({
     ],
   },
 });
+
+export const ls = buildCommand({
+  loader: async () => (await import('./commands/ls.ts')).ls,
+  parameters: {
+    flags: {
+      ...connection,
+      allNamespaces: off('The machines of all namespaces'),
+      output: { kind: 'enum', values: ['wide', 'json', 'yaml', 'name'], brief: 'More columns, or another format', optional: true },
+    },
+    aliases: { n: 'namespace', A: 'allNamespaces', o: 'output' },
+  },
+  docs: {
+    brief: 'List virtual machines',
+    customUsage: ['', { input: '-A -o wide', brief: 'of all namespaces, with processors, memory and image' }, '-n test -o json'],
+  },
+});

@@ -1,0 +1,39 @@
+/** The machines of a namespace, or of all. */
+import { VMS } from '../../api/kubevirt/virtual-machine.ts';
+import { VMIS } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { systemClock } from '../../base/clock.ts';
+import { type ConnectionFlags, connect } from '../connect.ts';
+import type { Context } from '../context.ts';
+import { machineRows } from '../ls/rows.ts';
+import { renderTable } from '../table.ts';
+
+export type OutputFormat = 'wide' | 'json' | 'yaml' | 'name';
+type ListFlags = ConnectionFlags & { readonly allNamespaces: boolean; readonly output?: OutputFormat };
+
+export async function ls(this: Context, flags: ListFlags): Promise<void> {
+  const { client, namespace: ours } = connect(this, flags);
+  const { stdout, stderr } = this.process;
+  const where = flags.allNamespaces ? {} : { namespace: ours };
+  const { items: vms } = await client.list(VMS, where);
+  const list = { apiVersion: 'v1', kind: 'List', metadata: {}, items: vms };
+  switch (flags.output) {
+    case 'json':
+      stdout.write(`${JSON.stringify(list, null, 2)}\n`);
+      return;
+    case 'yaml':
+      stdout.write((await import('yaml')).stringify(list, { lineWidth: 0, aliasDuplicateObjects: false }));
+      return;
+    case 'name':
+      for (const vm of vms) stdout.write(`virtualmachine.kubevirt.io/${vm.metadata.name}\n`);
+      return;
+    case 'wide':
+    case undefined: {
+      const { items: vmis } = await client.list(VMIS, where);
+      const isWide = flags.output === 'wide';
+      if (vms.length + vmis.length > 0)
+        stdout.write(renderTable(machineRows({ vms, vmis, now: systemClock.now(), isWide, isAcross: flags.allNamespaces })));
+      else
+        stderr.write(`there are no machines ${flags.allNamespaces ? 'in any namespace' : `in namespace ${ours}`}; virtctl run makes one\n`);
+    }
+  }
+}
