@@ -6,6 +6,7 @@ import { FRONT_PROXY_NAME, type Pki } from '../base/node/pki.ts';
 import type { Peer } from '../base/node/verified-peer.ts';
 import { startWebServer, type Upgrade, type WebServer } from '../base/node/web-server.ts';
 import type { Client } from '../client/client.ts';
+import { answerReview, isReviewPath } from './admission/answer-review.ts';
 import { group, groupList, resourceList, versionInfo } from './discovery.ts';
 import { userBehind } from './front-proxy.ts';
 import { type Found, findRoute, SUBRESOURCE_VERSIONS, SUBRESOURCES_GROUP } from './routes.ts';
@@ -49,6 +50,7 @@ export async function startVirtApi(options: VirtApiOptions): Promise<VirtApi> {
     async handle(request, peer) {
       const { pathname } = new URL(request.url);
       if (OPEN_PATHS.includes(pathname)) return new Response('ok');
+      if (isReviewPath(pathname)) return answerReview(request, pathname); // webhooks are called without a client certificate
       const user = userBehind({ peer, allowedNames, remoteUser: request.headers.get('x-remote-user') });
       return discoveryAnswer(pathname, options) ?? answer({ request, pathname, user }, options);
     },

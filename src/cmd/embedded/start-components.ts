@@ -50,6 +50,15 @@ export async function startComponents(options: ComponentOptions): Promise<{ stop
     log: log.with({ component }),
     signal,
   });
+  // First of all: every write of an instance asks its webhooks.
+  const virtApi = await startVirtApi({
+    ...as('system:serviceaccount:kubevirt:kubevirt-apiserver', 'virt-api'),
+    pki,
+    host: '127.0.0.1',
+    port: 0,
+    version: VERSION,
+  });
+  await publishEndpoint(admin, { service: 'virt-api', port: virtApi.port });
   const collector = startGarbageCollector(as('system:serviceaccount:kube-system:generic-garbage-collector', 'garbage-collector'));
   const scheduler = startScheduler(as('system:kube-scheduler', 'scheduler'));
   const volumes = startVolumes({
@@ -77,19 +86,11 @@ export async function startComponents(options: ComponentOptions): Promise<{ stop
     host: '127.0.0.1',
     port: 0,
   });
-  const virtApi = await startVirtApi({
-    ...as('system:serviceaccount:kubevirt:kubevirt-apiserver', 'virt-api'),
-    pki,
-    host: '127.0.0.1',
-    port: 0,
-    version: VERSION,
-  });
   await untilNode(admin, { nodeName, isAsWanted: (node) => node.metadata.labels?.[LABEL_SCHEDULABLE] === 'true', signal });
 
   await mirrorPod(admin, { component: 'virt-handler', port: { name: 'console', number: handler.consolePort } }, { nodeName, clock });
   await mirrorPod(admin, { component: 'virt-api', port: { name: 'https', number: virtApi.port } }, { nodeName, clock });
   await mirrorPod(admin, { component: 'virt-controller' }, { nodeName, clock });
-  await publishEndpoint(admin, { service: 'virt-api', port: virtApi.port });
   return { stopped: Promise.all([collector, scheduler, volumes, controller, handler.stopped, kubelet.stopped, virtApi.stopped]) };
 }
 
@@ -112,9 +113,11 @@ async function untilNode(
 
 /** The authority behind virt-api is made on this machine, so the manifest cannot know it. */
 function withCaBundle(object: KubeObject, pki: Pki): KubeObject {
-  if (object.kind !== 'APIService') return object;
-  const { spec } = object as KubeObject & { spec: object };
-  return { ...object, spec: { ...spec, caBundle: Buffer.from(pki.kubevirtCa).toString('base64') } } as KubeObject;
+  const caBundle = Buffer.from(pki.kubevirtCa).toString('base64');
+  const { kind, spec, webhooks } = object as KubeObject & { spec?: object; webhooks?: readonly { clientConfig: object }[] };
+  if (kind === 'APIService') return { ...object, spec: { ...spec, caBundle } } as KubeObject;
+  if (!webhooks) return object;
+  return { ...object, webhooks: webhooks.map((each) => ({ ...each, clientConfig: { ...each.clientConfig, caBundle } })) } as KubeObject;
 }
 
 function groupsOf(user: string): readonly string[] {

@@ -1,0 +1,258 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { isObject, type JsonObject, mergePatch } from '../../base/json.ts';
+import { answerReview } from './answer-review.ts';
+
+const TEMPLATE = {
+  spec: {
+    domain: { resources: { requests: { memory: '64M' } }, devices: { disks: [{ name: 'root' }] } },
+    volumes: [{ name: 'root', containerDisk: { image: 'x:1' } }],
+  },
+};
+const VM: JsonObject = {
+  apiVersion: 'kubevirt.io/v1',
+  kind: 'VirtualMachine',
+  metadata: { name: 'db' },
+  spec: { runStrategy: 'Always', template: TEMPLATE },
+};
+const VMI: JsonObject = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', metadata: { name: 'db' }, spec: TEMPLATE.spec };
+const USER = 'ada';
+const CONTROLLER = 'system:serviceaccount:kubevirt:kubevirt-controller';
+const COLLECTOR = 'system:serviceaccount:kube-system:generic-garbage-collector';
+const OWNED = {
+  metadata: { ownerReferences: [{ apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachine', name: 'db', uid: '1', controller: true }] },
+};
+
+type Asked = { object: JsonObject; old?: JsonObject; user?: string };
+type Answer = {
+  allowed: boolean;
+  warnings?: string[];
+  patch?: string;
+  status?: { code: number; message: string; details: { causes: { field: string }[] } };
+};
+
+async function ask(path: string, { object, old, user = USER }: Asked): Promise<Answer> {
+  const request = { uid: 'u1', operation: old ? 'UPDATE' : 'CREATE', userInfo: { username: user }, object, oldObject: old ?? null };
+  const body = JSON.stringify({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', request });
+  const response = await answerReview(new Request(`https://virt-api${path}`, { method: 'POST', body }), path);
+  const answer = ((await response.json()) as { response: Answer & { uid: string } }).response;
+  assert.equal(answer.uid, 'u1');
+  return answer;
+}
+const changed = (object: JsonObject, ...patches: JsonObject[]): JsonObject =>
+  patches.reduce((value, patch) => mergePatch(value, patch) as JsonObject, object);
+const fields = ({ status }: Answer): string[] => (status?.details.causes ?? []).map(({ field }) => field);
+const patchOf = ({ patch }: Answer): { op: string; path: string; value?: unknown }[] =>
+  patch ? JSON.parse(Buffer.from(patch, 'base64').toString()) : [];
+
+describe('VirtualMachine', () => {
+  const review = (asked: Asked) => ask('/validate/virtualmachines', asked);
+
+  test('a good one is taken without a word', async () => {
+    assert.deepEqual(await review({ object: VM }), { uid: 'u1', allowed: true, warnings: [] });
+  });
+  test('running and runStrategy exclude each other', async () => {
+    assert.deepEqual(fields(await review({ object: changed(VM, { spec: { running: true } }) })), ['spec.running']);
+  });
+  test('one of running and runStrategy is required', async () => {
+    assert.deepEqual(fields(await review({ object: changed(VM, { spec: { runStrategy: null } }) })), ['spec.runStrategy']);
+  });
+  test('running alone is taken with a warning', async () => {
+    const answer = await review({ object: changed(VM, { spec: { runStrategy: null, running: false } }) });
+    assert.deepEqual(answer.warnings, ['spec.running is deprecated, please use spec.runStrategy instead']);
+  });
+  test('a template is required', async () => {
+    assert.deepEqual(fields(await review({ object: changed(VM, { spec: { template: null } }) })), ['spec.template']);
+  });
+  test('too little memory to boot is taken with a warning', async () => {
+    const object = changed(VM, { spec: { template: { spec: { domain: { resources: { requests: { memory: '8Mi' } } } } } } });
+    assert.match((await review({ object })).warnings?.[0] ?? '', /^spec\.template\.spec\.domain\.resources\.requests\.memory: 8Mi is less/);
+  });
+  test('every cause is told at once, in a message that names the object', async () => {
+    const object = changed(VM, {
+      spec: { runStrategy: null, template: { spec: { hostname: '-', volumes: [{ name: 'roto', containerDisk: { image: 'x' } }] } } },
+    });
+    const { status } = await review({ object });
+    assert.equal(status?.code, 422);
+    assert.match(
+      status?.message ?? '',
+      /^VirtualMachine\.kubevirt\.io "db" is invalid: \[spec\.runStrategy: .*spec\.template\.spec\.hostname: .*did you mean "roto"\?\]$/,
+    );
+  });
+  test('labels of the template must be labels', async () => {
+    const object = changed(VM, { spec: { template: { metadata: { labels: { a: 'not a value' } } } } });
+    assert.deepEqual(fields(await review({ object })), ['spec.template.metadata.labels[a]']);
+  });
+  test('reserved labels are refused in the template, too', async () => {
+    const object = changed(VM, { spec: { template: { metadata: { labels: { 'kubevirt.io/nodeName': 'n1' } } } } });
+    assert.deepEqual(fields(await review({ object })), ['spec.template.metadata.labels[kubevirt.io/nodeName]']);
+  });
+  test('annotations of the template are texts', async () => {
+    const object = changed(VM, { spec: { template: { metadata: { annotations: { a: 1 } } } } });
+    assert.deepEqual(fields(await review({ object })), ['spec.template.metadata.annotations[a]']);
+  });
+  test('what was wrong before does not lock the object', async () => {
+    const old = changed(VM, { spec: { template: { spec: { hostname: '-' } } } });
+    const object = changed(old, { spec: { template: { spec: { subdomain: 'fine' } } } });
+    assert.equal((await review({ object, old })).allowed, true);
+  });
+  test('but nothing may get worse', async () => {
+    const old = changed(VM, { spec: { template: { spec: { hostname: '-' } } } });
+    const object = changed(old, { spec: { template: { spec: { subdomain: '-' } } } });
+    assert.deepEqual(fields(await review({ object, old })), ['spec.template.spec.subdomain']);
+  });
+  test('an old fault may move to another place in its list', async () => {
+    const cause = { name: 'a', containerDisk: { image: 'x' }, emptyDisk: { capacity: '1Gi' } };
+    const [first] = TEMPLATE.spec.volumes;
+    const old = changed(VM, { spec: { template: { spec: { volumes: [cause, first] } } } });
+    const object = changed(VM, { spec: { template: { spec: { volumes: [first, cause] } } } });
+    assert.equal((await review({ object, old })).allowed, true);
+  });
+  test('finalizers can be taken off a deleted object, whatever is wrong with it', async () => {
+    const old = changed(VM, { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['a'] }, spec: { runStrategy: null } });
+    assert.equal((await review({ object: changed(old, { metadata: { finalizers: null } }), old })).allowed, true);
+  });
+});
+
+describe('VirtualMachineInstance', () => {
+  const review = (asked: Asked) => ask('/validate/virtualmachineinstances', asked);
+
+  test('its spec is fixed for users', async () => {
+    const object = changed(VMI, { spec: { hostname: 'other' } });
+    assert.deepEqual(fields(await review({ object, old: VMI })), ['spec']);
+  });
+  test('its spec may be changed by a component', async () => {
+    assert.equal((await review({ object: changed(VMI, { spec: { hostname: 'other' } }), old: VMI, user: CONTROLLER })).allowed, true);
+  });
+  test('a user cannot give it a reserved label', async () => {
+    for (const name of ['created-by', 'migrationJobUID', 'nodeName', 'migrationTargetNodeName', 'schedulable', 'install-strategy']) {
+      const object = changed(VMI, { metadata: { labels: { [`kubevirt.io/${name}`]: 'x' } } });
+      assert.deepEqual(fields(await review({ object })), [`metadata.labels[kubevirt.io/${name}]`]);
+      assert.equal((await review({ object, user: CONTROLLER })).allowed, true);
+    }
+  });
+  test('a user cannot take a reserved label away', async () => {
+    const old = changed(VMI, { metadata: { labels: { 'kubevirt.io/nodeName': 'n1' } } });
+    assert.deepEqual(fields(await review({ object: VMI, old })), ['metadata.labels[kubevirt.io/nodeName]']);
+  });
+  test('a user may label an instance that has a reserved label', async () => {
+    const old = changed(VMI, { metadata: { labels: { 'kubevirt.io/nodeName': 'n1' } } });
+    assert.equal((await review({ object: changed(old, { metadata: { labels: { mine: 'x' } } }), old })).allowed, true);
+  });
+  test('a user can neither set nor take away an owner of ours', async () => {
+    const owned = changed(VMI, OWNED);
+    assert.deepEqual(fields(await review({ object: owned })), ['metadata.ownerReferences']);
+    assert.deepEqual(fields(await review({ object: VMI, old: owned })), ['metadata.ownerReferences']);
+  });
+  test('the garbage collector can take an owner away', async () => {
+    assert.equal((await review({ object: VMI, old: changed(VMI, OWNED), user: COLLECTOR })).allowed, true);
+  });
+  test("an owner of another group is nobody else's business", async () => {
+    const object = changed(VMI, { metadata: { ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'x', uid: '1' }] } });
+    assert.equal((await review({ object })).allowed, true);
+  });
+});
+
+describe('defaults of a VirtualMachineInstance', () => {
+  const review = (asked: Asked) => ask('/mutate/virtualmachineinstances', asked);
+  const at = (path: string, answer: Answer): unknown => patchOf(answer).find((each) => each.path === path)?.value;
+
+  test('a new one is completed', async () => {
+    const answer = await review({ object: VMI });
+    const spec = at('/spec', answer) as { domain: JsonObject };
+    const { firmware } = spec.domain;
+    assert.match(String(isObject(firmware) && firmware['uuid']), /^[0-9a-f-]{36}$/);
+    assert.deepEqual(changed(spec, { domain: { firmware: null } }), {
+      domain: {
+        machine: { type: 'q35' },
+        cpu: { cores: 1, sockets: 1, threads: 1, model: 'host-model' },
+        memory: { guest: '64M' },
+        resources: { requests: { memory: '64M' } },
+        devices: { disks: [{ name: 'root', disk: { bus: 'sata' } }], interfaces: [{ name: 'default', masquerade: {} }] },
+      },
+      networks: [{ name: 'default', pod: {} }],
+      volumes: [{ name: 'root', containerDisk: { image: 'x:1', imagePullPolicy: 'IfNotPresent' } }],
+    });
+    assert.deepEqual(at('/metadata/finalizers', answer), ['kubevirt.io/foregroundDeleteVirtualMachine']);
+  });
+  test('a user cannot bring a status along', async () => {
+    const answer = await review({ object: changed(VMI, { status: { phase: 'Running' } }) });
+    assert.deepEqual(
+      patchOf(answer).filter(({ path }) => path === '/status'),
+      [{ op: 'remove', path: '/status' }],
+    );
+  });
+  test('a component can', async () => {
+    const answer = await review({ object: changed(VMI, { status: { phase: 'Pending' } }), user: CONTROLLER });
+    assert.deepEqual(
+      patchOf(answer).filter(({ path }) => path === '/status'),
+      [],
+    );
+  });
+  test('a status that a user changes is put back', async () => {
+    const old = changed(VMI, { status: { phase: 'Running' } });
+    for (const status of [{ phase: 'Failed' }, null]) {
+      assert.deepEqual(patchOf(await review({ object: changed(old, { status }), old })), [
+        { op: 'add', path: '/status', value: { phase: 'Running' } },
+      ]);
+    }
+  });
+  test('a status that a component changes is kept', async () => {
+    const old = changed(VMI, { status: { phase: 'Running' } });
+    assert.deepEqual(patchOf(await review({ object: changed(old, { status: { phase: 'Failed' } }), old, user: CONTROLLER })), []);
+  });
+  test('the manifest it was made from is no change of its spec', async () => {
+    const stored = changed(VMI, { spec: null });
+    stored['spec'] = at('/spec', await review({ object: VMI }));
+    const again = changed(stored, { spec: null });
+    again['spec'] = VMI['spec'];
+    assert.deepEqual(at('/spec', await review({ object: again, old: stored })), stored['spec']);
+  });
+  test('what is not shaped like an instance is left to the schema', async () => {
+    for (const spec of [
+      {},
+      { domain: 'x' },
+      { domain: { devices: { disks: 'x' } } },
+      { domain: { devices: {}, cpu: 5, memory: [], firmware: 1 }, volumes: [5] },
+    ]) {
+      assert.equal((await review({ object: { ...VMI, spec } })).allowed, true);
+    }
+  });
+});
+
+describe('other kinds', () => {
+  const set = {
+    metadata: { name: 'web' },
+    spec: { selector: { matchLabels: { a: 'b' } }, template: { ...TEMPLATE, metadata: { labels: { a: 'b' } } } },
+  };
+
+  test('a replica set whose selector fits its template is taken', async () => {
+    assert.equal((await ask('/validate/virtualmachineinstancereplicasets', { object: set })).allowed, true);
+  });
+  test('a replica set must select its own instances', async () => {
+    const object = changed(set, { spec: { selector: { matchLabels: { a: 'c' } } } });
+    assert.deepEqual(fields(await ask('/validate/virtualmachineinstancereplicasets', { object })), ['spec.template.metadata.labels']);
+  });
+  test('a replica set must not select everything', async () => {
+    const object = changed(set, { spec: { selector: { matchLabels: null } } });
+    assert.deepEqual(fields(await ask('/validate/virtualmachineinstancereplicasets', { object })), ['spec.selector']);
+  });
+  for (const plural of ['offlinevirtualmachines', 'virtualmachineinstanceconfigs']) {
+    test(`the template of ${plural} is checked`, async () => {
+      const object = { metadata: { name: 'x' }, spec: { template: changed(TEMPLATE, { spec: { hostname: '-' } }) } };
+      assert.deepEqual(fields(await ask(`/validate/${plural}`, { object })), ['spec.template.spec.hostname']);
+    });
+  }
+});
+
+describe('the protocol', () => {
+  const post = (body: string) => answerReview(new Request('https://virt-api/x', { method: 'POST', body }), '/validate/virtualmachines');
+
+  test('what is no AdmissionReview is a bad request', async () => {
+    for (const body of ['', '{', '{}', '[]', 'null', '{"kind":"AdmissionReview"}', '{"kind":"AdmissionReview","request":{}}'])
+      await assert.rejects(post(body), { name: 'ApiError', reason: 'BadRequest' });
+  });
+  test('only POST is possible', async () => {
+    await assert.rejects(answerReview(new Request('https://virt-api/x'), '/validate/virtualmachines'), { reason: 'MethodNotAllowed' });
+  });
+});

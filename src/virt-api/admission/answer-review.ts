@@ -1,0 +1,75 @@
+/** The webhooks of virt-api: `/validate/RESOURCE` for every kind in the table, `/mutate/virtualmachineinstances`. */
+import { randomUUID } from 'node:crypto';
+import { VMIS } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { isDeleting } from '../../api/meta.ts';
+import { causesText } from '../../base/causes.ts';
+import { ApiError, type StatusCause } from '../../base/errors.ts';
+import { deepEqual, type JsonObject } from '../../base/json.ts';
+import { type AdmissionRequest, admissionRequestOf, isComponent } from './admission-request.ts';
+import { decideMutation } from './decide-mutation.ts';
+import { ADMITTED_KINDS, type AdmittedKind } from './kinds-table.ts';
+import { newCauses } from './ratchet.ts';
+
+type Answer = (request: AdmissionRequest) => JsonObject;
+
+/** The API server takes objects of up to 3 MiB, and a review holds two of them. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+const ANSWERS: ReadonlyMap<string, Answer> = new Map([
+  ...ADMITTED_KINDS.map((kind): [string, Answer] => [`/validate/${kind.resource.plural}`, (request) => validated(kind, request)]),
+  [`/mutate/${VMIS.plural}`, mutated],
+]);
+
+/** True for a path that the API server asks for a review under. */
+export function isReviewPath(pathname: string): boolean {
+  return ANSWERS.has(pathname);
+}
+
+/** Answers an AdmissionReview with one. */
+export async function answerReview(request: Request, pathname: string): Promise<Response> {
+  const answer = ANSWERS.get(pathname);
+  if (!answer) throw new ApiError('NotFound', 'the server could not find the requested resource');
+  if (request.method !== 'POST') throw new ApiError('MethodNotAllowed', `${request.method} is not possible here, only POST`);
+  const review = admissionRequestOf(await jsonOf(request));
+  return Response.json({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', response: { uid: review.uid, ...answer(review) } });
+}
+
+function validated(kind: AdmittedKind, request: AdmissionRequest): JsonObject {
+  const { object, oldObject } = request;
+  if (!object) return { allowed: true };
+  const isSame = oldObject !== undefined && deepEqual(object['spec'], oldObject['spec']);
+  // Whoever takes the finalizers off a deleted object must not be held up by what is wrong with it.
+  const isSettled = isSame || isDeleting(object);
+  const wrong = isSettled ? [] : newCauses(kind.validate(object), oldObject ? kind.validate(oldObject) : []);
+  const causes = [...(kind.validateChange?.(request) ?? []), ...wrong];
+  if (causes.length > 0) return denied(kind, object.metadata.name, causes);
+  return { allowed: true, warnings: isSettled ? [] : (kind.warn?.(object) ?? []) };
+}
+
+function denied({ resource: { kind, group } }: AdmittedKind, name: string, causes: readonly StatusCause[]): JsonObject {
+  const message = `${kind}.${group} "${name}" is invalid: ${causesText(causes)}`;
+  // kubectl prints the causes one by one when it finds them in an Invalid answer.
+  return { allowed: false, status: { status: 'Failure', code: 422, reason: 'Invalid', message, details: { name, group, kind, causes } } };
+}
+
+function mutated({ operation, object, oldObject, username }: AdmissionRequest): JsonObject {
+  if (!object) return { allowed: true };
+  const patch = decideMutation({ operation, object, oldObject, isComponent: isComponent(username), newUuid: randomUUID() });
+  if (patch.length === 0) return { allowed: true };
+  return { allowed: true, patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') };
+}
+
+async function jsonOf(request: Request): Promise<unknown> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body ?? []) {
+    size += chunk.length;
+    if (size > MAX_BYTES) throw new ApiError('RequestEntityTooLarge', `a review has at most ${MAX_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+  } catch (error) {
+    throw new ApiError('BadRequest', 'the body is not JSON', { cause: error });
+  }
+}

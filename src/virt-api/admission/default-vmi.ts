@@ -1,0 +1,136 @@
+/**
+ * What an instance is given that its author left open (8.1), so that everybody reads one answer from the object:
+ *
+ *   old spellings             today's words, and a disk for every volume
+ *   machine.type              q35
+ *   memory.guest              memory request, else limit
+ *   cpu                       sockets from the cpu limit or request, when no part of the topology is given; model host-model
+ *   disks                     a target of kind disk, bus sata; CD-ROMs read-only
+ *   containerDisk             imagePullPolicy by tag
+ *   networks, interfaces      one card on the Pod network, unless that is switched off
+ *   firmware.uuid             that of the old object, or a new one
+ *   finalizers                ours
+ *
+ * It runs before the schema is checked: what has another shape than expected is left for the schema to refuse.
+ */
+import { FINALIZER_VMI } from '../../api/kubevirt/names.ts';
+import { normaliseVmiSpec } from '../../api/kubevirt/normalise-vmi-spec.ts';
+import type { VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
+import { isObject, type JsonObject } from '../../base/json.ts';
+import { parseQuantity } from '../../base/quantity.ts';
+
+/** The instance with everything filled in; the same object when there is nothing to do. */
+export function defaultVmi(vmi: JsonObject, options: { readonly newUuid: string }): JsonObject {
+  const { spec } = vmi;
+  const metadata = isObject(vmi['metadata']) ? vmi['metadata'] : {};
+  const finalizers = Array.isArray(metadata['finalizers']) ? metadata['finalizers'] : [];
+  const held = finalizers.includes(FINALIZER_VMI) ? finalizers : [...finalizers, FINALIZER_VMI];
+  const filled = isObject(spec) ? defaultVmiSpec(spec, options) : spec;
+  return { ...vmi, metadata: { ...metadata, finalizers: held }, spec: filled };
+}
+
+/** The spec with everything filled in. */
+export function defaultVmiSpec(spec: JsonObject, { newUuid }: { readonly newUuid: string }): JsonObject {
+  if (!isWellFormed(spec)) return spec;
+  const normal = normaliseVmiSpec(spec) as unknown as WellFormed; // same shape, today's words
+  const { domain } = normal;
+  const firmware = record(domain['firmware']);
+  const machine = record(domain['machine']);
+  return {
+    ...normal,
+    ...defaultNetwork(normal),
+    ...(normal.volumes && { volumes: normal.volumes.map(defaultVolume) }),
+    domain: {
+      ...domain,
+      machine: { ...machine, type: machine['type'] || 'q35' },
+      cpu: defaultCpu(domain),
+      ...defaultMemory(domain),
+      firmware: { ...firmware, uuid: firmware['uuid'] || newUuid },
+      devices: {
+        ...domain.devices,
+        ...(domain.devices.disks && { disks: domain.devices.disks.map(defaultDisk) }),
+        ...defaultInterface(normal),
+      },
+    },
+  };
+}
+
+type WellFormed = VmiSpec & {
+  readonly volumes?: readonly JsonObject[];
+  readonly networks?: readonly JsonObject[];
+  readonly domain: JsonObject & {
+    readonly devices: JsonObject & { readonly disks?: readonly JsonObject[]; readonly interfaces?: readonly JsonObject[] };
+  };
+};
+
+/** The parts that are walked have the shape that the schema is going to ask for. */
+function isWellFormed(spec: JsonObject): spec is JsonObject & WellFormed {
+  const { domain, volumes, networks } = spec;
+  if (!isObject(domain) || !isObject(domain['devices'])) return false;
+  const { disks, interfaces } = domain['devices'];
+  return [volumes, networks, disks, interfaces].every((list) => list === undefined || (Array.isArray(list) && list.every(isObject)));
+}
+
+function record(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+function defaultCpu({ cpu, resources }: JsonObject): unknown {
+  if (cpu !== undefined && !isObject(cpu)) return cpu;
+  const { cores, sockets, threads, model } = record(cpu);
+  const isGiven = cores || sockets || threads;
+  const asked = amountOf(resources, 'limits', 'cpu') ?? amountOf(resources, 'requests', 'cpu');
+  const number = asked === undefined ? 1 : Math.ceil(parseQuantity(asked) ?? 1);
+  const topology = isGiven ? {} : { cores: 1, sockets: number >= 1 && Number.isFinite(number) ? number : 1, threads: 1 };
+  return { ...record(cpu), ...topology, model: model || 'host-model' };
+}
+
+function defaultMemory({ memory, resources }: JsonObject): JsonObject {
+  if (memory !== undefined && !isObject(memory)) return {};
+  const { guest } = record(memory);
+  const amount = guest ?? amountOf(resources, 'requests', 'memory') ?? amountOf(resources, 'limits', 'memory');
+  return amount === undefined ? {} : { memory: { ...record(memory), guest: amount } };
+}
+
+function amountOf(resources: unknown, kind: 'requests' | 'limits', name: string): string | number | undefined {
+  const amount = record(record(resources)[kind])[name];
+  return typeof amount === 'string' || typeof amount === 'number' ? amount : undefined;
+}
+
+function defaultDisk(disk: JsonObject): JsonObject {
+  const { cdrom, lun } = disk;
+  if (isObject(cdrom)) return { ...disk, cdrom: { ...cdrom, bus: cdrom['bus'] || 'sata', readonly: cdrom['readonly'] ?? true } };
+  if (lun !== undefined || cdrom !== undefined || (disk['disk'] !== undefined && !isObject(disk['disk']))) return disk;
+  const target = record(disk['disk']);
+  return { ...disk, disk: { ...target, bus: target['bus'] || 'sata' } };
+}
+
+function defaultVolume(volume: JsonObject): JsonObject {
+  const { containerDisk } = volume;
+  if (!isObject(containerDisk) || typeof containerDisk['image'] !== 'string') return volume;
+  return {
+    ...volume,
+    containerDisk: { ...containerDisk, imagePullPolicy: containerDisk['imagePullPolicy'] || pullPolicyFor(containerDisk['image']) },
+  };
+}
+
+/** Always for what may change under its name. */
+function pullPolicyFor(image: string): 'Always' | 'IfNotPresent' {
+  if (image.includes('@')) return 'IfNotPresent';
+  const tag = /:([^:/]+)$/.exec(image)?.[1] ?? 'latest';
+  return tag === 'latest' ? 'Always' : 'IfNotPresent';
+}
+
+function hasOwnNetwork({ networks, domain }: WellFormed): boolean {
+  const { interfaces, autoattachPodInterface } = domain.devices;
+  return Boolean(networks?.length || interfaces?.length) || autoattachPodInterface === false;
+}
+
+function defaultNetwork(spec: WellFormed): JsonObject {
+  return hasOwnNetwork(spec) ? {} : { networks: [{ name: 'default', pod: {} }] };
+}
+
+/** Masquerade, not the bridge of upstream: the engine puts every guest behind the address of its Pod. */
+function defaultInterface(spec: WellFormed): JsonObject {
+  return hasOwnNetwork(spec) ? {} : { interfaces: [{ name: 'default', masquerade: {} }] };
+}

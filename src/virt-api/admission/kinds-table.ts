@@ -1,0 +1,37 @@
+/** What admission does for each kind of ours; a new kind is a new line. The rules in deploy/webhooks.yaml name the same resources. */
+import { OFFLINE_VMS } from '../../api/kubevirt/offline-virtual-machine.ts';
+import { VMIRSS } from '../../api/kubevirt/replica-set.ts';
+import { VMS } from '../../api/kubevirt/virtual-machine.ts';
+import { VMIS } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { VMI_CONFIGS } from '../../api/kubevirt/vmi-config.ts';
+import type { Resource } from '../../api/resource.ts';
+import type { StatusCause } from '../../base/errors.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { type AdmissionRequest, isComponent, isControlPlane } from './admission-request.ts';
+import { validateReplicaSet, validateTemplate, validateVm } from './validate-vm.ts';
+import { validateVmi, validateVmiChange } from './validate-vmi.ts';
+import { templateWarnings, vmiWarnings, vmWarnings } from './warnings.ts';
+
+export type AdmittedKind = {
+  readonly resource: Resource;
+  /** Every reason to refuse the object as it is. On an update, reasons that the old object has too are let pass. */
+  readonly validate: (object: JsonObject) => StatusCause[];
+  /** Every reason why this user may not make this change. */
+  readonly validateChange?: (request: AdmissionRequest) => StatusCause[];
+  /** What the author should know about an object that is taken. */
+  readonly warn?: (object: JsonObject) => string[];
+};
+
+export const ADMITTED_KINDS: readonly AdmittedKind[] = [
+  { resource: VMS, validate: validateVm, warn: vmWarnings },
+  {
+    resource: VMIS,
+    validate: validateVmi,
+    warn: vmiWarnings,
+    validateChange: ({ object, oldObject, username }) =>
+      validateVmiChange(object ?? {}, oldObject, { isComponent: isComponent(username), isControlPlane: isControlPlane(username) }),
+  },
+  { resource: VMIRSS, validate: validateReplicaSet, warn: templateWarnings },
+  { resource: OFFLINE_VMS, validate: validateTemplate, warn: templateWarnings },
+  { resource: VMI_CONFIGS, validate: validateTemplate, warn: templateWarnings },
+];

@@ -1,0 +1,69 @@
+/** Memory: there must be some, requests within limits, the guest within the limit, huge pages that fit. */
+import { invalidCause, requiredCause } from '../../../base/causes.ts';
+import type { StatusCause } from '../../../base/errors.ts';
+import { parseQuantity } from '../../../base/quantity.ts';
+import type { Amount, CheckedSpec } from './checked-spec.ts';
+
+const LEAST_REQUEST_BYTES = 1e6;
+const LEAST_GUEST_BYTES = 2 ** 20;
+/** QEMU's x86 boards end there. */
+const MOST_GUEST_BYTES = 2 ** 42;
+
+export function validateMemory({ domain }: CheckedSpec, path: string): StatusCause[] {
+  const at = `${path}.domain`;
+  const fields = {
+    guest: { field: `${at}.memory.guest`, amount: domain?.memory?.guest },
+    request: { field: `${at}.resources.requests.memory`, amount: domain?.resources?.requests?.['memory'] },
+    limit: { field: `${at}.resources.limits.memory`, amount: domain?.resources?.limits?.['memory'] },
+  };
+  const pageSize = domain?.memory?.hugepages?.pageSize;
+  const isGiven = Object.values(fields).some(({ amount }) => amount !== undefined) || pageSize !== undefined;
+  if (!isGiven) return [requiredCause(fields.guest.field, 'the guest needs memory: set this, or a request or limit of memory')];
+  const malformed = Object.values(fields).flatMap(({ field, amount }) => amountCauses(field, amount));
+  if (malformed.length > 0) return malformed;
+  const [guest, request, limit] = [bytes(fields.guest.amount), bytes(fields.request.amount), bytes(fields.limit.amount)];
+  const causes: StatusCause[] = [];
+  if (request !== undefined && request < LEAST_REQUEST_BYTES)
+    causes.push(invalidCause(fields.request.field, fields.request.amount, 'must be 1M or more'));
+  if (request !== undefined && limit !== undefined && request > limit)
+    causes.push(
+      invalidCause(fields.request.field, fields.request.amount, `must be less than or equal to the memory limit, ${fields.limit.amount}`),
+    );
+  if (guest !== undefined && limit !== undefined && guest > limit)
+    causes.push(
+      invalidCause(fields.guest.field, fields.guest.amount, `must be less than or equal to the memory limit, ${fields.limit.amount}`),
+    );
+  const shown = [fields.guest, fields.request, fields.limit].find(({ amount }) => amount !== undefined);
+  const size = bytes(shown?.amount);
+  if (shown && size !== undefined && size >= LEAST_REQUEST_BYTES && !(size >= LEAST_GUEST_BYTES && size <= MOST_GUEST_BYTES))
+    causes.push(invalidCause(shown.field, shown.amount, 'a guest has between 1Mi and 4Ti of memory'));
+  if (guest !== undefined && guest < LEAST_REQUEST_BYTES)
+    causes.push(invalidCause(fields.guest.field, fields.guest.amount, 'must be 1Mi or more'));
+  return [...causes, ...hugePageCauses(`${at}.memory.hugepages.pageSize`, pageSize, fields.request)];
+}
+
+/** A quantity that is there must be one, and not below zero. */
+export function amountCauses(field: string, amount: Amount | undefined): StatusCause[] {
+  if (amount === undefined) return [];
+  const number = parseQuantity(amount);
+  if (number === undefined || !Number.isFinite(number)) return [invalidCause(field, amount, 'must be a quantity such as 500m or 128Mi')];
+  return number < 0 ? [invalidCause(field, amount, 'must be greater than or equal to 0')] : [];
+}
+
+function hugePageCauses(
+  field: string,
+  pageSize: string | undefined,
+  request: { field: string; amount: Amount | undefined },
+): StatusCause[] {
+  if (pageSize === undefined) return [];
+  const page = parseQuantity(pageSize);
+  if (page === undefined || !(page > 0)) return [invalidCause(field, pageSize, 'must be a size such as 2Mi or 1Gi')];
+  const asked = bytes(request.amount);
+  if (asked === undefined) return [];
+  if (asked < page) return [invalidCause(request.field, request.amount, `must be at least one huge page, ${pageSize}`)];
+  return asked % page === 0 ? [] : [invalidCause(request.field, request.amount, `must be a multiple of the huge page size, ${pageSize}`)];
+}
+
+function bytes(amount: Amount | undefined): number | undefined {
+  return amount === undefined ? undefined : parseQuantity(amount);
+}

@@ -1,0 +1,35 @@
+/** Where the Pod may run, as far as the API server would refuse the Pod for it: better to hear of it here than never to get an instance. */
+import { invalidCause, unsupportedCause } from '../../../base/causes.ts';
+import type { StatusCause } from '../../../base/errors.ts';
+import { isObject } from '../../../base/json.ts';
+import { labelCauses } from '../validate-labels.ts';
+import type { CheckedSpec } from './checked-spec.ts';
+
+const AFFINITIES = ['nodeAffinity', 'podAffinity', 'podAntiAffinity'];
+const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
+
+export function validatePlacement(spec: CheckedSpec, path: string): StatusCause[] {
+  const { nodeSelector, tolerations = [], affinity, terminationGracePeriodSeconds } = spec;
+  const causes = labelCauses(nodeSelector, `${path}.nodeSelector`);
+  tolerations.forEach((toleration, index) => causes.push(...tolerationCauses(toleration, `${path}.tolerations[${index}]`)));
+  if (isObject(affinity)) {
+    for (const [kind, rules] of Object.entries(affinity)) {
+      if (!AFFINITIES.includes(kind)) causes.push(unsupportedCause(`${path}.affinity`, kind, AFFINITIES));
+      else if (!isObject(rules)) causes.push(invalidCause(`${path}.affinity.${kind}`, rules, 'must be an object'));
+    }
+  }
+  if (terminationGracePeriodSeconds !== undefined && terminationGracePeriodSeconds < 0)
+    causes.push(invalidCause(`${path}.terminationGracePeriodSeconds`, terminationGracePeriodSeconds, 'must be greater than or equal to 0'));
+  return causes;
+}
+
+function tolerationCauses(toleration: unknown, at: string): StatusCause[] {
+  if (!isObject(toleration)) return [invalidCause(at, toleration, 'must be an object')];
+  const { key, operator = 'Equal', value, effect } = toleration;
+  if (operator !== 'Exists' && operator !== 'Equal') return [unsupportedCause(`${at}.operator`, operator, ['Equal', 'Exists'])];
+  const causes: StatusCause[] = [];
+  if (!key && operator !== 'Exists') causes.push(invalidCause(`${at}.operator`, operator, 'operator must be Exists when `key` is empty'));
+  if (value && operator === 'Exists') causes.push(invalidCause(`${at}.value`, value, "value must be empty when `operator` is 'Exists'"));
+  if (effect && !EFFECTS.includes(String(effect))) causes.push(unsupportedCause(`${at}.effect`, effect, EFFECTS));
+  return causes;
+}

@@ -1,0 +1,46 @@
+/** Whether a guest can be run from a spec: for an instance itself and for every kind that carries a template of one. */
+import type { StatusCause } from '../../../base/errors.ts';
+import type { JsonObject } from '../../../base/json.ts';
+import type { Check, CheckedSpec } from './checked-spec.ts';
+import { validateAccessCredentials } from './validate-access-credentials.ts';
+import { validateBootOrder } from './validate-boot-order.ts';
+import { validateCloudInit } from './validate-cloud-init.ts';
+import { validateCpu } from './validate-cpu.ts';
+import { validateDevices } from './validate-devices.ts';
+import { validateDisks } from './validate-disks.ts';
+import { validateDns } from './validate-dns.ts';
+import { validateFirmware } from './validate-firmware.ts';
+import { validateInterfaces } from './validate-interfaces.ts';
+import { validateMachine } from './validate-machine.ts';
+import { validateMemory } from './validate-memory.ts';
+import { validateNames } from './validate-names.ts';
+import { validateNetworks } from './validate-networks.ts';
+import { validatePlacement } from './validate-placement.ts';
+import { validateProbes } from './validate-probes.ts';
+import { validateVolumes } from './validate-volumes.ts';
+import { validateWords } from './validate-words.ts';
+
+const CHECKS: readonly Check[] = [
+  validateNames,
+  validateMemory,
+  validateCpu,
+  validateMachine,
+  validateFirmware,
+  validateDisks,
+  validateBootOrder,
+  validateVolumes,
+  validateCloudInit,
+  validateNetworks,
+  validateInterfaces,
+  validateDevices,
+  validateProbes,
+  validateDns,
+  validateAccessCredentials,
+  validatePlacement,
+  validateWords,
+];
+
+/** Every reason to refuse the spec that stands at `path` (`spec`, `spec.template.spec`) of an object which its schema has accepted. */
+export function validateVmiSpec(spec: JsonObject, path: string): StatusCause[] {
+  return CHECKS.flatMap((check) => check(spec as CheckedSpec, path)); // the schema has checked the types
+}
