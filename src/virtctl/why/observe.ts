@@ -6,6 +6,7 @@ import { PERSISTENT_VOLUME_CLAIMS, type PersistentVolumeClaim } from '../../api/
 import { LABEL_CREATED_BY } from '../../api/kubevirt/names.ts';
 import { VMS } from '../../api/kubevirt/virtual-machine.ts';
 import { VMIS } from '../../api/kubevirt/virtual-machine-instance.ts';
+import type { Volume } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { isControlledBy, type KubeObject } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ApiError, isApiError } from '../../base/errors.ts';
@@ -49,19 +50,15 @@ function madeAt(object: KubeObject): number {
 async function claimsOf(
   client: Client,
   namespace: string,
-  volumes: readonly object[],
+  volumes: readonly Volume[],
 ): Promise<Map<string, PersistentVolumeClaim | undefined>> {
-  const names = volumes.flatMap((volume) => {
-    // Claims are named in more kinds of volume than ours; whichever is there has this shape.
-    const { persistentVolumeClaim, ephemeral } = volume as { persistentVolumeClaim?: Claim; ephemeral?: { persistentVolumeClaim?: Claim } };
-    return persistentVolumeClaim?.claimName ?? ephemeral?.persistentVolumeClaim?.claimName ?? [];
-  });
+  const names = volumes.flatMap(
+    ({ persistentVolumeClaim, ephemeral }) => persistentVolumeClaim?.claimName ?? ephemeral?.persistentVolumeClaim?.claimName ?? [],
+  );
   return new Map(
     await Promise.all(names.map(async (name) => [name, await client.get(PERSISTENT_VOLUME_CLAIMS, { namespace, name })] as const)),
   );
 }
-
-type Claim = { readonly claimName?: string };
 
 async function eventsOf(client: Client, namespace: string, objects: readonly (KubeObject | undefined)[]): Promise<readonly Event[]> {
   const uids = objects.flatMap((object) => object?.metadata.uid ?? []);

@@ -1,0 +1,115 @@
+/** The commands that make machines or describe them: definitions only, each is loaded when it is called. */
+import { buildCommand, buildRouteMap, numberParser } from '@stricli/core';
+import type { RunStrategy } from '../api/kubevirt/virtual-machine.ts';
+import { parseQuantity } from '../base/quantity.ts';
+import { parseVolume } from './create/parse-volume.ts';
+import { connection, off, text } from './parameters.ts';
+
+const RUN_STRATEGIES = ['Always', 'Halted', 'Manual', 'RerunOnFailure', 'Once'] as const satisfies readonly RunStrategy[];
+
+const memory = {
+  kind: 'parsed',
+  parse: (said: string) => {
+    if ((parseQuantity(said) ?? 0) <= 0) throw new Error(`"${said}" is not an amount such as 512Mi or 2Gi`);
+    return said;
+  },
+  brief: 'Memory of the guest',
+  default: '512Mi',
+  placeholder: 'amount',
+} as const;
+const cpus = { kind: 'parsed', parse: numberParser, brief: 'Processors of the guest', optional: true, placeholder: 'count' } as const;
+const optionalText = { ...text, optional: true } as const;
+
+export const run = buildCommand({
+  loader: async () => (await import('./commands/run.ts')).run,
+  parameters: {
+    flags: {
+      ...connection,
+      name: { ...optionalText, brief: 'Name of the machine (default: that of the image and five characters)', placeholder: 'name' },
+      memory,
+      cpus,
+      cloudInit: { ...optionalText, brief: 'File with user data for cloud-init; - is the standard input', placeholder: 'file' },
+      detach: off('Print the name and return at once, without waiting and without a console'),
+      dryRun: off('Print the manifest and create nothing'),
+      output: { kind: 'enum', values: ['yaml', 'json'], brief: 'Format of the manifest that --dry-run prints', default: 'yaml' },
+    },
+    positional: {
+      kind: 'tuple',
+      parameters: [
+        {
+          ...text,
+          brief: 'A container image with a disk; tiny is the demo guest. Writes are lost when the machine stops',
+          placeholder: 'IMAGE',
+        },
+      ],
+    },
+    aliases: { n: 'namespace', d: 'detach', o: 'output' },
+  },
+  docs: {
+    brief: 'Make a machine from an image, watch it boot and open its console',
+    customUsage: [
+      { input: 'tiny', brief: 'the demo guest, in seconds' },
+      { input: 'quay.io/containerdisks/debian:12 --name web --memory 1Gi --cpus 2', brief: 'an image from a registry' },
+      { input: 'tiny --dry-run -o yaml', brief: 'only the manifest' },
+    ],
+  },
+});
+
+const createVm = buildCommand({
+  loader: async () => (await import('./commands/create-vm.ts')).createVm,
+  parameters: {
+    flags: {
+      name: { ...optionalText, brief: 'Name of the machine (default: vm- and five characters)', placeholder: 'name' },
+      namespace: { ...optionalText, brief: 'Namespace to write into the manifest', placeholder: 'name' },
+      runStrategy: { kind: 'enum', values: RUN_STRATEGIES, brief: 'When it runs', default: 'Always' },
+      terminationGracePeriod: {
+        kind: 'parsed',
+        parse: numberParser,
+        brief: 'Seconds the guest has to shut down',
+        default: '180',
+        placeholder: 'seconds',
+      },
+      memory,
+      cpus,
+      volumeContainerdisk: {
+        kind: 'parsed',
+        parse: parseVolume,
+        variadic: true,
+        optional: true,
+        brief: 'A disk from a container image: IMAGE, or src:IMAGE,name:NAME,bootorder:N',
+        placeholder: 'volume',
+      },
+      volumePvc: {
+        kind: 'parsed',
+        parse: parseVolume,
+        variadic: true,
+        optional: true,
+        brief: 'A disk from a claim: CLAIM, or src:CLAIM,name:NAME,bootorder:N',
+        placeholder: 'volume',
+      },
+      cloudInit: { kind: 'enum', values: ['noCloud', 'none'], brief: 'How cloud-init gets its data', default: 'noCloud' },
+      cloudInitUserData: { ...optionalText, brief: 'User data for cloud-init, as base64', placeholder: 'base64' },
+      cloudInitNetworkData: { ...optionalText, brief: 'Network data for cloud-init, as base64', placeholder: 'base64' },
+      user: { ...optionalText, brief: 'The first user, made by cloud-init', placeholder: 'name' },
+      passwordFile: { ...optionalText, brief: "File with that user's password", placeholder: 'file' },
+      sshKey: { ...text, variadic: true, optional: true, brief: 'A public key that may log in', placeholder: 'key' },
+    },
+    aliases: { n: 'namespace' },
+  },
+  docs: {
+    brief: 'Write the manifest of a virtual machine; nothing is created',
+    customUsage: [
+      { input: '--volume-containerdisk localhost/guests/tiny:latest | kubectl create -f -', brief: 'make it right away' },
+      {
+        input: '--name web --memory 1Gi --volume-containerdisk src:quay.io/containerdisks/debian:12,name:root',
+        brief: 'with names of your own',
+      },
+      {
+        input: '--volume-pvc data --run-strategy Manual --user me --ssh-key "$(cat ~/.ssh/id_ed25519.pub)"',
+        brief: 'from a claim, with a user',
+      },
+    ],
+  },
+});
+
+export const create = buildRouteMap({ routes: { vm: createVm }, docs: { brief: 'Write manifests' } });

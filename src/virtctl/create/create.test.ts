@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import { buildMachine } from './machine.ts';
+import { parseVolume } from './parse-volume.ts';
+import { firstUserData } from './user-data.ts';
+
+test('a machine has a disk for each volume, in the order they were given', () => {
+  const { metadata, spec } = buildMachine({
+    name: 'db',
+    runStrategy: 'Always',
+    memory: '512Mi',
+    cpus: 2,
+    gracePeriodSeconds: 180,
+    images: [{ source: 'localhost/guests/tiny' }],
+    claims: [{ source: 'data', name: 'disk', bootOrder: 2 }],
+    userDataBase64: 'eA==',
+  });
+  assert.deepEqual(metadata, { name: 'db' });
+  assert.deepEqual(spec.template.spec, {
+    terminationGracePeriodSeconds: 180,
+    domain: {
+      cpu: { cores: 2 },
+      memory: { guest: '512Mi' },
+      devices: {
+        disks: [
+          { name: 'db-containerdisk-0', disk: { bus: 'virtio' } },
+          { name: 'disk', disk: { bus: 'virtio' }, bootOrder: 2 },
+          { name: 'cloudinitdisk', disk: { bus: 'virtio' } },
+        ],
+      },
+    },
+    volumes: [
+      { name: 'db-containerdisk-0', containerDisk: { image: 'localhost/guests/tiny' } },
+      { name: 'disk', persistentVolumeClaim: { claimName: 'data' } },
+      { name: 'cloudinitdisk', cloudInitNoCloud: { userDataBase64: 'eA==' } },
+    ],
+  });
+});
+
+const VOLUMES: [string, ReturnType<typeof parseVolume>][] = [
+  ['registry:5000/a/b:c', { source: 'registry:5000/a/b:c' }],
+  ['src:registry:5000/a/b:c', { source: 'registry:5000/a/b:c' }],
+  ['src:a,name:root,bootorder:1', { source: 'a', name: 'root', bootOrder: 1 }],
+];
+for (const [text, expected] of VOLUMES) {
+  test(`${text} is read as ${JSON.stringify(expected)}`, () => assert.deepEqual(parseVolume(text), expected));
+}
+
+const WRONG: [string, RegExp][] = [
+  ['name:root', /src:VALUE is missing/],
+  ['src:a,size:5', /"size:5" is none of/],
+  ['src:a,bootorder:0', /bootorder:0 is not a number from 1/],
+];
+for (const [text, message] of WRONG) test(`${text} is refused`, () => assert.throws(() => parseVolume(text), message));
+
+test('the first user is a cloud-config document, whatever is in a password', () => {
+  const document = firstUserData({ user: 'me', password: 'a: "b" # c', sshKeys: ['ssh-ed25519 AAAA me@host'] }) ?? '';
+  assert.match(document, /^#cloud-config\n/);
+  assert.deepEqual(parse(document), {
+    user: 'me',
+    password: 'a: "b" # c',
+    chpasswd: { expire: false },
+    ssh_authorized_keys: ['ssh-ed25519 AAAA me@host'],
+  });
+  assert.equal(firstUserData({ sshKeys: [] }), undefined);
+});
