@@ -1,16 +1,14 @@
-/** The executable virtctl. */
+/** The executable virtctl. Only what every call needs is loaded before the compile cache is on: people wait for this program. */
 import { enableCompileCache } from 'node:module';
 import { join, resolve } from 'node:path';
-import { run } from '@stricli/core';
 import { cacheFolder, virtHome } from '../base/node/folders.ts';
-import { buildVirtctl } from '../virtctl/app.ts';
 import { VERSION } from './version.ts';
 
 enableCompileCache(join(cacheFolder(), 'compile'));
+delete process.env['NODE_COMPILE_CACHE']; // bin/virtctl set it for us, not for the programs that we start
 process.stdout.on('error', leaveQuietly);
 const project = resolve(import.meta.dirname, '../..');
-
-await run(buildVirtctl(), process.argv.slice(2), {
+const context = {
   process,
   home: virtHome(),
   cache: cacheFolder(),
@@ -18,7 +16,17 @@ await run(buildVirtctl(), process.argv.slice(2), {
   embeddedProgram: join(import.meta.dirname, 'all-in-one.ts'),
   examples: join(project, 'examples'),
   version: VERSION,
-});
+};
+const [first, ...rest] = process.argv.slice(2);
+const { buildVirtctl } = await import('../virtctl/app.ts');
+
+if (first === '__complete') {
+  const { propose } = await import('../virtctl/complete/propose.ts');
+  process.stdout.write(await propose(buildVirtctl(), rest, context));
+} else {
+  const { run } = await import('@stricli/core');
+  await run(buildVirtctl(), process.argv.slice(2), context);
+}
 
 // The command line library has codes of its own for what people typed wrong; by our table all of that is usage.
 if (Number(process.exitCode) < 0) process.exitCode = 2;

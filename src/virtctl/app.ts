@@ -1,7 +1,7 @@
 /** virtctl: the table of commands. Each is loaded only when it is called, so that the tool starts fast. */
 import { type Application, buildApplication, buildCommand, buildRouteMap, numberParser, text_en } from '@stricli/core';
 import { create, run } from './commands-to-create.ts';
-import { doctor, logs, ls, why } from './commands-to-look.ts';
+import { completion, doctor, logs, ls, why } from './commands-to-look.ts';
 import type { Context } from './context.ts';
 import { exitCodeOf, renderError } from './failure.ts';
 import { connection, machine } from './parameters.ts';
@@ -132,7 +132,24 @@ const version = buildCommand({
 /** The application; `run` of @stricli/core executes it. */
 export function buildVirtctl(): Application<Context> {
   const routes = buildRouteMap({
-    routes: { up, down, status, kubeconfig, run, ls, start, stop, restart, console: console_, logs, why, create, doctor, version },
+    routes: {
+      up,
+      down,
+      status,
+      kubeconfig,
+      run,
+      ls,
+      start,
+      stop,
+      restart,
+      console: console_,
+      logs,
+      why,
+      create,
+      doctor,
+      completion,
+      version,
+    },
     docs: { brief: 'Virtual machines as Kubernetes objects, run by QEMU' },
   });
   return buildApplication(routes, {

@@ -1,5 +1,6 @@
 /** The commands that look and change nothing: definitions only, each is loaded when it is called. */
-import { buildCommand, numberParser } from '@stricli/core';
+import { buildChoiceParser, buildCommand, numberParser } from '@stricli/core';
+import type { Shell } from './commands/completion.ts';
 import { connection, machine, off } from './parameters.ts';
 
 export const logs = buildCommand({
@@ -58,5 +59,32 @@ export const ls = buildCommand({
   docs: {
     brief: 'List virtual machines',
     customUsage: ['', { input: '-A -o wide', brief: 'of all namespaces, with processors, memory and image' }, '-n test -o json'],
+  },
+});
+
+const SHELLS: readonly Shell[] = ['bash', 'zsh', 'fish'];
+
+export const completion = buildCommand({
+  loader: async () => (await import('./commands/completion.ts')).completion,
+  parameters: {
+    positional: {
+      kind: 'tuple',
+      parameters: [
+        {
+          parse: buildChoiceParser(SHELLS),
+          proposeCompletions: (partial: string) => SHELLS.filter((shell) => shell.startsWith(partial)),
+          brief: 'bash, zsh or fish',
+          placeholder: 'SHELL',
+        },
+      ],
+    },
+  },
+  docs: {
+    brief: 'Print what a shell needs to complete commands, flags and names of machines',
+    customUsage: [
+      { input: 'bash', brief: 'in ~/.bashrc: source <(virtctl completion bash)' },
+      { input: 'zsh', brief: 'in ~/.zshrc: source <(virtctl completion zsh)' },
+      { input: 'fish', brief: 'in config.fish: virtctl completion fish | source' },
+    ],
   },
 });

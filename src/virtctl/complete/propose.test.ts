@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { buildVirtctl } from '../app.ts';
+import type { Context } from '../context.ts';
+import { propose } from './propose.ts';
+
+const context: Context = {
+  process: { ...process, env: { KUBECONFIG: '/nowhere' } },
+  home: '/nowhere',
+  cache: '/nowhere',
+  program: '/nowhere/virtctl',
+  embeddedProgram: '',
+  examples: '',
+  version: 'v0',
+};
+
+async function proposed(...words: string[]): Promise<string[]> {
+  const lines = await propose(buildVirtctl(), words, context);
+  return lines
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => line.split('\t')[0] ?? '');
+}
+
+const CASES: [words: string[], expected: string[]][] = [
+  [['kube'], ['kubeconfig']],
+  [['create', ''], ['vm']],
+  [['ls', '-o', 'y'], ['yaml']],
+  [['down', '--pu'], ['--purge']],
+  [['completion', 'z'], ['zsh']],
+];
+for (const [words, expected] of CASES) {
+  test(`"${words.join(' ')}" is completed with ${expected.join(', ')}`, async () => assert.deepEqual(await proposed(...words), expected));
+}
+
+test('without a word all commands are proposed, hidden ones left out', async () => {
+  const commands = await proposed();
+  assert.ok(commands.includes('console') && commands.includes('up'));
+  assert.ok(!commands.some((command) => command.startsWith('_')));
+});
+
+test('without a cluster there are no names, and no complaint', async () => {
+  assert.deepEqual(await proposed('console', 'x'), []);
+});
