@@ -8,6 +8,7 @@ import { stringify } from 'yaml';
 import { CRDS } from '../src/api/kubevirt/crds.ts';
 import { compatibilityPage } from './compatibility/page.ts';
 import { refusedTable } from './compatibility/refused-table.ts';
+import { virtctlPage } from './virtctl-page.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const CRD_FOLDER = 'deploy/crds';
@@ -21,6 +22,7 @@ const wanted = new Map([
   ]),
   ['src/api/kubevirt/generated/refused-fields-table.ts', refusedTable()],
   [PAGE, compatibilityPage(textOf(PAGE) ?? '')],
+  ['docs/virtctl.md', virtctlPage()],
 ]);
 const stale = [...wanted].filter(([path, text]) => textOf(path) !== text).map(([path]) => path);
 const leftOver = readdirSync(join(root, CRD_FOLDER))
