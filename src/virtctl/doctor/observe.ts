@@ -136,7 +136,8 @@ async function askApi(context: Context): Promise<Facts['api']> {
   try {
     const { client, cluster } = connect(context, { kubeconfig: kubeconfigPath(context.home) });
     const started = performance.now();
-    await client.request('/apis/kubevirt.io/v1/virtualmachines?limit=1', { signal: AbortSignal.timeout(API_PATIENCE_MS) });
+    const response = await client.request('/apis/kubevirt.io/v1/virtualmachines?limit=1', { signal: AbortSignal.timeout(API_PATIENCE_MS) });
+    await response.arrayBuffer(); // a body that nobody reads keeps the connection, and with it this program
     return { text: `${cluster.server} answered in ${Math.round(performance.now() - started)} ms` };
   } catch (error) {
     return { missing: messageOf(error), fix: 'virtctl logs --system --tail 20' };
