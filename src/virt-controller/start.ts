@@ -1,8 +1,10 @@
-/** virt-controller: VM -> VMI -> Pod. One process of it works at a time. */
+/** virt-controller: OVM -> VM -> VMI -> Pod, and replica sets -> VMI. One process of it works at a time. */
 import { NODES } from '../api/core/node.ts';
 import { CONTROLLER_REVISIONS } from '../api/core/other.ts';
 import { PODS } from '../api/core/pod.ts';
 import { LABEL_VM_REVISION } from '../api/kubevirt/names.ts';
+import { OFFLINE_VMS } from '../api/kubevirt/offline-virtual-machine.ts';
+import { VMIRSS } from '../api/kubevirt/replica-set.ts';
 import { VMS } from '../api/kubevirt/virtual-machine.ts';
 import { VMIS } from '../api/kubevirt/virtual-machine-instance.ts';
 import type { Clock } from '../base/clock.ts';
@@ -11,6 +13,8 @@ import { startCache } from '../client/cache.ts';
 import type { Client } from '../client/client.ts';
 import { byController, ownerKeysOf } from './claim.ts';
 import { rememberCreateErrors } from './create-errors.ts';
+import { runOfflineVmController } from './offline-vm/controller.ts';
+import { runReplicaSetController } from './replica-set/controller.ts';
 import { runVmController } from './vm/controller.ts';
 import { runVmiController } from './vmi/controller.ts';
 
@@ -39,7 +43,13 @@ export async function startVirtController(options: VirtControllerOptions): Promi
   const nodes = startCache({ ...shared, resource: NODES });
   const forVms = rememberCreateErrors({ client, kind: VMIS.kind });
   const forVmis = rememberCreateErrors({ client, kind: PODS.kind, keyOf: (pod) => ownerKeysOf(VMIS.kind)(pod)[0] });
+  const offlineVms = startCache({ ...shared, resource: OFFLINE_VMS });
+  const replicaSets = startCache({ ...shared, resource: VMIRSS });
+  const forOfflineVms = rememberCreateErrors({ client, kind: VMS.kind });
+  const forReplicaSets = rememberCreateErrors({ client, kind: VMIS.kind, keyOf: (vmi) => ownerKeysOf(VMIRSS.kind)(vmi)[0] });
   await Promise.all([
+    runOfflineVmController({ ...shared, ...forOfflineVms, offlineVms, vms }),
+    runReplicaSetController({ ...shared, ...forReplicaSets, replicaSets, vmis }),
     runVmController({ ...shared, ...forVms, vms, vmis, revisions, nodes }),
     runVmiController({ ...shared, ...forVmis, vms, vmis, pods, launcherImage }),
   ]);

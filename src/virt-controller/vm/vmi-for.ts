@@ -1,10 +1,9 @@
 /** The instance that a VM's template describes. */
 
-import { ANNOTATION_VM_GENERATION, FINALIZER_VM_CONTROLLER, FINALIZER_VMI } from '../../api/kubevirt/names.ts';
-import { normaliseVmiSpec } from '../../api/kubevirt/normalise-vmi-spec.ts';
+import { instanceFrom } from '../../api/kubevirt/instance-from.ts';
+import { ANNOTATION_VM_GENERATION, FINALIZER_VM_CONTROLLER } from '../../api/kubevirt/names.ts';
 import type { VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
-import { controllerReferenceTo } from '../../api/meta.ts';
 import { timestamp } from '../../base/clock.ts';
 import { uuid5 } from '../../base/uuid5.ts';
 import { firstStatus } from '../vmi/status.ts';
@@ -17,19 +16,14 @@ export type VmiOptions = { readonly isPaused: boolean; readonly now: number };
 
 /** A new instance of the VM: same name, today's spelling, the same firmware UUID at every start, and its first status. */
 export function vmiFor(vm: VirtualMachine, { isPaused, now }: VmiOptions): VirtualMachineInstance {
-  const { name, namespace } = vm.metadata;
-  const { metadata, spec } = vm.spec.template;
-  const { domain, ...rest } = normaliseVmiSpec(spec);
+  const made = instanceFrom({ owner: vm, template: vm.spec.template, named: { name: vm.metadata.name } });
+  const { domain, ...rest } = made.spec;
   return {
-    apiVersion: 'kubevirt.io/v1',
-    kind: 'VirtualMachineInstance',
+    ...made,
     metadata: {
-      name,
-      namespace,
-      labels: { ...metadata?.labels },
-      annotations: { ...metadata?.annotations, [ANNOTATION_VM_GENERATION]: String(generationOf(vm)) },
-      ownerReferences: [controllerReferenceTo(vm)],
-      finalizers: [FINALIZER_VM_CONTROLLER, FINALIZER_VMI],
+      ...made.metadata,
+      annotations: { ...made.metadata.annotations, [ANNOTATION_VM_GENERATION]: String(generationOf(vm)) },
+      finalizers: [FINALIZER_VM_CONTROLLER, ...(made.metadata.finalizers ?? [])],
     },
     spec: {
       ...rest,

@@ -7,6 +7,7 @@
  *   final, and no Pod is left                   take our finalizer off
  *   its VM is gone                              take the VM controller's finalizer off
  *   it becomes Scheduled                        label it with its node, which hands it to the virt-handler there
+ *   Pending, no Pod, a claim is missing         say so, once, and look again for it
  *   Pending, no Pod, not deleting               create the Pod
  *   deleting                                    delete every Pod that is not being deleted yet
  *   Scheduled, Running                          tell the Pod whether the guest is paused: a paused guest leaves its Services
@@ -20,17 +21,21 @@ import { isPodFinal, type Pod } from '../../api/core/pod.ts';
 import { withCondition } from '../../api/kubevirt/conditions.ts';
 import { FINALIZER_VM_CONTROLLER, FINALIZER_VMI, LABEL_NODE_NAME, READINESS_GATE_UNPAUSED } from '../../api/kubevirt/names.ts';
 import { isFinal } from '../../api/kubevirt/virtual-machine-instance.ts';
-import { hasCondition, isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
+import { conditionOf, hasCondition, isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
 import { diffAsMergePatch } from '../../base/json.ts';
 import type { Action, Decision, EventToRecord } from '../../reconcile/decision.ts';
+import { missingClaimMessage } from './claims.ts';
 import { launcherPodFor } from './launcher-pod.ts';
 import { currentPod, handlerPatienceMs, nextPhaseOf, type ObservedVmi, type PhaseChange } from './phase.ts';
 import { deriveVmiStatus } from './status.ts';
 
+/** How often to look for a claim that is not there yet. */
+const CLAIM_PATIENCE_MS = 1_000;
+
 /** The rules above, for one instance. */
 export function decideVmi(observed: ObservedVmi): Decision {
   const change = nextPhaseOf(observed);
-  const waitMs = handlerPatienceMs(observed);
+  const waitMs = waitsForClaim(observed) === undefined ? handlerPatienceMs(observed) : CLAIM_PATIENCE_MS;
   const actions = [...write(observed, change), ...createPod(observed), ...deletePods(observed), ...tellPod(observed, change)];
   return { actions, ...(waitMs !== undefined && waitMs > 0 && { lookAgainAfterMs: waitMs }) };
 }
@@ -57,7 +62,8 @@ function isNotWorthAWrite(observed: ObservedVmi, patch: object): boolean {
   const { vmi, createError } = observed;
   const fields = Object.entries(patch).flatMap(([part, changed]) => Object.keys(changed ?? {}).map((field) => `${part}.${field}`));
   if (vmi.status?.phase === 'Scheduling') return fields.every((field) => DETAILS.includes(field));
-  return needsPod(observed) && createError === undefined && fields.every((field) => field.startsWith('status.'));
+  const hasProblem = createError !== undefined || waitsForClaim(observed) !== undefined;
+  return needsPod(observed) && !hasProblem && fields.every((field) => field.startsWith('status.'));
 }
 
 /** An end that nobody asked for is worth a warning; the VM controller may delete the instance before anybody reads its status. */
@@ -87,10 +93,19 @@ function needsPod({ vmi, pods }: ObservedVmi): boolean {
   return vmi.status?.phase === 'Pending' && pods.length === 0 && !isDeleting(vmi);
 }
 
+function waitsForClaim(observed: ObservedVmi): string | undefined {
+  return needsPod(observed) ? missingClaimMessage(observed.vmi.metadata.namespace, observed.claims) : undefined;
+}
+
 function createPod(observed: ObservedVmi): Action[] {
-  const { vmi, launcherImage } = observed;
+  const { vmi, launcherImage, claims } = observed;
   if (!needsPod(observed)) return [];
-  const pod = launcherPodFor(vmi, { image: launcherImage });
+  const message = waitsForClaim(observed);
+  if (message !== undefined) {
+    const isTold = conditionOf(vmi.status?.conditions, 'Synchronized')?.message === message;
+    return isTold ? [] : [{ do: 'record', because: message, event: { type: 'Normal', reason: 'FailedPvcNotFound', message } }];
+  }
+  const pod = launcherPodFor(vmi, { image: launcherImage, claims });
   const event: EventToRecord = { type: 'Normal', reason: 'SuccessfulCreate', message: `Created virtual machine pod ${pod.metadata.name}` };
   return [{ do: 'create', object: pod, because: 'VMI is Pending', event }];
 }

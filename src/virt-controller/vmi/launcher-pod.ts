@@ -14,6 +14,7 @@ import { gracePeriodSecondsOf, hostnameOf, type VirtualMachineInstance } from '.
 import type { Volume } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { controllerReferenceTo } from '../../api/meta.ts';
 import { sha1Hex } from '../../base/sha1.ts';
+import { type Claims, claimOf, newDiskBytes } from './claims.ts';
 import { launcherResources } from './launcher-resources.ts';
 
 const QEMU_USER = 107;
@@ -24,8 +25,14 @@ const SUFFIX_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 const LONGEST_LABEL = 63;
 const PREFIX_LENGTH = LONGEST_LABEL - 5;
 
+export type LauncherOptions = {
+  readonly image: string;
+  /** The claims that the instance uses. */
+  readonly claims?: Claims | undefined;
+};
+
 /** The launcher Pod for an instance that has none yet. */
-export function launcherPodFor(vmi: VirtualMachineInstance, options: { readonly image: string }): Pod {
+export function launcherPodFor(vmi: VirtualMachineInstance, options: LauncherOptions): Pod {
   const { name, namespace, uid = '' } = vmi.metadata;
   return {
     apiVersion: 'v1',
@@ -48,7 +55,7 @@ export function launcherPodFor(vmi: VirtualMachineInstance, options: { readonly 
       },
       ownerReferences: [controllerReferenceTo(vmi)],
     },
-    spec: podSpec(vmi, options.image),
+    spec: podSpec(vmi, options),
   };
 }
 
@@ -65,7 +72,7 @@ export function launcherPodNameOf({ metadata: { name, uid = '' } }: VirtualMachi
   return `${`virt-launcher-${name}-`.slice(0, PREFIX_LENGTH)}${suffix.join('')}`;
 }
 
-function podSpec(vmi: VirtualMachineInstance, image: string): PodSpec {
+function podSpec(vmi: VirtualMachineInstance, options: LauncherOptions): PodSpec {
   const { nodeSelector, affinity, tolerations, schedulerName, priorityClassName, subdomain } = vmi.spec;
   return {
     restartPolicy: 'Never',
@@ -82,7 +89,7 @@ function podSpec(vmi: VirtualMachineInstance, image: string): PodSpec {
       fsGroup: QEMU_USER,
       seccompProfile: { type: 'RuntimeDefault' },
     },
-    containers: [computeContainer(vmi, image)],
+    containers: [computeContainer(vmi, options)],
     volumes: [{ name: 'public', emptyDir: {} }, { name: 'private', emptyDir: {} }, ...sourcesOf(vmi).map(({ volume }) => volume)],
     ...(subdomain && { subdomain }),
     ...(affinity !== undefined && { affinity: affinity as object }), // a Pod's affinity, kept as written
@@ -92,14 +99,14 @@ function podSpec(vmi: VirtualMachineInstance, image: string): PodSpec {
   };
 }
 
-function computeContainer(vmi: VirtualMachineInstance, image: string): Container {
+function computeContainer(vmi: VirtualMachineInstance, { image, claims }: LauncherOptions): Container {
   return {
     name: COMPUTE_CONTAINER,
     image,
     imagePullPolicy: 'IfNotPresent',
     command: ['virt-launcher'],
     args: ['prepare'],
-    env: [vmiVariable(vmi)],
+    env: [vmiVariable(vmi), ...newDisksVariable(vmi, claims)],
     resources: launcherResources(vmi.spec),
     securityContext: {
       allowPrivilegeEscalation: false,
@@ -126,22 +133,37 @@ function vmiVariable(vmi: VirtualMachineInstance): EnvVar {
   return { name: 'KUBEVIRT_VMI', value: json.replaceAll('$', '\\u0024') };
 }
 
+/** Only we see the claims; the launcher sees folders, which do not tell how large they may become. */
+function newDisksVariable({ spec }: VirtualMachineInstance, claims: Claims | undefined): EnvVar[] {
+  const sizes = newDiskBytes(spec, claims);
+  return Object.keys(sizes).length === 0 ? [] : [{ name: 'KUBEVIRT_NEW_DISK_BYTES', value: JSON.stringify(sizes) }];
+}
+
 function carriedAnnotations({ metadata: { annotations = {} } }: VirtualMachineInstance): Record<string, string> {
   return Object.fromEntries(Object.entries(annotations).filter(([key]) => !key.startsWith('kubectl.kubernetes.io')));
 }
 
-/** Volumes whose data a kubelet brings: container images and Secrets. The others are made inside the Pod. */
+/** Volumes whose data a kubelet brings: container images, claims and Secrets. The others are made inside the Pod. */
 function sourcesOf(vmi: VirtualMachineInstance): { volume: PodVolume; mount: VolumeMount }[] {
   return (vmi.spec.volumes ?? []).flatMap((volume) => sourceOf(volume));
 }
 
-function sourceOf({ name, containerDisk, registryDisk, cloudInitNoCloud }: Volume): { volume: PodVolume; mount: VolumeMount }[] {
+function sourceOf(source: Volume): { volume: PodVolume; mount: VolumeMount }[] {
+  const { name, containerDisk, registryDisk, cloudInitNoCloud } = source;
   const disk = containerDisk ?? registryDisk;
   if (disk) {
     const volumeName = shortened(`disk-${name}`);
     const image = { reference: disk.image, ...(disk.imagePullPolicy && { pullPolicy: disk.imagePullPolicy }) };
     const mountPath = `/var/run/kubevirt-container-disks/${name}`;
     return [{ volume: { name: volumeName, image }, mount: { name: volumeName, mountPath, readOnly: true } }];
+  }
+  const claimName = claimOf(source);
+  if (claimName) {
+    const volumeName = shortened(`claim-${name}`);
+    const readOnly = source.persistentVolumeClaim?.readOnly === true || source.ephemeral !== undefined;
+    const mountPath = `/var/run/kubevirt-vmi-disks/${name}`;
+    const options = readOnly ? { readOnly } : {};
+    return [{ volume: { name: volumeName, persistentVolumeClaim: { claimName } }, mount: { name: volumeName, mountPath, ...options } }];
   }
   const secretName = cloudInitNoCloud?.secretRef?.name;
   if (!secretName) return [];

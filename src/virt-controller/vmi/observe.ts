@@ -1,5 +1,6 @@
 /** Gathers what `decideVmi` looks at: the instance, its Pods, and whether the VM it came from is still there. */
 import { PODS, type Pod } from '../../api/core/pod.ts';
+import { PERSISTENT_VOLUME_CLAIMS } from '../../api/core/volume.ts';
 import { FINALIZER_VM_CONTROLLER, FINALIZER_VMI } from '../../api/kubevirt/names.ts';
 import type { VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
@@ -9,6 +10,7 @@ import type { Cache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
 import { BY_CONTROLLER } from '../claim.ts';
 import type { CreateErrors } from '../create-errors.ts';
+import { type Claims, claimNamesOf } from './claims.ts';
 import { launcherPodNameOf } from './launcher-pod.ts';
 import type { ObservedVmi } from './phase.ts';
 
@@ -31,7 +33,14 @@ export async function observeVmi(observer: VmiObserver, key: string): Promise<Ob
     return undefined;
   }
   const pods = await podsOf(observer, vmi);
-  return { vmi, pods, isVmGone: isVmGone(vms, vmi), createError: createErrors.get(key), launcherImage, now: clock.now() };
+  const claims = pods.length === 0 && vmi.status?.phase === 'Pending' ? await claimsOf(observer, vmi) : undefined;
+  return { vmi, pods, isVmGone: isVmGone(vms, vmi), createError: createErrors.get(key), launcherImage, claims, now: clock.now() };
+}
+
+/** Asked once for each Pod that is made: a copy of every claim of the cluster would cost more. */
+async function claimsOf({ client }: VmiObserver, { metadata: { namespace }, spec }: VirtualMachineInstance): Promise<Claims | undefined> {
+  const found = claimNamesOf(spec).map(async (name) => [name, await client.get(PERSISTENT_VOLUME_CLAIMS, { namespace, name })] as const);
+  return found.length === 0 ? undefined : new Map(await Promise.all(found));
 }
 
 /**

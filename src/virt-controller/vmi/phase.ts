@@ -15,6 +15,7 @@ import { isPodFinal, type Pod } from '../../api/core/pod.ts';
 import { COMPUTE_CONTAINER } from '../../api/kubevirt/names.ts';
 import type { VirtualMachineInstance, VmiPhase } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { isDeleting } from '../../api/meta.ts';
+import type { Claims } from './claims.ts';
 
 /** Everything that is known of one instance when the controller looks at it. */
 export type ObservedVmi = {
@@ -26,6 +27,8 @@ export type ObservedVmi = {
   /** Why the last attempt to create a Pod failed, until one succeeds. */
   readonly createError?: string | undefined;
   readonly launcherImage: string;
+  /** The claims it uses, while it has no Pod. */
+  readonly claims?: Claims | undefined;
   readonly now: number;
 };
 

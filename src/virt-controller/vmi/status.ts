@@ -4,6 +4,7 @@ import { type NewCondition, withCondition, withoutCondition } from '../../api/ku
 import type { VirtualMachineInstance, VmiStatus } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { type Condition, conditionOf, isDeleting } from '../../api/meta.ts';
 import { timestamp } from '../../base/clock.ts';
+import { missingClaimMessage } from './claims.ts';
 import { currentPod, type ObservedVmi, type PhaseChange } from './phase.ts';
 
 /** The user that QEMU runs as. */
@@ -87,9 +88,11 @@ const PULL_ERRORS: Readonly<Record<string, string>> = {
   ErrImageNeverPull: 'ErrImagePull',
   RegistryUnavailable: 'ErrImagePull',
 };
-const OUR_REASONS = ['FailedCreate', ...Object.values(PULL_ERRORS)];
+const OUR_REASONS = ['FailedCreate', 'FailedPvcNotFound', ...Object.values(PULL_ERRORS)];
 
-function synchronizedProblem({ createError }: ObservedVmi, pod: Pod | undefined): NewCondition | undefined {
+function synchronizedProblem({ vmi, createError, claims }: ObservedVmi, pod: Pod | undefined): NewCondition | undefined {
+  const message = pod ? undefined : missingClaimMessage(vmi.metadata.namespace, claims);
+  if (message !== undefined) return { type: 'Synchronized', status: 'False', reason: 'FailedPvcNotFound', message };
   if (!pod && createError) return { type: 'Synchronized', status: 'False', reason: 'FailedCreate', message: createError };
   if (!pod || isPodFinal(pod) || isDeleting(pod)) return undefined;
   const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];

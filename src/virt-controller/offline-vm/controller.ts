@@ -1,0 +1,27 @@
+/** Keeps every OfflineVirtualMachine and the VirtualMachine of its name in step: the loop of `observe`, `decide` and apply. */
+import { keyOf } from '../../api/meta.ts';
+import { type ControllerOptions, runController } from '../../reconcile/controller.ts';
+import { decideOfflineVm } from './decide.ts';
+import { type OfflineVmObserver, observeOfflineVm } from './observe.ts';
+import type { ObservedOfflineVm } from './observed.ts';
+
+/** Runs until the signal aborts. */
+export function runOfflineVmController(
+  options: OfflineVmObserver & Pick<ControllerOptions<ObservedOfflineVm>, 'log' | 'signal'>,
+): Promise<void> {
+  const { client, clock, log, signal, offlineVms, vms } = options;
+  return runController<ObservedOfflineVm>({
+    name: 'offlinevirtualmachine-controller',
+    client,
+    clock,
+    log,
+    signal,
+    triggers: [
+      { cache: offlineVms, keysOf: ({ metadata }) => [keyOf(metadata)] },
+      { cache: vms, keysOf: ({ metadata }) => [keyOf(metadata)] }, // a machine has the name of its OVM
+    ],
+    observe: (key) => observeOfflineVm(options, key),
+    decide: decideOfflineVm,
+    subject: ({ ovm }) => ovm,
+  });
+}

@@ -1,0 +1,40 @@
+/** The status of a replica set that follows from its instances (spec 4). Pure. */
+import { withCondition, withoutCondition } from '../../api/kubevirt/conditions.ts';
+import type { ReplicaSetStatus, VirtualMachineInstanceReplicaSet } from '../../api/kubevirt/replica-set.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { type Condition, hasCondition, isDeleting } from '../../api/meta.ts';
+import { requirementsOf } from '../../base/selectors.ts';
+import type { ObservedReplicaSet } from './observed.ts';
+
+/** The whole status, given the instances that count. */
+export function deriveReplicaSetStatus(observed: ObservedReplicaSet, active: readonly VirtualMachineInstance[]): ReplicaSetStatus {
+  const { set } = observed;
+  return {
+    ...set.status,
+    replicas: active.length,
+    readyReplicas: active.filter((vmi) => hasCondition(vmi.status?.conditions, 'Ready')).length,
+    labelSelector: selectorText(set),
+    conditions: conditionsAfter(observed),
+  };
+}
+
+function conditionsAfter({ set, createError, now }: ObservedReplicaSet): readonly Condition[] {
+  const before = set.status?.conditions ?? [];
+  const paused = set.spec.paused
+    ? withCondition(before, { type: 'ReplicaPaused', status: 'True', reason: 'Paused', message: 'The controller is paused' }, now)
+    : withoutCondition(before, 'ReplicaPaused');
+  if (createError === undefined || isDeleting(set)) return withoutCondition(paused, 'ReplicaFailure');
+  return withCondition(paused, { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: createError }, now);
+}
+
+/** The form that the scale subresource hands to autoscalers. */
+function selectorText({ spec }: VirtualMachineInstanceReplicaSet): string {
+  return requirementsOf(spec.selector)
+    .map(({ key, operator, values }) => {
+      if (operator === 'Exists') return key;
+      if (operator === 'DoesNotExist') return `!${key}`;
+      if (operator === 'In' && values.length === 1) return `${key}=${values[0]}`;
+      return `${key} ${operator === 'In' ? 'in' : 'notin'} (${values.toSorted().join(',')})`;
+    })
+    .join(',');
+}
