@@ -1,5 +1,5 @@
 /** docs/virtctl.md: the help of every command, as the program prints it, and what all of them share. */
-import { generateHelpTextForAllCommands } from '@stricli/core';
+import { type Application, type CommandContext, generateHelpTextForAllCommands } from '@stricli/core';
 import { buildVirtctl } from '../src/virtctl/app.ts';
 
 const INTRODUCTION = `# virtctl
@@ -43,7 +43,8 @@ and the names of machines.
 
 /** The whole page. */
 export function virtctlPage(): string {
-  const commands = generateHelpTextForAllCommands(buildVirtctl()).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const app = buildVirtctl() as unknown as Application<CommandContext>; // no command is run, so none asks for more of its context
+  const commands = generateHelpTextForAllCommands(app).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const sections = commands.map(([route, help]) => `## ${route}\n\n\`\`\`text\n${help.trimEnd()}\n\`\`\`\n`);
   return [INTRODUCTION, ...sections].join('\n');
 }

@@ -1,22 +1,11 @@
 /** The commands that make machines or describe them: definitions only, each is loaded when it is called. */
 import { buildCommand, buildRouteMap, numberParser } from '@stricli/core';
 import type { RunStrategy } from '../api/kubevirt/virtual-machine.ts';
-import { parseQuantity } from '../base/quantity.ts';
-import { parseVolume } from './create/parse-volume.ts';
 import { connection, off, text } from './parameters.ts';
 
 const RUN_STRATEGIES = ['Always', 'Halted', 'Manual', 'RerunOnFailure', 'Once'] as const satisfies readonly RunStrategy[];
 
-const memory = {
-  kind: 'parsed',
-  parse: (said: string) => {
-    if ((parseQuantity(said) ?? 0) <= 0) throw new Error(`"${said}" is not an amount such as 512Mi or 2Gi`);
-    return said;
-  },
-  brief: 'Memory of the guest',
-  default: '512Mi',
-  placeholder: 'amount',
-} as const;
+const memory = { ...text, brief: 'Memory of the guest', default: '512Mi', placeholder: 'amount' } as const;
 const cpus = { kind: 'parsed', parse: numberParser, brief: 'Processors of the guest', optional: true, placeholder: 'count' } as const;
 const optionalText = { ...text, optional: true } as const;
 
@@ -72,16 +61,14 @@ const createVm = buildCommand({
       memory,
       cpus,
       volumeContainerdisk: {
-        kind: 'parsed',
-        parse: parseVolume,
+        ...text,
         variadic: true,
         optional: true,
         brief: 'A disk from a container image: IMAGE, or src:IMAGE,name:NAME,bootorder:N',
         placeholder: 'volume',
       },
       volumePvc: {
-        kind: 'parsed',
-        parse: parseVolume,
+        ...text,
         variadic: true,
         optional: true,
         brief: 'A disk from a claim: CLAIM, or src:CLAIM,name:NAME,bootorder:N',

@@ -4,7 +4,9 @@ import { stringify } from 'yaml';
 import type { RunStrategy } from '../../api/kubevirt/virtual-machine.ts';
 import { UserError } from '../../base/errors.ts';
 import type { Context } from '../context.ts';
-import { buildMachine, type VolumeChoice } from '../create/machine.ts';
+import { buildMachine } from '../create/machine.ts';
+import { parseMemory } from '../create/parse-memory.ts';
+import { parseVolume } from '../create/parse-volume.ts';
 import { randomName } from '../create/random-name.ts';
 import { firstUserData } from '../create/user-data.ts';
 
@@ -15,8 +17,8 @@ type CreateFlags = {
   readonly terminationGracePeriod: number;
   readonly memory: string;
   readonly cpus?: number;
-  readonly volumeContainerdisk?: readonly VolumeChoice[];
-  readonly volumePvc?: readonly VolumeChoice[];
+  readonly volumeContainerdisk?: readonly string[];
+  readonly volumePvc?: readonly string[];
   readonly cloudInit: 'noCloud' | 'none';
   readonly cloudInitUserData?: string;
   readonly cloudInitNetworkData?: string;
@@ -30,11 +32,11 @@ export function createVm(this: Context, flags: CreateFlags): void {
     ...(flags.namespace && { namespace: flags.namespace }),
     name: flags.name ?? randomName('vm'),
     runStrategy: flags.runStrategy,
-    memory: flags.memory,
+    memory: parseMemory(flags.memory),
     ...(flags.cpus !== undefined && { cpus: flags.cpus }),
     gracePeriodSeconds: flags.terminationGracePeriod,
-    images: flags.volumeContainerdisk ?? [],
-    claims: flags.volumePvc ?? [],
+    images: (flags.volumeContainerdisk ?? []).map(parseVolume),
+    claims: (flags.volumePvc ?? []).map(parseVolume),
     ...cloudInitOf(flags),
   });
   this.process.stdout.write(stringify(vm, { lineWidth: 0 }));

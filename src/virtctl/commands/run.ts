@@ -5,6 +5,7 @@ import { systemClock } from '../../base/clock.ts';
 import { type Connection, type ConnectionFlags, connect } from '../connect.ts';
 import type { Context } from '../context.ts';
 import { buildMachine } from '../create/machine.ts';
+import { parseMemory } from '../create/parse-memory.ts';
 import { randomName } from '../create/random-name.ts';
 import { watchBoot } from '../embedded/boot.ts';
 import { createProgress } from '../progress.ts';
@@ -48,7 +49,7 @@ function machineFor(image: string, flags: RunFlags): VirtualMachine {
   return buildMachine({
     name: flags.name ?? randomName(stemOf(image)),
     runStrategy: 'Always',
-    memory: flags.memory,
+    memory: parseMemory(flags.memory),
     ...(flags.cpus !== undefined && { cpus: flags.cpus }),
     gracePeriodSeconds: GRACE_PERIOD_SECONDS,
     images: [{ source: reference, name: 'root' }],

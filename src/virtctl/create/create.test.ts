@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
+import type { UserError } from '../../base/errors.ts';
 import { buildMachine } from './machine.ts';
+import { parseMemory } from './parse-memory.ts';
 import { parseVolume } from './parse-volume.ts';
 import { firstUserData } from './user-data.ts';
 
@@ -52,7 +54,18 @@ const WRONG: [string, RegExp][] = [
   ['src:a,size:5', /"size:5" is none of/],
   ['src:a,bootorder:0', /bootorder:0 is not a number from 1/],
 ];
-for (const [text, message] of WRONG) test(`${text} is refused`, () => assert.throws(() => parseVolume(text), message));
+for (const [text, why] of WRONG) {
+  test(`${text} is refused`, () =>
+    assert.throws(
+      () => parseVolume(text),
+      (error: UserError) => error.exitCode === 2 && why.test(error.why ?? ''),
+    ));
+}
+
+test('memory is an amount', () => {
+  assert.equal(parseMemory('512Mi'), '512Mi');
+  for (const wrong of ['much', '0', '-1Gi', '']) assert.throws(() => parseMemory(wrong), /is not an amount/);
+});
 
 test('the first user is a cloud-config document, whatever is in a password', () => {
   const document = firstUserData({ user: 'me', password: 'a: "b" # c', sshKeys: ['ssh-ed25519 AAAA me@host'] }) ?? '';
