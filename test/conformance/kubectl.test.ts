@@ -33,7 +33,8 @@ describe('kubectl and the built-in kinds', { timeout: 110_000, concurrency: 2 },
         assert.ok(stdout.split('\n').includes(name), name);
       }
       const versions = (await cluster.must(['api-versions'], { isDebian })).split('\n');
-      for (const version of ['v1', 'apps/v1', 'rbac.authorization.k8s.io/v1']) assert.ok(versions.includes(version), version);
+      for (const version of ['v1', 'apps/v1', 'rbac.authorization.k8s.io/v1', 'events.k8s.io/v1'])
+        assert.ok(versions.includes(version), version);
       const namespaces = await cluster.must(['get', 'ns'], { isDebian });
       for (const name of ['default', 'kube-system', 'kube-public', 'kube-node-lease']) {
         assert.match(namespaces, new RegExp(`^${name} +Active`, 'm'));

@@ -66,6 +66,17 @@ export class AggregatedApis {
     return Promise.all(services.filter(({ spec }) => spec?.service).map((service) => this.#discoverOne(service)));
   }
 
+  /** Why the server behind an APIService does not answer, undefined when it does. Always asks. */
+  async problemOf(apiService: AnyObject): Promise<string | undefined> {
+    const { group = '', version = '' } = (apiService as ApiService).spec ?? {}; // its schema was checked when it was written
+    try {
+      await this.#resourcesOf(apiService as ApiService, group, version);
+      return undefined;
+    } catch (error) {
+      return messageOf(error);
+    }
+  }
+
   async #discoverOne(service: ApiService): Promise<AggregatedGroupVersion> {
     const { group = '', version = '' } = service.spec ?? {};
     const { name, uid } = service.metadata;
@@ -81,17 +92,22 @@ export class AggregatedApis {
   async #ask(service: ApiService, otherwise: AggregatedGroupVersion): Promise<AggregatedGroupVersion> {
     const { group, version } = otherwise;
     try {
-      const request = new Request(`https://kubernetes.default.svc/apis/${group}/${version}`, {
-        headers: { accept: 'application/json' },
-        signal: AbortSignal.timeout(DISCOVERY_TIMEOUT_MS),
-      });
-      const response = await this.forward(service, request, SELF);
-      if (!response.ok) throw new Error(`it answered ${response.status}`);
-      const { resources = [] } = (await response.json()) as { resources?: readonly object[] };
+      const resources = await this.#resourcesOf(service, group, version);
       return { group, version, resources, isStale: false };
     } catch (error) {
       this.#log.debug('aggregated API does not answer discovery', { apiService: service.metadata.name, error: messageOf(error) });
       return otherwise;
     }
+  }
+
+  async #resourcesOf(service: ApiService, group: string, version: string): Promise<readonly object[]> {
+    const request = new Request(`https://kubernetes.default.svc/apis/${group}/${version}`, {
+      headers: { accept: 'application/json' },
+      signal: AbortSignal.timeout(DISCOVERY_TIMEOUT_MS),
+    });
+    const response = await this.forward(service, request, SELF);
+    if (!response.ok) throw new Error(`it answered ${response.status}`);
+    const { resources = [] } = (await response.json()) as { resources?: readonly object[] };
+    return resources;
   }
 }

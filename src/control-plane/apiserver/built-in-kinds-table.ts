@@ -1,5 +1,5 @@
 /** The kinds Kubernetes itself defines, as data: names, scope and subresources as a real server publishes them. */
-import type { NameSyntax, ScalePaths } from './resource-type.ts';
+import type { NameSyntax, ScalePaths, SharedStorage } from './resource-type.ts';
 
 export type BuiltInKind = {
   readonly group: string;
@@ -16,12 +16,27 @@ export type BuiltInKind = {
   readonly hasGeneration?: true;
   readonly returnsDeleted?: true;
   readonly selectableFields?: readonly string[];
+  readonly sharedStorage?: SharedStorage;
   /** Kinds that are asked, not stored: only `create` exists. */
   readonly isReview?: true;
 };
 
 const REPLICAS: ScalePaths = { specReplicas: 'spec.replicas', statusReplicas: 'status.replicas', labelSelector: 'spec.selector' };
 const ALL = ['all'];
+/** The newer face of core events: the same objects, some fields under better names. */
+const CORE_EVENT: SharedStorage = {
+  group: '',
+  apiVersion: 'v1',
+  storedNames: {
+    regarding: 'involvedObject',
+    note: 'message',
+    reportingController: 'reportingComponent',
+    deprecatedSource: 'source',
+    deprecatedFirstTimestamp: 'firstTimestamp',
+    deprecatedLastTimestamp: 'lastTimestamp',
+    deprecatedCount: 'count',
+  },
+};
 const API_EXTENSIONS = ['api-extensions'];
 
 const CORE: readonly Omit<BuiltInKind, 'group' | 'version'>[] = [
@@ -268,7 +283,16 @@ const OTHERS: readonly (readonly [string, string, readonly Omit<BuiltInKind, 'gr
   [
     'apiregistration.k8s.io',
     'v1',
-    [{ plural: 'apiservices', kind: 'APIService', categories: API_EXTENSIONS, isClusterWide: true, subresources: ['status'] }],
+    [
+      {
+        plural: 'apiservices',
+        kind: 'APIService',
+        nameSyntax: 'path-segment',
+        categories: API_EXTENSIONS,
+        isClusterWide: true,
+        subresources: ['status'],
+      },
+    ],
   ],
   ['authentication.k8s.io', 'v1', [{ plural: 'selfsubjectreviews', kind: 'SelfSubjectReview', isClusterWide: true, isReview: true }]],
   [
@@ -283,6 +307,30 @@ const OTHERS: readonly (readonly [string, string, readonly Omit<BuiltInKind, 'gr
   ],
   ['coordination.k8s.io', 'v1', [{ plural: 'leases', kind: 'Lease' }]],
   ['discovery.k8s.io', 'v1', [{ plural: 'endpointslices', kind: 'EndpointSlice', hasGeneration: true }]],
+  [
+    'events.k8s.io',
+    'v1',
+    [
+      {
+        plural: 'events',
+        kind: 'Event',
+        shortNames: ['ev'],
+        sharedStorage: CORE_EVENT,
+        selectableFields: [
+          'regarding.kind',
+          'regarding.namespace',
+          'regarding.name',
+          'regarding.uid',
+          'regarding.apiVersion',
+          'regarding.resourceVersion',
+          'regarding.fieldPath',
+          'reason',
+          'reportingController',
+          'type',
+        ],
+      },
+    ],
+  ],
   ['node.k8s.io', 'v1', [{ plural: 'runtimeclasses', kind: 'RuntimeClass', isClusterWide: true }]],
   [
     'scheduling.k8s.io',

@@ -25,10 +25,11 @@ function typeOf(kind: BuiltInKind, strategy: Strategy, retired: AbortSignal): Re
     isBuiltIn: true,
     verbs: kind.isReview ? ['create'] : CUSTOM_VERBS,
     subresources: kind.subresources ?? [],
-    schema: builtInSchema(kind.group, kind.version, kind.kind),
+    schema: schemaOf(kind),
     printerColumns: undefined,
     scale: kind.scale,
-    storedApiVersion: apiVersionOf(kind),
+    storedApiVersion: kind.sharedStorage?.apiVersion ?? apiVersionOf(kind),
+    sharedStorage: kind.sharedStorage,
     nameSyntax: kind.nameSyntax ?? 'subdomain',
     hasGeneration: kind.hasGeneration ?? false,
     allowsUnconditionalUpdate: kind.plural !== 'leases' && kind.plural !== 'customresourcedefinitions' && kind.plural !== 'apiservices',
@@ -38,4 +39,10 @@ function typeOf(kind: BuiltInKind, strategy: Strategy, retired: AbortSignal): Re
     strategy,
     retired,
   };
+}
+
+/** An object that was written as the other kind need not have what this one asks of new ones. */
+function schemaOf({ group, version, kind, sharedStorage }: BuiltInKind): ResourceType['schema'] {
+  const schema = builtInSchema(group, version, kind);
+  return schema && sharedStorage ? { ...schema, required: [] } : schema;
 }

@@ -7,10 +7,12 @@ import { authorize } from './access/authorize.ts';
 import { attributesOf } from './access/request-attributes.ts';
 import { RuleIndex } from './access/rule-index.ts';
 import { AggregatedApis } from './aggregated-apis.ts';
+import { keepApiServices, keepLocalApiServices } from './aggregation/keep-api-services.ts';
 import { methodNotAllowed, unknownPath } from './api-errors.ts';
 import { bootstrap, type SelfRequest } from './bootstrap.ts';
 import { builtInTypes } from './built-in-types.ts';
 import { startCleanup } from './cleanup.ts';
+import { expireEvents } from './expire-events.ts';
 import { strategiesFor } from './kinds/strategies.ts';
 import { answerNonResource, type NonResourceParts } from './non-resource-paths.ts';
 import { parseResourcePath, type ResourcePath, verbOf } from './path-grammar.ts';
@@ -65,6 +67,10 @@ export async function createApiServer({ store, clock, log, hooks = {} }: ApiServ
 
   await bootstrap({ store, request: selfRequest });
   startCleanup({ store, registry, request: selfRequest, clock, log, signal: closing.signal });
+  void expireEvents({ store, clock, log, signal: closing.signal });
+  const apiServices = { store, registry, aggregated, request: selfRequest, clock };
+  await keepLocalApiServices(apiServices);
+  void keepApiServices({ ...apiServices, log, signal: closing.signal });
   problem = undefined;
   return {
     handle,

@@ -6,7 +6,7 @@ import { deepEqual } from '../../base/json.ts';
 import type { StoreEvent } from '../store/entry.ts';
 import type { Store } from '../store/store.ts';
 import { type Crd, customResourceTypes, isCrd, isEstablished } from './custom-resource-types.ts';
-import { type ResourceType, storeKey } from './resource-type.ts';
+import { type ResourceType, storeKey, storePrefix } from './resource-type.ts';
 import { compareVersions } from './version-order.ts';
 
 const CRD = { group: 'apiextensions.k8s.io', plural: 'customresourcedefinitions' };
@@ -45,8 +45,8 @@ export class Registry {
   resources(): ResourceType[] {
     const seen = new Map<string, ResourceType>();
     for (const type of this.#types.values()) {
-      const name = `${type.group}/${type.plural}`;
-      if (!seen.has(name)) seen.set(name, type);
+      const bucket = storePrefix(type);
+      if (!seen.has(bucket)) seen.set(bucket, type);
     }
     return [...seen.values()];
   }

@@ -27,7 +27,7 @@ export class Renderer {
 
 /** A stored value as an object at a revision (a deletion shows the last state at the revision of the deletion). */
 export function renderAt(type: ResourceType, value: JsonObject, revision: number): AnyObject {
-  const stored = value as AnyObject; // only objects that went through the write pipeline are in the store
+  const stored = withOwnNames(type, value) as AnyObject; // only objects that went through the write pipeline are in the store
   const apiVersion = apiVersionOf(type);
   const metadata = { ...stored.metadata, resourceVersion: String(revision) };
   if (type.isBuiltIn || !type.schema) return { ...stored, apiVersion, kind: type.kind, metadata };
@@ -39,5 +39,18 @@ export function renderAt(type: ResourceType, value: JsonObject, revision: number
 /** An object as it is stored: in the storage version, without the revision, which the store itself knows. */
 export function toStored(type: ResourceType, object: AnyObject): JsonObject {
   const { resourceVersion: _, ...metadata } = object.metadata;
-  return { ...object, apiVersion: type.storedApiVersion, metadata };
+  return { ...withStoredNames(type, object), apiVersion: type.storedApiVersion, metadata };
+}
+
+function withOwnNames({ sharedStorage }: ResourceType, value: JsonObject): JsonObject {
+  if (!sharedStorage) return value;
+  const own = new Map(Object.entries(sharedStorage.storedNames).map(([name, stored]) => [stored, name]));
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [own.get(name) ?? name, field]));
+}
+
+function withStoredNames({ sharedStorage }: ResourceType, object: AnyObject): JsonObject {
+  if (!sharedStorage) return object;
+  const { storedNames } = sharedStorage;
+  const nameOf = (name: string) => (Object.hasOwn(storedNames, name) ? (storedNames[name] ?? name) : name);
+  return Object.fromEntries(Object.entries(object).map(([name, field]) => [nameOf(name), field]));
 }

@@ -36,6 +36,9 @@ export type Strategy = {
   readonly mayVanish?: (object: AnyObject) => boolean;
 };
 
+/** A kind that is another kind's second face: its objects are stored as the other's, with these top-level fields under other names. */
+export type SharedStorage = { readonly group: string; readonly apiVersion: string; readonly storedNames: Readonly<Record<string, string>> };
+
 export type ResourceType = {
   readonly group: string;
   readonly version: string;
@@ -54,6 +57,7 @@ export type ResourceType = {
   readonly scale: ScalePaths | undefined;
   /** The apiVersion objects are stored under. */
   readonly storedApiVersion: string;
+  readonly sharedStorage?: SharedStorage;
   /** Which syntax names have. */
   readonly nameSyntax: NameSyntax;
   readonly hasGeneration: boolean;
@@ -81,13 +85,15 @@ export function qualifiedKind({ kind, group }: Pick<ResourceType, 'kind' | 'grou
   return group === '' ? kind : `${kind}.${group}`;
 }
 
+type Stored = Pick<ResourceType, 'group' | 'plural' | 'sharedStorage'>;
+
 /** The store prefix of all objects of a resource, or of one namespace. All versions share it. */
-export function storePrefix({ group, plural }: Pick<ResourceType, 'group' | 'plural'>, namespace?: string): string {
-  const bucket = `${group || 'core'}/${plural}/`;
+export function storePrefix({ group, plural, sharedStorage }: Stored, namespace?: string): string {
+  const bucket = `${(sharedStorage?.group ?? group) || 'core'}/${plural}/`;
   return namespace === undefined ? bucket : `${bucket}${namespace}/`;
 }
 
 /** The store key of one object; cluster-wide ones have an empty namespace. */
-export function storeKey(type: Pick<ResourceType, 'group' | 'plural'>, namespace: string | undefined, name: string): string {
+export function storeKey(type: Stored, namespace: string | undefined, name: string): string {
   return `${storePrefix(type, namespace ?? '')}${name}`;
 }
