@@ -1,7 +1,7 @@
 /** The generated parts of docs/compatibility.md: a table per published type, between two marks. The rest of the page is written by hand. */
+import { whyRefused } from '../../src/api/kubevirt/refused-reasons-table.ts';
 import type { ComparedField } from '../../src/api/schema/published.ts';
 import { type SpecName, type StatusName, specFields, statusFields } from './compared.ts';
-import { reasonFor } from './reasons-table.ts';
 
 const SECTIONS: Readonly<Record<string, () => string>> = {
   numbers,
@@ -49,8 +49,8 @@ function specTable(name: SpecName): string {
 function verdict(name: SpecName, { path, type, isHonoured }: ComparedField): string {
   if (!type) return 'ours: an old spelling that is still understood';
   if (isHonoured) return 'honoured';
-  const reason = reasonFor(name, path);
-  if (!reason) throw new Error(`tools/compatibility/reasons-table.ts: no reason why ${name} ${path} is refused`);
+  const reason = whyRefused(name, path);
+  if (!reason) throw new Error(`src/api/kubevirt/refused-reasons-table.ts: no reason why ${name} ${path} is refused`);
   return `**refused**: ${reason}`;
 }
 

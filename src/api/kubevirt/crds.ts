@@ -1,11 +1,12 @@
 /** The CustomResourceDefinitions of the product. `npm run generate` writes them to deploy/crds. */
 import { type CustomResourceDefinition, crdFor, type PrinterColumn } from '../schema/crd.ts';
-import type { PublishedTypes } from '../schema/published.ts';
+import type { Published, PublishedTypes } from '../schema/published.ts';
 import { PUBLISHED_TYPES } from './generated/published-types.ts';
 import { KUBEVIRTS } from './kubevirt.ts';
 import { kubeVirtSpecSchema, kubeVirtStatusSchema } from './kubevirt-schema.ts';
 import { OFFLINE_VMS } from './offline-virtual-machine.ts';
 import { offlineVmSpecSchema, offlineVmStatusSchema } from './offline-virtual-machine-schema.ts';
+import { whyRefused } from './refused-reasons-table.ts';
 import { VMIRSS } from './replica-set.ts';
 import { replicaSetSpecSchema, replicaSetStatusSchema } from './replica-set-schema.ts';
 import { VMS } from './virtual-machine.ts';
@@ -57,7 +58,7 @@ export const CRDS: readonly CustomResourceDefinition[] = [
     description: 'A machine that can be stopped and started and stays the same machine.',
     versions: ['v1', 'v1alpha3', 'v1alpha2'],
     spec: vmSpecSchema,
-    published: { type: 'VirtualMachineSpec', types: TYPES },
+    published: publishedAs('VirtualMachineSpec'),
     status: vmStatusSchema,
     columns: VM_COLUMNS,
     subresources: { status: {} },
@@ -68,7 +69,7 @@ export const CRDS: readonly CustomResourceDefinition[] = [
     description: 'One run of a guest, from its start to its end.',
     versions: ['v1', 'v1alpha3', 'v1alpha2'],
     spec: vmiSpecSchema,
-    published: { type: 'VirtualMachineInstanceSpec', types: TYPES },
+    published: publishedAs('VirtualMachineInstanceSpec'),
     status: vmiStatusSchema,
     columns: VMI_COLUMNS,
     // No status subresource, as published: clients write spec and status of an instance together.
@@ -79,7 +80,7 @@ export const CRDS: readonly CustomResourceDefinition[] = [
     description: 'A number of equal instances that is kept at that number.',
     versions: ['v1', 'v1alpha3'],
     spec: replicaSetSpecSchema,
-    published: { type: 'VirtualMachineInstanceReplicaSetSpec', types: TYPES },
+    published: publishedAs('VirtualMachineInstanceReplicaSetSpec'),
     status: replicaSetStatusSchema,
     columns: REPLICA_SET_COLUMNS,
     subresources: {
@@ -93,7 +94,7 @@ export const CRDS: readonly CustomResourceDefinition[] = [
     description: 'The ancestor of VirtualMachine: while it is to run there is a VirtualMachine of its name.',
     versions: ['v1alpha1'],
     spec: offlineVmSpecSchema,
-    published: { type: 'OfflineVirtualMachineSpec', types: TYPES },
+    published: publishedAs('OfflineVirtualMachineSpec'),
     status: offlineVmStatusSchema,
     columns: [
       AGE,
@@ -109,7 +110,7 @@ export const CRDS: readonly CustomResourceDefinition[] = [
     description: 'A configuration from which instances are started and stopped.',
     versions: ['v1alpha2'],
     spec: vmiConfigSpecSchema,
-    published: { type: 'VirtualMachineInstanceConfigSpec', types: TYPES },
+    published: publishedAs('VirtualMachineInstanceConfigSpec'),
     columns: [AGE],
   }),
   crdFor({
@@ -118,7 +119,7 @@ export const CRDS: readonly CustomResourceDefinition[] = [
     description: 'The configuration of an installation.',
     versions: ['v1'],
     spec: kubeVirtSpecSchema,
-    published: { type: 'KubeVirtSpec', types: TYPES },
+    published: publishedAs('KubeVirtSpec'),
     status: kubeVirtStatusSchema,
     columns: [AGE, { name: 'Phase', type: 'string', jsonPath: '.status.phase' }],
     subresources: { status: {} },
@@ -128,4 +129,8 @@ export const CRDS: readonly CustomResourceDefinition[] = [
 
 function condition(type: string): string {
   return `.status.conditions[?(@.type=='${type}')].status`;
+}
+
+function publishedAs(type: string): Published {
+  return { types: TYPES, type, describe: (path) => `Refused when set: ${whyRefused(type, path) ?? 'not supported yet'}.` };
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '../../base/json.ts';
-import { refusedFields } from './refused-fields.ts';
+import { honouredVmiSpec, refusedFields } from './refused-fields.ts';
 
 const fieldsOf = (kind: string, spec: JsonObject) => refusedFields(kind, { metadata: { name: 'x' }, spec }).map(({ field }) => field);
 
@@ -19,6 +19,17 @@ test('a published field that is not honoured is refused by its path, in lists to
     'spec.domain.launchSecurity',
     'spec.utilityVolumes',
   ]);
+});
+
+test('the cause says why', () => {
+  const [cause] = refusedFields('VirtualMachine', {
+    spec: { template: { spec: { domain: { devices: { interfaces: [{ slirp: {} }] } } } } },
+  });
+  assert.deepEqual(cause, {
+    reason: 'FieldValueForbidden',
+    field: 'spec.template.spec.domain.devices.interfaces[0].slirp',
+    message: 'Forbidden: this field of KubeVirt is not supported here: gone from KubeVirt, too; use masquerade',
+  });
 });
 
 test('every kind with a template answers for what is inside it', () => {
@@ -50,4 +61,12 @@ test('hostile shapes are not walked into', () => {
   ])
     assert.deepEqual(refusedFields('VirtualMachineInstance', { spec }), []);
   assert.deepEqual(refusedFields('Pod', { spec: { domain: { chassis: {} } } }), []);
+});
+
+test('what is honoured of a spec is all but the refused fields and nulls', () => {
+  const disks = [{ name: 'a', changedBlockTracking: 7, serial: null }];
+  assert.deepEqual(honouredVmiSpec({ hostname: 'x', utilityVolumes: 'y', domain: { launchSecurity: [], devices: { disks } } }), {
+    hostname: 'x',
+    domain: { devices: { disks: [{ name: 'a' }] } },
+  });
 });

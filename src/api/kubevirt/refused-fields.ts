@@ -6,6 +6,7 @@ import { forbiddenCause } from '../../base/causes.ts';
 import type { StatusCause } from '../../base/errors.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
 import { REFUSED_FIELDS } from './generated/refused-fields-table.ts';
+import { whyRefused } from './refused-reasons-table.ts';
 
 /**
  * A field that is refused, or fields inside it that are. Lists are transparent: the rule holds for every item.
@@ -15,29 +16,52 @@ import { REFUSED_FIELDS } from './generated/refused-fields-table.ts';
  */
 export type RefusedFields = { readonly [field: string]: 'set' | 'struct' | 'any' | RefusedFields };
 
-const TEMPLATE: RefusedFields = { spec: REFUSED_FIELDS.VirtualMachineInstanceSpec };
-const BY_KIND: ReadonlyMap<string, RefusedFields> = new Map<string, RefusedFields>([
-  ['VirtualMachine', { spec: { ...REFUSED_FIELDS.VirtualMachineSpec, template: TEMPLATE } }],
-  ['VirtualMachineInstance', TEMPLATE],
-  ['VirtualMachineInstanceReplicaSet', { spec: { template: TEMPLATE } }],
-  ['OfflineVirtualMachine', { spec: { template: TEMPLATE } }],
-  ['VirtualMachineInstanceConfig', { spec: { template: TEMPLATE } }],
-  ['KubeVirt', { spec: REFUSED_FIELDS.KubeVirtSpec }],
+type Refusals = { readonly specType: string; readonly fields: RefusedFields };
+
+const TEMPLATE: RefusedFields = { template: { spec: REFUSED_FIELDS.VirtualMachineInstanceSpec } };
+const BY_KIND: ReadonlyMap<string, Refusals> = new Map<string, Refusals>([
+  ['VirtualMachine', { specType: 'VirtualMachineSpec', fields: { ...REFUSED_FIELDS.VirtualMachineSpec, ...TEMPLATE } }],
+  ['VirtualMachineInstance', { specType: 'VirtualMachineInstanceSpec', fields: REFUSED_FIELDS.VirtualMachineInstanceSpec }],
+  ['VirtualMachineInstanceReplicaSet', { specType: 'VirtualMachineInstanceReplicaSetSpec', fields: TEMPLATE }],
+  ['OfflineVirtualMachine', { specType: 'OfflineVirtualMachineSpec', fields: TEMPLATE }],
+  ['VirtualMachineInstanceConfig', { specType: 'VirtualMachineInstanceConfigSpec', fields: TEMPLATE }],
+  ['KubeVirt', { specType: 'KubeVirtSpec', fields: REFUSED_FIELDS.KubeVirtSpec }],
 ]);
 
 /** A cause for every field of the object that KubeVirt has and we do not honour. Other unknown fields are the API server's to judge. */
 export function refusedFields(kind: string, object: JsonObject): StatusCause[] {
-  const rules = BY_KIND.get(kind);
-  return rules ? causesIn(object, rules, '') : [];
+  const refusals = BY_KIND.get(kind);
+  const { spec } = object;
+  if (!refusals || !isObject(spec)) return [];
+  return pathsIn(spec, refusals.fields, '').map((path) => {
+    const why = whyRefused(refusals.specType, path.replace(/\[\d+\]/g, '[]')) ?? 'nothing acts on it';
+    return forbiddenCause(`spec.${path}`, `this field of KubeVirt is not supported here: ${why}`);
+  });
 }
 
-function causesIn(object: JsonObject, rules: RefusedFields, prefix: string): StatusCause[] {
+/** The spec of an instance without what is refused of it, and without nulls: what is kept as written is of any type, so no rule can read it. */
+export function honouredVmiSpec(spec: JsonObject): JsonObject {
+  return honouredPart(spec, REFUSED_FIELDS.VirtualMachineInstanceSpec) as JsonObject; // an object stays one
+}
+
+function honouredPart(value: unknown, rules: RefusedFields): unknown {
+  if (Array.isArray(value)) return value.map((item) => honouredPart(item, rules));
+  if (!isObject(value)) return value;
+  const honoured: JsonObject = {};
+  for (const [name, field] of Object.entries(value)) {
+    const rule = Object.hasOwn(rules, name) ? rules[name] : {};
+    if (typeof rule === 'object' && field !== null && name !== '__proto__') honoured[name] = honouredPart(field, rule);
+  }
+  return honoured;
+}
+
+function pathsIn(object: JsonObject, rules: RefusedFields, prefix: string): string[] {
   return Object.entries(rules).flatMap(([name, rule]) => {
     const value = Object.hasOwn(object, name) ? object[name] : undefined;
-    const field = `${prefix}${name}`;
-    if (typeof rule === 'string') return saysSomething(value, rule) ? [causeFor(field)] : [];
-    if (Array.isArray(value)) return value.flatMap((item, at) => (isObject(item) ? causesIn(item, rule, `${field}[${at}].`) : []));
-    return isObject(value) ? causesIn(value, rule, `${field}.`) : [];
+    const path = `${prefix}${name}`;
+    if (typeof rule === 'string') return saysSomething(value, rule) ? [path] : [];
+    if (Array.isArray(value)) return value.flatMap((item, at) => (isObject(item) ? pathsIn(item, rule, `${path}[${at}].`) : []));
+    return isObject(value) ? pathsIn(value, rule, `${path}.`) : [];
   });
 }
 
@@ -46,8 +70,4 @@ function saysSomething(value: unknown, rule: 'set' | 'struct' | 'any'): boolean 
   if (value === false) return rule === 'any';
   if (Array.isArray(value)) return value.length > 0;
   return !(rule === 'struct' && isObject(value) && Object.keys(value).length === 0);
-}
-
-function causeFor(field: string): StatusCause {
-  return forbiddenCause(field, 'this field of KubeVirt is not supported here yet, and leaving it out in silence could surprise you');
 }

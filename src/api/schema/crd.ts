@@ -2,7 +2,7 @@
 import type { KubeObject } from '../meta.ts';
 import type { Resource } from '../resource.ts';
 import type { TSchema } from './dsl.ts';
-import { type PublishedTypes, withRefusedFields } from './published.ts';
+import { type Published, withRefusedFields } from './published.ts';
 import { type StructuralSchema, structural } from './structural.ts';
 
 export type PrinterColumn = {
@@ -52,8 +52,8 @@ export type KindDefinition = {
   readonly status?: TSchema;
   readonly columns: readonly PrinterColumn[];
   readonly subresources?: Subresources;
-  /** The published types and which of them the spec is, when it is one. */
-  readonly published?: { readonly type: string; readonly types: PublishedTypes };
+  /** What KubeVirt publishes of the spec. */
+  readonly published?: Published;
   /** How the definition itself is labelled, when it differs from the group. */
   readonly label?: string;
 };
@@ -102,5 +102,5 @@ function versionOf(definition: KindDefinition, name: string, storage: boolean): 
 
 /** The spec as it stands in the CRD: with the published fields that are refused, so that they can be refused. */
 function specOf({ spec, published }: KindDefinition): StructuralSchema {
-  return published ? withRefusedFields(structural(spec), published.type, published.types) : structural(spec);
+  return published ? withRefusedFields(structural(spec), published) : structural(spec);
 }

@@ -33,13 +33,19 @@ test('every field is honoured, refused or ours; what is kept as a whole is not l
 });
 
 test('what is refused is kept by the schema, at any depth, and says so', () => {
-  const schema = withRefusedFields(OURS, 'Machine', TYPES) as {
-    properties: Record<string, { items?: { properties: Record<string, object> } }>;
-  };
-  const description = 'Not supported yet: an object that sets this field is refused.';
+  const published = { types: TYPES, type: 'Machine', describe: (path: string) => `${path} is refused.` };
+  const schema = withRefusedFields(OURS, published) as { properties: Record<string, { items?: { properties: Record<string, object> } }> };
   const anything = { 'x-kubernetes-preserve-unknown-fields': true };
-  assert.deepEqual(schema.properties['disks']?.items?.properties['lun'], { type: 'object', description, ...anything });
-  assert.deepEqual(schema.properties['disks']?.items?.properties['tags'], { type: 'array', description, items: anything });
-  assert.deepEqual(schema.properties['size'], { description, 'x-kubernetes-int-or-string': true });
+  assert.deepEqual(schema.properties['disks']?.items?.properties['lun'], {
+    type: 'object',
+    description: 'disks[].lun is refused.',
+    ...anything,
+  });
+  assert.deepEqual(schema.properties['disks']?.items?.properties['tags'], {
+    type: 'array',
+    description: 'disks[].tags is refused.',
+    items: anything,
+  });
+  assert.deepEqual(schema.properties['size'], { description: 'size is refused.', 'x-kubernetes-int-or-string': true });
   assert.deepEqual(schema.properties['firmware'], OURS.properties.firmware);
 });

@@ -16,7 +16,8 @@ export type ComparedField = {
   readonly isHonoured: boolean;
 };
 
-const REFUSED = 'Not supported yet: an object that sets this field is refused.';
+/** The published API as a schema is completed from: its types, which of them the schema is, and the words for a field that is refused. */
+export type Published = { readonly types: PublishedTypes; readonly type: string; readonly describe: (path: string) => string };
 
 /** Every field of ours and the topmost published ones that we do not honour, in alphabetical order. */
 export function compareFields(schema: StructuralSchema, typeName: string, types: PublishedTypes, prefix = ''): ComparedField[] {
@@ -34,23 +35,21 @@ export function compareFields(schema: StructuralSchema, typeName: string, types:
 }
 
 /** The schema with the published fields that it lacks, each kept as written and described as refused. */
-export function withRefusedFields(schema: StructuralSchema, typeName: string, types: PublishedTypes): StructuralSchema {
-  const published = types[typeName];
+export function withRefusedFields(schema: StructuralSchema, { types, type, describe }: Published, prefix = ''): StructuralSchema {
+  const published = types[type];
   const ours = propertiesOf(schema);
   if (!published || !ours) return schema;
-  const known = Object.entries(ours).map(([name, child]) => [name, withRefusedInside(child, published[name], types)] as const);
+  const known = Object.entries(ours).map(([name, child]) => {
+    const fieldType = published[name];
+    const inner = fieldType && innerOf(child, fieldType);
+    if (!inner) return [name, child] as const;
+    const isList = inner !== child;
+    const completed = withRefusedFields(inner, { types, type: elementOf(fieldType), describe }, `${prefix}${name}${isList ? '[]' : ''}.`);
+    return [name, isList ? { ...child, items: completed } : completed] as const;
+  });
   const refused = Object.entries(published).filter(([name]) => !(name in ours));
-  return {
-    ...schema,
-    properties: { ...Object.fromEntries(known), ...Object.fromEntries(refused.map(([name, type]) => [name, kept(type)])) },
-  };
-}
-
-function withRefusedInside(schema: StructuralSchema, type: string | undefined, types: PublishedTypes): StructuralSchema {
-  const inner = type === undefined ? undefined : innerOf(schema, type);
-  if (!inner || type === undefined) return schema;
-  const changed = withRefusedFields(inner, elementOf(type), types);
-  return inner === schema ? changed : { ...schema, items: changed };
+  const kept = refused.map(([name, fieldType]) => [name, { ...anyValue(fieldType), description: describe(`${prefix}${name}`) }] as const);
+  return { ...schema, properties: { ...Object.fromEntries(known), ...Object.fromEntries(kept) } };
 }
 
 /** The part of a schema that has fields of its own: an object, or the items of a list. Undefined for what is kept as a whole. */
@@ -64,11 +63,11 @@ function propertiesOf(schema: StructuralSchema): Readonly<Record<string, Structu
 }
 
 /** Any value of about the published type; what is inside it is nobody's business, since it is refused as a whole. */
-function kept(type: string): StructuralSchema {
-  if (['boolean', 'integer', 'string'].includes(type)) return { type, description: REFUSED };
-  if (type.startsWith('[]')) return { type: 'array', description: REFUSED, items: { 'x-kubernetes-preserve-unknown-fields': true } };
-  if (type === 'quantity' || type === 'intOrString') return { description: REFUSED, 'x-kubernetes-int-or-string': true };
-  return { type: 'object', description: REFUSED, 'x-kubernetes-preserve-unknown-fields': true };
+function anyValue(type: string): StructuralSchema {
+  if (['boolean', 'integer', 'string'].includes(type)) return { type };
+  if (type.startsWith('[]')) return { type: 'array', items: { 'x-kubernetes-preserve-unknown-fields': true } };
+  if (type === 'quantity' || type === 'intOrString') return { 'x-kubernetes-int-or-string': true };
+  return { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
 }
 
 function elementOf(type: string): string {

@@ -119,10 +119,11 @@ export const REFUSED_FIELDS = {
       dataVolume: 'set',
       downwardAPI: 'set',
       downwardMetrics: 'set',
-      ephemeral: 'set',
       hostDisk: 'set',
       memoryDump: 'set',
-      persistentVolumeClaim: 'set',
+      persistentVolumeClaim: {
+        hotpluggable: 'set',
+      },
       secret: 'set',
       serviceAccount: 'set',
       sysprep: 'set',

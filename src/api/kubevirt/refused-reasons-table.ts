@@ -1,5 +1,4 @@
 /** Why a published field is refused, or what has to come first. The longest path that begins the field's own is its reason. */
-import type { SpecName } from './compared.ts';
 
 const HARDWARE = 'passes a device of the host to the guest; needs device plugins';
 const BACKUP = 'part of incremental backup, which is not here';
@@ -96,10 +95,9 @@ const VMI: Readonly<Record<string, string>> = {
   'volumes[].dataVolume': 'DataVolumes belong to CDI',
   'volumes[].downwardAPI': 'disks made from fields of the object are not here yet',
   'volumes[].downwardMetrics': 'metrics of the host are not shown to guests',
-  'volumes[].ephemeral': 'an overlay on a claim is not here yet; containerDisk and emptyDisk forget their writes, too',
   'volumes[].hostDisk': 'files of the host are a way out of the Pod; off by default in KubeVirt, too',
   'volumes[].memoryDump': 'memory dumps are not here',
-  'volumes[].persistentVolumeClaim': 'claims are not here yet',
+  'volumes[].persistentVolumeClaim.hotpluggable': HOTPLUG,
   'volumes[].secret': 'disks made from Secrets are not here yet; cloudInitNoCloud.secretRef is',
   'volumes[].serviceAccount': 'the launcher Pod has no token; a guest gets one from a Secret',
   'volumes[].sysprep': 'answer files for Windows are not here yet',
@@ -138,14 +136,17 @@ const KUBEVIRT: Readonly<Record<string, string>> = {
   workloads: OPERATOR,
 };
 
-const REASONS: Readonly<Record<SpecName, Readonly<Record<string, string>>>> = {
+const REASONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   VirtualMachineSpec: VM,
   VirtualMachineInstanceSpec: VMI,
   KubeVirtSpec: KUBEVIRT,
 };
+const TEMPLATE = 'template.spec.';
 
-/** The reason for a field, if there is one. */
-export function reasonFor(spec: SpecName, path: string): string | undefined {
-  const begins = Object.keys(REASONS[spec]).filter((prefix) => path.startsWith(prefix));
-  return REASONS[spec][begins.sort((a, b) => b.length - a.length)[0] ?? ''];
+/** Why a published field is refused: `VirtualMachineSpec`, `template.spec.domain.devices.disks[].lun`. Undefined when nobody wrote it down. */
+export function whyRefused(specType: string, path: string): string | undefined {
+  if (path.startsWith(TEMPLATE)) return whyRefused('VirtualMachineInstanceSpec', path.slice(TEMPLATE.length));
+  const reasons = REASONS[specType] ?? {};
+  const begins = Object.keys(reasons).filter((prefix) => path.startsWith(prefix));
+  return reasons[begins.sort((a, b) => b.length - a.length)[0] ?? ''];
 }
