@@ -2,6 +2,7 @@
 import { ApiError } from '../base/errors.ts';
 import type { Call, UpgradeCall } from './call.ts';
 import { openConsole } from './subresources/console.ts';
+import { openPort } from './subresources/portforward.ts';
 import { restart } from './subresources/restart.ts';
 import { start } from './subresources/start.ts';
 import { stop } from './subresources/stop.ts';
@@ -13,6 +14,8 @@ export type Route = {
   readonly resource: 'virtualmachines' | 'virtualmachineinstances';
   readonly subresource: string;
   readonly kind: string;
+  /** What follows in the path belongs to it. */
+  readonly takesRest?: true;
 } & (
   | { readonly method: 'PUT'; readonly answer: (call: Call) => Promise<Response> }
   /** A WebSocket. */
@@ -24,6 +27,15 @@ export const ROUTES: readonly Route[] = [
   { resource: 'virtualmachines', subresource: 'stop', kind: 'VirtualMachine', method: 'PUT', answer: stop },
   { resource: 'virtualmachines', subresource: 'restart', kind: 'VirtualMachine', method: 'PUT', answer: restart },
   { resource: 'virtualmachineinstances', subresource: 'console', kind: 'VirtualMachineInstance', method: 'GET', open: openConsole },
+  { resource: 'virtualmachines', subresource: 'portforward', kind: 'VirtualMachine', method: 'GET', open: openPort, takesRest: true },
+  {
+    resource: 'virtualmachineinstances',
+    subresource: 'portforward',
+    kind: 'VirtualMachineInstance',
+    method: 'GET',
+    open: openPort,
+    takesRest: true,
+  },
 ];
 
 export type Found = { readonly route: Route; readonly namespace: string; readonly name: string };
@@ -35,7 +47,9 @@ export function findRoute(pathname: string): Found | undefined {
     return undefined;
   if (!SUBRESOURCE_VERSIONS.some((each) => each === version)) return undefined;
   const subresource = rest.join('/');
-  const route = ROUTES.find((each) => each.resource === resource && each.subresource === subresource);
+  const route = ROUTES.find(
+    (each) => each.resource === resource && each.subresource === (each.takesRest && rest.length > 1 ? rest[0] : subresource),
+  );
   return route && { route, namespace, name };
 }
 

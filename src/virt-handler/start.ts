@@ -5,6 +5,8 @@ import { VIRT_HANDLER_CLIENT_NAME } from '../base/node/pki.ts';
 import type { Client } from '../client/client.ts';
 import { type Certificates, startConsoleServer } from './console/server.ts';
 import { runHeartbeat } from './heartbeat.ts';
+import { startGuestNetwork } from './network/controller.ts';
+import { connectPort } from './network/serve-port.ts';
 import { runVmiController } from './vmi/controller.ts';
 import { Domains } from './vmi/domains.ts';
 
@@ -36,9 +38,18 @@ export async function startVirtHandler(options: VirtHandlerOptions): Promise<Vir
   const { client, nodeName, kubeletRoot, certs, host, port, clock, signal, allowedClients = [VIRT_HANDLER_CLIENT_NAME] } = options;
   const log = options.log.with({ component: 'virt-handler' });
   const domains = new Domains({ kubeletRoot, clock, log });
-  const server = await startConsoleServer({ certs, allowedClients, host, port, log, consoleOf: (key) => domains.consoleOf(key) });
   const common = { client, nodeName, clock, log, signal };
-  const stopped = Promise.all([runVmiController({ ...common, domains }), runHeartbeat(common)]).then(async () => {
+  const network = startGuestNetwork({ ...common, monitor: (key, line) => domains.monitor(key, line) });
+  const server = await startConsoleServer({
+    certs,
+    allowedClients,
+    host,
+    port,
+    log,
+    consoleOf: (key) => domains.consoleOf(key),
+    connectTo: async (key, guestPort) => connectPort({ ...(await network.reach(key, guestPort)), protocol: guestPort.protocol }),
+  });
+  const stopped = Promise.all([runVmiController({ ...common, domains }), runHeartbeat(common), network.stopped]).then(async () => {
     domains.close();
     await server.close();
   });

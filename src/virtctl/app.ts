@@ -2,6 +2,7 @@
 import { type Application, buildApplication, buildCommand, buildRouteMap, numberParser, text_en } from '@stricli/core';
 import { create, run } from './commands-to-create.ts';
 import { completion, doctor, logs, ls, why } from './commands-to-look.ts';
+import { expose, portForward } from './commands-to-reach.ts';
 import type { Context } from './context.ts';
 import { exitCodeOf, renderError } from './failure.ts';
 import { connection, machine } from './parameters.ts';
@@ -143,6 +144,8 @@ export function buildVirtctl(): Application<Context> {
       stop,
       restart,
       console: console_,
+      portForward,
+      expose,
       logs,
       why,
       create,

@@ -5,6 +5,7 @@
  *   stop       any time for Always and Once; else only while there is an instance; for Halted only to cut a shutdown short
  *   restart    only while there is an instance; not for Halted and Once
  *   console    only while the instance runs and has a serial console
+ *   portforward  only while the instance runs, is not paused and has a network card
  *
  * Rules of one action are tried from the top, the first that applies is the answer. Pure.
  */
@@ -14,7 +15,7 @@ import { type RunStrategy, runStrategyOf, type VirtualMachine } from './virtual-
 import { gracePeriodSecondsOf, isFinal, type VirtualMachineInstance } from './virtual-machine-instance.ts';
 
 export type VmAction = 'start' | 'stop' | 'restart';
-export type VmiAction = 'console';
+export type VmiAction = 'console' | 'portforward';
 
 /** A machine, its instance, and what the action was asked for with. */
 export type VmSituation = {
@@ -60,6 +61,11 @@ const VMI_RULES: Readonly<Record<VmiAction, readonly Rule<VirtualMachineInstance
     ['BadRequest', 'the instance has no serial console', (vmi) => vmi.spec.domain.devices.autoattachSerialConsole === false],
     ['Conflict', 'the instance has failed', (vmi) => vmi.status?.phase === 'Failed'],
     ['BadRequest', (vmi) => `the instance is not running but ${vmi.status?.phase ?? 'Pending'}`, (vmi) => vmi.status?.phase !== 'Running'],
+  ],
+  portforward: [
+    ['BadRequest', (vmi) => `the instance is not running but ${vmi.status?.phase ?? 'Pending'}`, (vmi) => vmi.status?.phase !== 'Running'],
+    ['Conflict', 'the instance is paused', (vmi) => hasCondition(vmi.status?.conditions, 'Paused')],
+    ['BadRequest', 'the instance has no network interface', (vmi) => !vmi.status?.interfaces?.length],
   ],
 };
 

@@ -1,58 +1,13 @@
-/** GET virtualmachineinstances/NAME/console: the WebSocket is passed on to the virt-handler of the node, as bytes. */
-import { VMIS } from '../../api/kubevirt/virtual-machine-instance.ts';
+/** GET virtualmachineinstances/NAME/console: the WebSocket is passed on to the virt-handler of the node. */
 import { vmiRefusalOf } from '../../api/kubevirt/vm-can.ts';
-import { ApiError, messageOf } from '../../base/errors.ts';
-import { VIRT_HANDLER_SERVER_NAME } from '../../base/node/pki.ts';
-import { tunnelUpgrade } from '../../base/node/tunnel-upgrade.ts';
+import { ApiError } from '../../base/errors.ts';
 import type { UpgradeCall } from '../call.ts';
-import { findHandler } from './find-handler.ts';
-
-const SUBPROTOCOL = 'plain.kubevirt.io';
-const HANDSHAKE_TIMEOUT_MS = 10_000;
+import { getInstance, tunnelToHandler } from './handler-tunnel.ts';
 
 /** Connects the caller with the serial console of a running instance. */
 export async function openConsole(call: UpgradeCall): Promise<void> {
-  const { client, log, namespace, name, upgrade, handlerTls } = call;
-  const vmi = await client.get(VMIS, { namespace, name });
-  if (!vmi) {
-    const details = { name, group: 'kubevirt.io', kind: 'virtualmachineinstances' };
-    throw new ApiError('NotFound', `virtualmachineinstances.kubevirt.io "${name}" not found`, { details });
-  }
+  const vmi = await getInstance(call);
   const refused = vmiRefusalOf('console', vmi);
-  if (refused) throw new ApiError(refused.reason, `Cannot open the console of VMI ${namespace}/${name}: ${refused.message}`);
-  const nodeName = vmi.status?.nodeName ?? '';
-  const handler = await findHandler(client, nodeName);
-  try {
-    await tunnelUpgrade({
-      ...handlerTls,
-      ...handler,
-      ...upgrade,
-      servername: VIRT_HANDLER_SERVER_NAME,
-      method: 'GET',
-      path: handlerPath(call),
-      headers: handlerHeaders(call),
-      protocol: 'websocket',
-      handshakeTimeoutMs: HANDSHAKE_TIMEOUT_MS,
-    });
-    log.info('console opened', { object: `VirtualMachineInstance ${namespace}/${name}`, because: `${call.user} asked for it` });
-  } catch (error) {
-    throw new ApiError('ServiceUnavailable', `Cannot reach the virt-handler of node ${nodeName}: ${messageOf(error)}`, { cause: error });
-  }
-}
-
-function handlerPath({ namespace, name, upgrade }: UpgradeCall): string {
-  const { search } = new URL(`https://virt-api${upgrade.request.url}`);
-  return `/v1/namespaces/${encodeURIComponent(namespace)}/virtualmachineinstances/${encodeURIComponent(name)}/console${search}`;
-}
-
-/** Only what the handshake needs. A subprotocol that we do not know is left out, which means: none was agreed on. */
-function handlerHeaders({ upgrade }: UpgradeCall): Record<string, string> {
-  const { headers } = upgrade.request;
-  const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((each) => each.trim());
-  return {
-    host: VIRT_HANDLER_SERVER_NAME,
-    'sec-websocket-version': headers['sec-websocket-version'] ?? '13',
-    'sec-websocket-key': headers['sec-websocket-key'] ?? '',
-    ...(offered.includes(SUBPROTOCOL) ? { 'sec-websocket-protocol': SUBPROTOCOL } : {}),
-  };
+  if (refused) throw new ApiError(refused.reason, `Cannot open the console of VMI ${call.namespace}/${call.name}: ${refused.message}`);
+  await tunnelToHandler(call, vmi, 'console');
 }

@@ -9,8 +9,10 @@ import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import { keyOf } from '../../api/meta.ts';
-import { STATUS_CODES, type StatusReason } from '../../base/errors.ts';
+import { ApiError, messageOf, STATUS_CODES, type StatusReason } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import type { GuestPort } from '../network/decide-forwards.ts';
+import type { PortConnection } from '../network/serve-port.ts';
 import type { SerialConsole, Viewer } from './serial-console.ts';
 
 export type Certificates = { readonly cert: string; readonly key: string; readonly ca: string };
@@ -24,10 +26,13 @@ export type ConsoleServerOptions = {
   readonly log: Logger;
   /** The console of `namespace/name`, when that guest is on this node. */
   readonly consoleOf: (key: string) => SerialConsole | undefined;
+  /** Connects with a port of that guest; throws when it cannot be reached. */
+  readonly connectTo?: (key: string, port: GuestPort) => Promise<PortConnection>;
 };
 export type ConsoleServer = { readonly port: number; renew(certs: Certificates): void; close(): Promise<void> };
 
-const PATH = /^\/v1\/namespaces\/([a-z0-9-]{1,63})\/virtualmachineinstances\/([a-z0-9.-]{1,253})\/console$/;
+const PATH =
+  /^\/v1\/namespaces\/([a-z0-9-]{1,63})\/virtualmachineinstances\/([a-z0-9.-]{1,253})\/(console|portforward\/([1-9]\d{0,4})(?:\/(tcp|udp))?)$/;
 const SUBPROTOCOL = 'plain.kubevirt.io';
 const MAX_UNSENT_BYTES = 1024 * 1024;
 const MAX_MESSAGE_BYTES = 1024 * 1024;
@@ -52,6 +57,7 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
     socket.on('error', () => socket.destroy());
     void find(request, options).then((found) => {
       if ('refusal' in found) refuse(socket, found);
+      else if ('connection' in found) webSockets.handleUpgrade(request, socket, head, found.connection);
       else webSockets.handleUpgrade(request, socket, head, (webSocket) => serve(webSocket, found));
     });
   });
@@ -79,21 +85,35 @@ type Found = {
   /** Wants only what was printed before. */
   readonly isReplay: boolean;
 };
+type FoundPort = { readonly connection: PortConnection };
 type Refusal = { readonly refusal: StatusReason; readonly message: string };
 
-async function find(request: IncomingMessage, { allowedClients, consoleOf }: ConsoleServerOptions): Promise<Found | Refusal> {
+async function find(request: IncomingMessage, options: ConsoleServerOptions): Promise<Found | FoundPort | Refusal> {
+  const { allowedClients, consoleOf } = options;
   const { authorized, ...peer } = peerOf(request.socket as TLSSocket); // the server speaks nothing but TLS
   if (!authorized || !allowedClients.includes(peer.commonName)) {
     return { refusal: 'Forbidden', message: `consoles are not for the client ${JSON.stringify(peer.commonName)}` };
   }
   const url = URL.parse(request.url ?? '/', 'https://virt-handler');
-  const [, namespace, name] = PATH.exec(url?.pathname ?? '') ?? [];
+  const [, namespace, name, , port, protocol] = PATH.exec(url?.pathname ?? '') ?? [];
   if (!url || namespace === undefined || name === undefined) return { refusal: 'NotFound', message: 'there is nothing at this path' };
+  if (port !== undefined)
+    return findPort(keyOf({ namespace, name }), { port: Number(port), protocol: protocol === 'udp' ? 'udp' : 'tcp' }, options);
   const serial = consoleOf(keyOf({ namespace, name }));
   if (!(await serial?.isThere()) || !serial)
     return { refusal: 'NotFound', message: `the guest ${namespace}/${name} has no serial console here` };
   const asked = (name: string) => url.searchParams.get(name);
   return { serial, isShared: asked('shared') === 'true', isReplay: asked('follow') === 'false' };
+}
+
+async function findPort(key: string, port: GuestPort, { connectTo }: ConsoleServerOptions): Promise<FoundPort | Refusal> {
+  try {
+    const connection = await connectTo?.(key, port);
+    return connection ? { connection } : { refusal: 'NotFound', message: 'there is nothing at this path' };
+  } catch (error) {
+    const refusal = error instanceof ApiError ? error.reason : 'InternalError';
+    return { refusal, message: `Cannot connect to port ${port.port} of the guest ${key}: ${messageOf(error)}` };
+  }
 }
 
 function peerOf(socket: TLSSocket): { readonly authorized: boolean; readonly commonName: string } {

@@ -62,6 +62,13 @@ export class Domains {
     this.#guests.get(key)?.session.order(command);
   }
 
+  /** Sends a line to the human monitor of a guest that is followed. */
+  async monitor(key: string, line: string): Promise<string> {
+    const guest = this.#guests.get(key);
+    if (!guest) throw new Error(`there is no guest ${key} here`);
+    return guest.session.monitor(line);
+  }
+
   /** The serial console of a guest that is followed. */
   consoleOf(key: string): SerialConsole | undefined {
     return this.#guests.get(key)?.console;

@@ -83,6 +83,12 @@ export class DomainSession {
       });
   }
 
+  /** What the human monitor prints for a line: for the few things that QMP itself has no command for. */
+  async monitor(line: string): Promise<string> {
+    if (!this.#qmp) throw new Error('QEMU is not connected');
+    return String(await this.#qmp.execute('human-monitor-command', { 'command-line': line }));
+  }
+
   close(): void {
     this.#abort.abort();
     this.#qmp?.close();

@@ -1,0 +1,86 @@
+/** Keeps the ports open that the guests of this node should have: looks again when a guest, its Pod or a Service changes. */
+import { SERVICES } from '../../api/core/other.ts';
+import { PODS, type Pod } from '../../api/core/pod.ts';
+import { LABEL_NODE_NAME } from '../../api/kubevirt/names.ts';
+import { type VirtualMachineInstance, VMIS } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { isControlledBy, isDeleting, keyOf } from '../../api/meta.ts';
+import type { Clock } from '../../base/clock.ts';
+import { ApiError, messageOf } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import { startCache } from '../../client/cache.ts';
+import type { Client } from '../../client/client.ts';
+import { KeyedQueue } from '../../reconcile/queue.ts';
+import { decideForwards, type GuestPort, mayOpen } from './decide-forwards.ts';
+import { Forwards, type Monitor } from './forwards.ts';
+
+export type GuestNetworkOptions = {
+  readonly client: Client;
+  readonly nodeName: string;
+  readonly monitor: Monitor;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+};
+export type GuestNetwork = {
+  /** Where a port of a guest of this node can be reached; opens it when it is not open. */
+  reach(key: string, port: GuestPort): Promise<{ readonly host: string; readonly port: number }>;
+  readonly stopped: Promise<void>;
+};
+
+/** Works until the signal aborts. */
+export function startGuestNetwork({ nodeName, monitor, ...common }: GuestNetworkOptions): GuestNetwork {
+  const { clock, log, signal } = common;
+  const vmis = startCache({ ...common, resource: VMIS, labelSelector: `${LABEL_NODE_NAME}=${nodeName}` });
+  const pods = startCache({ ...common, resource: PODS, fieldSelector: `spec.nodeName=${nodeName}` });
+  const services = startCache({ ...common, resource: SERVICES });
+  const forwards = new Forwards(monitor);
+  const queue = new KeyedQueue({ clock, signal });
+
+  const addAll = (namespace: string | undefined) => {
+    for (const { metadata } of vmis.list()) if (metadata.namespace === namespace) queue.add(keyOf(metadata));
+  };
+  const stops = [
+    vmis.subscribe(({ object }) => queue.add(keyOf(object.metadata))),
+    pods.subscribe(({ object }) => addAll(object.metadata.namespace)),
+    services.subscribe(({ object }) => addAll(object.metadata.namespace)),
+  ];
+
+  function find(key: string): { vmi: VirtualMachineInstance; pod: Pod; address: string } | undefined {
+    const vmi = vmis.get(key);
+    const pod = vmi && pods.list().find((each) => isControlledBy(each, vmi) && each.status?.phase === 'Running' && !isDeleting(each));
+    const address = pod?.status?.podIP;
+    return vmi?.status?.phase === 'Running' && address ? { vmi, pod, address } : undefined;
+  }
+
+  async function work(): Promise<void> {
+    for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
+      const found = find(key);
+      try {
+        for (const port of found ? decideForwards({ ...found, services: services.list() }) : []) {
+          const hostPort = await forwards.open({ key, address: found?.address ?? '', ...port });
+          if (hostPort !== port.port) log.warn('a low port of a guest is open at another one', { object: key, ...port, hostPort });
+        }
+        queue.forget(key);
+      } catch (error) {
+        const failures = queue.retry(key);
+        log.debug('cannot open a port of a guest, trying again', { object: key, failures, error: messageOf(error) });
+      }
+      queue.done(key);
+    }
+  }
+
+  return {
+    async reach(key, port) {
+      const found = find(key);
+      if (!found) throw new ApiError('NotFound', `the guest ${key} does not run here`);
+      if (!mayOpen(found.vmi, port))
+        throw new ApiError('BadRequest', `port ${port.port} is not among the ports that the interface of ${key} declares`);
+      return { host: found.address, port: await forwards.open({ key, address: found.address, ...port }) };
+    },
+    stopped: Promise.all([vmis.synced, pods.synced, services.synced])
+      .then(work, () => {}) // never synced: the signal came first
+      .finally(() => {
+        for (const stop of stops) stop();
+      }),
+  };
+}

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Service } from '../../api/core/other.ts';
+import type { Pod } from '../../api/core/pod.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import type { Interface } from '../../api/kubevirt/vmi-spec-schema.ts';
+import { launcherPod, vmi } from '../../testing/builders.ts';
+import { decideForwards, mayOpen } from './decide-forwards.ts';
+
+const pod: Pod = launcherPod({ running: { startedAt: '2026-01-01T00:00:00Z' } }, {}, { labels: { app: 'db' } });
+
+function withCard(card: Partial<Interface>): VirtualMachineInstance {
+  const plain = vmi('Running');
+  const devices = { ...plain.spec.domain.devices, interfaces: [{ name: 'default', masquerade: {}, ...card }] };
+  return { ...plain, spec: { ...plain.spec, domain: { ...plain.spec.domain, devices } } };
+}
+
+function service(ports: Service['spec']['ports'], spec: Partial<Service['spec']> = {}, namespace = 'default'): Service {
+  return { apiVersion: 'v1', kind: 'Service', metadata: { name: 's', namespace }, spec: { selector: { app: 'db' }, ports, ...spec } };
+}
+
+test('nothing is open that nobody asks for', () => {
+  assert.deepEqual(decideForwards({ vmi: vmi('Running'), pod, services: [] }), []);
+});
+
+test('the target ports of Services that select the Pod are open, each once', () => {
+  const services = [
+    service([
+      { port: 80, targetPort: 8080 },
+      { port: 53, protocol: 'UDP' },
+    ]),
+    service([{ port: 8080 }]),
+  ];
+  assert.deepEqual(decideForwards({ vmi: vmi('Running'), pod, services }), [
+    { protocol: 'tcp', port: 8080 },
+    { protocol: 'udp', port: 53 },
+  ]);
+});
+
+test('other Services open nothing: another namespace, another selector, none', () => {
+  const services = [
+    service([{ port: 80 }], {}, 'other'),
+    service([{ port: 80 }], { selector: { app: 'web' } }),
+    service([{ port: 80 }], { selector: {} }),
+  ];
+  assert.deepEqual(decideForwards({ vmi: vmi('Running'), pod, services }), []);
+});
+
+test('declared ports are open, and then only those', () => {
+  const machine = withCard({ ports: [{ name: 'http', port: 80 }] });
+  const services = [service([{ port: 1, targetPort: 'http' }]), service([{ port: 22 }])];
+  assert.deepEqual(decideForwards({ vmi: machine, pod, services }), [{ protocol: 'tcp', port: 80 }]);
+  assert.equal(mayOpen(machine, { protocol: 'tcp', port: 22 }), false);
+  assert.equal(mayOpen(vmi('Running'), { protocol: 'tcp', port: 22 }), true);
+});
+
+test('a guest without a card has no ports', () => {
+  const plain = vmi('Running');
+  const devices = { ...plain.spec.domain.devices, autoattachPodInterface: false };
+  const lonely = { ...plain, spec: { ...plain.spec, domain: { ...plain.spec.domain, devices } } };
+  assert.deepEqual(decideForwards({ vmi: lonely, pod, services: [service([{ port: 80 }])] }), []);
+  assert.equal(mayOpen(lonely, { protocol: 'tcp', port: 80 }), false);
+});

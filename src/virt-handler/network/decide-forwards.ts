@@ -1,0 +1,72 @@
+/**
+ * Which ports of a guest have to be open at the address of its Pod. QEMU's user network lets in only what it was told to, so "all ports"
+ * (masquerade, 9.3) means those that somebody can ask for:
+ *
+ *   declared   the ports of the interface; when it declares any, only those
+ *   served     the target ports of Services that select the Pod
+ *   asked for  by port-forward, when it comes
+ */
+import type { Service } from '../../api/core/other.ts';
+import type { Pod } from '../../api/core/pod.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { matchesLabels, requirementsOf } from '../../base/selectors.ts';
+
+export type Protocol = 'tcp' | 'udp';
+export type GuestPort = { readonly protocol: Protocol; readonly port: number };
+
+export type Seen = { readonly vmi: VirtualMachineInstance; readonly pod: Pod; readonly services: readonly Service[] };
+
+/** Each port once, in the order of the table above. */
+export function decideForwards({ vmi, pod, services }: Seen): GuestPort[] {
+  if (!hasUserNetwork(vmi)) return [];
+  const served = services.filter((service) => selects(service, pod)).flatMap((service) => targetsOf(service, { vmi, pod }));
+  const wanted = [...declaredOf(vmi), ...served.filter((port) => mayOpen(vmi, port))];
+  return wanted.filter((port, index) => wanted.findIndex((other) => isSame(other, port)) === index);
+}
+
+/** Whether this port of the guest may be reached at all. */
+export function mayOpen(vmi: VirtualMachineInstance, port: GuestPort): boolean {
+  const declared = declaredOf(vmi);
+  return hasUserNetwork(vmi) && (declared.length === 0 || declared.some((each) => isSame(each, port)));
+}
+
+/** The guest has a card on the network of its Pod. */
+export function hasUserNetwork({ spec }: VirtualMachineInstance): boolean {
+  const { interfaces, autoattachPodInterface } = spec.domain.devices;
+  return Boolean(interfaces?.length) || (!spec.networks?.length && autoattachPodInterface !== false);
+}
+
+function selects({ metadata, spec }: Service, pod: Pod): boolean {
+  const { selector = {} } = spec;
+  if (metadata.namespace !== pod.metadata.namespace || Object.keys(selector).length === 0) return false;
+  return matchesLabels(requirementsOf({ matchLabels: selector }), pod.metadata.labels ?? {});
+}
+
+function targetsOf({ spec }: Service, { vmi, pod }: Pick<Seen, 'vmi' | 'pod'>): GuestPort[] {
+  return (spec.ports ?? []).flatMap(({ port, targetPort = port, protocol }) => {
+    const number = typeof targetPort === 'number' ? targetPort : portNamed(targetPort, { vmi, pod });
+    return number === undefined ? [] : toPort(number, protocol);
+  });
+}
+
+function portNamed(name: string, { vmi, pod }: Pick<Seen, 'vmi' | 'pod'>): number | undefined {
+  const ofPod = pod.spec.containers.flatMap(({ ports = [] }) => ports).find((port) => port.name === name)?.containerPort;
+  return ofPod ?? portsOf(vmi).find((port) => port.name === name)?.port;
+}
+
+function declaredOf(vmi: VirtualMachineInstance): GuestPort[] {
+  return portsOf(vmi).flatMap(({ port, protocol }) => toPort(port, protocol));
+}
+
+function portsOf({ spec }: VirtualMachineInstance) {
+  return (spec.domain.devices.interfaces ?? []).flatMap(({ ports = [] }) => ports);
+}
+
+function toPort(port: number, protocol = 'TCP'): GuestPort[] {
+  const lower = protocol.toLowerCase();
+  return lower === 'tcp' || lower === 'udp' ? [{ protocol: lower, port }] : [];
+}
+
+function isSame(a: GuestPort, b: GuestPort): boolean {
+  return a.port === b.port && a.protocol === b.protocol;
+}
