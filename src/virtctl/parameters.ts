@@ -14,6 +14,9 @@ export const connection = {
     brief: 'Namespace of the machine (default: the one of the kubeconfig, or "default")',
     optional: true,
     placeholder: 'name',
+    async proposeCompletions(this: Context, partial: string): Promise<readonly string[]> {
+      return (await import('./complete/names.ts')).namespaceNames(this, partial);
+    },
   },
   kubeconfig: {
     ...text,
@@ -32,7 +35,7 @@ export const machine = {
     brief: 'Name of the machine; `vm NAME` is understood too',
     placeholder: 'NAME',
     async proposeCompletions(this: Context, partial: string): Promise<readonly string[]> {
-      return (await import('./complete/machine-names.ts')).machineNames(this, partial);
+      return (await import('./complete/names.ts')).machineNames(this, partial);
     },
   },
 } as const;

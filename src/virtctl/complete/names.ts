@@ -1,0 +1,32 @@
+/** Names that exist on the cluster, for a shell that completes a command line. */
+import { NAMESPACES } from '../../api/core/other.ts';
+import { VMS } from '../../api/kubevirt/virtual-machine.ts';
+import type { KubeObject } from '../../api/meta.ts';
+import { type Connection, connect } from '../connect.ts';
+import type { Context } from '../context.ts';
+
+/** A person waits for this with a finger on the key. */
+const PATIENCE_MS = 1_000;
+
+/** Machines whose name begins like this, in the namespace of the kubeconfig. */
+export function machineNames(context: Context, partial: string): Promise<readonly string[]> {
+  return namesOf(context, partial, ({ client, namespace }) => client.list(VMS, { namespace }));
+}
+
+/** Namespaces whose name begins like this. */
+export function namespaceNames(context: Context, partial: string): Promise<readonly string[]> {
+  return namesOf(context, partial, ({ client }) => client.list(NAMESPACES));
+}
+
+type Ask = (connection: Connection) => Promise<{ readonly items: readonly KubeObject[] }>;
+
+/** Without a cluster there are none: a completion never complains. */
+async function namesOf(context: Context, partial: string, ask: Ask): Promise<readonly string[]> {
+  const late = new Promise<never>((_, reject) => setTimeout(() => reject(new Error('too late')), PATIENCE_MS).unref());
+  try {
+    const { items } = await Promise.race([ask(connect(context, {})), late]);
+    return items.map(({ metadata }) => metadata.name).filter((name) => name.startsWith(partial));
+  } catch {
+    return [];
+  }
+}
