@@ -17,8 +17,16 @@ export function mediaTypeOf(request: Request): string {
 
 /** The body as an object; an empty body is undefined. */
 export async function decodeBody(request: Request): Promise<JsonObject | undefined> {
-  const mediaType = mediaTypeOf(request);
-  const bytes = await readBody(request);
+  return decodeBytes(mediaTypeOf(request), await readBody(request));
+}
+
+/** True for a body that is JSON, said or not. */
+export function isJson(mediaType: string): boolean {
+  return JSON_TYPES.includes(mediaType);
+}
+
+/** The bytes of a body as an object; no bytes are undefined. */
+export function decodeBytes(mediaType: string, bytes: Uint8Array): JsonObject | undefined {
   if (bytes.length === 0) return undefined;
   const value = decode(mediaType, bytes);
   if (!isObject(value)) throw new ApiError('BadRequest', 'the body of the request must be an object');
@@ -26,7 +34,7 @@ export async function decodeBody(request: Request): Promise<JsonObject | undefin
 }
 
 function decode(mediaType: string, bytes: Uint8Array): unknown {
-  if (JSON_TYPES.includes(mediaType)) return parseJson(bytes);
+  if (isJson(mediaType)) return parseJson(bytes);
   if (YAML_TYPES.includes(mediaType)) return parseYaml(bytes);
   if (mediaType === PROTOBUF_TYPE) return decodeObject(bytes);
   const supported = [...JSON_TYPES.slice(1), 'application/yaml', PROTOBUF_TYPE].join(', ');

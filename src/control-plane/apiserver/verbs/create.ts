@@ -3,9 +3,8 @@
 import { requiredCause } from '../../../base/causes.ts';
 import { ApiError, isApiError } from '../../../base/errors.ts';
 import type { StoreEvent } from '../../store/entry.ts';
-import { assertAdmitted, assertValid, asTyped, mutated } from '../admissible.ts';
+import { assertAdmitted, assertValid, mutated } from '../admissible.ts';
 import { alreadyExists, invalid, methodNotAllowed } from '../api-errors.ts';
-import { decodeBody } from '../decode-body.ts';
 import { assertNamespaceTakes } from '../namespace-open.ts';
 import { generatedName, withNewIdentity } from '../object-meta.ts';
 import { isDryRun } from '../query.ts';
@@ -13,6 +12,7 @@ import { renderAt, toStored } from '../render.ts';
 import { type AnyObject, storeKey } from '../resource-type.ts';
 import { respondObject } from '../respond.ts';
 import type { AdmissionRequest, Call } from '../server-parts.ts';
+import { typedBody } from '../typed-body.ts';
 
 const GENERATE_TRIES = 8;
 
@@ -20,9 +20,7 @@ export async function create(call: Call): Promise<Response> {
   const { parts, type, path } = call;
   if (path.name !== undefined || (type.isNamespaced && path.namespace === undefined)) throw methodNotAllowed();
   if (parts.registry.definitionOf(type)?.metadata.deletionTimestamp) throw methodNotAllowed();
-  const body = await decodeBody(call.request);
-  if (!body) throw new ApiError('BadRequest', 'the request has no body: send the object to create');
-  const sent = asTyped(call, body);
+  const sent = await typedBody(call, 'the object to create');
   assertSentMeta(call, sent);
   assertNamespaceTakes(call, sent.metadata.name || sent.metadata.generateName || '');
   for (let tries = 1; ; tries += 1) {

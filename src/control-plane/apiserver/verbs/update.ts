@@ -2,18 +2,15 @@
 
 import { invalidCause } from '../../../base/causes.ts';
 import { ApiError } from '../../../base/errors.ts';
-import { asTyped } from '../admissible.ts';
 import { invalid } from '../api-errors.ts';
 import { changeObject } from '../change-object.ts';
-import { decodeBody } from '../decode-body.ts';
 import type { AnyObject } from '../resource-type.ts';
 import { respondObject } from '../respond.ts';
 import type { Call } from '../server-parts.ts';
+import { typedBody } from '../typed-body.ts';
 
 export async function update(call: Call): Promise<Response> {
-  const body = await decodeBody(call.request);
-  if (!body) throw new ApiError('BadRequest', 'the request has no body: send the whole object');
-  const object = asTyped(call, body);
+  const object = await typedBody(call, 'the whole object');
   assertSameObject(call, object);
   if (!object.metadata.resourceVersion && !call.type.allowsUnconditionalUpdate) {
     const cause = { ...invalidCause('metadata.resourceVersion', '', ''), message: 'Invalid value: 0x0: must be specified for an update' };
