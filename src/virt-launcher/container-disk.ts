@@ -1,9 +1,10 @@
 /** The disk image inside a container image: the one file under /disk, or the one that `path` names. */
-import { closeSync, fstatSync, linkSync, lstatSync, realpathSync, unlinkSync } from 'node:fs';
+import { closeSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { UserError } from '../base/errors.ts';
 import { type ImageFacts, readImageFacts } from './image-format.ts';
 import { listInside, openInside } from './open-inside.ts';
+import { giveSecondName } from './second-name.ts';
 
 export type FoundDisk = ImageFacts & {
   /** Its name in the image, for people. */
@@ -36,20 +37,4 @@ function onlyFile(root: string): string {
     why: 'there must be exactly one to know which is the disk',
     fix: 'name the file with containerDisk.path',
   });
-}
-
-/**
- * A hard link beside the overlay: QEMU's user needs no way through the folders of the image store (which may be in somebody's home), and the
- * file stays what was checked. On a cluster the image is another file system and the path is used as it is.
- */
-function giveSecondName({ file, path, linkPath }: { file: number; path: string; linkPath: string }): boolean {
-  try {
-    linkSync(path, linkPath);
-  } catch {
-    return false;
-  }
-  const [checked, linked] = [fstatSync(file), lstatSync(linkPath)];
-  if (checked.ino === linked.ino && checked.dev === linked.dev) return true;
-  unlinkSync(linkPath);
-  throw new UserError('IMAGE_FILE_REFUSED', 'the disk image was exchanged while it was being opened');
 }

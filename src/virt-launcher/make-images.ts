@@ -1,5 +1,5 @@
 /** Makes the files behind the disks of an instance, all in one folder of its own, so that they can be taken away together. */
-import { closeSync, constants, openSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, openSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { VirtualMachineInstance } from '../api/kubevirt/virtual-machine-instance.ts';
 import type { Disk, Volume } from '../api/kubevirt/vmi-spec-schema.ts';
@@ -7,7 +7,8 @@ import { messageOf, UserError } from '../base/errors.ts';
 import { sandboxPath } from '../base/node/sandbox-path.ts';
 import { formatBytes, parseQuantity } from '../base/quantity.ts';
 import { isReadOnlyDisk } from '../qemu/convert/disks.ts';
-import type { DiskImage } from '../qemu/convert/input.ts';
+import type { DiskImage, ImageFile } from '../qemu/convert/input.ts';
+import { CLAIM_DISK, type ClaimDisk, findClaimDisk, newDiskBytes } from './claim-disk.ts';
 import { cloudInitIso } from './cloud-init.ts';
 import { type FoundDisk, findContainerDisk } from './container-disk.ts';
 import type { Privileges } from './privileges.ts';
@@ -16,6 +17,8 @@ import { createQcow2, MOST_BYTES } from './qcow2.ts';
 /** Image volumes of the launcher Pod are mounted here, one folder for each volume of the instance. */
 const CONTAINER_DISKS = '/var/run/kubevirt-container-disks';
 const SECRETS = '/var/run/kubevirt-private-secrets';
+/** Volumes of claims. Not below the `private` volume, where upstream has them: the embedded node runtime cannot mount into a mount. */
+const CLAIMS = '/var/run/kubevirt-vmi-disks';
 
 type Vmi = Pick<VirtualMachineInstance, 'metadata' | 'spec'>;
 type Options = {
@@ -39,10 +42,12 @@ export function makeImages(options: Options): Map<string, DiskImage> {
 }
 
 function makeImage(task: Task): DiskImage {
-  const { containerDisk, cloudInitNoCloud, emptyDisk, name } = task.volume;
+  const { containerDisk, cloudInitNoCloud, emptyDisk, persistentVolumeClaim, ephemeral, name } = task.volume;
   if (containerDisk) return overlay(task, containerDisk.path);
   if (cloudInitNoCloud) return cloudInit(task, cloudInitNoCloud);
   if (emptyDisk) return empty(task, emptyDisk.capacity);
+  if (persistentVolumeClaim) return claim(task, persistentVolumeClaim.readOnly === true);
+  if (ephemeral?.persistentVolumeClaim) return claimBeneathOverlay(task);
   throw new UserError('VOLUME_UNSUPPORTED', `volume ${JSON.stringify(name)} has no source that is known here`);
 }
 
@@ -57,6 +62,39 @@ function overlay(task: Task, path: string | undefined): DiskImage {
   const file = join(folder, `disk${index}.qcow2`);
   createQcow2(file, found.sizeBytes);
   return { path: file, format: 'qcow2', base, isEphemeral: true };
+}
+
+/** The disk itself: what the guest writes stays when the instance ends. */
+function claim(task: Task, isVolumeReadOnly: boolean): DiskImage {
+  const { disk, volume, env } = task;
+  const isReadOnly = isVolumeReadOnly || isReadOnlyDisk(disk);
+  if (isVolumeReadOnly && !isReadOnlyDisk(disk) && (disk.disk?.bus ?? 'sata') === 'sata')
+    throw new UserError('DISK_INVALID', `disk ${JSON.stringify(disk.name)} cannot show a read-only claim`, {
+      why: 'there are no read-only SATA disks',
+      fix: 'use bus virtio or scsi, or a cdrom',
+    });
+  const image = claimImage(task, isReadOnly ? undefined : newDiskBytes(env, volume.name));
+  return isReadOnly ? { ...image, isReadOnly } : image;
+}
+
+/** The guest writes to a file of its own, which ends with the instance; the claim's disk beneath is never written. */
+function claimBeneathOverlay(task: Task): DiskImage {
+  const { sizeBytes, ...base } = claimImage(task, undefined);
+  if (isReadOnlyDisk(task.disk)) return { ...base, isReadOnly: true };
+  const path = join(task.folder, `disk${task.index}.qcow2`);
+  createQcow2(path, sizeBytes);
+  return { path, format: 'qcow2', base, isEphemeral: true };
+}
+
+function claimImage(task: Task, newSizeBytes: number | undefined): ImageFile & { sizeBytes: number } {
+  const { disk, volume, index, folder, env, report } = task;
+  const root = join(CLAIMS, folderName(volume.name));
+  const found: ClaimDisk = withFolder(task, root, (claimFolder) =>
+    findClaimDisk({ folder: claimFolder, linkPath: join(folder, baseName(index)), newSizeBytes }),
+  );
+  report(`disk ${disk.name}: claim, ${found.format}, ${formatBytes(found.sizeBytes)}${found.isNew ? ', new' : ''}`);
+  const path = found.isLinked ? join(folder, baseName(index)) : join(realpathSync(sandboxPath(root, env)), CLAIM_DISK);
+  return { path, format: found.format, sizeBytes: found.sizeBytes };
 }
 
 /** As root, because the image store may be closed to QEMU's user; the way into our folder is one that the user itself has opened. */
@@ -77,7 +115,7 @@ function baseName(index: number): string {
 function cloudInit(task: Task, source: NonNullable<Volume['cloudInitNoCloud']>): DiskImage {
   const { vmi, disk, index, folder, report } = task;
   const iso = source.secretRef
-    ? withSecret(task, (secretFolder) => cloudInitIso({ vmi, source, secretFolder }))
+    ? withFolder(task, join(SECRETS, folderName(task.volume.name)), (secretFolder) => cloudInitIso({ vmi, source, secretFolder }))
     : cloudInitIso({ vmi, source });
   const path = join(folder, `disk${index}.iso`);
   writeFileSync(path, iso, { flag: 'wx', mode: 0o600 });
@@ -85,10 +123,10 @@ function cloudInit(task: Task, source: NonNullable<Volume['cloudInitNoCloud']>):
   return { path, format: 'raw', isReadOnly: true, isEphemeral: true };
 }
 
-/** Root opens the folder that the node runtime mounted; what is in it is read as QEMU's user, who may see no more than the Pod may. */
-function withSecret<T>({ volume, env, privileges }: Task, use: (folder: string) => T): T {
-  const path = sandboxPath(join(SECRETS, folderName(volume.name)), env);
-  const here = privileges.asRoot(() => openSecret(path, volume.name));
+/** Root opens the folder that the node runtime mounted; what is in it is used as QEMU's user, who may see no more than the Pod may. */
+function withFolder<T>({ volume, env, privileges }: Task, mountPath: string, use: (folder: string) => T): T {
+  const path = sandboxPath(mountPath, env);
+  const here = privileges.asRoot(() => openFolder(path, volume.name));
   try {
     return use(`/proc/self/fd/${here}`);
   } finally {
@@ -96,11 +134,11 @@ function withSecret<T>({ volume, env, privileges }: Task, use: (folder: string) 
   }
 }
 
-function openSecret(path: string, name: string): number {
+function openFolder(path: string, name: string): number {
   try {
     return openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
   } catch (error) {
-    throw new UserError('VOLUME_MISSING', `the Secret of volume ${name} is not mounted`, { why: messageOf(error), cause: error });
+    throw new UserError('VOLUME_MISSING', `the data of volume ${name} is not mounted`, { why: messageOf(error), cause: error });
   }
 }
 

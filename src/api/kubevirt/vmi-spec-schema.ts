@@ -92,12 +92,26 @@ const imageSourceSchema = object('A disk image that comes in a container image, 
   path: optional(text('The file inside the image, when there is more than one.')),
 });
 
+const claimSourceSchema = object(
+  'A persistent volume claim of the same namespace; its disk is the file disk.img, made when it is not there.',
+  {
+    claimName: text('The claim.', { minLength: 1 }),
+    readOnly: optional(boolean('The guest may read but not write.')),
+  },
+);
+
 const volumeSchema = object('A source of data for a disk. Exactly one source is set.', {
   name: text('What disks refer to.'),
   containerDisk: optional(imageSourceSchema),
   registryDisk: optional(imageSourceSchema),
   cloudInitNoCloud: optional(cloudInitSchema),
   emptyDisk: optional(object('An empty disk that lives as long as the instance.', { capacity: quantity('Its size.') })),
+  persistentVolumeClaim: optional(claimSourceSchema),
+  ephemeral: optional(
+    object('A disk that begins with the content of a claim. Writes are lost when the instance ends and never reach the claim.', {
+      persistentVolumeClaim: optional(claimSourceSchema),
+    }),
+  ),
 });
 
 const networkSchema = object('Something a network card can be plugged into.', {

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PersistentVolumeClaim } from '../../api/core/volume.ts';
+import type { VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
+import { explain } from '../../reconcile/decision.ts';
+import { tinySpec, vmi } from '../../testing/builders.ts';
+import { claimNamesOf, newDiskBytes } from './claims.ts';
+import { decideVmi } from './decide.ts';
+import { launcherPodFor } from './launcher-pod.ts';
+import { deriveVmiStatus } from './status.ts';
+
+const spec: VmiSpec = {
+  ...tinySpec,
+  volumes: [
+    { name: 'data', persistentVolumeClaim: { claimName: 'data-claim' } },
+    { name: 'golden', ephemeral: { persistentVolumeClaim: { claimName: 'golden-claim' } } },
+  ],
+};
+const machine = { ...vmi('Pending'), spec };
+const claim: PersistentVolumeClaim = {
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  metadata: { namespace: 'default', name: 'data-claim' },
+  spec: { resources: { requests: { storage: '1Gi' } } },
+};
+const present = new Map([
+  ['data-claim', claim],
+  ['golden-claim', claim],
+]);
+const missing = new Map([['data-claim', undefined]]);
+const message = 'PVC default/data-claim does not exist, waiting for it to appear';
+
+test('an instance names each claim once', () => {
+  assert.deepEqual(claimNamesOf({ ...spec, volumes: [...(spec.volumes ?? []), ...(spec.volumes ?? [])] }), ['data-claim', 'golden-claim']);
+});
+
+test('a new disk takes what the claim has, less the reserve; a claim that is not bound yet gets what it asks for', () => {
+  const capacity = { storage: '2Gi' };
+  const bound = new Map([['data-claim', { ...claim, status: { phase: 'Bound', capacity } } as const]]);
+  assert.deepEqual(newDiskBytes(spec, present), { data: 967 * 2 ** 20 });
+  assert.deepEqual(newDiskBytes(spec, bound), { data: 1935 * 2 ** 20 });
+});
+
+test('the Pod mounts claims, and only reads the one beneath an overlay', () => {
+  const { spec: pod } = launcherPodFor(machine, { image: 'launcher', claims: present });
+  assert.deepEqual(pod.volumes?.slice(2), [
+    { name: 'claim-data', persistentVolumeClaim: { claimName: 'data-claim' } },
+    { name: 'claim-golden', persistentVolumeClaim: { claimName: 'golden-claim' } },
+  ]);
+  assert.deepEqual(pod.containers[0]?.volumeMounts?.slice(2), [
+    { name: 'claim-data', mountPath: '/var/run/kubevirt-vmi-disks/data' },
+    { name: 'claim-golden', mountPath: '/var/run/kubevirt-vmi-disks/golden', readOnly: true },
+  ]);
+  assert.equal(pod.containers[0]?.env?.find(({ name }) => name === 'KUBEVIRT_NEW_DISK_BYTES')?.value, '{"data":1013972992}');
+});
+
+test('an instance waits for a claim that is missing, tells so once, and goes on when it appears', () => {
+  const observed = { vmi: machine, pods: [], isVmGone: false, launcherImage: 'launcher', claims: missing, now: 0 };
+  assert.deepEqual(explain(decideVmi(observed)), [
+    'patch VirtualMachineInstance default/db: what is known of it has changed',
+    `record event FailedPvcNotFound: ${message}`,
+    'look again in 1s',
+  ]);
+  const told = { ...observed, vmi: { ...machine, status: deriveVmiStatus(observed, undefined) } };
+  assert.deepEqual(explain(decideVmi(told)), ['look again in 1s']);
+  const [create] = decideVmi({ ...told, claims: present }).actions.filter((action) => action.do === 'create');
+  assert.equal(create?.because, 'VMI is Pending');
+});

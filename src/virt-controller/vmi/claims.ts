@@ -1,0 +1,40 @@
+/** The persistent volume claims that an instance uses: whether they are there, and how large a new disk on each of them is. Pure. */
+import type { PersistentVolumeClaim } from '../../api/core/volume.ts';
+import type { VmiSpec, Volume } from '../../api/kubevirt/vmi-spec-schema.ts';
+import { parseQuantity } from '../../base/quantity.ts';
+
+/** Claims by name; undefined for one that does not exist. */
+export type Claims = ReadonlyMap<string, PersistentVolumeClaim | undefined>;
+
+/** What upstream leaves for the file system's own needs when nobody says otherwise. */
+const OVERHEAD = 0.055;
+const ALIGNMENT = 2 ** 20;
+
+/** The claim behind a volume, if it has one. */
+export function claimOf({ persistentVolumeClaim, ephemeral }: Volume): string | undefined {
+  return (persistentVolumeClaim ?? ephemeral?.persistentVolumeClaim)?.claimName;
+}
+
+/** Every claim that an instance uses, once. */
+export function claimNamesOf({ volumes = [] }: VmiSpec): string[] {
+  return [...new Set(volumes.flatMap((volume) => claimOf(volume) ?? []))];
+}
+
+/** What an instance without a Pod waits for, in words: a claim that does not exist yet (spec 3.4). */
+export function missingClaimMessage(namespace: string | undefined, claims: Claims | undefined): string | undefined {
+  const missing = [...(claims ?? [])].find(([, claim]) => claim === undefined);
+  return missing && `PVC ${namespace}/${missing[0]} does not exist, waiting for it to appear`;
+}
+
+/** For each volume that is a claim, the size of the disk to make when it has none: the claim's, less what a file system needs itself. */
+export function newDiskBytes({ volumes = [] }: VmiSpec, claims: Claims | undefined): Readonly<Record<string, number>> {
+  return Object.fromEntries(
+    volumes.flatMap(({ name, persistentVolumeClaim }) => {
+      const claim = claims?.get(persistentVolumeClaim?.claimName ?? '');
+      // A claim that waits for its first user has no capacity yet, and gets at least what it asks for.
+      const quantity = claim?.status?.capacity?.['storage'] ?? claim?.spec.resources?.requests?.['storage'];
+      const bytes = quantity === undefined ? undefined : parseQuantity(quantity);
+      return bytes === undefined ? [] : [[name, Math.floor((bytes * (1 - OVERHEAD)) / ALIGNMENT) * ALIGNMENT]];
+    }),
+  );
+}

@@ -1,0 +1,57 @@
+/** The disk of a persistent volume claim: the file disk.img at the root of its folder, made sparse when it is not there yet. */
+import { closeSync, constants, fsyncSync, ftruncateSync, openSync } from 'node:fs';
+import { messageOf, UserError } from '../base/errors.ts';
+import { isObject } from '../base/json.ts';
+import { type ImageFacts, readImageFacts } from './image-format.ts';
+import { openInside } from './open-inside.ts';
+import { giveSecondName } from './second-name.ts';
+
+export type ClaimDisk = ImageFacts & { readonly isNew: boolean; readonly isLinked: boolean };
+
+/** As upstream names it. */
+export const CLAIM_DISK = 'disk.img';
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR } = constants;
+
+/** Opens or makes the disk in `folder`, checks it, and gives it the second name `linkPath` where that is possible. */
+export function findClaimDisk(options: { folder: string; linkPath: string; newSizeBytes: number | undefined }): ClaimDisk {
+  const { folder, linkPath, newSizeBytes } = options;
+  const { file, isNew } = openOrMake(folder, newSizeBytes);
+  try {
+    const facts = readImageFacts(file, CLAIM_DISK);
+    return { ...facts, isNew, isLinked: giveSecondName({ file, path: `${folder}/${CLAIM_DISK}`, linkPath }) };
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** How large a new disk on this volume is; virt-controller, who sees the claim, says so in the Pod. */
+export function newDiskBytes(env: Readonly<Record<string, string | undefined>>, volumeName: string): number | undefined {
+  const sizes: unknown = JSON.parse(env['KUBEVIRT_NEW_DISK_BYTES'] ?? '{}');
+  const bytes = isObject(sizes) ? sizes[volumeName] : undefined;
+  return typeof bytes === 'number' ? bytes : undefined;
+}
+
+function openOrMake(folder: string, sizeBytes: number | undefined): { file: number; isNew: boolean } {
+  try {
+    return { file: openInside(folder, CLAIM_DISK), isNew: false };
+  } catch (error) {
+    if (!(error instanceof UserError && error.code === 'IMAGE_FILE_MISSING') || sizeBytes === undefined) throw error;
+    if (sizeBytes > 0) return { file: make(`${folder}/${CLAIM_DISK}`, sizeBytes), isNew: true };
+    throw new UserError('DISK_SIZE_INVALID', 'the claim is too small for a disk', { why: 'less than 1Mi is left of it', cause: error });
+  }
+}
+
+/** Sparse, so that it takes no room until the guest writes; durable, so that a crash leaves a whole disk or none. */
+function make(path: string, sizeBytes: number): number {
+  try {
+    const file = openSync(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+    ftruncateSync(file, sizeBytes);
+    fsyncSync(file);
+    return file;
+  } catch (error) {
+    throw new UserError('FILE_INACCESSIBLE', `user ${process.geteuid?.()} cannot make a disk on the claim's volume`, {
+      why: messageOf(error),
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { EmbeddedCluster } from './harness.ts';
+
+const VM = 'keeper';
+const MARKER = 'this-was-written-before-the-restart';
+
+function machine(): object {
+  const disks = ['root', 'data', 'copy'].map((name) => ({ name, disk: { bus: 'virtio' } }));
+  const volumes = [
+    { name: 'root', containerDisk: { image: 'localhost/guests/tiny:latest' } },
+    { name: 'data', persistentVolumeClaim: { claimName: 'data' } },
+    { name: 'copy', ephemeral: { persistentVolumeClaim: { claimName: 'golden' } } },
+  ];
+  const domain = { resources: { requests: { memory: '128Mi' } }, devices: { disks } };
+  return {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachine',
+    metadata: { name: VM },
+    spec: { running: true, template: { spec: { domain, volumes, terminationGracePeriodSeconds: 20 } } },
+  };
+}
+
+function claim(name: string): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '64Mi' } } },
+  };
+}
+
+test('what a guest writes to a claim is there after a restart; what it writes to an ephemeral copy is not', async (t) => {
+  await using cluster = await EmbeddedCluster.start();
+  const create = (object: object) => cluster.must('kubectl', ['create', '-f', '-'], { input: JSON.stringify(object) });
+
+  await t.test('a machine waits for a claim that is missing, and says so', async () => {
+    await create(claim('golden'));
+    await cluster.until('pvc/golden', '.status.phase', 'Bound');
+    const folder = await cluster.field('pv', await cluster.field('pvc', 'golden', '.spec.volumeName'), '.spec.hostPath.path');
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'disk.img'), Buffer.concat([Buffer.from('golden content\n'), Buffer.alloc(2 ** 20)]).subarray(0, 2 ** 20));
+    await create(machine());
+    await cluster.until(`vmi/${VM}`, '.status.conditions[?(@.type=="Synchronized")].reason', 'FailedPvcNotFound');
+    assert.match(await cluster.must('kubectl', ['describe', 'vmi', VM]), /PVC default\/data does not exist, waiting for it to appear/);
+    await create(claim('data'));
+    await cluster.until(`vm/${VM}`, '.status.printableStatus', 'Running');
+  });
+
+  await t.test('the disk has the size of the claim less the reserve', async () => {
+    await using console = cluster.console(VM);
+    await console.expect(/guest ready/);
+    await console.login();
+    assert.equal(await console.command('cat /sys/block/vdb/size'), String((60 * 2 ** 20) / 512));
+    await console.command(`echo ${MARKER} | dd of=/dev/vdb bs=512 seek=2048 conv=sync,fsync 2>/dev/null`);
+    await console.command(`echo ${MARKER} | dd of=/dev/vdc bs=512 seek=8 conv=sync,fsync 2>/dev/null`);
+  });
+
+  await t.test('after a restart the claim has the data, the copy has the old content', async () => {
+    const stop = '{"spec":{"running":false}}';
+    await cluster.must('kubectl', ['patch', 'vm', VM, '--type', 'merge', '-p', stop]);
+    await cluster.untilGone(`vmi/${VM}`);
+    await cluster.must('virtctl', ['start', VM]);
+    await cluster.until(`vm/${VM}`, '.status.printableStatus', 'Running');
+    await using console = cluster.console(VM);
+    await console.expect(/guest ready/);
+    await console.login();
+    // A line that is longer than the terminal comes back in pieces, so the long one is only defined here.
+    await console.command('block() { dd if=$1 bs=512 skip=$2 count=1 2>/dev/null | tr -d "\\0"; }');
+    assert.equal(await console.command('block /dev/vdb 2048'), MARKER);
+    assert.equal(await console.command('block /dev/vdc 0 | head -n 1'), 'golden content');
+    assert.equal(await console.command('block /dev/vdc 8 | wc -c'), '0');
+  });
+
+  await t.test('a claim in use stays until its machine is gone', async () => {
+    await cluster.must('kubectl', ['delete', 'pvc', 'data', '--wait=false']);
+    assert.notEqual(await cluster.field('pvc', 'data', '.metadata.deletionTimestamp'), '');
+    await cluster.must('kubectl', ['delete', 'vm', VM]);
+    await cluster.untilGone('pvc/data');
+    assert.doesNotMatch(await cluster.must('kubectl', ['get', 'pv']), /default\/data/);
+  });
+});
