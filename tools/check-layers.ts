@@ -22,6 +22,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'control-plane/apiserver': [...CORE, 'base/node', 'control-plane/store'],
   'control-plane/scheduler': LOOP,
   'control-plane/garbage-collector': LOOP,
+  'control-plane/service-accounts': LOOP,
   'control-plane/volumes': [...LOOP, 'base/node'],
   'control-plane/kubelet': [...LOOP, 'base/node', 'images'],
   'virt-api': SERVER,

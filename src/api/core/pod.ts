@@ -45,12 +45,19 @@ export type Container = {
   readonly restartPolicy?: string;
 };
 type KeyToPath = { readonly key: string; readonly path: string };
+type ProjectedSource = {
+  readonly serviceAccountToken?: { readonly path: string; readonly audience?: string; readonly expirationSeconds?: number };
+  readonly configMap?: PodVolume['configMap'];
+  readonly secret?: { readonly name: string; readonly optional?: boolean; readonly items?: readonly KeyToPath[] };
+  readonly downwardAPI?: PodVolume['downwardAPI'];
+};
 export type PodVolume = {
   readonly name: string;
   readonly emptyDir?: { readonly medium?: string; readonly sizeLimit?: string };
   readonly hostPath?: { readonly path: string; readonly type?: string };
   readonly configMap?: { readonly name: string; readonly optional?: boolean; readonly items?: readonly KeyToPath[] };
   readonly secret?: { readonly secretName: string; readonly optional?: boolean; readonly items?: readonly KeyToPath[] };
+  readonly projected?: { readonly sources?: readonly ProjectedSource[]; readonly defaultMode?: number };
   readonly downwardAPI?: { readonly items?: readonly { readonly path: string; readonly fieldRef?: { readonly fieldPath: string } }[] };
   readonly persistentVolumeClaim?: { readonly claimName: string; readonly readOnly?: boolean };
   readonly image?: { readonly reference: string; readonly pullPolicy?: 'Always' | 'IfNotPresent' | 'Never' };

@@ -6,6 +6,7 @@ import { UserError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { ensurePki } from '../../base/node/pki.ts';
 import { identify } from '../../base/node/process-identity.ts';
+import { ensureSigningKey } from '../../base/node/signing-key.ts';
 import { writeKubeconfig } from '../../client/node/kubeconfig.ts';
 import { listen } from '../../control-plane/apiserver/transport/listen.ts';
 import { openStore } from '../../control-plane/store/store.ts';
@@ -31,8 +32,17 @@ export async function runEmbedded(options: EmbeddedOptions): Promise<{ state: Em
   prepareHome(home);
   const store = openStore({ path: join(home, 'store.db'), onFatal: (error) => endAtOnce(error, log) });
   const pki = await ensurePki(join(home, 'pki'), clock);
-  const api = await startApi({ store, pki, clock, log });
-  const server = await listen({ handle: api.handle, upgrade: api.upgrade, pki, port: options.port, clock, log });
+  const signingKey = await ensureSigningKey(join(home, 'pki'));
+  const api = await startApi({ store, pki, signingKey, clock, log });
+  const server = await listen({
+    handle: api.handle,
+    upgrade: api.upgrade,
+    reviewToken: api.reviewToken,
+    pki,
+    port: options.port,
+    clock,
+    log,
+  });
   const components = await startComponents({ home, api, pki, clock, log, signal, apiPort: server.port, network: options.network });
 
   await writeKubeconfig(kubeconfigPath(home), {

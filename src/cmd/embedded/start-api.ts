@@ -20,6 +20,8 @@ export const INSTALLER = 'system:embedded-installer';
 export type Api = {
   handle(request: Request, identity: Identity): Promise<Response>;
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, identity: Identity): Promise<void>;
+  /** The owner of a service account's token. */
+  reviewToken(token: string): Promise<Identity | undefined>;
   /** A client that acts as this user. */
   clientAs(user: string, groups: readonly string[]): Client;
   /** Who answers GET pods/log; known once the kubelet runs. */
@@ -27,7 +29,16 @@ export type Api = {
   close(): void;
 };
 
-export async function startApi({ store, pki, clock, log }: { store: Store; pki: Pki; clock: Clock; log: Logger }): Promise<Api> {
+type ApiOptions = {
+  readonly store: Store;
+  readonly pki: Pki;
+  /** Signs the tokens of service accounts. */
+  readonly signingKey: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+};
+
+export async function startApi({ store, pki, signingKey, clock, log }: ApiOptions): Promise<Api> {
   let logs: ((pod: never, options: LogOptions) => Promise<Response>) | undefined;
   const resolve: ResolveService = (namespace, name, port) =>
     resolveService(clientAs('system:kube-apiserver', ['system:masters']), { namespace, name, port });
@@ -46,6 +57,7 @@ export async function startApi({ store, pki, clock, log }: { store: Store; pki: 
     store,
     clock,
     log: log.with({ component: 'kube-apiserver' }),
+    signingKey,
     hooks: {
       admission,
       proxyToService: (apiService, request, identity) => proxy.proxyToService(apiService as unknown as ApiService, request, identity),
@@ -68,9 +80,10 @@ export async function startApi({ store, pki, clock, log }: { store: Store; pki: 
   return {
     handle: (request, identity) => server.handle(request, identity),
     upgrade: (request, socket, head, identity) =>
-      server.upgrade(request, identity, (apiService) =>
-        proxy.proxyUpgrade(apiService as unknown as ApiService, request, socket, head, identity),
+      server.upgrade(request, identity, (apiService, acting) =>
+        proxy.proxyUpgrade(apiService as unknown as ApiService, request, socket, head, acting),
       ),
+    reviewToken: async (token) => server.reviewToken(token),
     clientAs,
     serveLogs: (serve) => {
       logs = serve;

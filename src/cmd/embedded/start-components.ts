@@ -11,14 +11,16 @@ import type { Client } from '../../client/client.ts';
 import { startGarbageCollector } from '../../control-plane/garbage-collector/controller.ts';
 import { startKubelet } from '../../control-plane/kubelet/start.ts';
 import { startScheduler } from '../../control-plane/scheduler/controller.ts';
+import { startDefaultServiceAccounts, startRoleAggregation, startRootCaPublisher } from '../../control-plane/service-accounts/start.ts';
 import { startVolumes } from '../../control-plane/volumes/start.ts';
 import { openImageStore } from '../../images/store.ts';
 import { startVirtApi } from '../../virt-api/start.ts';
 import { startVirtController } from '../../virt-controller/start.ts';
 import { startVirtHandler } from '../../virt-handler/start.ts';
 import { VERSION } from '../version.ts';
-import { applyManifests } from './apply-manifests.ts';
+import { apply, applyManifests } from './apply-manifests.ts';
 import { mirrorPod, publishEndpoint } from './mirror-pods.ts';
+import { requestHeaderTrust } from './request-header-trust.ts';
 import { type Api, INSTALLER } from './start-api.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../../..');
@@ -43,6 +45,7 @@ export async function startComponents(options: ComponentOptions): Promise<{ stop
   const admin = api.clientAs(INSTALLER, ['system:masters']);
   await applyManifests(admin, join(PROJECT, 'deploy'), (object) => withCaBundle(object, pki));
   await applyManifests(admin, join(import.meta.dirname, 'manifests'), (object) => object);
+  await apply(admin, requestHeaderTrust(pki));
 
   const as = (user: string, component: string) => ({
     client: api.clientAs(user, groupsOf(user)),
@@ -59,6 +62,11 @@ export async function startComponents(options: ComponentOptions): Promise<{ stop
     version: VERSION,
   });
   await publishEndpoint(admin, { service: 'virt-api', port: virtApi.port });
+  const accounts = [
+    startDefaultServiceAccounts(as('system:serviceaccount:kube-system:service-account-controller', 'service-accounts')),
+    startRootCaPublisher({ ...as('system:serviceaccount:kube-system:root-ca-cert-publisher', 'service-accounts'), ca: pki.ca }),
+    startRoleAggregation(as('system:serviceaccount:kube-system:clusterrole-aggregation-controller', 'role-aggregation')),
+  ];
   const collector = startGarbageCollector(as('system:serviceaccount:kube-system:generic-garbage-collector', 'garbage-collector'));
   const scheduler = startScheduler(as('system:kube-scheduler', 'scheduler'));
   const volumes = startVolumes({
@@ -91,7 +99,9 @@ export async function startComponents(options: ComponentOptions): Promise<{ stop
   await mirrorPod(admin, { component: 'virt-handler', port: { name: 'console', number: handler.consolePort } }, { nodeName, clock });
   await mirrorPod(admin, { component: 'virt-api', port: { name: 'https', number: virtApi.port } }, { nodeName, clock });
   await mirrorPod(admin, { component: 'virt-controller' }, { nodeName, clock });
-  return { stopped: Promise.all([collector, scheduler, volumes, controller, handler.stopped, kubelet.stopped, virtApi.stopped]) };
+  return {
+    stopped: Promise.all([...accounts, collector, scheduler, volumes, controller, handler.stopped, kubelet.stopped, virtApi.stopped]),
+  };
 }
 
 /** The kubelet passes nothing of our environment on: the launcher gets the Node that runs us, and the user's choice of accelerator. */

@@ -2,6 +2,9 @@
 import { apiVersionOf } from '../../api/resource.ts';
 import { ApiError, type StatusCause } from '../../base/errors.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
+import { assertMayGrant } from './access/assert-may-grant.ts';
+import { assertOwnOfNode } from './access/node-restriction.ts';
+import { withServiceAccount } from './access/service-account-of-pod.ts';
 import { invalid } from './api-errors.ts';
 import { validateMetaUpdate, validateObjectMeta } from './object-meta-rules.ts';
 import { fieldValidation } from './query.ts';
@@ -74,14 +77,18 @@ export function assertValid(call: Call, object: AnyObject, old: AnyObject | unde
 /** Asks mutating admission; what it changed is pruned and defaulted again. */
 export async function mutated(call: Call, request: AdmissionRequest & { object: AnyObject }): Promise<AnyObject> {
   const { admission } = call.parts.hooks;
-  if (!admission) return request.object;
-  const { object, warnings } = await admission.mutate(request);
+  const own = await withServiceAccount(call.parts, request);
+  const before = own === request.object ? own : completed(call, own);
+  if (!admission) return before;
+  const { object, warnings } = await admission.mutate({ ...request, object: before });
   call.warnings.push(...warnings);
-  return object === request.object ? object : completed(call, object);
+  return object === before ? object : completed(call, object);
 }
 
-/** Asks validating admission. */
+/** Asks our own rules about who may write what, then validating admission. */
 export async function assertAdmitted(call: Call, request: AdmissionRequest): Promise<void> {
+  assertMayGrant(call.parts, request);
+  assertOwnOfNode(request);
   const { admission } = call.parts.hooks;
   if (!admission) return;
   const { warnings } = await admission.validate(request);

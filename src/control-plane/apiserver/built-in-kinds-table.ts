@@ -294,7 +294,14 @@ const OTHERS: readonly (readonly [string, string, readonly Omit<BuiltInKind, 'gr
       },
     ],
   ],
-  ['authentication.k8s.io', 'v1', [{ plural: 'selfsubjectreviews', kind: 'SelfSubjectReview', isClusterWide: true, isReview: true }]],
+  [
+    'authentication.k8s.io',
+    'v1',
+    [
+      { plural: 'selfsubjectreviews', kind: 'SelfSubjectReview', isClusterWide: true, isReview: true },
+      { plural: 'tokenreviews', kind: 'TokenReview', isClusterWide: true, isReview: true },
+    ],
+  ],
   [
     'authorization.k8s.io',
     'v1',

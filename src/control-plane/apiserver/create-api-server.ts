@@ -2,10 +2,13 @@
 import type { Clock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import { webHeaders } from '../../base/node/web-bridge.ts';
 import type { Store } from '../store/store.ts';
 import { authorize } from './access/authorize.ts';
+import { impersonated } from './access/impersonate.ts';
 import { attributesOf } from './access/request-attributes.ts';
 import { RuleIndex } from './access/rule-index.ts';
+import { ServiceAccountTokens } from './access/service-account-tokens.ts';
 import { AggregatedApis } from './aggregated-apis.ts';
 import { keepApiServices, keepLocalApiServices } from './aggregation/keep-api-services.ts';
 import { methodNotAllowed, unknownPath } from './api-errors.ts';
@@ -24,16 +27,25 @@ import { OpenApiDocuments } from './serve-openapi.ts';
 import type { Call, Hooks, Identity, ServerParts } from './server-parts.ts';
 import { answerFor } from './verb-table.ts';
 
-export type ApiServerOptions = { readonly store: Store; readonly clock: Clock; readonly log: Logger; readonly hooks?: Hooks };
+export type ApiServerOptions = {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly hooks?: Hooks;
+  /** PEM; without it there are no tokens of service accounts. */
+  readonly signingKey?: string;
+};
 
 /** What of a request decides who may make it; node's own requests have these fields, too. */
-type Asked = { readonly method?: string; readonly url?: string };
+type Asked = { readonly method?: string; readonly url?: string; readonly rawHeaders?: readonly string[] };
 
 export type ApiServer = {
   /** Answers any request; failures are Status objects, nothing is thrown. */
   handle(request: Request, identity: Identity): Promise<Response>;
   /** Authorizes a connection that leaves HTTP (console, VNC) and hands it to `forward`; rejects with the ApiError to answer otherwise. */
-  upgrade(request: Asked, identity: Identity, forward: (apiService: AnyObject) => Promise<void>): Promise<void>;
+  upgrade(request: Asked, identity: Identity, forward: (apiService: AnyObject, identity: Identity) => Promise<void>): Promise<void>;
+  /** The owner of a bearer token, undefined when it is good for nothing. */
+  reviewToken(token: string): Identity | undefined;
   /** Ends every watch; the store stays open. */
   close(): void;
 };
@@ -42,18 +54,19 @@ const SELF: Identity = { user: 'system:apiserver', groups: ['system:masters', 's
 const BASE_URL = 'https://kubernetes.default.svc';
 
 /** A server that is ready: the objects every cluster has are there, and deletions that were under way go on. */
-export async function createApiServer({ store, clock, log, hooks = {} }: ApiServerOptions): Promise<ApiServer> {
+export async function createApiServer({ store, clock, log, hooks = {}, signingKey }: ApiServerOptions): Promise<ApiServer> {
   const closing = new AbortController();
   const registry = new Registry(store, builtInTypes(strategiesFor({ store, clock })));
   const rules = new RuleIndex(store);
-  const parts: ServerParts = { store, registry, rules, renderer: new Renderer(), clock, log, hooks, closed: closing.signal };
+  const tokens = signingKey === undefined ? undefined : new ServiceAccountTokens({ store, clock, signingKey });
+  const parts: ServerParts = { store, registry, rules, tokens, renderer: new Renderer(), clock, log, hooks, closed: closing.signal };
   const aggregated = new AggregatedApis({ store, hooks, clock, log });
   let problem: string | undefined = 'starting';
-  const others = { registry, aggregated, openApi: new OpenApiDocuments(registry), whyNotReady: () => problem };
+  const others = { registry, aggregated, openApi: new OpenApiDocuments(registry), tokens, whyNotReady: () => problem };
 
   async function handle(request: Request, identity: Identity): Promise<Response> {
     try {
-      return await answer({ parts, aggregated, others }, request, identity);
+      return await answer({ parts, aggregated, others }, request, impersonated(rules, identity, request.headers));
     } catch (error) {
       if (!(error instanceof ApiError)) log.error('request failed', { method: request.method, url: request.url, error });
       return respondError(error);
@@ -74,14 +87,16 @@ export async function createApiServer({ store, clock, log, hooks = {} }: ApiServ
   problem = undefined;
   return {
     handle,
-    async upgrade(request, identity, forward) {
+    async upgrade(request, caller, forward) {
+      const identity = impersonated(rules, caller, webHeaders(request.rawHeaders ?? []));
       const url = new URL(request.url ?? '/', BASE_URL);
       authorize(rules, identity, attributesOf(request.method ?? 'GET', url));
       const path = parseResourcePath(url.pathname);
       const apiService = path && aggregated.find(path.group, path.version);
       if (!apiService) throw unknownPath();
-      await forward(apiService);
+      await forward(apiService, identity);
     },
+    reviewToken: (token) => tokens?.review(token)?.identity,
     close() {
       problem = 'shutting down';
       closing.abort();

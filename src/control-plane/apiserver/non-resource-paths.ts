@@ -1,4 +1,5 @@
 /** Everything that is not an object: health, version, discovery, OpenAPI. */
+import type { ServiceAccountTokens } from './access/service-account-tokens.ts';
 import type { AggregatedApis } from './aggregated-apis.ts';
 import { methodNotAllowed, unknownPath } from './api-errors.ts';
 import { aggregatedDiscovery, aggregatedVersion, apiGroup, apiGroupList, apiResourceList, apiVersions } from './discovery.ts';
@@ -13,6 +14,7 @@ export type NonResourceParts = {
   readonly registry: Registry;
   readonly aggregated: AggregatedApis;
   readonly openApi: OpenApiDocuments;
+  readonly tokens: ServiceAccountTokens | undefined;
   /** Why the server is not ready, undefined when it is. */
   readonly whyNotReady: () => string | undefined;
 };
@@ -41,9 +43,19 @@ export async function answerNonResource(
       if (second === 'v2' && segments.length === 2) return parts.openApi.v2(request);
       if (second !== 'v3') throw unknownPath();
       return segments.length === 2 ? parts.openApi.index(request) : parts.openApi.v3(segments.slice(2).join('/'), url, request);
+    case 'openid':
+    case '.well-known':
+      return keys(parts, segments.join('/'));
     default:
       throw unknownPath();
   }
+}
+
+/** How others can check tokens of service accounts without asking us. */
+function keys({ tokens }: NonResourceParts, path: string): Response {
+  if (tokens && path === '.well-known/openid-configuration') return respondJson(tokens.discovery(), {});
+  if (tokens && path === 'openid/v1/jwks') return respondJson(tokens.keys(), { headers: { 'content-type': 'application/jwk-set+json' } });
+  throw unknownPath();
 }
 
 function health(url: URL, name: string, problem: string | undefined): Response {

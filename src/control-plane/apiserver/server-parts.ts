@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Store } from '../store/store.ts';
 import type { RuleIndex } from './access/rule-index.ts';
+import type { ServiceAccountTokens } from './access/service-account-tokens.ts';
 import type { ResourcePath } from './path-grammar.ts';
 import type { Registry } from './registry.ts';
 import type { Renderer } from './render.ts';
@@ -56,6 +57,8 @@ export type ServerParts = {
   readonly registry: Registry;
   /** Who holds which rules. */
   readonly rules: RuleIndex;
+  /** Undefined when the cluster has no key to sign tokens with: then Pods get none. */
+  readonly tokens: ServiceAccountTokens | undefined;
   readonly renderer: Renderer;
   readonly clock: Clock;
   readonly log: Logger;

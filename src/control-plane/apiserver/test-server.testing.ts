@@ -23,9 +23,23 @@ export type TestServer = {
 const ADMIN: Identity = { user: 'admin', groups: ['system:masters', 'system:authenticated'] };
 const BASE_URL = 'https://kubernetes.default.svc';
 
-export async function startTestServer(options: { clock?: Clock; hooks?: Hooks; historySize?: number } = {}): Promise<TestServer> {
+type TestServerOptions = {
+  readonly clock?: Clock;
+  readonly hooks?: Hooks;
+  readonly historySize?: number;
+  /** With one, service accounts have tokens. */
+  readonly signingKey?: string;
+};
+
+export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const { store, close } = temporaryStore({ historySize: options.historySize });
-  const server = await createApiServer({ store, clock: options.clock ?? systemClock, log: silentLogger, hooks: options.hooks });
+  const server = await createApiServer({
+    store,
+    clock: options.clock ?? systemClock,
+    log: silentLogger,
+    hooks: options.hooks,
+    signingKey: options.signingKey,
+  });
   const clientFor = (identity: Identity) =>
     createClient({ fetch: (request) => server.handle(request, identity), baseUrl: BASE_URL, userAgent: 'test' });
   return {

@@ -8,6 +8,7 @@ import { bind } from './subresources/binding.ts';
 import { evict } from './subresources/eviction.ts';
 import { log } from './subresources/log.ts';
 import { getScale, patchScale, updateScale } from './subresources/scale.ts';
+import { requestToken } from './subresources/token.ts';
 import { create } from './verbs/create.ts';
 import { deleteOne } from './verbs/delete.ts';
 import { deleteCollection } from './verbs/delete-collection.ts';
@@ -35,6 +36,7 @@ const SUBRESOURCES: Readonly<Record<string, Partial<Record<Verb, Answer>>>> = {
   scale: { get: getScale, update: updateScale, patch: patchScale },
   binding: { create: bind },
   eviction: { create: evict },
+  token: { create: requestToken },
   log: { get: log },
   exec: { get: needsUpgrade, create: needsUpgrade },
   attach: { get: needsUpgrade, create: needsUpgrade },

@@ -43,9 +43,9 @@ export function sh(script: string, more: Partial<Container> = {}): Container {
   return { name: 'main', image: SHELL, command: ['sh', '-c', script], ...more };
 }
 
-export async function testNode(t: TestContext): Promise<TestNode> {
+export async function testNode(t: TestContext, options: { signingKey?: string } = {}): Promise<TestNode> {
   const dir = await mkdtemp(join(tmpdir(), 'kubelet-'));
-  const server = await startTestServer();
+  const server = await startTestServer(options);
   const { client } = server;
   const rootDir = join(dir, 'kubelet');
   const programs = join(dir, 'programs');

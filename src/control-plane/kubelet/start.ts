@@ -9,6 +9,7 @@ import { createEventRecorder } from '../../reconcile/events.ts';
 import { KeyedQueue } from '../../reconcile/queue.ts';
 import { AddressPool } from './address-pool.ts';
 import type { BuiltInImages } from './built-in-images.ts';
+import { keepTokensFresh } from './keep-tokens-fresh.ts';
 import type { KubeletContext } from './kubelet-context.ts';
 import { containerNameOf, type LogOptions, refuseTimes, streamLog } from './logs.ts';
 import { keepNodeRegistered } from './node-registration.ts';
@@ -72,7 +73,11 @@ export function startKubelet(options: KubeletOptions): Kubelet {
   const indexes = { [UID_INDEX]: (pod: Pod) => [pod.metadata.uid ?? ''] };
   const pods = startCache({ client, resource: PODS, fieldSelector, indexes, clock, log, signal });
   const { promise: registered, resolve: onRegistered } = Promise.withResolvers<void>();
-  const loops = [runPodLoop({ context, pods, queue, runtimes }), keepNodeRegistered({ context, podCidr, onRegistered })];
+  const loops = [
+    runPodLoop({ context, pods, queue, runtimes }),
+    keepNodeRegistered({ context, podCidr, onRegistered }),
+    keepTokensFresh({ context, pods }),
+  ];
 
   return {
     registered,

@@ -15,6 +15,7 @@ import type { Client } from '../../client/client.ts';
 import { type FieldSource, fieldOf } from './environment.ts';
 import { makeFolder, sandboxDir, volumeDir } from './pod-folder.ts';
 import type { RunAs } from './privileges.ts';
+import { projectedFiles } from './projected-volume.ts';
 
 /** The part of an image store that the kubelet needs. */
 export type ImageSource = {
@@ -59,8 +60,8 @@ export async function prepareVolumes(options: VolumeOptions): Promise<void> {
 }
 
 async function prepareVolume(volume: PodVolume, options: VolumeOptions): Promise<string> {
-  const { name, emptyDir, image, configMap, secret, hostPath, downwardAPI, persistentVolumeClaim } = volume;
-  const { dir, fields } = options;
+  const { name, emptyDir, image, configMap, secret, hostPath, downwardAPI, projected, persistentVolumeClaim } = volume;
+  const { dir } = options;
   if (emptyDir) return makeEmptyDir(volumeDir(dir, 'empty-dir', name), options);
   if (image) return linkImage(volumeDir(dir, 'image', name), image.reference, options);
   if (configMap) return writeFiles(volumeDir(dir, 'configmap', name), await configMapFiles(configMap, options), options);
@@ -68,11 +69,23 @@ async function prepareVolume(volume: PodVolume, options: VolumeOptions): Promise
   if (hostPath) return linkHostPath(volumeDir(dir, 'host-path', name), hostPath);
   if (persistentVolumeClaim) return linkClaim(volumeDir(dir, 'local-volume', name), persistentVolumeClaim.claimName, options);
   if (downwardAPI) {
-    const files = (downwardAPI.items ?? []).map(({ path, fieldRef }) => [path, fieldOf(fieldRef?.fieldPath ?? '', fields)] as const);
-    return writeFiles(volumeDir(dir, 'downward-api', name), new Map(files), options);
+    return writeFiles(volumeDir(dir, 'downward-api', name), downwardFiles(downwardAPI, options), options);
+  }
+  if (projected) {
+    const readers = {
+      configMap: (source: NonNullable<PodVolume['configMap']>) => configMapFiles(source, options),
+      secret: (source: NonNullable<PodVolume['secret']>) => secretFiles(source, options),
+      downwardAPI: (source: NonNullable<PodVolume['downwardAPI']>) => downwardFiles(source, options),
+    };
+    const files = await projectedFiles(projected, { pod: options.pod, client: options.client, readers });
+    return writeFiles(volumeDir(dir, 'projected', name), files, options);
   }
   const kind = Object.keys(volume).find((key) => key !== 'name') ?? 'nothing';
   throw new ApiError('Invalid', `volume "${name}": ${kind} is not supported by the embedded kubelet yet`);
+}
+
+function downwardFiles({ items = [] }: NonNullable<PodVolume['downwardAPI']>, { fields }: VolumeOptions): Files {
+  return new Map(items.map(({ path, fieldRef }) => [path, fieldOf(fieldRef?.fieldPath ?? '', fields)] as const));
 }
 
 async function makeEmptyDir(path: string, { owner }: VolumeOptions): Promise<string> {

@@ -1,39 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CONFIG_MAPS, NAMESPACES } from '../../../api/core/other.ts';
-import type { KubeObject } from '../../../api/meta.ts';
-import type { Resource } from '../../../api/resource.ts';
-import { ApiError } from '../../../base/errors.ts';
-import type { Client } from '../../../client/client.ts';
 import { startTestServer } from '../test-server.testing.ts';
+import { CLUSTER_ROLES, grant, outcome } from './rights.testing.ts';
 
 const GROUP = 'rbac.authorization.k8s.io';
-function rbac(plural: string, kind: string, isNamespaced: boolean): Resource<KubeObject & Record<string, unknown>> {
-  return { group: GROUP, version: 'v1', plural, kind, isNamespaced };
-}
-const ROLES = rbac('roles', 'Role', true);
-const ROLE_BINDINGS = rbac('rolebindings', 'RoleBinding', true);
-const CLUSTER_ROLES = rbac('clusterroles', 'ClusterRole', false);
-const CLUSTER_ROLE_BINDINGS = rbac('clusterrolebindings', 'ClusterRoleBinding', false);
-
-async function grant(client: Client, options: { namespace?: string; rules: object[]; subject: object; name?: string }): Promise<void> {
-  const { namespace, rules, subject, name = 'r' } = options;
-  const [roles, bindings] = namespace ? [ROLES, ROLE_BINDINGS] : [CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS];
-  const metadata = { name, ...(namespace && { namespace }) };
-  await client.create(roles, { apiVersion: `${GROUP}/v1`, kind: roles.kind, metadata, rules });
-  const roleRef = { apiGroup: GROUP, kind: roles.kind, name };
-  await client.create(bindings, { apiVersion: `${GROUP}/v1`, kind: bindings.kind, metadata, roleRef, subjects: [subject] });
-}
-
-async function outcome(request: Promise<unknown>): Promise<string> {
-  try {
-    await request;
-    return 'ok';
-  } catch (error) {
-    assert.ok(error instanceof ApiError);
-    return error.reason === 'Forbidden' ? error.message : error.reason;
-  }
-}
 
 test('somebody without a role is told what is missing', async (t) => {
   const { clientAs, close } = await startTestServer();

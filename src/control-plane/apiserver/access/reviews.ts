@@ -1,4 +1,4 @@
-/** Kinds that are questions: who am I, what may I do, what may somebody else do. Asked by POST, answered at once, never stored. */
+/** Kinds that are questions: who am I, whose token is this, what may I do, what may somebody else do. Asked by POST, answered at once, never stored. */
 
 import { apiVersionOf } from '../../../api/resource.ts';
 import { ApiError } from '../../../base/errors.ts';
@@ -12,9 +12,8 @@ import type { Attributes } from './policy-rule.ts';
 type Answer = (call: Call, spec: JsonObject) => JsonObject;
 
 const ANSWERS: Readonly<Record<string, Answer>> = {
-  SelfSubjectReview: ({ identity: { user, groups, uid, extra } }) => ({
-    userInfo: { username: user, groups, ...(uid && { uid }), ...(extra && { extra }) },
-  }),
+  SelfSubjectReview: ({ identity }) => ({ userInfo: userInfo(identity) }),
+  TokenReview: (call, spec) => tokenAnswer(call, spec),
   SelfSubjectAccessReview: (call, spec) => answer(call, call.identity, spec),
   SubjectAccessReview: (call, spec) => answer(call, subjectOf(spec), spec),
   LocalSubjectAccessReview: (call, spec) => {
@@ -38,6 +37,18 @@ export async function review(call: Call): Promise<Response> {
     { ...type, metadata, ...(body['spec'] !== undefined && { spec }), status: answerTo(call, spec) },
     { status: 201, request: call.request },
   );
+}
+
+function userInfo({ user, groups, uid, extra }: Identity): JsonObject {
+  return { username: user, groups, ...(uid && { uid }), ...(extra && { extra }) };
+}
+
+function tokenAnswer({ parts }: Call, { token, audiences }: JsonObject): JsonObject {
+  if (typeof token !== 'string' || token === '') throw new ApiError('BadRequest', 'token is required for TokenReview in authentication');
+  const wanted = Array.isArray(audiences) ? audiences.map(String) : [];
+  const found = parts.tokens?.review(token, wanted);
+  if (!found) return { authenticated: false, user: {}, error: 'the token is not valid for these audiences' };
+  return { authenticated: true, user: userInfo(found.identity), audiences: found.audiences };
 }
 
 function answer({ parts }: Call, identity: Identity, spec: JsonObject): JsonObject {

@@ -7,6 +7,7 @@ import { crdStrategy } from './custom-resource-definition.ts';
 import { fixedFields } from './fixed-fields.ts';
 import { namespaceStrategy } from './namespace.ts';
 import { podStrategy } from './pod.ts';
+import { bindingStrategy, roleStrategy } from './rbac.ts';
 import { serviceStrategy } from './service.ts';
 
 /** Volumes and claims wait until somebody binds them. */
@@ -28,8 +29,10 @@ export function strategiesFor({ store, clock }: { store: Store; clock: Clock }):
     'apps/daemonsets': fixedFields('spec.selector'),
     'apps/statefulsets': fixedFields('spec.selector', 'spec.serviceName'),
     'apps/controllerrevisions': fixedFields('data'),
-    'rbac.authorization.k8s.io/rolebindings': fixedFields('roleRef'),
-    'rbac.authorization.k8s.io/clusterrolebindings': fixedFields('roleRef'),
+    'rbac.authorization.k8s.io/roles': roleStrategy({ hasUrls: false }),
+    'rbac.authorization.k8s.io/clusterroles': roleStrategy({ hasUrls: true }),
+    'rbac.authorization.k8s.io/rolebindings': bindingStrategy(['Role', 'ClusterRole']),
+    'rbac.authorization.k8s.io/clusterrolebindings': bindingStrategy(['ClusterRole']),
     'scheduling.k8s.io/priorityclasses': fixedFields('value'),
     'storage.k8s.io/storageclasses': fixedFields('provisioner', 'parameters', 'reclaimPolicy', 'volumeBindingMode'),
     'apiextensions.k8s.io/customresourcedefinitions': crdStrategy({ store, clock }),

@@ -5,7 +5,8 @@
  *   bearer token                     whoever `reviewToken` knows it as; 401 for a token that nobody knows
  *   nothing                          system:anonymous
  *
- * A header that claims an identity is never believed: X-Remote-* is what we tell aggregated servers, Impersonate-* is refused.
+ * A header that claims an identity is never believed: X-Remote-* is what we tell aggregated servers. Impersonate-* is a wish of
+ * whoever this is, granted or refused by access/impersonate.ts.
  */
 import { ApiError } from '../../../base/errors.ts';
 import type { Peer } from '../../../base/node/verified-peer.ts';
@@ -26,7 +27,6 @@ const TOKEN_SUBPROTOCOL = 'base64url.bearer.authorization.k8s.io.';
 
 /** Gives the identity behind the credentials, or throws Unauthorized when they are wrong. */
 export async function authenticate({ peer, headers, reviewToken, signal }: Credentials): Promise<Identity> {
-  refuseImpersonation(headers);
   if (peer) return { user: peer.commonName, groups: withAuthenticated(peer.organizations) };
   const token = tokenFrom(headers);
   if (token === undefined) return ANONYMOUS;
@@ -45,12 +45,6 @@ export function withoutToken(subprotocols: string): string {
   return splitList(subprotocols)
     .filter((each) => !each.startsWith(TOKEN_SUBPROTOCOL))
     .join(', ');
-}
-
-/** Ignoring the wish would run the request with the rights of the caller instead of the lesser ones that were asked for. */
-function refuseImpersonation(headers: Headers): void {
-  const found = [...headers.keys()].find((name) => name.startsWith('impersonate-'));
-  if (found) throw new ApiError('Forbidden', `impersonation is not supported: the request carries the header ${found}`);
 }
 
 function tokenFrom(headers: Headers): string | undefined {

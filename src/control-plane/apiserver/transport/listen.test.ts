@@ -101,11 +101,10 @@ describe('listen', { timeout: 20_000 }, () => {
     assert.deepEqual([status, JSON.parse(body).reason], [401, 'Unauthorized']);
   });
 
-  test('claims of an identity in headers are dropped, wishes to impersonate refused', async () => {
+  test('claims of an identity in headers are dropped', async () => {
     handle = whoAmI;
     const forged = await ask({ ...admin(), headers: { 'X-Remote-User': 'root' } });
     assert.equal(JSON.parse(forged.body).remote, null);
-    assert.equal((await ask({ ...admin(), headers: { 'Impersonate-User': 'root' } })).status, 403);
   });
 
   test('a name that is not ours is refused', async () => {

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { NODES } from '../../../api/core/node.ts';
+import { LEASES } from '../../../api/core/other.ts';
+import { PODS } from '../../../api/core/pod.ts';
+import { startTestServer } from '../test-server.testing.ts';
+import { outcome } from './rights.testing.ts';
+
+test('a node writes its own Node, lease and Pods, and those of no other', async (t) => {
+  const { client, clientAs, close } = await startTestServer();
+  t.after(close);
+  const node = clientAs('system:node:n1', ['system:nodes']);
+  for (const name of ['n1', 'n2']) {
+    await client.create(NODES, { apiVersion: 'v1', kind: 'Node', metadata: { name } });
+    const spec = { nodeName: name, containers: [{ name: 'c', image: 'i' }] };
+    await client.create(PODS, { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'default' }, spec });
+  }
+  const label = { metadata: { labels: { a: 'b' } } };
+  const status = { status: { message: 'x' } };
+  const lease = (namespace: string, name: string) =>
+    node.create(LEASES, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { namespace, name }, spec: {} });
+  const pod = (name: string) => ({ namespace: 'default', name });
+  const spec = { nodeName: 'n1', containers: [{ name: 'c', image: 'i' }] };
+
+  const allowed = [
+    node.patch(NODES, { name: 'n1' }, label),
+    node.patch(NODES, { name: 'n1' }, { status: { phase: 'Running' } }, { subresource: 'status' }),
+    node.patch(PODS, pod('n1'), status, { subresource: 'status' }),
+    lease('kube-node-lease', 'n1'),
+  ];
+  assert.deepEqual(await Promise.all(allowed.map(outcome)), ['ok', 'ok', 'ok', 'ok']);
+  const refused = [
+    node.patch(NODES, { name: 'n2' }, label),
+    node.patch(NODES, { name: 'n2' }, { status: { phase: 'Running' } }, { subresource: 'status' }),
+    node.patch(PODS, pod('n2'), status, { subresource: 'status' }),
+    node.delete(PODS, pod('n2')),
+    node.create(PODS, { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'new', namespace: 'default' }, spec }),
+    lease('kube-node-lease', 'n2'),
+    lease('kube-system', 'n1'),
+  ];
+  for (const message of await Promise.all(refused.map(outcome))) assert.match(message, /is forbidden: node "n1" /);
+  assert.equal(await outcome(node.delete(PODS, pod('n1'))), 'ok');
+});

@@ -1,0 +1,50 @@
+/**
+ * What a role cannot say: a node may write only what is its own. All nodes hold the same role; here their name counts.
+ *
+ *   nodes                    its own
+ *   leases                   the one of its name in kube-node-lease
+ *   Pods                     those it runs; of new ones only mirrors of what it runs anyway
+ *   service account tokens   bound to a Pod that it runs (see subresources/token.ts)
+ */
+import type { Pod } from '../../../api/core/pod.ts';
+import { forbidden } from '../api-errors.ts';
+import type { AnyObject } from '../resource-type.ts';
+import type { AdmissionRequest } from '../server-parts.ts';
+import type { Identity } from '../transport/identity.ts';
+
+const NODES_GROUP = 'system:nodes';
+const NODE_USER = 'system:node:';
+const MIRROR = 'kubernetes.io/config.mirror';
+
+/** The node that makes the request, undefined when it is not a node. */
+export function nodeOf({ user, groups }: Identity): string | undefined {
+  return user.startsWith(NODE_USER) && groups.includes(NODES_GROUP) ? user.slice(NODE_USER.length) : undefined;
+}
+
+/** Throws Forbidden when a node writes what belongs to another one. */
+export function assertOwnOfNode(request: AdmissionRequest): void {
+  const node = nodeOf(request.identity);
+  if (node === undefined) return;
+  const { type, name } = request;
+  const refusal = REFUSALS[`${type.group}/${type.plural}`]?.(request, node);
+  if (refusal) throw forbidden(type, name, `node "${node}" ${refusal}`);
+}
+
+type Refusal = (request: AdmissionRequest, node: string) => string | undefined;
+
+const REFUSALS: Readonly<Record<string, Refusal>> = {
+  '/nodes': ({ name }, node) => (name === node ? undefined : 'is not allowed to modify another node'),
+  'coordination.k8s.io/leases': ({ namespace, name }, node) =>
+    namespace === 'kube-node-lease' && name === node
+      ? undefined
+      : 'can only access its own lease in the "kube-node-lease" system namespace',
+  '/pods': ({ operation, object, oldObject }, node) => {
+    if (nodeNameOf(oldObject ?? object) !== node) return 'can only write Pods with spec.nodeName set to itself';
+    const isMirror = object?.metadata.annotations?.[MIRROR] !== undefined;
+    return operation === 'CREATE' && !isMirror ? 'can only create mirror Pods' : undefined;
+  },
+};
+
+function nodeNameOf(object: AnyObject | undefined): string | undefined {
+  return (object as unknown as Pod | undefined)?.spec.nodeName; // only Pods come here
+}
