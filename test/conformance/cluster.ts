@@ -1,8 +1,9 @@
 /** An API server over TLS in this process, and both kubectls to talk to it: what clients see, without nodes and guests. */
-import { execFile } from 'node:child_process';
+import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import { ensurePki } from '../../src/base/node/pki.ts';
@@ -11,7 +12,7 @@ import { writeKubeconfig } from '../../src/client/node/kubeconfig.ts';
 import { createApiServer } from '../../src/control-plane/apiserver/create-api-server.ts';
 import { listen } from '../../src/control-plane/apiserver/transport/listen.ts';
 import { startGarbageCollector } from '../../src/control-plane/garbage-collector/controller.ts';
-import { openStore } from '../../src/control-plane/store/store.ts';
+import { openStore, type Store } from '../../src/control-plane/store/store.ts';
 import { ensureKubectls } from '../../tools/kubectl/fetch.ts';
 
 export type Result = { readonly code: number; readonly stdout: string; readonly stderr: string };
@@ -28,6 +29,7 @@ export class Cluster implements AsyncDisposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'conformance-'));
   readonly #kubectls = ensureKubectls();
   #port = 0;
+  #store: Store | undefined;
   #stop: () => Promise<void> = async () => {};
 
   static async start(): Promise<Cluster> {
@@ -55,6 +57,24 @@ export class Cluster implements AsyncDisposable {
       child.stdin?.on('error', () => {}); // the program need not read what we say
       child.stdin?.end(input ?? '');
     });
+  }
+
+  /** A kubectl that runs until the test ends it. */
+  spawnKubectl(args: readonly string[]): ChildProcessByStdio<null, Readable, null> {
+    const program = process.env['KUBECTL'] ?? this.#kubectls.current ?? this.#kubectls.debian;
+    const env = { PATH: process.env['PATH'], HOME: this.folder, KUBECONFIG: join(this.folder, 'kubeconfig') };
+    return spawn(program, ['--cache-dir', join(this.folder, 'cache'), ...args], { env, stdio: ['ignore', 'pipe', 'ignore'] });
+  }
+
+  /** Writes until everything that happened before is forgotten. */
+  async makeHistory(): Promise<void> {
+    const key = 'core/configmaps/default/noise';
+    for (let i = 0; i <= HISTORY; i += 100) {
+      await Promise.all(
+        Array.from({ length: 100 }, (_, n) => this.#store?.write({ key, value: { metadata: { name: 'noise' }, n: i + n } })),
+      );
+    }
+    await this.#store?.write({ key, value: undefined });
   }
 
   /** What kubectl printed; any exit code but 0 fails the test with everything it said. */
@@ -85,6 +105,7 @@ export class Cluster implements AsyncDisposable {
 
   async #serve(): Promise<void> {
     const store = openStore({ path: join(this.folder, 'store.db'), historySize: HISTORY });
+    this.#store = store;
     const pki = await ensurePki(join(this.folder, 'pki'), systemClock);
     const server = await createApiServer({ store, clock: systemClock, log: silentLogger });
     const refuse = () => Promise.reject(new Error('nothing here leaves HTTP'));
