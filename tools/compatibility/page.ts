@@ -1,6 +1,8 @@
 /** The generated parts of docs/compatibility.md: a table per published type, between two marks. The rest of the page is written by hand. */
+import { PUBLISHED_SUBRESOURCES } from '../../src/api/kubevirt/generated/published-types.ts';
 import { whyRefused } from '../../src/api/kubevirt/refused-reasons-table.ts';
 import type { ComparedField } from '../../src/api/schema/published.ts';
+import { ROUTES } from '../../src/virt-api/routes.ts';
 import { type SpecName, type StatusName, specFields, statusFields } from './compared.ts';
 
 const SECTIONS: Readonly<Record<string, () => string>> = {
@@ -11,6 +13,7 @@ const SECTIONS: Readonly<Record<string, () => string>> = {
   VirtualMachineStatus: () => statusLines('VirtualMachineStatus'),
   VirtualMachineInstanceStatus: () => statusLines('VirtualMachineInstanceStatus'),
   KubeVirtStatus: () => statusLines('KubeVirtStatus'),
+  subresources,
 };
 
 /** The page with its tables made anew. */
@@ -70,4 +73,11 @@ function typeOf({ type = '' }: ComparedField): string {
     .replace('~', '')
     .replace(/^\[\](.*)/, 'list of $1')
     .replace(/^\{\}(.*)/, 'map of $1');
+}
+
+function subresources(): string {
+  const served = ROUTES.map(({ resource, subresource }) => `${resource}/${subresource}`).sort();
+  const quoted = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ');
+  const missing = PUBLISHED_SUBRESOURCES.filter((name) => !served.includes(name));
+  return `Served: ${quoted(served)}.\n\nPublished by KubeVirt and not served: ${quoted(missing) || 'none'}.\n`;
 }

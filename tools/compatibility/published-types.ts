@@ -1,6 +1,6 @@
 /**
  * Writes the names and types of KubeVirt's published API, and nothing else of it, as a table: the specs of the kinds we share, their status,
- * and every KubeVirt type they are made of. Types that belong to Kubernetes or to others are leaves. Run by hand when KubeVirt publishes anew:
+ * every KubeVirt type they are made of, and the subresources. Types that belong to Kubernetes or to others are leaves. Run by hand when KubeVirt publishes anew:
  *
  *   node tools/compatibility/published-types.ts path/to/openapi-spec.json
  */
@@ -46,12 +46,12 @@ else {
 }
 
 function write(from: string): void {
-  const { definitions } = JSON.parse(readFileSync(from, 'utf8')) as { definitions: Definitions };
+  const { definitions, paths } = JSON.parse(readFileSync(from, 'utf8')) as { definitions: Definitions; paths: object };
   const table: Table = {};
   for (const root of ROOTS) addType(root, definitions, table);
   const target = resolve(import.meta.dirname, '../../src/api/kubevirt/generated/published-types.ts');
   const sorted = Object.fromEntries(Object.entries(table).sort(([a], [b]) => a.localeCompare(b)));
-  writeFileSync(target, `${HEADER}${rendered(sorted)}`);
+  writeFileSync(target, `${HEADER}${rendered(sorted)}\n${renderedSubresources(Object.keys(paths))}`);
   console.log(`${Object.keys(table).length} types`);
 }
 
@@ -86,4 +86,14 @@ function rendered(table: Table): string {
     return `  ${name}: { ${pairs.join(', ')} },`.replace('{  }', '{}');
   });
   return `export const PUBLISHED_TYPES: Readonly<Record<string, Readonly<Record<string, string>>>> = {\n${lines.join('\n')}\n};\n`;
+}
+
+/** `virtualmachines/start`: what the aggregated API has for an object of each kind. */
+function renderedSubresources(paths: readonly string[]): string {
+  const found = paths.flatMap((path) => {
+    const match = /^\/apis\/subresources\.kubevirt\.io\/v1\/namespaces\/\{[^}]+\}\/([a-z]+)\/\{[^}]+\}\/([a-z/-]+[a-z])/.exec(path);
+    return match ? [`${match[1]}/${match[2]}`] : [];
+  });
+  const lines = [...new Set(found)].sort().map((name) => `  '${name}',\n`);
+  return `export const PUBLISHED_SUBRESOURCES: readonly string[] = [\n${lines.join('')}];\n`;
 }
