@@ -1,0 +1,123 @@
+/** Who may do what on a running cluster: over TLS, through the API server and virt-api, and with kubectl. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { WebSocket } from 'ws';
+import { ask } from '../../src/control-plane/apiserver/transport/tls.testing.ts';
+import { EmbeddedCluster } from './harness.ts';
+
+const SUBRESOURCES = '/apis/subresources.kubevirt.io/v1/namespaces/t1';
+const FORGED = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${Buffer.from('{"sub":"system:serviceaccount:t1:bot"}').toString('base64url')}.`;
+
+type Credentials = { readonly cert?: string; readonly key?: string; readonly headers?: Record<string, string | string[]> };
+
+function doorOf(cluster: EmbeddedCluster) {
+  const file = (name: string) => readFileSync(join(cluster.home, 'pki', name), 'utf8');
+  const { port } = JSON.parse(readFileSync(join(cluster.home, 'run/embedded.json'), 'utf8')) as { port: number };
+  const ca = file('ca.crt');
+  const admin = { cert: file('admin.crt'), key: file('admin.key') };
+  return {
+    /** The administrator, acting as somebody else. */
+    as: (user: string): Credentials => ({ ...admin, headers: { 'Impersonate-User': user } }),
+    request: (method: string, path: string, credentials: Credentials = {}) => ask({ port, ca, method, path, ...credentials }),
+    /** The status that refuses a WebSocket. No machine is there, so none is ever accepted. */
+    async webSocket(path: string, { headers, ...tls }: Credentials = {}, subprotocols: string[] = []): Promise<number> {
+      const socket = new WebSocket(`wss://127.0.0.1:${port}${path}`, subprotocols, {
+        ca,
+        headers: headers as Record<string, string>,
+        ...tls,
+      });
+      socket.on('error', () => {});
+      const [, response] = await once(socket, 'unexpected-response');
+      response.resume();
+      return response.statusCode;
+    },
+  };
+}
+
+test('who may do what', async (t) => {
+  await using cluster = await EmbeddedCluster.start();
+  const door = doorOf(cluster);
+  for (const namespace of ['t1', 't2']) await cluster.must('kubectl', ['create', 'namespace', namespace]);
+  for (const role of ['view', 'edit', 'admin']) {
+    await cluster.must('kubectl', ['create', 'rolebinding', role, `--clusterrole=${role}`, `--user=${role}`, '-n', 't1']);
+  }
+  await cluster.must('kubectl', ['create', 'rolebinding', 'admin', '--clusterrole=admin', '--user=neighbour', '-n', 't2']);
+
+  await t.test('each subresource, for each kind of caller', async () => {
+    const rows: [method: string, path: string][] = [
+      ['PUT', 'virtualmachines/none/start'],
+      ['PUT', 'virtualmachines/none/stop'],
+      ['PUT', 'virtualmachines/none/restart'],
+      ['PUT', 'virtualmachines/none/unheard-of'],
+      ['PUT', 'virtualmachines/none/start/deeper'],
+      ['GET', 'virtualmachineinstances/none/console'],
+    ];
+    const answers: Record<string, string> = {};
+    for (const [method, path] of rows) {
+      const askAs = (credentials: Credentials) =>
+        method === 'GET'
+          ? door.webSocket(`${SUBRESOURCES}/${path}`, credentials)
+          : door.request(method, `${SUBRESOURCES}/${path}`, credentials).then(({ status }) => status);
+      const statuses = [await askAs({})];
+      for (const user of ['view', 'edit', 'admin', 'neighbour']) statuses.push(await askAs(door.as(user)));
+      answers[path] = statuses.join(' ');
+    }
+    // 404: allowed, but there is no such machine.
+    assert.deepEqual(answers, {
+      'virtualmachines/none/start': '403 403 404 404 403',
+      'virtualmachines/none/stop': '403 403 404 404 403',
+      'virtualmachines/none/restart': '403 403 404 404 403',
+      'virtualmachines/none/unheard-of': '403 403 403 403 403',
+      'virtualmachines/none/start/deeper': '403 403 404 404 403',
+      'virtualmachineinstances/none/console': '403 403 404 404 403',
+    });
+  });
+
+  await t.test('a token opens the door for its service account, until that is gone', async () => {
+    await cluster.must('kubectl', ['create', 'serviceaccount', 'bot', '-n', 't1']);
+    await cluster.must('kubectl', ['create', 'rolebinding', 'bot', '--clusterrole=edit', '--serviceaccount=t1:bot', '-n', 't1']);
+    const token = (await cluster.must('kubectl', ['create', 'token', 'bot', '-n', 't1', '--duration=10m'])).trim();
+    const bearer = (text: string): Credentials => ({ headers: { authorization: `Bearer ${text}` } });
+    const list = async (credentials: Credentials) => (await door.request('GET', '/api/v1/namespaces/t1/pods', credentials)).status;
+    const start = async (credentials: Credentials) =>
+      (await door.request('PUT', `${SUBRESOURCES}/virtualmachines/none/start`, credentials)).status;
+    const console = (text: string) =>
+      door.webSocket(`${SUBRESOURCES}/virtualmachineinstances/none/console`, {}, [
+        `base64url.bearer.authorization.k8s.io.${Buffer.from(text).toString('base64url')}`,
+        'plain.kubevirt.io',
+      ]);
+    assert.deepEqual([await list(bearer(token)), await start(bearer(token)), await console(token)], [200, 404, 404]);
+    assert.deepEqual([await list(bearer(FORGED)), await list(bearer(`${token}x`)), await console(FORGED)], [401, 401, 401]);
+    const vault = (await cluster.must('kubectl', ['create', 'token', 'bot', '-n', 't1', '--audience=vault'])).trim();
+    assert.equal(await list(bearer(vault)), 401);
+    await cluster.must('kubectl', ['delete', 'serviceaccount', 'bot', '-n', 't1']);
+    assert.deepEqual([await list(bearer(token)), await console(token)], [401, 401]);
+  });
+
+  await t.test('claims in headers open nothing', async () => {
+    const headers = { 'X-Remote-User': 'kubernetes-admin', 'X-Remote-Group': 'system:masters', 'Impersonate-User': 'kubernetes-admin' };
+    const { 'Impersonate-User': _, ...remote } = headers;
+    assert.equal((await door.request('GET', '/api/v1/secrets', { headers: remote })).status, 403);
+    assert.equal((await door.request('GET', '/api/v1/secrets', { headers })).status, 403);
+    const viewer = door.as('view');
+    assert.equal((await door.request('GET', '/api/v1/secrets', { ...viewer, headers: { ...viewer.headers, ...remote } })).status, 403);
+  });
+
+  await t.test('kubectl tells who we are, what we may, and what is refused', async () => {
+    const canI = async () =>
+      (await cluster.kubectl(['auth', 'can-i', 'create', 'pods', '--as=system:serviceaccount:t2:default', '-n', 't2'])).stdout;
+    assert.match(await canI(), /^no/);
+    await cluster.must('kubectl', ['create', 'rolebinding', 'e', '--clusterrole=edit', '--serviceaccount=t2:default', '-n', 't2']);
+    assert.match(await canI(), /^yes/);
+    const { stderr } = await cluster.kubectl(['--as=bob', 'get', 'secrets', '-n', 't1']);
+    assert.match(stderr, /User "bob" cannot list resource "secrets" in API group "" in the namespace "t1"/);
+    assert.match(await cluster.must('kubectl', ['get', 'clusterrole', 'view', '-o', 'yaml']), /virtualmachineinstances/);
+    await cluster.must('kubectl', ['create', 'clusterrole', 'maker', '--verb=create', '--resource=clusterroles']);
+    await cluster.must('kubectl', ['create', 'clusterrolebinding', 'maker', '--clusterrole=maker', '--user=bob']);
+    const refused = await cluster.kubectl(['--as=bob', 'create', 'clusterrole', 'all', '--verb=*', '--resource=*.*']);
+    assert.match(refused.stderr, /is attempting to grant RBAC permissions not currently held/);
+  });
+});
