@@ -16,6 +16,16 @@ const SECTIONS: Readonly<Record<string, () => string>> = {
   subresources,
 };
 
+/** What is to be known of a field that is honoured in part. */
+const NOTES: Readonly<Record<string, string>> = {
+  'VirtualMachineInstanceSpec evictionStrategy': '`None` alone; the others come with live migration',
+  'VirtualMachineInstanceSpec domain.devices.interfaces': 'one, on the Pod network',
+  'VirtualMachineInstanceSpec domain.devices.interfaces[].bridge': 'embedded, the same as masquerade',
+  'VirtualMachineInstanceSpec domain.devices.rng': 'there always is one',
+  'VirtualMachineSpec runStrategy': 'all but `WaitAsReceiver`, which belongs to migration between clusters',
+  'KubeVirtSpec configuration.vmRolloutStrategy': '`Stage` alone',
+};
+
 /** The page with its tables made anew. */
 export function compatibilityPage(page: string): string {
   return Object.entries(SECTIONS).reduce((text, [name, make]) => withSection(text, name, make()), page);
@@ -51,7 +61,8 @@ function specTable(name: SpecName): string {
 
 function verdict(name: SpecName, { path, type, isHonoured }: ComparedField): string {
   if (!type) return 'ours: an old spelling that is still understood';
-  if (isHonoured) return 'honoured';
+  const note = NOTES[`${name} ${path}`];
+  if (isHonoured) return note ? `honoured: ${note}` : 'honoured';
   const reason = whyRefused(name, path);
   if (!reason) throw new Error(`src/api/kubevirt/refused-reasons-table.ts: no reason why ${name} ${path} is refused`);
   return `**refused**: ${reason}`;

@@ -77,7 +77,6 @@ const VMI: Readonly<Record<string, string>> = {
   'domain.memory.reservedOverhead': 'the overhead is computed, not told',
   'domain.rebootPolicy': 'a reboot from inside the guest stays in the same instance',
   'domain.resources.overcommitGuestOverhead': 'the overhead is always requested on top',
-  evictionStrategy: MIGRATION,
   livenessProbe: 'probes of guests are not run yet',
   'networks[].multus': MULTI_NETWORK,
   'networks[].pod.vmIPv6NetworkCIDR': 'guests have IPv4 alone',
@@ -117,6 +116,8 @@ const KUBEVIRT: Readonly<Record<string, string>> = {
   'configuration.controllerConfiguration': CLIENT_LIMITS,
   'configuration.cpuModel': CPU_MODELS,
   'configuration.developerConfiguration': 'nothing here is tuned by it',
+  'configuration.developerConfiguration.useEmulation':
+    'the accelerator is chosen by looking at the host; start the embedded cluster with KUBEVIRT_ACCEL=tcg',
   'configuration.handlerConfiguration': CLIENT_LIMITS,
   'configuration.mediatedDevicesConfiguration': HARDWARE,
   'configuration.migrations': MIGRATION,
@@ -127,12 +128,16 @@ const KUBEVIRT: Readonly<Record<string, string>> = {
   'configuration.liveUpdateConfiguration': HOTPLUG,
   customizeComponents: OPERATOR,
   imagePullSecrets: OPERATOR,
+  imageRegistry: OPERATOR,
+  imageTag: OPERATOR,
   infra: OPERATOR,
   monitorAccount: MONITORING,
   monitorNamespace: MONITORING,
   product: OPERATOR,
   serviceMonitorNamespace: MONITORING,
   synchronizationPort: MIGRATION,
+  uninstallStrategy: OPERATOR,
+  workloadUpdateStrategy: MIGRATION,
   workloads: OPERATOR,
 };
 
