@@ -79,6 +79,11 @@ describe('VirtualMachine', () => {
       /^VirtualMachine\.kubevirt\.io "db" is invalid: \[spec\.runStrategy: .*spec\.template\.spec\.hostname: .*did you mean "roto"\?\]$/,
     );
   });
+  test('a published field that is not honoured is refused by name, and nothing else is said about it', async () => {
+    const volumes = [{ name: 'root', hostDisk: { path: '/x', type: 'Disk' } }];
+    const object = changed(VM, { spec: { template: { spec: { volumes } } } });
+    assert.deepEqual(fields(await review({ object })), ['spec.template.spec.volumes[0].hostDisk']);
+  });
   test('labels of the template must be labels', async () => {
     const object = changed(VM, { spec: { template: { metadata: { labels: { a: 'not a value' } } } } });
     assert.deepEqual(fields(await review({ object })), ['spec.template.metadata.labels[a]']);

@@ -1,5 +1,6 @@
 /** The webhooks of virt-api: `/validate/RESOURCE` for every kind in the table, `/mutate/virtualmachineinstances`. */
 import { randomUUID } from 'node:crypto';
+import { refusedFields } from '../../api/kubevirt/refused-fields.ts';
 import { VMIS } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { isDeleting } from '../../api/meta.ts';
 import { causesText } from '../../base/causes.ts';
@@ -40,10 +41,18 @@ function validated(kind: AdmittedKind, request: AdmissionRequest): JsonObject {
   const isSame = oldObject !== undefined && deepEqual(object['spec'], oldObject['spec']);
   // Whoever takes the finalizers off a deleted object must not be held up by what is wrong with it.
   const isSettled = isSame || isDeleting(object);
-  const wrong = isSettled ? [] : newCauses(kind.validate(object), oldObject ? kind.validate(oldObject) : []);
+  const wrong = isSettled ? [] : newCauses(causesOf(kind, object), oldObject ? causesOf(kind, oldObject) : []);
   const causes = [...(kind.validateChange?.(request) ?? []), ...wrong];
   if (causes.length > 0) return denied(kind, object.metadata.name, causes);
   return { allowed: true, warnings: isSettled ? [] : (kind.warn?.(object) ?? []) };
+}
+
+/** Fields that we do not honour, then the rules; a part is not called missing when it is there in a way that we refuse. */
+function causesOf({ resource, validate }: AdmittedKind, object: JsonObject): StatusCause[] {
+  const refused = refusedFields(resource.kind, object);
+  const isExplained = ({ reason, field }: StatusCause): boolean =>
+    reason === 'FieldValueRequired' && refused.some((other) => other.field.startsWith(`${field}.`));
+  return [...refused, ...validate(object).filter((cause) => !isExplained(cause))];
 }
 
 function denied({ resource: { kind, group } }: AdmittedKind, name: string, causes: readonly StatusCause[]): JsonObject {

@@ -1,4 +1,5 @@
 /** What admission does for each kind of ours; a new kind is a new line. The rules in deploy/webhooks.yaml name the same resources. */
+import { KUBEVIRTS } from '../../api/kubevirt/kubevirt.ts';
 import { OFFLINE_VMS } from '../../api/kubevirt/offline-virtual-machine.ts';
 import { VMIRSS } from '../../api/kubevirt/replica-set.ts';
 import { VMS } from '../../api/kubevirt/virtual-machine.ts';
@@ -33,5 +34,6 @@ export const ADMITTED_KINDS: readonly AdmittedKind[] = [
   },
   { resource: VMIRSS, validate: validateReplicaSet, warn: templateWarnings },
   { resource: OFFLINE_VMS, validate: validateTemplate, warn: templateWarnings },
+  { resource: KUBEVIRTS, validate: () => [] }, // only fields that are not honoured are refused
   { resource: VMI_CONFIGS, validate: validateTemplate, warn: templateWarnings },
 ];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { causeText } from '../../../base/causes.ts';
 import { type JsonObject, mergePatch } from '../../../base/json.ts';
-import { validateVmiSpec } from './validate-vmi-spec.ts';
+import { checkVmiSpec, validateVmiSpec } from './validate-vmi-spec.ts';
 
 const GOOD: JsonObject = {
   domain: {
@@ -13,7 +13,7 @@ const GOOD: JsonObject = {
   volumes: [{ name: 'root', containerDisk: { image: 'x' } }],
 };
 
-const causesOf = (patch: JsonObject): string[] => validateVmiSpec(mergePatch(GOOD, patch) as JsonObject, 'spec').map(causeText);
+const causesOf = (patch: JsonObject): string[] => checkVmiSpec(mergePatch(GOOD, patch) as JsonObject, 'spec').map(causeText);
 const domain = (patch: JsonObject) => ({ domain: patch });
 const devices = (patch: JsonObject) => domain({ devices: patch });
 const disk = (patch: JsonObject) => devices({ disks: [{ name: 'root', ...patch }] });
@@ -404,10 +404,22 @@ describe('validateVmiSpec', () => {
   }
 
   test('the path of the spec is in front of every field', () => {
-    const causes = validateVmiSpec(mergePatch(GOOD, { hostname: '-', domain: { resources: null } }) as JsonObject, 'spec.template.spec');
+    const causes = checkVmiSpec(mergePatch(GOOD, { hostname: '-', domain: { resources: null } }) as JsonObject, 'spec.template.spec');
     assert.deepEqual(
       causes.map(({ field }) => field),
       ['spec.template.spec.hostname', 'spec.template.spec.domain.memory.guest'],
     );
+  });
+
+  test('fields that are refused anyway may be of any type', () => {
+    for (const value of ['x', 5, null, false, [], [null], {}]) {
+      const spec = mergePatch(GOOD, {
+        readinessProbe: value,
+        accessCredentials: value,
+        dnsConfig: value,
+        architecture: value,
+      }) as JsonObject;
+      assert.deepEqual(validateVmiSpec(spec, 'spec'), []);
+    }
   });
 });

@@ -1,4 +1,5 @@
 /** Whether a guest can be run from a spec: for an instance itself and for every kind that carries a template of one. */
+import { honouredVmiSpec } from '../../../api/kubevirt/refused-fields.ts';
 import type { StatusCause } from '../../../base/errors.ts';
 import type { JsonObject } from '../../../base/json.ts';
 import type { Check, CheckedSpec } from './checked-spec.ts';
@@ -42,5 +43,10 @@ const CHECKS: readonly Check[] = [
 
 /** Every reason to refuse the spec that stands at `path` (`spec`, `spec.template.spec`) of an object which its schema has accepted. */
 export function validateVmiSpec(spec: JsonObject, path: string): StatusCause[] {
+  return checkVmiSpec(honouredVmiSpec(spec), path);
+}
+
+/** The rules alone, for every field of the published API that has any. */
+export function checkVmiSpec(spec: JsonObject, path: string): StatusCause[] {
   return CHECKS.flatMap((check) => check(spec as CheckedSpec, path)); // the schema has checked the types
 }
