@@ -130,6 +130,21 @@ const version = buildCommand({
   docs: { brief: 'Print the versions of this program and of the server' },
 });
 
+const backupFile = {
+  kind: 'tuple',
+  parameters: [{ brief: 'File of the backup', parse: String, placeholder: 'file' }],
+} as const;
+const backup = buildCommand({
+  loader: async () => (await import('./commands/backup.ts')).backup,
+  parameters: { flags: {}, positional: backupFile },
+  docs: { brief: 'Write all objects of the embedded cluster into a file; disks are not in it', customUsage: ['cluster.backup'] },
+});
+const restore = buildCommand({
+  loader: async () => (await import('./commands/backup.ts')).restore,
+  parameters: { flags: {}, positional: backupFile },
+  docs: { brief: 'Give a stopped embedded cluster the objects of a backup', customUsage: ['cluster.backup'] },
+});
+
 /** The application; `run` of @stricli/core executes it. */
 export function buildVirtctl(): Application<Context> {
   const routes = buildRouteMap({
@@ -150,6 +165,8 @@ export function buildVirtctl(): Application<Context> {
       why,
       create,
       doctor,
+      backup,
+      restore,
       completion,
       version,
     },

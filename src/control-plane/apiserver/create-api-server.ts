@@ -62,7 +62,7 @@ export async function createApiServer({ store, clock, log, hooks = {}, signingKe
   const parts: ServerParts = { store, registry, rules, tokens, renderer: new Renderer(), clock, log, hooks, closed: closing.signal };
   const aggregated = new AggregatedApis({ store, hooks, clock, log });
   let problem: string | undefined = 'starting';
-  const others = { registry, aggregated, openApi: new OpenApiDocuments(registry), tokens, whyNotReady: () => problem };
+  const others = { store, registry, aggregated, openApi: new OpenApiDocuments(registry), tokens, whyNotReady: () => problem };
 
   async function handle(request: Request, identity: Identity): Promise<Response> {
     try {

@@ -1,4 +1,6 @@
 /** Everything that is not an object: health, version, discovery, OpenAPI. */
+
+import type { Store } from '../store/store.ts';
 import type { ServiceAccountTokens } from './access/service-account-tokens.ts';
 import type { AggregatedApis } from './aggregated-apis.ts';
 import { methodNotAllowed, unknownPath } from './api-errors.ts';
@@ -7,10 +9,12 @@ import { isTrue, segmentsOf } from './path-grammar.ts';
 import type { Registry } from './registry.ts';
 import { respondJson } from './respond.ts';
 import type { OpenApiDocuments } from './serve-openapi.ts';
+import { serveSnapshot } from './serve-snapshot.ts';
 import type { Identity } from './transport/identity.ts';
 import { versionInfo } from './version-info.ts';
 
 export type NonResourceParts = {
+  readonly store: Store;
   readonly registry: Registry;
   readonly aggregated: AggregatedApis;
   readonly openApi: OpenApiDocuments;
@@ -43,6 +47,9 @@ export async function answerNonResource(
       if (second === 'v2' && segments.length === 2) return parts.openApi.v2(request);
       if (second !== 'v3') throw unknownPath();
       return segments.length === 2 ? parts.openApi.index(request) : parts.openApi.v3(segments.slice(2).join('/'), url, request);
+    case 'snapshot':
+      if (segments.length > 1) throw unknownPath();
+      return serveSnapshot(parts.store);
     case 'openid':
     case '.well-known':
       return keys(parts, segments.join('/'));

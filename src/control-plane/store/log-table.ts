@@ -1,5 +1,5 @@
 /** The append-only log on disk: one row per write, in revision order; a row without a value is a deletion. */
-import type { DatabaseSync } from 'node:sqlite';
+import { backup, type DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { damaged } from './open-database.ts';
@@ -57,6 +57,11 @@ export class LogTable {
   forget(revisions: readonly number[], upTo: number): void {
     for (const revision of revisions) this.#forget.run(revision);
     this.#setForgotten.run(upTo);
+  }
+
+  /** Copies everything that is committed into a database at `path`, while this one goes on. */
+  async copyTo(path: string): Promise<void> {
+    await backup(this.#database, path);
   }
 
   close(): void {

@@ -6,6 +6,7 @@
  * - The expected revision of a write is compared inside that transaction, so a loser that reads again sees the winner.
  * - The newest `historySize` changes can be replayed, after a restart too; older rows are forgotten a few per commit.
  */
+import { closeSync, openSync } from 'node:fs';
 import { ApiError, messageOf } from '../../base/errors.ts';
 import type { Entry, StoreEvent, WriteOperation } from './entry.ts';
 import { History } from './history.ts';
@@ -117,6 +118,12 @@ export class Store {
     const subscriber: Subscriber = { prefix, fromRevision, listener };
     this.#subscribers.add(subscriber);
     return () => void this.#subscribers.delete(subscriber);
+  }
+
+  /** Copies the committed state into a new file at `path`, which nobody but its owner may read; writes go on meanwhile. */
+  async snapshot(path: string): Promise<void> {
+    closeSync(openSync(path, 'wx', 0o600)); // SQLite would create it readable for others
+    await this.#log.copyTo(path);
   }
 
   /** Commits what is waiting and gives the file free. */

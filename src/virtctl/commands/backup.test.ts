@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { UserError } from '../../base/errors.ts';
+import { openStore } from '../../control-plane/store/store.ts';
+import type { Context } from '../context.ts';
+import { backup, restore } from './backup.ts';
+
+function home(t: TestContext): { context: Context; path: string; file: string; said: string[] } {
+  const folder = mkdtempSync(join(tmpdir(), 'backup-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const said: string[] = [];
+  const process = { stdout: { write: (text: string) => said.push(text) } };
+  const context = { process, home: folder } as unknown as Context; // the commands use nothing else of it
+  return { context, path: join(folder, 'store.db'), file: join(folder, 'saved'), said };
+}
+
+test('what was backed up comes back, and versions only grow', async (t) => {
+  const { context, path, file, said } = home(t);
+  const first = openStore({ path });
+  await first.write({ key: 'core/configmaps/default/kept', value: { n: 1 } });
+  await first.write({ key: 'core/configmaps/default/gone', value: { n: 1 } });
+  await first.write({ key: 'core/configmaps/default/gone', value: undefined });
+  first.close();
+  await backup.call(context, {}, file);
+  assert.equal(statSync(file).mode & 0o077, 0);
+  const second = openStore({ path });
+  const { revision } = await second.write({ key: 'core/configmaps/default/kept', value: { n: 2 } });
+  second.close();
+  await restore.call(context, {}, file);
+  const third = openStore({ path });
+  t.after(() => third.close());
+  assert.deepEqual(
+    third.list('').map(({ key, value }) => [key, value]),
+    [['core/configmaps/default/kept', { n: 1 }]],
+  );
+  assert.ok(third.revision > revision);
+  assert.throws(() => third.watch('', revision, () => {}), /too old resource version/);
+  const next = await third.write({ key: 'core/configmaps/default/new', value: {} });
+  assert.ok(next.revision > revision);
+  assert.ok(existsSync(`${path}.before-restore`));
+  assert.match(said.join(''), /1 objects are in .*1 objects are restored/s);
+});
+
+test('what is no backup is refused and changes nothing', async (t) => {
+  const { context, path, file } = home(t);
+  const store = openStore({ path });
+  await store.write({ key: 'core/configmaps/default/a', value: {} });
+  store.close();
+  writeFileSync(file, 'not a database, whatever it looks like');
+  const isRefused = (code: string) => (error: unknown) => error instanceof UserError && error.code === code;
+  await assert.rejects(restore.call(context, {}, file), isRefused('BACKUP_DAMAGED'));
+  await assert.rejects(restore.call(context, {}, join(context.home, 'nowhere')), isRefused('NO_BACKUP'));
+  const after = openStore({ path });
+  assert.equal(after.list('').length, 1);
+  after.close();
+});
+
+test('nothing to back up is said', async (t) => {
+  const { context, file } = home(t);
+  await assert.rejects(backup.call(context, {}, file), (error: unknown) => error instanceof UserError && error.code === 'NO_CLUSTER');
+});
