@@ -11,11 +11,9 @@ type Common = {
   readonly name: string;
   /** Who asks, as the API server in front told us. */
   readonly user: string;
-};
-
-export type Call = Common & { readonly request: Request };
-export type UpgradeCall = Common & {
-  readonly upgrade: Upgrade;
   /** How we prove to virt-handler who we are. */
   readonly handlerTls: TlsIdentity;
 };
+
+export type Call = Common & { readonly request: Request };
+export type UpgradeCall = Common & { readonly upgrade: Upgrade };

@@ -7,12 +7,12 @@ export function resourceList(version: string): object {
     kind: 'APIResourceList',
     apiVersion: 'v1',
     groupVersion: `${SUBRESOURCES_GROUP}/${version}`,
-    resources: ROUTES.map(({ resource, subresource, kind, method }) => ({
+    resources: ROUTES.map(({ resource, subresource, kind, method, alsoByGet }) => ({
       name: `${resource}/${subresource}`,
       singularName: '',
       namespaced: true,
       kind,
-      verbs: [method === 'PUT' ? 'update' : 'get'],
+      verbs: method === 'GET' ? ['get'] : alsoByGet ? ['get', 'update'] : ['update'],
     })),
   };
 }

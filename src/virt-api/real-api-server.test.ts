@@ -55,6 +55,7 @@ describe('start, stop and restart on the real API server', { timeout: 60_000 }, 
     namespace: 'default',
     name,
     user: 'admin',
+    handlerTls: {},
     request: new Request('https://virt-api/', { method: 'PUT', body: JSON.stringify(body) }),
   });
   const theVm = (name: string) => api.client.get(VMS, { namespace: 'default', name });

@@ -1,21 +1,26 @@
 /** Every subresource, once: routing and discovery are both made from this table. */
 import { ApiError } from '../base/errors.ts';
 import type { Call, UpgradeCall } from './call.ts';
+import { actOnGuest } from './subresources/act-on-guest.ts';
 import { openConsole } from './subresources/console.ts';
+import { restartOfflineVm, startOfflineVm, stopOfflineVm } from './subresources/offline-vm.ts';
 import { openPort } from './subresources/portforward.ts';
 import { restart } from './subresources/restart.ts';
 import { start } from './subresources/start.ts';
 import { stop } from './subresources/stop.ts';
+import { startFromConfig, stopFromConfig } from './subresources/vmi-config.ts';
 
 export const SUBRESOURCES_GROUP = 'subresources.kubevirt.io';
 export const SUBRESOURCE_VERSIONS = ['v1', 'v1alpha3'] as const;
 
 export type Route = {
-  readonly resource: 'virtualmachines' | 'virtualmachineinstances';
+  readonly resource: 'virtualmachines' | 'virtualmachineinstances' | 'offlinevirtualmachines' | 'virtualmachineinstanceconfigs';
   readonly subresource: string;
   readonly kind: string;
   /** What follows in the path belongs to it. */
   readonly takesRest?: true;
+  /** A GET does the same, for whoever may do it by PUT. */
+  readonly alsoByGet?: true;
 } & (
   | { readonly method: 'PUT'; readonly answer: (call: Call) => Promise<Response> }
   /** A WebSocket. */
@@ -23,6 +28,34 @@ export type Route = {
 );
 
 export const ROUTES: readonly Route[] = [
+  ...(['pause', 'unpause', 'reset', 'softreboot'] as const).map(
+    (action): Route => ({
+      resource: 'virtualmachineinstances',
+      subresource: action,
+      kind: 'VirtualMachineInstance',
+      method: 'PUT',
+      answer: (call) => actOnGuest(call, action),
+    }),
+  ),
+  { resource: 'offlinevirtualmachines', subresource: 'start', kind: 'OfflineVirtualMachine', method: 'PUT', answer: startOfflineVm },
+  { resource: 'offlinevirtualmachines', subresource: 'stop', kind: 'OfflineVirtualMachine', method: 'PUT', answer: stopOfflineVm },
+  { resource: 'offlinevirtualmachines', subresource: 'restart', kind: 'OfflineVirtualMachine', method: 'PUT', answer: restartOfflineVm },
+  {
+    resource: 'virtualmachineinstanceconfigs',
+    subresource: 'start',
+    kind: 'VirtualMachineInstanceConfig',
+    method: 'PUT',
+    answer: startFromConfig,
+    alsoByGet: true,
+  },
+  {
+    resource: 'virtualmachineinstanceconfigs',
+    subresource: 'stop',
+    kind: 'VirtualMachineInstanceConfig',
+    method: 'PUT',
+    answer: stopFromConfig,
+    alsoByGet: true,
+  },
   { resource: 'virtualmachines', subresource: 'start', kind: 'VirtualMachine', method: 'PUT', answer: start },
   { resource: 'virtualmachines', subresource: 'stop', kind: 'VirtualMachine', method: 'PUT', answer: stop },
   { resource: 'virtualmachines', subresource: 'restart', kind: 'VirtualMachine', method: 'PUT', answer: restart },

@@ -2,6 +2,7 @@
 import type { Clock } from '../base/clock.ts';
 import { ApiError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
+import type { TlsIdentity } from '../base/node/https-fetch.ts';
 import { FRONT_PROXY_NAME, type Pki } from '../base/node/pki.ts';
 import type { Peer } from '../base/node/verified-peer.ts';
 import { startWebServer, type Upgrade, type WebServer } from '../base/node/web-server.ts';
@@ -9,6 +10,7 @@ import type { Client } from '../client/client.ts';
 import { answerReview, isReviewPath } from './admission/answer-review.ts';
 import { group, groupList, resourceList, versionInfo } from './discovery.ts';
 import { userBehind } from './front-proxy.ts';
+import { requireUpdate } from './require-update.ts';
 import { type Found, findRoute, SUBRESOURCE_VERSIONS, SUBRESOURCES_GROUP } from './routes.ts';
 
 /** Our own certificate, the authority of the front proxy, and what we show to (and expect of) virt-handler. */
@@ -70,14 +72,24 @@ function discoveryAnswer(pathname: string, { version = 'unknown' }: VirtApiOptio
   return undefined;
 }
 
-async function answer(asked: { request: Request; pathname: string; user: string }, { client, log }: VirtApiOptions): Promise<Response> {
+async function answer(
+  asked: { request: Request; pathname: string; user: string },
+  { client, log, pki }: VirtApiOptions,
+): Promise<Response> {
   const { request, pathname, user } = asked;
   const { route, namespace, name } = routeOf(pathname);
   if ('open' in route && request.method === 'GET')
     throw new ApiError('BadRequest', `${route.subresource} is a WebSocket: the request asks for no upgrade`);
-  if ('open' in route || request.method !== route.method)
+  const isGet = route.alsoByGet && request.method === 'GET';
+  if ('open' in route || (request.method !== route.method && !isGet))
     throw new ApiError('MethodNotAllowed', `${request.method} is not possible here, only ${route.method}`);
-  return route.answer({ client, log: log.with({ user }), namespace, name, user, request });
+  // The API server in front has asked whether the user may `get`; this changes something.
+  if (isGet) await requireUpdate({ client, request, user, route, namespace, name });
+  return route.answer({ client, log: log.with({ user }), namespace, name, user, request, handlerTls: handlerTlsOf(pki) });
+}
+
+function handlerTlsOf(pki: VirtApiPki): TlsIdentity {
+  return { ...pki.virtHandlerClient, ca: pki.kubevirtCa };
 }
 
 type OpenOptions = VirtApiOptions & { readonly allowedNames: readonly string[] };
@@ -88,8 +100,7 @@ async function open(upgrade: Upgrade, peer: Peer | undefined, { client, pki, all
   const { route, namespace, name } = routeOf(new URL(`https://virt-api${request.url}`).pathname);
   if (!('open' in route)) throw new ApiError('BadRequest', `${route.subresource} is not a WebSocket`);
   if (request.headers.upgrade?.toLowerCase() !== 'websocket') throw new ApiError('BadRequest', `${route.subresource} is a WebSocket`);
-  const handlerTls = { ...pki.virtHandlerClient, ca: pki.kubevirtCa };
-  await route.open({ client, log: log.with({ user }), namespace, name, user, upgrade, handlerTls });
+  await route.open({ client, log: log.with({ user }), namespace, name, user, upgrade, handlerTls: handlerTlsOf(pki) });
 }
 
 function routeOf(pathname: string): Found {

@@ -47,6 +47,7 @@ export async function startVirtHandler(options: VirtHandlerOptions): Promise<Vir
     port,
     log,
     consoleOf: (key) => domains.consoleOf(key),
+    act: (key, action) => domains.act(key, action),
     connectTo: async (key, guestPort) => connectPort({ ...(await network.reach(key, guestPort)), protocol: guestPort.protocol }),
   });
   const stopped = Promise.all([runVmiController({ ...common, domains }), runHeartbeat(common), network.stopped]).then(async () => {

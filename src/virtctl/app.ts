@@ -102,6 +102,28 @@ const restart = buildCommand({
   docs: { brief: 'Restart a virtual machine', customUsage: ['my-vm', 'my-vm --force --grace-period 0'] },
 });
 
+const onGuest = { flags: { ...connection, dryRun }, positional: machine, aliases: { n: 'namespace' } } as const;
+const pause = buildCommand({
+  loader: async () => (await import('./commands/lifecycle.ts')).pause,
+  parameters: onGuest,
+  docs: { brief: 'Stop the processors of a running machine', customUsage: ['my-vm', 'vmi my-vmi'] },
+});
+const unpause = buildCommand({
+  loader: async () => (await import('./commands/lifecycle.ts')).unpause,
+  parameters: onGuest,
+  docs: { brief: 'Let a paused machine go on', customUsage: ['my-vm', 'vmi my-vmi'] },
+});
+const reset = buildCommand({
+  loader: async () => (await import('./commands/lifecycle.ts')).reset,
+  parameters: onGuest,
+  docs: { brief: 'Reset a running machine at once, as its reset button would', customUsage: ['my-vm'] },
+});
+const softReboot = buildCommand({
+  loader: async () => (await import('./commands/lifecycle.ts')).softReboot,
+  parameters: onGuest,
+  docs: { brief: 'Ask the guest to reboot itself (Ctrl+Alt+Del)', customUsage: ['my-vm'] },
+});
+
 const console_ = buildCommand({
   loader: async () => (await import('./commands/console.ts')).console,
   parameters: {
@@ -158,6 +180,10 @@ export function buildVirtctl(): Application<Context> {
       start,
       stop,
       restart,
+      pause,
+      unpause,
+      reset,
+      softReboot,
       console: console_,
       portForward,
       expose,

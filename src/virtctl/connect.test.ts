@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { UserError } from '../base/errors.ts';
-import { machineName } from './connect.ts';
+import { machineName, machineTarget } from './connect.ts';
 
 const CASES: [string[], string][] = [
   [['db'], 'db'],
@@ -17,10 +17,17 @@ for (const [words, expected] of CASES) {
 
 test('a word that is no kind is refused, with the way to say it', () => {
   assert.throws(
-    () => machineName('start', ['omv', 'db']),
+    () => machineName('start', ['omw', 'db']),
     (error: UserError) =>
       error instanceof UserError &&
-      error.why === 'omv is not a kind of machine' &&
+      error.why === 'omw is not a kind of machine' &&
       error.fix === 'virtctl start db, or virtctl start vm db',
   );
+});
+
+test('the kind that was said is kept, and a published slip is understood', () => {
+  assert.deepEqual(machineTarget('start', ['ovm', 'db']), { kind: 'ovm', name: 'db' });
+  assert.deepEqual(machineTarget('start', ['omv', 'db']), { kind: 'ovm', name: 'db', note: 'omv is taken as ovm' });
+  assert.deepEqual(machineTarget('start', ['vmic/db']), { kind: 'vmic', name: 'db' });
+  assert.deepEqual(machineTarget('start', ['db']), { name: 'db' });
 });

@@ -12,8 +12,18 @@ import { kubeconfigPath } from './embedded/paths.ts';
 export type ConnectionFlags = { readonly namespace?: string; readonly kubeconfig?: string };
 export type Connection = { readonly client: Client; readonly cluster: Cluster; readonly namespace: string };
 
+/** A kind that can be told to start, stop or restart; `vmi` is the running guest itself. */
+export type MachineKind = 'vm' | 'ovm' | 'vmic' | 'vmi';
+export type MachineTarget = { readonly kind?: MachineKind; readonly name: string; readonly note?: string };
+
 /** The words people put between verb and name, as with kubectl. */
-const KIND_WORDS = ['vm', 'vms', 'virtualmachine', 'virtualmachines', 'vmi', 'vmis', 'virtualmachineinstance', 'virtualmachineinstances'];
+const KIND_WORDS: Readonly<Record<MachineKind, readonly string[]>> = {
+  vm: ['vm', 'vms', 'virtualmachine', 'virtualmachines'],
+  vmi: ['vmi', 'vmis', 'virtualmachineinstance', 'virtualmachineinstances'],
+  // `omv` is how a published example spells it
+  ovm: ['ovm', 'ovms', 'offlinevirtualmachine', 'offlinevirtualmachines', 'omv'],
+  vmic: ['vmic', 'vmics', 'virtualmachineinstanceconfig', 'virtualmachineinstanceconfigs'],
+};
 
 export function connect(context: Context, flags: ConnectionFlags): Connection {
   const cluster = loadKubeconfig(findKubeconfig(context, flags));
@@ -36,12 +46,19 @@ function findKubeconfig(context: Context, flags: ConnectionFlags): string {
 
 /** `NAME`, `vm NAME` or `vm/NAME`. */
 export function machineName(verb: string, words: readonly string[]): string {
+  return machineTarget(verb, words).name;
+}
+
+/** The same, and which kind was meant, if that was said. */
+export function machineTarget(verb: string, words: readonly string[]): MachineTarget {
   const parts = words.flatMap((word) => word.split('/'));
-  const names = parts.length > 1 && KIND_WORDS.includes((parts[0] ?? '').toLowerCase()) ? parts.slice(1) : parts;
-  const [name] = names;
-  if (names.length === 1 && name) return name;
+  const [first = '', second] = parts;
+  if (parts.length === 1 && first) return { name: first };
+  const word = first.toLowerCase();
+  const kind = (Object.keys(KIND_WORDS) as MachineKind[]).find((each) => KIND_WORDS[each].includes(word)); // keys of a Record
+  if (parts.length === 2 && second && kind) return { kind, name: second, ...(word === 'omv' && { note: 'omv is taken as ovm' }) };
   throw new UserError('USAGE', `virtctl ${verb} takes one machine, got: ${words.join(' ')}`, {
-    why: parts.length === 2 ? `${parts[0]} is not a kind of machine` : 'more than one name was given',
+    why: parts.length === 2 ? `${first} is not a kind of machine` : 'more than one name was given',
     fix: `virtctl ${verb} ${parts.at(-1)}, or virtctl ${verb} vm ${parts.at(-1)}`,
     exitCode: 2,
   });

@@ -3,19 +3,21 @@
  *
  *   start      not while an instance runs; not for Always and Once (they start by themselves); not for RerunOnFailure after a failure
  *   stop       any time for Always and Once; else only while there is an instance; for Halted only to cut a shutdown short
+ *              not for a VM that an OfflineVirtualMachine keeps: that one holds the wish
  *   restart    only while there is an instance; not for Halted and Once
  *   console    only while the instance runs and has a serial console
  *   portforward  only while the instance runs, is not paused and has a network card
+ *   pause, unpause, reset, softreboot  only while the instance runs, and only when they change something
  *
  * Rules of one action are tried from the top, the first that applies is the answer. Pure.
  */
 import type { StatusReason } from '../../base/errors.ts';
-import { hasCondition, isDeleting } from '../meta.ts';
+import { controllerOf, hasCondition, isDeleting } from '../meta.ts';
 import { type RunStrategy, runStrategyOf, type VirtualMachine } from './virtual-machine.ts';
 import { gracePeriodSecondsOf, isFinal, type VirtualMachineInstance } from './virtual-machine-instance.ts';
 
 export type VmAction = 'start' | 'stop' | 'restart';
-export type VmiAction = 'console' | 'portforward';
+export type VmiAction = 'console' | 'portforward' | 'pause' | 'unpause' | 'reset' | 'softreboot';
 
 /** A machine, its instance, and what the action was asked for with. */
 export type VmSituation = {
@@ -40,6 +42,11 @@ const VM_RULES: Readonly<Record<VmAction, readonly Rule<VmSituation>[]>> = {
     ['InternalError', 'stop/start already underway', (seen) => hasPendingRequests(seen) && !startsBySpec(seen)],
   ],
   stop: [
+    [
+      'Conflict',
+      ({ vm }) => `OfflineVirtualMachine ${controllerOf(vm)?.name} keeps it running; stop that`,
+      ({ vm }) => controllerOf(vm)?.kind === 'OfflineVirtualMachine',
+    ],
     ['Conflict', 'VM is not running', (seen) => hasStrategy('Halted', 'Manual', 'RerunOnFailure')(seen) && !isThere(seen)],
     [
       'Conflict',
@@ -56,6 +63,12 @@ const VM_RULES: Readonly<Record<VmAction, readonly Rule<VmSituation>[]>> = {
   ],
 };
 
+const NOT_RUNNING: Rule<VirtualMachineInstance> = [
+  'Conflict',
+  (vmi) => `the instance is not running but ${vmi.status?.phase ?? 'Pending'}`,
+  (vmi) => vmi.status?.phase !== 'Running',
+];
+
 const VMI_RULES: Readonly<Record<VmiAction, readonly Rule<VirtualMachineInstance>[]>> = {
   console: [
     ['BadRequest', 'the instance has no serial console', (vmi) => vmi.spec.domain.devices.autoattachSerialConsole === false],
@@ -67,6 +80,10 @@ const VMI_RULES: Readonly<Record<VmiAction, readonly Rule<VirtualMachineInstance
     ['Conflict', 'the instance is paused', (vmi) => hasCondition(vmi.status?.conditions, 'Paused')],
     ['BadRequest', 'the instance has no network interface', (vmi) => !vmi.status?.interfaces?.length],
   ],
+  pause: [NOT_RUNNING, ['Conflict', 'the instance is already paused', isPaused]],
+  unpause: [NOT_RUNNING, ['Conflict', 'the instance is not paused', (vmi) => !isPaused(vmi)]],
+  reset: [NOT_RUNNING],
+  softreboot: [NOT_RUNNING, ['Conflict', 'the instance is paused', isPaused]],
 };
 
 /** Why this cannot be done to the machine now; undefined when it can. */
@@ -103,6 +120,10 @@ function isStarted(vmi: VirtualMachineInstance): boolean {
 
 function isRerunAfterFailure({ vm, vmi }: VmSituation): boolean {
   return runStrategyOf(vm) === 'RerunOnFailure' && vmi?.status?.phase === 'Failed';
+}
+
+function isPaused(vmi: VirtualMachineInstance): boolean {
+  return hasCondition(vmi.status?.conditions, 'Paused');
 }
 
 function isThere({ vmi }: VmSituation): boolean {

@@ -8,7 +8,12 @@ export type Discovered = {
   readonly silentGroups: readonly string[];
 };
 
-type GroupList = { readonly groups: readonly { readonly name: string; readonly preferredVersion?: { readonly version: string } }[] };
+type Group = {
+  readonly name: string;
+  readonly versions?: readonly { readonly version: string }[];
+  readonly preferredVersion?: { readonly version: string };
+};
+type GroupList = { readonly groups: readonly Group[] };
 type ResourceList = {
   readonly resources?: readonly {
     readonly name: string;
@@ -20,20 +25,27 @@ type ResourceList = {
 
 const NEEDED_VERBS = ['list', 'watch', 'delete', 'patch'];
 
-/** Every kind that can be watched and deleted, each in its preferred version. */
+/** Every kind that can be watched and deleted, once: in the preferred version of its group, or in another when it is not there. */
 export async function discover(client: Client, signal: AbortSignal): Promise<Discovered> {
   const { groups } = (await read(client, '/apis', signal)) as GroupList;
   const versions = [
     { group: '', version: 'v1' },
-    ...groups.flatMap(({ name, preferredVersion }) => (preferredVersion ? [{ group: name, version: preferredVersion.version }] : [])),
+    ...groups.flatMap((group) => versionsOf(group).map((version) => ({ group: group.name, version }))),
   ];
   const answers = await Promise.allSettled(versions.map((each) => discoverVersion(client, each, signal)));
   const core = answers[0];
   if (core?.status === 'rejected') throw core.reason;
-  return {
-    resources: answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : [])),
-    silentGroups: versions.filter((_, index) => answers[index]?.status === 'rejected').map(({ group }) => group),
-  };
+  const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  const isFirst = (each: Resource, index: number) =>
+    found.findIndex(({ group, plural }) => group === each.group && plural === each.plural) === index;
+  const silent = versions.filter((_, index) => answers[index]?.status === 'rejected').map(({ group }) => group);
+  return { resources: found.filter(isFirst), silentGroups: [...new Set(silent)] };
+}
+
+/** Old kinds live in old versions alone. */
+function versionsOf({ versions = [], preferredVersion }: Group): readonly string[] {
+  const all = [...(preferredVersion ? [preferredVersion] : []), ...versions].map(({ version }) => version);
+  return [...new Set(all)];
 }
 
 type Version = { readonly group: string; readonly version: string };

@@ -2,7 +2,7 @@
  * Where virt-api reaches the consoles of this node's guests: a WebSocket over TLS for one client, known by its certificate.
  * Whether a user may look was decided by the API server before; nobody else gets here.
  */
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type ServerOptions } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -13,6 +13,7 @@ import { ApiError, messageOf, STATUS_CODES, type StatusReason } from '../../base
 import type { Logger } from '../../base/log.ts';
 import type { GuestPort } from '../network/decide-forwards.ts';
 import type { PortConnection } from '../network/serve-port.ts';
+import { type GuestAction, isGuestAction } from '../vmi/guest-action.ts';
 import type { SerialConsole, Viewer } from './serial-console.ts';
 
 export type Certificates = { readonly cert: string; readonly key: string; readonly ca: string };
@@ -26,6 +27,8 @@ export type ConsoleServerOptions = {
   readonly log: Logger;
   /** The console of `namespace/name`, when that guest is on this node. */
   readonly consoleOf: (key: string) => SerialConsole | undefined;
+  /** Makes that guest's QEMU obey; throws when it does not. */
+  readonly act?: (key: string, action: GuestAction) => Promise<void>;
   /** Connects with a port of that guest; throws when it cannot be reached. */
   readonly connectTo?: (key: string, port: GuestPort) => Promise<PortConnection>;
 };
@@ -33,6 +36,7 @@ export type ConsoleServer = { readonly port: number; renew(certs: Certificates):
 
 const PATH =
   /^\/v1\/namespaces\/([a-z0-9-]{1,63})\/virtualmachineinstances\/([a-z0-9.-]{1,253})\/(console|portforward\/([1-9]\d{0,4})(?:\/(tcp|udp))?)$/;
+const ACTION_PATH = /^\/v1\/namespaces\/([a-z0-9-]{1,63})\/virtualmachineinstances\/([a-z0-9.-]{1,253})\/(\w+)$/;
 const SUBPROTOCOL = 'plain.kubevirt.io';
 const MAX_UNSENT_BYTES = 1024 * 1024;
 const MAX_MESSAGE_BYTES = 1024 * 1024;
@@ -41,7 +45,7 @@ const NORMAL_CLOSURE = 1000;
 /** Listens until closed. */
 export async function startConsoleServer(options: ConsoleServerOptions): Promise<ConsoleServer> {
   const { certs, host, port, log } = options;
-  const server = createServer(tlsOptions(certs), (_request, response) => response.writeHead(426).end());
+  const server = createServer(tlsOptions(certs), (request, response) => void answerAction(request, response, options));
   const webSockets = new WebSocketServer({
     noServer: true,
     perMessageDeflate: false,
@@ -113,6 +117,30 @@ async function findPort(key: string, port: GuestPort, { connectTo }: ConsoleServ
   } catch (error) {
     const refusal = error instanceof ApiError ? error.reason : 'InternalError';
     return { refusal, message: `Cannot connect to port ${port.port} of the guest ${key}: ${messageOf(error)}` };
+  }
+}
+
+/** Anything that asks for no upgrade: an action by PUT, or a mistake. */
+async function answerAction(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { allowedClients, act }: ConsoleServerOptions,
+): Promise<void> {
+  const { authorized, commonName } = peerOf(request.socket as TLSSocket); // the server speaks nothing but TLS
+  const [, namespace, name, action = ''] = ACTION_PATH.exec(request.url ?? '') ?? [];
+  if (request.method !== 'PUT' || !act || namespace === undefined || name === undefined || !isGuestAction(action)) {
+    response.writeHead(426).end();
+    return;
+  }
+  if (!authorized || !allowedClients.includes(commonName)) {
+    response.writeHead(403).end(`guests do not obey the client ${JSON.stringify(commonName)}`);
+    return;
+  }
+  try {
+    await act(keyOf({ namespace, name }), action);
+    response.writeHead(200).end();
+  } catch (error) {
+    response.writeHead(500).end(messageOf(error));
   }
 }
 

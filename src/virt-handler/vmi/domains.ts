@@ -12,6 +12,7 @@ import type { Cache, Change } from '../../client/cache.ts';
 import { SerialConsole } from '../console/serial-console.ts';
 import type { Command } from './decide.ts';
 import { type Domain, unknownDomain } from './domain.ts';
+import type { GuestAction } from './guest-action.ts';
 import { DomainSession } from './session.ts';
 
 export type DomainObject = KubeObject & { readonly kind: 'Domain' };
@@ -67,6 +68,13 @@ export class Domains {
     const guest = this.#guests.get(key);
     if (!guest) throw new Error(`there is no guest ${key} here`);
     return guest.session.monitor(line);
+  }
+
+  /** Makes the QEMU of a guest obey; throws when it does not. */
+  async act(key: string, action: GuestAction): Promise<void> {
+    const guest = this.#guests.get(key);
+    if (!guest) throw new Error(`there is no guest ${key} here`);
+    await guest.session.act(action);
   }
 
   /** The serial console of a guest that is followed. */

@@ -12,6 +12,7 @@ import { connectQmp, type QmpClient, type QmpEvent, QmpTimeout } from '../../qem
 import { codeOf } from '../../qemu/qmp/connect-socket.ts';
 import type { Command } from './decide.ts';
 import { type Domain, type DomainCommand, hasEnded, stateFrom, unknownDomain } from './domain.ts';
+import { commandFor, type GuestAction } from './guest-action.ts';
 
 export type SessionOptions = {
   /** Where QEMU made its sockets. */
@@ -87,6 +88,14 @@ export class DomainSession {
   async monitor(line: string): Promise<string> {
     if (!this.#qmp) throw new Error('QEMU is not connected');
     return String(await this.#qmp.execute('human-monitor-command', { 'command-line': line }));
+  }
+
+  /** Does what a person asked for and waits for QEMU's answer. */
+  async act(action: GuestAction): Promise<void> {
+    if (!this.#qmp) throw new Error('QEMU is not connected');
+    const { command, arguments: parameters } = commandFor(action);
+    await this.#qmp.execute(command, parameters);
+    this.#bell.abort();
   }
 
   close(): void {

@@ -1,6 +1,8 @@
-/** start, stop and restart: one PUT each to the machine's subresource. */
-import { UserError } from '../../base/errors.ts';
-import { type ConnectionFlags, connect, machineName } from '../connect.ts';
+/** start, stop, restart and what can be done to a running guest: one PUT each to a subresource. */
+import type { KubeObject } from '../../api/meta.ts';
+import { isApiError, UserError } from '../../base/errors.ts';
+import type { Client } from '../../client/client.ts';
+import { type ConnectionFlags, connect, type MachineKind, machineName, machineTarget } from '../connect.ts';
 import type { Context } from '../context.ts';
 
 type LifecycleFlags = ConnectionFlags & { readonly dryRun: boolean };
@@ -20,16 +22,77 @@ export function restart(this: Context, flags: ForceFlags, ...words: string[]): P
   return call(this, { verb: 'restart', flags, words, body: flags.force ? { gracePeriodSeconds: flags.gracePeriod } : {} });
 }
 
+export function pause(this: Context, flags: LifecycleFlags, ...words: string[]): Promise<void> {
+  return callInstance(this, 'pause', flags, words);
+}
+
+export function unpause(this: Context, flags: LifecycleFlags, ...words: string[]): Promise<void> {
+  return callInstance(this, 'unpause', flags, words);
+}
+
+export function reset(this: Context, flags: LifecycleFlags, ...words: string[]): Promise<void> {
+  return callInstance(this, 'reset', flags, words);
+}
+
+export function softReboot(this: Context, flags: LifecycleFlags, ...words: string[]): Promise<void> {
+  return callInstance(this, 'soft-reboot', flags, words);
+}
+
 type Call = { readonly verb: string; readonly flags: LifecycleFlags; readonly words: readonly string[]; readonly body: object };
 
+const RESOURCES: Readonly<Record<MachineKind, string>> = {
+  vm: 'virtualmachines',
+  ovm: 'offlinevirtualmachines',
+  vmic: 'virtualmachineinstanceconfigs',
+  vmi: 'virtualmachineinstances',
+};
+
 async function call(context: Context, { verb, flags, words, body }: Call): Promise<void> {
+  const { kind, name, note } = machineTarget(verb, words);
+  const { client, namespace } = connect(context, flags);
+  const { stdout, stderr } = context.process;
+  if (note) stderr.write(`note: ${note}\n`);
+  if (flags.dryRun) stdout.write('Dry Run execution\n');
+  // whoever says `vmi` means the machine of that instance
+  const kinds: MachineKind[] = kind && kind !== 'vmi' ? [kind] : ['vm', 'ovm', ...(verb === 'restart' ? [] : (['vmic'] as const))];
+  const put = (each: MachineKind) => putSubresource(client, { namespace, resource: RESOURCES[each], name, verb }, withDryRun(body, flags));
+  const { kind: found, response } = await firstThatIsThere(kinds, put);
+  const made = found === 'vmic' && verb === 'start' ? `: VMI ${((await response.json()) as KubeObject).metadata.name}` : '';
+  stdout.write(`${found.toUpperCase()} ${name} was scheduled to ${verb}${made}\n`);
+}
+
+async function callInstance(context: Context, verb: string, flags: LifecycleFlags, words: readonly string[]): Promise<void> {
   const name = machineName(verb, words);
   const { client, namespace } = connect(context, flags);
   if (flags.dryRun) context.process.stdout.write('Dry Run execution\n');
-  const path = `/apis/subresources.kubevirt.io/v1/namespaces/${encodeURIComponent(namespace)}/virtualmachines/${encodeURIComponent(name)}/${verb}`;
-  const content = flags.dryRun ? { ...body, dryRun: ['All'] } : body;
-  await client.request(path, { method: 'PUT', headers: { 'content-type': 'application/json' }, body: JSON.stringify(content) });
-  context.process.stdout.write(`VM ${name} was scheduled to ${verb}\n`);
+  const at = { namespace, resource: RESOURCES.vmi, name, verb: verb.replace('-', '') };
+  await putSubresource(client, at, withDryRun({}, flags));
+  context.process.stdout.write(`VMI ${name} was scheduled to ${verb}\n`);
+}
+
+/** A name alone may be any of these. A stop that the VM refuses may be meant for what keeps it; the first refusal is what is told. */
+async function firstThatIsThere(kinds: readonly MachineKind[], put: (kind: MachineKind) => Promise<Response>) {
+  let refusal: unknown;
+  for (const kind of kinds) {
+    try {
+      return { kind, response: await put(kind) };
+    } catch (error) {
+      if (!isApiError(error, 'NotFound') && !isApiError(error, 'Conflict')) throw error;
+      if (refusal === undefined || isApiError(refusal, 'NotFound')) refusal = isApiError(error, 'NotFound') ? (refusal ?? error) : error;
+    }
+  }
+  throw refusal;
+}
+
+type At = { readonly namespace: string; readonly resource: string; readonly name: string; readonly verb: string };
+
+function putSubresource(client: Client, { namespace, resource, name, verb }: At, body: object): Promise<Response> {
+  const path = `/apis/subresources.kubevirt.io/v1/namespaces/${encodeURIComponent(namespace)}/${resource}/${encodeURIComponent(name)}/${verb}`;
+  return client.request(path, { method: 'PUT', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+}
+
+function withDryRun(body: object, { dryRun }: LifecycleFlags): object {
+  return dryRun ? { ...body, dryRun: ['All'] } : body;
 }
 
 function requireBoth({ force, gracePeriod }: ForceFlags): void {
