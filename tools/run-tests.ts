@@ -1,4 +1,4 @@
-/** Runs one set of tests with node's runner. `unit` = beside the sources, test/integration and test/conformance; `e2e` = real guests. */
+/** Runs one set of tests with node's runner. `unit` = beside the sources, test/integration and test/conformance; `e2e` = real guests; `kubernetes` = beside a real Kubernetes. */
 import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
@@ -8,6 +8,7 @@ const SETS: Record<string, { files: string[]; timeoutMs: number; concurrency: nu
     timeoutMs: 120_000,
     concurrency: availableParallelism(),
   },
+  kubernetes: { files: ['test/kubernetes/**/*.test.ts'], timeoutMs: 600_000, concurrency: 1 },
   e2e: { files: ['test/e2e/**/*.test.ts'], timeoutMs: 300_000, concurrency: 2 },
 };
 

@@ -81,6 +81,8 @@ export type PodSpec = {
   readonly hostname?: string;
   readonly subdomain?: string;
   readonly priorityClassName?: string;
+  readonly priority?: number;
+  readonly preemptionPolicy?: string;
   readonly tolerations?: readonly Toleration[];
   readonly affinity?: object;
   readonly schedulingGates?: readonly { readonly name: string }[];

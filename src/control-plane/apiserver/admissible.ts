@@ -67,6 +67,8 @@ export function assertValid(call: Call, object: AnyObject, old: AnyObject | unde
   const { type } = call;
   // The other rules may rely on the types that the schema promises.
   const malformed = type.schema ? validate(type.schema, object) : [];
+  const mistyped = type.isBuiltIn ? malformed.find(({ reason }) => reason === 'FieldValueTypeInvalid') : undefined;
+  if (mistyped) throw undecodable(call, `${mistyped.field}: ${mistyped.message}`); // a built-in kind that cannot be read is not an object yet
   const causes: StatusCause[] = malformed.some(({ field }) => field.startsWith('metadata'))
     ? malformed
     : [...validateObjectMeta(type, object), ...(old ? validateMetaUpdate(object, old) : []), ...malformed];

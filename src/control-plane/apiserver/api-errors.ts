@@ -37,7 +37,7 @@ export function forbidden(type: Named, name: string | undefined, why: string, ca
 export function invalid(type: Pick<ResourceType, 'kind' | 'group'>, name: string, causes: readonly StatusCause[]): ApiError {
   const lines = causes.map(({ field, message }) => (field === '' ? message : `${field}: ${message}`));
   const text = lines.length === 1 ? lines[0] : `[${lines.join(', ')}]`;
-  const details = { name, ...(type.group !== '' && { group: type.group }), kind: type.kind, causes };
+  const details = { ...(name !== '' && { name }), ...(type.group !== '' && { group: type.group }), kind: type.kind, causes };
   return new ApiError('Invalid', `${qualifiedKind(type)} "${name}" is invalid: ${text}`, { details });
 }
 

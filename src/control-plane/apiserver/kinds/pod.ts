@@ -1,6 +1,6 @@
 /** Pods: what the server fills in and keeps fixed, and the time they get to end. */
 import type { Container, Pod, ResourceRequirements, Toleration } from '../../../api/core/pod.ts';
-import { forbiddenCause } from '../../../base/causes.ts';
+import { forbiddenCause, requiredCause } from '../../../base/causes.ts';
 import type { StatusCause } from '../../../base/errors.ts';
 import { deepEqual } from '../../../base/json.ts';
 import type { AnyObject, Strategy } from '../resource-type.ts';
@@ -18,11 +18,16 @@ export const podStrategy: Strategy = {
       ...pod.spec,
       serviceAccountName,
       serviceAccount: serviceAccountName,
+      priority: pod.spec.priority ?? 0,
+      preemptionPolicy: pod.spec.preemptionPolicy ?? 'PreemptLowerPriority',
       tolerations: withNodeTolerations(pod.spec.tolerations),
     };
     return { ...object, spec, status: { phase: 'Pending', qosClass: qosClass(pod) } };
   },
-  validate: (object, old, subresource) => (old ? validateFixedSpec(asPod(object), asPod(old), subresource === 'binding') : []),
+  validate: (object, old, subresource) => [
+    ...(asPod(object).spec.containers.length === 0 ? [requiredCause('spec.containers')] : []),
+    ...(old ? validateFixedSpec(asPod(object), asPod(old), subresource === 'binding') : []),
+  ],
   gracePeriodSeconds(object, requested) {
     const { spec, status } = asPod(object);
     if (!spec.nodeName || status?.phase === 'Succeeded' || status?.phase === 'Failed') return 0;
