@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { after, before, describe, test } from 'node:test';
 import { type Asked, TwoServers } from './two-servers.ts';
+import { whyNoKubernetes } from './why-no-kubernetes.ts';
 
 const NS = '/api/v1/namespaces/t1';
 const CM = `${NS}/configmaps`;
@@ -253,7 +253,7 @@ const REQUESTS: [string, Asked, { readonly onlyCode?: string }?][] = [
   ['the groups', { path: '/apis/ex.io/v1' }, { onlyCode: 'no storageVersionHash' }],
 ];
 
-describe('the same requests get the same answers as from a real Kubernetes', { skip: whyNot() }, () => {
+describe('the same requests get the same answers as from a real Kubernetes', { skip: whyNoKubernetes() }, () => {
   let servers: TwoServers;
   before(async () => {
     servers = await TwoServers.start();
@@ -277,14 +277,5 @@ async function established(servers: TwoServers): Promise<void> {
     const { code } = await servers.ask('real', { path: WIDGETS });
     if (code === 200) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
-function whyNot(): string | false {
-  try {
-    execFileSync('go', ['version'], { stdio: 'ignore' });
-    return false;
-  } catch {
-    return 'a real Kubernetes is built with Go, which is not installed';
   }
 }
