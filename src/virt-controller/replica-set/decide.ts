@@ -55,11 +55,11 @@ export function decideReplicaSet(observed: ObservedReplicaSet): Decision {
 }
 
 /** Not final, not going, and its Pod is not going either. */
-export function isActive(vmi: VirtualMachineInstance): boolean {
+function isActive(vmi: VirtualMachineInstance): boolean {
   return !isFinal(vmi) && !isDeleting(vmi) && conditionOf(vmi.status?.conditions, 'Ready')?.reason !== 'PodTerminating';
 }
 
-export function wantedOf({ spec }: VirtualMachineInstanceReplicaSet): number {
+function wantedOf({ spec }: VirtualMachineInstanceReplicaSet): number {
   return spec.replicas ?? 1;
 }
 

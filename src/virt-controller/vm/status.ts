@@ -63,8 +63,9 @@ function isAtRest({ vmi }: Seen): boolean {
   return !vmi || isFinal(vmi);
 }
 
-function isInCrashLoop({ vm, startFailure }: Seen): boolean {
-  return (startFailure?.consecutiveFailCount ?? 0) > 0 && ['Always', 'RerunOnFailure', 'Once'].includes(runStrategyOf(vm));
+/** Beyond upstream: a VM that was stopped while its starts failed is not in a loop any more. One that runs Once is told as upstream does. */
+function isInCrashLoop(seen: Seen): boolean {
+  return (seen.startFailure?.consecutiveFailCount ?? 0) > 0 && (willStart(seen) || runStrategyOf(seen.vm) === 'Once');
 }
 
 /**

@@ -1,7 +1,7 @@
 /** The VMI status that follows from what QEMU and the Pod show. Pure. What other components wrote stays as it is. */
 import { withCondition, withoutCondition } from '../../api/kubevirt/conditions.ts';
 import type { VirtualMachineInstance, VmiPhase, VmiStatus } from '../../api/kubevirt/virtual-machine-instance.ts';
-import type { Condition } from '../../api/meta.ts';
+import { type Condition, conditionOf } from '../../api/meta.ts';
 import { timestamp } from '../../base/clock.ts';
 import { hasEnded } from './domain.ts';
 import type { ObservedVmi } from './observed.ts';
@@ -12,8 +12,22 @@ type NicStatus = NonNullable<VmiStatus['interfaces']>[number];
 /** The status with this change of phase, if any, and with conditions and interfaces as they are now. */
 export function deriveVmiStatus(seen: ObservedVmi, change: StatusChange): VmiStatus {
   const status: VmiStatus = { ...seen.vmi.status, ...phaseOf(seen, change) };
-  const now: ObservedVmi = { ...seen, vmi: { ...seen.vmi, status } };
-  return { ...status, ...conditionsOf(now), ...interfacesOf(now) };
+  const now: ObservedVmi = { ...seen, vmi: { ...seen.vmi, status: change.phase === 'Running' ? withReady(seen, status) : status } };
+  return { ...now.vmi.status, ...conditionsOf(now), ...interfacesOf(now) };
+}
+
+/** Ready is virt-controller's to keep; at the moment when the guest comes up in a ready Pod, one write says both. */
+function withReady({ pod, now }: ObservedVmi, status: VmiStatus): VmiStatus {
+  const ready = conditionOf(pod?.status?.conditions, 'Ready');
+  if (ready?.status !== 'True') return status;
+  const { reason, message } = ready;
+  const next = {
+    type: 'Ready',
+    status: 'True',
+    ...(reason !== undefined && { reason }),
+    ...(message !== undefined && { message }),
+  } as const;
+  return { ...status, conditions: [...withCondition(status.conditions ?? [], next, now)] };
 }
 
 /** A phase is stamped when it is first reached. */

@@ -1,0 +1,207 @@
+/**
+ * Random histories of one VM: users, guests, Pods and components do what they may do at any time, and the controllers decide on
+ * caches that are behind. After each history everybody comes to rest, and what is promised has to hold.
+ */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Pod } from '../api/core/pod.ts';
+import { runStrategyOf } from '../api/kubevirt/virtual-machine.ts';
+import { isFinal } from '../api/kubevirt/virtual-machine-instance.ts';
+import { RUN_STRATEGIES } from '../api/kubevirt/virtual-machine-schema.ts';
+import { isDeleting } from '../api/meta.ts';
+import { timestamp } from '../base/clock.ts';
+import { vm } from '../testing/builders.ts';
+import type { Snapshot } from './cluster.testing.ts';
+import { World } from './world.testing.ts';
+
+const STEPS = Number(process.env['MODEL_STEPS'] ?? 20_000);
+const STEPS_PER_HISTORY = 40;
+
+/** mulberry32: small, seeded, good enough to shuffle steps. */
+function dice(seed: number): (sides: number) => number {
+  let state = seed;
+  return (sides) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) % sides;
+  };
+}
+
+class Model extends World {
+  readonly story: string[] = [];
+  readonly #roll: (sides: number) => number;
+  /** What each controller's caches show; never older than its own last write. */
+  #seen: [vm: Snapshot, vmi: Snapshot];
+  #past: Snapshot[] = [];
+
+  constructor(seed: number) {
+    super();
+    this.#roll = dice(seed);
+    this.put(vm(RUN_STRATEGIES[this.#roll(RUN_STRATEGIES.length)] ?? 'Always', {}, { finalizers: [], uid: undefined }));
+    this.#seen = [this.snapshot, this.snapshot];
+  }
+
+  step(): void {
+    const moves = Object.entries(this.#moves);
+    const [name, move] = moves[this.#roll(moves.length)] ?? ['', () => false];
+    if (move() !== false) this.story.push(name);
+    this.#past = [...this.#past, this.snapshot].slice(-5);
+    this.#check();
+  }
+
+  /** Guests that are asked to stop do so, everything else happens as it should, until nothing changes any more. */
+  rest(): void {
+    for (let round = 0; round < 60; round++) {
+      const before = digestOf(this.snapshot);
+      this.now += this.settle() ?? 0;
+      this.settle();
+      this.#report();
+      this.settle();
+      if (this.vmi && isDeleting(this.vmi)) this.#end('Succeeded');
+      if (this.pod && this.vmi && !isDeleting(this.vmi)) this.#run();
+      this.settle();
+      if (digestOf(this.snapshot) === before) return;
+    }
+    assert.fail(`never comes to rest: ${this.#tell()}`);
+  }
+
+  /** What has to be true when nothing changes any more. */
+  checkRest(): void {
+    const { vm: machine, vmi } = this;
+    if (!machine) {
+      assert.equal(vmi, undefined, `an instance outlived its VM: ${this.#tell()}`);
+      return;
+    }
+    const strategy = runStrategyOf(machine);
+    const isUp = vmi?.status?.phase === 'Running';
+    if (strategy === 'Always') assert.ok(isUp, `Always, and it does not run: ${this.#tell()}`);
+    if (strategy === 'Halted') assert.equal(vmi, undefined, `a stop was lost: ${this.#tell()}`);
+    const stop = machine.status?.stateChangeRequests?.find(({ action, uid }) => action === 'Stop' && uid === vmi?.metadata.uid);
+    if (strategy !== 'Once' && vmi && !isFinal(vmi)) assert.equal(stop, undefined, `a stop request was lost: ${this.#tell()}`);
+    const shown = machine.status?.printableStatus;
+    const atRest = strategy === 'Once' && machine.status?.startFailure ? 'CrashLoopBackOff' : 'Stopped';
+    assert.equal(shown, isUp ? 'Running' : atRest, `the status lies: ${this.#tell()}`);
+    assert.deepEqual([machine.status?.created, machine.status?.ready], [vmi !== undefined, isUp], `created or ready lies: ${this.#tell()}`);
+  }
+
+  /** What has to be true at every moment. */
+  #check(): void {
+    const alive = this.list<Pod>('Pod').filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed');
+    assert.ok(alive.length <= 1, `two instances at once: ${this.#tell()}`);
+    const { vm: machine, vmi } = this;
+    const isHonest = machine?.status?.printableStatus !== 'Stopped' || vmi?.status?.phase !== 'Running' || this.#isUnseen();
+    assert.ok(isHonest, `Stopped, while a guest runs that was seen: ${this.#tell()}`);
+  }
+
+  /** The VM controller has not looked since the guest came up. */
+  #isUnseen(): boolean {
+    return this.#seen[0] !== this.snapshot;
+  }
+
+  #moves: Record<string, () => unknown> = {
+    'the VM controller looks': () => this.#look(0),
+    'the VMI controller looks': () => this.#look(1),
+    'the VM controller looks again': () => this.#look(0),
+    'the VMI controller looks again': () => this.#look(1),
+    'caches catch up': () => {
+      this.#seen = [this.snapshot, this.snapshot];
+    },
+    'components restart': () => {
+      this.#seen = [this.snapshot, this.snapshot];
+      this.collect();
+    },
+    'the kubelet reports': () => this.#report(),
+    'the guest runs': () => this.#run(),
+    'the guest powers off': () => this.#end('Succeeded'),
+    'the guest crashes': () => this.#end('Failed'),
+    'the launcher fails': () => {
+      const phase = this.vmi?.status?.phase;
+      return this.pod && !isPodOver(this.pod) && phase !== 'Running' && this.kubelet(ended(1, this.now));
+    },
+    'the Pod is lost': () => this.pod && this.drop(this.pod),
+    'a user deletes the instance': () => this.vmi && this.remove(this.vmi),
+    'a user changes the strategy': () => this.#user({ spec: { runStrategy: RUN_STRATEGIES[this.#roll(RUN_STRATEGIES.length)] } }),
+    'a user starts': () => this.#user({ status: { stateChangeRequests: [{ action: 'Start' }] } }),
+    'a user restarts': () => {
+      const uid = this.vmi?.metadata.uid;
+      return uid && this.#user({ status: { stateChangeRequests: [{ action: 'Stop', uid }, { action: 'Start' }] } });
+    },
+    'a user stops': () => this.vmi && this.#user({ status: { stateChangeRequests: [{ action: 'Stop', uid: this.vmi.metadata.uid }] } }),
+    'a user edits the template': () => this.#user({ spec: { template: { spec: { hostname: `h${this.#roll(3)}` } } } }),
+    'a user deletes the VM': () => this.#roll(8) === 0 && this.vm && this.remove(this.vm),
+    'time passes': () => {
+      this.now += this.#roll(120_000);
+    },
+  };
+
+  #report(): void {
+    if (this.pod && !isPodOver(this.pod)) this.kubelet({ running: { startedAt: timestamp(this.now) } });
+  }
+
+  #run(): void {
+    if (this.vmi?.status?.phase === 'Scheduled') this.handler('Running');
+  }
+
+  #user(patch: object): void {
+    if (this.vm && !isDeleting(this.vm)) this.edit('VirtualMachine', patch);
+  }
+
+  /** One look with caches of some age; afterwards they show what was written. */
+  #look(which: 0 | 1): void {
+    const older = this.#past[this.#roll(this.#past.length + 1)];
+    const isNewer = older && newest(older) > newest(this.#seen[which]);
+    if (isNewer) this.#seen = which === 0 ? [older, this.#seen[1]] : [this.#seen[0], older];
+    const decision = which === 0 ? this.decideVm(this.#seen[0]) : this.decideVmi(this.#seen[1]);
+    this.apply(decision);
+    if (decision.actions.length > 0) this.#seen = which === 0 ? [this.snapshot, this.#seen[1]] : [this.#seen[0], this.snapshot];
+  }
+
+  #end(phase: 'Succeeded' | 'Failed'): void {
+    const current = this.vmi?.status?.phase;
+    if (current === 'Running') this.handler(phase);
+    if (this.pod?.spec.nodeName && this.vmi && isFinal(this.vmi)) this.kubelet(ended(0, this.now));
+    else if (this.pod && isDeleting(this.pod)) this.kubelet(ended(0, this.now));
+  }
+
+  #tell(): string {
+    return JSON.stringify({
+      story: this.story.slice(-25),
+      vm: this.vm?.spec.runStrategy,
+      status: this.vm?.status,
+      vmi: this.vmi?.status?.phase,
+    });
+  }
+}
+
+function ended(exitCode: number, now: number) {
+  return { terminated: { exitCode, reason: exitCode === 0 ? 'Completed' : 'Error', finishedAt: timestamp(now) } };
+}
+
+function isPodOver({ status }: Pod): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed';
+}
+
+/** Everything but versions: a report of the same is no change. */
+function digestOf(snapshot: Snapshot): string {
+  return JSON.stringify([...snapshot.values()].map(({ metadata, ...rest }) => [{ ...metadata, resourceVersion: '' }, rest]));
+}
+
+function newest(snapshot: Snapshot): number {
+  return Math.max(0, ...[...snapshot.values()].map(({ metadata }) => Number(metadata.resourceVersion ?? 0)));
+}
+
+describe('one VM through anything', () => {
+  test(`${STEPS} random steps: never two instances, never a lost stop, always at rest in the end, and the status is true`, () => {
+    for (let seed = 1; seed <= STEPS / STEPS_PER_HISTORY; seed++) {
+      const model = new Model(seed);
+      try {
+        for (let step = 0; step < STEPS_PER_HISTORY; step++) model.step();
+        model.rest();
+        model.checkRest();
+      } catch (error) {
+        throw new Error(`seed ${seed}: ${(error as Error).message}`, { cause: error });
+      }
+    }
+  });
+});
