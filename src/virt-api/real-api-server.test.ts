@@ -2,16 +2,21 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import { parse } from 'yaml';
+import { OFFLINE_VMS } from '../api/kubevirt/offline-virtual-machine.ts';
 import { type VirtualMachine, VMS } from '../api/kubevirt/virtual-machine.ts';
 import { VMIS } from '../api/kubevirt/virtual-machine-instance.ts';
-import type { KubeObject } from '../api/meta.ts';
+import { VMI_CONFIGS } from '../api/kubevirt/vmi-config.ts';
+import { controllerReferenceTo, type KubeObject } from '../api/meta.ts';
 import type { Resource } from '../api/resource.ts';
 import { silentLogger } from '../base/log.ts';
 import { startTestServer, type TestServer } from '../control-plane/apiserver/test-server.testing.ts';
 import { tinySpec } from '../testing/builders.ts';
+import { requireUpdate } from './require-update.ts';
+import { restartOfflineVm, startOfflineVm, stopOfflineVm } from './subresources/offline-vm.ts';
 import { restart } from './subresources/restart.ts';
 import { start } from './subresources/start.ts';
 import { stop } from './subresources/stop.ts';
+import { startFromConfig, stopFromConfig } from './subresources/vmi-config.ts';
 
 const CRDS: Resource = {
   group: 'apiextensions.k8s.io',
@@ -27,7 +32,7 @@ describe('start, stop and restart on the real API server', { timeout: 60_000 }, 
 
   before(async () => {
     api = await startTestServer();
-    for (const name of ['virtualmachines', 'virtualmachineinstances']) {
+    for (const name of ['virtualmachines', 'virtualmachineinstances', 'offlinevirtualmachines', 'virtualmachineinstanceconfigs']) {
       const text = await readFile(new URL(`../../deploy/crds/${name}.yaml`, import.meta.url), 'utf8');
       await api.client.create(CRDS, parse(text) as KubeObject);
     }
@@ -94,5 +99,68 @@ describe('start, stop and restart on the real API server', { timeout: 60_000 }, 
     );
     assert.deepEqual(codes.toSorted(), [202, 500, 500, 500, 500]);
     assert.deepEqual((await theVm('rush'))?.status?.stateChangeRequests, [{ action: 'Start' }]);
+  });
+
+  test('an OfflineVirtualMachine is started, restarted by deleting its VM, and stopped', async () => {
+    const at = { namespace: 'default', name: 'old-one' };
+    const ovm = await api.client.create(OFFLINE_VMS, {
+      apiVersion: 'kubevirt.io/v1alpha1',
+      kind: 'OfflineVirtualMachine',
+      metadata: at,
+      spec: { running: false, template: { spec: tinySpec } },
+    });
+    await assert.rejects(stopOfflineVm(call('old-one')), { reason: 'Conflict' });
+    await assert.rejects(restartOfflineVm(call('old-one')), { reason: 'Conflict' });
+    await startOfflineVm(call('old-one', { dryRun: ['All'] }));
+    assert.equal((await api.client.get(OFFLINE_VMS, at))?.spec.running, false);
+    assert.equal((await startOfflineVm(call('old-one'))).status, 202);
+    await assert.rejects(startOfflineVm(call('old-one')), { reason: 'Conflict' });
+    await api.client.create(VMS, {
+      apiVersion: 'kubevirt.io/v1',
+      kind: 'VirtualMachine',
+      metadata: { ...at, ownerReferences: [controllerReferenceTo(ovm)] },
+      spec: { running: true, template: { spec: tinySpec } },
+    });
+    await assert.rejects(stop(call('old-one')), /OfflineVirtualMachine old-one keeps it running; stop that/);
+    await restartOfflineVm(call('old-one'));
+    assert.equal(await theVm('old-one'), undefined);
+    await stopOfflineVm(call('old-one'));
+    assert.equal((await api.client.get(OFFLINE_VMS, at))?.spec.running, false);
+    await assert.rejects(startOfflineVm(call('nobody')), { reason: 'NotFound' });
+  });
+
+  test('a configuration starts an instance again and again, and stops its own', async () => {
+    await api.client.create(VMI_CONFIGS, {
+      apiVersion: 'kubevirt.io/v1alpha2',
+      kind: 'VirtualMachineInstanceConfig',
+      metadata: { namespace: 'default', name: 'c1' },
+      spec: { template: { metadata: { labels: { from: 'c1' } }, spec: tinySpec } },
+    });
+    const instances = async () => (await api.client.list(VMIS, { namespace: 'default', labelSelector: 'from=c1' })).items;
+    await assert.rejects(stopFromConfig(call('c1')), { reason: 'Conflict' });
+    const made = (await (await startFromConfig(call('c1'))).json()) as KubeObject;
+    assert.match(made.metadata.name, /^c1-\w{5}$/);
+    await startFromConfig(call('c1'));
+    await startFromConfig(call('c1', { dryRun: ['All'] }));
+    assert.equal((await instances()).length, 2);
+    const left = async () => (await instances()).filter(({ metadata }) => !metadata.deletionTimestamp).map(({ metadata }) => metadata.name);
+    await stopFromConfig(call('c1', { name: made.metadata.name }));
+    assert.deepEqual((await left()).includes(made.metadata.name), false);
+    await assert.rejects(stopFromConfig(call('c1', { name: 'somebody' })), { reason: 'Conflict' });
+    await stopFromConfig(call('c1'));
+    assert.deepEqual(await left(), []);
+  });
+
+  test('whoever may only get a configuration cannot start it by GET', async () => {
+    const asked = (user: string, groups: string) => ({
+      client: api.client,
+      request: new Request('https://virt-api/', { headers: { 'x-remote-group': groups } }),
+      user,
+      route: { resource: 'virtualmachineinstanceconfigs', subresource: 'start' } as const,
+      namespace: 'default',
+      name: 'c1',
+    });
+    await assert.rejects(requireUpdate(asked('viewer', 'system:authenticated')), { reason: 'Forbidden' });
+    await requireUpdate(asked('boss', 'system:authenticated, system:masters'));
   });
 });
