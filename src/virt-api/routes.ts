@@ -9,6 +9,7 @@ import { restart } from './subresources/restart.ts';
 import { start } from './subresources/start.ts';
 import { stop } from './subresources/stop.ts';
 import { startFromConfig, stopFromConfig } from './subresources/vmi-config.ts';
+import { openScreen } from './subresources/vnc.ts';
 
 export const SUBRESOURCES_GROUP = 'subresources.kubevirt.io';
 export const SUBRESOURCE_VERSIONS = ['v1', 'v1alpha3'] as const;
@@ -60,6 +61,7 @@ export const ROUTES: readonly Route[] = [
   { resource: 'virtualmachines', subresource: 'stop', kind: 'VirtualMachine', method: 'PUT', answer: stop },
   { resource: 'virtualmachines', subresource: 'restart', kind: 'VirtualMachine', method: 'PUT', answer: restart },
   { resource: 'virtualmachineinstances', subresource: 'console', kind: 'VirtualMachineInstance', method: 'GET', open: openConsole },
+  { resource: 'virtualmachineinstances', subresource: 'vnc', kind: 'VirtualMachineInstance', method: 'GET', open: openScreen },
   { resource: 'virtualmachines', subresource: 'portforward', kind: 'VirtualMachine', method: 'GET', open: openPort, takesRest: true },
   {
     resource: 'virtualmachineinstances',

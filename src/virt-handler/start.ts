@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import { VIRT_HANDLER_CLIENT_NAME } from '../base/node/pki.ts';
 import type { Client } from '../client/client.ts';
+import { connectScreen } from './console/screen.ts';
 import { type Certificates, startConsoleServer } from './console/server.ts';
 import { runHeartbeat } from './heartbeat.ts';
 import { startGuestNetwork } from './network/controller.ts';
@@ -48,6 +49,7 @@ export async function startVirtHandler(options: VirtHandlerOptions): Promise<Vir
     log,
     consoleOf: (key) => domains.consoleOf(key),
     act: (key, action) => domains.act(key, action),
+    connectScreen: (key) => connectScreen(domains.folderOf(key)),
     connectTo: async (key, guestPort) => connectPort({ ...(await network.reach(key, guestPort)), protocol: guestPort.protocol }),
   });
   const stopped = Promise.all([runVmiController({ ...common, domains }), runHeartbeat(common), network.stopped]).then(async () => {

@@ -1,7 +1,7 @@
 /** virtctl: the table of commands. Each is loaded only when it is called, so that the tool starts fast. */
 import { type Application, buildApplication, buildCommand, buildRouteMap, numberParser, text_en } from '@stricli/core';
 import { create, run } from './commands-to-create.ts';
-import { completion, doctor, logs, ls, why } from './commands-to-look.ts';
+import { completion, doctor, logs, ls, vnc, why } from './commands-to-look.ts';
 import { expose, portForward } from './commands-to-reach.ts';
 import type { Context } from './context.ts';
 import { exitCodeOf, renderError } from './failure.ts';
@@ -185,6 +185,7 @@ export function buildVirtctl(): Application<Context> {
       reset,
       softReboot,
       console: console_,
+      vnc,
       portForward,
       expose,
       logs,
@@ -201,7 +202,7 @@ export function buildVirtctl(): Application<Context> {
   return buildApplication(routes, {
     name: 'virtctl',
     scanner: { caseStyle: 'allow-kebab-for-camel', allowArgumentEscapeSequence: true },
-    documentation: { caseStyle: 'convert-camel-to-kebab', useAliasInUsageLine: true },
+    documentation: { caseStyle: 'convert-camel-to-kebab', useAliasInUsageLine: true, onlyRequiredInUsageLine: true },
     localization: {
       text: { ...text_en, exceptionWhileRunningCommand: renderError, commandErrorResult: renderError },
     },

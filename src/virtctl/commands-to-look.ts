@@ -1,7 +1,7 @@
 /** The commands that look and change nothing: definitions only, each is loaded when it is called. */
 import { buildChoiceParser, buildCommand, numberParser } from '@stricli/core';
 import type { Shell } from './commands/completion.ts';
-import { connection, machine, off } from './parameters.ts';
+import { connection, machine, off, text } from './parameters.ts';
 
 export const logs = buildCommand({
   loader: async () => (await import('./commands/logs.ts')).logs,
@@ -86,5 +86,23 @@ export const completion = buildCommand({
       { input: 'zsh', brief: 'in ~/.zshrc: source <(virtctl completion zsh)' },
       { input: 'fish', brief: 'in config.fish: virtctl completion fish | source' },
     ],
+  },
+});
+
+export const vnc = buildCommand({
+  loader: async () => (await import('./commands/vnc.ts')).vnc,
+  parameters: {
+    flags: {
+      ...connection,
+      proxyOnly: off('Only listen, and print the port as JSON; connect a viewer yourself'),
+      address: { ...text, brief: 'Address to listen on', default: '127.0.0.1', placeholder: 'address' },
+      port: { kind: 'parsed', parse: numberParser, brief: 'Port to listen on; 0 takes a free one', default: '0', placeholder: 'port' },
+    },
+    positional: machine,
+    aliases: { n: 'namespace' },
+  },
+  docs: {
+    brief: 'Show the screen of a running machine in a VNC viewer',
+    customUsage: ['my-vm', { input: 'my-vm --proxy-only --port 5900', brief: 'for any viewer: vncviewer 127.0.0.1::5900' }],
   },
 });

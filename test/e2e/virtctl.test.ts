@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { EmbeddedCluster } from './harness.ts';
+
+const PROJECT = resolve(import.meta.dirname, '../..');
 
 test('the commands that make and look at machines, with a real guest', async (t) => {
   await using cluster = await EmbeddedCluster.start();
@@ -54,6 +60,20 @@ test('the commands that make and look at machines, with a real guest', async (t)
     assert.match(printed, /\nguest ready\n/);
     assert.match(await cluster.must('virtctl', ['logs', 'web', '--tail', '1']), /^\S+ login: \n$/);
     assert.equal(printed.includes('\r') || printed.includes('\x1b'), false);
+  });
+
+  await t.test('vnc --proxy-only says where the screen is', async () => {
+    const child = spawn(join(PROJECT, 'bin/virtctl'), ['vnc', 'web', '--proxy-only', '--kubeconfig', join(cluster.home, 'kubeconfig')]);
+    try {
+      const [said] = await once(child.stdout, 'data');
+      const socket = connect(JSON.parse(String(said)).port, '127.0.0.1');
+      const [greeting] = await once(socket, 'data');
+      assert.match(String(greeting), /^RFB 003\.\d{3}\n$/);
+      socket.destroy();
+    } finally {
+      child.kill();
+      await once(child, 'exit');
+    }
   });
 
   await t.test('the log of the cluster is for people', async () => {

@@ -17,7 +17,7 @@ import { type RunStrategy, runStrategyOf, type VirtualMachine } from './virtual-
 import { gracePeriodSecondsOf, isFinal, type VirtualMachineInstance } from './virtual-machine-instance.ts';
 
 export type VmAction = 'start' | 'stop' | 'restart';
-export type VmiAction = 'console' | 'portforward' | 'pause' | 'unpause' | 'reset' | 'softreboot';
+export type VmiAction = 'console' | 'vnc' | 'portforward' | 'pause' | 'unpause' | 'reset' | 'softreboot';
 
 /** A machine, its instance, and what the action was asked for with. */
 export type VmSituation = {
@@ -73,6 +73,10 @@ const VMI_RULES: Readonly<Record<VmiAction, readonly Rule<VirtualMachineInstance
   console: [
     ['BadRequest', 'the instance has no serial console', (vmi) => vmi.spec.domain.devices.autoattachSerialConsole === false],
     ['Conflict', 'the instance has failed', (vmi) => vmi.status?.phase === 'Failed'],
+    ['BadRequest', (vmi) => `the instance is not running but ${vmi.status?.phase ?? 'Pending'}`, (vmi) => vmi.status?.phase !== 'Running'],
+  ],
+  vnc: [
+    ['BadRequest', 'the instance has no screen', (vmi) => vmi.spec.domain.devices.autoattachGraphicsDevice === false],
     ['BadRequest', (vmi) => `the instance is not running but ${vmi.status?.phase ?? 'Pending'}`, (vmi) => vmi.status?.phase !== 'Running'],
   ],
   portforward: [

@@ -31,11 +31,13 @@ export type ConsoleServerOptions = {
   readonly act?: (key: string, action: GuestAction) => Promise<void>;
   /** Connects with a port of that guest; throws when it cannot be reached. */
   readonly connectTo?: (key: string, port: GuestPort) => Promise<PortConnection>;
+  /** Connects with the screen of that guest; throws when it has none. */
+  readonly connectScreen?: (key: string) => Promise<PortConnection>;
 };
 export type ConsoleServer = { readonly port: number; renew(certs: Certificates): void; close(): Promise<void> };
 
 const PATH =
-  /^\/v1\/namespaces\/([a-z0-9-]{1,63})\/virtualmachineinstances\/([a-z0-9.-]{1,253})\/(console|portforward\/([1-9]\d{0,4})(?:\/(tcp|udp))?)$/;
+  /^\/v1\/namespaces\/([a-z0-9-]{1,63})\/virtualmachineinstances\/([a-z0-9.-]{1,253})\/(console|vnc|portforward\/([1-9]\d{0,4})(?:\/(tcp|udp))?)$/;
 const ACTION_PATH = /^\/v1\/namespaces\/([a-z0-9-]{1,63})\/virtualmachineinstances\/([a-z0-9.-]{1,253})\/(\w+)$/;
 const SUBPROTOCOL = 'plain.kubevirt.io';
 const MAX_UNSENT_BYTES = 1024 * 1024;
@@ -99,10 +101,11 @@ async function find(request: IncomingMessage, options: ConsoleServerOptions): Pr
     return { refusal: 'Forbidden', message: `consoles are not for the client ${JSON.stringify(peer.commonName)}` };
   }
   const url = URL.parse(request.url ?? '/', 'https://virt-handler');
-  const [, namespace, name, , port, protocol] = PATH.exec(url?.pathname ?? '') ?? [];
+  const [, namespace, name, what, port, protocol] = PATH.exec(url?.pathname ?? '') ?? [];
   if (!url || namespace === undefined || name === undefined) return { refusal: 'NotFound', message: 'there is nothing at this path' };
   if (port !== undefined)
     return findPort(keyOf({ namespace, name }), { port: Number(port), protocol: protocol === 'udp' ? 'udp' : 'tcp' }, options);
+  if (what === 'vnc') return findScreen(keyOf({ namespace, name }), options);
   const serial = consoleOf(keyOf({ namespace, name }));
   if (!(await serial?.isThere()) || !serial)
     return { refusal: 'NotFound', message: `the guest ${namespace}/${name} has no serial console here` };
@@ -117,6 +120,16 @@ async function findPort(key: string, port: GuestPort, { connectTo }: ConsoleServ
   } catch (error) {
     const refusal = error instanceof ApiError ? error.reason : 'InternalError';
     return { refusal, message: `Cannot connect to port ${port.port} of the guest ${key}: ${messageOf(error)}` };
+  }
+}
+
+async function findScreen(key: string, { connectScreen }: ConsoleServerOptions): Promise<FoundPort | Refusal> {
+  try {
+    const connection = await connectScreen?.(key);
+    return connection ? { connection } : { refusal: 'NotFound', message: 'there is nothing at this path' };
+  } catch (error) {
+    const refusal = error instanceof ApiError ? error.reason : 'InternalError';
+    return { refusal, message: `Cannot connect to the screen of the guest ${key}: ${messageOf(error)}` };
   }
 }
 

@@ -1,6 +1,6 @@
 /** Carries the bytes of one WebSocket to a port of a guest and back. */
 import { createSocket } from 'node:dgram';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { createWebSocketStream, type RawData, type WebSocket } from 'ws';
 import type { Protocol } from './decide-forwards.ts';
 
@@ -25,16 +25,21 @@ function connectTcp({ host, port }: PortTarget): Promise<PortConnection> {
     socket.once('connect', () => {
       socket.off('error', reject).off('timeout', onTimeout).setTimeout(0);
       socket.pause();
-      resolve((webSocket) => {
-        const stream = createWebSocketStream(webSocket);
-        stream.on('error', () => socket.destroy());
-        socket.on('error', () => webSocket.terminate());
-        stream.on('close', () => socket.destroy()); // a WebSocket cannot be half closed
-        stream.pipe(socket);
-        socket.pipe(stream);
-      });
+      resolve(carry(socket));
     });
   });
+}
+
+/** Hands the bytes of a socket to a WebSocket and back, until either ends. */
+export function carry(socket: Socket): PortConnection {
+  return (webSocket) => {
+    const stream = createWebSocketStream(webSocket);
+    stream.on('error', () => socket.destroy());
+    socket.on('error', () => webSocket.terminate());
+    stream.on('close', () => socket.destroy()); // a WebSocket cannot be half closed
+    stream.pipe(socket);
+    socket.pipe(stream);
+  };
 }
 
 function connectUdp({ host, port }: PortTarget): Promise<PortConnection> {

@@ -25,6 +25,8 @@ export type DomainsOptions = {
 type Guest = {
   readonly vmiUid: string | undefined;
   readonly podUid: string;
+  /** Where its sockets are. */
+  readonly folder: string;
   readonly session: DomainSession;
   readonly console: SerialConsole;
   stoppingSince?: number;
@@ -77,6 +79,11 @@ export class Domains {
     await guest.session.act(action);
   }
 
+  /** Where the sockets of a guest that is followed are. */
+  folderOf(key: string): string | undefined {
+    return this.#guests.get(key)?.folder;
+  }
+
   /** The serial console of a guest that is followed. */
   consoleOf(key: string): SerialConsole | undefined {
     return this.#guests.get(key)?.console;
@@ -120,7 +127,7 @@ export class Domains {
       const object = objectOf(key);
       for (const listener of this.#listeners) listener({ type: 'modified', key, object, old: object });
     };
-    return { vmiUid, podUid, session: new DomainSession({ folder, clock, log, onChange }), console: serial };
+    return { vmiUid, podUid, folder, session: new DomainSession({ folder, clock, log, onChange }), console: serial };
   }
 }
 

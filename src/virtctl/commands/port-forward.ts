@@ -1,7 +1,6 @@
 /** Makes ports of a guest reachable on this machine, or (with --stdio) one port on standard input and output, as ssh wants it. */
 import { createSocket, type RemoteInfo } from 'node:dgram';
 import { once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { systemClock } from '../../base/clock.ts';
@@ -10,6 +9,7 @@ import { openWebSocketStream } from '../../client/node/websocket-stream.ts';
 import { type Connection, type ConnectionFlags, connect } from '../connect.ts';
 import type { Context } from '../context.ts';
 import { type ForwardedPort, type ForwardTarget, parsePort, parseTarget } from '../forward/parse.ts';
+import { serveTcp } from '../forward/serve-tcp.ts';
 
 type PortForwardFlags = ConnectionFlags & { readonly stdio: boolean; readonly address: string };
 const QUIET_MS = 2_000;
@@ -66,29 +66,14 @@ type ListenOptions = {
 
 /** Serves until the process ends. A connection that the guest does not take is closed, and said why; the others go on. */
 async function listenTcp({ port, address, open, say }: ListenOptions): Promise<void> {
-  const server = createServer({ pauseOnConnect: true, allowHalfOpen: true }, (socket: Socket) => {
-    socket.on('error', () => socket.destroy());
-    open(port).then(
-      (stream) => join(socket, stream),
-      (error: unknown) => {
-        say(`cannot forward a connection to port ${port.remote}: ${messageOf(error)}`);
-        socket.destroy();
-      },
-    );
+  const served = await serveTcp({
+    address,
+    port: port.local,
+    open: () => open(port),
+    onRefused: (error) => say(`cannot forward a connection to port ${port.remote}: ${messageOf(error)}`),
   });
-  server.listen(port.local, address);
-  await once(server, 'listening');
-  const bound = server.address();
-  say(`forwarding tcp ${address}:${typeof bound === 'object' ? bound?.port : port.local} to ${port.remote}`);
-  await once(server, 'close');
-}
-
-/** Until the guest closes, or the client is gone; that the client has said all is not passed on, because the answer may still come. */
-function join(socket: Socket, stream: Duplex): void {
-  stream.on('error', () => socket.destroy());
-  socket.on('close', () => stream.destroy());
-  socket.pipe(stream, { end: false });
-  stream.pipe(socket);
+  say(`forwarding tcp ${address}:${served.port} to ${port.remote}`);
+  await served.closed;
 }
 
 /** Each sender has a connection of its own, so that answers find their way back. */

@@ -1,0 +1,78 @@
+/** The screen of a guest, as a VNC server on a port of this machine that a viewer connects to. */
+import { spawn } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { join } from 'node:path';
+import { VMIS } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { ApiError, messageOf, UserError } from '../../base/errors.ts';
+import { openWebSocketStream } from '../../client/node/websocket-stream.ts';
+import { type Connection, type ConnectionFlags, connect, machineName } from '../connect.ts';
+import type { Context } from '../context.ts';
+import { serveTcp } from '../forward/serve-tcp.ts';
+
+type VncFlags = ConnectionFlags & { readonly proxyOnly: boolean; readonly address: string; readonly port: number };
+
+/** Viewers that we know how to start, the first that is installed wins. */
+const VIEWERS: readonly (readonly [program: string, target: (address: string, port: number) => string])[] = [
+  ['remote-viewer', (address, port) => `vnc://${address}:${port}`],
+  ['vncviewer', (address, port) => `${address}::${port}`],
+  ['gvncviewer', (address, port) => `${address}::${port}`],
+];
+
+export async function vnc(this: Context, flags: VncFlags, ...words: string[]): Promise<void> {
+  const name = machineName('vnc', words);
+  const connection = connect(this, flags);
+  await mustBeThere(connection, name);
+  const { stdout, stderr, env } = this.process;
+  const viewer = flags.proxyOnly ? undefined : findViewer(env['PATH']);
+  const { port, closed } = await serveTcp({
+    address: flags.address,
+    port: flags.port,
+    open: () => openScreen(connection, name),
+    onRefused: (error) => stderr.write(`cannot show the screen of ${name}: ${messageOf(error)}\n`),
+  });
+  if (!viewer) {
+    stdout.write(`${JSON.stringify({ port })}\n`);
+    await closed;
+    return;
+  }
+  const [program, target] = viewer;
+  await ended(program, target(flags.address, port));
+  this.process.exit();
+}
+
+async function mustBeThere({ client, namespace }: Connection, name: string): Promise<void> {
+  if (!(await client.get(VMIS, { namespace, name })))
+    throw new ApiError('NotFound', `there is no running machine "${name}" in namespace ${namespace}`);
+}
+
+function openScreen({ cluster, namespace }: Connection, name: string) {
+  const path = `/apis/subresources.kubevirt.io/v1/namespaces/${encodeURIComponent(namespace)}/virtualmachineinstances/${encodeURIComponent(name)}/vnc`;
+  return openWebSocketStream({ cluster, path, protocols: ['plain.kubevirt.io'] });
+}
+
+function findViewer(path = '/usr/local/bin:/usr/bin:/bin') {
+  const found = VIEWERS.find(([program]) => path.split(':').some((folder) => folder !== '' && isExecutable(join(folder, program))));
+  if (found) return found;
+  throw new UserError('VIEWER_MISSING', 'there is no VNC viewer on this machine', {
+    why: `none of ${VIEWERS.map(([program]) => program).join(', ')} is on PATH`,
+    fix: 'install one (apt-get install virt-viewer), or add --proxy-only and connect a viewer of your own to the port',
+    exitCode: 7,
+  });
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function ended(program: string, target: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, [target], { stdio: ['ignore', 'ignore', 'inherit'] });
+    child.once('error', reject);
+    child.once('exit', () => resolve());
+  });
+}
