@@ -8,7 +8,12 @@ import type { AdmissionRequest } from '../server-parts.ts';
 import { reviewOf, type Verdict, verdictOf } from './review.ts';
 import type { ClientConfig, Webhook } from './webhook.ts';
 
-export type AskOptions = { readonly resolveService: ResolveService; readonly agent: Agent };
+export type AskOptions = {
+  readonly resolveService: ResolveService;
+  readonly agent: Agent;
+  /** Authorities that were read before: a configuration is read once and asked often. */
+  readonly authorities: WeakMap<ClientConfig, string>;
+};
 
 const DEFAULT_TIMEOUT_SECONDS = 10;
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
@@ -51,12 +56,12 @@ function urlOf({ url, service }: ClientConfig, timeoutSeconds: number): string {
 
 type Post = { readonly url: string; readonly config: ClientConfig; readonly body: string; readonly signal: AbortSignal };
 
-async function post({ url, config, body, signal }: Post, { resolveService, agent }: AskOptions): Promise<unknown> {
+async function post({ url, config, body, signal }: Post, { resolveService, agent, authorities }: AskOptions): Promise<unknown> {
   const send = async (through: Agent): Promise<Response> => {
     const where = await locate(config, resolveService);
     const headers = { 'content-type': 'application/json', accept: 'application/json' };
     const request = new Request(url, { method: 'POST', headers, body, signal });
-    return httpsFetch(request, { ...where, ...trustOf(config), agent: through });
+    return httpsFetch(request, { ...where, ...trustOf(config, authorities), agent: through });
   };
   // The server may have closed a connection that we kept; a webhook may be asked twice, so a new one is worth a try.
   const response = await reached(() => send(agent).catch((error) => (isBroken(error) ? send(new Agent()) : Promise.reject(error))), signal);
@@ -88,10 +93,13 @@ async function locate({ service }: ClientConfig, resolveService: ResolveService)
 }
 
 /** Without a bundle the system's authorities decide; a bundle that is no certificate must not fall back to them. */
-function trustOf({ caBundle }: ClientConfig): { ca?: string } {
-  if (!caBundle) return {};
-  const ca = Buffer.from(caBundle, 'base64').toString('utf8');
+function trustOf(config: ClientConfig, authorities: AskOptions['authorities']): { ca?: string } {
+  if (!config.caBundle) return {};
+  const known = authorities.get(config);
+  if (known !== undefined) return { ca: known };
+  const ca = Buffer.from(config.caBundle, 'base64').toString('utf8');
   new X509Certificate(ca);
+  authorities.set(config, ca);
   return { ca };
 }
 

@@ -6,7 +6,6 @@
  *   dry run, and it may have side effects  400
  *   reinvocationPolicy IfNeeded            asked once more when a later one changed the object
  */
-import type { Agent } from 'node:https';
 import { ApiError, messageOf } from '../../../base/errors.ts';
 import { deepEqual } from '../../../base/json.ts';
 import type { Logger } from '../../../base/log.ts';
@@ -15,7 +14,7 @@ import type { Store } from '../../store/store.ts';
 import type { ResolveService } from '../aggregation/service-proxy.ts';
 import { type AnyObject, storeKey } from '../resource-type.ts';
 import type { Admission, AdmissionRequest } from '../server-parts.ts';
-import { askWebhook } from './ask-webhook.ts';
+import { type AskOptions, askWebhook } from './ask-webhook.ts';
 import { isExempt, WebhookConfigurations } from './configurations.ts';
 import { matchedVersion, type Surroundings } from './match.ts';
 import { patched, type Verdict } from './review.ts';
@@ -41,7 +40,7 @@ export function createAdmission(options: AdmissionOptions): Admission & { close(
   const mutating = new WebhookConfigurations(store, 'mutatingwebhookconfigurations');
   const validating = new WebhookConfigurations(store, 'validatingwebhookconfigurations');
   const agent = keepAliveAgent();
-  const asking = { ...options, agent };
+  const asking: Asking = { ...options, agent, authorities: new WeakMap() };
 
   function concerned(webhooks: readonly Webhook[], request: AdmissionRequest): readonly Matched[] {
     if (webhooks.length === 0 || isExempt(request.type.group) || exemptUsers.includes(request.identity.user)) return [];
@@ -90,7 +89,7 @@ function isReinvoked({ webhook }: Matched): boolean {
   return webhook.reinvocationPolicy === 'IfNeeded';
 }
 
-type Asking = AdmissionOptions & { readonly agent: Agent };
+type Asking = AdmissionOptions & AskOptions;
 /** `left` is the object as this webhook left it. */
 type Turn = { readonly matched: Matched; readonly left: AnyObject };
 

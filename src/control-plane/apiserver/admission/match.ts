@@ -14,12 +14,12 @@ export type Surroundings = {
 
 /** The version in which the webhook is to be asked; undefined when the request does not concern it. */
 export function matchedVersion(webhook: Webhook, request: AdmissionRequest, around: Surroundings): string | undefined {
-  if (!isSelected(webhook, request, around)) return undefined;
-  const { version } = request.type;
   const rules = (webhook.rules ?? []).filter((rule) => concerns(rule, request));
-  if (rules.some((rule) => names(rule.apiVersions, version))) return version;
-  if (webhook.matchPolicy === 'Exact') return undefined;
-  return around.versions.find((other) => rules.some((rule) => names(rule.apiVersions, other)));
+  const isNamed = (version: string): boolean => rules.some((rule) => names(rule.apiVersions, version));
+  if (rules.length === 0 || !isSelected(webhook, request, around)) return undefined;
+  const { version } = request.type;
+  if (isNamed(version)) return version;
+  return webhook.matchPolicy === 'Exact' ? undefined : around.versions.find(isNamed);
 }
 
 function isSelected({ namespaceSelector = {}, objectSelector = {} }: Webhook, request: AdmissionRequest, around: Surroundings): boolean {
