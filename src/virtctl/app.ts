@@ -1,5 +1,6 @@
 /** virtctl: the table of commands. Each is loaded only when it is called, so that the tool starts fast. */
 import { type Application, buildApplication, buildCommand, buildRouteMap, numberParser, text_en } from '@stricli/core';
+import { image } from './commands-for-images.ts';
 import { create, run } from './commands-to-create.ts';
 import { completion, doctor, logs, ls, vnc, why } from './commands-to-look.ts';
 import { expose, portForward } from './commands-to-reach.ts';
@@ -191,6 +192,7 @@ export function buildVirtctl(): Application<Context> {
       logs,
       why,
       create,
+      image,
       doctor,
       backup,
       restore,

@@ -1,32 +1,46 @@
-/** Puts the demo guest that script/bootstrap built into the embedded cluster's image store. */
+/** Puts the guests that tools/guest-image built into the embedded cluster's image store. */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { UserError } from '../../base/errors.ts';
 import { openImageStore } from '../../images/store.ts';
 import type { Context } from '../context.ts';
 
-const REFERENCE = 'localhost/guests/tiny:latest';
+/** The one that script/bootstrap builds; the others are there when somebody has asked for them. */
+const DEMO = 'tiny';
 
-/** Returns a line about what was done. */
+/** Imports the newest build of every guest in the cache; returns a line about what was done. */
 export async function importGuestImages(context: Context): Promise<string> {
   const store = openImageStore(join(context.home, 'images'));
-  const before = store.resolve(REFERENCE)?.digest;
-  const layout = newestLayout(join(context.cache, 'guests'));
-  if (!layout) {
-    if (before) return `${REFERENCE}, was there`;
+  const layouts = newestLayouts(join(context.cache, 'guests'));
+  if (!layouts.has(DEMO) && !store.resolve(referenceTo(DEMO))) {
     throw new UserError('GUEST_IMAGE_MISSING', `the demo guest image is not in ${context.cache}`, {
       why: 'it is built once per machine, from Debian packages',
       fix: 'script/bootstrap',
       exitCode: 3,
     });
   }
-  await store.importLayout(layout, REFERENCE);
-  return `${REFERENCE}, ${store.resolve(REFERENCE)?.digest === before ? 'was there' : 'imported'}`;
+  const lines: string[] = [];
+  for (const name of new Set([DEMO, ...layouts.keys()])) {
+    const reference = referenceTo(name);
+    const before = store.resolve(reference)?.digest;
+    const layout = layouts.get(name);
+    if (layout) await store.importLayout(layout, reference);
+    lines.push(`${reference}, ${store.resolve(reference)?.digest === before ? 'was there' : 'imported'}`);
+  }
+  return lines.join('; ');
 }
 
-function newestLayout(guests: string): string | undefined {
-  if (!existsSync(guests)) return undefined;
-  const layouts = readdirSync(guests).filter((name) => /^tiny-[0-9a-f]+$/.test(name));
-  const ages = layouts.map((name) => ({ path: join(guests, name), builtMs: statSync(join(guests, name)).mtimeMs }));
-  return ages.sort((a, b) => b.builtMs - a.builtMs)[0]?.path;
+function referenceTo(name: string): string {
+  return `localhost/guests/${name}:latest`;
+}
+
+/** The cache has a folder NAME-HASH for each build. */
+function newestLayouts(guests: string): Map<string, string> {
+  if (!existsSync(guests)) return new Map();
+  const builds = readdirSync(guests).flatMap((folder) => {
+    const [, name] = /^([a-z0-9]+)-[0-9a-f]{16}$/.exec(folder) ?? [];
+    const path = join(guests, folder);
+    return name ? [{ name, path, builtMs: statSync(path).mtimeMs }] : [];
+  });
+  return new Map(builds.sort((a, b) => a.builtMs - b.builtMs).map(({ name, path }) => [name, path]));
 }
