@@ -24,6 +24,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'control-plane/garbage-collector': LOOP,
   'control-plane/service-accounts': LOOP,
   'control-plane/volumes': [...LOOP, 'base/node'],
+  'control-plane/services': [...LOOP, 'base/node'],
   'control-plane/kubelet': [...LOOP, 'base/node', 'images'],
   'virt-api': SERVER,
   'virt-controller': LOOP,

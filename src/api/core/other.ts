@@ -17,6 +17,7 @@ export type ServicePort = {
   readonly port: number;
   readonly targetPort?: number | string;
   readonly protocol?: string;
+  readonly nodePort?: number;
 };
 export type Service = KubeObject & {
   readonly kind: 'Service';
@@ -25,6 +26,7 @@ export type Service = KubeObject & {
     readonly ports?: readonly ServicePort[];
     readonly clusterIP?: string;
     readonly type?: string;
+    readonly publishNotReadyAddresses?: boolean;
   };
 };
 export type EndpointSlice = KubeObject & {
@@ -33,8 +35,9 @@ export type EndpointSlice = KubeObject & {
   readonly ports?: readonly { readonly name?: string; readonly port?: number; readonly protocol?: string }[];
   readonly endpoints: readonly {
     readonly addresses: readonly string[];
-    readonly conditions?: { readonly ready?: boolean };
+    readonly conditions?: { readonly ready?: boolean; readonly serving?: boolean; readonly terminating?: boolean };
     readonly nodeName?: string;
+    readonly targetRef?: { readonly kind?: string; readonly namespace?: string; readonly name?: string; readonly uid?: string };
   }[];
 };
 

@@ -20,6 +20,7 @@ import { startVirtHandler } from '../../virt-handler/start.ts';
 import { VERSION } from '../version.ts';
 import { apply, applyManifests } from './apply-manifests.ts';
 import { mirrorPod, publishEndpoint } from './mirror-pods.ts';
+import { publishApiServer, startServiceNetwork } from './network.ts';
 import { requestHeaderTrust } from './request-header-trust.ts';
 import { type Api, INSTALLER } from './start-api.ts';
 
@@ -43,7 +44,7 @@ export async function startComponents(options: ComponentOptions): Promise<{ stop
   const { home, api, pki, clock, log, signal } = options;
   const nodeName = hostname().toLowerCase();
   const admin = api.clientAs(INSTALLER, ['system:masters']);
-  await applyManifests(admin, join(PROJECT, 'deploy'), (object) => withCaBundle(object, pki));
+  await applyManifests(admin, join(PROJECT, 'deploy'), (object) => withoutSelector(withCaBundle(object, pki)));
   await applyManifests(admin, join(import.meta.dirname, 'manifests'), (object) => object);
   await apply(admin, requestHeaderTrust(pki));
 
@@ -73,9 +74,16 @@ export async function startComponents(options: ComponentOptions): Promise<{ stop
     ...as('system:serviceaccount:kube-system:persistent-volume-binder', 'volumes'),
     volumesDir: join(home, 'volumes'),
   });
+  await publishApiServer(admin, options.apiPort);
+  const services = startServiceNetwork({
+    controller: as('system:serviceaccount:kube-system:endpointslice-controller', 'services'),
+    proxy: as('system:kube-proxy', 'service-proxy'),
+    network: options.network,
+  });
   const kubelet = await startKubelet({
     ...as(`system:node:${nodeName}`, 'kubelet'),
     nodeName,
+    apiServerUrl: `https://127.0.0.1:${options.apiPort}`,
     rootDir: join(home, 'kubelet'),
     images: await openImageStore(join(home, 'images')),
     podCidr: POD_CIDR[options.network],
@@ -100,7 +108,17 @@ export async function startComponents(options: ComponentOptions): Promise<{ stop
   await mirrorPod(admin, { component: 'virt-api', port: { name: 'https', number: virtApi.port } }, { nodeName, clock });
   await mirrorPod(admin, { component: 'virt-controller' }, { nodeName, clock });
   return {
-    stopped: Promise.all([...accounts, collector, scheduler, volumes, controller, handler.stopped, kubelet.stopped, virtApi.stopped]),
+    stopped: Promise.all([
+      services,
+      ...accounts,
+      collector,
+      scheduler,
+      volumes,
+      controller,
+      handler.stopped,
+      kubelet.stopped,
+      virtApi.stopped,
+    ]),
   };
 }
 
@@ -128,6 +146,13 @@ function withCaBundle(object: KubeObject, pki: Pki): KubeObject {
   if (kind === 'APIService') return { ...object, spec: { ...spec, caBundle } } as KubeObject;
   if (!webhooks) return object;
   return { ...object, webhooks: webhooks.map((each) => ({ ...each, clientConfig: { ...each.clientConfig, caBundle } })) } as KubeObject;
+}
+
+/** Where our Services are served we say ourselves, before there is a node that a Pod could show it for: webhooks are asked from the first write. */
+function withoutSelector(object: KubeObject): KubeObject {
+  if (object.kind !== 'Service') return object;
+  const { spec } = object as KubeObject & { spec: object };
+  return { ...object, spec: { ...spec, selector: undefined } } as KubeObject;
 }
 
 function groupsOf(user: string): readonly string[] {

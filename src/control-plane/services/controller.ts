@@ -1,0 +1,51 @@
+/** Keeps the EndpointSlices of Services with selectors: which addresses and ports stand behind each. */
+import { ENDPOINT_SLICES, SERVICES } from '../../api/core/other.ts';
+import { PODS, type Pod } from '../../api/core/pod.ts';
+import { type KubeObject, keyOf } from '../../api/meta.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import { matchesLabels, requirementsOf } from '../../base/selectors.ts';
+import { startCache } from '../../client/cache.ts';
+import type { Client } from '../../client/client.ts';
+import { runController } from '../../reconcile/controller.ts';
+import { decideSlices, LABEL_SERVICE_NAME, type ObservedService } from './decide-slices.ts';
+
+export type ServicesOptions = { readonly client: Client; readonly clock: Clock; readonly log: Logger; readonly signal: AbortSignal };
+
+/** Runs until the signal aborts. */
+export function startEndpointSlices(options: ServicesOptions): Promise<void> {
+  const byNamespace = { namespace: ({ metadata }: KubeObject) => [metadata.namespace ?? ''] };
+  const services = startCache({ ...options, resource: SERVICES, indexes: byNamespace });
+  const pods = startCache({ ...options, resource: PODS, indexes: byNamespace });
+  const slices = startCache({ ...options, resource: ENDPOINT_SLICES, indexes: { service: (slice) => serviceOf(slice) } });
+
+  /** The Services that may select this Pod. */
+  function selecting({ metadata }: Pod): string[] {
+    return services
+      .byIndex('namespace', metadata.namespace ?? '')
+      .filter(({ spec }) => matchesLabels(requirementsOf({ matchLabels: spec.selector ?? {} }), metadata.labels ?? {}))
+      .map((service) => keyOf(service.metadata));
+  }
+
+  return runController<ObservedService>({
+    ...options,
+    name: 'endpoint-slice-controller',
+    triggers: [
+      { cache: services, keysOf: ({ metadata }) => [keyOf(metadata)] },
+      { cache: pods, keysOf: (object) => selecting(object as Pod) }, // the cache holds Pods only
+      { cache: slices, keysOf: serviceOf },
+    ],
+    observe: (key) => {
+      const service = services.get(key);
+      if (!service) return undefined;
+      return { service, pods: pods.byIndex('namespace', service.metadata.namespace ?? ''), slices: slices.byIndex('service', key) };
+    },
+    decide: decideSlices,
+    subject: ({ service }) => service,
+  });
+}
+
+function serviceOf({ metadata }: KubeObject): string[] {
+  const name = metadata.labels?.[LABEL_SERVICE_NAME];
+  return name === undefined ? [] : [keyOf({ namespace: metadata.namespace, name })];
+}

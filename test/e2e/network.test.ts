@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { EmbeddedCluster, run } from './harness.ts';
+
+const HELLO = /Hello from a virtual machine/;
+
+test('guests are reached: by port-forward, by Services from other guests, by NodePorts from the host', async (t) => {
+  const areNodePortsFree = await isFree(30_000); // of several clusters on a machine, one has them
+  await using cluster = await EmbeddedCluster.start();
+  const { network } = JSON.parse(readFileSync(join(cluster.home, 'run/embedded.json'), 'utf8'));
+  for (const name of ['server', 'client']) await cluster.must('kubectl', ['apply', '-f', '-'], { input: machine(name) });
+  for (const name of ['server', 'client']) await cluster.until(`vmi/${name}`, '.status.phase', 'Running');
+  await using console = cluster.console('client');
+  await console.expect(/guest ready/);
+  await console.login();
+
+  await t.test('port-forward carries a port of the guest to this machine', async () => {
+    const forward = spawn('bin/virtctl', ['port-forward', 'vm/server', '0:80'], {
+      env: { ...process.env, VIRT_HOME: cluster.home, KUBECONFIG: join(cluster.home, 'kubeconfig') },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    try {
+      const [said] = await once(forward.stderr, 'data');
+      const [, port] = /forwarding tcp 127\.0\.0\.1:(\d+) to 80/.exec(String(said)) ?? [];
+      assert.match(await (await fetch(`http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(20_000) })).text(), HELLO);
+    } finally {
+      forward.kill();
+      await once(forward, 'exit');
+    }
+  });
+
+  await t.test('a port that is not there is refused with a reason', async () => {
+    const { code, stderr } = await cluster.virtctl(['port-forward', '--stdio', 'vmi/nobody', '80']);
+    assert.equal(code !== 0, true);
+    assert.match(stderr, /virtualmachineinstances.kubevirt.io "nobody" not found/);
+  });
+
+  await t.test('a Service has an endpoint, an address for guests and a port for this machine', async (t) => {
+    const said = await cluster.must('virtctl', ['expose', 'vm', 'server', '--name', 'web', '--port', '80', '--type', 'NodePort']);
+    assert.equal(said, 'Service web successfully created for virtualmachine server\n');
+    const podIP = await cluster.field('vmi', 'server', '.status.interfaces[0].ipAddress');
+    if (network === 'host') {
+      t.skip('no namespace here: Services have no addresses');
+      return;
+    }
+    const address = await cluster.field('svc', 'web', '.spec.clusterIP');
+    assert.match(
+      await console.command(`for try in 1 2 3 4 5; do wget -q -O - http://${address}/ && break; sleep 1; done`),
+      HELLO,
+      'a guest reaches the Service',
+    );
+    assert.match(await console.command(`wget -q -O - http://${podIP}/`), HELLO, 'and the other guest itself');
+    if (areNodePortsFree) {
+      const nodePort = await cluster.field('svc', 'web', '.spec.ports[0].nodePort');
+      const { stdout } = await run('curl', ['-s', '-m', '10', `http://127.0.0.1:${nodePort}/`]);
+      assert.match(stdout, HELLO, 'the host reaches the NodePort');
+    }
+  });
+});
+
+function machine(name: string): string {
+  return readFileSync('examples/vm.yaml', 'utf8').replaceAll('hello', name);
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+}
