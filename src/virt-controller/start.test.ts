@@ -1,11 +1,12 @@
 /** Both controllers against the real API server, with the manifests of deploy/ and only the rights these give. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import { EVENTS } from '../api/core/event.ts';
 import { NODES } from '../api/core/node.ts';
 import { PODS, type Pod } from '../api/core/pod.ts';
+import { VMIRSS } from '../api/kubevirt/replica-set.ts';
 import { type VirtualMachine, VMS } from '../api/kubevirt/virtual-machine.ts';
 import { type VirtualMachineInstance, VMIS } from '../api/kubevirt/virtual-machine-instance.ts';
 import { hasCondition, type KubeObject } from '../api/meta.ts';
@@ -15,6 +16,7 @@ import { isApiError } from '../base/errors.ts';
 import { silentLogger } from '../base/log.ts';
 import type { Client } from '../client/client.ts';
 import { startTestServer } from '../control-plane/apiserver/test-server.testing.ts';
+import { tinySpec } from '../testing/builders.ts';
 import { startVirtController } from './start.ts';
 
 const at = { namespace: 'default', name: 'vm-cirros' };
@@ -53,7 +55,8 @@ async function until<T extends KubeObject>(
   throw new Error(`never reached, the last was ${JSON.stringify(last)}`);
 }
 
-test('the machine of the first seed runs, restarts and goes, with the rights of deploy/', { timeout: 60_000 }, async (t) => {
+/** A server with everything in deploy/, and a client with the rights of virt-controller alone; all of it ends with the test. */
+async function installed(t: TestContext): Promise<{ admin: Client; theirs: Client; run: (client: Client) => void }> {
   const { client: admin, clientAs, close } = await startTestServer();
   const stop = new AbortController();
   let stopped: Promise<void> | undefined;
@@ -62,7 +65,6 @@ test('the machine of the first seed runs, restarts and goes, with the rights of 
     await stopped;
     close();
   });
-
   for (const file of readdirSync('deploy/crds')) for (const crd of documents(`deploy/crds/${file}`)) await install(admin, crd);
   for (const file of ['namespace', 'rbac-components', 'rbac-users', 'virt-api']) {
     for (const object of documents(`deploy/${file}.yaml`)) await install(admin, object);
@@ -71,8 +73,16 @@ test('the machine of the first seed runs, restarts and goes, with the rights of 
   const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: USER }];
   const binding = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRoleBinding', metadata: { name: USER }, roleRef, subjects };
   await install(admin, binding);
-  const { client, written } = counting(clientAs(USER));
-  stopped = startVirtController({ client, clock: systemClock, log: silentLogger, signal: stop.signal });
+  const run = (client: Client) => {
+    stopped = startVirtController({ client, clock: systemClock, log: silentLogger, signal: stop.signal });
+  };
+  return { admin, theirs: clientAs(USER), run };
+}
+
+test('the machine of the first seed runs, restarts and goes, with the rights of deploy/', { timeout: 60_000 }, async (t) => {
+  const { admin, theirs, run } = await installed(t);
+  const { client, written } = counting(theirs);
+  run(client);
   const heartbeat = { 'kubevirt.io/heartbeat': timestamp(systemClock.now()) };
   await admin.create(NODES, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1', annotations: heartbeat } });
   const world = toyNode(admin);
@@ -120,6 +130,34 @@ test('the machine of the first seed runs, restarts and goes, with the rights of 
     new Set(['Created virtual machine pod virt-launcher-vm-cirros-*', 'Deleted virtual machine pod virt-launcher-vm-cirros-*']),
   );
   assert.ok(events.every(({ type }) => type === 'Normal'));
+});
+
+test('a replica set is scaled by its subresource, heals and tells its selector, with the rights of deploy/', {
+  timeout: 60_000,
+}, async (t) => {
+  const { admin, theirs, run } = await installed(t);
+  run(theirs);
+  const web = { namespace: 'default', name: 'web' };
+  const labels = { app: 'web' };
+  await admin.create(VMIRSS, {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachineInstanceReplicaSet',
+    metadata: web,
+    spec: { replicas: 2, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: tinySpec } },
+  });
+  const settled = await until(admin, VMIRSS, (set) => set?.status?.replicas === 2);
+  assert.deepEqual([settled?.status?.labelSelector, settled?.status?.readyReplicas], ['app=web', 0]);
+  await admin.patch(VMIRSS, web, { spec: { replicas: 3 } }, { subresource: 'scale' });
+  await until(admin, VMIRSS, (set) => set?.status?.replicas === 3);
+  const { items } = await admin.list(VMIS);
+  const [first] = items;
+  await admin.patch(VMIS, { namespace: 'default', name: first?.metadata.name ?? '' }, { status: { phase: 'Failed' } });
+  await until(admin, VMIS, (vmi) => vmi !== undefined && !items.some(({ metadata }) => metadata.uid === vmi.metadata.uid));
+  await admin.patch(VMIRSS, web, { spec: { replicas: 0 } }, { subresource: 'scale' });
+  await until(admin, VMIRSS, (set) => set?.status?.replicas === 0);
+  const { items: events } = await admin.list(EVENTS, { namespace: 'default' });
+  const told = events.filter(({ involvedObject }) => involvedObject.kind === 'VirtualMachineInstanceReplicaSet');
+  assert.deepEqual([...new Set(told.map(({ reason }) => reason))].toSorted(), ['SuccessfulCreate', 'SuccessfulDelete']);
 });
 
 /** Counts what a client writes, without events. */
