@@ -69,4 +69,10 @@ describe('what can be done to a VM', () => {
     );
     assert.deepEqual(reasons, [undefined, 'BadRequest', 'BadRequest', 'Conflict', 'BadRequest', 'BadRequest']);
   });
+
+  test('the screen is for running instances that have one', () => {
+    const without = { ...vmi('Running'), spec: { domain: { devices: { autoattachGraphicsDevice: false } } } };
+    const reasons = [vmi('Running'), vmi('Scheduled'), without].map((each) => vmiRefusalOf('vnc', each)?.reason);
+    assert.deepEqual(reasons, [undefined, 'BadRequest', 'BadRequest']);
+  });
 });

@@ -6,6 +6,7 @@
  *              not for a VM that an OfflineVirtualMachine keeps: that one holds the wish
  *   restart    only while there is an instance; not for Halted and Once
  *   console    only while the instance runs and has a serial console
+ *   vnc        only while the instance runs and has a screen
  *   portforward  only while the instance runs, is not paused and has a network card
  *   pause, unpause, reset, softreboot  only while the instance runs, and only when they change something
  *

@@ -17,6 +17,7 @@
 import type { Pod } from '../../api/core/pod.ts';
 import { type RunStrategy, runStrategyOf } from '../../api/kubevirt/virtual-machine.ts';
 import { gracePeriodSecondsOf, isFinal } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { refusalOf, type VmSituation } from '../../api/kubevirt/vm-can.ts';
 import { conditionOf, hasCondition, isDeleting } from '../../api/meta.ts';
 import { humanDuration } from '../../base/duration.ts';
 import { decidePlacing } from './decide-placing.ts';
@@ -91,13 +92,13 @@ function nodeLost({ name, vmi, nodes, now }: Observed): Answer | undefined {
   );
 }
 
-function qemuSilent({ name, vmi }: Observed): Answer | undefined {
+function qemuSilent({ name, vm, vmi }: Observed): Answer | undefined {
   const condition = conditionOf(vmi?.status?.conditions, 'Unresponsive');
   if (condition?.status !== 'True') return undefined;
   return blocked(
     `QEMU of ${name} hangs`,
     [`condition Unresponsive since ${condition.lastTransitionTime}: ${condition.reason}, ${condition.message}`],
-    `virtctl restart ${name} --force --grace-period 0`,
+    vm ? `virtctl restart ${name} --force --grace-period 0` : `kubectl delete vmi ${name}, which cuts it off after its grace period`,
   );
 }
 
@@ -214,8 +215,14 @@ function crashLoop(observed: Observed): Answer | undefined {
   return blocked(
     `${name} fails to start again and again`,
     [`${failure.consecutiveFailCount} failures in a row; ${next}`, ...lastShutdown(observed), ...lastWarnings(observed)],
-    `mend the cause above; virtctl start ${name} tries at once`,
+    `mend the cause above; ${tryAtOnce(name, { vm, ...(vmi && { vmi }) })} tries at once`,
   );
+}
+
+/** What starts a machine now depends on its run strategy, and on whether its last instance is still there. */
+function tryAtOnce(name: string, situation: VmSituation): string {
+  if (!refusalOf('start', situation)) return `virtctl start ${name}`;
+  return refusalOf('restart', situation) ? `virtctl stop ${name} and then virtctl start ${name}` : `virtctl restart ${name}`;
 }
 
 function mayStart(strategy: RunStrategy): boolean {
