@@ -6,6 +6,7 @@ import { webHeaders } from '../../base/node/web-bridge.ts';
 import type { Store } from '../store/store.ts';
 import { authorize } from './access/authorize.ts';
 import { impersonated } from './access/impersonate.ts';
+import { assertNodeMayRead } from './access/node-restriction.ts';
 import { attributesOf } from './access/request-attributes.ts';
 import { RuleIndex } from './access/rule-index.ts';
 import { ServiceAccountTokens } from './access/service-account-tokens.ts';
@@ -110,7 +111,9 @@ type Routes = { readonly parts: ServerParts; readonly aggregated: AggregatedApis
 /** Who may, before what is there: a stranger learns nothing from the difference. */
 async function answer({ parts, aggregated, others }: Routes, request: Request, identity: Identity): Promise<Response> {
   const url = new URL(request.url);
-  authorize(parts.rules, identity, attributesOf(request.method, url));
+  const attributes = attributesOf(request.method, url);
+  authorize(parts.rules, identity, attributes);
+  assertNodeMayRead(parts.store, identity, attributes);
   const path = parseResourcePath(url.pathname);
   if (!path) return answerNonResource(others, request, { url, identity });
   const verb = verbOf(request.method, path, url.searchParams);

@@ -72,7 +72,8 @@ const NODE_RULES = [
   { apiGroups: [''], resources: ['nodes/status', 'pods/status'], verbs: ['update', 'patch'] },
   rule('', 'pods', [...READ, 'create', 'delete']),
   { apiGroups: [''], resources: ['pods/eviction', 'serviceaccounts/token'], verbs: ['create'] },
-  rule('', 'configmaps secrets persistentvolumeclaims persistentvolumes', READ),
+  rule('', 'configmaps secrets', ['get']),
+  rule('', 'persistentvolumeclaims persistentvolumes', READ),
   ...EVENT_RULES,
   rule('coordination.k8s.io', 'leases', ['get', 'create', 'update', 'patch', 'delete']),
   rule('node.k8s.io', 'runtimeclasses', READ),
@@ -169,11 +170,6 @@ const CONTROLLERS: Readonly<Record<string, readonly PolicyRule[]>> = {
     { apiGroups: [''], resources: ['nodes/status', 'pods/status'], verbs: ['patch', 'update'] },
     rule('', 'pods', [...READ, 'delete']),
     rule('coordination.k8s.io', 'leases', READ),
-    ...EVENT_RULES,
-  ],
-  'resourcequota-controller': [
-    { apiGroups: ['*'], resources: ['*'], verbs: ['list', 'watch'] },
-    { apiGroups: [''], resources: ['resourcequotas/status'], verbs: ['update', 'patch'] },
     ...EVENT_RULES,
   ],
 };

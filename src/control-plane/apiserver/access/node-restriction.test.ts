@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NODES } from '../../../api/core/node.ts';
-import { LEASES } from '../../../api/core/other.ts';
+import { CONFIG_MAPS, LEASES, SECRETS } from '../../../api/core/other.ts';
 import { PODS } from '../../../api/core/pod.ts';
+import type { Resource } from '../../../api/resource.ts';
 import { startTestServer } from '../test-server.testing.ts';
 import { outcome } from './rights.testing.ts';
 
@@ -40,4 +41,32 @@ test('a node writes its own Node, lease and Pods, and those of no other', async 
   ];
   for (const message of await Promise.all(refused.map(outcome))) assert.match(message, /is forbidden: node "n1" /);
   assert.equal(await outcome(node.delete(PODS, pod('n1'))), 'ok');
+});
+
+test('a node reads the Secrets and ConfigMaps that its Pods mount, and no others', async (t) => {
+  const { client, clientAs, close } = await startTestServer();
+  t.after(close);
+  for (const name of ['mine', 'theirs', 'nobodys']) {
+    await client.create(SECRETS, { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace: 'default' } });
+    await client.create(CONFIG_MAPS, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' } });
+  }
+  for (const [nodeName, name] of [
+    ['n1', 'mine'],
+    ['n2', 'theirs'],
+  ] as const) {
+    const volumes = [
+      { name: 's', secret: { secretName: name } },
+      { name: 'c', projected: { sources: [{ configMap: { name } }] } },
+    ];
+    const spec = { nodeName, containers: [{ name: 'c', image: 'i' }], volumes };
+    await client.create(PODS, { apiVersion: 'v1', kind: 'Pod', metadata: { name: nodeName, namespace: 'default' }, spec });
+  }
+  const node = clientAs('system:node:n1', ['system:nodes']);
+  for (const resource of [SECRETS, CONFIG_MAPS] as Resource[]) {
+    assert.equal(await outcome(node.get(resource, { namespace: 'default', name: 'mine' })), 'ok');
+    for (const name of ['theirs', 'nobodys']) {
+      assert.match(await outcome(node.get(resource, { namespace: 'default', name })), /no relationship found between node "n1"/);
+    }
+    assert.match(await outcome(node.list(resource)), /forbidden/);
+  }
 });

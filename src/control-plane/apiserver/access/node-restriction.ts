@@ -1,19 +1,23 @@
 /**
- * What a role cannot say: a node may write only what is its own. All nodes hold the same role; here their name counts.
+ * What a role cannot say: a node has only to do with what is its own. All nodes hold the same role; here their name counts.
  *
- *   nodes                    its own
- *   leases                   the one of its name in kube-node-lease
- *   Pods                     those it runs; of new ones only mirrors of what it runs anyway
+ *   Secrets, ConfigMaps      read those that a Pod it runs names
+ *   nodes                    write its own
+ *   leases                   write the one of its name in kube-node-lease
+ *   Pods                     write those it runs; of new ones only mirrors of what it runs anyway
  *   service account tokens   bound to a Pod that it runs (see subresources/token.ts)
  */
 import type { Pod } from '../../../api/core/pod.ts';
+import type { Store } from '../../store/store.ts';
 import { forbidden } from '../api-errors.ts';
 import type { AnyObject } from '../resource-type.ts';
 import type { AdmissionRequest } from '../server-parts.ts';
 import type { Identity } from '../transport/identity.ts';
+import type { Attributes } from './policy-rule.ts';
 
 const NODES_GROUP = 'system:nodes';
 const NODE_USER = 'system:node:';
+const MOUNTED: readonly string[] = ['secrets', 'configmaps'];
 const MIRROR = 'kubernetes.io/config.mirror';
 
 /** The node that makes the request, undefined when it is not a node. */
@@ -28,6 +32,22 @@ export function assertOwnOfNode(request: AdmissionRequest): void {
   const { type, name } = request;
   const refusal = REFUSALS[`${type.group}/${type.plural}`]?.(request, node);
   if (refusal) throw forbidden(type, name, `node "${node}" ${refusal}`);
+}
+
+/** Throws Forbidden when a node reads what none of its Pods has to do with. */
+export function assertNodeMayRead(store: Store, identity: Identity, attributes: Attributes): void {
+  const node = nodeOf(identity);
+  if (node === undefined || attributes.type === 'path' || attributes.group !== '' || !MOUNTED.includes(attributes.resource)) return;
+  const { resource, group, namespace, name } = attributes;
+  const pods = name === undefined ? [] : store.list(`core/pods/${namespace ?? ''}/`).map(({ value }) => value as unknown as Pod); // checked by the schema
+  if (pods.some(({ spec }) => spec.nodeName === node && mentions(spec, name))) return;
+  throw forbidden({ plural: resource, group }, name, `no relationship found between node "${node}" and this object`);
+}
+
+/** By any field: volumes, variables and pull secrets all name what they want, and a Pod could mount whatever it mentions. */
+function mentions(value: unknown, name: string | undefined): boolean {
+  if (typeof value === 'string') return value === name;
+  return typeof value === 'object' && value !== null && Object.values(value).some((each) => mentions(each, name));
 }
 
 type Refusal = (request: AdmissionRequest, node: string) => string | undefined;

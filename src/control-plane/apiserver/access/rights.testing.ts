@@ -11,7 +11,7 @@ function rbac(plural: string, kind: string, isNamespaced: boolean): Resource<Kub
   return { group: GROUP, version: 'v1', plural, kind, isNamespaced };
 }
 export const ROLES = rbac('roles', 'Role', true);
-export const ROLE_BINDINGS = rbac('rolebindings', 'RoleBinding', true);
+const ROLE_BINDINGS = rbac('rolebindings', 'RoleBinding', true);
 export const CLUSTER_ROLES = rbac('clusterroles', 'ClusterRole', false);
 export const CLUSTER_ROLE_BINDINGS = rbac('clusterrolebindings', 'ClusterRoleBinding', false);
 

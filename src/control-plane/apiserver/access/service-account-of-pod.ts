@@ -41,11 +41,14 @@ async function find(store: Store, key: string, signal: AbortSignal): Promise<Any
   const found = read();
   if (found) return found;
   const { promise, resolve } = Promise.withResolvers<void>();
-  const enough = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]);
-  enough.addEventListener('abort', () => resolve(), { once: true });
-  const stop = store.watch(key, store.revision, () => resolve());
+  const patience = setTimeout(resolve, PATIENCE_MS);
+  const leave = () => resolve();
+  signal.addEventListener('abort', leave, { once: true });
+  const stop = store.watch(key, store.revision, leave);
   await promise;
   stop();
+  clearTimeout(patience);
+  signal.removeEventListener('abort', leave);
   return read();
 }
 
