@@ -44,7 +44,7 @@ export function reviewOf(request: AdmissionRequest, { uid, version }: { uid: str
 }
 
 /** The same object under another version of its kind: all versions of a custom kind have one shape. */
-export function inVersion<T extends AnyObject | undefined>(object: T, group: string, version: string): T {
+function inVersion<T extends AnyObject | undefined>(object: T, group: string, version: string): T {
   const apiVersion = group === '' ? version : `${group}/${version}`;
   return object === undefined || object.apiVersion === apiVersion ? object : { ...object, apiVersion };
 }
