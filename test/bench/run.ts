@@ -1,6 +1,7 @@
 /** `npm run bench -- NAME`: a table for people, then one line of JSON with every figure. */
 const BENCHMARKS: Record<string, () => Promise<{ benchmark: () => Promise<void> }>> = {
   admission: () => import('./admission.ts'),
+  apiserver: () => import('./apiserver.ts'),
   start: () => import('./start.ts'),
   cli: () => import('./cli.ts'),
 };
