@@ -20,7 +20,7 @@ test('guests are reached: by port-forward, by Services from other guests, by Nod
   await console.login();
 
   await t.test('port-forward carries a port of the guest to this machine', async () => {
-    const forward = spawn('bin/virtctl', ['port-forward', 'vm/server', '0:80'], {
+    const forward = spawn(join('bin', 'virtctl'), ['port-forward', 'vm/server', '0:80'], {
       env: { ...process.env, VIRT_HOME: cluster.home, KUBECONFIG: join(cluster.home, 'kubeconfig') },
       stdio: ['ignore', 'ignore', 'pipe'],
     });

@@ -28,6 +28,8 @@ export async function startServiceProxy(options: ServiceProxyOptions): Promise<v
   const slices = startCache({ ...options, resource: ENDPOINT_SLICES, indexes: { service: serviceOf } });
   const open = new Map<string, Open>();
   const sockets = new Set<Socket>();
+  /** Addresses that somebody else listens at. */
+  const busy = new Set<string>();
   let isDirty = false;
 
   function update(): void {
@@ -57,10 +59,14 @@ export async function startServiceProxy(options: ServiceProxyOptions): Promise<v
       passOn(socket, inTurn(entry));
     });
     entry.server.on('error', (error) => {
-      log.warn('cannot serve a Service, trying again', { address: key, error });
-      if (open.get(key) === entry) open.delete(key);
-      void clock.sleep(RETRY_MS, signal).then(wake);
+      if (!busy.has(key)) log.warn('cannot serve a Service, trying again', { address: key, error }); // once, not at every try
+      busy.add(key);
+      void clock.sleep(RETRY_MS, signal).then(() => {
+        if (open.get(key) === entry) open.delete(key);
+        wake();
+      });
     });
+    entry.server.on('listening', () => busy.delete(key));
     open.set(key, entry);
     entry.server.listen(port, host);
   }

@@ -31,7 +31,7 @@ export function mayOpen(vmi: VirtualMachineInstance, port: GuestPort): boolean {
 }
 
 /** The guest has a card on the network of its Pod. */
-export function hasUserNetwork({ spec }: VirtualMachineInstance): boolean {
+function hasUserNetwork({ spec }: VirtualMachineInstance): boolean {
   const { interfaces, autoattachPodInterface } = spec.domain.devices;
   return Boolean(interfaces?.length) || (!spec.networks?.length && autoattachPodInterface !== false);
 }
