@@ -21,3 +21,5 @@ export const COMPUTE_CONTAINER = 'compute';
 export const INSTALL_NAMESPACE = 'kubevirt';
 /** On the record of what a VM was at its start, so that we need not look at the records of other controllers. */
 export const LABEL_VM_REVISION = 'kubevirt.io/vm-revision';
+/** A virt-handler that was not heard of for longer is lost: five beats. */
+export const HEARTBEAT_STALE_AFTER_MS = 5 * 60_000;
