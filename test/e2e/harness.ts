@@ -41,8 +41,13 @@ export class EmbeddedCluster implements AsyncDisposable {
   /** A cluster that is up, without the demo machine. */
   static async start(): Promise<EmbeddedCluster> {
     const cluster = new EmbeddedCluster();
-    await cluster.must('virtctl', ['up']);
-    return cluster;
+    try {
+      await cluster.must('virtctl', ['up']);
+      return cluster;
+    } catch (error) {
+      await cluster[Symbol.asyncDispose]().catch(() => {}); // why it did not start is what the test has to say
+      throw error;
+    }
   }
 
   virtctl(args: readonly string[], options: RunOptions = {}): Promise<Result> {
