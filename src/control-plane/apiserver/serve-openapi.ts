@@ -95,8 +95,8 @@ export class OpenApiDocuments {
   }
 }
 
-function openApiResource({ group, version, kind, plural, isNamespaced, schema, isBuiltIn }: ResourceType): OpenApiResource[] {
-  return [{ group, version, kind, plural, namespaced: isNamespaced, schema: schema ?? { type: 'object' }, isBuiltIn }];
+function openApiResource({ group, version, kind, plural, isNamespaced, schema, isBuiltIn, subresources }: ResourceType): OpenApiResource[] {
+  return [{ group, version, kind, plural, namespaced: isNamespaced, schema: schema ?? { type: 'object' }, isBuiltIn, subresources }];
 }
 
 function documentOf(value: JsonObject): Document {

@@ -10,6 +10,7 @@ const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 export const STATUS = `${META}.Status`;
 export const DELETE_OPTIONS = `${META}.DeleteOptions`;
 export const PATCH = `${META}.Patch`;
+export const SCALE = 'io.k8s.api.autoscaling.v1.Scale';
 const LIST_META = `${META}.ListMeta`;
 /** Parts of a node that hold other nodes, and parts that are ours alone. */
 const NOT_COPIED = new Set([
@@ -36,6 +37,7 @@ export function componentSchemas(resources: readonly OpenApiResource[]): JsonObj
       'x-kubernetes-group-version-kind': [{ group, version, kind }],
     };
     result[`${name}List`] = listSchema(resource);
+    if (resource.subresources.includes('scale')) waiting.add(SCALE);
   }
   // A Set yields what is added while it is walked.
   for (const name of waiting) result[name] ??= bodyOf(definitionOf(name), waiting);

@@ -24,6 +24,7 @@ const pod: OpenApiResource = {
   kind: 'Pod',
   plural: 'pods',
   namespaced: true,
+  subresources: ['status', 'scale'],
   isBuiltIn: true,
   schema: builtInSchema('', 'v1', 'Pod')!,
 };
@@ -34,6 +35,7 @@ const widget: OpenApiResource = {
   kind: 'Widget',
   plural: 'widgets',
   namespaced: true,
+  subresources: ['status', 'scale'],
   isBuiltIn: false,
   schema: { type: 'object', properties: { spec: { type: 'object', properties: { size } } } },
 };

@@ -12,6 +12,7 @@ const widget: OpenApiResource = {
   kind: 'Widget',
   plural: 'widgets',
   namespaced: true,
+  subresources: ['status', 'scale'],
   isBuiltIn: false,
   schema: {
     type: 'object',
@@ -35,6 +36,7 @@ const pod: OpenApiResource = {
   kind: 'Pod',
   plural: 'pods',
   namespaced: true,
+  subresources: ['status', 'scale'],
   isBuiltIn: true,
   schema: builtInSchema('', 'v1', 'Pod')!,
 };
@@ -116,4 +118,15 @@ test('the protobuf form holds the same definitions', () => {
   );
   const metadata = messagesAt(properties[3]!, 2)[0]!;
   assert.deepEqual(textsAt(metadata, 1), ['#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta']);
+});
+
+test('status has the shape of the whole, scale is a kind of its own', () => {
+  const { paths, components } = openApiV3Document('apis/example.com/v1', [widget]) as {
+    paths: Record<string, Record<string, Record<string, unknown>>>;
+    components: { schemas: Record<string, unknown> };
+  };
+  const at = (end: string) => Object.entries(paths).find(([path]) => path.endsWith(end))?.[1]?.['put'];
+  assert.deepEqual((at('/{name}/status')?.['x-kubernetes-group-version-kind'] as { kind: string }).kind, 'Widget');
+  assert.deepEqual(at('/{name}/scale')?.['x-kubernetes-group-version-kind'], { group: 'autoscaling', version: 'v1', kind: 'Scale' });
+  assert.ok(components.schemas['io.k8s.api.autoscaling.v1.Scale']);
 });

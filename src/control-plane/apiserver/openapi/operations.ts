@@ -1,6 +1,6 @@
 /** The paths of a resource: which verb is where, with which parameters and bodies. kubectl decides from these what the server can do. */
 import type { JsonObject } from '../../../base/json.ts';
-import { DELETE_OPTIONS, PATCH, refTo, STATUS, schemaName } from './components.ts';
+import { DELETE_OPTIONS, PATCH, refTo, SCALE, STATUS, schemaName } from './components.ts';
 import type { OpenApiResource } from './resource.ts';
 
 const query = (name: string, type: 'string' | 'boolean' | 'integer' = 'string'): JsonObject => ({ name, in: 'query', schema: { type } });
@@ -24,6 +24,9 @@ const PATCH_TYPES = ['application/apply-patch+yaml', 'application/json-patch+jso
 const STRATEGIC = 'application/strategic-merge-patch+json';
 const BODY_TYPES = ['application/json', 'application/yaml'];
 
+const SCALE_KIND = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
+type Gvk = { readonly group: string; readonly version: string; readonly kind: string };
+
 /** The paths of one resource, each with its operations. */
 export function pathsOf(resource: OpenApiResource): JsonObject {
   const { group, version, plural, namespaced } = resource;
@@ -34,7 +37,36 @@ export function pathsOf(resource: OpenApiResource): JsonObject {
     ...(namespaced && { [`${root}/${plural}`]: { get: listOperation(resource, 'ForAllNamespaces') } }),
     [base]: { ...collectionOperations(resource), parameters: where },
     [`${base}/{name}`]: { ...itemOperations(resource), parameters: [...where, path('name')] },
+    ...Object.fromEntries(
+      Object.entries(subresourceOperations(resource)).map(([name, operations]) => [
+        `${base}/{name}/${name}`,
+        { ...operations, parameters: [...where, path('name')] },
+      ]),
+    ),
   };
+}
+
+/** Reading and writing the status, which has the shape of the whole, and the scale, which is a kind of its own. */
+function subresourceOperations(resource: OpenApiResource): Record<string, JsonObject> {
+  const own = refTo(schemaName(resource));
+  const parts = [
+    { name: 'status', schema: own, kind: resource, word: 'Status' },
+    { name: 'scale', schema: refTo(SCALE), kind: SCALE_KIND, word: 'Scale' },
+  ].filter(({ name }) => resource.subresources.includes(name));
+  return Object.fromEntries(parts.map(({ name, schema, kind, word }) => [name, partOperations(resource, { schema, kind, word })]));
+}
+
+type Part = { readonly schema: JsonObject; readonly kind: Gvk; readonly word: string };
+
+function partOperations(resource: OpenApiResource, { schema, kind, word }: Part): JsonObject {
+  const { get, put, patch } = itemOperations(resource, schema) as Record<'get' | 'put' | 'patch', JsonObject>; // made just below
+  const gvk = { group: kind.group, version: kind.version, kind: kind.kind };
+  const named = (operation: JsonObject) => ({
+    ...operation,
+    operationId: `${operation['operationId']}${word}`,
+    'x-kubernetes-group-version-kind': gvk,
+  });
+  return { get: named(get), put: named(put), patch: named(patch) };
 }
 
 function collectionOperations(resource: OpenApiResource): JsonObject {
@@ -52,8 +84,7 @@ function collectionOperations(resource: OpenApiResource): JsonObject {
   };
 }
 
-function itemOperations(resource: OpenApiResource): JsonObject {
-  const own = refTo(schemaName(resource));
+function itemOperations(resource: OpenApiResource, own = refTo(schemaName(resource))): JsonObject {
   const patchTypes = resource.isBuiltIn ? [...PATCH_TYPES, STRATEGIC] : PATCH_TYPES;
   return {
     get: operation(resource, { verb: 'read', action: 'get', parameters: [query('resourceVersion')], answer: own }),

@@ -8,6 +8,8 @@ export type OpenApiResource = {
   readonly plural: string;
   readonly namespaced: boolean;
   readonly schema: Schema;
+  /** Those among `status` and `scale` that it has. */
+  readonly subresources: readonly string[];
   /** Built-in kinds take strategic merge patches, CRDs never do: kubectl picks the patch type from the document. */
   readonly isBuiltIn: boolean;
 };
