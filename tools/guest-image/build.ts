@@ -1,6 +1,7 @@
 /**
- * Builds the demo guest `localhost/guests/tiny` as a containerDisk: an OCI layout in the cache folder, made from Debian's kernel
- * and busybox. Prints the folder. The result is kept by a hash of everything that goes into it from here, so a second run does nothing.
+ * Builds a guest (`tiny` when none is named) as a containerDisk `localhost/guests/NAME`: an OCI layout in the cache folder, made from
+ * Debian's kernel and busybox. Prints the folder. The result is kept by a hash of everything that goes into it from here, so a second run
+ * does nothing.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -10,15 +11,14 @@ import { UserError } from '../../src/base/errors.ts';
 import { cacheFolder } from '../../src/base/node/folders.ts';
 import { writeImage } from '../../src/images/write-image.ts';
 import { writeBootDisk } from './disk.ts';
+import { DISK_TOOLS, GUESTS, type Guest } from './guests.ts';
 import { buildInitramfs } from './initramfs.ts';
 import { unpackPackages } from './packages.ts';
 
-const REFERENCE = 'localhost/guests/tiny:latest';
-const PACKAGES = ['linux-image-cloud-amd64', 'busybox-static', 'syslinux', 'syslinux-common', 'mtools', 'dosfstools'];
 const here = import.meta.dirname;
 
 try {
-  console.log(await ensureGuestImage());
+  console.log(await ensureGuestImage(guestNamed(process.argv[2] ?? 'tiny')));
 } catch (error) {
   if (!(error instanceof UserError)) throw error;
   console.error(
@@ -29,31 +29,39 @@ try {
   process.exitCode = error.exitCode;
 }
 
-async function ensureGuestImage(): Promise<string> {
+function guestNamed(name: string): Guest {
+  const found = GUESTS.find((guest) => guest.name === name);
+  if (found) return found;
+  const names = GUESTS.map((guest) => guest.name).join(', ');
+  throw new UserError('USAGE', `there is no guest ${JSON.stringify(name)}`, { fix: `take one of ${names}`, exitCode: 2 });
+}
+
+async function ensureGuestImage(guest: Guest): Promise<string> {
   const guests = join(cacheFolder(), 'guests');
-  const layout = join(guests, `tiny-${hashOfSources().slice(0, 16)}`);
+  const layout = join(guests, `${guest.name}-${hashOfSources().slice(0, 16)}`);
   if (existsSync(layout)) return layout;
   mkdirSync(guests, { recursive: true });
   const workDir = mkdtempSync(join(guests, 'build-'));
   try {
-    renameSync(await build(workDir), layout);
+    renameSync(await build(guest, workDir), layout);
   } finally {
     rmSync(workDir, { recursive: true, force: true });
   }
   return layout;
 }
 
-async function build(workDir: string): Promise<string> {
+async function build({ name, packages, architecture, drivers, overlay }: Guest, workDir: string): Promise<string> {
   const packagesDir = join(workDir, 'packages');
-  unpackPackages({ names: PACKAGES, workDir, into: packagesDir });
+  unpackPackages({ names: [...packages, ...DISK_TOOLS], architecture, workDir, into: packagesDir });
   const applets = execFileSync(join(packagesDir, 'bin/busybox'), ['--list'], { encoding: 'utf8' }).trim().split('\n');
   const kernel = readdirSync(join(packagesDir, 'boot')).find((name) => name.startsWith('vmlinuz-'));
   if (!kernel) throw new Error('the kernel package has no /boot/vmlinuz-*');
-  const initramfs = buildInitramfs({ packagesDir, rootDir: join(here, 'root'), applets });
+  const rootDirs = ['root', ...(overlay ? [overlay] : [])].map((folder) => join(here, folder));
+  const initramfs = buildInitramfs({ packagesDir, rootDirs, applets, drivers });
   const disk = join(workDir, 'disk.img');
   writeBootDisk({ packagesDir, kernel: join(packagesDir, 'boot', kernel), initramfs, workDir, disk });
   const layout = join(workDir, 'layout');
-  await writeImage({ dir: layout, reference: REFERENCE, files: [{ path: disk, name: 'disk/disk.img' }] });
+  await writeImage({ dir: layout, reference: `localhost/guests/${name}:latest`, files: [{ path: disk, name: 'disk/disk.img' }] });
   return layout;
 }
 

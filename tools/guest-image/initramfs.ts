@@ -21,16 +21,17 @@ const DRIVERS = [
 ];
 const FOLDERS = ['bin', 'sbin', 'usr', 'usr/bin', 'usr/sbin', 'etc', 'proc', 'sys', 'dev', 'run', 'tmp', 'root', 'modules', 'var'];
 
-/** The initramfs made from unpacked Debian packages (`packagesDir`) and our own files (`rootDir`). */
-export function buildInitramfs({
-  packagesDir,
-  rootDir,
-  applets,
-}: {
-  packagesDir: string;
-  rootDir: string;
-  applets: readonly string[];
-}): Buffer {
+export type InitramfsInput = {
+  readonly packagesDir: string;
+  /** Our own files; a later folder replaces what an earlier one has. */
+  readonly rootDirs: readonly string[];
+  readonly applets: readonly string[];
+  /** Drivers beside those that every guest has. */
+  readonly drivers: readonly string[];
+};
+
+/** The initramfs made from unpacked Debian packages and our own files. */
+export function buildInitramfs({ packagesDir, rootDirs, applets, drivers }: InitramfsInput): Buffer {
   const entries = new Map<string, CpioEntry>();
   const add = (entry: CpioEntry) => entries.set(entry.name, entry);
   for (const folder of FOLDERS) add({ name: folder, mode: MODE_DIRECTORY | 0o755, data: Buffer.alloc(0) });
@@ -41,26 +42,31 @@ export function buildInitramfs({
   for (const applet of ['init', 'getty', 'reboot'])
     add({ name: `sbin/${applet}`, mode: MODE_LINK | 0o777, data: Buffer.from('/bin/busybox') });
   entries.delete('bin/poweroff'); // ours, under sbin, is quicker
-  const { list, files } = collectModules(join(packagesDir, 'lib/modules'));
+  const { list, files } = collectModules(join(packagesDir, 'lib/modules'), [...DRIVERS, ...drivers]);
   for (const file of files) add({ name: `modules/${basename(file)}`, mode: MODE_FILE | 0o644, data: readFileSync(file) });
   add({ name: 'etc/modules.list', mode: MODE_FILE | 0o644, data: Buffer.from(list) });
-  for (const path of readdirSync(rootDir, { recursive: true, encoding: 'utf8' }).sort()) {
-    const info = statSync(join(rootDir, path));
-    if (info.isDirectory()) add({ name: path, mode: MODE_DIRECTORY | 0o755, data: Buffer.alloc(0) });
-    else add({ name: path, mode: MODE_FILE | (info.mode & 0o111 ? 0o755 : 0o644), data: readFileSync(join(rootDir, path)) });
-  }
-  add({ name: 'etc/shadow', mode: MODE_FILE | 0o600, data: readFileSync(join(rootDir, 'etc/shadow')) });
+  for (const rootDir of rootDirs) for (const entry of ownFiles(rootDir)) add(entry);
   return writeCpio([...entries.values()]);
 }
 
+function ownFiles(rootDir: string): CpioEntry[] {
+  const paths = readdirSync(rootDir, { recursive: true, encoding: 'utf8' }).sort();
+  return paths.map((name) => {
+    const info = statSync(join(rootDir, name));
+    if (info.isDirectory()) return { name, mode: MODE_DIRECTORY | 0o755, data: Buffer.alloc(0) };
+    const permissions = name === 'etc/shadow' ? 0o600 : info.mode & 0o111 ? 0o755 : 0o644;
+    return { name, mode: MODE_FILE | permissions, data: readFileSync(join(rootDir, name)) };
+  });
+}
+
 /** For each driver a line with the files to load, dependencies first; and the set of all those files. */
-function collectModules(modulesDir: string): { list: string; files: string[] } {
+function collectModules(modulesDir: string, drivers: readonly string[]): { list: string; files: string[] } {
   const byName = new Map<string, string>();
   for (const path of readdirSync(modulesDir, { recursive: true, encoding: 'utf8' })) {
     if (path.endsWith('.ko')) byName.set(canonical(basename(path, '.ko')), join(modulesDir, path));
   }
   const files = new Set<string>();
-  const lines = DRIVERS.map((driver) => {
+  const lines = drivers.map((driver) => {
     const needed = withDependencies(driver, byName);
     for (const file of needed) files.add(file);
     return [driver, ...needed.map((file) => basename(file))].join(' ');

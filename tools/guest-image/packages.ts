@@ -4,10 +4,18 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { UserError } from '../../src/base/errors.ts';
 
+export type PackagesInput = {
+  readonly names: readonly string[];
+  /** One beside the machine's own, for names such as `busybox-static:i386`. */
+  readonly architecture?: string | undefined;
+  readonly workDir: string;
+  readonly into: string;
+};
+
 /** Downloads the packages (a metapackage stands for the first one it depends on) and unpacks them all into `into`. */
-export function unpackPackages({ names, workDir, into }: { names: readonly string[]; workDir: string; into: string }): void {
-  const apt = privateApt(workDir);
-  apt('update');
+export function unpackPackages({ names, architecture, workDir, into }: PackagesInput): void {
+  const apt = privateApt(workDir, architecture);
+  update(apt);
   const debs = join(workDir, 'debs');
   mkdirSync(debs, { recursive: true });
   apt(
@@ -20,7 +28,16 @@ export function unpackPackages({ names, workDir, into }: { names: readonly strin
 
 type Apt = (verb: string, args?: readonly string[], cwd?: string) => string;
 
-function privateApt(workDir: string): Apt {
+/** A mirror in the middle of a change fails for one of its lists; whether the packages can be had all the same shows in the download. */
+function update(apt: Apt): void {
+  try {
+    apt('update');
+  } catch (error) {
+    if (!/Some index files failed to download/.test(String((error as UserError).why))) throw error; // what apt throws
+  }
+}
+
+function privateApt(workDir: string, architecture: string | undefined): Apt {
   const state = join(workDir, 'apt');
   for (const folder of ['lists/partial', 'cache/archives/partial']) mkdirSync(join(state, folder), { recursive: true });
   const options = [
@@ -29,6 +46,7 @@ function privateApt(workDir: string): Apt {
     'APT::Sandbox::User=',
     'Acquire::Languages=none',
     'Acquire::IndexTargets::deb::Contents-deb::DefaultEnabled=false',
+    ...(architecture ? [`APT::Architectures::=${architecture}`] : []),
   ];
   return (verb, args = [], cwd = workDir) => {
     const program = verb === 'depends' ? 'apt-cache' : 'apt-get';

@@ -1,0 +1,27 @@
+/** The guests that can be built. They share everything under root/; each adds its own packages, drivers and files. */
+
+export type Guest = {
+  readonly name: string;
+  readonly packages: readonly string[];
+  /** An architecture beside the machine's own that packages are taken from. */
+  readonly architecture?: string;
+  /** Drivers beside those that every guest has. */
+  readonly drivers: readonly string[];
+  /** A folder beside root/ whose files add to it or replace some of it. */
+  readonly overlay?: string;
+};
+
+/** Needed to make a disk that boots; always the machine's own architecture. */
+export const DISK_TOOLS: readonly string[] = ['syslinux', 'syslinux-common', 'mtools', 'dosfstools'];
+
+export const GUESTS: readonly Guest[] = [
+  { name: 'tiny', packages: ['linux-image-cloud-amd64', 'busybox-static'], drivers: [] },
+  {
+    // Debian's cloud kernel needs 80 MB and has neither AHCI nor e1000; the 32-bit one boots in 64 MB and has both.
+    name: 'tiny32',
+    packages: ['linux-image-686:i386', 'busybox-static:i386'],
+    architecture: 'i386',
+    drivers: ['ahci', 'e1000', 'e1000e', '8139cp'],
+    overlay: 'root-tiny32',
+  },
+];
