@@ -101,12 +101,18 @@ describe('launcherPodFor', () => {
 describe('launcherResources', () => {
   const of = (domain: Partial<VmiSpec['domain']>) => launcherResources({ domain: { devices: {}, ...domain } });
   test('memory of the guest and QEMU, a tenth of a processor for each of its own', () => {
-    assert.deepEqual(of({ cpu: { cores: 2 }, memory: { guest: '128Mi' } }), { requests: { memory: '278Mi', cpu: '200m' } });
+    assert.deepEqual(of({ cpu: { cores: 2 }, memory: { guest: '128Mi' } }), { requests: { memory: '236Mi', cpu: '200m' } });
   });
+  test('a guest without graphics needs less, a large one more', () => {
+    const memoryOf = (guest: string, devices: VmiSpec['domain']['devices']) => of({ memory: { guest }, devices }).requests?.['memory'];
+    assert.equal(memoryOf('128Mi', { autoattachGraphicsDevice: false }), '208Mi');
+    assert.equal(memoryOf('512Mi', {}), '708Mi');
+  });
+
   test('explicit requests win', () => {
     const requests = { memory: '64Mi', cpu: 1, 'example.com/fpga': 2 };
     assert.deepEqual(of({ memory: { guest: '1Gi' }, resources: { requests } }), {
-      requests: { 'example.com/fpga': '2', memory: '214Mi', cpu: '1' },
+      requests: { 'example.com/fpga': '2', memory: '260Mi', cpu: '1' },
     });
   });
   test('only limits make a guaranteed Pod', () => {
@@ -114,8 +120,8 @@ describe('launcherResources', () => {
     assert.deepEqual(
       [requests, limits],
       [
-        { memory: '278Mi', cpu: '500m' },
-        { memory: '278Mi', cpu: '500m' },
+        { memory: '228Mi', cpu: '500m' },
+        { memory: '228Mi', cpu: '500m' },
       ],
     );
   });
