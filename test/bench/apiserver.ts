@@ -68,7 +68,7 @@ async function measureReal(): Promise<Figures | undefined> {
   const startedAt = performance.now();
   await using server = await RealApiServer.start({ isDurable: true });
   const readyMs = performance.now() - startedAt;
-  return measure({ cluster: server.cluster, readyMs, residentMiB: () => server.residentMiB() });
+  return await measure({ cluster: server.cluster, readyMs, residentMiB: () => server.residentMiB() }); // awaited here: the server goes when we leave
 }
 
 function residentMiB(pid: number | undefined): number {
