@@ -13,6 +13,7 @@ import { openStore } from '../../control-plane/store/store.ts';
 import { kubeconfigPath, statePath } from '../../virtctl/embedded/paths.ts';
 import type { EmbeddedState } from '../../virtctl/embedded/state.ts';
 import { VERSION } from '../version.ts';
+import { allEnded } from './all-ended.ts';
 import { startApi } from './start-api.ts';
 import { startComponents } from './start-components.ts';
 
@@ -65,10 +66,9 @@ export async function runEmbedded(options: EmbeddedOptions): Promise<{ state: Em
   return { state, stopped: putAway() };
 
   async function putAway(): Promise<void> {
-    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
     await components.stopped;
-    await server.close();
-    api.close();
+    api.close(); // ends watches, which would keep connections open
+    await allEnded({ server: server.close() }, { signal, clock, log });
     await store.close();
     rmSync(statePath(home), { force: true });
   }

@@ -18,6 +18,7 @@ import { startVirtApi } from '../../virt-api/start.ts';
 import { startVirtController } from '../../virt-controller/start.ts';
 import { startVirtHandler } from '../../virt-handler/start.ts';
 import { VERSION } from '../version.ts';
+import { allEnded } from './all-ended.ts';
 import { apply, applyManifests } from './apply-manifests.ts';
 import { mirrorPod, publishEndpoint } from './mirror-pods.ts';
 import { publishApiServer, startServiceNetwork } from './network.ts';
@@ -40,7 +41,7 @@ export type ComponentOptions = {
 };
 
 /** Resolves when all of them work; `stopped` resolves after the signal, when the last has ended. */
-export async function startComponents(options: ComponentOptions): Promise<{ stopped: Promise<unknown> }> {
+export async function startComponents(options: ComponentOptions): Promise<{ stopped: Promise<void> }> {
   const { home, api, pki, clock, log, signal } = options;
   const nodeName = hostname().toLowerCase();
   const admin = api.clientAs(INSTALLER, ['system:masters']);
@@ -54,9 +55,11 @@ export async function startComponents(options: ComponentOptions): Promise<{ stop
     log: log.with({ component }),
     signal,
   });
-  // First of all: every write of an instance asks its webhooks.
+  // First of all and last to go: every write of an instance asks its webhooks.
+  const stopVirtApi = new AbortController();
   const virtApi = await startVirtApi({
     ...as('system:serviceaccount:kubevirt:kubevirt-apiserver', 'virt-api'),
+    signal: stopVirtApi.signal,
     pki,
     host: '127.0.0.1',
     port: 0,
@@ -107,19 +110,21 @@ export async function startComponents(options: ComponentOptions): Promise<{ stop
   await mirrorPod(admin, { component: 'virt-handler', port: { name: 'console', number: handler.consolePort } }, { nodeName, clock });
   await mirrorPod(admin, { component: 'virt-api', port: { name: 'https', number: virtApi.port } }, { nodeName, clock });
   await mirrorPod(admin, { component: 'virt-controller' }, { nodeName, clock });
-  return {
-    stopped: Promise.all([
-      services,
-      ...accounts,
-      collector,
-      scheduler,
-      volumes,
-      controller,
-      handler.stopped,
-      kubelet.stopped,
-      virtApi.stopped,
-    ]),
+  const parts = {
+    services,
+    'service-accounts': Promise.all(accounts),
+    'garbage-collector': collector,
+    scheduler,
+    volumes,
+    'virt-controller': controller,
+    'virt-handler': handler.stopped,
+    kubelet: kubelet.stopped,
   };
+  const stopped = allEnded(parts, { signal, clock, log }).then(() => {
+    stopVirtApi.abort();
+    return allEnded({ 'virt-api': virtApi.stopped }, { signal, clock, log });
+  });
+  return { stopped };
 }
 
 /** The kubelet passes nothing of our environment on: the launcher gets the Node that runs us, and the user's choice of accelerator. */
