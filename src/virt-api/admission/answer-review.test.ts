@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { isObject, type JsonObject, mergePatch } from '../../base/json.ts';
+import { createClient } from '../../client/client.ts';
 import { answerReview } from './answer-review.ts';
 
 const TEMPLATE = {
@@ -23,6 +24,15 @@ const OWNED = {
   metadata: { ownerReferences: [{ apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachine', name: 'db', uid: '1', controller: true }] },
 };
 
+/** A cluster that has these KubeVirts. */
+let kubevirts: JsonObject[] = [];
+const clientWith = () =>
+  createClient({
+    fetch: async () => Response.json({ items: kubevirts, metadata: { resourceVersion: '1' } }),
+    baseUrl: 'https://cluster',
+    userAgent: 'test',
+  });
+
 type Asked = { object: JsonObject; old?: JsonObject; user?: string };
 type Answer = {
   allowed: boolean;
@@ -34,7 +44,7 @@ type Answer = {
 async function ask(path: string, { object, old, user = USER }: Asked): Promise<Answer> {
   const request = { uid: 'u1', operation: old ? 'UPDATE' : 'CREATE', userInfo: { username: user }, object, oldObject: old ?? null };
   const body = JSON.stringify({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', request });
-  const response = await answerReview(new Request(`https://virt-api${path}`, { method: 'POST', body }), path);
+  const response = await answerReview(new Request(`https://virt-api${path}`, { method: 'POST', body }), path, clientWith());
   const answer = ((await response.json()) as { response: Answer & { uid: string } }).response;
   assert.equal(answer.uid, 'u1');
   return answer;
@@ -251,13 +261,42 @@ describe('other kinds', () => {
 });
 
 describe('the protocol', () => {
-  const post = (body: string) => answerReview(new Request('https://virt-api/x', { method: 'POST', body }), '/validate/virtualmachines');
+  const post = (body: string) =>
+    answerReview(new Request('https://virt-api/x', { method: 'POST', body }), '/validate/virtualmachines', clientWith());
 
   test('what is no AdmissionReview is a bad request', async () => {
     for (const body of ['', '{', '{}', '[]', 'null', '{"kind":"AdmissionReview"}', '{"kind":"AdmissionReview","request":{}}'])
       await assert.rejects(post(body), { name: 'ApiError', reason: 'BadRequest' });
   });
   test('only POST is possible', async () => {
-    await assert.rejects(answerReview(new Request('https://virt-api/x'), '/validate/virtualmachines'), { reason: 'MethodNotAllowed' });
+    await assert.rejects(answerReview(new Request('https://virt-api/x'), '/validate/virtualmachines', clientWith()), {
+      reason: 'MethodNotAllowed',
+    });
+  });
+});
+
+describe('KubeVirt', () => {
+  const kubevirt = (name: string): JsonObject => ({
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'KubeVirt',
+    metadata: { name, namespace: 'kubevirt' },
+    spec: {},
+  });
+  const review = (asked: Asked) => ask('/validate/kubevirts', asked);
+
+  test('the first of a cluster is taken', async () => {
+    kubevirts = [];
+    assert.equal((await review({ object: kubevirt('kubevirt') })).allowed, true);
+  });
+
+  test('a second one is refused and the first is named', async () => {
+    kubevirts = [kubevirt('kubevirt')];
+    const answer = await review({ object: kubevirt('another') });
+    assert.match(answer.status?.message ?? '', /metadata\.name: Forbidden: the cluster has its KubeVirt already: kubevirt\/kubevirt/);
+  });
+
+  test('the one that is there can be changed', async () => {
+    kubevirts = [kubevirt('kubevirt')];
+    assert.equal((await review({ object: kubevirt('kubevirt'), old: kubevirt('kubevirt') })).allowed, true);
   });
 });

@@ -6,18 +6,22 @@ import { isDeleting } from '../../api/meta.ts';
 import { causesText } from '../../base/causes.ts';
 import { ApiError, type StatusCause } from '../../base/errors.ts';
 import { deepEqual, type JsonObject } from '../../base/json.ts';
+import type { Client } from '../../client/client.ts';
 import { type AdmissionRequest, admissionRequestOf, isComponent } from './admission-request.ts';
 import { decideMutation } from './decide-mutation.ts';
 import { ADMITTED_KINDS, type AdmittedKind } from './kinds-table.ts';
 import { newCauses } from './ratchet.ts';
 
-type Answer = (request: AdmissionRequest) => JsonObject;
+type Answer = (request: AdmissionRequest, client: Client) => JsonObject | Promise<JsonObject>;
 
 /** The API server takes objects of up to 3 MiB, and a review holds two of them. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 const ANSWERS: ReadonlyMap<string, Answer> = new Map([
-  ...ADMITTED_KINDS.map((kind): [string, Answer] => [`/validate/${kind.resource.plural}`, (request) => validated(kind, request)]),
+  ...ADMITTED_KINDS.map((kind): [string, Answer] => [
+    `/validate/${kind.resource.plural}`,
+    (request, client) => validated(kind, request, client),
+  ]),
   [`/mutate/${VMIS.plural}`, mutated],
 ]);
 
@@ -27,22 +31,23 @@ export function isReviewPath(pathname: string): boolean {
 }
 
 /** Answers an AdmissionReview with one. */
-export async function answerReview(request: Request, pathname: string): Promise<Response> {
+export async function answerReview(request: Request, pathname: string, client: Client): Promise<Response> {
   const answer = ANSWERS.get(pathname);
   if (!answer) throw new ApiError('NotFound', 'the server could not find the requested resource');
   if (request.method !== 'POST') throw new ApiError('MethodNotAllowed', `${request.method} is not possible here, only POST`);
   const review = admissionRequestOf(await jsonOf(request));
-  return Response.json({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', response: { uid: review.uid, ...answer(review) } });
+  const response = { uid: review.uid, ...(await answer(review, client)) };
+  return Response.json({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', response });
 }
 
-function validated(kind: AdmittedKind, request: AdmissionRequest): JsonObject {
+async function validated(kind: AdmittedKind, request: AdmissionRequest, client: Client): Promise<JsonObject> {
   const { object, oldObject } = request;
   if (!object) return { allowed: true };
   const isSame = oldObject !== undefined && deepEqual(object['spec'], oldObject['spec']);
   // Whoever takes the finalizers off a deleted object must not be held up by what is wrong with it.
   const isSettled = isSame || isDeleting(object);
   const wrong = isSettled ? [] : newCauses(causesOf(kind, object), oldObject ? causesOf(kind, oldObject) : []);
-  const causes = [...(kind.validateChange?.(request) ?? []), ...wrong];
+  const causes = [...(kind.validateChange?.(request) ?? []), ...((await kind.validateBeside?.(request, client)) ?? []), ...wrong];
   if (causes.length > 0) return denied(kind, object.metadata.name, causes);
   return { allowed: true, warnings: isSettled ? [] : (kind.warn?.(object) ?? []) };
 }

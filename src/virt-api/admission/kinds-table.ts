@@ -5,9 +5,12 @@ import { VMIRSS } from '../../api/kubevirt/replica-set.ts';
 import { VMS } from '../../api/kubevirt/virtual-machine.ts';
 import { VMIS } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { VMI_CONFIGS } from '../../api/kubevirt/vmi-config.ts';
+import { keyOf } from '../../api/meta.ts';
 import type { Resource } from '../../api/resource.ts';
+import { forbiddenCause } from '../../base/causes.ts';
 import type { StatusCause } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
+import type { Client } from '../../client/client.ts';
 import { type AdmissionRequest, isComponent, isControlPlane } from './admission-request.ts';
 import { validateReplicaSet, validateTemplate, validateVm } from './validate-vm.ts';
 import { validateVmi, validateVmiChange } from './validate-vmi.ts';
@@ -19,6 +22,8 @@ export type AdmittedKind = {
   readonly validate: (object: JsonObject) => StatusCause[];
   /** Every reason why this user may not make this change. */
   readonly validateChange?: (request: AdmissionRequest) => StatusCause[];
+  /** Every reason that lies in other objects of the cluster. */
+  readonly validateBeside?: (request: AdmissionRequest, client: Client) => Promise<StatusCause[]>;
   /** What the author should know about an object that is taken. */
   readonly warn?: (object: JsonObject) => string[];
 };
@@ -34,6 +39,13 @@ export const ADMITTED_KINDS: readonly AdmittedKind[] = [
   },
   { resource: VMIRSS, validate: validateReplicaSet, warn: templateWarnings },
   { resource: OFFLINE_VMS, validate: validateTemplate, warn: templateWarnings },
-  { resource: KUBEVIRTS, validate: () => [] }, // only fields that are not honoured are refused
+  { resource: KUBEVIRTS, validate: () => [], validateBeside: isTheOnlyOne }, // otherwise only fields that are not honoured are refused
   { resource: VMI_CONFIGS, validate: validateTemplate, warn: templateWarnings },
 ];
+
+/** There is one configuration of an installation; with two nobody could say which one holds. */
+async function isTheOnlyOne({ operation, object }: AdmissionRequest, client: Client): Promise<StatusCause[]> {
+  if (operation !== 'CREATE' || !object) return [];
+  const other = (await client.list(KUBEVIRTS)).items.find(({ metadata }) => keyOf(metadata) !== keyOf(object.metadata));
+  return other ? [forbiddenCause('metadata.name', `the cluster has its KubeVirt already: ${keyOf(other.metadata)}`)] : [];
+}
