@@ -4,20 +4,7 @@
  * embedded process and a command line tool may use one folder at the same time.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import {
-  closeSync,
-  constants,
-  createReadStream,
-  createWriteStream,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { constants, createReadStream, createWriteStream, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -25,7 +12,11 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ApiError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
+import { writeFileDurablySync } from '../base/node/durable-file.ts';
 import { isDigest } from './references.ts';
+
+/** QEMU's own user reads what lies here. */
+const READABLE = 0o644;
 
 export type Descriptor = {
   readonly mediaType: string;
@@ -46,7 +37,7 @@ const LOCK_TIMEOUT_MS = 10_000;
 /** Makes an empty layout unless there is one. */
 export function createLayout(dir: string): void {
   mkdirSync(join(dir, 'blobs', 'sha256'), { recursive: true, mode: 0o755 });
-  if (!existsSync(join(dir, 'oci-layout'))) writeFileAtomically(join(dir, 'oci-layout'), '{"imageLayoutVersion":"1.0.0"}\n');
+  if (!existsSync(join(dir, 'oci-layout'))) writeFileDurablySync(join(dir, 'oci-layout'), '{"imageLayoutVersion":"1.0.0"}\n', READABLE);
   if (!existsSync(join(dir, 'index.json'))) changeIndex(dir, (manifests) => manifests);
 }
 
@@ -64,7 +55,11 @@ export function changeIndex(dir: string, change: (manifests: Descriptor[]) => re
   try {
     lock.exec('BEGIN EXCLUSIVE');
     const manifests = change(readIndex(dir));
-    writeFileAtomically(join(dir, 'index.json'), `${JSON.stringify({ schemaVersion: 2, mediaType: INDEX_TYPE, manifests }, null, 2)}\n`);
+    writeFileDurablySync(
+      join(dir, 'index.json'),
+      `${JSON.stringify({ schemaVersion: 2, mediaType: INDEX_TYPE, manifests }, null, 2)}\n`,
+      READABLE,
+    );
   } finally {
     lock.close();
   }
@@ -177,19 +172,6 @@ function descriptorsOf(json: Record<string, unknown>, field: string, where: stri
     if (!isValid) throw new ApiError('Invalid', `${where} has an entry in ${field} without a valid digest, size or media type`);
     return entry as Descriptor;
   });
-}
-
-/** Replaces a file so that readers and a crash see the old or the new content, never a part. */
-function writeFileAtomically(path: string, text: string): void {
-  const temporary = `${path}.${randomUUID()}.tmp`;
-  const file = openSync(temporary, 'wx', 0o644);
-  try {
-    writeFileSync(file, text);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(temporary, path);
 }
 
 /** Makes the names in a folder durable. */

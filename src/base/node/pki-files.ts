@@ -1,6 +1,7 @@
 /** Certificates and keys on disk: private, replaced in one step, and never a certificate beside a key that is not its own. */
-import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { writeFileDurably } from './durable-file.ts';
 
 /** A certificate and its private key, both PEM. */
 export type KeyPair = { readonly cert: string; readonly key: string };
@@ -20,22 +21,8 @@ export async function readKeyPair(folder: string, name: string): Promise<KeyPair
 /** Stores a pair. The old certificate goes first and the new one comes last, so a crash in between leaves no pair, never a mixed one. */
 export async function writeKeyPair(folder: string, name: string, { cert, key }: KeyPair): Promise<void> {
   await rm(join(folder, `${name}.crt`), { force: true });
-  await writeFileAtomically(join(folder, `${name}.key`), key);
-  await writeFileAtomically(join(folder, `${name}.crt`), cert);
-}
-
-/** Replaces a file in one step; readers see the old content or the new one. Only the owner may read it. */
-export async function writeFileAtomically(path: string, content: string): Promise<void> {
-  const temporary = `${path}.${process.pid}.tmp`;
-  await rm(temporary, { force: true });
-  const file = await open(temporary, 'wx', 0o600);
-  try {
-    await file.writeFile(content);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(temporary, path);
+  await writeFileDurably(join(folder, `${name}.key`), key);
+  await writeFileDurably(join(folder, `${name}.crt`), cert);
 }
 
 async function readIfThere(path: string): Promise<string | undefined> {

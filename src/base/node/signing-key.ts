@@ -3,7 +3,7 @@ import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UserError } from '../errors.ts';
-import { writeFileAtomically } from './pki-files.ts';
+import { writeFileDurably } from './durable-file.ts';
 
 const FILE = 'service-accounts.key';
 
@@ -16,7 +16,7 @@ export async function ensureSigningKey(folder: string): Promise<string> {
   });
   if (found === undefined) {
     const made = newSigningKey();
-    await writeFileAtomically(path, made);
+    await writeFileDurably(path, made);
     return made;
   }
   if (isUsable(found)) return found;

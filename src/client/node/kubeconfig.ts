@@ -8,7 +8,7 @@ import { homedir } from 'node:os';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { messageOf, UserError } from '../../base/errors.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
-import { writeFileAtomically } from '../../base/node/pki-files.ts';
+import { writeFileDurably } from '../../base/node/durable-file.ts';
 
 /** Everything needed to talk to one cluster; certificates and keys are PEM. */
 export type Cluster = {
@@ -76,7 +76,7 @@ export async function writeKubeconfig(path: string, options: NewKubeconfig): Pro
     users: [{ name: user, user: { 'client-certificate-data': base64(cert), 'client-key-data': base64(key) } }],
     preferences: {},
   };
-  await writeFileAtomically(path, `${JSON.stringify(config, null, 2)}\n`);
+  await writeFileDurably(path, `${JSON.stringify(config, null, 2)}\n`);
 }
 
 type Config = { readonly path: string; readonly content: JsonObject };

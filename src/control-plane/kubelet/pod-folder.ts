@@ -11,7 +11,7 @@ import { chmod, mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ApiError } from '../../base/errors.ts';
 import { isObject } from '../../base/json.ts';
-import { writeFileDurably } from './durable-file.ts';
+import { writeFileDurably } from '../../base/node/durable-file.ts';
 
 export type PodIdentity = { readonly uid: string; readonly namespace: string; readonly name: string; readonly podIP: string };
 

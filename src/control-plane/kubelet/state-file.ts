@@ -5,9 +5,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '../../base/json.ts';
+import { writeFileDurablySync } from '../../base/node/durable-file.ts';
 import type { ProcessIdentity } from '../../base/node/process-identity.ts';
 import type { ContainerState, Ended, Run } from './container-state.ts';
-import { writeFileDurablySync } from './durable-file.ts';
 import { containerDir } from './pod-folder.ts';
 
 type StateFile = Partial<ProcessIdentity> & {

@@ -1,9 +1,8 @@
 /** The screen of a guest, as a VNC server on a port of this machine that a viewer connects to. */
 import { spawn } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
-import { join } from 'node:path';
 import { VMIS } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { ApiError, messageOf, UserError } from '../../base/errors.ts';
+import { findProgram } from '../../base/node/find-program.ts';
 import { openWebSocketStream } from '../../client/node/websocket-stream.ts';
 import { type Connection, type ConnectionFlags, connect, machineName } from '../connect.ts';
 import type { Context } from '../context.ts';
@@ -50,23 +49,14 @@ function openScreen({ cluster, namespace }: Connection, name: string) {
   return openWebSocketStream({ cluster, path, protocols: ['plain.kubevirt.io'] });
 }
 
-function findViewer(path = '/usr/local/bin:/usr/bin:/bin') {
-  const found = VIEWERS.find(([program]) => path.split(':').some((folder) => folder !== '' && isExecutable(join(folder, program))));
+function findViewer(path: string | undefined) {
+  const found = VIEWERS.find(([program]) => findProgram(program, path));
   if (found) return found;
   throw new UserError('VIEWER_MISSING', 'there is no VNC viewer on this machine', {
     why: `none of ${VIEWERS.map(([program]) => program).join(', ')} is on PATH`,
     fix: 'install one (apt-get install virt-viewer), or add --proxy-only and connect a viewer of your own to the port',
     exitCode: 7,
   });
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function ended(program: string, target: string): Promise<void> {

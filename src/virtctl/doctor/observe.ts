@@ -1,13 +1,14 @@
 /** Looks at this machine. No opinions: what the facts mean is in decide.ts. */
 import { spawnSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { accessSync, constants, existsSync, readdirSync, readFileSync, statfsSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { freemem, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { systemClock } from '../../base/clock.ts';
 import { humanDuration } from '../../base/duration.ts';
 import { messageOf, UserError } from '../../base/errors.ts';
+import { findProgram } from '../../base/node/find-program.ts';
 import { loadKubeconfig } from '../../client/node/kubeconfig.ts';
 import { openImageStore } from '../../images/store.ts';
 import { chooseAcceleration } from '../../qemu/accelerator.ts';
@@ -34,7 +35,7 @@ export async function observeHost(context: Context): Promise<Facts> {
       return { path, version: qemuVersion(path) };
     }),
     acceleration: attempt(() => chooseAcceleration(env)),
-    missingNetworkPrograms: ['pasta', 'unshare', 'nsenter', 'ip'].filter((program) => !isOnPath(program, env['PATH'])),
+    missingNetworkPrograms: ['pasta', 'unshare', 'nsenter', 'ip'].filter((program) => !findProgram(program, env['PATH'])),
     userNamespaces: userNamespaces(),
     homeFolder: home,
     homeFreeBytes: freeBytesAt(home),
@@ -59,17 +60,6 @@ function attempt<T>(look: () => T): Found<T> {
     const { why, fix } = error instanceof UserError ? error : { why: undefined, fix: undefined };
     return { missing: why ? `${messageOf(error)}: ${why}` : messageOf(error), ...(fix && { fix }) };
   }
-}
-
-function isOnPath(program: string, path = '/usr/local/bin:/usr/bin:/bin'): boolean {
-  return path.split(':').some((folder) => {
-    try {
-      accessSync(join(folder || '.', program), constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
 }
 
 function userNamespaces(): Facts['userNamespaces'] {

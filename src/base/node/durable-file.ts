@@ -4,11 +4,11 @@ import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** On disk, name and content, when it resolves. */
-export async function writeFileDurably(path: string, text: string): Promise<void> {
+/** On disk, name and content, when it resolves; only the owner may read it unless `mode` says otherwise. */
+export async function writeFileDurably(path: string, text: string, mode = 0o600): Promise<void> {
   const temporary = `${path}.${randomUUID()}.tmp`;
   try {
-    const file = await open(temporary, 'wx', 0o600);
+    const file = await open(temporary, 'wx', mode);
     try {
       await file.writeFile(text);
       await file.sync();
@@ -28,9 +28,9 @@ export async function writeFileDurably(path: string, text: string): Promise<void
 }
 
 /** The same without giving anybody else a turn: for what must be written down before anything else happens. */
-export function writeFileDurablySync(path: string, text: string): void {
+export function writeFileDurablySync(path: string, text: string, mode = 0o600): void {
   const temporary = `${path}.${randomUUID()}.tmp`;
-  const file = openSync(temporary, 'wx', 0o600);
+  const file = openSync(temporary, 'wx', mode);
   try {
     writeFileSync(file, text);
     fsyncSync(file);
