@@ -66,6 +66,13 @@ describe('VM, VMI and Pod, run until nothing changes', () => {
     assert.ok(!world.vm?.status?.conditions?.some(({ type }) => type === 'RestartRequired'));
   });
 
+  test('how the last instance ended is told once, not again when we remove it', () => {
+    const world = started('Always');
+    end(world, 'Succeeded');
+    world.settle();
+    assert.equal(world.vm?.status?.conditions?.find(({ type }) => type === 'LastShutdown')?.reason, 'GuestShutdown');
+  });
+
   test('nothing is left of a deleted VM, its revisions included', () => {
     const world = started('Always');
     world.remove(world.vm);

@@ -25,6 +25,18 @@ const stranger = vmi('Running', {}, { ownerReferences: [{ apiVersion: 'x/v1', ki
 const orphan = vmi('Running', {}, { ownerReferences: [] });
 const withRunning = { ...vm('Always'), spec: { running: true, template: vm('Always').spec.template } };
 
+const deletedByUser = {
+  conditions: [
+    {
+      type: 'LastShutdown',
+      status: 'True' as const,
+      reason: 'Requested',
+      message: 'A user deleted the instance',
+      lastTransitionTime: '2025-12-31T23:59:59Z',
+    },
+  ],
+};
+
 const cases: [string, Omit<ObservedVm, 'now'>, string[]][] = [
   [
     'Always starts a VM without VMI',
@@ -51,6 +63,11 @@ const cases: [string, Omit<ObservedVm, 'now'>, string[]][] = [
     'Always counts a VMI that never ran',
     { vm: vm('Always'), vmi: vmi('Failed') },
     [`${STATUS} CrashLoopBackOff`, `${RELEASE} Failed`, `${DELETE}: restarting: VMI Failed`],
+  ],
+  [
+    'Always lets a deleted VMI be seen gone before it makes the next',
+    { vm: vm('Always', deletedByUser) },
+    [`${STATUS} Starting`, 'look again in 0.5s'],
   ],
   ['Always waits for its back-off', { vm: vm('Always', waiting) }, [`${STATUS} CrashLoopBackOff`, 'look again in 40s']],
   [

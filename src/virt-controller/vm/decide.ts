@@ -14,6 +14,8 @@
  *               VM without our finalizer: add it.  A VMI of our name without controller: adopt it.
  * With it:      before a deletion the status is written first, so that what a next pass must know (a start request, a failure count)
  *               is safe before the VMI that told us is gone; after a creation it is written once, with the VMI in it.
+ *               After a deletion that somebody asked for the next VMI is made about a second later: `kubectl delete` waits for the object
+ *               to be gone, and does not notice when there is another one of that name the next time it looks.
  *               A final VMI loses our finalizer; a VMI is made only when no object of that name exists; each start leaves a revision.
  *               A VMI that lags behind the VM's generation, but not behind its template, is told the new generation.
  *
@@ -28,6 +30,7 @@ import type { Action, Decision } from '../../reconcile/decision.ts';
 import { adopt } from '../decide-claim.ts';
 import { heartbeatCheckMs } from './heartbeat.ts';
 import { isRerunDue, type ObservedVm, obstacleOf, requestOf, startWasRequested, stopWasRequested } from './intent.ts';
+import { pauseAfterDeletionMs } from './last-shutdown.ts';
 import { generationOf, isBehindInNameOnly, revisionFor, revisionOf } from './revision.ts';
 import { backoffRemainingMs } from './start-failure.ts';
 import { deriveVmStatus, type Next } from './status.ts';
@@ -105,7 +108,10 @@ function remove(vmi: VirtualMachineInstance, because: string): Step {
 
 function perform(observed: ObservedVm, { next, because, lookAgainAfterMs = heartbeatCheckMs(observed) }: Step): Decision {
   const { vm, vmi } = observed;
-  if (next === 'create') return { actions: begin(observed, because) };
+  if (next === 'create') {
+    const waitMs = pauseAfterDeletionMs(observed);
+    return waitMs > 0 ? { actions: writeStatus(observed, 'create'), lookAgainAfterMs: waitMs } : { actions: begin(observed, because) };
+  }
   const actions = [...writeStatus(observed, next), ...release(vmi)];
   if (next === 'delete' && vmi) actions.push(destroy(vm, vmi, because));
   if (next === 'leave') actions.push(...tellGeneration(observed));

@@ -12,12 +12,15 @@
  */
 import { runStrategyOf } from '../../api/kubevirt/virtual-machine.ts';
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
-import { type Condition, isDeleting } from '../../api/meta.ts';
+import { type Condition, conditionOf, isDeleting } from '../../api/meta.ts';
 import { timestamp } from '../../base/clock.ts';
 import { type ObservedVm, stopWasRequested } from './intent.ts';
 import { hasRun } from './start-failure.ts';
 
 export const LAST_SHUTDOWN = 'LastShutdown';
+const DELETED_BY_USER = 'A user deleted the instance';
+/** Counted from a time stamp in whole seconds, so between a half and one and a half second. */
+const VISIBLE_FOR_MS = 1_500;
 
 /** What to say of an instance that has ended; undefined while there is none. */
 export function lastShutdownOf(observed: ObservedVm): Condition | undefined {
@@ -26,6 +29,14 @@ export function lastShutdownOf(observed: ObservedVm): Condition | undefined {
   const { phase, phaseTransitionTimestamps = [] } = vmi.status ?? {};
   const at = phaseTransitionTimestamps.find((stamp) => stamp.phase === phase)?.phaseTransitionTimestamp ?? timestamp(now);
   return { type: LAST_SHUTDOWN, status: 'True', ...storyOf(observed, vmi), lastTransitionTime: at };
+}
+
+/** How long to wait before the next instance, so that whoever deleted the last one can see that it is gone; 0 when nobody waits. */
+export function pauseAfterDeletionMs({ vm, now }: ObservedVm): number {
+  const last = conditionOf(vm.status?.conditions, LAST_SHUTDOWN);
+  if (last?.message !== DELETED_BY_USER) return 0;
+  const endedMs = Date.parse(last.lastTransitionTime ?? '');
+  return Number.isNaN(endedMs) ? 0 : Math.max(0, endedMs + VISIBLE_FOR_MS - now);
 }
 
 function storyOf(observed: ObservedVm, vmi: VirtualMachineInstance): Pick<Condition, 'reason' | 'message'> {
@@ -42,5 +53,5 @@ function whoAsked(observed: ObservedVm, vmi: VirtualMachineInstance): string | u
   if (isDeleting(observed.vm)) return 'The virtual machine is being deleted';
   if (stopWasRequested(observed)) return 'A user asked for a stop or a restart';
   if (!isDeleting(vmi)) return undefined;
-  return runStrategyOf(observed.vm) === 'Halted' ? 'A user stopped the virtual machine' : 'A user deleted the instance';
+  return runStrategyOf(observed.vm) === 'Halted' ? 'A user stopped the virtual machine' : DELETED_BY_USER;
 }

@@ -117,7 +117,8 @@ function readyAfter({ vm, vmi, now }: ObservedVm, conditions: readonly Condition
 
 function withLastShutdown(conditions: readonly Condition[], observed: ObservedVm): readonly Condition[] {
   const next = lastShutdownOf(observed);
-  return next ? replace(conditions, next) : conditions;
+  const isTold = next !== undefined && conditionOf(conditions, LAST_SHUTDOWN)?.lastTransitionTime === next.lastTransitionTime;
+  return next && !isTold ? replace(conditions, next) : conditions; // told once: afterwards it is we who delete the instance
 }
 
 /** While an instance and the record of its start exist; equal wording keeps its time, a new list of fields is a new fact (spec 2.9). */
