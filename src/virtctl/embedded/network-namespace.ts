@@ -5,11 +5,12 @@
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
 import { bootId, identifyChild, isSameProcess, type ProcessIdentity, signalProcess } from '../../base/node/process-identity.ts';
+import { type ClaimedPort, claimPort } from './claim-port.ts';
 import { lastState } from './state.ts';
 
 export type Network = {
@@ -24,7 +25,6 @@ type Kept = { readonly holder: ProcessIdentity; readonly pasta: ProcessIdentity;
 type NetworkOptions = { readonly home: string; readonly port: number; readonly env: NodeJS.ProcessEnv; readonly clock: Clock };
 
 const NODE_PORTS = '30000-32767';
-const MORE_PORTS = 20;
 const PATIENCE_MS = 5_000;
 /**
  * Makes the addresses of Pods and Services local, lets everybody inside listen on low ports, and stays for as long as the data folder
@@ -49,11 +49,15 @@ export async function openNetwork({ home, port, env, clock }: NetworkOptions): P
   if (env['KUBEVIRT_NETWORK'] === 'host') return host('KUBEVIRT_NETWORK=host');
   const missing = whatIsMissing();
   if (missing) return host(missing);
+  let claim: ClaimedPort | undefined;
   try {
-    return inNamespace(await createNetwork({ home, clock, port: await freePort(port) }));
+    claim = await claimPort(port); // asked before pasta is, which says nothing when a port is taken
+    return inNamespace(await createNetwork({ home, clock, port: claim.port }));
   } catch (error) {
     closeNetwork(home);
     return host(messageOf(error));
+  } finally {
+    claim?.release();
   }
 }
 
@@ -119,6 +123,7 @@ async function createNetwork({ home, port, clock }: { home: string; port: number
   keep(home, { holder });
   await ready(holding);
   const pasta = await startPasta({ home, port, holder, clock });
+  await untilAccepting(port, clock);
   keep(home, { holder, pasta, port });
   holding.stdin?.end(`${pasta.pid}\n`);
   holding.unref();
@@ -211,16 +216,20 @@ function pastaReason(said: string): string {
   return said.split('\n').find((line) => line.trim() !== '' && !line.includes('syslog')) ?? 'it does not say why';
 }
 
-/** Asked before pasta is: it says nothing when a port is taken. */
-async function freePort(first: number): Promise<number> {
-  for (let port = first; port <= first + MORE_PORTS; port++) if (await isFree(port)) return port;
-  throw new Error(`the ports ${first} to ${first + MORE_PORTS} are busy`);
+/** pasta writes its pid before it listens, and goes on in silence when it cannot. */
+async function untilAccepting(port: number, clock: Clock): Promise<void> {
+  for (const deadline = clock.now() + PATIENCE_MS; !(await accepts(port)); await clock.sleep(5))
+    if (clock.now() > deadline) throw new Error(`pasta does not listen on port ${port}`);
 }
 
-function isFree(port: number): Promise<boolean> {
+function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+    const socket = connect({ port, host: '127.0.0.1' });
+    const answer = (isOpen: boolean) => {
+      socket.destroy();
+      resolve(isOpen);
+    };
+    socket.once('connect', () => answer(true));
+    socket.once('error', () => answer(false));
   });
 }
