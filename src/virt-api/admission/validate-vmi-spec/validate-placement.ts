@@ -4,20 +4,15 @@ import type { StatusCause } from '../../../base/errors.ts';
 import { isObject } from '../../../base/json.ts';
 import { labelCauses } from '../validate-labels.ts';
 import type { CheckedSpec } from './checked-spec.ts';
+import { validateAffinity } from './validate-affinity.ts';
 
-const AFFINITIES = ['nodeAffinity', 'podAffinity', 'podAntiAffinity'];
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
 export function validatePlacement(spec: CheckedSpec, path: string): StatusCause[] {
   const { nodeSelector, tolerations = [], affinity, terminationGracePeriodSeconds } = spec;
   const causes = labelCauses(nodeSelector, `${path}.nodeSelector`);
   tolerations.forEach((toleration, index) => causes.push(...tolerationCauses(toleration, `${path}.tolerations[${index}]`)));
-  if (isObject(affinity)) {
-    for (const [kind, rules] of Object.entries(affinity)) {
-      if (!AFFINITIES.includes(kind)) causes.push(unsupportedCause(`${path}.affinity`, kind, AFFINITIES));
-      else if (!isObject(rules)) causes.push(invalidCause(`${path}.affinity.${kind}`, rules, 'must be an object'));
-    }
-  }
+  causes.push(...validateAffinity(affinity, `${path}.affinity`));
   if (terminationGracePeriodSeconds !== undefined && terminationGracePeriodSeconds < 0)
     causes.push(invalidCause(`${path}.terminationGracePeriodSeconds`, terminationGracePeriodSeconds, 'must be greater than or equal to 0'));
   return causes;

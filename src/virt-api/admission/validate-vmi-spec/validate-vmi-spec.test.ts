@@ -24,6 +24,10 @@ const cpu = (patch: JsonObject) => domain({ cpu: patch });
 const resources = (requests: JsonObject, limits: JsonObject = {}) => domain({ resources: { requests, limits } });
 const firmware = (patch: JsonObject) => domain({ firmware: patch });
 const credential = (patch: JsonObject) => ({ accessCredentials: [patch] });
+const nodeAffinity = (selector: JsonObject) => ({
+  affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: selector } },
+});
+const nodeTerm = (rule: JsonObject) => nodeAffinity({ nodeSelectorTerms: [{ matchExpressions: [rule] }] });
 const key = { source: { secret: { secretName: 's' } } };
 
 /** A rule, a spec that breaks it, and what the answer must say; an empty answer is a spec that keeps it. */
@@ -378,6 +382,29 @@ const RULES: readonly [rule: string, patch: JsonObject, answer: RegExp | ''][] =
   ['a toleration has a known effect', { tolerations: [{ operator: 'Exists', effect: 'Shun' }] }, /tolerations\[0\]\.effect: /],
   ['an affinity is of a known kind', { affinity: { vmAffinity: {} } }, /^spec\.affinity: Unsupported/],
   ['an affinity is an object', { affinity: { nodeAffinity: 'x' } }, /affinity\.nodeAffinity: /],
+  ['an affinity says when it counts', { affinity: { nodeAffinity: { always: [] } } }, /affinity\.nodeAffinity: Unsupported/],
+  ['a required node affinity has a term', nodeAffinity({ nodeSelectorTerms: [] }), /nodeSelectorTerms: Required/],
+  ['a node is chosen by a known operator', nodeTerm({ key: 'a', operator: 'Like' }), /matchExpressions\[0\]\.operator: Unsupported/],
+  ['a node rule has a key', nodeTerm({ operator: 'Exists' }), /matchExpressions\[0\]\.key: Required/],
+  ['In takes values', nodeTerm({ key: 'a', operator: 'In' }), /matchExpressions\[0\]\.values: Required/],
+  ['Exists takes no values', nodeTerm({ key: 'a', operator: 'Exists', values: ['b'] }), /matchExpressions\[0\]\.values: Invalid/],
+  ['Gt takes one whole number', nodeTerm({ key: 'a', operator: 'Gt', values: ['many'] }), /matchExpressions\[0\]\.values: Required/],
+  ['a node affinity that is right is taken', nodeTerm({ key: 'a', operator: 'Lt', values: ['7'] }), ''],
+  [
+    'a node has one field to choose it by',
+    nodeAffinity({ nodeSelectorTerms: [{ matchFields: [{ key: 'spec.x', operator: 'In', values: ['n'] }] }] }),
+    /matchFields\[0\]\.key: Unsupported/,
+  ],
+  [
+    'a preference has a weight from 1 to 100',
+    { affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 0, preference: {} }] } } },
+    /\[0\]\.weight: Invalid/,
+  ],
+  [
+    'a Pod affinity has a topology',
+    { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ labelSelector: {} }] } } },
+    /\[0\]\.topologyKey: Required/,
+  ],
   ['a grace period is not negative', { terminationGracePeriodSeconds: -1 }, /terminationGracePeriodSeconds: /],
 
   ['an input is on a known bus', devices({ inputs: [{ bus: 'ps2' }] }), /inputs\[0\]\.bus: Unsupported/],
