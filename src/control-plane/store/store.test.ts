@@ -192,13 +192,16 @@ test('a full store refuses the write whole, keeps serving and takes writes again
   assert.equal(again.revision, 2);
 });
 
+/** `npm run test:soak` asks for all of them. */
+const KILLS = Number(process.env['STORE_KILLS'] ?? 10);
+
 test('kill -9 during writes loses no acknowledged write and never lowers the revision', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'store-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'store.db');
   const program = fileURLToPath(new URL('crash-writer.testing.ts', import.meta.url));
   let highest = 0;
-  for (let round = 0; round < 10; round += 1) {
+  for (let round = 0; round < KILLS; round += 1) {
     const newest = new Map<string, number>();
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program, path, String(round)], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -211,7 +214,7 @@ test('kill -9 during writes loses no acknowledged write and never lowers the rev
       highest = Math.max(highest, Number(revision));
       newest.set(key!, Number(i));
       acknowledged += 1;
-      if (acknowledged === 100 + 37 * round) child.kill('SIGKILL');
+      if (acknowledged === 100 + 37 * (round % 20)) child.kill('SIGKILL');
     }
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
     const store = openStore({ path });

@@ -17,8 +17,11 @@ const MANIFESTS = ['examples', 'examples/seeds']
 const collection = ({ apiVersion, kind }: { apiVersion: string; kind: string }) =>
   `/apis/${apiVersion}/namespaces/default/${KINDS.get(kind)}`;
 
+/** `npm run test:soak` asks for all of them. */
+const MUTATIONS = Number(process.env['MUTATED_MANIFESTS'] ?? 500);
+
 /** Runs from the project's folder, where the manifests are. */
-describe('admission of our kinds by the real API server', { timeout: 120_000 }, () => {
+describe('admission of our kinds by the real API server', { timeout: 120_000 + MUTATIONS * 100 }, () => {
   let world: AdmissionWorld;
   before(async () => {
     world = await startAdmissionWorld();
@@ -87,7 +90,7 @@ describe('admission of our kinds by the real API server', { timeout: 120_000 }, 
     assert.deepEqual([tried.status, tried.body['status']], [200, { phase: 'Running' }]);
   });
 
-  test('500 mutated manifests are taken or refused, never an error of ours', async () => {
+  test(`${MUTATIONS} mutated manifests are taken or refused, never an error of ours`, async () => {
     const answers = new Map<number, number>();
     await fc.assert(
       fc.asyncProperty(
@@ -111,7 +114,7 @@ describe('admission of our kinds by the real API server', { timeout: 120_000 }, 
           assert.ok(gone.status === 200, `stuck: ${gone.body.message}`);
         },
       ),
-      { numRuns: 500, endOnFailure: true },
+      { numRuns: MUTATIONS, endOnFailure: true },
     );
     assert.ok((answers.get(201) ?? 0) > 10 && (answers.get(422) ?? 0) > 20, JSON.stringify([...answers]));
   });
