@@ -7,7 +7,7 @@ import { formatBytes, formatCores, parseQuantity } from '../../base/quantity.ts'
 const MIB = 2 ** 20;
 /**
  * What QEMU needs beside guest memory. Measured as Pss less that of the guest's memory, in /proc/PID/smaps a second after "guest ready":
- * QEMU 7.2, software emulation, one processor, 128 MiB guest, two runs each: 74 and 75 MiB without graphics, 78 MiB with. 32 MiB of that is
+ * QEMU 7.2, software emulation, one processor, 128 MiB guest, 74 and 75 MiB without graphics (two runs), 78 MiB with (one run). 32 MiB of that is
  * the cache of translated code, which is 128 MiB for guests of 512 MiB and more. The rest is room: a guest may fill its 16 MiB of video
  * memory, and a processor more was not measured and counts what it does upstream.
  */
