@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createProgress } from './progress.ts';
 
-function recorder(isTTY: boolean) {
+function recorder(isTTY: boolean, columns = 80) {
   const written: string[] = [];
   let now = 0;
-  const progress = createProgress({ write: (text) => written.push(text), isTTY, columns: 80 }, () => {
+  const progress = createProgress({ write: (text) => written.push(text), isTTY, columns }, () => {
     now += 500;
     return now;
   });
@@ -39,3 +39,17 @@ test('a step that fails is marked and the failure goes on', async () => {
   );
   assert.deepEqual(written, ['  ✗ qemu\n']);
 });
+
+for (const [columns, expected] of [
+  [0, 'booting'],
+  [19, 'boot'],
+] as const) {
+  test(`on a terminal of ${columns} columns the running step is ${expected}`, async () => {
+    const { written, progress } = recorder(true, columns);
+    await progress.step('vm', async (step) => {
+      step.update('booting');
+      return 'ok';
+    });
+    assert.match(written[1] ?? '', new RegExp(`vm {8}${expected}\u001b`));
+  });
+}

@@ -13,7 +13,7 @@ export type Progress = {
 export function createProgress(output: Output, now: () => number): Progress {
   const isLive = output.isTTY === true && !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb';
   const draw = (mark: string, name: string, text: string) => {
-    const width = (output.columns ?? 100) - 1;
+    const width = (output.columns || 100) - 1; // a terminal that does not know its size says 0
     return `  ${mark} ${name.padEnd(9)} ${text}`.slice(0, width);
   };
   return {
