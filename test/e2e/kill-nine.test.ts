@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { identify } from '../../src/base/node/process-identity.ts';
 import { EmbeddedCluster } from './harness.ts';
 
 const manifest = (name: string) => readFileSync('examples/vm.yaml', 'utf8').replaceAll(/\bhello\b/g, name);
@@ -64,4 +65,17 @@ test('a guest whose QEMU is killed fails, says why, and is started again', async
     'jsonpath={.items[*].message}',
   ]);
   assert.match(events, /crash|kill|ended/i);
+});
+
+test('a guest whose cluster was ended by hand is shut down by virtctl down', async () => {
+  await using cluster = await EmbeddedCluster.start();
+  await cluster.must('kubectl', ['apply', '-f', 'examples/vm.yaml']);
+  await cluster.until('vm/hello', '.status.ready', 'true');
+  const pid = cluster.pid();
+  process.kill(pid, 'SIGTERM');
+  while (identify(pid)) await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.equal(cluster.guestPids().length, 1);
+
+  assert.match(await cluster.must('virtctl', ['down', '--purge']), /1 shut down/);
+  assert.deepEqual(cluster.guestPids(), []);
 });

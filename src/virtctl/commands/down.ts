@@ -1,7 +1,7 @@
 /** Shuts the guests down and stops the embedded cluster; with --purge nothing of it stays. */
 import { existsSync, rmSync } from 'node:fs';
 import { systemClock } from '../../base/clock.ts';
-import { UserError } from '../../base/errors.ts';
+import { isApiError, messageOf, UserError } from '../../base/errors.ts';
 import { isSameProcess, type ProcessIdentity } from '../../base/node/process-identity.ts';
 import { connect } from '../connect.ts';
 import type { Context } from '../context.ts';
@@ -9,19 +9,23 @@ import { launchEmbedded } from '../embedded/launch.ts';
 import { closeNetwork } from '../embedded/network-namespace.ts';
 import { drain } from '../embedded/node.ts';
 import { kubeconfigPath } from '../embedded/paths.ts';
-import { lastState, runningState } from '../embedded/state.ts';
+import { guestsOf, lastState, runningState } from '../embedded/state.ts';
 import { createProgress } from '../progress.ts';
 
 const STOP_PATIENCE_MS = 15_000;
 
 export async function down(this: Context, flags: { purge: boolean }): Promise<void> {
   const progress = createProgress(this.process.stdout, systemClock.now);
-  // A cluster that was killed may have left guests running: only a running one can ask them to shut down.
-  const state = runningState(this.home) ?? (lastState(this.home) && (await launchEmbedded(this, { port: 6443 })).state);
+  // A cluster that is gone may have left guests running: only a running one can ask them to shut down.
+  const isLeft = lastState(this.home) !== undefined || guestsOf(this.home).length > 0;
+  const state = runningState(this.home) ?? (isLeft ? (await launchEmbedded(this, { port: 6443 })).state : undefined);
   if (state) {
     await progress.step('guests', async (step) => {
       const { client } = connect(this, { kubeconfig: kubeconfigPath(this.home) });
-      const count = await drain(client, { clock: systemClock, onWaiting: (names) => step.update(`waiting for ${names.join(', ')}`) });
+      const onWaiting = (names: readonly string[]) => step.update(`waiting for ${names.join(', ')}`);
+      const count = await drain(client, { clock: systemClock, onWaiting }).catch((error) => {
+        throw isApiError(error, 'ServiceUnavailable') ? unreachable(state.process, error) : error;
+      });
       return count === 0 ? 'none was running' : `${count} shut down`;
     });
     await progress.step('control', async () => {
@@ -29,8 +33,9 @@ export async function down(this: Context, flags: { purge: boolean }): Promise<vo
       closeNetwork(this.home);
       return 'stopped';
     });
-  } else if (!flags.purge) {
-    this.process.stdout.write('nothing to stop: no embedded cluster runs here\n');
+  } else {
+    closeNetwork(this.home); // a cluster that was ended by hand leaves its namespace, for guests that it may have
+    if (!flags.purge) this.process.stdout.write('nothing to stop: no embedded cluster runs here\n');
   }
   if (flags.purge) await progress.step('data', async () => purge(this.home));
 }
@@ -47,6 +52,16 @@ async function stopProcess(identity: ProcessIdentity): Promise<void> {
     }
     await systemClock.sleep(20);
   }
+}
+
+/** Without its API nobody can ask the guests; a new process on the same data can. */
+function unreachable({ pid }: ProcessIdentity, cause: unknown): UserError {
+  return new UserError('API_UNREACHABLE', `the embedded cluster (process ${pid}) runs, but its API cannot be reached`, {
+    why: messageOf(cause),
+    fix: `kill ${pid}, then virtctl down again: guests are not touched by the first and shut down by the second`,
+    exitCode: 8,
+    cause,
+  });
 }
 
 function purge(home: string): string {

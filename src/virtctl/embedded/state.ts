@@ -1,6 +1,6 @@
 /** Whether the embedded cluster runs, told by the file it leaves behind and by the process that file names. */
 import { readFileSync } from 'node:fs';
-import { isSameProcess, type ProcessIdentity } from '../../base/node/process-identity.ts';
+import { findByVariable, isSameProcess, type ProcessIdentity } from '../../base/node/process-identity.ts';
 import { statePath } from './paths.ts';
 
 /** Written by the embedded process once it serves; left behind when it is killed. */
@@ -27,4 +27,9 @@ export function lastState(home: string): EmbeddedState | undefined {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof SyntaxError) return undefined;
     throw error;
   }
+}
+
+/** Guests that live in this data folder, with or without a cluster around them. */
+export function guestsOf(home: string): readonly ProcessIdentity[] {
+  return findByVariable('CONTAINER_SANDBOX_MOUNT_POINT', (path) => path.startsWith(`${home}/`));
 }
