@@ -48,19 +48,21 @@ export function requirementsOf(selector: LabelSelector): Requirement[] {
 
 /** True when the labels meet every requirement. */
 export function matchesLabels(requirements: readonly Requirement[], labels: Labels): boolean {
-  return requirements.every(({ key, operator, values }) => {
-    const value = labels && Object.hasOwn(labels, key) ? labels[key] : undefined;
-    switch (operator) {
-      case 'In':
-        return value !== undefined && values.includes(value);
-      case 'NotIn':
-        return value === undefined || !values.includes(value);
-      case 'Exists':
-        return value !== undefined;
-      case 'DoesNotExist':
-        return value === undefined;
-    }
-  });
+  return requirements.every((each) => meetsRequirement(each, labels && Object.hasOwn(labels, each.key) ? labels[each.key] : undefined));
+}
+
+/** True when a value, or its absence, is what the operator asks for. */
+export function meetsRequirement({ operator, values }: Pick<Requirement, 'operator' | 'values'>, value: string | undefined): boolean {
+  switch (operator) {
+    case 'In':
+      return value !== undefined && values.includes(value);
+    case 'NotIn':
+      return value === undefined || !values.includes(value);
+    case 'Exists':
+      return value !== undefined;
+    case 'DoesNotExist':
+      return value === undefined;
+  }
 }
 
 /** Parses `spec.nodeName=n1,status.phase!=Failed`; throws BadRequest on anything else. */

@@ -7,9 +7,9 @@ test('a mounted path is itself on a cluster', () => {
 });
 
 test('a mounted path is under the sandbox of an embedded Pod', () => {
-  assert.equal(sandboxPath('/var/run/kubevirt', { CONTAINER_SANDBOX_MOUNT_POINT: '/pods/1/root' }), '/pods/1/root/var/run/kubevirt');
+  assert.equal(sandboxPath('/var/run/kubevirt', { CONTAINER_SANDBOX_MOUNT_POINT: '/pods/1/sandbox' }), '/pods/1/sandbox/var/run/kubevirt');
 });
 
 test('dots do not lead out of the sandbox', () => {
-  assert.equal(sandboxPath('/../../etc/shadow', { CONTAINER_SANDBOX_MOUNT_POINT: '/pods/1/root' }), '/pods/1/root/etc/shadow');
+  assert.equal(sandboxPath('/../../etc/shadow', { CONTAINER_SANDBOX_MOUNT_POINT: '/pods/1/sandbox' }), '/pods/1/sandbox/etc/shadow');
 });

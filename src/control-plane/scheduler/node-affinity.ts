@@ -1,7 +1,9 @@
 /** Does a node have what `spec.nodeSelector` and `spec.affinity.nodeAffinity` ask for? */
+
 import type { Affinity, NodeSelectorRequirement, NodeSelectorTerm } from '../../api/core/affinity.ts';
 import type { Node } from '../../api/core/node.ts';
 import type { Pod } from '../../api/core/pod.ts';
+import { meetsRequirement } from '../../base/selectors.ts';
 
 /** Everything required of the node's labels and name holds. */
 export function isNodeWanted(pod: Pod, node: Node): boolean {
@@ -33,20 +35,9 @@ function holds({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm, no
 }
 
 function meets({ operator, values = [] }: NodeSelectorRequirement, value: string | undefined): boolean {
-  switch (operator) {
-    case 'In':
-      return value !== undefined && values.includes(value);
-    case 'NotIn':
-      return value === undefined || !values.includes(value);
-    case 'Exists':
-      return value !== undefined;
-    case 'DoesNotExist':
-      return value === undefined;
-    case 'Gt':
-      return compared(value, values) > 0;
-    case 'Lt':
-      return compared(value, values) < 0;
-  }
+  if (operator === 'Gt') return compared(value, values) > 0;
+  if (operator === 'Lt') return compared(value, values) < 0;
+  return meetsRequirement({ operator, values }, value);
 }
 
 /** Negative, zero or positive; not a number (so neither greater nor less) unless both sides are whole numbers. */
