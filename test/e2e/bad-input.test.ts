@@ -83,6 +83,7 @@ test('a busy port is named and the next one is taken', async () => {
 test('a machine without QEMU is told what to install', async () => {
   await using cluster = new EmbeddedCluster();
   for (const tool of ['dirname', 'readlink', 'sh']) symlinkSync(`/usr/bin/${tool}`, join(cluster.home, tool));
+  symlinkSync(process.execPath, join(cluster.home, 'node'));
   const { code, stderr } = await cluster.virtctl(['up'], { env: { PATH: cluster.home } });
   assert.equal(code, 7);
   assert.match(stderr, /error\[QEMU_MISSING\]: [\s\S]*fix: apt-get install qemu-system-x86/);
