@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type JsonObject, mergePatch } from '../../base/json.ts';
+import { defaultVmi, defaultVmiSpec } from './default-vmi.ts';
+
+const BARE: JsonObject = { domain: { devices: {} } };
+const UUID = '11111111-2222-4333-8444-555555555555';
+
+function filled(patch: JsonObject, path: string): unknown {
+  const spec = defaultVmiSpec(mergePatch(BARE, patch) as JsonObject, { newUuid: UUID });
+  return path.split('.').reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], spec);
+}
+
+const domain = (patch: JsonObject) => ({ domain: patch });
+const requests = (amounts: JsonObject) => domain({ resources: { requests: amounts } });
+const limits = (amounts: JsonObject) => domain({ resources: { limits: amounts } });
+const image = (name: string) => ({ volumes: [{ name: 'root', containerDisk: { image: name } }] });
+const disks = (...list: JsonObject[]) => domain({ devices: { disks: list } });
+
+/** Spec 8.1: what an instance is given, by name. */
+const RULES: readonly [rule: string, patch: JsonObject, path: string, expected: unknown][] = [
+  ['the machine type is q35', {}, 'domain.machine.type', 'q35'],
+  ['an empty machine type is q35', domain({ machine: { type: '' } }), 'domain.machine.type', 'q35'],
+  ['a machine type that is given stays', domain({ machine: { type: 'pc-q35-7.2' } }), 'domain.machine.type', 'pc-q35-7.2'],
+  ['guest memory is what is requested', requests({ memory: '64M' }), 'domain.memory.guest', '64M'],
+  ['guest memory is the limit when nothing is requested', limits({ memory: '1Gi' }), 'domain.memory.guest', '1Gi'],
+  [
+    'guest memory that is given stays',
+    domain({ memory: { guest: '2Gi' }, resources: { requests: { memory: '1Gi' } } }),
+    'domain.memory.guest',
+    '2Gi',
+  ],
+  ['without anything there is one processor', {}, 'domain.cpu.sockets', 1],
+  ['the sockets follow from the limit, rounded up', limits({ cpu: '1500m' }), 'domain.cpu.sockets', 2],
+  ['the sockets follow from the request when there is no limit', requests({ cpu: '3' }), 'domain.cpu.sockets', 3],
+  ['a topology that is begun is not completed', domain({ cpu: { cores: 4 } }), 'domain.cpu.sockets', undefined],
+  ['the processor model is host-model', {}, 'domain.cpu.model', 'host-model'],
+  ['a volume without a disk gets one', image('x:1'), 'domain.devices.disks.0.name', 'root'],
+  ['a device without a kind is a disk on sata', disks({ name: 'root' }), 'domain.devices.disks.0.disk.bus', 'sata'],
+  ['a bus that is given stays', disks({ name: 'root', disk: { bus: 'virtio' } }), 'domain.devices.disks.0.disk.bus', 'virtio'],
+  ['a CD-ROM is read-only', disks({ name: 'root', cdrom: {} }), 'domain.devices.disks.0.cdrom.readonly', true],
+  ['an image with a tag is taken if it is there', image('x:1'), 'volumes.0.containerDisk.imagePullPolicy', 'IfNotPresent'],
+  ['an image with the tag latest is always asked for', image('x:latest'), 'volumes.0.containerDisk.imagePullPolicy', 'Always'],
+  ['an image without a tag is always asked for', image('x'), 'volumes.0.containerDisk.imagePullPolicy', 'Always'],
+  ['there is a card on the Pod network', {}, 'networks', [{ name: 'default', pod: {} }]],
+  ['the card is behind the address of the Pod', {}, 'domain.devices.interfaces.0.masquerade', {}],
+  ['no card when that is switched off', domain({ devices: { autoattachPodInterface: false } }), 'networks', undefined],
+  [
+    'a registryDisk is a containerDisk',
+    { volumes: [{ name: 'root', registryDisk: { image: 'x:1' } }] },
+    'volumes.0.containerDisk.image',
+    'x:1',
+  ],
+  ['the machine has an identity', {}, 'domain.firmware.uuid', UUID],
+  ['an identity that is given stays', domain({ firmware: { uuid: 'mine' } }), 'domain.firmware.uuid', 'mine'],
+];
+
+describe('what an instance is given', () => {
+  for (const [rule, patch, path, expected] of RULES) test(rule, () => assert.deepEqual(filled(patch, path), expected));
+
+  test('our finalizer, once', () => {
+    const once = defaultVmi({ metadata: { name: 'db' }, spec: BARE }, { newUuid: UUID });
+    const twice = defaultVmi(once, { newUuid: UUID });
+    assert.deepEqual((once['metadata'] as JsonObject)['finalizers'], ['kubevirt.io/foregroundDeleteVirtualMachine']);
+    assert.deepEqual(twice, once);
+  });
+});
