@@ -46,7 +46,7 @@ export class Cluster implements AsyncDisposable {
 
   /** Runs kubectl to its end; never throws for its exit code. */
   kubectl(args: readonly string[], { input, env = {}, isDebian = false, timeoutMs = 60_000 }: RunOptions = {}): Promise<Result> {
-    const program = isDebian ? this.#kubectls.debian : (process.env['KUBECTL'] ?? this.#kubectls.current ?? this.#kubectls.debian);
+    const program = isDebian ? this.#kubectls.debian : (process.env['KUBECTL'] ?? this.#kubectls.current);
     const cache = ['--cache-dir', join(this.folder, isDebian ? 'cache-debian' : 'cache')];
     const variables = { PATH: process.env['PATH'], HOME: this.folder, KUBECONFIG: join(this.folder, 'kubeconfig'), ...env };
     return new Promise((done) => {
@@ -61,7 +61,7 @@ export class Cluster implements AsyncDisposable {
 
   /** A kubectl that runs until the test ends it. */
   spawnKubectl(args: readonly string[]): ChildProcessByStdio<null, Readable, null> {
-    const program = process.env['KUBECTL'] ?? this.#kubectls.current ?? this.#kubectls.debian;
+    const program = process.env['KUBECTL'] ?? this.#kubectls.current;
     const env = { PATH: process.env['PATH'], HOME: this.folder, KUBECONFIG: join(this.folder, 'kubeconfig') };
     return spawn(program, ['--cache-dir', join(this.folder, 'cache'), ...args], { env, stdio: ['ignore', 'pipe', 'ignore'] });
   }

@@ -56,7 +56,7 @@ export class EmbeddedCluster implements AsyncDisposable {
 
   /** A current kubectl. */
   kubectl(args: readonly string[], options: RunOptions = {}): Promise<Result> {
-    return run(this.kubectls.current ?? this.kubectls.debian, args, { ...options, env: this.#env });
+    return run(this.kubectls.current, args, { ...options, env: this.#env });
   }
 
   /** Debian's kubectl, version 1.20. */

@@ -6,17 +6,24 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { UserError } from '../../src/base/errors.ts';
 import { cacheFolder } from '../../src/base/node/folders.ts';
 import { unpackPackages } from '../guest-image/packages.ts';
 
 const here = import.meta.dirname;
 const VERSION = 'v1.34.4';
 
-/** Paths of both programs; `current` is undefined when this machine has neither a kubectl nor Go. */
-export function ensureKubectls(): { readonly debian: string; readonly current: string | undefined } {
+/** Paths of both programs. The old one never stands in for the current one: it lacks what the tests use. */
+export function ensureKubectls(): { readonly debian: string; readonly current: string } {
   const folder = join(cacheFolder(), 'kubectl');
   mkdirSync(folder, { recursive: true });
-  return { debian: debianKubectl(folder), current: installedKubectl() ?? builtKubectl(folder) };
+  const current = installedKubectl() ?? builtKubectl(folder);
+  if (current) return { debian: debianKubectl(folder), current };
+  throw new UserError('KUBECTL_MISSING', 'the tests need a kubectl of version 1.29 or newer', {
+    why: 'there is none on PATH, and no Go to build one with',
+    fix: 'install kubectl, or Go 1.24 or newer, and run the tests again',
+    exitCode: 7,
+  });
 }
 
 function debianKubectl(folder: string): string {
