@@ -15,6 +15,8 @@ test('guests are reached: by port-forward, by Services from other guests, by Nod
   const { network } = JSON.parse(readFileSync(join(cluster.home, 'run/embedded.json'), 'utf8'));
   for (const name of ['server', 'client']) await cluster.must('kubectl', ['apply', '-f', '-'], { input: machine(name) });
   for (const name of ['server', 'client']) await cluster.until(`vmi/${name}`, '.status.phase', 'Running');
+  await using server = cluster.console('server');
+  await server.expect(/guest ready/); // its web server is up
   await using console = cluster.console('client');
   await console.expect(/guest ready/);
   await console.login();
