@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { EmbeddedCluster, run } from './harness.ts';
@@ -10,7 +9,6 @@ import { EmbeddedCluster, run } from './harness.ts';
 const HELLO = /Hello from a virtual machine/;
 
 test('guests are reached: by port-forward, by Services from other guests, by NodePorts from the host', async (t) => {
-  const areNodePortsFree = await isFree(30_000); // of several clusters on a machine, one has them
   await using cluster = await EmbeddedCluster.start();
   const { network } = JSON.parse(readFileSync(join(cluster.home, 'run/embedded.json'), 'utf8'));
   for (const name of ['server', 'client']) await cluster.must('kubectl', ['apply', '-f', '-'], { input: machine(name) });
@@ -60,11 +58,11 @@ test('guests are reached: by port-forward, by Services from other guests, by Nod
   });
 
   await t.test('a NodePort is reached from the host', async (t) => {
-    if (network === 'host' || !areNodePortsFree) {
+    const nodePort = Number(await cluster.field('svc', 'web', '.spec.ports[0].nodePort'));
+    if (network === 'host' || !listensOn(cluster.home, nodePort)) {
       t.skip(network === 'host' ? 'no namespace here: Services have no addresses' : 'another cluster on this machine has the NodePorts');
       return;
     }
-    const nodePort = await cluster.field('svc', 'web', '.spec.ports[0].nodePort');
     const { stdout } = await run('curl', ['-s', '-m', '10', `http://127.0.0.1:${nodePort}/`]);
     assert.match(stdout, HELLO);
   });
@@ -74,10 +72,14 @@ function machine(name: string): string {
   return readFileSync('examples/vm.yaml', 'utf8').replaceAll('hello', name);
 }
 
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-  });
+/** Of several clusters on a machine one has a NodePort: the one whose pasta holds the socket that listens there. */
+function listensOn(home: string, port: number): boolean {
+  const { pasta } = JSON.parse(readFileSync(join(home, 'run/network.json'), 'utf8'));
+  const at = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const listener = readFileSync('/proc/net/tcp', 'utf8')
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .find((each) => each[1] === at && each[3] === '0A');
+  const folder = `/proc/${pasta.pid}/fd`;
+  return readdirSync(folder).some((fd) => readlinkSync(join(folder, fd)) === `socket:[${listener?.[9]}]`);
 }
