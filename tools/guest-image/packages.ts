@@ -1,20 +1,26 @@
 /** Debian packages as files: downloaded with a private apt state and unpacked, never installed; works without root. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UserError } from '../../src/base/errors.ts';
+
+const DEBIAN_KEYS = '/usr/share/keyrings/debian-archive-keyring.gpg';
+const DEBIAN_MIRROR = 'http://deb.debian.org/debian';
+const DEBIAN_SUITE = /^(bookworm|trixie|forky|sid|oldstable|stable|testing|unstable)$/;
 
 export type PackagesInput = {
   readonly names: readonly string[];
   /** One beside the machine's own, for names such as `busybox-static:i386`. */
   readonly architecture?: string | undefined;
+  /** Another Debian than the machine's own, such as `trixie`, from the same mirror. */
+  readonly suite?: string | undefined;
   readonly workDir: string;
   readonly into: string;
 };
 
 /** Downloads the packages (a metapackage stands for the first one it depends on) and unpacks them all into `into`. */
-export function unpackPackages({ names, architecture, workDir, into }: PackagesInput): void {
-  const apt = privateApt(workDir, architecture);
+export function unpackPackages({ names, architecture, suite, workDir, into }: PackagesInput): void {
+  const apt = privateApt(workDir, architecture, suite);
   update(apt);
   const debs = join(workDir, 'debs');
   mkdirSync(debs, { recursive: true });
@@ -37,7 +43,7 @@ function update(apt: Apt): void {
   }
 }
 
-function privateApt(workDir: string, architecture: string | undefined): Apt {
+function privateApt(workDir: string, architecture: string | undefined, suite: string | undefined): Apt {
   const state = join(workDir, 'apt');
   for (const folder of ['lists/partial', 'cache/archives/partial']) mkdirSync(join(state, folder), { recursive: true });
   const options = [
@@ -47,6 +53,7 @@ function privateApt(workDir: string, architecture: string | undefined): Apt {
     'Acquire::Languages=none',
     'Acquire::IndexTargets::deb::Contents-deb::DefaultEnabled=false',
     ...(architecture ? [`APT::Architectures::=${architecture}`] : []),
+    ...(suite ? sourcesOf(suite, state) : []),
   ];
   return (verb, args = [], cwd = workDir) => {
     const program = verb === 'depends' ? 'apt-cache' : 'apt-get';
@@ -64,6 +71,21 @@ function privateApt(workDir: string, architecture: string | undefined): Apt {
       });
     }
   };
+}
+
+/** Options that make apt see one suite alone, and nothing as installed. */
+function sourcesOf(suite: string, state: string): readonly string[] {
+  const list = join(state, 'sources.list');
+  writeFileSync(list, `deb [signed-by=${DEBIAN_KEYS}] ${debianMirror()} ${suite} main\n`);
+  return [`Dir::Etc::SourceList=${list}`, 'Dir::Etc::SourceParts=/dev/null', 'Dir::State::status=/dev/null'];
+}
+
+/** The mirror that the machine has its own Debian from. */
+function debianMirror(): string {
+  const format = '$(RELEASE) $(COMPONENT) $(REPO_URI)';
+  const targets = execFileSync('apt-get', ['indextargets', '--format', format, 'Created-By: Packages'], { encoding: 'utf8' });
+  const own = targets.split('\n').map((line) => line.split(' '));
+  return own.find(([release, component, uri]) => component === 'main' && DEBIAN_SUITE.test(release ?? '') && uri)?.[2] ?? DEBIAN_MIRROR;
 }
 
 function resolveMetapackage(name: string, apt: Apt): string {
