@@ -38,17 +38,27 @@ export class Cluster implements AsyncDisposable {
     return cluster;
   }
 
-  /** Ends the server and starts another on the same data and port. */
-  async restart(): Promise<void> {
+  /** Ends the server and starts another on the same data and port; the data may change while nobody is connected. */
+  async restart(whileAway?: (store: Store) => Promise<void>): Promise<void> {
     await this.#stop();
+    if (whileAway) {
+      const store = openStore({ path: join(this.folder, 'store.db'), historySize: HISTORY });
+      await whileAway(store);
+      store.close();
+    }
     await this.#serve();
+  }
+
+  /** For clients other than kubectl. */
+  get kubeconfig(): string {
+    return join(this.folder, 'kubeconfig');
   }
 
   /** Runs kubectl to its end; never throws for its exit code. */
   kubectl(args: readonly string[], { input, env = {}, isDebian = false, timeoutMs = 60_000 }: RunOptions = {}): Promise<Result> {
     const program = isDebian ? this.#kubectls.debian : (process.env['KUBECTL'] ?? this.#kubectls.current);
     const cache = ['--cache-dir', join(this.folder, isDebian ? 'cache-debian' : 'cache')];
-    const variables = { PATH: process.env['PATH'], HOME: this.folder, KUBECONFIG: join(this.folder, 'kubeconfig'), ...env };
+    const variables = { PATH: process.env['PATH'], HOME: this.folder, KUBECONFIG: this.kubeconfig, ...env };
     return new Promise((done) => {
       const options = { env: variables, timeout: timeoutMs, maxBuffer: 64 * 1024 * 1024 };
       const child = execFile(program, [...cache, ...args], options, (error, stdout, stderr) => {
@@ -62,19 +72,17 @@ export class Cluster implements AsyncDisposable {
   /** A kubectl that runs until the test ends it. */
   spawnKubectl(args: readonly string[]): ChildProcessByStdio<null, Readable, null> {
     const program = process.env['KUBECTL'] ?? this.#kubectls.current;
-    const env = { PATH: process.env['PATH'], HOME: this.folder, KUBECONFIG: join(this.folder, 'kubeconfig') };
+    const env = { PATH: process.env['PATH'], HOME: this.folder, KUBECONFIG: this.kubeconfig };
     return spawn(program, ['--cache-dir', join(this.folder, 'cache'), ...args], { env, stdio: ['ignore', 'pipe', 'ignore'] });
   }
 
   /** Writes until everything that happened before is forgotten. */
-  async makeHistory(): Promise<void> {
+  async makeHistory(store: Store | undefined = this.#store): Promise<void> {
     const key = 'core/configmaps/default/noise';
     for (let i = 0; i <= HISTORY; i += 100) {
-      await Promise.all(
-        Array.from({ length: 100 }, (_, n) => this.#store?.write({ key, value: { metadata: { name: 'noise' }, n: i + n } })),
-      );
+      await Promise.all(Array.from({ length: 100 }, (_, n) => store?.write({ key, value: { metadata: { name: 'noise' }, n: i + n } })));
     }
-    await this.#store?.write({ key, value: undefined });
+    await store?.write({ key, value: undefined });
   }
 
   /** What kubectl printed; any exit code but 0 fails the test with everything it said. */
@@ -112,7 +120,7 @@ export class Cluster implements AsyncDisposable {
     const web = await listen({ handle: server.handle, upgrade: refuse, pki, port: this.#port, log: silentLogger });
     this.#port = web.port;
     const { cert, key } = pki.admin;
-    await writeKubeconfig(join(this.folder, 'kubeconfig'), {
+    await writeKubeconfig(this.kubeconfig, {
       server: `https://127.0.0.1:${web.port}`,
       ca: pki.ca,
       cert,
