@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createProgress } from './progress.ts';
 
-function recorder(isTTY: boolean, columns = 80) {
+function recorder(isTTY: boolean, columns = 80, env = {}) {
   const written: string[] = [];
   let now = 0;
-  const progress = createProgress({ write: (text) => written.push(text), isTTY, columns }, () => {
+  const clock = () => {
     now += 500;
     return now;
-  });
+  };
+  const progress = createProgress({ write: (text) => written.push(text), isTTY, columns }, clock, env);
   return { written, progress };
 }
 
@@ -20,6 +21,14 @@ test('off a terminal only the result of a step is printed', async () => {
   });
   assert.deepEqual(written, [`  ✓ image     ${'done'.padEnd(60)} 0.5s\n`]);
 });
+
+for (const env of [{ TERM: 'dumb' }, { NO_COLOR: '1' }]) {
+  test(`a terminal with ${JSON.stringify(env)} gets only results`, async () => {
+    const { written, progress } = recorder(true, 80, env);
+    await progress.step('image', async () => 'done');
+    assert.deepEqual(written, [`  ✓ image     ${'done'.padEnd(60)} 0.5s\n`]);
+  });
+}
 
 test('what a guest prints cannot move the cursor of the terminal', async () => {
   const { written, progress } = recorder(true);

@@ -10,8 +10,8 @@ export type Progress = {
   step(name: string, work: (step: Step) => Promise<string>): Promise<void>;
 };
 
-export function createProgress(output: Output, now: () => number): Progress {
-  const isLive = output.isTTY === true && !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb';
+export function createProgress(output: Output, now: () => number, env: Record<string, string | undefined> = process.env): Progress {
+  const isLive = output.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
   const draw = (mark: string, name: string, text: string) => {
     const width = (output.columns || 100) - 1; // a terminal that does not know its size says 0
     return `  ${mark} ${name.padEnd(9)} ${text}`.slice(0, width);

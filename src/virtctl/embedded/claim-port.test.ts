@@ -3,8 +3,9 @@ import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { claimPort } from './claim-port.ts';
 
+/** Above the NodePorts, which a cluster on this machine may hold. */
 async function anyPort(): Promise<number> {
-  const { port, release } = await claimPort(30_000 + Math.floor(Math.random() * 20_000));
+  const { port, release } = await claimPort(33_000 + Math.floor(Math.random() * 20_000));
   release();
   return port;
 }
