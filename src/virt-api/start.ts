@@ -13,7 +13,7 @@ import { userBehind } from './front-proxy.ts';
 import { requireUpdate } from './require-update.ts';
 import { type Found, findRoute, SUBRESOURCE_VERSIONS, SUBRESOURCES_GROUP } from './routes.ts';
 
-/** Our own certificate, the authority of the front proxy, and what we show to (and expect of) virt-handler. */
+/** Our own certificate, the authority of the front proxy, and what we show to (and expect of) virt-handler; the last two are read for each call. */
 export type VirtApiPki = Pick<Pki, 'virtApi' | 'frontProxyCa' | 'virtHandlerClient' | 'kubevirtCa'>;
 
 export type VirtApiOptions = {
@@ -41,7 +41,7 @@ const OPEN_PATHS = ['/healthz', '/livez', '/readyz', ...SUBRESOURCE_VERSIONS.map
 
 /** Resolves when the server accepts connections. */
 export async function startVirtApi(options: VirtApiOptions): Promise<VirtApi> {
-  const { pki, host, port, clock, log, signal, frontProxyNames: allowedNames = [FRONT_PROXY_NAME] } = options;
+  const { pki, host, port, clock, log, signal } = options;
   const server = await startWebServer({
     serving: pki.virtApi,
     clientCa: pki.frontProxyCa,
@@ -53,10 +53,10 @@ export async function startVirtApi(options: VirtApiOptions): Promise<VirtApi> {
       const { pathname } = new URL(request.url);
       if (OPEN_PATHS.includes(pathname)) return new Response('ok');
       if (isReviewPath(pathname)) return answerReview(request, pathname, options.client); // webhooks are called without a client certificate
-      const user = userBehind({ peer, allowedNames, remoteUser: request.headers.get('x-remote-user') });
+      const user = userBehind({ peer, allowedNames: namesOf(options), remoteUser: request.headers.get('x-remote-user') });
       return discoveryAnswer(pathname, options) ?? answer({ request, pathname, user }, options);
     },
-    upgrade: (upgrade, peer) => open(upgrade, peer, { ...options, allowedNames }),
+    upgrade: (upgrade, peer) => open(upgrade, peer, options),
   });
   const stopped = aborted(signal).then(() => server.close());
   return { ...server, stopped };
@@ -92,11 +92,15 @@ function handlerTlsOf(pki: VirtApiPki): TlsIdentity {
   return { ...pki.virtHandlerClient, ca: pki.kubevirtCa };
 }
 
-type OpenOptions = VirtApiOptions & { readonly allowedNames: readonly string[] };
+/** Asked for at each request: on a cluster certificates and names change while we run. */
+function namesOf({ frontProxyNames = [FRONT_PROXY_NAME] }: VirtApiOptions): readonly string[] {
+  return frontProxyNames;
+}
 
-async function open(upgrade: Upgrade, peer: Peer | undefined, { client, pki, allowedNames, log }: OpenOptions): Promise<void> {
+async function open(upgrade: Upgrade, peer: Peer | undefined, options: VirtApiOptions): Promise<void> {
+  const { client, pki, log } = options;
   const { request } = upgrade;
-  const user = userBehind({ peer, allowedNames, remoteUser: request.headersDistinct['x-remote-user']?.[0] ?? null });
+  const user = userBehind({ peer, allowedNames: namesOf(options), remoteUser: request.headersDistinct['x-remote-user']?.[0] ?? null });
   const { route, namespace, name } = routeOf(new URL(`https://virt-api${request.url}`).pathname);
   if (!('open' in route)) throw new ApiError('BadRequest', `${route.subresource} is not a WebSocket`);
   if (request.headers.upgrade?.toLowerCase() !== 'websocket') throw new ApiError('BadRequest', `${route.subresource} is a WebSocket`);

@@ -9,7 +9,13 @@ export type Secret = KubeObject & { readonly kind: 'Secret'; readonly type?: str
 export type ServiceAccount = KubeObject & { readonly kind: 'ServiceAccount' };
 export type Lease = KubeObject & {
   readonly kind: 'Lease';
-  readonly spec: { readonly holderIdentity?: string; readonly leaseDurationSeconds?: number; readonly renewTime?: string };
+  readonly spec: {
+    readonly holderIdentity?: string;
+    readonly leaseDurationSeconds?: number;
+    readonly acquireTime?: string;
+    readonly renewTime?: string;
+    readonly leaseTransitions?: number;
+  };
 };
 export type ControllerRevision = KubeObject & { readonly kind: 'ControllerRevision'; readonly revision: number; readonly data?: unknown };
 export type ServicePort = {

@@ -35,11 +35,19 @@ export type WebServerOptions = {
   readonly log: Logger;
 };
 
-export type WebServer = { readonly port: number; close(): Promise<void> };
+/** What a server shows, and whose clients it knows. */
+export type ServerTls = Pick<WebServerOptions, 'serving' | 'clientCa'>;
+export type WebServer = {
+  readonly port: number;
+  /** Takes other certificates for connections made from now on; those that stand are left alone. */
+  renew(tls: ServerTls): void;
+  close(): Promise<void>;
+};
 
 /** Go clients keep idle connections for 90 s: closing earlier would race with their next request. */
 const KEEP_ALIVE_MS = 120_000;
 const HEADERS_TIMEOUT_MS = 30_000;
+const MIN_VERSION = 'TLSv1.2';
 const MAX_STREAMS = 1000;
 const MAX_SESSION_MEGABYTES = 64;
 /** How long requests may take to notice that the server closes. */
@@ -79,6 +87,7 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
   const port = await listenNear(server, options);
   return {
     port,
+    renew: ({ serving, clientCa }) => server.setSecureContext({ ...serving, ca: clientCa, minVersion: MIN_VERSION }),
     async close() {
       if (closing.signal.aborted) return;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
@@ -99,7 +108,7 @@ function createServer({ serving, clientCa }: WebServerOptions): Http2SecureServe
     allowHTTP1: true,
     requestCert: true,
     rejectUnauthorized: false,
-    minVersion: 'TLSv1.2',
+    minVersion: MIN_VERSION,
     maxSessionMemory: MAX_SESSION_MEGABYTES,
     settings: { maxConcurrentStreams: MAX_STREAMS },
   });

@@ -1,0 +1,58 @@
+/** The cluster that this process runs in, as its service account: where the API is says the environment, who we are says a mounted folder. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Clock, systemClock } from '../../base/clock.ts';
+import { messageOf, UserError } from '../../base/errors.ts';
+import { sandboxPath } from '../../base/node/sandbox-path.ts';
+import type { Cluster } from './kubeconfig.ts';
+
+const FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount';
+/** A kubelet writes a new token long before the old one ends. */
+const TOKEN_LIFE_MS = 30_000;
+
+export type InClusterOptions = { readonly env?: NodeJS.ProcessEnv; readonly clock?: Clock };
+
+/** The token is read again when it may have been replaced; a UserError when this is no Pod or it has no token. */
+export function inClusterConfig({ env = process.env, clock = systemClock }: InClusterOptions = {}): Cluster {
+  const [host, port] = [env['KUBERNETES_SERVICE_HOST'], env['KUBERNETES_SERVICE_PORT']];
+  if (!host || !port) throw missing('KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set');
+  const folder = sandboxPath(FOLDER, env);
+  const ca = read(join(folder, 'ca.crt'));
+  let token = { text: read(join(folder, 'token')).trim(), readAt: clock.now() };
+  return {
+    context: 'in-cluster',
+    server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    namespace: read(join(folder, 'namespace')).trim(),
+    ca,
+    get token() {
+      if (clock.now() - token.readAt >= TOKEN_LIFE_MS)
+        token = { text: readAgain(join(folder, 'token')) ?? token.text, readAt: clock.now() };
+      return token.text;
+    },
+  };
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw missing(messageOf(error), error);
+  }
+}
+
+/** Undefined while it cannot be read: the token that we have is good for a while. */
+function readAgain(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8').trim() || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function missing(why: string, cause?: unknown): UserError {
+  return new UserError('NOT_IN_CLUSTER', 'Cannot find the Kubernetes API of this Pod', {
+    why,
+    fix: 'run in a Pod whose service account has its token mounted, or give --kubeconfig FILE',
+    cause,
+  });
+}

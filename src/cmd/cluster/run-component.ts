@@ -1,0 +1,84 @@
+/** What every component on a cluster has around it: flags, a log on stdout, a client, signals, health. */
+import { parseArgs } from 'node:util';
+import { type Clock, systemClock } from '../../base/clock.ts';
+import { UserError } from '../../base/errors.ts';
+import { createLogger, type Logger } from '../../base/log.ts';
+import { type Client, createClient } from '../../client/client.ts';
+import { inClusterConfig } from '../../client/node/in-cluster.ts';
+import { loadKubeconfig } from '../../client/node/kubeconfig.ts';
+import { createTlsFetch } from '../../client/node/tls-fetch.ts';
+import { VERSION } from '../version.ts';
+import { startHealthServer } from './health-server.ts';
+
+export type Flags = Readonly<Record<string, string | undefined>>;
+export type ComponentContext = {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Aborts on SIGTERM. */
+  readonly signal: AbortSignal;
+  readonly flags: Flags;
+  /** Where we answer; the address of the Pod. */
+  readonly host: string;
+  /** Called when the component does its work. */
+  readonly ready: () => void;
+  /** Shows a figure under /metrics. */
+  readonly measure: (name: string, value: () => number) => void;
+};
+export type ComponentOptions = {
+  readonly name: string;
+  /** Flags beside those of every component, with what they are when not given. */
+  readonly flags: Readonly<Record<string, string>>;
+  /** Resolves when the component has ended after the signal. */
+  readonly run: (context: ComponentContext) => Promise<void>;
+};
+
+const COMMON_FLAGS = { kubeconfig: '', host: '0.0.0.0', 'health-port': '8080' };
+
+/** Runs until SIGTERM, then leaves with 0; leaves with 1 (and says why) when the component fails, so that it is started again. */
+export async function runComponent({ name, flags: own, run }: ComponentOptions): Promise<void> {
+  const log = createLogger({
+    write: (line) => process.stdout.write(`${line}\n`),
+    level: process.env['KUBEVIRT_LOG'] === 'debug' ? 'debug' : 'info',
+    now: systemClock.now,
+    fields: { component: name },
+  });
+  const stop = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort());
+  process.on('unhandledRejection', (error) => log.error('a failure that nobody handled', { error }));
+  try {
+    const flags = flagsFrom(process.argv.slice(2), { ...COMMON_FLAGS, ...own });
+    const health = await startHealthServer({ component: name, host: flags['host'], port: Number(flags['health-port']), version: VERSION });
+    log.info('starting', { version: VERSION });
+    await run({
+      client: clientFor(name, flags['kubeconfig']),
+      clock: systemClock,
+      log,
+      signal: stop.signal,
+      flags,
+      host: flags['host'] ?? '',
+      ready: health.ready,
+      measure: health.measure,
+    });
+    log.info('stopped');
+    process.exit(0);
+  } catch (error) {
+    log.error('cannot go on', { error, ...(error instanceof UserError && { code: error.code, why: error.why, fix: error.fix }) });
+    process.exit(error instanceof UserError ? error.exitCode : 1);
+  }
+}
+
+function flagsFrom(args: readonly string[], defaults: Readonly<Record<string, string>>): Flags {
+  const options = Object.fromEntries(Object.entries(defaults).map(([name, value]) => [name, { type: 'string' as const, default: value }]));
+  try {
+    return parseArgs({ args: [...args], options }).values as Flags;
+  } catch (error) {
+    const known = Object.keys(defaults).map((name) => `--${name}`);
+    throw new UserError('USAGE', (error as Error).message, { fix: `known are ${known.join(', ')}`, exitCode: 2, cause: error });
+  }
+}
+
+function clientFor(name: string, kubeconfig: string | undefined): Client {
+  const cluster = kubeconfig ? loadKubeconfig(kubeconfig) : inClusterConfig();
+  return createClient({ fetch: createTlsFetch(cluster), baseUrl: cluster.server, userAgent: `${name}/${VERSION}` });
+}

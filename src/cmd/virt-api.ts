@@ -1,0 +1,51 @@
+/** virt-api on a cluster: the aggregated API and the webhooks, over TLS with certificates that are renewed while it runs. */
+import { startVirtApi } from '../virt-api/start.ts';
+import { follow, readBundle, readPair } from './cluster/certificate-files.ts';
+import { followFrontProxy } from './cluster/front-proxy-trust.ts';
+import { runComponent } from './cluster/run-component.ts';
+import { VERSION } from './version.ts';
+
+await runComponent({
+  name: 'virt-api',
+  flags: {
+    port: '8443',
+    'serving-certificate': '/etc/virt-api/certificates',
+    'handler-client-certificate': '/etc/virt-handler/clientcertificates',
+    'authority-bundle': '/etc/kubevirt-ca/ca-bundle',
+  },
+  async run({ flags, ready, ...context }) {
+    const renew = () => server?.renew({ serving: files.current.serving, clientCa: frontProxy.current.ca });
+    const files = follow({
+      ...context,
+      read: () => ({
+        serving: readPair(flags['serving-certificate'] ?? ''),
+        client: readPair(flags['handler-client-certificate'] ?? ''),
+        authorities: readBundle(flags['authority-bundle'] ?? ''),
+      }),
+      onChange: renew,
+    });
+    const frontProxy = await followFrontProxy({ ...context, onChange: renew });
+    let server: Awaited<ReturnType<typeof startVirtApi>> | undefined;
+    server = await startVirtApi({
+      ...context,
+      pki: {
+        virtApi: files.current.serving,
+        frontProxyCa: frontProxy.current.ca,
+        get virtHandlerClient() {
+          return files.current.client;
+        },
+        get kubevirtCa() {
+          return files.current.authorities;
+        },
+      },
+      get frontProxyNames() {
+        return frontProxy.current.names;
+      },
+      port: Number(flags['port']),
+      version: VERSION,
+    });
+    context.log.info('serving', { port: server.port });
+    ready();
+    await server.stopped;
+  },
+});

@@ -1,0 +1,36 @@
+/** virt-handler on a cluster: one on each node, which finds the sockets of its guests in the kubelet's folder. Guests outlive it. */
+import { UserError } from '../base/errors.ts';
+import { startVirtHandler } from '../virt-handler/start.ts';
+import { follow, readBundle, readPair } from './cluster/certificate-files.ts';
+import { runComponent } from './cluster/run-component.ts';
+
+await runComponent({
+  name: 'virt-handler',
+  flags: {
+    port: '8186',
+    node: process.env['NODE_NAME'] ?? '',
+    'kubelet-root': '/var/lib/kubelet',
+    'serving-certificate': '/etc/virt-handler/servercertificates',
+    'authority-bundle': '/etc/kubevirt-ca/ca-bundle',
+  },
+  async run({ flags, ready, ...context }) {
+    const nodeName = flags['node'];
+    if (!nodeName) throw new UserError('USAGE', '--node is not given', { why: 'NODE_NAME is not set either', exitCode: 2 });
+    let handler: Awaited<ReturnType<typeof startVirtHandler>> | undefined;
+    const certs = follow({
+      ...context,
+      read: () => ({ ...readPair(flags['serving-certificate'] ?? ''), ca: readBundle(flags['authority-bundle'] ?? '') }),
+      onChange: (next) => handler?.renewCertificates(next),
+    });
+    handler = await startVirtHandler({
+      ...context,
+      nodeName,
+      kubeletRoot: flags['kubelet-root'] ?? '',
+      certs: certs.current,
+      port: Number(flags['port']),
+    });
+    context.log.info('serving', { port: handler.consolePort, node: nodeName });
+    ready();
+    await handler.stopped;
+  },
+});

@@ -1,0 +1,55 @@
+/**
+ * Writes the release files: each executable with everything it needs in one file, dist/NAME.mjs. Node runs them without this project around
+ * them. `npm run build`.
+ */
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { build, type Plugin } from 'esbuild';
+
+const PROJECT = resolve(import.meta.dirname, '../..');
+/** Those of a cluster. What is not there yet is left out. */
+const EXECUTABLES = ['virt-api', 'virt-controller', 'virt-handler', 'virt-launcher', 'virt-operator', 'vmctl'];
+
+/** The kubeconfig reader loads its YAML parser only when it needs it, in a way that bundlers do not see. */
+const LAZY_YAML = "createRequire(import.meta.url)('yaml')";
+const lazyYaml: Plugin = {
+  name: 'lazy-yaml',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/kubeconfig\.ts$/ }, ({ path }) => {
+      const text = readFileSync(path, 'utf8');
+      if (!text.includes(LAZY_YAML)) throw new Error(`${path} loads yaml in another way now: look at ${basename(import.meta.filename)}`);
+      return { contents: text.replace(LAZY_YAML, "require('yaml')"), loader: 'ts' };
+    });
+  },
+};
+
+/** The files that were written, by name of the executable. The same sources give the same bytes. */
+export async function bundle(into: string): Promise<ReadonlyMap<string, string>> {
+  const found = EXECUTABLES.filter((name) => existsSync(join(PROJECT, 'src/cmd', `${name}.ts`)));
+  for (const name of EXECUTABLES) rmSync(join(into, `${name}.mjs`), { force: true });
+  await build({
+    absWorkingDir: PROJECT,
+    entryPoints: found.map((name) => `src/cmd/${name}.ts`),
+    outdir: into,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'esm',
+    charset: 'utf8',
+    legalComments: 'none',
+    minifySyntax: true,
+    minifyWhitespace: true,
+    // Names stay: they are in the stacks of the logs.
+    banner: {
+      js: [
+        '#!/usr/bin/node --disable-warning=ExperimentalWarning',
+        "import { createRequire as createRequireOfBundle } from 'node:module';",
+        'const require = createRequireOfBundle(import.meta.url);',
+      ].join('\n'),
+    },
+    plugins: [lazyYaml],
+    logLevel: 'warning',
+  });
+  return new Map(found.map((name) => [name, join(into, `${name}.mjs`)]));
+}
