@@ -1,0 +1,15 @@
+/** Ends a cluster and everything it has on the machine. Works from the folder's name alone, so it also clears up after a crash of anything. */
+import { rmSync } from 'node:fs';
+import { numbersOf, removeCgroups, removeLinks } from './host.ts';
+import { findAllParts, killProcesses } from './processes.ts';
+
+/** Resolves when nothing is left; does nothing when nothing was there. */
+export async function takeDown(folder: string): Promise<void> {
+  // Until none is found: one that was just being started would be missed the first time.
+  for (let processes = findAllParts(folder); processes.length > 0; processes = findAllParts(folder)) await killProcesses(processes);
+  for (const number of numbersOf(folder)) {
+    await removeCgroups(`kubets${number}`);
+    removeLinks(number); // last: the bridge is how we know the number
+  }
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+}
