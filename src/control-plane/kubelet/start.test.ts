@@ -273,8 +273,10 @@ describe('deletion', () => {
     const node = await testNode(t);
     const programs = join(node.dir, 'programs');
     node.start({ builtInImages: { 'test/shell': { path: programs, programs: ['sh'], stopSignal: 'SIGCONT' } } });
-    const pod = await node.run('p', { containers: [sh('trap "exit 0" CONT; while :; do sleep 0.05; done')] });
+    const trapped = join(node.dir, 'trapped');
+    const pod = await node.run('p', { containers: [sh(`trap "exit 0" CONT; : > ${trapped}; while :; do sleep 0.05; done`)] });
     await node.when('p', isRunning);
+    await until(() => existsSync(trapped), 'the trap');
     const ended = node.when('p', ({ status }) => status?.phase === 'Succeeded');
     await node.client.delete(PODS, pod.metadata);
     await ended;
@@ -283,8 +285,10 @@ describe('deletion', () => {
   test('kills what ignores the signal when the grace period is over, with everything it started', async (t) => {
     const node = await testNode(t);
     node.start();
-    const pod = await node.run('p', { containers: [sh('trap "" TERM; sleep 60 & while :; do sleep 0.1; done')] });
+    const trapped = join(node.dir, 'trapped');
+    const pod = await node.run('p', { containers: [sh(`trap "" TERM; : > ${trapped}; sleep 60 & while :; do sleep 0.1; done`)] });
     await node.when('p', isRunning);
+    await until(() => existsSync(trapped), 'the trap');
     const ended = node.when('p', (each) => stateOf(each)?.terminated !== undefined);
     await node.client.delete(PODS, pod.metadata, { gracePeriodSeconds: 1 });
     assert.equal(stateOf(await ended)?.terminated?.exitCode, 137);
