@@ -7,6 +7,8 @@ export type Guest = {
   readonly architecture?: string;
   /** Drivers beside those that every guest has. */
   readonly drivers: readonly string[];
+  /** Programs of the packages, by their path, that come with the libraries they need. */
+  readonly programs?: readonly string[];
   /** A folder beside root/ whose files add to it or replace some of it. */
   readonly overlay?: string;
 };
@@ -23,5 +25,17 @@ export const GUESTS: readonly Guest[] = [
     architecture: 'i386',
     drivers: ['ahci', 'e1000', 'e1000e', '8139cp'],
     overlay: 'root-tiny32',
+  },
+  {
+    // qemu-guest-agent, and an ssh server that is a twentieth of OpenSSH's; its file transfers are OpenSSH's own.
+    name: 'agent',
+    packages: [
+      ...['linux-image-cloud-amd64', 'busybox-static', 'libc6', 'zlib1g'],
+      ...['qemu-guest-agent', 'libglib2.0-0', 'libpcre2-8-0', 'libudev1', 'liburing2', 'libnuma1'],
+      ...['dropbear-bin', 'libtomcrypt1', 'libtommath1', 'libgmp10', 'libcrypt1', 'openssh-sftp-server', 'openssh-client'],
+    ],
+    drivers: [],
+    programs: ['usr/sbin/qemu-ga', 'usr/sbin/dropbear', 'usr/bin/dropbearkey', 'usr/lib/openssh/sftp-server', 'usr/bin/scp'],
+    overlay: 'root-agent',
   },
 ];

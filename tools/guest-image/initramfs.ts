@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { type CpioEntry, MODE_CHARACTER_DEVICE, MODE_DIRECTORY, MODE_FILE, MODE_LINK, writeCpio } from './cpio.ts';
+import { collectPrograms } from './programs.ts';
 
 /** Drivers that /init and /etc/rc may load, each with everything it needs. */
 const DRIVERS = [
@@ -28,10 +29,12 @@ export type InitramfsInput = {
   readonly applets: readonly string[];
   /** Drivers beside those that every guest has. */
   readonly drivers: readonly string[];
+  /** Programs of the packages that come with their libraries. */
+  readonly programs?: readonly string[] | undefined;
 };
 
 /** The initramfs made from unpacked Debian packages and our own files. */
-export function buildInitramfs({ packagesDir, rootDirs, applets, drivers }: InitramfsInput): Buffer {
+export function buildInitramfs({ packagesDir, rootDirs, applets, drivers, programs = [] }: InitramfsInput): Buffer {
   const entries = new Map<string, CpioEntry>();
   const add = (entry: CpioEntry) => entries.set(entry.name, entry);
   for (const folder of FOLDERS) add({ name: folder, mode: MODE_DIRECTORY | 0o755, data: Buffer.alloc(0) });
@@ -45,6 +48,7 @@ export function buildInitramfs({ packagesDir, rootDirs, applets, drivers }: Init
   const { list, files } = collectModules(join(packagesDir, 'lib/modules'), [...DRIVERS, ...drivers]);
   for (const file of files) add({ name: `modules/${basename(file)}`, mode: MODE_FILE | 0o644, data: readFileSync(file) });
   add({ name: 'etc/modules.list', mode: MODE_FILE | 0o644, data: Buffer.from(list) });
+  for (const entry of collectPrograms(packagesDir, programs)) add(entry);
   for (const rootDir of rootDirs) for (const entry of ownFiles(rootDir)) add(entry);
   return writeCpio([...entries.values()]);
 }

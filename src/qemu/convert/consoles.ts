@@ -1,9 +1,9 @@
-/** How the outside talks to QEMU and its guest: the control socket, the serial console, the screen. Unix sockets only, in QEMU's folder. */
+/** How the outside talks to QEMU and its guest: the control socket, the serial console, the screen, the guest agent. Unix sockets only, in QEMU's folder. */
 import type { VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
-import { QMP_SOCKET, SERIAL_LOG, SERIAL_SOCKET, VNC_SOCKET } from './input.ts';
+import { AGENT_PORT, AGENT_SOCKET, QMP_SOCKET, SERIAL_LOG, SERIAL_SOCKET, VNC_SOCKET } from './input.ts';
 import { jsonOption } from './option-text.ts';
 
-/** The arguments for QMP, serial console and VNC. */
+/** The arguments for QMP, serial console, VNC and guest agent. */
 export function consoleArguments({ domain }: VmiSpec): string[] {
   const { autoattachSerialConsole, autoattachGraphicsDevice } = domain.devices;
   return [
@@ -12,6 +12,7 @@ export function consoleArguments({ domain }: VmiSpec): string[] {
     // Without this QEMU may open a window, or a VNC port that everybody on the host can reach.
     ...['-display', 'none'],
     ...(autoattachGraphicsDevice === false ? [] : screen()),
+    ...agentChannel(),
   ];
 }
 
@@ -23,4 +24,16 @@ function serial(): string[] {
 
 function screen(): string[] {
   return ['-vnc', `unix:${VNC_SOCKET}`, ...jsonOption('-device', { driver: 'VGA', id: 'video0', vgamem_mb: 16 })];
+}
+
+/** A port that costs nothing while no agent opens it (9.7). */
+function agentChannel(): string[] {
+  return [
+    ...['-chardev', `socket,id=${AGENT_PORT},path=${AGENT_SOCKET},server=on,wait=off`],
+    ...jsonOption('-device', { driver: 'virtio-serial-pci', id: 'channels' }),
+    ...jsonOption('-device', {
+      ...{ driver: 'virtserialport', id: AGENT_PORT, bus: 'channels.0', nr: 1 },
+      ...{ chardev: AGENT_PORT, name: 'org.qemu.guest_agent.0' },
+    }),
+  ];
 }

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ObjectMeta } from '../../api/meta.ts';
 import { timestamp } from '../../base/clock.ts';
+import { mergePatch } from '../../base/json.ts';
 import { explain } from '../../reconcile/decision.ts';
 import { launcherPod, tinySpec, vmi } from '../../testing/builders.ts';
+import type { AgentFacts } from '../agent/agent-session.ts';
 import { decideVmi, type VmiDecision } from './decide.ts';
 import type { ObservedVmi } from './observed.ts';
 import { deleted, deleting, domain, endedPod, final, gone, livePod, lost, now, running, scheduled, World } from './world.testing.ts';
@@ -150,7 +152,9 @@ describe('decideVmi', () => {
           { phase: 'Scheduled', phaseTransitionTimestamp: '2026-01-01T00:00:00Z' },
           { phase: 'Running', phaseTransitionTimestamp: '2026-01-01T00:00:01Z' },
         ],
-        interfaces: [{ name: 'default', mac: '52:54:00:12:34:56', ipAddress: '10.244.0.5', ipAddresses: ['10.244.0.5'] }],
+        interfaces: [
+          { name: 'default', mac: '52:54:00:12:34:56', ipAddress: '10.244.0.5', ipAddresses: ['10.244.0.5'], infoSource: 'domain' },
+        ],
       },
     });
   });
@@ -160,6 +164,69 @@ describe('decideVmi', () => {
     const seen = { ...usual, vmi: running({ conditions: [ready, { type: 'Paused', status: 'True', reason: 'PausedByUser' }] }) };
     assert.deepEqual(decideVmi({ ...seen, domain: domain('paused') }).actions, []);
     assert.deepEqual(patchOf(decideVmi(seen)), { status: { conditions: [ready] } });
+  });
+});
+
+describe('the agent in a guest', () => {
+  const connected: AgentFacts = {
+    state: 'connected',
+    missing: [],
+    isFrozen: true,
+    os: { id: 'debian' },
+    nics: [
+      { interfaceName: 'eth0', mac: '52:54:00:12:34:56', ipAddresses: ['10.0.2.2'] },
+      { interfaceName: 'docker0', mac: '02:42:00:00:00:01', ipAddresses: ['172.17.0.1'] },
+    ],
+  };
+  const seen = { ...usual, domain: domain('running', { macs: ['52:54:00:12:34:56'] }), agent: connected };
+  const shown = mergePatch(running(), patchOf(decideVmi(seen))) as typeof usual.vmi;
+
+  test('is shown with what it says; the address of the Pod stays the one to reach the guest at', () => {
+    const { conditions, guestOSInfo, fsFreezeStatus, interfaces } = shown.status ?? {};
+    assert.deepEqual(
+      [conditions, guestOSInfo, fsFreezeStatus, interfaces],
+      [
+        [{ type: 'AgentConnected', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' }],
+        { id: 'debian' },
+        'frozen',
+        [
+          {
+            ...{ name: 'default', mac: '52:54:00:12:34:56', ipAddress: '10.244.0.5', ipAddresses: ['10.244.0.5'] },
+            ...{ interfaceName: 'eth0', infoSource: 'domain, guest-agent' },
+          },
+          {
+            ...{ mac: '02:42:00:00:00:01', interfaceName: 'docker0', ipAddress: '172.17.0.1', ipAddresses: ['172.17.0.1'] },
+            infoSource: 'guest-agent',
+          },
+        ],
+      ],
+    );
+  });
+
+  test('is written once', () => {
+    assert.deepEqual(decideVmi({ ...seen, vmi: shown }).actions, []);
+  });
+
+  test('is not forgotten by a handler that has just come back', () => {
+    for (const agent of [undefined, { state: 'unknown' } as const]) assert.deepEqual(decideVmi({ ...seen, vmi: shown, agent }).actions, []);
+  });
+
+  test('is gone when its port is closed', () => {
+    const after = mergePatch(shown, patchOf(decideVmi({ ...seen, vmi: shown, agent: { state: 'absent' } }))) as typeof usual.vmi;
+    const { conditions, guestOSInfo, fsFreezeStatus, interfaces } = after.status ?? {};
+    assert.deepEqual([conditions, guestOSInfo, fsFreezeStatus, interfaces?.length], [[], undefined, undefined, 1]);
+  });
+
+  test('that lacks commands is said to', () => {
+    const patch = patchOf(decideVmi({ ...seen, agent: { ...connected, missing: ['guest-info'] } }));
+    const { conditions } = (mergePatch(running(), patch) as typeof usual.vmi).status ?? {};
+    assert.deepEqual(
+      conditions?.map(({ type, reason }) => [type, reason]),
+      [
+        ['AgentConnected', undefined],
+        ['AgentVersionNotSupported', 'MissingCommands'],
+      ],
+    );
   });
 });
 

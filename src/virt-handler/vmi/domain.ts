@@ -30,6 +30,8 @@ export type Domain = {
   readonly powerdownAt?: number;
   /** Hardware addresses of the network cards, in their order. */
   readonly macs?: readonly string[];
+  /** Something in the guest has opened the port of the guest agent. */
+  readonly isAgentOpen?: boolean;
 };
 
 /** What virt-handler may ask of a QEMU. */

@@ -9,6 +9,7 @@ import { fromKey, type KubeObject } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Cache, Change } from '../../client/cache.ts';
+import { AgentSession } from '../agent/agent-session.ts';
 import { SerialConsole } from '../console/serial-console.ts';
 import type { Command } from './decide.ts';
 import { type Domain, unknownDomain } from './domain.ts';
@@ -29,6 +30,7 @@ type Guest = {
   readonly folder: string;
   readonly session: DomainSession;
   readonly console: SerialConsole;
+  readonly agent: AgentSession;
   stoppingSince?: number;
 };
 
@@ -89,11 +91,17 @@ export class Domains {
     return this.#guests.get(key)?.console;
   }
 
+  /** The agent in a guest that is followed, whether it is there or not. */
+  agentOf(key: string): AgentSession | undefined {
+    return this.#guests.get(key)?.agent;
+  }
+
   forget(key: string): void {
     const guest = this.#guests.get(key);
     this.#guests.delete(key);
     guest?.session.close();
     guest?.console.close();
+    guest?.agent.close();
   }
 
   close(): void {
@@ -121,13 +129,18 @@ export class Domains {
     // As the kubelet lays out a Pod's emptyDir volumes.
     const folder = join(kubeletRoot, 'pods', podUid, 'volumes', 'kubernetes.io~empty-dir', 'public');
     const serial = new SerialConsole({ folder, clock, log });
-    const onChange = (domain: Domain) => {
-      if (domain.isConnected) serial.open();
-      if (domain.isGone) serial.close();
+    const tell = () => {
       const object = objectOf(key);
       for (const listener of this.#listeners) listener({ type: 'modified', key, object, old: object });
     };
-    return { vmiUid, podUid, folder, session: new DomainSession({ folder, clock, log, onChange }), console: serial };
+    const agent = new AgentSession({ folder, clock, log, onChange: tell });
+    const onChange = (domain: Domain) => {
+      if (domain.isConnected) serial.open();
+      if (domain.isAgentOpen !== undefined) agent.portIs(domain.isAgentOpen && !domain.isGone);
+      if (domain.isGone) serial.close();
+      tell();
+    };
+    return { vmiUid, podUid, folder, session: new DomainSession({ folder, clock, log, onChange }), console: serial, agent };
   }
 }
 

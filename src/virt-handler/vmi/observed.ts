@@ -2,6 +2,7 @@
 import type { Pod } from '../../api/core/pod.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { isDeleting } from '../../api/meta.ts';
+import type { AgentFacts } from '../agent/agent-session.ts';
 import type { Domain } from './domain.ts';
 
 export type ObservedVmi = {
@@ -9,6 +10,8 @@ export type ObservedVmi = {
   /** The newest Pod on this node that the VMI controls. */
   readonly pod?: Pod | undefined;
   readonly domain: Domain;
+  /** What the agent in the guest says. */
+  readonly agent?: AgentFacts | undefined;
   /** When this process first saw that the guest is to stop. */
   readonly stoppingSince?: number | undefined;
   readonly now: number;

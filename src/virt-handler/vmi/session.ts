@@ -8,6 +8,7 @@ import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
 import { deepEqual, isObject } from '../../base/json.ts';
 import type { Logger } from '../../base/log.ts';
+import { AGENT_PORT } from '../../qemu/convert/input.ts';
 import { connectQmp, type QmpClient, type QmpEvent, QmpTimeout } from '../../qemu/qmp/client.ts';
 import { codeOf } from '../../qemu/qmp/connect-socket.ts';
 import type { Command } from './decide.ts';
@@ -167,6 +168,8 @@ export class DomainSession {
   async #look(qmp: QmpClient): Promise<void> {
     try {
       const macs = this.#domain.macs ?? (await macsOf(qmp));
+      // A session that begins may have missed that the port was opened or closed; from then on QEMU tells.
+      if (!this.#domain.isConnected) this.#show({ isAgentOpen: await isAgentOpen(qmp) });
       this.#show({ macs, state: stateFrom(await qmp.execute('query-status')), isConnected: true });
     } catch (error) {
       if (!(error instanceof QmpTimeout)) throw error;
@@ -180,6 +183,7 @@ export class DomainSession {
       const shutdownReason = typeof data['reason'] === 'string' ? data['reason'] : 'unknown';
       this.#show({ shutdownReason, ...(data['guest'] === true && { state: 'shutdown' }) });
     }
+    if (event === 'VSERPORT_CHANGE' && data['id'] === AGENT_PORT) this.#show({ isAgentOpen: data['open'] === true });
     if (event === 'GUEST_PANICKED') this.#show({ state: 'panicked' });
     if (TELLING_EVENTS.has(event)) this.#bell.abort();
   }
@@ -201,4 +205,10 @@ async function macsOf(qmp: QmpClient): Promise<string[]> {
   const filters = await qmp.execute('query-rx-filter');
   if (!Array.isArray(filters)) return [];
   return filters.map((filter: unknown) => (isObject(filter) ? String(filter['main-mac']) : '')).slice(0, 256);
+}
+
+async function isAgentOpen(qmp: QmpClient): Promise<boolean> {
+  const backends = await qmp.execute('query-chardev');
+  if (!Array.isArray(backends)) return false;
+  return backends.some((each: unknown) => isObject(each) && each['label'] === AGENT_PORT && each['frontend-open'] === true);
 }

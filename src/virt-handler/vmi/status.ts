@@ -3,6 +3,7 @@ import { withCondition, withoutCondition } from '../../api/kubevirt/conditions.t
 import type { VirtualMachineInstance, VmiPhase, VmiStatus } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { type Condition, conditionOf } from '../../api/meta.ts';
 import { timestamp } from '../../base/clock.ts';
+import { agentStatus, withAgentNics } from '../agent/agent-status.ts';
 import { hasEnded } from './domain.ts';
 import type { ObservedVmi } from './observed.ts';
 
@@ -13,7 +14,7 @@ type NicStatus = NonNullable<VmiStatus['interfaces']>[number];
 export function deriveVmiStatus(seen: ObservedVmi, change: StatusChange): VmiStatus {
   const status: VmiStatus = { ...seen.vmi.status, ...phaseOf(seen, change) };
   const now: ObservedVmi = { ...seen, vmi: { ...seen.vmi, status: change.phase === 'Running' ? withReady(seen, status) : status } };
-  return { ...now.vmi.status, ...conditionsOf(now), ...interfacesOf(now) };
+  return { ...now.vmi.status, ...conditionsOf(now), ...interfacesOf(now), ...agentStatus(status, seen.agent) };
 }
 
 /** Ready is virt-controller's to keep; at the moment when the guest comes up in a ready Pod, one write says both. */
@@ -43,8 +44,8 @@ function phaseOf({ vmi, now }: ObservedVmi, { phase, reason }: StatusChange): Pa
 const WHILE_TRUE: readonly {
   readonly type: string;
   readonly holds: (seen: ObservedVmi) => boolean | undefined;
-  readonly reason: (seen: ObservedVmi) => string;
-  readonly message: string;
+  readonly reason?: (seen: ObservedVmi) => string;
+  readonly message?: (seen: ObservedVmi) => string;
 }[] = [
   {
     type: 'Paused',
@@ -55,7 +56,7 @@ const WHILE_TRUE: readonly {
       return domain.state === 'paused' || domain.state === 'io-error';
     },
     reason: ({ domain }) => (domain.state === 'io-error' ? 'PausedIOError' : 'PausedByUser'),
-    message: 'The processors of the guest are stopped.',
+    message: () => 'The processors of the guest are stopped.',
   },
   {
     type: 'Unresponsive',
@@ -65,23 +66,35 @@ const WHILE_TRUE: readonly {
       return domain.state === 'unresponsive' || (domain.state === 'absent' && vmi.status?.phase === 'Running');
     },
     reason: () => 'QMPTimeout',
-    message: 'QEMU does not answer.',
+    message: () => 'QEMU does not answer.',
+  },
+  { type: 'AgentConnected', holds: ({ domain, agent }) => (domain.isGone ? false : isAgentThere(agent)) },
+  {
+    type: 'AgentVersionNotSupported',
+    holds: ({ domain, agent }) => (domain.isGone ? false : isAgentThere(agent) && (agent?.missing ?? []).length > 0),
+    reason: () => 'MissingCommands',
+    message: ({ agent }) => `The guest agent does not know ${agent?.missing?.join(', ')}.`,
   },
 ];
+
+function isAgentThere(agent: ObservedVmi['agent']): boolean | undefined {
+  return agent && agent.state !== 'unknown' ? agent.state === 'connected' : undefined;
+}
 
 function conditionsOf(seen: ObservedVmi): Pick<VmiStatus, 'conditions'> {
   const before: readonly Condition[] = seen.vmi.status?.conditions ?? [];
   let after = before;
   for (const { type, holds, reason, message } of WHILE_TRUE) {
     const answer = holds(seen);
-    if (answer === true) after = withCondition(after, { type, status: 'True', reason: reason(seen), message }, seen.now);
+    const said = { ...(reason && { reason: reason(seen) }), ...(message && { message: message(seen) }) };
+    if (answer === true) after = withCondition(after, { type, status: 'True', ...said }, seen.now);
     else if (answer === false && after.some((condition) => condition.type === type)) after = withoutCondition(after, type);
   }
   return after === before ? {} : { conditions: [...after] };
 }
 
 /** The cards of the spec, with the address of the Pod: what is behind it can be reached there. Known once the guest runs. */
-function interfacesOf({ vmi, pod, domain }: ObservedVmi): Pick<VmiStatus, 'interfaces'> {
+function interfacesOf({ vmi, pod, domain, agent }: ObservedVmi): Pick<VmiStatus, 'interfaces'> {
   const wanted = cardsOf(vmi);
   const podIP = pod?.status?.podIP;
   if (vmi.status?.phase !== 'Running' || wanted.length === 0 || podIP === undefined) return {};
@@ -93,9 +106,9 @@ function interfacesOf({ vmi, pod, domain }: ObservedVmi): Pick<VmiStatus, 'inter
     const mac = macs[index] ?? macAddress ?? before?.mac;
     // Other networks than that of the Pod have addresses that only the guest knows.
     const isOnPodNetwork = !vmi.spec.networks?.length || vmi.spec.networks.some((network) => network.name === name && network.pod);
-    return { ...before, name, ...(mac !== undefined && { mac }), ...(isOnPodNetwork && { ipAddress: podIP, ipAddresses }) };
+    return { name, ...(mac !== undefined && { mac }), ...(isOnPodNetwork && { ipAddress: podIP, ipAddresses }) };
   });
-  return { interfaces: seen };
+  return { interfaces: withAgentNics(seen, old, agent) };
 }
 
 /** Those listed, or one on the network of the Pod unless that is switched off. */

@@ -14,7 +14,7 @@ export const now = Date.parse('2026-01-01T00:00:00Z');
 /** No connection; whether QEMU lives is not known. */
 export const lost: Partial<Domain> = { isConnected: false };
 export const gone: Partial<Domain> = { isConnected: false, isGone: true };
-const address = { interfaces: [{ name: 'default', ipAddress: '10.244.0.5', ipAddresses: ['10.244.0.5'] }] };
+const address = { interfaces: [{ name: 'default', ipAddress: '10.244.0.5', ipAddresses: ['10.244.0.5'], infoSource: 'domain' }] };
 
 export function domain(state: DomainState, more: Partial<Domain> = {}): Domain {
   return { state, isConnected: true, isGone: false, ...more };
