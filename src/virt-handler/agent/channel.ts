@@ -79,7 +79,9 @@ export class AgentChannel {
 
   async #sync(): Promise<void> {
     const id = randomInt(1, 2 ** 31);
-    this.#write({ execute: 'guest-sync-delimited', arguments: { id } });
+    const question = JSON.stringify({ execute: 'guest-sync-delimited', arguments: { id } });
+    // The delimiter makes the agent forget half a question, and complain; what it says of that comes before its own delimiter.
+    this.#write(Buffer.concat([Buffer.of(DELIMITER), Buffer.from(`${question}\n`)]));
     const deadline = this.#clock.now() + SYNC_TIMEOUT_MS;
     while (true) {
       const limits = { timeoutMs: deadline - this.#clock.now(), what: 'a greeting' };
@@ -91,7 +93,7 @@ export class AgentChannel {
 
   async #answerTo(question: Question): Promise<unknown> {
     const { command, timeoutMs = ANSWER_TIMEOUT_MS, maxBytes = MAX_ANSWER_BYTES, mayBeSilent } = question;
-    this.#write({ execute: command, ...(question.arguments && { arguments: question.arguments }) });
+    this.#write(`${JSON.stringify({ execute: command, arguments: question.arguments })}\n`);
     if (mayBeSilent) return undefined;
     const line = await this.#readTo(NEWLINE, { timeoutMs, maxBytes, isKept: true, what: command });
     const answer = parse(line);
@@ -102,10 +104,9 @@ export class AgentChannel {
     return answer['return'];
   }
 
-  /** The delimiter before it makes the agent forget half a question. */
-  #write(message: object): void {
+  #write(bytes: Buffer | string): void {
     if (this.#isEnded) throw new Error('the channel of the guest agent is closed');
-    this.#socket.write(Buffer.concat([Buffer.of(DELIMITER), Buffer.from(`${JSON.stringify(message)}\n`)]));
+    this.#socket.write(bytes);
   }
 
   /** Reads up to and without the byte; what comes after it stays for the next reader. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { missingCommands, readFileSystems, readNics, readOsInfo, readTimezone, readUsers, readVersion } from './facts.ts';
+import { missingCommands, readFileSystems, readHostname, readNics, readOsInfo, readTimezone, readUsers, readVersion } from './facts.ts';
 import { WELL_BEHAVED } from './fake-agent.testing.ts';
 import { readable } from './readable.ts';
 
@@ -50,6 +50,7 @@ describe('what an agent says', () => {
       ],
     );
     assert.equal(readTimezone({ zone: 'UTC', offset: 0 }), 'UTC, 0');
+    assert.equal(readHostname({ 'host-name': 'db' }), 'db');
   });
 
   test('is left out where it makes no sense', () => {

@@ -35,6 +35,8 @@ export async function startFakeAgent(t: TestContext, answer: (command: string, a
     socket.on('error', () => {});
     let text = '';
     socket.on('data', (chunk) => {
+      // As the real one: a delimiter outside a question is a mistake, and it says so.
+      if (chunk.includes(0xff)) socket.write('{"error":{"class":"GenericError","desc":"JSON parse error"}}\n');
       const lines = (text + chunk.toString('latin1').replaceAll('\xff', '')).split('\n');
       text = lines.pop() ?? '';
       for (const line of lines) say(socket, line);

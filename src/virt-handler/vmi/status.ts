@@ -3,7 +3,7 @@ import { withCondition, withoutCondition } from '../../api/kubevirt/conditions.t
 import type { VirtualMachineInstance, VmiPhase, VmiStatus } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { type Condition, conditionOf } from '../../api/meta.ts';
 import { timestamp } from '../../base/clock.ts';
-import { agentStatus, withAgentNics } from '../agent/agent-status.ts';
+import { agentStatus, withAgentNics } from '../agent/status.ts';
 import { hasEnded } from './domain.ts';
 import type { ObservedVmi } from './observed.ts';
 
