@@ -53,6 +53,6 @@ export async function startVirtController(options: VirtControllerOptions): Promi
     runOfflineVmController({ ...shared, ...forOfflineVms, offlineVms, vms }),
     runReplicaSetController({ ...shared, ...forReplicaSets, replicaSets, vmis }),
     runVmController({ ...shared, ...forVms, vms, vmis, revisions, nodes }),
-    runVmiController({ ...shared, ...forVmis, vms, vmis, pods, launcherImage }),
+    runVmiController({ ...shared, ...forVmis, vms, vmis, pods, nodes, launcherImage }),
   ]);
 }

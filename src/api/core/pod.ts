@@ -29,6 +29,25 @@ export type SecurityContext = {
   readonly capabilities?: { readonly add?: readonly string[]; readonly drop?: readonly string[] };
   readonly seccompProfile?: { readonly type: string };
 };
+export type HttpGetAction = {
+  readonly path?: string;
+  readonly port: number | string;
+  readonly host?: string;
+  readonly scheme?: 'HTTP' | 'HTTPS';
+  readonly httpHeaders?: readonly { readonly name: string; readonly value: string }[];
+};
+export type Probe = {
+  readonly httpGet?: HttpGetAction;
+  readonly tcpSocket?: { readonly port: number | string; readonly host?: string };
+  readonly exec?: { readonly command?: readonly string[] };
+  readonly grpc?: { readonly port: number; readonly service?: string };
+  readonly initialDelaySeconds?: number;
+  readonly timeoutSeconds?: number;
+  readonly periodSeconds?: number;
+  readonly successThreshold?: number;
+  readonly failureThreshold?: number;
+  readonly terminationGracePeriodSeconds?: number;
+};
 export type Container = {
   readonly name: string;
   readonly image?: string;
@@ -41,6 +60,9 @@ export type Container = {
   readonly resources?: ResourceRequirements;
   readonly volumeMounts?: readonly VolumeMount[];
   readonly securityContext?: SecurityContext;
+  readonly readinessProbe?: Probe;
+  readonly livenessProbe?: Probe;
+  readonly startupProbe?: Probe;
   /** `Always` on an init container makes it a sidecar. */
   readonly restartPolicy?: string;
 };

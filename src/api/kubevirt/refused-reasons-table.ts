@@ -9,6 +9,8 @@ const MONITORING = 'there are no ServiceMonitors yet';
 const MIGRATION = 'comes with live migration';
 const HOTPLUG = 'comes with hotplug';
 const CPU_MODELS = 'set domain.cpu.model on the machine; a default for all is not read yet';
+const AGENT_PROBE = 'needs the guest agent; httpGet does without';
+const TCP_PROBE = 'the user network takes a connection before the guest does, so it would always be a yes; httpGet tells the truth';
 const CLIENT_LIMITS = 'our clients have no such limit to tune';
 
 const VMI: Readonly<Record<string, string>> = {
@@ -65,7 +67,7 @@ const VMI: Readonly<Record<string, string>> = {
   'domain.devices.tpm': 'needs a swtpm beside QEMU',
   'domain.devices.useVirtioTransitional': 'devices are modern virtio alone; guests older than Linux 3.14 want sata and e1000',
   'domain.devices.video': 'the graphics card is a standard VGA',
-  'domain.devices.watchdog': 'there is no watchdog device yet',
+  'domain.devices.watchdog.diag288': 'a device of s390x machines',
   'domain.features': 'ACPI and APIC are on; Hyper-V features and SMM are not passed on yet',
   'domain.firmware.acpi': 'ACPI tables of the host are not shown to guests',
   'domain.firmware.bootloader': 'guests start with SeaBIOS; EFI needs firmware images and a place for their variables',
@@ -77,11 +79,15 @@ const VMI: Readonly<Record<string, string>> = {
   'domain.memory.reservedOverhead': 'the overhead is computed, not told',
   'domain.rebootPolicy': 'a reboot from inside the guest stays in the same instance',
   'domain.resources.overcommitGuestOverhead': 'the overhead is always requested on top',
-  livenessProbe: 'probes of guests are not run yet',
+  'livenessProbe.exec': AGENT_PROBE,
+  'livenessProbe.guestAgentPing': AGENT_PROBE,
+  'livenessProbe.tcpSocket': TCP_PROBE,
   'networks[].multus': MULTI_NETWORK,
   'networks[].pod.vmIPv6NetworkCIDR': 'guests have IPv4 alone',
   'networks[].resourceClaim': HARDWARE,
-  readinessProbe: 'probes of guests are not run yet',
+  'readinessProbe.exec': AGENT_PROBE,
+  'readinessProbe.guestAgentPing': AGENT_PROBE,
+  'readinessProbe.tcpSocket': TCP_PROBE,
   resourceClaims: HARDWARE,
   serviceAccountName: 'the launcher Pod has no token; a guest gets one from a Secret',
   topologySpreadConstraints: 'not passed on to the Pod yet; affinity is',

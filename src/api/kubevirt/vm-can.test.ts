@@ -75,4 +75,10 @@ describe('what can be done to a VM', () => {
     const reasons = [vmi('Running'), vmi('Scheduled'), without].map((each) => vmiRefusalOf('vnc', each)?.reason);
     assert.deepEqual(reasons, [undefined, 'BadRequest', 'BadRequest']);
   });
+
+  test('a guest whose liveness is probed is not paused: it would be ended for it', () => {
+    const plain = vmi('Running');
+    const probed = { ...plain, spec: { ...plain.spec, livenessProbe: { httpGet: { port: 80 } } } };
+    assert.deepEqual([vmiRefusalOf('pause', plain)?.reason, vmiRefusalOf('pause', probed)?.reason], [undefined, 'Forbidden']);
+  });
 });

@@ -85,7 +85,11 @@ const VMI_RULES: Readonly<Record<VmiAction, readonly Rule<VirtualMachineInstance
     ['Conflict', 'the instance is paused', (vmi) => hasCondition(vmi.status?.conditions, 'Paused')],
     ['BadRequest', 'the instance has no network interface', (vmi) => !vmi.status?.interfaces?.length],
   ],
-  pause: [NOT_RUNNING, ['Conflict', 'the instance is already paused', isPaused]],
+  pause: [
+    NOT_RUNNING,
+    ['Forbidden', 'a paused instance fails its liveness probe and would be ended', (vmi) => vmi.spec.livenessProbe !== undefined],
+    ['Conflict', 'the instance is already paused', isPaused],
+  ],
   unpause: [NOT_RUNNING, ['Conflict', 'the instance is not paused', (vmi) => !isPaused(vmi)]],
   reset: [NOT_RUNNING],
   softreboot: [NOT_RUNNING, ['Conflict', 'the instance is paused', isPaused]],

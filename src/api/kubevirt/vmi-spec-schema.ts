@@ -1,9 +1,11 @@
 /** What a guest is made of: the spec of a VirtualMachineInstance and of the template in a VirtualMachine. */
 import type { Affinity } from '../core/affinity.ts';
-import type { Toleration } from '../core/pod.ts';
+import type { HttpGetAction, Toleration } from '../core/pod.ts';
 import { boolean, foreign, integer, list, listBy, mapOf, object, oneOf, optional, quantity, type Static, text } from '../schema/dsl.ts';
 
 const BUSES = ['virtio', 'sata', 'scsi', 'usb'] as const;
+
+const WATCHDOG_ACTIONS = ['poweroff', 'reset', 'shutdown'] as const;
 
 const diskSchema = object('A device that shows a volume to the guest.', {
   name: text('The name of the volume that this device shows, unless volumeName says another.'),
@@ -75,6 +77,18 @@ const domainSchema = object('The virtual hardware.', {
     autoattachSerialConsole: optional(boolean('False leaves out the serial console.')),
     autoattachGraphicsDevice: optional(boolean('False leaves out the graphics card and the VNC console.')),
     rng: optional(object('Give the guest a source of randomness.', {})),
+    watchdog: optional(
+      object('A device that the guest has to speak to again and again. When it falls silent, the action is taken.', {
+        name: text('A name for the device.'),
+        i6300esb: optional(
+          object('An Intel 6300ESB, a PCI card.', {
+            action: optional(
+              oneOf('reset when not given. poweroff ends the instance as Failed, shutdown presses the power button.', WATCHDOG_ACTIONS),
+            ),
+          }),
+        ),
+      }),
+    ),
   }),
 });
 
@@ -114,6 +128,17 @@ const volumeSchema = object('A source of data for a disk. Exactly one source is 
   ),
 });
 
+const probeSchema = object('A question that is asked of the guest again and again. It has exactly one way to ask.', {
+  httpGet: optional(
+    foreign<HttpGetAction>('Ask a web server in the guest; any status from 200 to 399 is a yes. As for Pods, with the port as a number.'),
+  ),
+  initialDelaySeconds: optional(integer('How long after the start the first question waits; 0 when not given.', { minimum: 0 })),
+  timeoutSeconds: optional(integer('How long an answer may take; 1 when not given.', { minimum: 0 })),
+  periodSeconds: optional(integer('How often to ask; 10 when not given.', { minimum: 0 })),
+  successThreshold: optional(integer('How many answers in a row make a yes; 1 when not given.', { minimum: 0 })),
+  failureThreshold: optional(integer('How many silences in a row make a no; 3 when not given.', { minimum: 0 })),
+});
+
 const networkSchema = object('Something a network card can be plugged into.', {
   name: text('What interfaces refer to.'),
   pod: optional(
@@ -131,6 +156,8 @@ export const vmiSpecSchema = object('What the guest is made of and how it is run
     integer('How long the guest has to shut down before it is cut off; 30 when not given.', { minimum: 0, format: 'int64' }),
   ),
   startStrategy: optional(oneOf('Paused starts the guest with its processors stopped.', ['Paused'])),
+  readinessProbe: optional(probeSchema),
+  livenessProbe: optional(probeSchema),
   nodeSelector: optional(mapOf('Labels that the node must have.', text('The value.'))),
   affinity: optional(foreign<Affinity>('Finer rules for the choice of node, as for Pods.')),
   tolerations: optional(foreign<readonly Toleration[]>('Taints that the Pod puts up with, as for Pods.', 'array')),

@@ -39,6 +39,11 @@ export type ContainerState = {
   /** The run before this one. */
   readonly last?: Ended;
   readonly setback?: Setback;
+  /** What its probes say; nothing without probes. */
+  readonly isReady?: boolean;
+  readonly isStarted?: boolean;
+  /** The probe because of which this run has to end. */
+  readonly doomedBy?: 'startup' | 'liveness';
 };
 
 const CRASH_BACKOFF: Backoff = { firstMs: 10_000, capMs: 300_000 };

@@ -48,6 +48,16 @@ const cases: [string, Partial<ObservedPod>, string[]][] = [
   ['a container that never ran starts', {}, ['start main: it has not run yet']],
   ['a running container is left alone', { containers: [container(running())] }, []],
   ['a running container needs no volumes', { containers: [container(running())], volumes: 'absent' }, []],
+  [
+    'a container that fails its liveness probe is asked to end',
+    { containers: [container(running(), { doomedBy: 'liveness' })] },
+    ['stop main: its liveness probe failed'],
+  ],
+  [
+    'and killed when it does not',
+    { containers: [container(running(30_000), { doomedBy: 'liveness' })] },
+    ['kill main: its liveness probe failed and its grace period of 30 s is over', 'look again in 1s'],
+  ],
   ['Never leaves an ended container', { containers: [container(ended(1))] }, []],
   ['OnFailure leaves success', { pod: pod('OnFailure'), containers: [container(ended(0))] }, []],
   [

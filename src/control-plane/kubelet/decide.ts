@@ -11,6 +11,7 @@
  *   otherwise                        one is to start, no volumes yet   prepare the volumes
  *                                    init containers                   one after the other, each until it succeeds
  *                                    the others                        start together; again as the restart policy says
+ *                                    one fails its liveness probe      as when being deleted, then as the restart policy says
  *
  * What failed or crashed waits for its back-off first. Pure: no clock, no I/O.
  */
@@ -79,8 +80,16 @@ function run(pod: Pod, observed: ObservedPod): PodDecision {
   const { containers, now } = observed;
   const init = containers.find((container) => container.isInit && !(container.run.is === 'ended' && container.run.exitCode === 0));
   const turn = init ? [init] : containers.filter((container) => !container.isInit);
-  const wanted = together(turn.map((container) => startOne(pod, container, now)));
-  return wanted.actions.length > 0 ? withVolumes(observed, wanted) : wanted;
+  const wanted = together(turn.map((container) => (container.doomedBy ? endDoomed(pod, container, now) : startOne(pod, container, now))));
+  if (wanted.actions.every((action) => action.do !== 'start')) return wanted;
+  return withVolumes(observed, wanted);
+}
+
+/** The probe may have a grace period of its own. */
+function endDoomed(pod: Pod, container: ContainerState, now: number): PodDecision {
+  const spec = pod.spec.containers.find(({ name }) => name === container.name);
+  const graceSeconds = spec?.[`${container.doomedBy ?? 'liveness'}Probe`]?.terminationGracePeriodSeconds ?? graceSecondsOf(pod);
+  return endOne(container, graceSeconds, now, `its ${container.doomedBy} probe failed`);
 }
 
 function startOne(pod: Pod, container: ContainerState, now: number): PodDecision {

@@ -45,11 +45,11 @@ function reserveAddresses({ context: { rootDir, addresses }, pods }: PodLoopOpti
   for (const { metadata, status } of pods.list()) if (status?.podIP && metadata.uid) addresses.take(metadata.uid, status.podIP);
 }
 
-async function lookAround({ context: { clock, signal }, runtimes }: PodLoopOptions): Promise<void> {
+async function lookAround({ context: { clock, signal }, pods, runtimes }: PodLoopOptions): Promise<void> {
   while (!signal.aborted) {
     for (const runtime of runtimes.values()) {
       try {
-        runtime.lookAround();
+        runtime.lookAround(pods.byIndex(UID_INDEX, runtime.uid)[0]);
       } catch (error) {
         runtime.log.warn('cannot look after containers', { error });
       }

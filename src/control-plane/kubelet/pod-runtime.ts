@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { constants, totalmem } from 'node:os';
 import type { Container, Pod } from '../../api/core/pod.ts';
-import { keyOf } from '../../api/meta.ts';
+import { isDeleting, keyOf } from '../../api/meta.ts';
 import { ApiError, isApiError, messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { isSameProcess, type ProcessIdentity, signalProcess } from '../../base/node/process-identity.ts';
@@ -15,6 +15,7 @@ import { loadContainers } from './load-containers.ts';
 import { limitLog, removeOldLogs } from './log-files.ts';
 import { createPodFolder, podDir, readPodIdentity, removePodFolder } from './pod-folder.ts';
 import { volumeOwner } from './privileges.ts';
+import { Probes } from './probes.ts';
 import { findProcesses, type Launch, launch, makeContainerFolders, planLaunch, setOomScore } from './start-container.ts';
 import { saveContainer } from './state-file.ts';
 import { ImageError, prepareVolumes } from './volumes.ts';
@@ -32,6 +33,7 @@ export class PodRuntime {
   /** Containers whose end we are told; the others are looked after by `lookAround`. */
   readonly #own = new Set<string>();
   readonly #unsaved = new Set<string>();
+  readonly #probes: Probes;
   /** Everything is done: the object may still be in the API, held by somebody's finalizer, but no longer because of us. */
   isRemoved = false;
   #volumes: ObservedPod['volumes'] = 'absent';
@@ -42,6 +44,15 @@ export class PodRuntime {
     this.#context = context;
     this.uid = uid;
     this.dir = podDir(context.rootDir, uid);
+    this.#probes = new Probes({
+      clock: context.clock,
+      signal: context.signal,
+      onVerdict: () => context.wake(uid),
+      onFailure: (probed, kind, why) => {
+        const message = `${kind[0]?.toUpperCase()}${kind.slice(1)} probe failed: ${why}`;
+        context.events.record(probed, { type: 'Warning', reason: 'Unhealthy', message });
+      },
+    });
     const identity = pod?.metadata ?? readPodIdentity(this.dir);
     this.log = context.log.with({ object: `Pod ${identity ? keyOf(identity) : '?'}`, uid });
     for (const container of loadContainers({ dir: this.dir, pod, now: context.clock.now() }))
@@ -52,7 +63,8 @@ export class PodRuntime {
     const { clock, images } = this.#context;
     const hasCome = (setback: Setback | undefined) => setback?.isMissing && setback.image && images.resolve(setback.image);
     if (typeof this.#volumes === 'object' && hasCome(this.#volumes)) this.#volumes = 'absent';
-    return { pod, containers: [...this.#containers.values()], volumes: this.#volumes, now: clock.now() };
+    const containers = [...this.#containers.values()].map((each) => ({ ...each, ...this.#probes.of(pod, each) }));
+    return { pod, containers, volumes: this.#volumes, now: clock.now() };
   }
 
   container(name: string): ContainerState | undefined {
@@ -141,7 +153,8 @@ export class PodRuntime {
   }
 
   /** What nobody tells us and has to be looked at now and then. */
-  lookAround(): void {
+  lookAround(pod: Pod | undefined): void {
+    if (pod && !isDeleting(pod)) this.#probes.lookAround(pod, this.#containers.values(), this.podIP(pod));
     this.#save();
     this.#checkAdopted();
     for (const { name, run, restartCount } of this.#containers.values()) if (run.is === 'running') limitLog(this.dir, name, restartCount);

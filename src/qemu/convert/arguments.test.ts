@@ -44,6 +44,17 @@ test('a paused start keeps the processors stopped', () => {
   assert.ok(argumentsFor(input({}, { startStrategy: 'Paused' })).includes('-S'));
 });
 
+test('a watchdog resets by default; one that is to power off pauses, so that somebody can still ask why', () => {
+  const actionOf = (action?: 'poweroff' | 'reset' | 'shutdown') =>
+    valuesOf(argumentsFor(input({ watchdog: { name: 'w', i6300esb: action ? { action } : {} } })), '-action');
+  assert.deepEqual(
+    [actionOf(), actionOf('poweroff'), actionOf('shutdown'), valuesOf(argumentsFor(input()), '-action')],
+    [['panic=pause,watchdog=reset'], ['panic=pause,watchdog=pause'], ['panic=pause,watchdog=shutdown'], ['panic=pause']],
+  );
+  const args = argumentsFor(input({ watchdog: { name: 'w', i6300esb: {} } }));
+  assert.ok(args.includes('{"driver":"i6300esb","id":"watchdog0"}'));
+});
+
 test('old spellings give the same machine as new ones', () => {
   const source = { image: 'x' };
   const old = input(

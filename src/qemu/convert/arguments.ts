@@ -18,7 +18,7 @@ export function argumentsFor(input: ConvertInput): string[] {
     ...consoleArguments(vmi.spec),
     ...diskArguments(vmi.spec, input.files.images),
     ...networkArguments(vmi),
-    ...standardDeviceArguments(),
+    ...standardDeviceArguments(vmi.spec),
   ];
   checkSlots(devices);
   return [

@@ -30,8 +30,8 @@ const deletedByUser = {
     {
       type: 'LastShutdown',
       status: 'True' as const,
-      reason: 'Requested',
-      message: 'A user deleted the instance',
+      reason: 'InstanceDeleted',
+      message: 'in any words',
       lastTransitionTime: '2025-12-31T23:59:59Z',
     },
   ],

@@ -1,6 +1,7 @@
 /** Whether the virt-handler that looks after an instance is still heard of: without it nobody knows how the guest is. Pure. */
 import { HEARTBEAT_STALE_AFTER_MS } from '../../api/kubevirt/names.ts';
 import { isDeleting } from '../../api/meta.ts';
+import { isStale } from '../node-heartbeat.ts';
 import type { ObservedVm } from './intent.ts';
 
 /** How soon a node that came back is noticed. */
@@ -8,8 +9,7 @@ const CHECK_EVERY_MS = 30_000;
 
 /** The instance should run, and its node has been silent for too long. */
 export function isHandlerLost(observed: ObservedVm): boolean {
-  const { heartbeatAt, now } = observed;
-  return heartbeatAt !== undefined && isWatched(observed) && now - heartbeatAt > HEARTBEAT_STALE_AFTER_MS;
+  return isWatched(observed) && isStale(observed.heartbeatAt, observed.now);
 }
 
 /** When to look at the heartbeat again; undefined when nobody depends on it. */

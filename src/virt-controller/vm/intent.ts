@@ -18,6 +18,8 @@ export type ObservedVm = {
   readonly revisions?: readonly ControllerRevision[];
   /** When the virt-handler of the instance's node was last heard of; undefined when that does not matter. */
   readonly heartbeatAt?: number | undefined;
+  /** A claim that the machine uses and that has no volume yet; asked for only until the guest runs. */
+  readonly unboundClaim?: string | undefined;
   /** Why the last attempt to create an instance failed, until one succeeds. */
   readonly createError?: string | undefined;
   readonly now: number;
@@ -64,7 +66,20 @@ export function willStart(observed: ObservedVm): boolean {
   return (vmi ? WILL_RESTART : WILL_START)[runStrategyOf(vm)]({ vm, vmi });
 }
 
+/** True when the machine is on its way up, as the spec (2.5) asks before it says that a volume is waited for. */
+export function isSetToStart({ vm, vmi }: Pair): boolean {
+  return SET_TO_START[runStrategyOf(vm)]({ vm, vmi });
+}
+
 type Question = Readonly<Record<RunStrategy, (pair: Pair) => boolean>>;
+
+const SET_TO_START: Question = {
+  Always: () => true,
+  Once: ({ vmi }) => vmi === undefined,
+  RerunOnFailure: ({ vm, vmi }) => (vmi ? vmi.status?.phase !== 'Succeeded' : isRerunDue(vm)),
+  Manual: (pair) => (pair.vmi ? !stopWasRequested(pair) : startWasRequested(pair.vm)),
+  Halted: () => false,
+};
 
 const WILL_START: Question = {
   Always: () => true,

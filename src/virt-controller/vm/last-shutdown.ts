@@ -6,6 +6,7 @@
  *   powered off, nobody had asked                  GuestShutdown              the guest
  *   failed, nobody had asked                       what the instance says     the guest or its node
  *   was cut off at the end of its grace period     GracePeriodExpired         whoever asked for the end
+ *   ended after somebody deleted it                InstanceDeleted            a user; the next instance follows
  *   ended after it was asked to                    Requested                  whoever asked for the end
  *
  * Ours, not KubeVirt's: an instance takes the story of its end with it, and people ask for it afterwards.
@@ -18,7 +19,8 @@ import { type ObservedVm, stopWasRequested } from './intent.ts';
 import { hasRun } from './start-failure.ts';
 
 export const LAST_SHUTDOWN = 'LastShutdown';
-const DELETED_BY_USER = 'A user deleted the instance';
+/** Ends after which somebody may still be waiting to see the instance gone. */
+const WATCHED_ENDS = ['InstanceDeleted', 'GracePeriodExpired'];
 /** Counted from a time stamp in whole seconds, so between a half and one and a half second. */
 const VISIBLE_FOR_MS = 1_500;
 
@@ -34,7 +36,7 @@ export function lastShutdownOf(observed: ObservedVm): Condition | undefined {
 /** How long to wait before the next instance, so that whoever deleted the last one can see that it is gone; 0 when nobody waits. */
 export function pauseAfterDeletionMs({ vm, now }: ObservedVm): number {
   const last = conditionOf(vm.status?.conditions, LAST_SHUTDOWN);
-  if (last?.message !== DELETED_BY_USER) return 0;
+  if (!last || !WATCHED_ENDS.includes(last.reason ?? '')) return 0;
   const endedMs = Date.parse(last.lastTransitionTime ?? '');
   return Number.isNaN(endedMs) ? 0 : Math.max(0, endedMs + VISIBLE_FOR_MS - now);
 }
@@ -45,13 +47,14 @@ function storyOf(observed: ObservedVm, vmi: VirtualMachineInstance): Pick<Condit
   if (!hasRun(vmi)) return { reason: 'StartFailed', message: `The instance ended before its guest ran${reason ? ` (${reason})` : ''}` };
   if (!who && phase === 'Succeeded') return { reason: 'GuestShutdown', message: 'The guest powered itself off' };
   if (!who) return { reason: reason ?? 'GuestFailed', message: `The guest failed${reason ? ` (${reason})` : ''}` };
-  if (reason === 'GracePeriodExpired') return { reason, message: `${who}; the guest did not power off in time and was cut off` };
-  return { reason: 'Requested', message: who };
+  if (reason === 'GracePeriodExpired') return { reason, message: `${who.message}; the guest did not power off in time and was cut off` };
+  return who;
 }
 
-function whoAsked(observed: ObservedVm, vmi: VirtualMachineInstance): string | undefined {
-  if (isDeleting(observed.vm)) return 'The virtual machine is being deleted';
-  if (stopWasRequested(observed)) return 'A user asked for a stop or a restart';
+function whoAsked(observed: ObservedVm, vmi: VirtualMachineInstance): Required<Pick<Condition, 'reason' | 'message'>> | undefined {
+  if (isDeleting(observed.vm)) return { reason: 'Requested', message: 'The virtual machine is being deleted' };
+  if (stopWasRequested(observed)) return { reason: 'Requested', message: 'A user asked for a stop or a restart' };
   if (!isDeleting(vmi)) return undefined;
-  return runStrategyOf(observed.vm) === 'Halted' ? 'A user stopped the virtual machine' : DELETED_BY_USER;
+  if (runStrategyOf(observed.vm) === 'Halted') return { reason: 'Requested', message: 'A user stopped the virtual machine' };
+  return { reason: 'InstanceDeleted', message: 'A user deleted the instance' };
 }

@@ -1,15 +1,17 @@
 /** Gathers what `decideVm` looks at: the VM, the instance of its name, and whose that instance is. */
 import type { Node } from '../../api/core/node.ts';
 import type { ControllerRevision } from '../../api/core/other.ts';
-import { ANNOTATION_HEARTBEAT } from '../../api/kubevirt/names.ts';
-import { type VirtualMachine, VMS } from '../../api/kubevirt/virtual-machine.ts';
-import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { PERSISTENT_VOLUME_CLAIMS } from '../../api/core/volume.ts';
+import { runStrategyOf, type VirtualMachine, VMS } from '../../api/kubevirt/virtual-machine.ts';
+import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { isControlledBy } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Cache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
 import { BY_CONTROLLER, mayAdopt } from '../claim.ts';
 import type { CreateErrors } from '../create-errors.ts';
+import { heartbeatAtOf } from '../node-heartbeat.ts';
+import { claimNamesOf } from '../vmi/claims.ts';
 import type { ObservedVm } from './intent.ts';
 
 export type VmObserver = {
@@ -25,7 +27,7 @@ export type VmObserver = {
 
 /** What is known of the VM with this key; undefined when it is gone. */
 export async function observeVm(observer: VmObserver, key: string): Promise<ObservedVm | undefined> {
-  const { client, clock, vms, vmis, revisions, createErrors } = observer;
+  const { client, clock, vms, vmis, revisions, nodes, createErrors } = observer;
   const vm = vms.get(key);
   if (!vm) {
     createErrors.forget(key);
@@ -34,15 +36,19 @@ export async function observeVm(observer: VmObserver, key: string): Promise<Obse
   const vmi = vmis.get(key);
   const started = revisions.byIndex(BY_CONTROLLER, vm.metadata.uid ?? '');
   const seen = { vm, now: clock.now(), createError: createErrors.get(key), revisions: started };
-  if (!vmi) return seen;
-  if (isControlledBy(vmi, vm)) return { ...seen, vmi, heartbeatAt: heartbeatOf(observer, vmi) };
+  if (!vmi) return { ...seen, unboundClaim: await unboundClaimOf(client, vm) };
+  if (isControlledBy(vmi, vm)) {
+    const unboundClaim = isFinal(vmi) || vmi.status?.phase === 'Running' ? undefined : await unboundClaimOf(client, vm);
+    return { ...seen, vmi, heartbeatAt: heartbeatAtOf(nodes, vmi.status?.nodeName), unboundClaim };
+  }
   return { ...seen, stranger: vmi, mayAdopt: await mayAdopt({ client, resource: VMS, owner: vm, object: vmi }) };
 }
 
-/** A node that is gone has not been heard of since the beginning of time. */
-function heartbeatOf({ nodes }: VmObserver, vmi: VirtualMachineInstance): number | undefined {
-  const { nodeName } = vmi.status ?? {};
-  if (!nodeName) return undefined;
-  const at = Date.parse(nodes.get(nodeName)?.metadata.annotations?.[ANNOTATION_HEARTBEAT] ?? '');
-  return Number.isNaN(at) ? 0 : at;
+/** Asked of the server, and only on the way up: a copy of every claim of the cluster would cost more. A missing claim is the instance's to tell. */
+async function unboundClaimOf(client: Client, vm: VirtualMachine): Promise<string | undefined> {
+  if (runStrategyOf(vm) === 'Halted') return undefined;
+  const { namespace } = vm.metadata;
+  const names = claimNamesOf(vm.spec.template.spec);
+  const claims = await Promise.all(names.map((name) => client.get(PERSISTENT_VOLUME_CLAIMS, { namespace, name })));
+  return claims.find((claim) => claim && claim.status?.phase !== 'Bound')?.metadata.name;
 }

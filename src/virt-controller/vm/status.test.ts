@@ -9,25 +9,82 @@ const at = '2026-01-01T00:00:00Z';
 const deleting = { deletionTimestamp: at };
 const isFalse = (type: string, reason: string) => ({ conditions: [{ type, status: 'False' as const, reason }] });
 const ran = reached('Running');
+const startRequest = { stateChangeRequests: [{ action: 'Start' as const }] };
 
+const noVmi = { vm: vm('Always') };
+const rerun = { runStrategy: 'RerunOnFailure' as const };
+const failing = { startFailure: { consecutiveFailCount: 1, lastFailedVMIUID: 'vmi-1', retryAfterTimestamp: '2026-01-01T00:00:10Z' } };
+const pull = (reason: string) => vmi('Scheduling', isFalse('Synchronized', reason));
+const waiting = { unboundClaim: 'data' };
+
+/** Spec 2.5: every value, in its order of precedence; Migrating, DataVolumeError, Provisioning and WaitingForReceiver have no feature yet. */
 const printable: [string, string, Omit<ObservedVm, 'now'>, Next?][] = [
-  ['Terminating', 'over everything', { vm: vm('Always', {}, deleting), vmi: vmi('Running') }],
+  ['Terminating', 'while the VM is being deleted, over everything', { vm: vm('Always', {}, deleting), vmi: vmi('Running') }],
+  ['Terminating', 'also without a VMI', { vm: vm('Always', {}, deleting) }],
   ['Stopping', 'while a live VMI goes', { vm: vm('Always'), vmi: vmi('Running', {}, deleting) }],
   ['Stopping', 'as soon as that is decided', { vm: vm('Halted'), vmi: vmi('Running') }, 'delete'],
+  ['Stopping', 'over Starting: a VMI that goes before it ran', { vm: vm('Always'), vmi: vmi('Scheduling', {}, deleting) }],
   ['Paused', 'over Running', { vm: vm('Always'), vmi: vmi('Running', { conditions: [{ type: 'Paused', status: 'True' }] }) }],
+  ['Running', 'with a VMI that runs, ready or not', { vm: vm('Always'), vmi: vmi('Running', isFalse('Ready', 'PodConditionMissing')) }],
+  ['ErrorPvcNotFound', 'over Starting', { vm: vm('Always'), vmi: vmi('Pending', isFalse('Synchronized', 'FailedPvcNotFound')) }],
+  [
+    'ErrorPvcNotFound',
+    'over ErrorUnschedulable',
+    {
+      vm: vm('Always'),
+      vmi: vmi('Pending', {
+        conditions: [...isFalse('PodScheduled', 'Unschedulable').conditions, ...isFalse('Synchronized', 'FailedPvcNotFound').conditions],
+      }),
+    },
+  ],
   ['ErrorUnschedulable', 'over Starting', { vm: vm('Always'), vmi: vmi('Scheduling', isFalse('PodScheduled', 'Unschedulable')) }],
-  ['ErrImagePull', 'over Starting', { vm: vm('Always'), vmi: vmi('Scheduling', isFalse('Synchronized', 'ErrImagePull')) }],
-  ['ImagePullBackOff', 'over Starting', { vm: vm('Always'), vmi: vmi('Scheduling', isFalse('Synchronized', 'ImagePullBackOff')) }],
+  [
+    'ErrorUnschedulable',
+    'over WaitingForVolumeBinding',
+    { vm: vm('Always'), vmi: vmi('Scheduling', isFalse('PodScheduled', 'Unschedulable')), ...waiting },
+  ],
+  ['WaitingForVolumeBinding', 'over ErrImagePull', { vm: vm('Always'), vmi: pull('ErrImagePull'), ...waiting }],
+  ['WaitingForVolumeBinding', 'before there is a VMI', { ...noVmi, ...waiting }, 'create'],
+  ['WaitingForVolumeBinding', 'for a Manual VM that was started', { vm: vm('Manual'), vmi: vmi('Scheduling'), ...waiting }],
+  ['WaitingForVolumeBinding', 'for a rerun', { vm: vm('RerunOnFailure', rerun), vmi: vmi('Pending'), ...waiting }],
+  ['Stopped', 'a Halted VM waits for no volume', { vm: vm('Halted'), ...waiting }],
+  ['Stopped', 'a Manual VM that nobody started waits for no volume', { vm: vm('Manual'), ...waiting }],
+  ['Starting', 'a VM that runs Once and has its VMI is not set to start', { vm: vm('Once'), vmi: vmi('Pending'), ...waiting }],
+  ['Running', 'over WaitingForVolumeBinding', { vm: vm('Always'), vmi: vmi('Running'), ...waiting }],
+  ['ErrImagePull', 'over Starting', { vm: vm('Always'), vmi: pull('ErrImagePull') }],
+  ['ImagePullBackOff', 'over Starting', { vm: vm('Always'), vmi: pull('ImagePullBackOff') }],
+  ['Starting', 'as soon as a VMI is decided', noVmi, 'create'],
   ['Starting', 'without a phase', { vm: vm('Always'), vmi: vmi(undefined) }],
+  ['Starting', 'with a Pending VMI', { vm: vm('Always'), vmi: vmi('Pending') }],
+  ['Starting', 'with a Scheduling VMI', { vm: vm('Always'), vmi: vmi('Scheduling') }],
+  ['Starting', 'with a Scheduled VMI', { vm: vm('Always'), vmi: vmi('Scheduled') }],
+  [
+    'Starting',
+    'over CrashLoopBackOff: the next try is under way',
+    { vm: vm('Always', failing), vmi: vmi('Pending', {}, { uid: 'vmi-2' }) },
+  ],
+  ['CrashLoopBackOff', 'Always, between two tries', { vm: vm('Always', failing) }],
+  ['CrashLoopBackOff', 'Always, with the VMI that failed', { vm: vm('Always'), vmi: vmi('Failed') }],
+  [
+    'CrashLoopBackOff',
+    'RerunOnFailure, with a start that is owed',
+    { vm: vm('RerunOnFailure', { ...rerun, ...failing, ...startRequest }) },
+  ],
+  ['CrashLoopBackOff', 'Once, with the VMI that failed', { vm: vm('Once'), vmi: vmi('Failed') }],
   ['Starting', 'between an ended VMI and the next, never Stopped', { vm: vm('Always'), vmi: vmi('Succeeded', ran, deleting) }],
-  ['Starting', 'after a crash that is rerun', { vm: vm('RerunOnFailure', { runStrategy: 'RerunOnFailure' }), vmi: vmi('Failed', ran) }],
-  ['Stopped', 'after a clean shutdown', { vm: vm('RerunOnFailure', { runStrategy: 'RerunOnFailure' }), vmi: vmi('Succeeded', ran) }],
+  ['Starting', 'after a crash that is rerun', { vm: vm('RerunOnFailure', rerun), vmi: vmi('Failed', ran) }],
+  ['Stopped', 'a Halted VM without VMI', { vm: vm('Halted') }],
+  ['Stopped', 'a Halted VM that had failed to start', { vm: vm('Halted', failing) }],
+  ['Stopped', 'a Manual VM whose start failed: it is not tried again', { vm: vm('Manual'), vmi: vmi('Failed') }],
+  ['Stopped', 'after a clean shutdown', { vm: vm('RerunOnFailure', rerun), vmi: vmi('Succeeded', ran) }],
+  ['Stopped', 'a VM that ran Once, its VMI still there', { vm: vm('Once'), vmi: vmi('Succeeded', ran) }],
   ['Unknown', 'when the VMI says so', { vm: vm('Always'), vmi: vmi('Unknown') }],
+  ['Unknown', 'over Running, when the node was silent for too long', { vm: vm('Always'), vmi: vmi('Running'), heartbeatAt: now - 301_000 }],
 ];
 
 describe('deriveVmStatus', () => {
   for (const [status, why, observed, next = 'leave'] of printable) {
-    test(`${status} ${why}`, () => assert.equal(deriveVmStatus({ ...observed, now }, next).printableStatus, status));
+    test(`2.5 ${status}: ${why}`, () => assert.equal(deriveVmStatus({ ...observed, now }, next).printableStatus, status));
   }
 
   test('mirrors the conditions of its VMI, with Ready also without one', () => {
@@ -48,7 +105,7 @@ describe('deriveVmStatus', () => {
     ['GuestShutdown', 'The guest powered itself off', { vm: vm('Manual'), vmi: vmi('Succeeded', ran) }],
     ['GuestPanicked', 'The guest failed (GuestPanicked)', { vm: vm('Always'), vmi: vmi('Failed', { ...ran, reason: 'GuestPanicked' }) }],
     ['Requested', 'A user stopped the virtual machine', { vm: vm('Halted'), vmi: vmi('Succeeded', ran, deleting) }],
-    ['Requested', 'A user deleted the instance', { vm: vm('Always'), vmi: vmi('Succeeded', ran, deleting) }],
+    ['InstanceDeleted', 'A user deleted the instance', { vm: vm('Always'), vmi: vmi('Succeeded', ran, deleting) }],
     ['Requested', 'The virtual machine is being deleted', { vm: vm('Always', {}, deleting), vmi: vmi('Succeeded', ran, deleting) }],
     [
       'GracePeriodExpired',

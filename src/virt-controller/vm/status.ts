@@ -5,7 +5,7 @@ import { runStrategyOf, type StateChangeRequest, type VirtualMachine, type VmSta
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { type Condition, conditionOf, hasCondition, isDeleting } from '../../api/meta.ts';
 import { isHandlerLost } from './heartbeat.ts';
-import { isRerunOwed, type ObservedVm, obstacleOf, stopWasRequested, willStart } from './intent.ts';
+import { isRerunOwed, isSetToStart, type ObservedVm, obstacleOf, stopWasRequested, willStart } from './intent.ts';
 import { LAST_SHUTDOWN, lastShutdownOf } from './last-shutdown.ts';
 import { fieldsAwaitingRestart, generationOf, revisionOf } from './revision.ts';
 import { startFailureAfter } from './start-failure.ts';
@@ -39,7 +39,9 @@ const PRINTABLE: readonly [string, (seen: Seen) => boolean][] = [
   ['Unknown', isHandlerLost],
   ['Paused', ({ vmi }) => vmi?.status?.phase === 'Running' && hasCondition(vmi.status.conditions, 'Paused')],
   ['Running', ({ vmi }) => vmi?.status?.phase === 'Running'],
+  ['ErrorPvcNotFound', ({ vmi }) => isBeforeRun(vmi) && isFalseBecause(vmi, 'Synchronized', 'FailedPvcNotFound')],
   ['ErrorUnschedulable', ({ vmi }) => isBeforeRun(vmi) && isFalseBecause(vmi, 'PodScheduled', 'Unschedulable')],
+  ['WaitingForVolumeBinding', (seen) => seen.unboundClaim !== undefined && (!seen.vmi || isBeforeRun(seen.vmi)) && isSetToStart(seen)],
   ['ErrImagePull', ({ vmi }) => isBeforeRun(vmi) && isFalseBecause(vmi, 'Synchronized', 'ErrImagePull')],
   ['ImagePullBackOff', ({ vmi }) => isBeforeRun(vmi) && isFalseBecause(vmi, 'Synchronized', 'ImagePullBackOff')],
   ['Starting', ({ vmi, next }) => next === 'create' || isBeforeRun(vmi)],

@@ -39,6 +39,18 @@ describe('launcherPodFor', () => {
     });
   });
 
+  test('has the probes of the VMI; a guest that is not alive any more is not waited for', () => {
+    const httpGet = { path: '/', port: 80 };
+    const { containers } = podFor({ ...tinySpec, readinessProbe: { httpGet, periodSeconds: 2 }, livenessProbe: { httpGet } }).spec;
+    assert.deepEqual(
+      [containers[0]?.readinessProbe, containers[0]?.livenessProbe],
+      [
+        { httpGet, periodSeconds: 2 },
+        { httpGet, terminationGracePeriodSeconds: 1 },
+      ],
+    );
+  });
+
   test('ends later than the grace period of its guest and waits for it to be ready', () => {
     const { terminationGracePeriodSeconds, readinessGates, restartPolicy, nodeSelector } = podFor({
       ...tinySpec,

@@ -100,6 +100,7 @@ function podSpec(vmi: VirtualMachineInstance, options: LauncherOptions): PodSpec
 }
 
 function computeContainer(vmi: VirtualMachineInstance, { image, claims }: LauncherOptions): Container {
+  const { readinessProbe, livenessProbe } = vmi.spec;
   return {
     name: COMPUTE_CONTAINER,
     image,
@@ -108,6 +109,10 @@ function computeContainer(vmi: VirtualMachineInstance, { image, claims }: Launch
     args: ['prepare'],
     env: [vmiVariable(vmi), ...newDisksVariable(vmi, claims)],
     resources: launcherResources(vmi.spec),
+    // Asked at the address of the Pod, where the guest's ports are.
+    ...(readinessProbe && { readinessProbe }),
+    // Nobody would press the power button of a guest that a kubelet has given up, so it need not wait for that.
+    ...(livenessProbe && { livenessProbe: { ...livenessProbe, terminationGracePeriodSeconds: 1 } }),
     securityContext: {
       allowPrivilegeEscalation: false,
       capabilities: { drop: ['ALL'], add: ['NET_BIND_SERVICE'] },

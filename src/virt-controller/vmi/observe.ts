@@ -1,4 +1,5 @@
 /** Gathers what `decideVmi` looks at: the instance, its Pods, and whether the VM it came from is still there. */
+import type { Node } from '../../api/core/node.ts';
 import { PODS, type Pod } from '../../api/core/pod.ts';
 import { PERSISTENT_VOLUME_CLAIMS } from '../../api/core/volume.ts';
 import { FINALIZER_VM_CONTROLLER, FINALIZER_VMI } from '../../api/kubevirt/names.ts';
@@ -10,6 +11,7 @@ import type { Cache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
 import { BY_CONTROLLER } from '../claim.ts';
 import type { CreateErrors } from '../create-errors.ts';
+import { heartbeatAtOf, isStale } from '../node-heartbeat.ts';
 import { type Claims, claimNamesOf } from './claims.ts';
 import { launcherPodNameOf } from './launcher-pod.ts';
 import type { ObservedVmi } from './phase.ts';
@@ -20,13 +22,15 @@ export type VmiObserver = {
   readonly vms: Cache<VirtualMachine>;
   readonly vmis: Cache<VirtualMachineInstance>;
   readonly pods: Cache<Pod>;
+  readonly nodes: Cache<Node>;
   readonly createErrors: CreateErrors;
   readonly launcherImage: string;
 };
 
 /** What is known of the instance with this key; undefined when it is gone. */
 export async function observeVmi(observer: VmiObserver, key: string): Promise<ObservedVmi | undefined> {
-  const { clock, vms, vmis, createErrors, launcherImage } = observer;
+  const { clock, vms, vmis, nodes, createErrors, launcherImage } = observer;
+  const now = clock.now();
   const vmi = vmis.get(key);
   if (!vmi) {
     createErrors.forget(key);
@@ -34,7 +38,8 @@ export async function observeVmi(observer: VmiObserver, key: string): Promise<Ob
   }
   const pods = await podsOf(observer, vmi);
   const claims = pods.length === 0 && vmi.status?.phase === 'Pending' ? await claimsOf(observer, vmi) : undefined;
-  return { vmi, pods, isVmGone: isVmGone(vms, vmi), createError: createErrors.get(key), launcherImage, claims, now: clock.now() };
+  const isNodeLost = isStale(heartbeatAtOf(nodes, vmi.status?.nodeName), now);
+  return { vmi, pods, isVmGone: isVmGone(vms, vmi), isNodeLost, createError: createErrors.get(key), launcherImage, claims, now };
 }
 
 /** Asked once for each Pod that is made: a copy of every claim of the cluster would cost more. */

@@ -5,11 +5,13 @@
  *   none                  Pending      first seen
  *   Pending               Failed       deleted before it had a Pod
  *   Pending               Scheduling   it has a Pod
+ *   Scheduled, Running    Failed       the node is silent, and the Pod is gone or has ended (NodeUnresponsive)
  *   Scheduling            Failed       the Pod is gone, has ended or is being deleted
  *   Scheduling            Scheduled    the compute container runs
  *   Scheduled, Running    Failed       the Pod is gone, or has ended and virt-handler did not say how in time
  *
- * From Scheduled on virt-handler owns the phase, and these two last rules are for when it cannot speak. Pure.
+ * From Scheduled on virt-handler owns the phase, and these rules are for when it cannot speak. A silent node alone ends nothing: while
+ * the API shows its Pod alive, the guest may be too, and a second one beside it would ruin its disk (fencing, spec 3.9). Pure.
  */
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
 import { COMPUTE_CONTAINER } from '../../api/kubevirt/names.ts';
@@ -26,6 +28,8 @@ export type ObservedVmi = {
   readonly isVmGone: boolean;
   /** Why the last attempt to create a Pod failed, until one succeeds. */
   readonly createError?: string | undefined;
+  /** The virt-handler of its node was not heard of for too long. */
+  readonly isNodeLost?: boolean;
   readonly launcherImage: string;
   /** The claims it uses, while it has no Pod. */
   readonly claims?: Claims | undefined;
@@ -50,6 +54,12 @@ const RULES: readonly Rule[] = [
     to: () => ({ phase: 'Failed', because: 'VMI was deleted before it had a Pod' }),
   },
   { from: ['Pending'], when: ({ pod }) => pod !== undefined, to: () => ({ phase: 'Scheduling', because: 'VMI has a Pod' }) },
+  {
+    from: ['Scheduled', 'Running'],
+    when: ({ pod, isNodeLost }) => isNodeLost === true && (!pod || isPodFinal(pod)),
+    to: ({ vmi, pod }) =>
+      failed('NodeUnresponsive', `its node ${vmi.status?.nodeName} is silent and its Pod ${pod ? 'has ended' : 'is gone'}`),
+  },
   { from: ['Scheduling', 'Scheduled', 'Running'], when: ({ pod }) => !pod, to: () => failed('PodGone', 'its Pod is gone') },
   {
     from: ['Scheduling'],

@@ -54,6 +54,15 @@ test('declared ports are open, and then only those', () => {
   assert.equal(mayOpen(vmi('Running'), { protocol: 'tcp', port: 22 }), true);
 });
 
+test('the ports of probes are open, declared or not', () => {
+  const machine = withCard({ ports: [{ name: 'http', port: 80 }] });
+  const spec = { ...machine.spec, readinessProbe: { httpGet: { port: 8080 } }, livenessProbe: { httpGet: { port: 80 } } };
+  assert.deepEqual(decideForwards({ vmi: { ...machine, spec }, pod, services: [] }), [
+    { protocol: 'tcp', port: 80 },
+    { protocol: 'tcp', port: 8080 },
+  ]);
+});
+
 test('a guest without a card has no ports', () => {
   const plain = vmi('Running');
   const devices = { ...plain.spec.domain.devices, autoattachPodInterface: false };

@@ -4,6 +4,7 @@
  *
  *   declared   the ports of the interface; when it declares any, only those
  *   served     the target ports of Services that select the Pod
+ *   probed     the ports that its probes ask at
  *   asked for  by port-forward, when it comes
  */
 import type { Service } from '../../api/core/other.ts';
@@ -20,7 +21,7 @@ export type Seen = { readonly vmi: VirtualMachineInstance; readonly pod: Pod; re
 export function decideForwards({ vmi, pod, services }: Seen): GuestPort[] {
   if (!hasUserNetwork(vmi)) return [];
   const served = services.filter((service) => selects(service, pod)).flatMap((service) => targetsOf(service, { vmi, pod }));
-  const wanted = [...declaredOf(vmi), ...served.filter((port) => mayOpen(vmi, port))];
+  const wanted = [...declaredOf(vmi), ...served.filter((port) => mayOpen(vmi, port)), ...probedOf(vmi)];
   return wanted.filter((port, index) => wanted.findIndex((other) => isSame(other, port)) === index);
 }
 
@@ -56,6 +57,13 @@ function portNamed(name: string, { vmi, pod }: Pick<Seen, 'vmi' | 'pod'>): numbe
 
 function declaredOf(vmi: VirtualMachineInstance): GuestPort[] {
   return portsOf(vmi).flatMap(({ port, protocol }) => toPort(port, protocol));
+}
+
+function probedOf({ spec }: VirtualMachineInstance): GuestPort[] {
+  return [spec.readinessProbe, spec.livenessProbe].flatMap((probe) => {
+    const port = probe?.httpGet?.port;
+    return typeof port === 'number' ? toPort(port) : [];
+  });
 }
 
 function portsOf({ spec }: VirtualMachineInstance) {

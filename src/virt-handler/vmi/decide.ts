@@ -6,6 +6,7 @@
  *   VMI is not Scheduled yet                          leave it: the phases before are virt-controller's
  *   Scheduled, the guest runs or has run              Running (Created, Started)
  *   guest panicked                                    Failed (GuestPanicked, Stopped)
+ *   guest hung, its watchdog stopped it               Failed (GuestHung, Stopped)
  *   guest powered off                                 Succeeded (Stopped)
  *   QEMU is gone, deletion with grace period 0        Succeeded (Deleted)
  *   QEMU is gone, the grace period is over            Failed (Deleted)
@@ -49,6 +50,7 @@ const RULES: readonly [(seen: ObservedVmi) => boolean, (seen: ObservedVmi) => Vm
   [({ vmi }) => !isPhase(vmi, 'Scheduled') && !isPhase(vmi, 'Running'), () => decision({})],
   [(seen) => isPhase(seen.vmi, 'Scheduled') && hasRun(seen), reportRunning],
   [({ domain }) => domain.state === 'panicked', reportPanic],
+  [({ domain }) => domain.state === 'watchdog', reportHang],
   [({ domain }) => domain.state === 'shutdown', reportShutdown],
   [isGone, reportGone],
   [(seen) => isPhase(seen.vmi, 'Scheduled') && !canBeAsked(seen.domain) && startDeadlineOf(seen) <= seen.now, giveUpStart],
@@ -86,6 +88,13 @@ function reportPanic(seen: ObservedVmi): VmiDecision {
   const because = 'the guest panicked';
   const actions = write(seen, { phase: 'Failed', reason: 'GuestPanicked' }, because, warning('GuestPanicked', 'The guest panicked.'));
   return decision({ actions: [...actions, { do: 'record', because, event: warning('Stopped', 'The guest crashed.') }] });
+}
+
+function reportHang(seen: ObservedVmi): VmiDecision {
+  const because = 'the guest hung and its watchdog stopped it';
+  const told = warning('GuestHung', 'The guest did not speak to its watchdog in time and was stopped.');
+  const actions = write(seen, { phase: 'Failed', reason: 'GuestHung' }, because, told);
+  return decision({ actions: [...actions, { do: 'record', because, event: warning('Stopped', 'The guest hung.') }] });
 }
 
 function reportShutdown(seen: ObservedVmi): VmiDecision {

@@ -14,6 +14,8 @@ export type DomainState =
   /** The guest powered off; QEMU stays until told to quit. */
   | 'shutdown'
   | 'panicked'
+  /** The guest fell silent, and its watchdog stopped it for good. */
+  | 'watchdog'
   /** QEMU is there and does not answer. */
   | 'unresponsive';
 
@@ -48,6 +50,7 @@ const STATES: Readonly<Record<string, DomainState>> = {
   shutdown: 'shutdown',
   'guest-panicked': 'panicked',
   'internal-error': 'panicked',
+  watchdog: 'watchdog',
 };
 
 /** The state that an answer to query-status stands for. What we have no word for is running or not, and QEMU says which. */
@@ -59,5 +62,5 @@ export function stateFrom(answer: unknown): DomainState {
 
 /** How the guest ended is known, whatever happens to the process now. */
 export function hasEnded({ state }: Domain): boolean {
-  return state === 'shutdown' || state === 'panicked';
+  return state === 'shutdown' || state === 'panicked' || state === 'watchdog';
 }

@@ -72,7 +72,9 @@ export const REFUSED_FIELDS = {
         tpm: 'set',
         useVirtioTransitional: 'set',
         video: 'set',
-        watchdog: 'set',
+        watchdog: {
+          diag288: 'set',
+        },
       },
       features: 'set',
       firmware: {
@@ -93,7 +95,11 @@ export const REFUSED_FIELDS = {
         overcommitGuestOverhead: 'set',
       },
     },
-    livenessProbe: 'set',
+    livenessProbe: {
+      exec: 'set',
+      guestAgentPing: 'set',
+      tcpSocket: 'set',
+    },
     networks: {
       multus: 'set',
       pod: {
@@ -101,7 +107,11 @@ export const REFUSED_FIELDS = {
       },
       resourceClaim: 'set',
     },
-    readinessProbe: 'set',
+    readinessProbe: {
+      exec: 'set',
+      guestAgentPing: 'set',
+      tcpSocket: 'set',
+    },
     resourceClaims: 'set',
     serviceAccountName: 'set',
     topologySpreadConstraints: 'set',

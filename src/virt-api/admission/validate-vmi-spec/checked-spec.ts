@@ -79,8 +79,8 @@ export type CheckedVolume = {
 } & Readonly<Record<string, unknown>>;
 
 export type CheckedProbe = {
-  readonly httpGet?: object;
-  readonly tcpSocket?: object;
+  readonly httpGet?: { readonly port?: unknown };
+  readonly tcpSocket?: { readonly port?: unknown };
   readonly exec?: object;
   readonly guestAgentPing?: object;
 };

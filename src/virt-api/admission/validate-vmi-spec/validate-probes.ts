@@ -19,8 +19,15 @@ function handlerCauses(probe: CheckedProbe, { at, hasPodNetwork }: { at: string;
   const given = HANDLERS.filter((handler) => probe[handler]);
   if (given.length === 0) return [requiredCause(at, `a probe has one of ${HANDLERS.join(', ')}`)];
   if (given.length > 1) return [invalidCause(at, given.join(', '), 'a probe has only one handler')];
-  const isRemote = probe.httpGet || probe.tcpSocket;
-  return isRemote && !hasPodNetwork ? [invalidCause(`${at}.${given[0]}`, {}, 'needs an interface on the Pod network')] : [];
+  const remote = probe.httpGet ?? probe.tcpSocket;
+  if (!remote) return [];
+  if (!hasPodNetwork) return [invalidCause(`${at}.${given[0]}`, {}, 'needs an interface on the Pod network')];
+  const { port } = remote;
+  if (port === undefined) return [requiredCause(`${at}.${given[0]}.port`)];
+  const isPort = typeof port === 'number' && Number.isInteger(port) && port >= 1 && port <= 65535;
+  return isPort
+    ? []
+    : [invalidCause(`${at}.${given[0]}.port`, port, 'must be a number between 1 and 65535; names of ports are not known to the guest')];
 }
 
 function hasPodNetwork({ networks = [], domain }: CheckedSpec): boolean {

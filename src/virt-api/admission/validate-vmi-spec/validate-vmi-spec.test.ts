@@ -346,6 +346,9 @@ const RULES: readonly [rule: string, patch: JsonObject, answer: RegExp | ''][] =
     { readinessProbe: { tcpSocket: {} }, networks: [{ name: 'default', multus: { networkName: 'x' } }], ...card({ bridge: {} }) },
     /readinessProbe\.tcpSocket: .*Pod network/,
   ],
+  ['a network probe names its port', { readinessProbe: { httpGet: {} } }, /^spec\.readinessProbe\.httpGet\.port: Required/],
+  ['by number', { livenessProbe: { httpGet: { port: 'http' } } }, /^spec\.livenessProbe\.httpGet\.port: .*names of ports/],
+  ['of a port that exists', { livenessProbe: { httpGet: { port: 65_536 } } }, /^spec\.livenessProbe\.httpGet\.port: .*65535/],
   ['a guest that starts paused has no liveness probe', { startStrategy: 'Paused', livenessProbe: { exec: {} } }, /^spec\.startStrategy: /],
   ['a start strategy is known', { startStrategy: 'Slowly' }, /^spec\.startStrategy: Unsupported/],
   ['an eviction strategy is known', { evictionStrategy: 'Never' }, /^spec\.evictionStrategy: Unsupported/],
@@ -441,7 +444,7 @@ describe('validateVmiSpec', () => {
   test('fields that are refused anyway may be of any type', () => {
     for (const value of ['x', 5, null, false, [], [null], {}]) {
       const spec = mergePatch(GOOD, {
-        readinessProbe: value,
+        resourceClaims: value,
         accessCredentials: value,
         dnsConfig: value,
         architecture: value,

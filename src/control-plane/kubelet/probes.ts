@@ -1,0 +1,88 @@
+/** The probes of one Pod: asked in time, never two at once of the same kind, and what they have added up to. */
+import type { Container, Pod } from '../../api/core/pod.ts';
+import type { Clock } from '../../base/clock.ts';
+import { askProbe } from './ask-probe.ts';
+import type { ContainerState } from './container-state.ts';
+import { afterAnswer, isDue, NEVER_ASKED, PROBE_KINDS, type ProbeKind, type ProbeState, probeOf, timeoutMsOf } from './probe-state.ts';
+
+export type ProbesOptions = {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** A verdict has changed. */
+  readonly onVerdict: () => void;
+  /** A probe fails, having succeeded or never been asked before. */
+  readonly onFailure: (pod: Pod, kind: ProbeKind, why: string) => void;
+};
+type Round = { readonly pod: Pod; readonly container: Container; readonly state: ContainerState; readonly podIP: string };
+
+export class Probes {
+  readonly #options: ProbesOptions;
+  /** By container, run and kind: a new run is asked anew. */
+  readonly #states = new Map<string, ProbeState>();
+  readonly #asking = new Set<string>();
+
+  constructor(options: ProbesOptions) {
+    this.#options = options;
+  }
+
+  /** Asks what is due; answers come later. */
+  lookAround(pod: Pod, containers: Iterable<ContainerState>, podIP: string): void {
+    for (const state of containers) {
+      const container = pod.spec.containers.find(({ name }) => name === state.name);
+      if (container && state.run.is === 'running') for (const kind of PROBE_KINDS) this.#askIfDue(kind, { pod, container, state, podIP });
+    }
+  }
+
+  /** What the probes say of a container; without a probe there is nothing to say. */
+  of(pod: Pod | undefined, state: ContainerState): Pick<ContainerState, 'isReady' | 'isStarted' | 'doomedBy'> {
+    const container = pod?.spec.containers.find(({ name }) => name === state.name);
+    if (!pod || !container || state.run.is !== 'running') return {};
+    const verdict = (kind: ProbeKind) => (probeOf(container, kind) ? this.#stateOf(kind, { pod, container, state }).verdict : 'none');
+    const isStarted = verdict('startup') === 'none' || verdict('startup') === true;
+    const doomedBy = (['startup', 'liveness'] as const).find((kind) => verdict(kind) === false);
+    const isReady = isStarted && (verdict('readiness') === 'none' || verdict('readiness') === true);
+    return { isReady, isStarted, ...(doomedBy && { doomedBy }) };
+  }
+
+  #askIfDue(kind: ProbeKind, round: Round): void {
+    const { pod, container, state, podIP } = round;
+    const probe = probeOf(container, kind);
+    const key = keyOf(kind, state);
+    if (!probe || state.run.is !== 'running' || this.#asking.has(key)) return;
+    // Until it has started nothing else is asked of it, and afterwards not whether it has.
+    if ((kind === 'startup') === (this.of(pod, state).isStarted === true)) return;
+    const { clock, signal } = this.#options;
+    const before = this.#stateOf(kind, round);
+    if (!isDue(probe, before, { startedAtMs: state.run.startedAtMs, now: clock.now() })) return;
+    this.#states.set(key, { ...before, askedAtMs: clock.now() });
+    this.#asking.add(key);
+    const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeoutMsOf(probe))]);
+    void askProbe({ probe, container, podIP, signal: inTime }).then((why) => {
+      this.#asking.delete(key);
+      if (signal.aborted) return;
+      const known = this.#stateOf(kind, round);
+      const next = afterAnswer(probe, known, why === undefined);
+      this.#states.set(key, next);
+      if (why !== undefined && known.lastAnswer !== false) this.#options.onFailure(pod, kind, why);
+      if (next.verdict !== known.verdict) this.#options.onVerdict();
+    });
+  }
+
+  /** A kubelet that comes back believes what the one before it wrote, so that nobody leaves a Service because of it. */
+  #stateOf(kind: ProbeKind, { pod, state }: Pick<Round, 'pod' | 'container' | 'state'>): ProbeState {
+    const key = keyOf(kind, state);
+    const known = this.#states.get(key);
+    if (known) return known;
+    const told = pod.status?.containerStatuses?.find(
+      ({ name, restartCount }) => name === state.name && restartCount === state.restartCount,
+    );
+    const isTold = kind === 'readiness' ? told?.ready && told.state?.running : kind === 'startup' && told?.started;
+    const first = isTold ? { ...NEVER_ASKED, verdict: true } : NEVER_ASKED;
+    this.#states.set(key, first);
+    return first;
+  }
+}
+
+function keyOf(kind: ProbeKind, { name, restartCount }: ContainerState): string {
+  return `${name} ${restartCount} ${kind}`;
+}

@@ -1,0 +1,15 @@
+/** When the virt-handler of a node was last heard of: without it nobody knows how its guests are (spec 3.9). */
+import type { Node } from '../api/core/node.ts';
+import { ANNOTATION_HEARTBEAT, HEARTBEAT_STALE_AFTER_MS } from '../api/kubevirt/names.ts';
+import type { Cache } from '../client/cache.ts';
+
+/** Undefined for an instance that has no node yet. A node that is gone has not been heard of since the beginning of time. */
+export function heartbeatAtOf(nodes: Cache<Node>, nodeName: string | undefined): number | undefined {
+  if (!nodeName) return undefined;
+  const at = Date.parse(nodes.get(nodeName)?.metadata.annotations?.[ANNOTATION_HEARTBEAT] ?? '');
+  return Number.isNaN(at) ? 0 : at;
+}
+
+export function isStale(heartbeatAt: number | undefined, now: number): boolean {
+  return heartbeatAt !== undefined && now - heartbeatAt > HEARTBEAT_STALE_AFTER_MS;
+}
