@@ -56,7 +56,7 @@ export class RealCluster implements AsyncDisposable {
 
   /** Resolves when every node is Ready and Pods can be created in namespace default. What had this name before is taken down. */
   static async start({ name = 'default', nodes = 1, images = [] }: ClusterOptions = {}): Promise<RealCluster> {
-    checkOptions(name, nodes);
+    checkOptions(name, nodes, images);
     requireMachine();
     ensureKubernetes();
     const packages = ensurePackages();
@@ -212,7 +212,7 @@ export class RealCluster implements AsyncDisposable {
   }
 }
 
-function checkOptions(name: string, nodes: number): void {
+function checkOptions(name: string, nodes: number, images: readonly string[]): void {
   if (!/^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$/.test(name)) {
     throw new UserError('NAME_INVALID', `"${name}" cannot be the name of a cluster`, {
       fix: 'use small letters, digits and dashes, 32 at most',
@@ -222,6 +222,12 @@ function checkOptions(name: string, nodes: number): void {
   if (!Number.isInteger(nodes) || nodes < 1 || nodes > MAX_NODES) {
     throw new UserError('NODES_INVALID', `a cluster cannot have ${nodes} nodes`, { fix: `choose 1 to ${MAX_NODES}`, exitCode: 2 });
   }
+  const missing = images.find((path) => !existsSync(path));
+  if (missing)
+    throw new UserError('IMAGE_MISSING', `there is no image archive ${missing}`, {
+      fix: 'give the path of a docker or OCI archive',
+      exitCode: 2,
+    });
 }
 
 async function writeKubeconfigs(folder: string, plan: Plan, pki: Readonly<Record<string, KeyPair>>): Promise<void> {

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { clusterFolder, RealCluster } from '../../tools/kubernetes/cluster.ts';
+import { hierarchies, ip, numbersOf } from '../../tools/kubernetes/host.ts';
+import { ensurePackages } from '../../tools/kubernetes/packages.ts';
+import { planCluster } from '../../tools/kubernetes/plan.ts';
+import { findAllParts, findPart, killProcesses } from '../../tools/kubernetes/processes.ts';
+import { apply, untilReady, webPod } from './kubectl.ts';
+import { whyNoNodes } from './why-no-nodes.ts';
+
+const COMMANDS = join(import.meta.dirname, '../../tools/kubernetes');
+const run = (command: string, ...args: string[]) => promisify(execFile)(join(COMMANDS, command), args);
+
+describe('tools/kubernetes/up and down', { skip: whyNoNodes() }, () => {
+  test('down leaves nothing on the machine', async () => {
+    const name = `down-${process.pid}`;
+    const folder = clusterFolder(name);
+    const untouched = machineWide();
+    try {
+      const { stdout } = await run('up', '--name', name, '--nodes', '2');
+      assert.equal(stdout, `export KUBECONFIG=${join(folder, 'kubeconfig')}\n`);
+      assert.equal((await run('kubeconfig', '--name', name)).stdout, `${join(folder, 'kubeconfig')}\n`);
+      const cluster = RealCluster.open(name);
+      await apply(cluster, webPod('web', { nodeName: 'node2' }));
+      await untilReady(cluster, 'web');
+      const number = cluster.plan.number;
+      const there = leftOf(folder, number);
+      assert.deepEqual(
+        Object.entries(there).filter(([, found]) => found.length === 0 && ![there.mounts, there.loops].includes(found as never)),
+        [],
+        'this test sees everything that a cluster has',
+      );
+      await run('down', '--name', name);
+      assert.deepEqual(leftOf(folder, number), { processes: [], mounts: [], links: [], routes: [], cgroups: [], loops: [], files: [] });
+      assert.deepEqual(machineWide(), untouched);
+    } finally {
+      await run('down', '--name', name);
+    }
+  });
+
+  test('two clusters run beside each other, and one that was half killed is taken down and replaced', async () => {
+    const [one, two] = [`one-${process.pid}`, `two-${process.pid}`];
+    try {
+      await Promise.all([run('up', '--name', one), run('up', '--name', two)]);
+      const numbers = [one, two].map((name) => numbersOf(clusterFolder(name))[0]);
+      assert.notEqual(numbers[0], numbers[1]);
+      await RealCluster.open(two).client.request('/readyz');
+
+      const folder = clusterFolder(one);
+      await killProcesses(findPart(folder, 'etcd', 'etcd'));
+      await run('up', '--name', one);
+      assert.equal(numbersOf(folder).length, 1);
+      assert.equal(findPart(folder, 'etcd', 'etcd').length, 1);
+      await RealCluster.open(one).untilReady();
+      await RealCluster.open(two).untilReady();
+    } finally {
+      await Promise.all([run('down', '--name', one), run('down', '--name', two)]);
+    }
+    for (const name of [one, two]) assert.deepEqual(findAllParts(clusterFolder(name)), []);
+  });
+
+  for (const [wrong, args, expected] of [
+    ['a count of nodes that cannot be', ['--nodes', '0'], /error\[NODES_INVALID\]/],
+    ['a count that is none', ['--nodes', 'three'], /error\[NODES_INVALID\]/],
+    ['a name that cannot be', ['--name', '../x'], /error\[NAME_INVALID\]/],
+    ['an unknown option', ['--node', '3'], /error\[USAGE\]/],
+    ['an image that is not there', ['--image', '/nonexistent.tar'], /error\[IMAGE_MISSING\]/],
+  ] as const) {
+    test(`${wrong} is refused before anything is done`, () => {
+      const { status, stderr } = spawnSync(join(COMMANDS, 'up'), args, { encoding: 'utf8' });
+      assert.match(stderr, expected);
+      assert.match(stderr, /fix: /);
+      assert.equal(status, 2);
+    });
+  }
+
+  test('without root, up says so', () => {
+    const { status, stderr } = spawnSync(join(COMMANDS, 'up'), [], {
+      encoding: 'utf8',
+      uid: 65534,
+      gid: 65534,
+      env: { PATH: process.env['PATH'] },
+    });
+    assert.match(stderr, /error\[ROOT_NEEDED\]/);
+    assert.equal(status, 7);
+  });
+
+  test('the kubeconfig of a cluster that does not run is not made up', () => {
+    const { status, stderr } = spawnSync(join(COMMANDS, 'kubeconfig'), ['--name', 'nobody'], { encoding: 'utf8' });
+    assert.match(stderr, /error\[CLUSTER_MISSING\]/);
+    assert.equal(status, 3);
+  });
+});
+
+/** What this one cluster has on the machine; other clusters may come and go meanwhile. */
+function leftOf(folder: string, number: number) {
+  const plan = planCluster(number, 9);
+  const own = [plan.nodeCidr, plan.podCidr, plan.serviceCidr].map((cidr) => cidr.replace(/(\.0)+\/\d+$/, '.'));
+  const cgroups = hierarchies()
+    .map((root) => join(root, plan.cgroup))
+    .filter(existsSync);
+  return {
+    processes: [...findAllParts(folder).map(({ pid }) => pid), ...processesNaming(folder)],
+    mounts: readFileSync('/proc/self/mountinfo', 'utf8')
+      .split('\n')
+      .filter((line) => line.includes(folder)),
+    links: readdirSync('/sys/class/net').filter((name) => new RegExp(`^${plan.bridge}(n\\d+)?$`).test(name)),
+    routes: ip('-4', 'route')
+      .split('\n')
+      .filter((line) => own.some((start) => line.startsWith(start))),
+    cgroups,
+    loops: loopFiles().filter((file) => file.startsWith(folder)),
+    files: existsSync(folder) ? [folder] : [],
+  };
+}
+
+/** What no cluster changes at all. */
+function machineWide() {
+  const nft = join(ensurePackages(), 'usr/sbin/nft');
+  const libraries = join(ensurePackages(), 'usr/lib/x86_64-linux-gnu');
+  return {
+    firewall: execFileSync(nft, ['list', 'ruleset'], { encoding: 'utf8', env: { LD_LIBRARY_PATH: libraries } }),
+    namespaces: existsSync('/run/netns') ? readdirSync('/run/netns') : [],
+    forwarding: readFileSync('/proc/sys/net/ipv4/ip_forward', 'utf8'),
+  };
+}
+
+/** Processes whose command line has the folder in it, such as those of containers' shims. */
+function processesNaming(folder: string): number[] {
+  return readdirSync('/proc')
+    .filter((pid) => /^\d+$/.test(pid) && Number(pid) !== process.pid)
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(folder);
+      } catch {
+        return false; // gone
+      }
+    })
+    .map(Number);
+}
+
+function loopFiles(): string[] {
+  return readdirSync('/sys/block')
+    .map((name) => `/sys/block/${name}/loop/backing_file`)
+    .filter(existsSync)
+    .map((path) => readFileSync(path, 'utf8').trim());
+}
