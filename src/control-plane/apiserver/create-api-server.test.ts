@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { CONFIG_MAPS, NAMESPACES } from '../../api/core/other.ts';
 import { PODS, type Pod } from '../../api/core/pod.ts';
 import { isApiError } from '../../base/errors.ts';
+import { createLogger } from '../../base/log.ts';
 import { startTestServer } from './test-server.testing.ts';
 
 function pod(name: string): Pod {
@@ -22,6 +23,26 @@ test('an object can be created, read, listed, changed and deleted', async (t) =>
   assert.notEqual(patched.metadata.resourceVersion, created.metadata.resourceVersion);
   await client.delete(PODS, { namespace: 'default', name: 'a' });
   assert.equal(await client.get(PODS, { namespace: 'default', name: 'a' }), undefined);
+});
+
+test('the log tells of every write, at its most talkative: who asked for what, and the answer', async (t) => {
+  const lines: string[] = [];
+  const log = createLogger({ write: (line) => lines.push(line), level: 'debug', now: () => 0 });
+  const { client, clientAs, close } = await startTestServer({ log });
+  t.after(close);
+  lines.length = 0;
+  await client.create(PODS, pod('a'));
+  await client.get(PODS, { namespace: 'default', name: 'a' });
+  await clientAs('somebody')
+    .create(PODS, pod('b'))
+    .catch(() => {});
+  await client.delete(PODS, { namespace: 'default', name: 'a' }, { gracePeriodSeconds: 0 });
+  const told = lines.map((line) => JSON.parse(line)).map(({ user, method, path, code }) => `${user} ${method} ${path} ${code}`);
+  assert.deepEqual(told, [
+    'admin POST /api/v1/namespaces/default/pods 201',
+    'somebody POST /api/v1/namespaces/default/pods 403',
+    'admin DELETE /api/v1/namespaces/default/pods/a 200',
+  ]);
 });
 
 test('the namespaces every cluster has are there', async (t) => {

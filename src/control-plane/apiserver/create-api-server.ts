@@ -66,6 +66,14 @@ export async function createApiServer({ store, clock, log, hooks = {}, signingKe
   const others = { store, registry, aggregated, openApi: new OpenApiDocuments(registry), tokens, whyNotReady: () => problem };
 
   async function handle(request: Request, identity: Identity): Promise<Response> {
+    const response = await respond(request, identity);
+    const { method, url } = request;
+    if (method !== 'GET')
+      log.debug('write', { user: identity.user, method, path: url.slice(new URL(url).origin.length), code: response.status });
+    return response;
+  }
+
+  async function respond(request: Request, identity: Identity): Promise<Response> {
     try {
       return await answer({ parts, aggregated, others }, request, impersonated(rules, identity, request.headers));
     } catch (error) {

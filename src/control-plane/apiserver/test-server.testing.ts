@@ -1,7 +1,7 @@
 /** A real API server on a temporary store, for tests that want the real thing. */
 
 import { type Clock, systemClock } from '../../base/clock.ts';
-import { silentLogger } from '../../base/log.ts';
+import { type Logger, silentLogger } from '../../base/log.ts';
 import { type Client, createClient } from '../../client/client.ts';
 import type { Store } from '../store/store.ts';
 import { temporaryStore } from '../store/temporary-store.testing.ts';
@@ -25,6 +25,7 @@ const BASE_URL = 'https://kubernetes.default.svc';
 
 type TestServerOptions = {
   readonly clock?: Clock;
+  readonly log?: Logger;
   readonly hooks?: Hooks;
   readonly historySize?: number;
   /** With one, service accounts have tokens. */
@@ -36,7 +37,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const server = await createApiServer({
     store,
     clock: options.clock ?? systemClock,
-    log: silentLogger,
+    log: options.log ?? silentLogger,
     hooks: options.hooks,
     signingKey: options.signingKey,
   });
