@@ -25,6 +25,12 @@ const stranger = vmi('Running', {}, { ownerReferences: [{ apiVersion: 'x/v1', ki
 const orphan = vmi('Running', {}, { ownerReferences: [] });
 const withRunning = { ...vm('Always'), spec: { running: true, template: vm('Always').spec.template } };
 
+const { template } = vm('Always').spec;
+const edited = {
+  ...vm('Always', {}, { generation: 2 }),
+  spec: { ...vm('Always').spec, template: { ...template, spec: { ...template.spec, terminationGracePeriodSeconds: 7 } } },
+};
+
 const deletedByUser = {
   conditions: [
     {
@@ -173,8 +179,8 @@ const cases: [string, Omit<ObservedVm, 'now'>, string[]][] = [
     [`${STATUS} Starting`, `${REVISION}: runStrategy Always`, `${CREATE}: runStrategy Always`],
   ],
   [
-    'a start removes the revisions of earlier ones',
-    { vm: vm('Always', {}, { generation: 2 }), revisions: [revisionFor(vm('Always'))] },
+    'a start of a changed VM has a revision of its own, in place of that of the earlier start',
+    { vm: edited, revisions: [revisionFor(vm('Always'))] },
     [
       'create ControllerRevision default/revision-start-vm-vm-1-2: runStrategy Always',
       `${CREATE}: runStrategy Always`,
@@ -183,9 +189,20 @@ const cases: [string, Omit<ObservedVm, 'now'>, string[]][] = [
     ],
   ],
   [
-    'a start of the same generation uses its revision again',
-    { vm: vm('Always'), revisions: [revisionFor(vm('Always'))] },
+    'a start of the same VM uses its revision again',
+    { vm: vm('Always', {}, { generation: 3 }), revisions: [revisionFor(vm('Halted'))] },
     [`${CREATE}: runStrategy Always`, `${STATUS} Starting`],
+  ],
+  [
+    'a VM at rest removes the revision that no longer fits',
+    { vm: { ...edited, spec: { ...edited.spec, runStrategy: 'Halted' } }, revisions: [revisionFor(vm('Always'))] },
+    [`${STATUS} Stopped`, 'delete ControllerRevision default/revision-start-vm-vm-1-1: the VM has changed since, and nothing runs of it'],
+  ],
+  ['a VM at rest keeps the revision that fits', { vm: vm('Halted'), revisions: [revisionFor(vm('Always'))] }, [`${STATUS} Stopped`]],
+  [
+    'an instance keeps the revision that it was started from',
+    { vm: edited, vmi: vmi('Running'), revisions: [revisionFor(vm('Always'))] },
+    [`${STATUS} Running`],
   ],
   [
     'a VMI of the same template is told the new generation',

@@ -16,11 +16,14 @@
  *               is safe before the VMI that told us is gone; after a creation it is written once, with the VMI in it.
  *               After a deletion that somebody asked for the next VMI is made about a second later: `kubectl delete` waits for the object
  *               to be gone, and does not notice when there is another one of that name the next time it looks.
- *               A final VMI loses our finalizer; a VMI is made only when no object of that name exists; each start leaves a revision.
+ *               A final VMI loses our finalizer; a VMI is made only when no object of that name exists.
+ *               Each start has a revision: that of an earlier one, if the VM is still the same but for whether it runs, or a new one in its
+ *               place. At rest a revision that no longer fits is removed, so that the next start need not.
  *               A VMI that lags behind the VM's generation, but not behind its template, is told the new generation.
  *
  * Pure: no clock, no I/O, no randomness. `observe.ts` gathers the input, `reconcile/` performs the output.
  */
+import type { ControllerRevision } from '../../api/core/other.ts';
 import { ANNOTATION_VM_GENERATION, FINALIZER_VM_CONTROLLER } from '../../api/kubevirt/names.ts';
 import { runStrategyOf, type VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
@@ -31,7 +34,7 @@ import { adopt } from '../decide-claim.ts';
 import { heartbeatCheckMs } from './heartbeat.ts';
 import { isRerunDue, type ObservedVm, obstacleOf, requestOf, startWasRequested, stopWasRequested } from './intent.ts';
 import { pauseAfterDeletionMs } from './last-shutdown.ts';
-import { generationOf, isBehindInNameOnly, revisionFor, revisionOf } from './revision.ts';
+import { generationOf, isBehindInNameOnly, isRevisionOf, revisionFor, revisionOf } from './revision.ts';
 import { backoffRemainingMs } from './start-failure.ts';
 import { deriveVmStatus, type Next } from './status.ts';
 import { vmiFor } from './vmi-for.ts';
@@ -114,23 +117,24 @@ function perform(observed: ObservedVm, { next, because, lookAgainAfterMs = heart
   }
   const actions = [...writeStatus(observed, next), ...release(vmi)];
   if (next === 'delete' && vmi) actions.push(destroy(vm, vmi, because));
-  if (next === 'leave') actions.push(...tellGeneration(observed));
+  if (next === 'leave') actions.push(...tellGeneration(observed), ...forgetAtRest(observed));
   return { actions, ...(lookAgainAfterMs !== undefined && { lookAgainAfterMs }) };
 }
 
 /** A refused create is told before it is tried again; otherwise the status is written once, when there is an instance to tell of. */
 function begin(observed: ObservedVm, because: string): Action[] {
   const { vm, revisions = [], createError, now } = observed;
-  const vmi = vmiFor(vm, { isPaused: requestOf(vm)?.data?.['paused'] === 'true', now });
-  const revision = revisionFor(vm);
-  const older = revisions.filter(({ metadata }) => metadata.name !== revision.metadata.name);
+  const earlier = revisions.find((each) => isRevisionOf(vm, each));
+  const revision = earlier ?? revisionFor(vm);
+  const older = revisions.filter((each) => each !== earlier);
+  const vmi = vmiFor(vm, { isPaused: requestOf(vm)?.data?.['paused'] === 'true', revisionName: revision.metadata.name, now });
   const event = { type: 'Normal', reason: 'SuccessfulCreate', message: `Created virtual machine: ${vm.metadata.name}` } as const;
   return [
     ...(createError === undefined ? [] : writeStatus(observed, 'create')),
-    ...(older.length < revisions.length ? [] : [{ do: 'create', object: revision, because } as const]),
+    ...(earlier ? [] : [{ do: 'create', object: revision, because } as const]),
     { do: 'create', object: vmi, because, event },
     ...(createError === undefined ? writeStatus({ ...observed, vmi, revisions: [revision] }, 'leave') : []),
-    ...older.map((each) => ({ do: 'delete', target: refOf(each), because: 'a newer start has its own revision' }) as const),
+    ...forget(older, 'a newer start has its own revision'),
   ];
 }
 
@@ -140,6 +144,17 @@ function tellGeneration({ vm, vmi, revisions }: ObservedVm): Action[] {
   if (!vmi || !revision || isFinal(vmi) || isDeleting(vmi) || !isBehindInNameOnly(vm, vmi, revision)) return [];
   const annotations = { [ANNOTATION_VM_GENERATION]: String(generationOf(vm)) };
   return [patchOf(vmi, { metadata: { annotations } }, `the template is the same in generation ${generationOf(vm)}`)];
+}
+
+/** What an instance was started from is asked for as long as it is there. */
+function forgetAtRest({ vm, vmi, stranger, revisions = [] }: ObservedVm): Action[] {
+  if (vmi || stranger || isDeleting(vm)) return [];
+  const stale = revisions.filter((each) => !isRevisionOf(vm, each));
+  return forget(stale, 'the VM has changed since, and nothing runs of it');
+}
+
+function forget(revisions: readonly ControllerRevision[], because: string): Action[] {
+  return revisions.map((each) => ({ do: 'delete', target: refOf(each), because }));
 }
 
 function writeStatus(observed: ObservedVm, next: Next): Action[] {

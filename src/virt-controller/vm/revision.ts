@@ -1,4 +1,4 @@
-/** The record of what a VM was when its instance was started: a ControllerRevision per start (spec 2.10). Pure. */
+/** The record of what a VM was when its instance was started: a ControllerRevision (spec 2.10). Pure. */
 import { CONTROLLER_REVISIONS, type ControllerRevision } from '../../api/core/other.ts';
 import { ANNOTATION_VM_GENERATION, LABEL_VM_REVISION } from '../../api/kubevirt/names.ts';
 import { normaliseVmiSpec } from '../../api/kubevirt/normalise-vmi-spec.ts';
@@ -22,6 +22,16 @@ export function revisionFor(vm: VirtualMachine): ControllerRevision {
     revision: generationOf(vm),
     data: { spec: vm.spec },
   };
+}
+
+/** True when a start of the VM as it is now is told by this revision: it may be halted in one and running in the other. */
+export function isRevisionOf(vm: VirtualMachine, { metadata, data }: ControllerRevision): boolean {
+  if (metadata.name === revisionNameOf(vm, generationOf(vm))) return true;
+  return isObject(data) && isObject(data['spec']) && deepEqual(withoutRunning(data['spec']), withoutRunning(vm.spec));
+}
+
+function withoutRunning({ running: _, runStrategy: __, ...rest }: Record<string, unknown>): object {
+  return rest;
 }
 
 /** The revision that this instance was started from, if it is still there. */

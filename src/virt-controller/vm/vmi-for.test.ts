@@ -5,7 +5,7 @@ import { vm } from '../../testing/builders.ts';
 import { vmiFor } from './vmi-for.ts';
 
 const now = Date.parse('2026-01-01T00:00:00Z');
-const plain = { isPaused: false, now };
+const plain = { isPaused: false, revisionName: 'r1', now };
 const uuidOf = (of: VirtualMachine) => vmiFor(of, plain).spec.domain.firmware?.uuid;
 
 test('the firmware UUID is the same at every start of a VM and differs between VMs', () => {
@@ -25,7 +25,7 @@ test('a firmware UUID of the template wins', () => {
 test('an instance is held by both finalizers and belongs to its VM', () => {
   const metadata = { labels: { a: 'b' }, annotations: { c: 'd' }, creationTimestamp: null };
   const one = vm('Always', {}, { generation: 7 });
-  const made = vmiFor({ ...one, spec: { template: { ...one.spec.template, metadata } } }, { isPaused: true, now });
+  const made = vmiFor({ ...one, spec: { template: { ...one.spec.template, metadata } } }, { ...plain, isPaused: true });
   assert.deepEqual(made.metadata, {
     name: 'db',
     namespace: 'default',
@@ -37,6 +37,7 @@ test('an instance is held by both finalizers and belongs to its VM', () => {
     finalizers: ['kubevirt.io/virtualMachineControllerFinalize', 'kubevirt.io/foregroundDeleteVirtualMachine'],
   });
   assert.equal(made.spec.startStrategy, 'Paused');
+  assert.equal(made.status?.virtualMachineRevisionName, 'r1');
 });
 
 test('old spellings become today’s', () => {

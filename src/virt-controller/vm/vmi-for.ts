@@ -7,15 +7,15 @@ import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-
 import { timestamp } from '../../base/clock.ts';
 import { uuid5 } from '../../base/uuid5.ts';
 import { firstStatus } from '../vmi/status.ts';
-import { generationOf, revisionFor } from './revision.ts';
+import { generationOf } from './revision.ts';
 
 /** The namespace of firmware UUIDs that follow from a VM's uid. Never change it: guests know their machine by the result. */
 const FIRMWARE_UUIDS = '5b6f0a8e-1d0c-4f0e-9d57-3a8f6c2b7e41';
 
-export type VmiOptions = { readonly isPaused: boolean; readonly now: number };
+export type VmiOptions = { readonly isPaused: boolean; readonly revisionName: string; readonly now: number };
 
 /** A new instance of the VM: same name, today's spelling, the same firmware UUID at every start, and its first status. */
-export function vmiFor(vm: VirtualMachine, { isPaused, now }: VmiOptions): VirtualMachineInstance {
+export function vmiFor(vm: VirtualMachine, { isPaused, revisionName, now }: VmiOptions): VirtualMachineInstance {
   const made = instanceFrom({ owner: vm, template: vm.spec.template, named: { name: vm.metadata.name } });
   const { domain, ...rest } = made.spec;
   return {
@@ -30,7 +30,7 @@ export function vmiFor(vm: VirtualMachine, { isPaused, now }: VmiOptions): Virtu
       ...(isPaused && { startStrategy: 'Paused' as const }),
       domain: { ...domain, firmware: { ...domain.firmware, uuid: domain.firmware?.uuid || firmwareUuidOf(vm) } },
     },
-    status: { ...firstStatus(timestamp(now)), virtualMachineRevisionName: revisionFor(vm).metadata.name },
+    status: { ...firstStatus(timestamp(now)), virtualMachineRevisionName: revisionName },
   };
 }
 
