@@ -30,6 +30,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'virt-controller': LOOP,
   'virt-handler': [...SERVER, 'qemu'],
   'virt-launcher': [...CORE, 'base/node', 'qemu', 'images'],
+  vmctl: SERVER,
   virtctl: [...CORE, 'base/node', 'client', 'client/node', 'images', 'qemu'],
   testing: [...CORE, 'client', 'reconcile'],
   cmd: ['*'],

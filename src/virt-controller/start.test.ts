@@ -6,6 +6,7 @@ import { parseAllDocuments } from 'yaml';
 import { EVENTS } from '../api/core/event.ts';
 import { NODES } from '../api/core/node.ts';
 import { PODS, type Pod } from '../api/core/pod.ts';
+import { ANNOTATION_VMCTL_POD, LABEL_VMCTL_POD_UID } from '../api/kubevirt/names.ts';
 import { VMIRSS } from '../api/kubevirt/replica-set.ts';
 import { type VirtualMachine, VMS } from '../api/kubevirt/virtual-machine.ts';
 import { type VirtualMachineInstance, VMIS } from '../api/kubevirt/virtual-machine-instance.ts';
@@ -78,6 +79,15 @@ async function installed(t: TestContext): Promise<{ admin: Client; theirs: Clien
   };
   return { admin, theirs: clientAs(USER), run };
 }
+
+test('a machine that vmctl derived goes when its Pod is gone, with the rights of deploy/', { timeout: 60_000 }, async (t) => {
+  const { admin, theirs, run } = await installed(t);
+  run(theirs);
+  const metadata = { ...at, labels: { [LABEL_VMCTL_POD_UID]: 'nobody' }, annotations: { [ANNOTATION_VMCTL_POD]: 'elsewhere/web-0' } };
+  const spec = { runStrategy: 'Halted' as const, template: { spec: tinySpec } };
+  await admin.create(VMS, { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachine', metadata, spec });
+  await until(admin, VMS, (vm) => vm === undefined);
+});
 
 test('the machine of the first seed runs, restarts and goes, with the rights of deploy/', { timeout: 60_000 }, async (t) => {
   const { admin, theirs, run } = await installed(t);

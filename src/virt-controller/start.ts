@@ -13,6 +13,7 @@ import { startCache } from '../client/cache.ts';
 import type { Client } from '../client/client.ts';
 import { byController, ownerKeysOf } from './claim.ts';
 import { rememberCreateErrors } from './create-errors.ts';
+import { runDerivedVmController } from './derived-vm/controller.ts';
 import { runNodeController } from './node/controller.ts';
 import { runOfflineVmController } from './offline-vm/controller.ts';
 import { runReplicaSetController } from './replica-set/controller.ts';
@@ -49,6 +50,7 @@ export async function startVirtController(options: VirtControllerOptions): Promi
   const forOfflineVms = rememberCreateErrors({ client, kind: VMS.kind });
   const forReplicaSets = rememberCreateErrors({ client, kind: VMIS.kind, keyOf: (vmi) => ownerKeysOf(VMIRSS.kind)(vmi)[0] });
   await Promise.all([
+    runDerivedVmController({ ...shared, vms }),
     runNodeController({ ...shared, nodes }),
     runOfflineVmController({ ...shared, ...forOfflineVms, offlineVms, vms }),
     runReplicaSetController({ ...shared, ...forReplicaSets, replicaSets, vmis }),

@@ -23,3 +23,8 @@ export const INSTALL_NAMESPACE = 'kubevirt';
 export const LABEL_VM_REVISION = 'kubevirt.io/vm-revision';
 /** A virt-handler that was not heard of for longer is lost: five beats. */
 export const HEARTBEAT_STALE_AFTER_MS = 5 * 60_000;
+/** On a machine that vmctl derived from another: the Pod it belongs to, by uid for who sweeps and by name for who looks. */
+export const LABEL_VMCTL_POD_UID = 'kubevirt.io/vmctl-pod-uid';
+export const ANNOTATION_VMCTL_POD = 'kubevirt.io/vmctl-pod';
+/** And what it was derived from. */
+export const ANNOTATION_VMCTL_PROTOTYPE = 'kubevirt.io/vmctl-prototype';

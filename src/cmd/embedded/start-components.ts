@@ -92,6 +92,7 @@ export async function startComponents(options: ComponentOptions): Promise<{ stop
     podCidr: POD_CIDR[options.network],
     builtInImages: {
       'kubevirt-ts/virt-launcher': { path: join(PROJECT, 'bin'), stopSignal: 'SIGCONT', dropsPrivileges: true, env: launcherEnvironment() },
+      'kubevirt-ts/vmctl': { path: join(PROJECT, 'bin'), entrypoint: 'vmctl', dropsPrivileges: true, env: { NODE: process.execPath } },
     },
   });
   api.serveLogs(kubelet.logs);

@@ -12,9 +12,11 @@ export type BuiltInImage = {
   readonly path: string;
   /** Those that may be started; the one named like the image when left out. */
   readonly programs?: readonly string[];
+  /** What is started when the Pod names no command; a Pod of this image must name one when left out. */
+  readonly entrypoint?: string;
   /** What asks the container to end; SIGTERM when left out. */
   readonly stopSignal?: NodeJS.Signals;
-  /** Its programs are started as root, when we are root, and become CONTAINER_RUN_AS_USER themselves. */
+  /** Its programs are started as root, when we are root, and become CONTAINER_RUN_AS_USER themselves. Then a Pod may set harmless variables only. */
   readonly dropsPrivileges?: boolean;
   readonly env?: Readonly<Record<string, string>>;
 };
@@ -44,10 +46,10 @@ export function checkProgram(image: BuiltInImage, program: string): void {
   if (!isOwn) throw new ApiError('Invalid', `${JSON.stringify(program)} is not a program of this built-in image`);
 }
 
-/** Variables that a Pod may set for a program that starts as root: none that change how programs are loaded or found. */
+/** Variables that a Pod may set for our own programs, which are processes of the host: none that change how programs are loaded or found. */
 const HARMLESS = /^(?:KUBEVIRT|VIRT|POD|VMI|KUBERNETES)_[A-Z0-9_]+$|^NODE_NAME$/;
 
-/** Throws when a Pod sets a variable that must not reach a privileged program. */
+/** Throws when a Pod sets a variable that must not reach a program of ours: it would run code of the Pod's author as us. */
 export function checkVariables(names: readonly string[]): void {
   const refused = names.filter((name) => !HARMLESS.test(name));
   if (refused.length > 0) throw new ApiError('Invalid', `a Pod may not set ${refused.join(', ')} for this built-in image`);

@@ -11,6 +11,15 @@ const waitingOf = ({ status }: Pod) => status?.containerStatuses?.[0]?.state?.wa
 const asQemu = { runAsUser: 107, runAsGroup: 107, runAsNonRoot: true, fsGroup: 107 };
 const skip = whoWeMayBecome()(107) ? false : 'needs root, to become somebody else';
 
+test('a program of ours gets no variable that changes how programs are loaded, whoever it runs as', async (t) => {
+  const node = await testNode(t);
+  const image = { path: join(node.dir, 'programs'), programs: ['sh'], dropsPrivileges: true };
+  node.start({ mayBecome: () => false, builtInImages: { 'test/shell': image } });
+  await node.run('p', { containers: [sh('exit 0', { env: [{ name: 'NODE_OPTIONS', value: '--import=x' }] })] });
+  const pod = await node.when('p', (each) => waitingOf(each)?.message !== undefined);
+  assert.match(waitingOf(pod)?.message ?? '', /a Pod may not set NODE_OPTIONS/);
+});
+
 describe('as root', { skip }, () => {
   test('a container runs as its user and can write to its volumes', async (t) => {
     const node = await testNode(t);

@@ -46,7 +46,7 @@ export function planLaunch(options: StartOptions): Launch {
   const user = requestedUser(pod, container);
   const becomes = user && mayBecome(user.uid) ? user : undefined;
   const dropsItself = becomes !== undefined && image.dropsPrivileges === true;
-  if (dropsItself) checkVariables((container.env ?? []).map(({ name }) => name));
+  if (image.dropsPrivileges) checkVariables((container.env ?? []).map(({ name }) => name));
 
   const inherited = {
     PATH: `${image.path}:${SYSTEM_PATH}`,
@@ -60,8 +60,9 @@ export function planLaunch(options: StartOptions): Launch {
     [SANDBOX]: sandbox,
     ...(dropsItself && { CONTAINER_RUN_AS_USER: `${becomes.uid}`, CONTAINER_RUN_AS_GROUP: `${becomes.gid}` }),
   };
-  const [program, ...args] = argumentsOf([...(container.command ?? []), ...(container.args ?? [])], env);
-  if (program === undefined || !container.command?.length) throw new ApiError('Invalid', 'no command specified');
+  const command = container.command?.length ? container.command : image.entrypoint ? [image.entrypoint] : [];
+  const [program, ...args] = argumentsOf([...command, ...(container.args ?? [])], env);
+  if (program === undefined || command.length === 0) throw new ApiError('Invalid', 'no command specified');
   checkProgram(image, program);
   return {
     program: join(image.path, program),

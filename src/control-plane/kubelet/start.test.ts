@@ -282,6 +282,15 @@ describe('deletion', () => {
     await ended;
   });
 
+  test('starts the entrypoint of the image when the Pod names no command, with the arguments of the Pod', async (t) => {
+    const node = await testNode(t);
+    const image = { path: join(node.dir, 'programs'), programs: ['sh'], entrypoint: 'sh' };
+    const kubelet = node.start({ builtInImages: { 'test/shell': image } });
+    await node.run('p', { containers: [{ ...sh(''), command: [], args: ['-c', 'echo $0 $1', 'one', 'two'] }] });
+    const pod = await node.when('p', ({ status }) => status?.phase === 'Succeeded');
+    assert.equal(await (await kubelet.logs(pod)).text(), 'one two\n');
+  });
+
   test('kills what ignores the signal when the grace period is over, with everything it started', async (t) => {
     const node = await testNode(t);
     node.start();

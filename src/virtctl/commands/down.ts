@@ -2,7 +2,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { systemClock } from '../../base/clock.ts';
 import { isApiError, messageOf, UserError } from '../../base/errors.ts';
-import { isSameProcess, type ProcessIdentity } from '../../base/node/process-identity.ts';
+import { isSameProcess, type ProcessIdentity, signalProcess } from '../../base/node/process-identity.ts';
 import { connect } from '../connect.ts';
 import type { Context } from '../context.ts';
 import { launchEmbedded } from '../embedded/launch.ts';
@@ -30,6 +30,8 @@ export async function down(this: Context, flags: { purge: boolean }): Promise<vo
     });
     await progress.step('control', async () => {
       await stopProcess(state.process);
+      // Containers other than guests, such as vmctl: as when a node is switched off, they start again with the next `up`.
+      for (const container of guestsOf(this.home)) signalProcess(container, 'SIGKILL', 'group');
       closeNetwork(this.home);
       return 'stopped';
     });

@@ -29,7 +29,7 @@ export function lastState(home: string): EmbeddedState | undefined {
   }
 }
 
-/** Guests that live in this data folder, with or without a cluster around them. */
+/** Guests and other containers that live in this data folder, with or without a cluster around them. */
 export function guestsOf(home: string): readonly ProcessIdentity[] {
   return findByVariable('CONTAINER_SANDBOX_MOUNT_POINT', (path) => path.startsWith(`${home}/`));
 }
