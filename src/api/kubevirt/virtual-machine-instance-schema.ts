@@ -1,5 +1,5 @@
 /** The schema of what is known of a VirtualMachineInstance; its spec is in vmi-spec-schema.ts. */
-import { integer, list, mapOf, object, oneOf, optional, text, time } from '../schema/dsl.ts';
+import { integer, list, mapOf, object, oneOf, optional, quantity, text, time } from '../schema/dsl.ts';
 import { conditionsSchema } from './condition-schema.ts';
 
 export const VMI_PHASES = ['Pending', 'Scheduling', 'Scheduled', 'Running', 'Succeeded', 'Failed', 'Unknown'] as const;
@@ -41,6 +41,20 @@ export const vmiStatusSchema = object('What is known of the instance. Written by
     }),
   ),
   fsFreezeStatus: optional(text('frozen while the file systems of the guest take no writes.')),
+  memory: optional(
+    object('Memory of the guest.', {
+      guestAtBoot: optional(quantity('What it started with.')),
+      guestCurrent: optional(quantity('What it has now.')),
+      guestRequested: optional(quantity('What it is to have.')),
+    }),
+  ),
+  currentCPUTopology: optional(
+    object('Processors that the guest has.', {
+      cores: optional(integer('Cores in each socket.')),
+      sockets: optional(integer('Sockets.')),
+      threads: optional(integer('Threads in each core.')),
+    }),
+  ),
   activePods: optional(mapOf('Launcher Pods by uid, and the node of each.', text('The node.'))),
   virtualMachineRevisionName: optional(text('The revision of the VirtualMachine that this instance was made from.')),
   runtimeUser: optional(integer('The user id that QEMU runs as.', { format: 'int64' })),

@@ -2,6 +2,7 @@
 import type { Affinity } from '../core/affinity.ts';
 import type { HttpGetAction, Toleration } from '../core/pod.ts';
 import { boolean, foreign, integer, list, listBy, mapOf, object, oneOf, optional, quantity, type Static, text } from '../schema/dsl.ts';
+import { chassisSchema, clockSchema, cpuFeatureSchema, featuresSchema } from './vmi-board-schema.ts';
 
 const BUSES = ['virtio', 'sata', 'scsi', 'usb'] as const;
 
@@ -20,11 +21,33 @@ const diskSchema = object('A device that shows a volume to the guest.', {
     object('Show the volume as a CD-ROM drive.', {
       bus: optional(oneOf('How the drive is attached.', BUSES)),
       readonly: optional(boolean('Always true for a drive; accepted for compatibility.')),
+      tray: optional(oneOf('The disc is in the drive.', ['closed'])),
     }),
   ),
   serial: optional(text('A serial number that the guest can read.', { maxLength: 256 })),
   bootOrder: optional(integer('Devices are tried for booting from the lowest number up.', { minimum: 1 })),
   cache: optional(oneOf('How the host caches writes.', ['none', 'writethrough', 'writeback'])),
+  io: optional(
+    oneOf('How the host reads and writes: by threads, or (without a cache) by the asynchronous calls of Linux.', ['native', 'threads']),
+  ),
+  errorPolicy: optional(
+    oneOf(
+      'What happens when the host cannot read or write: the guest is stopped, or told, or nobody hears of it; enospace stops it for a full disk alone.',
+      ['stop', 'ignore', 'report', 'enospace'],
+    ),
+  ),
+  blockSize: optional(
+    object('Sizes that the guest is told.', {
+      custom: optional(
+        object('Powers of two from 512 to 2097152.', {
+          logical: integer('The least that can be read or written.', { minimum: 512, maximum: 2_097_152 }),
+          physical: integer('What the hardware would read or write.', { minimum: 512, maximum: 2_097_152 }),
+          discardGranularity: optional(integer('The least that can be given back.', { minimum: 0 })),
+        }),
+      ),
+    }),
+  ),
+  dedicatedIOThread: optional(boolean('A thread of its own for this disk. For the bus virtio.')),
 });
 
 const interfaceSchema = object('A network card.', {
@@ -52,6 +75,7 @@ const domainSchema = object('The virtual hardware.', {
       sockets: optional(integer('Sockets.', { minimum: 1 })),
       threads: optional(integer('Threads in each core.', { minimum: 1 })),
       model: optional(text('The processor that the guest sees; the most capable one of the host when not given.')),
+      features: optional(list('Features of the processor, one by one.', cpuFeatureSchema, { maxItems: 256 })),
     }),
   ),
   memory: optional(
@@ -62,7 +86,20 @@ const domainSchema = object('The virtual hardware.', {
     object('What the guest can read about its machine.', {
       uuid: optional(text('The identity of the machine. Kept for the life of a VirtualMachine.')),
       serial: optional(text('The serial number of the machine.')),
+      bootloader: optional(object('What starts the guest.', { bios: optional(object('A BIOS. It is what every guest has.', {})) })),
     }),
+  ),
+  chassis: optional(chassisSchema),
+  clock: optional(clockSchema),
+  features: optional(featuresSchema),
+  ioThreadsPolicy: optional(
+    oneOf('Threads for disks on virtio: one for all of them, or up to two for each processor.', ['shared', 'auto']),
+  ),
+  rebootPolicy: optional(
+    oneOf('Terminate ends the instance when the guest reboots, so that a VirtualMachine starts it anew from its template.', [
+      'Reboot',
+      'Terminate',
+    ]),
   ),
   resources: optional(
     object('What the Pod asks of its node.', {
@@ -76,6 +113,8 @@ const domainSchema = object('The virtual hardware.', {
     autoattachPodInterface: optional(boolean('False gives a guest without any network card when none is listed.')),
     autoattachSerialConsole: optional(boolean('False leaves out the serial console.')),
     autoattachGraphicsDevice: optional(boolean('False leaves out the graphics card and the VNC console.')),
+    autoattachMemBalloon: optional(boolean('False leaves out the balloon, which gives free memory back to the host.')),
+    autoattachInputDevice: optional(boolean('True adds a tablet when no input device is listed.')),
     rng: optional(object('Give the guest a source of randomness.', {})),
     watchdog: optional(
       object('A device that the guest has to speak to again and again. When it falls silent, the action is taken.', {
@@ -89,6 +128,34 @@ const domainSchema = object('The virtual hardware.', {
         ),
       }),
     ),
+    inputs: optional(
+      list(
+        'Pointing devices beside the mouse that every guest has.',
+        object('A device that knows where on the screen it points.', {
+          name: text('A name for it.'),
+          type: oneOf('A tablet.', ['tablet']),
+          bus: optional(oneOf('How it is attached; usb when not given.', ['usb', 'virtio'])),
+        }),
+        { maxItems: 8 },
+      ),
+    ),
+    sound: optional(
+      object('A sound card. Nobody hears it; programs that want one find it.', {
+        name: text('A name for it.'),
+        model: optional(oneOf('Which card; ich9 when not given.', ['ich9', 'ac97'])),
+      }),
+    ),
+    video: optional(
+      object('The graphics card.', { type: optional(oneOf('Which card; vga when not given.', ['vga', 'virtio', 'bochs', 'cirrus'])) }),
+    ),
+    panicDevices: optional(
+      list(
+        'Ways in which the guest says that it panicked. There always is a pvpanic.',
+        object('One device.', { model: optional(oneOf('Which device.', ['isa', 'pvpanic'])) }),
+        { maxItems: 4 },
+      ),
+    ),
+    blockMultiQueue: optional(boolean('True gives disks on virtio a queue for each processor; they have as many anyway.')),
   }),
 });
 
@@ -147,6 +214,7 @@ const networkSchema = object('Something a network card can be plugged into.', {
 });
 
 export const vmiSpecSchema = object('What the guest is made of and how it is run.', {
+  architecture: optional(oneOf('The processors of the node; there is amd64 alone.', ['amd64'])),
   domain: domainSchema,
   volumes: optional(listBy('Sources of data for the disks.', volumeSchema, ['name'], { maxItems: 256 })),
   networks: optional(listBy('What the network cards are plugged into.', networkSchema, ['name'], { maxItems: 256 })),
@@ -169,4 +237,5 @@ export const vmiSpecSchema = object('What the guest is made of and how it is run
 export type VmiSpec = Static<typeof vmiSpecSchema>;
 export type Volume = Static<typeof volumeSchema>;
 export type Disk = Static<typeof diskSchema>;
+export type Domain = VmiSpec['domain'];
 export type Interface = Static<typeof interfaceSchema>;

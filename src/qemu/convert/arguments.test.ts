@@ -13,19 +13,20 @@ const OPTIONS: Readonly<Record<string, boolean>> = {
   '-no-shutdown': false,
   '-S': false,
   ...Object.fromEntries(
-    '-sandbox -machine -accel -cpu -smp -m -name -uuid -smbios -boot -chardev -mon -serial -display -vnc -device -object -action -blockdev -netdev'
+    '-sandbox -machine -accel -cpu -smp -m -name -uuid -smbios -boot -chardev -mon -serial -display -vnc -device -object -action -blockdev -netdev -audiodev -rtc -global'
       .split(' ')
       .map((option) => [option, true]),
   ),
 };
-const JSON_OPTIONS = ['-device', '-object', '-blockdev', '-netdev'];
+const JSON_OPTIONS = ['-device', '-object', '-blockdev', '-netdev', '-audiodev'];
 const KEYS: Readonly<Record<string, readonly string[]>> = {
   '-name': ['guest'],
-  '-smbios': ['type', 'manufacturer', 'product', 'family', 'serial'],
+  '-smbios': ['type', 'manufacturer', 'product', 'family', 'serial', 'version', 'asset', 'sku'],
   '-smp': ['cpus', 'sockets', 'cores', 'threads'],
   '-m': ['size'],
-  '-machine': [''],
-  '-cpu': [''],
+  '-machine': ['', 'acpi', 'smm', 'hpet', 'pit'],
+  '-rtc': ['base', 'clock', 'driftfix'],
+  '-action': ['panic', 'watchdog', 'reboot'],
 };
 const HOST_FILES = /^(\.\.\/private\/(o\.qcow2|b))$/;
 
@@ -49,7 +50,7 @@ test('a watchdog resets by default; one that is to power off pauses, so that som
     valuesOf(argumentsFor(input({ watchdog: { name: 'w', i6300esb: action ? { action } : {} } })), '-action');
   assert.deepEqual(
     [actionOf(), actionOf('poweroff'), actionOf('shutdown'), valuesOf(argumentsFor(input()), '-action')],
-    [['panic=pause,watchdog=reset'], ['panic=pause,watchdog=pause'], ['panic=pause,watchdog=shutdown'], ['panic=pause']],
+    [['panic=pause', 'watchdog=reset'], ['panic=pause', 'watchdog=pause'], ['panic=pause', 'watchdog=shutdown'], ['panic=pause']],
   );
   const args = argumentsFor(input({ watchdog: { name: 'w', i6300esb: {} } }));
   assert.ok(args.includes('{"driver":"i6300esb","id":"watchdog0"}'));
@@ -149,6 +150,7 @@ function checkOptions(args: readonly string[]): void {
     const value = args[++i] ?? '';
     assert.ok(!value.includes('\0'), 'a NUL ends an argument early');
     if (JSON_OPTIONS.includes(option)) checkJson(JSON.parse(value));
+    else if (option === '-cpu') assert.match(value, /^[\w.-]+(,[\w.-]+=(on|off|\d+))*$/);
     else for (const key of keysOf(value)) assert.ok(!KEYS[option] || KEYS[option].includes(key), `${option} ${value} sets ${key}`);
   }
 }

@@ -4,6 +4,7 @@ import { consoleArguments } from './consoles.ts';
 import { standardDeviceArguments } from './devices.ts';
 import { diskArguments } from './disks.ts';
 import type { ConvertInput } from './input.ts';
+import { ioThreadArguments } from './io-threads.ts';
 import { machineArguments } from './machine.ts';
 import { networkArguments } from './network.ts';
 import { specError } from './option-text.ts';
@@ -16,6 +17,7 @@ export function argumentsFor(input: ConvertInput): string[] {
   const vmi = { ...input.vmi, spec: normaliseVmiSpec(input.vmi.spec) };
   const devices = [
     ...consoleArguments(vmi.spec),
+    ...ioThreadArguments(vmi.spec.domain),
     ...diskArguments(vmi.spec, input.files.images),
     ...networkArguments(vmi),
     ...standardDeviceArguments(vmi.spec),

@@ -1,18 +1,21 @@
 /** The block nodes of one image. Every format is stated and every backing file is ours, whatever a header says. */
+import type { Disk } from '../../api/kubevirt/vmi-spec-schema.ts';
 import type { DiskImage, ImageFile } from './input.ts';
 
 type Node = Readonly<Record<string, unknown>>;
-type Cache = 'none' | 'writethrough' | 'writeback' | undefined;
 
 /** The value of `-blockdev` for an image: format over file, and the read-only base beneath an overlay. */
-export function blockNode(options: { node: string; image: DiskImage; isReadOnly: boolean; cache: Cache }): Node {
-  const { node, image, isReadOnly, cache } = options;
+export function blockNode(options: { node: string; image: DiskImage; isReadOnly: boolean; disk: Pick<Disk, 'cache' | 'io'> }): Node {
+  const { node, image, isReadOnly, disk } = options;
+  const { cache, io } = disk;
   return {
     ...layer({
       node,
       image,
       isReadOnly,
-      caching: { direct: cache === 'none', 'no-flush': cache === undefined && image.isEphemeral === true },
+      // The asynchronous calls of Linux need a file that is opened without the host's cache.
+      caching: { direct: cache === 'none' || io === 'native', 'no-flush': cache === undefined && image.isEphemeral === true },
+      ...(io && { aio: io }),
     }),
     ...(image.base && { backing: baseLayer(`${node}-base`, image.base) }),
   };
@@ -22,14 +25,14 @@ function baseLayer(node: string, image: ImageFile): Node {
   return layer({ node, image, isReadOnly: true, caching: { direct: false, 'no-flush': false } });
 }
 
-function layer(options: { node: string; image: ImageFile; isReadOnly: boolean; caching: Node }): Node {
-  const { node, image, isReadOnly, caching } = options;
+function layer(options: { node: string; image: ImageFile; isReadOnly: boolean; caching: Node; aio?: 'native' | 'threads' }): Node {
+  const { node, image, isReadOnly, caching, aio } = options;
   const shared = { 'read-only': isReadOnly, discard: 'unmap', cache: caching };
   return {
     driver: image.format,
     'node-name': node,
     ...shared,
-    file: { driver: 'file', 'node-name': `${node}-file`, filename: image.path, ...shared },
+    file: { driver: 'file', 'node-name': `${node}-file`, filename: image.path, ...shared, ...(aio && { aio }) },
     // Without this QEMU would open whatever file a qcow2 header names.
     ...(image.format === 'qcow2' && { backing: null }),
   };

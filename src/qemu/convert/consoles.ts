@@ -3,15 +3,22 @@ import type { VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { AGENT_PORT, AGENT_SOCKET, QMP_SOCKET, SERIAL_LOG, SERIAL_SOCKET, VNC_SOCKET } from './input.ts';
 import { jsonOption } from './option-text.ts';
 
+const CARDS = {
+  vga: { driver: 'VGA', options: { vgamem_mb: 16 } },
+  virtio: { driver: 'virtio-vga', options: {} },
+  bochs: { driver: 'bochs-display', options: {} },
+  cirrus: { driver: 'cirrus-vga', options: {} },
+} as const;
+
 /** The arguments for QMP, serial console, VNC and guest agent. */
 export function consoleArguments({ domain }: VmiSpec): string[] {
-  const { autoattachSerialConsole, autoattachGraphicsDevice } = domain.devices;
+  const { autoattachSerialConsole, autoattachGraphicsDevice, video } = domain.devices;
   return [
     ...['-chardev', `socket,id=qmp,path=${QMP_SOCKET},server=on,wait=off`, '-mon', 'chardev=qmp,mode=control'],
     ...(autoattachSerialConsole === false ? [] : serial()),
     // Without this QEMU may open a window, or a VNC port that everybody on the host can reach.
     ...['-display', 'none'],
-    ...(autoattachGraphicsDevice === false ? [] : screen()),
+    ...(autoattachGraphicsDevice === false ? [] : screen(video?.type)),
     ...agentChannel(),
   ];
 }
@@ -22,8 +29,8 @@ function serial(): string[] {
   return ['-chardev', chardev, '-serial', 'chardev:serial0'];
 }
 
-function screen(): string[] {
-  return ['-vnc', `unix:${VNC_SOCKET}`, ...jsonOption('-device', { driver: 'VGA', id: 'video0', vgamem_mb: 16 })];
+function screen(card: keyof typeof CARDS = 'vga'): string[] {
+  return ['-vnc', `unix:${VNC_SOCKET}`, ...jsonOption('-device', { driver: CARDS[card].driver, id: 'video0', ...CARDS[card].options })];
 }
 
 /** A port that costs nothing while no agent opens it (9.7). */

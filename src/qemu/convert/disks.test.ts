@@ -42,6 +42,31 @@ const CASES: [name: string, disk: Omit<Disk, 'name'>, expected: Device[]][] = [
     { disk: { bus: 'virtio' }, serial: 'CVLY623300HK240D', cache: 'writethrough' },
     [{ driver: 'virtio-blk-pci', id: 'disk0', drive: 'image0', serial: 'CVLY623300HK240D', bootindex: 1, 'write-cache': 'off' }],
   ],
+  [
+    'a policy for errors',
+    { disk: { bus: 'virtio' }, errorPolicy: 'stop' },
+    [{ driver: 'virtio-blk-pci', id: 'disk0', drive: 'image0', bootindex: 1, werror: 'stop', rerror: 'stop' }],
+  ],
+  [
+    'a policy for a full disk',
+    { disk: { bus: 'virtio' }, errorPolicy: 'enospace' },
+    [{ driver: 'virtio-blk-pci', id: 'disk0', drive: 'image0', bootindex: 1, werror: 'enospc', rerror: 'report' }],
+  ],
+  [
+    'block sizes',
+    { disk: { bus: 'virtio' }, blockSize: { custom: { logical: 512, physical: 4096, discardGranularity: 4096 } } },
+    [
+      {
+        ...{ driver: 'virtio-blk-pci', id: 'disk0', drive: 'image0', bootindex: 1 },
+        ...{ logical_block_size: 512, physical_block_size: 4096, discard_granularity: 4096 },
+      },
+    ],
+  ],
+  [
+    'a thread of its own',
+    { disk: { bus: 'virtio' }, dedicatedIOThread: true },
+    [{ driver: 'virtio-blk-pci', id: 'disk0', drive: 'image0', bootindex: 1, iothread: 'iothread-disk0' }],
+  ],
 ];
 for (const [name, disk, expected] of CASES) {
   test(`devices of a disk with ${name}`, () => assert.deepEqual(devicesFor({ name: 'root', ...disk }), expected));

@@ -11,6 +11,7 @@ import type { Disk, VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { blockNode } from './block-node.ts';
 import { bootIndexes } from './boot-order.ts';
 import type { DiskImage } from './input.ts';
+import { ioThreadsOf } from './io-threads.ts';
 import { jsonOption, matching, specError } from './option-text.ts';
 
 type Bus = 'virtio' | 'scsi' | 'sata' | 'usb';
@@ -25,6 +26,7 @@ const MOST: Readonly<Record<Bus, number>> = { virtio: 256, scsi: 256, sata: 60, 
 export function diskArguments(spec: VmiSpec, images: ReadonlyMap<string, DiskImage>): string[] {
   const disks = spec.domain.devices.disks ?? [];
   const boot = bootIndexes(disks);
+  const threads = ioThreadsOf(spec.domain);
   const onBus = new Map<Bus, number>();
   return disks.flatMap((disk, index) => {
     const field = `spec.domain.devices.disks[${index}]`;
@@ -38,9 +40,19 @@ export function diskArguments(spec: VmiSpec, images: ReadonlyMap<string, DiskIma
     onBus.set(bus, port + 1);
     if (port >= MOST[bus]) throw specError('TOO_MANY_DISKS', field, `bus ${bus} takes at most ${MOST[bus]} disks`);
     const node = `image${index}`;
-    const common = { id: `disk${index}`, drive: node, ...serial(disk, field), ...bootIndex(boot[index]), ...writeCache(disk) };
+    const thread = threads[index];
+    const common = {
+      id: `disk${index}`,
+      drive: node,
+      ...serial(disk, field),
+      ...bootIndex(boot[index]),
+      ...writeCache(disk),
+      ...onErrors(disk),
+      ...blockSizes(disk, field),
+      ...(thread && { iothread: thread }),
+    };
     const devices = DEVICES_ON[bus]({ disk, index, port, field, common });
-    const tree = blockNode({ node, image, isReadOnly: isReadOnly(disk, image), cache: disk.cache });
+    const tree = blockNode({ node, image, isReadOnly: isReadOnly(disk, image), disk });
     return [...jsonOption('-blockdev', tree), ...devices.flatMap((device) => jsonOption('-device', device))];
   });
 }
@@ -98,6 +110,29 @@ function serial({ serial }: Disk, field: string): Device {
 
 function bootIndex(index: number | undefined): Device {
   return index === undefined ? {} : { bootindex: index };
+}
+
+/** enospc is what QEMU calls enospace; it has no meaning for reads. */
+function onErrors({ errorPolicy }: Disk): Device {
+  if (!errorPolicy) return {};
+  return errorPolicy === 'enospace' ? { werror: 'enospc', rerror: 'report' } : { werror: errorPolicy, rerror: errorPolicy };
+}
+
+/** A CD-ROM has blocks of its own kind. */
+function blockSizes({ cdrom, blockSize }: Disk, field: string): Device {
+  const { custom } = blockSize ?? {};
+  if (cdrom || !custom) return {};
+  const { logical, physical, discardGranularity } = custom;
+  const isSize = (size: number) => size >= 512 && size <= 2_097_152 && Number.isInteger(Math.log2(size));
+  if (!isSize(logical) || !isSize(physical) || logical > physical)
+    throw specError('DISK_INVALID', `${field}.blockSize.custom`, 'sizes are powers of two from 512 to 2097152, the logical one not above the other'); // biome-ignore format: one sentence
+  if (discardGranularity !== undefined && discardGranularity % logical !== 0)
+    throw specError('DISK_INVALID', `${field}.blockSize.custom.discardGranularity`, 'it is a multiple of the logical size');
+  return {
+    logical_block_size: logical,
+    physical_block_size: physical,
+    ...(discardGranularity !== undefined && { discard_granularity: discardGranularity }),
+  };
 }
 
 /** Writethrough is a disk that admits to have no cache, so that every write is on the host when it is acknowledged. */

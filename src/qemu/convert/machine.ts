@@ -1,6 +1,7 @@
-/** The board: machine type, processors, memory, and what the guest can read about its identity. */
-import type { VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
+/** The board: machine type, processors, memory, clock, and what the guest can read about its identity. */
+import type { Domain, VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { parseQuantity } from '../../base/quantity.ts';
+import { cpuFlags } from './cpu-flags.ts';
 import type { ConvertInput } from './input.ts';
 import { matching, optionValue, specError } from './option-text.ts';
 
@@ -14,6 +15,7 @@ const MOST_MEMORY_BYTES = 2 ** 42;
  * Larger guests run more code and were not measured: they get room to spare. QEMU divides it among the processors, in parts of 2 MiB.
  */
 const TCG_CACHE_MIB = { small: 32, large: 128, perCpu: 4 } as const;
+const CHASSIS_WORDS = ['manufacturer', 'version', 'serial', 'asset', 'sku'] as const;
 const SMALL_GUEST_BYTES = 512 * 2 ** 20;
 
 /** The arguments for the board itself. */
@@ -22,12 +24,14 @@ export function machineArguments({ vmi, host }: ConvertInput): string[] {
   const sizeBytes = memoryBytes(spec);
   const { cpus, sockets, cores, threads } = topology(spec);
   return [
-    ...['-machine', machineType(spec)],
+    ...['-machine', [machineType(spec), ...boardSwitches(spec.domain)].join(',')],
     ...['-accel', host.accel === 'kvm' ? 'kvm' : `tcg,tb-size=${translationCacheMib(sizeBytes, cpus)}`],
-    ...['-cpu', cpuModel(spec, host.accel)],
+    ...['-cpu', [cpuModel(spec, host.accel), ...cpuFlags(spec.domain, host.accel)].join(',')],
     ...['-smp', `cpus=${cpus},sockets=${sockets},cores=${cores},threads=${threads}`],
     ...['-m', `size=${Math.ceil(sizeBytes / 1024)}k`],
+    ...clock(spec.domain, host.accel),
     ...identity(vmi),
+    ...chassis(spec.domain),
   ];
 }
 
@@ -56,6 +60,30 @@ function machineType({ domain }: VmiSpec): string {
   if (!/^(pc-)?q35(-[a-z0-9.]+)*$/.test(type))
     throw specError('MACHINE_UNSUPPORTED', 'spec.domain.machine.type', `guests run on q35, found ${JSON.stringify(type.slice(0, 64))}`);
   return type;
+}
+
+/** Parts of the board that can be left out, and system management mode, which can also be asked for. */
+function boardSwitches({ features, clock }: Domain): string[] {
+  const { acpi, smm } = features ?? {};
+  const { hpet, pit } = clock?.timer ?? {};
+  return [
+    ...(acpi?.enabled === false ? ['acpi=off'] : []),
+    ...(smm ? [`smm=${smm.enabled === false ? 'off' : 'on'}`] : []),
+    ...(hpet ? [`hpet=${hpet.present === false ? 'off' : 'on'}`] : []),
+    ...(pit?.present === false ? ['pit=off'] : []),
+  ];
+}
+
+/** Ticks that were missed are made up for by the clock on the board (catchup) or come late; only KVM's old timer has a choice, too. */
+function clock({ clock }: Domain, accel: 'kvm' | 'tcg'): string[] {
+  const { rtc, pit } = clock?.timer ?? {};
+  const words = ['base=utc'];
+  if (rtc?.track) words.push(`clock=${rtc.track === 'guest' ? 'vm' : 'host'}`);
+  if (rtc?.tickPolicy === 'catchup') words.push('driftfix=slew');
+  return [
+    ...(words.length > 1 ? ['-rtc', words.join(',')] : []),
+    ...(pit?.tickPolicy && accel === 'kvm' ? ['-global', `kvm-pit.lost_tick_policy=${pit.tickPolicy}`] : []),
+  ];
 }
 
 /** `max` and `host` are the most that TCG and KVM can show; host-model is libvirt's word for nearly the same. */
@@ -90,6 +118,14 @@ function identity(vmi: ConvertInput['vmi']): string[] {
     ...(uuid ? ['-uuid', uuid] : []),
     ...['-smbios', words.join(',')],
   ];
+}
+
+function chassis({ chassis = {} }: Domain): string[] {
+  const words = CHASSIS_WORDS.flatMap((name) => {
+    const text = chassis[name];
+    return text ? [`${name}=${optionValue(text, `spec.domain.chassis.${name}`)}`] : [];
+  });
+  return words.length === 0 ? [] : ['-smbios', ['type=3', ...words].join(',')];
 }
 
 /** The identity of the machine; admission fills firmware.uuid, and an instance that slipped by has at least its own uid. */

@@ -30,6 +30,9 @@ export function optionValue(text: string, field: string): string {
 }
 
 /** An option whose value is JSON. */
-export function jsonOption(option: '-blockdev' | '-device' | '-netdev' | '-object', value: Readonly<Record<string, unknown>>): string[] {
+export function jsonOption(
+  option: '-audiodev' | '-blockdev' | '-device' | '-netdev' | '-object',
+  value: Readonly<Record<string, unknown>>,
+): string[] {
   return [option, JSON.stringify(value)];
 }

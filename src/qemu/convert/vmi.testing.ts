@@ -80,7 +80,7 @@ function arbitraryOf(schema: Schema): fc.Arbitrary<unknown> {
     case 'string':
       return hostileText;
     case 'integer':
-      return fc.oneof(fc.integer({ min: schema.minimum ?? 0, max: 4 }), fc.integer({ min: schema.minimum, max: schema.maximum }));
+      return fc.oneof(smallInteger(schema.minimum), fc.integer({ min: schema.minimum, max: schema.maximum }));
     case 'boolean':
       return fc.boolean();
     case 'array':
@@ -88,6 +88,14 @@ function arbitraryOf(schema: Schema): fc.Arbitrary<unknown> {
     default:
       return objectOf(schema);
   }
+}
+
+/** Near the least, or a power of two above it. */
+function smallInteger(minimum = 0): fc.Arbitrary<number> {
+  return fc.oneof(
+    fc.integer({ min: minimum, max: minimum + 4 }),
+    fc.constantFrom(512, 4096).map((size) => Math.max(size, minimum)),
+  );
 }
 
 function objectOf({ properties, required = [], additionalProperties }: Schema): fc.Arbitrary<unknown> {

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
-import { UserError } from '../../base/errors.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
 import { argumentsFor } from '../../qemu/convert/arguments.ts';
 import { anySpec, imagesFor } from '../../qemu/convert/vmi.testing.ts';
@@ -99,7 +98,7 @@ test('what keeps the rules is admitted and runs', () => {
   );
 });
 
-test('whatever is admitted becomes QEMU arguments, or too many of them', () => {
+test('whatever is admitted becomes QEMU arguments', () => {
   let admitted = 0;
   fc.assert(
     fc.property(anySpec as unknown as fc.Arbitrary<JsonObject>, goodSpec, fc.nat(), (any, good, which) => {
@@ -107,11 +106,7 @@ test('whatever is admitted becomes QEMU arguments, or too many of them', () => {
       const mixed = defaultVmiSpec(withPartOf(good, any, which), { newUuid });
       if (validateVmiSpec(mixed, 'spec').length > 0) return;
       admitted += 1;
-      try {
-        convert(mixed);
-      } catch (error) {
-        assert.ok(error instanceof UserError && error.code.startsWith('TOO_MANY'), String(error));
-      }
+      convert(mixed);
     }),
     { numRuns: 1500 },
   );

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { systemClock } from '../../base/clock.ts';
 import { isObject, type JsonObject, mergePatch } from '../../base/json.ts';
 import { createClient } from '../../client/client.ts';
 import { answerReview } from './answer-review.ts';
@@ -26,12 +27,14 @@ const OWNED = {
 
 /** A cluster that has these KubeVirts. */
 let kubevirts: JsonObject[] = [];
-const clientWith = () =>
-  createClient({
+const worldWith = () => ({
+  client: createClient({
     fetch: async () => Response.json({ items: kubevirts, metadata: { resourceVersion: '1' } }),
     baseUrl: 'https://cluster',
     userAgent: 'test',
-  });
+  }),
+  clock: { ...systemClock, now: () => Date.parse('2026-01-01T00:00:00Z') },
+});
 
 type Asked = { object: JsonObject; old?: JsonObject; user?: string };
 type Answer = {
@@ -44,7 +47,7 @@ type Answer = {
 async function ask(path: string, { object, old, user = USER }: Asked): Promise<Answer> {
   const request = { uid: 'u1', operation: old ? 'UPDATE' : 'CREATE', userInfo: { username: user }, object, oldObject: old ?? null };
   const body = JSON.stringify({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', request });
-  const response = await answerReview(new Request(`https://virt-api${path}`, { method: 'POST', body }), path, clientWith());
+  const response = await answerReview(new Request(`https://virt-api${path}`, { method: 'POST', body }), path, worldWith());
   const answer = ((await response.json()) as { response: Answer & { uid: string } }).response;
   assert.equal(answer.uid, 'u1');
   return answer;
@@ -178,7 +181,9 @@ describe('defaults of a VirtualMachineInstance', () => {
     const { firmware } = spec.domain;
     assert.match(String(isObject(firmware) && firmware['uuid']), /^[0-9a-f-]{36}$/);
     assert.deepEqual(changed(spec, { domain: { firmware: null } }), {
+      architecture: 'amd64',
       domain: {
+        features: { acpi: { enabled: true } },
         machine: { type: 'q35' },
         cpu: { cores: 1, sockets: 1, threads: 1, model: 'host-model' },
         memory: { guest: '64M' },
@@ -190,19 +195,23 @@ describe('defaults of a VirtualMachineInstance', () => {
     });
     assert.deepEqual(at('/metadata/finalizers', answer), ['kubevirt.io/foregroundDeleteVirtualMachine']);
   });
-  test('a user cannot bring a status along', async () => {
-    const answer = await review({ object: changed(VMI, { status: { phase: 'Running' } }) });
-    assert.deepEqual(
-      patchOf(answer).filter(({ path }) => path === '/status'),
-      [{ op: 'remove', path: '/status' }],
-    );
+  const BORN = {
+    phase: 'Pending',
+    phaseTransitionTimestamps: [{ phase: 'Pending', phaseTransitionTimestamp: '2026-01-01T00:00:00Z' }],
+    runtimeUser: 107,
+    currentCPUTopology: { cores: 1, sockets: 1, threads: 1 },
+    memory: { guestAtBoot: '64M', guestCurrent: '64M', guestRequested: '64M' },
+  };
+  test('it is born Pending, with its memory and processors', async () => {
+    assert.deepEqual(at('/status', await review({ object: VMI })), BORN);
   });
-  test('a component can', async () => {
-    const answer = await review({ object: changed(VMI, { status: { phase: 'Pending' } }), user: CONTROLLER });
-    assert.deepEqual(
-      patchOf(answer).filter(({ path }) => path === '/status'),
-      [],
-    );
+  test('a user cannot bring a status along', async () => {
+    const object = changed(VMI, { status: { phase: 'Running', reason: 'me', nodeName: 'n1' } });
+    assert.deepEqual(at('/status', await review({ object })), BORN);
+  });
+  test('a component can, and what it leaves open is filled in', async () => {
+    const object = changed(VMI, { status: { phase: 'Scheduled', nodeName: 'n1' } });
+    assert.deepEqual(at('/status', await review({ object, user: CONTROLLER })), { ...BORN, phase: 'Scheduled', nodeName: 'n1' });
   });
   test('a status that a user changes is put back', async () => {
     const old = changed(VMI, { status: { phase: 'Running' } });
@@ -262,14 +271,14 @@ describe('other kinds', () => {
 
 describe('the protocol', () => {
   const post = (body: string) =>
-    answerReview(new Request('https://virt-api/x', { method: 'POST', body }), '/validate/virtualmachines', clientWith());
+    answerReview(new Request('https://virt-api/x', { method: 'POST', body }), '/validate/virtualmachines', worldWith());
 
   test('what is no AdmissionReview is a bad request', async () => {
     for (const body of ['', '{', '{}', '[]', 'null', '{"kind":"AdmissionReview"}', '{"kind":"AdmissionReview","request":{}}'])
       await assert.rejects(post(body), { name: 'ApiError', reason: 'BadRequest' });
   });
   test('only POST is possible', async () => {
-    await assert.rejects(answerReview(new Request('https://virt-api/x'), '/validate/virtualmachines', clientWith()), {
+    await assert.rejects(answerReview(new Request('https://virt-api/x'), '/validate/virtualmachines', worldWith()), {
       reason: 'MethodNotAllowed',
     });
   });

@@ -4,6 +4,7 @@ import { refusedFields } from '../../api/kubevirt/refused-fields.ts';
 import { VMIS } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { isDeleting } from '../../api/meta.ts';
 import { causesText } from '../../base/causes.ts';
+import { type Clock, timestamp } from '../../base/clock.ts';
 import { ApiError, type StatusCause } from '../../base/errors.ts';
 import { deepEqual, type JsonObject } from '../../base/json.ts';
 import type { Client } from '../../client/client.ts';
@@ -12,7 +13,8 @@ import { decideMutation } from './decide-mutation.ts';
 import { ADMITTED_KINDS, type AdmittedKind } from './kinds-table.ts';
 import { newCauses } from './ratchet.ts';
 
-type Answer = (request: AdmissionRequest, client: Client) => JsonObject | Promise<JsonObject>;
+type World = { readonly client: Client; readonly clock: Clock };
+type Answer = (request: AdmissionRequest, world: World) => JsonObject | Promise<JsonObject>;
 
 /** The API server takes objects of up to 3 MiB, and a review holds two of them. */
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -20,7 +22,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 const ANSWERS: ReadonlyMap<string, Answer> = new Map([
   ...ADMITTED_KINDS.map((kind): [string, Answer] => [
     `/validate/${kind.resource.plural}`,
-    (request, client) => validated(kind, request, client),
+    (request, { client }) => validated(kind, request, client),
   ]),
   [`/mutate/${VMIS.plural}`, mutated],
 ]);
@@ -31,12 +33,12 @@ export function isReviewPath(pathname: string): boolean {
 }
 
 /** Answers an AdmissionReview with one. */
-export async function answerReview(request: Request, pathname: string, client: Client): Promise<Response> {
+export async function answerReview(request: Request, pathname: string, world: World): Promise<Response> {
   const answer = ANSWERS.get(pathname);
   if (!answer) throw new ApiError('NotFound', 'the server could not find the requested resource');
   if (request.method !== 'POST') throw new ApiError('MethodNotAllowed', `${request.method} is not possible here, only POST`);
   const review = admissionRequestOf(await jsonOf(request));
-  const response = { uid: review.uid, ...(await answer(review, client)) };
+  const response = { uid: review.uid, ...(await answer(review, world)) };
   return Response.json({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', response });
 }
 
@@ -66,9 +68,16 @@ function denied({ resource: { kind, group } }: AdmittedKind, name: string, cause
   return { allowed: false, status: { status: 'Failure', code: 422, reason: 'Invalid', message, details: { name, group, kind, causes } } };
 }
 
-function mutated({ operation, object, oldObject, username }: AdmissionRequest): JsonObject {
+function mutated({ operation, object, oldObject, username }: AdmissionRequest, { clock }: World): JsonObject {
   if (!object) return { allowed: true };
-  const patch = decideMutation({ operation, object, oldObject, isComponent: isComponent(username), newUuid: randomUUID() });
+  const patch = decideMutation({
+    operation,
+    object,
+    oldObject,
+    isComponent: isComponent(username),
+    newUuid: randomUUID(),
+    now: timestamp(clock.now()),
+  });
   if (patch.length === 0) return { allowed: true };
   return { allowed: true, patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') };
 }

@@ -1,12 +1,13 @@
 /**
  * What becomes of an instance on its way into the store:
  *
- *   new                    completed; a status that a user brings along is dropped
+ *   new                    completed, and born Pending; a status that a user brings along is dropped
  *   changed by a user      status as it was; the new spec completed like the first, so that the same manifest is no change
  *   changed by a component as it is
  */
 import { deepEqual, isObject, type JsonObject } from '../../base/json.ts';
 import { defaultVmi, defaultVmiSpec } from './default-vmi.ts';
+import { defaultVmiStatus } from './default-vmi-status.ts';
 
 type Mutation = {
   readonly operation: string;
@@ -14,15 +15,18 @@ type Mutation = {
   readonly oldObject: JsonObject | undefined;
   readonly isComponent: boolean;
   readonly newUuid: string;
+  /** The time, as it is written into objects. */
+  readonly now: string;
 };
 export type PatchOperation = { readonly op: 'add' | 'replace' | 'remove'; readonly path: string; readonly value?: unknown };
 
 /** The JSON Patch that does it; empty when nothing is to be done. */
 export function decideMutation(mutation: Mutation): PatchOperation[] {
-  const { operation, object, oldObject, isComponent, newUuid } = mutation;
+  const { operation, object, oldObject, isComponent, newUuid, now } = mutation;
   if (operation === 'CREATE') {
     const { status, ...rest } = defaultVmi(object, { newUuid });
-    return patchBetween(object, isComponent && status !== undefined ? { ...rest, status } : rest);
+    const brought = isComponent && isObject(status) ? status : {};
+    return patchBetween(object, { ...rest, status: { ...defaultVmiStatus(rest['spec'], now), ...brought } });
   }
   if (operation !== 'UPDATE' || isComponent || !oldObject) return [];
   const { status: _, ...rest } = object;

@@ -15,6 +15,8 @@ const domain = (patch: JsonObject) => ({ domain: patch });
 const requests = (amounts: JsonObject) => domain({ resources: { requests: amounts } });
 const limits = (amounts: JsonObject) => domain({ resources: { limits: amounts } });
 const image = (name: string) => ({ volumes: [{ name: 'root', containerDisk: { image: name } }] });
+const devices = (patch: JsonObject) => domain({ devices: patch });
+const hyperv = (patch: JsonObject) => domain({ features: { hyperv: patch } });
 const disks = (...list: JsonObject[]) => domain({ devices: { disks: list } });
 
 /** Spec 8.1: what an instance is given, by name. */
@@ -34,6 +36,41 @@ const RULES: readonly [rule: string, patch: JsonObject, path: string, expected: 
   ['the sockets follow from the limit, rounded up', limits({ cpu: '1500m' }), 'domain.cpu.sockets', 2],
   ['the sockets follow from the request when there is no limit', requests({ cpu: '3' }), 'domain.cpu.sockets', 3],
   ['a topology that is begun is not completed', domain({ cpu: { cores: 4 } }), 'domain.cpu.sockets', undefined],
+  ['a cpu request is as large as a limit that stands alone', limits({ cpu: '2' }), 'domain.resources.requests.cpu', '2'],
+  [
+    'a cpu request that is given stays',
+    domain({ resources: { limits: { cpu: '2' }, requests: { cpu: '1' } } }),
+    'domain.resources.requests.cpu',
+    '1',
+  ],
+  ['a memory request is not made up', limits({ memory: '1Gi' }), 'domain.resources.requests', undefined],
+  ['the architecture is amd64', {}, 'architecture', 'amd64'],
+  ['ACPI is on', {}, 'domain.features.acpi.enabled', true],
+  ['ACPI that is switched off stays off', domain({ features: { acpi: { enabled: false } } }), 'domain.features.acpi.enabled', false],
+  ['a feature that is there is on', domain({ features: { smm: {} } }), 'domain.features.smm.enabled', true],
+  ['what is hidden of KVM is no feature state', domain({ features: { kvm: { hidden: true } } }), 'domain.features.kvm', { hidden: true }],
+  ['spinlocks try 4096 times', hyperv({ spinlocks: {} }), 'domain.features.hyperv.spinlocks', { enabled: true, spinlocks: 4096 }],
+  ['synictimer brings synic along', hyperv({ synictimer: {} }), 'domain.features.hyperv.synic.enabled', true],
+  ['synic brings vpindex along', hyperv({ synic: {} }), 'domain.features.hyperv.vpindex.enabled', true],
+  ['synictimer brings vpindex along', hyperv({ synictimer: {} }), 'domain.features.hyperv.vpindex.enabled', true],
+  ['tlbflush brings vpindex along', hyperv({ tlbflush: {} }), 'domain.features.hyperv.vpindex.enabled', true],
+  ['ipi brings vpindex along', hyperv({ ipi: {} }), 'domain.features.hyperv.vpindex.enabled', true],
+  ['evmcs brings vapic along', hyperv({ evmcs: {} }), 'domain.features.hyperv.vapic.enabled', true],
+  ['evmcs brings the processor feature vmx along', hyperv({ evmcs: {} }), 'domain.cpu.features', [{ name: 'vmx', policy: 'require' }]],
+  ['a Hyper-V feature that is off needs nothing', hyperv({ synic: { enabled: false } }), 'domain.features.hyperv.vpindex', undefined],
+  ['a timer that is there is present', domain({ clock: { timer: { hpet: {} } } }), 'domain.clock.timer.hpet.present', true],
+  [
+    'a timer that is taken away stays away',
+    domain({ clock: { timer: { hpet: { present: false } } } }),
+    'domain.clock.timer.hpet.present',
+    false,
+  ],
+  ['a watchdog resets', devices({ watchdog: { name: 'w' } }), 'domain.devices.watchdog.i6300esb.action', 'reset'],
+  ['an input is a tablet', devices({ inputs: [{ name: 'a' }] }), 'domain.devices.inputs.0.type', 'tablet'],
+  ['an input is on usb', devices({ inputs: [{ name: 'a' }] }), 'domain.devices.inputs.0.bus', 'usb'],
+  ['autoattachInputDevice adds an input', devices({ autoattachInputDevice: true }), 'domain.devices.inputs.length', 1],
+  ['the tray of a CD-ROM is closed', disks({ name: 'root', cdrom: {} }), 'domain.devices.disks.0.cdrom.tray', 'closed'],
+  ['a grace period is not written', {}, 'terminationGracePeriodSeconds', undefined],
   ['the processor model is host-model', {}, 'domain.cpu.model', 'host-model'],
   ['a volume without a disk gets one', image('x:1'), 'domain.devices.disks.0.name', 'root'],
   ['a device without a kind is a disk on sata', disks({ name: 'root' }), 'domain.devices.disks.0.disk.bus', 'sata'],

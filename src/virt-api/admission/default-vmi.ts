@@ -2,14 +2,18 @@
  * What an instance is given that its author left open (8.1), so that everybody reads one answer from the object:
  *
  *   old spellings             today's words, and a disk for every volume
+ *   architecture              amd64
  *   machine.type              q35
+ *   resources                 a cpu request as large as the limit, when there is a limit alone
  *   memory.guest              memory request, else limit
  *   cpu                       sockets from the cpu limit or request, when no part of the topology is given; model host-model
- *   disks                     a target of kind disk, bus sata; CD-ROMs read-only
+ *   features, clock, inputs   see default-board.ts
+ *   disks                     a target of kind disk, bus sata; CD-ROMs read-only, their tray closed
  *   containerDisk             imagePullPolicy by tag
  *   networks, interfaces      one card on the Pod network, unless that is switched off
  *   firmware.uuid             that of the old object, or a new one
  *   finalizers                ours
+ *   status                    see default-vmi-status.ts
  *
  * It runs before the schema is checked: what has another shape than expected is left for the schema to refuse.
  */
@@ -18,6 +22,7 @@ import { normaliseVmiSpec } from '../../api/kubevirt/normalise-vmi-spec.ts';
 import type { VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
 import { parseQuantity } from '../../base/quantity.ts';
+import { defaultBoard, defaultExtras, neededCpuFeatures } from './default-board.ts';
 
 /** The instance with everything filled in; the same object when there is nothing to do. */
 export function defaultVmi(vmi: JsonObject, options: { readonly newUuid: string }): JsonObject {
@@ -38,16 +43,20 @@ export function defaultVmiSpec(spec: JsonObject, { newUuid }: { readonly newUuid
   const machine = record(domain['machine']);
   return {
     ...normal,
+    architecture: spec['architecture'] || 'amd64',
     ...defaultNetwork(normal),
     ...(normal.volumes && { volumes: normal.volumes.map(defaultVolume) }),
     domain: {
       ...domain,
+      ...defaultBoard(domain),
+      ...defaultResources(domain),
       machine: { ...machine, type: machine['type'] || 'q35' },
       cpu: defaultCpu(domain),
       ...defaultMemory(domain),
       firmware: { ...firmware, uuid: firmware['uuid'] || newUuid },
       devices: {
         ...domain.devices,
+        ...defaultExtras(domain.devices),
         ...(domain.devices.disks && { disks: domain.devices.disks.map(defaultDisk) }),
         ...defaultInterface(normal),
       },
@@ -75,14 +84,22 @@ function record(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
-function defaultCpu({ cpu, resources }: JsonObject): unknown {
+function defaultResources({ resources }: JsonObject): JsonObject {
+  const limit = amountOf(resources, 'limits', 'cpu');
+  const { requests } = record(resources);
+  if (limit === undefined || (requests !== undefined && !isObject(requests)) || record(requests)['cpu'] !== undefined) return {};
+  return { resources: { ...record(resources), requests: { ...requests, cpu: limit } } };
+}
+
+function defaultCpu(domain: JsonObject): unknown {
+  const { cpu, resources } = domain;
   if (cpu !== undefined && !isObject(cpu)) return cpu;
   const { cores, sockets, threads, model } = record(cpu);
   const isGiven = cores || sockets || threads;
   const asked = amountOf(resources, 'limits', 'cpu') ?? amountOf(resources, 'requests', 'cpu');
   const number = asked === undefined ? 1 : Math.ceil(parseQuantity(asked) ?? 1);
   const topology = isGiven ? {} : { cores: 1, sockets: number >= 1 && Number.isFinite(number) ? number : 1, threads: 1 };
-  return { ...record(cpu), ...topology, model: model || 'host-model' };
+  return { ...record(cpu), ...topology, model: model || 'host-model', ...neededCpuFeatures(domain, cpu?.['features']) };
 }
 
 function defaultMemory({ memory, resources }: JsonObject): JsonObject {
@@ -99,7 +116,11 @@ function amountOf(resources: unknown, kind: 'requests' | 'limits', name: string)
 
 function defaultDisk(disk: JsonObject): JsonObject {
   const { cdrom, lun } = disk;
-  if (isObject(cdrom)) return { ...disk, cdrom: { ...cdrom, bus: cdrom['bus'] || 'sata', readonly: cdrom['readonly'] ?? true } };
+  if (isObject(cdrom))
+    return {
+      ...disk,
+      cdrom: { ...cdrom, bus: cdrom['bus'] || 'sata', readonly: cdrom['readonly'] ?? true, tray: cdrom['tray'] || 'closed' },
+    };
   if (lun !== undefined || cdrom !== undefined || (disk['disk'] !== undefined && !isObject(disk['disk']))) return disk;
   const target = record(disk['disk']);
   return { ...disk, disk: { ...target, bus: target['bus'] || 'sata' } };

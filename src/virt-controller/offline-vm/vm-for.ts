@@ -2,13 +2,13 @@
 import type { OfflineVirtualMachine } from '../../api/kubevirt/offline-virtual-machine.ts';
 import type { VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
 import { controllerReferenceTo } from '../../api/meta.ts';
-import { firmwareUuidOf } from '../vm/vmi-for.ts';
+import { firmwareOf } from '../vm/vmi-for.ts';
 
-/** A running machine of the same name and template, with the firmware UUID that the OVM holds for all of them. */
+/** A running machine of the same name and template, with the firmware UUID and serial number that the OVM holds for all of them. */
 export function vmFor(ovm: OfflineVirtualMachine): VirtualMachine {
   const { template } = ovm.spec;
   const { domain } = template.spec;
-  const firmware = { ...domain.firmware, uuid: domain.firmware?.uuid || firmwareUuidOf(ovm) };
+  const firmware = firmwareOf(ovm, domain.firmware);
   return {
     apiVersion: 'kubevirt.io/v1',
     kind: 'VirtualMachine',

@@ -15,11 +15,18 @@ test('the firmware UUID is the same at every start of a VM and differs between V
   assert.match(uuidOf(one) ?? '', /^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
 });
 
-test('a firmware UUID of the template wins', () => {
+test('the serial number is the same at every start of a VM, differs between VMs, and is not the UUID', () => {
+  const serialOf = (uid: string) => vmiFor(vm('Always', {}, { uid }), plain).spec.domain.firmware?.serial;
+  assert.equal(serialOf('a'), serialOf('a'));
+  assert.equal(new Set([serialOf('a'), serialOf('b'), uuidOf(vm('Always', {}, { uid: 'a' }))]).size, 3);
+});
+
+test('a firmware UUID and a serial number of the template win', () => {
   const one = vm('Always');
   const { template } = one.spec;
-  const domain = { ...template.spec.domain, firmware: { uuid: 'mine' } };
-  assert.equal(uuidOf({ ...one, spec: { template: { spec: { ...template.spec, domain } } } }), 'mine');
+  const firmware = { uuid: 'mine', serial: 'S1' };
+  const made = vmiFor({ ...one, spec: { template: { spec: { ...template.spec, domain: { ...template.spec.domain, firmware } } } } }, plain);
+  assert.deepEqual(made.spec.domain.firmware, firmware);
 });
 
 test('an instance is held by both finalizers and belongs to its VM', () => {

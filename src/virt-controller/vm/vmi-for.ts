@@ -4,6 +4,7 @@ import { instanceFrom } from '../../api/kubevirt/instance-from.ts';
 import { ANNOTATION_VM_GENERATION, FINALIZER_VM_CONTROLLER } from '../../api/kubevirt/names.ts';
 import type { VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import type { Domain } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { timestamp } from '../../base/clock.ts';
 import { uuid5 } from '../../base/uuid5.ts';
 import { firstStatus } from '../vmi/status.ts';
@@ -14,7 +15,7 @@ const FIRMWARE_UUIDS = '5b6f0a8e-1d0c-4f0e-9d57-3a8f6c2b7e41';
 
 export type VmiOptions = { readonly isPaused: boolean; readonly revisionName: string; readonly now: number };
 
-/** A new instance of the VM: same name, today's spelling, the same firmware UUID at every start, and its first status. */
+/** A new instance of the VM: same name, today's spelling, the same firmware UUID and serial number at every start, and its first status. */
 export function vmiFor(vm: VirtualMachine, { isPaused, revisionName, now }: VmiOptions): VirtualMachineInstance {
   const made = instanceFrom({ owner: vm, template: vm.spec.template, named: { name: vm.metadata.name } });
   const { domain, ...rest } = made.spec;
@@ -28,13 +29,18 @@ export function vmiFor(vm: VirtualMachine, { isPaused, revisionName, now }: VmiO
     spec: {
       ...rest,
       ...(isPaused && { startStrategy: 'Paused' as const }),
-      domain: { ...domain, firmware: { ...domain.firmware, uuid: domain.firmware?.uuid || firmwareUuidOf(vm) } },
+      domain: { ...domain, firmware: firmwareOf(vm, domain.firmware) },
     },
     status: { ...firstStatus(timestamp(now)), virtualMachineRevisionName: revisionName },
   };
 }
 
-/** ADR 0004: from the uid of what keeps the machine, so that two VMs of one name in two namespaces are two machines. */
-export function firmwareUuidOf({ metadata }: Pick<VirtualMachine, 'metadata'>): string {
-  return uuid5(FIRMWARE_UUIDS, metadata.uid ?? `${metadata.namespace}/${metadata.name}`);
+/** ADR 0004 and 0018: UUID and serial number from the uid of what keeps the machine, so that two VMs of one name are two machines. */
+export function firmwareOf({ metadata }: Pick<VirtualMachine, 'metadata'>, given: Domain['firmware']): Domain['firmware'] {
+  const keeper = metadata.uid ?? `${metadata.namespace}/${metadata.name}`;
+  return {
+    ...given,
+    uuid: given?.uuid || uuid5(FIRMWARE_UUIDS, keeper),
+    serial: given?.serial || uuid5(FIRMWARE_UUIDS, `serial of ${keeper}`),
+  };
 }

@@ -8,39 +8,39 @@ export const REFUSED_FIELDS = {
   },
   VirtualMachineInstanceSpec: {
     accessCredentials: 'set',
-    architecture: 'set',
     dnsConfig: 'set',
     dnsPolicy: 'set',
     domain: {
-      chassis: 'set',
-      clock: 'set',
+      clock: {
+        timer: {
+          hpet: {
+            tickPolicy: 'set',
+          },
+        },
+        timezone: 'set',
+        utc: {
+          offsetSeconds: 'set',
+        },
+      },
       cpu: {
         dedicatedCpuPlacement: 'set',
-        features: 'set',
         isolateEmulatorThread: 'set',
         maxSockets: 'set',
         numa: 'set',
         realtime: 'set',
       },
       devices: {
-        autoattachInputDevice: 'set',
-        autoattachMemBalloon: 'any',
         autoattachVSOCK: 'set',
-        blockMultiQueue: 'set',
         clientPassthrough: 'set',
         disableHotplug: 'set',
         disks: {
-          blockSize: 'set',
-          cdrom: {
-            tray: 'set',
+          blockSize: {
+            matchVolume: 'set',
           },
           changedBlockTracking: 'set',
-          dedicatedIOThread: 'set',
           disk: {
             pciAddress: 'set',
           },
-          errorPolicy: 'set',
-          io: 'set',
           lun: 'set',
           shareable: 'set',
           tag: 'set',
@@ -49,7 +49,6 @@ export const REFUSED_FIELDS = {
         filesystems: 'set',
         gpus: 'set',
         hostDevices: 'set',
-        inputs: 'set',
         interfaces: {
           acpiIndex: 'set',
           binding: 'set',
@@ -67,30 +66,29 @@ export const REFUSED_FIELDS = {
         },
         logSerialConsole: 'any',
         networkInterfaceMultiqueue: 'set',
-        panicDevices: 'set',
-        sound: 'set',
         tpm: 'set',
         useVirtioTransitional: 'set',
-        video: 'set',
         watchdog: {
           diag288: 'set',
         },
       },
-      features: 'set',
       firmware: {
         acpi: 'set',
-        bootloader: 'set',
+        bootloader: {
+          bios: {
+            useSerial: 'set',
+          },
+          efi: 'set',
+        },
         kernelBoot: 'set',
       },
       ioThreads: 'set',
-      ioThreadsPolicy: 'set',
       launchSecurity: 'set',
       memory: {
         hugepages: 'set',
         maxGuest: 'set',
         reservedOverhead: 'set',
       },
-      rebootPolicy: 'set',
       resources: {
         overcommitGuestOverhead: 'set',
       },

@@ -22,7 +22,12 @@ export type CheckedDisk = {
   readonly serial?: string;
   readonly bootOrder?: number;
   readonly dedicatedIOThread?: boolean;
-  readonly blockSize?: { readonly custom?: { readonly logical?: number; readonly physical?: number }; readonly matchVolume?: object };
+  readonly cache?: string;
+  readonly io?: string;
+  readonly blockSize?: {
+    readonly custom?: { readonly logical?: number; readonly physical?: number; readonly discardGranularity?: number };
+    readonly matchVolume?: object;
+  };
 };
 
 export type CheckedInterface = {
@@ -66,6 +71,8 @@ export type CheckedVolume = {
   readonly name: string;
   readonly cloudInitNoCloud?: CheckedCloudInit;
   readonly cloudInitConfigDrive?: CheckedCloudInit;
+  readonly containerDisk?: { readonly path?: string };
+  readonly registryDisk?: { readonly path?: string };
   readonly emptyDisk?: { readonly capacity?: Amount };
   readonly persistentVolumeClaim?: { readonly claimName?: string };
   readonly ephemeral?: { readonly persistentVolumeClaim?: { readonly claimName?: string } };
@@ -116,7 +123,12 @@ export type CheckedDomain = {
       readonly container?: { readonly image?: string; readonly kernelPath?: string; readonly initrdPath?: string };
     };
   };
-  readonly features?: { readonly smm?: { readonly enabled?: boolean } };
+  readonly features?: {
+    readonly smm?: { readonly enabled?: boolean };
+    readonly hyperv?: { readonly vendorid?: { readonly vendorid?: string } };
+  };
+  readonly clock?: { readonly timer?: { readonly rtc?: { readonly present?: boolean } } };
+  readonly chassis?: Readonly<Record<string, string>>;
   readonly resources?: { readonly requests?: Amounts; readonly limits?: Amounts };
   readonly ioThreadsPolicy?: string;
   readonly ioThreads?: { readonly supplementalPoolThreadCount?: number };
@@ -129,6 +141,9 @@ export type CheckedDomain = {
     readonly video?: { readonly type?: string };
     readonly autoattachPodInterface?: boolean;
     readonly autoattachGraphicsDevice?: boolean;
+    readonly autoattachMemBalloon?: boolean;
+    readonly autoattachInputDevice?: boolean;
+    readonly watchdog?: object;
     readonly panicDevices?: readonly { readonly model?: string }[];
   };
 };
@@ -141,6 +156,8 @@ export type CheckedSpec = {
   readonly hostname?: string;
   readonly subdomain?: string;
   readonly serviceAccountName?: string;
+  readonly priorityClassName?: string;
+  readonly schedulerName?: string;
   readonly startStrategy?: string;
   readonly evictionStrategy?: string;
   readonly terminationGracePeriodSeconds?: number;

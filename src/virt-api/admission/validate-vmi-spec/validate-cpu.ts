@@ -6,6 +6,7 @@ import type { Amount, CheckedDomain, CheckedSpec } from './checked-spec.ts';
 import { amountCauses } from './validate-memory.ts';
 
 const MODEL = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
+const FEATURE = /^[a-z0-9][a-z0-9_.-]{0,63}$/;
 const POLICIES = ['', 'force', 'require', 'optional', 'disable', 'forbid'];
 /** The boards we have take no more. */
 const MOST_CPUS = 255;
@@ -18,7 +19,9 @@ export function validateCpu(spec: CheckedSpec, path: string): StatusCause[] {
   if (cpu.model && !MODEL.test(cpu.model)) causes.push(invalidCause(`${at}.model`, cpu.model, 'a model is a name such as Skylake-Client'));
   if (cpu.maxSockets && (cpu.sockets ?? 1) > cpu.maxSockets)
     causes.push(invalidCause(`${at}.sockets`, cpu.sockets, `must be less than or equal to maxSockets, ${cpu.maxSockets}`));
-  cpu.features?.forEach(({ policy = '' }, index) => {
+  cpu.features?.forEach(({ name, policy = '' }, index) => {
+    if (!FEATURE.test(name))
+      causes.push(invalidCause(`${at}.features[${index}].name`, name.slice(0, 80), 'a feature is a name such as vmx'));
     if (!POLICIES.includes(policy))
       causes.push(invalidCause(`${at}.features[${index}].policy`, policy, `must be one of ${POLICIES.slice(1).join(', ')}`));
   });

@@ -79,8 +79,10 @@ function targetCauses(disk: CheckedDisk, at: string): StatusCause[] {
   return causes;
 }
 
-function optionCauses({ serial, blockSize }: CheckedDisk, at: string): StatusCause[] {
+function optionCauses({ serial, blockSize, io, cache }: CheckedDisk, at: string): StatusCause[] {
   const causes: StatusCause[] = [];
+  if (io === 'native' && cache && cache !== 'none')
+    causes.push(invalidCause(`${at}.io`, io, `needs a disk without a cache of the host: cache none, not ${cache}`));
   if (serial && !SERIAL.test(serial))
     causes.push(invalidCause(`${at}.serial`, serial.slice(0, 64), 'consists of letters, digits and _ . + -, at most 256 of them'));
   if (!blockSize) return causes;
@@ -94,5 +96,8 @@ function optionCauses({ serial, blockSize }: CheckedDisk, at: string): StatusCau
   }
   if (custom?.logical !== undefined && custom.physical !== undefined && custom.logical > custom.physical)
     causes.push(invalidCause(`${at}.blockSize.custom.logical`, custom.logical, `must be at most the physical size, ${custom.physical}`));
+  const { discardGranularity: discard, logical } = custom ?? {};
+  if (discard !== undefined && logical && discard % logical !== 0)
+    causes.push(invalidCause(`${at}.blockSize.custom.discardGranularity`, discard, `must be a multiple of the logical size, ${logical}`));
   return causes;
 }

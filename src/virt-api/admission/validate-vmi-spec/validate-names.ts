@@ -7,14 +7,14 @@ const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const LABEL_RULE = 'a lowercase RFC 1123 label: letters, digits and -, at most 63 of them';
 const SUBDOMAIN_RULE = 'a lowercase RFC 1123 subdomain: labels with dots between them, at most 253 characters';
 
-/** hostname is a DNS label; subdomain and serviceAccountName are DNS subdomains, and a serviceAccount volume must name the same account. */
+const SUBDOMAINS = ['subdomain', 'serviceAccountName', 'priorityClassName', 'schedulerName'] as const;
+
+/** hostname is a DNS label; the others are DNS subdomains, and a serviceAccount volume must name the same account. */
 export function validateNames(spec: CheckedSpec, path: string): StatusCause[] {
-  const { hostname, subdomain, serviceAccountName, volumes = [] } = spec;
+  const { hostname, serviceAccountName, volumes = [] } = spec;
   const causes: StatusCause[] = [];
   if (hostname && !LABEL.test(hostname)) causes.push(invalidCause(`${path}.hostname`, hostname, `must be ${LABEL_RULE}`));
-  if (subdomain && !isSubdomain(subdomain)) causes.push(invalidCause(`${path}.subdomain`, subdomain, `must be ${SUBDOMAIN_RULE}`));
-  if (serviceAccountName && !isSubdomain(serviceAccountName))
-    causes.push(invalidCause(`${path}.serviceAccountName`, serviceAccountName, `must be ${SUBDOMAIN_RULE}`));
+  for (const field of SUBDOMAINS) causes.push(...subdomainCauses(`${path}.${field}`, spec[field]));
   volumes.forEach(({ serviceAccount }, index) => {
     if (!serviceAccount) return;
     const field = `${path}.volumes[${index}].serviceAccount.serviceAccountName`;
@@ -26,6 +26,13 @@ export function validateNames(spec: CheckedSpec, path: string): StatusCause[] {
   return causes;
 }
 
-function isSubdomain(text: string): boolean {
-  return text.length <= 253 && text.split('.').every((label) => LABEL.test(label));
+/** The name of a volume ends up in the names of files and of the volumes of a Pod. */
+export function labelCauses(field: string, text: string | undefined): StatusCause[] {
+  return text !== undefined && !LABEL.test(text) ? [invalidCause(field, text.slice(0, 80), `must be ${LABEL_RULE}`)] : [];
+}
+
+/** A name that is not there is another rule's business. */
+export function subdomainCauses(field: string, text: string | undefined): StatusCause[] {
+  const isFine = !text || (text.length <= 253 && text.split('.').every((label) => LABEL.test(label)));
+  return isFine ? [] : [invalidCause(field, text.slice(0, 80), `must be ${SUBDOMAIN_RULE}`)];
 }

@@ -6,6 +6,8 @@ import { labelCauses } from '../validate-labels.ts';
 import type { CheckedSpec } from './checked-spec.ts';
 import { validateAffinity } from './validate-affinity.ts';
 
+/** 68 years; a Pod gets some seconds more, which must still be a number that everybody can count to. */
+const LONGEST_GRACE = 2 ** 31 - 1;
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
 export function validatePlacement(spec: CheckedSpec, path: string): StatusCause[] {
@@ -13,8 +15,13 @@ export function validatePlacement(spec: CheckedSpec, path: string): StatusCause[
   const causes = labelCauses(nodeSelector, `${path}.nodeSelector`);
   tolerations.forEach((toleration, index) => causes.push(...tolerationCauses(toleration, `${path}.tolerations[${index}]`)));
   causes.push(...validateAffinity(affinity, `${path}.affinity`));
-  if (terminationGracePeriodSeconds !== undefined && terminationGracePeriodSeconds < 0)
-    causes.push(invalidCause(`${path}.terminationGracePeriodSeconds`, terminationGracePeriodSeconds, 'must be greater than or equal to 0'));
+  if (
+    terminationGracePeriodSeconds !== undefined &&
+    !(terminationGracePeriodSeconds >= 0 && terminationGracePeriodSeconds <= LONGEST_GRACE)
+  )
+    causes.push(
+      invalidCause(`${path}.terminationGracePeriodSeconds`, terminationGracePeriodSeconds, `must be between 0 and ${LONGEST_GRACE}`),
+    );
   return causes;
 }
 

@@ -20,6 +20,13 @@ const disk = (patch: JsonObject) => devices({ disks: [{ name: 'root', ...patch }
 const card = (patch: JsonObject) => devices({ interfaces: [{ name: 'default', ...patch }] });
 const volume = (patch: JsonObject) => ({ volumes: [{ name: 'root', ...patch }] });
 const more = (...volumes: JsonObject[]) => ({ volumes: [{ name: 'root', containerDisk: { image: 'x' } }, ...volumes] });
+const devicesOf = (count: number, bus: string) => {
+  const names = Array.from({ length: count }, (_, index) => `d${index}`);
+  return {
+    ...devices({ disks: names.map((name) => ({ name, disk: { bus } })) }),
+    volumes: names.map((name) => ({ name, emptyDisk: { capacity: '1Gi' } })),
+  };
+};
 const cpu = (patch: JsonObject) => domain({ cpu: patch });
 const resources = (requests: JsonObject, limits: JsonObject = {}) => domain({ resources: { requests, limits } });
 const firmware = (patch: JsonObject) => domain({ firmware: patch });
@@ -45,6 +52,9 @@ const RULES: readonly [rule: string, patch: JsonObject, answer: RegExp | ''][] =
     /^spec\.volumes\[1\]\.serviceAccount\.serviceAccountName: .*must be the same/,
   ],
 
+  ['a priority class is a name', { priorityClassName: 'A B' }, /^spec\.priorityClassName: /],
+  ['a scheduler is a name', { schedulerName: 'A B' }, /^spec\.schedulerName: /],
+
   ['some memory is required', domain({ resources: null }), /^spec\.domain\.memory\.guest: Required value/],
   ['memory is a quantity', resources({ memory: 'much' }), /^spec\.domain\.resources\.requests\.memory: .*quantity/],
   ['memory is not negative', resources({ memory: '-64M' }), /requests\.memory: .*greater than or equal to 0/],
@@ -64,12 +74,16 @@ const RULES: readonly [rule: string, patch: JsonObject, answer: RegExp | ''][] =
   ],
   ['a request is a multiple of the huge page', domain({ memory: { hugepages: { pageSize: '2Mi' } } }), /requests\.memory: .*multiple/],
 
+  ['a resource has a name', resources({ memory: '64M', 'a b': 1 }), /resources\.requests: .*"a b"/],
+  ['an amount of anything is not negative', resources({ memory: '64M', 'example.com/gpu': -1 }), /requests\[example\.com\/gpu\]: /],
+
   ['cpu is not negative', resources({ cpu: '-1' }), /requests\.cpu: .*greater than or equal to 0/],
   ['a cpu request is within the limit', resources({ cpu: 4 }, { cpu: 2 }), /requests\.cpu: .*cpu limit, 2/],
   ['sockets are within maxSockets', cpu({ sockets: 4, maxSockets: 2 }), /cpu\.sockets: .*maxSockets, 2/],
   ['there are at most 255 processors', cpu({ cores: 16, sockets: 16 }), /^spec\.domain\.cpu: .*255/],
   ['a cpu model is a name', cpu({ model: 'a,b' }), /cpu\.model: /],
   ['a feature policy is known', cpu({ features: [{ name: 'x', policy: 'perhaps' }] }), /features\[0\]\.policy: /],
+  ['a cpu feature is a name', cpu({ features: [{ name: 'a,b=c' }] }), /features\[0\]\.name: /],
   ['isolateEmulatorThread needs dedicated processors', cpu({ isolateEmulatorThread: true }), /isolateEmulatorThread: /],
   ['NUMA passthrough needs dedicated processors and huge pages', cpu({ numa: { guestMappingPassthrough: {} } }), /numa\.guestMapping/],
   ['realtime needs dedicated processors and NUMA', cpu({ realtime: {} }), /cpu\.realtime: /],
@@ -109,6 +123,10 @@ const RULES: readonly [rule: string, patch: JsonObject, answer: RegExp | ''][] =
   ['an empty machine.type is the default', domain({ machine: { type: '' } }), ''],
   ['a versioned q35 is fine', domain({ machine: { type: 'pc-q35-7.2' } }), ''],
   ['the architecture is known', { architecture: 'vax' }, /^spec\.architecture: Unsupported value: "vax"/],
+
+  ['texts about the chassis are printable', domain({ chassis: { sku: 'a\nb' } }), /chassis\.sku: .*printable/],
+  ['a PC has a clock', domain({ clock: { timer: { rtc: { present: false } } } }), /rtc\.present: /],
+  ['a Hyper-V vendor id is short', domain({ features: { hyperv: { vendorid: { vendorid: 'ä' } } } }), /vendorid\.vendorid: /],
 
   ['firmware.uuid is a UUID', firmware({ uuid: 'me' }), /firmware\.uuid: /],
   ['firmware.serial is printable', firmware({ serial: 'a\nb' }), /firmware\.serial: /],
@@ -150,6 +168,18 @@ const RULES: readonly [rule: string, patch: JsonObject, answer: RegExp | ''][] =
   ['a logical block fits a physical one', disk({ blockSize: { custom: { logical: 4096, physical: 512 } } }), /at most the physical/],
   ['a block size is custom or matched', disk({ blockSize: { custom: { logical: 512, physical: 512 }, matchVolume: {} } }), /exclude/],
 
+  [
+    'a discard granularity is a multiple of the logical size',
+    disk({ blockSize: { custom: { logical: 4096, physical: 4096, discardGranularity: 512 } } }),
+    /discardGranularity: .*multiple/,
+  ],
+  ['native I/O needs a disk without a cache', disk({ io: 'native', cache: 'writeback' }), /disks\[0\]\.io: .*cache none/],
+  ['native I/O without a cache is fine', disk({ io: 'native', cache: 'none' }), ''],
+  ['a board has 30 slots', devicesOf(40, 'virtio'), /^spec\.domain\.devices: .*30 slots.*scsi/],
+  ['disks on scsi share a slot', devicesOf(200, 'scsi'), ''],
+  ['usb takes 15 disks', devicesOf(16, 'usb'), /devices\.disks: .*at most 15/],
+  ['sata takes 60 disks', devicesOf(61, 'sata'), /devices\.disks: .*at most 60/],
+
   ['bootOrder is positive', disk({ bootOrder: 0 }), /disks\[0\]\.bootOrder: .*greater than 0/],
   [
     'bootOrder is unique over disks and interfaces',
@@ -161,6 +191,15 @@ const RULES: readonly [rule: string, patch: JsonObject, answer: RegExp | ''][] =
   ['a volume has a source', volume({}), /volumes\[0\]: Required value/],
   ['a volume has one source', volume({ containerDisk: { image: 'x' }, emptyDisk: { capacity: '1Gi' } }), /volumes\[0\]: .*only one source/],
   ['the old spelling of a source counts', volume({ registryDisk: { image: 'x' } }), ''],
+  ['a volume name is a DNS label', more({ name: 'a/../b', emptyDisk: { capacity: '1Gi' } }), /volumes\[1\]\.name: .*RFC 1123/],
+  ['a volume has a name', more({ name: '', emptyDisk: { capacity: '1Gi' } }), /volumes\[1\]\.name: /],
+  ['a volume name is short', more({ name: 'x'.repeat(64), emptyDisk: { capacity: '1Gi' } }), /volumes\[1\]\.name: /],
+  ['a claim has the name of an object', volume({ persistentVolumeClaim: { claimName: '../x' } }), /claimName: .*RFC 1123/],
+  ['a Secret has the name of an object', volume({ cloudInitNoCloud: { secretRef: { name: '../x' } } }), /secretRef\.name: .*RFC 1123/],
+  ['a path in an image stays in it', volume({ containerDisk: { image: 'x', path: '/disk/../../x' } }), /containerDisk\.path: /],
+  ['a path in an image is absolute', volume({ registryDisk: { image: 'x', path: 'disk.img' } }), /registryDisk\.path: /],
+  ['a path in an image is fine', volume({ containerDisk: { image: 'x', path: '/disk/root.img' } }), ''],
+  ['an empty disk is not larger than a file', volume({ emptyDisk: { capacity: '100E' } }), /emptyDisk\.capacity: .*64Ti/],
   ['an empty disk has a size', volume({ emptyDisk: { capacity: '0' } }), /emptyDisk\.capacity: /],
   ['a claim volume names a claim', volume({ persistentVolumeClaim: {} }), /claimName: Required/],
   ['an ephemeral volume names a claim', volume({ ephemeral: {} }), /ephemeral\.persistentVolumeClaim\.claimName: Required/],
@@ -408,6 +447,7 @@ const RULES: readonly [rule: string, patch: JsonObject, answer: RegExp | ''][] =
     { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ labelSelector: {} }] } } },
     /\[0\]\.topologyKey: Required/,
   ],
+  ['a grace period can be counted', { terminationGracePeriodSeconds: 2 ** 53 }, /terminationGracePeriodSeconds: /],
   ['a grace period is not negative', { terminationGracePeriodSeconds: -1 }, /terminationGracePeriodSeconds: /],
 
   ['an input is on a known bus', devices({ inputs: [{ bus: 'ps2' }] }), /inputs\[0\]\.bus: Unsupported/],
@@ -447,7 +487,7 @@ describe('validateVmiSpec', () => {
         resourceClaims: value,
         accessCredentials: value,
         dnsConfig: value,
-        architecture: value,
+        serviceAccountName: value,
       }) as JsonObject;
       assert.deepEqual(validateVmiSpec(spec, 'spec'), []);
     }

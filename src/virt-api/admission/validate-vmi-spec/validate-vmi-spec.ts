@@ -4,9 +4,11 @@ import type { StatusCause } from '../../../base/errors.ts';
 import type { JsonObject } from '../../../base/json.ts';
 import type { Check, CheckedSpec } from './checked-spec.ts';
 import { validateAccessCredentials } from './validate-access-credentials.ts';
+import { validateBoard } from './validate-board.ts';
 import { validateBootOrder } from './validate-boot-order.ts';
 import { validateCloudInit } from './validate-cloud-init.ts';
 import { validateCpu } from './validate-cpu.ts';
+import { validateDeviceCounts } from './validate-device-counts.ts';
 import { validateDevices } from './validate-devices.ts';
 import { validateDisks } from './validate-disks.ts';
 import { validateDns } from './validate-dns.ts';
@@ -18,6 +20,7 @@ import { validateNames } from './validate-names.ts';
 import { validateNetworks } from './validate-networks.ts';
 import { validatePlacement } from './validate-placement.ts';
 import { validateProbes } from './validate-probes.ts';
+import { validateResources } from './validate-resources.ts';
 import { validateVolumes } from './validate-volumes.ts';
 import { validateWords } from './validate-words.ts';
 
@@ -25,7 +28,9 @@ const CHECKS: readonly Check[] = [
   validateNames,
   validateMemory,
   validateCpu,
+  validateResources,
   validateMachine,
+  validateBoard,
   validateFirmware,
   validateDisks,
   validateBootOrder,
@@ -34,6 +39,7 @@ const CHECKS: readonly Check[] = [
   validateNetworks,
   validateInterfaces,
   validateDevices,
+  validateDeviceCounts,
   validateProbes,
   validateDns,
   validateAccessCredentials,

@@ -3,12 +3,15 @@ import { duplicateCause, invalidCause, requiredCause, tooManyCause } from '../..
 import type { StatusCause } from '../../../base/errors.ts';
 import { parseQuantity } from '../../../base/quantity.ts';
 import type { CheckedSpec, CheckedVolume } from './checked-spec.ts';
+import { labelCauses, subdomainCauses } from './validate-names.ts';
 
 const SOURCES = [
   ...['containerDisk', 'registryDisk', 'cloudInitNoCloud', 'cloudInitConfigDrive', 'persistentVolumeClaim', 'dataVolume', 'ephemeral'],
   ...['emptyDisk', 'hostDisk', 'configMap', 'secret', 'serviceAccount', 'downwardAPI', 'sysprep', 'downwardMetrics', 'memoryDump'],
   'containerPath',
 ];
+/** What one file of ours can hold, qcow2 or not. */
+const MOST_DISK_BYTES = 64 * 2 ** 40;
 /** An instance has at most one of these. */
 const SINGLE = ['serviceAccount', 'downwardMetrics', 'memoryDump'];
 
@@ -18,6 +21,7 @@ export function validateVolumes({ volumes = [] }: CheckedSpec, path: string): St
     const isTwice = volumes.findIndex(({ name }) => name === volume.name) !== index;
     return [
       ...(isTwice ? [duplicateCause(`${at}.name`, volume.name)] : []),
+      ...labelCauses(`${at}.name`, volume.name),
       ...sourceCauses(volume, at),
       ...REQUIRED.flatMap((rule) => rule(volume, at)),
     ];
@@ -38,25 +42,43 @@ function sourceCauses(volume: CheckedVolume, at: string): StatusCause[] {
 }
 
 const required = (value: unknown, field: string, why: string): StatusCause[] => (value ? [] : [requiredCause(field, why)]);
+/** The name of another object. */
+const named = (name: string | undefined, field: string, why: string): StatusCause[] =>
+  name ? subdomainCauses(field, name) : [requiredCause(field, why)];
 
 /** What each source cannot do without. */
 const REQUIRED: readonly ((volume: CheckedVolume, at: string) => StatusCause[])[] = [
-  ({ persistentVolumeClaim: claim }, at) => (claim ? required(claim.claimName, `${at}.persistentVolumeClaim.claimName`, 'the claim') : []),
+  ({ persistentVolumeClaim: claim }, at) => (claim ? named(claim.claimName, `${at}.persistentVolumeClaim.claimName`, 'the claim') : []),
   ({ ephemeral }, at) =>
-    ephemeral ? required(ephemeral.persistentVolumeClaim?.claimName, `${at}.ephemeral.persistentVolumeClaim.claimName`, 'the claim') : [],
-  ({ dataVolume }, at) => (dataVolume ? required(dataVolume.name, `${at}.dataVolume.name`, 'the DataVolume') : []),
-  ({ configMap }, at) => (configMap ? required(configMap.name, `${at}.configMap.name`, 'the ConfigMap') : []),
-  ({ secret }, at) => (secret ? required(secret.secretName, `${at}.secret.secretName`, 'the Secret') : []),
-  ({ memoryDump }, at) => (memoryDump ? required(memoryDump.claimName, `${at}.memoryDump.claimName`, 'the claim') : []),
+    ephemeral ? named(ephemeral.persistentVolumeClaim?.claimName, `${at}.ephemeral.persistentVolumeClaim.claimName`, 'the claim') : [],
+  ({ dataVolume }, at) => (dataVolume ? named(dataVolume.name, `${at}.dataVolume.name`, 'the DataVolume') : []),
+  ({ configMap }, at) => (configMap ? named(configMap.name, `${at}.configMap.name`, 'the ConfigMap') : []),
+  ({ secret }, at) => (secret ? named(secret.secretName, `${at}.secret.secretName`, 'the Secret') : []),
+  ({ memoryDump }, at) => (memoryDump ? named(memoryDump.claimName, `${at}.memoryDump.claimName`, 'the claim') : []),
   ({ emptyDisk }, at) => {
     if (!emptyDisk) return [];
     const bytes = parseQuantity(emptyDisk.capacity ?? '');
-    return bytes !== undefined && bytes > 0 && Number.isFinite(bytes)
+    return bytes !== undefined && bytes >= 1 && bytes <= MOST_DISK_BYTES
       ? []
-      : [invalidCause(`${at}.emptyDisk.capacity`, emptyDisk.capacity, 'must be a size above 0')];
+      : [invalidCause(`${at}.emptyDisk.capacity`, emptyDisk.capacity, 'must be a size above 0 and at most 64Ti')];
   },
+  ({ containerDisk, registryDisk }, at) => [
+    ...pathCauses(`${at}.containerDisk.path`, containerDisk?.path),
+    ...pathCauses(`${at}.registryDisk.path`, registryDisk?.path),
+  ],
+  ({ cloudInitNoCloud, cloudInitConfigDrive }, at) => [
+    ...subdomainCauses(`${at}.cloudInitNoCloud.secretRef.name`, cloudInitNoCloud?.secretRef?.name),
+    ...subdomainCauses(`${at}.cloudInitConfigDrive.secretRef.name`, cloudInitConfigDrive?.secretRef?.name),
+  ],
   ({ hostDisk }, at) => (hostDisk ? hostDiskCauses(hostDisk, `${at}.hostDisk`) : []),
 ];
+
+/** A file inside an image: nothing that leads out of it. */
+function pathCauses(field: string, path: string | undefined): StatusCause[] {
+  if (!path) return [];
+  const isFile = /^\/.*[^/]$/.test(path) && !path.includes('\0') && !path.split('/').some((step) => step === '..' || step === '.');
+  return isFile ? [] : [invalidCause(field, path.slice(0, 80), 'must be the absolute path of a file in the image, without . and ..')];
+}
 
 function hostDiskCauses({ path, type, capacity }: NonNullable<CheckedVolume['hostDisk']>, at: string): StatusCause[] {
   const causes = required(path, `${at}.path`, 'the file on the node');

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Domain } from '../../api/kubevirt/vmi-spec-schema.ts';
+import { argumentsFor } from './arguments.ts';
+import { type Devices, input, valuesOf } from './vmi.testing.ts';
+
+const added = (devices: Devices, domain: Partial<Domain> = {}): string[] => {
+  const plain = argumentsFor(input());
+  return argumentsFor(input(devices, {}, domain)).filter((word) => !plain.includes(word));
+};
+const json = (value: object) => JSON.stringify(value);
+
+const CASES: [name: string, devices: Devices, domain: Partial<Domain>, expected: string[]][] = [
+  [
+    'a tablet on usb, with a controller',
+    { inputs: [{ name: 'a', type: 'tablet', bus: 'usb' }] },
+    {},
+    [json({ driver: 'qemu-xhci', id: 'input-usb0', p2: 1, p3: 1 }), json({ driver: 'usb-tablet', id: 'input0', bus: 'input-usb0.0' })],
+  ],
+  [
+    'a tablet on virtio',
+    { inputs: [{ name: 'a', type: 'tablet', bus: 'virtio' }] },
+    {},
+    [json({ driver: 'virtio-tablet-pci', id: 'input0' })],
+  ],
+  [
+    'a tablet that is only asked for',
+    { autoattachInputDevice: true },
+    {},
+    [json({ driver: 'qemu-xhci', id: 'input-usb0', p2: 1, p3: 1 }), json({ driver: 'usb-tablet', id: 'input0', bus: 'input-usb0.0' })],
+  ],
+  ['a watchdog', { watchdog: { name: 'w' } }, {}, [json({ driver: 'i6300esb', id: 'watchdog0' }), 'watchdog=reset']],
+  [
+    'a watchdog with an action',
+    { watchdog: { name: 'w', i6300esb: { action: 'poweroff' } } },
+    {},
+    [json({ driver: 'i6300esb', id: 'watchdog0' }), 'watchdog=pause'],
+  ],
+  [
+    'a sound card',
+    { sound: { name: 's' } },
+    {},
+    [
+      '-audiodev',
+      json({ driver: 'none', id: 'audio0' }),
+      json({ driver: 'ich9-intel-hda', id: 'sound0' }),
+      json({ driver: 'hda-duplex', id: 'codec0', bus: 'sound0.0', audiodev: 'audio0' }),
+    ],
+  ],
+  [
+    'an older sound card',
+    { sound: { name: 's', model: 'ac97' } },
+    {},
+    ['-audiodev', json({ driver: 'none', id: 'audio0' }), json({ driver: 'AC97', id: 'sound0', audiodev: 'audio0' })],
+  ],
+  ['another graphics card', { video: { type: 'virtio' } }, {}, [json({ driver: 'virtio-vga', id: 'video0' })]],
+  ['an ISA panic device', { panicDevices: [{ model: 'isa' }] }, {}, [json({ driver: 'pvpanic', id: 'panic1' })]],
+  ['the panic device that is there anyway', { panicDevices: [{ model: 'pvpanic' }] }, {}, []],
+  ['a guest that ends when it reboots', {}, { rebootPolicy: 'Terminate' }, ['reboot=shutdown']],
+  ['a guest that may reboot', {}, { rebootPolicy: 'Reboot' }, []],
+  ['a chassis', {}, { chassis: { manufacturer: 'A,B', sku: 'C' } }, ['type=3,manufacturer=A,,B,sku=C']],
+];
+for (const [name, devices, domain, expected] of CASES) test(name, () => assert.deepEqual(added(devices, domain), expected));
+
+test('no balloon when it is switched off', () => {
+  const drivers = (devices: Devices) =>
+    valuesOf(argumentsFor(input(devices)), '-device').map((device) => (device as { driver: string }).driver);
+  assert.deepEqual(
+    drivers({}).filter((driver) => !drivers({ autoattachMemBalloon: false }).includes(driver)),
+    ['virtio-balloon-pci'],
+  );
+});
