@@ -4,16 +4,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { systemClock } from '../../src/base/clock.ts';
-import { silentLogger } from '../../src/base/log.ts';
-import { ensurePki } from '../../src/base/node/pki.ts';
-import { createClient } from '../../src/client/client.ts';
-import { writeKubeconfig } from '../../src/client/node/kubeconfig.ts';
-import { createApiServer } from '../../src/control-plane/apiserver/create-api-server.ts';
-import { listen } from '../../src/control-plane/apiserver/transport/listen.ts';
-import { startGarbageCollector } from '../../src/control-plane/garbage-collector/controller.ts';
+import type { Pki } from '../../src/base/node/pki.ts';
+import { loadKubeconfig, writeKubeconfig } from '../../src/client/node/kubeconfig.ts';
+import { createTlsFetch } from '../../src/client/node/tls-fetch.ts';
 import { openStore, type Store } from '../../src/control-plane/store/store.ts';
 import { ensureKubectls } from '../../tools/kubectl/fetch.ts';
+import { serve } from './serve.ts';
 
 export type Result = { readonly code: number; readonly stdout: string; readonly stderr: string };
 type RunOptions = {
@@ -30,12 +26,45 @@ export class Cluster implements AsyncDisposable {
   readonly #kubectls = ensureKubectls();
   #port = 0;
   #store: Store | undefined;
+  /** The address of every request, in the order in which they came. */
+  readonly requests: string[] = [];
+  #pki: Pki | undefined;
   #stop: () => Promise<void> = async () => {};
+  /** Which kubectl speaks when a test does not say. */
+  readonly isDebian: boolean;
 
-  static async start(): Promise<Cluster> {
-    const cluster = new Cluster();
+  private constructor(isDebian: boolean) {
+    this.isDebian = isDebian;
+  }
+
+  static async start({ isDebian = false } = {}): Promise<Cluster> {
+    const cluster = new Cluster(isDebian);
     await cluster.#serve();
     return cluster;
+  }
+
+  get pki(): Pki {
+    return this.#pki!; // start has served
+  }
+
+  /** A kubeconfig of somebody with a token and no certificate. */
+  kubeconfigWith({ token }: { token: string }): string {
+    const { server } = loadKubeconfig(this.kubeconfig);
+    const ca = Buffer.from(this.pki.ca).toString('base64');
+    return this.file(`kubeconfig-${this.requests.length}`, {
+      apiVersion: 'v1',
+      kind: 'Config',
+      'current-context': 'token',
+      contexts: [{ name: 'token', context: { cluster: 'here', user: 'token' } }],
+      clusters: [{ name: 'here', cluster: { server, 'certificate-authority-data': ca } }],
+      users: [{ name: 'token', user: { token } }],
+    });
+  }
+
+  /** One request of the administrator, without kubectl. */
+  request(path: string, headers: Record<string, string> = {}): Promise<Response> {
+    const door = loadKubeconfig(this.kubeconfig);
+    return createTlsFetch(door)(new Request(new URL(path, door.server), { headers }));
   }
 
   /** Ends the server and starts another on the same data and port; the data may change while nobody is connected. */
@@ -55,7 +84,7 @@ export class Cluster implements AsyncDisposable {
   }
 
   /** Runs kubectl to its end; never throws for its exit code. */
-  kubectl(args: readonly string[], { input, env = {}, isDebian = false, timeoutMs = 60_000 }: RunOptions = {}): Promise<Result> {
+  kubectl(args: readonly string[], { input, env = {}, isDebian = this.isDebian, timeoutMs = 60_000 }: RunOptions = {}): Promise<Result> {
     const program = isDebian ? this.#kubectls.debian : (process.env['KUBECTL'] ?? this.#kubectls.current);
     const cache = ['--cache-dir', join(this.folder, isDebian ? 'cache-debian' : 'cache')];
     const variables = { PATH: process.env['PATH'], HOME: this.folder, KUBECONFIG: this.kubeconfig, ...env };
@@ -71,7 +100,7 @@ export class Cluster implements AsyncDisposable {
 
   /** A kubectl that runs until the test ends it. */
   spawnKubectl(args: readonly string[]): ChildProcessByStdio<null, Readable, null> {
-    const program = process.env['KUBECTL'] ?? this.#kubectls.current;
+    const program = this.isDebian ? this.#kubectls.debian : (process.env['KUBECTL'] ?? this.#kubectls.current);
     const env = { PATH: process.env['PATH'], HOME: this.folder, KUBECONFIG: this.kubeconfig };
     return spawn(program, ['--cache-dir', join(this.folder, 'cache'), ...args], { env, stdio: ['ignore', 'pipe', 'ignore'] });
   }
@@ -92,6 +121,11 @@ export class Cluster implements AsyncDisposable {
     return stdout;
   }
 
+  /** What a current kubectl printed, for what the old one cannot say. */
+  mustAsCurrent(args: readonly string[]): Promise<string> {
+    return this.must(args, { isDebian: false });
+  }
+
   /** What kubectl said about a request that has to fail. */
   async refused(args: readonly string[], options: RunOptions = {}): Promise<string> {
     const { code, stdout, stderr } = await this.kubectl(args, options);
@@ -99,10 +133,18 @@ export class Cluster implements AsyncDisposable {
     return stderr;
   }
 
-  /** A manifest file; JSON is YAML. */
+  /** A program for kubectl to call. */
+  script(name: string, text: string): string {
+    const path = join(this.folder, name);
+    writeFileSync(path, `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+    return path;
+  }
+
+  /** A manifest file with these objects; an empty file when there are none. */
   file(name: string, ...objects: readonly object[]): string {
     const path = join(this.folder, name);
-    writeFileSync(path, objects.map((object) => JSON.stringify(object)).join('\n---\n'));
+    const whole = objects.length > 1 ? { apiVersion: 'v1', kind: 'List', items: objects } : objects[0];
+    writeFileSync(path, whole ? JSON.stringify(whole) : '');
     return path;
   }
 
@@ -113,33 +155,15 @@ export class Cluster implements AsyncDisposable {
 
   async #serve(): Promise<void> {
     const store = openStore({ path: join(this.folder, 'store.db'), historySize: HISTORY });
+    const observe = ({ url }: Request) => void this.requests.push(url);
+    const served = await serve({ store, folder: this.folder, port: this.#port, observe });
+    const { ca, admin } = served.pki;
+    await writeKubeconfig(this.kubeconfig, { server: `https://127.0.0.1:${served.port}`, ca, ...admin, name: 'test' });
     this.#store = store;
-    const pki = await ensurePki(join(this.folder, 'pki'), systemClock);
-    const server = await createApiServer({ store, clock: systemClock, log: silentLogger });
-    const refuse = () => Promise.reject(new Error('nothing here leaves HTTP'));
-    const web = await listen({ handle: server.handle, upgrade: refuse, pki, port: this.#port, log: silentLogger });
-    this.#port = web.port;
-    const { cert, key } = pki.admin;
-    await writeKubeconfig(this.kubeconfig, {
-      server: `https://127.0.0.1:${web.port}`,
-      ca: pki.ca,
-      cert,
-      key,
-      name: 'test',
-    });
-    const ending = new AbortController();
-    const identity = { user: 'system:garbage-collector', groups: ['system:masters', 'system:authenticated'] };
-    const client = createClient({
-      fetch: (request) => server.handle(request, identity),
-      baseUrl: 'https://kubernetes.default.svc',
-      userAgent: 'gc',
-    });
-    const collecting = startGarbageCollector({ client, clock: systemClock, log: silentLogger, signal: ending.signal });
+    this.#port = served.port;
+    this.#pki = served.pki;
     this.#stop = async () => {
-      ending.abort();
-      await collecting;
-      server.close();
-      await web.close();
+      await served.stop();
       store.close();
     };
   }

@@ -1,0 +1,58 @@
+/** The embedded control plane without nodes: API server over TLS, admission, aggregation, and the controllers every cluster has. */
+import { join } from 'node:path';
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/base/log.ts';
+import { ensurePki, type Pki } from '../../src/base/node/pki.ts';
+import { ensureSigningKey } from '../../src/base/node/signing-key.ts';
+import { startApi } from '../../src/cmd/embedded/start-api.ts';
+import { listen } from '../../src/control-plane/apiserver/transport/listen.ts';
+import { startGarbageCollector } from '../../src/control-plane/garbage-collector/controller.ts';
+import { startDefaultServiceAccounts, startRoleAggregation, startRootCaPublisher } from '../../src/control-plane/service-accounts/start.ts';
+import type { Store } from '../../src/control-plane/store/store.ts';
+
+export type Served = { readonly port: number; readonly pki: Pki; stop(): Promise<void> };
+
+export type ServeOptions = {
+  readonly store: Store;
+  /** For certificates and keys. */
+  readonly folder: string;
+  readonly port: number;
+  /** Told of every request over TLS before it is answered. */
+  readonly observe?: (request: Request) => void;
+};
+
+/** Serves the data of the store; `stop` leaves the store open. */
+export async function serve({ store, folder, port, observe }: ServeOptions): Promise<Served> {
+  const pki = await ensurePki(join(folder, 'pki'), systemClock);
+  const signingKey = await ensureSigningKey(join(folder, 'pki'));
+  const api = await startApi({ store, pki, signingKey, clock: systemClock, log: silentLogger });
+  const { upgrade, reviewToken } = api;
+  const handle: typeof api.handle = (request, identity) => {
+    observe?.(request);
+    return api.handle(request, identity);
+  };
+  const web = await listen({ handle, upgrade, reviewToken, pki, port, log: silentLogger });
+  const ending = new AbortController();
+  const as = (account: string) => ({
+    client: api.clientAs(`system:serviceaccount:kube-system:${account}`, ['system:serviceaccounts']),
+    clock: systemClock,
+    log: silentLogger,
+    signal: ending.signal,
+  });
+  const controllers = Promise.all([
+    startGarbageCollector(as('generic-garbage-collector')),
+    startDefaultServiceAccounts(as('service-account-controller')),
+    startRootCaPublisher({ ...as('root-ca-cert-publisher'), ca: pki.ca }),
+    startRoleAggregation(as('clusterrole-aggregation-controller')),
+  ]);
+  return {
+    port: web.port,
+    pki,
+    async stop() {
+      ending.abort();
+      await controllers;
+      api.close();
+      await web.close();
+    },
+  };
+}
