@@ -11,7 +11,7 @@ const IMAGES = ['kubevirt/cirros-container-disk-demo:latest', 'kubevirt/cirros-r
 
 for (const name of readdirSync(TRANSCRIPTS).filter((each) => each.endsWith('.txt'))) {
   test(`the session of ${name}`, { timeout: 280_000 }, async () => {
-    await using cluster = await EmbeddedCluster.start();
+    await using cluster = await EmbeddedCluster.start({ guests: ['tiny32'] });
     for (const image of IMAGES) await cluster.must('virtctl', ['image', 'tag', 'localhost/guests/tiny32', image]);
     await replay(join(TRANSCRIPTS, name), sessionOn(cluster));
   });

@@ -44,6 +44,8 @@ async function ensureGuestImage(guest: Guest): Promise<string> {
   const workDir = mkdtempSync(join(guests, 'build-'));
   try {
     renameSync(await build(guest, workDir), layout);
+  } catch (error) {
+    if (!existsSync(layout)) throw error; // somebody else was quicker
   } finally {
     rmSync(workDir, { recursive: true, force: true });
   }
