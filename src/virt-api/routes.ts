@@ -1,7 +1,9 @@
 /** Every subresource, once: routing and discovery are both made from this table. */
+import type { AgentAction } from '../api/kubevirt/vm-can.ts';
 import { ApiError } from '../base/errors.ts';
 import type { Call, UpgradeCall } from './call.ts';
 import { actOnGuest } from './subresources/act-on-guest.ts';
+import { askAgent } from './subresources/ask-agent.ts';
 import { openConsole } from './subresources/console.ts';
 import { restartOfflineVm, startOfflineVm, stopOfflineVm } from './subresources/offline-vm.ts';
 import { openPort } from './subresources/portforward.ts';
@@ -23,7 +25,7 @@ export type Route = {
   /** A GET does the same, for whoever may do it by PUT. */
   readonly alsoByGet?: true;
 } & (
-  | { readonly method: 'PUT'; readonly answer: (call: Call) => Promise<Response> }
+  | { readonly method: 'PUT' | 'GET'; readonly answer: (call: Call) => Promise<Response> }
   /** A WebSocket. */
   | { readonly method: 'GET'; readonly open: (call: UpgradeCall) => Promise<void> }
 );
@@ -38,6 +40,8 @@ export const ROUTES: readonly Route[] = [
       answer: (call) => actOnGuest(call, action),
     }),
   ),
+  ...(['guestosinfo', 'userlist', 'filesystemlist'] as const).map((question) => agentRoute(question, 'GET')),
+  ...(['freeze', 'unfreeze', 'exec'] as const).map((action) => agentRoute(action, 'PUT')),
   { resource: 'offlinevirtualmachines', subresource: 'start', kind: 'OfflineVirtualMachine', method: 'PUT', answer: startOfflineVm },
   { resource: 'offlinevirtualmachines', subresource: 'stop', kind: 'OfflineVirtualMachine', method: 'PUT', answer: stopOfflineVm },
   { resource: 'offlinevirtualmachines', subresource: 'restart', kind: 'OfflineVirtualMachine', method: 'PUT', answer: restartOfflineVm },
@@ -72,6 +76,11 @@ export const ROUTES: readonly Route[] = [
     takesRest: true,
   },
 ];
+
+function agentRoute(subresource: AgentAction, method: 'GET' | 'PUT'): Route {
+  const answer = (call: Call) => askAgent(call, subresource);
+  return { resource: 'virtualmachineinstances', subresource, kind: 'VirtualMachineInstance', method, answer };
+}
 
 export type Found = { readonly route: Route; readonly namespace: string; readonly name: string };
 

@@ -49,6 +49,7 @@ export async function startVirtHandler(options: VirtHandlerOptions): Promise<Vir
     log,
     consoleOf: (key) => domains.consoleOf(key),
     act: (key, action) => domains.act(key, action),
+    askAgent: (key, question) => domains.askAgent(key, question),
     connectScreen: (key) => connectScreen(domains.folderOf(key)),
     connectTo: async (key, guestPort) => connectPort({ ...(await network.reach(key, guestPort)), protocol: guestPort.protocol }),
   });

@@ -1,6 +1,7 @@
 /** virtctl: the table of commands. Each is loaded only when it is called, so that the tool starts fast. */
 import { type Application, buildApplication, buildCommand, buildRouteMap, numberParser, text_en } from '@stricli/core';
 import { image } from './commands-for-images.ts';
+import { exec, fslist, guestosinfo, scp, ssh, userlist } from './commands-inside.ts';
 import { create, run } from './commands-to-create.ts';
 import { completion, doctor, logs, ls, vnc, why } from './commands-to-look.ts';
 import { expose, portForward } from './commands-to-reach.ts';
@@ -122,7 +123,7 @@ const reset = buildCommand({
 const softReboot = buildCommand({
   loader: async () => (await import('./commands/lifecycle.ts')).softReboot,
   parameters: onGuest,
-  docs: { brief: 'Ask the guest to reboot itself (Ctrl+Alt+Del)', customUsage: ['my-vm'] },
+  docs: { brief: 'Ask the guest to reboot itself: its agent, or else by Ctrl+Alt+Del', customUsage: ['my-vm'] },
 });
 
 const console_ = buildCommand({
@@ -187,6 +188,12 @@ export function buildVirtctl(): Application<Context> {
       softReboot,
       console: console_,
       vnc,
+      ssh,
+      scp,
+      exec,
+      guestosinfo,
+      userlist,
+      fslist,
       portForward,
       expose,
       logs,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { vm, vmi } from '../../testing/builders.ts';
 import { RUN_STRATEGIES } from './virtual-machine-schema.ts';
-import { refusalOf, type VmAction, vmiRefusalOf } from './vm-can.ts';
+import { type AgentAction, refusalOf, type VmAction, vmiRefusalOf } from './vm-can.ts';
 
 /** What may be done (yes) under each strategy: without an instance, while it runs, after Succeeded, after Failed. */
 const TABLE: Readonly<Record<VmAction, Readonly<Record<(typeof RUN_STRATEGIES)[number], string>>>> = {
@@ -80,5 +80,15 @@ describe('what can be done to a VM', () => {
     const plain = vmi('Running');
     const probed = { ...plain, spec: { ...plain.spec, livenessProbe: { httpGet: { port: 80 } } } };
     assert.deepEqual([vmiRefusalOf('pause', plain)?.reason, vmiRefusalOf('pause', probed)?.reason], [undefined, 'Forbidden']);
+  });
+
+  test('the agent is asked only where there is one', () => {
+    const conditions = [{ type: 'AgentConnected', status: 'True' as const }];
+    const seen = [vmi('Running', { conditions }), vmi('Running'), vmi('Scheduled', { conditions })];
+    const reasons = (action: AgentAction) => seen.map((each) => vmiRefusalOf(action, each)?.reason);
+    const question = [undefined, 'InternalError', 'InternalError'];
+    for (const action of ['guestosinfo', 'userlist', 'filesystemlist'] as const) assert.deepEqual(reasons(action), question);
+    for (const action of ['freeze', 'unfreeze'] as const) assert.deepEqual(reasons(action), [undefined, 'InternalError', 'Conflict']);
+    assert.deepEqual(reasons('exec'), [undefined, 'Conflict', 'Conflict']);
   });
 });

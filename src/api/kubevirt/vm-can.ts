@@ -9,6 +9,7 @@
  *   vnc        only while the instance runs and has a screen
  *   portforward  only while the instance runs, is not paused and has a network card
  *   pause, unpause, reset, softreboot  only while the instance runs, and only when they change something
+ *   guestosinfo, userlist, filesystemlist, freeze, unfreeze, exec  only while the instance runs and its agent is connected
  *
  * Rules of one action are tried from the top, the first that applies is the answer. Pure.
  */
@@ -18,7 +19,9 @@ import { type RunStrategy, runStrategyOf, type VirtualMachine } from './virtual-
 import { gracePeriodSecondsOf, isFinal, type VirtualMachineInstance } from './virtual-machine-instance.ts';
 
 export type VmAction = 'start' | 'stop' | 'restart';
-export type VmiAction = 'console' | 'vnc' | 'portforward' | 'pause' | 'unpause' | 'reset' | 'softreboot';
+/** What only the agent in the guest can do. */
+export type AgentAction = 'guestosinfo' | 'userlist' | 'filesystemlist' | 'freeze' | 'unfreeze' | 'exec';
+export type VmiAction = 'console' | 'vnc' | 'portforward' | 'pause' | 'unpause' | 'reset' | 'softreboot' | AgentAction;
 
 /** A machine, its instance, and what the action was asked for with. */
 export type VmSituation = {
@@ -70,6 +73,12 @@ const NOT_RUNNING: Rule<VirtualMachineInstance> = [
   (vmi) => vmi.status?.phase !== 'Running',
 ];
 
+/** Upstream answers these questions with 500 where others are a conflict. */
+const AGENT_QUESTION: readonly Rule<VirtualMachineInstance>[] = [
+  ['InternalError', (vmi) => `the instance is not running but ${vmi.status?.phase ?? 'Pending'}`, (vmi) => vmi.status?.phase !== 'Running'],
+  ['InternalError', 'VMI does not have guest agent connected', (vmi) => !hasAgent(vmi)],
+];
+
 const VMI_RULES: Readonly<Record<VmiAction, readonly Rule<VirtualMachineInstance>[]>> = {
   console: [
     ['BadRequest', 'the instance has no serial console', (vmi) => vmi.spec.domain.devices.autoattachSerialConsole === false],
@@ -93,6 +102,16 @@ const VMI_RULES: Readonly<Record<VmiAction, readonly Rule<VirtualMachineInstance
   unpause: [NOT_RUNNING, ['Conflict', 'the instance is not paused', (vmi) => !isPaused(vmi)]],
   reset: [NOT_RUNNING],
   softreboot: [NOT_RUNNING, ['Conflict', 'the instance is paused', isPaused]],
+  guestosinfo: AGENT_QUESTION,
+  userlist: AGENT_QUESTION,
+  filesystemlist: AGENT_QUESTION,
+  freeze: [NOT_RUNNING, ['InternalError', 'VMI does not have guest agent connected', (vmi) => !hasAgent(vmi)]],
+  unfreeze: [NOT_RUNNING, ['InternalError', 'VMI does not have guest agent connected', (vmi) => !hasAgent(vmi)]],
+  exec: [
+    NOT_RUNNING,
+    ['Conflict', 'the instance is paused', isPaused],
+    ['Conflict', 'VMI does not have guest agent connected', (vmi) => !hasAgent(vmi)],
+  ],
 };
 
 /** Why this cannot be done to the machine now; undefined when it can. */
@@ -133,6 +152,10 @@ function isRerunAfterFailure({ vm, vmi }: VmSituation): boolean {
 
 function isPaused(vmi: VirtualMachineInstance): boolean {
   return hasCondition(vmi.status?.conditions, 'Paused');
+}
+
+function hasAgent(vmi: VirtualMachineInstance): boolean {
+  return hasCondition(vmi.status?.conditions, 'AgentConnected');
 }
 
 function isThere({ vmi }: VmSituation): boolean {

@@ -2,7 +2,8 @@
 import { vmiRefusalOf } from '../../api/kubevirt/vm-can.ts';
 import { ApiError } from '../../base/errors.ts';
 import type { UpgradeCall } from '../call.ts';
-import { getInstance, tunnelToHandler } from './handler-tunnel.ts';
+import { getInstance } from './get-instance.ts';
+import { tunnelToHandler } from './handler-tunnel.ts';
 
 /** Connects the caller with the serial console of a running instance. */
 export async function openConsole(call: UpgradeCall): Promise<void> {

@@ -1,5 +1,5 @@
 /** Passes a WebSocket on to the virt-handler of the node where the instance runs, as bytes. */
-import { type VirtualMachineInstance, VMIS } from '../../api/kubevirt/virtual-machine-instance.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { ApiError, messageOf } from '../../base/errors.ts';
 import { VIRT_HANDLER_SERVER_NAME } from '../../base/node/pki.ts';
 import { tunnelUpgrade } from '../../base/node/tunnel-upgrade.ts';
@@ -8,14 +8,6 @@ import { findHandler } from './find-handler.ts';
 
 const SUBPROTOCOL = 'plain.kubevirt.io';
 const HANDSHAKE_TIMEOUT_MS = 10_000;
-
-/** The instance that is asked for; throws NotFound. */
-export async function getInstance({ client, namespace, name }: UpgradeCall): Promise<VirtualMachineInstance> {
-  const vmi = await client.get(VMIS, { namespace, name });
-  if (vmi) return vmi;
-  const details = { name, group: 'kubevirt.io', kind: 'virtualmachineinstances' };
-  throw new ApiError('NotFound', `virtualmachineinstances.kubevirt.io "${name}" not found`, { details });
-}
 
 /** Connects the caller with what virt-handler has of this instance: `console`, `portforward/22/tcp`. Its refusals are passed on. */
 export async function tunnelToHandler(call: UpgradeCall, vmi: VirtualMachineInstance, what: string): Promise<void> {

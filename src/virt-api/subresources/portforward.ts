@@ -2,7 +2,8 @@
 import { vmiRefusalOf } from '../../api/kubevirt/vm-can.ts';
 import { ApiError } from '../../base/errors.ts';
 import type { UpgradeCall } from '../call.ts';
-import { getInstance, tunnelToHandler } from './handler-tunnel.ts';
+import { getInstance } from './get-instance.ts';
+import { tunnelToHandler } from './handler-tunnel.ts';
 
 const TARGET = /\/portforward\/([1-9]\d{0,4})(?:\/(tcp|udp))?\/?$/;
 

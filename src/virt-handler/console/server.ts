@@ -11,6 +11,7 @@ import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import { keyOf } from '../../api/meta.ts';
 import { ApiError, messageOf, STATUS_CODES, type StatusReason } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import { answerFor, type GuestQuestion, readQuestion } from '../agent/answer.ts';
 import type { GuestPort } from '../network/decide-forwards.ts';
 import type { PortConnection } from '../network/serve-port.ts';
 import { type GuestAction, isGuestAction } from '../vmi/guest-action.ts';
@@ -29,6 +30,8 @@ export type ConsoleServerOptions = {
   readonly consoleOf: (key: string) => SerialConsole | undefined;
   /** Makes that guest's QEMU obey; throws when it does not. */
   readonly act?: (key: string, action: GuestAction) => Promise<void>;
+  /** Answers what is asked of the agent in that guest; throws when it does not. */
+  readonly askAgent?: (key: string, question: GuestQuestion) => Promise<object | undefined>;
   /** Connects with a port of that guest; throws when it cannot be reached. */
   readonly connectTo?: (key: string, port: GuestPort) => Promise<PortConnection>;
   /** Connects with the screen of that guest; throws when it has none. */
@@ -133,15 +136,18 @@ async function findScreen(key: string, { connectScreen }: ConsoleServerOptions):
   }
 }
 
-/** Anything that asks for no upgrade: an action by PUT, or a mistake. */
+/** Anything that asks for no upgrade: an action by PUT, a question for the agent, or a mistake. */
 async function answerAction(
   request: IncomingMessage,
   response: ServerResponse,
-  { allowedClients, act }: ConsoleServerOptions,
+  { allowedClients, act, askAgent }: ConsoleServerOptions,
 ): Promise<void> {
   const { authorized, commonName } = peerOf(request.socket as TLSSocket); // the server speaks nothing but TLS
   const [, namespace, name, action = ''] = ACTION_PATH.exec(request.url ?? '') ?? [];
-  if (request.method !== 'PUT' || !act || namespace === undefined || name === undefined || !isGuestAction(action)) {
+  const { method = '' } = request;
+  const isForAgent = askAgent !== undefined && answerFor({ method, what: action }) !== undefined;
+  const isAction = method === 'PUT' && act !== undefined && isGuestAction(action);
+  if (namespace === undefined || name === undefined || !(isForAgent || isAction)) {
     response.writeHead(426).end();
     return;
   }
@@ -150,11 +156,24 @@ async function answerAction(
     return;
   }
   try {
-    await act(keyOf({ namespace, name }), action);
-    response.writeHead(200).end();
+    const key = keyOf({ namespace, name });
+    if (isAction) await act(key, action);
+    const answer = isForAgent ? await askAgent(key, { method, what: action, body: readQuestion(await bodyOf(request)) }) : undefined;
+    response.writeHead(200).end(answer && JSON.stringify(answer));
   } catch (error) {
-    response.writeHead(500).end(messageOf(error));
+    response.writeHead(error instanceof ApiError ? error.code : 500).end(messageOf(error));
   }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_MESSAGE_BYTES) throw new ApiError('RequestEntityTooLarge', `the question is larger than ${MAX_MESSAGE_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 function peerOf(socket: TLSSocket): { readonly authorized: boolean; readonly commonName: string } {

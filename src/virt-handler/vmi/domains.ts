@@ -10,6 +10,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Cache, Change } from '../../client/cache.ts';
 import { AgentSession } from '../agent/agent-session.ts';
+import { answerFor, type GuestQuestion } from '../agent/answer.ts';
 import { SerialConsole } from '../console/serial-console.ts';
 import type { Command } from './decide.ts';
 import { type Domain, unknownDomain } from './domain.ts';
@@ -78,7 +79,16 @@ export class Domains {
   async act(key: string, action: GuestAction): Promise<void> {
     const guest = this.#guests.get(key);
     if (!guest) throw new Error(`there is no guest ${key} here`);
+    // Whoever listens inside reboots in order; the keys are for guests without an agent.
+    if (action === 'softreboot' && (await this.#rebootsByAgent(guest))) return;
     await guest.session.act(action);
+  }
+
+  /** Asks the agent in a guest; throws when it does not answer. */
+  async askAgent(key: string, question: GuestQuestion): Promise<object | undefined> {
+    const guest = this.#guests.get(key);
+    if (!guest) throw new Error(`there is no guest ${key} here`);
+    return answerFor(question)?.(guest.agent, question.body, this.#options.clock);
   }
 
   /** Where the sockets of a guest that is followed are. */
@@ -121,6 +131,17 @@ export class Domains {
       },
       synced: Promise.resolve(),
     };
+  }
+
+  async #rebootsByAgent({ agent }: Guest): Promise<boolean> {
+    if (agent.facts.state !== 'connected') return false;
+    try {
+      await agent.ask({ command: 'guest-shutdown', arguments: { mode: 'reboot' }, mayBeSilent: true });
+      return true;
+    } catch (error) {
+      this.#options.log.warn('the guest agent does not reboot its guest', { error });
+      return false;
+    }
   }
 
   #open(key: string, vmiUid: string | undefined, podUid: string): Guest {

@@ -1,0 +1,82 @@
+/** Runs a program inside a guest through its agent: no network and no password needed, output and time limited. */
+import type { Clock } from '../../base/clock.ts';
+import { ApiError } from '../../base/errors.ts';
+import { isObject, type JsonObject } from '../../base/json.ts';
+import type { AgentSession } from './agent-session.ts';
+
+/** What the program printed, as base64, and how it ended. */
+export type ExecResult = {
+  readonly exitCode?: number;
+  readonly signal?: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** The agent or we kept only the beginning. */
+  readonly isTruncated: boolean;
+};
+
+const MOST_WORDS = 256;
+const MOST_OUTPUT_BYTES = 1024 * 1024;
+/** Two outputs in base64, and what is around them. */
+const MOST_ANSWER_BYTES = 4 * MOST_OUTPUT_BYTES;
+const DEFAULT_TIMEOUT_MS = 30_000;
+const LONGEST_TIMEOUT_MS = 600_000;
+const FIRST_LOOK_MS = 20;
+const LAST_LOOK_MS = 1_000;
+
+/** `command` is the program and its arguments; `input` is base64. Answers when the program has ended. */
+export async function execInGuest(agent: AgentSession, body: JsonObject, clock: Clock): Promise<ExecResult> {
+  const [path, ...arg] = commandFrom(body['command']);
+  const { input } = body;
+  const inputData = typeof input === 'string' && input !== '' ? { 'input-data': input } : {};
+  const started = await agent.ask({ command: 'guest-exec', arguments: { path, arg, ...inputData, 'capture-output': true } });
+  const pid = isObject(started) ? started['pid'] : undefined;
+  if (typeof pid !== 'number') throw new Error('the guest agent did not say which process it started');
+  return awaitEnd({ agent, clock, pid, timeoutMs: timeoutFrom(body['timeoutSeconds']) });
+}
+
+async function awaitEnd(of: { agent: AgentSession; clock: Clock; pid: number; timeoutMs: number }): Promise<ExecResult> {
+  const { agent, clock, pid, timeoutMs } = of;
+  const deadline = clock.now() + timeoutMs;
+  for (let pauseMs = FIRST_LOOK_MS; ; pauseMs = Math.min(2 * pauseMs, LAST_LOOK_MS)) {
+    const status = await agent.ask({ command: 'guest-exec-status', arguments: { pid }, maxBytes: MOST_ANSWER_BYTES });
+    if (!isObject(status)) throw new Error('the guest agent does not say how the process is');
+    if (status['exited'] === true) return resultFrom(status);
+    if (clock.now() >= deadline)
+      throw new ApiError('Timeout', `the program still runs after ${timeoutMs / 1000} s; it goes on in the guest as process ${pid}`);
+    await clock.sleep(pauseMs);
+  }
+}
+
+function resultFrom(status: JsonObject): ExecResult {
+  const { exitcode, signal } = status;
+  const [stdout, isOutCut] = outputFrom(status['out-data']);
+  const [stderr, isErrCut] = outputFrom(status['err-data']);
+  const isTruncated = isOutCut || isErrCut || status['out-truncated'] === true || status['err-truncated'] === true;
+  return {
+    ...(Number.isInteger(exitcode) && { exitCode: Number(exitcode) & 0xff }),
+    ...(Number.isInteger(signal) && { signal: Number(signal) & 0x7f }),
+    stdout,
+    stderr,
+    isTruncated,
+  };
+}
+
+/** Decoded and encoded again: what is not base64 goes. */
+function outputFrom(data: unknown): [text: string, isCut: boolean] {
+  const bytes = Buffer.from(typeof data === 'string' ? data : '', 'base64');
+  return [bytes.subarray(0, MOST_OUTPUT_BYTES).toString('base64'), bytes.length > MOST_OUTPUT_BYTES];
+}
+
+function commandFrom(value: unknown): readonly string[] {
+  const words = Array.isArray(value) ? value : [];
+  const isCommand =
+    words.length > 0 && words.length <= MOST_WORDS && words.every((word) => typeof word === 'string' && !word.includes('\0'));
+  if (isCommand && words[0] !== '') return words;
+  throw new ApiError('BadRequest', `command: Invalid value: must be a program and its arguments, at most ${MOST_WORDS} words`);
+}
+
+function timeoutFrom(value: unknown): number {
+  if (value === undefined || value === null) return DEFAULT_TIMEOUT_MS;
+  if (typeof value === 'number' && value > 0) return Math.min(value * 1000, LONGEST_TIMEOUT_MS);
+  throw new ApiError('BadRequest', `timeoutSeconds: Invalid value: ${JSON.stringify(value)}: must be greater than zero`);
+}

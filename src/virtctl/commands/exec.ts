@@ -1,0 +1,41 @@
+/** Runs a program in a guest through its agent; what it printed and its exit code are ours. */
+import { buffer } from 'node:stream/consumers';
+import { UserError } from '../../base/errors.ts';
+import { type ConnectionFlags, connect, machineName } from '../connect.ts';
+import type { Context } from '../context.ts';
+
+type ExecFlags = ConnectionFlags & { readonly timeout: number; readonly stdin: boolean };
+type ExecResult = {
+  readonly exitCode?: number;
+  readonly signal?: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly isTruncated: boolean;
+};
+
+const MOST_INPUT_BYTES = 256 * 1024;
+
+export async function exec(this: Context, flags: ExecFlags, machine: string, ...command: string[]): Promise<void> {
+  const name = machineName('exec', [machine]);
+  const { client, namespace } = connect(this, flags);
+  const { stdin, stdout, stderr } = this.process;
+  const input = flags.stdin ? await buffer(stdin) : undefined;
+  if (input && input.length > MOST_INPUT_BYTES)
+    throw new UserError('INPUT_TOO_LARGE', `the input has ${input.length} bytes`, {
+      why: `the agent takes up to ${MOST_INPUT_BYTES}`,
+      fix: 'virtctl scp brings larger files into a guest',
+      exitCode: 2,
+    });
+  const path = `/apis/subresources.kubevirt.io/v1/namespaces/${encodeURIComponent(namespace)}/virtualmachineinstances/${encodeURIComponent(name)}/exec`;
+  const body = JSON.stringify({ command, timeoutSeconds: flags.timeout, ...(input && { input: input.toString('base64') }) });
+  const response = await client.request(path, { method: 'PUT', headers: { 'content-type': 'application/json' }, body });
+  const result = (await response.json()) as ExecResult; // virt-handler makes it
+  await written(stdout, result.stdout);
+  await written(stderr, result.stderr);
+  if (result.isTruncated) stderr.write('virtctl: the program printed more than is shown\n');
+  this.process.exitCode = result.exitCode ?? 128 + (result.signal ?? 0);
+}
+
+function written(stream: NodeJS.WriteStream, base64: string): Promise<void> {
+  return new Promise((resolve) => stream.write(Buffer.from(base64, 'base64'), () => resolve()));
+}

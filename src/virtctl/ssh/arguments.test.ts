@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseGuest, type ScpOptions, scpArguments, sshArguments } from './arguments.ts';
+
+const options: ScpOptions = { program: '/opt/virtctl', namespace: 'default', port: 22, recursive: false, preserve: false };
+const PROXY = 'ProxyCommand=/opt/virtctl port-forward --stdio=true';
+
+test('ssh connects through port-forward', () => {
+  assert.deepEqual(sshArguments('root@vm/db', options), ['-o', `${PROXY} vm/db/default 22`, 'root@vm.db.default']);
+  assert.deepEqual(sshArguments('db', { ...options, username: 'me' }), ['-o', `${PROXY} vmi/db/default 22`, 'me@vmi.db.default']);
+});
+
+test('every option is handed on', () => {
+  const all = { ...options, port: 2222, identityFile: 'key', knownHosts: '/dev/null', localSshOpts: ['-v'], kubeconfig: "it's 100%" };
+  assert.deepEqual(sshArguments('root@vmi/db/test', all, ['uptime']), [
+    ...['-o', `${PROXY} --kubeconfig 'it'\\''s 100%%' vmi/db/test 2222`],
+    ...['-o', 'UserKnownHostsFile=/dev/null', '-i', 'key', '-v'],
+    ...['root@vmi.db.test', 'uptime'],
+  ]);
+});
+
+test('scp copies to a guest and from one', () => {
+  assert.deepEqual(scpArguments('a', 'root@vm/db:/tmp/b', options).slice(2), ['a', 'root@vm.db.default:/tmp/b']);
+  assert.deepEqual(scpArguments('root@vmi/db/test:b', 'a', { ...options, recursive: true, preserve: true }).slice(2), [
+    ...['-r', '-p', 'root@vmi.db.test:b', 'a'],
+  ]);
+});
+
+test('a local name is never taken for a host or an option', () => {
+  assert.deepEqual(scpArguments('c:a', 'vm/db:', options).slice(2), ['./c:a', 'vm.db.default:']);
+  assert.deepEqual(scpArguments('-oProxyCommand=x', 'vm/db:', options).slice(2), ['./-oProxyCommand=x', 'vm.db.default:']);
+});
+
+test('scp needs exactly one guest', () => {
+  assert.throws(() => scpArguments('a', 'b', options), /one of the two must be on a guest/);
+  assert.throws(() => scpArguments('vm/a:x', 'vm/b:x', options), /one of the two must be on a guest/);
+});
+
+test('a user cannot be an option', () => {
+  for (const text of ['@vm/db', '-oProxyCommand=x@vm/db']) assert.throws(() => parseGuest(text), { code: 'USAGE' });
+});

@@ -1,0 +1,94 @@
+/** The arguments of the OpenSSH programs that `virtctl ssh` and `virtctl scp` become. Pure. */
+import { UserError } from '../../base/errors.ts';
+import { type ForwardTarget, parseTarget } from '../forward/parse.ts';
+
+export type SshOptions = {
+  /** How to call ourselves. */
+  readonly program: string;
+  readonly kubeconfig?: string | undefined;
+  readonly namespace: string;
+  readonly port: number;
+  readonly username?: string | undefined;
+  readonly identityFile?: string | undefined;
+  readonly knownHosts?: string | undefined;
+  /** Handed on as they are. */
+  readonly localSshOpts?: readonly string[] | undefined;
+};
+
+type GuestAddress = { readonly user?: string; readonly target: ForwardTarget };
+type GuestPath = GuestAddress & { readonly path: string };
+
+/** `[USER@]vm/NAME[/NAMESPACE]`, or the name of an instance alone. */
+export function parseGuest(text: string): GuestAddress {
+  const at = text.lastIndexOf('@', text.includes('/') ? text.indexOf('/') : undefined);
+  const user = at >= 0 ? text.slice(0, at) : undefined;
+  if (user === '' || user?.startsWith('-')) throw new UserError('USAGE', `${text} has no user before the @`, { exitCode: 2 });
+  return { ...(user !== undefined && { user }), target: parseTarget(text.slice(at + 1)) };
+}
+
+/** The arguments of ssh. */
+export function sshArguments(to: string, options: SshOptions, command: readonly string[] = []): string[] {
+  const guest = parseGuest(to);
+  return [...commonArguments(guest.target, options), destination(guest, options), ...command];
+}
+
+export type ScpOptions = SshOptions & { readonly recursive: boolean; readonly preserve: boolean };
+
+/** The arguments of scp; one of the two is on a guest: `[USER@]vm/NAME[/NAMESPACE]:PATH`. */
+export function scpArguments(from: string, to: string, options: ScpOptions): string[] {
+  const [source, target] = [parseGuestPath(from), parseGuestPath(to)];
+  const guest = source ?? target;
+  if (!guest || (source && target))
+    throw new UserError('USAGE', 'one of the two must be on a guest', {
+      why: source ? 'both are' : 'neither is',
+      fix: 'virtctl scp file root@vm/my-vm:file, or the other way round',
+      exitCode: 2,
+    });
+  const remote = `${destination(guest, options)}:${guest.path}`;
+  return [
+    ...commonArguments(guest.target, options),
+    ...(options.recursive ? ['-r'] : []),
+    ...(options.preserve ? ['-p'] : []),
+    ...(source ? [remote, local(to)] : [local(from), remote]),
+  ];
+}
+
+function parseGuestPath(text: string): GuestPath | undefined {
+  const colon = text.indexOf(':');
+  // As scp itself: what has a slash before its colon is a file here, unless the slash is ours.
+  const isGuest = colon > 0 && /^(?:[^@/]+@)?(?:vms?|vmis?|virtualmachines?|virtualmachineinstances?)\/[^:]+$/i.test(text.slice(0, colon));
+  return isGuest ? { ...parseGuest(text.slice(0, colon)), path: text.slice(colon + 1) } : undefined;
+}
+
+/** A name that scp would take for another host's, or for an option, is a path here. */
+function local(path: string): string {
+  return path.startsWith('-') || path.includes(':') ? `./${path}` : path;
+}
+
+/** The name under which ssh remembers the key of the host; nothing is looked up, the connection comes from us. */
+function destination({ user, target }: GuestAddress, { username, namespace }: SshOptions): string {
+  const name = user ?? username;
+  const kind = target.resource === 'virtualmachines' ? 'vm' : 'vmi';
+  return `${name === undefined ? '' : `${name}@`}${kind}.${target.name}.${target.namespace ?? namespace}`;
+}
+
+function commonArguments(target: ForwardTarget, { program, kubeconfig, namespace, port, ...options }: SshOptions): string[] {
+  const kind = target.resource === 'virtualmachines' ? 'vm' : 'vmi';
+  const proxy = [
+    ...[program, 'port-forward', '--stdio=true'],
+    ...(kubeconfig === undefined ? [] : ['--kubeconfig', kubeconfig]),
+    ...[`${kind}/${target.name}/${target.namespace ?? namespace}`, String(port)],
+  ];
+  return [
+    ...['-o', `ProxyCommand=${proxy.map(quoted).join(' ')}`],
+    ...(options.knownHosts === undefined ? [] : ['-o', `UserKnownHostsFile=${options.knownHosts}`]),
+    ...(options.identityFile === undefined ? [] : ['-i', options.identityFile]),
+    ...(options.localSshOpts ?? []),
+  ];
+}
+
+/** For the shell that ssh starts; a percent sign is ssh's own. */
+function quoted(word: string): string {
+  const text = word.replaceAll('%', '%%');
+  return /^[\w./=%+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
