@@ -257,6 +257,10 @@ describe('other kinds', () => {
     const object = changed(set, { spec: { selector: { matchLabels: { a: 'c' } } } });
     assert.deepEqual(fields(await ask('/validate/virtualmachineinstancereplicasets', { object })), ['spec.template.metadata.labels']);
   });
+  test('the template of a replica set is checked', async () => {
+    const object = changed(set, { spec: { template: { spec: { hostname: '-' } } } });
+    assert.deepEqual(fields(await ask('/validate/virtualmachineinstancereplicasets', { object })), ['spec.template.spec.hostname']);
+  });
   test('a replica set must not select everything', async () => {
     const object = changed(set, { spec: { selector: { matchLabels: null } } });
     assert.deepEqual(fields(await ask('/validate/virtualmachineinstancereplicasets', { object })), ['spec.selector']);

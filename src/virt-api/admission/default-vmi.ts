@@ -11,6 +11,7 @@
  *   disks                     a target of kind disk, bus sata; CD-ROMs read-only, their tray closed
  *   containerDisk             imagePullPolicy by tag
  *   networks, interfaces      one card on the Pod network, unless that is switched off
+ *   probes                    answers within 1 s, every 10 s; one yes is a yes, three noes are a no
  *   firmware.uuid             that of the old object, or a new one
  *   finalizers                ours
  *   status                    see default-vmi-status.ts
@@ -45,6 +46,7 @@ export function defaultVmiSpec(spec: JsonObject, { newUuid }: { readonly newUuid
     ...normal,
     architecture: spec['architecture'] || 'amd64',
     ...defaultNetwork(normal),
+    ...defaultProbes(spec),
     ...(normal.volumes && { volumes: normal.volumes.map(defaultVolume) }),
     domain: {
       ...domain,
@@ -140,6 +142,19 @@ function pullPolicyFor(image: string): 'Always' | 'IfNotPresent' {
   if (image.includes('@')) return 'IfNotPresent';
   const tag = /:([^:/]+)$/.exec(image)?.[1] ?? 'latest';
   return tag === 'latest' ? 'Always' : 'IfNotPresent';
+}
+
+const PROBE = { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 };
+
+/** A zero says nothing, as for Pods. */
+function defaultProbes(spec: JsonObject): JsonObject {
+  const probes = ['readinessProbe', 'livenessProbe'].flatMap((name) => {
+    const probe = spec[name];
+    if (!isObject(probe)) return [];
+    const filled = Object.entries(PROBE).map(([field, value]) => [field, probe[field] || value] as const);
+    return [[name, { ...probe, ...Object.fromEntries(filled) }] as const];
+  });
+  return Object.fromEntries(probes);
 }
 
 function hasOwnNetwork({ networks, domain }: WellFormed): boolean {
