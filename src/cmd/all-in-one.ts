@@ -17,6 +17,7 @@ const { values } = parseArgs({
     home: { type: 'string', default: virtHome() },
     port: { type: 'string', default: '6443' },
     network: { type: 'string', default: 'host' },
+    nodes: { type: 'string', default: '1' },
   },
 });
 const log = createLogger({
@@ -35,6 +36,7 @@ try {
     home: values.home,
     port: Number(values.port),
     network: values.network === 'namespace' ? 'namespace' : 'host',
+    nodes: Number(values.nodes),
     log,
     clock: systemClock,
     signal: stop.signal,

@@ -27,9 +27,16 @@ const up = buildCommand({
         default: '6443',
         placeholder: 'port',
       },
+      nodes: {
+        kind: 'parsed',
+        parse: numberParser,
+        brief: 'How many nodes the cluster has; all are this machine, each with its share of it',
+        optional: true,
+        placeholder: 'number',
+      },
     },
   },
-  docs: { brief: 'Start the embedded cluster on this machine', customUsage: ['', '--demo', '--port 7443'] },
+  docs: { brief: 'Start the embedded cluster on this machine', customUsage: ['', '--demo', '--port 7443', '--nodes 2'] },
 });
 
 const down = buildCommand({

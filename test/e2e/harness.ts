@@ -39,13 +39,19 @@ export class EmbeddedCluster implements AsyncDisposable {
   }
 
   /** A cluster that is up, without the demo machine; `guests` are built first where they are not in the cache yet. */
-  static async start({ guests = [] }: { readonly guests?: readonly string[] } = {}): Promise<EmbeddedCluster> {
+  static async start({
+    guests = [],
+    nodes,
+  }: {
+    readonly guests?: readonly string[];
+    readonly nodes?: number;
+  } = {}): Promise<EmbeddedCluster> {
     for (const guest of guests) {
       execFileSync(process.execPath, ['tools/guest-image/build.ts', guest], { cwd: PROJECT, stdio: ['ignore', 'ignore', 'inherit'] });
     }
     const cluster = new EmbeddedCluster();
     try {
-      await cluster.must('virtctl', ['up']);
+      await cluster.must('virtctl', ['up', ...(nodes ? ['--nodes', String(nodes)] : [])]);
       return cluster;
     } catch (error) {
       await cluster[Symbol.asyncDispose]().catch(() => {}); // why it did not start is what the test has to say

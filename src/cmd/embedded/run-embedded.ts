@@ -22,6 +22,8 @@ export type EmbeddedOptions = {
   readonly port: number;
   /** Whether we were started in a network namespace of our own. */
   readonly network: 'namespace' | 'host';
+  /** How many nodes there are at least. */
+  readonly nodes: number;
   readonly log: Logger;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -44,7 +46,17 @@ export async function runEmbedded(options: EmbeddedOptions): Promise<{ state: Em
     clock,
     log,
   });
-  const components = await startComponents({ home, api, pki, clock, log, signal, apiPort: server.port, network: options.network });
+  const components = await startComponents({
+    home,
+    api,
+    pki,
+    clock,
+    log,
+    signal,
+    apiPort: server.port,
+    network: options.network,
+    nodes: options.nodes,
+  });
 
   await writeKubeconfig(kubeconfigPath(home), {
     server: `https://127.0.0.1:${server.port}`,

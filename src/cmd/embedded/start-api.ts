@@ -1,6 +1,7 @@
 /** The API server with its way to the servers behind APIServices, and clients for everybody in this process. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { Pod } from '../../api/core/pod.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
@@ -25,7 +26,7 @@ export type Api = {
   /** A client that acts as this user. */
   clientAs(user: string, groups: readonly string[]): Client;
   /** Who answers GET pods/log; known once the kubelet runs. */
-  serveLogs(logs: (pod: never, options: LogOptions) => Promise<Response>): void;
+  serveLogs(logs: (pod: Pod, options: LogOptions) => Promise<Response>): void;
   close(): void;
 };
 
@@ -39,7 +40,7 @@ type ApiOptions = {
 };
 
 export async function startApi({ store, pki, signingKey, clock, log }: ApiOptions): Promise<Api> {
-  let logs: ((pod: never, options: LogOptions) => Promise<Response>) | undefined;
+  let logs: ((pod: Pod, options: LogOptions) => Promise<Response>) | undefined;
   const resolve: ResolveService = (namespace, name, port) =>
     resolveService(clientAs('system:kube-apiserver', ['system:masters']), { namespace, name, port });
   const proxy = createServiceProxy({

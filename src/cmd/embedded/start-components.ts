@@ -1,22 +1,16 @@
 /** Everything that works through the API: the control plane's own parts and the components of the product. */
-import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
-import { NODES, type Node } from '../../api/core/node.ts';
-import { LABEL_SCHEDULABLE } from '../../api/kubevirt/names.ts';
 import type { KubeObject } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
+import { ApiError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Pki } from '../../base/node/pki.ts';
-import type { Client } from '../../client/client.ts';
 import { startGarbageCollector } from '../../control-plane/garbage-collector/controller.ts';
-import { startKubelet } from '../../control-plane/kubelet/start.ts';
 import { startScheduler } from '../../control-plane/scheduler/controller.ts';
 import { startDefaultServiceAccounts, startRoleAggregation, startRootCaPublisher } from '../../control-plane/service-accounts/start.ts';
 import { startVolumes } from '../../control-plane/volumes/start.ts';
-import { openImageStore } from '../../images/store.ts';
 import { startVirtApi } from '../../virt-api/start.ts';
 import { startVirtController } from '../../virt-controller/start.ts';
-import { startVirtHandler } from '../../virt-handler/start.ts';
 import { VERSION } from '../version.ts';
 import { allEnded } from './all-ended.ts';
 import { apply, applyManifests } from './apply-manifests.ts';
@@ -24,10 +18,9 @@ import { mirrorPod, publishEndpoint } from './mirror-pods.ts';
 import { publishApiServer, startServiceNetwork } from './network.ts';
 import { requestHeaderTrust } from './request-header-trust.ts';
 import { type Api, INSTALLER } from './start-api.ts';
+import { countNodes, nodeNameOf, startNode } from './start-node.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../../..');
-/** Addresses that this process can listen on: in the namespace all are local, on the host those of the loopback are. */
-const POD_CIDR = { namespace: '10.244.0.0/16', host: '127.244.0.0/16' } as const;
 
 export type ComponentOptions = {
   readonly home: string;
@@ -38,12 +31,13 @@ export type ComponentOptions = {
   readonly signal: AbortSignal;
   readonly apiPort: number;
   readonly network: 'namespace' | 'host';
+  readonly nodes: number;
 };
 
 /** Resolves when all of them work; `stopped` resolves after the signal, when the last has ended. */
 export async function startComponents(options: ComponentOptions): Promise<{ stopped: Promise<void> }> {
   const { home, api, pki, clock, log, signal } = options;
-  const nodeName = hostname().toLowerCase();
+  const nodeName = nodeNameOf(1);
   const admin = api.clientAs(INSTALLER, ['system:masters']);
   await applyManifests(admin, join(PROJECT, 'deploy'), (object) => withoutSelector(withCaBundle(object, pki)));
   await applyManifests(admin, join(import.meta.dirname, 'manifests'), (object) => object);
@@ -83,32 +77,17 @@ export async function startComponents(options: ComponentOptions): Promise<{ stop
     proxy: as('system:kube-proxy', 'service-proxy'),
     network: options.network,
   });
-  const kubelet = await startKubelet({
-    ...as(`system:node:${nodeName}`, 'kubelet'),
-    nodeName,
-    apiServerUrl: `https://127.0.0.1:${options.apiPort}`,
-    rootDir: join(home, 'kubelet'),
-    images: await openImageStore(join(home, 'images')),
-    podCidr: POD_CIDR[options.network],
-    builtInImages: {
-      'kubevirt-ts/virt-launcher': { path: join(PROJECT, 'bin'), stopSignal: 'SIGCONT', dropsPrivileges: true, env: launcherEnvironment() },
-      'kubevirt-ts/vmctl': { path: join(PROJECT, 'bin'), entrypoint: 'vmctl', dropsPrivileges: true, env: { NODE: process.execPath } },
-    },
-  });
-  api.serveLogs(kubelet.logs);
-  await untilNode(admin, { nodeName, isAsWanted: () => true, signal });
   const controller = startVirtController(as('system:serviceaccount:kubevirt:kubevirt-controller', 'virt-controller'));
-  const handler = await startVirtHandler({
-    ...as('system:serviceaccount:kubevirt:kubevirt-handler', 'virt-handler'),
-    nodeName,
-    kubeletRoot: join(home, 'kubelet'),
-    certs: { cert: pki.virtHandler.cert, key: pki.virtHandler.key, ca: pki.kubevirtCa },
-    host: '127.0.0.1',
-    port: 0,
+  const count = countNodes(home, options.nodes);
+  const nodes = await Promise.all(
+    Array.from({ length: count }, (_, index) => startNode({ ...options, admin, as, number: index + 1, count })),
+  );
+  api.serveLogs((pod, request) => {
+    const node = nodes.find(({ name }) => name === pod.spec.nodeName);
+    if (!node) throw new ApiError('ServiceUnavailable', `there is no node ${pod.spec.nodeName}`);
+    return node.kubelet.logs(pod, request);
   });
-  await untilNode(admin, { nodeName, isAsWanted: (node) => node.metadata.labels?.[LABEL_SCHEDULABLE] === 'true', signal });
 
-  await mirrorPod(admin, { component: 'virt-handler', port: { name: 'console', number: handler.consolePort } }, { nodeName, clock });
   await mirrorPod(admin, { component: 'virt-api', port: { name: 'https', number: virtApi.port } }, { nodeName, clock });
   await mirrorPod(admin, { component: 'virt-controller' }, { nodeName, clock });
   const parts = {
@@ -118,31 +97,13 @@ export async function startComponents(options: ComponentOptions): Promise<{ stop
     scheduler,
     volumes,
     'virt-controller': controller,
-    'virt-handler': handler.stopped,
-    kubelet: kubelet.stopped,
+    ...Object.fromEntries(nodes.map(({ name, stopped }) => [`node ${name}`, stopped])),
   };
   const stopped = allEnded(parts, { signal, clock, log }).then(() => {
     stopVirtApi.abort();
     return allEnded({ 'virt-api': virtApi.stopped }, { signal, clock, log });
   });
   return { stopped };
-}
-
-/** The kubelet passes nothing of our environment on: the launcher gets the Node that runs us, and the user's choice of accelerator. */
-function launcherEnvironment(): Record<string, string> {
-  const accelerator = process.env['KUBEVIRT_ACCEL'];
-  return { NODE: process.execPath, ...(accelerator ? { KUBEVIRT_ACCEL: accelerator } : {}) };
-}
-
-/** A machine that is created the moment we serve must not meet a cluster without a fitting node. */
-async function untilNode(
-  client: Client,
-  wanted: { nodeName: string; isAsWanted: (node: Node) => boolean; signal: AbortSignal },
-): Promise<void> {
-  const { nodeName, isAsWanted, signal } = wanted;
-  for await (const event of client.watch(NODES, { fieldSelector: `metadata.name=${nodeName}`, signal })) {
-    if ((event.type === 'ADDED' || event.type === 'MODIFIED') && isAsWanted(event.object)) return;
-  }
 }
 
 /** The authority behind virt-api is made on this machine, so the manifest cannot know it. */

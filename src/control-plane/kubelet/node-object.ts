@@ -17,6 +17,12 @@ export type Machine = {
   readonly bootId: string;
 };
 
+/** The machine as one of several nodes on it shows it. */
+export function partOf(machine: Machine, share: number): Machine {
+  const { cpus, memoryBytes, diskBytes } = machine;
+  return { ...machine, cpus: cpus * share, memoryBytes: memoryBytes * share, diskBytes: diskBytes * share };
+}
+
 const KUBELET_VERSION = 'v1.34.0';
 const MAX_PODS = 110;
 
@@ -53,7 +59,7 @@ export function nodeStatus(options: {
 }): NonNullable<Node['status']> {
   const { node, nodeName, machine, address, now } = options;
   const amounts = {
-    cpu: String(machine.cpus),
+    cpu: Number.isInteger(machine.cpus) ? String(machine.cpus) : `${Math.floor(machine.cpus * 1000)}m`,
     memory: `${Math.floor(machine.memoryBytes / 1024)}Ki`,
     'ephemeral-storage': `${Math.floor(machine.diskBytes / 1024)}Ki`,
     pods: String(MAX_PODS),

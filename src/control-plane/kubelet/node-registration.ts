@@ -6,7 +6,7 @@ import { LEASES, type Lease } from '../../api/core/other.ts';
 import { isApiError } from '../../base/errors.ts';
 import { bootId } from '../../base/node/process-identity.ts';
 import type { KubeletContext } from './kubelet-context.ts';
-import { type Machine, nodeFor, nodeLabels, nodeStatus } from './node-object.ts';
+import { type Machine, nodeFor, nodeLabels, nodeStatus, partOf } from './node-object.ts';
 
 const LEASE_NAMESPACE = 'kube-node-lease';
 const LEASE_EVERY_MS = 10_000;
@@ -14,12 +14,17 @@ const LEASE_SECONDS = 40;
 const STATUS_EVERY_MS = 300_000;
 const RETRY_MS = 1_000;
 
-export type RegistrationOptions = { readonly context: KubeletContext; readonly podCidr: string; readonly onRegistered: () => void };
+export type RegistrationOptions = {
+  readonly context: KubeletContext;
+  readonly podCidr: string;
+  readonly share: number;
+  readonly onRegistered: () => void;
+};
 
 /** Registers, then renews until the signal aborts; failures are logged and tried again. */
-export async function keepNodeRegistered({ context, podCidr, onRegistered }: RegistrationOptions): Promise<void> {
+export async function keepNodeRegistered({ context, podCidr, share, onRegistered }: RegistrationOptions): Promise<void> {
   const { clock, log, signal } = context;
-  const machine = measureMachine(context.rootDir);
+  const machine = partOf(measureMachine(context.rootDir), share);
   let statusAt = Number.NEGATIVE_INFINITY;
   while (!signal.aborted) {
     let pauseMs = LEASE_EVERY_MS;

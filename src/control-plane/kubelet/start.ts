@@ -32,6 +32,8 @@ export type KubeletOptions = {
   /** Given to containers as KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT. */
   readonly apiServerUrl?: string;
   readonly podCidr?: string;
+  /** How much of this machine the node offers; all of it when left out. */
+  readonly share?: number;
   readonly hostIP?: string;
   /** Whom containers can run as; asked of the system when left out. */
   readonly mayBecome?: MayBecome;
@@ -75,7 +77,7 @@ export function startKubelet(options: KubeletOptions): Kubelet {
   const { promise: registered, resolve: onRegistered } = Promise.withResolvers<void>();
   const loops = [
     runPodLoop({ context, pods, queue, runtimes }),
-    keepNodeRegistered({ context, podCidr, onRegistered }),
+    keepNodeRegistered({ context, podCidr, share: options.share ?? 1, onRegistered }),
     keepTokensFresh({ context, pods }),
   ];
 

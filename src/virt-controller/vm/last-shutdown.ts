@@ -3,6 +3,7 @@
  *
  *   the instance                                   reason                     by
  *   ended before it ran                            StartFailed                what virt-handler or the Pod said
+ *   ended because its Pod was deleted or evicted   PodDeleted                 whoever drained the node
  *   powered off, nobody had asked                  GuestShutdown              the guest
  *   failed, nobody had asked                       what the instance says     the guest or its node
  *   was cut off at the end of its grace period     GracePeriodExpired         whoever asked for the end
@@ -17,6 +18,8 @@ import { type Condition, conditionOf, isDeleting } from '../../api/meta.ts';
 import { timestamp } from '../../base/clock.ts';
 import { type ObservedVm, stopWasRequested } from './intent.ts';
 import { hasRun } from './start-failure.ts';
+
+type Asked = Required<Pick<Condition, 'reason' | 'message'>>;
 
 export const LAST_SHUTDOWN = 'LastShutdown';
 /** Ends after which somebody may still be waiting to see the instance gone. */
@@ -51,10 +54,16 @@ function storyOf(observed: ObservedVm, vmi: VirtualMachineInstance): Pick<Condit
   return who;
 }
 
-function whoAsked(observed: ObservedVm, vmi: VirtualMachineInstance): Required<Pick<Condition, 'reason' | 'message'>> | undefined {
+function whoAsked(observed: ObservedVm, vmi: VirtualMachineInstance): Asked | undefined {
   if (isDeleting(observed.vm)) return { reason: 'Requested', message: 'The virtual machine is being deleted' };
   if (stopWasRequested(observed)) return { reason: 'Requested', message: 'A user asked for a stop or a restart' };
-  if (!isDeleting(vmi)) return undefined;
+  if (!isDeleting(vmi)) return lostPod(vmi);
   if (runStrategyOf(observed.vm) === 'Halted') return { reason: 'Requested', message: 'A user stopped the virtual machine' };
   return { reason: 'InstanceDeleted', message: 'A user deleted the instance' };
+}
+
+/** Without a deletion of the instance, only that of its Pod makes virt-handler press the power button. */
+function lostPod({ status }: VirtualMachineInstance): Asked | undefined {
+  const isAsked = status?.reason === 'PodDeleted' || status?.reason === 'GracePeriodExpired';
+  return isAsked ? { reason: 'PodDeleted', message: 'The Pod was deleted, or its node drained' } : undefined;
 }

@@ -106,6 +106,11 @@ describe('deriveVmStatus', () => {
     ['GuestPanicked', 'The guest failed (GuestPanicked)', { vm: vm('Always'), vmi: vmi('Failed', { ...ran, reason: 'GuestPanicked' }) }],
     ['Requested', 'A user stopped the virtual machine', { vm: vm('Halted'), vmi: vmi('Succeeded', ran, deleting) }],
     ['InstanceDeleted', 'A user deleted the instance', { vm: vm('Always'), vmi: vmi('Succeeded', ran, deleting) }],
+    [
+      'PodDeleted',
+      'The Pod was deleted, or its node drained',
+      { vm: vm('Always'), vmi: vmi('Succeeded', { ...ran, reason: 'PodDeleted' }) },
+    ],
     ['Requested', 'The virtual machine is being deleted', { vm: vm('Always', {}, deleting), vmi: vmi('Succeeded', ran, deleting) }],
     [
       'GracePeriodExpired',

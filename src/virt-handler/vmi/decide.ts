@@ -7,7 +7,7 @@
  *   Scheduled, the guest runs or has run              Running (Created, Started)
  *   guest panicked                                    Failed (GuestPanicked, Stopped)
  *   guest hung, its watchdog stopped it               Failed (GuestHung, Stopped)
- *   guest powered off                                 Succeeded (Stopped)
+ *   guest powered off                                 Succeeded (Stopped); with a reason when its Pod alone was deleted
  *   QEMU is gone, deletion with grace period 0        Succeeded (Deleted)
  *   QEMU is gone, the grace period is over            Failed (Deleted)
  *   QEMU is gone                                      Failed (Warning Stopped)
@@ -43,6 +43,7 @@ const QUIT_PATIENCE_MS = 30_000;
 /** A guest that was cut off has had its time. More than a second, because time stamps are whole seconds. */
 const EXPIRED_PATIENCE_MS = 3_000;
 const EXPIRED = 'GracePeriodExpired';
+const POD_DELETED = 'PodDeleted';
 const START_PATIENCE_MS = 180_000;
 
 const RULES: readonly [(seen: ObservedVmi) => boolean, (seen: ObservedVmi) => VmiDecision][] = [
@@ -98,7 +99,10 @@ function reportHang(seen: ObservedVmi): VmiDecision {
 }
 
 function reportShutdown(seen: ObservedVmi): VmiDecision {
-  return decision({ actions: write(seen, { phase: 'Succeeded' }, 'the guest powered off', event('Stopped', 'The guest was shut down.')) });
+  // Who asked is not in the VMI when somebody deleted its Pod, and the Pod does not stay to tell.
+  const reason = mustStop(seen) && !isDeleting(seen.vmi) ? { reason: POD_DELETED } : {};
+  const told = event('Stopped', 'The guest was shut down.');
+  return decision({ actions: write(seen, { phase: 'Succeeded', ...reason }, 'the guest powered off', told) });
 }
 
 function reportGone(seen: ObservedVmi): VmiDecision {

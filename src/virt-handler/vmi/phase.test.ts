@@ -33,6 +33,11 @@ const rows: [name: string, seen: Partial<ObservedVmi>, expected: string][] = [
   ['Running stays: the guest runs, is paused or does not answer', { domain: domain('unresponsive') }, 'stays'],
   ['Running → Succeeded: the guest powered off', { domain: domain('shutdown') }, 'Succeeded'],
   ['Running → Succeeded: the guest powered off when asked to', { ...deleting(3_000), domain: domain('shutdown') }, 'Succeeded'],
+  [
+    'Running → Succeeded: the guest powered off because its Pod was deleted',
+    { pod: { ...livePod(), metadata: { ...livePod().metadata, deletionTimestamp: '2026-01-01T00:00:35Z' } }, domain: domain('shutdown') },
+    'Succeeded PodDeleted',
+  ],
   ['Running → Succeeded: cut off with grace period 0', { ...deleting(0), vmi: deleted(0) }, 'Succeeded'],
   ['Running → Failed: cut off at the end of the grace period', deleting(30_000), 'Failed GracePeriodExpired'],
   ['Running → Failed: the guest panicked', { domain: domain('panicked') }, 'Failed GuestPanicked'],

@@ -18,7 +18,7 @@ export async function down(this: Context, flags: { purge: boolean }): Promise<vo
   const progress = createProgress(this.process.stdout, systemClock.now);
   // A cluster that is gone may have left guests running: only a running one can ask them to shut down.
   const isLeft = lastState(this.home) !== undefined || guestsOf(this.home).length > 0;
-  const state = runningState(this.home) ?? (isLeft ? (await launchEmbedded(this, { port: 6443 })).state : undefined);
+  const state = runningState(this.home) ?? (isLeft ? (await launchEmbedded(this, { port: 6443, nodes: 1 })).state : undefined);
   if (state) {
     await progress.step('guests', async (step) => {
       const { client } = connect(this, { kubeconfig: kubeconfigPath(this.home) });

@@ -6,6 +6,7 @@ import { join, relative } from 'node:path';
 import { parse } from 'yaml';
 import type { VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
 import { systemClock } from '../../base/clock.ts';
+import { UserError } from '../../base/errors.ts';
 import { chooseAcceleration } from '../../qemu/accelerator.ts';
 import { findQemu } from '../../qemu/find-qemu.ts';
 import { connect } from '../connect.ts';
@@ -19,9 +20,13 @@ import { kubeconfigPath } from '../embedded/paths.ts';
 import { runningState } from '../embedded/state.ts';
 import { createProgress } from '../progress.ts';
 
-export async function up(this: Context, flags: { demo: boolean; port: number }): Promise<void> {
+/** They are loops of one process; more than this is for a benchmark, not for this machine. */
+const MOST_NODES = 100;
+
+export async function up(this: Context, flags: { demo: boolean; port: number; nodes?: number }): Promise<void> {
   const progress = createProgress(this.process.stdout, systemClock.now);
   const started = systemClock.now();
+  const nodes = nodesFrom(flags.nodes);
 
   await progress.step('host', async () => {
     const acceleration = chooseAcceleration(this.process.env);
@@ -34,16 +39,27 @@ export async function up(this: Context, flags: { demo: boolean; port: number }):
   });
   await progress.step('control', async () => {
     const running = runningState(this.home);
-    const { state, network } = running ? { state: running, network: undefined } : await launchEmbedded(this, { port: flags.port });
+    const { state, network } = running ? { state: running, network: undefined } : await launchEmbedded(this, { port: flags.port, nodes });
     const busy = !running && state.port !== flags.port ? ` (port ${flags.port} is busy)` : '';
     return `https://127.0.0.1:${state.port}${busy}, data in ${this.home}${running ? ', was running' : ''}${whatIsLost(network)}`;
   });
   const { client, cluster } = connect(this, { kubeconfig: kubeconfigPath(this.home) });
-  await allowScheduling(client);
+  await progress.step('nodes', async () => {
+    const names = await allowScheduling(client);
+    if (names.length === nodes || flags.nodes === undefined) return names.join(', ');
+    const fix = names.length < nodes ? 'virtctl down, then up again, for more' : 'virtctl down --purge to begin with fewer';
+    return `${names.join(', ')}; ${nodes} asked for: ${fix}`;
+  });
   await progress.step('image', () => importGuestImages(this));
   if (flags.demo) await progress.step('vm', (step) => watchBoot({ client, cluster, vm: demoMachine(this), onLine: step.update }));
 
   this.process.stdout.write(whatNext(this, flags.demo, systemClock.now() - started));
+}
+
+/** All of them are this machine, and each takes its share of it. */
+function nodesFrom(wanted = 1): number {
+  if (Number.isInteger(wanted) && wanted >= 1 && wanted <= MOST_NODES) return wanted;
+  throw new UserError('NODES_INVALID', `--nodes is a number from 1 to ${MOST_NODES}, found ${wanted}`, { exitCode: 2 });
 }
 
 /** What does not work without a network of the cluster's own, and why there is none. */

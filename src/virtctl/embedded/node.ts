@@ -7,11 +7,13 @@ import type { Clock } from '../../base/clock.ts';
 import { UserError } from '../../base/errors.ts';
 import type { Client } from '../../client/client.ts';
 
-/** Lets guests be placed again after a `virtctl down`. */
-export async function allowScheduling(client: Client): Promise<void> {
-  for (const node of (await client.list(NODES)).items) {
+/** Lets guests be placed again after a `virtctl down`; the names of all nodes. */
+export async function allowScheduling(client: Client): Promise<string[]> {
+  const { items } = await client.list(NODES);
+  for (const node of items) {
     if (node.spec?.unschedulable) await client.patch(NODES, { name: node.metadata.name }, { spec: { unschedulable: null } });
   }
+  return items.map(({ metadata }) => metadata.name);
 }
 
 /** Keeps new guests away, asks the running ones to shut down and waits for them. Machines that should run come back with the next `up`. */

@@ -1,0 +1,108 @@
+/**
+ * One node of the embedded cluster: a kubelet and a virt-handler with a name, a folder and a range of addresses of their own. All nodes are
+ * this machine, so each offers only its share of it.
+ */
+import { existsSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join, resolve } from 'node:path';
+import { NODES, type Node } from '../../api/core/node.ts';
+import { LABEL_SCHEDULABLE } from '../../api/kubevirt/names.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Pki } from '../../base/node/pki.ts';
+import type { Client } from '../../client/client.ts';
+import { type Kubelet, startKubelet } from '../../control-plane/kubelet/start.ts';
+import { openImageStore } from '../../images/store.ts';
+import { startVirtHandler } from '../../virt-handler/start.ts';
+import { mirrorPod } from './mirror-pods.ts';
+
+const PROJECT = resolve(import.meta.dirname, '../../..');
+/** Addresses that this process can listen on: in the namespace all are local, on the host those of the loopback are. */
+const POD_NETWORK = { namespace: '10.244', host: '127.244' } as const;
+
+export type NodeOptions = {
+  readonly home: string;
+  /** From 1. */
+  readonly number: number;
+  readonly count: number;
+  readonly admin: Client;
+  /** What a component needs that speaks as this user. */
+  readonly as: (user: string, component: string) => { client: Client; clock: Clock; log: Logger; signal: AbortSignal };
+  readonly pki: Pki;
+  readonly apiPort: number;
+  readonly network: 'namespace' | 'host';
+};
+export type RunningNode = { readonly name: string; readonly kubelet: Kubelet; readonly stopped: Promise<unknown> };
+
+/** The first node has the name of this machine. */
+export function nodeNameOf(number: number): string {
+  const name = hostname().toLowerCase();
+  return number === 1 ? name : `${name}-${number}`;
+}
+
+/** How many nodes this data folder has had: what is there has to be looked after, whatever is asked for now. */
+export function countNodes(home: string, wanted: number): number {
+  let count = Math.max(1, wanted);
+  while (existsSync(folderOf(home, count + 1))) count++;
+  return count;
+}
+
+/** Resolves when guests can be placed there. */
+export async function startNode(options: NodeOptions): Promise<RunningNode> {
+  const { home, number, count, admin, as, pki, apiPort, network } = options;
+  const name = nodeNameOf(number);
+  const rootDir = folderOf(home, number);
+  const { clock, signal } = as('', '');
+  const kubelet = startKubelet({
+    ...as(`system:node:${name}`, 'kubelet'),
+    nodeName: name,
+    share: 1 / count,
+    apiServerUrl: `https://127.0.0.1:${apiPort}`,
+    rootDir,
+    images: openImageStore(join(home, 'images')),
+    podCidr: podRangeOf(number, network),
+    builtInImages: {
+      'kubevirt-ts/virt-launcher': { path: join(PROJECT, 'bin'), stopSignal: 'SIGCONT', dropsPrivileges: true, env: launcherEnvironment() },
+      'kubevirt-ts/vmctl': { path: join(PROJECT, 'bin'), entrypoint: 'vmctl', dropsPrivileges: true, env: { NODE: process.execPath } },
+    },
+  });
+  await untilNode(admin, { name, isAsWanted: () => true, signal });
+  const handler = await startVirtHandler({
+    ...as('system:serviceaccount:kubevirt:kubevirt-handler', 'virt-handler'),
+    nodeName: name,
+    kubeletRoot: rootDir,
+    certs: { cert: pki.virtHandler.cert, key: pki.virtHandler.key, ca: pki.kubevirtCa },
+    host: '127.0.0.1',
+    port: 0,
+  });
+  await untilNode(admin, { name, isAsWanted: (node) => node.metadata.labels?.[LABEL_SCHEDULABLE] === 'true', signal });
+  await mirrorPod(admin, { component: 'virt-handler', port: { name: 'console', number: handler.consolePort } }, { nodeName: name, clock });
+  return { name, kubelet, stopped: Promise.all([handler.stopped, kubelet.stopped]) };
+}
+
+function folderOf(home: string, number: number): string {
+  return join(home, number === 1 ? 'kubelet' : `kubelet-${number}`);
+}
+
+/** The first node has half of the network, as it had before there were others; each of those has 253 addresses of the other half. */
+function podRangeOf(number: number, network: NodeOptions['network']): string {
+  const base = POD_NETWORK[network];
+  return number === 1 ? `${base}.0.0/17` : `${base}.${126 + number}.0/24`;
+}
+
+/** The kubelet passes nothing of our environment on: the launcher gets the Node that runs us, and the user's choice of accelerator. */
+function launcherEnvironment(): Record<string, string> {
+  const accelerator = process.env['KUBEVIRT_ACCEL'];
+  return { NODE: process.execPath, ...(accelerator ? { KUBEVIRT_ACCEL: accelerator } : {}) };
+}
+
+/** A machine that is created the moment we serve must not meet a cluster without a fitting node. */
+async function untilNode(
+  client: Client,
+  wanted: { name: string; isAsWanted: (node: Node) => boolean; signal: AbortSignal },
+): Promise<void> {
+  const { name, isAsWanted, signal } = wanted;
+  for await (const event of client.watch(NODES, { fieldSelector: `metadata.name=${name}`, signal })) {
+    if ((event.type === 'ADDED' || event.type === 'MODIFIED') && isAsWanted(event.object)) return;
+  }
+}
