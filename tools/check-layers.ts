@@ -29,6 +29,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'virt-api': SERVER,
   'virt-controller': LOOP,
   'virt-handler': [...SERVER, 'qemu'],
+  'virt-operator': SERVER,
   'virt-launcher': [...CORE, 'base/node', 'qemu', 'images'],
   vmctl: SERVER,
   virtctl: [...CORE, 'base/node', 'client', 'client/node', 'images', 'qemu'],

@@ -1,14 +1,32 @@
 /** virt-controller on a cluster: of its replicas the one that holds the Lease works, the others wait. */
 import { hostname } from 'node:os';
+import { NODES } from '../api/core/node.ts';
 import { INSTALL_NAMESPACE } from '../api/kubevirt/names.ts';
 import { UserError } from '../base/errors.ts';
 import { runLeader } from '../client/leader-election.ts';
 import { startVirtController } from '../virt-controller/start.ts';
-import { runComponent } from './cluster/run-component.ts';
+import { decideContainerDisks } from '../virt-controller/vmi/decide-container-disks.ts';
+import type { ContainerDiskWay } from '../virt-controller/vmi/launcher-volumes.ts';
+import { type ComponentContext, runComponent } from './cluster/run-component.ts';
+
+/** As the flag says, or by what this cluster can do. */
+async function containerDiskWay(
+  { client, log }: Pick<ComponentContext, 'client' | 'log'>,
+  asked: string | undefined,
+): Promise<ContainerDiskWay> {
+  if (asked === 'image-volume' || asked === 'container') return asked;
+  if (asked !== 'auto')
+    throw new UserError('USAGE', `--container-disks ${asked} is not known`, { fix: 'auto, image-volume or container', exitCode: 2 });
+  const { gitVersion } = (await (await client.request('/version')).json()) as { gitVersion: string };
+  const { items: nodes } = await client.list(NODES);
+  const { way, because } = decideContainerDisks({ gitVersion, nodes });
+  log.info('the way of container disks is chosen', { way, because });
+  return way;
+}
 
 await runComponent({
   name: 'virt-controller',
-  flags: { 'launcher-image': '', namespace: INSTALL_NAMESPACE },
+  flags: { 'launcher-image': '', namespace: INSTALL_NAMESPACE, 'container-disks': 'auto' },
   async run({ flags, ready, measure, ...context }) {
     const launcherImage = flags['launcher-image'];
     if (!launcherImage)
@@ -21,9 +39,10 @@ await runComponent({
       namespace: flags['namespace'] ?? '',
       name: 'virt-controller',
       identity: `${hostname()}_${crypto.randomUUID()}`,
-      lead: (signal) => {
+      lead: async (signal) => {
         isLeading = true;
-        return startVirtController({ ...context, signal, launcherImage });
+        const containerDisks = await containerDiskWay(context, flags['container-disks']);
+        await startVirtController({ ...context, signal, launcherImage, containerDisks });
       },
     });
   },

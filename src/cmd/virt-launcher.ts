@@ -1,8 +1,10 @@
 /** virt-launcher: `prepare` makes what a guest needs and then becomes QEMU. Started for every guest, so it loads little and caches its code. */
 import { writeSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
+import { systemClock } from '../base/clock.ts';
 import { messageOf, UserError } from '../base/errors.ts';
-import { prepare } from '../virt-launcher/prepare.ts';
+import { untilDisksAreThere } from '../virt-launcher/disk-share.ts';
+import { prepare, readVmi } from '../virt-launcher/prepare.ts';
 
 const STDOUT = 1;
 const STDERR = 2;
@@ -14,12 +16,21 @@ try {
   const [command, ...others] = process.argv.slice(2);
   if (command !== 'prepare' || others.length > 0)
     throw new UserError('USAGE', 'virt-launcher has one command: prepare', { fix: 'virt-launcher prepare', exitCode: 2 });
+  if (process.env['KUBEVIRT_DISK_SHARE']) await waitForDisks();
   // Not process.stdout: using it would make the pipe non-blocking, and QEMU inherits that.
   const launch = prepare({ env: process.env, report: (line) => writeSync(STDOUT, `${line}\n`) });
   process.execve?.(launch.program, [launch.program, ...launch.args], launch.env);
 } catch (error) {
   writeSync(STDERR, `${errorLine(error)}\n`);
   process.exitCode = error instanceof UserError ? error.exitCode : 1;
+}
+
+/** An image that cannot be had may never come. The kubelet asks to stop with SIGCONT, as the image says; there is no guest yet that it could harm. */
+async function waitForDisks(): Promise<void> {
+  const stop = new AbortController();
+  for (const signal of ['SIGCONT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+  await untilDisksAreThere({ vmi: readVmi(process.env), env: process.env, clock: systemClock, signal: stop.signal });
+  if (stop.signal.aborted) process.exit(0);
 }
 
 /** One line: it is the last one of the container's log, and what `kubectl describe` shows. */

@@ -1,4 +1,4 @@
-/** Builds a one-layer OCI image from files on disk: how guest images get into the store without any other tool. */
+/** Builds OCI images from files on disk: how guest images get into the store, and our own into a cluster, without any other tool. */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -13,10 +13,28 @@ import { normaliseReference } from './references.ts';
 import { storeUnderName } from './store.ts';
 
 export type ImageFile = {
-  /** The file on disk. */
-  readonly path: string;
   /** Its name in the image: `disk/disk.qcow2`. */
   readonly name: string;
+  /** 0o644 when not given, 0o755 for a folder. */
+  readonly mode?: number;
+} & (
+  | {
+      /** The file on disk. */
+      readonly path: string;
+    }
+  | { readonly content: string }
+  | { readonly linkTo: string }
+  | { readonly isFolder: true }
+);
+/** What a runtime does with the image, in the words of its format. */
+export type RunConfig = {
+  readonly User?: string;
+  readonly Env?: readonly string[];
+  readonly Entrypoint?: readonly string[];
+  readonly Cmd?: readonly string[];
+  readonly WorkingDir?: string;
+  readonly StopSignal?: string;
+  readonly Labels?: Readonly<Record<string, string>> | undefined;
 };
 
 const LAYER_TYPE = 'application/vnd.oci.image.layer.v1.tar';
@@ -25,28 +43,38 @@ const COMPRESSORS = { none: undefined, gzip: createGzip, zstd: createZstdCompres
 /** The user that QEMU runs as; unpacking ignores it, other tools do not. */
 const QEMU_USER = 107;
 
-/** Writes the image into the layout (or store) `dir` under `reference`; the same files give the same digest. */
-export async function writeImage(options: {
+type WriteOptions = {
   readonly dir: string;
   readonly reference: string;
-  readonly files: readonly ImageFile[];
   readonly compression?: keyof typeof COMPRESSORS;
-  readonly labels?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
-}): Promise<{ readonly digest: string }> {
-  const { dir, reference, files, compression = 'gzip', labels, signal } = options;
+};
+
+/** Writes an image of one layer for QEMU's user into the layout (or store) `dir` under `reference`; the same files give the same digest. */
+export function writeImage(
+  options: WriteOptions & { readonly files: readonly ImageFile[]; readonly labels?: Readonly<Record<string, string>> },
+): Promise<{ readonly digest: string }> {
+  const { files, labels, ...rest } = options;
+  return writeLayeredImage({ ...rest, layers: [files], owner: QEMU_USER, config: { Labels: labels } });
+}
+
+/** Writes an image of several layers, which other images may share. */
+export async function writeLayeredImage(
+  options: WriteOptions & { readonly layers: readonly (readonly ImageFile[])[]; readonly owner: number; readonly config: RunConfig },
+): Promise<{ readonly digest: string }> {
+  const { dir, reference, layers, owner, config: run, compression = 'gzip', signal } = options;
   const name = normaliseReference(reference);
   createLayout(dir);
-
-  const { layer, diffId } = await writeLayer({ dir, files, compression, signal });
+  const written: { layer: Descriptor; diffId: string }[] = [];
+  for (const files of layers) written.push(await writeLayer({ dir, files, owner, compression, signal }));
   const architecture = arch() === 'x64' ? 'amd64' : arch();
   const config = await writeJson(dir, CONFIG_TYPE, {
     architecture,
     os: 'linux',
-    config: { Labels: labels },
-    rootfs: { type: 'layers', diff_ids: [diffId] },
+    config: run,
+    rootfs: { type: 'layers', diff_ids: written.map(({ diffId }) => diffId) },
   });
-  const manifest: Manifest = { config, layers: [layer] };
+  const manifest: Manifest = { config, layers: written.map(({ layer }) => layer) };
   const descriptor = await writeJson(dir, MANIFEST_TYPE, { schemaVersion: 2, mediaType: MANIFEST_TYPE, ...manifest });
   await storeUnderName({ dir, name, descriptor, manifest, copy: async () => {} });
   return { digest: descriptor.digest };
@@ -55,11 +83,12 @@ export async function writeImage(options: {
 type LayerOptions = {
   readonly dir: string;
   readonly files: readonly ImageFile[];
+  readonly owner: number;
   readonly compression: keyof typeof COMPRESSORS;
   readonly signal: AbortSignal | undefined;
 };
 
-async function writeLayer({ dir, files, compression, signal }: LayerOptions): Promise<{ layer: Descriptor; diffId: string }> {
+async function writeLayer({ dir, files, owner, compression, signal }: LayerOptions): Promise<{ layer: Descriptor; diffId: string }> {
   const archive = pack();
   const hash = createHash('sha256');
   async function* hashed(source: AsyncIterable<Buffer>) {
@@ -73,7 +102,7 @@ async function writeLayer({ dir, files, compression, signal }: LayerOptions): Pr
     addBlob(dir, compressor, signal),
     // tar-stream's Readable is one of its own make, which node's types do not know
     pipeline(archive as AsyncIterable<Buffer>, hashed, compressor, { signal }),
-    addFiles(archive, files).catch((error: Error) => {
+    addFiles(archive, files, owner).catch((error: Error) => {
       archive.destroy(error);
       throw error;
     }),
@@ -82,14 +111,21 @@ async function writeLayer({ dir, files, compression, signal }: LayerOptions): Pr
   return { layer: { mediaType, ...blob }, diffId: `sha256:${hash.digest('hex')}` };
 }
 
-async function addFiles(archive: Pack, files: readonly ImageFile[]): Promise<void> {
-  const owner = { uid: QEMU_USER, gid: QEMU_USER, mtime: new Date(0) };
-  const folders = new Set(files.flatMap(({ name }) => parentsOf(name)));
+async function addFiles(archive: Pack, files: readonly ImageFile[], id: number): Promise<void> {
+  const owner = { uid: id, gid: id, mtime: new Date(0) };
+  const named = new Set(files.map(({ name }) => name));
+  const folders = new Set(files.flatMap(({ name }) => parentsOf(name)).filter((name) => !named.has(name)));
   for (const folder of [...folders].sort()) archive.entry({ name: `${folder}/`, type: 'directory', mode: 0o755, ...owner });
-  for (const { path, name } of files) {
-    const { size } = await stat(path);
-    const entry = archive.entry({ name, size, mode: 0o644, ...owner });
-    await pipeline(createReadStream(path), entry as unknown as NodeJS.WritableStream);
+  for (const file of files) {
+    const { name, mode = 0o644 } = file;
+    if ('isFolder' in file) archive.entry({ name: `${name}/`, type: 'directory', mode: file.mode ?? 0o755, ...owner });
+    else if ('linkTo' in file) archive.entry({ name, type: 'symlink', linkname: file.linkTo, mode: 0o777, ...owner });
+    else if ('content' in file) archive.entry({ name, mode, ...owner }, file.content);
+    else {
+      const { size } = await stat(file.path);
+      const entry = archive.entry({ name, size, mode, ...owner });
+      await pipeline(createReadStream(file.path), entry as unknown as NodeJS.WritableStream);
+    }
   }
   archive.finalize();
 }

@@ -19,6 +19,7 @@ import { runOfflineVmController } from './offline-vm/controller.ts';
 import { runReplicaSetController } from './replica-set/controller.ts';
 import { runVmController } from './vm/controller.ts';
 import { runVmiController } from './vmi/controller.ts';
+import type { ContainerDiskWay } from './vmi/launcher-volumes.ts';
 
 export type VirtControllerOptions = {
   readonly client: Client;
@@ -27,11 +28,13 @@ export type VirtControllerOptions = {
   readonly signal: AbortSignal;
   /** The image of launcher Pods. */
   readonly launcherImage?: string;
+  /** How the images of containerDisks come into launcher Pods: what the nodes can do. */
+  readonly containerDisks?: ContainerDiskWay;
 };
 
 /** Runs all controllers until the signal aborts; resolves when the last has finished what it was doing. */
 export async function startVirtController(options: VirtControllerOptions): Promise<void> {
-  const { client, clock, log, signal, launcherImage = 'kubevirt-ts/virt-launcher:latest' } = options;
+  const { client, clock, log, signal, launcherImage = 'kubevirt-ts/virt-launcher:latest', containerDisks } = options;
   const shared = { client, clock, log, signal };
   const vms = startCache({ ...shared, resource: VMS });
   const vmis = startCache({ ...shared, resource: VMIS, indexes: byController });
@@ -55,6 +58,6 @@ export async function startVirtController(options: VirtControllerOptions): Promi
     runOfflineVmController({ ...shared, ...forOfflineVms, offlineVms, vms }),
     runReplicaSetController({ ...shared, ...forReplicaSets, replicaSets, vmis }),
     runVmController({ ...shared, ...forVms, vms, vmis, revisions, nodes }),
-    runVmiController({ ...shared, ...forVmis, vms, vmis, pods, nodes, launcherImage }),
+    runVmiController({ ...shared, ...forVmis, vms, vmis, pods, nodes, launcherImage, containerDisks }),
   ]);
 }

@@ -22,11 +22,16 @@ export function findContainerDisk(options: { root: string; path: string | undefi
   const file = openInside(root, name);
   try {
     const facts = readImageFacts(file, name);
-    const path = join(realpathSync(root), join('/', name));
+    const path = join(isOfProcess(root) ? root : realpathSync(root), join('/', name));
     return { ...facts, name, path, isLinked: giveSecondName({ file, path, linkPath }) };
   } finally {
     closeSync(file);
   }
+}
+
+/** The root folder of another process is a way in, not a path that could be resolved. */
+function isOfProcess(root: string): boolean {
+  return /^\/proc\/\d+\/root$/.test(root);
 }
 
 function onlyFile(root: string): string {

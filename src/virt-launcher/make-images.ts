@@ -8,9 +8,11 @@ import { sandboxPath } from '../base/node/sandbox-path.ts';
 import { formatBytes, parseQuantity } from '../base/quantity.ts';
 import { isReadOnlyDisk } from '../qemu/convert/disks.ts';
 import type { DiskImage, ImageFile } from '../qemu/convert/input.ts';
+import { findBlockDevice } from './block-device.ts';
 import { CLAIM_DISK, type ClaimDisk, findClaimDisk, newDiskBytes } from './claim-disk.ts';
 import { cloudInitIso } from './cloud-init.ts';
 import { type FoundDisk, findContainerDisk } from './container-disk.ts';
+import { diskRootIn } from './disk-share.ts';
 import type { Privileges } from './privileges.ts';
 import { createQcow2, MOST_BYTES } from './qcow2.ts';
 
@@ -88,6 +90,11 @@ function claimBeneathOverlay(task: Task): DiskImage {
 
 function claimImage(task: Task, newSizeBytes: number | undefined): ImageFile & { sizeBytes: number } {
   const { disk, volume, index, folder, env, report } = task;
+  const device = findBlockDevice(sandboxPath(join('/dev', folderName(volume.name)), env));
+  if (device) {
+    report(`disk ${disk.name}: claim in Block mode, ${formatBytes(device.sizeBytes)}`);
+    return device;
+  }
   const root = join(CLAIMS, folderName(volume.name));
   const found: ClaimDisk = withFolder(task, root, (claimFolder) =>
     findClaimDisk({ folder: claimFolder, linkPath: join(folder, baseName(index)), newSizeBytes }),
@@ -99,13 +106,21 @@ function claimImage(task: Task, newSizeBytes: number | undefined): ImageFile & {
 
 /** As root, because the image store may be closed to QEMU's user; the way into our folder is one that the user itself has opened. */
 function findBase({ volume, index, folder, env, privileges }: Task, path: string | undefined): FoundDisk {
-  const root = sandboxPath(join(CONTAINER_DISKS, folderName(volume.name)), env);
+  const root = diskRoot(folderName(volume.name), env);
   const here = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   try {
     return privileges.asRoot(() => findContainerDisk({ root, path, linkPath: `/proc/self/fd/${here}/${baseName(index)}` }));
   } finally {
     closeSync(here);
   }
+}
+
+function diskRoot(name: string, env: Options['env']): string {
+  const share = env['KUBEVIRT_DISK_SHARE'];
+  if (!share) return sandboxPath(join(CONTAINER_DISKS, name), env);
+  const root = diskRootIn(share, name);
+  if (root) return root;
+  throw new UserError('VOLUME_MISSING', `the container of disk ${name} has ended`, { why: 'its image is read through it' });
 }
 
 function baseName(index: number): string {

@@ -50,7 +50,8 @@ export function prepare({ env, report }: { env: Environment; report: (line: stri
   }
 }
 
-function readVmi(env: Environment): Pick<VirtualMachineInstance, 'metadata' | 'spec'> {
+/** The instance that this Pod runs; a UserError when there is none that could be run. */
+export function readVmi(env: Environment): Pick<VirtualMachineInstance, 'metadata' | 'spec'> {
   const text = env['KUBEVIRT_VMI'];
   if (!text)
     throw new UserError('VMI_MISSING', 'KUBEVIRT_VMI is not set', {

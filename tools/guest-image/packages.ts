@@ -16,12 +16,19 @@ export type PackagesInput = {
   readonly suite?: string | undefined;
   readonly workDir: string;
   readonly into: string;
+  /** Everything that they need, too, as on a machine where nothing is installed. */
+  readonly withDependencies?: boolean;
 };
 
 /** Downloads the packages (a metapackage stands for the first one it depends on) and unpacks them all into `into`. */
-export function unpackPackages({ names, architecture, suite, workDir, into }: PackagesInput): void {
+export function unpackPackages({ names, architecture, suite, workDir, into, withDependencies }: PackagesInput): void {
   const apt = privateApt(workDir, architecture, suite);
   update(apt);
+  if (withDependencies) {
+    apt('install', ['--download-only', '--yes', '--no-install-recommends', ...names]);
+    unpackAll(join(workDir, 'apt/cache/archives'), into);
+    return;
+  }
   const debs = join(workDir, 'debs');
   mkdirSync(debs, { recursive: true });
   apt(
@@ -29,7 +36,11 @@ export function unpackPackages({ names, architecture, suite, workDir, into }: Pa
     names.map((name) => resolveMetapackage(name, apt)),
     debs,
   );
-  for (const deb of readdirSync(debs)) execFileSync('dpkg-deb', ['-x', join(debs, deb), into]);
+  unpackAll(debs, into);
+}
+
+function unpackAll(folder: string, into: string): void {
+  for (const name of readdirSync(folder).sort()) if (name.endsWith('.deb')) execFileSync('dpkg-deb', ['-x', join(folder, name), into]);
 }
 
 type Apt = (verb: string, args?: readonly string[], cwd?: string) => string;
@@ -46,9 +57,12 @@ function update(apt: Apt): void {
 function privateApt(workDir: string, architecture: string | undefined, suite: string | undefined): Apt {
   const state = join(workDir, 'apt');
   for (const folder of ['lists/partial', 'cache/archives/partial']) mkdirSync(join(state, folder), { recursive: true });
+  writeFileSync(join(state, 'status'), '');
   const options = [
     `Dir::State::Lists=${state}/lists`,
     `Dir::Cache=${state}/cache`,
+    `Dir::State::status=${state}/status`, // nothing is installed
+    'Debug::NoLocking=true',
     'APT::Sandbox::User=',
     'Acquire::Languages=none',
     'Acquire::IndexTargets::deb::Contents-deb::DefaultEnabled=false',

@@ -28,6 +28,10 @@ export type SecurityContext = {
   readonly allowPrivilegeEscalation?: boolean;
   readonly capabilities?: { readonly add?: readonly string[]; readonly drop?: readonly string[] };
   readonly seccompProfile?: { readonly type: string };
+  readonly readOnlyRootFilesystem?: boolean;
+  readonly privileged?: boolean;
+  /** Of a Pod. */
+  readonly sysctls?: readonly { readonly name: string; readonly value: string }[];
 };
 export type HttpGetAction = {
   readonly path?: string;
@@ -48,6 +52,8 @@ export type Probe = {
   readonly failureThreshold?: number;
   readonly terminationGracePeriodSeconds?: number;
 };
+export type VolumeDevice = { readonly name: string; readonly devicePath: string };
+export type Lifecycle = { readonly postStart?: { readonly exec: { readonly command: readonly string[] } } };
 export type Container = {
   readonly name: string;
   readonly image?: string;
@@ -59,6 +65,9 @@ export type Container = {
   readonly ports?: readonly ContainerPort[];
   readonly resources?: ResourceRequirements;
   readonly volumeMounts?: readonly VolumeMount[];
+  readonly volumeDevices?: readonly VolumeDevice[];
+  readonly lifecycle?: Lifecycle;
+  readonly terminationMessagePolicy?: 'File' | 'FallbackToLogsOnError';
   readonly securityContext?: SecurityContext;
   readonly readinessProbe?: Probe;
   readonly livenessProbe?: Probe;
@@ -111,6 +120,7 @@ export type PodSpec = {
   readonly overhead?: Readonly<Record<string, string>>;
   readonly readinessGates?: readonly { readonly conditionType: string }[];
   readonly securityContext?: SecurityContext;
+  readonly shareProcessNamespace?: boolean;
   readonly initContainers?: readonly Container[];
   readonly containers: readonly Container[];
   readonly volumes?: readonly PodVolume[];

@@ -11,6 +11,7 @@ import { startDefaultServiceAccounts, startRoleAggregation, startRootCaPublisher
 import { startVolumes } from '../../control-plane/volumes/start.ts';
 import { startVirtApi } from '../../virt-api/start.ts';
 import { startVirtController } from '../../virt-controller/start.ts';
+import { withCaBundle } from '../../virt-operator/render/render.ts';
 import { VERSION } from '../version.ts';
 import { allEnded } from './all-ended.ts';
 import { apply, applyManifests } from './apply-manifests.ts';
@@ -39,7 +40,7 @@ export async function startComponents(options: ComponentOptions): Promise<{ stop
   const { home, api, pki, clock, log, signal } = options;
   const nodeName = nodeNameOf(1);
   const admin = api.clientAs(INSTALLER, ['system:masters']);
-  await applyManifests(admin, join(PROJECT, 'deploy'), (object) => withoutSelector(withCaBundle(object, pki)));
+  await applyManifests(admin, join(PROJECT, 'deploy'), (object) => withoutSelector(withCaBundle(object, pki.kubevirtCa)));
   await applyManifests(admin, join(import.meta.dirname, 'manifests'), (object) => object);
   await apply(admin, requestHeaderTrust(pki));
 
@@ -104,15 +105,6 @@ export async function startComponents(options: ComponentOptions): Promise<{ stop
     return allEnded({ 'virt-api': virtApi.stopped }, { signal, clock, log });
   });
   return { stopped };
-}
-
-/** The authority behind virt-api is made on this machine, so the manifest cannot know it. */
-function withCaBundle(object: KubeObject, pki: Pki): KubeObject {
-  const caBundle = Buffer.from(pki.kubevirtCa).toString('base64');
-  const { kind, spec, webhooks } = object as KubeObject & { spec?: object; webhooks?: readonly { clientConfig: object }[] };
-  if (kind === 'APIService') return { ...object, spec: { ...spec, caBundle } } as KubeObject;
-  if (!webhooks) return object;
-  return { ...object, webhooks: webhooks.map((each) => ({ ...each, clientConfig: { ...each.clientConfig, caBundle } })) } as KubeObject;
 }
 
 /** Where our Services are served we say ourselves, before there is a node that a Pod could show it for: webhooks are asked from the first write. */

@@ -28,11 +28,12 @@ function baseLayer(node: string, image: ImageFile): Node {
 function layer(options: { node: string; image: ImageFile; isReadOnly: boolean; caching: Node; aio?: 'native' | 'threads' }): Node {
   const { node, image, isReadOnly, caching, aio } = options;
   const shared = { 'read-only': isReadOnly, discard: 'unmap', cache: caching };
+  const driver = image.isDevice ? 'host_device' : 'file';
   return {
     driver: image.format,
     'node-name': node,
     ...shared,
-    file: { driver: 'file', 'node-name': `${node}-file`, filename: image.path, ...shared, ...(aio && { aio }) },
+    file: { driver, 'node-name': `${node}-file`, filename: image.path, ...shared, ...(aio && { aio }) },
     // Without this QEMU would open whatever file a qcow2 header names.
     ...(image.format === 'qcow2' && { backing: null }),
   };

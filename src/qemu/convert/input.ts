@@ -4,7 +4,12 @@ import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-
 export type ImageFormat = 'raw' | 'qcow2';
 
 /** A file and its format. The format is always stated: a guest can write any header into a raw disk, so QEMU must never guess. */
-export type ImageFile = { readonly path: string; readonly format: ImageFormat };
+export type ImageFile = {
+  readonly path: string;
+  readonly format: ImageFormat;
+  /** It is a block device of the host. */
+  readonly isDevice?: boolean;
+};
 
 export type DiskImage = ImageFile & {
   /** What lies beneath and is never written: the image of a containerDisk. */

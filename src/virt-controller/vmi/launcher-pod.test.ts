@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { PersistentVolumeClaim } from '../../api/core/volume.ts';
 import type { VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
 import type { ObjectMeta } from '../../api/meta.ts';
 import { tinySpec, vmi } from '../../testing/builders.ts';
@@ -32,10 +33,12 @@ describe('launcherPodFor', () => {
       runAsNonRoot: true,
       fsGroup: 107,
       seccompProfile: { type: 'RuntimeDefault' },
+      sysctls: [{ name: 'net.ipv4.ip_unprivileged_port_start', value: '0' }],
     });
     assert.deepEqual(containers[0]?.securityContext, {
       allowPrivilegeEscalation: false,
       capabilities: { drop: ['ALL'], add: ['NET_BIND_SERVICE'] },
+      readOnlyRootFilesystem: true,
     });
   });
 
@@ -48,6 +51,55 @@ describe('launcherPodFor', () => {
         { httpGet, periodSeconds: 2 },
         { httpGet, terminationGracePeriodSeconds: 1 },
       ],
+    );
+  });
+
+  test('where there are no image volumes, the image of a disk is a container beside, whose processes are shared', () => {
+    const volumes: VmiSpec['volumes'] = [{ name: 'root', containerDisk: { image: 'guest', imagePullPolicy: 'Never' } }];
+    const { spec } = launcherPodFor(
+      { ...vmi('Pending'), spec: { ...tinySpec, volumes } },
+      { image: 'launcher', containerDisks: 'container' },
+    );
+    const share = { name: 'container-disks', mountPath: '/var/run/kubevirt-disk-share' };
+    const [compute, disk] = spec.containers;
+    assert.equal(spec.shareProcessNamespace, true);
+    assert.deepEqual(
+      spec.volumes?.filter(({ image, name }) => image || name === share.name),
+      [{ name: share.name, emptyDir: {} }],
+    );
+    assert.deepEqual(
+      [compute?.lifecycle?.postStart?.exec.command, compute?.volumeMounts?.at(-1), compute?.env?.at(-1)],
+      [['virt-launcher-share', share.mountPath], share, { name: 'KUBEVIRT_DISK_SHARE', value: share.mountPath }],
+    );
+    assert.deepEqual(disk, {
+      name: 'volumeroot',
+      image: 'guest',
+      imagePullPolicy: 'Never',
+      command: [`${share.mountPath}/busybox`, 'sh', `${share.mountPath}/hold`, share.mountPath, 'root'],
+      resources: { requests: { cpu: '1m', memory: '1Mi' }, limits: { cpu: '10m', memory: '40Mi' } },
+      securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] }, readOnlyRootFilesystem: true },
+      volumeMounts: [share],
+    });
+  });
+
+  test('a container of a disk does not take a Pod out of the Guaranteed class', () => {
+    const volumes: VmiSpec['volumes'] = [{ name: 'root', containerDisk: { image: 'guest' } }];
+    const domain = { ...tinySpec.domain, resources: { limits: { memory: '128Mi', cpu: '500m' } } };
+    const options = { image: 'launcher', containerDisks: 'container' } as const;
+    const [, disk] = launcherPodFor({ ...vmi('Pending'), spec: { ...tinySpec, domain, volumes } }, options).spec.containers;
+    assert.deepEqual(disk?.resources?.requests, disk?.resources?.limits);
+  });
+
+  test('a claim in Block mode is a device, one in Filesystem mode a folder', () => {
+    const volumes: VmiSpec['volumes'] = ['raw', 'folder'].map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
+    const claims = new Map([
+      ['raw', { spec: { volumeMode: 'Block' } } as PersistentVolumeClaim],
+      ['folder', { spec: {} } as PersistentVolumeClaim],
+    ]);
+    const { containers } = launcherPodFor({ ...vmi('Pending'), spec: { ...tinySpec, volumes } }, { image: 'launcher', claims }).spec;
+    assert.deepEqual(
+      [containers[0]?.volumeDevices, containers[0]?.volumeMounts?.slice(2)],
+      [[{ name: 'claim-raw', devicePath: '/dev/raw' }], [{ name: 'claim-folder', mountPath: '/var/run/kubevirt-vmi-disks/folder' }]],
     );
   });
 

@@ -1,5 +1,5 @@
 /** The Pod that runs one instance: spec 3.5 and 3.6, without what only libvirt needs. Pure. */
-import type { Container, EnvVar, Pod, PodSpec, PodVolume, VolumeMount } from '../../api/core/pod.ts';
+import type { Container, EnvVar, Pod, PodSpec } from '../../api/core/pod.ts';
 import {
   ANNOTATION_DOMAIN,
   COMPUTE_CONTAINER,
@@ -11,24 +11,26 @@ import {
   READINESS_GATE_UNPAUSED,
 } from '../../api/kubevirt/names.ts';
 import { gracePeriodSecondsOf, hostnameOf, type VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
-import type { Volume } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { controllerReferenceTo } from '../../api/meta.ts';
 import { sha1Hex } from '../../base/sha1.ts';
-import { type Claims, claimOf, newDiskBytes } from './claims.ts';
-import { launcherResources } from './launcher-resources.ts';
+import { type Claims, newDiskBytes } from './claims.ts';
+import { isGuaranteed, launcherResources } from './launcher-resources.ts';
+import { type ContainerDiskWay, type LauncherVolumes, launcherVolumes } from './launcher-volumes.ts';
+import { LONGEST_LABEL, shortened } from './short-name.ts';
 
 const QEMU_USER = 107;
 /** Time for the Pod to end by itself after the guest's grace period is over: two times upstream's 15 s. */
 const GRACE_MARGIN_SECONDS = 30;
 /** Letters and digits that neither form words nor look like each other, as Kubernetes uses for generated names. */
 const SUFFIX_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
-const LONGEST_LABEL = 63;
 const PREFIX_LENGTH = LONGEST_LABEL - 5;
 
 export type LauncherOptions = {
   readonly image: string;
   /** The claims that the instance uses. */
   readonly claims?: Claims | undefined;
+  /** An image volume when not given. */
+  readonly containerDisks?: ContainerDiskWay | undefined;
 };
 
 /** The launcher Pod for an instance that has none yet. */
@@ -74,6 +76,8 @@ export function launcherPodNameOf({ metadata: { name, uid = '' } }: VirtualMachi
 
 function podSpec(vmi: VirtualMachineInstance, options: LauncherOptions): PodSpec {
   const { nodeSelector, affinity, tolerations, schedulerName, priorityClassName, subdomain } = vmi.spec;
+  const { claims, containerDisks: way = 'image-volume' } = options;
+  const own = launcherVolumes(vmi, { claims, way, isGuaranteed: isGuaranteed(launcherResources(vmi.spec)) });
   return {
     restartPolicy: 'Never',
     enableServiceLinks: false,
@@ -88,9 +92,12 @@ function podSpec(vmi: VirtualMachineInstance, options: LauncherOptions): PodSpec
       runAsNonRoot: true,
       fsGroup: QEMU_USER,
       seccompProfile: { type: 'RuntimeDefault' },
+      // QEMU opens the guest's ports at the Pod's address, low ones included; a user other than root has no capability for it.
+      sysctls: [{ name: 'net.ipv4.ip_unprivileged_port_start', value: '0' }],
     },
-    containers: [computeContainer(vmi, options)],
-    volumes: [{ name: 'public', emptyDir: {} }, { name: 'private', emptyDir: {} }, ...sourcesOf(vmi).map(({ volume }) => volume)],
+    ...(own.containers.length > 0 && { shareProcessNamespace: true }),
+    containers: [computeContainer(vmi, options, own), ...own.containers],
+    volumes: [{ name: 'public', emptyDir: {} }, { name: 'private', emptyDir: {} }, ...own.volumes],
     ...(subdomain && { subdomain }),
     ...(affinity !== undefined && { affinity: affinity as object }), // a Pod's affinity, kept as written
     ...(tolerations && { tolerations }),
@@ -99,7 +106,7 @@ function podSpec(vmi: VirtualMachineInstance, options: LauncherOptions): PodSpec
   };
 }
 
-function computeContainer(vmi: VirtualMachineInstance, { image, claims }: LauncherOptions): Container {
+function computeContainer(vmi: VirtualMachineInstance, { image, claims }: LauncherOptions, own: LauncherVolumes): Container {
   const { readinessProbe, livenessProbe } = vmi.spec;
   return {
     name: COMPUTE_CONTAINER,
@@ -107,7 +114,7 @@ function computeContainer(vmi: VirtualMachineInstance, { image, claims }: Launch
     imagePullPolicy: 'IfNotPresent',
     command: ['virt-launcher'],
     args: ['prepare'],
-    env: [vmiVariable(vmi), ...newDisksVariable(vmi, claims)],
+    env: [vmiVariable(vmi), ...newDisksVariable(vmi, claims), ...own.env],
     resources: launcherResources(vmi.spec),
     // Asked at the address of the Pod, where the guest's ports are.
     ...(readinessProbe && { readinessProbe }),
@@ -116,12 +123,17 @@ function computeContainer(vmi: VirtualMachineInstance, { image, claims }: Launch
     securityContext: {
       allowPrivilegeEscalation: false,
       capabilities: { drop: ['ALL'], add: ['NET_BIND_SERVICE'] },
+      readOnlyRootFilesystem: true,
     },
+    // The launcher's last line says why it cannot start a guest.
+    terminationMessagePolicy: 'FallbackToLogsOnError',
+    ...(own.lifecycle && { lifecycle: own.lifecycle }),
     volumeMounts: [
       { name: 'public', mountPath: '/var/run/kubevirt' },
       { name: 'private', mountPath: '/var/run/kubevirt-private' },
-      ...sourcesOf(vmi).map(({ mount }) => mount),
+      ...own.mounts,
     ],
+    ...(own.devices.length > 0 && { volumeDevices: own.devices }),
   };
 }
 
@@ -146,38 +158,4 @@ function newDisksVariable({ spec }: VirtualMachineInstance, claims: Claims | und
 
 function carriedAnnotations({ metadata: { annotations = {} } }: VirtualMachineInstance): Record<string, string> {
   return Object.fromEntries(Object.entries(annotations).filter(([key]) => !key.startsWith('kubectl.kubernetes.io')));
-}
-
-/** Volumes whose data a kubelet brings: container images, claims and Secrets. The others are made inside the Pod. */
-function sourcesOf(vmi: VirtualMachineInstance): { volume: PodVolume; mount: VolumeMount }[] {
-  return (vmi.spec.volumes ?? []).flatMap((volume) => sourceOf(volume));
-}
-
-function sourceOf(source: Volume): { volume: PodVolume; mount: VolumeMount }[] {
-  const { name, containerDisk, registryDisk, cloudInitNoCloud } = source;
-  const disk = containerDisk ?? registryDisk;
-  if (disk) {
-    const volumeName = shortened(`disk-${name}`);
-    const image = { reference: disk.image, ...(disk.imagePullPolicy && { pullPolicy: disk.imagePullPolicy }) };
-    const mountPath = `/var/run/kubevirt-container-disks/${name}`;
-    return [{ volume: { name: volumeName, image }, mount: { name: volumeName, mountPath, readOnly: true } }];
-  }
-  const claimName = claimOf(source);
-  if (claimName) {
-    const volumeName = shortened(`claim-${name}`);
-    const readOnly = source.persistentVolumeClaim?.readOnly === true || source.ephemeral !== undefined;
-    const mountPath = `/var/run/kubevirt-vmi-disks/${name}`;
-    const options = readOnly ? { readOnly } : {};
-    return [{ volume: { name: volumeName, persistentVolumeClaim: { claimName } }, mount: { name: volumeName, mountPath, ...options } }];
-  }
-  const secretName = cloudInitNoCloud?.secretRef?.name;
-  if (!secretName) return [];
-  const volumeName = shortened(`secret-${name}`);
-  const mountPath = `/var/run/kubevirt-private-secrets/${name}`;
-  return [{ volume: { name: volumeName, secret: { secretName } }, mount: { name: volumeName, mountPath, readOnly: true } }];
-}
-
-/** At most 63 characters, as labels and volume names must be, and still one name for one text. */
-function shortened(text: string): string {
-  return text.length <= LONGEST_LABEL ? text : `${text.slice(0, 54)}-${sha1Hex(text).slice(0, 8)}`;
 }

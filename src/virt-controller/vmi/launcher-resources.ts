@@ -34,6 +34,11 @@ export function launcherResources(spec: VmiSpec): ResourceRequirements {
   };
 }
 
+/** Whether these alone would put a Pod into the Guaranteed class. */
+export function isGuaranteed({ requests = {}, limits = {} }: ResourceRequirements): boolean {
+  return ['memory', 'cpu'].every((name) => limits[name] !== undefined && limits[name] === requests[name]);
+}
+
 function overheadBytes(spec: VmiSpec): number {
   const { base, graphics, largeGuest, perFurtherCpu } = OVERHEAD_BYTES;
   const hasGraphics = spec.domain.devices.autoattachGraphicsDevice !== false;

@@ -14,6 +14,7 @@ import type { CreateErrors } from '../create-errors.ts';
 import { heartbeatAtOf, isStale } from '../node-heartbeat.ts';
 import { type Claims, claimNamesOf } from './claims.ts';
 import { launcherPodNameOf } from './launcher-pod.ts';
+import type { ContainerDiskWay } from './launcher-volumes.ts';
 import type { ObservedVmi } from './phase.ts';
 
 export type VmiObserver = {
@@ -25,11 +26,12 @@ export type VmiObserver = {
   readonly nodes: Cache<Node>;
   readonly createErrors: CreateErrors;
   readonly launcherImage: string;
+  readonly containerDisks?: ContainerDiskWay | undefined;
 };
 
 /** What is known of the instance with this key; undefined when it is gone. */
 export async function observeVmi(observer: VmiObserver, key: string): Promise<ObservedVmi | undefined> {
-  const { clock, vms, vmis, nodes, createErrors, launcherImage } = observer;
+  const { clock, vms, vmis, nodes, createErrors, launcherImage, containerDisks } = observer;
   const now = clock.now();
   const vmi = vmis.get(key);
   if (!vmi) {
@@ -39,7 +41,8 @@ export async function observeVmi(observer: VmiObserver, key: string): Promise<Ob
   const pods = await podsOf(observer, vmi);
   const claims = pods.length === 0 && vmi.status?.phase === 'Pending' ? await claimsOf(observer, vmi) : undefined;
   const isNodeLost = isStale(heartbeatAtOf(nodes, vmi.status?.nodeName), now);
-  return { vmi, pods, isVmGone: isVmGone(vms, vmi), isNodeLost, createError: createErrors.get(key), launcherImage, claims, now };
+  const createError = createErrors.get(key);
+  return { vmi, pods, isVmGone: isVmGone(vms, vmi), isNodeLost, createError, launcherImage, containerDisks, claims, now };
 }
 
 /** Asked once for each Pod that is made: a copy of every claim of the cluster would cost more. */

@@ -18,6 +18,7 @@ import { COMPUTE_CONTAINER } from '../../api/kubevirt/names.ts';
 import type { VirtualMachineInstance, VmiPhase } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { isDeleting } from '../../api/meta.ts';
 import type { Claims } from './claims.ts';
+import type { ContainerDiskWay } from './launcher-volumes.ts';
 
 /** Everything that is known of one instance when the controller looks at it. */
 export type ObservedVmi = {
@@ -31,6 +32,7 @@ export type ObservedVmi = {
   /** The virt-handler of its node was not heard of for too long. */
   readonly isNodeLost?: boolean;
   readonly launcherImage: string;
+  readonly containerDisks?: ContainerDiskWay | undefined;
   /** The claims it uses, while it has no Pod. */
   readonly claims?: Claims | undefined;
   readonly now: number;

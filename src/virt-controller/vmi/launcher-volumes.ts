@@ -1,0 +1,91 @@
+/**
+ * What a launcher Pod mounts for the volumes of its instance: container images, claims and Secrets; the others are made inside the Pod. Pure.
+ *
+ * The image of a containerDisk is an image volume where the cluster has them. Elsewhere it is a second container that does nothing but be
+ * there: the containers share their processes, so `compute` reads the disk in the other's root folder, without a copy and without
+ * privileges. Its program comes from our image: a hook of `compute`, for which the kubelet waits, puts it into a shared volume.
+ */
+import type { Container, EnvVar, Lifecycle, PodVolume, VolumeDevice, VolumeMount } from '../../api/core/pod.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import type { Volume } from '../../api/kubevirt/vmi-spec-schema.ts';
+import { type Claims, claimOf } from './claims.ts';
+import { shortened } from './short-name.ts';
+
+/** How the image of a containerDisk comes into a launcher Pod. */
+export type ContainerDiskWay = 'image-volume' | 'container';
+
+export type LauncherVolumes = {
+  readonly volumes: readonly PodVolume[];
+  readonly mounts: readonly VolumeMount[];
+  readonly devices: readonly VolumeDevice[];
+  /** Beside `compute`. */
+  readonly containers: readonly Container[];
+  readonly env: readonly EnvVar[];
+  /** Of `compute`. */
+  readonly lifecycle?: Lifecycle;
+};
+type Options = { readonly claims: Claims | undefined; readonly way: ContainerDiskWay; readonly isGuaranteed: boolean };
+
+/** The program that keeps the container of a disk alive, and the process ids of both sides. */
+const SHARE = { name: 'container-disks', mountPath: '/var/run/kubevirt-disk-share' } as const;
+/** What an idle shell needs; equal for Pods of the Guaranteed class. */
+const IDLE = { small: { cpu: '1m', memory: '1Mi' }, most: { cpu: '10m', memory: '40Mi' } } as const;
+
+/** Everything that the volumes of an instance need in its Pod. */
+export function launcherVolumes({ spec: { volumes = [] } }: VirtualMachineInstance, options: Options): LauncherVolumes {
+  const parts = volumes.map((volume) => partsFor(volume, options));
+  const hasShare = parts.some(({ containers = [] }) => containers.length > 0);
+  return {
+    volumes: [...(hasShare ? [{ name: SHARE.name, emptyDir: {} }] : []), ...parts.flatMap((part) => part.volumes ?? [])],
+    mounts: [...(hasShare ? [SHARE] : []), ...parts.flatMap((part) => part.mounts ?? [])],
+    devices: parts.flatMap((part) => part.devices ?? []),
+    containers: parts.flatMap((part) => part.containers ?? []),
+    env: hasShare ? [{ name: 'KUBEVIRT_DISK_SHARE', value: SHARE.mountPath }] : [],
+    ...(hasShare && { lifecycle: { postStart: { exec: { command: ['virt-launcher-share', SHARE.mountPath] } } } }),
+  };
+}
+
+type Parts = Partial<Pick<LauncherVolumes, 'volumes' | 'mounts' | 'devices' | 'containers'>>;
+
+function partsFor(source: Volume, options: Options): Parts {
+  const { name, containerDisk, registryDisk, cloudInitNoCloud } = source;
+  const disk = containerDisk ?? registryDisk;
+  if (disk) return options.way === 'container' ? diskContainer(name, disk, options) : imageVolume(name, disk);
+  if (claimOf(source)) return claimVolume(source, options);
+  const secretName = cloudInitNoCloud?.secretRef?.name;
+  if (!secretName) return {};
+  const volumeName = shortened(`secret-${name}`);
+  const mountPath = `/var/run/kubevirt-private-secrets/${name}`;
+  return { volumes: [{ name: volumeName, secret: { secretName } }], mounts: [{ name: volumeName, mountPath, readOnly: true }] };
+}
+
+type ImageSource = NonNullable<Volume['containerDisk']>;
+
+function imageVolume(name: string, { image, imagePullPolicy }: ImageSource): Parts {
+  const volumeName = shortened(`disk-${name}`);
+  const reference = { reference: image, ...(imagePullPolicy && { pullPolicy: imagePullPolicy }) };
+  const mountPath = `/var/run/kubevirt-container-disks/${name}`;
+  return { volumes: [{ name: volumeName, image: reference }], mounts: [{ name: volumeName, mountPath, readOnly: true }] };
+}
+
+function diskContainer(name: string, { image, imagePullPolicy }: ImageSource, { isGuaranteed }: Options): Parts {
+  const container: Container = {
+    name: shortened(`volume${name}`),
+    image,
+    ...(imagePullPolicy && { imagePullPolicy }),
+    command: [`${SHARE.mountPath}/busybox`, 'sh', `${SHARE.mountPath}/hold`, SHARE.mountPath, name],
+    resources: { requests: isGuaranteed ? IDLE.most : IDLE.small, limits: IDLE.most },
+    securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] }, readOnlyRootFilesystem: true },
+    volumeMounts: [SHARE],
+  };
+  return { containers: [container] };
+}
+
+function claimVolume(source: Volume, { claims }: Options): Parts {
+  const claimName = claimOf(source) ?? '';
+  const name = shortened(`claim-${source.name}`);
+  const volumes = [{ name, persistentVolumeClaim: { claimName } }];
+  if (claims?.get(claimName)?.spec.volumeMode === 'Block') return { volumes, devices: [{ name, devicePath: `/dev/${source.name}` }] };
+  const readOnly = source.persistentVolumeClaim?.readOnly === true || source.ephemeral !== undefined;
+  return { volumes, mounts: [{ name, mountPath: `/var/run/kubevirt-vmi-disks/${source.name}`, ...(readOnly && { readOnly }) }] };
+}

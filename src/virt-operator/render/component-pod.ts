@@ -1,0 +1,90 @@
+/** What the Pods of all components have in common. Pure. */
+import { LABEL_COMPONENT } from '../../api/kubevirt/names.ts';
+import { CERTIFICATES, PRIORITY_CLASS, type RenderOptions } from './options.ts';
+
+export type ComponentName = 'virt-api' | 'virt-controller' | 'virt-handler';
+
+const USER = 1001;
+const HEALTH_PORT = 8080;
+
+/** Labels by which people and our own components find them. */
+export function labelsOf(name: ComponentName, { version }: RenderOptions): Record<string, string> {
+  return {
+    [LABEL_COMPONENT]: name,
+    'app.kubernetes.io/name': name,
+    'app.kubernetes.io/component': 'kubevirt',
+    'app.kubernetes.io/managed-by': 'virt-operator',
+    'app.kubernetes.io/version': version,
+  };
+}
+
+/** The part of the labels that never changes, which selectors need. */
+export function selectorOf(name: ComponentName): { matchLabels: Record<string, string> } {
+  return { matchLabels: { [LABEL_COMPONENT]: name } };
+}
+
+/** The spec of a Pod with one container, unprivileged unless `podSpec` says otherwise. */
+export function componentPod(
+  name: ComponentName,
+  options: RenderOptions,
+  { serviceAccountName, container, ...podSpec }: { serviceAccountName: string; container: object; [field: string]: unknown },
+) {
+  const { images, imagePullPolicy = 'IfNotPresent', imagePullSecrets = [] } = options;
+  return {
+    metadata: {
+      labels: labelsOf(name, options),
+      annotations: { 'prometheus.io/scrape': 'true', 'prometheus.io/port': String(HEALTH_PORT) },
+    },
+    spec: {
+      serviceAccountName,
+      priorityClassName: PRIORITY_CLASS,
+      nodeSelector: { 'kubernetes.io/os': 'linux' },
+      tolerations: [{ key: 'CriticalAddonsOnly', operator: 'Exists' }],
+      securityContext: { runAsNonRoot: true, runAsUser: USER, runAsGroup: USER, fsGroup: USER, seccompProfile: { type: 'RuntimeDefault' } },
+      ...(imagePullSecrets.length > 0 && { imagePullSecrets: imagePullSecrets.map((each) => ({ name: each })) }),
+      containers: [
+        {
+          name,
+          image: images.components,
+          imagePullPolicy,
+          command: [name],
+          securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] }, readOnlyRootFilesystem: true },
+          resources: { requests: { cpu: '10m', memory: '80Mi' } },
+          livenessProbe: probe('/healthz', { initialDelaySeconds: 10, periodSeconds: 20, timeoutSeconds: 10, failureThreshold: 6 }),
+          readinessProbe: probe('/readyz', { periodSeconds: 5, timeoutSeconds: 5 }),
+          terminationMessagePolicy: 'FallbackToLogsOnError',
+          ...container,
+        },
+      ],
+      ...podSpec,
+    },
+  };
+}
+
+/** The port of /metrics; probes go there too. */
+export const METRICS_PORT = { name: 'metrics', containerPort: HEALTH_PORT, protocol: 'TCP' } as const;
+
+function probe(path: string, timing: Readonly<Record<string, number>>) {
+  return { httpGet: { path, port: METRICS_PORT.name, scheme: 'HTTP' }, ...timing };
+}
+
+/** A certificate (or our authorities) as files, which the kubelet renews. */
+export const CERTIFICATE_VOLUMES = {
+  virtApi: secret('serving-certificate', CERTIFICATES.virtApi, '/etc/virt-api/certificates'),
+  handlerServer: secret('serving-certificate', CERTIFICATES.handlerServer, '/etc/virt-handler/servercertificates'),
+  handlerClient: secret('handler-client-certificate', CERTIFICATES.handlerClient, '/etc/virt-handler/clientcertificates'),
+  authorities: {
+    volume: { name: 'authorities', configMap: { name: CERTIFICATES.authorities } },
+    mount: { name: 'authorities', mountPath: '/etc/kubevirt-ca', readOnly: true },
+  },
+} as const;
+
+function secret(name: string, secretName: string, mountPath: string) {
+  return { volume: { name, secret: { secretName, defaultMode: 0o440 } }, mount: { name, mountPath, readOnly: true } };
+}
+
+/** Replicas prefer different nodes. */
+export function apart(name: ComponentName) {
+  const podAffinityTerm = { labelSelector: selectorOf(name), topologyKey: 'kubernetes.io/hostname' };
+  return { podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, podAffinityTerm }] } };
+}

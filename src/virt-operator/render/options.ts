@@ -1,0 +1,29 @@
+/** What an installation is made from. */
+export type RenderOptions = {
+  /** Where the components live. */
+  readonly namespace: string;
+  readonly images: {
+    /** Of virt-operator, virt-api, virt-controller and virt-handler. */
+    readonly components: string;
+    readonly launcher: string;
+  };
+  readonly imagePullPolicy?: 'Always' | 'IfNotPresent' | 'Never' | undefined;
+  /** Names of Secrets. */
+  readonly imagePullSecrets?: readonly string[] | undefined;
+  /** Of virt-api and virt-controller: `spec.infra.replicas`. */
+  readonly replicas?: number | undefined;
+  /** Where the kubelet of every node keeps its Pods. */
+  readonly kubeletRoot?: string | undefined;
+  readonly version: string;
+};
+
+/** Secrets and the ConfigMap that hold our certificates, by the names that upstream gives them. */
+export const CERTIFICATES = {
+  authorities: 'kubevirt-ca',
+  authoritiesKey: 'ca-bundle',
+  virtApi: 'kubevirt-virt-api-certs',
+  handlerServer: 'kubevirt-virt-handler-server-certs',
+  handlerClient: 'kubevirt-virt-handler-certs',
+} as const;
+
+export const PRIORITY_CLASS = 'kubevirt-cluster-critical';

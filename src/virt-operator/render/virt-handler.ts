@@ -1,0 +1,39 @@
+/**
+ * DaemonSet virt-handler. It is root with one capability: the folders and sockets of guests belong to QEMU's user and are closed to everybody
+ * else. It needs nothing else of the node: neither its processes nor its network nor its devices. Pure.
+ */
+import { CERTIFICATE_VOLUMES, componentPod, labelsOf, METRICS_PORT, selectorOf } from './component-pod.ts';
+import type { RenderOptions } from './options.ts';
+
+const PORT = 8186;
+const KUBELET_ROOT = '/var/lib/kubelet';
+
+export function renderVirtHandler(options: RenderOptions) {
+  const { namespace, kubeletRoot = KUBELET_ROOT } = options;
+  const { handlerServer, authorities } = CERTIFICATE_VOLUMES;
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: { name: 'virt-handler', namespace, labels: labelsOf('virt-handler', options) },
+    spec: {
+      selector: selectorOf('virt-handler'),
+      updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } },
+      template: componentPod('virt-handler', options, {
+        serviceAccountName: 'kubevirt-handler',
+        securityContext: { runAsUser: 0, runAsGroup: 0, seccompProfile: { type: 'RuntimeDefault' } },
+        container: {
+          args: [`--port=${PORT}`, `--kubelet-root=${KUBELET_ROOT}`],
+          env: [{ name: 'NODE_NAME', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } }],
+          ports: [{ name: 'console', containerPort: PORT, protocol: 'TCP' }, METRICS_PORT],
+          securityContext: {
+            allowPrivilegeEscalation: false,
+            capabilities: { drop: ['ALL'], add: ['DAC_OVERRIDE'] },
+            readOnlyRootFilesystem: true,
+          },
+          volumeMounts: [handlerServer.mount, authorities.mount, { name: 'pods', mountPath: `${KUBELET_ROOT}/pods` }],
+        },
+        volumes: [handlerServer.volume, authorities.volume, { name: 'pods', hostPath: { path: `${kubeletRoot}/pods`, type: 'Directory' } }],
+      }),
+    },
+  };
+}

@@ -1,0 +1,76 @@
+/** The images as archives in a folder. The same sources, packages and Node give the same digests. */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { cacheFolder } from '../../src/base/node/folders.ts';
+import { type ImageFile, writeLayeredImage } from '../../src/images/write-image.ts';
+import { unpackPackages } from '../guest-image/packages.ts';
+import { bundle } from '../release/bundle.ts';
+import { type ImageContent, imagesFrom } from './images.ts';
+import { writeArchive } from './oci-archive.ts';
+
+export type BuildOptions = { readonly registry: string; readonly tag: string; readonly into: string };
+export type BuiltImage = {
+  readonly reference: string;
+  readonly digest: string;
+  readonly archive: string;
+  /** Of the archive, which is compressed. */
+  readonly bytes: number;
+  readonly unpackedBytes: number;
+};
+
+const PACKAGES = ['qemu-system-x86', 'busybox-static', 'libstdc++6', 'libc6'];
+
+/** Builds every image; those of an earlier run are replaced. */
+export async function buildImages({ registry, tag, into }: BuildOptions): Promise<BuiltImage[]> {
+  mkdirSync(into, { recursive: true });
+  const work = mkdtempSync(join(tmpdir(), 'kubevirt-ts-images-'));
+  try {
+    const packages = ensurePackages();
+    const applets = execFileSync(join(packages, 'bin/busybox'), ['--list'], { encoding: 'utf8' }).trim().split('\n').sort();
+    const bundles = await bundle(join(work, 'bundles'));
+    const built: BuiltImage[] = [];
+    for (const content of imagesFrom({
+      packages,
+      node: process.execPath,
+      bundles,
+      applets: applets.filter((name) => name !== 'busybox'),
+    })) {
+      const reference = `${registry}/${content.name}:${tag}`;
+      built.push(await build({ content, reference, work, archive: join(into, `${content.name}.tar`) }));
+    }
+    return built;
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+async function build(options: { content: ImageContent; reference: string; work: string; archive: string }): Promise<BuiltImage> {
+  const { content, reference, work, archive } = options;
+  const layout = join(work, content.name);
+  const { digest } = await writeLayeredImage({ dir: layout, reference, layers: content.layers, owner: 0, config: content.config });
+  await writeArchive(layout, { reference, archive });
+  const unpackedBytes = content.layers.flat().reduce((sum, file) => sum + sizeOf(file), 0);
+  return { reference, digest, archive, bytes: statSync(archive).size, unpackedBytes };
+}
+
+function sizeOf(file: ImageFile): number {
+  return 'path' in file ? lstatSync(file.path).size : 'content' in file ? file.content.length : 0;
+}
+
+/** Kept by the list of names: remove the cache folder to take up newer packages. */
+function ensurePackages(): string {
+  const folder = join(cacheFolder(), 'image-packages', createHash('sha256').update(PACKAGES.join()).digest('hex').slice(0, 16));
+  if (existsSync(folder)) return folder;
+  mkdirSync(join(cacheFolder(), 'image-packages'), { recursive: true });
+  const work = mkdtempSync(join(cacheFolder(), 'image-packages', 'build-'));
+  try {
+    unpackPackages({ names: PACKAGES, workDir: work, into: join(work, 'root'), withDependencies: true });
+    renameSync(join(work, 'root'), folder);
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+  return folder;
+}

@@ -1,0 +1,33 @@
+/**
+ * Makes the images of the product from Debian packages and our release files, without a Docker daemon and without root:
+ * one archive for each, as `ctr images import` and `skopeo copy oci-archive:` read it. Prints names, digests and sizes.
+ *
+ *   node tools/image/build.ts [--registry images.local/kubevirt-ts] [--tag v0.1.0] [--into dist/images]
+ */
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { UserError } from '../../src/base/errors.ts';
+import { VERSION } from '../../src/cmd/version.ts';
+import { buildImages } from './build-images.ts';
+
+const { values } = parseArgs({
+  options: {
+    registry: { type: 'string', default: 'images.local/kubevirt-ts' },
+    tag: { type: 'string', default: VERSION },
+    into: { type: 'string', default: resolve(import.meta.dirname, '../../dist/images') },
+  },
+});
+
+try {
+  for (const { reference, digest, archive, bytes, unpackedBytes } of await buildImages(values)) {
+    console.log(`${reference}\n  ${digest}\n  ${mib(bytes)} MiB (${mib(unpackedBytes)} MiB unpacked)  ${archive}`);
+  }
+} catch (error) {
+  if (!(error instanceof UserError)) throw error;
+  console.error(`error[${error.code}]: ${error.message}\nwhy: ${error.why}\nfix: ${error.fix}`);
+  process.exitCode = error.exitCode;
+}
+
+function mib(bytes: number): string {
+  return (bytes / 2 ** 20).toFixed(1);
+}

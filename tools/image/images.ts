@@ -1,0 +1,107 @@
+/** What is in each image of the product. */
+import { join } from 'node:path';
+import type { ImageFile, RunConfig } from '../../src/images/write-image.ts';
+import { librariesFor } from './closure.ts';
+
+export type Parts = {
+  /** Unpacked Debian packages. */
+  readonly packages: string;
+  /** The Node that runs this. */
+  readonly node: string;
+  /** Bundled executables by name. */
+  readonly bundles: ReadonlyMap<string, string>;
+  /** The programs inside busybox. */
+  readonly applets: readonly string[];
+};
+export type ImageContent = { readonly name: string; readonly layers: readonly (readonly ImageFile[])[]; readonly config: RunConfig };
+
+/** The user of our components; that of QEMU is the one that upstream has. */
+const COMPONENT_USER = 1001;
+const QEMU_USER = 107;
+const LIBRARY = 'usr/lib/kubevirt-ts';
+const PATH = 'PATH=/usr/bin:/bin';
+/** Read by QEMU 7.2: firmware, boot of a kernel, the screen, and the keyboard of VNC. */
+const FIRMWARE = [
+  'usr/share/seabios/bios-256k.bin',
+  'usr/share/seabios/vgabios-stdvga.bin',
+  'usr/share/qemu/kvmvapic.bin',
+  'usr/share/qemu/linuxboot_dma.bin',
+  'usr/share/qemu/pvh.bin',
+];
+const QEMU = 'usr/bin/qemu-system-x86_64';
+const MODULES = 'usr/lib/x86_64-linux-gnu/qemu';
+const KEYMAP = 'usr/share/qemu/keymaps/en-us';
+
+/** Every image. Both begin with the same layer, so a node that has one has most of the other. */
+export function imagesFrom(parts: Parts): ImageContent[] {
+  const base = baseLayer(parts);
+  const ofLauncher = ['virt-launcher'];
+  const ofComponents = [...parts.bundles.keys()].filter((name) => !ofLauncher.includes(name));
+  return [
+    {
+      name: 'virt-launcher',
+      layers: [base, qemuLayer(parts), [...programs(parts, ofLauncher), ...launcherScripts()]],
+      // SIGTERM would end QEMU at once: virt-handler asks the guest to power off, and the grace period ends in SIGKILL.
+      config: { User: `${QEMU_USER}:${QEMU_USER}`, Env: [PATH], Entrypoint: ['virt-launcher'], StopSignal: 'SIGCONT', WorkingDir: '/' },
+    },
+    {
+      name: 'kubevirt',
+      layers: [base, programs(parts, ofComponents)],
+      config: { User: `${COMPONENT_USER}:${COMPONENT_USER}`, Env: [PATH], WorkingDir: '/' },
+    },
+  ];
+}
+
+function baseLayer({ packages, node, applets }: Parts): ImageFile[] {
+  const busybox = join(packages, 'bin/busybox');
+  return [
+    { name: 'tmp', isFolder: true, mode: 0o1777 },
+    { name: 'var/run', linkTo: '/run' },
+    { name: 'run', isFolder: true },
+    {
+      name: 'etc/passwd',
+      content: `root:x:0:0:root:/:/bin/sh\nqemu:x:${QEMU_USER}:${QEMU_USER}::/:/bin/sh\nkubevirt:x:${COMPONENT_USER}:${COMPONENT_USER}::/:/bin/sh\n`,
+    },
+    { name: 'etc/group', content: `root:x:0:\nqemu:x:${QEMU_USER}:\nkubevirt:x:${COMPONENT_USER}:\n` },
+    { name: 'etc/nsswitch.conf', content: 'hosts: files dns\n' },
+    ...librariesFor(packages, [node]),
+    { name: 'bin/busybox', path: busybox, mode: 0o755 },
+    ...applets.map((applet) => ({ name: `bin/${applet}`, linkTo: 'busybox' })),
+    { name: 'usr/bin/node', path: node, mode: 0o755 },
+  ];
+}
+
+function qemuLayer({ packages, node }: Parts): ImageFile[] {
+  const inBase = new Set(librariesFor(packages, [node]).map(({ name }) => name));
+  const module = `${MODULES}/accel-tcg-x86_64.so`;
+  const fromPackage = (name: string, mode = 0o644): ImageFile => ({ name, path: join(packages, name), mode });
+  return [
+    ...librariesFor(packages, [join(packages, QEMU), join(packages, module)]).filter(({ name }) => !inBase.has(name)),
+    fromPackage(QEMU, 0o755),
+    fromPackage(module),
+    ...FIRMWARE.map((name) => fromPackage(name)),
+    fromPackage(KEYMAP),
+  ];
+}
+
+/** For disks whose images are containers. */
+function launcherScripts(): ImageFile[] {
+  const folder = join(import.meta.dirname, '../../src/virt-launcher/scripts');
+  return [
+    { name: 'usr/bin/virt-launcher-share', path: join(folder, 'virt-launcher-share'), mode: 0o755 },
+    { name: `${LIBRARY}/hold`, path: join(folder, 'hold') },
+  ];
+}
+
+/** A bundle is started through a link of its plain name; its own name tells Node what it is. */
+function programs({ bundles }: Parts, names: readonly string[]): ImageFile[] {
+  return names.flatMap((name) => {
+    const path = bundles.get(name);
+    if (path === undefined) return [];
+    const file = `${LIBRARY}/${name}.mjs`;
+    return [
+      { name: file, path, mode: 0o755 },
+      { name: `usr/bin/${name}`, linkTo: `/${file}` },
+    ];
+  });
+}
