@@ -48,3 +48,28 @@ export function webPodSpec(name: string, more: object = {}): object {
 export function webPod(name: string, more: object = {}): object {
   return { apiVersion: 'v1', kind: 'Pod', metadata: { name, labels: { app: name } }, spec: webPodSpec(name, more) };
 }
+
+/** A claim of the default class that Pods of several nodes may use at once. */
+export function claim(name: string, more: object = {}): object {
+  const spec = { accessModes: ['ReadWriteMany'], resources: { requests: { storage: '8Mi' } }, ...more };
+  return { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name }, spec };
+}
+
+/** Not root, as launchers are not; a folder appears as /NAME, a device as /dev/NAME. */
+export function podWithClaims(name: string, claims: Readonly<Record<string, 'Filesystem' | 'Block'>>, more: object = {}): object {
+  const names = Object.keys(claims);
+  const container = {
+    name: 'main',
+    image: BUSYBOX_IMAGE,
+    volumeMounts: names.filter((each) => claims[each] === 'Filesystem').map((each) => ({ name: each, mountPath: `/${each}` })),
+    volumeDevices: names.filter((each) => claims[each] === 'Block').map((each) => ({ name: each, devicePath: `/dev/${each}` })),
+  };
+  const spec = {
+    terminationGracePeriodSeconds: 1,
+    securityContext: { runAsUser: 107, runAsGroup: 107, fsGroup: 107 },
+    containers: [container],
+    volumes: names.map((each) => ({ name: each, persistentVolumeClaim: { claimName: each } })),
+    ...more,
+  };
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec };
+}

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
 import { NODES } from '../../src/api/core/node.ts';
 import { PODS, type Pod } from '../../src/api/core/pod.ts';
 import { RealCluster } from '../../tools/kubernetes/cluster.ts';
-import { apply, askFromPod, kubectl, untilReady, webPod, webPodSpec } from './kubectl.ts';
+import { apply, askFromPod, claim, kubectl, podWithClaims, untilReady, webPod, webPodSpec } from './kubectl.ts';
 import { whyNoNodes } from './why-no-nodes.ts';
 
 const NODE_NAMES = ['node1', 'node2', 'node3'];
@@ -71,6 +72,30 @@ describe('a real Kubernetes of three nodes', { skip: whyNoNodes() }, () => {
     }
   });
 
+  test('names of Services are resolved, those of the world are not', async () => {
+    const names = (name: string) => kubectl(cluster, 'exec', 'web-node1', '--', 'nslookup', name);
+    assert.match(
+      await names('kubernetes.default.svc.cluster.local'),
+      new RegExp(cluster.plan.kubernetesServiceAddress.replaceAll('.', '\\.')),
+    );
+    assert.match(await askFromPod(cluster, 'web-node1', 'web'), /I am web-node2/);
+    await assert.rejects(names('example.com'), (error: { stdout?: string }) => /NXDOMAIN/.test(error.stdout ?? ''));
+  });
+
+  test('claims of the default class get folders and devices, which all nodes share, and which go with the claim', async () => {
+    const claims = { files: 'Filesystem', disk: 'Block' } as const;
+    await apply(cluster, claim('files'), claim('disk', { volumeMode: 'Block' }));
+    await apply(cluster, podWithClaims('writer', claims, { nodeName: 'node1' }), podWithClaims('reader', claims, { nodeName: 'node3' }));
+    await untilReady(cluster, 'writer', 'reader');
+    const shell = (name: string, script: string) => kubectl(cluster, 'exec', name, '--', 'sh', '-c', script);
+    await shell('writer', 'echo of files >/files/word && echo of disk | dd of=/dev/disk conv=notrunc,fsync');
+    assert.equal(await shell('reader', 'cat /files/word && head -n 1 /dev/disk'), 'of files\nof disk');
+    await kubectl(cluster, 'delete', 'pod/writer', 'pod/reader', 'pvc/files', 'pvc/disk');
+    await eventually(async () => assert.equal(await kubectl(cluster, 'get', 'pv', '-o', 'name'), ''));
+    assert.deepEqual(readdirSync(join(cluster.folder, 'volumes')), []);
+    assert.deepEqual(readdirSync(join(cluster.folder, 'devices')), []);
+  });
+
   test('an image in the registry is pulled under the name of whatever registry', async () => {
     const push = ['ctr', '-n', 'k8s.io', 'images', 'push', '--plain-http', `${cluster.registry}/demo/shell:1`, 'images.local/busybox:1'];
     await cluster.exec('node1', push);
@@ -132,7 +157,7 @@ describe('a real Kubernetes of three nodes', { skip: whyNoNodes() }, () => {
   test('a node that crashes is not Ready, and is Ready with its Pods after a reboot', async () => {
     await cluster.crashNode('node2');
     await assert.rejects(fetch(`http://${await addressOf('web-node2')}/`, { signal: AbortSignal.timeout(2000) }));
-    await cluster.untilReady(['node2'], false);
+    await cluster.untilNotReady('node2');
     await cluster.rebootNode('node2');
     await cluster.untilReady();
     await eventually(async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -9,7 +10,8 @@ import { hierarchies, ip, numbersOf } from '../../tools/kubernetes/host.ts';
 import { ensurePackages } from '../../tools/kubernetes/packages.ts';
 import { planCluster } from '../../tools/kubernetes/plan.ts';
 import { findAllParts, findPart, killProcesses } from '../../tools/kubernetes/processes.ts';
-import { apply, untilReady, webPod } from './kubectl.ts';
+import { until } from '../../tools/kubernetes/until.ts';
+import { apply, claim, podWithClaims, untilReady } from './kubectl.ts';
 import { whyNoNodes } from './why-no-nodes.ts';
 
 const COMMANDS = join(import.meta.dirname, '../../tools/kubernetes');
@@ -25,12 +27,12 @@ describe('tools/kubernetes/up and down', { skip: whyNoNodes() }, () => {
       assert.equal(stdout, `export KUBECONFIG=${join(folder, 'kubeconfig')}\n`);
       assert.equal((await run('kubeconfig', '--name', name)).stdout, `${join(folder, 'kubeconfig')}\n`);
       const cluster = RealCluster.open(name);
-      await apply(cluster, webPod('web', { nodeName: 'node2' }));
-      await untilReady(cluster, 'web');
+      await apply(cluster, claim('disk', { volumeMode: 'Block' }), podWithClaims('user', { disk: 'Block' }));
+      await untilReady(cluster, 'user');
       const number = cluster.plan.number;
       const there = leftOf(folder, number);
       assert.deepEqual(
-        Object.entries(there).filter(([, found]) => found.length === 0 && ![there.mounts, there.loops].includes(found as never)),
+        Object.entries(there).filter(([, found]) => found.length === 0 && found !== there.mounts),
         [],
         'this test sees everything that a cluster has',
       );
@@ -38,6 +40,23 @@ describe('tools/kubernetes/up and down', { skip: whyNoNodes() }, () => {
       assert.deepEqual(leftOf(folder, number), { processes: [], mounts: [], links: [], routes: [], cgroups: [], loops: [], files: [] });
       assert.deepEqual(machineWide(), untouched);
     } finally {
+      await run('down', '--name', name);
+    }
+  });
+
+  test('an interrupted up leaves nothing either', async () => {
+    const name = `cut-${process.pid}`;
+    const folder = clusterFolder(name);
+    const child = spawn(join(COMMANDS, 'up'), ['--name', name], { stdio: 'ignore' });
+    const ended = once(child, 'exit');
+    try {
+      await until('its API server runs', () => findPart(folder, 'kube-apiserver', 'kube-apiserver').length > 0);
+      const [number = -1] = numbersOf(folder);
+      child.kill('SIGINT');
+      assert.deepEqual(await ended, [130, null]);
+      assert.deepEqual(leftOf(folder, number), { processes: [], mounts: [], links: [], routes: [], cgroups: [], loops: [], files: [] });
+    } finally {
+      child.kill('SIGKILL');
       await run('down', '--name', name);
     }
   });
@@ -69,6 +88,7 @@ describe('tools/kubernetes/up and down', { skip: whyNoNodes() }, () => {
     ['a name that cannot be', ['--name', '../x'], /error\[NAME_INVALID\]/],
     ['an unknown option', ['--node', '3'], /error\[USAGE\]/],
     ['an image that is not there', ['--image', '/nonexistent.tar'], /error\[IMAGE_MISSING\]/],
+    ['an image that is none', ['--image', import.meta.filename], /error\[IMAGE_REFUSED\]/],
   ] as const) {
     test(`${wrong} is refused before anything is done`, () => {
       const { status, stderr } = spawnSync(join(COMMANDS, 'up'), args, { encoding: 'utf8' });
@@ -125,6 +145,7 @@ function machineWide() {
   return {
     firewall: execFileSync(nft, ['list', 'ruleset'], { encoding: 'utf8', env: { LD_LIBRARY_PATH: libraries } }),
     namespaces: existsSync('/run/netns') ? readdirSync('/run/netns') : [],
+    loopsOfDeadNodes: loopFiles().filter((file) => file === '/').length, // what a kubelet held, once its mounts are gone
     forwarding: readFileSync('/proc/sys/net/ipv4/ip_forward', 'utf8'),
   };
 }

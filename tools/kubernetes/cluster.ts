@@ -9,6 +9,7 @@ import type { KeyPair } from '../../src/base/node/pki-files.ts';
 import { type Client, createClient } from '../../src/client/client.ts';
 import { type Cluster, loadKubeconfig, writeKubeconfig } from '../../src/client/node/kubeconfig.ts';
 import { createTlsFetch } from '../../src/client/node/tls-fetch.ts';
+import { startAddons } from './addons/start.ts';
 import { ensureKubernetes } from './build.ts';
 import { takeDown } from './down.ts';
 import { type ControlPlaneProgram, controlPlaneFlags } from './flags.ts';
@@ -21,8 +22,7 @@ import { writePki } from './pki.ts';
 import { MAX_NODES, type NodePlan, type Plan, planCluster } from './plan.ts';
 import { findPart, killProcesses, startPart } from './processes.ts';
 import { registryPart } from './registry.ts';
-
-const START_PATIENCE_MS = 180_000;
+import { until } from './until.ts';
 
 export type ClusterOptions = {
   /** Two clusters need two names. */
@@ -30,6 +30,10 @@ export type ClusterOptions = {
   readonly nodes?: number;
   /** Image archives that every node has from the start, beside a busybox. */
   readonly images?: readonly string[];
+  /** Neither names of Services nor a storage class. */
+  readonly isBare?: boolean;
+  /** Gives up, and leaves nothing. */
+  readonly signal?: AbortSignal;
 };
 
 /** Where everything of a cluster is. */
@@ -55,7 +59,7 @@ export class RealCluster implements AsyncDisposable {
   }
 
   /** Resolves when every node is Ready and Pods can be created in namespace default. What had this name before is taken down. */
-  static async start({ name = 'default', nodes = 1, images = [] }: ClusterOptions = {}): Promise<RealCluster> {
+  static async start({ name = 'default', nodes = 1, images = [], isBare = false, signal }: ClusterOptions = {}): Promise<RealCluster> {
     checkOptions(name, nodes, images);
     requireMachine();
     ensureKubernetes();
@@ -71,7 +75,9 @@ export class RealCluster implements AsyncDisposable {
       const pki = await writePki(join(folder, 'pki'), plan, systemClock.now());
       await writeKubeconfigs(folder, plan, pki);
       const cluster = new RealCluster(name, plan);
-      await cluster.#bringUp(pki, imageStore);
+      await cluster.#bringUp(pki, imageStore, signal);
+      if (!isBare) await startAddons(cluster, signal);
+      signal?.throwIfAborted();
       return cluster;
     } catch (error) {
       const log = logTails(folder);
@@ -152,43 +158,47 @@ export class RealCluster implements AsyncDisposable {
     if (program === 'kube-apiserver') await this.untilApiReady();
   }
 
-  async untilApiReady(): Promise<void> {
-    await until('the API server is ready', () =>
-      this.client.request('/readyz').then(
-        () => true,
-        () => false,
-      ),
-    );
+  async untilApiReady(signal?: AbortSignal): Promise<void> {
+    await until('the API server is ready', () => this.#answers('/readyz'), signal);
   }
 
-  /** Waits until these nodes (all, unless said) are Ready, or are not. */
-  async untilReady(names: readonly string[] = this.plan.nodes.map(({ name }) => name), isReady = true): Promise<void> {
-    await until(`${names.join(', ')} ${isReady ? 'Ready' : 'not Ready'}`, async () => {
-      const { items } = await this.client.list(NODES);
-      return names.every((name) => items.some((node) => node.metadata.name === name && isNodeReady(node) === isReady));
-    });
+  /** Waits until these nodes, all unless said, are Ready. */
+  async untilReady(names: readonly string[] = this.plan.nodes.map(({ name }) => name), signal?: AbortSignal): Promise<void> {
+    await until(`${names.join(', ')} Ready`, async () => (await this.#readyOf(names)).every((isReady) => isReady === true), signal);
+  }
+
+  async untilNotReady(name: string): Promise<void> {
+    await until(`${name} is not Ready`, async () => (await this.#readyOf([name]))[0] === false);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await takeDown(this.folder);
   }
 
-  async #bringUp(pki: Readonly<Record<string, KeyPair>>, imageStore: string): Promise<void> {
+  async #bringUp(pki: Readonly<Record<string, KeyPair>>, imageStore: string, signal?: AbortSignal): Promise<void> {
     this.#startControlPlane('etcd');
     this.#startControlPlane('kube-apiserver');
     startPart(registryPart({ folder: this.folder, plan: this.plan, packages: this.#packages }));
     for (const node of this.plan.nodes) await nodes.prepareNode(this.#nodeInput(node), pki, imageStore);
-    await this.untilApiReady();
+    await this.untilApiReady(signal);
     this.#startControlPlane('kube-controller-manager');
     this.#startControlPlane('kube-scheduler');
     for (const node of this.plan.nodes) await nodes.startNode(this.#nodeInput(node));
-    await this.untilReady();
-    await until('there is a default service account', () =>
-      this.client.request('/api/v1/namespaces/default/serviceaccounts/default').then(
-        () => true,
-        () => false,
-      ),
+    await this.untilReady(undefined, signal);
+    await until('there is a default service account', () => this.#answers('/api/v1/namespaces/default/serviceaccounts/default'), signal);
+  }
+
+  #answers(path: string): Promise<boolean> {
+    return this.client.request(path).then(
+      () => true,
+      () => false,
     );
+  }
+
+  /** Undefined for a node that is not there, and for all when the API server does not answer. */
+  async #readyOf(names: readonly string[]): Promise<(boolean | undefined)[]> {
+    const { items } = await this.client.list(NODES).catch(() => ({ items: [] as Node[] }));
+    return names.map((name) => items.filter(({ metadata }) => metadata.name === name).map(isNodeReady)[0]);
   }
 
   #startControlPlane(program: ControlPlaneProgram): void {
@@ -239,14 +249,6 @@ async function writeKubeconfigs(folder: string, plan: Plan, pki: Readonly<Record
 
 function isNodeReady(node: Node): boolean {
   return node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
-}
-
-async function until(what: string, isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = systemClock.now() + START_PATIENCE_MS;
-  while (!(await isTrue())) {
-    if (systemClock.now() > deadline) throw new Error(`waited ${START_PATIENCE_MS / 1000} s in vain until ${what}`);
-    await systemClock.sleep(50);
-  }
 }
 
 /** The last lines of every log: the folder is gone when somebody reads the message. */

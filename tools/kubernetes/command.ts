@@ -12,7 +12,7 @@ import { ensurePackages } from './packages.ts';
 
 const USAGE: Readonly<Record<string, string>> = {
   build: 'tools/kubernetes/build: builds the programs of a real Kubernetes (once, with Go), fetches those of its nodes, prints the folder',
-  up: 'tools/kubernetes/up [--nodes N] [--name NAME] [--image ARCHIVE]...: starts a real Kubernetes, as root; replaces one of this name',
+  up: 'tools/kubernetes/up [--nodes N] [--name NAME] [--image ARCHIVE]... [--bare]: starts a real Kubernetes, as root; replaces one of this name',
   down: 'tools/kubernetes/down [--name NAME | --all]: ends it and removes everything of it',
   kubeconfig: 'tools/kubernetes/kubeconfig [--name NAME]: prints the path of its kubeconfig',
 };
@@ -26,13 +26,26 @@ function build(args: readonly string[]): void {
 }
 
 async function up(args: readonly string[]): Promise<void> {
-  const { name, nodes, image } = parse('up', args, {
+  const { name, nodes, image, bare } = parse('up', args, {
     name: { type: 'string', default: 'default' },
     nodes: { type: 'string', default: '1' },
     image: { type: 'string', multiple: true, default: [] },
+    bare: { type: 'boolean', default: false },
   });
+  const interrupted = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () =>
+      interrupted.abort(new UserError('INTERRUPTED', `ended by ${signal}; nothing is left of it`, { exitCode: 130 })),
+    );
+  }
   const startedMs = performance.now();
-  const cluster = await RealCluster.start({ name: String(name), nodes: Number(nodes), images: image as string[] });
+  const cluster = await RealCluster.start({
+    name: String(name),
+    nodes: Number(nodes),
+    images: image as string[],
+    isBare: bare === true,
+    signal: interrupted.signal,
+  });
   const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
   const named = name === 'default' ? '' : ` --name ${name}`;
   console.error(`  . ready      ${cluster.plan.nodes.length} node(s), ${seconds} s; images are pushed to http://${cluster.registry}`);

@@ -2,23 +2,14 @@
  * Images that are on every node from its first moment. They are imported once into a containerd store in the cache folder;
  * a node gets that store as hard links (layers and blobs are never written in place) with databases of its own.
  */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { UserError } from '../../src/base/errors.ts';
 import { cacheFolder } from '../../src/base/node/folders.ts';
 import { PAUSE_IMAGE } from './node-files.ts';
+import { putInPlace } from './put-in-place.ts';
 
 /** A shell, for tests and for looking around. */
 export const BUSYBOX_IMAGE = 'images.local/busybox:1';
@@ -42,7 +33,7 @@ export function ensureImageStore({ packages, archives }: StoreInput): string {
   try {
     const own = writeBusyboxArchive(workDir, packages);
     importAll({ packages, workDir, archives: [own, ...archives] });
-    renameSync(join(workDir, 'store'), folder);
+    putInPlace(join(workDir, 'store'), folder);
   } finally {
     rmSync(workDir, { recursive: true, force: true });
   }
@@ -95,8 +86,19 @@ function writeBusyboxArchive(workDir: string, packages: string): string {
 /** With a containerd in namespaces of its own, so that nothing of it is left on the machine. */
 function importAll({ packages, workDir, archives }: StoreInput & { readonly workDir: string }): void {
   const isolated = ['--mount', '--pid', '--fork', '--ipc', '--mount-proc', '--kill-child'];
-  execFileSync('unshare', [...isolated, 'bash', join(import.meta.dirname, 'import-images.sh'), workDir, ...archives], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, PATH: `${join(packages, 'usr/bin')}:${process.env['PATH']}` },
+  const { status, stderr } = spawnSync(
+    'unshare',
+    [...isolated, 'bash', join(import.meta.dirname, 'import-images.sh'), workDir, ...archives],
+    {
+      encoding: 'utf8',
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: { ...process.env, PATH: `${join(packages, 'usr/bin')}:${process.env['PATH']}` },
+    },
+  );
+  if (status === 0) return;
+  throw new UserError('IMAGE_REFUSED', 'an image archive cannot be imported', {
+    why: stderr.trim().split('\n').at(-1) ?? `the import ended with ${status}`,
+    fix: 'give docker or OCI archives whose images have full names, such as registry.example/app:1',
+    exitCode: 2,
   });
 }

@@ -4,19 +4,23 @@
 set -eu
 
 mount -t tmpfs -o mode=755 tmpfs /run
-mkdir /run/node /run/programs /run/netns /run/lock
-mount --bind "$NODE_FOLDER/etc" /run/node
+mkdir /run/self /run/node /run/volumes /run/programs /run/netns /run/lock
+# First everything from outside, wherever it is: the next mounts may hide its place.
+mount --bind "$NODE_FOLDER" /run/self
+mount --bind "$VOLUMES" /run/volumes
 mount --bind "$PROGRAMS" /run/programs
 mount -t overlay -o "ro,lowerdir=$PACKAGES/usr:/usr" overlay /usr
-mkdir -p "$NODE_FOLDER/lib/volumes"
-mount --bind "$VOLUMES" "$NODE_FOLDER/lib/volumes"
-mount --rbind "$NODE_FOLDER/lib" /var/lib
-mount --bind "$NODE_FOLDER/log" /var/log
+mount --bind /run/self/etc /run/node
+mount --bind /run/self/lib /var/lib
+mount --bind /run/self/log /var/log
+mkdir -p /var/lib/volumes
+mount --move /run/volumes /var/lib/volumes
 if [ -e /etc/resolv.conf ]; then mount --bind /run/node/resolv.conf /etc/resolv.conf; fi
 
 has_kvm=
 if [ -c /dev/kvm ] && grep -qwE 'vmx|svm' /proc/cpuinfo; then has_kvm=yes; fi
 mount -t tmpfs -o mode=755 tmpfs /dev
+stat --format=%Hd:%Ld /dev >>/run/self/device-file-systems # by which loop devices on top of ours are known
 mkdir /dev/net /dev/pts /dev/shm
 while read -r name mode major minor; do
   mknod -m "$mode" "/dev/$name" c "$major" "$minor"
@@ -32,7 +36,7 @@ fuse 666 10 229
 net/tun 666 10 200
 loop-control 660 10 237
 DEVICES
-for ((number = 0; number < 32; number++)); do mknod -m 660 "/dev/loop$number" b 7 "$number"; done
+for ((number = 0; number < 64; number++)); do mknod -m 660 "/dev/loop$number" b 7 "$number"; done
 if [ "$has_kvm" ]; then mknod -m 666 /dev/kvm c 10 232; fi
 mount -t devpts -o newinstance,ptmxmode=0666,mode=0620 devpts /dev/pts
 mount -t tmpfs -o mode=1777 tmpfs /dev/shm
@@ -40,6 +44,7 @@ ln -s pts/ptmx /dev/ptmx
 ln -s /proc/self/fd /dev/fd
 for name in stdin:0 stdout:1 stderr:2; do ln -s "/proc/self/fd/${name##*:}" "/dev/${name%%:*}"; done
 mount -t tmpfs -o mode=1777 tmpfs /tmp
+umount /run/self
 mount --make-rshared /
 hostname "$NODE_NAME"
 

@@ -8,6 +8,7 @@ import type { ProcessIdentity } from '../../src/base/node/process-identity.ts';
 import { writeKubeconfig } from '../../src/client/node/kubeconfig.ts';
 import { makeCgroups, plugIn, removeCgroups, unplug } from './host.ts';
 import { copyImageStore } from './image-store.ts';
+import { detachHeldBy } from './loops.ts';
 import { nodeFiles } from './node-files.ts';
 import type { NodePlan, Plan } from './plan.ts';
 import { childrenOf, findPart, killProcesses, startPart } from './processes.ts';
@@ -82,6 +83,7 @@ export async function crashNode(folder: string, plan: Plan, node: NodePlan): Pro
   await killProcesses(outer);
   await untilGone(inner);
   unplug(node.link);
+  detachHeldBy(join(folder, node.name));
   await removeCgroups(join(plan.cgroup, node.name)); // what is left would cost the next kubelet seconds for every old container
 }
 

@@ -1,9 +1,10 @@
 /** The Debian programs that a node consists of, unpacked into the cache folder and never installed: nothing on the machine changes. */
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheFolder } from '../../src/base/node/folders.ts';
 import { unpackPackages } from '../guest-image/packages.ts';
+import { putInPlace } from './put-in-place.ts';
 
 const PACKAGES = [
   'containerd',
@@ -52,7 +53,7 @@ export function ensurePackages(): string {
       if (existsSync(join(into, part))) cpSync(join(into, part), join(into, 'usr', part), { recursive: true, verbatimSymlinks: true });
     }
     for (const name of IPTABLES) symlinkSync('xtables-nft-multi', join(into, 'usr/sbin', name)); // what installing would have set up
-    renameSync(into, folder);
+    putInPlace(into, folder);
   } finally {
     rmSync(workDir, { recursive: true, force: true });
   }
