@@ -1,6 +1,6 @@
 /**
- * Runs one set of tests with node's runner: `unit` = beside the sources, test/integration and test/conformance; `e2e` = real guests;
- * `kubernetes` = beside a real Kubernetes; `soak` = the full counts of what the unit set does a part of.
+ * Runs one set of tests with node's runner: `unit` = beside the sources, test/integration and test/conformance; `e2e` = real guests, and
+ * a thousand simulated ones; `kubernetes` = beside a real Kubernetes; `soak` = the full counts of what the unit set does a part of.
  */
 import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
@@ -34,7 +34,12 @@ const SETS: Record<string, TestSet> = {
     },
   },
   kubernetes: { files: ['test/kubernetes/**/*.test.ts'], timeoutMs: 600_000, concurrency: 1 },
-  e2e: { files: ['test/e2e/**/*.test.ts'], timeoutMs: 300_000, concurrency: 2 },
+  e2e: {
+    files: ['test/e2e/**/*.test.ts', 'test/integration/scale/start-at-once.test.ts'],
+    timeoutMs: 300_000,
+    concurrency: 2,
+    env: { SCALE_MACHINES: '1000' },
+  },
 };
 
 const [name = 'unit', ...patterns] = process.argv.slice(2);

@@ -4,6 +4,7 @@ const BENCHMARKS: Record<string, () => Promise<{ benchmark: () => Promise<void> 
   apiserver: () => import('./apiserver.ts'),
   start: () => import('./start.ts'),
   cli: () => import('./cli.ts'),
+  scale: () => import('./scale.ts'),
 };
 
 const name = process.argv[2] ?? '';

@@ -1,0 +1,141 @@
+/**
+ * A cluster for numbers of machines that no test has the memory for: API server, scheduler and virt-controller are the real ones, with
+ * the rights that deploy/ gives them; what a kubelet and a virt-handler would write for guests that run is written for all nodes by two
+ * small loops, with the pure parts of the real ones. Counts the writes that come through the API.
+ */
+import { NODES, type Node } from '../../../src/api/core/node.ts';
+import { PODS, type Pod } from '../../../src/api/core/pod.ts';
+import { LABEL_NODE_NAME, LABEL_SCHEDULABLE } from '../../../src/api/kubevirt/names.ts';
+import { type VirtualMachineInstance, VMIS } from '../../../src/api/kubevirt/virtual-machine-instance.ts';
+import { controllerOf, hasCondition, isControlledBy, isDeleting, keyOf, refOf } from '../../../src/api/meta.ts';
+import { systemClock, timestamp } from '../../../src/base/clock.ts';
+import { diffAsMergePatch } from '../../../src/base/json.ts';
+import { type Logger, silentLogger } from '../../../src/base/log.ts';
+import { startCache } from '../../../src/client/cache.ts';
+import type { Client } from '../../../src/client/client.ts';
+import { applyManifests } from '../../../src/cmd/embedded/apply-manifests.ts';
+import { startTestServer } from '../../../src/control-plane/apiserver/test-server.testing.ts';
+import { derivePodStatus } from '../../../src/control-plane/kubelet/status.ts';
+import { startScheduler } from '../../../src/control-plane/scheduler/controller.ts';
+import { runController } from '../../../src/reconcile/controller.ts';
+import { type Decision, nothingToDo } from '../../../src/reconcile/decision.ts';
+import { startVirtController } from '../../../src/virt-controller/start.ts';
+import { decideVmi } from '../../../src/virt-handler/vmi/decide.ts';
+import type { ObservedVmi } from '../../../src/virt-handler/vmi/observed.ts';
+
+/** One write that reached the API server after everything was in place, without events. */
+export type Write = { readonly user: string; readonly method: string; readonly path: string; readonly code: number };
+
+export type SimulatedCluster = AsyncDisposable & { readonly client: Client; readonly writes: Write[] };
+
+export const SIMULATED_NODES = 'system:simulated-nodes';
+export const CONTROLLER = 'system:serviceaccount:kubevirt:kubevirt-controller';
+const RUNNING = { state: 'running', isConnected: true, isGone: false, macs: ['02:00:00:00:00:01'] } as const;
+
+/** A cluster with this many nodes, of 110 Pods each. */
+export async function startSimulatedCluster({ nodes }: { readonly nodes: number }): Promise<SimulatedCluster> {
+  const writes: Write[] = [];
+  const { client, clientAs, close } = await startTestServer({ log: counting(writes) });
+  const stop = new AbortController();
+  await applyManifests(client, 'deploy', (object) => object);
+  for (let n = 0; n < nodes; n++) await addNode(client, `n${n}`);
+  writes.length = 0;
+  const common = { clock: systemClock, log: silentLogger, signal: stop.signal };
+  const running = [
+    startScheduler({ ...common, client: clientAs('system:kube-scheduler') }),
+    startVirtController({ ...common, client: clientAs(CONTROLLER, ['system:serviceaccounts', 'system:serviceaccounts:kubevirt']) }),
+    startNodes({ ...common, client: clientAs(SIMULATED_NODES, ['system:masters']) }),
+  ];
+  return {
+    client,
+    writes,
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await Promise.all(running);
+      close();
+    },
+  };
+}
+
+/** The API server tells its log of every write. */
+function counting(writes: Write[]): Logger {
+  const log: Logger = {
+    ...silentLogger,
+    debug(message, fields) {
+      const write = fields as Write; // as the server writes them
+      if (message === 'write' && !write.path.includes('/events')) writes.push(write);
+    },
+    with: () => log,
+  };
+  return log;
+}
+
+async function addNode(client: Client, name: string): Promise<void> {
+  const now = timestamp(systemClock.now());
+  const amounts = { cpu: '64', memory: '256Gi', 'ephemeral-storage': '1Ti', pods: '110', 'devices.kubevirt.io/kvm': '110' };
+  await client.create<Node>(NODES, {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: {
+      name,
+      labels: { [LABEL_SCHEDULABLE]: 'true', 'kubernetes.io/hostname': name },
+      annotations: { 'kubevirt.io/heartbeat': now },
+    },
+  });
+  const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: now }];
+  await client.patch(NODES, { name }, { status: { capacity: amounts, allocatable: amounts, conditions } }, { subresource: 'status' });
+}
+
+type NodesOptions = { readonly client: Client; readonly clock: typeof systemClock; readonly log: Logger; readonly signal: AbortSignal };
+
+/** Every Pod that has a node runs at once, and so does every guest that was handed over. */
+async function startNodes(common: NodesOptions): Promise<void> {
+  const pods = startCache({ ...common, resource: PODS, indexes: { owner: (pod: Pod) => [controllerOf(pod)?.uid ?? ''] } });
+  const vmis = startCache({ ...common, resource: VMIS, labelSelector: LABEL_NODE_NAME });
+  const kubelets = runController<Pod>({
+    ...common,
+    name: 'kubelet',
+    triggers: [{ cache: pods, keysOf: ({ metadata }) => [keyOf(metadata)] }],
+    observe: (key) => pods.get(key),
+    decide: decidePodStatus,
+    subject: (pod) => pod,
+  });
+  const handlers = runController<ObservedVmi>({
+    ...common,
+    name: 'virt-handler',
+    triggers: [
+      { cache: vmis, keysOf: ({ metadata }) => [keyOf(metadata)] },
+      { cache: pods, keysOf: (pod) => (controllerOf(pod) ? [keyOf({ ...pod.metadata, name: controllerOf(pod)?.name ?? '' })] : []) },
+    ],
+    observe: (key) => observeGuest(vmis.get(key), (uid) => pods.byIndex('owner', uid)),
+    decide: decideVmi,
+    subject: ({ vmi }) => vmi,
+  });
+  await Promise.all([kubelets, handlers]);
+}
+
+function observeGuest(vmi: VirtualMachineInstance | undefined, podsOf: (uid: string) => readonly Pod[]): ObservedVmi | undefined {
+  const pod = vmi && podsOf(vmi.metadata.uid ?? '').find((each) => isControlledBy(each, vmi));
+  // A guest takes longer to come up than its kubelet takes to see the readiness gate open.
+  return vmi && pod && hasCondition(pod.status?.conditions, 'Ready') ? { vmi, pod, domain: RUNNING, now: systemClock.now() } : undefined;
+}
+
+function decidePodStatus(pod: Pod): Decision {
+  if (!pod.spec.nodeName || isDeleting(pod)) return nothingToDo;
+  const now = systemClock.now();
+  const startedAtMs = Date.parse(pod.status?.startTime ?? timestamp(now));
+  const containers = pod.spec.containers.map(({ name }) => ({
+    name,
+    isInit: false,
+    restartCount: 0,
+    crashes: 0,
+    run: { is: 'running', process: { pid: 1, startTime: '1', bootId: '1' }, startedAtMs } as const,
+  }));
+  const status = derivePodStatus({ pod, containers, volumes: 'ready', podIP: '10.244.0.1', hostIP: '10.0.0.1', now });
+  const patch = diffAsMergePatch(pod.status ?? {}, { ...pod.status, ...status });
+  if (patch === undefined) return nothingToDo;
+  const { resourceVersion } = pod.metadata;
+  return {
+    actions: [{ do: 'patch', target: refOf(pod), subresource: 'status', patch: { status: patch }, resourceVersion, because: 'it runs' }],
+  };
+}
