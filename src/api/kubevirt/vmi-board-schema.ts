@@ -96,6 +96,7 @@ export const cpuFeatureSchema = object('A feature of the processor.', {
   name: text('As QEMU calls it, such as vmx or aes.'),
   policy: optional(
     oneOf('require, the default, fails to start without it; force and optional show it if they can; disable hides it.', [
+      '',
       'require',
       'force',
       'optional',

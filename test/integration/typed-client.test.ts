@@ -1,0 +1,79 @@
+/** Each kind of ours from TypeScript, on the real API server: get, list, watch and cache, typed by its Resource. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { parse } from 'yaml';
+import { KUBEVIRTS } from '../../src/api/kubevirt/kubevirt.ts';
+import { OFFLINE_VMS } from '../../src/api/kubevirt/offline-virtual-machine.ts';
+import { VMIRSS } from '../../src/api/kubevirt/replica-set.ts';
+import { VMS } from '../../src/api/kubevirt/virtual-machine.ts';
+import { VMIS } from '../../src/api/kubevirt/virtual-machine-instance.ts';
+import { VMI_CONFIGS } from '../../src/api/kubevirt/vmi-config.ts';
+import { type KubeObject, keyOf } from '../../src/api/meta.ts';
+import type { Resource } from '../../src/api/resource.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/base/log.ts';
+import { startCache } from '../../src/client/cache.ts';
+import { applyManifests } from '../../src/cmd/embedded/apply-manifests.ts';
+import { startTestServer, type TestServer } from '../../src/control-plane/apiserver/test-server.testing.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const namespace = 'default';
+const KINDS: readonly [resource: Resource, example: string][] = [
+  [VMS, 'vm'],
+  [VMIS, 'vmi'],
+  [VMIRSS, 'replica-set'],
+  [OFFLINE_VMS, 'offline-vm'],
+  [VMI_CONFIGS, 'vmi-config'],
+  [KUBEVIRTS, 'kubevirt'],
+];
+
+describe('the typed client', { timeout: 60_000 }, () => {
+  let server: TestServer;
+  before(async () => {
+    server = await startTestServer();
+    await applyManifests(server.client, join(ROOT, 'deploy/crds'), (object) => object);
+  });
+  after(() => server.close());
+
+  for (const [resource, example] of KINDS) {
+    test(`${resource.kind}: get, list, watch and cache`, async () => {
+      const { client } = server;
+      const stop = new AbortController();
+      const cache = startCache({ client, resource, namespace, clock: systemClock, log: silentLogger, signal: stop.signal });
+      await cache.synced;
+      const changes: string[] = [];
+      const settled = new Promise<void>((resolve) => {
+        cache.subscribe(() => {
+          changes.push(
+            cache
+              .list()
+              .map(({ metadata }) => metadata.labels?.['seen'] ?? 'new')
+              .join() || 'gone',
+          );
+          if (changes.at(-1) === 'gone') resolve();
+        });
+      });
+      const { resourceVersion } = await client.list(resource, { namespace });
+      const manifest = parse(readFileSync(join(ROOT, `examples/${example}.yaml`), 'utf8')) as KubeObject;
+      const made = await client.create(resource, { ...manifest, metadata: { name: 'mine', namespace } });
+      const at = { name: 'mine', namespace };
+      assert.deepEqual(await client.get(resource, at), made);
+      assert.deepEqual((await client.list(resource, { namespace })).items, [made]);
+      await client.patch(resource, at, { metadata: { labels: { seen: 'changed' } } });
+      await client.delete(resource, at);
+
+      const events: string[] = [];
+      for await (const { type, object } of client.watch(resource, { namespace, resourceVersion, signal: stop.signal })) {
+        events.push(`${type} ${object.kind} ${keyOf(object.metadata)}`);
+        if (type === 'DELETED') break;
+      }
+      const told = (type: string) => `${type} ${resource.kind} default/mine`;
+      assert.deepEqual(events, [told('ADDED'), told('MODIFIED'), told('DELETED')]);
+      await settled;
+      assert.deepEqual(changes, ['new', 'changed', 'gone']);
+      stop.abort();
+    });
+  }
+});
