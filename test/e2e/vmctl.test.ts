@@ -1,0 +1,165 @@
+/** The plain Pod of examples/vmctl on the embedded cluster, with real guests, from kubectl apply to its end and through every accident. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { systemClock } from '../../src/base/clock.ts';
+import { openNetwork } from '../../src/virtctl/embedded/network-namespace.ts';
+import { EmbeddedCluster, run } from './harness.ts';
+
+const CONNECTIONS = 100;
+const POD = readFileSync('examples/vmctl/pod.yaml', 'utf8');
+
+test('a machine lives beside a Pod of vmctl', async (t) => {
+  await using cluster = await EmbeddedCluster.start();
+  const kubectl = (...args: string[]) => cluster.must('kubectl', args);
+  const apply = (input: string, ...args: string[]) => cluster.must('kubectl', ['apply', ...args, '-f', '-'], { input });
+  const uidOf = (vm: string) => cluster.field('vm', vm, '.metadata.uid');
+  /** Also while the object is not there yet, which `kubectl wait` takes for an answer. */
+  const eventually = async (what: string, isSo: () => Promise<boolean>, seconds = 150) => {
+    for (const end = Date.now() + seconds * 1000; !(await isSo()); await systemClock.sleep(300))
+      if (Date.now() > end) throw new Error(`waited ${seconds} s for ${what}\n${(await cluster.kubectl(['get', 'pod,vm', '-A'])).stdout}`);
+  };
+  const isThere = async (...what: string[]) => (await cluster.kubectl(['get', ...what])).code === 0;
+  const isReady = async (vm: string, ...more: string[]) =>
+    (await cluster.kubectl(['get', 'vm', vm, ...more, '-o', 'jsonpath={.status.ready}'])).stdout === 'true';
+  const logs = async (pod: string, ...more: string[]) => (await cluster.kubectl(['logs', pod, ...more])).stdout;
+  const network = await openNetwork({ home: cluster.home, port: 0, env: {}, clock: systemClock });
+
+  for (const file of ['prototype', 'rbac', 'service', 'pod']) await kubectl('apply', '-f', `examples/vmctl/${file}.yaml`);
+
+  await t.test('it is derived from the prototype, runs, and is on the node of the Pod', async () => {
+    await eventually('the machine', () => isReady('testvm-vmctl'));
+    const node = await cluster.field('pod', 'vmctl', '.spec.nodeName');
+    assert.equal(await cluster.field('vm', 'testvm-vmctl', '.spec.template.spec.nodeSelector.kubernetes\\.io/hostname'), node);
+    assert.equal(await cluster.field('vmi', 'testvm-vmctl', '.status.nodeName'), node);
+    assert.equal(await cluster.field('vm', 'testvm-vmctl', '.metadata.ownerReferences[0].name'), 'vmctl');
+    assert.equal(await cluster.field('vm', 'testvm', '.status.printableStatus'), 'Stopped', 'the prototype does not run');
+    assert.equal(await kubectl('get', 'vmi', '-l', 'app=testvm', '-o', 'name'), 'virtualmachineinstance.kubevirt.io/testvm-vmctl\n');
+  });
+
+  await t.test(`${CONNECTIONS} connections to a Service of the vmctl Pods reach the guest`, async (t) => {
+    if (network.mode === 'host') return t.skip('no namespace here: Services have no addresses');
+    await using console = cluster.console('testvm-vmctl');
+    await console.expect(/guest ready/);
+    const url = `http://${await cluster.field('svc', 'my-service', '.spec.clusterIP')}/`;
+    const [program = '', ...args] = [...network.prefix, process.execPath, '-e', ASK, url, `${CONNECTIONS}`];
+    const { stdout, stderr } = await run(program, args, { timeoutMs: 240_000 });
+    assert.equal(stdout.trim(), `${CONNECTIONS} of ${CONNECTIONS}`, stderr);
+  });
+
+  await t.test('it is made again when it vanishes', async () => {
+    const first = await uidOf('testvm-vmctl');
+    await kubectl('delete', 'vm', 'testvm-vmctl', '--timeout=120s');
+    await eventually('the next machine', () => isReady('testvm-vmctl'));
+    assert.notEqual(await uidOf('testvm-vmctl'), first);
+  });
+
+  await t.test('a vmctl that is killed starts again and takes it up', async () => {
+    const machine = await uidOf('testvm-vmctl');
+    const [pid = 0] = vmctlPids(cluster);
+    process.kill(pid, 'SIGKILL');
+    await eventually('the restart', async () => (await cluster.field('pod', 'vmctl', '.status.containerStatuses[0].restartCount')) === '1');
+    await eventually('its first words', async () => (await logs('vmctl')).includes('keeping a machine'));
+    assert.equal(await uidOf('testvm-vmctl'), machine);
+  });
+
+  await t.test('down ends vmctl with the cluster, up brings both back', async () => {
+    const machine = await uidOf('testvm-vmctl');
+    await cluster.must('virtctl', ['down']);
+    assert.deepEqual(vmctlPids(cluster), []);
+    await cluster.must('virtctl', ['up']);
+    await eventually('the machine', () => isReady('testvm-vmctl'));
+    await eventually('vmctl', async () => vmctlPids(cluster).length === 1);
+    assert.equal(await uidOf('testvm-vmctl'), machine);
+  });
+
+  await t.test('it goes with the Pod, gracefully, also by an old kubectl', async () => {
+    const since = Date.now();
+    await cluster.must('oldKubectl', ['delete', 'pod', 'vmctl', '--timeout=120s']);
+    assert.equal(await isThere('vm', 'testvm-vmctl'), false, 'before the Pod has gone');
+    assert.ok(Date.now() - since < 60_000, 'within the grace period');
+    assert.deepEqual(vmctlPids(cluster), []);
+  });
+
+  await t.test('a vmctl that is killed for good leaves no machine behind', async () => {
+    await apply(renamed('once').replace('containers:', 'restartPolicy: Never\n  containers:'));
+    await eventually('the machine', () => isReady('testvm-once'));
+    process.kill(vmctlPids(cluster)[0] ?? 0, 'SIGKILL');
+    await cluster.until('pod/once', '.status.phase', 'Failed');
+    await cluster.untilGone('vm/testvm-once', 150);
+    await kubectl('delete', 'pod', 'once');
+  });
+
+  await t.test('Pod, machine and prototype may be in three namespaces, and a Pod deleted by force leaves nothing', async () => {
+    for (const namespace of ['apps', 'guests']) await kubectl('create', 'namespace', namespace);
+    for (const namespace of ['apps', 'guests']) await kubectl('apply', '-n', namespace, '-f', 'examples/vmctl/rbac.yaml');
+    for (const namespace of ['apps', 'guests', 'default'])
+      await kubectl('create', 'rolebinding', 'from-apps', '--role=vmctl', '--serviceaccount=apps:vmctl', '-n', namespace);
+    const args = ['--namespace=guests', '--proto-namespace=default', '--hostname-override=far', 'testvm'];
+    await apply(renamed('away').replace('- "testvm"', args.map((arg) => `- "${arg}"`).join('\n    ')), '-n', 'apps');
+    await eventually('the machine', () => isReady('testvm-far', '-n', 'guests'));
+    const owners = await kubectl('get', 'vm', '-n', 'guests', 'testvm-far', '-o', 'jsonpath={.metadata.ownerReferences}');
+    assert.equal(owners, '', 'Kubernetes forbids owners in other namespaces');
+    await kubectl('delete', 'pod', '-n', 'apps', 'away', '--grace-period=0', '--force');
+    await cluster.must('kubectl', ['wait', '-n', 'guests', 'vm/testvm-far', '--for=delete', '--timeout=150s'], { timeoutMs: 160_000 });
+    await eventually('vmctl to end', async () => vmctlPids(cluster).length === 0);
+  });
+
+  await t.test('what is wrong is the last line of its log', async () => {
+    const name = 'a-name-that-is-far-too-long-for-the-host-name-of-a-machine';
+    const wrong: readonly [pod: string, manifest: string, says: RegExp][] = [
+      [
+        'lost',
+        renamed('lost').replace('- "testvm"', '- "nobody"'),
+        /^error\[PROTOTYPE_MISSING\]: there is no virtual machine default\/nobody/m,
+      ],
+      [name, renamed(name), /^error\[NAME_TOO_LONG\]: .* 65 characters, of 63/m],
+      [
+        'poor',
+        renamed('poor').replace('serviceAccountName: vmctl', 'serviceAccountName: default'),
+        /^error\[FORBIDDEN\]: .*may not .*create/m,
+      ],
+      [
+        'wordy',
+        renamed('wordy').replace('- "testvm"', '- "testvm"\n    - "other"'),
+        /^error\[USAGE\]: vmctl takes one machine, got: testvm other/m,
+      ],
+    ];
+    for (const [, manifest] of wrong) await apply(manifest);
+    for (const [pod, , says] of wrong) await eventually(`${pod}: ${says}`, async () => says.test(await logs(pod)));
+    assert.equal(await kubectl('get', 'vm', '-o', 'name'), 'virtualmachine.kubevirt.io/testvm\n', 'nothing was made');
+    await kubectl('delete', 'pod', ...wrong.map(([pod]) => pod));
+  });
+});
+
+/** Asks a URL many times, a few at once (more the guest's own web server loses), and says how many answers were the guest's. */
+const ASK = `
+const [url, count] = process.argv.slice(1);
+let left = Number(count), answered = 0;
+const ask = async () => {
+  while (left-- > 0) {
+    const answer = await fetch(url, { headers: { connection: 'close' }, signal: AbortSignal.timeout(60_000) });
+    const text = await answer.text();
+    if (/Hello from a virtual machine/.test(text)) answered += 1;
+    else console.error(answer.status, text);
+  }
+};
+const asking = Array.from({ length: 4 }, () => ask().catch((error) => console.error(String(error.cause ?? error))));
+Promise.all(asking).then(() => console.log(answered + ' of ' + count));`;
+
+/** The Pod of the examples with another name. */
+function renamed(name: string): string {
+  return POD.replace('name: vmctl', `name: ${name}`);
+}
+
+function vmctlPids(cluster: EmbeddedCluster): number[] {
+  return cluster.guestPids().filter((pid) => commandLine(pid).includes('/vmctl.ts'));
+}
+
+function commandLine(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return ''; // ended meanwhile
+  }
+}
