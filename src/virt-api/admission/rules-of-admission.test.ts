@@ -321,7 +321,7 @@ const OTHER_KINDS: readonly Rule[] = [
   ['VM: warning about running', review('running alone is taken with a warning')],
   ['VM: dataVolumeTemplates', refusedOf('VirtualMachine', 'dataVolumeTemplates')],
   ['VM: instance type conflicts', refusedOf('VirtualMachine', 'instancetype')],
-  ['VM: snapshots, restores, volume requests', page('Never written: `changedBlockTracking`, `instancetypeRef`, `memoryDumpRequest`')],
+  ['VM: snapshots, restores, volume requests', page('`restoreInProgress`, `snapshotInProgress`, `volumeRequests`')],
   ['VMI: the spec is fixed for users', review('its spec is fixed for users', 'its spec may be changed by a component')],
   ['VMI: owners', review('a user can neither set nor take away an owner of ours', 'the garbage collector can take an owner away')],
   ['VMI: through the API server', world('an instance: completed, its spec fixed, its status out of reach')],
