@@ -32,11 +32,13 @@ const QEMU = 'usr/bin/qemu-system-x86_64';
 const MODULES = 'usr/lib/x86_64-linux-gnu/qemu';
 const KEYMAP = 'usr/share/qemu/keymaps/en-us';
 
-/** Every image. Both begin with the same layer, so a node that has one has most of the other. */
+/** Every image. All begin with the same layer, so a node that has one has most of the others. */
 export function imagesFrom(parts: Parts): ImageContent[] {
   const base = baseLayer(parts);
   const ofLauncher = ['virt-launcher'];
-  const ofComponents = [...parts.bundles.keys()].filter((name) => !ofLauncher.includes(name));
+  const ofVmctl = ['vmctl'];
+  const ofComponents = [...parts.bundles.keys()].filter((name) => ![...ofLauncher, ...ofVmctl].includes(name));
+  const asComponent = { User: `${COMPONENT_USER}:${COMPONENT_USER}`, Env: [PATH], WorkingDir: '/' };
   return [
     {
       name: 'virt-launcher',
@@ -47,8 +49,10 @@ export function imagesFrom(parts: Parts): ImageContent[] {
     {
       name: 'kubevirt',
       layers: [base, programs(parts, ofComponents)],
-      config: { User: `${COMPONENT_USER}:${COMPONENT_USER}`, Env: [PATH], WorkingDir: '/' },
+      config: asComponent,
     },
+    // Runs in the namespaces of users, who name nothing but arguments.
+    { name: 'vmctl', layers: [base, programs(parts, ofVmctl)], config: { ...asComponent, Entrypoint: ['vmctl'] } },
   ];
 }
 

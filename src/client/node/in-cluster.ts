@@ -52,7 +52,7 @@ function readAgain(path: string): string | undefined {
 function missing(why: string, cause?: unknown): UserError {
   return new UserError('NOT_IN_CLUSTER', 'Cannot find the Kubernetes API of this Pod', {
     why,
-    fix: 'run in a Pod whose service account has its token mounted, or give --kubeconfig FILE',
+    fix: 'run in a Pod whose service account has its token mounted, or outside of one with a kubeconfig',
     cause,
   });
 }
