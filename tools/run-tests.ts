@@ -25,7 +25,7 @@ const SETS: Record<string, TestSet> = {
     timeoutMs: 3_600_000,
     concurrency: 2,
     env: {
-      MODEL_STEPS: '100000',
+      MODEL_STEPS: '1000000',
       WATCH_RECONNECTS: '10000',
       WATCH_IDLE_SECONDS: '70',
       POWER_CUT: 'every-frame',

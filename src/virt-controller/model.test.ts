@@ -1,21 +1,24 @@
 /**
- * Random histories of one VM: users, guests, Pods and components do what they may do at any time, and the controllers decide on
+ * Random histories of one VM: users, guests, Pods, nodes and components do what they may do at any time, and the controllers decide on
  * caches that are behind. After each history everybody comes to rest, and what is promised has to hold.
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Pod } from '../api/core/pod.ts';
+import { HEARTBEAT_STALE_AFTER_MS } from '../api/kubevirt/names.ts';
 import { runStrategyOf } from '../api/kubevirt/virtual-machine.ts';
 import { isFinal } from '../api/kubevirt/virtual-machine-instance.ts';
 import { RUN_STRATEGIES } from '../api/kubevirt/virtual-machine-schema.ts';
-import { isDeleting } from '../api/meta.ts';
+import { isControlledBy, isDeleting } from '../api/meta.ts';
 import { timestamp } from '../base/clock.ts';
 import { vm } from '../testing/builders.ts';
 import type { Snapshot } from './cluster.testing.ts';
 import { World } from './world.testing.ts';
 
-const STEPS = Number(process.env['MODEL_STEPS'] ?? 20_000);
+const STEPS = Number(process.env['MODEL_STEPS'] ?? 100_000);
 const STEPS_PER_HISTORY = 40;
+/** Half of the steps: otherwise hardly a guest would ever run. */
+const PROGRESS = ['caches catch up', 'the VM controller looks', 'the VMI controller looks', 'the kubelet reports', 'the guest runs'];
 
 /** mulberry32: small, seeded, good enough to shuffle steps. */
 function dice(seed: number): (sides: number) => number {
@@ -30,10 +33,18 @@ function dice(seed: number): (sides: number) => number {
 
 class Model extends World {
   readonly story: string[] = [];
+  /** Instances that a user has asked to stop, by request. */
+  readonly #stopped = new Set<string | undefined>();
   readonly #roll: (sides: number) => number;
   /** What each controller's caches show; never older than its own last write. */
   #seen: [vm: Snapshot, vmi: Snapshot];
   #past: Snapshot[] = [];
+  /** Since when nothing is heard of the node: its guest goes on, and nobody knows. */
+  #silentSince: number | undefined;
+
+  override heartbeatAt(): number {
+    return this.#silentSince ?? this.now;
+  }
 
   constructor(seed: number) {
     super();
@@ -43,22 +54,34 @@ class Model extends World {
   }
 
   step(): void {
-    const moves = Object.entries(this.#moves);
-    const [name, move] = moves[this.#roll(moves.length)] ?? ['', () => false];
-    if (move() !== false) this.story.push(name);
+    const names = this.#roll(2) === 0 ? PROGRESS : Object.keys(this.#moves);
+    const name = names[this.#roll(names.length)] ?? '';
+    if (this.#moves[name]?.() !== false) this.story.push(name);
     this.#past = [...this.#past, this.snapshot].slice(-5);
-    this.#check();
+    this.check();
+  }
+
+  /** Nothing is heard of the node for long: what is shown is that nobody knows, and nothing takes the place of a Pod that may be alive. */
+  checkSilence(): void {
+    this.#silentSince ??= this.now;
+    this.now += 2 * HEARTBEAT_STALE_AFTER_MS;
+    this.settle();
+    const { vm: machine, vmi } = this;
+    const isUp = vmi?.status?.phase === 'Running' || vmi?.status?.phase === 'Scheduled';
+    if (!machine || isDeleting(machine) || !isUp || isDeleting(vmi)) return;
+    assert.equal(machine.status?.printableStatus, 'Unknown', `a silent node is not told: ${this.#tell()}`);
   }
 
   /** Guests that are asked to stop do so, everything else happens as it should, until nothing changes any more. */
   rest(): void {
+    this.#silentSince = undefined;
     for (let round = 0; round < 60; round++) {
       const before = digestOf(this.snapshot);
       this.now += this.settle() ?? 0;
       this.settle();
       this.#report();
       this.settle();
-      if (this.vmi && isDeleting(this.vmi)) this.#end('Succeeded');
+      if ((this.vmi && isDeleting(this.vmi)) || (this.pod && isDeleting(this.pod))) this.#end('Succeeded');
       if (this.pod && this.vmi && !isDeleting(this.vmi)) this.#run();
       this.settle();
       if (digestOf(this.snapshot) === before) return;
@@ -77,8 +100,8 @@ class Model extends World {
     const isUp = vmi?.status?.phase === 'Running';
     if (strategy === 'Always') assert.ok(isUp, `Always, and it does not run: ${this.#tell()}`);
     if (strategy === 'Halted') assert.equal(vmi, undefined, `a stop was lost: ${this.#tell()}`);
-    const stop = machine.status?.stateChangeRequests?.find(({ action, uid }) => action === 'Stop' && uid === vmi?.metadata.uid);
-    if (strategy !== 'Once' && vmi && !isFinal(vmi)) assert.equal(stop, undefined, `a stop request was lost: ${this.#tell()}`);
+    const isStopLost = strategy !== 'Once' && vmi !== undefined && this.#stopped.has(vmi.metadata.uid);
+    assert.ok(!isStopLost, `a stop request was lost: ${this.#tell()}`);
     const shown = machine.status?.printableStatus;
     const atRest = strategy === 'Once' && machine.status?.startFailure ? 'CrashLoopBackOff' : 'Stopped';
     assert.equal(shown, isUp ? 'Running' : atRest, `the status lies: ${this.#tell()}`);
@@ -86,10 +109,12 @@ class Model extends World {
   }
 
   /** What has to be true at every moment. */
-  #check(): void {
+  override check(): void {
     const alive = this.list<Pod>('Pod').filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed');
     assert.ok(alive.length <= 1, `two instances at once: ${this.#tell()}`);
     const { vm: machine, vmi } = this;
+    const isGivenUp = vmi?.status?.reason === 'NodeUnresponsive' && alive.some((pod) => isControlledBy(pod, vmi));
+    assert.ok(!isGivenUp, `given up while its Pod may be alive: ${this.#tell()}`);
     const isHonest = machine?.status?.printableStatus !== 'Stopped' || vmi?.status?.phase !== 'Running' || this.#isUnseen();
     assert.ok(isHonest, `Stopped, while a guest runs that was seen: ${this.#tell()}`);
   }
@@ -117,17 +142,21 @@ class Model extends World {
     'the guest crashes': () => this.#end('Failed'),
     'the launcher fails': () => {
       const phase = this.vmi?.status?.phase;
-      return this.pod && !isPodOver(this.pod) && phase !== 'Running' && this.kubelet(ended(1, this.now));
+      return !this.#isSilent && this.pod && !isPodOver(this.pod) && phase !== 'Running' && this.kubelet(ended(1, this.now));
     },
     'the Pod is lost': () => this.pod && this.drop(this.pod),
+    'the Pod is evicted': () => this.pod && this.remove(this.pod),
+    'the node falls silent': () => {
+      this.#silentSince ??= this.now;
+    },
+    'the node is heard of again': () => {
+      this.#silentSince = undefined;
+    },
     'a user deletes the instance': () => this.vmi && this.remove(this.vmi),
     'a user changes the strategy': () => this.#user({ spec: { runStrategy: RUN_STRATEGIES[this.#roll(RUN_STRATEGIES.length)] } }),
-    'a user starts': () => this.#user({ status: { stateChangeRequests: [{ action: 'Start' }] } }),
-    'a user restarts': () => {
-      const uid = this.vmi?.metadata.uid;
-      return uid && this.#user({ status: { stateChangeRequests: [{ action: 'Stop', uid }, { action: 'Start' }] } });
-    },
-    'a user stops': () => this.vmi && this.#user({ status: { stateChangeRequests: [{ action: 'Stop', uid: this.vmi.metadata.uid }] } }),
+    'a user starts': () => this.#mayAsk && this.#user({ status: { stateChangeRequests: [{ action: 'Start' }] } }),
+    'a user restarts': () => this.#mayAsk && this.#askToStop([{ action: 'Start' }]),
+    'a user stops': () => this.#askToStop([]),
     'a user edits the template': () => this.#user({ spec: { template: { spec: { hostname: `h${this.#roll(3)}` } } } }),
     'a user deletes the VM': () => this.#roll(8) === 0 && this.vm && this.remove(this.vm),
     'time passes': () => {
@@ -135,16 +164,38 @@ class Model extends World {
     },
   };
 
+  /** What happens on a silent node is not seen here. */
+  get #isSilent(): boolean {
+    return this.#silentSince !== undefined;
+  }
+
   #report(): void {
-    if (this.pod && !isPodOver(this.pod)) this.kubelet({ running: { startedAt: timestamp(this.now) } });
+    if (this.#isSilent || !this.pod || isPodOver(this.pod)) return;
+    const { startedAt = timestamp(this.now) } = this.pod.status?.containerStatuses?.[0]?.state?.running ?? {};
+    this.kubelet({ running: { startedAt } });
   }
 
   #run(): void {
-    if (this.vmi?.status?.phase === 'Scheduled') this.handler('Running');
+    if (!this.#isSilent && this.vmi?.status?.phase === 'Scheduled') this.handler('Running');
   }
 
-  #user(patch: object): void {
-    if (this.vm && !isDeleting(this.vm)) this.edit('VirtualMachine', patch);
+  #user(patch: object): boolean {
+    if (!this.vm || isDeleting(this.vm)) return false;
+    this.edit('VirtualMachine', patch);
+    return true;
+  }
+
+  /** As virt-api has it: nothing is asked for while something is, but for a stop, and nothing of Once, which ignores it. */
+  get #mayAsk(): boolean {
+    return (this.vm?.status?.stateChangeRequests ?? []).length === 0;
+  }
+
+  #askToStop(then: readonly object[]): boolean {
+    const uid = this.vmi?.metadata.uid;
+    if (!uid || !this.vm || runStrategyOf(this.vm) === 'Once') return false;
+    const isAsked = this.#user({ status: { stateChangeRequests: [{ action: 'Stop', uid }, ...then] } });
+    if (isAsked) this.#stopped.add(uid);
+    return isAsked;
   }
 
   /** One look with caches of some age; afterwards they show what was written. */
@@ -158,6 +209,7 @@ class Model extends World {
   }
 
   #end(phase: 'Succeeded' | 'Failed'): void {
+    if (this.#isSilent) return;
     const current = this.vmi?.status?.phase;
     if (current === 'Running') this.handler(phase);
     if (this.pod?.spec.nodeName && this.vmi && isFinal(this.vmi)) this.kubelet(ended(0, this.now));
@@ -197,6 +249,7 @@ describe('one VM through anything', () => {
       const model = new Model(seed);
       try {
         for (let step = 0; step < STEPS_PER_HISTORY; step++) model.step();
+        if (seed % 4 === 0) model.checkSilence();
         model.rest();
         model.checkRest();
       } catch (error) {

@@ -8,6 +8,7 @@ import { controllerOf, isControlledBy, isDeleting, type KubeObject } from '../ap
 import { timestamp } from '../base/clock.ts';
 import { type Decision, explain, nothingToDo } from '../reconcile/decision.ts';
 import { Cluster, type Snapshot } from './cluster.testing.ts';
+import { isStale } from './node-heartbeat.ts';
 import { decideVm } from './vm/decide.ts';
 import { decideVmi } from './vmi/decide.ts';
 
@@ -29,11 +30,22 @@ export class World extends Cluster {
     return this.find<Pod>('Pod');
   }
 
+  /** When the node was last heard of; undefined when that does not matter. */
+  heartbeatAt(): number | undefined {
+    return undefined;
+  }
+
+  /** What has to be true at every moment. */
+  check(): void {}
+
   /** Lets all controllers act until none has anything left to do; returns the last wish to look again. */
   settle(limit = 40): number | undefined {
     for (let pass = 0; pass < limit; pass++) {
       const decisions = this.decide();
-      for (const decision of decisions) this.apply(decision);
+      for (const decision of decisions) {
+        this.apply(decision);
+        this.check();
+      }
       this.collect();
       if (decisions.every(({ actions }) => actions.length === 0)) return decisions.find((d) => d.lookAgainAfterMs)?.lookAgainAfterMs;
     }
@@ -52,7 +64,8 @@ export class World extends Cluster {
     const vmi = first<VirtualMachineInstance>(seen, 'VirtualMachineInstance');
     if (!vm) return nothingToDo;
     const revisions = all<ControllerRevision>(seen, 'ControllerRevision').filter((each) => isControlledBy(each, vm));
-    if (!vmi || isControlledBy(vmi, vm)) return decideVm({ vm, vmi, revisions, now });
+    const heartbeatAt = vmi?.status?.nodeName ? this.heartbeatAt() : undefined;
+    if (!vmi || isControlledBy(vmi, vm)) return decideVm({ vm, vmi, revisions, heartbeatAt, now });
     // as observe does: adoption is decided on a fresh look at the VM
     const isSame = this.vm?.metadata.uid === vm.metadata.uid && this.vm !== undefined && !isDeleting(this.vm);
     return decideVm({ vm, stranger: vmi, mayAdopt: isSame && !controllerOf(vmi) && !isDeleting(vmi) && !isDeleting(vm), revisions, now });
@@ -67,7 +80,8 @@ export class World extends Cluster {
     const pods = known.length > 0 ? known : this.list<Pod>('Pod').filter((pod) => isControlledBy(pod, vmi));
     const vm = first<VirtualMachine>(seen, 'VirtualMachine');
     const isVmGone = !!vmi.metadata.finalizers?.includes(FINALIZER_VM_CONTROLLER) && !(vm && isControlledBy(vmi, vm));
-    return decideVmi({ vmi, pods, isVmGone, launcherImage: 'launcher', now });
+    const isNodeLost = isStale(vmi.status?.nodeName ? this.heartbeatAt() : undefined, now);
+    return decideVmi({ vmi, pods, isVmGone, isNodeLost, launcherImage: 'launcher', now });
   }
 
   /** The Pod as a kubelet reports it: scheduled on n1, its container in this state; a deleted Pod that has ended goes away. */
