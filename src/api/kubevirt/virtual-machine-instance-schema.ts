@@ -4,6 +4,8 @@ import { conditionsSchema } from './condition-schema.ts';
 
 export const VMI_PHASES = ['Pending', 'Scheduling', 'Scheduled', 'Running', 'Succeeded', 'Failed', 'Unknown'] as const;
 
+const ACCESS_MODES = ['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOncePod'] as const;
+
 export const vmiStatusSchema = object('What is known of the instance. Written by our components alone.', {
   phase: optional(oneOf('Where the instance is in its life.', VMI_PHASES)),
   phaseTransitionTimestamps: optional(
@@ -54,6 +56,24 @@ export const vmiStatusSchema = object('What is known of the instance. Written by
       sockets: optional(integer('Sockets.')),
       threads: optional(integer('Threads in each core.')),
     }),
+  ),
+  volumeStatus: optional(
+    list(
+      'Volumes as they are.',
+      object('One volume.', {
+        name: text('Its name in the spec.'),
+        target: text('What the guest is likely to call it, such as vda.'),
+        persistentVolumeClaimInfo: optional(
+          object('The claim behind it, as it was when the instance started.', {
+            claimName: optional(text('Its name.')),
+            accessModes: optional(list('How it may be used.', oneOf('One mode.', ACCESS_MODES))),
+            capacity: optional(mapOf('How large it is.', quantity('An amount.'))),
+            requests: optional(mapOf('How large it was asked to be.', quantity('An amount.'))),
+            volumeMode: optional(oneOf('What it shows to a Pod.', ['Filesystem', 'Block'])),
+          }),
+        ),
+      }),
+    ),
   ),
   activePods: optional(mapOf('Launcher Pods by uid, and the node of each.', text('The node.'))),
   virtualMachineRevisionName: optional(text('The revision of the VirtualMachine that this instance was made from.')),

@@ -39,13 +39,14 @@ export async function observeVmi(observer: VmiObserver, key: string): Promise<Ob
     return undefined;
   }
   const pods = await podsOf(observer, vmi);
-  const claims = pods.length === 0 && vmi.status?.phase === 'Pending' ? await claimsOf(observer, vmi) : undefined;
+  const { phase } = vmi.status ?? {};
+  const claims = phase === 'Scheduling' || (phase === 'Pending' && pods.length === 0) ? await claimsOf(observer, vmi) : undefined;
   const isNodeLost = isStale(heartbeatAtOf(nodes, vmi.status?.nodeName), now);
   const createError = createErrors.get(key);
   return { vmi, pods, isVmGone: isVmGone(vms, vmi), isNodeLost, createError, launcherImage, containerDisks, claims, now };
 }
 
-/** Asked once for each Pod that is made: a copy of every claim of the cluster would cost more. */
+/** Asked only around the start, and only of those that have claims: a copy of every claim of the cluster would cost more. */
 async function claimsOf({ client }: VmiObserver, { metadata: { namespace }, spec }: VirtualMachineInstance): Promise<Claims | undefined> {
   const found = claimNamesOf(spec).map(async (name) => [name, await client.get(PERSISTENT_VOLUME_CLAIMS, { namespace, name })] as const);
   return found.length === 0 ? undefined : new Map(await Promise.all(found));

@@ -33,7 +33,7 @@ export type ObservedVmi = {
   readonly isNodeLost?: boolean;
   readonly launcherImage: string;
   readonly containerDisks?: ContainerDiskWay | undefined;
-  /** The claims it uses, while it has no Pod. */
+  /** The claims it uses, until it is Scheduled. */
   readonly claims?: Claims | undefined;
   readonly now: number;
 };

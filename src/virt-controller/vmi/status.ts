@@ -6,6 +6,7 @@ import { type Condition, conditionOf, isDeleting } from '../../api/meta.ts';
 import { timestamp } from '../../base/clock.ts';
 import { missingClaimMessage } from './claims.ts';
 import { currentPod, type ObservedVmi, type PhaseChange } from './phase.ts';
+import { volumeStatusOf } from './volume-status.ts';
 
 /** The user that QEMU runs as. */
 const RUNTIME_USER = 107;
@@ -31,7 +32,7 @@ export function deriveVmiStatus(observed: ObservedVmi, change: PhaseChange | und
     ...before,
     ...(change && phaseAfter(before, change, now)),
     ...(change?.phase === 'Pending' && { runtimeUser: RUNTIME_USER }),
-    ...(change?.phase === 'Scheduled' && { nodeName: pod?.spec.nodeName }),
+    ...(change?.phase === 'Scheduled' && { nodeName: pod?.spec.nodeName, volumeStatus: volumeStatusOf(vmi.spec, observed.claims) }),
     ...(pod?.status?.qosClass && { qosClass: pod.status.qosClass }),
     activePods: activePods(observed.pods),
   };
