@@ -147,6 +147,14 @@ describe('a real Kubernetes of three nodes', { skip: whyNoNodes() }, () => {
     assert.deepEqual([containerID, restartCount], [first, 0]);
   });
 
+  test('a program that is held does not come back before it is released', async () => {
+    const running = () => cluster.exec('node1', ['sh', '-c', 'cat /proc/[0-9]*/comm | grep -c ^kube-proxy || :']);
+    await cluster.hold('node1', 'kube-proxy');
+    assert.equal(await running(), '0\n');
+    cluster.release('node1', 'kube-proxy');
+    await eventually(async () => assert.equal(await running(), '1\n'));
+  });
+
   test('the API server goes and comes back with everything in it', async () => {
     await cluster.stop('kube-apiserver');
     await assert.rejects(cluster.client.request('/readyz'));

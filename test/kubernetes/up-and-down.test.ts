@@ -5,7 +5,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { clusterFolder, RealCluster } from '../../tools/kubernetes/cluster.ts';
+import { RealCluster } from '../../tools/kubernetes/cluster.ts';
+import { clusterFolder } from '../../tools/kubernetes/cluster-folders.ts';
 import { hierarchies, ip, numbersOf } from '../../tools/kubernetes/host.ts';
 import { ensurePackages } from '../../tools/kubernetes/packages.ts';
 import { planCluster } from '../../tools/kubernetes/plan.ts';
@@ -80,6 +81,19 @@ describe('tools/kubernetes/up and down', { skip: whyNoNodes() }, () => {
       await Promise.all([run('down', '--name', one), run('down', '--name', two)]);
     }
     for (const name of [one, two]) assert.deepEqual(findAllParts(clusterFolder(name)), []);
+  });
+
+  test('a cluster of a test that was killed goes when the next one starts', async () => {
+    const name = `lost-${process.pid}`;
+    const folder = clusterFolder(name);
+    const module = JSON.stringify(join(COMMANDS, 'cluster.ts'));
+    const script = `const { RealCluster } = await import(${module}); await RealCluster.start({ name: '${name}', isBare: true }); process.kill(process.pid, 'SIGKILL')`;
+    const { signal } = spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', script]);
+    assert.equal(signal, 'SIGKILL');
+    assert.notEqual(findAllParts(folder).length, 0);
+    await using _other = await RealCluster.start({ name: `next-${process.pid}`, isBare: true });
+    assert.deepEqual(findAllParts(folder), []);
+    assert.equal(existsSync(folder), false);
   });
 
   for (const [wrong, args, expected] of [

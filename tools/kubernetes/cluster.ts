@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { NODES, type Node } from '../../src/api/core/node.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { messageOf, UserError } from '../../src/base/errors.ts';
-import { cacheFolder } from '../../src/base/node/folders.ts';
 import type { KeyPair } from '../../src/base/node/pki-files.ts';
 import { type Client, createClient } from '../../src/client/client.ts';
 import { type Cluster, loadKubeconfig, writeKubeconfig } from '../../src/client/node/kubeconfig.ts';
 import { createTlsFetch } from '../../src/client/node/tls-fetch.ts';
 import { startAddons } from './addons/start.ts';
 import { ensureKubernetes } from './build.ts';
+import { clusterFolder, clusterFolders, hasLostItsOwner, setOwner } from './cluster-folders.ts';
 import { takeDown } from './down.ts';
 import { type ControlPlaneProgram, controlPlaneFlags } from './flags.ts';
 import { bringUpBridge, numbersOf, takeNumber } from './host.ts';
@@ -32,14 +32,11 @@ export type ClusterOptions = {
   readonly images?: readonly string[];
   /** Neither names of Services nor a storage class. */
   readonly isBare?: boolean;
+  /** Outlives us; otherwise the next start of any cluster takes it down when we have ended without doing so. */
+  readonly isKept?: boolean;
   /** Gives up, and leaves nothing. */
   readonly signal?: AbortSignal;
 };
-
-/** Where everything of a cluster is. */
-export function clusterFolder(name: string): string {
-  return join(cacheFolder(), 'kubernetes', 'clusters', name);
-}
 
 export class RealCluster implements AsyncDisposable {
   readonly folder: string;
@@ -59,17 +56,26 @@ export class RealCluster implements AsyncDisposable {
   }
 
   /** Resolves when every node is Ready and Pods can be created in namespace default. What had this name before is taken down. */
-  static async start({ name = 'default', nodes = 1, images = [], isBare = false, signal }: ClusterOptions = {}): Promise<RealCluster> {
+  static async start({
+    name = 'default',
+    nodes = 1,
+    images = [],
+    isBare = false,
+    isKept = false,
+    signal,
+  }: ClusterOptions = {}): Promise<RealCluster> {
     checkOptions(name, nodes, images);
     requireMachine();
     ensureKubernetes();
     const packages = ensurePackages();
     const imageStore = ensureImageStore({ packages, archives: images });
     const folder = clusterFolder(name);
+    for (const each of clusterFolders().filter(hasLostItsOwner)) await takeDown(each);
     await takeDown(folder);
     try {
       mkdirSync(join(folder, 'volumes'), { recursive: true, mode: 0o700 });
       mkdirSync(join(folder, 'log'));
+      if (!isKept) setOwner(folder);
       const plan = takeNumber(folder, nodes);
       bringUpBridge(plan);
       const pki = await writePki(join(folder, 'pki'), plan, systemClock.now());

@@ -1,12 +1,10 @@
 /** The commands `build`, `up`, `down` and `kubeconfig` of this folder. */
-import { readdirSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { messageOf, UserError } from '../../src/base/errors.ts';
 import { ensureKubernetes } from './build.ts';
-import { clusterFolder, RealCluster } from './cluster.ts';
+import { RealCluster } from './cluster.ts';
+import { clusterFolder, clusterFolders } from './cluster-folders.ts';
 import { takeDown } from './down.ts';
-import { foldersWithBridges } from './host.ts';
 import { requireMachine } from './machine.ts';
 import { ensurePackages } from './packages.ts';
 
@@ -44,6 +42,7 @@ async function up(args: readonly string[]): Promise<void> {
     nodes: Number(nodes),
     images: image as string[],
     isBare: bare === true,
+    isKept: true,
     signal: interrupted.signal,
   });
   const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
@@ -56,19 +55,12 @@ async function up(args: readonly string[]): Promise<void> {
 async function down(args: readonly string[]): Promise<void> {
   const { name, all } = parse('down', args, { name: { type: 'string', default: 'default' }, all: { type: 'boolean', default: false } });
   requireMachine();
-  for (const folder of all ? everyFolder() : [clusterFolder(String(name))]) await takeDown(folder);
+  for (const folder of all ? clusterFolders() : [clusterFolder(String(name))]) await takeDown(folder);
 }
 
 function kubeconfig(args: readonly string[]): void {
   const { name } = parse('kubeconfig', args, { name: { type: 'string', default: 'default' } });
   console.log(RealCluster.open(String(name)).kubeconfig);
-}
-
-/** Those of this user's cache folder, whether a bridge is left of them or only a folder. */
-function everyFolder(): string[] {
-  const parent = dirname(clusterFolder('x'));
-  const withFolder = readdirSync(parent).map(clusterFolder);
-  return [...new Set([...withFolder, ...foldersWithBridges().filter((folder) => dirname(folder) === parent)])];
 }
 
 type Options = NonNullable<NonNullable<Parameters<typeof parseArgs>[0]>['options']>;

@@ -60,17 +60,24 @@ export function unplug(link: string): void {
 
 /** Numbers of the clusters that this folder has bridges of: normally one. */
 export function numbersOf(folder: string): number[] {
-  return readdirSync('/sys/class/net')
-    .filter((name) => /^kubets\d+$/.test(name))
-    .filter((name) => readFileSync(`/sys/class/net/${name}/ifalias`, 'utf8').trim() === folder)
-    .map((name) => Number(name.slice('kubets'.length)));
+  return bridges()
+    .filter((bridge) => bridge.folder === folder)
+    .map(({ number }) => number);
 }
 
-/** Folders of clusters that have a bridge on this machine. */
-export function foldersWithBridges(): string[] {
+/** Every bridge of ours on this machine, with the folder of its cluster. */
+export function bridges(): { readonly number: number; readonly folder: string }[] {
   return readdirSync('/sys/class/net')
     .filter((name) => /^kubets\d+$/.test(name))
-    .map((name) => readFileSync(`/sys/class/net/${name}/ifalias`, 'utf8').trim());
+    .map((name) => ({ number: Number(name.slice('kubets'.length)), folder: aliasOf(name) }));
+}
+
+function aliasOf(link: string): string {
+  try {
+    return readFileSync(`/sys/class/net/${link}/ifalias`, 'utf8').trim();
+  } catch {
+    return ''; // it has just gone
+  }
 }
 
 /** Bridge and cables of one cluster; its routes go with them. */

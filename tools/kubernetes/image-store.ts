@@ -4,8 +4,21 @@
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { systemClock } from '../../src/base/clock.ts';
 import { UserError } from '../../src/base/errors.ts';
 import { cacheFolder } from '../../src/base/node/folders.ts';
 import { PAUSE_IMAGE } from './node-files.ts';
@@ -13,6 +26,10 @@ import { putInPlace } from './put-in-place.ts';
 
 /** A shell, for tests and for looking around. */
 export const BUSYBOX_IMAGE = 'images.local/busybox:1';
+
+const STORES_KEPT = 3;
+/** A cluster that is just starting may be about to copy it. */
+const IN_USE_MS = 10 * 60_000;
 
 export type StoreInput = {
   readonly packages: string;
@@ -28,7 +45,12 @@ export function ensureImageStore({ packages, archives }: StoreInput): string {
     .update(readFileSync(import.meta.filename));
   for (const archive of archives) hash.update(readFileSync(archive));
   const folder = join(parent, `images-${hash.digest('hex').slice(0, 16)}`);
-  if (existsSync(folder)) return folder;
+  if (existsSync(folder)) {
+    const now = new Date(systemClock.now());
+    utimesSync(folder, now, now); // used again, see below
+    return folder;
+  }
+  removeOldStores(parent);
   const workDir = mkdtempSync(join(parent, 'images-unfinished-'));
   try {
     const own = writeBusyboxArchive(workDir, packages);
@@ -38,6 +60,16 @@ export function ensureImageStore({ packages, archives }: StoreInput): string {
     rmSync(workDir, { recursive: true, force: true });
   }
   return folder;
+}
+
+/** Every build of an image makes another store, so only a few are kept. Nodes have links of their own to what is in them. */
+function removeOldStores(parent: string): void {
+  const stores = readdirSync(parent)
+    .filter((name) => name.startsWith('images-'))
+    .map((name) => ({ path: join(parent, name), usedMs: statSync(join(parent, name)).mtimeMs }))
+    .sort((a, b) => b.usedMs - a.usedMs);
+  const isOld = ({ usedMs }: { usedMs: number }) => systemClock.now() - usedMs > IN_USE_MS;
+  for (const { path } of stores.slice(STORES_KEPT).filter(isOld)) rmSync(path, { recursive: true, force: true });
 }
 
 /** A copy for one node. */
