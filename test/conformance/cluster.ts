@@ -9,7 +9,7 @@ import { loadKubeconfig, writeKubeconfig } from '../../src/client/node/kubeconfi
 import { createTlsFetch } from '../../src/client/node/tls-fetch.ts';
 import { openStore, type Store } from '../../src/control-plane/store/store.ts';
 import { ensureKubectls } from '../../tools/kubectl/fetch.ts';
-import { serve } from './serve.ts';
+import { type Around, serve } from './serve.ts';
 
 export type Result = { readonly code: number; readonly stdout: string; readonly stderr: string };
 type RunOptions = {
@@ -18,6 +18,9 @@ type RunOptions = {
   readonly isDebian?: boolean;
   readonly timeoutMs?: number;
 };
+
+/** `around` stands between TLS and the server. */
+type ClusterOptions = { readonly isDebian?: boolean; readonly around?: Around };
 
 const HISTORY = 2_000;
 
@@ -33,12 +36,15 @@ export class Cluster implements AsyncDisposable {
   /** Which kubectl speaks when a test does not say. */
   readonly isDebian: boolean;
 
-  private constructor(isDebian: boolean) {
+  readonly #around: Around;
+
+  private constructor({ isDebian = false, around = (request, answer) => answer(request) }: ClusterOptions) {
     this.isDebian = isDebian;
+    this.#around = around;
   }
 
-  static async start({ isDebian = false } = {}): Promise<Cluster> {
-    const cluster = new Cluster(isDebian);
+  static async start(options: ClusterOptions = {}): Promise<Cluster> {
+    const cluster = new Cluster(options);
     await cluster.#serve();
     return cluster;
   }
@@ -155,8 +161,11 @@ export class Cluster implements AsyncDisposable {
 
   async #serve(): Promise<void> {
     const store = openStore({ path: join(this.folder, 'store.db'), historySize: HISTORY });
-    const observe = ({ url }: Request) => void this.requests.push(url);
-    const served = await serve({ store, folder: this.folder, port: this.#port, observe });
+    const around: Around = (request, answer) => {
+      this.requests.push(request.url);
+      return this.#around(request, answer);
+    };
+    const served = await serve({ store, folder: this.folder, port: this.#port, around });
     const { ca, admin } = served.pki;
     await writeKubeconfig(this.kubeconfig, { server: `https://127.0.0.1:${served.port}`, ca, ...admin, name: 'test' });
     this.#store = store;

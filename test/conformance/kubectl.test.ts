@@ -293,6 +293,32 @@ describeWithEachKubectl('built-in kinds', ({ cluster, isDebian, since, namespace
     );
   });
 
+  test('managedFields: nobody writes them, forged ones are dropped, and apply, edit, diff and replace do without', async () => {
+    const inside = await namespace('managed');
+    const forged = [{ manager: 'me', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: { 'f:data': {} } }];
+    const object = (value: string) => ({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'c', managedFields: forged },
+      data: { value },
+    });
+    const file = (value: string) => cluster().file(`managed-${value}.json`, object(value));
+    await must(inside('create', '-f', file('1'), '--save-config'));
+    await must(inside('replace', '-f', file('2')));
+    await must(inside('apply', '-f', cluster().file('managed-3.json', { ...object('3'), metadata: { name: 'c' } })));
+    assert.equal((await cluster().kubectl(inside('diff', '-f', file('4')))).code, 1);
+    await cluster().must(inside('edit', 'cm', 'c'), { env: { KUBE_EDITOR: 'sed -i \'s/value: "3"/value: "5"/\'' } });
+    const { metadata, data } = await json(inside('get', 'cm', 'c', ...(isDebian ? [] : ['--show-managed-fields'])));
+    assert.deepEqual([metadata.managedFields, data.value], [undefined, '5']);
+  });
+
+  test('server-side apply is refused as a kind of patch that is not known', async () => {
+    const inside = await namespace('ssa');
+    const error = await refused(inside('apply', '--server-side', '-f', cluster().file('ssa.json', service('s', [80])), '-v=6'));
+    assert.match(error, /\b415\b/);
+    assert.equal((await cluster().kubectl(inside('get', 'svc', 's'))).code, 1);
+  });
+
   test('drain asks for evictions, cordon and taint patch a node', { skip: since('1.22', 'evictions of policy/v1') }, async () => {
     await must(['create', '-f', cluster().file('node.json', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n9' } })]);
     await must(['cordon', 'n9']);

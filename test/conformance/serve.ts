@@ -12,25 +12,23 @@ import type { Store } from '../../src/control-plane/store/store.ts';
 
 export type Served = { readonly port: number; readonly pki: Pki; stop(): Promise<void> };
 
+export type Around = (request: Request, answer: (request: Request) => Promise<Response>) => Promise<Response>;
 export type ServeOptions = {
   readonly store: Store;
   /** For certificates and keys. */
   readonly folder: string;
   readonly port: number;
-  /** Told of every request over TLS before it is answered. */
-  readonly observe?: (request: Request) => void;
+  /** Stands between TLS and the server. */
+  readonly around?: Around;
 };
 
 /** Serves the data of the store; `stop` leaves the store open. */
-export async function serve({ store, folder, port, observe }: ServeOptions): Promise<Served> {
+export async function serve({ store, folder, port, around = (request, answer) => answer(request) }: ServeOptions): Promise<Served> {
   const pki = await ensurePki(join(folder, 'pki'), systemClock);
   const signingKey = await ensureSigningKey(join(folder, 'pki'));
   const api = await startApi({ store, pki, signingKey, clock: systemClock, log: silentLogger });
   const { upgrade, reviewToken } = api;
-  const handle: typeof api.handle = (request, identity) => {
-    observe?.(request);
-    return api.handle(request, identity);
-  };
+  const handle: typeof api.handle = (request, identity) => around(request, (each) => api.handle(each, identity));
   const web = await listen({ handle, upgrade, reviewToken, pki, port, log: silentLogger });
   const ending = new AbortController();
   const as = (account: string) => ({

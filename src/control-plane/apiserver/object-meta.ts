@@ -70,7 +70,8 @@ export function withOldIdentity(object: AnyObject, old: AnyObject): AnyObject {
 
 /** Whether anything counts as a change of what is wanted: all but metadata, and but status where that is a subresource. */
 export function desiredPartOf(type: ResourceType, object: AnyObject): object {
-  const { metadata: _metadata, status, ...rest } = object;
+  const { metadata, status, ...rest } = object;
+  if (type.strategy.annotationsAreDesired) return { ...rest, annotations: metadata.annotations };
   return type.isBuiltIn || type.subresources.includes('status') ? rest : { ...rest, status };
 }
 

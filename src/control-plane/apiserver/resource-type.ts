@@ -28,6 +28,8 @@ export type Strategy = {
   readonly validate?: (object: AnyObject, old: AnyObject | undefined, subresource: string | undefined) => StatusCause[];
   /** A new object may bring its status along although that is a subresource (nodes register themselves with it). */
   readonly keepsNewStatus?: true;
+  /** A change of the annotations counts as a new generation (Deployments: rollouts are steered by them). */
+  readonly annotationsAreDesired?: true;
   /** The grace period a deletion gets; undefined for kinds that have none. */
   readonly gracePeriodSeconds?: (object: AnyObject, requested: number | undefined) => number;
   /** What a deletion that has to wait changes besides its time stamp. */

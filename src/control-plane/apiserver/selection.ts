@@ -15,10 +15,7 @@ export function selectionOf(type: ResourceType, query: URLSearchParams): Selecti
   const fields = parseFieldSelector(query.get('fieldSelector') ?? '');
   for (const { path } of fields) {
     if (!COMMON_FIELDS.includes(path) && !type.selectableFields.includes(path)) {
-      throw new ApiError(
-        'BadRequest',
-        `Unable to find ${JSON.stringify(typeName(type))} that match label selector "${query.get('labelSelector') ?? ''}", field selector "${query.get('fieldSelector') ?? ''}": field label not supported: ${path}`,
-      );
+      throw new ApiError('BadRequest', unselectable(type, path));
     }
   }
   return {
@@ -29,8 +26,10 @@ export function selectionOf(type: ResourceType, query: URLSearchParams): Selecti
   };
 }
 
-function typeName({ group, version, plural }: ResourceType): string {
-  return `${group || ''}/${version}, Resource=${plural}`;
+/** The real server has a text of its own for kinds that offer nothing but the common fields. */
+function unselectable({ isBuiltIn, selectableFields }: ResourceType, path: string): string {
+  if (!isBuiltIn || selectableFields.length > 0) return `field label not supported: ${path}`;
+  return `${JSON.stringify(path)} is not a known field selector: only ${COMMON_FIELDS.map((each) => JSON.stringify(each)).join(', ')}`;
 }
 
 /** The text a field selector compares with; what is absent is the empty text, false for booleans. */

@@ -24,7 +24,7 @@ export function strategiesFor({ store, clock }: { store: Store; clock: Clock }):
     'core/secrets': secretStrategy,
     'core/persistentvolumes': pending,
     'core/persistentvolumeclaims': pending,
-    'apps/deployments': fixedFields('spec.selector'),
+    'apps/deployments': { ...fixedFields('spec.selector'), annotationsAreDesired: true },
     'apps/replicasets': fixedFields('spec.selector'),
     'apps/daemonsets': fixedFields('spec.selector'),
     'apps/statefulsets': fixedFields('spec.selector', 'spec.serviceName'),

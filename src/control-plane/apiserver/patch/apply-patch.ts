@@ -14,6 +14,9 @@ export type PatchRequest = {
   readonly schema?: Schema;
 };
 
+const PLAIN = ['application/json-patch+json', 'application/merge-patch+json'];
+const STRATEGIC = 'application/strategic-merge-patch+json';
+
 /** The patched object; `target` stays as it is. */
 export function applyPatch({ contentType, patch, target, schema }: PatchRequest): JsonObject {
   switch (contentType) {
@@ -21,12 +24,18 @@ export function applyPatch({ contentType, patch, target, schema }: PatchRequest)
       return applyJsonPatch(target, patch);
     case 'application/merge-patch+json':
       return objectOf(mergePatch(target, bodyOf(patch)));
-    case 'application/strategic-merge-patch+json':
-      if (!schema) throw unsupported(contentType, ['application/json-patch+json', 'application/merge-patch+json']);
+    case STRATEGIC:
+      if (!schema) throw unsupported(contentType, PLAIN);
       return strategicMerge(target, bodyOf(patch), schema);
     default:
-      throw unsupported(contentType, ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml']);
+      throw unsupported(contentType, schema ? [...PLAIN, STRATEGIC] : PLAIN);
   }
+}
+
+/** UnsupportedMediaType for a body that can be no patch of this kind, whether or not the object is there. */
+export function assertPatchType(contentType: string, { isStrategic }: { readonly isStrategic: boolean }): void {
+  const accepted = isStrategic ? [...PLAIN, STRATEGIC] : PLAIN;
+  if (!accepted.includes(contentType)) throw unsupported(contentType, accepted);
 }
 
 function bodyOf(patch: unknown): JsonObject {
@@ -39,6 +48,7 @@ function objectOf(value: unknown): JsonObject {
 }
 
 function unsupported(contentType: string, accepted: readonly string[]): ApiError {
-  const message = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`;
+  const hint = contentType.startsWith('application/apply-patch') ? '; server-side apply is not supported, apply on the client' : '';
+  const message = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}${hint}`;
   return new ApiError('UnsupportedMediaType', message, { cause: new Error(`content type ${contentType}`) });
 }

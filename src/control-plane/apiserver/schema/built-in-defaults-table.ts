@@ -25,7 +25,6 @@ export const DEFAULTS: Readonly<Record<string, JsonObject>> = {
     schedulerName: 'default-scheduler',
     terminationGracePeriodSeconds: 30,
     securityContext: {},
-    enableServiceLinks: true,
   },
   [`${CORE}.Container`]: CONTAINER,
   [`${CORE}.EphemeralContainer`]: CONTAINER,
@@ -71,6 +70,8 @@ export const DERIVED_DEFAULTS: Readonly<Record<string, (object: JsonObject) => J
   [`${CORE}.ImageVolumeSource`]: ({ reference }) => ({ pullPolicy: pullPolicyFor(reference) }),
   [`${CORE}.ResourceRequirements`]: requestsFromLimits,
   [`${CORE}.Namespace`]: namespaceLabel,
+  // of a Pod, not of a template for Pods
+  [`${CORE}.Pod`]: ({ spec }) => (isObject(spec) ? { spec: { enableServiceLinks: true } } : {}),
   [`${CORE}.ServicePort`]: ({ port }) => (port === undefined ? {} : { targetPort: port }),
   [`${CORE}.ServiceSpec`]: ({ type }) => ({
     ...(type !== 'ExternalName' && { internalTrafficPolicy: 'Cluster' }),

@@ -56,9 +56,19 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     AGE,
     text('Selector', (service) => pairsAt(service, 'spec', 'selector'), 1),
   ],
-  '/ConfigMap': [NAME, count('Data', (object) => sizeAt(object, 'data') + sizeAt(object, 'binaryData')), AGE],
-  '/Secret': [NAME, text('Type', (secret) => textAt(secret, 'type')), count('Data', (secret) => sizeAt(secret, 'data')), AGE],
-  '/ServiceAccount': [NAME, count('Secrets', (account) => sizeAt(account, 'secrets')), AGE],
+  '/ConfigMap': [NAME, text('Data', (object) => sizeAt(object, 'data') + sizeAt(object, 'binaryData')), AGE],
+  '/Secret': [NAME, text('Type', (secret) => textAt(secret, 'type')), text('Data', (secret) => sizeAt(secret, 'data')), AGE],
+  '/ServiceAccount': [NAME, text('Secrets', (account) => sizeAt(account, 'secrets')), AGE],
+  '/ReplicationController': [
+    NAME,
+    DESIRED,
+    count('Current', (object) => numberAt(object, 'status', 'replicas')),
+    count('Ready', (object) => numberAt(object, 'status', 'readyReplicas')),
+    AGE,
+    CONTAINERS,
+    IMAGES,
+    text('Selector', (object) => pairsAt(object, 'spec', 'selector'), 1),
+  ],
   '/Endpoints': [NAME, text('Endpoints', endpointAddresses), AGE],
   '/PersistentVolumeClaim': [
     NAME,
@@ -109,8 +119,8 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   'apps/Deployment': [
     NAME,
     text('Ready', (object) => `${numberAt(object, 'status', 'readyReplicas')}/${numberAt(object, 'spec', 'replicas')}`),
-    count('Up-to-date', (object) => numberAt(object, 'status', 'updatedReplicas')),
-    count('Available', (object) => numberAt(object, 'status', 'availableReplicas')),
+    text('Up-to-date', (object) => numberAt(object, 'status', 'updatedReplicas')),
+    text('Available', (object) => numberAt(object, 'status', 'availableReplicas')),
     AGE,
     CONTAINERS,
     IMAGES,
@@ -152,6 +162,31 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     count('Revision', (object) => numberAt(object, 'revision')),
     AGE,
   ],
+  'batch/Job': [
+    NAME,
+    text('Status', jobStatus),
+    text('Completions', (job) => `${numberAt(job, 'status', 'succeeded')}/${numberAt(job, 'spec', 'completions') || 1}`),
+    text('Duration', jobDuration),
+    AGE,
+    CONTAINERS,
+    IMAGES,
+    SELECTOR,
+  ],
+  'batch/CronJob': [
+    NAME,
+    text('Schedule', (object) => textAt(object, 'spec', 'schedule')),
+    text('Timezone', (object) => orNone(textAt(object, 'spec', 'timeZone'))),
+    { ...text('Suspend', (object) => (at(object, 'spec', 'suspend') === true ? 'True' : 'False')), type: 'boolean' },
+    count('Active', (object) => sizeAt(object, 'status', 'active')),
+    text('Last Schedule', (object, nowMs) => {
+      const last = at(object, 'status', 'lastScheduleTime');
+      return last === undefined ? '<none>' : ageOf(last, nowMs);
+    }),
+    AGE,
+    text('Containers', (object) => joined(containersOf(at(object, 'spec', 'jobTemplate')).map(({ name }) => String(name))), 1),
+    text('Images', (object) => joined(containersOf(at(object, 'spec', 'jobTemplate')).map(({ image }) => String(image))), 1),
+    text('Selector', (object) => pairsAt(object, 'spec', 'jobTemplate', 'spec', 'selector', 'matchLabels'), 1),
+  ],
   'admissionregistration.k8s.io/MutatingWebhookConfiguration': WEBHOOKS,
   'admissionregistration.k8s.io/ValidatingWebhookConfiguration': WEBHOOKS,
   'rbac.authorization.k8s.io/Role': [NAME, CREATED],
@@ -166,8 +201,24 @@ export function builtInColumns(group: string, kind: string): readonly Column[] {
   return (Object.hasOwn(COLUMNS, key) ? COLUMNS[key] : undefined) ?? [NAME, AGE];
 }
 
-function containersOf(object: JsonObject): JsonObject[] {
+function containersOf(object: unknown): JsonObject[] {
   return listAt(object, 'spec', 'template', 'spec', 'containers');
+}
+
+function jobStatus(job: JsonObject): string {
+  const isSet = (type: string) => listAt(job, 'status', 'conditions').some((each) => each['type'] === type && each['status'] === 'True');
+  if (isSet('Complete')) return 'Complete';
+  if (isSet('Failed')) return 'Failed';
+  if (at(job, 'metadata', 'deletionTimestamp') !== undefined) return 'Terminating';
+  if (isSet('Suspended')) return 'Suspended';
+  if (isSet('FailureTarget')) return 'FailureTarget';
+  return isSet('SuccessCriteriaMet') ? 'SuccessCriteriaMet' : 'Running';
+}
+
+function jobDuration(job: JsonObject, nowMs: number): string {
+  const startedAt = textAt(job, 'status', 'startTime');
+  const endedAt = textAt(job, 'status', 'completionTime');
+  return startedAt === '' ? '' : ageOf(startedAt, endedAt === '' ? nowMs : Date.parse(endedAt));
 }
 
 function subjects(binding: JsonObject, kind: string): string {

@@ -75,7 +75,10 @@ test('selectors select, and bad ones are refused', async (t) => {
   assert.deepEqual(names(await list(server, 'fieldSelector=metadata.name=b')), ['b']);
   assert.equal((await server.fetch(`${MAPS}?labelSelector=a=b=c`)).status, 400);
   const unsupported = await server.fetch(`${MAPS}?fieldSelector=spec.x=1`);
-  assert.match(((await unsupported.json()) as { message: string }).message, /field label not supported: spec.x/);
+  assert.match(
+    ((await unsupported.json()) as { message: string }).message,
+    /"spec\.x" is not a known field selector: only "metadata.name", "metadata.namespace"/,
+  );
 });
 
 test('Pods can be selected by node', async (t) => {

@@ -3,8 +3,8 @@ import { ApiError } from '../../../base/errors.ts';
 import { completed } from '../admissible.ts';
 import { changeObject } from '../change-object.ts';
 import { mediaTypeOf, readBody } from '../decode-body.ts';
-import { parseJson, parseYaml } from '../parse-text.ts';
-import { applyPatch } from '../patch/apply-patch.ts';
+import { parseJson } from '../parse-text.ts';
+import { applyPatch, assertPatchType } from '../patch/apply-patch.ts';
 import type { AnyObject } from '../resource-type.ts';
 import { respondObject } from '../respond.ts';
 import type { Call } from '../server-parts.ts';
@@ -18,8 +18,9 @@ export async function patch(call: Call): Promise<Response> {
 async function patchOf(call: Call): Promise<(old: AnyObject) => AnyObject> {
   const { request, type } = call;
   const contentType = mediaTypeOf(request);
+  assertPatchType(contentType, { isStrategic: type.isBuiltIn });
   const bytes = await readBody(request);
-  const body = contentType.endsWith('+yaml') ? parseYaml(bytes) : parseJson(bytes);
+  const body = parseJson(bytes);
   return (old) => {
     const patched = applyPatch({ contentType, patch: body, target: old, schema: type.isBuiltIn ? type.schema : undefined });
     const { apiVersion, kind, metadata } = old;
