@@ -1,5 +1,5 @@
 /** The same requests to a real kube-apiserver and to ours, and what is compared of the answers. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
@@ -21,6 +21,15 @@ export type Asked = {
   readonly accept?: string;
 };
 export type Answer = { readonly code: number; readonly body: unknown; readonly warnings: string | undefined };
+export type Which = 'real' | 'ours';
+
+type Definition = {
+  readonly spec: {
+    readonly group: string;
+    readonly names: { readonly plural: string };
+    readonly versions: readonly { readonly name: string; readonly served: boolean }[];
+  };
+};
 
 /** Fields that differ between any two servers, or between two runs of one. */
 /** And the account of Pods: without the controller manager the real one has none to give. */
@@ -37,7 +46,15 @@ const VOLATILE = [
   'deletionTimestamp',
   'lastTransitionTime',
   'continue',
+  'clusterIP',
+  'clusterIPs',
 ];
+
+/** Taken at random from 10.96.0.0/12. */
+const SERVICE_ADDRESS = /^10\.(9[6-9]|10\d|11[01])\.\d+\.\d+$/;
+
+/** Items of our lists carry these; those of the real server only for custom kinds. */
+const TYPE_IN_LISTS = ['kind', 'apiVersion'];
 
 /** Every request here has an answer that ends. */
 const PATIENCE_MS = 10_000;
@@ -45,7 +62,7 @@ const PATIENCE_MS = 10_000;
 export class TwoServers implements AsyncDisposable {
   readonly #real: RealApiServer;
   readonly #stopOurs: () => Promise<void>;
-  readonly #fetches: Record<'real' | 'ours', { fetch: KubeFetch; server: string }>;
+  readonly #fetches: Record<Which, { fetch: KubeFetch; server: string }>;
 
   private constructor(real: RealApiServer, ours: { fetch: KubeFetch; server: string; stop: () => Promise<void> }) {
     this.#real = real;
@@ -64,17 +81,43 @@ export class TwoServers implements AsyncDisposable {
   }
 
   async ask(
-    which: 'real' | 'ours',
+    which: Which,
     { method = 'GET', path, body, type = 'application/json', accept = 'application/json' }: Asked,
-  ): Promise<Answer> {
+  ): Promise<Answer & { readonly raw: unknown }> {
     const { fetch, server } = this.#fetches[which];
     const headers = { accept, ...(body === undefined ? {} : { 'content-type': type }) };
-    const content = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body);
+    const isContent = typeof body === 'string' || body instanceof Uint8Array || body === undefined;
+    const content = isContent ? (body as string | undefined) : JSON.stringify(body);
     const response = await fetch(
       new Request(new URL(path, server), { method, headers, body: content, signal: AbortSignal.timeout(PATIENCE_MS) }),
     );
-    const text = await response.text();
-    return { code: response.status, body: comparable(parsed(text)), warnings: response.headers.get('warning') ?? undefined };
+    const raw = parsed(await response.text());
+    return { code: response.status, body: comparable(raw), warnings: response.headers.get('warning') ?? undefined, raw };
+  }
+
+  /** Creates the definitions in a folder of manifests on both. */
+  async install(folder: string): Promise<void> {
+    for (const file of readdirSync(folder)) {
+      const body = readFileSync(join(folder, file), 'utf8');
+      const asked = { method: 'POST', path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', body, type: 'application/yaml' };
+      for (const which of ['real', 'ours'] as const) {
+        const { code, raw } = await this.ask(which, asked);
+        if (code !== 201) throw new Error(`${file}: ${JSON.stringify(raw)}`);
+      }
+    }
+    await this.definitionsAreServed();
+  }
+
+  /** A definition of the real server can be used a moment after it was created. */
+  async definitionsAreServed(): Promise<void> {
+    const definitions = await this.ask('real', { path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions' });
+    const { items = [] } = definitions.raw as { items?: Definition[] };
+    for (const { spec } of items) {
+      const path = `/apis/${spec.group}/${spec.versions.find(({ served }) => served)?.name}/${spec.names.plural}`;
+      for (let tries = 0; tries < 200 && (await this.ask('real', { path })).code !== 200; tries++) {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -99,20 +142,40 @@ async function startOurs() {
   return { fetch: createTlsFetch({ context: 'ours', server, ca: pki.ca, ...pki.admin }), server, stop };
 }
 
+/** JSON, the events of a watch, or text. */
 function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
+  for (const read of [
+    () => JSON.parse(text),
+    () =>
+      text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+  ]) {
+    try {
+      return read();
+    } catch {
+      // the next form
+    }
   }
+  return text;
 }
 
 /** Without what may differ; an empty map or list counts as absent, as it does for every client. */
-function comparable(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(comparable);
+function comparable(value: unknown, isItem = false): unknown {
+  if (Array.isArray(value)) return value.map((each) => comparable(each, isItem));
+  if (typeof value === 'string' && SERVICE_ADDRESS.test(value)) return 'an address of a Service';
   if (!isObject(value)) return value;
-  const kept = Object.entries(value).filter(([key]) => !VOLATILE.includes(key));
-  return Object.fromEntries(kept.map(([key, each]) => [key, comparable(each)] as const).filter(([, each]) => !isEmpty(each)));
+  const ignored = [...VOLATILE, ...TYPE_IN_LISTS.filter(() => isItem), ...(isColumn(value) ? ['description'] : [])];
+  const kept = Object.entries(value).filter(([key]) => !ignored.includes(key));
+  return Object.fromEntries(
+    kept.map(([key, each]) => [key, comparable(each, key === 'items')] as const).filter(([, each]) => !isEmpty(each)),
+  );
+}
+
+/** Of a printed table; what it says about its columns is prose. */
+function isColumn(value: object): boolean {
+  return 'format' in value && 'priority' in value && 'name' in value;
 }
 
 function isEmpty(value: unknown): boolean {
