@@ -1,19 +1,19 @@
-/** Every example of the documents this project grew from, replayed as a session on an embedded cluster with real guests. */
-import { mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+/** The sessions of the documents this project grew from, replayed on an embedded cluster with real guests. */
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { replay, type SessionCluster } from '../conformance/seeds/replay.ts';
 import { EmbeddedCluster } from './harness.ts';
 
-const TRANSCRIPTS = resolve('test/conformance/seeds');
-/** What the manifests of the examples call the guest that is `tiny32` here. */
+/** What the manifests of the documents call the guest that is `tiny32` here. */
 const IMAGES = ['kubevirt/cirros-container-disk-demo:latest', 'kubevirt/cirros-registry-disk-demo:latest'];
 
-for (const name of readdirSync(TRANSCRIPTS).filter((each) => each.endsWith('.txt'))) {
-  test(`the session of ${name}`, { timeout: 280_000 }, async () => {
+/** A test of one transcript, on a cluster of its own. */
+export function testSession(transcript: string): void {
+  test(`the session of ${transcript}`, { timeout: 290_000 }, async () => {
     await using cluster = await EmbeddedCluster.start({ guests: ['tiny32'] });
     for (const image of IMAGES) await cluster.must('virtctl', ['image', 'tag', 'localhost/guests/tiny32', image]);
-    await replay(join(TRANSCRIPTS, name), sessionOn(cluster));
+    await replay(resolve('test/conformance/seeds', transcript), sessionOn(cluster));
   });
 }
 
