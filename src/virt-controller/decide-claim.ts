@@ -12,10 +12,10 @@
 import { controllerOf, controllerReferenceTo, isControlledBy, type KubeObject, refOf } from '../api/meta.ts';
 import type { Action } from '../reconcile/decision.ts';
 
-/** Makes the owner the controller of the object, on condition that nobody else did so meanwhile. */
-export function adopt(owner: KubeObject, object: KubeObject, finalizers?: readonly string[]): Action {
+/** Makes the owner the controller of the object, on condition that nobody else did so meanwhile; `also` is more metadata to change. */
+export function adopt(owner: KubeObject, object: KubeObject, also: object = {}): Action {
   const others = (object.metadata.ownerReferences ?? []).filter(({ uid }) => uid !== owner.metadata.uid);
-  const metadata = { ownerReferences: [...others, controllerReferenceTo(owner)], ...(finalizers && { finalizers }) };
+  const metadata = { ownerReferences: [...others, controllerReferenceTo(owner)], ...also };
   return claimPatch(object, metadata, `${owner.kind} ${owner.metadata.name} adopts it`);
 }
 

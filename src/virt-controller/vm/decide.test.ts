@@ -251,7 +251,7 @@ describe('decideVm', () => {
     ]);
   });
 
-  test('adoption keeps other owners and adds our finalizer', () => {
+  test('adoption keeps other owners, adds our finalizer and forgets the generation of another VM', () => {
     const [action] = decideVm({
       vm: vm('Always'),
       stranger: vmi('Running', {}, { ownerReferences: [], finalizers: ['x'] }),
@@ -264,6 +264,7 @@ describe('decideVm', () => {
           { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachine', name: 'db', uid: 'vm-1', controller: true, blockOwnerDeletion: true },
         ],
         finalizers: ['kubevirt.io/virtualMachineControllerFinalize', 'x'],
+        annotations: { 'kubevirt.io/vm-generation': null },
       },
     });
   });

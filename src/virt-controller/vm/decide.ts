@@ -183,9 +183,10 @@ function startForGood(vm: VirtualMachine): Action {
   return patchOf(vm, { spec }, 'start requested');
 }
 
+/** The generation that it was made from is that of another VM, and says nothing about this one. */
 function adoptInstance(vm: VirtualMachine, vmi: VirtualMachineInstance): Action {
   const others = (vmi.metadata.finalizers ?? []).filter((finalizer) => finalizer !== FINALIZER_VM_CONTROLLER);
-  return adopt(vm, vmi, [FINALIZER_VM_CONTROLLER, ...others]);
+  return adopt(vm, vmi, { finalizers: [FINALIZER_VM_CONTROLLER, ...others], annotations: { [ANNOTATION_VM_GENERATION]: null } });
 }
 
 function addFinalizer(vm: VirtualMachine): Action {
