@@ -12,13 +12,13 @@ import { launcherPod, vm, vmi } from '../testing/builders.ts';
 import { FakeClock } from '../testing/fake-clock.ts';
 import { handFedCache } from '../testing/hand-fed-cache.ts';
 import { byController } from './claim.ts';
-import { type CreateErrors, rememberCreateErrors } from './create-errors.ts';
 import { observeVm } from './vm/observe.ts';
 import { launcherPodFor, launcherPodNameOf } from './vmi/launcher-pod.ts';
 import { observeVmi } from './vmi/observe.ts';
+import { rememberWriteErrors, type WriteErrors } from './write-errors.ts';
 
 const KEY = 'default/db';
-const noErrors: CreateErrors = { get: () => undefined, forget: () => {} };
+const noErrors: WriteErrors = { get: () => undefined, forget: () => {} };
 
 /** What the server has, by path; anything else is not found. */
 function clientOf(objects: Readonly<Record<string, object>> = {}) {
@@ -41,7 +41,18 @@ function world(options: { vm?: VirtualMachine; vmi?: VirtualMachineInstance; pod
   if (options.vmi) vmis.put(options.vmi);
   if (options.pod) pods.put(options.pod);
   const client = clientOf(options.onServer);
-  return { client, clock: new FakeClock(), vms, vmis, pods, revisions, nodes, createErrors: noErrors, launcherImage: 'launcher' };
+  return {
+    client,
+    clock: new FakeClock(),
+    vms,
+    vmis,
+    pods,
+    revisions,
+    nodes,
+    createErrors: noErrors,
+    deleteErrors: noErrors,
+    launcherImage: 'launcher',
+  };
 }
 
 describe('observeVm', () => {
@@ -101,13 +112,29 @@ describe('observeVmi', () => {
   });
 });
 
-describe('rememberCreateErrors', () => {
+describe('rememberWriteErrors', () => {
+  test('a delete that is refused is remembered, one of what is gone is not', async () => {
+    const status = (code: number, reason: string) => Response.json({ kind: 'Status', code, reason, message: reason }, { status: code });
+    const answers = [status(404, 'NotFound'), status(403, 'Forbidden'), Response.json({})];
+    const { client, deleteErrors } = rememberWriteErrors({
+      client: createClient({ fetch: async () => answers.shift() ?? Response.json({}), baseUrl: 'https://server', userAgent: 'test' }),
+      kind: VMIS.kind,
+      keyAt: () => 'the set',
+    });
+    const told: (string | undefined)[] = [];
+    for (let tries = 0; tries < 3; tries++) {
+      await client.delete(VMIS, vmi('Running').metadata).catch(() => {});
+      told.push(deleteErrors.get('the set'));
+    }
+    assert.deepEqual(told, [undefined, 'Forbidden', undefined]);
+  });
+
   test('keeps the last refusal until a create succeeds', async () => {
     const answers = [
       Response.json({ kind: 'Status', code: 403, reason: 'Forbidden', message: 'quota' }, { status: 403 }),
       Response.json({}),
     ];
-    const { client, createErrors } = rememberCreateErrors({
+    const { client, createErrors } = rememberWriteErrors({
       client: createClient({ fetch: async () => answers.shift() ?? Response.json({}), baseUrl: 'https://server', userAgent: 'test' }),
       kind: VMIS.kind,
     });

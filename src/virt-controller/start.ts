@@ -7,12 +7,12 @@ import { OFFLINE_VMS } from '../api/kubevirt/offline-virtual-machine.ts';
 import { VMIRSS } from '../api/kubevirt/replica-set.ts';
 import { VMS } from '../api/kubevirt/virtual-machine.ts';
 import { VMIS } from '../api/kubevirt/virtual-machine-instance.ts';
+import { type KubeObject, keyOf } from '../api/meta.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import { startCache } from '../client/cache.ts';
 import type { Client } from '../client/client.ts';
 import { byController, ownerKeysOf } from './claim.ts';
-import { rememberCreateErrors } from './create-errors.ts';
 import { runDerivedVmController } from './derived-vm/controller.ts';
 import { runNodeController } from './node/controller.ts';
 import { runOfflineVmController } from './offline-vm/controller.ts';
@@ -20,6 +20,7 @@ import { runReplicaSetController } from './replica-set/controller.ts';
 import { runVmController } from './vm/controller.ts';
 import { runVmiController } from './vmi/controller.ts';
 import type { ContainerDiskWay } from './vmi/launcher-volumes.ts';
+import { rememberWriteErrors } from './write-errors.ts';
 
 export type VirtControllerOptions = {
   readonly client: Client;
@@ -46,12 +47,13 @@ export async function startVirtController(options: VirtControllerOptions): Promi
   });
   const revisions = startCache({ ...shared, resource: CONTROLLER_REVISIONS, labelSelector: LABEL_VM_REVISION, indexes: byController });
   const nodes = startCache({ ...shared, resource: NODES });
-  const forVms = rememberCreateErrors({ client, kind: VMIS.kind });
-  const forVmis = rememberCreateErrors({ client, kind: PODS.kind, keyOf: (pod) => ownerKeysOf(VMIS.kind)(pod)[0] });
+  const forVms = rememberWriteErrors({ client, kind: VMIS.kind });
+  const forVmis = rememberWriteErrors({ client, kind: PODS.kind, keyOf: (pod) => ownerKeysOf(VMIS.kind)(pod)[0] });
   const offlineVms = startCache({ ...shared, resource: OFFLINE_VMS });
   const replicaSets = startCache({ ...shared, resource: VMIRSS });
-  const forOfflineVms = rememberCreateErrors({ client, kind: VMS.kind });
-  const forReplicaSets = rememberCreateErrors({ client, kind: VMIS.kind, keyOf: (vmi) => ownerKeysOf(VMIRSS.kind)(vmi)[0] });
+  const forOfflineVms = rememberWriteErrors({ client, kind: VMS.kind });
+  const setOf = (vmi: KubeObject | undefined) => vmi && ownerKeysOf(VMIRSS.kind)(vmi)[0];
+  const forReplicaSets = rememberWriteErrors({ client, kind: VMIS.kind, keyOf: setOf, keyAt: (at) => setOf(vmis.get(keyOf(at))) });
   await Promise.all([
     runDerivedVmController({ ...shared, vms }),
     runNodeController({ ...shared, nodes }),

@@ -6,7 +6,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Cache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
 import { mayAdopt } from '../claim.ts';
-import type { CreateErrors } from '../create-errors.ts';
+import type { WriteErrors } from '../write-errors.ts';
 import type { ObservedOfflineVm } from './observed.ts';
 
 export type OfflineVmObserver = {
@@ -14,7 +14,7 @@ export type OfflineVmObserver = {
   readonly clock: Clock;
   readonly offlineVms: Cache<OfflineVirtualMachine>;
   readonly vms: Cache<VirtualMachine>;
-  readonly createErrors: CreateErrors;
+  readonly createErrors: WriteErrors;
 };
 
 /** What is known of the OVM with this key; undefined when it is gone. */

@@ -106,6 +106,8 @@ describe('decideReplicaSet', () => {
       refused.conditions?.map(({ type, reason, message }) => [type, reason, message]),
       [['ReplicaFailure', 'FailedCreate', 'quota exceeded']],
     );
+    const kept = deriveReplicaSetStatus({ set: set({ replicas: 0 }), vmis: [], mayAdopt: false, deleteError: 'forbidden', now }, []);
+    assert.equal(kept.conditions?.[0]?.reason, 'FailedDelete');
     assert.deepEqual(deriveReplicaSetStatus({ set: set({}, refused), vmis: [], mayAdopt: false, now }, []).conditions, []);
   });
 

@@ -51,7 +51,8 @@ export function decideReplicaSet(observed: ObservedReplicaSet): Decision {
   ];
   // A refusal is told before the next try; otherwise the status waits until the numbers have settled.
   if (scaling.length === 0) return { actions: status };
-  return { actions: observed.createError === undefined ? scaling : [...status, ...scaling] };
+  const isRefused = observed.createError !== undefined || observed.deleteError !== undefined;
+  return { actions: isRefused ? [...status, ...scaling] : scaling };
 }
 
 /** Not final, not going, and its Pod is not going either. */

@@ -7,7 +7,7 @@ import { matchesLabels, requirementsOf } from '../../base/selectors.ts';
 import type { Cache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
 import { BY_CONTROLLER, mayAdopt } from '../claim.ts';
-import type { CreateErrors } from '../create-errors.ts';
+import type { WriteErrors } from '../write-errors.ts';
 import type { ObservedReplicaSet } from './observed.ts';
 
 export type ReplicaSetObserver = {
@@ -15,22 +15,31 @@ export type ReplicaSetObserver = {
   readonly clock: Clock;
   readonly replicaSets: Cache<VirtualMachineInstanceReplicaSet>;
   readonly vmis: Cache<VirtualMachineInstance>;
-  readonly createErrors: CreateErrors;
+  readonly createErrors: WriteErrors;
+  readonly deleteErrors: WriteErrors;
 };
 
 /** What is known of the set with this key; undefined when it is gone. */
 export async function observeReplicaSet(observer: ReplicaSetObserver, key: string): Promise<ObservedReplicaSet | undefined> {
-  const { client, clock, replicaSets, vmis, createErrors } = observer;
+  const { client, clock, replicaSets, vmis, createErrors, deleteErrors } = observer;
   const set = replicaSets.get(key);
   if (!set) {
     createErrors.forget(key);
+    deleteErrors.forget(key);
     return undefined;
   }
   const orphans = vmis.byIndex(BY_CONTROLLER, '').filter((vmi) => isCandidate(set, vmi));
   const [candidate] = orphans;
   const may = candidate !== undefined && (await mayAdopt({ client, resource: VMIRSS, owner: set, object: candidate }));
   const mine = vmis.byIndex(BY_CONTROLLER, set.metadata.uid ?? '');
-  return { set, vmis: [...mine, ...orphans], mayAdopt: may, createError: createErrors.get(key), now: clock.now() };
+  return {
+    set,
+    vmis: [...mine, ...orphans],
+    mayAdopt: may,
+    createError: createErrors.get(key),
+    deleteError: deleteErrors.get(key),
+    now: clock.now(),
+  };
 }
 
 /** Could be adopted by the set, as far as names and labels tell. */

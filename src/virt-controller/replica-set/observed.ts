@@ -11,5 +11,7 @@ export type ObservedReplicaSet = {
   readonly mayAdopt: boolean;
   /** Why the last attempt to create an instance failed, until one succeeds. */
   readonly createError?: string | undefined;
+  /** Why the last attempt to delete one failed, until one succeeds. */
+  readonly deleteError?: string | undefined;
   readonly now: number;
 };

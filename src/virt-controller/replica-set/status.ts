@@ -18,13 +18,15 @@ export function deriveReplicaSetStatus(observed: ObservedReplicaSet, active: rea
   };
 }
 
-function conditionsAfter({ set, createError, now }: ObservedReplicaSet): readonly Condition[] {
+function conditionsAfter({ set, createError, deleteError, now }: ObservedReplicaSet): readonly Condition[] {
   const before = set.status?.conditions ?? [];
   const paused = set.spec.paused
     ? withCondition(before, { type: 'ReplicaPaused', status: 'True', reason: 'Paused', message: 'The controller is paused' }, now)
     : withoutCondition(before, 'ReplicaPaused');
-  if (createError === undefined || isDeleting(set)) return withoutCondition(paused, 'ReplicaFailure');
-  return withCondition(paused, { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: createError }, now);
+  const message = createError ?? deleteError;
+  if (message === undefined || isDeleting(set)) return withoutCondition(paused, 'ReplicaFailure');
+  const reason = createError === undefined ? 'FailedDelete' : 'FailedCreate';
+  return withCondition(paused, { type: 'ReplicaFailure', status: 'True', reason, message }, now);
 }
 
 /** The form that the scale subresource hands to autoscalers. */

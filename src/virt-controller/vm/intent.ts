@@ -22,6 +22,8 @@ export type ObservedVm = {
   readonly unboundClaim?: string | undefined;
   /** Why the last attempt to create an instance failed, until one succeeds. */
   readonly createError?: string | undefined;
+  /** Why the last attempt to delete one failed, until one succeeds. */
+  readonly deleteError?: string | undefined;
   readonly now: number;
 };
 

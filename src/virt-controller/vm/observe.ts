@@ -9,9 +9,9 @@ import type { Clock } from '../../base/clock.ts';
 import type { Cache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
 import { BY_CONTROLLER, mayAdopt } from '../claim.ts';
-import type { CreateErrors } from '../create-errors.ts';
 import { heartbeatAtOf } from '../node-heartbeat.ts';
 import { claimNamesOf } from '../vmi/claims.ts';
+import type { WriteErrors } from '../write-errors.ts';
 import type { ObservedVm } from './intent.ts';
 
 export type VmObserver = {
@@ -22,20 +22,22 @@ export type VmObserver = {
   /** By the uid of the VM, under BY_CONTROLLER. */
   readonly revisions: Cache<ControllerRevision>;
   readonly nodes: Cache<Node>;
-  readonly createErrors: CreateErrors;
+  readonly createErrors: WriteErrors;
+  readonly deleteErrors: WriteErrors;
 };
 
 /** What is known of the VM with this key; undefined when it is gone. */
 export async function observeVm(observer: VmObserver, key: string): Promise<ObservedVm | undefined> {
-  const { client, clock, vms, vmis, revisions, nodes, createErrors } = observer;
+  const { client, clock, vms, vmis, revisions, nodes, createErrors, deleteErrors } = observer;
   const vm = vms.get(key);
   if (!vm) {
     createErrors.forget(key);
+    deleteErrors.forget(key);
     return undefined;
   }
   const vmi = vmis.get(key);
   const started = revisions.byIndex(BY_CONTROLLER, vm.metadata.uid ?? '');
-  const seen = { vm, now: clock.now(), createError: createErrors.get(key), revisions: started };
+  const seen = { vm, now: clock.now(), createError: createErrors.get(key), deleteError: deleteErrors.get(key), revisions: started };
   if (!vmi) return { ...seen, unboundClaim: await unboundClaimOf(client, vm) };
   if (isControlledBy(vmi, vm)) {
     const unboundClaim = isFinal(vmi) || vmi.status?.phase === 'Running' ? undefined : await unboundClaimOf(client, vm);

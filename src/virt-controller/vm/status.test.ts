@@ -147,6 +147,14 @@ describe('deriveVmStatus', () => {
     assert.deepEqual([types('Always'), types('Halted')], [['Ready', 'Failure'], ['Ready']]);
   });
 
+  test('a failed delete is a Failure for as long as the VMI is to go', () => {
+    const reason = (next: Next) =>
+      deriveVmStatus({ vm: vm('Halted'), vmi: vmi('Running', ran), deleteError: 'forbidden', now }, next).conditions?.find(
+        ({ type }) => type === 'Failure',
+      )?.reason;
+    assert.deepEqual([reason('delete'), reason('leave')], ['FailedDelete', undefined]);
+  });
+
   test('each early end is counted once, waits longer, and never above five minutes', () => {
     let failing = vm('Always');
     const waits: number[] = [];

@@ -27,7 +27,7 @@ export function deriveVmStatus(observed: ObservedVm, next: Next): VmStatus {
     runStrategy: recordedStrategy(observed),
     stateChangeRequests: requestsAfter(observed),
     startFailure,
-    conditions: conditionsAfter(observed),
+    conditions: conditionsAfter(observed, next),
     ...(vmi && generations(vm, vmi)),
   };
 }
@@ -98,14 +98,21 @@ function isSatisfied({ action }: StateChangeRequest, observed: ObservedVm): bool
 }
 
 /** Conditions of the VM: those of its instance as they are, Ready even without one, and Failure while we cannot do our work. */
-function conditionsAfter(observed: ObservedVm): readonly Condition[] {
+function conditionsAfter(observed: ObservedVm, next: Next): readonly Condition[] {
   const { vm, vmi, now } = observed;
   const before = vm.status?.conditions ?? [];
   const mirrored = vmi ? mirror(before, vmi) : before;
   const withReady = withRestartRequired(withLastShutdown(readyAfter(observed, mirrored), observed), observed);
-  const failure = obstacleOf(observed) ?? (!vmi && willStart(observed) ? observed.createError : undefined);
-  if (failure === undefined || isDeleting(vm)) return withoutCondition(withReady, 'Failure');
-  return withCondition(withReady, { type: 'Failure', status: 'True', reason: 'FailedCreate', message: failure }, now);
+  const failure = failureOf(observed, next);
+  return failure ? withCondition(withReady, { type: 'Failure', status: 'True', ...failure }, now) : withoutCondition(withReady, 'Failure');
+}
+
+/** What keeps us from doing our work, as long as it is still to be done. */
+function failureOf(observed: ObservedVm, next: Next): { readonly reason: string; readonly message: string } | undefined {
+  const { vm, vmi, createError, deleteError } = observed;
+  if (next === 'delete' && deleteError !== undefined) return { reason: 'FailedDelete', message: deleteError };
+  const message = obstacleOf(observed) ?? (!vmi && willStart(observed) ? createError : undefined);
+  return message === undefined || isDeleting(vm) ? undefined : { reason: 'FailedCreate', message };
 }
 
 /** Before the guest runs, why it is not ready yet is the instance's to tell: each reason here would be one more write per start. */

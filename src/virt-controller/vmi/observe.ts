@@ -10,8 +10,8 @@ import type { Clock } from '../../base/clock.ts';
 import type { Cache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
 import { BY_CONTROLLER } from '../claim.ts';
-import type { CreateErrors } from '../create-errors.ts';
 import { heartbeatAtOf, isStale } from '../node-heartbeat.ts';
+import type { WriteErrors } from '../write-errors.ts';
 import { type Claims, claimNamesOf } from './claims.ts';
 import { launcherPodNameOf } from './launcher-pod.ts';
 import type { ContainerDiskWay } from './launcher-volumes.ts';
@@ -24,7 +24,7 @@ export type VmiObserver = {
   readonly vmis: Cache<VirtualMachineInstance>;
   readonly pods: Cache<Pod>;
   readonly nodes: Cache<Node>;
-  readonly createErrors: CreateErrors;
+  readonly createErrors: WriteErrors;
   readonly launcherImage: string;
   readonly containerDisks?: ContainerDiskWay | undefined;
 };

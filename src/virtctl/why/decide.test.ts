@@ -20,6 +20,11 @@ function node(spec: Node['spec'] = {}, ready: Condition = condition('Ready', 'Tr
   return { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' }, spec, status: { conditions: [ready] } };
 }
 
+const silent: Node = {
+  ...node(),
+  metadata: { name: 'n1', annotations: { 'kubevirt.io/heartbeat': '2025-12-31T23:55:00Z' } },
+};
+
 function claim(phase: 'Pending' | 'Bound'): PersistentVolumeClaim {
   return { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: 'data' }, spec: {}, status: { phase } };
 }
@@ -82,6 +87,13 @@ const BLOCKED: readonly Case[] = [
     /node of db does not report/,
     /Ready is Unknown, 60s ago: stopped posting/,
     /kubectl delete node n1/,
+  ],
+  [
+    'the virt-handler of its node is silent',
+    { ...running(), nodes: [silent] },
+    /virt-handler on the node of db is silent/,
+    /node n1: last heard of 6m/,
+    /make sure that its guest is dead/,
   ],
   ['QEMU hangs', running(condition('Unresponsive', 'True', 'QMPTimeout')), /QEMU of db hangs/, /QMPTimeout/, /restart db --force/],
   ['paused', running(condition('Paused', 'True', 'PausedByUser')), /db is paused$/, /PausedByUser/, /virtctl unpause vm db/],

@@ -2,7 +2,7 @@
  * Why a machine is as it is: the first rule that matches names what blocks, on the way VM -> VMI -> Pod -> node -> QEMU. Pure.
  *
  *   going away       the machine or its instance is being deleted and waits for the guest or for its grace period
- *   node lost        its node does not report any more
+ *   node lost        its node, or the virt-handler there, does not report any more
  *   QEMU             does not answer; paused by a user; paused by a full disk
  *   running          ready; or not, with what the instance says about it
  *   volumes          a claim that is not there, or not bound
@@ -15,6 +15,7 @@
  *   starting         nothing is wrong yet
  */
 import type { Pod } from '../../api/core/pod.ts';
+import { ANNOTATION_HEARTBEAT, HEARTBEAT_STALE_AFTER_MS } from '../../api/kubevirt/names.ts';
 import { type RunStrategy, runStrategyOf } from '../../api/kubevirt/virtual-machine.ts';
 import { gracePeriodSecondsOf, isFinal } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { refusalOf, type VmSituation } from '../../api/kubevirt/vm-can.ts';
@@ -83,6 +84,13 @@ function nodeLost({ name, vmi, nodes, now }: Observed): Answer | undefined {
   if (!vmi || isFinal(vmi)) return undefined;
   const node = nodes?.find((each) => each.metadata.name === vmi.status?.nodeName);
   const ready = conditionOf(node?.status?.conditions, 'Ready');
+  const beatAt = Date.parse(node?.metadata.annotations?.[ANNOTATION_HEARTBEAT] ?? '');
+  if (node && ready?.status === 'True' && now - beatAt > HEARTBEAT_STALE_AFTER_MS)
+    return blocked(
+      `virt-handler on the node of ${name} is silent, so nobody knows how its guest is`,
+      [`node ${node.metadata.name}: last heard of ${ago(now - beatAt)}`],
+      `start virt-handler there again; to run ${name} elsewhere, first make sure that its guest is dead, then kubectl delete pod --force`,
+    );
   if (!node || !ready || ready.status === 'True') return undefined;
   const since = ready.lastTransitionTime ? `, ${ago(now - Date.parse(ready.lastTransitionTime))}` : '';
   return blocked(

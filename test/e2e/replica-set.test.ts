@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EmbeddedCluster } from './harness.ts';
+
+test('a replica set of real guests: scaled, paused, healed, with what an autoscaler reads', async (t) => {
+  await using cluster = await EmbeddedCluster.start();
+  const vmis = async () =>
+    (await cluster.must('kubectl', ['get', 'vmi', '-l', 'app=web', '-o', 'name'])).trim().split('\n').filter(Boolean);
+
+  await t.test('it makes the guests and tells how many are ready', async () => {
+    await cluster.must('kubectl', ['apply', '-f', 'examples/replica-set.yaml']);
+    await cluster.until('vmirs/web', '.status.readyReplicas', '2');
+    assert.match(await cluster.must('kubectl', ['get', 'vmirs']), /NAME +DESIRED +CURRENT +READY +AGE\nweb +2 +2 +2 /);
+  });
+
+  await t.test('the scale subresource has the selector that finds its Pods', async () => {
+    const scale = JSON.parse(
+      await cluster.must('kubectl', [
+        'get',
+        '--raw',
+        '/apis/kubevirt.io/v1/namespaces/default/virtualmachineinstancereplicasets/web/scale',
+      ]),
+    );
+    assert.deepEqual([scale.spec.replicas, scale.status.replicas, scale.status.selector], [2, 2, 'app=web']);
+    const pods = await cluster.must('kubectl', ['get', 'pods', '-l', scale.status.selector, '-o', 'name']);
+    assert.equal(pods.trim().split('\n').length, 2);
+  });
+
+  await t.test('an instance that is deleted is replaced', async () => {
+    const [first = ''] = await vmis();
+    await cluster.must('kubectl', ['delete', first]);
+    await cluster.until('vmirs/web', '.status.readyReplicas', '2');
+    assert.equal((await vmis()).includes(first), false);
+  });
+
+  await t.test('a paused set does not scale, and goes on afterwards', async () => {
+    await cluster.must('kubectl', ['patch', 'vmirs', 'web', '--type', 'merge', '-p', '{"spec":{"paused":true}}']);
+    await cluster.until('vmirs/web', '.status.conditions[?(@.type=="ReplicaPaused")].status', 'True');
+    await cluster.must('kubectl', ['scale', 'vmirs/web', '--replicas=1']);
+    assert.equal((await vmis()).length, 2);
+    await cluster.must('kubectl', ['patch', 'vmirs', 'web', '--type', 'merge', '-p', '{"spec":{"paused":false}}']);
+    await cluster.until('vmirs/web', '.status.replicas', '1');
+  });
+
+  await t.test('deleting it takes its guests along', async () => {
+    await cluster.must('kubectl', ['delete', 'vmirs', 'web']);
+    for (const each of await vmis()) await cluster.untilGone(each);
+    assert.deepEqual([await vmis(), cluster.guestPids()], [[], []]);
+  });
+});
