@@ -28,7 +28,7 @@ export function startPart({ folder, part, program, args, logFile, env }: Part): 
       stdio: ['ignore', log, log],
       cwd: folder,
       detached: true,
-      env: { PATH: process.env['PATH'], HOME: '/root', ...env, PART: value, [VARIABLE]: value },
+      env: { PATH: `${process.env['PATH']}:/usr/sbin:/sbin`, HOME: '/root', ...env, PART: value, [VARIABLE]: value },
     });
     child.on('error', () => {}); // seen by whoever waits for the program to be ready
     child.unref();
