@@ -63,6 +63,30 @@ describe('observeVm', () => {
     return [seen?.vmi?.metadata.uid, seen?.stranger?.metadata.uid, seen?.mayAdopt];
   };
 
+  test('a claim without a volume is looked for on the way up, and only then', async () => {
+    const plain = vm('Always');
+    const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }];
+    const withClaim = (strategy: 'Always' | 'Halted') => ({
+      ...plain,
+      spec: { runStrategy: strategy, template: { spec: { ...plain.spec.template.spec, volumes } } },
+    });
+    const server = (phase: string) => ({
+      '/api/v1/namespaces/default/persistentvolumeclaims/data': { metadata: { name: 'data' }, status: { phase } },
+    });
+    const unbound = async (options: Parameters<typeof world>[0]) => (await observeVm(world(options), KEY))?.unboundClaim;
+    assert.deepEqual(
+      [
+        await unbound({ vm: withClaim('Always'), onServer: server('Pending') }),
+        await unbound({ vm: withClaim('Always'), vmi: vmi('Scheduling'), onServer: server('Pending') }),
+        await unbound({ vm: withClaim('Always'), onServer: server('Bound') }),
+        await unbound({ vm: withClaim('Always') }),
+        await unbound({ vm: withClaim('Always'), vmi: vmi('Running'), onServer: server('Pending') }),
+        await unbound({ vm: withClaim('Halted'), onServer: server('Pending') }),
+      ],
+      ['data', 'data', undefined, undefined, undefined, undefined],
+    );
+  });
+
   test('an instance is ours only when we control it', async () => {
     const others = vmi('Running', {}, { ownerReferences: [{ apiVersion: 'v1', kind: 'Other', name: 'o', uid: 'o-1', controller: true }] });
     assert.deepEqual(await look({ vmi: vmi('Running') }), ['vmi-1', undefined, undefined]);

@@ -8,7 +8,7 @@ import { observeVm, type VmObserver } from './observe.ts';
 
 /** Runs until the signal aborts. */
 export function runVmController(options: VmObserver & Pick<ControllerOptions<ObservedVm>, 'log' | 'signal'>): Promise<void> {
-  const { client, clock, log, signal, vms, vmis, revisions } = options;
+  const { client, clock, log, signal, vms, vmis, revisions, nodes } = options;
   return runController<ObservedVm>({
     name: 'virtualmachine-controller',
     client,
@@ -19,6 +19,7 @@ export function runVmController(options: VmObserver & Pick<ControllerOptions<Obs
       { cache: vms, keysOf: ({ metadata }) => [keyOf(metadata)] },
       { cache: vmis, keysOf: ({ metadata }) => [keyOf(metadata)] }, // an instance has the name of its VM
       { cache: revisions, keysOf: ownerKeysOf('VirtualMachine') },
+      { cache: nodes, keysOf: () => [] }, // wakes nobody, but is waited for: a node that is not known yet would be a lost one
     ],
     observe: (key) => observeVm(options, key),
     decide: decideVm,

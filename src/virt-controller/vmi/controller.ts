@@ -8,7 +8,7 @@ import type { ObservedVmi } from './phase.ts';
 
 /** Runs until the signal aborts. */
 export function runVmiController(options: VmiObserver & Pick<ControllerOptions<ObservedVmi>, 'log' | 'signal'>): Promise<void> {
-  const { client, clock, log, signal, vms, vmis, pods } = options;
+  const { client, clock, log, signal, vms, vmis, pods, nodes } = options;
   return runController<ObservedVmi>({
     name: 'virt-controller',
     client,
@@ -19,6 +19,7 @@ export function runVmiController(options: VmiObserver & Pick<ControllerOptions<O
       { cache: vmis, keysOf: ({ metadata }) => [keyOf(metadata)] },
       { cache: pods, keysOf: ownerKeysOf('VirtualMachineInstance') },
       { cache: vms, keysOf: ({ metadata }) => [keyOf(metadata)] }, // its end lets the instance go
+      { cache: nodes, keysOf: () => [] }, // wakes nobody, but is waited for: a node that is not known yet would be a lost one
     ],
     observe: (key) => observeVmi(options, key),
     decide: decideVmi,
