@@ -42,5 +42,5 @@ test('a token that was replaced is used within half a minute, and one that canno
 });
 
 test('outside of a Pod it says what to do', () => {
-  assert.throws(() => inClusterConfig({ env: {} }), { code: 'NOT_IN_CLUSTER', fix: /--kubeconfig/ });
+  assert.throws(() => inClusterConfig({ env: {} }), { code: 'NOT_IN_CLUSTER', fix: /with a kubeconfig/ });
 });
