@@ -1,5 +1,5 @@
 /** The cloud-init disk (NoCloud, 9.4): a small ISO with the label cidata. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { hostnameOf, type VirtualMachineInstance } from '../api/kubevirt/virtual-machine-instance.ts';
@@ -11,21 +11,42 @@ import { createIso } from './iso9660.ts';
 type Vmi = Pick<VirtualMachineInstance, 'metadata' | 'spec'>;
 type CloudInit = NonNullable<Volume['cloudInitNoCloud']>;
 
-/** The bytes of the disk. `secretFolder` is where the Secret of a secretRef is mounted. */
-export function cloudInitIso(options: { vmi: Vmi; source: CloudInit; secretFolder?: string }): Buffer {
-  const { vmi, source, secretFolder } = options;
+type IsoOptions = {
+  readonly vmi: Vmi;
+  readonly source: CloudInit;
+  /** Where the Secret of a secretRef is mounted. */
+  readonly secretFolder?: string;
+  /** For the default user of the guest. */
+  readonly publicKeys?: readonly string[];
+};
+
+/** The bytes of the disk. */
+export function cloudInitIso({ vmi, source, secretFolder, publicKeys = [] }: IsoOptions): Buffer {
   const networkConfig = source.networkData ?? decoded(source.networkDataBase64, 'networkDataBase64');
   return createIso('cidata', {
-    'meta-data': metaData(vmi),
+    'meta-data': metaData(vmi, publicKeys),
     'user-data': userData(source, secretFolder),
     ...(networkConfig !== undefined && { 'network-config': networkConfig }),
   });
 }
 
 /** The instance id is the machine's, so that cloud-init does its first-boot work once in the life of a machine, not at every start. */
-function metaData(vmi: Vmi): string {
+function metaData(vmi: Vmi, publicKeys: readonly string[]): string {
   const name = hostnameOf(vmi);
-  return `${JSON.stringify({ 'instance-id': machineUuid(vmi) ?? `${name}.${vmi.metadata.namespace ?? 'default'}`, 'local-hostname': name })}\n`;
+  const keys = Object.fromEntries(publicKeys.map((key, index) => [String(index), key]));
+  return `${JSON.stringify({
+    'instance-id': machineUuid(vmi) ?? `${name}.${vmi.metadata.namespace ?? 'default'}`,
+    'local-hostname': name,
+    ...(publicKeys.length > 0 && { 'public-keys': keys }),
+  })}\n`;
+}
+
+/** Every value of a mounted Secret is a key, or several, a line each. */
+export function readPublicKeys(folder: string): string[] {
+  // Names that begin with two dots are the kubelet's own.
+  const names = readdirSync(folder).filter((name) => !name.startsWith('..'));
+  const lines = names.sort().flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n'));
+  return lines.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'));
 }
 
 function userData(source: CloudInit, secretFolder: string | undefined): string | Buffer {

@@ -1,6 +1,7 @@
 /** Makes the files behind the disks of an instance, all in one folder of its own, so that they can be taken away together. */
 import { closeSync, constants, openSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { credentialMountPath, credentialSourcesOf } from '../api/kubevirt/access-credentials.ts';
 import type { VirtualMachineInstance } from '../api/kubevirt/virtual-machine-instance.ts';
 import type { Disk, Volume } from '../api/kubevirt/vmi-spec-schema.ts';
 import { messageOf, UserError } from '../base/errors.ts';
@@ -10,7 +11,7 @@ import { isReadOnlyDisk } from '../qemu/convert/disks.ts';
 import type { DiskImage, ImageFile } from '../qemu/convert/input.ts';
 import { findBlockDevice } from './block-device.ts';
 import { CLAIM_DISK, type ClaimDisk, findClaimDisk, newDiskBytes } from './claim-disk.ts';
-import { cloudInitIso } from './cloud-init.ts';
+import { cloudInitIso, readPublicKeys } from './cloud-init.ts';
 import { type FoundDisk, findContainerDisk } from './container-disk.ts';
 import { diskRootIn } from './disk-share.ts';
 import type { Privileges } from './privileges.ts';
@@ -129,13 +130,21 @@ function baseName(index: number): string {
 
 function cloudInit(task: Task, source: NonNullable<Volume['cloudInitNoCloud']>): DiskImage {
   const { vmi, disk, index, folder, report } = task;
+  const publicKeys = publicKeysFor(task);
   const iso = source.secretRef
-    ? withFolder(task, join(SECRETS, folderName(task.volume.name)), (secretFolder) => cloudInitIso({ vmi, source, secretFolder }))
-    : cloudInitIso({ vmi, source });
+    ? withFolder(task, join(SECRETS, folderName(task.volume.name)), (secretFolder) =>
+        cloudInitIso({ vmi, source, publicKeys, secretFolder }),
+      )
+    : cloudInitIso({ vmi, source, publicKeys });
   const path = join(folder, `disk${index}.iso`);
   writeFileSync(path, iso, { flag: 'wx', mode: 0o600 });
   report(`disk ${disk.name}: cloud-init, ${formatBytes(iso.length)}`);
   return { path, format: 'raw', isReadOnly: true, isEphemeral: true };
+}
+
+function publicKeysFor(task: Task): string[] {
+  const secrets = credentialSourcesOf(task.vmi.spec).filter(({ way }) => way === 'cloud-init');
+  return secrets.flatMap(({ secretName }) => withFolder(task, credentialMountPath(secretName), readPublicKeys));
 }
 
 /** Root opens the folder that the node runtime mounted; what is in it is used as QEMU's user, who may see no more than the Pod may. */

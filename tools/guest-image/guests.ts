@@ -33,10 +33,9 @@ export const GUESTS: readonly Guest[] = [
       ...['linux-image-cloud-amd64', 'busybox-static', 'libc6', 'zlib1g'],
       ...['qemu-guest-agent', 'libglib2.0-0', 'libpcre2-8-0', 'libudev1', 'liburing2', 'libnuma1'],
       ...['dropbear-bin', 'libtomcrypt1', 'libtommath1', 'libgmp10', 'libcrypt1', 'openssh-sftp-server', 'openssh-client'],
-      ...['e2fsprogs', 'libext2fs2', 'libcom-err2', 'libblkid1', 'libuuid1'],
     ],
     drivers: [],
-    programs: ['usr/sbin/qemu-ga', 'usr/sbin/dropbear', 'usr/bin/dropbearkey', 'usr/lib/openssh/sftp-server', 'usr/bin/scp', 'sbin/mke2fs'],
+    programs: ['usr/sbin/qemu-ga', 'usr/sbin/dropbear', 'usr/bin/dropbearkey', 'usr/lib/openssh/sftp-server', 'usr/bin/scp'],
     overlay: 'root-agent',
   },
 ];

@@ -14,7 +14,7 @@ const TCP_PROBE = 'the user network takes a connection before the guest does, so
 const CLIENT_LIMITS = 'our clients have no such limit to tune';
 
 const VMI: Readonly<Record<string, string>> = {
-  accessCredentials: 'needs the guest agent to write keys and passwords; cloud-init can do it at the first start',
+  'accessCredentials[].sshPublicKey.propagationMethod.configDrive': 'use noCloud, which every cloud-init reads, too',
   dnsConfig: 'the guest asks the resolver of its Pod network; cloud-init networkData can say otherwise',
   dnsPolicy: 'the guest asks the resolver of its Pod network; cloud-init networkData can say otherwise',
   'domain.clock': 'the clock of a guest runs in UTC',

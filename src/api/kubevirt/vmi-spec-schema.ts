@@ -195,6 +195,34 @@ const volumeSchema = object('A source of data for a disk. Exactly one source is 
   ),
 });
 
+const credentialSourceSchema = object('Where it comes from.', {
+  secret: optional(object('A Secret of the same namespace.', { secretName: text('Its name.') })),
+});
+
+const accessCredentialSchema = object('Keys or passwords, from a Secret. It has exactly one kind.', {
+  sshPublicKey: optional(
+    object('Public keys for ssh: every value of the Secret is one.', {
+      source: credentialSourceSchema,
+      propagationMethod: object('How they get into the guest. Exactly one.', {
+        noCloud: optional(object('By cloud-init, at the first start; needs a cloudInitNoCloud volume.', {})),
+        qemuGuestAgent: optional(
+          object('By the guest agent, again whenever the Secret changes. It owns the authorized_keys of these users.', {
+            users: list('Users in the guest.', text('A name.')),
+          }),
+        ),
+      }),
+    }),
+  ),
+  userPassword: optional(
+    object('Passwords: keys of the Secret are users, values their passwords.', {
+      source: credentialSourceSchema,
+      propagationMethod: object('How they get into the guest.', {
+        qemuGuestAgent: optional(object('By the guest agent, again whenever the Secret changes.', {})),
+      }),
+    }),
+  ),
+});
+
 const probeSchema = object('A question that is asked of the guest again and again. It has exactly one way to ask.', {
   httpGet: optional(
     foreign<HttpGetAction>('Ask a web server in the guest; any status from 200 to 399 is a yes. As for Pods, with the port as a number.'),
@@ -224,6 +252,7 @@ export const vmiSpecSchema = object('What the guest is made of and how it is run
     integer('How long the guest has to shut down before it is cut off; 30 when not given.', { minimum: 0, format: 'int64' }),
   ),
   startStrategy: optional(oneOf('Paused starts the guest with its processors stopped.', ['Paused'])),
+  accessCredentials: optional(list('Keys and passwords for the users of the guest.', accessCredentialSchema, { maxItems: 256 })),
   readinessProbe: optional(probeSchema),
   livenessProbe: optional(probeSchema),
   nodeSelector: optional(mapOf('Labels that the node must have.', text('The value.'))),

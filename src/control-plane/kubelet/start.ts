@@ -10,6 +10,7 @@ import { KeyedQueue } from '../../reconcile/queue.ts';
 import { AddressPool } from './address-pool.ts';
 import type { BuiltInImages } from './built-in-images.ts';
 import { keepTokensFresh } from './keep-tokens-fresh.ts';
+import { keepVolumesFresh } from './keep-volumes-fresh.ts';
 import type { KubeletContext } from './kubelet-context.ts';
 import { containerNameOf, type LogOptions, refuseTimes, streamLog } from './logs.ts';
 import { keepNodeRegistered } from './node-registration.ts';
@@ -79,6 +80,7 @@ export function startKubelet(options: KubeletOptions): Kubelet {
     runPodLoop({ context, pods, queue, runtimes }),
     keepNodeRegistered({ context, podCidr, share: options.share ?? 1, onRegistered }),
     keepTokensFresh({ context, pods }),
+    keepVolumesFresh({ context, pods }),
   ];
 
   return {

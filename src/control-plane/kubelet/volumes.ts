@@ -1,5 +1,5 @@
 /** Brings a Pod's volumes into its folder and lays out what each container sees. Can be repeated at any time. */
-import { chmod, chown, lstat, mkdir, readlink, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, lstat, mkdir, readdir, readFile, readlink, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CONFIG_MAPS, SECRETS } from '../../api/core/other.ts';
 import type { Container, Pod, PodVolume, VolumeMount } from '../../api/core/pod.ts';
@@ -84,6 +84,26 @@ async function prepareVolume(volume: PodVolume, options: VolumeOptions): Promise
   throw new ApiError('Invalid', `volume "${name}": ${kind} is not supported by the embedded kubelet yet`);
 }
 
+/** Brings volumes made from Secrets and ConfigMaps up to date, whose objects may have changed since; nothing is touched that has not. */
+export async function refreshVolumes(options: Pick<VolumeOptions, 'pod' | 'dir' | 'client' | 'owner'>): Promise<void> {
+  for (const { name, secret, configMap } of options.pod.spec.volumes ?? []) {
+    if (!secret && !configMap) continue;
+    const path = volumeDir(options.dir, secret ? 'secret' : 'configmap', name);
+    const files = secret ? await secretFiles(secret, options) : configMap ? await configMapFiles(configMap, options) : new Map();
+    if (!(await hasFiles(path, files))) await writeFiles(path, files, options);
+  }
+}
+
+async function hasFiles(path: string, files: Files): Promise<boolean> {
+  const names = await readdir(path, { recursive: true, withFileTypes: true }).catch(() => []);
+  if (names.filter((entry) => !entry.isDirectory()).length !== files.size) return false;
+  for (const [name, content] of files) {
+    const written = await readFile(join(path, inside(name, 'file name'))).catch(() => undefined);
+    if (!written?.equals(Buffer.from(content))) return false;
+  }
+  return true;
+}
+
 function downwardFiles({ items = [] }: NonNullable<PodVolume['downwardAPI']>, { fields }: VolumeOptions): Files {
   return new Map(items.map(({ path, fieldRef }) => [path, fieldOf(fieldRef?.fieldPath ?? '', fields)] as const));
 }
@@ -109,7 +129,7 @@ async function linkImage(path: string, reference: string, { images, signal }: Vo
 
 async function configMapFiles(
   { name, optional, items }: NonNullable<PodVolume['configMap']>,
-  { pod, client }: VolumeOptions,
+  { pod, client }: Pick<VolumeOptions, 'pod' | 'client'>,
 ): Promise<Files> {
   const found = await client.get(CONFIG_MAPS, { namespace: pod.metadata.namespace, name });
   if (!found && !optional) throw new ApiError('NotFound', `configmap "${name}" not found`);
@@ -118,7 +138,7 @@ async function configMapFiles(
 
 async function secretFiles(
   { secretName, optional, items }: NonNullable<PodVolume['secret']>,
-  { pod, client }: VolumeOptions,
+  { pod, client }: Pick<VolumeOptions, 'pod' | 'client'>,
 ): Promise<Files> {
   const found = await client.get(SECRETS, { namespace: pod.metadata.namespace, name: secretName });
   if (!found && !optional) throw new ApiError('NotFound', `secret "${secretName}" not found`);
@@ -140,7 +160,7 @@ function chosen(files: Files, items: readonly { readonly key: string; readonly p
 }
 
 /** Makes the folder anew beside the old one and swaps them, so that nobody reads half of it. */
-async function writeFiles(path: string, files: Files, { owner }: VolumeOptions): Promise<string> {
+async function writeFiles(path: string, files: Files, { owner }: Pick<VolumeOptions, 'owner'>): Promise<string> {
   const fresh = `${path}.new`;
   await rm(fresh, { recursive: true, force: true });
   await makeFolder(dirname(path), 0o711);

@@ -114,6 +114,15 @@ describe('launcherPodFor', () => {
     );
   });
 
+  test('mounts the Secrets of access credentials, each once', () => {
+    const key = { sshPublicKey: { source: { secret: { secretName: 'keys' } }, propagationMethod: { noCloud: {} } } };
+    const seen = { ...vmi('Pending'), spec: { ...vmi('Pending').spec, accessCredentials: [key, key] } };
+    const { volumes = [], containers } = launcherPodFor(seen, { image: 'launcher' }).spec;
+    const name = volumes.find(({ secret }) => secret?.secretName === 'keys')?.name;
+    const mounts = containers[0]?.volumeMounts?.filter((mount) => mount.name === name);
+    assert.deepEqual(mounts, [{ name, mountPath: `/var/run/kubevirt-access-credentials/${name}`, readOnly: true }]);
+  });
+
   test('mounts container disks and cloud-init Secrets', () => {
     const long = 'v'.repeat(63);
     const volumes: VmiSpec['volumes'] = [

@@ -6,6 +6,7 @@
  * privileges. Its program comes from our image: a hook of `compute`, for which the kubelet waits, puts it into a shared volume.
  */
 import type { Container, EnvVar, Lifecycle, PodVolume, VolumeDevice, VolumeMount } from '../../api/core/pod.ts';
+import { credentialMountPath, credentialSourcesOf, credentialVolumeName } from '../../api/kubevirt/access-credentials.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
 import type { Volume } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { type Claims, claimOf } from './claims.ts';
@@ -32,8 +33,8 @@ const SHARE = { name: 'container-disks', mountPath: '/var/run/kubevirt-disk-shar
 const IDLE = { small: { cpu: '1m', memory: '1Mi' }, most: { cpu: '10m', memory: '40Mi' } } as const;
 
 /** Everything that the volumes of an instance need in its Pod. */
-export function launcherVolumes({ spec: { volumes = [] } }: VirtualMachineInstance, options: Options): LauncherVolumes {
-  const parts = volumes.map((volume) => partsFor(volume, options));
+export function launcherVolumes({ spec }: VirtualMachineInstance, options: Options): LauncherVolumes {
+  const parts = [...(spec.volumes ?? []).map((volume) => partsFor(volume, options)), ...credentialParts(spec)];
   const hasShare = parts.some(({ containers = [] }) => containers.length > 0);
   return {
     volumes: [...(hasShare ? [{ name: SHARE.name, emptyDir: {} }] : []), ...parts.flatMap((part) => part.volumes ?? [])],
@@ -57,6 +58,15 @@ function partsFor(source: Volume, options: Options): Parts {
   const volumeName = shortened(`secret-${name}`);
   const mountPath = `/var/run/kubevirt-private-secrets/${name}`;
   return { volumes: [{ name: volumeName, secret: { secretName } }], mounts: [{ name: volumeName, mountPath, readOnly: true }] };
+}
+
+/** Where the launcher reads keys for cloud-init, and virt-handler what the guest agent is to set. */
+function credentialParts(spec: VirtualMachineInstance['spec']): Parts[] {
+  const names = new Set(credentialSourcesOf(spec).map(({ secretName }) => secretName));
+  return [...names].map((secretName) => {
+    const name = credentialVolumeName(secretName);
+    return { volumes: [{ name, secret: { secretName } }], mounts: [{ name, mountPath: credentialMountPath(secretName), readOnly: true }] };
+  });
 }
 
 type ImageSource = NonNullable<Volume['containerDisk']>;

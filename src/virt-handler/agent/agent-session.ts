@@ -20,7 +20,10 @@ export type AgentFacts = {
   readonly isFrozen?: boolean;
   /** Commands that the agent ought to have. */
   readonly missing?: readonly string[];
+  /** Whether the guest has the keys and passwords it is to have; absent before anybody tried. */
+  readonly credentials?: CredentialState;
 };
+export type CredentialState = { readonly isSynced: boolean; readonly message?: string };
 export type AgentSessionOptions = {
   /** Where QEMU made its sockets. */
   readonly folder: string;
@@ -49,6 +52,8 @@ export class AgentSession {
   #open: AbortController | undefined;
   #channel: AgentChannel | undefined;
   #waiting = 0;
+  #opened = 0;
+  #change = Promise.withResolvers<void>();
   /** Aborted when the guest need no longer be thawed by itself. */
   #thaw: AbortController | undefined;
 
@@ -60,6 +65,20 @@ export class AgentSession {
     return this.#facts;
   }
 
+  /** How often the port was opened: the guest may be another than the time before. */
+  get opened(): number {
+    return this.#opened;
+  }
+
+  /** Resolves at the next change of the facts, or when the other does. */
+  changed(orWhen: Promise<void>): Promise<void> {
+    return Promise.race([this.#change.promise, orWhen]);
+  }
+
+  showCredentials(credentials: CredentialState): void {
+    this.#show({ credentials });
+  }
+
   /** QEMU tells whether something in the guest has opened the port. */
   portIs(isOpen: boolean): void {
     if (!isOpen) {
@@ -67,6 +86,7 @@ export class AgentSession {
       this.#become(ABSENT);
     } else if (!this.#open) {
       this.#open = new AbortController();
+      this.#opened++;
       void this.#run(this.#open.signal);
     }
   }
@@ -156,7 +176,9 @@ export class AgentSession {
     const nics = (await ask('guest-network-get-interfaces', readNics)) ?? this.#facts.nics;
     if (signal.aborted) return;
     const missing = version && !isFrozen ? missingCommands(version) : (this.#facts.missing ?? []);
-    this.#become({ state: 'connected', missing, isFrozen: isFrozen === true, ...(os && { os }), ...(nics && { nics }) });
+    const { credentials } = this.#facts;
+    const known = { ...(os && { os }), ...(nics && { nics }), ...(credentials && { credentials }) };
+    this.#become({ state: 'connected', missing, isFrozen: isFrozen === true, ...known });
     if (isFrozen && !this.#thaw) this.#frozenFor(FORGOTTEN_FREEZE_MS);
   }
 
@@ -188,6 +210,8 @@ export class AgentSession {
   #become(next: AgentFacts): void {
     if (deepEqual(next, this.#facts)) return;
     this.#facts = next;
+    this.#change.resolve();
+    this.#change = Promise.withResolvers();
     this.#options.onChange();
   }
 }

@@ -160,7 +160,18 @@ function keepCurrent(seen: ObservedVmi): VmiDecision {
   const isNews = seen.domain.state === 'io-error' && conditionOf(seen.vmi.status?.conditions, 'Paused')?.reason !== 'PausedIOError';
   const told = isNews ? warning('IOerror', 'The guest was paused because a disk cannot be read or written.') : undefined;
   const lookAgainAfterMs = isPhase(seen.vmi, 'Scheduled') ? startDeadlineOf(seen) - seen.now : undefined;
-  return decision({ actions: write(seen, {}, 'what QEMU shows has changed', told), lookAgainAfterMs });
+  return decision({ actions: [...write(seen, {}, 'what QEMU shows has changed', told), ...tellCredentials(seen)], lookAgainAfterMs });
+}
+
+/** Told once for each change of the condition. */
+function tellCredentials({ vmi, agent }: ObservedVmi): Action[] {
+  const { credentials } = agent ?? {};
+  const shown = conditionOf(vmi.status?.conditions, 'AccessCredentialsSynchronized')?.status;
+  if (!credentials || shown === (credentials.isSynced ? 'True' : 'False')) return [];
+  const told = credentials.isSynced
+    ? event('AccessCredentialsSyncSuccess', 'The guest has its keys and passwords.')
+    : warning('AccessCredentialsSyncFailed', `The guest has not taken its keys and passwords: ${credentials.message}.`);
+  return [{ do: 'record', because: told.message, event: told }];
 }
 
 /** One patch of the status, or none when it would change nothing. */

@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
+import { credentialSourcesOf } from '../../api/kubevirt/access-credentials.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { fromKey, type KubeObject } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -11,6 +12,7 @@ import type { Logger } from '../../base/log.ts';
 import type { Cache, Change } from '../../client/cache.ts';
 import { AgentSession } from '../agent/agent-session.ts';
 import { answerFor, type GuestQuestion } from '../agent/answer.ts';
+import { keepCredentials } from '../agent/credential-keeper.ts';
 import { SerialConsole } from '../console/serial-console.ts';
 import type { Command } from './decide.ts';
 import { type Domain, unknownDomain } from './domain.ts';
@@ -32,6 +34,8 @@ type Guest = {
   readonly session: DomainSession;
   readonly console: SerialConsole;
   readonly agent: AgentSession;
+  /** Ends what else is done for it. */
+  readonly ended: AbortController;
   stoppingSince?: number;
 };
 
@@ -52,7 +56,7 @@ export class Domains {
     if (known && known.vmiUid === vmi.metadata.uid && known.podUid === podUid) return known.session.domain;
     this.forget(key);
     if (!pod || isPodFinal(pod) || !isUid(pod.metadata.uid)) return unknownDomain;
-    const guest = this.#open(key, vmi.metadata.uid, pod.metadata.uid);
+    const guest = this.#open(key, vmi, pod.metadata.uid);
     this.#guests.set(key, guest);
     return guest.session.domain;
   }
@@ -112,6 +116,7 @@ export class Domains {
     guest?.session.close();
     guest?.console.close();
     guest?.agent.close();
+    guest?.ended.abort();
   }
 
   close(): void {
@@ -144,11 +149,12 @@ export class Domains {
     }
   }
 
-  #open(key: string, vmiUid: string | undefined, podUid: string): Guest {
+  #open(key: string, vmi: VirtualMachineInstance, podUid: string): Guest {
     const { kubeletRoot, clock } = this.#options;
     const log = this.#options.log.with({ object: `VirtualMachineInstance ${key}` });
     // As the kubelet lays out a Pod's emptyDir volumes.
-    const folder = join(kubeletRoot, 'pods', podUid, 'volumes', 'kubernetes.io~empty-dir', 'public');
+    const podFolder = join(kubeletRoot, 'pods', podUid);
+    const folder = join(podFolder, 'volumes', 'kubernetes.io~empty-dir', 'public');
     const serial = new SerialConsole({ folder, clock, log });
     const tell = () => {
       const object = objectOf(key);
@@ -161,7 +167,10 @@ export class Domains {
       if (domain.isGone) serial.close();
       tell();
     };
-    return { vmiUid, podUid, folder, session: new DomainSession({ folder, clock, log, onChange }), console: serial, agent };
+    const ended = new AbortController();
+    void keepCredentials({ agent, sources: credentialSourcesOf(vmi.spec), podFolder, clock, log }, ended.signal);
+    const session = new DomainSession({ folder, clock, log, onChange });
+    return { vmiUid: vmi.metadata.uid, podUid, folder, session, console: serial, agent, ended };
   }
 }
 

@@ -77,6 +77,16 @@ const WHILE_TRUE: readonly {
   },
 ];
 
+/** True or False, and absent before anybody tried. */
+function withCredentials(conditions: readonly Condition[], { agent, now }: ObservedVmi): readonly Condition[] {
+  const type = 'AccessCredentialsSynchronized';
+  const { credentials } = agent ?? {};
+  if (!credentials) return conditions;
+  const { isSynced, message } = credentials;
+  const reason = isSynced ? 'AccessCredentialsSyncSuccess' : 'AccessCredentialsSyncFailed';
+  return withCondition(conditions, { type, status: isSynced ? 'True' : 'False', reason, ...(message && { message }) }, now);
+}
+
 function isAgentThere(agent: ObservedVmi['agent']): boolean | undefined {
   return agent && agent.state !== 'unknown' ? agent.state === 'connected' : undefined;
 }
@@ -90,6 +100,7 @@ function conditionsOf(seen: ObservedVmi): Pick<VmiStatus, 'conditions'> {
     if (answer === true) after = withCondition(after, { type, status: 'True', ...said }, seen.now);
     else if (answer === false && after.some((condition) => condition.type === type)) after = withoutCondition(after, type);
   }
+  after = withCredentials(after, seen);
   return after === before ? {} : { conditions: [...after] };
 }
 

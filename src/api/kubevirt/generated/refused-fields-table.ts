@@ -7,7 +7,13 @@ export const REFUSED_FIELDS = {
     updateVolumesStrategy: 'set',
   },
   VirtualMachineInstanceSpec: {
-    accessCredentials: 'set',
+    accessCredentials: {
+      sshPublicKey: {
+        propagationMethod: {
+          configDrive: 'set',
+        },
+      },
+    },
     dnsConfig: 'set',
     dnsPolicy: 'set',
     domain: {

@@ -485,7 +485,6 @@ describe('validateVmiSpec', () => {
     for (const value of ['x', 5, null, false, [], [null], {}]) {
       const spec = mergePatch(GOOD, {
         resourceClaims: value,
-        accessCredentials: value,
         dnsConfig: value,
         serviceAccountName: value,
       }) as JsonObject;
