@@ -5,13 +5,22 @@ import { existsSync, lstatSync, mkdirSync, mkdtempSync, renameSync, rmSync, stat
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cacheFolder } from '../../src/base/node/folders.ts';
+import { readIndex } from '../../src/images/layout.ts';
+import { pushImage } from '../../src/images/push.ts';
 import { type ImageFile, writeLayeredImage } from '../../src/images/write-image.ts';
 import { unpackPackages } from '../guest-image/packages.ts';
 import { bundle } from '../release/bundle.ts';
 import { type ImageContent, imagesFrom } from './images.ts';
 import { writeArchive } from './oci-archive.ts';
 
-export type BuildOptions = { readonly registry: string; readonly tag: string; readonly into: string };
+export type BuildOptions = {
+  /** What the names of the images begin with. */
+  readonly registry: string;
+  readonly tag: string;
+  readonly into: string;
+  /** The address of a registry that gets them, too. */
+  readonly push?: string | undefined;
+};
 export type BuiltImage = {
   readonly reference: string;
   readonly digest: string;
@@ -24,7 +33,7 @@ export type BuiltImage = {
 const PACKAGES = ['qemu-system-x86', 'busybox-static', 'libstdc++6', 'libc6'];
 
 /** Builds every image; those of an earlier run are replaced. */
-export async function buildImages({ registry, tag, into }: BuildOptions): Promise<BuiltImage[]> {
+export async function buildImages({ registry, tag, into, push }: BuildOptions): Promise<BuiltImage[]> {
   mkdirSync(into, { recursive: true });
   const work = mkdtempSync(join(tmpdir(), 'kubevirt-ts-images-'));
   try {
@@ -40,6 +49,7 @@ export async function buildImages({ registry, tag, into }: BuildOptions): Promis
     })) {
       const reference = `${registry}/${content.name}:${tag}`;
       built.push(await build({ content, reference, work, archive: join(into, `${content.name}.tar`) }));
+      if (push) await pushTo(push, { dir: join(work, content.name), reference });
     }
     return built;
   } finally {
@@ -54,6 +64,12 @@ async function build(options: { content: ImageContent; reference: string; work: 
   await writeArchive(layout, { reference, archive });
   const unpackedBytes = content.layers.flat().reduce((sum, file) => sum + sizeOf(file), 0);
   return { reference, digest, archive, bytes: statSync(archive).size, unpackedBytes };
+}
+
+/** Under the name that it has, without the host in it. */
+async function pushTo(registry: string, { dir, reference }: { dir: string; reference: string }): Promise<void> {
+  const [, repository = '', tag = ''] = /^[^/]+\/(.+):([^:/]+)$/.exec(reference) ?? [];
+  for (const descriptor of readIndex(dir)) await pushImage({ dir, descriptor, registry, repository, tag });
 }
 
 function sizeOf(file: ImageFile): number {

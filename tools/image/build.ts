@@ -2,7 +2,7 @@
  * Makes the images of the product from Debian packages and our release files, without a Docker daemon and without root:
  * one archive for each, as `ctr images import` and `skopeo copy oci-archive:` read it. Prints names, digests and sizes.
  *
- *   node tools/image/build.ts [--registry images.local/kubevirt-ts] [--tag v0.1.0] [--into dist/images]
+ *   node tools/image/build.ts [--registry images.local/kubevirt-ts] [--tag v0.1.0] [--into dist/images] [--push http://localhost:5000]
  */
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -14,6 +14,7 @@ const { values } = parseArgs({
   options: {
     registry: { type: 'string', default: 'images.local/kubevirt-ts' },
     tag: { type: 'string', default: VERSION },
+    push: { type: 'string' },
     into: { type: 'string', default: resolve(import.meta.dirname, '../../dist/images') },
   },
 });

@@ -1,0 +1,57 @@
+/** A real cluster with the product in it, from images that are built here, and the demo guest. */
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { buildImages } from '../../tools/image/build-images.ts';
+import { writeArchive } from '../../tools/image/oci-archive.ts';
+import { RealCluster } from '../../tools/kubernetes/cluster.ts';
+import { ConsoleSession } from '../e2e/harness.ts';
+import { install } from './install.ts';
+
+const PROJECT = resolve(import.meta.dirname, '../..');
+const REGISTRY = 'images.local/kubevirt-ts';
+export const GUEST_IMAGE = 'images.local/guests/tiny:1';
+
+/** Resolves when every component is ready. */
+export async function startProductCluster({ name, nodes = 1 }: { name: string; nodes?: number }): Promise<RealCluster> {
+  const folder = mkdtempSync(join(tmpdir(), 'kubevirt-ts-images-'));
+  let cluster: RealCluster | undefined;
+  try {
+    const images = await buildImages({ registry: REGISTRY, tag: 'test', into: folder });
+    const guest = join(folder, 'guest.tar');
+    await writeArchive(buildGuest(), { reference: GUEST_IMAGE, archive: guest });
+    cluster = await RealCluster.start({ name, nodes, images: [...images.map(({ archive }) => archive), guest] });
+    await install(cluster, { launcher: `${REGISTRY}/virt-launcher:test`, components: `${REGISTRY}/kubevirt:test` });
+    return cluster;
+  } catch (error) {
+    await cluster?.[Symbol.asyncDispose]();
+    throw error;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** The layout of the demo guest. */
+export function buildGuest(): string {
+  return execFileSync(process.execPath, ['tools/guest-image/build.ts', 'tiny'], { cwd: PROJECT, encoding: 'utf8' }).trim();
+}
+
+type Guest = { readonly namespace: string; readonly name: string };
+
+/** A person who has logged in at the serial console of a machine. */
+export async function logIn({ kubeconfig }: RealCluster, { namespace, name }: Guest): Promise<ConsoleSession> {
+  const env = { ...process.env, KUBECONFIG: kubeconfig, NO_COLOR: '1' };
+  const console = new ConsoleSession(spawn(join(PROJECT, 'bin/virtctl'), ['console', name, '-n', namespace], { env }));
+  await console.login();
+  return console;
+}
+
+/** What a command prints in a guest. Logs out again: the next one expects to be asked for a name. */
+export async function runInGuest(cluster: RealCluster, guest: Guest, command: string): Promise<string> {
+  await using console = await logIn(cluster, guest);
+  const printed = await console.command(command);
+  console.type('exit\n');
+  await console.expect(/login: $/);
+  return printed;
+}
