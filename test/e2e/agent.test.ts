@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { EmbeddedCluster, type Result, run } from './harness.ts';
 
-const MACHINE = readFileSync('examples/agent.yaml', 'utf8');
+const MACHINE = readFileSync('examples/agent/machine.yaml', 'utf8');
 /** The same guest, with its keys by cloud-init. */
 const BY_CLOUD_INIT = MACHINE.replaceAll(/\bname: agent$/gm, 'name: cloudy')
   .replace('qemuGuestAgent:\n                users: [root]', 'noCloud: {}')
@@ -46,7 +46,7 @@ test('the agent of a guest: what it tells, what it does, and ssh with the keys i
 
   await cluster.must('kubectl', ['create', 'secret', 'generic', 'agent-keys', `--from-file=me=${key}.pub`]);
   await cluster.must('kubectl', ['create', 'secret', 'generic', 'agent-passwords', '--from-literal=root=a rather long password']);
-  await cluster.must('kubectl', ['apply', '-f', 'examples/agent.yaml']);
+  await cluster.must('kubectl', ['apply', '-f', 'examples/agent/machine.yaml']);
 
   await t.test('before the agent is there it is asked for in vain', async () => {
     await cluster.until('vmi/agent', '.status.phase', 'Running');
