@@ -42,7 +42,7 @@ const NOTES: Readonly<Record<string, string>> = {
 const UNWRITTEN = [
   'VirtualMachineStatus conditions[].lastProbeTime',
   'VirtualMachineInstanceStatus conditions[].lastProbeTime',
-  'KubeVirtStatus ', // belongs to the operator, which does not exist yet
+  'KubeVirtStatus conditions[].lastProbeTime',
 ];
 
 /** The page with its tables made anew. */

@@ -15,6 +15,7 @@ import { withCaBundle } from '../../virt-operator/render/render.ts';
 import { VERSION } from '../version.ts';
 import { allEnded } from './all-ended.ts';
 import { apply, applyManifests } from './apply-manifests.ts';
+import { ensureKubeVirt, keepKubeVirtStatus } from './keep-kubevirt.ts';
 import { mirrorPod, publishEndpoint } from './mirror-pods.ts';
 import { publishApiServer, startServiceNetwork } from './network.ts';
 import { requestHeaderTrust } from './request-header-trust.ts';
@@ -91,7 +92,10 @@ export async function startComponents(options: ComponentOptions): Promise<{ stop
 
   await mirrorPod(admin, { component: 'virt-api', port: { name: 'https', number: virtApi.port } }, { nodeName, clock });
   await mirrorPod(admin, { component: 'virt-controller' }, { nodeName, clock });
+  await ensureKubeVirt(admin);
+  const installation = keepKubeVirtStatus({ ...as(INSTALLER, 'kubevirt-status'), client: admin });
   const parts = {
+    installation,
     services,
     'service-accounts': Promise.all(accounts),
     'garbage-collector': collector,

@@ -1,0 +1,79 @@
+/** What a KubeVirt object says of its installation: the same words for the embedded cluster and for one that an operator keeps. Pure. */
+import { type NewCondition, withCondition } from '../../api/kubevirt/conditions.ts';
+import type { KubeVirt, KubeVirtStatus } from '../../api/kubevirt/kubevirt.ts';
+
+export type InstallationStage = 'deploying' | 'ready' | 'updating' | 'deleting';
+
+export type Installation = {
+  readonly stage: InstallationStage;
+  /** The version of whoever writes the status; it is the one to install, too. */
+  readonly version: string;
+  /** The version that all components have; undefined while none runs. */
+  readonly runningVersion?: string;
+  /** Of a machine that names none: amd64. */
+  readonly architecture: string;
+  /** Instances that run under an older version. */
+  readonly outdatedInstances?: number;
+  readonly now: number;
+};
+
+type Flag = 'True' | 'False';
+type Row = {
+  readonly phase: NonNullable<KubeVirtStatus['phase']>;
+  readonly flags: readonly Flag[];
+  readonly reason: string;
+  readonly message: string;
+};
+
+/** Created, Available, Progressing, Degraded, in this order. */
+const TYPES = ['Created', 'Available', 'Progressing', 'Degraded'] as const;
+const STAGES: Readonly<Record<InstallationStage, Row>> = {
+  deploying: {
+    phase: 'Deploying',
+    flags: ['False', 'False', 'True', 'False'],
+    reason: 'DeploymentInProgress',
+    message: 'The components are being started.',
+  },
+  ready: {
+    phase: 'Deployed',
+    flags: ['True', 'True', 'False', 'False'],
+    reason: 'AllComponentsReady',
+    message: 'All components are ready.',
+  },
+  updating: {
+    phase: 'Deployed',
+    flags: ['True', 'True', 'True', 'True'],
+    reason: 'UpdateInProgress',
+    message: 'The components are being replaced by those of another version.',
+  },
+  deleting: {
+    phase: 'Deleting',
+    flags: ['True', 'False', 'False', 'True'],
+    reason: 'DeletionInProgress',
+    message: 'The components are being removed.',
+  },
+};
+
+/** The status that follows; conditions that did not change keep their time. */
+export function deriveKubeVirtStatus({ metadata, status }: KubeVirt, installation: Installation): KubeVirtStatus {
+  const { version, runningVersion, architecture, outdatedInstances = 0, now } = installation;
+  const { phase, flags, reason, message } = STAGES[installation.stage];
+  const wanted = TYPES.map((type, index): NewCondition => {
+    const flag = flags[index] ?? 'False';
+    return type === 'Created' && flag === 'True'
+      ? { type, status: flag, reason: 'AllResourcesCreated', message: 'All resources were created.' }
+      : { type, status: flag, reason, message };
+  });
+  const conditions = wanted.reduce((list, each) => withCondition(list, each, now), status?.conditions ?? []);
+  return {
+    ...status,
+    phase,
+    conditions: [...conditions],
+    operatorVersion: version,
+    targetKubeVirtVersion: version,
+    ...(runningVersion !== undefined && { observedKubeVirtVersion: runningVersion }),
+    ...(metadata.generation !== undefined && { observedGeneration: metadata.generation }),
+    defaultArchitecture: architecture,
+    outdatedVirtualMachineInstanceWorkloads: outdatedInstances,
+  };
+}
