@@ -27,7 +27,7 @@ export async function removeDerived({ client, clock, log, task }: RemoveOptions)
         return;
       }
       if (!isDeleting(vm)) await client.delete(VMS, task, { uid: vm.metadata.uid });
-      if (!isAsked) log.info('delete', { object: `VirtualMachine ${keyOf(task)}`, because: 'its Pod ends' });
+      if (!isAsked) log.info('delete', { object: `VirtualMachine ${keyOf(task)}`, because: task.pod ? 'its Pod ends' : 'vmctl ends' });
       isAsked = true;
     } catch (error) {
       log.warn('cannot delete the machine, trying again', { object: keyOf(task), error });

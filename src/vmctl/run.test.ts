@@ -125,6 +125,18 @@ test('a machine that an earlier Pod of the same name left is replaced', { timeou
   assert.equal((await now())?.metadata.labels?.['kubevirt.io/vmctl-pod-uid'], (await admin.get(PODS, POD))?.metadata.uid);
 });
 
+test('a vmctl that is asked to end before it has begun removes what an earlier run of its container left', {
+  timeout: 60_000,
+}, async (t) => {
+  const { admin, run, stop } = await started(t);
+  const { uid = '' } = (await admin.get(PODS, POD))?.metadata ?? {};
+  const metadata = { ...DERIVED, labels: { 'kubevirt.io/vmctl-pod-uid': uid } };
+  await admin.create(VMS, { ...vm('Always'), metadata });
+  stop();
+  await run();
+  assert.equal(await admin.get(VMS, DERIVED), undefined);
+});
+
 test('outside a Pod the host name stands for the Pod', { timeout: 60_000 }, async (t) => {
   const { admin, run, stop } = await started(t);
   const ended = run({ isInPod: false, env: {} });

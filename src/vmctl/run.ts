@@ -37,13 +37,12 @@ const ADDRESS_EVERY_MS = 500;
 export async function runVmctl(options: VmctlOptions): Promise<void> {
   const { log, signal } = options;
   const { task, prototype } = await prepare(options);
-  if (signal.aborted) return;
-  log.info('keeping a machine', {
-    object: keyOf(task),
-    because: `vmctl was started for ${keyOf(prototype.metadata)}`,
-    node: task.pod?.spec.nodeName,
-  });
-  await keep(options, task, prototype);
+  if (!signal.aborted) {
+    const because = `vmctl was started for ${task.prototypeKey}`;
+    log.info('keeping a machine', { object: keyOf(task), because, node: task.pod?.spec.nodeName });
+    await keep(options, task, prototype);
+  }
+  // Also when we were asked to end before we began: an earlier run of this container may have left it.
   await removeDerived({ ...options, task });
 }
 

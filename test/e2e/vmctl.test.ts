@@ -41,6 +41,7 @@ test('a machine lives beside a Pod of vmctl', async (t) => {
     if (network.mode === 'host') return t.skip('no namespace here: Services have no addresses');
     await using console = cluster.console('testvm-vmctl');
     await console.expect(/guest ready/);
+    await kubectl('wait', 'pod/vmctl', '--for=condition=Ready', '--timeout=100s'); // its readiness probe asks every 10 s
     const url = `http://${await cluster.field('svc', 'my-service', '.spec.clusterIP')}/`;
     const [program = '', ...args] = [...network.prefix, process.execPath, '-e', ASK, url, `${CONNECTIONS}`];
     const { stdout, stderr } = await run(program, args, { timeoutMs: 240_000 });
@@ -69,7 +70,7 @@ test('a machine lives beside a Pod of vmctl', async (t) => {
     assert.deepEqual(vmctlPids(cluster), []);
     await cluster.must('virtctl', ['up']);
     await eventually('the machine', () => isReady('testvm-vmctl'));
-    await eventually('vmctl', async () => vmctlPids(cluster).length === 1);
+    await eventually('vmctl', async () => vmctlPids(cluster).length === 1 && (await logs('vmctl')).includes('keeping a machine'));
     assert.equal(await uidOf('testvm-vmctl'), machine);
   });
 

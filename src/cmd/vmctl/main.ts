@@ -1,0 +1,86 @@
+/** The executable vmctl, once everything is loaded. */
+import { existsSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { systemClock } from '../../base/clock.ts';
+import { ApiError, messageOf, UserError } from '../../base/errors.ts';
+import { createLogger } from '../../base/log.ts';
+import { virtHome } from '../../base/node/folders.ts';
+import { createClient } from '../../client/client.ts';
+import { inClusterConfig } from '../../client/node/in-cluster.ts';
+import { loadKubeconfig } from '../../client/node/kubeconfig.ts';
+import { createTlsFetch } from '../../client/node/tls-fetch.ts';
+import { kubeconfigPath } from '../../virtctl/embedded/paths.ts';
+import { parseArguments, USAGE } from '../../vmctl/arguments.ts';
+import { runVmctl } from '../../vmctl/run.ts';
+import { VERSION } from '../version.ts';
+
+const { env } = process;
+/** In a container no kubeconfig counts: on an embedded cluster it would be that of the host's user. */
+const isInPod = Boolean(env['KUBERNETES_SERVICE_HOST'] || env['CONTAINER_SANDBOX_MOUNT_POINT']);
+
+/** Resolves with the exit code, after the signal has aborted or something is wrong. */
+export async function main(signal: AbortSignal): Promise<number> {
+  try {
+    becomeUserOfContainer();
+    await run(signal);
+    return 0;
+  } catch (error) {
+    process.stderr.write(`${errorLine(error)}\n`);
+    return exitCodeOf(error);
+  }
+}
+
+async function run(signal: AbortSignal): Promise<void> {
+  const args = parseArguments(process.argv.slice(2));
+  if (args === 'help' || args === 'version') {
+    process.stdout.write(args === 'help' ? USAGE : `${VERSION}\n`);
+    return;
+  }
+  const cluster = isInPod ? inClusterConfig({ env }) : loadKubeconfig(kubeconfigOf());
+  await runVmctl({
+    args,
+    client: createClient({ fetch: createTlsFetch(cluster), baseUrl: cluster.server, userAgent: `vmctl/${VERSION}` }),
+    cluster,
+    clock: systemClock,
+    log: createLogger({
+      write: (line) => process.stdout.write(`${line}\n`),
+      level: env['KUBEVIRT_LOG'] === 'debug' ? 'debug' : 'info',
+      now: systemClock.now,
+    }),
+    signal,
+    env,
+    hostname: hostname().toLowerCase(),
+    isInPod,
+  });
+}
+
+/** As virtctl: what KUBECONFIG names, the embedded cluster's, else ~/.kube/config. */
+function kubeconfigOf(): string | undefined {
+  const embedded = kubeconfigPath(virtHome());
+  return env['KUBECONFIG'] || (existsSync(embedded) ? embedded : undefined);
+}
+
+/** The node runtime of an embedded cluster starts us as root where it is root, because our own files may be closed to others. */
+function becomeUserOfContainer(): void {
+  const uid = Number(env['CONTAINER_RUN_AS_USER'] ?? 0);
+  const gid = Number(env['CONTAINER_RUN_AS_GROUP'] ?? uid);
+  if (process.getuid?.() !== 0 || uid === 0) return;
+  process.setgroups?.([gid]);
+  process.setgid?.(gid);
+  process.setuid?.(uid);
+}
+
+/** One line: it is the last one of the container's log, and what `kubectl logs` and a restart show. */
+function errorLine(error: unknown): string {
+  if (error instanceof ApiError) return `error[${error.reason}]: ${error.message}`;
+  if (!(error instanceof UserError)) return `error[INTERNAL]: ${error instanceof Error ? error.stack : messageOf(error)}`;
+  const parts = [error.message, error.why && `why: ${error.why}`, error.fix && `fix: ${error.fix}`];
+  return `error[${error.code}]: ${parts.filter(Boolean).join(' / ')}`.replaceAll('\n', ' ');
+}
+
+/** As virtctl's: 2 usage, 3 not found, 4 wrong state, 6 permission, 8 no server. */
+function exitCodeOf(error: unknown): number {
+  if (error instanceof UserError) return error.exitCode;
+  if (!(error instanceof ApiError)) return 1;
+  return error.code === 401 || error.code === 403 ? 6 : error.reason === 'ServiceUnavailable' ? 8 : 1;
+}
