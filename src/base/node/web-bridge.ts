@@ -23,6 +23,7 @@ const HOP_BY_HOP = new Set([
 ]);
 /** How much of an unwanted request body is read and thrown away so that the connection can be used again. */
 const MAX_DISCARDED_BYTES = 256 * 1024;
+const MAX_DISCARD_MS = 10_000;
 
 export type BridgeOptions = {
   readonly incoming: NodeRequest;
@@ -189,12 +190,18 @@ function cutOff(outgoing: NodeResponse, error: unknown): void {
 function discardRest(incoming: NodeRequest): void {
   if (incoming.complete || incoming.destroyed) return;
   let left = MAX_DISCARDED_BYTES;
+  const giveUp = () => {
+    if ('stream' in incoming) incoming.stream.close(constants.NGHTTP2_NO_ERROR);
+    else incoming.destroy();
+  };
+  // Whoever never ends a body that nobody wants must not hold a connection with it.
+  const timer = setTimeout(giveUp, MAX_DISCARD_MS).unref();
+  incoming.once('close', () => clearTimeout(timer));
+  incoming.on('end', () => clearTimeout(timer));
   incoming.on('error', () => {});
   incoming.on('data', (chunk: Buffer) => {
     left -= chunk.length;
-    if (left > 0) return;
-    if ('stream' in incoming) incoming.stream.close(constants.NGHTTP2_NO_ERROR);
-    else incoming.destroy();
+    if (left <= 0) giveUp();
   });
   incoming.resume();
 }

@@ -3,7 +3,7 @@
  * handlers are told who was verified and decide themselves.
  */
 import type { IncomingMessage } from 'node:http';
-import { createSecureServer, type Http2SecureServer } from 'node:http2';
+import { createSecureServer, type Http2SecureServer, type SecureServerOptions } from 'node:http2';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { type Clock, systemClock } from '../clock.ts';
@@ -31,6 +31,8 @@ export type WebServerOptions = {
   readonly morePorts?: number;
   readonly handle: WebHandler;
   readonly upgrade?: WebUpgradeHandler;
+  /** How long the headers of a request may take. */
+  readonly headersTimeoutMs?: number;
   readonly clock?: Clock;
   readonly log: Logger;
 };
@@ -101,7 +103,7 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
   };
 }
 
-function createServer({ serving, clientCa }: WebServerOptions): Http2SecureServer {
+function createServer({ serving, clientCa, headersTimeoutMs = HEADERS_TIMEOUT_MS }: WebServerOptions): Http2SecureServer {
   const server = createSecureServer({
     ...serving,
     ca: clientCa,
@@ -111,9 +113,11 @@ function createServer({ serving, clientCa }: WebServerOptions): Http2SecureServe
     minVersion: MIN_VERSION,
     maxSessionMemory: MAX_SESSION_MEGABYTES,
     settings: { maxConcurrentStreams: MAX_STREAMS },
-  });
+    handshakeTimeout: headersTimeoutMs,
+    connectionsCheckingInterval: headersTimeoutMs / 2,
+  } as SecureServerOptions);
   // Watches and consoles last for hours: only the headers of a request have a deadline.
-  return Object.assign(server, { requestTimeout: 0, timeout: 0, headersTimeout: HEADERS_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS });
+  return Object.assign(server, { requestTimeout: 0, timeout: 0, headersTimeout: headersTimeoutMs, keepAliveTimeout: KEEP_ALIVE_MS });
 }
 
 /** By connection: reading a certificate costs as much as answering a small request. */

@@ -47,6 +47,31 @@ describe('bodies nobody should send', { timeout: 30_000 }, () => {
     });
   }
 
+  const protobuf = (...bytes: number[]) => Uint8Array.of(0x6b, 0x38, 0x73, 0, ...bytes);
+  const malformed: [string, Uint8Array<ArrayBuffer>, number?][] = [
+    ['without its magic number', Uint8Array.of(1, 2, 3, 4)],
+    ['that ends after its magic number', protobuf()],
+    ['whose field is longer than the message', protobuf(0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f, 1)],
+    ['with a number that never ends', protobuf(...Array(20).fill(0xff))],
+    ['with a wire type that does not exist', protobuf(0x0f, 1, 2, 3)],
+    ['of a kind that does not exist', protobuf(0x0a, 8, 0x0a, 2, 0x76, 0x31, 0x12, 2, 0x4e, 0x6f, 0x12, 0), 415],
+    ['nested ten thousand deep', protobuf(...Array(10_000).fill(0x12), 0)],
+  ];
+  for (const [name, body, expected = 400] of malformed) {
+    test(`protobuf ${name}: ${expected}, with a Status`, async () => {
+      const { status, answer } = await send(body, 'application/vnd.kubernetes.protobuf');
+      assert.deepEqual([status, answer.kind, answer.code], [expected, 'Status', expected]);
+    });
+  }
+
+  test('JSON called YAML is YAML; YAML called JSON, and a patch type on a POST, are refused', async () => {
+    assert.equal((await send('{"metadata":{"name":"json"}}', 'application/yaml')).status, 201);
+    assert.equal((await send('metadata: {name: yaml}', 'application/json')).status, 400);
+    assert.equal((await send('{}', 'application/merge-patch+json')).status, 415);
+    const patched = await send('{}', 'application/json', { method: 'PATCH', path: `${MAPS}/json` });
+    assert.deepEqual([patched.status, patched.answer.reason], [415, 'UnsupportedMediaType']);
+  });
+
   test('bytes that are not UTF-8: 400', async () => {
     assert.equal((await send(Uint8Array.of(0x7b, 0xff, 0x7d), 'application/json')).status, 400);
   });

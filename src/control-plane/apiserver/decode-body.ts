@@ -5,6 +5,8 @@ import { parseJson, parseYaml } from './parse-text.ts';
 import { decodeObject, PROTOBUF_TYPE } from './protobuf/decode-object.ts';
 
 const MAX_BYTES = 3 * 1024 * 1024;
+/** The time a real server gives a whole request. */
+const BODY_TIMEOUT_MS = 60_000;
 const JSON_TYPES = ['', 'application/json'];
 const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml'];
 
@@ -44,15 +46,33 @@ function decode(mediaType: string, bytes: Uint8Array): unknown {
   );
 }
 
-/** All bytes of the body; RequestEntityTooLarge as soon as there are too many. */
-export async function readBody(request: Request): Promise<Uint8Array> {
+/** All bytes of the body; RequestEntityTooLarge as soon as there are too many, Timeout (408) when they do not come. */
+export async function readBody(request: Request, { timeoutMs = BODY_TIMEOUT_MS } = {}): Promise<Uint8Array> {
   if (!request.body) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of request.body) {
-    length += chunk.length;
-    if (length > MAX_BYTES) throw new ApiError('RequestEntityTooLarge', `Request entity too large: limit is ${MAX_BYTES}`);
-    chunks.push(chunk);
+  let isLate = false;
+  const reader = request.body.getReader();
+  const stop = () => void reader.cancel().catch(() => {}); // a body that broke has nothing left to stop
+  const timer = setTimeout(() => {
+    isLate = true;
+    stop();
+  }, timeoutMs);
+  try {
+    while (true) {
+      const { done, value } = await reader.read();
+      if (isLate) throw tooLate(timeoutMs);
+      if (done) return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+      length += value.length;
+      if (length > MAX_BYTES) throw new ApiError('RequestEntityTooLarge', `Request entity too large: limit is ${MAX_BYTES}`);
+      chunks.push(value);
+    }
+  } finally {
+    clearTimeout(timer);
+    stop();
   }
-  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+}
+
+function tooLate(timeoutMs: number): ApiError {
+  return new ApiError('Timeout', `the body of the request did not arrive within ${timeoutMs / 1000} s`, { code: 408 });
 }

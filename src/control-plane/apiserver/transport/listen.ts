@@ -24,6 +24,7 @@ export type ListenOptions = {
   /** When it is taken, the next ones are tried; 0 takes any. */
   readonly port: number;
   readonly reviewToken?: ReviewToken;
+  readonly headersTimeoutMs?: number;
   readonly clock?: Clock;
   readonly log: Logger;
 };
@@ -32,7 +33,7 @@ const MORE_PORTS = 20;
 
 /** Serves the API over TLS; the answer says on which port. */
 export function listen(options: ListenOptions): Promise<WebServer> {
-  const { handle, upgrade, pki, host = '127.0.0.1', port, reviewToken, clock, log } = options;
+  const { handle, upgrade, pki, host = '127.0.0.1', port, reviewToken, headersTimeoutMs, clock, log } = options;
   const hosts = knownHosts(pki.apiServer.cert);
   return startWebServer({
     serving: pki.apiServer,
@@ -40,6 +41,7 @@ export function listen(options: ListenOptions): Promise<WebServer> {
     host,
     port,
     morePorts: port === 0 ? 0 : MORE_PORTS,
+    headersTimeoutMs,
     clock,
     log,
     async handle(request, peer) {
