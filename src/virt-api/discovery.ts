@@ -1,5 +1,5 @@
 /** What the aggregated group offers, as clients and the API server in front ask for it. */
-import { ROUTES, SUBRESOURCE_VERSIONS, SUBRESOURCES_GROUP } from './routes.ts';
+import { EXPAND_GIVEN, ROUTES, SUBRESOURCE_VERSIONS, SUBRESOURCES_GROUP } from './routes.ts';
 
 /** GET /apis/subresources.kubevirt.io/VERSION */
 export function resourceList(version: string): object {
@@ -7,13 +7,16 @@ export function resourceList(version: string): object {
     kind: 'APIResourceList',
     apiVersion: 'v1',
     groupVersion: `${SUBRESOURCES_GROUP}/${version}`,
-    resources: ROUTES.map(({ resource, subresource, kind, method, alsoByGet }) => ({
-      name: `${resource}/${subresource}`,
-      singularName: '',
-      namespaced: true,
-      kind,
-      verbs: method === 'GET' ? ['get'] : alsoByGet ? ['get', 'update'] : ['update'],
-    })),
+    resources: [
+      { name: EXPAND_GIVEN.path, singularName: '', namespaced: true, kind: EXPAND_GIVEN.kind, verbs: ['update'] },
+      ...ROUTES.map(({ resource, subresource, kind, method, alsoByGet }) => ({
+        name: `${resource}/${subresource}`,
+        singularName: '',
+        namespaced: true,
+        kind,
+        verbs: method === 'GET' ? ['get'] : alsoByGet ? ['get', 'update'] : ['update'],
+      })),
+    ],
   };
 }
 

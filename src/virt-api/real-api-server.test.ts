@@ -11,7 +11,7 @@ import type { Resource } from '../api/resource.ts';
 import { silentLogger } from '../base/log.ts';
 import { startTestServer, type TestServer } from '../control-plane/apiserver/test-server.testing.ts';
 import { tinySpec } from '../testing/builders.ts';
-import { requireUpdate } from './require-update.ts';
+import { requireAccess } from './require-access.ts';
 import { restartOfflineVm, startOfflineVm, stopOfflineVm } from './subresources/offline-vm.ts';
 import { restart } from './subresources/restart.ts';
 import { start } from './subresources/start.ts';
@@ -159,8 +159,9 @@ describe('start, stop and restart on the real API server', { timeout: 60_000 }, 
       route: { resource: 'virtualmachineinstanceconfigs', subresource: 'start' } as const,
       namespace: 'default',
       name: 'c1',
+      verb: 'update' as const,
     });
-    await assert.rejects(requireUpdate(asked('viewer', 'system:authenticated')), { reason: 'Forbidden' });
-    await requireUpdate(asked('boss', 'system:authenticated, system:masters'));
+    await assert.rejects(requireAccess(asked('viewer', 'system:authenticated')), { reason: 'Forbidden' });
+    await requireAccess(asked('boss', 'system:authenticated, system:masters'));
   });
 });

@@ -5,9 +5,11 @@ import type { Call, UpgradeCall } from './call.ts';
 import { actOnGuest } from './subresources/act-on-guest.ts';
 import { askAgent } from './subresources/ask-agent.ts';
 import { openConsole } from './subresources/console.ts';
+import { expandGiven, expandVm } from './subresources/expand-spec.ts';
 import { restartOfflineVm, startOfflineVm, stopOfflineVm } from './subresources/offline-vm.ts';
 import { openPort } from './subresources/portforward.ts';
 import { restart } from './subresources/restart.ts';
+import { screenshot } from './subresources/screenshot.ts';
 import { start } from './subresources/start.ts';
 import { stop } from './subresources/stop.ts';
 import { startFromConfig, stopFromConfig } from './subresources/vmi-config.ts';
@@ -66,6 +68,14 @@ export const ROUTES: readonly Route[] = [
   { resource: 'virtualmachines', subresource: 'restart', kind: 'VirtualMachine', method: 'PUT', answer: restart },
   { resource: 'virtualmachineinstances', subresource: 'console', kind: 'VirtualMachineInstance', method: 'GET', open: openConsole },
   { resource: 'virtualmachineinstances', subresource: 'vnc', kind: 'VirtualMachineInstance', method: 'GET', open: openScreen },
+  {
+    resource: 'virtualmachineinstances',
+    subresource: 'vnc/screenshot',
+    kind: 'VirtualMachineInstance',
+    method: 'GET',
+    answer: screenshot,
+  },
+  { resource: 'virtualmachines', subresource: 'expand-spec', kind: 'VirtualMachine', method: 'GET', answer: expandVm },
   { resource: 'virtualmachines', subresource: 'portforward', kind: 'VirtualMachine', method: 'GET', open: openPort, takesRest: true },
   {
     resource: 'virtualmachineinstances',
@@ -80,6 +90,16 @@ export const ROUTES: readonly Route[] = [
 function agentRoute(subresource: AgentAction, method: 'GET' | 'PUT'): Route {
   const answer = (call: Call) => askAgent(call, subresource);
   return { resource: 'virtualmachineinstances', subresource, kind: 'VirtualMachineInstance', method, answer };
+}
+
+/** The one path with a namespace and no object: PUT namespaces/NAMESPACE/expand-vm-spec. */
+export const EXPAND_GIVEN = { path: 'expand-vm-spec', kind: 'VirtualMachine', answer: expandGiven } as const;
+
+/** The namespace of a path that asks for the expansion of a machine in the body; undefined for any other path. */
+export function findExpansion(pathname: string): string | undefined {
+  const [empty, apis, group, version, namespaces, namespace, what, ...more] = pathname.replace(/\/$/, '').split('/').map(decode);
+  const isOurs = empty === '' && apis === 'apis' && group === SUBRESOURCES_GROUP && SUBRESOURCE_VERSIONS.some((each) => each === version);
+  return isOurs && namespaces === 'namespaces' && what === EXPAND_GIVEN.path && more.length === 0 ? namespace : undefined;
 }
 
 export type Found = { readonly route: Route; readonly namespace: string; readonly name: string };

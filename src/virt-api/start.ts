@@ -10,8 +10,8 @@ import type { Client } from '../client/client.ts';
 import { answerReview, isReviewPath } from './admission/answer-review.ts';
 import { group, groupList, resourceList, versionInfo } from './discovery.ts';
 import { userBehind } from './front-proxy.ts';
-import { requireUpdate } from './require-update.ts';
-import { type Found, findRoute, SUBRESOURCE_VERSIONS, SUBRESOURCES_GROUP } from './routes.ts';
+import { requireAccess } from './require-access.ts';
+import { EXPAND_GIVEN, type Found, findExpansion, findRoute, SUBRESOURCE_VERSIONS, SUBRESOURCES_GROUP } from './routes.ts';
 
 /** Our own certificate, the authority of the front proxy, and what we show to (and expect of) virt-handler; the last two are read for each call. */
 export type VirtApiPki = Pick<Pki, 'virtApi' | 'frontProxyCa' | 'virtHandlerClient' | 'kubevirtCa'>;
@@ -77,15 +77,21 @@ async function answer(
   { client, log, pki }: VirtApiOptions,
 ): Promise<Response> {
   const { request, pathname, user } = asked;
+  const common = { client, log: log.with({ user }), user, request, handlerTls: handlerTlsOf(pki) };
+  const expansion = findExpansion(pathname);
+  if (expansion !== undefined) {
+    if (request.method !== 'PUT') throw new ApiError('MethodNotAllowed', `${request.method} is not possible here, only PUT`);
+    return EXPAND_GIVEN.answer({ ...common, namespace: expansion, name: '' });
+  }
   const { route, namespace, name } = routeOf(pathname);
   if ('open' in route && request.method === 'GET')
     throw new ApiError('BadRequest', `${route.subresource} is a WebSocket: the request asks for no upgrade`);
   const isGet = route.alsoByGet && request.method === 'GET';
   if ('open' in route || (request.method !== route.method && !isGet))
     throw new ApiError('MethodNotAllowed', `${request.method} is not possible here, only ${route.method}`);
-  // The API server in front has asked whether the user may `get`; this changes something.
-  if (isGet) await requireUpdate({ client, request, user, route, namespace, name });
-  return route.answer({ client, log: log.with({ user }), namespace, name, user, request, handlerTls: handlerTlsOf(pki) });
+  if (isGet) await requireAccess({ client, request, user, route, namespace, name, verb: 'update' });
+  else if (route.subresource.includes('/')) await requireAccess({ client, request, user, route, namespace, name, verb: 'get' });
+  return route.answer({ ...common, namespace, name });
 }
 
 function handlerTlsOf(pki: VirtApiPki): TlsIdentity {

@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import { VIRT_HANDLER_CLIENT_NAME } from '../base/node/pki.ts';
 import type { Client } from '../client/client.ts';
-import { connectScreen } from './console/screen.ts';
+import { Screens } from './console/screen.ts';
 import { type Certificates, startConsoleServer } from './console/server.ts';
 import { runHeartbeat } from './heartbeat.ts';
 import { startGuestNetwork } from './network/controller.ts';
@@ -39,6 +39,7 @@ export async function startVirtHandler(options: VirtHandlerOptions): Promise<Vir
   const { client, nodeName, kubeletRoot, certs, host, port, clock, signal, allowedClients = [VIRT_HANDLER_CLIENT_NAME] } = options;
   const log = options.log.with({ component: 'virt-handler' });
   const domains = new Domains({ kubeletRoot, clock, log });
+  const screens = new Screens();
   const common = { client, nodeName, clock, log, signal };
   const network = startGuestNetwork({ ...common, monitor: (key, line) => domains.monitor(key, line) });
   const server = await startConsoleServer({
@@ -46,11 +47,13 @@ export async function startVirtHandler(options: VirtHandlerOptions): Promise<Vir
     allowedClients,
     host,
     port,
+    clock,
     log,
     consoleOf: (key) => domains.consoleOf(key),
     act: (key, action) => domains.act(key, action),
     askAgent: (key, question) => domains.askAgent(key, question),
-    connectScreen: (key) => connectScreen(domains.folderOf(key)),
+    connectScreen: (key, wish) => screens.connect({ key, folder: domains.folderOf(key), wish }),
+    takeScreenshot: (key, options) => domains.screenshot(key, options),
     connectTo: async (key, guestPort) => connectPort({ ...(await network.reach(key, guestPort)), protocol: guestPort.protocol }),
   });
   const stopped = Promise.all([runVmiController({ ...common, domains }), runHeartbeat(common), network.stopped]).then(async () => {

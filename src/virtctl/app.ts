@@ -3,7 +3,7 @@ import { type Application, buildApplication, buildCommand, buildRouteMap, number
 import { image } from './commands-for-images.ts';
 import { exec, fslist, guestosinfo, scp, ssh, userlist } from './commands-inside.ts';
 import { create, run } from './commands-to-create.ts';
-import { completion, doctor, logs, ls, vnc, why } from './commands-to-look.ts';
+import { completion, doctor, expand, logs, ls, vnc, why } from './commands-to-look.ts';
 import { expose, portForward } from './commands-to-reach.ts';
 import type { Context } from './context.ts';
 import { exitCodeOf, renderError } from './failure.ts';
@@ -206,6 +206,7 @@ export function buildVirtctl(): Application<Context> {
       logs,
       why,
       create,
+      expand,
       image,
       doctor,
       backup,

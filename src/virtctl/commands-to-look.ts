@@ -97,12 +97,38 @@ export const vnc = buildCommand({
       proxyOnly: off('Only listen, and print the port as JSON; connect a viewer yourself'),
       address: { ...text, brief: 'Address to listen on', default: '127.0.0.1', placeholder: 'address' },
       port: { kind: 'parsed', parse: numberParser, brief: 'Port to listen on; 0 takes a free one', default: '0', placeholder: 'port' },
+      preserveSession: off('Refuse to connect while somebody else looks'),
+      vncType: { kind: 'enum', values: ['remote-viewer', 'vncviewer', 'gvncviewer'], brief: 'Which viewer to start', optional: true },
+      vncPath: { ...text, brief: 'The program of the viewer', optional: true, placeholder: 'file' },
+      file: { ...text, brief: 'screenshot: where the picture goes', optional: true, placeholder: 'file' },
+      moveCursor: off('screenshot: move the pointer first, which wakes a dark screen'),
     },
     positional: machine,
-    aliases: { n: 'namespace' },
+    aliases: { n: 'namespace', f: 'file', m: 'moveCursor' },
   },
   docs: {
-    brief: 'Show the screen of a running machine in a VNC viewer',
-    customUsage: ['my-vm', { input: 'my-vm --proxy-only --port 5900', brief: 'for any viewer: vncviewer 127.0.0.1::5900' }],
+    brief: 'Show the screen of a running machine in a VNC viewer, or take a picture of it',
+    customUsage: [
+      'my-vm',
+      { input: 'screenshot my-vm --file my-vm.png', brief: 'a picture; --file - writes it to the standard output' },
+      { input: 'my-vm --proxy-only --port 5900', brief: 'for any viewer: vncviewer 127.0.0.1::5900' },
+    ],
+  },
+});
+
+export const expand = buildCommand({
+  loader: async () => (await import('./commands/expand.ts')).expand,
+  parameters: {
+    flags: {
+      ...connection,
+      vm: { ...text, brief: 'Name of a machine of the cluster', optional: true, placeholder: 'name' },
+      file: { ...text, brief: 'File with the manifest of a machine; - is the standard input', optional: true, placeholder: 'file' },
+      output: { kind: 'enum', values: ['yaml', 'json'], brief: 'Format', default: 'yaml' },
+    },
+    aliases: { n: 'namespace', f: 'file', o: 'output' },
+  },
+  docs: {
+    brief: 'Show a machine with everything filled in that its author left open; nothing is changed',
+    customUsage: ['--vm my-vm', { input: '-f my-vm.yaml -o json', brief: 'a manifest that is not on the cluster yet' }],
   },
 });

@@ -2,7 +2,13 @@
 import type { Cluster } from '../client/node/kubeconfig.ts';
 import { openWebSocket } from '../client/node/websocket.ts';
 
-export type ConsoleStream = { readonly output: AsyncIterable<Buffer>; write(bytes: Uint8Array): void; close(): void };
+export type ConsoleStream = {
+  readonly output: AsyncIterable<Buffer>;
+  write(bytes: Uint8Array): void;
+  /** Asks to be the one who types. */
+  takeOver(): void;
+  close(): void;
+};
 
 export type ConsoleTarget = {
   readonly cluster: Cluster;
@@ -10,28 +16,42 @@ export type ConsoleTarget = {
   readonly name: string;
   /** Look on beside others, with what was printed before; otherwise this connection ends an earlier one. */
   readonly isShared: boolean;
+  /** Only look: who types goes on typing. */
+  readonly isReadOnly?: boolean;
+  /** Told whenever it changes who types. */
+  readonly onTurn?: (isMine: boolean) => void;
   /** Only what was printed before; then the stream ends. */
   readonly isReplay?: boolean;
   readonly signal?: AbortSignal;
 };
 
-export async function openConsole({ cluster, namespace, name, isShared, isReplay = false, signal }: ConsoleTarget): Promise<ConsoleStream> {
+export async function openConsole(target: ConsoleTarget): Promise<ConsoleStream> {
+  const { cluster, namespace, name, isShared, isReadOnly = false, isReplay = false, onTurn, signal } = target;
   const path = `/apis/subresources.kubevirt.io/v1/namespaces/${encodeURIComponent(namespace)}/virtualmachineinstances/${encodeURIComponent(name)}/console`;
-  const query = new URLSearchParams({ ...(isShared && { shared: 'true' }), ...(isReplay && { follow: 'false' }) });
+  const query = new URLSearchParams({
+    ...(isShared && { shared: 'true' }),
+    ...(isReadOnly && { write: 'false' }),
+    ...(isReplay && { follow: 'false' }),
+  });
   const socket = await openWebSocket({ cluster, path: `${path}?${query}`, protocols: ['plain.kubevirt.io'], signal });
   return {
-    output: messagesOf(socket, signal),
+    output: messagesOf(socket, { signal, onTurn }),
+    takeOver: () => socket.send('take-over'),
     write: (bytes) => socket.send(bytes),
     close: () => socket.close(),
   };
 }
 
 /** Messages as they come; ends when the socket closes or the signal aborts. */
-async function* messagesOf(socket: Awaited<ReturnType<typeof openWebSocket>>, signal?: AbortSignal): AsyncIterable<Buffer> {
+async function* messagesOf(
+  socket: Awaited<ReturnType<typeof openWebSocket>>,
+  { signal, onTurn }: Pick<ConsoleTarget, 'signal' | 'onTurn'>,
+): AsyncIterable<Buffer> {
   const queue: Buffer[] = [];
   let isClosed = false;
   let wake = () => {};
-  socket.on('message', (data) => {
+  socket.on('message', (data, isBinary) => {
+    if (!isBinary) return onTurn?.(String(data) === 'writing');
     queue.push(Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data as Buffer));
     wake();
   });

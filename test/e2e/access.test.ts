@@ -6,12 +6,61 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { WebSocket } from 'ws';
 import { ask } from '../../src/control-plane/apiserver/transport/tls.testing.ts';
+import { ROUTES } from '../../src/virt-api/routes.ts';
 import { EmbeddedCluster } from './harness.ts';
 
 const SUBRESOURCES = '/apis/subresources.kubevirt.io/v1/namespaces/t1';
 const FORGED = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${Buffer.from('{"sub":"system:serviceaccount:t1:bot"}').toString('base64url')}.`;
 
 type Credentials = { readonly cert?: string; readonly key?: string; readonly headers?: Record<string, string | string[]> };
+
+type Row = readonly [method: 'GET' | 'PUT' | 'WS', path: string];
+
+/** What is no subresource of one object, and what does not exist. */
+const BESIDE: readonly Row[] = [
+  ['PUT', 'expand-vm-spec'],
+  ['PUT', 'virtualmachines/none/unheard-of'],
+  ['PUT', 'virtualmachines/none/start/deeper'],
+  ['PUT', 'virtualmachineinstances/none/vnc/screenshot'],
+];
+/** anonymous, view, edit, admin, admin of another namespace; 404: allowed, but there is no such machine. A new subresource needs a line here. */
+const VIEWERS = '403 404 404 404 403';
+const EDITORS = '403 403 404 404 403';
+const ADMINS = '403 403 403 404 403';
+const NOBODY = '403 403 403 403 403';
+const EXPECTED: Readonly<Record<string, string>> = {
+  'GET virtualmachines/none/expand-spec': VIEWERS,
+  'GET virtualmachineinstances/none/guestosinfo': VIEWERS,
+  'GET virtualmachineinstances/none/userlist': VIEWERS,
+  'GET virtualmachineinstances/none/filesystemlist': VIEWERS,
+  'PUT virtualmachines/none/start': EDITORS,
+  'PUT virtualmachines/none/stop': EDITORS,
+  'PUT virtualmachines/none/restart': EDITORS,
+  'WS virtualmachines/none/portforward/80/tcp': EDITORS,
+  'WS virtualmachineinstances/none/console': EDITORS,
+  'WS virtualmachineinstances/none/vnc': EDITORS,
+  'WS virtualmachineinstances/none/portforward/80/tcp': EDITORS,
+  'PUT virtualmachineinstances/none/pause': EDITORS,
+  'PUT virtualmachineinstances/none/unpause': EDITORS,
+  'PUT virtualmachineinstances/none/reset': EDITORS,
+  'PUT virtualmachineinstances/none/softreboot': EDITORS,
+  'PUT virtualmachineinstances/none/freeze': EDITORS,
+  'PUT virtualmachineinstances/none/unfreeze': EDITORS,
+  'PUT virtualmachineinstances/none/exec': EDITORS,
+  'PUT offlinevirtualmachines/none/start': EDITORS,
+  'PUT offlinevirtualmachines/none/stop': EDITORS,
+  'PUT offlinevirtualmachines/none/restart': EDITORS,
+  'PUT virtualmachineinstanceconfigs/none/start': EDITORS,
+  'GET virtualmachineinstanceconfigs/none/start': EDITORS,
+  'PUT virtualmachineinstanceconfigs/none/stop': EDITORS,
+  'GET virtualmachineinstanceconfigs/none/stop': EDITORS,
+  'GET virtualmachineinstances/none/vnc/screenshot': ADMINS,
+  // the body is empty, so whoever may ask is told that it is no machine
+  'PUT expand-vm-spec': '403 400 400 400 403',
+  'PUT virtualmachines/none/unheard-of': NOBODY,
+  'PUT virtualmachines/none/start/deeper': EDITORS,
+  'PUT virtualmachineinstances/none/vnc/screenshot': NOBODY,
+};
 
 function doorOf(cluster: EmbeddedCluster) {
   const file = (name: string) => readFileSync(join(cluster.home, 'pki', name), 'utf8');
@@ -47,33 +96,23 @@ test('who may do what', async (t) => {
   await cluster.must('kubectl', ['create', 'rolebinding', 'admin', '--clusterrole=admin', '--user=neighbour', '-n', 't2']);
 
   await t.test('each subresource, for each kind of caller', async () => {
-    const rows: [method: string, path: string][] = [
-      ['PUT', 'virtualmachines/none/start'],
-      ['PUT', 'virtualmachines/none/stop'],
-      ['PUT', 'virtualmachines/none/restart'],
-      ['PUT', 'virtualmachines/none/unheard-of'],
-      ['PUT', 'virtualmachines/none/start/deeper'],
-      ['GET', 'virtualmachineinstances/none/console'],
-    ];
-    const answers: Record<string, string> = {};
-    for (const [method, path] of rows) {
+    const statusesOf = async ([method, path]: Row) => {
       const askAs = (credentials: Credentials) =>
-        method === 'GET'
+        method === 'WS'
           ? door.webSocket(`${SUBRESOURCES}/${path}`, credentials)
           : door.request(method, `${SUBRESOURCES}/${path}`, credentials).then(({ status }) => status);
       const statuses = [await askAs({})];
       for (const user of ['view', 'edit', 'admin', 'neighbour']) statuses.push(await askAs(door.as(user)));
-      answers[path] = statuses.join(' ');
-    }
-    // 404: allowed, but there is no such machine.
-    assert.deepEqual(answers, {
-      'virtualmachines/none/start': '403 403 404 404 403',
-      'virtualmachines/none/stop': '403 403 404 404 403',
-      'virtualmachines/none/restart': '403 403 404 404 403',
-      'virtualmachines/none/unheard-of': '403 403 403 403 403',
-      'virtualmachines/none/start/deeper': '403 403 404 404 403',
-      'virtualmachineinstances/none/console': '403 403 404 404 403',
+      return statuses.join(' ');
+    };
+    const rows = ROUTES.flatMap((route): Row[] => {
+      const path = `${route.resource}/none/${route.subresource}${route.takesRest ? '/80/tcp' : ''}`;
+      const row: Row = ['open' in route ? 'WS' : route.method, path];
+      return route.alsoByGet ? [row, ['GET', path]] : [row];
     });
+    const answers: Record<string, string> = {};
+    for (const row of [...rows, ...BESIDE]) answers[row.join(' ')] = await statusesOf(row);
+    assert.deepEqual(answers, EXPECTED);
   });
 
   await t.test('a token opens the door for its service account, until that is gone', async () => {

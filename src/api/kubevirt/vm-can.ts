@@ -6,7 +6,7 @@
  *              not for a VM that an OfflineVirtualMachine keeps: that one holds the wish
  *   restart    only while there is an instance; not for Halted and Once
  *   console    only while the instance runs and has a serial console
- *   vnc        only while the instance runs and has a screen
+ *   vnc, vnc/screenshot  only while the instance runs and has a screen
  *   portforward  only while the instance runs, is not paused and has a network card
  *   pause, unpause, reset, softreboot  only while the instance runs, and only when they change something
  *   guestosinfo, userlist, filesystemlist, freeze, unfreeze, exec  only while the instance runs and its agent is connected
@@ -21,7 +21,7 @@ import { gracePeriodSecondsOf, isFinal, type VirtualMachineInstance } from './vi
 export type VmAction = 'start' | 'stop' | 'restart';
 /** What only the agent in the guest can do. */
 export type AgentAction = 'guestosinfo' | 'userlist' | 'filesystemlist' | 'freeze' | 'unfreeze' | 'exec';
-export type VmiAction = 'console' | 'vnc' | 'portforward' | 'pause' | 'unpause' | 'reset' | 'softreboot' | AgentAction;
+export type VmiAction = 'console' | 'vnc' | 'vnc/screenshot' | 'portforward' | 'pause' | 'unpause' | 'reset' | 'softreboot' | AgentAction;
 
 /** A machine, its instance, and what the action was asked for with. */
 export type VmSituation = {
@@ -88,6 +88,15 @@ const VMI_RULES: Readonly<Record<VmiAction, readonly Rule<VirtualMachineInstance
   vnc: [
     ['BadRequest', 'the instance has no screen', (vmi) => vmi.spec.domain.devices.autoattachGraphicsDevice === false],
     ['BadRequest', (vmi) => `the instance is not running but ${vmi.status?.phase ?? 'Pending'}`, (vmi) => vmi.status?.phase !== 'Running'],
+  ],
+  // Upstream answers with 500 whatever keeps it from the screen.
+  'vnc/screenshot': [
+    ['InternalError', 'the instance has no screen', (vmi) => vmi.spec.domain.devices.autoattachGraphicsDevice === false],
+    [
+      'InternalError',
+      (vmi) => `the instance is not running but ${vmi.status?.phase ?? 'Pending'}`,
+      (vmi) => vmi.status?.phase !== 'Running',
+    ],
   ],
   portforward: [
     ['BadRequest', (vmi) => `the instance is not running but ${vmi.status?.phase ?? 'Pending'}`, (vmi) => vmi.status?.phase !== 'Running'],

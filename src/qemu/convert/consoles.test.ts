@@ -20,5 +20,5 @@ test('a guest without screen and serial console still has its control socket and
 test('the serial console is logged, and the screen is a unix socket', () => {
   const args = consoleArguments(input().vmi.spec);
   assert.ok(args.includes('socket,id=serial0,path=serial0.sock,server=on,wait=off,logfile=serial0.log,logappend=on'));
-  assert.ok(args.includes('unix:vnc.sock'));
+  assert.ok(args.includes('unix:vnc.sock,share=force-shared'));
 });

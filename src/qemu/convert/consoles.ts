@@ -29,8 +29,13 @@ function serial(): string[] {
   return ['-chardev', chardev, '-serial', 'chardev:serial0'];
 }
 
+/** Who may look beside whom is decided by virt-handler, not by what a viewer says when it connects. */
 function screen(card: keyof typeof CARDS = 'vga'): string[] {
-  return ['-vnc', `unix:${VNC_SOCKET}`, ...jsonOption('-device', { driver: CARDS[card].driver, id: 'video0', ...CARDS[card].options })];
+  return [
+    '-vnc',
+    `unix:${VNC_SOCKET},share=force-shared`,
+    ...jsonOption('-device', { driver: CARDS[card].driver, id: 'video0', ...CARDS[card].options }),
+  ];
 }
 
 /** A port that costs nothing while no agent opens it (9.7). */

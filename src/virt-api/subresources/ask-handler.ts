@@ -17,7 +17,12 @@ export type HandlerRequest = {
 const ANSWER_MS = 10_000;
 
 /** What virt-handler answered, as text. Throws what it refused with, or ServiceUnavailable when it cannot be reached. */
-export async function askHandler({ client, namespace, name, handlerTls }: Call, asked: HandlerRequest): Promise<string> {
+export async function askHandler(call: Call, asked: HandlerRequest): Promise<string> {
+  return Buffer.from(await askHandlerForBytes(call, asked)).toString('utf8');
+}
+
+/** The same, as it came. */
+export async function askHandlerForBytes({ client, namespace, name, handlerTls }: Call, asked: HandlerRequest): Promise<ArrayBuffer> {
   const { method, what, nodeName, body, timeoutMs = ANSWER_MS } = asked;
   const { host, port } = await findHandler(client, nodeName);
   const path = `/v1/namespaces/${encodeURIComponent(namespace)}/virtualmachineinstances/${encodeURIComponent(name)}/${what}`;
@@ -29,9 +34,9 @@ export async function askHandler({ client, namespace, name, handlerTls }: Call, 
       ...(body && { body: JSON.stringify(body) }),
     });
     const response = await httpsFetch(request, { ...handlerTls, agent, connectTo: { host, port }, servername: VIRT_HANDLER_SERVER_NAME });
-    const text = await response.text();
-    if (!response.ok) throw new ApiError(reasonOf(response.status), `Cannot ${what} VMI ${namespace}/${name}: ${text}`);
-    return text;
+    const bytes = await response.arrayBuffer();
+    if (response.ok) return bytes;
+    throw new ApiError(reasonOf(response.status), `Cannot ${what} VMI ${namespace}/${name}: ${Buffer.from(bytes).toString('utf8')}`);
   } catch (error) {
     if (error instanceof ApiError) throw error;
     throw new ApiError('ServiceUnavailable', `Cannot reach the virt-handler of node ${nodeName}: ${messageOf(error)}`, { cause: error });

@@ -1,7 +1,9 @@
-/** The last bytes of a stream: a ring of fixed size, because a guest may write a byte at a time for ever. */
+/** The last bytes of a stream: a ring, because a guest may write a byte at a time for ever. It takes memory as it fills, up to its cap. */
+const FIRST_BYTES = 16 * 1024;
+
 export class Scrollback {
   readonly #capBytes: number;
-  #ring: Buffer | undefined;
+  #ring = Buffer.alloc(0);
   /** Where the next byte goes; has wrapped once it is over the size. */
   #written = 0;
 
@@ -10,18 +12,26 @@ export class Scrollback {
   }
 
   push(bytes: Buffer): void {
-    this.#ring ??= Buffer.alloc(this.#capBytes);
+    this.#grow(bytes.length);
     const kept = bytes.subarray(-this.#capBytes);
     this.#written += bytes.length - kept.length;
-    const at = this.#written % this.#capBytes;
+    const at = this.#written % this.#ring.length;
     const copied = kept.copy(this.#ring, at);
     kept.copy(this.#ring, 0, copied);
     this.#written += kept.length;
   }
 
+  /** Until it has wrapped for the first time, everything is at the beginning. */
+  #grow(moreBytes: number): void {
+    const needed = Math.min(this.#written + moreBytes, this.#capBytes);
+    if (this.#ring.length >= needed) return;
+    const larger = Buffer.alloc(Math.min(this.#capBytes, Math.max(FIRST_BYTES, 2 ** Math.ceil(Math.log2(needed)))));
+    this.#ring.copy(larger, 0, 0, this.#written);
+    this.#ring = larger;
+  }
+
   /** A copy of what is kept, oldest first. */
   read(): Buffer {
-    if (!this.#ring) return Buffer.alloc(0);
     if (this.#written <= this.#capBytes) return Buffer.from(this.#ring.subarray(0, this.#written));
     const at = this.#written % this.#capBytes;
     return Buffer.concat([this.#ring.subarray(at), this.#ring.subarray(0, at)]);

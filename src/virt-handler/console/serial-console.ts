@@ -1,6 +1,12 @@
 /**
  * The serial port of one guest. This is the only client of its socket, and it always reads: a client that does not would stop
- * the guest. Everybody who looks gets a copy; who does not keep up is dropped.
+ * the guest. Everybody who looks gets a copy; who does not keep up is dropped. One at a time types:
+ *
+ *   a viewer that writes comes        it types from now on
+ *   a shared viewer takes over        it types from now on
+ *   a plain viewer types              it types from now on: it knows of no other way to ask
+ *   a shared viewer types in between  what it typed is dropped
+ *   who typed has left                nobody does, until somebody tries to
  */
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
@@ -13,13 +19,17 @@ import { readTail, trimLog } from './serial-log.ts';
 export type Viewer = {
   /** A shared viewer gets what was written before it came, and leaves the others alone. */
   readonly isShared: boolean;
+  /** May type; others only look. */
+  readonly writes: boolean;
+  /** Whether it is the one who types now. */
+  readonly tell: (isWriter: boolean) => void;
   /** False when the viewer is too slow. */
   readonly send: (bytes: Buffer) => boolean;
   readonly close: (why: string) => void;
 };
 export type SerialConsoleOptions = { readonly folder: string; readonly clock: Clock; readonly log: Logger };
 
-const SCROLLBACK_BYTES = 64 * 1024;
+const SCROLLBACK_BYTES = 1024 * 1024;
 const LOG_CAP_BYTES = 1024 * 1024;
 const LOG_KEEP_BYTES = 512 * 1024;
 /** The log is looked at once per this much output. */
@@ -37,6 +47,7 @@ export class SerialConsole {
   readonly #scrollback = new Scrollback(SCROLLBACK_BYTES);
   readonly #found = Promise.withResolvers<boolean>();
   #socket: Socket | undefined;
+  #writer: Viewer | undefined;
   #isOpening = false;
   #gathered: Buffer[] = [];
   #isGathering = false;
@@ -72,12 +83,23 @@ export class SerialConsole {
     if (past.length > 0) viewer.send(past);
     if (this.#abort.signal.aborted) viewer.close('the guest has ended');
     else this.#viewers.add(viewer);
-    return () => this.#viewers.delete(viewer);
+    if (viewer.writes) this.takeOver(viewer);
+    return () => this.#leave(viewer);
   }
 
-  /** Types into the guest. Resolves when there is room for more. */
-  async write(bytes: Buffer, signal: AbortSignal): Promise<void> {
-    const socket = this.#socket;
+  /** Makes this viewer the one who types. */
+  takeOver(viewer: Viewer): void {
+    if (!viewer.writes || this.#writer === viewer || !this.#viewers.has(viewer)) return;
+    const last = this.#writer;
+    this.#writer = viewer;
+    last?.tell(false);
+    viewer.tell(true);
+  }
+
+  /** Types into the guest, if it is this viewer's turn. Resolves when there is room for more. */
+  async write(viewer: Viewer, bytes: Buffer, signal: AbortSignal): Promise<void> {
+    if (!viewer.isShared || !this.#writer) this.takeOver(viewer);
+    const socket = this.#writer === viewer ? this.#socket : undefined;
     if (!socket || socket.write(bytes) || socket.writableLength <= MAX_UNSENT_INPUT_BYTES) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     socket.once('drain', resolve).once('close', resolve);
@@ -158,8 +180,13 @@ export class SerialConsole {
       });
   }
 
-  #drop(viewer: Viewer, why: string): void {
+  #leave(viewer: Viewer): void {
     this.#viewers.delete(viewer);
+    if (this.#writer === viewer) this.#writer = undefined;
+  }
+
+  #drop(viewer: Viewer, why: string): void {
+    this.#leave(viewer);
     viewer.close(why);
   }
 }

@@ -32,7 +32,7 @@ export async function trimLog(
 }
 
 /** Does not follow a symlink and does not wait on a FIFO. */
-async function openPlainFile(path: string, flags: number): Promise<FileHandle | undefined> {
+export async function openPlainFile(path: string, flags: number): Promise<FileHandle | undefined> {
   let file: FileHandle;
   try {
     file = await open(path, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK);

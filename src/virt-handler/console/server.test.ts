@@ -37,7 +37,7 @@ describe('the console server, with a real guest', () => {
     await Promise.all([shared.opened, first.opened]);
     const second = connect();
     assert.match(await first.closed, /another client took over/);
-    second.socket.send('x');
+    second.socket.send(Buffer.from('x'));
     await until(() => second.text() === 'x' && shared.text().endsWith('x'));
   });
 
@@ -45,17 +45,52 @@ describe('the console server, with a real guest', () => {
     const { connect } = await serve(t);
     const first = connect('?shared=true');
     await first.opened;
-    first.socket.send('hello');
+    first.socket.send(Buffer.from('hello'));
     await until(() => first.text().endsWith('!hello'));
     const second = connect('?shared=true');
     await until(() => second.text().endsWith('!hello'));
+  });
+
+  test('of several shared clients one types, and another can take that over', async (t) => {
+    const { connect } = await serve(t);
+    const first = connect('?shared=true');
+    await until(() => first.told().join() === 'writing');
+    const second = connect('?shared=true');
+    await until(() => second.told().join() === 'writing' && first.told().join() === 'writing,watching');
+    first.socket.send(Buffer.from('a'));
+    second.socket.send(Buffer.from('b'));
+    await until(() => first.text().endsWith('!b'));
+    first.socket.send('take-over');
+    await until(() => second.told().join() === 'writing,watching');
+    first.socket.send(Buffer.from('c'));
+    await until(() => second.text().endsWith('!bc'));
+    second.socket.send(Buffer.from('d'));
+    first.socket.close();
+    await first.closed;
+    await until(() => {
+      second.socket.send(Buffer.from('e'));
+      return /!bce+$/.test(second.text());
+    }, 'nobody types, so whoever tries does');
+  });
+
+  test('who only looks takes nothing from who types', async (t) => {
+    const { connect } = await serve(t);
+    const typing = connect('?shared=true');
+    await typing.opened;
+    const looking = connect('?shared=true&write=false');
+    await looking.opened;
+    looking.socket.send(Buffer.from('a'));
+    looking.socket.send('take-over');
+    typing.socket.send(Buffer.from('b'));
+    await until(() => looking.text().endsWith('!b'));
+    assert.deepEqual([typing.told(), looking.told()], [['writing'], []]);
   });
 
   test('a client that does not follow gets what was written, and then the end', async (t) => {
     const { connect } = await serve(t);
     const first = connect('?shared=true');
     await first.opened;
-    first.socket.send('hello');
+    first.socket.send(Buffer.from('hello'));
     await until(() => first.text().endsWith('!hello'));
     const second = connect('?shared=true&follow=false');
     assert.match(await second.closed, /that is all so far/);
@@ -67,7 +102,7 @@ describe('the console server, with a real guest', () => {
     const [lazy, eager] = [connect('?shared=true'), connect('?shared=true')];
     await Promise.all([lazy.opened, eager.opened]);
     lazy.socket.pause();
-    eager.socket.send('f');
+    eager.socket.send(Buffer.from('f'));
     const start = eager.bytes();
     await until(() => eager.bytes() > start + 100_000, '100 kB of output');
     lazy.socket.terminate();
@@ -76,10 +111,10 @@ describe('the console server, with a real guest', () => {
   test('a viewer that is too slow is dropped, the others are not', async (t) => {
     const { serial, connect } = await serve(t);
     const { promise: dropped, resolve } = Promise.withResolvers<string>();
-    serial.attach({ isShared: true, send: () => false, close: resolve });
+    serial.attach({ isShared: true, writes: false, tell: () => {}, send: () => false, close: resolve });
     const client = connect();
     await client.opened;
-    client.socket.send('x');
+    client.socket.send(Buffer.from('x'));
     assert.equal(await dropped, 'too slow');
     await until(() => client.text() === 'x');
   });
@@ -123,7 +158,15 @@ describe('the console server, with a real guest', () => {
     serial.open();
     const certs = { ...pki.virtHandler, ca: pki.kubevirtCa };
     const consoleOf = (key: string) => (key === 'default/db' ? serial : undefined);
-    const server = await startConsoleServer({ certs, allowedClients, host: '127.0.0.1', port: 0, log: silentLogger, consoleOf });
+    const server = await startConsoleServer({
+      certs,
+      allowedClients,
+      host: '127.0.0.1',
+      port: 0,
+      clock: systemClock,
+      log: silentLogger,
+      consoleOf,
+    });
     t.after(() => server.close());
     const connect = (query = '', protocols: string[] = []) =>
       collect(open(server.port, pki.virtHandlerClient, `${PATH}${query}`, protocols));
@@ -141,12 +184,13 @@ const PATH = '/v1/namespaces/default/virtualmachineinstances/db/console';
 
 function collect(socket: WebSocket) {
   const chunks: Buffer[] = [];
-  socket.on('message', (data: Buffer) => chunks.push(data));
+  const words: string[] = [];
+  socket.on('message', (data: Buffer, isBinary: boolean) => (isBinary ? chunks.push(data) : words.push(String(data))));
   socket.on('error', () => {});
   const text = () => Buffer.concat(chunks).toString();
   const bytes = () => chunks.reduce((sum, { length }) => sum + length, 0);
   const closed = once(socket, 'close').then(([, reason]) => String(reason));
-  return { socket, text, bytes, closed, opened: once(socket, 'open') };
+  return { socket, text, bytes, told: () => words, closed, opened: once(socket, 'open') };
 }
 
 async function refusal(socket: WebSocket): Promise<number | undefined> {

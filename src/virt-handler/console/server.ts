@@ -9,12 +9,15 @@ import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import { keyOf } from '../../api/meta.ts';
+import type { Clock } from '../../base/clock.ts';
 import { ApiError, messageOf, STATUS_CODES, type StatusReason } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { answerFor, type GuestQuestion, readQuestion } from '../agent/answer.ts';
 import type { GuestPort } from '../network/decide-forwards.ts';
 import type { PortConnection } from '../network/serve-port.ts';
 import { type GuestAction, isGuestAction } from '../vmi/guest-action.ts';
+import { keepAlive } from './keep-alive.ts';
+import type { ScreenWish } from './screen.ts';
 import type { SerialConsole, Viewer } from './serial-console.ts';
 
 export type Certificates = { readonly cert: string; readonly key: string; readonly ca: string };
@@ -25,6 +28,7 @@ export type ConsoleServerOptions = {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
+  readonly clock: Clock;
   readonly log: Logger;
   /** The console of `namespace/name`, when that guest is on this node. */
   readonly consoleOf: (key: string) => SerialConsole | undefined;
@@ -35,21 +39,26 @@ export type ConsoleServerOptions = {
   /** Connects with a port of that guest; throws when it cannot be reached. */
   readonly connectTo?: (key: string, port: GuestPort) => Promise<PortConnection>;
   /** Connects with the screen of that guest; throws when it has none. */
-  readonly connectScreen?: (key: string) => Promise<PortConnection>;
+  readonly connectScreen?: (key: string, wish: ScreenWish) => Promise<PortConnection>;
+  /** A picture of the screen of that guest; throws when there is none. */
+  readonly takeScreenshot?: (key: string, options: { readonly movesCursor: boolean }) => Promise<Buffer>;
 };
 export type ConsoleServer = { readonly port: number; renew(certs: Certificates): void; close(): Promise<void> };
 
 const PATH =
   /^\/v1\/namespaces\/([a-z0-9-]{1,63})\/virtualmachineinstances\/([a-z0-9.-]{1,253})\/(console|vnc|portforward\/([1-9]\d{0,4})(?:\/(tcp|udp))?)$/;
-const ACTION_PATH = /^\/v1\/namespaces\/([a-z0-9-]{1,63})\/virtualmachineinstances\/([a-z0-9.-]{1,253})\/(\w+)$/;
+const ACTION_PATH = /^\/v1\/namespaces\/([a-z0-9-]{1,63})\/virtualmachineinstances\/([a-z0-9.-]{1,253})\/(\w+|vnc\/screenshot)$/;
 const SUBPROTOCOL = 'plain.kubevirt.io';
-const MAX_UNSENT_BYTES = 1024 * 1024;
+/** All that is kept of the past, and room for what comes meanwhile. */
+const MAX_UNSENT_BYTES = 4 * 1024 * 1024;
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 const NORMAL_CLOSURE = 1000;
+/** What a shared client says, as text, to be the one who types; it hears `writing` and `watching`. Bytes of the console are binary. */
+const TAKE_OVER = 'take-over';
 
 /** Listens until closed. */
 export async function startConsoleServer(options: ConsoleServerOptions): Promise<ConsoleServer> {
-  const { certs, host, port, log } = options;
+  const { certs, host, port, clock, log } = options;
   const server = createServer(tlsOptions(certs), (request, response) => void answerAction(request, response, options));
   const webSockets = new WebSocketServer({
     noServer: true,
@@ -65,9 +74,12 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy());
     void find(request, options).then((found) => {
-      if ('refusal' in found) refuse(socket, found);
-      else if ('connection' in found) webSockets.handleUpgrade(request, socket, head, found.connection);
-      else webSockets.handleUpgrade(request, socket, head, (webSocket) => serve(webSocket, found));
+      if ('refusal' in found) return refuse(socket, found);
+      webSockets.handleUpgrade(request, socket, head, (webSocket) => {
+        void keepAlive(webSocket, clock);
+        if ('connection' in found) found.connection(webSocket);
+        else serve(webSocket, found);
+      });
     });
   });
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve));
@@ -91,6 +103,8 @@ function tlsOptions({ cert, key, ca }: Certificates): ServerOptions {
 type Found = {
   readonly serial: SerialConsole;
   readonly isShared: boolean;
+  /** May type. */
+  readonly writes: boolean;
   /** Wants only what was printed before. */
   readonly isReplay: boolean;
 };
@@ -108,12 +122,18 @@ async function find(request: IncomingMessage, options: ConsoleServerOptions): Pr
   if (!url || namespace === undefined || name === undefined) return { refusal: 'NotFound', message: 'there is nothing at this path' };
   if (port !== undefined)
     return findPort(keyOf({ namespace, name }), { port: Number(port), protocol: protocol === 'udp' ? 'udp' : 'tcp' }, options);
-  if (what === 'vnc') return findScreen(keyOf({ namespace, name }), options);
+  const asked = (name: string) => url.searchParams.get(name);
+  if (what === 'vnc') return findScreen(keyOf({ namespace, name }), screenWish(asked), options);
   const serial = consoleOf(keyOf({ namespace, name }));
   if (!(await serial?.isThere()) || !serial)
     return { refusal: 'NotFound', message: `the guest ${namespace}/${name} has no serial console here` };
-  const asked = (name: string) => url.searchParams.get(name);
-  return { serial, isShared: asked('shared') === 'true', isReplay: asked('follow') === 'false' };
+  const isReplay = asked('follow') === 'false';
+  return { serial, isShared: asked('shared') === 'true', writes: !isReplay && asked('write') !== 'false', isReplay };
+}
+
+function screenWish(asked: (name: string) => string | null): ScreenWish {
+  if (asked('shared') === 'true') return 'shared';
+  return asked('preserveSession') === 'true' ? 'preserve' : 'plain';
 }
 
 async function findPort(key: string, port: GuestPort, { connectTo }: ConsoleServerOptions): Promise<FoundPort | Refusal> {
@@ -126,9 +146,9 @@ async function findPort(key: string, port: GuestPort, { connectTo }: ConsoleServ
   }
 }
 
-async function findScreen(key: string, { connectScreen }: ConsoleServerOptions): Promise<FoundPort | Refusal> {
+async function findScreen(key: string, wish: ScreenWish, { connectScreen }: ConsoleServerOptions): Promise<FoundPort | Refusal> {
   try {
-    const connection = await connectScreen?.(key);
+    const connection = await connectScreen?.(key, wish);
     return connection ? { connection } : { refusal: 'NotFound', message: 'there is nothing at this path' };
   } catch (error) {
     const refusal = error instanceof ApiError ? error.reason : 'InternalError';
@@ -136,18 +156,20 @@ async function findScreen(key: string, { connectScreen }: ConsoleServerOptions):
   }
 }
 
-/** Anything that asks for no upgrade: an action by PUT, a question for the agent, or a mistake. */
+/** Anything that asks for no upgrade: an action by PUT, a question for the agent, a picture of the screen, or a mistake. */
 async function answerAction(
   request: IncomingMessage,
   response: ServerResponse,
-  { allowedClients, act, askAgent }: ConsoleServerOptions,
+  { allowedClients, act, askAgent, takeScreenshot }: ConsoleServerOptions,
 ): Promise<void> {
   const { authorized, commonName } = peerOf(request.socket as TLSSocket); // the server speaks nothing but TLS
-  const [, namespace, name, action = ''] = ACTION_PATH.exec(request.url ?? '') ?? [];
+  const url = URL.parse(request.url ?? '/', 'https://virt-handler');
+  const [, namespace, name, action = ''] = ACTION_PATH.exec(url?.pathname ?? '') ?? [];
   const { method = '' } = request;
   const isForAgent = askAgent !== undefined && answerFor({ method, what: action }) !== undefined;
   const isAction = method === 'PUT' && act !== undefined && isGuestAction(action);
-  if (namespace === undefined || name === undefined || !(isForAgent || isAction)) {
+  const isPicture = method === 'GET' && action === 'vnc/screenshot' && takeScreenshot !== undefined;
+  if (namespace === undefined || name === undefined || !(isForAgent || isAction || isPicture)) {
     response.writeHead(426).end();
     return;
   }
@@ -157,6 +179,11 @@ async function answerAction(
   }
   try {
     const key = keyOf({ namespace, name });
+    if (isPicture) {
+      const picture = await takeScreenshot(key, { movesCursor: url?.searchParams.get('moveCursor') === 'true' });
+      response.writeHead(200, { 'content-type': 'image/png' }).end(picture);
+      return;
+    }
     if (isAction) await act(key, action);
     const answer = isForAgent ? await askAgent(key, { method, what: action, body: readQuestion(await bodyOf(request)) }) : undefined;
     response.writeHead(200).end(answer && JSON.stringify(answer));
@@ -194,22 +221,27 @@ function refuse(socket: Duplex, { refusal, message }: Refusal): void {
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-function serve(webSocket: WebSocket, { serial, isShared, isReplay }: Found): void {
+function serve(webSocket: WebSocket, { serial, isShared, writes, isReplay }: Found): void {
   const gone = new AbortController();
+  const viewer = viewerFor(webSocket, { isShared, writes });
   webSocket.once('close', () => gone.abort());
   webSocket.on('error', () => webSocket.terminate());
-  webSocket.on('message', (data) => {
+  webSocket.on('message', (data, isBinary) => {
+    if (isShared && !isBinary) return void (String(data) === TAKE_OVER && serial.takeOver(viewer));
     // Nothing more is read from a client until the guest has taken what it typed.
     webSocket.pause();
-    void serial.write(bytesOf(data), gone.signal).finally(() => webSocket.resume());
+    void serial.write(viewer, bytesOf(data), gone.signal).finally(() => webSocket.resume());
   });
-  webSocket.once('close', serial.attach(viewerFor(webSocket, isShared)));
+  webSocket.once('close', serial.attach(viewer));
   if (isReplay) webSocket.close(NORMAL_CLOSURE, 'that is all so far');
 }
 
-function viewerFor(webSocket: WebSocket, isShared: boolean): Viewer {
+function viewerFor(webSocket: WebSocket, wish: Pick<Found, 'isShared' | 'writes'>): Viewer {
   return {
-    isShared,
+    ...wish,
+    tell: (isWriter) => {
+      if (wish.isShared && webSocket.readyState === webSocket.OPEN) webSocket.send(isWriter ? 'writing' : 'watching');
+    },
     send: (bytes) => {
       if (webSocket.bufferedAmount > MAX_UNSENT_BYTES) return false;
       if (webSocket.readyState === webSocket.OPEN) webSocket.send(bytes, { binary: true });

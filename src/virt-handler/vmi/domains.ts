@@ -13,6 +13,7 @@ import type { Cache, Change } from '../../client/cache.ts';
 import { AgentSession } from '../agent/agent-session.ts';
 import { answerFor, type GuestQuestion } from '../agent/answer.ts';
 import { keepCredentials } from '../agent/credential-keeper.ts';
+import { takeScreenshot } from '../console/screenshot.ts';
 import { SerialConsole } from '../console/serial-console.ts';
 import type { Command } from './decide.ts';
 import { type Domain, unknownDomain } from './domain.ts';
@@ -93,6 +94,14 @@ export class Domains {
     const guest = this.#guests.get(key);
     if (!guest) throw new Error(`there is no guest ${key} here`);
     return answerFor(question)?.(guest.agent, question.body, this.#options.clock);
+  }
+
+  /** A picture of the screen of a guest, as PNG. */
+  async screenshot(key: string, { movesCursor }: { readonly movesCursor: boolean }): Promise<Buffer> {
+    const guest = this.#guests.get(key);
+    if (!guest) throw new Error(`there is no guest ${key} here`);
+    const { folder, session } = guest;
+    return takeScreenshot({ folder, movesCursor, execute: (command, args) => session.execute(command, args) });
   }
 
   /** Where the sockets of a guest that is followed are. */

@@ -91,6 +91,12 @@ export class DomainSession {
     return String(await this.#qmp.execute('human-monitor-command', { 'command-line': line }));
   }
 
+  /** Sends a command and waits for QEMU's answer. */
+  async execute(command: string, parameters: object): Promise<unknown> {
+    if (!this.#qmp) throw new Error('QEMU is not connected');
+    return this.#qmp.execute(command, parameters);
+  }
+
   /** Does what a person asked for and waits for QEMU's answer. */
   async act(action: GuestAction): Promise<void> {
     if (!this.#qmp) throw new Error('QEMU is not connected');

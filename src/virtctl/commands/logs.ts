@@ -21,7 +21,7 @@ export async function logs(this: Context, flags: LogFlags, ...words: string[]): 
   const connection = connect(this, flags);
   await mustRun(connection, name);
   const { cluster, namespace } = connection;
-  const stream = await openConsole({ cluster, namespace, name, isShared: true, isReplay: !flags.follow });
+  const stream = await openConsole({ cluster, namespace, name, isShared: true, isReadOnly: true, isReplay: !flags.follow });
   const reader = createLineReader();
   let isPast = true; // the first piece is everything that was printed before we came
   const print = (lines: readonly string[]) => {

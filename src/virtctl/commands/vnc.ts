@@ -4,29 +4,40 @@ import { VMIS } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { ApiError, messageOf, UserError } from '../../base/errors.ts';
 import { findProgram } from '../../base/node/find-program.ts';
 import { openWebSocketStream } from '../../client/node/websocket-stream.ts';
-import { type Connection, type ConnectionFlags, connect, machineName } from '../connect.ts';
+import { type Connection, connect, machineName } from '../connect.ts';
 import type { Context } from '../context.ts';
 import { serveTcp } from '../forward/serve-tcp.ts';
+import { type ScreenshotFlags, takeScreenshot } from './vnc-screenshot.ts';
 
-type VncFlags = ConnectionFlags & { readonly proxyOnly: boolean; readonly address: string; readonly port: number };
+type VncFlags = ScreenshotFlags & {
+  readonly proxyOnly: boolean;
+  readonly address: string;
+  readonly port: number;
+  readonly preserveSession: boolean;
+  readonly vncType?: 'remote-viewer' | 'vncviewer' | 'gvncviewer';
+  readonly vncPath?: string;
+};
+type Viewer = readonly [program: string, target: (address: string, port: number) => string];
 
 /** Viewers that we know how to start, the first that is installed wins. */
-const VIEWERS: readonly (readonly [program: string, target: (address: string, port: number) => string])[] = [
+const VIEWERS: readonly Viewer[] = [
   ['remote-viewer', (address, port) => `vnc://${address}:${port}`],
   ['vncviewer', (address, port) => `${address}::${port}`],
   ['gvncviewer', (address, port) => `${address}::${port}`],
 ];
 
 export async function vnc(this: Context, flags: VncFlags, ...words: string[]): Promise<void> {
+  const [first, second] = words;
+  if (first === 'screenshot' && second !== undefined) return takeScreenshot(this, flags, machineName('vnc screenshot', words.slice(1)));
   const name = machineName('vnc', words);
   const connection = connect(this, flags);
   await mustBeThere(connection, name);
   const { stdout, stderr, env } = this.process;
-  const viewer = flags.proxyOnly ? undefined : findViewer(env['PATH']);
+  const viewer = flags.proxyOnly ? undefined : findViewer(env['PATH'], flags);
   const { port, closed } = await serveTcp({
     address: flags.address,
     port: flags.port,
-    open: () => openScreen(connection, name),
+    open: () => openScreen(connection, name, flags.preserveSession),
     onRefused: (error) => stderr.write(`cannot show the screen of ${name}: ${messageOf(error)}\n`),
   });
   if (!viewer) {
@@ -44,16 +55,20 @@ async function mustBeThere({ client, namespace }: Connection, name: string): Pro
     throw new ApiError('NotFound', `there is no running machine "${name}" in namespace ${namespace}`);
 }
 
-function openScreen({ cluster, namespace }: Connection, name: string) {
-  const path = `/apis/subresources.kubevirt.io/v1/namespaces/${encodeURIComponent(namespace)}/virtualmachineinstances/${encodeURIComponent(name)}/vnc`;
+/** Beside other viewers of ours; one that preserves a session is alone, or refused. */
+function openScreen({ cluster, namespace }: Connection, name: string, preservesSession: boolean) {
+  const path = `/apis/subresources.kubevirt.io/v1/namespaces/${encodeURIComponent(namespace)}/virtualmachineinstances/${encodeURIComponent(name)}/vnc?${preservesSession ? 'preserveSession=true' : 'shared=true'}`;
   return openWebSocketStream({ cluster, path, protocols: ['plain.kubevirt.io'] });
 }
 
-function findViewer(path: string | undefined) {
-  const found = VIEWERS.find(([program]) => findProgram(program, path));
+function findViewer(path: string | undefined, { vncType, vncPath }: VncFlags): Viewer {
+  const wanted = VIEWERS.filter(([program]) => vncType === undefined || program === vncType);
+  const [, target] = wanted[0] ?? ['', (address: string, port: number) => `${address}::${port}`];
+  if (vncPath !== undefined) return [vncPath, target];
+  const found = wanted.find(([program]) => findProgram(program, path));
   if (found) return found;
   throw new UserError('VIEWER_MISSING', 'there is no VNC viewer on this machine', {
-    why: `none of ${VIEWERS.map(([program]) => program).join(', ')} is on PATH`,
+    why: `none of ${(vncType ? [vncType] : VIEWERS.map(([program]) => program)).join(', ')} is on PATH`,
     fix: 'install one (apt-get install virt-viewer), or add --proxy-only and connect a viewer of your own to the port',
     exitCode: 7,
   });

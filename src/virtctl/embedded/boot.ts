@@ -58,7 +58,7 @@ async function untilRunning({ client, vm, onLine }: BootOptions, namespace: stri
 }
 
 async function untilLogin({ cluster, vm, onLine }: BootOptions, namespace: string, signal: AbortSignal): Promise<void> {
-  const stream = await openConsole({ cluster, namespace, name: vm.metadata.name, isShared: true, signal });
+  const stream = await openConsole({ cluster, namespace, name: vm.metadata.name, isShared: true, isReadOnly: true, signal });
   let text = '';
   for await (const chunk of stream.output) {
     text = (text + chunk.toString('utf8')).slice(-4096);

@@ -1,6 +1,6 @@
 /**
- * A GET that changes something (the published way to start a configuration) is no reading: the API server authorises it as `get`,
- * so we ask it ourselves whether the caller may do the same by PUT.
+ * What the API server in front cannot know, so we ask it ourselves. A GET that changes something (the published way to start a
+ * configuration) is authorised there as `get`, and of a subresource with a slash in its name (vnc/screenshot) it sees the first half alone.
  */
 import type { KubeObject } from '../api/meta.ts';
 import type { Resource } from '../api/resource.ts';
@@ -25,13 +25,14 @@ export type Asked = {
   readonly route: Pick<Route, 'resource' | 'subresource'>;
   readonly namespace: string;
   readonly name: string;
+  readonly verb: 'get' | 'update';
 };
 
-/** Throws Forbidden unless the caller may update the subresource. */
-export async function requireUpdate({ client, request, user, route, namespace, name }: Asked): Promise<void> {
+/** Throws Forbidden unless the caller may do this to the subresource. */
+export async function requireAccess({ client, request, user, route, namespace, name, verb }: Asked): Promise<void> {
   const { resource, subresource } = route;
   const groups = (request.headers.get('x-remote-group') ?? '').split(', ').filter(Boolean);
-  const resourceAttributes = { verb: 'update', group: SUBRESOURCES_GROUP, resource, subresource, namespace, name };
+  const resourceAttributes = { verb, group: SUBRESOURCES_GROUP, resource, subresource, namespace, name };
   const review = await client.create(REVIEWS, {
     apiVersion: 'authorization.k8s.io/v1',
     kind: 'SubjectAccessReview',
@@ -41,6 +42,6 @@ export async function requireUpdate({ client, request, user, route, namespace, n
   if (review.status?.allowed) return;
   throw new ApiError(
     'Forbidden',
-    `${resource}.${SUBRESOURCES_GROUP} "${name}" is forbidden: User "${user}" cannot update resource "${resource}/${subresource}" in API group "${SUBRESOURCES_GROUP}" in the namespace "${namespace}"`,
+    `${resource}.${SUBRESOURCES_GROUP} "${name}" is forbidden: User "${user}" cannot ${verb} resource "${resource}/${subresource}" in API group "${SUBRESOURCES_GROUP}" in the namespace "${namespace}"`,
   );
 }

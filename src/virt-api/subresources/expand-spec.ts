@@ -1,0 +1,56 @@
+/**
+ * A machine with everything filled in that its author left open: GET virtualmachines/NAME/expand-spec for one that is stored,
+ * PUT namespaces/NAMESPACE/expand-vm-spec for the one in the body. Nothing is written.
+ */
+import { VMS } from '../../api/kubevirt/virtual-machine.ts';
+import { ApiError } from '../../base/errors.ts';
+import { isObject, type JsonObject } from '../../base/json.ts';
+import { defaultVmiSpec } from '../admission/default-vmi.ts';
+import { validateVm } from '../admission/validate-vm.ts';
+import type { Call } from '../call.ts';
+import { readOptions } from './read-options.ts';
+
+export async function expandVm({ client, namespace, name }: Call): Promise<Response> {
+  const vm = await client.get(VMS, { namespace, name });
+  const details = { name, group: 'kubevirt.io', kind: 'virtualmachines' };
+  if (!vm) throw new ApiError('NotFound', `virtualmachines.kubevirt.io "${name}" not found`, { details });
+  return Response.json(expanded(vm as unknown as JsonObject)); // what came from the wire is JSON
+}
+
+/** Refuses what the API server would refuse, before it is filled in. */
+export async function expandGiven({ namespace, request }: Call): Promise<Response> {
+  const vm = await readOptions(request);
+  const { apiVersion, kind, metadata } = vm;
+  if (kind !== 'VirtualMachine' || !String(apiVersion).startsWith('kubevirt.io/'))
+    throw new ApiError('BadRequest', `Cannot expand the body: it is no VirtualMachine but ${JSON.stringify(kind ?? 'nothing')}`);
+  const given = isObject(metadata) ? metadata['namespace'] : undefined;
+  if (given !== undefined && given !== '' && given !== namespace)
+    throw new ApiError('BadRequest', `VM namespace must be ${namespace}, found ${JSON.stringify(given)}`);
+  const [first, ...more] = validateVm(vm);
+  if (first)
+    throw new ApiError(
+      'BadRequest',
+      `Cannot expand the VirtualMachine: ${[first, ...more].map(({ field, message }) => `${field}: ${message}`).join('; ')}`,
+      {
+        details: { causes: [first, ...more] },
+      },
+    );
+  return Response.json(expanded(vm));
+}
+
+/** The firmware's UUID is left out where the author gave none: each machine gets its own when it is made. */
+function expanded(vm: JsonObject): JsonObject {
+  const spec = isObject(vm['spec']) ? vm['spec'] : {};
+  const template = isObject(spec['template']) ? spec['template'] : {};
+  const inner = isObject(template['spec']) ? template['spec'] : {};
+  const filled = defaultVmiSpec(inner, { newUuid: '' });
+  return { ...vm, spec: { ...spec, template: { ...template, spec: withoutEmptyUuid(filled) } } };
+}
+
+function withoutEmptyUuid(spec: JsonObject): JsonObject {
+  const { domain } = spec;
+  if (!isObject(domain) || !isObject(domain['firmware']) || domain['firmware']['uuid'] !== '') return spec;
+  const { uuid: _, ...firmware } = domain['firmware'];
+  const { firmware: __, ...rest } = domain;
+  return { ...spec, domain: Object.keys(firmware).length > 0 ? { ...rest, firmware } : rest };
+}
