@@ -18,6 +18,7 @@ const COMPANIONS: readonly [inside: RegExp, fields: JsonObject][] = [
   [/emptyDisk$/, { capacity: '1Gi' }],
   [/custom$/, { logical: 512, physical: 512 }],
   [/ports$/, { port: 80 }],
+  [/sshPublicKey$/, { source: { secret: { secretName: 'x' } } }],
 ];
 
 const TABLES: readonly Table[] = [
