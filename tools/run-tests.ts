@@ -33,7 +33,7 @@ const SETS: Record<string, TestSet> = {
       MUTATED_MANIFESTS: '10000',
     },
   },
-  kubernetes: { files: ['test/kubernetes/**/*.test.ts'], timeoutMs: 600_000, concurrency: 1 },
+  kubernetes: { files: ['test/kubernetes/**/*.test.ts'], timeoutMs: 1_800_000, concurrency: 1 },
   e2e: {
     files: ['test/e2e/**/*.test.ts', 'test/integration/scale/start-at-once.test.ts'],
     timeoutMs: 300_000,

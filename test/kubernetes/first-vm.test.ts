@@ -4,11 +4,10 @@ import { LEASES } from '../../src/api/core/other.ts';
 import { PODS, type Pod } from '../../src/api/core/pod.ts';
 import { VMIS } from '../../src/api/kubevirt/virtual-machine-instance.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { readIndex } from '../../src/images/layout.ts';
-import { pushImage } from '../../src/images/push.ts';
 import type { RealCluster } from '../../tools/kubernetes/cluster.ts';
 import { apply, kubectl } from './kubectl.ts';
-import { buildGuest, GUEST_IMAGE, logIn, runInGuest, startProductCluster } from './product-cluster.ts';
+import { GUEST_IMAGE, logIn, runInGuest, startProductCluster } from './product-cluster.ts';
+import { pushGuest } from './push-images.ts';
 import { whyNoNodes } from './why-no-nodes.ts';
 
 const NAMESPACE = 'vms';
@@ -139,9 +138,7 @@ describe('the product on a real Kubernetes', { skip: whyNoNodes() }, () => {
   test('a machine whose image cannot be had says so, and starts by itself when the image is there', async () => {
     await apply(cluster, machine('late', { image: 'docker.io/guests/late:1' }));
     await hasNoImage('late');
-    const dir = buildGuest();
-    for (const descriptor of readIndex(dir))
-      await pushImage({ dir, descriptor, registry: `http://${cluster.registry}`, repository: 'guests/late', tag: '1' });
+    await pushGuest(cluster, 'tiny', 'guests/late:1');
     await until('vm/late', '.status.printableStatus', 'Running');
   });
 

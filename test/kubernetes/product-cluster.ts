@@ -1,5 +1,5 @@
 /** A real cluster with the product in it, from images that are built here, and the demo guest. */
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -8,9 +8,11 @@ import { writeArchive } from '../../tools/image/oci-archive.ts';
 import { RealCluster } from '../../tools/kubernetes/cluster.ts';
 import { ConsoleSession } from '../e2e/harness.ts';
 import { install } from './install.ts';
+import { buildGuest } from './push-images.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../..');
 const REGISTRY = 'images.local/kubevirt-ts';
+export const VMCTL_IMAGE = `${REGISTRY}/vmctl:test`;
 export const GUEST_IMAGE = 'images.local/guests/tiny:1';
 
 /** Resolves when every component is ready. */
@@ -30,11 +32,6 @@ export async function startProductCluster({ name, nodes = 1 }: { name: string; n
   } finally {
     rmSync(folder, { recursive: true });
   }
-}
-
-/** The layout of the demo guest. */
-export function buildGuest(): string {
-  return execFileSync(process.execPath, ['tools/guest-image/build.ts', 'tiny'], { cwd: PROJECT, encoding: 'utf8' }).trim();
 }
 
 type Guest = { readonly namespace: string; readonly name: string };

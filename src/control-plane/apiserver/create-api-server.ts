@@ -131,7 +131,12 @@ async function answer({ parts, aggregated, others }: Routes, request: Request, i
   const type = typeFor(parts.registry, path);
   const warnings = type.deprecationWarning === undefined ? [] : [type.deprecationWarning];
   const call: Call = { parts, type, path, query: url.searchParams, request, identity, warnings };
-  return answerFor(call, verb)(call);
+  try {
+    return await answerFor(call, verb)(call);
+  } catch (error) {
+    if (error instanceof ApiError) return respondError(error, warnings); // what was noticed before it was refused is told all the same
+    throw error;
+  }
 }
 
 /** The type a path names; NotFound when there is none, or when its scope does not fit the path. */

@@ -37,11 +37,12 @@ export function respondJson(
 }
 
 /** A failure as the Status object it stands for; what is not an ApiError is our own defect. */
-export function respondError(error: unknown): Response {
+export function respondError(error: unknown, warnings: readonly string[] = []): Response {
   const known = error instanceof ApiError ? error : new ApiError('InternalError', `Internal error occurred: ${messageOf(error)}`);
-  const headers: Record<string, string> = { 'content-type': 'application/json', 'cache-control': 'no-cache, private' };
+  const headers = new Headers({ 'content-type': 'application/json', 'cache-control': 'no-cache, private' });
   const retryAfter = known.details?.retryAfterSeconds;
-  if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
+  if (retryAfter !== undefined) headers.set('retry-after', String(retryAfter));
+  addWarnings(headers, warnings);
   return new Response(JSON.stringify(statusOf(known)), { status: known.code, headers });
 }
 

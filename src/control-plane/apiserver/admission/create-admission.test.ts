@@ -64,6 +64,9 @@ describe('admission webhooks', { timeout: 60_000 }, () => {
     const { status, body, warning } = await create('x');
     assert.deepEqual([status, body.data], [201, { a: '1', b: '2' }]);
     assert.match(warning ?? '', /mind the gap/);
+    const again = await create('x');
+    assert.equal(again.status, 409);
+    assert.match(again.warning ?? '', /mind the gap/, 'what a webhook noticed is told with a refusal, too');
   });
 
   test('IfNeeded is asked once more when a later webhook changed the object', async () => {
