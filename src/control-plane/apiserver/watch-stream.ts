@@ -15,11 +15,12 @@ import type { Call } from './server-parts.ts';
 
 type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 type Waiting =
-  | { readonly type: EventType; readonly object: AnyObject }
+  | { readonly type: EventType; readonly object: AnyObject; readonly bytes: number }
   | { readonly type: 'BOOKMARK'; readonly revision: number; readonly isEndOfInitial: boolean }
   | { readonly type: 'ERROR'; readonly error: ApiError };
 
-const MAX_WAITING = 20_000;
+/** Changes that wait for one client; what it asked for at the start does not count. More than any history holds of ordinary objects. */
+const MAX_WAITING = { changes: 20_000, bytes: 64 * 1024 * 1024 };
 const CHUNK_CHARACTERS = 64 * 1024;
 
 export class WatchStream {
@@ -31,6 +32,8 @@ export class WatchStream {
   readonly #ended = new AbortController();
   #waiting: Waiting[] = [];
   #next = 0;
+  #changes = 0;
+  #bytes = 0;
   #hasColumns = false;
   #isEnding = false;
   #isCancelled = false;
@@ -63,7 +66,7 @@ export class WatchStream {
     const { parts, type } = this.#call;
     for (const entry of entries) {
       const object = parts.renderer.render(type, entry);
-      if (this.#selection.matches(object)) this.#waiting.push({ type: 'ADDED', object });
+      if (this.#selection.matches(object)) this.#waiting.push({ type: 'ADDED', object, bytes: 0 });
     }
   }
 
@@ -76,6 +79,7 @@ export class WatchStream {
   follow(prefix: string, revision: number): void {
     try {
       this.#stopFollowing = this.#call.parts.store.watch(prefix, revision, (event) => this.#addChange(event));
+      if (this.#isEnding) this.#stopFollowing(); // cut off by what was replayed, before there was a way to stop
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       this.#add({ type: 'ERROR', error });
@@ -99,15 +103,23 @@ export class WatchStream {
     const before = previous && parts.renderer.render(type, previous);
     const isIn = now !== undefined && this.#selection.matches(now);
     const wasIn = before !== undefined && this.#selection.matches(before);
-    if (isIn) this.#add({ type: wasIn ? 'MODIFIED' : 'ADDED', object: now });
-    else if (wasIn) this.#add({ type: 'DELETED', object: now ?? renderAt(type, previous!.value, revision) }); // wasIn proves that there was one
+    const bytes = (entry ?? previous)?.bytes ?? 0;
+    if (isIn) this.#add({ type: wasIn ? 'MODIFIED' : 'ADDED', object: now, bytes });
+    else if (wasIn) this.#add({ type: 'DELETED', object: now ?? renderAt(type, previous!.value, revision), bytes }); // wasIn proves that there was one
   }
 
   #add(waiting: Waiting): void {
     if (this.#isEnding) return;
     this.#waiting.push(waiting);
+    this.#count(waiting, 1);
     this.#wake();
-    if (this.#waiting.length - this.#next > MAX_WAITING) this.end();
+    if (this.#changes > MAX_WAITING.changes || this.#bytes > MAX_WAITING.bytes) this.end();
+  }
+
+  #count(waiting: Waiting, sign: 1 | -1): void {
+    if (!('bytes' in waiting) || waiting.bytes === 0) return;
+    this.#changes += sign;
+    this.#bytes += sign * waiting.bytes;
   }
 
   async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
@@ -119,7 +131,9 @@ export class WatchStream {
     if (this.#isCancelled) return;
     let text = '';
     while (this.#next < this.#waiting.length && text.length < CHUNK_CHARACTERS) {
-      text += `${JSON.stringify(this.#eventOf(this.#waiting[this.#next]!))}\n`;
+      const waiting = this.#waiting[this.#next]!; // the line above proves that there is one
+      text += `${JSON.stringify(this.#eventOf(waiting))}\n`;
+      this.#count(waiting, -1);
       this.#next += 1;
     }
     // What was sent is let go of, even if the client never quite catches up.

@@ -4,7 +4,7 @@ import { messageOf } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { damaged } from './open-database.ts';
 
-export type LogRow = { readonly revision: number; readonly key: string; readonly value: JsonObject | undefined };
+export type LogRow = { readonly revision: number; readonly key: string; readonly value: JsonObject | undefined; readonly bytes: number };
 
 export class LogTable {
   readonly #database: DatabaseSync;
@@ -32,8 +32,8 @@ export class LogTable {
   /** Every row, oldest first. */
   *rows(): Iterable<LogRow> {
     const rows = this.#database.prepare('SELECT revision, key, value FROM log ORDER BY revision').iterate();
-    for (const row of rows as Iterable<{ revision: number; key: string; value: string | null }>) {
-      yield { revision: row.revision, key: row.key, value: row.value === null ? undefined : this.#parse(row.revision, row.value) };
+    for (const { revision, key, value } of rows as Iterable<{ revision: number; key: string; value: string | null }>) {
+      yield { revision, key, value: value === null ? undefined : this.#parse(revision, value), bytes: value?.length ?? 0 };
     }
   }
 

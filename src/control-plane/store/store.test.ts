@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { isApiError, UserError } from '../../base/errors.ts';
+import { liveBytes } from '../../testing/live-bytes.ts';
 import type { StoreEvent } from './entry.ts';
 import { openStore } from './store.ts';
 import { temporaryStore } from './temporary-store.testing.ts';
@@ -21,7 +22,7 @@ test('a write is visible after its commit and not before', async (t) => {
   const written = store.write({ key: A, expectedRevision: 0, value: { n: 1 } });
   assert.equal(store.get(A), undefined);
   const { revision } = await written;
-  assert.deepEqual(store.get(A), { key: A, revision, value: { n: 1 } });
+  assert.deepEqual(store.get(A), { key: A, revision, value: { n: 1 }, bytes: '{"n":1}'.length });
 });
 
 test('of two writes with one expected revision the first wins and the other gets Conflict', async (t) => {
@@ -79,6 +80,25 @@ test('a revision that is no longer in the history is Expired', async (t) => {
     (error) => isApiError(error, 'Expired'),
   );
   assert.doesNotThrow(() => store.watch('', 7, () => {}));
+});
+
+test('a large object that changes for ever fills neither the memory nor the disk', async (t) => {
+  const { store, path, close } = temporaryStore();
+  t.after(close);
+  const MEBIBYTE = 1024 * 1024;
+  const before = liveBytes();
+  for (let n = 0; n < 120; n += 1) await store.write({ key: A, value: { n, text: String.fromCharCode(97 + (n % 26)).repeat(MEBIBYTE) } });
+  const keptMebibytes = (liveBytes() - before) / MEBIBYTE;
+  assert.ok(keptMebibytes < 64, `${keptMebibytes} MiB in memory`);
+  const fileMebibytes = statSync(path).size / MEBIBYTE;
+  assert.ok(fileMebibytes < 64, `${fileMebibytes} MiB on disk`);
+  assert.throws(
+    () => store.watch('', 60, () => {}),
+    (error) => isApiError(error, 'Expired'),
+  );
+  const seen: unknown[] = [];
+  store.watch('', 110, ({ entry }) => seen.push(entry?.value['n']));
+  assert.deepEqual(seen, [110, 111, 112, 113, 114, 115, 116, 117, 118, 119]);
 });
 
 test('an earlier state can be listed while the history reaches back to it', async (t) => {

@@ -4,7 +4,8 @@
  * - All writes of one turn of the event loop share a transaction (group commit). A write resolves after COMMIT, and
  *   only then can readers and watchers see it, so nothing is ever shown that a crash could take back.
  * - The expected revision of a write is compared inside that transaction, so a loser that reads again sees the winner.
- * - The newest `historySize` changes can be replayed, after a restart too; older rows are forgotten a few per commit.
+ * - The newest `historySize` changes can be replayed, after a restart too, unless what they replaced is more than `historyBytes`;
+ *   older rows are forgotten a few per commit.
  */
 import { closeSync, openSync } from 'node:fs';
 import { ApiError, messageOf } from '../../base/errors.ts';
@@ -19,6 +20,8 @@ export type StoreOptions = {
   readonly path: string;
   /** How many changes a watch can resume from. */
   readonly historySize?: number;
+  /** How much of replaced and deleted values is kept for them: large objects that change often have a shorter history. */
+  readonly historyBytes?: number;
   /** A limit for the file, to keep a runaway client from filling the disk. */
   readonly maxBytes?: number;
   /** Told once when the disk failed under a commit: nothing can be written any more and the process should end. */
@@ -34,7 +37,7 @@ type Pending = {
 };
 type Subscriber = { readonly prefix: string; readonly fromRevision: number; readonly listener: (event: StoreEvent) => void };
 
-const DEFAULT_HISTORY = 10_000;
+const DEFAULT_HISTORY = { changes: 10_000, bytes: 32 * 1024 * 1024 };
 const FORGET_PER_COMMIT = 200;
 const SQLITE_FULL = 13;
 const INSUFFICIENT_STORAGE = 507;
@@ -69,9 +72,10 @@ export class Store {
   constructor(log: LogTable, options: StoreOptions) {
     this.#log = log;
     this.#onFatal = options.onFatal ?? (() => {});
-    this.#history = new History(options.historySize ?? DEFAULT_HISTORY, log.forgotten());
-    for (const { revision, key, value } of log.rows()) {
-      this.#take({ revision, key, entry: value && { key, revision, value }, previous: this.#state.get(key) });
+    const { historySize: changes = DEFAULT_HISTORY.changes, historyBytes: bytes = DEFAULT_HISTORY.bytes } = options;
+    this.#history = new History({ changes, bytes }, log.forgotten());
+    for (const { revision, key, value, bytes } of log.rows()) {
+      this.#take({ revision, key, entry: value && { key, revision, value, bytes }, previous: this.#state.get(key) });
     }
     this.#revision = Math.max(this.#revision, this.#history.forgotten);
   }
@@ -174,7 +178,8 @@ export class Store {
       }
       revision += 1;
       this.#log.append(revision, key, pending.text);
-      const event: StoreEvent = { revision, key, entry: value && { key, revision, value }, previous };
+      const entry = value && { key, revision, value, bytes: pending.text?.length ?? 0 };
+      const event: StoreEvent = { revision, key, entry, previous };
       newest.set(key, event);
       outcomes.set(pending, event);
     }
@@ -192,11 +197,11 @@ export class Store {
   #take(event: StoreEvent): void {
     this.#revision = event.revision;
     this.#state.apply(event);
-    const dropped = this.#history.add(event);
-    if (!dropped) return;
-    // The value before a forgotten change, and a forgotten deletion itself, can never be asked for again.
-    if (dropped.previous) this.#garbage.push({ row: dropped.previous.revision, upTo: dropped.revision });
-    if (!dropped.entry) this.#garbage.push({ row: dropped.revision, upTo: dropped.revision });
+    for (const { revision, entry, previous } of this.#history.add(event)) {
+      // The value before a forgotten change, and a forgotten deletion itself, can never be asked for again.
+      if (previous) this.#garbage.push({ row: previous.revision, upTo: revision });
+      if (!entry) this.#garbage.push({ row: revision, upTo: revision });
+    }
   }
 
   #fail(batch: readonly Pending[], error: unknown): void {

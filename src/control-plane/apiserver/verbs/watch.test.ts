@@ -4,6 +4,7 @@ import { CONFIG_MAPS, type ConfigMap } from '../../../api/core/other.ts';
 import { isApiError } from '../../../base/errors.ts';
 import { readLines } from '../../../client/lines.ts';
 import { FakeClock } from '../../../testing/fake-clock.ts';
+import { liveBytes } from '../../../testing/live-bytes.ts';
 import { startTestServer, type TestServer } from '../test-server.testing.ts';
 
 const MAPS = '/api/v1/namespaces/default/configmaps';
@@ -158,6 +159,44 @@ test('a client that reads nothing is cut off, not buffered for ever', async (t) 
   let count = 0;
   for await (const _ of readLines(response.body)) count += 1;
   assert.ok(count > 20_000 && count < 21_000, `${count} events before the end`);
+});
+
+test('a client that reads nothing of large objects is cut off long before that, and finds its way back', async (t) => {
+  const server = await startTestServer();
+  t.after(server.close);
+  await server.client.create(CONFIG_MAPS, map('a'));
+  const response = await server.fetch(`${MAPS}?watch=true&resourceVersion=${server.store.revision}`);
+  const before = liveBytes();
+  const text = 'x'.repeat(1_000_000);
+  for (let n = 0; n < 120; n += 1) {
+    await server.store.write({ key: 'core/configmaps/default/a', value: { ...map('a'), data: { text: `${n}${text}` } } });
+  }
+  const keptMebibytes = (liveBytes() - before) / 2 ** 20;
+  assert.ok(keptMebibytes < 160, `${keptMebibytes} MiB are kept`); // what waits, and the history
+  let count = 0;
+  let last = '';
+  for await (const line of readLines(response.body)) {
+    count += 1;
+    last = (JSON.parse(line) as Event).object.metadata.resourceVersion ?? '';
+  }
+  assert.ok(count > 50 && count < 80, `${count} events before the end`);
+  const [again] = await take(watch(server, `resourceVersion=${last}`), 1);
+  assert.deepEqual([again?.type, again?.object.code], ['ERROR', 410]);
+});
+
+test('objects that were there at the start do not count as being behind', async (t) => {
+  const server = await startTestServer();
+  t.after(server.close);
+  const keys = Array.from({ length: 21_000 }, (_, n) => `m${n}`);
+  await Promise.all(keys.map((name) => server.store.write({ key: `core/configmaps/default/${name}`, value: { ...map(name) } })));
+  const response = await server.fetch(`${MAPS}?watch=true`);
+  await server.client.create(CONFIG_MAPS, map('later'));
+  let count = 0;
+  for await (const line of readLines(response.body)) {
+    count += 1;
+    if (line.includes('"later"')) break;
+  }
+  assert.equal(count, 21_001);
 });
 
 test('watchers that come and go at random see the change log without gap or repeat', async (t) => {
