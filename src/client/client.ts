@@ -18,7 +18,7 @@ export type WatchOptions = ListOptions & { readonly resourceVersion?: string; re
 export type WatchEvent<T> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
   | { readonly type: 'BOOKMARK'; readonly object: KubeObject };
-export type PatchOptions = { readonly subresource?: string; readonly type?: 'merge' | 'json' | 'strategic'; readonly signal?: AbortSignal };
+export type PatchOptions = { readonly subresource?: string; readonly type?: keyof typeof PATCH_TYPES; readonly signal?: AbortSignal };
 export type DeleteOptions = {
   readonly uid?: string;
   readonly resourceVersion?: string;
@@ -46,10 +46,13 @@ const PATCH_TYPES = {
   merge: 'application/merge-patch+json',
   json: 'application/json-patch+json',
   strategic: 'application/strategic-merge-patch+json',
+  /** Server-side, as the one whose word holds: creates what is not there, and takes back fields that are no longer sent. */
+  apply: 'application/apply-patch+yaml',
 } as const;
 
 export function createClient(options: { readonly fetch: KubeFetch; readonly baseUrl: string; readonly userAgent: string }): Client {
   const { fetch, baseUrl, userAgent } = options;
+  const fieldManager = userAgent.split('/')[0];
 
   async function request(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers);
@@ -99,7 +102,10 @@ export function createClient(options: { readonly fetch: KubeFetch; readonly base
     update: (resource, object, { subresource, signal } = {}) =>
       send('PUT', pathOf(resource, { namespace: object.metadata.namespace, name: object.metadata.name, subresource }), object, { signal }),
     patch: (resource, at, patch, { subresource, type = 'merge', signal } = {}) =>
-      send('PATCH', pathOf(resource, { ...at, subresource }), patch, { contentType: PATCH_TYPES[type], signal }),
+      send('PATCH', `${pathOf(resource, { ...at, subresource })}${type === 'apply' ? query({ fieldManager, force: 'true' }) : ''}`, patch, {
+        contentType: PATCH_TYPES[type],
+        signal,
+      }),
     async delete(resource, at, { uid, resourceVersion, signal, ...rest } = {}) {
       const preconditions = uid || resourceVersion ? { uid, resourceVersion } : undefined;
       try {

@@ -48,6 +48,10 @@ async function write(action: Action, { client, resourceOf, signal }: WriteOption
   switch (action.do) {
     case 'create':
       return { written: { wrote: await client.create(find(resourceOf, action.object), action.object, { signal }) } };
+    case 'apply': {
+      const { object } = action;
+      return { written: { wrote: await client.patch(find(resourceOf, object), object.metadata, object, { type: 'apply', signal }) } };
+    }
     case 'patch': {
       const { target, patch, subresource, resourceVersion } = action;
       const body = withPreconditions(patch, { uid: target.uid, resourceVersion });
@@ -96,7 +100,7 @@ function isOutdated(action: Action, error: unknown): error is ApiError {
     case 'AlreadyExists':
       return true;
     case 'NotFound':
-      return action.do !== 'create'; // there it is the namespace or the kind: a failure worth telling
+      return action.do !== 'create' && action.do !== 'apply'; // there it is the namespace or the kind: a failure worth telling
     case 'Invalid': // what Kubernetes calls a patch for another incarnation: an attempt to change the uid
       return (error.details?.causes ?? []).some(({ field }) => field === 'metadata.uid');
     default:

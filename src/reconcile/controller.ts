@@ -161,6 +161,7 @@ async function perform({ loop, actions, subject, written }: Performance): Promis
 
 const REFUSALS: Readonly<Record<Exclude<Action['do'], 'record'>, string>> = {
   create: 'FailedCreate',
+  apply: 'FailedUpdate',
   patch: 'FailedUpdate',
   delete: 'FailedDelete',
   bind: 'FailedBinding',

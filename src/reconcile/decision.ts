@@ -7,6 +7,8 @@ export type EventToRecord = { readonly type: 'Normal' | 'Warning'; readonly reas
 /** One write. `because` is shown to humans: it becomes the log line. */
 export type Action = { readonly because: string; readonly event?: EventToRecord } & (
   | { readonly do: 'create'; readonly object: KubeObject }
+  /** Makes the stored object say what this one says, field by field, and creates it when there is none. */
+  | { readonly do: 'apply'; readonly object: KubeObject }
   /** A merge patch; `resourceVersion` makes it conditional on the object being as observed. */
   | {
       readonly do: 'patch';
@@ -42,6 +44,7 @@ export function explain(decision: Decision): string[] {
 /** What an action is about: `Pod default/web`. */
 export function subjectOf(action: Action): string {
   switch (action.do) {
+    case 'apply':
     case 'create': {
       const { name, generateName, namespace } = action.object.metadata;
       return `${action.object.kind} ${namespace ?? ''}/${name || `${generateName}*`}`;

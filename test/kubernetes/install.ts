@@ -1,12 +1,11 @@
 /** Puts the product into a real cluster without virt-operator: its manifests, its components, and certificates of an authority made here. */
-import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { parseAllDocuments } from 'yaml';
 import { INSTALL_NAMESPACE } from '../../src/api/kubevirt/names.ts';
 import type { KubeObject } from '../../src/api/meta.ts';
 import { VIRT_API_SERVER_NAME, VIRT_HANDLER_CLIENT_NAME, VIRT_HANDLER_SERVER_NAME } from '../../src/base/node/pki.ts';
 import type { KeyPair } from '../../src/base/node/pki-files.ts';
 import { issueAuthority, issueLeaf, type LeafRequest } from '../../src/base/node/pki-issue.ts';
+import { readManifests } from '../../src/cmd/cluster/read-manifests.ts';
 import { VERSION } from '../../src/cmd/version.ts';
 import { CERTIFICATES, type RenderOptions } from '../../src/virt-operator/render/options.ts';
 import { renderComponents, withCaBundle } from '../../src/virt-operator/render/render.ts';
@@ -18,11 +17,7 @@ const DEPLOY = resolve(import.meta.dirname, '../../deploy');
 /** Resolves when every component is ready. */
 export async function install(cluster: RealCluster, images: RenderOptions['images']): Promise<void> {
   const { authority, objects } = await certificates();
-  const manifests = readdirSync(DEPLOY, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.yaml'))
-    .flatMap((name) => parseAllDocuments(readFileSync(join(DEPLOY, name), 'utf8')).map((document) => document.toJS() as KubeObject))
-    .filter(Boolean)
-    .map((object) => withCaBundle(object, authority));
+  const manifests = readManifests(DEPLOY).map((object) => withCaBundle(object, authority));
   const first = manifests.filter(({ kind }) => kind === 'Namespace' || kind === 'CustomResourceDefinition');
   await applyLarge(cluster, first);
   await apply(cluster, ...manifests.filter((object) => !first.includes(object)), ...objects);

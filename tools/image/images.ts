@@ -1,4 +1,5 @@
 /** What is in each image of the product. */
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ImageFile, RunConfig } from '../../src/images/write-image.ts';
 import { librariesFor } from './closure.ts';
@@ -48,7 +49,7 @@ export function imagesFrom(parts: Parts): ImageContent[] {
     },
     {
       name: 'kubevirt',
-      layers: [base, programs(parts, ofComponents)],
+      layers: [base, [...programs(parts, ofComponents), ...manifests()]],
       config: asComponent,
     },
     // Runs in the namespaces of users, who name nothing but arguments.
@@ -95,6 +96,13 @@ function launcherScripts(): ImageFile[] {
     { name: 'usr/bin/virt-launcher-share', path: join(folder, 'virt-launcher-share'), mode: 0o755 },
     { name: `${LIBRARY}/hold`, path: join(folder, 'hold') },
   ];
+}
+
+/** What virt-operator puts into a cluster. */
+function manifests(): ImageFile[] {
+  const folder = join(import.meta.dirname, '../../deploy');
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.yaml'));
+  return files.sort().map((name) => ({ name: `${LIBRARY}/deploy/${name}`, path: join(folder, name) }));
 }
 
 /** A bundle is started through a link of its plain name; its own name tells Node what it is. */

@@ -4,7 +4,7 @@ const HARDWARE = 'passes a device of the host to the guest; needs device plugins
 const BACKUP = 'part of incremental backup, which is not here';
 const MULTI_NETWORK = 'a guest has the Pod network alone; other networks need Multus on a cluster and have no counterpart embedded';
 const CLUSTER_TUNING = 'pins or reserves memory and processors of a node; the embedded node has no CPU manager';
-const OPERATOR = 'belongs to the operator, which does not exist yet: an installation is the files in deploy/';
+const OPERATOR = 'the operator puts its components in place as they are';
 const MONITORING = 'there are no ServiceMonitors yet';
 const MIGRATION = 'comes with live migration';
 const HOTPLUG = 'comes with hotplug';
@@ -102,7 +102,7 @@ const VM: Readonly<Record<string, string>> = {
 };
 
 const KUBEVIRT: Readonly<Record<string, string>> = {
-  certificateRotateStrategy: OPERATOR,
+  'certificateRotateStrategy.selfSigned': 'give ca.duration, ca.renewBefore, server.duration and server.renewBefore instead',
   configuration: 'no component reads it yet',
   'configuration.apiConfiguration': CLIENT_LIMITS,
   'configuration.controllerConfiguration': CLIENT_LIMITS,
@@ -119,18 +119,13 @@ const KUBEVIRT: Readonly<Record<string, string>> = {
   'configuration.webhookConfiguration': CLIENT_LIMITS,
   'configuration.liveUpdateConfiguration': HOTPLUG,
   customizeComponents: OPERATOR,
-  imagePullSecrets: OPERATOR,
-  imageRegistry: OPERATOR,
-  imageTag: OPERATOR,
-  infra: OPERATOR,
   monitorAccount: MONITORING,
   monitorNamespace: MONITORING,
   product: OPERATOR,
   serviceMonitorNamespace: MONITORING,
   synchronizationPort: MIGRATION,
-  uninstallStrategy: OPERATOR,
   workloadUpdateStrategy: MIGRATION,
-  workloads: OPERATOR,
+  'workloads.replicas': 'there is one virt-handler on each node',
 };
 
 const REASONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {

@@ -1,22 +1,13 @@
 /** Brings the objects of deploy/ into the API server: created when missing, patched when they differ. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { parseAllDocuments } from 'yaml';
 import type { KubeObject } from '../../api/meta.ts';
 import { pathOf, type Resource } from '../../api/resource.ts';
 import { isApiError } from '../../base/errors.ts';
 import type { Client } from '../../client/client.ts';
+import { readManifests } from '../cluster/read-manifests.ts';
 
-/** CRDs first: what follows may use their kinds. */
+/** Definitions first. */
 export async function applyManifests(client: Client, folder: string, change: (object: KubeObject) => KubeObject): Promise<void> {
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.yaml'));
-  const ordered = files.sort((a, b) => Number(b.startsWith('crds/')) - Number(a.startsWith('crds/')) || a.localeCompare(b));
-  for (const file of ordered) {
-    for (const document of parseAllDocuments(readFileSync(join(folder, file), 'utf8'))) {
-      const object = document.toJS() as KubeObject | null;
-      if (object) await apply(client, change(object));
-    }
-  }
+  for (const object of readManifests(folder)) await apply(client, change(object));
 }
 
 /** Creates the object, or makes the stored one say what ours says. */

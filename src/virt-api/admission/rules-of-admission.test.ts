@@ -334,7 +334,7 @@ const OTHER_KINDS: readonly Rule[] = [
     refusedOf('KubeVirt', 'customizeComponents'),
     refusedOf('KubeVirt', 'configuration.tlsConfiguration'),
   ],
-  ['KubeVirt: uninstallStrategy', refusedOf('KubeVirt', 'uninstallStrategy')],
+  ['KubeVirt: uninstallStrategy', page('`uninstallStrategy` is `BlockUninstallIfWorkloadsExist` when it is not set')],
   ['presets', page('Not planned: VirtualMachineInstancePreset')],
 ];
 

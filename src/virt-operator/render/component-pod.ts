@@ -30,6 +30,11 @@ export function componentPod(
   { serviceAccountName, container, ...podSpec }: { serviceAccountName: string; container: object; [field: string]: unknown },
 ) {
   const { images, imagePullPolicy = 'IfNotPresent', imagePullSecrets = [] } = options;
+  const {
+    nodeSelector,
+    affinity,
+    tolerations = [],
+  } = (name === 'virt-handler' ? options.workloadsPlacement : options.infraPlacement) ?? {};
   return {
     metadata: {
       labels: labelsOf(name, options),
@@ -38,8 +43,8 @@ export function componentPod(
     spec: {
       serviceAccountName,
       priorityClassName: PRIORITY_CLASS,
-      nodeSelector: { 'kubernetes.io/os': 'linux' },
-      tolerations: [{ key: 'CriticalAddonsOnly', operator: 'Exists' }],
+      nodeSelector: { 'kubernetes.io/os': 'linux', ...nodeSelector },
+      tolerations: [{ key: 'CriticalAddonsOnly', operator: 'Exists' }, ...tolerations],
       securityContext: { runAsNonRoot: true, runAsUser: USER, runAsGroup: USER, fsGroup: USER, seccompProfile: { type: 'RuntimeDefault' } },
       ...(imagePullSecrets.length > 0 && { imagePullSecrets: imagePullSecrets.map((each) => ({ name: each })) }),
       containers: [
@@ -57,6 +62,7 @@ export function componentPod(
         },
       ],
       ...podSpec,
+      ...(affinity !== undefined && { affinity }),
     },
   };
 }

@@ -1,3 +1,10 @@
+/** On which nodes Pods are put, beside what all of ours say. */
+export type NodePlacement = {
+  readonly nodeSelector?: Readonly<Record<string, string>> | undefined;
+  readonly affinity?: unknown;
+  readonly tolerations?: readonly object[] | undefined;
+};
+
 /** What an installation is made from. */
 export type RenderOptions = {
   /** Where the components live. */
@@ -12,6 +19,10 @@ export type RenderOptions = {
   readonly imagePullSecrets?: readonly string[] | undefined;
   /** Of virt-api and virt-controller: `spec.infra.replicas`. */
   readonly replicas?: number | undefined;
+  /** `spec.infra.nodePlacement`: virt-api and virt-controller. */
+  readonly infraPlacement?: NodePlacement | undefined;
+  /** `spec.workloads.nodePlacement`: virt-handler. */
+  readonly workloadsPlacement?: NodePlacement | undefined;
   /** Where the kubelet of every node keeps its Pods. */
   readonly kubeletRoot?: string | undefined;
   readonly version: string;

@@ -64,7 +64,11 @@ describe('renderComponents', () => {
       spec.volumes?.flatMap(({ hostPath }) => hostPath ?? []),
       [{ path: '/data/kubelet/pods', type: 'Directory' }],
     );
-    assert.deepEqual(spec.containers[0]?.volumeMounts?.at(-1), { name: 'pods', mountPath: '/var/lib/kubelet/pods' });
+    assert.deepEqual(spec.containers[0]?.volumeMounts?.at(-1), {
+      name: 'pods',
+      mountPath: '/var/lib/kubelet/pods',
+      mountPropagation: 'HostToContainer',
+    });
     assert.deepEqual(spec.containers[0]?.securityContext?.capabilities, { drop: ['ALL'], add: ['DAC_OVERRIDE'] });
     assert.ok(!('hostPID' in spec) && !('hostNetwork' in spec) && !spec.containers[0]?.securityContext?.privileged);
   });

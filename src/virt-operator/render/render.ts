@@ -33,7 +33,6 @@ function priorityClass() {
     kind: 'PriorityClass',
     metadata: { name: PRIORITY_CLASS, labels: { 'kubevirt.io': '' } },
     value: 1_000_000_000,
-    globalDefault: false,
     description: 'For the components of KubeVirt: without them no machine can be started, stopped or looked into.',
   };
 }

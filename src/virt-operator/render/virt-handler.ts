@@ -30,7 +30,12 @@ export function renderVirtHandler(options: RenderOptions) {
             capabilities: { drop: ['ALL'], add: ['DAC_OVERRIDE'] },
             readOnlyRootFilesystem: true,
           },
-          volumeMounts: [handlerServer.mount, authorities.mount, { name: 'pods', mountPath: `${KUBELET_ROOT}/pods` }],
+          volumeMounts: [
+            handlerServer.mount,
+            authorities.mount,
+            // Secrets of launcher Pods are mounts of their own, made after virt-handler started.
+            { name: 'pods', mountPath: `${KUBELET_ROOT}/pods`, mountPropagation: 'HostToContainer' },
+          ],
         },
         volumes: [handlerServer.volume, authorities.volume, { name: 'pods', hostPath: { path: `${kubeletRoot}/pods`, type: 'Directory' } }],
       }),

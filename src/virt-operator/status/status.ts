@@ -2,7 +2,10 @@
 import { type NewCondition, withCondition } from '../../api/kubevirt/conditions.ts';
 import type { KubeVirt, KubeVirtStatus } from '../../api/kubevirt/kubevirt.ts';
 
-export type InstallationStage = 'deploying' | 'ready' | 'updating' | 'deleting';
+export type InstallationStage = 'deploying' | 'ready' | 'updating' | 'degraded' | 'unavailable' | 'deleting';
+
+/** What keeps an installation from the next stage; the message says how to fix it. */
+export type Problem = { readonly reason: string; readonly message: string };
 
 export type Installation = {
   readonly stage: InstallationStage;
@@ -14,6 +17,7 @@ export type Installation = {
   readonly architecture: string;
   /** Instances that run under an older version. */
   readonly outdatedInstances?: number;
+  readonly problem?: Problem | undefined;
   readonly now: number;
 };
 
@@ -46,6 +50,18 @@ const STAGES: Readonly<Record<InstallationStage, Row>> = {
     reason: 'UpdateInProgress',
     message: 'The components are being replaced by those of another version.',
   },
+  degraded: {
+    phase: 'Deployed',
+    flags: ['True', 'True', 'False', 'True'],
+    reason: 'ComponentsNotReady',
+    message: 'Each component works, but not all of their Pods are ready.',
+  },
+  unavailable: {
+    phase: 'Deployed',
+    flags: ['True', 'False', 'False', 'True'],
+    reason: 'ComponentsNotReady',
+    message: 'A component has no Pod that is ready.',
+  },
   deleting: {
     phase: 'Deleting',
     flags: ['True', 'False', 'False', 'True'],
@@ -57,7 +73,8 @@ const STAGES: Readonly<Record<InstallationStage, Row>> = {
 /** The status that follows; conditions that did not change keep their time. */
 export function deriveKubeVirtStatus({ metadata, status }: KubeVirt, installation: Installation): KubeVirtStatus {
   const { version, runningVersion, architecture, outdatedInstances = 0, now } = installation;
-  const { phase, flags, reason, message } = STAGES[installation.stage];
+  const { phase, flags, ...words } = STAGES[installation.stage];
+  const { reason, message } = installation.problem ?? words;
   const wanted = TYPES.map((type, index): NewCondition => {
     const flag = flags[index] ?? 'False';
     return type === 'Created' && flag === 'True'

@@ -144,7 +144,13 @@ export const REFUSED_FIELDS = {
     },
   },
   KubeVirtSpec: {
-    certificateRotateStrategy: 'struct',
+    certificateRotateStrategy: {
+      selfSigned: {
+        caOverlapInterval: 'set',
+        caRotateInterval: 'set',
+        certRotateInterval: 'set',
+      },
+    },
     configuration: {
       additionalGuestMemoryOverheadRatio: 'set',
       apiConfiguration: 'set',
@@ -201,10 +207,6 @@ export const REFUSED_FIELDS = {
       webhookConfiguration: 'set',
     },
     customizeComponents: 'struct',
-    imagePullSecrets: 'set',
-    imageRegistry: 'set',
-    imageTag: 'set',
-    infra: 'set',
     monitorAccount: 'set',
     monitorNamespace: 'set',
     productComponent: 'set',
@@ -212,8 +214,9 @@ export const REFUSED_FIELDS = {
     productVersion: 'set',
     serviceMonitorNamespace: 'set',
     synchronizationPort: 'set',
-    uninstallStrategy: 'set',
     workloadUpdateStrategy: 'struct',
-    workloads: 'set',
+    workloads: {
+      replicas: 'set',
+    },
   },
 } as const;

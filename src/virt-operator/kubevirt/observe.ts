@@ -1,0 +1,143 @@
+/** Gathers everything that may matter for an installation: what is wanted, what is stored, how the components are, and when it goes, who is left. */
+
+import { NODES } from '../../api/core/node.ts';
+import type { ConfigMap, Secret } from '../../api/core/other.ts';
+import type { Pod } from '../../api/core/pod.ts';
+import type { KubeVirt } from '../../api/kubevirt/kubevirt.ts';
+import { OFFLINE_VMS } from '../../api/kubevirt/offline-virtual-machine.ts';
+import { VMIRSS } from '../../api/kubevirt/replica-set.ts';
+import { VMS } from '../../api/kubevirt/virtual-machine.ts';
+import { VMIS } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { VMI_CONFIGS } from '../../api/kubevirt/vmi-config.ts';
+import { isDeleting, type KubeObject, keyOf } from '../../api/meta.ts';
+import type { Clock } from '../../base/clock.ts';
+import { isApiError } from '../../base/errors.ts';
+import type { Cache } from '../../client/cache.ts';
+import type { Client } from '../../client/client.ts';
+import { ANNOTATION_ROTATE, AUTHORITY_SECRET } from '../certificates/certificate-names.ts';
+import { decideCertificates } from '../certificates/decide-certificates.ts';
+import { type Certificates, issueCertificates } from '../certificates/issue.ts';
+import { certificatesIn, fingerprintOf, observeCertificates, pairIn } from '../certificates/observe.ts';
+import { orderOf } from '../objects/installed-kinds-table.ts';
+import { saysTheSame } from '../objects/says-the-same.ts';
+import { identityOf, wantedObjects } from '../objects/wanted.ts';
+import { CERTIFICATES } from '../render/options.ts';
+import type { Problem } from '../status/status.ts';
+import { decideHealth, isWorking, type Workload } from './decide-health.ts';
+import { ourMarks } from './decide-removal.ts';
+import type { InstallationObserved } from './observed.ts';
+import { type Defaults, optionsFrom } from './options-from.ts';
+
+export type ObserveOptions = {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly kubeVirts: Cache<KubeVirt>;
+  readonly pods: Cache<Pod>;
+  /** Of every kind that an installation is made of. */
+  readonly installed: readonly Cache<KubeObject>[];
+  /** The objects of deploy/. */
+  readonly manifests: readonly KubeObject[];
+  readonly defaults: Defaults;
+  readonly spreadMs: number;
+  /** Why this cluster cannot be served. */
+  readonly unsupported: () => Promise<Problem | undefined>;
+};
+
+const WORKLOADS = ['Deployment virt-api', 'Deployment virt-controller', 'DaemonSet virt-handler'];
+const NEEDS_VIRT_API: ReadonlySet<string> = new Set(['APIService', 'MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']);
+const MACHINE_KINDS = [VMS, VMIS, VMIRSS, OFFLINE_VMS, VMI_CONFIGS];
+
+export async function observeInstallation(key: string, options: ObserveOptions): Promise<InstallationObserved | undefined> {
+  const kubeVirt = options.kubeVirts.get(key);
+  if (!kubeVirt) return undefined;
+  const { clock, manifests, defaults, pods } = options;
+  const stored = storedObjects(options.installed);
+  const { certificates, nextAt } = await certificatesFor(kubeVirt, stored, options);
+  const wanted = wantedObjects({
+    manifests,
+    options: optionsFrom(kubeVirt, defaults),
+    certificates: certificates.objects,
+    authorities: certificates.authorities,
+  });
+  const pairings = wanted.map((object) => {
+    const found = stored.get(identityOf(object));
+    const isCurrent = found !== undefined && (isDeleting(found) || saysTheSame(found, object)); // one that goes is made again when it is gone
+    return { wanted: object, isStored: found !== undefined, isCurrent, needsVirtApi: NEEDS_VIRT_API.has(object.kind) };
+  });
+  const workloads = WORKLOADS.map((each) => stored.get(`apps/v1 ${each.replace(' ', ` ${defaults.namespace}/`)}`) as Workload | undefined);
+  const wasReady = kubeVirt.status?.observedKubeVirtVersion !== undefined;
+  const { version } = defaults;
+  const { stage, problem } = decideHealth({ workloads, pods: pods.list(), version, wasReady });
+  const isComplete = pairings.every(({ isCurrent }) => isCurrent);
+  const isReady = stage === 'ready' && isComplete;
+  const isWanted = new Set(wanted.map(identityOf));
+  const now = clock.now();
+  return {
+    kubeVirt,
+    isTheOne: isOldest(kubeVirt, options.kubeVirts.list()),
+    pairings,
+    stored: [...stored.values()].sort((a, b) => orderOf(a) - orderOf(b)),
+    surplus: [...stored].filter(([identity, object]) => !isWanted.has(identity) && !isDeleting(object)).map(([, object]) => object),
+    isVirtApiWorking: isWorking(workloads[0]),
+    installation: {
+      stage: stage === 'ready' && !isComplete ? (wasReady ? 'updating' : 'deploying') : stage,
+      version,
+      ...(isReady && { runningVersion: version }),
+      architecture: 'amd64',
+      now,
+    },
+    problem,
+    unsupported: await options.unsupported(),
+    ...(isDeleting(kubeVirt) ? await whatIsLeft(options.client) : { machines: [], markedNodes: [] }),
+    lookAgainAfterMs: Math.max(nextAt - now, 1_000),
+  };
+}
+
+function storedObjects(caches: readonly Cache<KubeObject>[]): Map<string, KubeObject> {
+  return new Map(caches.flatMap((cache) => cache.list()).map((object) => [identityOf(object), object]));
+}
+
+async function certificatesFor(
+  kubeVirt: KubeVirt,
+  stored: ReadonlyMap<string, KubeObject>,
+  { clock, defaults: { namespace }, spreadMs }: ObserveOptions,
+): Promise<{ certificates: Certificates; nextAt: number }> {
+  const now = clock.now();
+  const secret = (name: string) => stored.get(`v1 Secret ${namespace}/${name}`) as Secret | undefined; // its identity says so
+  const bundle = stored.get(`v1 ConfigMap ${namespace}/${CERTIFICATES.authorities}`) as ConfigMap | undefined;
+  const observed = observeCertificates({ kubeVirt, secret, bundle, spreadMs, now });
+  const decision = decideCertificates(observed);
+  const trusted = certificatesIn(bundle?.data?.[CERTIFICATES.authoritiesKey] ?? '');
+  const certificates = await issueCertificates({
+    decision,
+    namespace,
+    lives: observed.lives,
+    now,
+    rotation: kubeVirt.metadata.annotations?.[ANNOTATION_ROTATE],
+    stored: {
+      authority: pairIn(secret(AUTHORITY_SECRET)),
+      leaf: (name) => pairIn(secret(name)),
+      stillTrusted: trusted.filter((pem) => decision.stillTrusted.includes(fingerprintOf(pem))),
+    },
+  });
+  return { certificates, nextAt: decision.nextAt };
+}
+
+/** The one that was there first; with two nobody could say which one holds. */
+function isOldest({ metadata }: KubeVirt, all: readonly KubeVirt[]): boolean {
+  const age = ({ creationTimestamp = '', uid = '' }: KubeVirt['metadata']) => `${creationTimestamp} ${uid}`;
+  return all.every((other) => keyOf(other.metadata) === keyOf(metadata) || age(metadata) <= age(other.metadata));
+}
+
+async function whatIsLeft(client: Client): Promise<Pick<InstallationObserved, 'machines' | 'markedNodes'>> {
+  const lists = await Promise.all(MACHINE_KINDS.map((resource) => client.list(resource as typeof VMS).catch(noneWhenUnknown)));
+  const { items: nodes } = await client.list(NODES);
+  const isMarked = (node: KubeObject) => Object.values(ourMarks(node)).some((keys) => keys.length > 0);
+  return { machines: lists.flatMap(({ items }) => items as readonly KubeObject[]), markedNodes: nodes.filter(isMarked) };
+}
+
+/** A kind whose definition is gone has no objects. */
+function noneWhenUnknown(error: unknown): { items: readonly KubeObject[] } {
+  if (isApiError(error, 'NotFound')) return { items: [] };
+  throw error;
+}

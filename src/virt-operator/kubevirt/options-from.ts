@@ -1,0 +1,39 @@
+/** What the components are made from, as a KubeVirt object says. Pure. */
+import type { KubeVirt } from '../../api/kubevirt/kubevirt.ts';
+import type { RenderOptions } from '../render/options.ts';
+
+export type Defaults = {
+  readonly namespace: string;
+  readonly version: string;
+  /** Of the operator itself: `registry/kubevirt:tag`. */
+  readonly image: string;
+  /** When it does not follow from that. */
+  readonly launcherImage?: string | undefined;
+  readonly kubeletRoot?: string | undefined;
+};
+
+/** The object's own words first, then what the operator was started with. */
+export function optionsFrom({ spec }: KubeVirt, { image, launcherImage, ...rest }: Defaults): RenderOptions {
+  const { imageRegistry, imageTag, imagePullPolicy, imagePullSecrets = [], infra, workloads } = spec;
+  const { registry, tag } = partsOf(image);
+  const named = (name: string) => `${imageRegistry ?? registry}/${name}:${imageTag ?? tag}`;
+  const isOther = imageRegistry !== undefined || imageTag !== undefined;
+  return {
+    ...rest,
+    images: {
+      components: isOther ? named('kubevirt') : image,
+      launcher: isOther ? named('virt-launcher') : (launcherImage ?? named('virt-launcher')),
+    },
+    imagePullPolicy,
+    imagePullSecrets: imagePullSecrets.flatMap(({ name }) => name ?? []),
+    replicas: infra?.replicas,
+    infraPlacement: infra?.nodePlacement,
+    workloadsPlacement: workloads?.nodePlacement,
+  };
+}
+
+/** `host:5000/prefix/kubevirt:v1` is registry `host:5000/prefix` and tag `v1`. */
+function partsOf(image: string): { registry: string; tag: string } {
+  const [, registry = '', tag = 'latest'] = /^(.*)\/[^/:@]+(?::([^/:@]+))?(?:@.*)?$/.exec(image) ?? [];
+  return { registry, tag };
+}

@@ -1,0 +1,47 @@
+/** Every kind that an installation is made of, in the order in which objects are put in place. They are removed in the opposite order. */
+import { CONFIG_MAPS, SECRETS, SERVICE_ACCOUNTS, SERVICES } from '../../api/core/other.ts';
+import { CLUSTER_ROLES } from '../../api/core/rbac.ts';
+import type { KubeObject } from '../../api/meta.ts';
+import { apiVersionOf, type Resource } from '../../api/resource.ts';
+
+const RBAC = { group: 'rbac.authorization.k8s.io', version: 'v1' } as const;
+const ADMISSION = { group: 'admissionregistration.k8s.io', version: 'v1', isNamespaced: false } as const;
+
+const DEPLOYMENTS: Resource = { group: 'apps', version: 'v1', plural: 'deployments', kind: 'Deployment', isNamespaced: true };
+const DAEMON_SETS: Resource = { group: 'apps', version: 'v1', plural: 'daemonsets', kind: 'DaemonSet', isNamespaced: true };
+
+export const INSTALLED_KINDS: readonly Resource[] = [
+  {
+    group: 'apiextensions.k8s.io',
+    version: 'v1',
+    plural: 'customresourcedefinitions',
+    kind: 'CustomResourceDefinition',
+    isNamespaced: false,
+  },
+  { group: 'scheduling.k8s.io', version: 'v1', plural: 'priorityclasses', kind: 'PriorityClass', isNamespaced: false },
+  SERVICE_ACCOUNTS,
+  CLUSTER_ROLES,
+  { ...RBAC, plural: 'clusterrolebindings', kind: 'ClusterRoleBinding', isNamespaced: false },
+  { ...RBAC, plural: 'roles', kind: 'Role', isNamespaced: true },
+  { ...RBAC, plural: 'rolebindings', kind: 'RoleBinding', isNamespaced: true },
+  SERVICES,
+  SECRETS,
+  CONFIG_MAPS,
+  { group: 'policy', version: 'v1', plural: 'poddisruptionbudgets', kind: 'PodDisruptionBudget', isNamespaced: true },
+  DEPLOYMENTS,
+  DAEMON_SETS,
+  { group: 'apiregistration.k8s.io', version: 'v1', plural: 'apiservices', kind: 'APIService', isNamespaced: false },
+  { ...ADMISSION, plural: 'mutatingwebhookconfigurations', kind: 'MutatingWebhookConfiguration' },
+  { ...ADMISSION, plural: 'validatingwebhookconfigurations', kind: 'ValidatingWebhookConfiguration' },
+];
+
+/** Where in the table a kind is; after all others when it is not in it. */
+export function orderOf({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>): number {
+  const at = INSTALLED_KINDS.findIndex((each) => each.kind === kind && apiVersionOf(each) === apiVersion);
+  return at < 0 ? INSTALLED_KINDS.length : at;
+}
+
+/** The resource of an object that an installation is made of. */
+export function installedResource(type: Pick<KubeObject, 'apiVersion' | 'kind'>): Resource | undefined {
+  return INSTALLED_KINDS[orderOf(type)];
+}
