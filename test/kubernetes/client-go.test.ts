@@ -5,9 +5,9 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
 import { ensureClientGo, whyNoClientGo } from '../clients/client-go/build.ts';
-import { restartRenaming } from './changed-while-away.ts';
-import { Cluster } from './cluster.ts';
-import { eventually } from './eventually.ts';
+import { restartRenaming } from '../conformance/changed-while-away.ts';
+import { Cluster } from '../conformance/cluster.ts';
+import { eventually } from '../conformance/eventually.ts';
 
 /** The usual Go client: what most programs on a cluster are made with. It sends protobuf and asks for it. */
 describe('client-go', { timeout: 600_000, skip: whyNoClientGo() }, () => {
