@@ -35,6 +35,10 @@ about it. Colours and moving lines appear on a terminal only, and not with \`NO_
 | \`KUBEVIRT_NETWORK\` | \`host\` keeps the embedded cluster out of a network namespace of its own |
 | \`KUBEVIRT_LOG\` | \`debug\` says more, in \`virtctl up\` and in \`virtctl logs --system\` |
 
+## As a plugin of kubectl
+
+With the folder \`bin\` on the PATH every command works as \`kubectl virt COMMAND\`, too.
+
 ## Completion
 
 \`source <(virtctl completion bash)\`, \`source <(virtctl completion zsh)\` or \`virtctl completion fish | source\` completes commands, flags

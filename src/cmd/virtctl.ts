@@ -25,7 +25,7 @@ if (first === '__complete') {
   process.stdout.write(await propose(buildVirtctl(), rest, context));
 } else {
   const { run } = await import('@stricli/core');
-  await run(buildVirtctl(), process.argv.slice(2), context);
+  await run(buildVirtctl(process.env['VIRTCTL_NAME']), process.argv.slice(2), context);
 }
 
 // The command line library has codes of its own for what people typed wrong; by our table all of that is usage.

@@ -6,6 +6,7 @@ import { actOnGuest } from './subresources/act-on-guest.ts';
 import { askAgent } from './subresources/ask-agent.ts';
 import { openConsole } from './subresources/console.ts';
 import { expandGiven, expandVm } from './subresources/expand-spec.ts';
+import { previousLog } from './subresources/logs.ts';
 import { restartOfflineVm, startOfflineVm, stopOfflineVm } from './subresources/offline-vm.ts';
 import { openPort } from './subresources/portforward.ts';
 import { restart } from './subresources/restart.ts';
@@ -75,6 +76,7 @@ export const ROUTES: readonly Route[] = [
     method: 'GET',
     answer: screenshot,
   },
+  { resource: 'virtualmachines', subresource: 'logs', kind: 'VirtualMachine', method: 'GET', answer: previousLog },
   { resource: 'virtualmachines', subresource: 'expand-spec', kind: 'VirtualMachine', method: 'GET', answer: expandVm },
   { resource: 'virtualmachines', subresource: 'portforward', kind: 'VirtualMachine', method: 'GET', open: openPort, takesRest: true },
   {

@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import { VIRT_HANDLER_CLIENT_NAME } from '../base/node/pki.ts';
 import type { Client } from '../client/client.ts';
+import { RunLogs } from './console/run-logs.ts';
 import { Screens } from './console/screen.ts';
 import { type Certificates, startConsoleServer } from './console/server.ts';
 import { runHeartbeat } from './heartbeat.ts';
@@ -16,6 +17,8 @@ export type VirtHandlerOptions = {
   readonly nodeName: string;
   /** The folder with `pods/<uid>/volumes/...` in it. */
   readonly kubeletRoot: string;
+  /** Where to keep what guests printed in runs that are over; nowhere when not given. */
+  readonly runLogsFolder?: string;
   /** Our own certificate and key, and the authority that signs those of virt-api. */
   readonly certs: Certificates;
   /** Common names that may look at consoles. */
@@ -38,7 +41,8 @@ export type VirtHandler = {
 export async function startVirtHandler(options: VirtHandlerOptions): Promise<VirtHandler> {
   const { client, nodeName, kubeletRoot, certs, host, port, clock, signal, allowedClients = [VIRT_HANDLER_CLIENT_NAME] } = options;
   const log = options.log.with({ component: 'virt-handler' });
-  const domains = new Domains({ kubeletRoot, clock, log });
+  const runLogs = options.runLogsFolder === undefined ? undefined : new RunLogs(options.runLogsFolder);
+  const domains = new Domains({ kubeletRoot, clock, log, ...(runLogs && { runLogs }) });
   const screens = new Screens();
   const common = { client, nodeName, clock, log, signal };
   const network = startGuestNetwork({ ...common, monitor: (key, line) => domains.monitor(key, line) });
@@ -53,6 +57,7 @@ export async function startVirtHandler(options: VirtHandlerOptions): Promise<Vir
     act: (key, action) => domains.act(key, action),
     askAgent: (key, question) => domains.askAgent(key, question),
     connectScreen: (key, wish) => screens.connect({ key, folder: domains.folderOf(key), wish }),
+    lastRun: async (uid) => runLogs?.last(uid),
     takeScreenshot: (key, options) => domains.screenshot(key, options),
     connectTo: async (key, guestPort) => connectPort({ ...(await network.reach(key, guestPort)), protocol: guestPort.protocol }),
   });

@@ -177,7 +177,7 @@ const restore = buildCommand({
 });
 
 /** The application; `run` of @stricli/core executes it. */
-export function buildVirtctl(): Application<Context> {
+export function buildVirtctl(name = 'virtctl'): Application<Context> {
   const routes = buildRouteMap({
     routes: {
       up,
@@ -217,7 +217,7 @@ export function buildVirtctl(): Application<Context> {
     docs: { brief: 'Virtual machines as Kubernetes objects, run by QEMU' },
   });
   return buildApplication(routes, {
-    name: 'virtctl',
+    name,
     scanner: { caseStyle: 'allow-kebab-for-camel', allowArgumentEscapeSequence: true },
     documentation: { caseStyle: 'convert-camel-to-kebab', useAliasInUsageLine: true, onlyRequiredInUsageLine: true },
     localization: {

@@ -1,7 +1,9 @@
 /** Which cluster a command talks to, and which machine its words name. */
+import { X509Certificate } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { systemClock } from '../base/clock.ts';
 import { UserError } from '../base/errors.ts';
 import { type Client, createClient } from '../client/client.ts';
 import { type Cluster, loadKubeconfig } from '../client/node/kubeconfig.ts';
@@ -26,9 +28,22 @@ const KIND_WORDS: Readonly<Record<MachineKind, readonly string[]>> = {
 };
 
 export function connect(context: Context, flags: ConnectionFlags): Connection {
-  const cluster = loadKubeconfig(findKubeconfig(context, flags));
+  const path = findKubeconfig(context, flags);
+  const cluster = loadKubeconfig(path);
+  if (cluster.cert) mustBeValid(cluster.cert, path, systemClock.now());
   const client = createClient({ fetch: createTlsFetch(cluster), baseUrl: cluster.server, userAgent: `virtctl/${context.version}` });
   return { client, cluster, namespace: flags.namespace ?? cluster.namespace ?? 'default' };
+}
+
+/** A server takes who shows an expired certificate for a stranger, and its answer does not say why. */
+function mustBeValid(certificate: string, path: string, now: number): void {
+  const { validTo, validToDate } = new X509Certificate(certificate);
+  if (now <= validToDate.getTime()) return;
+  throw new UserError('CERTIFICATE_EXPIRED', `the client certificate in ${path} has expired`, {
+    why: `it was valid until ${validTo}`,
+    fix: 'virtctl down and virtctl up renew that of an embedded cluster; for another one, ask whoever gave it to you',
+    exitCode: 6,
+  });
 }
 
 function findKubeconfig(context: Context, flags: ConnectionFlags): string {

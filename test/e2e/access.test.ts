@@ -37,6 +37,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   'PUT virtualmachines/none/stop': EDITORS,
   'PUT virtualmachines/none/restart': EDITORS,
   'WS virtualmachines/none/portforward/80/tcp': EDITORS,
+  'GET virtualmachines/none/logs?previous=true': EDITORS,
   'WS virtualmachineinstances/none/console': EDITORS,
   'WS virtualmachineinstances/none/vnc': EDITORS,
   'WS virtualmachineinstances/none/portforward/80/tcp': EDITORS,
@@ -106,7 +107,7 @@ test('who may do what', async (t) => {
       return statuses.join(' ');
     };
     const rows = ROUTES.flatMap((route): Row[] => {
-      const path = `${route.resource}/none/${route.subresource}${route.takesRest ? '/80/tcp' : ''}`;
+      const path = `${route.resource}/none/${route.subresource}${route.takesRest ? '/80/tcp' : ''}${route.subresource === 'logs' ? '?previous=true' : ''}`;
       const row: Row = ['open' in route ? 'WS' : route.method, path];
       return route.alsoByGet ? [row, ['GET', path]] : [row];
     });

@@ -71,6 +71,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     ...as('system:serviceaccount:kubevirt:kubevirt-handler', 'virt-handler'),
     nodeName: name,
     kubeletRoot: rootDir,
+    runLogsFolder: join(options.home, 'logs', 'guests'),
     certs: { cert: pki.virtHandler.cert, key: pki.virtHandler.key, ca: pki.kubevirtCa },
     host: '127.0.0.1',
     port: 0,

@@ -10,6 +10,8 @@ export type HandlerRequest = {
   /** What is asked for, the last part of the path. */
   readonly what: string;
   readonly nodeName: string;
+  /** Where, when it is not about one instance. */
+  readonly path?: string;
   readonly body?: object;
   readonly timeoutMs?: number;
 };
@@ -25,7 +27,7 @@ export async function askHandler(call: Call, asked: HandlerRequest): Promise<str
 export async function askHandlerForBytes({ client, namespace, name, handlerTls }: Call, asked: HandlerRequest): Promise<ArrayBuffer> {
   const { method, what, nodeName, body, timeoutMs = ANSWER_MS } = asked;
   const { host, port } = await findHandler(client, nodeName);
-  const path = `/v1/namespaces/${encodeURIComponent(namespace)}/virtualmachineinstances/${encodeURIComponent(name)}/${what}`;
+  const path = asked.path ?? `/v1/namespaces/${encodeURIComponent(namespace)}/virtualmachineinstances/${encodeURIComponent(name)}/${what}`;
   const agent = keepAliveAgent();
   try {
     const request = new Request(`https://${VIRT_HANDLER_SERVER_NAME}${path}`, {

@@ -108,6 +108,11 @@ export class SerialConsole {
     socket.off('drain', resolve).off('close', resolve);
   }
 
+  /** What is kept of what the guest printed. */
+  past(): Buffer {
+    return Buffer.concat([this.#scrollback.read(), ...this.#gathered]);
+  }
+
   close(): void {
     this.#abort.abort();
     this.#found.resolve(false);

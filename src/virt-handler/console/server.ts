@@ -17,6 +17,7 @@ import type { GuestPort } from '../network/decide-forwards.ts';
 import type { PortConnection } from '../network/serve-port.ts';
 import { type GuestAction, isGuestAction } from '../vmi/guest-action.ts';
 import { keepAlive } from './keep-alive.ts';
+import type { EndedRun } from './run-logs.ts';
 import type { ScreenWish } from './screen.ts';
 import type { SerialConsole, Viewer } from './serial-console.ts';
 
@@ -40,6 +41,8 @@ export type ConsoleServerOptions = {
   readonly connectTo?: (key: string, port: GuestPort) => Promise<PortConnection>;
   /** Connects with the screen of that guest; throws when it has none. */
   readonly connectScreen?: (key: string, wish: ScreenWish) => Promise<PortConnection>;
+  /** The last run that is over of the machine with this uid, if any is known here. */
+  readonly lastRun?: (uid: string) => Promise<EndedRun | undefined>;
   /** A picture of the screen of that guest; throws when there is none. */
   readonly takeScreenshot?: (key: string, options: { readonly movesCursor: boolean }) => Promise<Buffer>;
 };
@@ -48,6 +51,7 @@ export type ConsoleServer = { readonly port: number; renew(certs: Certificates):
 const PATH =
   /^\/v1\/namespaces\/([a-z0-9-]{1,63})\/virtualmachineinstances\/([a-z0-9.-]{1,253})\/(console|vnc|portforward\/([1-9]\d{0,4})(?:\/(tcp|udp))?)$/;
 const ACTION_PATH = /^\/v1\/namespaces\/([a-z0-9-]{1,63})\/virtualmachineinstances\/([a-z0-9.-]{1,253})\/(\w+|vnc\/screenshot)$/;
+const RUN_PATH = /^\/v1\/runs\/([A-Za-z0-9-]{1,128})$/;
 const SUBPROTOCOL = 'plain.kubevirt.io';
 /** All that is kept of the past, and room for what comes meanwhile. */
 const MAX_UNSENT_BYTES = 4 * 1024 * 1024;
@@ -160,20 +164,23 @@ async function findScreen(key: string, wish: ScreenWish, { connectScreen }: Cons
 async function answerAction(
   request: IncomingMessage,
   response: ServerResponse,
-  { allowedClients, act, askAgent, takeScreenshot }: ConsoleServerOptions,
+  { allowedClients, act, askAgent, takeScreenshot, lastRun }: ConsoleServerOptions,
 ): Promise<void> {
   const { authorized, commonName } = peerOf(request.socket as TLSSocket); // the server speaks nothing but TLS
+  const isKnown = authorized && allowedClients.includes(commonName);
   const url = URL.parse(request.url ?? '/', 'https://virt-handler');
   const [, namespace, name, action = ''] = ACTION_PATH.exec(url?.pathname ?? '') ?? [];
   const { method = '' } = request;
   const isForAgent = askAgent !== undefined && answerFor({ method, what: action }) !== undefined;
   const isAction = method === 'PUT' && act !== undefined && isGuestAction(action);
   const isPicture = method === 'GET' && action === 'vnc/screenshot' && takeScreenshot !== undefined;
+  const [, machineUid] = RUN_PATH.exec(url?.pathname ?? '') ?? [];
+  if (machineUid !== undefined && isKnown && method === 'GET') return answerRun(response, await lastRun?.(machineUid));
   if (namespace === undefined || name === undefined || !(isForAgent || isAction || isPicture)) {
     response.writeHead(426).end();
     return;
   }
-  if (!authorized || !allowedClients.includes(commonName)) {
+  if (!isKnown) {
     response.writeHead(403).end(`guests do not obey the client ${JSON.stringify(commonName)}`);
     return;
   }
@@ -190,6 +197,11 @@ async function answerAction(
   } catch (error) {
     response.writeHead(error instanceof ApiError ? error.code : 500).end(messageOf(error));
   }
+}
+
+function answerRun(response: ServerResponse, run: EndedRun | undefined): void {
+  if (!run) response.writeHead(404).end('no run that is over is known here');
+  else response.writeHead(200).end(JSON.stringify({ endedAtMs: run.endedAtMs, printed: run.printed.toString('base64') }));
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string> {

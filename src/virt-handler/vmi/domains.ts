@@ -6,13 +6,14 @@ import { join } from 'node:path';
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
 import { credentialSourcesOf } from '../../api/kubevirt/access-credentials.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
-import { fromKey, type KubeObject } from '../../api/meta.ts';
+import { controllerOf, fromKey, type KubeObject } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Cache, Change } from '../../client/cache.ts';
 import { AgentSession } from '../agent/agent-session.ts';
 import { answerFor, type GuestQuestion } from '../agent/answer.ts';
 import { keepCredentials } from '../agent/credential-keeper.ts';
+import type { RunLogs } from '../console/run-logs.ts';
 import { takeScreenshot } from '../console/screenshot.ts';
 import { SerialConsole } from '../console/serial-console.ts';
 import type { Command } from './decide.ts';
@@ -25,6 +26,8 @@ export type DomainsOptions = {
   readonly kubeletRoot: string;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Keeps what guests printed in runs that are over. */
+  readonly runLogs?: RunLogs;
 };
 
 type Guest = {
@@ -147,6 +150,15 @@ export class Domains {
     };
   }
 
+  /** A guest that is gone changes no more, so this is asked for once. */
+  #keepLog(machineUid: string | undefined, serial: SerialConsole): void {
+    const { runLogs, clock, log } = this.#options;
+    if (!runLogs || machineUid === undefined) return;
+    runLogs
+      .keep(machineUid, { endedAtMs: clock.now(), printed: serial.past() })
+      .catch((error: unknown) => log.warn('cannot keep what a guest printed', { error }));
+  }
+
   async #rebootsByAgent({ agent }: Guest): Promise<boolean> {
     if (agent.facts.state !== 'connected') return false;
     try {
@@ -159,6 +171,7 @@ export class Domains {
   }
 
   #open(key: string, vmi: VirtualMachineInstance, podUid: string): Guest {
+    const machineUid = controllerOf(vmi)?.uid ?? vmi.metadata.uid;
     const { kubeletRoot, clock } = this.#options;
     const log = this.#options.log.with({ object: `VirtualMachineInstance ${key}` });
     // As the kubelet lays out a Pod's emptyDir volumes.
@@ -173,7 +186,10 @@ export class Domains {
     const onChange = (domain: Domain) => {
       if (domain.isConnected) serial.open();
       if (domain.isAgentOpen !== undefined) agent.portIs(domain.isAgentOpen && !domain.isGone);
-      if (domain.isGone) serial.close();
+      if (domain.isGone) {
+        this.#keepLog(machineUid, serial);
+        serial.close();
+      }
       tell();
     };
     const ended = new AbortController();

@@ -12,13 +12,19 @@ import { createLineReader } from '../logs/clean-lines.ts';
 import { fileLines } from '../logs/follow-file.ts';
 import { formatEntry } from '../logs/format-entry.ts';
 
-type LogFlags = ConnectionFlags & { readonly follow: boolean; readonly system: boolean; readonly tail?: number };
+type LogFlags = ConnectionFlags & {
+  readonly follow: boolean;
+  readonly previous: boolean;
+  readonly system: boolean;
+  readonly tail?: number;
+};
 
 export async function logs(this: Context, flags: LogFlags, ...words: string[]): Promise<void> {
   if (flags.system) return systemLogs(this, flags, words);
   if (words.length === 0) throw usage('which machine is not said');
   const name = machineName('logs', words);
   const connection = connect(this, flags);
+  if (flags.previous) return previousLogs(this, connection, { name, tail: flags.tail, isFollowed: flags.follow });
   await mustRun(connection, name);
   const { cluster, namespace } = connection;
   const stream = await openConsole({ cluster, namespace, name, isShared: true, isReadOnly: true, isReplay: !flags.follow });
@@ -36,6 +42,19 @@ export async function logs(this: Context, flags: LogFlags, ...words: string[]): 
     held = [];
   }
   print([...held, ...reader.rest()]);
+}
+
+type Previous = { readonly name: string; readonly tail: number | undefined; readonly isFollowed: boolean };
+
+/** The run before; of a machine that does not run, its last one. */
+async function previousLogs({ process: { stdout } }: Context, { client, namespace }: Connection, wanted: Previous): Promise<void> {
+  const { name, tail, isFollowed } = wanted;
+  if (isFollowed) throw usage('a run that is over prints no more, so --previous and --follow exclude each other');
+  const path = `/apis/subresources.kubevirt.io/v1/namespaces/${encodeURIComponent(namespace)}/virtualmachines/${encodeURIComponent(name)}/logs`;
+  const response = await client.request(`${path}?previous=true`);
+  const reader = createLineReader();
+  const lines = [...reader.push(Buffer.from(await response.arrayBuffer())), ...reader.rest()];
+  for (const line of lastOf(lines, tail)) stdout.write(`${line}\n`);
 }
 
 async function systemLogs({ home, process: { env, stdout } }: Context, flags: LogFlags, words: readonly string[]): Promise<void> {

@@ -1,0 +1,179 @@
+/** Nobody gains by a machine what a Pod of theirs would be denied. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EmbeddedCluster } from './harness.ts';
+
+type Pod = {
+  readonly spec: {
+    readonly hostNetwork?: boolean;
+    readonly hostPID?: boolean;
+    readonly hostIPC?: boolean;
+    readonly serviceAccountName?: string;
+    readonly automountServiceAccountToken?: boolean;
+    readonly priorityClassName?: string;
+    readonly nodeSelector?: Record<string, string>;
+    readonly schedulerName?: string;
+    readonly securityContext?: Record<string, unknown>;
+    readonly volumes: readonly Record<string, unknown>[];
+    readonly containers: readonly {
+      readonly name: string;
+      readonly ports?: readonly { readonly hostPort?: number }[];
+      readonly securityContext?: Record<string, unknown> & {
+        readonly capabilities?: { readonly drop?: string[]; readonly add?: string[] };
+      };
+    }[];
+  };
+};
+
+/** What the Pod security standard "restricted" lets a Pod mount. */
+const RESTRICTED_VOLUMES = [
+  'configMap',
+  'csi',
+  'downwardAPI',
+  'emptyDir',
+  'ephemeral',
+  'persistentVolumeClaim',
+  'projected',
+  'secret',
+  'image',
+];
+
+const machine = (name: string, template: object, { volumes = [], metadata = {} }: { volumes?: object[]; metadata?: object } = {}) => ({
+  apiVersion: 'kubevirt.io/v1',
+  kind: 'VirtualMachine',
+  metadata: { name },
+  spec: {
+    runStrategy: 'Always',
+    template: {
+      metadata,
+      spec: {
+        domain: { memory: { guest: '64Mi' }, devices: {} },
+        terminationGracePeriodSeconds: 0,
+        volumes: [{ name: 'root', containerDisk: { image: 'localhost/guests/tiny:latest' } }, ...volumes],
+        ...template,
+      },
+    },
+  },
+});
+
+test('no field of a machine gives its author what a Pod of theirs would be denied', async (t) => {
+  await using cluster = await EmbeddedCluster.start();
+  for (const namespace of ['t1', 't2']) await cluster.must('kubectl', ['create', 'namespace', namespace]);
+  await cluster.must('kubectl', ['create', 'rolebinding', 'ed', '--clusterrole=edit', '--user=ed', '-n', 't1']);
+  await cluster.must('kubectl', ['create', 'secret', 'generic', 'theirs', '--from-literal=userdata=#!/bin/sh', '-n', 't2']);
+  await cluster.must('kubectl', ['create', 'serviceaccount', 'mighty', '-n', 't1']);
+  const asEd = (args: string[], input?: object) =>
+    cluster.kubectl(['--as=ed', '-n', 't1', ...args], input && { input: JSON.stringify(input) });
+  const podOf = async (name: string): Promise<Pod> => {
+    await cluster.must('kubectl', ['-n', 't1', 'wait', `vm/${name}`, '--for=jsonpath={.status.created}=true', '--timeout=120s'], {
+      timeoutMs: 130_000,
+    });
+    const uid = await cluster.must('kubectl', ['-n', 't1', 'get', 'vmi', name, '-o', 'jsonpath={.metadata.uid}']);
+    const found = () => cluster.must('kubectl', ['-n', 't1', 'get', 'pods', '-l', `kubevirt.io/created-by=${uid}`, '-o', 'json']);
+    for (let tries = 0; tries < 120; tries++) {
+      const [pod] = JSON.parse(await found()).items;
+      if (pod) return pod;
+    }
+    throw new Error(`${name} has no Pod`);
+  };
+
+  await t.test('the launcher Pod is fit for the restricted standard, whatever its namespace enforces', async () => {
+    const made = await asEd(['create', '-f', '-'], machine('plain', {}));
+    assert.equal(made.code, 0, made.stderr);
+    const { spec } = await podOf('plain');
+    assert.deepEqual([spec.hostNetwork ?? false, spec.hostPID ?? false, spec.hostIPC ?? false], [false, false, false]);
+    assert.equal(spec.automountServiceAccountToken, false);
+    assert.deepEqual(spec.securityContext?.['seccompProfile'], { type: 'RuntimeDefault' });
+    for (const volume of spec.volumes)
+      for (const source of Object.keys(volume).filter((key) => key !== 'name')) assert.ok(RESTRICTED_VOLUMES.includes(source), source);
+    for (const { name, securityContext = {}, ports = [] } of spec.containers) {
+      const runsAsNobody: unknown = securityContext['runAsNonRoot'] ?? spec.securityContext?.['runAsNonRoot'];
+      assert.deepEqual(
+        [runsAsNobody, securityContext['allowPrivilegeEscalation'], securityContext['privileged'] ?? false],
+        [true, false, false],
+        name,
+      );
+      assert.deepEqual(securityContext.capabilities?.drop, ['ALL'], name);
+      for (const added of securityContext.capabilities?.add ?? []) assert.equal(added, 'NET_BIND_SERVICE', name);
+      for (const { hostPort } of ports) assert.equal(hostPort, undefined, name);
+    }
+  });
+
+  await t.test('what would reach the host, a token or a device is refused by name', async () => {
+    const refused: [what: string, machine: object][] = [
+      [
+        'spec.template.spec.volumes[1].hostDisk',
+        machine('a', {}, { volumes: [{ name: 'x', hostDisk: { path: '/etc/shadow', type: 'Disk' } }] }),
+      ],
+      [
+        'spec.template.spec.volumes[1].serviceAccount',
+        machine('b', {}, { volumes: [{ name: 'x', serviceAccount: { serviceAccountName: 'mighty' } }] }),
+      ],
+      ['spec.template.spec.volumes[1].secret', machine('c', {}, { volumes: [{ name: 'x', secret: { secretName: 'theirs' } }] })],
+      ['spec.template.spec.volumes[1].downwardMetrics', machine('d', {}, { volumes: [{ name: 'x', downwardMetrics: {} }] })],
+      ['hostDevices', machine('e', { domain: { memory: { guest: '64Mi' }, devices: { hostDevices: [{ name: 'x', deviceName: 'y' }] } } })],
+      ['gpus', machine('f', { domain: { memory: { guest: '64Mi' }, devices: { gpus: [{ name: 'x', deviceName: 'y' }] } } })],
+      ['filesystems', machine('g', { domain: { memory: { guest: '64Mi' }, devices: { filesystems: [{ name: 'x', virtiofs: {} }] } } })],
+    ];
+    for (const [what, object] of refused) {
+      const { code, stderr } = await asEd(['create', '-f', '-'], object);
+      assert.equal(code, 1, what);
+      assert.ok(stderr.includes(what), `${what} is not in: ${stderr}`);
+    }
+    assert.equal((await asEd(['get', 'vms', '-o', 'name'])).stdout, 'virtualmachine.kubevirt.io/plain\n');
+  });
+
+  await t.test('annotations that change the launcher elsewhere change nothing here', async () => {
+    const annotations = {
+      'hooks.kubevirt.io/hookSidecars': '[{"image":"evil"}]',
+      'kubevirt.io/vm-user-privileged': 'true',
+      'container.apparmor.security.beta.kubernetes.io/compute': 'unconfined',
+    };
+    const { code, stderr } = await asEd(['create', '-f', '-'], machine('hooked', {}, { metadata: { annotations } }));
+    if (code !== 0) return assert.match(stderr, /annotation|forbidden|Invalid|not/i);
+    const plain = await podOf('plain');
+    const hooked = await podOf('hooked');
+    assert.deepEqual(
+      hooked.spec.containers.map(({ name }) => name),
+      plain.spec.containers.map(({ name }) => name),
+    );
+    assert.deepEqual(hooked.spec.securityContext, plain.spec.securityContext);
+    assert.deepEqual(hooked.spec.containers[0]?.securityContext, plain.spec.containers[0]?.securityContext);
+  });
+
+  await t.test('a Secret of another namespace cannot be named: cloud-init waits for one of its own', async () => {
+    const volumes = [{ name: 'x', cloudInitNoCloud: { secretRef: { name: 'theirs' } } }];
+    const made = await asEd(['create', '-f', '-'], machine('nosy', {}, { volumes }));
+    assert.equal(made.code, 0, made.stderr);
+    const { spec } = await podOf('nosy');
+    assert.ok(spec.volumes.some((volume) => JSON.stringify(volume).includes('"secretName":"theirs"')));
+    const status = await cluster.must('kubectl', ['-n', 't1', 'get', 'vmi', 'nosy', '-o', 'jsonpath={.status.phase}']);
+    assert.notEqual(status, 'Running');
+    const elsewhere = await asEd(
+      ['create', '-f', '-'],
+      machine('nosier', {}, { volumes: [{ name: 'x', cloudInitNoCloud: { secretRef: { name: 'theirs', namespace: 't2' } } }] }),
+    );
+    assert.equal(elsewhere.code, 1);
+  });
+
+  await t.test('where a machine may run is what its Pod asks for, and its priority class has to be one that Pods may have', async () => {
+    const placed = await asEd(['create', '-f', '-'], machine('placed', { nodeSelector: { disk: 'fast' }, schedulerName: 'other' }));
+    assert.equal(placed.code, 0, placed.stderr);
+    const { spec } = await podOf('placed');
+    assert.deepEqual([spec.nodeSelector?.['disk'], spec.schedulerName], ['fast', 'other']);
+
+    const priorityClassName = 'there-is-none';
+    const containers = [{ name: 'c', image: 'x' }];
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec: { priorityClassName, containers } };
+    const ofPod = await asEd(['create', '-f', '-'], pod);
+    await asEd(['create', '-f', '-'], machine('urgent', { priorityClassName }));
+    await cluster.must('kubectl', ['-n', 't1', 'delete', 'pod', 'p', '--ignore-not-found', '--grace-period=0', '--force']);
+    if (ofPod.code === 0) assert.equal((await podOf('urgent')).spec.priorityClassName, priorityClassName);
+    const pods = JSON.parse(await cluster.must('kubectl', ['-n', 't1', 'get', 'pods', '-o', 'json'])).items as Pod[];
+    assert.equal(
+      pods.some((each) => each.spec.priorityClassName === priorityClassName),
+      ofPod.code === 0,
+      ofPod.stderr,
+    );
+  });
+});
