@@ -69,6 +69,18 @@ test('the screen and the console of a guest', async (t) => {
     assert.match(await cluster.must('virtctl', ['logs', 'web']), /\nfrom-first\n/);
   });
 
+  await t.test('a restart by force takes the launcher Pod away, and another instance comes', async () => {
+    const before = await cluster.field('vmi', 'web', '.metadata.uid');
+    const pods = (uid: string) => cluster.must('kubectl', ['get', 'pods', '-l', `kubevirt.io/created-by=${uid}`, '-o', 'name']);
+    assert.match(await pods(before), /^pod\//);
+    assert.equal(await cluster.must('virtctl', ['restart', 'web', '--force', '--grace-period=0']), 'VM web was scheduled to restart\n');
+    const [old = ''] = (await pods(before)).split('\n');
+    if (old !== '') await cluster.untilGone(old, 30);
+    await cluster.until('vm/web', '.status.ready', 'true');
+    assert.notEqual(await cluster.field('vmi', 'web', '.metadata.uid'), before);
+    assert.equal(cluster.guestPids().length, 1);
+  });
+
   await t.test('expand fills in what was left open, of a machine and of a file', async () => {
     const stored = JSON.parse(await cluster.must('virtctl', ['expand', '--vm', 'web', '-o', 'json']));
     assert.equal(stored.spec.template.spec.domain.machine.type, 'q35');

@@ -1,5 +1,8 @@
 /** start, stop, restart and what can be done to a running guest: one PUT each to a subresource. */
-import type { KubeObject } from '../../api/meta.ts';
+import { PODS, type Pod } from '../../api/core/pod.ts';
+import { LABEL_CREATED_BY } from '../../api/kubevirt/names.ts';
+import { VMIS } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { isControlledBy, type KubeObject } from '../../api/meta.ts';
 import { isApiError, UserError } from '../../base/errors.ts';
 import type { Client } from '../../client/client.ts';
 import { type ConnectionFlags, connect, type MachineKind, machineName, machineTarget } from '../connect.ts';
@@ -17,9 +20,26 @@ export function stop(this: Context, flags: ForceFlags, ...words: string[]): Prom
   return call(this, { verb: 'stop', flags, words, body: flags.force ? { gracePeriod: flags.gracePeriod } : {} });
 }
 
-export function restart(this: Context, flags: ForceFlags, ...words: string[]): Promise<void> {
+/** By force it also takes the launcher Pod away, so that nothing has to wait for a guest or a node that hangs. */
+export async function restart(this: Context, flags: ForceFlags, ...words: string[]): Promise<void> {
   requireBoth(flags);
-  return call(this, { verb: 'restart', flags, words, body: flags.force ? { gracePeriodSeconds: flags.gracePeriod } : {} });
+  const pods = flags.force && !flags.dryRun ? await launcherPods(this, flags, words) : [];
+  await call(this, { verb: 'restart', flags, words, body: flags.force ? { gracePeriodSeconds: flags.gracePeriod } : {} });
+  const { client } = connect(this, flags);
+  for (const { metadata } of pods)
+    await client.delete(PODS, metadata, {
+      uid: metadata.uid,
+      ...(flags.gracePeriod !== undefined && { gracePeriodSeconds: flags.gracePeriod }),
+    });
+}
+
+/** The Pods of the instance that runs now: a restart makes another. */
+async function launcherPods(context: Context, flags: ConnectionFlags, words: readonly string[]): Promise<readonly Pod[]> {
+  const { client, namespace } = connect(context, flags);
+  const vmi = await client.get(VMIS, { namespace, name: machineName('restart', words) });
+  if (!vmi) return [];
+  const { items } = await client.list(PODS, { namespace, labelSelector: `${LABEL_CREATED_BY}=${vmi.metadata.uid}` });
+  return items.filter((pod) => isControlledBy(pod, vmi));
 }
 
 export function pause(this: Context, flags: LifecycleFlags, ...words: string[]): Promise<void> {
