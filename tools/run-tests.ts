@@ -10,7 +10,7 @@ type TestSet = { files: string[]; timeoutMs: number; concurrency: number; env?: 
 const SETS: Record<string, TestSet> = {
   unit: {
     files: ['src/**/*.test.ts', 'tools/**/*.test.ts', 'test/integration/**/*.test.ts', 'test/conformance/**/*.test.ts'],
-    timeoutMs: 120_000,
+    timeoutMs: 300_000,
     concurrency: availableParallelism(),
   },
   soak: {
@@ -36,7 +36,7 @@ const SETS: Record<string, TestSet> = {
   kubernetes: { files: ['test/kubernetes/**/*.test.ts'], timeoutMs: 1_800_000, concurrency: 1 },
   e2e: {
     files: ['test/e2e/**/*.test.ts', 'test/integration/scale/start-at-once.test.ts'],
-    timeoutMs: 300_000,
+    timeoutMs: 900_000,
     concurrency: 2,
     env: { SCALE_MACHINES: '1000' },
   },

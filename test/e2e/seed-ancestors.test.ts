@@ -13,7 +13,7 @@ describe('the two ancestors of VirtualMachine', { concurrency: true }, () => {
   });
   after(() => cluster[Symbol.asyncDispose]());
 
-  test('an OfflineVirtualMachine: created, started, restarted, stopped, orphaned, adopted, deleted', { timeout: 240_000 }, async () => {
+  test('an OfflineVirtualMachine: created, started, restarted, stopped, orphaned, adopted, deleted', async () => {
     assert.match(
       await cluster.must('kubectl', ['create', '-f', 'examples/seeds/003-ovm-cirros.yaml']),
       /offlinevirtualmachine.kubevirt.io\/ovm-cirros created/,
@@ -55,7 +55,7 @@ describe('the two ancestors of VirtualMachine', { concurrency: true }, () => {
     await cluster.untilGone(`vm/${OVM}`);
   });
 
-  test('a VirtualMachineInstanceConfig: started by GET and by virtctl, edited, stopped, deleted', { timeout: 240_000 }, async () => {
+  test('a VirtualMachineInstanceConfig: started by GET and by virtctl, edited, stopped, deleted', async () => {
     const path = '/apis/subresources.kubevirt.io/v1/namespaces/default/virtualmachineinstanceconfigs/c1';
     const instances = async () =>
       (await cluster.must('kubectl', ['get', 'vmi', '-l', 'kubevirt.io/vmic=c1', '-o', 'name'])).split('\n').filter(Boolean);

@@ -10,7 +10,7 @@ const IMAGES = ['kubevirt/cirros-container-disk-demo:latest', 'kubevirt/cirros-r
 
 /** A test of one transcript, on a cluster of its own. */
 export function testSession(transcript: string): void {
-  test(`the session of ${transcript}`, { timeout: 290_000 }, async () => {
+  test(`the session of ${transcript}`, async () => {
     await using cluster = await EmbeddedCluster.start({ guests: ['tiny32'] });
     for (const image of IMAGES) await cluster.must('virtctl', ['image', 'tag', 'localhost/guests/tiny32', image]);
     await replay(resolve('test/conformance/seeds', transcript), sessionOn(cluster));

@@ -37,7 +37,7 @@ function manifest(path: string): string {
   return readFileSync(path, 'utf8').replace('terminationGracePeriodSeconds: 10', 'terminationGracePeriodSeconds: 0');
 }
 
-test('a start costs few writes', { timeout: 250_000 }, async (t) => {
+test('a start costs few writes', async (t) => {
   await using cluster = await EmbeddedCluster.start();
   const edit = (patch: object) => cluster.must('kubectl', ['patch', 'vm', VM, '--type', 'merge', '-p', JSON.stringify(patch)]);
   const stopped = async () => {
