@@ -15,6 +15,7 @@ const context = {
   program: join(project, 'bin', 'virtctl'),
   embeddedProgram: join(import.meta.dirname, 'all-in-one.ts'),
   examples: join(project, 'examples'),
+  manifests: join(project, 'deploy'),
   version: VERSION,
 };
 const [first, ...rest] = process.argv.slice(2);

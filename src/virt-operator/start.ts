@@ -1,6 +1,7 @@
 /** virt-operator: installs, upgrades and repairs everything else, as the KubeVirt object says; takes it away when that object is deleted. */
 import { PODS } from '../api/core/pod.ts';
 import { knownResource } from '../api/known-resources.ts';
+import { INSTALLED_KINDS, installedResource } from '../api/kubevirt/installed-kinds-table.ts';
 import { KUBEVIRTS } from '../api/kubevirt/kubevirt.ts';
 import { LABEL_COMPONENT } from '../api/kubevirt/names.ts';
 import { type KubeObject, keyOf } from '../api/meta.ts';
@@ -14,7 +15,6 @@ import { observeInstallation } from './kubevirt/observe.ts';
 import type { InstallationObserved } from './kubevirt/observed.ts';
 import type { Defaults } from './kubevirt/options-from.ts';
 import { supportCheck } from './kubevirt/support.ts';
-import { INSTALLED_KINDS, installedResource } from './objects/installed-kinds-table.ts';
 import { isOurs, LABEL_MANAGED_BY, MANAGED_BY, marked } from './objects/wanted.ts';
 
 export type OperatorOptions = {

@@ -1,5 +1,6 @@
 /** virtctl: the table of commands. Each is loaded only when it is called, so that the tool starts fast. */
 import { type Application, buildApplication, buildCommand, buildRouteMap, numberParser, text_en } from '@stricli/core';
+import { install, uninstall } from './commands-for-clusters.ts';
 import { image } from './commands-for-images.ts';
 import { exec, fslist, guestosinfo, scp, ssh, userlist } from './commands-inside.ts';
 import { create, run } from './commands-to-create.ts';
@@ -209,6 +210,8 @@ export function buildVirtctl(name = 'virtctl'): Application<Context> {
       expand,
       image,
       doctor,
+      install,
+      uninstall,
       backup,
       restore,
       completion,

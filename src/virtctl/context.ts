@@ -13,5 +13,7 @@ export type Context = CommandContext & {
   readonly embeddedProgram: string;
   /** Folder with the manifests that come with the product. */
   readonly examples: string;
+  /** Folder with the manifests of an installation. */
+  readonly manifests: string;
   readonly version: string;
 };

@@ -3,12 +3,8 @@
 import { NODES } from '../../api/core/node.ts';
 import type { ConfigMap, Secret } from '../../api/core/other.ts';
 import type { Pod } from '../../api/core/pod.ts';
+import { MACHINE_KINDS, orderOf } from '../../api/kubevirt/installed-kinds-table.ts';
 import type { KubeVirt } from '../../api/kubevirt/kubevirt.ts';
-import { OFFLINE_VMS } from '../../api/kubevirt/offline-virtual-machine.ts';
-import { VMIRSS } from '../../api/kubevirt/replica-set.ts';
-import { VMS } from '../../api/kubevirt/virtual-machine.ts';
-import { VMIS } from '../../api/kubevirt/virtual-machine-instance.ts';
-import { VMI_CONFIGS } from '../../api/kubevirt/vmi-config.ts';
 import { isDeleting, type KubeObject, keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import { isApiError } from '../../base/errors.ts';
@@ -18,7 +14,6 @@ import { ANNOTATION_ROTATE, AUTHORITY_SECRET } from '../certificates/certificate
 import { decideCertificates } from '../certificates/decide-certificates.ts';
 import { type Certificates, issueCertificates } from '../certificates/issue.ts';
 import { certificatesIn, fingerprintOf, observeCertificates, pairIn } from '../certificates/observe.ts';
-import { orderOf } from '../objects/installed-kinds-table.ts';
 import { saysTheSame } from '../objects/says-the-same.ts';
 import { identityOf, wantedObjects } from '../objects/wanted.ts';
 import { CERTIFICATES } from '../render/options.ts';
@@ -45,7 +40,6 @@ export type ObserveOptions = {
 
 const WORKLOADS = ['Deployment virt-api', 'Deployment virt-controller', 'DaemonSet virt-handler'];
 const NEEDS_VIRT_API: ReadonlySet<string> = new Set(['APIService', 'MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']);
-const MACHINE_KINDS = [VMS, VMIS, VMIRSS, OFFLINE_VMS, VMI_CONFIGS];
 
 export async function observeInstallation(key: string, options: ObserveOptions): Promise<InstallationObserved | undefined> {
   const kubeVirt = options.kubeVirts.get(key);
@@ -68,8 +62,9 @@ export async function observeInstallation(key: string, options: ObserveOptions):
   const wasReady = kubeVirt.status?.observedKubeVirtVersion !== undefined;
   const { version } = defaults;
   const { stage, problem } = decideHealth({ workloads, pods: pods.list(), version, wasReady });
-  const isComplete = pairings.every(({ isCurrent }) => isCurrent);
-  const isReady = stage === 'ready' && isComplete;
+  // What else is put in place in the same go is there when the status is written; new Pods take their time.
+  const isAsWanted = pairings.every(({ isCurrent, wanted: { kind } }) => isCurrent || !/^(Deployment|DaemonSet)$/.test(kind));
+  const isReady = stage === 'ready' && isAsWanted;
   const isWanted = new Set(wanted.map(identityOf));
   const now = clock.now();
   return {
@@ -80,7 +75,7 @@ export async function observeInstallation(key: string, options: ObserveOptions):
     surplus: [...stored].filter(([identity, object]) => !isWanted.has(identity) && !isDeleting(object)).map(([, object]) => object),
     isVirtApiWorking: isWorking(workloads[0]),
     installation: {
-      stage: stage === 'ready' && !isComplete ? (wasReady ? 'updating' : 'deploying') : stage,
+      stage: stage === 'ready' && !isAsWanted ? (wasReady ? 'updating' : 'deploying') : stage,
       version,
       ...(isReady && { runningVersion: version }),
       architecture: 'amd64',
@@ -130,10 +125,10 @@ function isOldest({ metadata }: KubeVirt, all: readonly KubeVirt[]): boolean {
 }
 
 async function whatIsLeft(client: Client): Promise<Pick<InstallationObserved, 'machines' | 'markedNodes'>> {
-  const lists = await Promise.all(MACHINE_KINDS.map((resource) => client.list(resource as typeof VMS).catch(noneWhenUnknown)));
+  const lists = await Promise.all(MACHINE_KINDS.map((resource) => client.list(resource).catch(noneWhenUnknown)));
   const { items: nodes } = await client.list(NODES);
   const isMarked = (node: KubeObject) => Object.values(ourMarks(node)).some((keys) => keys.length > 0);
-  return { machines: lists.flatMap(({ items }) => items as readonly KubeObject[]), markedNodes: nodes.filter(isMarked) };
+  return { machines: lists.flatMap(({ items }) => items), markedNodes: nodes.filter(isMarked) };
 }
 
 /** A kind whose definition is gone has no objects. */

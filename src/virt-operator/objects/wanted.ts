@@ -1,9 +1,10 @@
 /** Every object of an installation as it is to be, in the order in which it is put in place. Pure. */
+
+import { orderOf } from '../../api/kubevirt/installed-kinds-table.ts';
 import { type KubeObject, keyOf } from '../../api/meta.ts';
 import { sha1Hex } from '../../base/sha1.ts';
 import type { RenderOptions } from '../render/options.ts';
 import { renderComponents, withCaBundle } from '../render/render.ts';
-import { orderOf } from './installed-kinds-table.ts';
 
 export const LABEL_MANAGED_BY = 'app.kubernetes.io/managed-by';
 export const MANAGED_BY = 'virt-operator';

@@ -1,7 +1,8 @@
 /** What people apply to install: the namespace, the kind KubeVirt, and virt-operator with no more rights than it needs. Pure. */
+
+import { INSTALLED_KINDS } from '../../api/kubevirt/installed-kinds-table.ts';
 import { INSTALL_NAMESPACE } from '../../api/kubevirt/names.ts';
 import type { KubeObject } from '../../api/meta.ts';
-import { INSTALLED_KINDS } from '../objects/installed-kinds-table.ts';
 import { renderComponents } from './render.ts';
 
 const NAME = 'virt-operator';

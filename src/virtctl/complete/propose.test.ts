@@ -11,6 +11,7 @@ const context: Context = {
   program: '/nowhere/virtctl',
   embeddedProgram: '',
   examples: '',
+  manifests: '',
   version: 'v0',
 };
 

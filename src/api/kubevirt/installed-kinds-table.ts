@@ -1,13 +1,18 @@
-/** Every kind that an installation is made of, in the order in which objects are put in place. They are removed in the opposite order. */
-import { CONFIG_MAPS, SECRETS, SERVICE_ACCOUNTS, SERVICES } from '../../api/core/other.ts';
-import { CLUSTER_ROLES } from '../../api/core/rbac.ts';
-import type { KubeObject } from '../../api/meta.ts';
-import { apiVersionOf, type Resource } from '../../api/resource.ts';
+/** Every kind that an installation is made of, in the order in which objects are put in place; they are removed in the opposite order. And the kinds of machines. */
+import { CONFIG_MAPS, SECRETS, SERVICE_ACCOUNTS, SERVICES } from '../core/other.ts';
+import { CLUSTER_ROLES } from '../core/rbac.ts';
+import type { KubeObject } from '../meta.ts';
+import { apiVersionOf, type Resource } from '../resource.ts';
+import { OFFLINE_VMS } from './offline-virtual-machine.ts';
+import { VMIRSS } from './replica-set.ts';
+import { VMS } from './virtual-machine.ts';
+import { VMIS } from './virtual-machine-instance.ts';
+import { VMI_CONFIGS } from './vmi-config.ts';
 
 const RBAC = { group: 'rbac.authorization.k8s.io', version: 'v1' } as const;
 const ADMISSION = { group: 'admissionregistration.k8s.io', version: 'v1', isNamespaced: false } as const;
 
-const DEPLOYMENTS: Resource = { group: 'apps', version: 'v1', plural: 'deployments', kind: 'Deployment', isNamespaced: true };
+export const DEPLOYMENTS: Resource = { group: 'apps', version: 'v1', plural: 'deployments', kind: 'Deployment', isNamespaced: true };
 const DAEMON_SETS: Resource = { group: 'apps', version: 'v1', plural: 'daemonsets', kind: 'DaemonSet', isNamespaced: true };
 
 export const INSTALLED_KINDS: readonly Resource[] = [
@@ -34,6 +39,9 @@ export const INSTALLED_KINDS: readonly Resource[] = [
   { ...ADMISSION, plural: 'mutatingwebhookconfigurations', kind: 'MutatingWebhookConfiguration' },
   { ...ADMISSION, plural: 'validatingwebhookconfigurations', kind: 'ValidatingWebhookConfiguration' },
 ];
+
+/** What somebody may have made with an installation, and what goes with it. */
+export const MACHINE_KINDS: readonly Resource[] = [VMS, VMIS, VMIRSS, OFFLINE_VMS, VMI_CONFIGS];
 
 /** Where in the table a kind is; after all others when it is not in it. */
 export function orderOf({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>): number {

@@ -1,0 +1,19 @@
+/** The machines of a cluster, of every kind, whoever made them. */
+import { MACHINE_KINDS } from '../../api/kubevirt/installed-kinds-table.ts';
+import type { KubeObject } from '../../api/meta.ts';
+import { isApiError } from '../../base/errors.ts';
+import type { Client } from '../../client/client.ts';
+
+export async function allMachines(client: Client): Promise<KubeObject[]> {
+  const lists = await Promise.all(
+    MACHINE_KINDS.map(async (resource) => {
+      try {
+        return (await client.list(resource)).items;
+      } catch (error) {
+        if (isApiError(error, 'NotFound')) return []; // the kind is not known, so there are none
+        throw error;
+      }
+    }),
+  );
+  return lists.flat();
+}

@@ -1,0 +1,47 @@
+/** Waits for something on a cluster, with bounds; what was last seen is shown, and told when time is over. */
+import { systemClock } from '../../base/clock.ts';
+import { ApiError, UserError } from '../../base/errors.ts';
+import type { Step } from '../progress.ts';
+
+const LOOK_EVERY_MS = 500;
+
+export type Waiting = {
+  readonly what: string;
+  readonly step: Step;
+  readonly timeoutMs: number;
+  /** Undefined when it is there. */
+  readonly look: () => Promise<Missing | undefined>;
+  /** Told once for each thing that waiting alone may not mend. */
+  readonly note?: (text: string) => void;
+};
+export type Missing = { readonly text: string; readonly needsHelp?: boolean };
+
+export async function untilThere({ what, step, timeoutMs, look, note }: Waiting): Promise<void> {
+  const deadline = systemClock.now() + timeoutMs;
+  let last = '';
+  for (;;) {
+    const missing = await lookPatiently(look);
+    if (missing === undefined) return;
+    const { text, needsHelp } = missing;
+    step.update(text);
+    if (needsHelp && text !== last) note?.(text);
+    last = text;
+    if (systemClock.now() > deadline)
+      throw new UserError('NOT_IN_TIME', `${what} within ${Math.round(timeoutMs / 60_000)} minutes`, {
+        why: text,
+        fix: 'mend that; it goes on by itself, and the same command again waits for it',
+        exitCode: 5,
+      });
+    await systemClock.sleep(LOOK_EVERY_MS);
+  }
+}
+
+/** A server that is busy or just coming up is asked again. */
+async function lookPatiently(look: Waiting['look']): Promise<Missing | undefined> {
+  try {
+    return await look();
+  } catch (error) {
+    if (error instanceof ApiError && (error.code >= 500 || error.code === 429)) return { text: error.message };
+    throw error;
+  }
+}
