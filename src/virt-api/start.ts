@@ -49,14 +49,14 @@ export async function startVirtApi(options: VirtApiOptions): Promise<VirtApi> {
     port,
     clock,
     log,
-    async handle(request, peer) {
+    async handle(request, { peer }) {
       const { pathname } = new URL(request.url);
       if (OPEN_PATHS.includes(pathname)) return new Response('ok');
       if (isReviewPath(pathname)) return answerReview(request, pathname, { client: options.client, clock }); // webhooks are called without a client certificate
       const user = userBehind({ peer, allowedNames: namesOf(options), remoteUser: request.headers.get('x-remote-user') });
       return discoveryAnswer(pathname, options) ?? answer({ request, pathname, user }, options);
     },
-    upgrade: (upgrade, peer) => open(upgrade, peer, options),
+    upgrade: (upgrade, { peer }) => open(upgrade, peer, options),
   });
   const stopped = aborted(signal).then(() => server.close());
   return { ...server, stopped };

@@ -11,7 +11,7 @@ import { createTlsFetch } from '../client/node/tls-fetch.ts';
 import type { Context } from './context.ts';
 import { kubeconfigPath } from './embedded/paths.ts';
 
-export type ConnectionFlags = { readonly namespace?: string; readonly kubeconfig?: string };
+export type ConnectionFlags = { readonly namespace?: string; readonly kubeconfig?: string; readonly context?: string };
 export type Connection = { readonly client: Client; readonly cluster: Cluster; readonly namespace: string };
 
 /** A kind that can be told to start, stop or restart; `vmi` is the running guest itself. */
@@ -29,13 +29,13 @@ const KIND_WORDS: Readonly<Record<MachineKind, readonly string[]>> = {
 
 export function connect(context: Context, flags: ConnectionFlags): Connection {
   const path = findKubeconfig(context, flags);
-  const cluster = loadKubeconfig(path);
+  const cluster = loadKubeconfig(path, flags.context === undefined ? {} : { context: flags.context });
   if (cluster.cert) mustBeValid(cluster.cert, path, systemClock.now());
   const client = createClient({ fetch: createTlsFetch(cluster), baseUrl: cluster.server, userAgent: `virtctl/${context.version}` });
   return { client, cluster, namespace: flags.namespace ?? cluster.namespace ?? 'default' };
 }
 
-/** A server takes who shows an expired certificate for a stranger, and its answer does not say why. */
+/** A server refuses who shows an expired certificate with 401, and its answer does not say why. */
 function mustBeValid(certificate: string, path: string, now: number): void {
   const { validTo, validToDate } = new X509Certificate(certificate);
   if (now <= validToDate.getTime()) return;

@@ -24,6 +24,7 @@ export const connection = {
     optional: true,
     placeholder: 'file',
   },
+  context: { ...text, brief: 'Context of the kubeconfig (default: its current one)', optional: true, placeholder: 'name' },
 } as const;
 
 /** One machine, by name; names of real ones are proposed to a shell that completes. */

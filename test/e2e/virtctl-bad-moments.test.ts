@@ -88,6 +88,8 @@ test('bad moments', async (t) => {
     const result = await cluster.virtctl(['ls', '--kubeconfig', path]);
     assert.match(short(result), /^6 error\[CERTIFICATE_EXPIRED\]: the client certificate in \S+late-kubeconfig has expired/);
     isPlain(result);
+    const { stderr } = await cluster.kubectl(['get', 'vms', '--kubeconfig', path]);
+    assert.match(stderr, /Unauthorized/);
   });
 
   await t.test('a reader that leaves early is no failure', async () => {

@@ -3,6 +3,12 @@ import type { TLSSocket } from 'node:tls';
 
 export type Peer = { readonly commonName: string; readonly organizations: readonly string[] };
 
+/** Why the certificate that a client shows is not believed: `CERT_HAS_EXPIRED`; undefined when it is, or when there is none. */
+export function refusedCertificate(socket: TLSSocket): string | undefined {
+  if (socket.authorized || Object.keys(socket.getPeerCertificate() ?? {}).length === 0) return undefined;
+  return String(socket.authorizationError);
+}
+
 /** The owner of the client certificate; undefined without one, or with one that our authorities did not sign. */
 export function verifiedPeer(socket: TLSSocket): Peer | undefined {
   // A resumed session without any certificate also counts as authorized, so the certificate itself must be there.

@@ -12,12 +12,14 @@ import type { Logger } from '../log.ts';
 import { statusResponse } from '../status-object.ts';
 import type { KeyPair } from './pki-files.ts';
 import { refuseUpgrade } from './raw-response.ts';
-import { type Peer, verifiedPeer } from './verified-peer.ts';
+import { type Peer, refusedCertificate, verifiedPeer } from './verified-peer.ts';
 import { bridge, type NodeRequest, type NodeResponse } from './web-bridge.ts';
 
-export type WebHandler = (request: Request, peer: Peer | undefined) => Promise<Response>;
+/** Who was verified; `refused` is why a certificate that was shown was not. */
+export type Client = { readonly peer: Peer | undefined; readonly refused: string | undefined };
+export type WebHandler = (request: Request, client: Client) => Promise<Response>;
 /** Takes over the socket, or throws; an error becomes the refusal of the handshake. */
-export type WebUpgradeHandler = (upgrade: Upgrade, peer: Peer | undefined) => Promise<void>;
+export type WebUpgradeHandler = (upgrade: Upgrade, client: Client) => Promise<void>;
 export type Upgrade = { readonly request: IncomingMessage; readonly socket: Duplex; readonly head: Buffer };
 
 export type WebServerOptions = {
@@ -61,7 +63,7 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
   const closing = new AbortController();
   const sockets = new Set<Duplex>();
   const active = new Set<Promise<void>>();
-  const peers: KnownPeers = new WeakMap();
+  const clients: KnownClients = new WeakMap();
   const server = createServer(options);
 
   const track = (work: Promise<void>) => {
@@ -77,8 +79,8 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
     socket.once('close', () => sockets.delete(socket));
   });
   server.on('request', (incoming: NodeRequest, outgoing: NodeResponse) => {
-    const peer = peerOf(incoming, peers);
-    track(bridge({ incoming, outgoing, signal: closing.signal, answer: (request) => handle(request, peer).catch(report) }));
+    const client = clientOf(incoming, clients);
+    track(bridge({ incoming, outgoing, signal: closing.signal, answer: (request) => handle(request, client).catch(report) }));
   });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', (error) => log.debug('connection broke after an upgrade', { error }));
@@ -121,19 +123,23 @@ function createServer({ serving, clientCa, headersTimeoutMs = HEADERS_TIMEOUT_MS
 }
 
 /** By connection: reading a certificate costs as much as answering a small request. */
-type KnownPeers = WeakMap<object, { readonly peer: Peer | undefined }>;
+type KnownClients = WeakMap<object, Client>;
 
-function peerOf(incoming: NodeRequest, known: KnownPeers): Peer | undefined {
+function clientOf(incoming: NodeRequest, known: KnownClients): Client {
   // of HTTP/2 requests `socket` is a stand-in that answers the same questions
   const connection = 'stream' in incoming ? (incoming.stream.session ?? incoming.stream) : incoming.socket;
-  const entry = known.get(connection) ?? { peer: verifiedPeer(incoming.socket as TLSSocket) };
-  known.set(connection, entry);
-  return entry.peer;
+  const client = known.get(connection) ?? clientAt(incoming.socket as TLSSocket);
+  known.set(connection, client);
+  return client;
+}
+
+function clientAt(socket: TLSSocket): Client {
+  return { peer: verifiedPeer(socket), refused: refusedCertificate(socket) };
 }
 
 async function startUpgrade(upgrade: WebUpgradeHandler, { request, socket, head }: Upgrade): Promise<void> {
   try {
-    await upgrade({ request, socket, head }, verifiedPeer(request.socket as TLSSocket));
+    await upgrade({ request, socket, head }, clientAt(request.socket as TLSSocket));
   } catch (error) {
     await refuseUpgrade(socket, statusResponse(error));
   }

@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
 import { WebSocketServer } from 'ws';
 import { ApiError } from '../../base/errors.ts';
+import { PING_MS } from '../../base/keep-alive.ts';
 import { silentLogger } from '../../base/log.ts';
 import type { Pki } from '../../base/node/pki.ts';
 import type { WebServer } from '../../base/node/web-server.ts';
 import { listen } from '../../control-plane/apiserver/transport/listen.ts';
 import { temporaryPki } from '../../control-plane/apiserver/transport/tls.testing.ts';
+import { FakeClock } from '../../testing/fake-clock.ts';
+import { quiet, until } from '../../testing/until.ts';
 import { createClient, type KubeFetch } from '../client.ts';
 import type { Cluster } from './kubeconfig.ts';
 import { createTlsFetch } from './tls-fetch.ts';
@@ -27,6 +31,7 @@ describe('a cluster over TLS', { timeout: 20_000 }, () => {
       upgrade: (request, socket, head) => {
         if (request.url === '/refused') throw new ApiError('Conflict', 'the guest is not running');
         webSockets.handleUpgrade(request, socket, head, (accepted) => {
+          if (request.url === '/mute') accepted.pause();
           accepted.send('first words');
           accepted.on('message', (data) => accepted.send(data));
         });
@@ -136,6 +141,25 @@ describe('a cluster over TLS', { timeout: 20_000 }, () => {
       message: 'the guest is not running',
       code: 409,
     });
+  });
+
+  test('a WebSocket to a server that is gone without a word closes by itself, an idle one stays', async () => {
+    for (const isAlive of [true, false]) {
+      const clock = new FakeClock();
+      const socket = await openWebSocket({ cluster, path: isAlive ? '/console' : '/mute', clock });
+      socket.on('message', () => {});
+      let pongs = 0;
+      socket.on('pong', () => pongs++);
+      const closed = once(socket, 'close');
+      for (let ping = 1; ping <= 5 && socket.readyState === socket.OPEN; ping++) {
+        await quiet();
+        clock.advance(PING_MS);
+        await (isAlive ? until(() => pongs === ping) : quiet());
+      }
+      assert.equal(socket.readyState === socket.OPEN, isAlive);
+      if (isAlive) socket.terminate();
+      assert.equal((await closed)[0], 1006);
+    }
   });
 
   test('aborting closes a WebSocket', async () => {

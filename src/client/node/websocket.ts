@@ -1,7 +1,9 @@
 /** Two-way streams to a cluster: consoles, screens, forwarded ports. */
 import type { IncomingMessage } from 'node:http';
 import type { WebSocket } from 'ws';
+import { type Clock, systemClock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
+import { keepAlive } from '../../base/keep-alive.ts';
 import { errorFrom } from '../client.ts';
 import type { Cluster } from './kubeconfig.ts';
 import { cannotReach, tlsOf, tokenHeader } from './tls-fetch.ts';
@@ -12,6 +14,7 @@ export type WebSocketOptions = {
   readonly path: string;
   readonly protocols?: readonly string[];
   readonly signal?: AbortSignal;
+  readonly clock?: Clock;
 };
 
 const HANDSHAKE_TIMEOUT_MS = 30_000;
@@ -19,9 +22,10 @@ const MAX_REFUSAL_BYTES = 64 * 1024;
 
 /**
  * Resolves with an open socket. A refusal of the server becomes the ApiError it sent; aborting later closes the socket.
+ * A server that is gone without a word is noticed by pings, and the socket closes.
  * Nothing that the server sends right away is lost: the socket is paused until it has a listener for messages.
  */
-export async function openWebSocket({ cluster, path, protocols = [], signal }: WebSocketOptions): Promise<WebSocket> {
+export async function openWebSocket({ cluster, path, protocols = [], signal, clock = systemClock }: WebSocketOptions): Promise<WebSocket> {
   signal?.throwIfAborted();
   const { WebSocket } = await import('ws');
   const url = new URL(path, cluster.server);
@@ -42,6 +46,7 @@ export async function openWebSocket({ cluster, path, protocols = [], signal }: W
     throw error;
   }
   socket.on('error', () => {}); // what went wrong shows in the code of the 'close' that follows
+  void keepAlive(socket, clock);
   return socket;
 }
 

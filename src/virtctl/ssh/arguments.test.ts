@@ -11,9 +11,17 @@ test('ssh connects through port-forward', () => {
 });
 
 test('every option is handed on', () => {
-  const all = { ...options, port: 2222, identityFile: 'key', knownHosts: '/dev/null', localSshOpts: ['-v'], kubeconfig: "it's 100%" };
+  const all = {
+    ...options,
+    port: 2222,
+    identityFile: 'key',
+    knownHosts: '/dev/null',
+    localSshOpts: ['-v'],
+    kubeconfig: "it's 100%",
+    context: 'far',
+  };
   assert.deepEqual(sshArguments('root@vmi/db/test', all, ['uptime']), [
-    ...['-o', `${PROXY} --kubeconfig 'it'\\''s 100%%' vmi/db/test 2222`],
+    ...['-o', `${PROXY} --kubeconfig 'it'\\''s 100%%' --context far vmi/db/test 2222`],
     ...['-o', 'UserKnownHostsFile=/dev/null', '-i', 'key', '-v'],
     ...['root@vmi.db.test', 'uptime'],
   ]);

@@ -3,6 +3,8 @@
  *
  *   verified client certificate      user = common name, groups = organizations
  *   bearer token                     whoever `reviewToken` knows it as; 401 for a token that nobody knows
+ *   certificate that is expired,     401: whoever shows one does not mean to be a stranger
+ *   or of nobody we know
  *   nothing                          system:anonymous
  *
  * A header that claims an identity is never believed: X-Remote-* is what we tell aggregated servers. Impersonate-* is a wish of
@@ -17,6 +19,8 @@ export type ReviewToken = (token: string, signal: AbortSignal) => Promise<Identi
 
 export type Credentials = {
   readonly peer: Peer | undefined;
+  /** Why a certificate was shown but not believed. */
+  readonly refused?: string;
   readonly headers: Headers;
   readonly reviewToken?: ReviewToken;
   readonly signal: AbortSignal;
@@ -26,11 +30,11 @@ export type Credentials = {
 const TOKEN_SUBPROTOCOL = 'base64url.bearer.authorization.k8s.io.';
 
 /** Gives the identity behind the credentials, or throws Unauthorized when they are wrong. */
-export async function authenticate({ peer, headers, reviewToken, signal }: Credentials): Promise<Identity> {
+export async function authenticate({ peer, refused, headers, reviewToken, signal }: Credentials): Promise<Identity> {
   if (peer) return { user: peer.commonName, groups: withAuthenticated(peer.organizations) };
   const token = tokenFrom(headers);
-  if (token === undefined) return ANONYMOUS;
-  const owner = await reviewToken?.(token, signal);
+  if (token === undefined && refused === undefined) return ANONYMOUS;
+  const owner = token === undefined ? undefined : await reviewToken?.(token, signal);
   if (!owner) throw new ApiError('Unauthorized', 'Unauthorized');
   return { ...owner, groups: withAuthenticated(owner.groups) };
 }

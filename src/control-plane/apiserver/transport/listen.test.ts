@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { connect as connectHttp2 } from 'node:http2';
 import { request as httpsRequest } from 'node:https';
 import { after, before, describe, test } from 'node:test';
@@ -7,13 +8,17 @@ import { connect as connectTls } from 'node:tls';
 import { WebSocket, WebSocketServer } from 'ws';
 import { silentLogger } from '../../../base/log.ts';
 import type { Pki } from '../../../base/node/pki.ts';
+import { issueLeaf } from '../../../base/node/pki-issue.ts';
 import type { WebServer } from '../../../base/node/web-server.ts';
 import type { Identity } from './identity.ts';
 import { listen } from './listen.ts';
 import { ask, temporaryPki } from './tls.testing.ts';
 
+const DAY_MS = 24 * 3_600_000;
+
 describe('listen', { timeout: 20_000 }, () => {
   let pki: Pki;
+  let folder: string;
   let removePki: () => Promise<void>;
   let server: WebServer;
   let handle: (request: Request, identity: Identity) => Promise<Response>;
@@ -22,7 +27,7 @@ describe('listen', { timeout: 20_000 }, () => {
   const webSockets = new WebSocketServer({ noServer: true });
 
   before(async () => {
-    ({ pki, remove: removePki } = await temporaryPki());
+    ({ pki, folder, remove: removePki } = await temporaryPki());
     server = await listen({
       handle: (request, identity) => handle(request, identity),
       upgrade: (request, socket, head, identity) => {
@@ -55,18 +60,34 @@ describe('listen', { timeout: 20_000 }, () => {
     });
   });
 
-  test('no certificate, and one of another authority, are anonymous', async () => {
+  test('no certificate is anonymous', async () => {
     handle = whoAmI;
-    for (const credentials of [{}, pki.frontProxyClient, pki.virtHandlerClient]) {
-      const { body } = await ask({ port: server.port, ca: pki.ca, ...credentials, path: '/' });
-      assert.equal(JSON.parse(body).user, 'system:anonymous');
-    }
+    const { body } = await ask({ port: server.port, ca: pki.ca, path: '/' });
+    assert.equal(JSON.parse(body).user, 'system:anonymous');
   });
 
-  test('a server certificate of the authority is no login', async () => {
+  test('a certificate that has expired, is of another authority or of a server is refused with 401, over HTTP/2 and WebSockets too', async () => {
     handle = whoAmI;
-    const { body } = await ask({ port: server.port, ca: pki.ca, ...pki.apiServer, path: '/' });
-    assert.equal(JSON.parse(body).user, 'system:anonymous');
+    const authority = { cert: await readFile(`${folder}/ca.crt`, 'utf8'), key: await readFile(`${folder}/ca.key`, 'utf8') };
+    const late = await issueLeaf(
+      authority,
+      { use: 'client', subject: { commonName: 'late', organizations: ['system:masters'] } },
+      { notBeforeMs: Date.now() - 2 * DAY_MS, notAfterMs: Date.now() - DAY_MS },
+    );
+    for (const credentials of [late, pki.frontProxyClient, pki.virtHandlerClient, pki.apiServer]) {
+      const { status, body } = await ask({ port: server.port, ca: pki.ca, ...credentials, path: '/' });
+      const { kind, reason, code } = JSON.parse(body);
+      assert.deepEqual([status, kind, reason, code], [401, 'Status', 'Unauthorized', 401]);
+    }
+    const session = connectHttp2(`https://localhost:${server.port}`, { ca: pki.ca, ...late });
+    const stream = session.request({ ':path': '/' });
+    assert.equal((await once(stream, 'response'))[0][':status'], 401);
+    session.destroy();
+    const socket = new WebSocket(`wss://localhost:${server.port}/`, { ca: pki.ca, ...late });
+    socket.on('error', () => {});
+    const [, answer] = await once(socket, 'unexpected-response');
+    assert.equal(answer.statusCode, 401);
+    socket.terminate();
   });
 
   test('a session resumed without a certificate stays anonymous, one with a certificate keeps its identity', async () => {

@@ -44,16 +44,16 @@ export function listen(options: ListenOptions): Promise<WebServer> {
     headersTimeoutMs,
     clock,
     log,
-    async handle(request, peer) {
+    async handle(request, client) {
       hosts.check(new URL(request.url).host);
-      const identity = await authenticate({ peer, headers: request.headers, reviewToken, signal: request.signal });
+      const identity = await authenticate({ ...client, headers: request.headers, reviewToken, signal: request.signal });
       return handle(withoutClaims(request), identity);
     },
-    async upgrade({ request, socket, head }, peer) {
+    async upgrade({ request, socket, head }, client) {
       const headers = webHeaders(request.rawHeaders);
       hosts.check(hostOf(request));
       hosts.checkOrigin(headers.get('origin'));
-      const identity = await authenticate({ peer, headers, reviewToken, signal: closeSignal(socket) });
+      const identity = await authenticate({ ...client, headers, reviewToken, signal: closeSignal(socket) });
       await upgrade(cleaned(request), socket, head, identity);
     },
   });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
-import { FakeClock } from '../../testing/fake-clock.ts';
-import { quiet } from '../../testing/until.ts';
+import { FakeClock } from '../testing/fake-clock.ts';
+import { quiet } from '../testing/until.ts';
 import { keepAlive, PING_MS } from './keep-alive.ts';
 
 const AN_HOUR_OF_PINGS = 3_600_000 / PING_MS;
@@ -51,6 +51,13 @@ test('a client that is gone without a word is noticed by the second ping', async
 test('a client that we do not read from is not blamed', async () => {
   const peer = new Peer(false);
   peer.isPaused = true;
+  await anHourWith(peer);
+  assert.equal(peer.isEnded, false);
+});
+
+test('a peer that does not answer but asks itself is there', async () => {
+  const peer = new Peer(false);
+  peer.ping = () => peer.emit('ping');
   await anHourWith(peer);
   assert.equal(peer.isEnded, false);
 });
