@@ -1,6 +1,7 @@
 /**
  * Defaults of built-in kinds that the real server sets in code and the published schema does not show.
- * A default only ever fills a field that is absent: what a user wrote is never rewritten, or a second `kubectl apply` would see a change.
+ * A default only ever fills a field that is absent, or a port that Go wrote without being told one: what a user wrote is never rewritten,
+ * or a second `kubectl apply` would see a change.
  */
 import { isObject, type JsonObject } from '../../../base/json.ts';
 

@@ -115,6 +115,17 @@ test('a deployment that recreates gets no rolling update', () => {
   });
 });
 
+test('a target port that a client in Go left open points at the port', () => {
+  const service = builtInSchema('', 'v1', 'Service')!;
+  const targetOf = (targetPort: unknown) => {
+    const { spec } = applyDefaults(service, { spec: { ports: [{ port: 80, targetPort }] } }) as {
+      spec: { ports: { targetPort: unknown }[] };
+    };
+    return spec.ports[0]?.targetPort;
+  };
+  assert.deepEqual([0, '', 8080, 'http'].map(targetOf), [80, 80, 8080, 'http']);
+});
+
 test('a service port points at itself and a namespace can be selected by name', () => {
   const service = applyDefaults(builtInSchema('', 'v1', 'Service')!, { spec: { ports: [{ port: 80 }] } });
   assert.deepEqual(service['spec'], {

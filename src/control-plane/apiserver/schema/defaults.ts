@@ -61,8 +61,16 @@ function fillFixed(schema: Schema, value: JsonObject): JsonObject {
   return result;
 }
 
-function derive({ deriveDefaults }: Schema, value: JsonObject): JsonObject {
-  return deriveDefaults ? fillMissing(value, deriveDefaults(value)) : value;
+function derive(schema: Schema, value: JsonObject): JsonObject {
+  const derived = schema.deriveDefaults?.(value);
+  return derived ? fillMissing(withoutBlanks(schema, value, derived), derived) : value;
+}
+
+/** Clients in Go write a port that nobody chose as 0 or "": their type for a number or a name cannot leave it out. */
+function withoutBlanks(schema: Schema, value: JsonObject, derived: JsonObject): JsonObject {
+  const isBlank = (key: string) => (value[key] === 0 || value[key] === '') && childOf(schema, key)?.['x-kubernetes-int-or-string'];
+  const blanks = Object.keys(derived).filter(isBlank);
+  return blanks.length === 0 ? value : Object.fromEntries(Object.entries(value).filter(([key]) => !blanks.includes(key)));
 }
 
 /** Adds what is absent, key by key into maps; what is there stays. */
