@@ -18,10 +18,10 @@ export function testSession(transcript: string): void {
 }
 
 /** The tools under the names that people know them by. */
-function sessionOn(cluster: EmbeddedCluster): SessionCluster {
+export function sessionOn(cluster: EmbeddedCluster, virtctl = resolve('bin/virtctl')): SessionCluster {
   const tools = join(cluster.home, 'tools');
   mkdirSync(tools);
-  symlinkSync(resolve('bin/virtctl'), join(tools, 'virtctl'));
+  symlinkSync(virtctl, join(tools, 'virtctl'));
   if (cluster.kubectls.current.includes('/')) symlinkSync(cluster.kubectls.current, join(tools, 'kubectl'));
   return { kubeconfig: join(cluster.home, 'kubeconfig'), path: `${tools}:${process.env['PATH']}` };
 }

@@ -141,7 +141,8 @@ function apiServerFlags({ folder, etcd, port, pki }: { folder: string; etcd: str
   ];
 }
 
-async function freePorts(count: number): Promise<number[]> {
+/** Ports of the loopback that nobody listens on. */
+export async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
   const ports = await Promise.all(
     servers.map(

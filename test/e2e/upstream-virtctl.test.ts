@@ -1,0 +1,14 @@
+import { test } from 'node:test';
+import { ensureUpstreamVirtctl, whyNoUpstreamVirtctl } from '../../tools/upstream-virtctl/build.ts';
+import { useUpstreamVirtctl } from '../conformance/upstream-virtctl/script.ts';
+import { EmbeddedCluster } from './harness.ts';
+import { sessionOn } from './seed-session.ts';
+
+/** A first run builds the program. */
+const options = { skip: whyNoUpstreamVirtctl(), timeout: 1_200_000 };
+
+test("KubeVirt's own virtctl, unchanged, on an embedded cluster", options, async (t) => {
+  const virtctl = ensureUpstreamVirtctl();
+  await using cluster = await EmbeddedCluster.start({ guests: ['agent'] });
+  await useUpstreamVirtctl(t, sessionOn(cluster, virtctl));
+});
