@@ -3,6 +3,7 @@ const BENCHMARKS: Record<string, () => Promise<{ benchmark: () => Promise<void> 
   admission: () => import('./admission.ts'),
   apiserver: () => import('./apiserver.ts'),
   start: () => import('./start.ts'),
+  cluster: () => import('./cluster.ts'),
   cli: () => import('./cli.ts'),
   scale: () => import('./scale.ts'),
 };

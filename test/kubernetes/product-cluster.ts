@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { buildImages } from '../../tools/image/build-images.ts';
 import { writeArchive } from '../../tools/image/oci-archive.ts';
-import { RealCluster } from '../../tools/kubernetes/cluster.ts';
+import { type ClusterOptions, RealCluster } from '../../tools/kubernetes/cluster.ts';
 import { ConsoleSession } from '../e2e/harness.ts';
 import { install } from './install.ts';
 import { buildGuest } from './push-images.ts';
@@ -16,14 +16,14 @@ export const VMCTL_IMAGE = `${REGISTRY}/vmctl:test`;
 export const GUEST_IMAGE = 'images.local/guests/tiny:1';
 
 /** Resolves when every component is ready. */
-export async function startProductCluster({ name, nodes = 1 }: { name: string; nodes?: number }): Promise<RealCluster> {
+export async function startProductCluster({ nodes = 1, ...options }: Omit<ClusterOptions, 'images'>): Promise<RealCluster> {
   const folder = mkdtempSync(join(tmpdir(), 'kubevirt-ts-images-'));
   let cluster: RealCluster | undefined;
   try {
     const images = await buildImages({ registry: REGISTRY, tag: 'test', into: folder });
     const guest = join(folder, 'guest.tar');
     await writeArchive(buildGuest(), { reference: GUEST_IMAGE, archive: guest });
-    cluster = await RealCluster.start({ name, nodes, images: [...images.map(({ archive }) => archive), guest] });
+    cluster = await RealCluster.start({ ...options, nodes, images: [...images.map(({ archive }) => archive), guest] });
     await install(cluster, { launcher: `${REGISTRY}/virt-launcher:test`, components: `${REGISTRY}/kubevirt:test` });
     return cluster;
   } catch (error) {

@@ -2,7 +2,10 @@
 import { after, before, describe } from 'node:test';
 import type { RealCluster } from '../../tools/kubernetes/cluster.ts';
 import { startProductCluster } from './product-cluster.ts';
+import { componentScenarios } from './scenarios/components.ts';
+import { nodeScenarios } from './scenarios/nodes.ts';
 import { seedScenarios } from './scenarios/seeds.ts';
+import { tenantScenarios } from './scenarios/tenants.ts';
 import { vmctlScenarios } from './scenarios/vmctl.ts';
 import { World } from './scenarios/world.ts';
 import { whyNoNodes } from './why-no-nodes.ts';
@@ -18,4 +21,7 @@ describe('the product on three nodes', { skip: whyNoNodes() }, () => {
   const world = new World(() => cluster);
   seedScenarios(world);
   vmctlScenarios(world);
+  tenantScenarios(world);
+  componentScenarios(world);
+  nodeScenarios(world);
 });

@@ -1,5 +1,5 @@
 /** A real Kubernetes with nodes on this machine, to test on: everything of it is in one folder, and gone when it is disposed. */
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { NODES, type Node } from '../../src/api/core/node.ts';
 import { systemClock } from '../../src/base/clock.ts';
@@ -12,7 +12,7 @@ import { startAddons } from './addons/start.ts';
 import { ensureKubernetes } from './build.ts';
 import { clusterFolder, clusterFolders, hasLostItsOwner, setOwner } from './cluster-folders.ts';
 import { takeDown } from './down.ts';
-import { type ControlPlaneProgram, controlPlaneFlags } from './flags.ts';
+import { AUDIT_LOG, AUDIT_POLICY, type ControlPlaneProgram, controlPlaneFlags } from './flags.ts';
 import { bringUpBridge, numbersOf, takeNumber } from './host.ts';
 import { ensureImageStore } from './image-store.ts';
 import { requireMachine } from './machine.ts';
@@ -32,6 +32,8 @@ export type ClusterOptions = {
   readonly images?: readonly string[];
   /** Neither names of Services nor a storage class. */
   readonly isBare?: boolean;
+  /** The API server keeps a log of who wrote what: `auditLog`. */
+  readonly isAudited?: boolean;
   /** Outlives us; otherwise the next start of any cluster takes it down when we have ended without doing so. */
   readonly isKept?: boolean;
   /** Gives up, and leaves nothing. */
@@ -61,6 +63,7 @@ export class RealCluster implements AsyncDisposable {
     nodes = 1,
     images = [],
     isBare = false,
+    isAudited = false,
     isKept = false,
     signal,
   }: ClusterOptions = {}): Promise<RealCluster> {
@@ -76,6 +79,7 @@ export class RealCluster implements AsyncDisposable {
       mkdirSync(join(folder, 'volumes'), { recursive: true, mode: 0o700 });
       mkdirSync(join(folder, 'log'));
       if (!isKept) setOwner(folder);
+      if (isAudited) writeFileSync(join(folder, AUDIT_POLICY), JSON.stringify(WRITES_ONLY));
       const plan = takeNumber(folder, nodes);
       bringUpBridge(plan);
       const pki = await writePki(join(folder, 'pki'), plan, systemClock.now());
@@ -114,6 +118,11 @@ export class RealCluster implements AsyncDisposable {
   /** `10.250.0.1:5000`: nodes ask it for every image of every registry; the machine pushes to it over plain HTTP. */
   get registry(): string {
     return this.plan.registry;
+  }
+
+  /** One line of JSON for each write, of a cluster that was started with `isAudited`. */
+  get auditLog(): string {
+    return join(this.folder, AUDIT_LOG);
   }
 
   /** The folder of kubectl and the other programs. */
@@ -227,6 +236,14 @@ export class RealCluster implements AsyncDisposable {
     return { folder: this.folder, plan: this.plan, node, programs: this.#programs, packages: this.#packages };
   }
 }
+
+/** Who wrote what, without the content. */
+const WRITES_ONLY = {
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  omitStages: ['RequestReceived'],
+  rules: [{ level: 'None', verbs: ['get', 'list', 'watch'] }, { level: 'Metadata' }],
+};
 
 function checkOptions(name: string, nodes: number, images: readonly string[]): void {
   if (!/^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$/.test(name)) {

@@ -1,9 +1,14 @@
 /** The command lines of the control plane, in the order in which they start. */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Plan } from './plan.ts';
 
 export const CONTROL_PLANE = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const;
 export type ControlPlaneProgram = (typeof CONTROL_PLANE)[number];
+
+/** In the folder of a cluster whose API server keeps a log of who wrote what. */
+export const AUDIT_POLICY = 'audit-policy.json';
+export const AUDIT_LOG = 'log/audit.log';
 
 type Input = { readonly plan: Plan; readonly folder: string };
 
@@ -59,6 +64,9 @@ function apiServerFlags({ plan, folder }: Input): string[] {
     `--kubelet-certificate-authority=${pki('ca.crt')}`,
     '--kubelet-preferred-address-types=InternalIP',
     '--enable-aggregator-routing=true', // webhooks and aggregated APIs are called at the address of their Pod
+    ...(existsSync(join(folder, AUDIT_POLICY))
+      ? [`--audit-policy-file=${join(folder, AUDIT_POLICY)}`, `--audit-log-path=${join(folder, AUDIT_LOG)}`]
+      : []),
   ];
 }
 

@@ -73,18 +73,31 @@ export class World {
     return found[0]!; // there is one: see above
   }
 
+  /** What a command prints in a guest. */
+  inGuest(name: string, command: string): Promise<string> {
+    return runInGuest(this.cluster, { namespace: this.namespace, name }, command);
+  }
+
   /** Tells one boot of a guest from the next. */
   bootIdOf(name: string): Promise<string> {
-    return runInGuest(this.cluster, { namespace: this.namespace, name }, 'cat /proc/sys/kernel/random/boot_id');
+    return this.inGuest(name, 'cat /proc/sys/kernel/random/boot_id');
   }
 
   /** A machine with the demo guest. */
-  machine(name: string, { spec = {}, memory = '128Mi' }: { readonly spec?: object; readonly memory?: string } = {}): object {
+  machine(name: string, { spec = {}, domain = {} }: { readonly spec?: object; readonly domain?: object } = {}): object {
     const template = {
       metadata: { labels: { machine: name } },
       spec: {
         terminationGracePeriodSeconds: 30,
-        domain: { memory: { guest: memory }, devices: { disks: [{ name: 'root', disk: { bus: 'virtio' } }] } },
+        domain: {
+          memory: { guest: '128Mi' },
+          devices: {
+            disks: [{ name: 'root', disk: { bus: 'virtio' } }],
+            interfaces: [{ name: 'default', masquerade: {}, ports: [{ port: 80 }] }],
+          },
+          ...domain,
+        },
+        networks: [{ name: 'default', pod: {} }],
         volumes: [{ name: 'root', containerDisk: { image: GUEST_IMAGE } }],
         ...spec,
       },

@@ -1,0 +1,83 @@
+/** Parts of the product and of Kubernetes go away for a while; guests run on, and work goes on when they are back. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { eventually, type World } from './world.ts';
+
+/** How long the API server is away; `API_SERVER_AWAY_SECONDS=300` for the full time. */
+const AWAY_MS = Number(process.env['API_SERVER_AWAY_SECONDS'] ?? 25) * 1000;
+
+export function componentScenarios(shared: World): void {
+  const world = shared.in('parts');
+  const system = shared.in('kubevirt');
+  const rolledOut = (what: string) => system.kubectl('rollout', 'status', what, '--timeout=170s');
+  const podsOf = async (component: string) => (await system.pods(`kubevirt.io=${component}`)).map(({ metadata }) => metadata.name);
+  const kill = (pod: string) => system.kubectl('delete', 'pod', pod, '--force', '--grace-period=0');
+  const patch = (name: string, spec: object) => world.kubectl('patch', 'vm', name, '--type=merge', '-p', JSON.stringify({ spec }));
+  /** A whole life of a machine: everybody has to do something for it. */
+  const worksOn = async (name: string) => {
+    await eventually(() => world.apply(world.machine(name)));
+    await world.untilReady(name);
+    await eventually(() => patch(name, { runStrategy: 'Halted' }));
+    await world.until(`vm/${name}`, '.status.printableStatus', 'Stopped');
+    await world.kubectl('delete', 'vm', name, '--timeout=150s');
+  };
+
+  describe('parts that go away', () => {
+    let bootId: string;
+    before(async () => {
+      await world.makeNamespace();
+      await world.apply(world.machine('witness'));
+      await world.untilReady('witness');
+      bootId = await world.bootIdOf('witness');
+    });
+    after(() => shared.kubectl('delete', 'namespace', 'parts', '--timeout=150s'));
+    const guestNoticedNothing = async () => {
+      assert.equal(await eventually(() => world.bootIdOf('witness')), bootId);
+      await world.untilReady('witness');
+    };
+
+    for (const component of ['virt-api', 'virt-controller', 'virt-handler']) {
+      test(`each Pod of ${component} is killed in turn`, async () => {
+        const workload = `${component === 'virt-handler' ? 'daemonset' : 'deployment'}/${component}`;
+        for (const pod of await podsOf(component)) {
+          await kill(pod);
+          await rolledOut(workload);
+        }
+        await worksOn(`after-${component}`);
+        await guestNoticedNothing();
+      });
+    }
+
+    test('without virt-api nothing unchecked gets in, and what was asked meanwhile is done when it is back', async () => {
+      const { uid } = (await world.vmi('witness')).metadata;
+      await system.kubectl('scale', 'deployment/virt-api', '--replicas=0');
+      await system.kubectl('wait', 'pod', '-l', 'kubevirt.io=virt-api', '--for=delete', '--timeout=150s');
+      await assert.rejects(world.apply(world.machine('unchecked')), /failed calling webhook/);
+      await world.kubectl('delete', 'vmi', 'witness', '--wait=false');
+      await system.kubectl('scale', 'deployment/virt-api', '--replicas=2');
+      await rolledOut('deployment/virt-api');
+      await eventually(async () => assert.notEqual((await world.vmi('witness')).metadata.uid, uid));
+      await world.untilReady('witness');
+      await worksOn('checked');
+      bootId = await world.bootIdOf('witness');
+    });
+
+    test(`guests run on for ${AWAY_MS / 1000} seconds without the API server, and so does the work when it is back`, async () => {
+      const page = `http://${(await world.launcherOf('witness')).status?.podIP}/`;
+      const ask = async () => (await fetch(page, { headers: { connection: 'close' }, signal: AbortSignal.timeout(30_000) })).text();
+      assert.match(await eventually(ask), /Hello from a virtual machine/);
+      await world.cluster.stop('kube-apiserver');
+      try {
+        for (const end = performance.now() + AWAY_MS; performance.now() < end; ) {
+          assert.match(await ask(), /Hello from a virtual machine/);
+          await new Promise((resolve) => setTimeout(resolve, 500));
+        }
+      } finally {
+        await world.cluster.startAgain('kube-apiserver');
+      }
+      await world.cluster.untilReady();
+      await worksOn('after-silence');
+      await guestNoticedNothing();
+    });
+  });
+}
