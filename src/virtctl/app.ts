@@ -1,5 +1,5 @@
 /** virtctl: the table of commands. Each is loaded only when it is called, so that the tool starts fast. */
-import { type Application, buildApplication, buildCommand, buildRouteMap, numberParser, text_en } from '@stricli/core';
+import { type Application, buildApplication, buildCommand, buildRouteMap, FlagNotFoundError, numberParser, text_en } from '@stricli/core';
 import { install, uninstall } from './commands-for-clusters.ts';
 import { image } from './commands-for-images.ts';
 import { exec, fslist, guestosinfo, scp, ssh, userlist } from './commands-inside.ts';
@@ -8,6 +8,7 @@ import { completion, doctor, expand, logs, ls, vnc, why } from './commands-to-lo
 import { expose, portForward } from './commands-to-reach.ts';
 import type { Context } from './context.ts';
 import { exitCodeOf, renderError } from './failure.ts';
+import { notHere } from './not-here-table.ts';
 import { connection, machine } from './parameters.ts';
 
 const dryRun = {
@@ -224,7 +225,15 @@ export function buildVirtctl(name = 'virtctl'): Application<Context> {
     scanner: { caseStyle: 'allow-kebab-for-camel', allowArgumentEscapeSequence: true },
     documentation: { caseStyle: 'convert-camel-to-kebab', useAliasInUsageLine: true, onlyRequiredInUsageLine: true },
     localization: {
-      text: { ...text_en, exceptionWhileRunningCommand: renderError, commandErrorResult: renderError },
+      text: {
+        ...text_en,
+        exceptionWhileRunningCommand: renderError,
+        commandErrorResult: renderError,
+        noCommandRegisteredForInput: (unknown) => notHere('command', unknown.input) ?? text_en.noCommandRegisteredForInput(unknown),
+        exceptionWhileParsingArguments: (error, ansiColor) =>
+          (error instanceof FlagNotFoundError ? notHere('flag', error.input) : undefined) ??
+          text_en.exceptionWhileParsingArguments(error, ansiColor),
+      },
     },
     determineExitCode: exitCodeOf,
   });

@@ -5,6 +5,7 @@ import type { RunStrategy } from '../../api/kubevirt/virtual-machine.ts';
 import { UserError } from '../../base/errors.ts';
 import type { Context } from '../context.ts';
 import { buildMachine } from '../create/machine.ts';
+import { type AccessCredential, parseAccessCredential } from '../create/parse-access-credential.ts';
 import { parseMemory } from '../create/parse-memory.ts';
 import { parseVolume } from '../create/parse-volume.ts';
 import { randomName } from '../create/random-name.ts';
@@ -25,9 +26,12 @@ type CreateFlags = {
   readonly user?: string;
   readonly passwordFile?: string;
   readonly sshKey?: readonly string[];
+  readonly gaManageSsh: boolean;
+  readonly accessCred?: readonly string[];
 };
 
 export function createVm(this: Context, flags: CreateFlags): void {
+  const accessCredentials = (flags.accessCred ?? []).map((each) => parseAccessCredential(each, flags.user));
   const vm = buildMachine({
     ...(flags.namespace && { namespace: flags.namespace }),
     name: flags.name ?? randomName('vm'),
@@ -37,22 +41,38 @@ export function createVm(this: Context, flags: CreateFlags): void {
     gracePeriodSeconds: flags.terminationGracePeriod,
     images: (flags.volumeContainerdisk ?? []).map(parseVolume),
     claims: (flags.volumePvc ?? []).map(parseVolume),
-    ...cloudInitOf(flags),
+    ...cloudInitOf(flags, accessCredentials),
+    accessCredentials,
   });
   this.process.stdout.write(stringify(vm, { lineWidth: 0 }));
 }
 
-function cloudInitOf({ cloudInit, cloudInitUserData, cloudInitNetworkData, user, passwordFile, sshKey = [] }: CreateFlags) {
-  if (cloudInit === 'none') return {};
+function cloudInitOf(flags: CreateFlags, accessCredentials: readonly AccessCredential[]) {
+  const { cloudInit, cloudInitUserData, cloudInitNetworkData, user, passwordFile, sshKey = [], gaManageSsh } = flags;
+  const needsVolume = accessCredentials.some(({ sshPublicKey }) => sshPublicKey?.propagationMethod.noCloud);
+  if (cloudInit === 'none') {
+    if (!needsVolume) return {};
+    throw new UserError('USAGE', '--access-cred with method:nocloud cannot be combined with --cloud-init none', {
+      why: 'cloud-init brings the keys into the guest',
+      fix: 'leave --cloud-init out, or say method:ga,user:NAME',
+      exitCode: 2,
+    });
+  }
   const password = passwordFile === undefined ? undefined : readFileSync(passwordFile, 'utf8').trim();
-  const ofFirstUser = firstUserData({ sshKeys: sshKey, ...(user && { user }), ...(password && { password }) });
+  const ofFirstUser = firstUserData({
+    sshKeys: sshKey,
+    letsAgentManageSsh: gaManageSsh,
+    ...(user && { user }),
+    ...(password && { password }),
+  });
   if (ofFirstUser && cloudInitUserData) {
-    throw new UserError('USAGE', '--cloud-init-user-data cannot be combined with --user, --password-file or --ssh-key', {
+    throw new UserError('USAGE', '--cloud-init-user-data cannot be combined with --user, --password-file, --ssh-key or --ga-manage-ssh', {
       why: 'both say what cloud-init is told',
       fix: 'put the user into the document that --cloud-init-user-data gives',
       exitCode: 2,
     });
   }
-  const userDataBase64 = ofFirstUser ? Buffer.from(ofFirstUser).toString('base64') : cloudInitUserData;
+  const written = ofFirstUser ?? (needsVolume && !cloudInitUserData ? '#cloud-config\n' : undefined);
+  const userDataBase64 = written ? Buffer.from(written).toString('base64') : cloudInitUserData;
   return { ...(userDataBase64 && { userDataBase64 }), ...(cloudInitNetworkData && { networkDataBase64: cloudInitNetworkData }) };
 }

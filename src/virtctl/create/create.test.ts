@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { parse } from 'yaml';
 import type { UserError } from '../../base/errors.ts';
 import { buildMachine } from './machine.ts';
+import { parseAccessCredential } from './parse-access-credential.ts';
 import { parseMemory } from './parse-memory.ts';
 import { parseVolume } from './parse-volume.ts';
 import { firstUserData } from './user-data.ts';
@@ -77,4 +78,37 @@ test('the first user is a cloud-config document, whatever is in a password', () 
     ssh_authorized_keys: ['ssh-ed25519 AAAA me@host'],
   });
   assert.equal(firstUserData({ sshKeys: [] }), undefined);
+  assert.deepEqual(parse(firstUserData({ sshKeys: [], letsAgentManageSsh: true }) ?? ''), {
+    runcmd: [['setsebool', '-P', 'virt_qemu_ga_manage_ssh', 'on']],
+  });
 });
+
+const source = { secret: { secretName: 's' } };
+const CREDENTIALS: [text: string, user: string | undefined, expected: object][] = [
+  ['src:s', 'me', { sshPublicKey: { source, propagationMethod: { qemuGuestAgent: { users: ['me'] } } } }],
+  ['type:ssh,src:s,method:ga,user:you', 'me', { sshPublicKey: { source, propagationMethod: { qemuGuestAgent: { users: ['you'] } } } }],
+  ['src:s,method:nocloud', undefined, { sshPublicKey: { source, propagationMethod: { noCloud: {} } } }],
+  ['type:password,src:s', 'me', { userPassword: { source, propagationMethod: { qemuGuestAgent: {} } } }],
+];
+for (const [text, user, expected] of CREDENTIALS) {
+  test(`the credential ${text} of ${user ?? 'nobody'} is understood`, () => assert.deepEqual(parseAccessCredential(text, user), expected));
+}
+
+const WRONG_CREDENTIALS: [string, RegExp][] = [
+  ['type:ssh', /src:SECRET is missing/],
+  ['src:s', /needs user:NAME/],
+  ['src:s,method:configdrive', /config drives are not supported/],
+  ['src:s,method:post', /neither ga nor nocloud/],
+  ['src:s,type:face', /neither ssh nor password/],
+  ['src:s,method:nocloud,user:me', /goes with method:ga/],
+  ['type:password,src:s,method:nocloud', /guest agent alone/],
+  ['type:password,src:s,user:me', /keys of the Secret/],
+  ['secret', /is none of/],
+];
+for (const [text, why] of WRONG_CREDENTIALS) {
+  test(`the credential ${text} is refused`, () =>
+    assert.throws(
+      () => parseAccessCredential(text),
+      (error: UserError) => error.exitCode === 2 && why.test(error.why ?? ''),
+    ));
+}

@@ -1,6 +1,7 @@
 /** A manifest from the few things that people say about a machine. Pure. */
 import type { RunStrategy, VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
 import type { Disk, Volume } from '../../api/kubevirt/vmi-spec-schema.ts';
+import type { AccessCredential } from './parse-access-credential.ts';
 
 /** A volume as it is written on the command line: an image or a claim, with what goes with it. */
 export type VolumeChoice = { readonly source: string; readonly name?: string; readonly bootOrder?: number };
@@ -16,11 +17,12 @@ export type MachineChoices = {
   readonly claims: readonly VolumeChoice[];
   readonly userDataBase64?: string;
   readonly networkDataBase64?: string;
+  readonly accessCredentials?: readonly AccessCredential[];
 };
 
 /** Every disk is written out, so that the manifest says all there is to know. */
 export function buildMachine(choices: MachineChoices): VirtualMachine {
-  const { name, namespace, runStrategy, memory, cpus, gracePeriodSeconds } = choices;
+  const { name, namespace, runStrategy, memory, cpus, gracePeriodSeconds, accessCredentials = [] } = choices;
   const volumes = volumesOf(choices);
   return {
     apiVersion: 'kubevirt.io/v1',
@@ -37,6 +39,7 @@ export function buildMachine(choices: MachineChoices): VirtualMachine {
             memory: { guest: memory },
             devices: { disks: volumes.map(({ disk }) => disk) },
           },
+          ...(accessCredentials.length > 0 && { accessCredentials: [...accessCredentials] }),
           volumes: volumes.map(({ volume }) => volume),
         },
       },
