@@ -10,10 +10,7 @@ import type { Clock } from '../../base/clock.ts';
 import { isApiError } from '../../base/errors.ts';
 import type { Cache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
-import { ANNOTATION_ROTATE, AUTHORITY_SECRET } from '../certificates/certificate-names.ts';
-import { decideCertificates } from '../certificates/decide-certificates.ts';
-import { type Certificates, issueCertificates } from '../certificates/issue.ts';
-import { certificatesIn, fingerprintOf, observeCertificates, pairIn } from '../certificates/observe.ts';
+import { keepCertificates } from '../certificates/keep.ts';
 import { saysTheSame } from '../objects/says-the-same.ts';
 import { identityOf, wantedObjects } from '../objects/wanted.ts';
 import { CERTIFICATES } from '../render/options.ts';
@@ -92,30 +89,14 @@ function storedObjects(caches: readonly Cache<KubeObject>[]): Map<string, KubeOb
   return new Map(caches.flatMap((cache) => cache.list()).map((object) => [identityOf(object), object]));
 }
 
-async function certificatesFor(
+function certificatesFor(
   kubeVirt: KubeVirt,
   stored: ReadonlyMap<string, KubeObject>,
   { clock, defaults: { namespace }, spreadMs }: ObserveOptions,
-): Promise<{ certificates: Certificates; nextAt: number }> {
-  const now = clock.now();
+): ReturnType<typeof keepCertificates> {
   const secret = (name: string) => stored.get(`v1 Secret ${namespace}/${name}`) as Secret | undefined; // its identity says so
   const bundle = stored.get(`v1 ConfigMap ${namespace}/${CERTIFICATES.authorities}`) as ConfigMap | undefined;
-  const observed = observeCertificates({ kubeVirt, secret, bundle, spreadMs, now });
-  const decision = decideCertificates(observed);
-  const trusted = certificatesIn(bundle?.data?.[CERTIFICATES.authoritiesKey] ?? '');
-  const certificates = await issueCertificates({
-    decision,
-    namespace,
-    lives: observed.lives,
-    now,
-    rotation: kubeVirt.metadata.annotations?.[ANNOTATION_ROTATE],
-    stored: {
-      authority: pairIn(secret(AUTHORITY_SECRET)),
-      leaf: (name) => pairIn(secret(name)),
-      stillTrusted: trusted.filter((pem) => decision.stillTrusted.includes(fingerprintOf(pem))),
-    },
-  });
-  return { certificates, nextAt: decision.nextAt };
+  return keepCertificates({ kubeVirt, namespace, secret, bundle, spreadMs, now: clock.now() });
 }
 
 /** The one that was there first; with two nobody could say which one holds. */

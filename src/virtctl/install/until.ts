@@ -1,5 +1,6 @@
 /** Waits for something on a cluster, with bounds; what was last seen is shown, and told when time is over. */
 import { systemClock } from '../../base/clock.ts';
+import { humanDuration } from '../../base/duration.ts';
 import { ApiError, UserError } from '../../base/errors.ts';
 import type { Step } from '../progress.ts';
 
@@ -27,7 +28,7 @@ export async function untilThere({ what, step, timeoutMs, look, note }: Waiting)
     if (needsHelp && text !== last) note?.(text);
     last = text;
     if (systemClock.now() > deadline)
-      throw new UserError('NOT_IN_TIME', `${what} within ${Math.round(timeoutMs / 60_000)} minutes`, {
+      throw new UserError('NOT_IN_TIME', `${what}, not within ${humanDuration(timeoutMs)}`, {
         why: text,
         fix: 'mend that; it goes on by itself, and the same command again waits for it',
         exitCode: 5,
