@@ -18,7 +18,7 @@ import { qemuPidOf, record, serialLogOf, timeBare, untilPrompt } from './cluster
 const ROUNDS = 5;
 const CROWD = [1, 10, 50];
 const NAMESPACE = 'bench';
-const COMPONENTS = ['virt-api', 'virt-controller', 'virt-handler'] as const;
+const COMPONENTS = ['virt-operator', 'virt-api', 'virt-controller', 'virt-handler'] as const;
 const PATIENCE_MS = 600_000;
 
 type Round = { readonly pod: number; readonly running: number; readonly login: number; readonly bare: number };
@@ -48,9 +48,9 @@ export async function benchmark(): Promise<void> {
 }
 
 async function useOneReplica(cluster: RealCluster): Promise<void> {
-  for (const name of ['virt-api', 'virt-controller'])
-    await kubectl(cluster, '-n', 'kubevirt', 'scale', `deployment/${name}`, '--replicas=1');
-  await until('one replica of each is left', async () => (await cluster.client.list(PODS, { namespace: 'kubevirt' })).items.length === 3);
+  await kubectl(cluster, '-n', 'kubevirt', 'patch', 'kv', 'kubevirt', '--type=merge', '-p', '{"spec":{"infra":{"replicas":1}}}');
+  const pods = async () => (await cluster.client.list(PODS, { namespace: 'kubevirt' })).items;
+  await until('one replica of each is left', async () => (await pods()).length === COMPONENTS.length);
 }
 
 /** Created → Running, the same way of looking as for machines. */
