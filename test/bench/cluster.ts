@@ -33,11 +33,11 @@ export async function benchmark(): Promise<void> {
   await timeMachine(world, 'warm-up'); // images are unpacked, programs are in the page cache
   await timePod(world, 'warm-up');
   const rounds: Round[] = [];
-  const writes: number[] = [];
+  const writes: (readonly string[])[] = [];
   for (let round = 1; round <= ROUNDS; round++) {
     const pod = await timePod(world, `plain-${round}`);
     const before = ourWrites(cluster).length;
-    const { running, login, bare } = await timeMachine(world, `vm-${round}`, () => writes.push(ourWrites(cluster).length - before));
+    const { running, login, bare } = await timeMachine(world, `vm-${round}`, () => writes.push(ourWrites(cluster).slice(before)));
     rounds.push({ pod, running, login, bare });
   }
   for (const count of CROWD) {
@@ -116,7 +116,7 @@ async function residentMiB(cluster: RealCluster): Promise<Memory> {
 }
 
 /** Writes of our components for machines, without events, by the audit log. */
-function ourWrites(cluster: RealCluster): readonly unknown[] {
+function ourWrites(cluster: RealCluster): readonly string[] {
   return readFileSync(cluster.auditLog, 'utf8')
     .split('\n')
     .filter(Boolean)
@@ -127,10 +127,15 @@ function ourWrites(cluster: RealCluster): readonly unknown[] {
         /^(create|update|patch|delete)$/.test(verb) &&
         objectRef?.namespace === NAMESPACE,
     )
-    .filter(({ objectRef, responseStatus }) => objectRef.resource !== 'events' && responseStatus?.code < 300);
+    .filter(({ objectRef, responseStatus }) => objectRef.resource !== 'events' && responseStatus?.code < 300)
+    .map(({ user, verb, objectRef }) => `${user.username.split('-').at(-1)} ${verb} ${objectRef.resource}`);
 }
 
-type Figures = { readonly rounds: readonly Round[]; readonly writes: readonly number[]; readonly memory: ReadonlyMap<number, Memory> };
+type Figures = {
+  readonly rounds: readonly Round[];
+  readonly writes: readonly (readonly string[])[];
+  readonly memory: ReadonlyMap<number, Memory>;
+};
 
 function report({ rounds, writes, memory }: Figures): void {
   const of = (part: keyof Round) => median(rounds.map((round) => round[part]));
@@ -147,7 +152,8 @@ function report({ rounds, writes, memory }: Figures): void {
     bareLoginMs: bareMs,
     vmLoginMs: loginMs,
     loginRatio: ratio(loginMs, bareMs),
-    writesPerStart: median(writes),
+    writesPerStart: median(writes.map(({ length }) => length)),
+    writes: [...writes].sort((a, b) => a.length - b.length)[Math.floor(writes.length / 2)],
     memoryMiB,
   };
   console.log(`plain Pod, created to Running     ${seconds(podMs)}`);
