@@ -14,6 +14,10 @@ export type Figures = Readonly<
     | 'watch100P99Ms'
     | 'getSmallMs'
     | 'getLargeMs'
+    | 'putSmallMs'
+    | 'putLargeMs'
+    | 'pageSmallMs'
+    | 'pageLargeMs'
     | 'readyMs'
     | 'emptyMiB'
     | 'fullMiB',
@@ -35,9 +39,9 @@ export async function measure({ cluster, readyMs, residentMiB }: Options): Promi
   const call = caller(cluster);
   const emptyMiB = residentMiB();
   const small = await inParallel(100, CLIENTS, (i) => call('POST', MAPS, map(i)));
-  const getSmallMs = await meanMs(300, (i) => call('GET', `${MAPS}/m${i % 100}`));
+  const smallCosts = await costs(call, 100);
   const large = await inParallel(OBJECTS - 100, CLIENTS, (i) => call('POST', MAPS, map(i + 100)));
-  const getLargeMs = await meanMs(300, (i) => call('GET', `${MAPS}/m${(i * 31) % OBJECTS}`));
+  const largeCosts = await costs(call, OBJECTS);
   const gets = await inParallel(5000, CLIENTS, (i) => call('GET', `${MAPS}/m${(i * 7) % OBJECTS}`));
   const listMs = median(await series(5, () => timed(() => call('GET', MAPS))));
   const fullMiB = residentMiB();
@@ -55,11 +59,31 @@ export async function measure({ cluster, readyMs, residentMiB }: Options): Promi
     watch1P99Ms: round(quantile(one, 0.99)),
     watch100P50Ms: round(quantile(hundred, 0.5)),
     watch100P99Ms: round(quantile(hundred, 0.99)),
-    getSmallMs: round(getSmallMs),
-    getLargeMs: round(getLargeMs),
+    getSmallMs: smallCosts.get,
+    getLargeMs: largeCosts.get,
+    putSmallMs: smallCosts.put,
+    putLargeMs: largeCosts.put,
+    pageSmallMs: smallCosts.page,
+    pageLargeMs: largeCosts.page,
     readyMs: Math.round(readyMs),
     emptyMiB,
     fullMiB,
+  };
+}
+
+/** One request after another, so that nothing but its own cost is in a figure; the median, because a machine has other things to do. */
+async function costs(call: Call, objects: number): Promise<{ get: number; put: number; page: number }> {
+  const cost = async (work: (name: string, i: number) => Promise<unknown>) =>
+    round(median(await series(300, (i) => timed(() => work(`m${(i * 31) % objects}`, i)))));
+  const changed = (name: string, i: number) => ({
+    ...map(0),
+    metadata: { name, namespace: 'default' },
+    data: { text: TEXT, i: String(i) },
+  });
+  return {
+    get: await cost((name) => call('GET', `${MAPS}/${name}`)),
+    put: await cost((name, i) => call('PUT', `${MAPS}/${name}`, changed(name, i))),
+    page: await cost(() => call('GET', `${MAPS}?limit=50`)),
   };
 }
 
@@ -111,10 +135,6 @@ async function series<T>(count: number, work: (i: number) => Promise<T>): Promis
   const results: T[] = [];
   for (let i = 0; i < count; i += 1) results.push(await work(i));
   return results;
-}
-
-async function meanMs(count: number, work: (i: number) => Promise<unknown>): Promise<number> {
-  return (await timed(() => series(count, work))) / count;
 }
 
 async function timed(work: () => Promise<unknown>): Promise<number> {
@@ -173,5 +193,5 @@ function median(values: readonly number[]): number {
 }
 
 function round(value: number): number {
-  return Number(value.toFixed(1));
+  return Number(value.toFixed(2));
 }

@@ -107,7 +107,7 @@ async function commit(call: Call, { entry, old, object }: { entry: Entry; old: A
   const value = toStored(type, next);
   const isLast = mayVanish(call, next);
   const written = await parts.store.write({ key: entry.key, expectedRevision: entry.revision, value: isLast ? undefined : value });
-  return written.entry ? parts.renderer.render(type, written.entry) : renderAt(type, value, written.revision);
+  return renderAt(type, value, written.revision);
 }
 
 /** True when nothing keeps a deleted object any more: no finalizer and no grace period. */

@@ -3,26 +3,55 @@
 import { apiVersionOf } from '../../api/resource.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { Entry } from '../store/entry.ts';
+import { Recent } from '../store/recent.ts';
 import type { AnyObject, ResourceType } from './resource-type.ts';
 import { applyDefaults } from './schema/defaults.ts';
 import { prune } from './schema/prune.ts';
 
-/** Objects are rendered once per entry and served version; entries never change, so neither do they. */
+/** How much of what was rendered lately is kept, twice, counted as stored text. */
+const RENDERED_BYTES = 4 * 1024 * 1024;
+
+type Rendered = { readonly object: AnyObject; text: string | undefined };
+
+/** Entries never change, so neither do the objects and texts made from them. */
 export class Renderer {
-  #rendered = new WeakMap<ResourceType, WeakMap<Entry, AnyObject>>();
+  #rendered = new Recent<Entry, Map<ResourceType, Rendered>>(RENDERED_BYTES);
+  #heads = new WeakMap<ResourceType, { readonly head: string | undefined }>();
 
   render(type: ResourceType, entry: Entry): AnyObject {
-    let known = this.#rendered.get(type);
-    if (!known) {
-      known = new WeakMap();
-      this.#rendered.set(type, known);
-    }
-    const found = known.get(entry);
-    if (found) return found;
-    const object = renderAt(type, entry.value, entry.revision);
-    known.set(entry, object);
-    return object;
+    return this.#rendering(type, entry).object;
   }
+
+  /** The same object as JSON, at another revision if that is given. Most are shown as they are stored, and need no parsing. */
+  renderText(type: ResourceType, entry: Entry, revision = entry.revision): string {
+    const head = this.#headOf(type);
+    if (head !== undefined && entry.text.startsWith(head)) {
+      return `${head}resourceVersion":"${revision}","${entry.text.slice(head.length)}`;
+    }
+    if (revision !== entry.revision) return JSON.stringify(renderAt(type, entry.value, revision));
+    const rendered = this.#rendering(type, entry);
+    rendered.text ??= JSON.stringify(rendered.object); // a hundred watchers are told the same
+    return rendered.text;
+  }
+
+  #rendering(type: ResourceType, entry: Entry): Rendered {
+    const known = this.#rendered.get(entry, entry.text.length, () => new Map());
+    const found = known.get(type) ?? { object: renderAt(type, entry.value, entry.revision), text: undefined };
+    known.set(type, found);
+    return found;
+  }
+
+  #headOf(type: ResourceType): string | undefined {
+    const known = this.#heads.get(type) ?? { head: storedHead(type) };
+    this.#heads.set(type, known);
+    return known.head;
+  }
+}
+
+/** How the text of an object starts that is stored as it is shown, up to the name of the first field beside which the revision is missing. */
+function storedHead(type: ResourceType): string | undefined {
+  if (type.sharedStorage || (!type.isBuiltIn && type.schema)) return undefined; // names may differ, defaults may be new
+  return `{"apiVersion":${JSON.stringify(apiVersionOf(type))},"kind":${JSON.stringify(type.kind)},"metadata":{"`;
 }
 
 /** A stored value as an object at a revision (a deletion shows the last state at the revision of the deletion). */
@@ -36,10 +65,14 @@ export function renderAt(type: ResourceType, value: JsonObject, revision: number
   return { ...(applyDefaults(type.schema, pruned) as AnyObject), apiVersion, kind: type.kind, metadata };
 }
 
-/** An object as it is stored: in the storage version, without the revision, which the store itself knows. */
+/**
+ * An object as it is stored: in the storage version, without the revision, which the store itself knows.
+ * The order of the first fields lets renderText put the revision in without parsing.
+ */
 export function toStored(type: ResourceType, object: AnyObject): JsonObject {
-  const { resourceVersion: _, ...metadata } = object.metadata;
-  return { ...withStoredNames(type, object), apiVersion: type.storedApiVersion, metadata };
+  const { apiVersion: _, kind, metadata, ...rest } = withStoredNames(type, object) as AnyObject; // only fields besides these have other names
+  const { resourceVersion: __, ...lasting } = metadata;
+  return { apiVersion: type.storedApiVersion, kind, metadata: lasting, ...rest };
 }
 
 function withOwnNames({ sharedStorage }: ResourceType, value: JsonObject): JsonObject {

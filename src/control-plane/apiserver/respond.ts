@@ -2,6 +2,8 @@
 import { stringify } from 'yaml';
 import { ApiError, messageOf } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
+import type { Entry } from '../store/entry.ts';
+import { listTexts, streamOrText } from './list-text.ts';
 import { acceptEntries, negotiate, type Representation } from './negotiate.ts';
 import type { AnyObject, ResourceType } from './resource-type.ts';
 import type { Call } from './server-parts.ts';
@@ -15,10 +17,31 @@ export function respondObject(call: Call, object: AnyObject, status = 200): Resp
   return encode(viewOf(call, object, representation), { status, representation, warnings: call.warnings });
 }
 
-/** A list in key order. */
-export function respondList(call: Call, objects: readonly AnyObject[], metadata: ListMetadata): Response {
+/** A list of objects, stored or not. */
+export function respondObjects(call: Call, objects: readonly AnyObject[], metadata: ListMetadata): Response {
   const representation = negotiate(call.request);
   return encode(listView(call, objects, metadata, representation), { status: 200, representation, warnings: call.warnings });
+}
+
+/** One stored object. */
+export function respondEntry(call: Call, entry: Entry): Response {
+  const { parts, type, request, warnings } = call;
+  const representation = negotiate(request);
+  if (!isPlain(representation)) return respondObject(call, parts.renderer.render(type, entry));
+  return new Response(parts.renderer.renderText(type, entry), { headers: headersFor(representation, warnings) });
+}
+
+/** A list of stored objects, in key order. */
+export function respondList(call: Call, entries: readonly Entry[], metadata: ListMetadata): Response {
+  const { parts, type, request, warnings } = call;
+  const representation = negotiate(request);
+  if (!isPlain(representation)) {
+    const objects = entries.map((entry) => parts.renderer.render(type, entry));
+    return respondObjects(call, objects, metadata);
+  }
+  const head = JSON.stringify({ kind: type.listKind, apiVersion: listApiVersion(type), metadata });
+  const texts = listTexts(head, entries, (entry) => parts.renderer.renderText(type, entry));
+  return new Response(streamOrText(texts), { headers: headersFor(representation, warnings) });
 }
 
 /** Anything that is not an API object of the store: discovery, versions, reviews. */
@@ -102,11 +125,22 @@ function listApiVersion({ group, version }: ResourceType): string {
   return group === '' ? version : `${group}/${version}`;
 }
 
+/** True for objects as they are, in JSON: what nearly everybody asks for, and what is stored. */
+export function isPlain({ as, encoding }: Representation): boolean {
+  return as === 'object' && encoding !== 'yaml';
+}
+
+function headersFor({ encoding }: Representation, warnings: readonly string[]): Headers {
+  const type = encoding === 'yaml' ? 'application/yaml' : 'application/json';
+  const headers = new Headers({ 'content-type': type, 'cache-control': 'no-cache, private' });
+  addWarnings(headers, warnings);
+  return headers;
+}
+
 function encode(value: JsonObject, options: { status: number; representation: Representation; warnings: readonly string[] }): Response {
-  const isYaml = options.representation.encoding === 'yaml';
-  const headers = new Headers({ 'content-type': isYaml ? 'application/yaml' : 'application/json', 'cache-control': 'no-cache, private' });
-  addWarnings(headers, options.warnings);
-  return new Response(isYaml ? stringify(value) : JSON.stringify(value), { status: options.status, headers });
+  const { status, representation, warnings } = options;
+  const text = representation.encoding === 'yaml' ? stringify(value) : JSON.stringify(value);
+  return new Response(text, { status, headers: headersFor(representation, warnings) });
 }
 
 /** Adds what the client should know, in the form kubectl prints. */

@@ -1,5 +1,5 @@
 /**
- * One watch on its way to one client. Changes wait here as references, and become text when the client reads:
+ * One watch on its way to one client. Changes wait here as what is stored, and become events when the client reads:
  * a slow client costs little, and one that is hopelessly behind is cut off (it lists again) instead of filling the memory.
  */
 import { apiVersionOf } from '../../api/resource.ts';
@@ -9,13 +9,13 @@ import type { Entry, StoreEvent } from '../store/entry.ts';
 import type { Representation } from './negotiate.ts';
 import { renderAt } from './render.ts';
 import type { AnyObject } from './resource-type.ts';
-import { statusOf, tableOf, viewOf } from './respond.ts';
+import { isPlain, statusOf, tableOf, viewOf } from './respond.ts';
 import type { Selection } from './selection.ts';
 import type { Call } from './server-parts.ts';
 
 type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 type Waiting =
-  | { readonly type: EventType; readonly object: AnyObject; readonly bytes: number }
+  | { readonly type: EventType; readonly entry: Entry; readonly revision: number; readonly isInitial: boolean }
   | { readonly type: 'BOOKMARK'; readonly revision: number; readonly isEndOfInitial: boolean }
   | { readonly type: 'ERROR'; readonly error: ApiError };
 
@@ -63,10 +63,8 @@ export class WatchStream {
 
   /** The objects that exist when the watch starts. */
   addAll(entries: readonly Entry[]): void {
-    const { parts, type } = this.#call;
     for (const entry of entries) {
-      const object = parts.renderer.render(type, entry);
-      if (this.#selection.matches(object)) this.#waiting.push({ type: 'ADDED', object, bytes: 0 });
+      if (this.#selects(entry)) this.#waiting.push({ type: 'ADDED', entry, revision: entry.revision, isInitial: true });
     }
   }
 
@@ -98,14 +96,16 @@ export class WatchStream {
 
   /** An object that enters the selection is new to the client, one that leaves it is gone. */
   #addChange({ revision, entry, previous }: StoreEvent): void {
-    const { parts, type } = this.#call;
-    const now = entry && parts.renderer.render(type, entry);
-    const before = previous && parts.renderer.render(type, previous);
-    const isIn = now !== undefined && this.#selection.matches(now);
-    const wasIn = before !== undefined && this.#selection.matches(before);
-    const bytes = (entry ?? previous)?.bytes ?? 0;
-    if (isIn) this.#add({ type: wasIn ? 'MODIFIED' : 'ADDED', object: now, bytes });
-    else if (wasIn) this.#add({ type: 'DELETED', object: now ?? renderAt(type, previous!.value, revision), bytes }); // wasIn proves that there was one
+    const isIn = this.#selects(entry);
+    const wasIn = this.#selects(previous);
+    if (!isIn && !wasIn) return;
+    const shown = entry ?? previous!; // one of them was selected
+    this.#add({ type: isIn ? (wasIn ? 'MODIFIED' : 'ADDED') : 'DELETED', entry: shown, revision, isInitial: false });
+  }
+
+  #selects(entry: Entry | undefined): boolean {
+    if (!entry || this.#selection.isEverything) return entry !== undefined;
+    return this.#selection.matches(this.#call.parts.renderer.render(this.#call.type, entry));
   }
 
   #add(waiting: Waiting): void {
@@ -117,9 +117,9 @@ export class WatchStream {
   }
 
   #count(waiting: Waiting, sign: 1 | -1): void {
-    if (!('bytes' in waiting) || waiting.bytes === 0) return;
+    if (!('entry' in waiting) || waiting.isInitial) return;
     this.#changes += sign;
-    this.#bytes += sign * waiting.bytes;
+    this.#bytes += sign * waiting.entry.text.length;
   }
 
   async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
@@ -132,7 +132,7 @@ export class WatchStream {
     let text = '';
     while (this.#next < this.#waiting.length && text.length < CHUNK_CHARACTERS) {
       const waiting = this.#waiting[this.#next]!; // the line above proves that there is one
-      text += `${JSON.stringify(this.#eventOf(waiting))}\n`;
+      text += this.#lineOf(waiting);
       this.#count(waiting, -1);
       this.#next += 1;
     }
@@ -143,17 +143,28 @@ export class WatchStream {
     if (this.#isEnding && this.#waiting.length === 0) controller.close();
   }
 
+  #lineOf(waiting: Waiting): string {
+    if (!('entry' in waiting) || !isPlain(this.#representation)) return `${JSON.stringify(this.#eventOf(waiting))}\n`;
+    const { type, entry, revision } = waiting;
+    return `{"type":"${type}","object":${this.#call.parts.renderer.renderText(this.#call.type, entry, revision)}}\n`;
+  }
+
   #eventOf(waiting: Waiting): JsonObject {
     switch (waiting.type) {
       case 'ADDED':
       case 'MODIFIED':
       case 'DELETED':
-        return { type: waiting.type, object: this.#withColumnsOnce(viewOf(this.#call, waiting.object, this.#representation)) };
+        return { type: waiting.type, object: this.#withColumnsOnce(viewOf(this.#call, this.#objectOf(waiting), this.#representation)) };
       case 'BOOKMARK':
         return { type: 'BOOKMARK', object: this.#withColumnsOnce(this.#bookmark(waiting)) };
       case 'ERROR':
         return { type: 'ERROR', object: statusOf(waiting.error) };
     }
+  }
+
+  #objectOf({ entry, revision }: Waiting & { type: EventType }): AnyObject {
+    const { parts, type } = this.#call;
+    return revision === entry.revision ? parts.renderer.render(type, entry) : renderAt(type, entry.value, revision);
   }
 
   #bookmark({ revision, isEndOfInitial }: Waiting & { type: 'BOOKMARK' }): JsonObject {

@@ -1,8 +1,11 @@
 /** What the store keeps and tells: one value under one key at one revision, and the change that put it there. */
 import type { JsonObject } from '../../base/json.ts';
 
-/** A stored value, and how many bytes of text it is. Values are shared with every reader: nobody changes one in place. */
-export type Entry = { readonly key: string; readonly revision: number; readonly value: JsonObject; readonly bytes: number };
+/**
+ * A stored value. It is kept as the text that is on disk, which needs a fraction of the memory; `value` is that text parsed, and shared
+ * with every reader: nobody changes one in place.
+ */
+export type Entry = { readonly key: string; readonly revision: number; readonly text: string; readonly value: JsonObject };
 
 /** One committed write. `value` is undefined for a deletion; `previous` is undefined for a creation. */
 export type StoreEvent = {

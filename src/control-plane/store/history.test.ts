@@ -7,8 +7,8 @@ import { History } from './history.ts';
 /** The change that brings `key` from a value of `replaced` bytes to its revision. */
 function change(revision: number, replaced: number): StoreEvent {
   const key = 'core/configmaps/default/a';
-  const previous = replaced === 0 ? undefined : { key, revision: revision - 1, value: {}, bytes: replaced };
-  return { revision, key, entry: { key, revision, value: {}, bytes: 1 }, previous };
+  const previous = replaced === 0 ? undefined : { key, revision: revision - 1, text: ' '.repeat(replaced), value: {} };
+  return { revision, key, entry: { key, revision, text: '{}', value: {} }, previous };
 }
 
 function revisions(events: readonly StoreEvent[]): number[] {

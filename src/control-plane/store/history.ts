@@ -66,5 +66,5 @@ export class History {
 const FORGOTTEN: StoreEvent = { revision: 0, key: '', entry: undefined, previous: undefined };
 
 function replacedBytes({ previous }: StoreEvent): number {
-  return previous?.bytes ?? 0;
+  return previous?.text.length ?? 0;
 }

@@ -1,10 +1,9 @@
 /** The append-only log on disk: one row per write, in revision order; a row without a value is a deletion. */
 import { backup, type DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../base/errors.ts';
-import type { JsonObject } from '../../base/json.ts';
 import { damaged } from './open-database.ts';
 
-export type LogRow = { readonly revision: number; readonly key: string; readonly value: JsonObject | undefined; readonly bytes: number };
+export type LogRow = { readonly revision: number; readonly key: string; readonly text: string | undefined };
 
 export class LogTable {
   readonly #database: DatabaseSync;
@@ -33,7 +32,8 @@ export class LogTable {
   *rows(): Iterable<LogRow> {
     const rows = this.#database.prepare('SELECT revision, key, value FROM log ORDER BY revision').iterate();
     for (const { revision, key, value } of rows as Iterable<{ revision: number; key: string; value: string | null }>) {
-      yield { revision, key, value: value === null ? undefined : this.#parse(revision, value), bytes: value?.length ?? 0 };
+      if (value !== null) this.#assertJson(revision, value);
+      yield { revision, key, text: value ?? undefined };
     }
   }
 
@@ -68,9 +68,9 @@ export class LogTable {
     this.#database.close();
   }
 
-  #parse(revision: number, text: string): JsonObject {
+  #assertJson(revision: number, text: string): void {
     try {
-      return JSON.parse(text) as JsonObject;
+      JSON.parse(text);
     } catch (error) {
       throw damaged(this.#path, `the value of revision ${revision} is not JSON: ${messageOf(error)}`, error);
     }

@@ -22,7 +22,8 @@ test('a write is visible after its commit and not before', async (t) => {
   const written = store.write({ key: A, expectedRevision: 0, value: { n: 1 } });
   assert.equal(store.get(A), undefined);
   const { revision } = await written;
-  assert.deepEqual(store.get(A), { key: A, revision, value: { n: 1 }, bytes: '{"n":1}'.length });
+  const { key, revision: stored, text, value } = store.get(A)!;
+  assert.deepEqual({ key, stored, text, value }, { key: A, stored: revision, text: '{"n":1}', value: { n: 1 } });
 });
 
 test('of two writes with one expected revision the first wins and the other gets Conflict', async (t) => {
@@ -99,6 +100,16 @@ test('a large object that changes for ever fills neither the memory nor the disk
   const seen: unknown[] = [];
   store.watch('', 110, ({ entry }) => seen.push(entry?.value['n']));
   assert.deepEqual(seen, [110, 111, 112, 113, 114, 115, 116, 117, 118, 119]);
+});
+
+test('what is stored is what was there when the write was asked for', async (t) => {
+  const { store, close } = temporaryStore();
+  t.after(close);
+  const value = { n: 1 };
+  const written = store.write({ key: A, value });
+  value.n = 2;
+  const { entry } = await written;
+  assert.deepEqual(entry?.value, { n: 1 });
 });
 
 test('an earlier state can be listed while the history reaches back to it', async (t) => {

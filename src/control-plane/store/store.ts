@@ -9,10 +9,12 @@
  */
 import { closeSync, openSync } from 'node:fs';
 import { ApiError, messageOf } from '../../base/errors.ts';
+import type { JsonObject } from '../../base/json.ts';
 import type { Entry, StoreEvent, WriteOperation } from './entry.ts';
 import { History } from './history.ts';
 import { LogTable } from './log-table.ts';
 import { openDatabase, sqliteCode } from './open-database.ts';
+import { Recent } from './recent.ts';
 import { State } from './state.ts';
 
 export type StoreOptions = {
@@ -38,6 +40,8 @@ type Pending = {
 type Subscriber = { readonly prefix: string; readonly fromRevision: number; readonly listener: (event: StoreEvent) => void };
 
 const DEFAULT_HISTORY = { changes: 10_000, bytes: 32 * 1024 * 1024 };
+/** How much text is also kept parsed, twice: what is read all the time is not parsed each time. */
+const PARSED_BYTES = 8 * 1024 * 1024;
 const FORGET_PER_COMMIT = 200;
 const SQLITE_FULL = 13;
 const INSUFFICIENT_STORAGE = 507;
@@ -60,6 +64,7 @@ export class Store {
   readonly #log: LogTable;
   readonly #history: History;
   readonly #state = new State();
+  readonly #parsed: Parsed = new Recent(PARSED_BYTES);
   readonly #subscribers = new Set<Subscriber>();
   readonly #onFatal: (error: unknown) => void;
   #revision = 0;
@@ -74,8 +79,8 @@ export class Store {
     this.#onFatal = options.onFatal ?? (() => {});
     const { historySize: changes = DEFAULT_HISTORY.changes, historyBytes: bytes = DEFAULT_HISTORY.bytes } = options;
     this.#history = new History({ changes, bytes }, log.forgotten());
-    for (const { revision, key, value, bytes } of log.rows()) {
-      this.#take({ revision, key, entry: value && { key, revision, value, bytes }, previous: this.#state.get(key) });
+    for (const { revision, key, text } of log.rows()) {
+      this.#take({ revision, key, entry: this.#entry(key, revision, text), previous: this.#state.get(key) });
     }
     this.#revision = Math.max(this.#revision, this.#history.forgotten);
   }
@@ -169,7 +174,7 @@ export class Store {
     const newest = new Map<string, StoreEvent>();
     let revision = this.#revision;
     for (const pending of batch) {
-      const { key, expectedRevision, value } = pending.operation;
+      const { key, expectedRevision } = pending.operation;
       const known = newest.get(key);
       const previous = known ? known.entry : this.#state.get(key);
       if (expectedRevision !== undefined && expectedRevision !== (previous?.revision ?? 0)) {
@@ -178,11 +183,14 @@ export class Store {
       }
       revision += 1;
       this.#log.append(revision, key, pending.text);
-      const entry = value && { key, revision, value, bytes: pending.text?.length ?? 0 };
-      const event: StoreEvent = { revision, key, entry, previous };
+      const event: StoreEvent = { revision, key, entry: this.#entry(key, revision, pending.text), previous };
       newest.set(key, event);
       outcomes.set(pending, event);
     }
+  }
+
+  #entry(key: string, revision: number, text: string | undefined): Entry | undefined {
+    return text === undefined ? undefined : new TextEntry(key, revision, text, this.#parsed);
   }
 
   #publish(event: StoreEvent): void {
@@ -222,5 +230,25 @@ export class Store {
   #unwritable(): ApiError {
     const why = this.#isClosed ? 'it is closed' : messageOf(this.#failure);
     return new ApiError('ServiceUnavailable', `the store cannot be written: ${why}`, { cause: this.#failure });
+  }
+}
+
+type Parsed = Recent<Entry, JsonObject>;
+
+class TextEntry implements Entry {
+  readonly key: string;
+  readonly revision: number;
+  readonly text: string;
+  readonly #parsed: Parsed;
+
+  constructor(key: string, revision: number, text: string, parsed: Parsed) {
+    this.key = key;
+    this.revision = revision;
+    this.text = text;
+    this.#parsed = parsed;
+  }
+
+  get value(): JsonObject {
+    return this.#parsed.get(this, this.text.length, () => JSON.parse(this.text) as JsonObject); // whatever is in the log was made from one
   }
 }

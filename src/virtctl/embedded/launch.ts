@@ -10,7 +10,7 @@ import { logPath, statePath } from './paths.ts';
 import { type EmbeddedState, lastState } from './state.ts';
 
 /** A small young generation: 30 MiB less resident memory for a few more short collections, which a process that mostly waits does not feel. */
-const NODE_FLAGS = ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=2'];
+export const NODE_FLAGS = ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=2'];
 
 /** What the embedded process reports once: that it serves, or why it cannot. */
 export type EmbeddedReport =

@@ -84,5 +84,5 @@ async function store({ parts, type, path }: Call, object: AnyObject, isDry: bool
   } catch (error) {
     throw isApiError(error, 'Conflict') ? alreadyExists(type, name) : error;
   }
-  return written.entry ? parts.renderer.render(type, written.entry) : renderAt(type, value, written.revision);
+  return renderAt(type, value, written.revision);
 }

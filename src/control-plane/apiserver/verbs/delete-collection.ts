@@ -4,7 +4,7 @@ import { methodNotAllowed } from '../api-errors.ts';
 import { decodeBody } from '../decode-body.ts';
 import { deleteOptions } from '../query.ts';
 import { storePrefix } from '../resource-type.ts';
-import { respondList } from '../respond.ts';
+import { respondObjects } from '../respond.ts';
 import { selectionOf } from '../selection.ts';
 import type { Call } from '../server-parts.ts';
 import { deleteObject } from './delete.ts';
@@ -27,5 +27,5 @@ export async function deleteCollection(call: Call): Promise<Response> {
       }
     }),
   );
-  return respondList(call, objects, { resourceVersion: String(parts.store.revision) });
+  return respondObjects(call, objects, { resourceVersion: String(parts.store.revision) });
 }

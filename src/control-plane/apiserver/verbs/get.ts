@@ -1,17 +1,22 @@
 /** GET of one object, or of its status, which is the whole object too. */
+import type { Entry } from '../../store/entry.ts';
 import { notFound } from '../api-errors.ts';
 import { type AnyObject, storeKey } from '../resource-type.ts';
-import { respondObject } from '../respond.ts';
+import { respondEntry } from '../respond.ts';
 import type { Call } from '../server-parts.ts';
 
 export async function get(call: Call): Promise<Response> {
-  return respondObject(call, currentObject(call));
+  return respondEntry(call, currentEntry(call));
 }
 
 /** The object a request names; NotFound when it is not there. */
-export function currentObject({ parts, type, path }: Call): AnyObject {
+export function currentObject(call: Call): AnyObject {
+  return call.parts.renderer.render(call.type, currentEntry(call));
+}
+
+function currentEntry({ parts, type, path }: Call): Entry {
   const name = path.name ?? '';
   const entry = parts.store.get(storeKey(type, path.namespace, name));
   if (!entry) throw notFound(type, name);
-  return parts.renderer.render(type, entry);
+  return entry;
 }

@@ -28,11 +28,7 @@ export async function list(call: Call): Promise<Response> {
     ...(remaining > 0 && last && { continue: encodeContinue({ revision, after: last.key }) }),
     ...(remaining > 0 && selection.isEverything && { remainingItemCount: remaining }),
   };
-  return respondList(
-    call,
-    matching.map((entry) => parts.renderer.render(type, entry)),
-    metadata,
-  );
+  return respondList(call, matching, metadata);
 }
 
 /** The state a first page is read from, by the rules for resourceVersion and resourceVersionMatch. */

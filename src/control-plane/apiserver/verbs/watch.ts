@@ -41,7 +41,7 @@ function watchSelection({ type, path, query }: Call) {
   const selection = selectionOf(type, query);
   if (path.name === undefined) return selection;
   return {
-    ...selection,
+    isEverything: false,
     matches: (object: Parameters<typeof selection.matches>[0]) => object.metadata.name === path.name && selection.matches(object),
   };
 }
