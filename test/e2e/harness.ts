@@ -196,9 +196,11 @@ export class ConsoleSession implements AsyncDisposable {
 
   /** Runs a command in a guest where somebody is logged in, and returns what it printed. */
   async command(command: string): Promise<string> {
-    this.type(`${command}; echo "<$?>"\n`);
-    const seen = await this.expect(/\r\n<\d+>\r\n/);
-    return seen.split('\r\n').slice(1, -2).join('\n');
+    const asks = 'echo "<$?>"';
+    this.type(`${command}; ${asks}\n`);
+    const lines = (await this.expect(/\r\n<\d+>\r\n/)).split('\r\n');
+    const echo = lines.findLastIndex((line) => line.includes(asks)); // twice, when we type before the shell asks
+    return lines.slice(Math.max(echo, 0) + 1, -2).join('\n');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -9,6 +9,7 @@ import { createClient } from '../../client/client.ts';
 import { inClusterConfig } from '../../client/node/in-cluster.ts';
 import { loadKubeconfig } from '../../client/node/kubeconfig.ts';
 import { createTlsFetch } from '../../client/node/tls-fetch.ts';
+import { loadWebSockets } from '../../client/node/websocket.ts';
 import { kubeconfigPath } from '../../virtctl/embedded/paths.ts';
 import { parseArguments, USAGE } from '../../vmctl/arguments.ts';
 import { runVmctl } from '../../vmctl/run.ts';
@@ -21,6 +22,7 @@ const isInPod = Boolean(env['KUBERNETES_SERVICE_HOST'] || env['CONTAINER_SANDBOX
 /** Resolves with the exit code, after the signal has aborted or something is wrong. */
 export async function main(signal: AbortSignal): Promise<number> {
   try {
+    if (isInPod) await loadWebSockets();
     becomeUserOfContainer();
     await run(signal);
     return 0;

@@ -1,8 +1,8 @@
 import { test } from 'node:test';
 import { ensureUpstreamVirtctl, whyNoUpstreamVirtctl } from '../../tools/upstream-virtctl/build.ts';
 import { useUpstreamVirtctl } from '../conformance/upstream-virtctl/script.ts';
-import { EmbeddedCluster } from './harness.ts';
-import { sessionOn } from './seed-session.ts';
+import { EmbeddedCluster } from '../e2e/harness.ts';
+import { sessionOn } from '../e2e/seed-session.ts';
 
 /** A first run builds the program. */
 const options = { skip: whyNoUpstreamVirtctl(), timeout: 1_200_000 };
