@@ -10,6 +10,7 @@ await runComponent({
     port: '8186',
     node: process.env['NODE_NAME'] ?? '',
     'kubelet-root': '/var/lib/kubelet',
+    'run-logs': '',
     'serving-certificate': '/etc/virt-handler/servercertificates',
     'authority-bundle': '/etc/kubevirt-ca/ca-bundle',
   },
@@ -26,6 +27,7 @@ await runComponent({
       ...context,
       nodeName,
       kubeletRoot: flags['kubelet-root'] ?? '',
+      ...(flags['run-logs'] && { runLogsFolder: flags['run-logs'] }),
       certs: certs.current,
       port: Number(flags['port']),
     });

@@ -73,6 +73,16 @@ describe('renderComponents', () => {
     assert.ok(!('hostPID' in spec) && !('hostNetwork' in spec) && !spec.containers[0]?.securityContext?.privileged);
   });
 
+  test('virt-handler has a place for what guests printed, which goes with its Pod', () => {
+    const { volumes, containers } = workload('virt-handler').spec.template.spec;
+    const mount = containers[0]?.volumeMounts?.find(({ name }) => name === 'run-logs');
+    assert.ok(containers[0]?.args?.includes(`--run-logs=${mount?.mountPath}`));
+    assert.deepEqual(
+      volumes?.find(({ name }) => name === 'run-logs'),
+      { name: 'run-logs', emptyDir: {} },
+    );
+  });
+
   test('virt-api finds the console of a handler by the name of its port', () => {
     assert.deepEqual(
       workload('virt-handler').spec.template.spec.containers[0]?.ports?.map(({ name }) => name),

@@ -7,6 +7,8 @@ import type { RenderOptions } from './options.ts';
 
 const PORT = 8186;
 const KUBELET_ROOT = '/var/lib/kubelet';
+/** What guests printed in runs that are over. It goes with the Pod: nothing of ours stays on a node. */
+const RUN_LOGS = '/var/lib/kubevirt/guest-logs';
 
 export function renderVirtHandler(options: RenderOptions) {
   const { namespace, kubeletRoot = KUBELET_ROOT } = options;
@@ -22,7 +24,7 @@ export function renderVirtHandler(options: RenderOptions) {
         serviceAccountName: 'kubevirt-handler',
         securityContext: { runAsUser: 0, runAsGroup: 0, seccompProfile: { type: 'RuntimeDefault' } },
         container: {
-          args: [`--port=${PORT}`, `--kubelet-root=${KUBELET_ROOT}`],
+          args: [`--port=${PORT}`, `--kubelet-root=${KUBELET_ROOT}`, `--run-logs=${RUN_LOGS}`],
           env: [{ name: 'NODE_NAME', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } }],
           ports: [{ name: 'console', containerPort: PORT, protocol: 'TCP' }, METRICS_PORT],
           securityContext: {
@@ -33,11 +35,17 @@ export function renderVirtHandler(options: RenderOptions) {
           volumeMounts: [
             handlerServer.mount,
             authorities.mount,
+            { name: 'run-logs', mountPath: RUN_LOGS },
             // Secrets of launcher Pods are mounts of their own, made after virt-handler started.
             { name: 'pods', mountPath: `${KUBELET_ROOT}/pods`, mountPropagation: 'HostToContainer' },
           ],
         },
-        volumes: [handlerServer.volume, authorities.volume, { name: 'pods', hostPath: { path: `${kubeletRoot}/pods`, type: 'Directory' } }],
+        volumes: [
+          handlerServer.volume,
+          authorities.volume,
+          { name: 'pods', hostPath: { path: `${kubeletRoot}/pods`, type: 'Directory' } },
+          { name: 'run-logs', emptyDir: {} },
+        ],
       }),
     },
   };

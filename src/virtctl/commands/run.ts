@@ -33,12 +33,17 @@ export async function run(this: Context, flags: RunFlags, image: string): Promis
   const connection = connect(this, flags);
   const { client, namespace } = connection;
   const { name } = vm.metadata;
+  const made = { isSure: false };
+  const interrupted = () => leave(this, name, made.isSure);
+  this.process.once('SIGINT', interrupted);
   await client.create(VMS, { ...vm, metadata: { ...vm.metadata, namespace } });
+  made.isSure = true;
   if (flags.detach) {
     this.process.stdout.write(`${name}\n`);
     return;
   }
   await showBoot(this, { ...vm, metadata: { ...vm.metadata, namespace } }, connection);
+  this.process.off('SIGINT', interrupted); // from here on the keys are the guest's
   await console.call(this, { ...flags, timeout: CONSOLE_PATIENCE_MINUTES }, name);
   this.process.stderr.write(`${name} runs on. virtctl stop ${name} stops it, kubectl delete vm ${name} removes it.\n`);
 }
@@ -74,17 +79,17 @@ async function printManifest({ process: { stdout } }: Context, vm: VirtualMachin
   stdout.write(format === 'json' ? `${JSON.stringify(vm, null, 2)}\n` : (await import('yaml')).stringify(vm, { lineWidth: 0 }));
 }
 
-/** Progress goes to stderr: what is on stdout is the guest's. Ctrl+C leaves the machine as it is and says so. */
+/** Progress goes to stderr: what is on stdout is the guest's. */
 async function showBoot({ process }: Context, vm: VirtualMachine, { client, cluster }: Connection): Promise<void> {
-  const { name } = vm.metadata;
-  const interrupted = () => {
-    process.stderr.write(`\n${name} goes on starting. virtctl console ${name} shows it, kubectl delete vm ${name} removes it.\n`);
-    process.exit(INTERRUPTED);
-  };
-  process.once('SIGINT', interrupted);
-  try {
-    await createProgress(process.stderr, systemClock.now).step('vm', (step) => watchBoot({ client, cluster, vm, onLine: step.update }));
-  } finally {
-    process.off('SIGINT', interrupted);
-  }
+  await createProgress(process.stderr, systemClock.now).step('vm', (step) => watchBoot({ client, cluster, vm, onLine: step.update }));
+}
+
+/** Ctrl+C leaves the machine as it is and says so. */
+function leave({ process }: Context, name: string, isMade: boolean): never {
+  process.stderr.write(
+    isMade
+      ? `\n${name} goes on starting. virtctl console ${name} shows it, kubectl delete vm ${name} removes it.\n`
+      : `\nInterrupted while ${name} was being made. virtctl ls shows whether it is there.\n`,
+  );
+  return process.exit(INTERRUPTED);
 }

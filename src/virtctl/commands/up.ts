@@ -22,6 +22,7 @@ import { createProgress } from '../progress.ts';
 
 /** They are loops of one process; more than this is for a benchmark, not for this machine. */
 const MOST_NODES = 100;
+const INTERRUPTED = 130;
 
 export async function up(this: Context, flags: { demo: boolean; port: number; nodes?: number }): Promise<void> {
   const progress = createProgress(this.process.stdout, systemClock.now);
@@ -39,10 +40,13 @@ export async function up(this: Context, flags: { demo: boolean; port: number; no
   });
   await progress.step('control', async () => {
     const running = runningState(this.home);
-    const { state, network } = running ? { state: running, network: undefined } : await launchEmbedded(this, { port: flags.port, nodes });
+    const { state, network } = running
+      ? { state: running, network: undefined }
+      : await untilInterrupted(this, (signal) => launchEmbedded(this, { port: flags.port, nodes, signal }));
     const busy = !running && state.port !== flags.port ? ` (port ${flags.port} is busy)` : '';
     return `https://127.0.0.1:${state.port}${busy}, data in ${this.home}${running ? ', was running' : ''}${whatIsLost(network)}`;
   });
+  this.process.once('SIGINT', () => leave(this));
   const { client, cluster } = connect(this, { kubeconfig: kubeconfigPath(this.home) });
   await progress.step('nodes', async () => {
     const names = await allowScheduling(client);
@@ -54,6 +58,24 @@ export async function up(this: Context, flags: { demo: boolean; port: number; no
   if (flags.demo) await progress.step('vm', (step) => watchBoot({ client, cluster, vm: demoMachine(this), onLine: step.update }));
 
   this.process.stdout.write(whatNext(this, flags.demo, systemClock.now() - started));
+}
+
+/** Ctrl+C aborts the signal; a second one ends this program at once. */
+async function untilInterrupted<T>({ process }: Context, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const stop = new AbortController();
+  const abort = () => stop.abort();
+  process.once('SIGINT', abort);
+  try {
+    return await work(stop.signal);
+  } finally {
+    process.off('SIGINT', abort);
+  }
+}
+
+/** What is left to do once the cluster serves can be done by the next `up`. */
+function leave({ process }: Context): never {
+  process.stderr.write('\nThe cluster runs. virtctl up does what is left, virtctl down stops it.\n');
+  return process.exit(INTERRUPTED);
 }
 
 /** All of them are this machine, and each takes its share of it. */

@@ -25,10 +25,10 @@ export type EmbeddedReport =
       };
     };
 
-/** Returns when the cluster serves; throws what it said when it could not start. It goes on when we end. */
+/** Returns when the cluster serves; throws what it said when it could not start. It goes on when we end; aborting before ends it. */
 export async function launchEmbedded(
   context: Context,
-  options: { readonly port: number; readonly nodes: number },
+  options: { readonly port: number; readonly nodes: number; readonly signal?: AbortSignal },
 ): Promise<{ state: EmbeddedState; network: Network }> {
   const log = logPath(context.home);
   for (const path of [log, statePath(context.home)]) mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -44,7 +44,7 @@ export async function launchEmbedded(
     stdio: ['ignore', output, output, 'ipc'],
   });
   closeSync(output);
-  const report = await reportOf(child, log).catch((error: unknown) => ({ error }));
+  const report = await reportOf(child, log, options.signal).catch((error: unknown) => ({ error }));
   if (!('ready' in report) && !hadCluster) closeNetwork(context.home); // nobody lives there, and nobody would put it away
   if ('error' in report) throw report.error;
   child.removeAllListeners('exit');
@@ -55,11 +55,21 @@ export async function launchEmbedded(
   throw new UserError(code, message, rest);
 }
 
-function reportOf(child: ChildProcess, log: string): Promise<EmbeddedReport> {
+function reportOf(child: ChildProcess, log: string, signal: AbortSignal | undefined): Promise<EmbeddedReport> {
   return new Promise((resolve, reject) => {
+    const end = () => child.kill('SIGTERM');
+    if (signal?.aborted) end();
+    else signal?.addEventListener('abort', end, { once: true });
     child.once('message', (message) => resolve(message as EmbeddedReport)); // the one message that our own program sends
     child.once('error', reject);
-    child.once('exit', (code, signal) => reject(diedEarly(code ?? signal, log)));
+    child.once('exit', (code, by) => reject(signal?.aborted ? interrupted() : diedEarly(code ?? by, log)));
+  });
+}
+
+function interrupted(): UserError {
+  return new UserError('INTERRUPTED', 'interrupted before the embedded cluster served; it was stopped', {
+    fix: 'virtctl up starts it again',
+    exitCode: 130,
   });
 }
 

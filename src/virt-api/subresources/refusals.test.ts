@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import type { ApiError } from '../../base/errors.ts';
+import { silentLogger } from '../../base/log.ts';
+import type { Call } from '../call.ts';
+import { FakeApi } from '../fake-api.testing.ts';
+import { expandGiven, expandVm } from './expand-spec.ts';
+import { screenshot } from './screenshot.ts';
+
+const DOMAIN = { memory: { guest: '64Mi' }, devices: {} };
+
+function vmi(phase: string, devices: object = {}, nodeName = 'n1'): VirtualMachineInstance {
+  return {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachineInstance',
+    metadata: { name: 'db', namespace: 'default' },
+    spec: { domain: { devices } },
+    status: { phase, nodeName },
+  } as VirtualMachineInstance;
+}
+
+function vm(overrides: object = {}): object {
+  return {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachine',
+    metadata: { name: 'db', namespace: 'default' },
+    spec: { runStrategy: 'Halted', template: { spec: { domain: DOMAIN } } },
+    ...overrides,
+  };
+}
+
+function callOf(api: FakeApi, { query = '', body }: { readonly query?: string; readonly body?: string }): Call {
+  const request = new Request(`https://virt-api/x${query}`, body === undefined ? {} : { method: 'PUT', body });
+  return { client: api.client, log: silentLogger, user: 'me', namespace: 'default', name: 'db', request, handlerTls: {} } as Call;
+}
+
+async function answerOf(answer: Promise<Response>): Promise<string> {
+  return answer.then(
+    ({ status }) => String(status),
+    ({ code, reason, message }: ApiError) => `${code} ${reason}: ${message}`,
+  );
+}
+
+const PICTURES: [name: string, instance: VirtualMachineInstance | undefined, query: string, expected: RegExp][] = [
+  ['of nothing', undefined, '', /^404 NotFound/],
+  ['of one that is not running', vmi('Scheduled'), '', /^500 InternalError: .*not running but Scheduled/],
+  ['of one that failed', vmi('Failed'), '', /^500 InternalError: .*not running but Failed/],
+  ['of one without a screen', vmi('Running', { autoattachGraphicsDevice: false }), '', /^500 InternalError: .*has no screen/],
+  ['with a cursor that is neither', vmi('Running'), '?moveCursor=maybe', /^400 BadRequest: moveCursor: Invalid value: "maybe"/],
+  ['with a cursor that is a number', vmi('Running'), '?moveCursor=2', /^400 BadRequest: moveCursor: Invalid value: "2"/],
+  ['on a node without virt-handler', vmi('Running'), '?moveCursor=true', /^503 ServiceUnavailable/],
+];
+for (const [name, instance, query, expected] of PICTURES) {
+  test(`a screenshot ${name} is refused`, async () => {
+    const api = new FakeApi();
+    if (instance) api.put('virtualmachineinstances', instance);
+    assert.match(await answerOf(screenshot(callOf(api, { query }))), expected);
+  });
+}
+
+test('a machine that is not there cannot be expanded', async () => {
+  assert.match(await answerOf(expandVm(callOf(new FakeApi(), {}))), /^404 NotFound: virtualmachines\.kubevirt\.io "db" not found/);
+});
+
+test('one that is there can', async () => {
+  const api = new FakeApi();
+  api.put('virtualmachines', vm() as VirtualMachine);
+  assert.equal(await answerOf(expandVm(callOf(api, {}))), '200');
+});
+
+const BODIES: [name: string, body: string, expected: RegExp][] = [
+  ['a machine', JSON.stringify(vm()), /^200$/],
+  ['a machine without a namespace', JSON.stringify(vm({ metadata: { name: 'db' } })), /^200$/],
+  ['nothing', '', /^400 BadRequest: Cannot expand the body: it is no VirtualMachine but "nothing"/],
+  ['a list', '[]', /^400 BadRequest: the body of the request is not an object/],
+  ['no text at all', 'a: [', /^400 BadRequest: the body of the request is neither JSON nor YAML/],
+  ['another kind', '{"apiVersion":"v1","kind":"Pod"}', /^400 BadRequest: .*no VirtualMachine but "Pod"/],
+  ['another group', '{"apiVersion":"example.com/v1","kind":"VirtualMachine"}', /^400 BadRequest/],
+  [
+    'one of another namespace',
+    JSON.stringify(vm({ metadata: { name: 'db', namespace: 'test' } })),
+    /^400 BadRequest: VM namespace must be default/,
+  ],
+  ['one without a template', JSON.stringify(vm({ spec: { runStrategy: 'Halted' } })), /^400 BadRequest: .*template/],
+  ['too much', `{"a":"${'x'.repeat(1024 * 1024)}"}`, /^413 RequestEntityTooLarge/],
+];
+for (const [name, body, expected] of BODIES) {
+  test(`${name} to expand: ${expected.source.slice(1, 4)}`, async () => {
+    assert.match(await answerOf(expandGiven(callOf(new FakeApi(), { body }))), expected);
+  });
+}
