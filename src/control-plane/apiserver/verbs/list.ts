@@ -1,10 +1,11 @@
 /** GET of a collection: the current state, or an earlier one that is still known, whole or in pages. */
 import { ApiError } from '../../../base/errors.ts';
 import type { Entry } from '../../store/entry.ts';
+import { positionOf } from '../../store/state.ts';
 import { resourceVersionOf, wholeNumber } from '../query.ts';
-import { storePrefix } from '../resource-type.ts';
+import { type AnyObject, storePrefix } from '../resource-type.ts';
 import { type ListMetadata, respondList } from '../respond.ts';
-import { selectionOf } from '../selection.ts';
+import { type Selection, selectionOf } from '../selection.ts';
 import type { Call } from '../server-parts.ts';
 
 type Continue = { readonly revision: number; readonly after: string };
@@ -15,13 +16,8 @@ export async function list(call: Call): Promise<Response> {
   const limit = wholeNumber(query, 'limit') ?? 0;
   const token = decodeContinue(query.get('continue'));
   const { entries, revision } = token ? continued(call, token) : await snapshot(call);
-  const matching: Entry[] = [];
-  let remaining = 0;
-  for (const entry of entries) {
-    if (token && entry.key <= token.after) continue;
-    if (limit > 0 && matching.length === limit) remaining += 1;
-    else if (selection.isEverything || selection.matches(parts.renderer.render(type, entry))) matching.push(entry);
-  }
+  const rest = token ? entries.slice(firstAfter(entries, token.after)) : entries;
+  const { matching, remaining } = pageOf(rest, { limit, selection, objectOf: (entry) => parts.renderer.render(type, entry) });
   const last = matching.at(-1);
   const metadata: ListMetadata = {
     resourceVersion: String(revision),
@@ -29,6 +25,26 @@ export async function list(call: Call): Promise<Response> {
     ...(remaining > 0 && selection.isEverything && { remainingItemCount: remaining }),
   };
   return respondList(call, matching, metadata);
+}
+
+type PageOptions = { readonly limit: number; readonly selection: Selection; readonly objectOf: (entry: Entry) => AnyObject };
+
+/** The first `limit` entries that are selected, 0 for all of them, and how many come after the last one. */
+function pageOf(entries: readonly Entry[], { limit, selection, objectOf }: PageOptions): { matching: readonly Entry[]; remaining: number } {
+  const most = limit > 0 ? limit : entries.length;
+  // Among ten thousand objects a page must cost no more than among a hundred.
+  if (selection.isEverything) return { matching: entries.slice(0, most), remaining: Math.max(0, entries.length - most) };
+  const matching: Entry[] = [];
+  for (const [index, entry] of entries.entries()) {
+    if (matching.length === most) return { matching, remaining: entries.length - index };
+    if (selection.matches(objectOf(entry))) matching.push(entry);
+  }
+  return { matching, remaining: 0 };
+}
+
+function firstAfter(entries: readonly Entry[], key: string): number {
+  const position = positionOf(entries, key);
+  return entries[position]?.key === key ? position + 1 : position;
 }
 
 /** The state a first page is read from, by the rules for resourceVersion and resourceVersionMatch. */

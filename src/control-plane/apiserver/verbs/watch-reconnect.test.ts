@@ -5,7 +5,9 @@ import { startTestServer } from '../test-server.testing.ts';
 const MAPS = '/api/v1/namespaces/default/configmaps';
 const RECONNECTS = Number(process.env['WATCH_RECONNECTS'] ?? 500);
 
-test('a client that comes and goes hundreds of times sees every change once, in order', { timeout: 60_000 }, async (t) => {
+test('a client that comes and goes hundreds of times sees every change once, in order', {
+  timeout: 60_000 + RECONNECTS * 100,
+}, async (t) => {
   const { fetch, store, close } = await startTestServer({ historySize: 20_000 });
   t.after(close);
   const changes: string[] = [];
