@@ -13,6 +13,7 @@ import { restart } from './subresources/restart.ts';
 import { screenshot } from './subresources/screenshot.ts';
 import { start } from './subresources/start.ts';
 import { stop } from './subresources/stop.ts';
+import { usage } from './subresources/usage.ts';
 import { startFromConfig, stopFromConfig } from './subresources/vmi-config.ts';
 import { openScreen } from './subresources/vnc.ts';
 
@@ -76,6 +77,7 @@ export const ROUTES: readonly Route[] = [
     method: 'GET',
     answer: screenshot,
   },
+  { resource: 'virtualmachineinstances', subresource: 'usage', kind: 'VirtualMachineInstance', method: 'GET', answer: usage },
   { resource: 'virtualmachines', subresource: 'logs', kind: 'VirtualMachine', method: 'GET', answer: previousLog },
   { resource: 'virtualmachines', subresource: 'expand-spec', kind: 'VirtualMachine', method: 'GET', answer: expandVm },
   { resource: 'virtualmachines', subresource: 'portforward', kind: 'VirtualMachine', method: 'GET', open: openPort, takesRest: true },

@@ -57,6 +57,7 @@ export async function startVirtHandler(options: VirtHandlerOptions): Promise<Vir
     act: (key, action) => domains.act(key, action),
     askAgent: (key, question) => domains.askAgent(key, question),
     connectScreen: (key, wish) => screens.connect({ key, folder: domains.folderOf(key), wish }),
+    measure: (key) => domains.usage(key),
     lastRun: async (uid) => runLogs?.last(uid),
     takeScreenshot: (key, options) => domains.screenshot(key, options),
     connectTo: async (key, guestPort) => connectPort({ ...(await network.reach(key, guestPort)), protocol: guestPort.protocol }),

@@ -4,7 +4,7 @@ import { install, uninstall } from './commands-for-clusters.ts';
 import { image } from './commands-for-images.ts';
 import { exec, fslist, guestosinfo, scp, ssh, userlist } from './commands-inside.ts';
 import { create, run } from './commands-to-create.ts';
-import { completion, doctor, expand, logs, ls, vnc, why } from './commands-to-look.ts';
+import { completion, doctor, expand, logs, ls, top, vnc, why } from './commands-to-look.ts';
 import { expose, portForward } from './commands-to-reach.ts';
 import type { Context } from './context.ts';
 import { exitCodeOf, renderError } from './failure.ts';
@@ -188,6 +188,7 @@ export function buildVirtctl(name = 'virtctl'): Application<Context> {
       kubeconfig,
       run,
       ls,
+      top,
       start,
       stop,
       restart,

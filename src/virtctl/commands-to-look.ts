@@ -64,6 +64,19 @@ export const ls = buildCommand({
   },
 });
 
+export const top = buildCommand({
+  loader: async () => (await import('./commands/top.ts')).top,
+  parameters: {
+    flags: { ...connection, allNamespaces: off('The machines of all namespaces') },
+    positional: { ...machine, minimum: 0 },
+    aliases: { n: 'namespace', A: 'allNamespaces' },
+  },
+  docs: {
+    brief: 'Show what running machines use of processors and memory',
+    customUsage: ['', { input: '-A', brief: 'of all namespaces' }, { input: 'my-vm', brief: 'one of them' }],
+  },
+});
+
 const SHELLS: readonly Shell[] = ['bash', 'zsh', 'fish'];
 
 export const completion = buildCommand({

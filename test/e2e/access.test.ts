@@ -33,6 +33,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   'GET virtualmachineinstances/none/guestosinfo': VIEWERS,
   'GET virtualmachineinstances/none/userlist': VIEWERS,
   'GET virtualmachineinstances/none/filesystemlist': VIEWERS,
+  'GET virtualmachineinstances/none/usage': VIEWERS,
   'PUT virtualmachines/none/start': EDITORS,
   'PUT virtualmachines/none/stop': EDITORS,
   'PUT virtualmachines/none/restart': EDITORS,

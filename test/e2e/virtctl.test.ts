@@ -62,6 +62,17 @@ test('the commands that make and look at machines, with a real guest', async (t)
     assert.equal(printed.includes('\r') || printed.includes('\x1b'), false);
   });
 
+  await t.test('top shows what a machine uses, and says who is not there', async () => {
+    const table = await cluster.must('virtctl', ['top']);
+    assert.match(table, /^NAME +CPU\(cores\) +CPUS +MEMORY\(bytes\) +GUEST +NODE\n/);
+    const [, cores, memory] = /^web +(\d+)m +1 +(\d+)Mi +128Mi +\S+$/m.exec(table) ?? [];
+    assert.ok(Number(cores) >= 0 && Number(cores) < 16_000, table);
+    assert.ok(Number(memory) > 16 && Number(memory) < 1024, table);
+    assert.match(await cluster.must('virtctl', ['top', 'web', '-A']), /^default +web /m);
+    const { code, stderr } = await cluster.virtctl(['top', 'nobody']);
+    assert.match(`${code} ${stderr}`, /^3 error\[NotFound\]: there is no running machine "nobody"/);
+  });
+
   await t.test('vnc --proxy-only says where the screen is', async () => {
     const child = spawn(join(PROJECT, 'bin/virtctl'), ['vnc', 'web', '--proxy-only', '--kubeconfig', join(cluster.home, 'kubeconfig')]);
     try {

@@ -21,7 +21,17 @@ import { gracePeriodSecondsOf, isFinal, type VirtualMachineInstance } from './vi
 export type VmAction = 'start' | 'stop' | 'restart';
 /** What only the agent in the guest can do. */
 export type AgentAction = 'guestosinfo' | 'userlist' | 'filesystemlist' | 'freeze' | 'unfreeze' | 'exec';
-export type VmiAction = 'console' | 'vnc' | 'vnc/screenshot' | 'portforward' | 'pause' | 'unpause' | 'reset' | 'softreboot' | AgentAction;
+export type VmiAction =
+  | 'console'
+  | 'vnc'
+  | 'vnc/screenshot'
+  | 'portforward'
+  | 'pause'
+  | 'unpause'
+  | 'reset'
+  | 'softreboot'
+  | 'usage'
+  | AgentAction;
 
 /** A machine, its instance, and what the action was asked for with. */
 export type VmSituation = {
@@ -110,6 +120,7 @@ const VMI_RULES: Readonly<Record<VmiAction, readonly Rule<VirtualMachineInstance
   ],
   unpause: [NOT_RUNNING, ['Conflict', 'the instance is not paused', (vmi) => !isPaused(vmi)]],
   reset: [NOT_RUNNING],
+  usage: [NOT_RUNNING],
   softreboot: [NOT_RUNNING, ['Conflict', 'the instance is paused', isPaused]],
   guestosinfo: AGENT_QUESTION,
   userlist: AGENT_QUESTION,

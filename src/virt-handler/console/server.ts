@@ -17,6 +17,7 @@ import { answerFor, type GuestQuestion, readQuestion } from '../agent/answer.ts'
 import type { GuestPort } from '../network/decide-forwards.ts';
 import type { PortConnection } from '../network/serve-port.ts';
 import { type GuestAction, isGuestAction } from '../vmi/guest-action.ts';
+import type { Usage } from '../vmi/usage.ts';
 import type { EndedRun } from './run-logs.ts';
 import type { ScreenWish } from './screen.ts';
 import type { SerialConsole, Viewer } from './serial-console.ts';
@@ -41,6 +42,8 @@ export type ConsoleServerOptions = {
   readonly connectTo?: (key: string, port: GuestPort) => Promise<PortConnection>;
   /** Connects with the screen of that guest; throws when it has none. */
   readonly connectScreen?: (key: string, wish: ScreenWish) => Promise<PortConnection>;
+  /** What that guest uses of this node; throws when that cannot be told. */
+  readonly measure?: (key: string) => Usage;
   /** The last run that is over of the machine with this uid, if any is known here. */
   readonly lastRun?: (uid: string) => Promise<EndedRun | undefined>;
   /** A picture of the screen of that guest; throws when there is none. */
@@ -164,7 +167,7 @@ async function findScreen(key: string, wish: ScreenWish, { connectScreen }: Cons
 async function answerAction(
   request: IncomingMessage,
   response: ServerResponse,
-  { allowedClients, act, askAgent, takeScreenshot, lastRun }: ConsoleServerOptions,
+  { allowedClients, act, askAgent, takeScreenshot, measure, lastRun }: ConsoleServerOptions,
 ): Promise<void> {
   const { authorized, commonName } = peerOf(request.socket as TLSSocket); // the server speaks nothing but TLS
   const isKnown = authorized && allowedClients.includes(commonName);
@@ -174,9 +177,10 @@ async function answerAction(
   const isForAgent = askAgent !== undefined && answerFor({ method, what: action }) !== undefined;
   const isAction = method === 'PUT' && act !== undefined && isGuestAction(action);
   const isPicture = method === 'GET' && action === 'vnc/screenshot' && takeScreenshot !== undefined;
+  const isMeasurement = method === 'GET' && action === 'usage' && measure !== undefined;
   const [, machineUid] = RUN_PATH.exec(url?.pathname ?? '') ?? [];
   if (machineUid !== undefined && isKnown && method === 'GET') return answerRun(response, await lastRun?.(machineUid));
-  if (namespace === undefined || name === undefined || !(isForAgent || isAction || isPicture)) {
+  if (namespace === undefined || name === undefined || !(isForAgent || isAction || isPicture || isMeasurement)) {
     response.writeHead(426).end();
     return;
   }
@@ -189,6 +193,10 @@ async function answerAction(
     if (isPicture) {
       const picture = await takeScreenshot(key, { movesCursor: url?.searchParams.get('moveCursor') === 'true' });
       response.writeHead(200, { 'content-type': 'image/png' }).end(picture);
+      return;
+    }
+    if (isMeasurement) {
+      response.writeHead(200).end(JSON.stringify(measure(key)));
       return;
     }
     if (isAction) await act(key, action);

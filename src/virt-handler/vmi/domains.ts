@@ -8,6 +8,7 @@ import { credentialSourcesOf } from '../../api/kubevirt/access-credentials.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { controllerOf, fromKey, type KubeObject } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
+import { ApiError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Cache, Change } from '../../client/cache.ts';
 import { AgentSession } from '../agent/agent-session.ts';
@@ -20,6 +21,7 @@ import type { Command } from './decide.ts';
 import { type Domain, unknownDomain } from './domain.ts';
 import type { GuestAction } from './guest-action.ts';
 import { DomainSession } from './session.ts';
+import { readUsage, type Usage } from './usage.ts';
 
 export type DomainObject = KubeObject & { readonly kind: 'Domain' };
 export type DomainsOptions = {
@@ -105,6 +107,13 @@ export class Domains {
     if (!guest) throw new Error(`there is no guest ${key} here`);
     const { folder, session } = guest;
     return takeScreenshot({ folder, movesCursor, execute: (command, args) => session.execute(command, args) });
+  }
+
+  /** What a guest uses of this node. */
+  usage(key: string): Usage {
+    const guest = this.#guests.get(key);
+    if (!guest) throw new ApiError('NotFound', `there is no guest ${key} here`);
+    return readUsage(join(this.#options.kubeletRoot, 'pods', guest.podUid), this.#options.clock.now());
   }
 
   /** Where the sockets of a guest that is followed are. */
