@@ -79,11 +79,11 @@ describe('listen', { timeout: 20_000 }, () => {
       const { kind, reason, code } = JSON.parse(body);
       assert.deepEqual([status, kind, reason, code], [401, 'Status', 'Unauthorized', 401]);
     }
-    const session = connectHttp2(`https://localhost:${server.port}`, { ca: pki.ca, ...late });
+    const session = connectHttp2(`https://127.0.0.1:${server.port}`, { ca: pki.ca, ...late });
     const stream = session.request({ ':path': '/' });
     assert.equal((await once(stream, 'response'))[0][':status'], 401);
     session.destroy();
-    const socket = new WebSocket(`wss://localhost:${server.port}/`, { ca: pki.ca, ...late });
+    const socket = new WebSocket(`wss://127.0.0.1:${server.port}/`, { ca: pki.ca, ...late });
     socket.on('error', () => {});
     const [, answer] = await once(socket, 'unexpected-response');
     assert.equal(answer.statusCode, 401);
