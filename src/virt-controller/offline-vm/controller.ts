@@ -1,15 +1,17 @@
 /** Keeps every OfflineVirtualMachine and the VirtualMachine of its name in step: the loop of `observe`, `decide` and apply. */
 import { keyOf } from '../../api/meta.ts';
 import { type ControllerOptions, runController } from '../../reconcile/controller.ts';
+import { rememberAbsences } from '../absences.ts';
 import { decideOfflineVm } from './decide.ts';
 import { type OfflineVmObserver, observeOfflineVm } from './observe.ts';
 import type { ObservedOfflineVm } from './observed.ts';
 
 /** Runs until the signal aborts. */
 export function runOfflineVmController(
-  options: OfflineVmObserver & Pick<ControllerOptions<ObservedOfflineVm>, 'log' | 'signal'>,
+  options: Omit<OfflineVmObserver, 'absences'> & Pick<ControllerOptions<ObservedOfflineVm>, 'log' | 'signal'>,
 ): Promise<void> {
   const { client, clock, log, signal, offlineVms, vms } = options;
+  const observer = { ...options, absences: rememberAbsences() };
   return runController<ObservedOfflineVm>({
     name: 'offlinevirtualmachine-controller',
     client,
@@ -20,7 +22,7 @@ export function runOfflineVmController(
       { cache: offlineVms, keysOf: ({ metadata }) => [keyOf(metadata)] },
       { cache: vms, keysOf: ({ metadata }) => [keyOf(metadata)] }, // a machine has the name of its OVM
     ],
-    observe: (key) => observeOfflineVm(options, key),
+    observe: (key) => observeOfflineVm(observer, key),
     decide: decideOfflineVm,
     subject: ({ ovm }) => ovm,
   });

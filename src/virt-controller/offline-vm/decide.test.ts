@@ -48,6 +48,16 @@ const cases: [string, Omit<ObservedOfflineVm, 'now'>, string[]][] = [
     ['delete VirtualMachine default/db: spec.running is false'],
   ],
   ['once', { ovm: ovm(false, up), vm: ours({ ready: true }, deleting) }, []],
+  [
+    'the next VM waits until everybody has seen that the last is gone',
+    { ovm: ovm(true, up), goneSince: now - 400 },
+    [`${STATUS} created false, ready false`, 'look again in 0.6s'],
+  ],
+  [
+    'and no longer',
+    { ovm: ovm(true, { created: false, ready: false }), goneSince: now - 1000 },
+    [CREATE, `${STATUS} created true, ready false`],
+  ],
   ['a VM that goes blocks the next', { ovm: ovm(true, up), vm: ours({ ready: true }, deleting) }, []],
   [
     'a VM that was halted alone runs again',

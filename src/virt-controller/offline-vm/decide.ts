@@ -10,6 +10,8 @@
  * Deleting the VM is a restart: the next one has the template of today. What the guest knows its machine by stays: the firmware UUID
  * follows from the uid of the OVM.
  *
+ * The next one comes a second after the last is gone: `kubectl delete` waits for the name to be free, and would wait for the new machine.
+ *
  * Pure: no clock, no I/O, no randomness.
  */
 import { runStrategyOf, type VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
@@ -21,14 +23,18 @@ import type { ObservedOfflineVm } from './observed.ts';
 import { deriveOfflineVmStatus } from './status.ts';
 import { vmFor } from './vm-for.ts';
 
+const VISIBLE_FOR_MS = 1_000;
+
 /** The rules above, for one OVM. */
 export function decideOfflineVm(observed: ObservedOfflineVm): Decision {
-  const { ovm, vm, stranger, mayAdopt, createError } = observed;
+  const { ovm, vm, stranger, mayAdopt, createError, goneSince = Number.NEGATIVE_INFINITY, now } = observed;
   if (isDeleting(ovm)) return { actions: [] };
   if (!ovm.spec.running) return { actions: [...writeStatus(observed), ...(vm && !isDeleting(vm) ? [remove(vm)] : [])] };
   if (vm) return { actions: [...writeStatus(observed), ...keepRunning(vm)] };
   if (stranger && mayAdopt) return { actions: [adopt(ovm, stranger)] };
   if (stranger) return { actions: writeStatus(observed) };
+  const waitMs = goneSince + VISIBLE_FOR_MS - now;
+  if (waitMs > 0) return { actions: writeStatus(observed), lookAgainAfterMs: waitMs };
   const made = vmFor(ovm);
   if (createError !== undefined) return { actions: [...writeStatus(observed), create(made)] };
   return { actions: [create(made), ...writeStatus({ ...observed, vm: made })] };

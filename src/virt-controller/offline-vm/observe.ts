@@ -5,6 +5,7 @@ import { isControlledBy } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Cache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
+import type { Absences } from '../absences.ts';
 import { mayAdopt } from '../claim.ts';
 import type { WriteErrors } from '../write-errors.ts';
 import type { ObservedOfflineVm } from './observed.ts';
@@ -15,18 +16,21 @@ export type OfflineVmObserver = {
   readonly offlineVms: Cache<OfflineVirtualMachine>;
   readonly vms: Cache<VirtualMachine>;
   readonly createErrors: WriteErrors;
+  readonly absences: Absences;
 };
 
 /** What is known of the OVM with this key; undefined when it is gone. */
 export async function observeOfflineVm(observer: OfflineVmObserver, key: string): Promise<ObservedOfflineVm | undefined> {
-  const { client, clock, offlineVms, vms, createErrors } = observer;
+  const { client, clock, offlineVms, vms, createErrors, absences } = observer;
   const ovm = offlineVms.get(key);
   if (!ovm) {
     createErrors.forget(key);
+    absences.forget(key);
     return undefined;
   }
   const vm = vms.get(key);
-  const seen = { ovm, now: clock.now(), createError: createErrors.get(key) };
+  const now = clock.now();
+  const seen = { ovm, now, goneSince: absences.since(key, vm !== undefined, now), createError: createErrors.get(key) };
   if (!vm) return seen;
   if (isControlledBy(vm, ovm)) return { ...seen, vm };
   return { ...seen, stranger: vm, mayAdopt: await mayAdopt({ client, resource: OFFLINE_VMS, owner: ovm, object: vm }) };

@@ -13,5 +13,7 @@ export type ObservedOfflineVm = {
   readonly mayAdopt?: boolean;
   /** Why the last attempt to create a VM failed, until one succeeds. */
   readonly createError?: string | undefined;
+  /** Since when the VM that was there is gone. */
+  readonly goneSince?: number | undefined;
   readonly now: number;
 };
