@@ -28,6 +28,9 @@ export async function up(this: Context, flags: { demo: boolean; port: number; no
   const progress = createProgress(this.process.stdout, systemClock.now);
   const started = systemClock.now();
   const nodes = nodesFrom(flags.nodes);
+  const interrupted = new AbortController();
+  const interrupt = () => interrupted.abort(); // a second Ctrl+C ends this program at once
+  this.process.once('SIGINT', interrupt);
 
   await progress.step('host', async () => {
     const acceleration = chooseAcceleration(this.process.env);
@@ -42,10 +45,12 @@ export async function up(this: Context, flags: { demo: boolean; port: number; no
     const running = runningState(this.home);
     const { state, network } = running
       ? { state: running, network: undefined }
-      : await untilInterrupted(this, (signal) => launchEmbedded(this, { port: flags.port, nodes, signal }));
+      : await launchEmbedded(this, { port: flags.port, nodes, signal: interrupted.signal });
     const busy = !running && state.port !== flags.port ? ` (port ${flags.port} is busy)` : '';
     return `https://127.0.0.1:${state.port}${busy}, data in ${this.home}${running ? ', was running' : ''}${whatIsLost(network)}`;
   });
+  if (interrupted.signal.aborted) leave(this);
+  this.process.off('SIGINT', interrupt);
   this.process.once('SIGINT', () => leave(this));
   const { client, cluster } = connect(this, { kubeconfig: kubeconfigPath(this.home) });
   await progress.step('nodes', async () => {
@@ -58,18 +63,6 @@ export async function up(this: Context, flags: { demo: boolean; port: number; no
   if (flags.demo) await progress.step('vm', (step) => watchBoot({ client, cluster, vm: demoMachine(this), onLine: step.update }));
 
   this.process.stdout.write(whatNext(this, flags.demo, systemClock.now() - started));
-}
-
-/** Ctrl+C aborts the signal; a second one ends this program at once. */
-async function untilInterrupted<T>({ process }: Context, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const stop = new AbortController();
-  const abort = () => stop.abort();
-  process.once('SIGINT', abort);
-  try {
-    return await work(stop.signal);
-  } finally {
-    process.off('SIGINT', abort);
-  }
 }
 
 /** What is left to do once the cluster serves can be done by the next `up`. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect as connectTcp } from 'node:net';
+import { connect as connectTcp, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { silentLogger } from '../../../base/log.ts';
@@ -58,18 +58,16 @@ describe('clients nobody should have', { timeout: 60_000 }, () => {
 
   test('a connection that never says hello is closed', async () => {
     const socket = connectTcp({ host: '127.0.0.1', port: server.port });
-    socket.on('error', () => {});
-    socket.resume();
-    await once(socket, 'close');
+    await closeOf(socket);
   });
 
-  test('headers that come letter by letter: closed, with or without a 408', async () => {
+  test('headers that come letter by letter: closed, with or without a 408', async (t) => {
     const socket = await tls();
+    const closed = closeOf(socket);
     socket.write('GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ');
     const drip = setInterval(() => socket.write('a'), 20);
-    socket.resume();
-    await once(socket, 'close');
-    clearInterval(drip);
+    t.after(() => clearInterval(drip));
+    await closed;
     await everybodyElseIsServed();
   });
 
@@ -88,9 +86,7 @@ describe('clients nobody should have', { timeout: 60_000 }, () => {
 
   test('ten thousand HTTP/2 requests that are taken back at once: the connection is closed, and nothing of them stays', async () => {
     const socket = await tls({ ALPNProtocols: ['h2'] });
-    socket.resume();
-    socket.on('error', () => {}); // writing to what the server has closed
-    const closed = new Promise((resolve) => socket.once('close', resolve));
+    const closed = closeOf(socket);
     socket.write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(SETTINGS, 0, Buffer.alloc(0))]));
     for (let i = 0; i < 10_000 && !socket.destroyed; i++) {
       const stream = 2 * i + 1;
@@ -103,6 +99,13 @@ describe('clients nobody should have', { timeout: 60_000 }, () => {
     await everybodyElseIsServed();
   });
 });
+
+/** The end of a connection, be it by a reset: writing to what the server has closed is an error that `once` would throw. */
+function closeOf(socket: Socket): Promise<void> {
+  socket.on('error', () => {});
+  socket.resume();
+  return new Promise((resolve) => socket.once('close', () => resolve()));
+}
 
 const HEADERS = 1;
 const RST_STREAM = 3;
