@@ -17,6 +17,8 @@ export type VirtHandlerOptions = {
   readonly nodeName: string;
   /** The folder with `pods/<uid>/volumes/...` in it. */
   readonly kubeletRoot: string;
+  /** Where the `/proc` of the node is mounted, when that is not ours. */
+  readonly nodeProcesses?: string | undefined;
   /** Where to keep what guests printed in runs that are over; nowhere when not given. */
   readonly runLogsFolder?: string;
   /** Our own certificate and key, and the authority that signs those of virt-api. */
@@ -42,7 +44,7 @@ export async function startVirtHandler(options: VirtHandlerOptions): Promise<Vir
   const { client, nodeName, kubeletRoot, certs, host, port, clock, signal, allowedClients = [VIRT_HANDLER_CLIENT_NAME] } = options;
   const log = options.log.with({ component: 'virt-handler' });
   const runLogs = options.runLogsFolder === undefined ? undefined : new RunLogs(options.runLogsFolder);
-  const domains = new Domains({ kubeletRoot, clock, log, ...(runLogs && { runLogs }) });
+  const domains = new Domains({ kubeletRoot, nodeProcesses: options.nodeProcesses, clock, log, ...(runLogs && { runLogs }) });
   const screens = new Screens();
   const common = { client, nodeName, clock, log, signal };
   const network = startGuestNetwork({ ...common, monitor: (key, line) => domains.monitor(key, line) });

@@ -26,6 +26,8 @@ import { readUsage, type Usage } from './usage.ts';
 export type DomainObject = KubeObject & { readonly kind: 'Domain' };
 export type DomainsOptions = {
   readonly kubeletRoot: string;
+  /** Where the `/proc` of the node is mounted, when that is not ours. */
+  readonly nodeProcesses?: string | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   /** Keeps what guests printed in runs that are over. */
@@ -113,7 +115,9 @@ export class Domains {
   usage(key: string): Usage {
     const guest = this.#guests.get(key);
     if (!guest) throw new ApiError('NotFound', `there is no guest ${key} here`);
-    return readUsage(join(this.#options.kubeletRoot, 'pods', guest.podUid), this.#options.clock.now());
+    const { podUid } = guest;
+    const { kubeletRoot, nodeProcesses, clock } = this.#options;
+    return readUsage({ podUid, podFolder: join(kubeletRoot, 'pods', podUid), nodeProcesses }, clock.now());
   }
 
   /** Where the sockets of a guest that is followed are. */

@@ -1,12 +1,13 @@
-/** What a guest uses of its node: the time and the memory of its QEMU process, as the kernel counts them. */
-import { readFileSync } from 'node:fs';
+/** What a guest uses of its node: the time and the memory of the processes of its Pod, as the kernel counts them. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { ApiError } from '../../base/errors.ts';
 import { findByVariable } from '../../base/node/process-identity.ts';
 
 export type Usage = {
   /** Processor time since the start. */
   readonly cpuSeconds: number;
-  /** Resident memory of QEMU: that of the guest which it has touched, and QEMU's own. */
+  /** Resident memory: of QEMU that of the guest which it has touched, and QEMU's own. */
   readonly memoryBytes: number;
   readonly atMs: number;
 };
@@ -14,10 +15,21 @@ export type Usage = {
 /** The kernel counts in these whatever its own clock is. */
 const TICKS_PER_SECOND = 100;
 
-/** Throws NotFound where the processes of the node cannot be seen, as in a Pod of a Kubernetes cluster. */
-export function readUsage(podFolder: string, nowMs: number): Usage {
-  const processes = findByVariable('CONTAINER_SANDBOX_MOUNT_POINT', (path) => path.startsWith(`${podFolder}/`));
-  const used = processes.flatMap(({ pid }) => usedBy(pid) ?? []);
+export type GuestProcesses = {
+  readonly podUid: string;
+  /** `pods/UID` of the kubelet. */
+  readonly podFolder: string;
+  /** Where the `/proc` of the node is mounted, of which virt-handler otherwise sees only its own Pod's. */
+  readonly nodeProcesses?: string | undefined;
+};
+
+/** Throws NotFound where no process of the guest can be seen. */
+export function readUsage({ podUid, podFolder, nodeProcesses }: GuestProcesses, nowMs: number): Usage {
+  const folders =
+    nodeProcesses === undefined
+      ? findByVariable('CONTAINER_SANDBOX_MOUNT_POINT', (path) => path.startsWith(`${podFolder}/`)).map(({ pid }) => `/proc/${pid}`)
+      : foldersOfPod(nodeProcesses, podUid);
+  const used = folders.flatMap((folder) => usedBy(folder) ?? []);
   if (used.length === 0)
     throw new ApiError(
       'NotFound',
@@ -30,6 +42,18 @@ export function readUsage(podFolder: string, nowMs: number): Usage {
   };
 }
 
+/** Processes whose cgroup is one of this Pod, in the content of their file `cgroup`; kubelets that use systemd write the uid with `_`. */
+export function isOfPod(cgroups: string, podUid: string): boolean {
+  return cgroups.includes(`pod${podUid}`) || cgroups.includes(`pod${podUid.replaceAll('-', '_')}`);
+}
+
+function foldersOfPod(processes: string, podUid: string): string[] {
+  return readdirSync(processes)
+    .filter((pid) => /^\d+$/.test(pid))
+    .map((pid) => join(processes, pid))
+    .filter((folder) => isOfPod(textOf(join(folder, 'cgroup')) ?? '', podUid));
+}
+
 /** From the files `stat` and `status` of a process. */
 export function parseUsage(stat: string, status: string): Omit<Usage, 'atMs'> | undefined {
   // The second field is the program's name in parentheses and may itself contain spaces and parentheses.
@@ -40,10 +64,16 @@ export function parseUsage(stat: string, status: string): Omit<Usage, 'atMs'> | 
   return { cpuSeconds: ticks / TICKS_PER_SECOND, memoryBytes: Number(kibibytes) * 1024 };
 }
 
-function usedBy(pid: number): Omit<Usage, 'atMs'> | undefined {
+function usedBy(folder: string): Omit<Usage, 'atMs'> | undefined {
+  const [stat, status] = [textOf(join(folder, 'stat')), textOf(join(folder, 'status'))];
+  return stat === undefined || status === undefined ? undefined : parseUsage(stat, status);
+}
+
+/** Undefined when the process has ended meanwhile. */
+function textOf(file: string): string | undefined {
   try {
-    return parseUsage(readFileSync(`/proc/${pid}/stat`, 'utf8'), readFileSync(`/proc/${pid}/status`, 'utf8'));
+    return readFileSync(file, 'utf8');
   } catch {
-    return undefined; // ended meanwhile
+    return undefined;
   }
 }

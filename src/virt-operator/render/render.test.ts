@@ -58,12 +58,16 @@ describe('renderComponents', () => {
     }
   });
 
-  test("virt-handler reaches the kubelet's Pods, wherever they are, and nothing else of the node", () => {
+  test("virt-handler reaches the kubelet's Pods, wherever they are, sees what processes use, and nothing else of the node", () => {
     const { spec } = workload('virt-handler', { ...OPTIONS, kubeletRoot: '/data/kubelet' } as never).spec.template;
     assert.deepEqual(
       spec.volumes?.flatMap(({ hostPath }) => hostPath ?? []),
-      [{ path: '/data/kubelet/pods', type: 'Directory' }],
+      [
+        { path: '/data/kubelet/pods', type: 'Directory' },
+        { path: '/proc', type: 'Directory' },
+      ],
     );
+    assert.ok(spec.containers[0]?.volumeMounts?.find(({ name }) => name === 'processes')?.readOnly);
     assert.deepEqual(spec.containers[0]?.volumeMounts?.at(-1), {
       name: 'pods',
       mountPath: '/var/lib/kubelet/pods',
