@@ -115,8 +115,8 @@ test('the machine of the first seed runs, restarts and goes, with the rights of 
     'patch VirtualMachine status',
     'create Pod',
     'patch VirtualMachineInstance',
-    'patch VirtualMachineInstance',
     'patch Pod status',
+    'patch VirtualMachineInstance',
     'patch VirtualMachine status',
   ]);
 
@@ -199,8 +199,9 @@ function counting(client: Client): { client: Client; written: string[] } {
 /** What scheduler, kubelet and virt-handler would write. */
 function toyNode(admin: Client) {
   const podAt = (pod: Pod | undefined) => ({ namespace: 'default', name: pod?.metadata.name ?? '' });
-  const report = (pod: Pod | undefined, state: object, ready: 'True' | 'False') => {
-    const conditions = [...(pod?.status?.conditions ?? []).filter(({ type }) => type !== 'Ready'), { type: 'Ready', status: ready }];
+  const reportReady = (pod: Pod | undefined) => {
+    const conditions = [...(pod?.status?.conditions ?? []).filter(({ type }) => type !== 'Ready'), { type: 'Ready', status: 'True' }];
+    const state = { running: { startedAt: '2026-01-01T00:00:00Z' } };
     const compute = { name: 'compute', image: '', imageID: '', ready: true, restartCount: 0, state };
     const status = { phase: 'Running', podIP: '10.0.0.1', containerStatuses: [compute], conditions };
     return admin.patch(PODS, podAt(pod), { status }, { subresource: 'status' });
@@ -220,10 +221,9 @@ function toyNode(admin: Client) {
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ apiVersion: 'v1', kind: 'Binding', metadata: podAt(pod), target }),
       });
-      await report(pod, { running: { startedAt: '2026-01-01T00:00:00Z' } }, 'False');
-      await until(admin, VMIS, (vmi) => vmi?.status?.phase === 'Scheduled' && vmi.metadata.labels?.['kubevirt.io/nodeName'] === 'n1');
       const open = await until(admin, PODS, (each) => hasCondition(each?.status?.conditions, 'kubevirt.io/virtual-machine-unpaused'));
-      await report(open, { running: { startedAt: '2026-01-01T00:00:00Z' } }, 'True');
+      await reportReady(open);
+      await until(admin, VMIS, (vmi) => vmi?.status?.phase === 'Scheduled' && vmi.metadata.labels?.['kubevirt.io/nodeName'] === 'n1');
       await setPhase('Running');
       return until(admin, VMIS, (vmi) => hasCondition(vmi?.status?.conditions, 'Ready'));
     },

@@ -26,6 +26,17 @@ export function missingClaimMessage(namespace: string | undefined, claims: Claim
   return missing && `PVC ${namespace}/${missing[0]} does not exist, waiting for it to appear`;
 }
 
+/** Why a claim will not be bound by itself: it names no class, and where there is a default one the server would have written that in. */
+export function classlessClaimMessage(namespace: string | undefined, claims: Claims | undefined): string | undefined {
+  const found = [...(claims ?? [])].find(
+    ([, claim]) => claim && claim.status?.phase !== 'Bound' && claim.spec.storageClassName === undefined && !claim.spec.volumeName,
+  );
+  return (
+    found &&
+    `PVC ${namespace}/${found[0]} names no storage class, and this cluster has no default one: kubectl annotate storageclass NAME storageclass.kubernetes.io/is-default-class=true, or make the claim again with a storageClassName`
+  );
+}
+
 /** For each volume that is a claim, the size of the disk to make when it has none: the claim's, less what a file system needs itself. */
 export function newDiskBytes({ volumes = [] }: VmiSpec, claims: Claims | undefined): Readonly<Record<string, number>> {
   return Object.fromEntries(

@@ -16,6 +16,7 @@ const running = { running: { startedAt: at } };
 const waiting = { waiting: { reason: 'ContainerCreating' } };
 const crashed = { terminated: { exitCode: 1, reason: 'Error', message: 'no disk', finishedAt: at } };
 const justEnded = { terminated: { exitCode: 0, reason: 'Completed', finishedAt: '2026-01-01T00:00:58Z' } };
+const withoutNode = { ...launcherPod(waiting), spec: { containers: [] } };
 const onNode = { nodeName: 'n1' };
 const CREATE = 'create Pod default/virt-launcher-db-8tfgs: VMI is Pending';
 
@@ -28,7 +29,12 @@ const cases: [string, Case, string[]][] = [
     { vmi: vmi('Pending', {}, deleting) },
     [`${WRITE} Failed: VMI was deleted before it had a Pod`],
   ],
-  ['a VMI with a Pod is Scheduling', { vmi: vmi('Pending'), pods: [launcherPod(waiting)] }, [`${WRITE} Scheduling: VMI has a Pod`]],
+  ['a VMI with a Pod is Scheduling', { vmi: vmi('Pending'), pods: [withoutNode] }, [`${WRITE} Scheduling: VMI has a Pod`]],
+  [
+    'the readiness gate is opened as soon as the Pod has a node, so that running and ready are one word of its kubelet',
+    { vmi: vmi('Pending'), pods: [launcherPod(waiting)] },
+    [`${WRITE} Scheduling: VMI has a Pod`, 'patch Pod status default/virt-launcher-db-abcde: the guest is not paused'],
+  ],
   [
     'a VMI whose container runs is Scheduled',
     { vmi: vmi('Scheduling'), pods: [launcherPod(running)] },

@@ -10,7 +10,7 @@
  *   Pending, no Pod, a claim is missing         say so, once, and look again for it
  *   Pending, no Pod, not deleting               create the Pod
  *   deleting                                    delete every Pod that is not being deleted yet
- *   Scheduled, Running                          tell the Pod whether the guest is paused: a paused guest leaves its Services
+ *   it has a node and has not ended             tell the Pod whether the guest is paused: a paused guest leaves its Services
  *
  * An instance keeps its finalizer until all its Pods are gone, so that there is never a second one beside a first that still runs.
  * It has no status subresource: metadata and status go in one patch, always on condition that nobody else wrote in between.
@@ -80,13 +80,16 @@ function labelsAfter(observed: ObservedVmi, change: PhaseChange | undefined): Re
 
 function finalizersAfter({ vmi, pods, isVmGone }: ObservedVmi, change: PhaseChange | undefined): readonly string[] {
   const { finalizers = [] } = vmi.metadata;
-  const willBeFinal = isFinal(vmi) || change?.phase === 'Failed';
-  const isDone = willBeFinal && pods.length === 0;
+  const isDone = willBeFinal(vmi, change) && pods.length === 0;
   const kept = finalizers.filter(
     (finalizer) => !(finalizer === FINALIZER_VMI && isDone) && !(finalizer === FINALIZER_VM_CONTROLLER && isVmGone),
   );
-  const isMissing = !finalizers.includes(FINALIZER_VMI) && !isDeleting(vmi) && !willBeFinal;
+  const isMissing = !finalizers.includes(FINALIZER_VMI) && !isDeleting(vmi) && !willBeFinal(vmi, change);
   return isMissing ? [...kept, FINALIZER_VMI] : kept;
+}
+
+function willBeFinal(vmi: ObservedVmi['vmi'], change: PhaseChange | undefined): boolean {
+  return isFinal(vmi) || change?.phase === 'Failed';
 }
 
 function needsPod({ vmi, pods }: ObservedVmi): boolean {
@@ -123,15 +126,16 @@ function deletePods({ vmi, pods }: ObservedVmi): Action[] {
 }
 
 /**
- * The readiness gate (spec 3.5): without this condition the Pod never becomes ready. It is opened with the hand-over to the node,
- * so that the Pod can be ready when the guest runs and Running and Ready are one write.
+ * The readiness gate (spec 3.5): without this condition the Pod never becomes ready. It is opened as soon as the Pod has a node: a kubelet
+ * looks at its containers once a second, and what it then says of them is that they run and that the Pod is ready, in one write. So are
+ * Running and Ready of the instance, and of its VM.
  */
 function tellPod(observed: ObservedVmi, change: PhaseChange | undefined): Action[] {
   const { vmi, now } = observed;
   const pod = currentPod(observed);
   const phase = change?.phase ?? vmi.status?.phase;
-  if ((phase !== 'Scheduled' && phase !== 'Running') || !pod || isDeleting(pod) || isPodFinal(pod)) return [];
-  const isPaused = phase === 'Scheduled' ? vmi.spec.startStrategy === 'Paused' : hasCondition(vmi.status?.conditions, 'Paused');
+  if (!pod?.spec.nodeName || isDeleting(vmi) || isDeleting(pod) || isPodFinal(pod) || willBeFinal(vmi, change)) return [];
+  const isPaused = phase === 'Running' ? hasCondition(vmi.status?.conditions, 'Paused') : vmi.spec.startStrategy === 'Paused';
   const gate = isPaused
     ? ({ type: READINESS_GATE_UNPAUSED, status: 'False', reason: 'Paused', message: 'The guest is paused' } as const)
     : ({ type: READINESS_GATE_UNPAUSED, status: 'True', reason: 'NotPaused', message: 'The guest is not paused' } as const);

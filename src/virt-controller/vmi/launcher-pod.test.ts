@@ -76,7 +76,7 @@ describe('launcherPodFor', () => {
       image: 'guest',
       imagePullPolicy: 'Never',
       command: [`${share.mountPath}/busybox`, 'sh', `${share.mountPath}/hold`, share.mountPath, 'root'],
-      resources: { requests: { cpu: '1m', memory: '1Mi' }, limits: { cpu: '10m', memory: '40Mi' } },
+      resources: { requests: { cpu: '1m', memory: '1Mi' }, limits: { memory: '40Mi' } },
       securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] }, readOnlyRootFilesystem: true },
       volumeMounts: [share],
     });
@@ -88,6 +88,14 @@ describe('launcherPodFor', () => {
     const options = { image: 'launcher', containerDisks: 'container' } as const;
     const [, disk] = launcherPodFor({ ...vmi('Pending'), spec: { ...tinySpec, domain, volumes } }, options).spec.containers;
     assert.deepEqual(disk?.resources?.requests, disk?.resources?.limits);
+  });
+
+  test('a container of a disk has a limited processor where its guest has one, as a quota may want it', () => {
+    const volumes: VmiSpec['volumes'] = [{ name: 'root', containerDisk: { image: 'guest' } }];
+    const domain = { ...tinySpec.domain, resources: { requests: { cpu: '100m' }, limits: { cpu: '500m' } } };
+    const options = { image: 'launcher', containerDisks: 'container' } as const;
+    const [, disk] = launcherPodFor({ ...vmi('Pending'), spec: { ...tinySpec, domain, volumes } }, options).spec.containers;
+    assert.deepEqual(disk?.resources, { requests: { cpu: '1m', memory: '1Mi' }, limits: { cpu: '50m', memory: '40Mi' } });
   });
 
   test('a claim in Block mode is a device, one in Filesystem mode a folder', () => {

@@ -14,7 +14,7 @@ import { gracePeriodSecondsOf, hostnameOf, type VirtualMachineInstance } from '.
 import { controllerReferenceTo } from '../../api/meta.ts';
 import { sha1Hex } from '../../base/sha1.ts';
 import { type Claims, newDiskBytes } from './claims.ts';
-import { isGuaranteed, launcherResources } from './launcher-resources.ts';
+import { launcherResources } from './launcher-resources.ts';
 import { type ContainerDiskWay, type LauncherVolumes, launcherVolumes } from './launcher-volumes.ts';
 import { LONGEST_LABEL, shortened } from './short-name.ts';
 
@@ -77,7 +77,7 @@ export function launcherPodNameOf({ metadata: { name, uid = '' } }: VirtualMachi
 function podSpec(vmi: VirtualMachineInstance, options: LauncherOptions): PodSpec {
   const { nodeSelector, affinity, tolerations, schedulerName, priorityClassName, subdomain } = vmi.spec;
   const { claims, containerDisks: way = 'image-volume' } = options;
-  const own = launcherVolumes(vmi, { claims, way, isGuaranteed: isGuaranteed(launcherResources(vmi.spec)) });
+  const own = launcherVolumes(vmi, { claims, way, resources: launcherResources(vmi.spec) });
   return {
     restartPolicy: 'Never',
     enableServiceLinks: false,

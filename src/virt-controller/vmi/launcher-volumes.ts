@@ -5,11 +5,12 @@
  * there: the containers share their processes, so `compute` reads the disk in the other's root folder, without a copy and without
  * privileges. Its program comes from our image: a hook of `compute`, for which the kubelet waits, puts it into a shared volume.
  */
-import type { Container, EnvVar, Lifecycle, PodVolume, VolumeDevice, VolumeMount } from '../../api/core/pod.ts';
+import type { Container, EnvVar, Lifecycle, PodVolume, ResourceRequirements, VolumeDevice, VolumeMount } from '../../api/core/pod.ts';
 import { credentialMountPath, credentialSourcesOf, credentialVolumeName } from '../../api/kubevirt/access-credentials.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
 import type { Volume } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { type Claims, claimOf } from './claims.ts';
+import { isGuaranteed } from './launcher-resources.ts';
 import { shortened } from './short-name.ts';
 
 /** How the image of a containerDisk comes into a launcher Pod. */
@@ -25,12 +26,17 @@ export type LauncherVolumes = {
   /** Of `compute`. */
   readonly lifecycle?: Lifecycle;
 };
-type Options = { readonly claims: Claims | undefined; readonly way: ContainerDiskWay; readonly isGuaranteed: boolean };
+type Options = {
+  readonly claims: Claims | undefined;
+  readonly way: ContainerDiskWay;
+  /** Of `compute`. */
+  readonly resources: ResourceRequirements;
+};
 
 /** The program that keeps the container of a disk alive, and the process ids of both sides. */
 const SHARE = { name: 'container-disks', mountPath: '/var/run/kubevirt-disk-share' } as const;
-/** What an idle shell needs; equal for Pods of the Guaranteed class. */
-const IDLE = { small: { cpu: '1m', memory: '1Mi' }, most: { cpu: '10m', memory: '40Mi' } } as const;
+/** What an idle shell needs. A limit holds for the runtime that starts it, too: with 10m that alone takes a second and a half. */
+const IDLE = { small: { cpu: '1m', memory: '1Mi' }, most: { cpu: '50m', memory: '40Mi' } } as const;
 
 /** Everything that the volumes of an instance need in its Pod. */
 export function launcherVolumes({ spec }: VirtualMachineInstance, options: Options): LauncherVolumes {
@@ -78,17 +84,23 @@ function imageVolume(name: string, { image, imagePullPolicy }: ImageSource): Par
   return { volumes: [{ name: volumeName, image: reference }], mounts: [{ name: volumeName, mountPath, readOnly: true }] };
 }
 
-function diskContainer(name: string, { image, imagePullPolicy }: ImageSource, { isGuaranteed }: Options): Parts {
+function diskContainer(name: string, { image, imagePullPolicy }: ImageSource, { resources }: Options): Parts {
   const container: Container = {
     name: shortened(`volume${name}`),
     image,
     ...(imagePullPolicy && { imagePullPolicy }),
     command: [`${SHARE.mountPath}/busybox`, 'sh', `${SHARE.mountPath}/hold`, SHARE.mountPath, name],
-    resources: { requests: isGuaranteed ? IDLE.most : IDLE.small, limits: IDLE.most },
+    resources: idleResources(resources),
     securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] }, readOnlyRootFilesystem: true },
     volumeMounts: [SHARE],
   };
   return { containers: [container] };
+}
+
+/** Its processor is limited only when that of `compute` is: the Guaranteed class, and some quotas, ask it of every container. */
+function idleResources(compute: ResourceRequirements): ResourceRequirements {
+  if (isGuaranteed(compute)) return { requests: IDLE.most, limits: IDLE.most };
+  return { requests: IDLE.small, limits: compute.limits?.['cpu'] === undefined ? { memory: IDLE.most.memory } : IDLE.most };
 }
 
 function claimVolume(source: Volume, { claims }: Options): Parts {

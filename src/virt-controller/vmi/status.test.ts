@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { PersistentVolumeClaim } from '../../api/core/volume.ts';
 import { type Condition, conditionOf } from '../../api/meta.ts';
 import { launcherPod, vmi } from '../../testing/builders.ts';
 import type { ObservedVmi } from './phase.ts';
@@ -59,6 +60,18 @@ describe('deriveVmiStatus', () => {
     assert.deepEqual(conditionOf(told, 'PodScheduled'), { ...nowhere, lastTransitionTime: at });
     const later = conditions({ vmi: vmi('Scheduling', { conditions: [...told] }), pods: [launcherPod(running)] });
     assert.equal(conditionOf(later, 'PodScheduled'), undefined);
+  });
+
+  test('a claim that names no class where there is no default one is told, with what mends it, until it is bound', () => {
+    const nowhere = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: 'unbound claims' } as const;
+    const pods = [launcherPod({}, { conditions: [nowhere] })];
+    const claim = (status: object) => new Map([['data', { spec: {}, status } as PersistentVolumeClaim]]);
+    const told = conditions({ vmi: vmi('Scheduling'), pods, claims: claim({ phase: 'Pending' }) });
+    const found = conditionOf(told, 'Synchronized');
+    assert.equal(found?.reason, 'NoStorageClass');
+    assert.match(found?.message ?? '', /^PVC default\/data names no storage class.*is-default-class=true/);
+    const later = conditions({ vmi: vmi('Scheduling', { conditions: [...told] }), pods, claims: claim({ phase: 'Bound' }) });
+    assert.equal(conditionOf(later, 'Synchronized'), undefined);
   });
 
   test('a Pod that the server refuses is Synchronized=False FailedCreate', () => {

@@ -4,7 +4,7 @@ import { type NewCondition, withCondition, withoutCondition } from '../../api/ku
 import type { VirtualMachineInstance, VmiStatus } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { type Condition, conditionOf, isDeleting } from '../../api/meta.ts';
 import { timestamp } from '../../base/clock.ts';
-import { missingClaimMessage } from './claims.ts';
+import { classlessClaimMessage, missingClaimMessage } from './claims.ts';
 import { currentPod, type ObservedVmi, type PhaseChange } from './phase.ts';
 import { volumeStatusOf } from './volume-status.ts';
 
@@ -57,14 +57,17 @@ function conditionsAfter(observed: ObservedVmi, pod: Pod | undefined, phase: Vmi
   const { vmi, now } = observed;
   const before = vmi.status?.conditions ?? [];
   const withReady = withCondition(before, readyCondition(pod, phase), now);
-  const scheduled = conditionOf(pod?.status?.conditions, 'PodScheduled');
-  const withScheduled =
-    scheduled?.status === 'False' && scheduled.reason === 'Unschedulable' && pod && !isDeleting(pod)
-      ? withCondition(withReady, pick(scheduled), now)
-      : withoutCondition(withReady, 'PodScheduled');
+  const refusal = placeRefusal(pod);
+  const withScheduled = refusal ? withCondition(withReady, pick(refusal), now) : withoutCondition(withReady, 'PodScheduled');
   const problem = synchronizedProblem(observed, pod);
   if (problem) return withCondition(withScheduled, problem, now);
   return isOurSynchronized(vmi) ? withoutCondition(withScheduled, 'Synchronized') : withScheduled;
+}
+
+/** What the scheduler says of a Pod that fits nowhere. */
+function placeRefusal(pod: Pod | undefined): Condition | undefined {
+  const scheduled = conditionOf(pod?.status?.conditions, 'PodScheduled');
+  return scheduled?.status === 'False' && scheduled.reason === 'Unschedulable' && pod && !isDeleting(pod) ? scheduled : undefined;
 }
 
 /** Spec 3.3, in this order. */
@@ -89,13 +92,15 @@ const PULL_ERRORS: Readonly<Record<string, string>> = {
   ErrImageNeverPull: 'ErrImagePull',
   RegistryUnavailable: 'ErrImagePull',
 };
-const OUR_REASONS = ['FailedCreate', 'FailedPvcNotFound', ...Object.values(PULL_ERRORS)];
+const OUR_REASONS = ['FailedCreate', 'FailedPvcNotFound', 'NoStorageClass', ...Object.values(PULL_ERRORS)];
 
 function synchronizedProblem({ vmi, createError, claims }: ObservedVmi, pod: Pod | undefined): NewCondition | undefined {
   const message = pod ? undefined : missingClaimMessage(vmi.metadata.namespace, claims);
   if (message !== undefined) return { type: 'Synchronized', status: 'False', reason: 'FailedPvcNotFound', message };
   if (!pod && createError) return { type: 'Synchronized', status: 'False', reason: 'FailedCreate', message: createError };
   if (!pod || isPodFinal(pod) || isDeleting(pod)) return undefined;
+  const noClass = placeRefusal(pod) && classlessClaimMessage(vmi.metadata.namespace, claims);
+  if (noClass !== undefined) return { type: 'Synchronized', status: 'False', reason: 'NoStorageClass', message: noClass };
   const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
   for (const { state, image } of statuses) {
     const reason = PULL_ERRORS[state?.waiting?.reason ?? ''];

@@ -159,6 +159,13 @@ describe('decideVmi', () => {
     });
   });
 
+  test('the write that says Running says whether the Pod is ready, too, so that nobody has to write that again', () => {
+    const said = { type: 'Ready', status: 'False', reason: 'ContainersNotReady', message: 'not yet' } as const;
+    const pod = { ...usual.pod, status: { ...usual.pod?.status, conditions: [said] } } as typeof usual.pod;
+    const patch = patchOf(decideVmi({ ...usual, pod, vmi: scheduled() })) as { status: { conditions: object[] } };
+    assert.deepEqual(patch.status.conditions, [{ ...said, lastTransitionTime: '2026-01-01T00:00:00Z' }]);
+  });
+
   test('Paused is there only while the guest is paused', () => {
     const ready = { type: 'Ready', status: 'True' as const };
     const seen = { ...usual, vmi: running({ conditions: [ready, { type: 'Paused', status: 'True', reason: 'PausedByUser' }] }) };

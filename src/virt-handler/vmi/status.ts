@@ -17,17 +17,12 @@ export function deriveVmiStatus(seen: ObservedVmi, change: StatusChange): VmiSta
   return { ...now.vmi.status, ...conditionsOf(now), ...interfacesOf(now), ...agentStatus(status, seen.agent) };
 }
 
-/** Ready is virt-controller's to keep; at the moment when the guest comes up in a ready Pod, one write says both. */
+/** Ready is virt-controller's to keep; at the moment when the guest comes up, one write says both. */
 function withReady({ pod, now }: ObservedVmi, status: VmiStatus): VmiStatus {
   const ready = conditionOf(pod?.status?.conditions, 'Ready');
-  if (ready?.status !== 'True') return status;
-  const { reason, message } = ready;
-  const next = {
-    type: 'Ready',
-    status: 'True',
-    ...(reason !== undefined && { reason }),
-    ...(message !== undefined && { message }),
-  } as const;
+  if (!ready) return status;
+  const { type, status: flag, reason, message } = ready;
+  const next = { type, status: flag, ...(reason !== undefined && { reason }), ...(message !== undefined && { message }) };
   return { ...status, conditions: [...withCondition(status.conditions ?? [], next, now)] };
 }
 

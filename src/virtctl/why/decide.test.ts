@@ -25,8 +25,8 @@ const silent: Node = {
   metadata: { name: 'n1', annotations: { 'kubevirt.io/heartbeat': '2025-12-31T23:55:00Z' } },
 };
 
-function claim(phase: 'Pending' | 'Bound'): PersistentVolumeClaim {
-  return { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: 'data' }, spec: {}, status: { phase } };
+function claim(phase: 'Pending' | 'Bound', spec = {}): PersistentVolumeClaim {
+  return { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: 'data' }, spec, status: { phase } };
 }
 
 const crashed: Event = {
@@ -108,10 +108,17 @@ const BLOCKED: readonly Case[] = [
   ],
   [
     'a claim that is not bound',
-    { vm: vm('Always'), vmi: vmi('Pending'), claims: new Map([['data', claim('Pending')]]) },
+    { vm: vm('Always'), vmi: vmi('Pending'), claims: new Map([['data', claim('Pending', { storageClassName: 'fast' })]]) },
     /waits for its claim data/,
-    /data is Pending/,
+    /data is Pending, class fast/,
     /describe pvc data/,
+  ],
+  [
+    'a claim that names no class where there is no default one',
+    { vm: vm('Always'), vmi: vmi('Pending'), claims: new Map([['data', claim('Pending')]]) },
+    /names no storage class, and there is no default one/,
+    /data is Pending/,
+    /is-default-class=true/,
   ],
   [
     'an instance that is refused',

@@ -146,12 +146,19 @@ function claimMissing({ name, claims, vm, vmi }: Observed): Answer | undefined {
         [`volume with claimName: ${claim}`],
         `kubectl create a PersistentVolumeClaim named ${claim}`,
       );
-    if (found.status?.phase !== 'Bound' && found.status?.phase !== undefined)
+    if (found.status?.phase === 'Bound' || found.status?.phase === undefined) continue;
+    // Where there is a default class, the server has written it into the claim.
+    if (found.spec.storageClassName === undefined && !found.spec.volumeName)
       return blocked(
-        `${name} waits for its claim ${claim}, which has no volume yet`,
-        [`claim ${claim} is ${found.status.phase}, class ${found.spec.storageClassName ?? 'the default one'}`],
-        `kubectl describe pvc ${claim}`,
+        `${name} waits for its claim ${claim}, which names no storage class, and there is no default one`,
+        [`claim ${claim} is ${found.status.phase}`],
+        `kubectl annotate storageclass NAME storageclass.kubernetes.io/is-default-class=true, or make the claim again with a storageClassName`,
       );
+    return blocked(
+      `${name} waits for its claim ${claim}, which has no volume yet`,
+      [`claim ${claim} is ${found.status.phase}, class ${found.spec.storageClassName || 'none'}`],
+      `kubectl describe pvc ${claim}`,
+    );
   }
   return undefined;
 }
