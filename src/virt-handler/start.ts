@@ -44,7 +44,14 @@ export async function startVirtHandler(options: VirtHandlerOptions): Promise<Vir
   const { client, nodeName, kubeletRoot, certs, host, port, clock, signal, allowedClients = [VIRT_HANDLER_CLIENT_NAME] } = options;
   const log = options.log.with({ component: 'virt-handler' });
   const runLogs = options.runLogsFolder === undefined ? undefined : new RunLogs(options.runLogsFolder);
-  const domains = new Domains({ kubeletRoot, nodeProcesses: options.nodeProcesses, clock, log, ...(runLogs && { runLogs }) });
+  const domains = new Domains({
+    kubeletRoot,
+    nodeProcesses: options.nodeProcesses,
+    clock,
+    log,
+    takesConnection: (key, guestPort, inTime) => network.asks(key, guestPort, inTime),
+    ...(runLogs && { runLogs }),
+  });
   const screens = new Screens();
   const common = { client, nodeName, clock, log, signal };
   const network = startGuestNetwork({ ...common, monitor: (key, line) => domains.monitor(key, line) });

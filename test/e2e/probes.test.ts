@@ -10,9 +10,10 @@ const web = { httpGet: { path: '/', port: 80 }, periodSeconds: 1, failureThresho
 const unready = '.status.conditions[?(@.type=="Ready")].reason';
 
 /** A machine with these probes, made but not waited for. */
-async function create(cluster: EmbeddedCluster, name: string, probes: object): Promise<void> {
+async function create(cluster: EmbeddedCluster, name: string, probes: object, guest = 'tiny'): Promise<void> {
   const dry = ['create', '-f', '-', '--dry-run=client', '-o', 'json'];
-  const vm = JSON.parse(await cluster.must('kubectl', dry, { input: manifest.replaceAll(/\bhello\b/g, name) }));
+  const input = manifest.replaceAll(/\bhello\b/g, name).replace('guests/tiny', `guests/${guest}`);
+  const vm = JSON.parse(await cluster.must('kubectl', dry, { input }));
   Object.assign(vm.spec.template.spec, probes);
   await cluster.must('kubectl', ['create', '-f', '-'], { input: JSON.stringify(vm) });
 }
@@ -67,11 +68,67 @@ test('probes of guests, asked at the address of the Pod', async (t) => {
     assert.notEqual(await cluster.field('vmi', 'alive', '.metadata.uid'), uid);
   });
 
+  await t.test('a port is a yes when the guest takes connections there, and not when only the network in front of it does', async () => {
+    const port = { tcpSocket: { port: 80 }, periodSeconds: 1, failureThreshold: 2, timeoutSeconds: 5 };
+    await create(cluster, 'port', { readinessProbe: port });
+    await cluster.until('vm/port', '.status.printableStatus', 'Running');
+    assert.equal(await cluster.field('vm', 'port', '.status.ready'), 'false');
+    await cluster.until('vm/port', '.status.ready', 'true');
+    await using console = cluster.console('port');
+    await console.login();
+    await console.command('killall httpd');
+    await cluster.until('vm/port', '.status.ready', 'false');
+    assert.equal(
+      await cluster.field('vmi', 'port', '.status.conditions[?(@.type=="GuestReady")].message'),
+      'the guest refused the connection',
+    );
+    assert.equal(await cluster.field('vmi', 'port', unready), 'ReadinessGatesNotReady');
+    await cluster.must('kubectl', ['delete', 'vm', 'port', '--wait=false']);
+  });
+
   await t.test('a probe that cannot be asked is refused by name', async () => {
+    await assert.rejects(create(cluster, 'idle', { readinessProbe: { exec: {} } }), /readinessProbe\.exec\.command.*Required/s);
     await assert.rejects(
-      create(cluster, 'agent', { readinessProbe: { exec: { command: ['true'] } } }),
-      /readinessProbe\.exec.*guest agent/s,
+      create(cluster, 'other', { readinessProbe: { tcpSocket: { port: 22, host: '10.96.0.1' } } }),
+      /readinessProbe\.tcpSocket\.host/,
     );
     await assert.rejects(create(cluster, 'named', { readinessProbe: { httpGet: { port: 'http' } } }), /readinessProbe\.httpGet\.port/);
+  });
+});
+
+test('probes that the agent of a guest answers', async (t) => {
+  await using cluster = await EmbeddedCluster.start({ guests: ['agent'] });
+  const often = { periodSeconds: 1, failureThreshold: 2, timeoutSeconds: 5 };
+  const inGuest = (name: string, script: string) => cluster.must('virtctl', ['exec', name, '--', 'sh', '-c', script]);
+
+  await t.test('a program in the guest says whether it is ready', async () => {
+    await create(cluster, 'asked', { readinessProbe: { exec: { command: ['test', '-e', '/run/ready'] }, ...often } }, 'agent');
+    await cluster.must('kubectl', ['wait', 'vmi/asked', '--for=condition=AgentConnected', '--timeout=150s'], { timeoutMs: 160_000 });
+    await cluster.until('vmi/asked', '.status.conditions[?(@.type=="GuestReady")].message', 'the program left with 1');
+    assert.equal(await cluster.field('vm', 'asked', '.status.ready'), 'false');
+    await inGuest('asked', 'touch /run/ready');
+    await cluster.until('vm/asked', '.status.ready', 'true');
+    await inGuest('asked', 'rm /run/ready');
+    await cluster.until('vm/asked', '.status.ready', 'false');
+    assert.equal(await cluster.field('vm', 'asked', '.status.printableStatus'), 'Running');
+    const events = ['get', 'events', '--field-selector', 'reason=Unhealthy', '-o', 'jsonpath={.items[*].message}'];
+    assert.match(await cluster.must('kubectl', events), /Readiness probe failed: the program left with 1/);
+    await cluster.must('kubectl', ['delete', 'vm', 'asked', '--wait=false']);
+  });
+
+  await t.test('a guest whose agent is pinged may be paused; one whose agent is gone is ended and started again', async () => {
+    const livenessProbe = { guestAgentPing: {}, initialDelaySeconds: 60, ...often };
+    await create(cluster, 'pinged', { livenessProbe }, 'agent');
+    await cluster.must('kubectl', ['wait', 'vmi/pinged', '--for=condition=AgentConnected', '--timeout=150s'], { timeoutMs: 160_000 });
+    const uid = await cluster.field('vmi', 'pinged', '.metadata.uid');
+    await cluster.must('virtctl', ['pause', 'vm', 'pinged']);
+    await cluster.until('vm/pinged', '.status.printableStatus', 'Paused');
+    await cluster.must('virtctl', ['unpause', 'vm', 'pinged']);
+    await cluster.until('vm/pinged', '.status.ready', 'true');
+    assert.equal(await cluster.field('vmi', 'pinged', '.metadata.uid'), uid);
+    await inGuest('pinged', '(sleep 1; killall -9 qemu-ga) >/dev/null 2>&1 &');
+    await cluster.until('vm/pinged', '.status.conditions[?(@.type=="LastShutdown")].reason', 'LivenessProbeFailed', 240);
+    await cluster.until('vm/pinged', '.status.ready', 'true');
+    assert.notEqual(await cluster.field('vmi', 'pinged', '.metadata.uid'), uid);
   });
 });

@@ -15,6 +15,10 @@ export const FINALIZER_VMI = 'kubevirt.io/foregroundDeleteVirtualMachine';
 
 /** The Pod condition that takes a paused guest out of its Services. */
 export const READINESS_GATE_UNPAUSED = 'kubevirt.io/virtual-machine-unpaused';
+/** The Pod condition that says what a readiness probe inside the guest says; on Pods of guests that have one. */
+export const READINESS_GATE_GUEST = 'kubevirt.io/guest-ready';
+/** The condition of an instance with the same answer, which virt-handler writes. */
+export const CONDITION_GUEST_READY = 'GuestReady';
 /** The container of a launcher Pod that becomes QEMU. */
 export const COMPUTE_CONTAINER = 'compute';
 /** Where our own components live, embedded and on a cluster. */

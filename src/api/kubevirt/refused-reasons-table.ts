@@ -9,8 +9,6 @@ const MONITORING = 'there are no ServiceMonitors yet';
 const MIGRATION = 'comes with live migration';
 const HOTPLUG = 'comes with hotplug';
 const CPU_MODELS = 'set domain.cpu.model on the machine; a default for all is not read yet';
-const AGENT_PROBE = 'needs the guest agent; httpGet does without';
-const TCP_PROBE = 'the user network takes a connection before the guest does, so it would always be a yes; httpGet tells the truth';
 const CLIENT_LIMITS = 'our clients have no such limit to tune';
 
 const VMI: Readonly<Record<string, string>> = {
@@ -65,15 +63,9 @@ const VMI: Readonly<Record<string, string>> = {
   'domain.memory.maxGuest': HOTPLUG,
   'domain.memory.reservedOverhead': 'the overhead is computed, not told',
   'domain.resources.overcommitGuestOverhead': 'the overhead is always requested on top',
-  'livenessProbe.exec': AGENT_PROBE,
-  'livenessProbe.guestAgentPing': AGENT_PROBE,
-  'livenessProbe.tcpSocket': TCP_PROBE,
   'networks[].multus': MULTI_NETWORK,
   'networks[].pod.vmIPv6NetworkCIDR': 'guests have IPv4 alone',
   'networks[].resourceClaim': HARDWARE,
-  'readinessProbe.exec': AGENT_PROBE,
-  'readinessProbe.guestAgentPing': AGENT_PROBE,
-  'readinessProbe.tcpSocket': TCP_PROBE,
   resourceClaims: HARDWARE,
   serviceAccountName: 'the launcher Pod has no token; a guest gets one from a Secret',
   topologySpreadConstraints: 'not passed on to the Pod yet; affinity is',

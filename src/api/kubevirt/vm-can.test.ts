@@ -76,10 +76,12 @@ describe('what can be done to a VM', () => {
     assert.deepEqual(reasons, [undefined, 'BadRequest', 'BadRequest']);
   });
 
-  test('a guest whose liveness is probed is not paused: it would be ended for it', () => {
+  test('a guest whose liveness is probed is not paused, unless its agent is only pinged: it would be ended for it', () => {
     const plain = vmi('Running');
     const probed = { ...plain, spec: { ...plain.spec, livenessProbe: { httpGet: { port: 80 } } } };
-    assert.deepEqual([vmiRefusalOf('pause', plain)?.reason, vmiRefusalOf('pause', probed)?.reason], [undefined, 'Forbidden']);
+    const pinged = { ...plain, spec: { ...plain.spec, livenessProbe: { guestAgentPing: {} } } };
+    const reasons = [plain, probed, pinged].map((each) => vmiRefusalOf('pause', each)?.reason);
+    assert.deepEqual(reasons, [undefined, 'Forbidden', undefined]);
   });
 
   test('the agent is asked only where there is one', () => {

@@ -15,6 +15,7 @@
  */
 import type { StatusReason } from '../../base/errors.ts';
 import { controllerOf, hasCondition, isDeleting } from '../meta.ts';
+import { endsWhenPaused } from './guest-probe.ts';
 import { type RunStrategy, runStrategyOf, type VirtualMachine } from './virtual-machine.ts';
 import { gracePeriodSecondsOf, isFinal, type VirtualMachineInstance } from './virtual-machine-instance.ts';
 
@@ -115,7 +116,7 @@ const VMI_RULES: Readonly<Record<VmiAction, readonly Rule<VirtualMachineInstance
   ],
   pause: [
     NOT_RUNNING,
-    ['Forbidden', 'a paused instance fails its liveness probe and would be ended', (vmi) => vmi.spec.livenessProbe !== undefined],
+    ['Forbidden', 'a paused instance fails its liveness probe and would be ended', endsWhenPaused],
     ['Conflict', 'the instance is already paused', isPaused],
   ],
   unpause: [NOT_RUNNING, ['Conflict', 'the instance is not paused', (vmi) => !isPaused(vmi)]],

@@ -1,6 +1,6 @@
 /** What a guest is made of: the spec of a VirtualMachineInstance and of the template in a VirtualMachine. */
 import type { Affinity } from '../core/affinity.ts';
-import type { HttpGetAction, Toleration } from '../core/pod.ts';
+import type { HttpGetAction, Probe, Toleration } from '../core/pod.ts';
 import { boolean, foreign, integer, list, listBy, mapOf, object, oneOf, optional, quantity, type Static, text } from '../schema/dsl.ts';
 import { chassisSchema, clockSchema, cpuFeatureSchema, featuresSchema } from './vmi-board-schema.ts';
 
@@ -227,7 +227,20 @@ const probeSchema = object('A question that is asked of the guest again and agai
   httpGet: optional(
     foreign<HttpGetAction>('Ask a web server in the guest; any status from 200 to 399 is a yes. As for Pods, with the port as a number.'),
   ),
-  initialDelaySeconds: optional(integer('How long after the start the first question waits; 0 when not given.', { minimum: 0 })),
+  tcpSocket: optional(
+    foreign<NonNullable<Probe['tcpSocket']>>(
+      'Connect to a port of the guest; a yes when the guest takes the connection. The port is a number.',
+    ),
+  ),
+  exec: optional(
+    object('Run a program in the guest, by its agent; a yes when it leaves with 0.', {
+      command: optional(list('The program and its arguments; there is no shell.', text('A word.'), { maxItems: 256 })),
+    }),
+  ),
+  guestAgentPing: optional(object('Ask the agent in the guest whether it is there; a yes when it answers.', {})),
+  initialDelaySeconds: optional(
+    integer('How long the first question waits, from ten seconds after the start; 0 when not given.', { minimum: 0 }),
+  ),
   timeoutSeconds: optional(integer('How long an answer may take; 1 when not given.', { minimum: 0 })),
   periodSeconds: optional(integer('How often to ask; 10 when not given.', { minimum: 0 })),
   successThreshold: optional(integer('How many answers in a row make a yes; 1 when not given.', { minimum: 0 })),

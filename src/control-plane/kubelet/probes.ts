@@ -1,9 +1,18 @@
 /** The probes of one Pod: asked in time, never two at once of the same kind, and what they have added up to. */
 import type { Container, Pod } from '../../api/core/pod.ts';
+import {
+  afterAnswer,
+  dueAtMs,
+  NEVER_ASKED,
+  PROBE_KINDS,
+  type ProbeKind,
+  type ProbeState,
+  probeOf,
+  timeoutMsOf,
+} from '../../api/core/probe-state.ts';
 import type { Clock } from '../../base/clock.ts';
 import { askProbe } from './ask-probe.ts';
 import type { ContainerState } from './container-state.ts';
-import { afterAnswer, isDue, NEVER_ASKED, PROBE_KINDS, type ProbeKind, type ProbeState, probeOf, timeoutMsOf } from './probe-state.ts';
 
 export type ProbesOptions = {
   readonly clock: Clock;
@@ -53,7 +62,7 @@ export class Probes {
     if ((kind === 'startup') === (this.of(pod, state).isStarted === true)) return;
     const { clock, signal } = this.#options;
     const before = this.#stateOf(kind, round);
-    if (!isDue(probe, before, { startedAtMs: state.run.startedAtMs, now: clock.now() })) return;
+    if (clock.now() < dueAtMs(probe, before, state.run.startedAtMs)) return;
     this.#states.set(key, { ...before, askedAtMs: clock.now() });
     this.#asking.add(key);
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeoutMsOf(probe))]);

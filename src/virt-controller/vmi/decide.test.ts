@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { FINALIZER_VM_CONTROLLER, FINALIZER_VMI } from '../../api/kubevirt/names.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import type { Condition } from '../../api/meta.ts';
 import { explain } from '../../reconcile/decision.ts';
 import { launcherPod, reached, vmi } from '../../testing/builders.ts';
 import { decideVmi } from './decide.ts';
@@ -77,10 +79,26 @@ const cases: [string, Case, string[]][] = [
     { vmi: vmi('Running', { ...onNode, conditions: [{ type: 'Paused', status: 'True' }] }), pods: [launcherPod(running)] },
     [CHANGED, 'patch Pod status default/virt-launcher-db-abcde: the guest is paused'],
   ],
+  [
+    'what a probe inside the guest says is told to the Pod',
+    { vmi: probed([{ type: 'GuestReady', status: 'False' }]), pods: [launcherPod(running)] },
+    [CHANGED, 'patch Pod status default/virt-launcher-db-abcde: the guest was asked whether it is ready'],
+  ],
+  [
+    'and nothing before it has said anything',
+    { vmi: probed([]), pods: [launcherPod(running)] },
+    [CHANGED, 'patch Pod status default/virt-launcher-db-abcde: the guest is not paused'],
+  ],
   ['a deleted VMI deletes its Pod', { vmi: vmi('Succeeded', onNode, deleting), pods: [launcherPod(justEnded)] }, [CHANGED, DELETE]],
   ['and waits while that goes', { vmi: vmi('Succeeded', onNode, deleting), pods: [launcherPod(running, {}, deleting)] }, [CHANGED]],
   ['a VMI that has ended keeps its Pod', { vmi: vmi('Succeeded', onNode), pods: [launcherPod(justEnded)] }, [CHANGED]],
 ];
+
+/** Running, with a readiness probe inside the guest. */
+function probed(conditions: readonly Condition[]): VirtualMachineInstance {
+  const plain = vmi('Running', { ...onNode, conditions: [...conditions] });
+  return { ...plain, spec: { ...plain.spec, readinessProbe: { guestAgentPing: {} } } };
+}
 
 function look(seen: Case) {
   return decideVmi({ pods: [], isVmGone: false, launcherImage: 'launcher', now, ...seen });

@@ -10,7 +10,8 @@
  *   Pending, no Pod, a claim is missing         say so, once, and look again for it
  *   Pending, no Pod, not deleting               create the Pod
  *   deleting                                    delete every Pod that is not being deleted yet
- *   it has a node and has not ended             tell the Pod whether the guest is paused: a paused guest leaves its Services
+ *   it has a node and has not ended             tell the Pod whether the guest is paused, and what a probe inside it says: a guest
+ *                                               that is paused or not ready leaves its Services
  *
  * An instance keeps its finalizer until all its Pods are gone, so that there is never a second one beside a first that still runs.
  * It has no status subresource: metadata and status go in one patch, always on condition that nobody else wrote in between.
@@ -19,9 +20,17 @@
  */
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
 import { withCondition } from '../../api/kubevirt/conditions.ts';
-import { FINALIZER_VM_CONTROLLER, FINALIZER_VMI, LABEL_NODE_NAME, READINESS_GATE_UNPAUSED } from '../../api/kubevirt/names.ts';
+import { guestProbe } from '../../api/kubevirt/guest-probe.ts';
+import {
+  CONDITION_GUEST_READY,
+  FINALIZER_VM_CONTROLLER,
+  FINALIZER_VMI,
+  LABEL_NODE_NAME,
+  READINESS_GATE_GUEST,
+  READINESS_GATE_UNPAUSED,
+} from '../../api/kubevirt/names.ts';
 import { isFinal } from '../../api/kubevirt/virtual-machine-instance.ts';
-import { conditionOf, hasCondition, isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
+import { type Condition, conditionOf, hasCondition, isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
 import { diffAsMergePatch } from '../../base/json.ts';
 import type { Action, Decision, EventToRecord } from '../../reconcile/decision.ts';
 import { missingClaimMessage } from './claims.ts';
@@ -126,7 +135,7 @@ function deletePods({ vmi, pods }: ObservedVmi): Action[] {
 }
 
 /**
- * The readiness gate (spec 3.5): without this condition the Pod never becomes ready. It is opened as soon as the Pod has a node: a kubelet
+ * The readiness gates (spec 3.5): without these conditions the Pod never becomes ready. The first is opened as soon as the Pod has a node: a kubelet
  * looks at its containers once a second, and what it then says of them is that they run and that the Pod is ready, in one write. So are
  * Running and Ready of the instance, and of its VM.
  */
@@ -140,11 +149,24 @@ function tellPod(observed: ObservedVmi, change: PhaseChange | undefined): Action
     ? ({ type: READINESS_GATE_UNPAUSED, status: 'False', reason: 'Paused', message: 'The guest is paused' } as const)
     : ({ type: READINESS_GATE_UNPAUSED, status: 'True', reason: 'NotPaused', message: 'The guest is not paused' } as const);
   const before = pod.status?.conditions ?? [];
-  const conditions = withCondition(before, gate, now);
+  const unpaused = withCondition(before, gate, now);
+  const conditions = withGuestGate(unpaused, observed);
   if (conditions === before) return [];
-  return [
-    { ...patchOf(pod, { status: { conditions } }, isPaused ? 'the guest is paused' : 'the guest is not paused'), subresource: 'status' },
-  ];
+  const told =
+    conditions === unpaused ? (isPaused ? 'the guest is paused' : 'the guest is not paused') : 'the guest was asked whether it is ready';
+  return [{ ...patchOf(pod, { status: { conditions } }, told), subresource: 'status' }];
+}
+
+/** What the readiness probe inside the guest says, once it has said something. */
+function withGuestGate(conditions: readonly Condition[], { vmi, now }: ObservedVmi): readonly Condition[] {
+  const said = guestProbe(vmi.spec, 'readiness') && conditionOf(vmi.status?.conditions, CONDITION_GUEST_READY);
+  if (!said) return conditions;
+  const { status, reason, message } = said;
+  return withCondition(
+    conditions,
+    { type: READINESS_GATE_GUEST, status, ...(reason !== undefined && { reason }), ...(message !== undefined && { message }) },
+    now,
+  );
 }
 
 /** A patch that holds only for the object as we saw it. */

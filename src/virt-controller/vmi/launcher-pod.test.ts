@@ -48,9 +48,18 @@ describe('launcherPodFor', () => {
     assert.deepEqual(
       [containers[0]?.readinessProbe, containers[0]?.livenessProbe],
       [
-        { httpGet, periodSeconds: 2 },
-        { httpGet, terminationGracePeriodSeconds: 1 },
+        { httpGet, periodSeconds: 2, initialDelaySeconds: 10 },
+        { httpGet, initialDelaySeconds: 10, terminationGracePeriodSeconds: 1 },
       ],
+    );
+  });
+
+  test('a readiness probe inside the guest is a gate, not a question for the kubelet', () => {
+    const exec = { command: ['true'] };
+    const { containers, readinessGates } = podFor({ ...tinySpec, readinessProbe: { exec }, livenessProbe: { guestAgentPing: {} } }).spec;
+    assert.deepEqual(
+      [containers[0]?.readinessProbe, containers[0]?.livenessProbe, readinessGates?.map(({ conditionType }) => conditionType)],
+      [undefined, undefined, ['kubevirt.io/virtual-machine-unpaused', 'kubevirt.io/guest-ready']],
     );
   });
 

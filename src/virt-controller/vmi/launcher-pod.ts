@@ -1,5 +1,6 @@
 /** The Pod that runs one instance: spec 3.5 and 3.6, without what only libvirt needs. Pure. */
 import type { Container, EnvVar, Pod, PodSpec } from '../../api/core/pod.ts';
+import { guestProbe, kubeletProbe } from '../../api/kubevirt/guest-probe.ts';
 import {
   ANNOTATION_DOMAIN,
   COMPUTE_CONTAINER,
@@ -8,6 +9,7 @@ import {
   LABEL_SCHEDULABLE,
   LABEL_VM_NAME,
   LABEL_VMI_ID,
+  READINESS_GATE_GUEST,
   READINESS_GATE_UNPAUSED,
 } from '../../api/kubevirt/names.ts';
 import { gracePeriodSecondsOf, hostnameOf, type VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
@@ -85,7 +87,7 @@ function podSpec(vmi: VirtualMachineInstance, options: LauncherOptions): PodSpec
     terminationGracePeriodSeconds: gracePeriodSecondsOf(vmi) + GRACE_MARGIN_SECONDS,
     hostname: hostnameOf(vmi),
     nodeSelector: { ...nodeSelector, [LABEL_SCHEDULABLE]: 'true' },
-    readinessGates: [{ conditionType: READINESS_GATE_UNPAUSED }],
+    readinessGates: gatesOf(vmi),
     securityContext: {
       runAsUser: QEMU_USER,
       runAsGroup: QEMU_USER,
@@ -106,8 +108,14 @@ function podSpec(vmi: VirtualMachineInstance, options: LauncherOptions): PodSpec
   };
 }
 
+function gatesOf({ spec }: VirtualMachineInstance): NonNullable<PodSpec['readinessGates']> {
+  const gates = [READINESS_GATE_UNPAUSED, ...(guestProbe(spec, 'readiness') ? [READINESS_GATE_GUEST] : [])];
+  return gates.map((conditionType) => ({ conditionType }));
+}
+
 function computeContainer(vmi: VirtualMachineInstance, { image, claims }: LauncherOptions, own: LauncherVolumes): Container {
-  const { readinessProbe, livenessProbe } = vmi.spec;
+  const readinessProbe = kubeletProbe(vmi.spec, 'readiness');
+  const livenessProbe = kubeletProbe(vmi.spec, 'liveness');
   return {
     name: COMPUTE_CONTAINER,
     image,

@@ -25,24 +25,37 @@ const LAST_LOOK_MS = 1_000;
 
 /** `command` is the program and its arguments; `input` is base64. Answers when the program has ended. */
 export async function execInGuest(agent: AgentSession, body: JsonObject, clock: Clock): Promise<ExecResult> {
-  const [path, ...arg] = commandFrom(body['command']);
+  const command = commandFrom(body['command']);
   const { input } = body;
-  const inputData = typeof input === 'string' && input !== '' ? { 'input-data': input } : {};
-  const started = await agent.ask({ command: 'guest-exec', arguments: { path, arg, ...inputData, 'capture-output': true } });
-  const pid = isObject(started) ? started['pid'] : undefined;
-  if (typeof pid !== 'number') throw new Error('the guest agent did not say which process it started');
-  return awaitEnd({ agent, clock, pid, timeoutMs: timeoutFrom(body['timeoutSeconds']) });
+  const timeoutMs = timeoutFrom(body['timeoutSeconds']);
+  const pid = await startInGuest(agent, { command, capturesOutput: true, ...(typeof input === 'string' && input !== '' && { input }) });
+  const end = await endOf({ agent, clock, pid, timeoutMs });
+  if (end) return end;
+  throw new ApiError('Timeout', `the program still runs after ${timeoutMs / 1000} s; it goes on in the guest as process ${pid}`);
 }
 
-async function awaitEnd(of: { agent: AgentSession; clock: Clock; pid: number; timeoutMs: number }): Promise<ExecResult> {
+/** Starts a program and returns its process number; `input` is base64. */
+export async function startInGuest(
+  agent: AgentSession,
+  run: { readonly command: readonly string[]; readonly input?: string; readonly capturesOutput: boolean },
+): Promise<number> {
+  const [path, ...arg] = run.command;
+  const inputData = run.input === undefined ? {} : { 'input-data': run.input };
+  const started = await agent.ask({ command: 'guest-exec', arguments: { path, arg, ...inputData, 'capture-output': run.capturesOutput } });
+  const pid = isObject(started) ? started['pid'] : undefined;
+  if (typeof pid !== 'number') throw new Error('the guest agent did not say which process it started');
+  return pid;
+}
+
+/** How a program ended; undefined when it still runs after this time. */
+export async function endOf(of: { agent: AgentSession; clock: Clock; pid: number; timeoutMs: number }): Promise<ExecResult | undefined> {
   const { agent, clock, pid, timeoutMs } = of;
   const deadline = clock.now() + timeoutMs;
   for (let pauseMs = FIRST_LOOK_MS; ; pauseMs = Math.min(2 * pauseMs, LAST_LOOK_MS)) {
     const status = await agent.ask({ command: 'guest-exec-status', arguments: { pid }, maxBytes: MOST_ANSWER_BYTES });
     if (!isObject(status)) throw new Error('the guest agent does not say how the process is');
     if (status['exited'] === true) return resultFrom(status);
-    if (clock.now() >= deadline)
-      throw new ApiError('Timeout', `the program still runs after ${timeoutMs / 1000} s; it goes on in the guest as process ${pid}`);
+    if (clock.now() >= deadline) return undefined;
     await clock.sleep(pauseMs);
   }
 }

@@ -12,6 +12,7 @@ import type { Client } from '../../client/client.ts';
 import { KeyedQueue } from '../../reconcile/queue.ts';
 import { decideForwards, type GuestPort, mayOpen } from './decide-forwards.ts';
 import { Forwards, type Monitor } from './forwards.ts';
+import { takesConnection } from './takes-connection.ts';
 
 export type GuestNetworkOptions = {
   readonly client: Client;
@@ -24,6 +25,8 @@ export type GuestNetworkOptions = {
 export type GuestNetwork = {
   /** Where a port of a guest of this node can be reached; opens it when it is not open. */
   reach(key: string, port: GuestPort): Promise<{ readonly host: string; readonly port: number }>;
+  /** Whether a guest of this node takes connections at a port, for a probe: undefined when it does, else why not. */
+  asks(key: string, port: number, signal: AbortSignal): Promise<string | undefined>;
   readonly stopped: Promise<void>;
 };
 
@@ -76,6 +79,13 @@ export function startGuestNetwork({ nodeName, monitor, ...common }: GuestNetwork
       if (!mayOpen(found.vmi, port))
         throw new ApiError('BadRequest', `port ${port.port} is not among the ports that the interface of ${key} declares`);
       return { host: found.address, port: await forwards.open({ key, address: found.address, ...port }) };
+    },
+    async asks(key, port, signal) {
+      const found = find(key);
+      if (!found) return 'the guest has no address yet';
+      const host = found.address;
+      const opened = await forwards.open({ key, address: host, protocol: 'tcp', port });
+      return takesConnection({ host, port: opened, connections: () => monitor(key, 'info usernet'), clock, signal });
     },
     stopped: Promise.all([vmis.synced, pods.synced, services.synced])
       .then(work, () => {}) // never synced: the signal came first

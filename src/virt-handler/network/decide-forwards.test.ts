@@ -56,7 +56,7 @@ test('declared ports are open, and then only those', () => {
 
 test('the ports of probes are open, declared or not', () => {
   const machine = withCard({ ports: [{ name: 'http', port: 80 }] });
-  const spec = { ...machine.spec, readinessProbe: { httpGet: { port: 8080 } }, livenessProbe: { httpGet: { port: 80 } } };
+  const spec = { ...machine.spec, readinessProbe: { tcpSocket: { port: 8080 } }, livenessProbe: { httpGet: { port: 80 } } };
   assert.deepEqual(decideForwards({ vmi: { ...machine, spec }, pod, services: [] }), [
     { protocol: 'tcp', port: 80 },
     { protocol: 'tcp', port: 8080 },

@@ -61,7 +61,7 @@ function declaredOf(vmi: VirtualMachineInstance): GuestPort[] {
 
 function probedOf({ spec }: VirtualMachineInstance): GuestPort[] {
   return [spec.readinessProbe, spec.livenessProbe].flatMap((probe) => {
-    const port = probe?.httpGet?.port;
+    const port = (probe?.httpGet ?? probe?.tcpSocket)?.port;
     return typeof port === 'number' ? toPort(port) : [];
   });
 }

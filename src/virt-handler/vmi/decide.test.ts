@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ObjectMeta } from '../../api/meta.ts';
+import type { Condition, ObjectMeta } from '../../api/meta.ts';
 import { timestamp } from '../../base/clock.ts';
 import { mergePatch } from '../../base/json.ts';
 import { explain } from '../../reconcile/decision.ts';
@@ -21,6 +21,8 @@ const startPaused = { ...scheduled(), spec: { ...tinySpec, startStrategy: 'Pause
 
 /** What is seen, unless a case says otherwise: a VMI that has been running for a while, and its Pod. */
 const usual = { vmi: running(), pod: livePod(), domain: domain('running'), now };
+
+const unready: Condition = { type: 'GuestReady', status: 'False', reason: 'ProbeFailed', message: 'no' };
 
 type Case = [string, Partial<ObservedVmi>, string[]];
 
@@ -54,6 +56,22 @@ const living: Case[] = [
   ['a pause is shown', { domain: domain('paused') }, [SHOWN]],
   ['a disk error is told', { domain: domain('io-error') }, [SHOWN, 'Warning IOerror']],
   ['a QEMU that does not answer is shown', { domain: domain('unresponsive') }, [SHOWN]],
+];
+
+const probed: Case[] = [
+  ['a guest that is ready is shown', { probes: { readiness: { isYes: true } } }, [SHOWN]],
+  ['a guest that is not ready is shown and told', { probes: { readiness: { isYes: false, why: 'no' } } }, [SHOWN, 'Warning Unhealthy']],
+  ['once', { vmi: running({ conditions: [unready] }), probes: { readiness: { isYes: false, why: 'still no' } } }, []],
+  [
+    'a guest that is not alive is ended',
+    { probes: { liveness: { isYes: false, why: 'no answer in time' } } },
+    [`${PATCH}: its liveness probe failed: no answer in time`, 'Warning Unhealthy', 'Warning Stopped'],
+  ],
+  [
+    'a guest that shuts down need not be alive',
+    { ...deleting(2000, { powerdownAt: now }), probes: { liveness: { isYes: false, why: 'no' } } },
+    ['look again in 3s'],
+  ],
 ];
 
 const ending: Case[] = [
@@ -139,7 +157,7 @@ const clearing: Case[] = [
 ];
 
 describe('decideVmi', () => {
-  for (const [name, seen, expected] of [...starting, ...living, ...ending, ...stopping, ...clearing]) {
+  for (const [name, seen, expected] of [...starting, ...living, ...probed, ...ending, ...stopping, ...clearing]) {
     test(name, () => assert.deepEqual(told(decideVmi({ ...usual, ...seen })), expected));
   }
 

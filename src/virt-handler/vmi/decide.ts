@@ -12,6 +12,7 @@
  *   QEMU is gone, the grace period is over            Failed (Deleted)
  *   QEMU is gone                                      Failed (Warning Stopped)
  *   Scheduled, no QEMU for 3 min                      Failed (Warning Stopped), delete the Pod
+ *   its liveness probe says no, no deletion           Failed (Unhealthy, Stopped)
  *   deletion, grace period 0                          Succeeded (Deleted)
  *   deletion before the guest ran                     Failed (Deleted)
  *   deletion, the grace period is over                Failed (Deleted); delete the Pod when QEMU does not answer
@@ -25,7 +26,7 @@
  * Pure: no clock, no I/O. `observe.ts` gathers the input, the controller performs the actions, `act.ts` the commands.
  */
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
-import { COMPUTE_CONTAINER } from '../../api/kubevirt/names.ts';
+import { COMPUTE_CONTAINER, CONDITION_GUEST_READY } from '../../api/kubevirt/names.ts';
 import { gracePeriodSecondsOf, isFinal, type VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { conditionOf, isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
 import { diffAsMergePatch } from '../../base/json.ts';
@@ -55,6 +56,7 @@ const RULES: readonly [(seen: ObservedVmi) => boolean, (seen: ObservedVmi) => Vm
   [({ domain }) => domain.state === 'shutdown', reportShutdown],
   [isGone, reportGone],
   [(seen) => isPhase(seen.vmi, 'Scheduled') && !canBeAsked(seen.domain) && startDeadlineOf(seen) <= seen.now, giveUpStart],
+  [(seen) => !mustStop(seen) && isPhase(seen.vmi, 'Running') && seen.probes?.liveness?.isYes === false, reportUnhealthy],
   [(seen) => mustStop(seen) && gracePeriodSecondsOf(seen.vmi) === 0, cutOff],
   [(seen) => mustStop(seen) && hasNotRun(seen), cancelStart],
   [(seen) => mustStop(seen) && deadlineOf(seen) <= seen.now, cutOffLate],
@@ -119,6 +121,13 @@ function giveUpStart(seen: ObservedVmi): VmiDecision {
   return decision({ actions: [...actions, ...endPod(seen.pod, because)] });
 }
 
+function reportUnhealthy(seen: ObservedVmi): VmiDecision {
+  const because = `its liveness probe failed: ${seen.probes?.liveness?.why}`;
+  const told = warning('Unhealthy', `Liveness probe failed: ${seen.probes?.liveness?.why}`);
+  const actions = write(seen, { phase: 'Failed', reason: 'LivenessProbeFailed' }, because, told);
+  return decision({ actions: [...actions, { do: 'record', because, event: warning('Stopped', 'The guest was not alive any more.') }] });
+}
+
 /** Grace period 0 asks for this end, so it is no failure. */
 function cutOff(seen: ObservedVmi): VmiDecision {
   const because = 'deletion without a grace period';
@@ -160,7 +169,10 @@ function keepCurrent(seen: ObservedVmi): VmiDecision {
   const isNews = seen.domain.state === 'io-error' && conditionOf(seen.vmi.status?.conditions, 'Paused')?.reason !== 'PausedIOError';
   const told = isNews ? warning('IOerror', 'The guest was paused because a disk cannot be read or written.') : undefined;
   const lookAgainAfterMs = isPhase(seen.vmi, 'Scheduled') ? startDeadlineOf(seen) - seen.now : undefined;
-  return decision({ actions: [...write(seen, {}, 'what QEMU shows has changed', told), ...tellCredentials(seen)], lookAgainAfterMs });
+  return decision({
+    actions: [...write(seen, {}, 'what QEMU shows has changed', told), ...tellCredentials(seen), ...tellReadiness(seen)],
+    lookAgainAfterMs,
+  });
 }
 
 /** Told once for each change of the condition. */
@@ -171,6 +183,14 @@ function tellCredentials({ vmi, agent }: ObservedVmi): Action[] {
   const told = credentials.isSynced
     ? event('AccessCredentialsSyncSuccess', 'The guest has its keys and passwords.')
     : warning('AccessCredentialsSyncFailed', `The guest has not taken its keys and passwords: ${credentials.message}.`);
+  return [{ do: 'record', because: told.message, event: told }];
+}
+
+/** Told when a guest that was ready, or was not asked before, is not. */
+function tellReadiness({ vmi, probes }: ObservedVmi): Action[] {
+  const shown = conditionOf(vmi.status?.conditions, CONDITION_GUEST_READY)?.status;
+  if (probes?.readiness?.isYes !== false || shown === 'False') return [];
+  const told = warning('Unhealthy', `Readiness probe failed: ${probes.readiness.why}`);
   return [{ do: 'record', because: told.message, event: told }];
 }
 

@@ -17,6 +17,7 @@ import { keepCredentials } from '../agent/credential-keeper.ts';
 import type { RunLogs } from '../console/run-logs.ts';
 import { takeScreenshot } from '../console/screenshot.ts';
 import { SerialConsole } from '../console/serial-console.ts';
+import { GuestProbes, type ProbeFacts } from '../probes/guest-probes.ts';
 import type { Command } from './decide.ts';
 import { type Domain, unknownDomain } from './domain.ts';
 import type { GuestAction } from './guest-action.ts';
@@ -32,6 +33,8 @@ export type DomainsOptions = {
   readonly log: Logger;
   /** Keeps what guests printed in runs that are over. */
   readonly runLogs?: RunLogs;
+  /** Whether a guest takes connections at a port: undefined when it does, else why not. */
+  readonly takesConnection: (key: string, port: number, signal: AbortSignal) => Promise<string | undefined>;
 };
 
 type Guest = {
@@ -42,6 +45,7 @@ type Guest = {
   readonly session: DomainSession;
   readonly console: SerialConsole;
   readonly agent: AgentSession;
+  readonly probes: GuestProbes;
   /** Ends what else is done for it. */
   readonly ended: AbortController;
   stoppingSince?: number;
@@ -135,6 +139,11 @@ export class Domains {
     return this.#guests.get(key)?.agent;
   }
 
+  /** What the probes inside a guest say. */
+  probesOf(key: string): ProbeFacts | undefined {
+    return this.#guests.get(key)?.probes.facts;
+  }
+
   forget(key: string): void {
     const guest = this.#guests.get(key);
     this.#guests.delete(key);
@@ -208,7 +217,10 @@ export class Domains {
     const ended = new AbortController();
     void keepCredentials({ agent, sources: credentialSourcesOf(vmi.spec), podFolder, clock, log }, ended.signal);
     const session = new DomainSession({ folder, clock, log, onChange });
-    return { vmiUid: vmi.metadata.uid, podUid, folder, session, console: serial, agent, ended };
+    const takesConnection = (port: number, signal: AbortSignal) => this.#options.takesConnection(key, port, signal);
+    const stateOf = () => session.domain.state;
+    const probes = new GuestProbes({ vmi, agent, stateOf, takesConnection, clock, onChange: tell }, ended.signal);
+    return { vmiUid: vmi.metadata.uid, podUid, folder, session, console: serial, agent, probes, ended };
   }
 }
 

@@ -35,7 +35,7 @@ export async function observeVmi(key: string, options: ObserveOptions): Promise<
   const pod = newestOf(options.pods.byIndex('owner', vmi.metadata.uid ?? ''), vmi, options) ?? (await podNotInCache(vmi, options));
   const domain = domains.follow({ key, vmi, pod });
   const stoppingSince = mustStop({ vmi, pod }) ? domains.stoppingSince(key) : undefined;
-  return { vmi, pod, domain, agent: domains.agentOf(key)?.facts, stoppingSince, now: clock.now() };
+  return { vmi, pod, domain, agent: domains.agentOf(key)?.facts, probes: domains.probesOf(key), stoppingSince, now: clock.now() };
 }
 
 /** The two caches are not in step: before a guest is given up because it has no Pod, the server is asked. */

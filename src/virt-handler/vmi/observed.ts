@@ -3,6 +3,7 @@ import type { Pod } from '../../api/core/pod.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { isDeleting } from '../../api/meta.ts';
 import type { AgentFacts } from '../agent/agent-session.ts';
+import type { ProbeFacts } from '../probes/guest-probes.ts';
 import type { Domain } from './domain.ts';
 
 export type ObservedVmi = {
@@ -12,6 +13,8 @@ export type ObservedVmi = {
   readonly domain: Domain;
   /** What the agent in the guest says. */
   readonly agent?: AgentFacts | undefined;
+  /** What the probes inside the guest say. */
+  readonly probes?: ProbeFacts | undefined;
   /** When this process first saw that the guest is to stop. */
   readonly stoppingSince?: number | undefined;
   readonly now: number;

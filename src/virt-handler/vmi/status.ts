@@ -1,5 +1,6 @@
 /** The VMI status that follows from what QEMU and the Pod show. Pure. What other components wrote stays as it is. */
 import { withCondition, withoutCondition } from '../../api/kubevirt/conditions.ts';
+import { CONDITION_GUEST_READY } from '../../api/kubevirt/names.ts';
 import type { VirtualMachineInstance, VmiPhase, VmiStatus } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { type Condition, conditionOf } from '../../api/meta.ts';
 import { timestamp } from '../../base/clock.ts';
@@ -82,6 +83,14 @@ function withCredentials(conditions: readonly Condition[], { agent, now }: Obser
   return withCondition(conditions, { type, status: isSynced ? 'True' : 'False', reason, ...(message && { message }) }, now);
 }
 
+/** True or False, and absent before the probe inside the guest has an answer. */
+function withGuestReady(conditions: readonly Condition[], { probes, now }: ObservedVmi): readonly Condition[] {
+  if (!probes?.readiness) return conditions;
+  const { isYes, why } = probes.readiness;
+  const said = { status: isYes ? 'True' : 'False', reason: isYes ? 'ProbeSucceeded' : 'ProbeFailed' } as const;
+  return withCondition(conditions, { type: CONDITION_GUEST_READY, ...said, ...(why !== undefined && { message: why }) }, now);
+}
+
 function isAgentThere(agent: ObservedVmi['agent']): boolean | undefined {
   return agent && agent.state !== 'unknown' ? agent.state === 'connected' : undefined;
 }
@@ -95,7 +104,7 @@ function conditionsOf(seen: ObservedVmi): Pick<VmiStatus, 'conditions'> {
     if (answer === true) after = withCondition(after, { type, status: 'True', ...said }, seen.now);
     else if (answer === false && after.some((condition) => condition.type === type)) after = withoutCondition(after, type);
   }
-  after = withCredentials(after, seen);
+  after = withGuestReady(withCredentials(after, seen), seen);
   return after === before ? {} : { conditions: [...after] };
 }
 

@@ -99,22 +99,12 @@ export const REFUSED_FIELDS = {
         overcommitGuestOverhead: 'set',
       },
     },
-    livenessProbe: {
-      exec: 'set',
-      guestAgentPing: 'set',
-      tcpSocket: 'set',
-    },
     networks: {
       multus: 'set',
       pod: {
         vmIPv6NetworkCIDR: 'set',
       },
       resourceClaim: 'set',
-    },
-    readinessProbe: {
-      exec: 'set',
-      guestAgentPing: 'set',
-      tcpSocket: 'set',
     },
     resourceClaims: 'set',
     serviceAccountName: 'set',

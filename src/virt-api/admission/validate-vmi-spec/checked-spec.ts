@@ -87,9 +87,10 @@ export type CheckedVolume = {
 
 export type CheckedProbe = {
   readonly httpGet?: { readonly port?: unknown };
-  readonly tcpSocket?: { readonly port?: unknown };
-  readonly exec?: object;
+  readonly tcpSocket?: { readonly port?: unknown; readonly host?: unknown };
+  readonly exec?: { readonly command?: unknown };
   readonly guestAgentPing?: object;
+  readonly successThreshold?: number;
 };
 
 export type CheckedCredential = {

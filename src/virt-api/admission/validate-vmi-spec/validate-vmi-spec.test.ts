@@ -388,7 +388,23 @@ const RULES: readonly [rule: string, patch: JsonObject, answer: RegExp | ''][] =
   ['a network probe names its port', { readinessProbe: { httpGet: {} } }, /^spec\.readinessProbe\.httpGet\.port: Required/],
   ['by number', { livenessProbe: { httpGet: { port: 'http' } } }, /^spec\.livenessProbe\.httpGet\.port: .*names of ports/],
   ['of a port that exists', { livenessProbe: { httpGet: { port: 65_536 } } }, /^spec\.livenessProbe\.httpGet\.port: .*65535/],
-  ['a guest that starts paused has no liveness probe', { startStrategy: 'Paused', livenessProbe: { exec: {} } }, /^spec\.startStrategy: /],
+  [
+    'a port probe asks the guest and nobody else',
+    { readinessProbe: { tcpSocket: { port: 1, host: 'x' } } },
+    /tcpSocket\.host: .*no other host/,
+  ],
+  ['a program probe has a program', { readinessProbe: { exec: {} } }, /^spec\.readinessProbe\.exec\.command: Required/],
+  ['of words', { readinessProbe: { exec: { command: ['a\0b'] } } }, /^spec\.readinessProbe\.exec\.command: .*words/],
+  [
+    'one yes is alive',
+    { livenessProbe: { guestAgentPing: {}, successThreshold: 2 } },
+    /^spec\.livenessProbe\.successThreshold: .*must be 1/,
+  ],
+  [
+    'a guest that starts paused has no liveness probe',
+    { startStrategy: 'Paused', livenessProbe: { guestAgentPing: {} } },
+    /^spec\.startStrategy: /,
+  ],
   ['a start strategy is known', { startStrategy: 'Slowly' }, /^spec\.startStrategy: Unsupported/],
   ['an eviction strategy is known', { evictionStrategy: 'Never' }, /^spec\.evictionStrategy: Unsupported/],
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { afterAnswer, isDue, NEVER_ASKED, type ProbeState, probeOf, timeoutMsOf } from './probe-state.ts';
+import type { Probe } from './pod.ts';
+import { afterAnswer, dueAtMs, NEVER_ASKED, type ProbeState, probeOf, timeoutMsOf } from './probe-state.ts';
 
-const probe = { httpGet: { port: 80 } };
+const probe: Probe = { httpGet: { port: 80 } };
 
 function verdicts(answers: readonly boolean[], rules: object = {}): (boolean | undefined)[] {
   let state: ProbeState = NEVER_ASKED;
@@ -24,14 +25,12 @@ test('thresholds are those of the probe', () => {
 
 test('a zero is a default, as for Pods', () => {
   assert.deepEqual([timeoutMsOf({ ...probe, timeoutSeconds: 0 }), timeoutMsOf({ ...probe, timeoutSeconds: 4 })], [1000, 4000]);
-  assert.equal(isDue({ ...probe, periodSeconds: 0 }, { inARow: 1, askedAtMs: 0 }, { startedAtMs: 0, now: 9_999 }), false);
+  assert.equal(dueAtMs({ ...probe, periodSeconds: 0 }, { inARow: 1, askedAtMs: 0 }, 0), 10_000);
 });
 
 test('the first question waits for the initial delay, the next ones for the period', () => {
   const slow = { ...probe, initialDelaySeconds: 5, periodSeconds: 2 };
-  const due = (state: ProbeState, now: number) => isDue(slow, state, { startedAtMs: 1000, now });
-  assert.deepEqual([due(NEVER_ASKED, 5_999), due(NEVER_ASKED, 6_000)], [false, true]);
-  assert.deepEqual([due({ inARow: 1, askedAtMs: 6_000 }, 7_999), due({ inARow: 1, askedAtMs: 6_000 }, 8_000)], [false, true]);
+  assert.deepEqual([dueAtMs(slow, NEVER_ASKED, 1000), dueAtMs(slow, { inARow: 1, askedAtMs: 6_000 }, 1000)], [6_000, 8_000]);
 });
 
 test('a probe that is not asked over the network is not ours', () => {
