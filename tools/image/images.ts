@@ -21,16 +21,19 @@ const COMPONENT_USER = 1001;
 const QEMU_USER = 107;
 const LIBRARY = 'usr/lib/kubevirt-ts';
 const PATH = 'PATH=/usr/bin:/bin';
-/** Read by QEMU 7.2: firmware, boot of a kernel, the screen, and the keyboard of VNC. */
+/** Read by QEMU 7.2: firmware, boot of a kernel, each type of screen, and the keyboard of VNC. */
 const FIRMWARE = [
   'usr/share/seabios/bios-256k.bin',
-  'usr/share/seabios/vgabios-stdvga.bin',
+  ...['stdvga', 'cirrus', 'bochs-display', 'virtio'].map((screen) => `usr/share/seabios/vgabios-${screen}.bin`),
   'usr/share/qemu/kvmvapic.bin',
   'usr/share/qemu/linuxboot_dma.bin',
   'usr/share/qemu/pvh.bin',
 ];
 const QEMU = 'usr/bin/qemu-system-x86_64';
-const MODULES = 'usr/lib/x86_64-linux-gnu/qemu';
+/** Parts of QEMU that Debian keeps in files of their own: emulation, and the screen of type virtio. */
+const MODULES = ['accel-tcg-x86_64', 'hw-display-virtio-gpu', 'hw-display-virtio-vga'].map(
+  (name) => `usr/lib/x86_64-linux-gnu/qemu/${name}.so`,
+);
 const KEYMAP = 'usr/share/qemu/keymaps/en-us';
 
 /** Every image. All begin with the same layer, so a node that has one has most of the others. */
@@ -78,12 +81,14 @@ function baseLayer({ packages, node, applets }: Parts): ImageFile[] {
 
 function qemuLayer({ packages, node }: Parts): ImageFile[] {
   const inBase = new Set(librariesFor(packages, [node]).map(({ name }) => name));
-  const module = `${MODULES}/accel-tcg-x86_64.so`;
   const fromPackage = (name: string, mode = 0o644): ImageFile => ({ name, path: join(packages, name), mode });
   return [
-    ...librariesFor(packages, [join(packages, QEMU), join(packages, module)]).filter(({ name }) => !inBase.has(name)),
+    ...librariesFor(
+      packages,
+      [QEMU, ...MODULES].map((name) => join(packages, name)),
+    ).filter(({ name }) => !inBase.has(name)),
     fromPackage(QEMU, 0o755),
-    fromPackage(module),
+    ...MODULES.map((name) => fromPackage(name)),
     ...FIRMWARE.map((name) => fromPackage(name)),
     fromPackage(KEYMAP),
   ];
