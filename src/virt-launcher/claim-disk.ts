@@ -1,5 +1,6 @@
 /** The disk of a persistent volume claim: the file disk.img at the root of its folder, made sparse when it is not there yet. */
 import { closeSync, constants, fsyncSync, ftruncateSync, openSync } from 'node:fs';
+import { LAUNCHER_DISK_IMAGES } from '../api/kubevirt/names.ts';
 import { messageOf, UserError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
 import { type ImageFacts, readImageFacts } from './image-format.ts';
@@ -12,10 +13,19 @@ export type ClaimDisk = ImageFacts & { readonly isNew: boolean; readonly isLinke
 export const CLAIM_DISK = 'disk.img';
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR } = constants;
 
+type Options = {
+  readonly folder: string;
+  readonly linkPath: string;
+  /** Undefined: a disk that is missing is not made. */
+  readonly newSizeBytes: number | undefined;
+  /** Makes a new disk that is not empty. */
+  readonly fill?: ((folder: string, sizeBytes: number) => void) | undefined;
+};
+
 /** Opens or makes the disk in `folder`, checks it, and gives it the second name `linkPath` where that is possible. */
-export function findClaimDisk(options: { folder: string; linkPath: string; newSizeBytes: number | undefined }): ClaimDisk {
-  const { folder, linkPath, newSizeBytes } = options;
-  const { file, isNew } = openOrMake(folder, newSizeBytes);
+export function findClaimDisk(options: Options): ClaimDisk {
+  const { folder, linkPath } = options;
+  const { file, isNew } = openOrMake(options);
   try {
     const facts = readImageFacts(file, CLAIM_DISK);
     return { ...facts, isNew, isLinked: giveSecondName({ file, path: `${folder}/${CLAIM_DISK}`, linkPath }) };
@@ -31,11 +41,26 @@ export function newDiskBytes(env: Readonly<Record<string, string | undefined>>, 
   return typeof bytes === 'number' ? bytes : undefined;
 }
 
-function openOrMake(folder: string, sizeBytes: number | undefined): { file: number; isNew: boolean } {
+/** The image that a new disk on this volume begins as, by its name; virt-controller has put it into the Pod. */
+export function diskImage(env: Readonly<Record<string, string | undefined>>, volumeName: string): string | undefined {
+  return diskImages(env)[volumeName];
+}
+
+/** All of them, by volume. */
+export function diskImages(env: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
+  const images: unknown = JSON.parse(env[LAUNCHER_DISK_IMAGES] ?? '{}');
+  return isObject(images) ? (images as Record<string, string>) : {}; // as virt-controller writes it
+}
+
+function openOrMake({ folder, newSizeBytes: sizeBytes, fill }: Options): { file: number; isNew: boolean } {
   try {
     return { file: openInside(folder, CLAIM_DISK), isNew: false };
   } catch (error) {
     if (!(error instanceof UserError && error.code === 'IMAGE_FILE_MISSING') || sizeBytes === undefined) throw error;
+    if (sizeBytes > 0 && fill) {
+      fill(folder, sizeBytes);
+      return { file: openInside(folder, CLAIM_DISK), isNew: true };
+    }
     if (sizeBytes > 0) return { file: make(`${folder}/${CLAIM_DISK}`, sizeBytes), isNew: true };
     throw new UserError('DISK_SIZE_INVALID', 'the claim is too small for a disk', { why: 'less than 1Mi is left of it', cause: error });
   }

@@ -17,15 +17,25 @@ export type FoundDisk = ImageFacts & {
 
 /** Finds and checks the disk image under `root`, and gives it the second name `linkPath` where that is possible. */
 export function findContainerDisk(options: { root: string; path: string | undefined; linkPath: string }): FoundDisk {
-  const { root, linkPath } = options;
-  const name = options.path ?? `disk/${onlyFile(root)}`;
-  const file = openInside(root, name);
+  const { root, path: wanted, linkPath } = options;
+  const { file, name, ...facts } = openContainerDisk(root, wanted);
   try {
-    const facts = readImageFacts(file, name);
     const path = join(isOfProcess(root) ? root : realpathSync(root), join('/', name));
     return { ...facts, name, path, isLinked: giveSecondName({ file, path, linkPath }) };
   } finally {
     closeSync(file);
+  }
+}
+
+/** The same, open for reading; the caller closes it. */
+export function openContainerDisk(root: string, path?: string): ImageFacts & { readonly file: number; readonly name: string } {
+  const name = path ?? `disk/${onlyFile(root)}`;
+  const file = openInside(root, name);
+  try {
+    return { ...readImageFacts(file, name), file, name };
+  } catch (error) {
+    closeSync(file);
+    throw error;
   }
 }
 

@@ -6,6 +6,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { VirtualMachineInstance } from '../api/kubevirt/virtual-machine-instance.ts';
 import type { Clock } from '../base/clock.ts';
+import { diskImages } from './claim-disk.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 type Vmi = Pick<VirtualMachineInstance, 'spec'>;
@@ -25,13 +26,14 @@ export function diskRootIn(share: string, volumeName: string): string | undefine
   }
 }
 
-/** Resolves when the images of all containerDisks are there, or when the signal aborts. Does nothing where images are volumes. */
+/** Resolves when the images of all disks are there, or when the signal aborts. Does nothing where images are volumes. */
 export async function untilDisksAreThere(options: { vmi: Vmi; env: Environment; clock: Clock; signal: AbortSignal }): Promise<void> {
   const { vmi, env, clock, signal } = options;
   const share = env['KUBEVIRT_DISK_SHARE'];
   if (!share) return;
   writeFileSync(join(share, 'compute'), `${process.pid}\n`);
-  const names = (vmi.spec.volumes ?? []).filter((volume) => volume.containerDisk ?? volume.registryDisk).map(({ name }) => name);
+  const shown = (vmi.spec.volumes ?? []).filter((volume) => volume.containerDisk ?? volume.registryDisk).map(({ name }) => name);
+  const names = [...shown, ...Object.keys(diskImages(env))];
   const since = clock.now();
   while (!signal.aborted && names.some((name) => diskRootIn(share, name) === undefined)) {
     const { soon, later, soonUntil } = LOOK_EVERY_MS;

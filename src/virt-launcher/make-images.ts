@@ -10,10 +10,11 @@ import { formatBytes, parseQuantity } from '../base/quantity.ts';
 import { isReadOnlyDisk } from '../qemu/convert/disks.ts';
 import type { DiskImage, ImageFile } from '../qemu/convert/input.ts';
 import { findBlockDevice } from './block-device.ts';
-import { CLAIM_DISK, type ClaimDisk, findClaimDisk, newDiskBytes } from './claim-disk.ts';
+import { CLAIM_DISK, type ClaimDisk, diskImage, findClaimDisk, newDiskBytes } from './claim-disk.ts';
 import { cloudInitIso, readPublicKeys } from './cloud-init.ts';
-import { type FoundDisk, findContainerDisk } from './container-disk.ts';
+import { type FoundDisk, findContainerDisk, openContainerDisk } from './container-disk.ts';
 import { diskRootIn } from './disk-share.ts';
+import { fillDisk } from './fill-disk.ts';
 import type { Privileges } from './privileges.ts';
 import { createQcow2, MOST_BYTES } from './qcow2.ts';
 
@@ -92,17 +93,42 @@ function claimBeneathOverlay(task: Task): DiskImage {
 function claimImage(task: Task, newSizeBytes: number | undefined): ImageFile & { sizeBytes: number } {
   const { disk, volume, index, folder, env, report } = task;
   const device = findBlockDevice(sandboxPath(join('/dev', folderName(volume.name)), env));
+  const image = newSizeBytes === undefined ? undefined : diskImage(env, volume.name);
+  if (device && image)
+    throw new UserError('DISK_INVALID', `the claim of disk ${JSON.stringify(disk.name)} cannot begin as the image ${image}`, {
+      why: 'it is in Block mode, where nobody can tell a disk that was filled from one that was not',
+      fix: 'use a claim with volumeMode Filesystem',
+    });
   if (device) {
     report(`disk ${disk.name}: claim in Block mode, ${formatBytes(device.sizeBytes)}`);
     return device;
   }
   const root = join(CLAIMS, folderName(volume.name));
   const found: ClaimDisk = withFolder(task, root, (claimFolder) =>
-    findClaimDisk({ folder: claimFolder, linkPath: join(folder, baseName(index)), newSizeBytes }),
+    findClaimDisk({
+      folder: claimFolder,
+      linkPath: join(folder, baseName(index)),
+      newSizeBytes,
+      fill: image === undefined ? undefined : (into, sizeBytes) => copyImage(task, { image, into, sizeBytes }),
+    }),
   );
   report(`disk ${disk.name}: claim, ${found.format}, ${formatBytes(found.sizeBytes)}${found.isNew ? ', new' : ''}`);
   const path = found.isLinked ? join(folder, baseName(index)) : join(realpathSync(sandboxPath(root, env)), CLAIM_DISK);
   return { path, format: found.format, sizeBytes: found.sizeBytes };
+}
+
+type Copy = { readonly image: string; readonly into: string; readonly sizeBytes: number };
+
+/** The image is opened as root, who alone may see the image store; everything else is done as QEMU's user. */
+function copyImage({ disk, volume, env, privileges, report }: Task, { image, into, sizeBytes }: Copy): void {
+  const root = diskRoot(folderName(volume.name), env);
+  const { file, ...facts } = privileges.asRoot(() => openContainerDisk(root));
+  try {
+    report(`disk ${disk.name}: copying ${image} (${facts.name}, ${facts.format}, ${formatBytes(facts.sizeBytes)}) to its claim`);
+    fillDisk({ from: file, facts, image, folder: into, sizeBytes });
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** As root, because the image store may be closed to QEMU's user; the way into our folder is one that the user itself has opened. */

@@ -40,7 +40,10 @@ const FLAGS_NOT_HERE: readonly Row[] = [
   ['preference', INSTANCETYPES],
   ['infer-preference', INSTANCETYPES],
   ['infer-preference-from', INSTANCETYPES],
-  ['volume-import', 'there are no DataVolumes; import into a claim first and use --volume-pvc, or use --volume-containerdisk'],
+  [
+    'volume-import',
+    'there are no DataVolumes; use --volume-pvc with a claim that has the annotation kubevirt.io/disk-image, or --volume-containerdisk',
+  ],
   ['volume-sysprep', 'answer files for Windows are not here yet'],
 ];
 

@@ -10,6 +10,9 @@ export const ANNOTATION_DOMAIN = 'kubevirt.io/domain';
 export const ANNOTATION_HEARTBEAT = 'kubevirt.io/heartbeat';
 export const ANNOTATION_VM_GENERATION = 'kubevirt.io/vm-generation';
 
+/** On a claim: the container image that its disk is a copy of when it is first used. */
+export const ANNOTATION_DISK_IMAGE = 'kubevirt.io/disk-image';
+
 export const FINALIZER_VM_CONTROLLER = 'kubevirt.io/virtualMachineControllerFinalize';
 export const FINALIZER_VMI = 'kubevirt.io/foregroundDeleteVirtualMachine';
 
@@ -21,6 +24,8 @@ export const READINESS_GATE_GUEST = 'kubevirt.io/guest-ready';
 export const CONDITION_GUEST_READY = 'GuestReady';
 /** The container of a launcher Pod that becomes QEMU. */
 export const COMPUTE_CONTAINER = 'compute';
+/** Its variable that tells which of its disks begin as which image, by volume. */
+export const LAUNCHER_DISK_IMAGES = 'KUBEVIRT_DISK_IMAGES';
 /** Where our own components live, embedded and on a cluster. */
 export const INSTALL_NAMESPACE = 'kubevirt';
 /** On the record of what a VM was at its start, so that we need not look at the records of other controllers. */

@@ -1,5 +1,5 @@
 /** The files that containers write their output to, one per run, none of which grows for ever. */
-import { copyFileSync, statSync, truncateSync } from 'node:fs';
+import { closeSync, copyFileSync, fstatSync, openSync, readSync, statSync, truncateSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { containerDir } from './pod-folder.ts';
@@ -24,4 +24,29 @@ export function limitLog(dir: string, container: string, restartCount: number): 
   if (size <= MAX_BYTES) return;
   if (size <= 2 * MAX_BYTES) copyFileSync(path, `${path}.1`); // a flood is not worth keeping
   truncateSync(path);
+}
+
+/** As upstream's limits of a termination message that comes from the log. */
+const LAST_WORDS = { bytes: 2048, lines: 80 } as const;
+
+/** The end of what a run wrote; undefined when it wrote nothing. */
+export function lastWords(dir: string, container: string, restartCount: number): string | undefined {
+  try {
+    const file = openSync(logPath(dir, container, restartCount), 'r');
+    try {
+      const from = Math.max(0, fstatSync(file).size - LAST_WORDS.bytes);
+      const buffer = Buffer.alloc(LAST_WORDS.bytes);
+      const text = buffer.toString('utf8', 0, readSync(file, buffer, 0, LAST_WORDS.bytes, from));
+      return (
+        text
+          .split('\n')
+          .slice(-LAST_WORDS.lines - 1)
+          .join('\n') || undefined
+      );
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return undefined; // how it ended is worth telling without
+  }
 }

@@ -12,7 +12,7 @@ import type { ObservedPod } from './decide.ts';
 import { oomScoreOf } from './default-qos-class.ts';
 import type { KubeletContext } from './kubelet-context.ts';
 import { loadContainers } from './load-containers.ts';
-import { limitLog, removeOldLogs } from './log-files.ts';
+import { lastWords, limitLog, removeOldLogs } from './log-files.ts';
 import { createPodFolder, podDir, readPodIdentity, removePodFolder } from './pod-folder.ts';
 import { volumeOwner } from './privileges.ts';
 import { Probes } from './probes.ts';
@@ -22,6 +22,8 @@ import { ImageError, prepareVolumes } from './volumes.ts';
 
 const SWEEP_TRIES = 50;
 const SWEEP_PAUSE_MS = 20;
+
+type Exit = { readonly identity: ProcessIdentity; readonly code: number | null; readonly signal: NodeJS.Signals | null };
 
 export class PodRuntime {
   readonly uid: string;
@@ -198,7 +200,7 @@ export class PodRuntime {
       const { child, identity } = launch(plan);
       if (!identity) throw await new Promise((resolve) => child.once('error', resolve));
       this.#own.add(next.name);
-      child.once('exit', (code, signal) => this.#onExit(next.name, identity, code, signal));
+      child.once('exit', (code, signal) => this.#onExit(next, pod, { identity, code, signal }));
       setOomScore(identity.pid, oomScoreOf(pod, totalmem()));
       child.on('error', () => {}); // a signal that could not be sent: seen by whoever sent it
       this.#keep({ ...next, run: { is: 'running', process: identity, startedAtMs } });
@@ -209,7 +211,7 @@ export class PodRuntime {
     }
   }
 
-  #onExit(name: string, identity: ProcessIdentity, code: number | null, signal: NodeJS.Signals | null): void {
+  #onExit({ name, restartCount }: ContainerState, pod: Pod, { identity, code, signal }: Exit): void {
     if (this.#context.signal.aborted) return; // a later kubelet may look after it now
     try {
       process.kill(-identity.pid, 'SIGKILL'); // what it started ends with it, as it would with a container
@@ -218,7 +220,10 @@ export class PodRuntime {
     }
     const number = signal ? constants.signals[signal] : undefined;
     const exitCode = code ?? 128 + (number ?? 0);
-    this.#end(name, { exitCode, ...(number && { signal: number }), reason: exitCode === 0 ? 'Completed' : 'Error' });
+    const isLogTheMessage = exitCode !== 0 && specOf(pod, name)?.terminationMessagePolicy === 'FallbackToLogsOnError';
+    const message = isLogTheMessage ? lastWords(this.dir, name, restartCount) : undefined;
+    const reason = exitCode === 0 ? 'Completed' : 'Error';
+    this.#end(name, { exitCode, ...(number && { signal: number }), reason, ...(message !== undefined && { message }) });
   }
 
   #end(name: string, how: Omit<Ended, 'finishedAtMs'>): void {

@@ -57,6 +57,21 @@ describe('a Pod', () => {
     assert.deepEqual([stateOf(bad)?.terminated?.exitCode, stateOf(bad)?.terminated?.reason], [3, 'Error']);
   });
 
+  test('that fails tells the end of its log where it asks for that', async (t) => {
+    const node = await testNode(t);
+    node.start();
+    const says = sh('seq 1000 2000; echo the reason >&2; exit 3');
+    await node.run('told', { containers: [{ ...says, terminationMessagePolicy: 'FallbackToLogsOnError' }] });
+    await node.run('untold', { containers: [says] });
+    await node.run('content', { containers: [{ ...sh('echo fine'), terminationMessagePolicy: 'FallbackToLogsOnError' }] });
+    const messages: (string | undefined)[] = [];
+    for (const name of ['told', 'untold', 'content']) {
+      messages.push(stateOf(await node.when(name, (pod) => stateOf(pod)?.terminated !== undefined))?.terminated?.message);
+    }
+    const lines = Array.from({ length: 79 }, (_, index) => String(1922 + index));
+    assert.deepEqual(messages, [`${[...lines, 'the reason'].join('\n')}\n`, undefined, undefined]);
+  });
+
   test('sees its environment, fields and volumes', async (t) => {
     const node = await testNode(t);
     const at = { namespace: 'default' };

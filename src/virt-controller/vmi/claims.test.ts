@@ -54,6 +54,25 @@ test('the Pod mounts claims, and only reads the one beneath an overlay', () => {
   assert.equal(pod.containers[0]?.env?.find(({ name }) => name === 'KUBEVIRT_NEW_DISK_BYTES')?.value, '{"data":1013972992}');
 });
 
+test('a claim that names an image brings it into the Pod, unless the volume is only read', () => {
+  const filled = { ...claim, metadata: { ...claim.metadata, annotations: { 'kubevirt.io/disk-image': 'registry/disk:1' } } };
+  const claims = new Map([
+    ['data-claim', filled],
+    ['golden-claim', filled],
+  ]);
+  const { spec: pod } = launcherPodFor(machine, { image: 'launcher', claims });
+  assert.deepEqual(pod.volumes?.slice(2, 4), [
+    { name: 'claim-data', persistentVolumeClaim: { claimName: 'data-claim' } },
+    { name: 'disk-data', image: { reference: 'registry/disk:1', pullPolicy: 'IfNotPresent' } },
+  ]);
+  assert.equal(pod.containers[0]?.env?.find(({ name }) => name === 'KUBEVIRT_DISK_IMAGES')?.value, '{"data":"registry/disk:1"}');
+  const beside = launcherPodFor(machine, { image: 'launcher', claims, containerDisks: 'container' }).spec;
+  assert.deepEqual(beside.containers.map(({ name, image }) => [name, image]).slice(1), [['volumedata', 'registry/disk:1']]);
+  const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'data-claim', readOnly: true } }];
+  const reader = launcherPodFor({ ...machine, spec: { ...spec, volumes } }, { image: 'launcher', claims }).spec;
+  assert.equal(reader.volumes?.length, 3);
+});
+
 test('an instance waits for a claim that is missing, tells so once, and goes on when it appears', () => {
   const observed = { vmi: machine, pods: [], isVmGone: false, launcherImage: 'launcher', claims: missing, now: 0 };
   assert.deepEqual(explain(decideVmi(observed)), [

@@ -1,5 +1,6 @@
 /** The persistent volume claims that an instance uses: whether they are there, and how large a new disk on each of them is. Pure. */
 import type { PersistentVolumeClaim } from '../../api/core/volume.ts';
+import { ANNOTATION_DISK_IMAGE } from '../../api/kubevirt/names.ts';
 import type { VmiSpec, Volume } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { parseQuantity } from '../../base/quantity.ts';
 
@@ -48,4 +49,10 @@ export function newDiskBytes({ volumes = [] }: VmiSpec, claims: Claims | undefin
       return bytes === undefined ? [] : [[name, Math.floor((bytes * (1 - OVERHEAD)) / ALIGNMENT) * ALIGNMENT]];
     }),
   );
+}
+
+/** The image that the disk of a volume begins as, when its claim names one; a volume that is only read is never filled. */
+export function diskImageOf({ persistentVolumeClaim: volume }: Volume, claims: Claims | undefined): string | undefined {
+  if (!volume || volume.readOnly) return undefined;
+  return claims?.get(volume.claimName)?.metadata.annotations?.[ANNOTATION_DISK_IMAGE]?.trim() || undefined;
 }

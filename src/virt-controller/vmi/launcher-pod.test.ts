@@ -110,8 +110,8 @@ describe('launcherPodFor', () => {
   test('a claim in Block mode is a device, one in Filesystem mode a folder', () => {
     const volumes: VmiSpec['volumes'] = ['raw', 'folder'].map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
     const claims = new Map([
-      ['raw', { spec: { volumeMode: 'Block' } } as PersistentVolumeClaim],
-      ['folder', { spec: {} } as PersistentVolumeClaim],
+      ['raw', { metadata: {}, spec: { volumeMode: 'Block' } } as PersistentVolumeClaim],
+      ['folder', { metadata: {}, spec: {} } as PersistentVolumeClaim],
     ]);
     const { containers } = launcherPodFor({ ...vmi('Pending'), spec: { ...tinySpec, volumes } }, { image: 'launcher', claims }).spec;
     assert.deepEqual(

@@ -9,13 +9,14 @@ import {
   LABEL_SCHEDULABLE,
   LABEL_VM_NAME,
   LABEL_VMI_ID,
+  LAUNCHER_DISK_IMAGES,
   READINESS_GATE_GUEST,
   READINESS_GATE_UNPAUSED,
 } from '../../api/kubevirt/names.ts';
 import { gracePeriodSecondsOf, hostnameOf, type VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { controllerReferenceTo } from '../../api/meta.ts';
 import { sha1Hex } from '../../base/sha1.ts';
-import { type Claims, newDiskBytes } from './claims.ts';
+import { type Claims, diskImageOf, newDiskBytes } from './claims.ts';
 import { launcherResources } from './launcher-resources.ts';
 import { type ContainerDiskWay, type LauncherVolumes, launcherVolumes } from './launcher-volumes.ts';
 import { LONGEST_LABEL, shortened } from './short-name.ts';
@@ -122,7 +123,7 @@ function computeContainer(vmi: VirtualMachineInstance, { image, claims }: Launch
     imagePullPolicy: 'IfNotPresent',
     command: ['virt-launcher'],
     args: ['prepare'],
-    env: [vmiVariable(vmi), ...newDisksVariable(vmi, claims), ...own.env],
+    env: [vmiVariable(vmi), ...newDisksVariable(vmi, claims), ...diskImagesVariable(vmi, claims), ...own.env],
     resources: launcherResources(vmi.spec),
     // Asked at the address of the Pod, where the guest's ports are.
     ...(readinessProbe && { readinessProbe }),
@@ -162,6 +163,15 @@ function vmiVariable(vmi: VirtualMachineInstance): EnvVar {
 function newDisksVariable({ spec }: VirtualMachineInstance, claims: Claims | undefined): EnvVar[] {
   const sizes = newDiskBytes(spec, claims);
   return Object.keys(sizes).length === 0 ? [] : [{ name: 'KUBEVIRT_NEW_DISK_BYTES', value: JSON.stringify(sizes) }];
+}
+
+/** Which of the disks begin as which image. */
+function diskImagesVariable({ spec: { volumes = [] } }: VirtualMachineInstance, claims: Claims | undefined): EnvVar[] {
+  const images = volumes.flatMap((volume) => {
+    const image = diskImageOf(volume, claims);
+    return image ? [[volume.name, image] as const] : [];
+  });
+  return images.length === 0 ? [] : [{ name: LAUNCHER_DISK_IMAGES, value: JSON.stringify(Object.fromEntries(images)) }];
 }
 
 function carriedAnnotations({ metadata: { annotations = {} } }: VirtualMachineInstance): Record<string, string> {

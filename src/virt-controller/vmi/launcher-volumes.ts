@@ -9,7 +9,7 @@ import type { Container, EnvVar, Lifecycle, PodVolume, ResourceRequirements, Vol
 import { credentialMountPath, credentialSourcesOf, credentialVolumeName } from '../../api/kubevirt/access-credentials.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
 import type { Volume } from '../../api/kubevirt/vmi-spec-schema.ts';
-import { type Claims, claimOf } from './claims.ts';
+import { type Claims, claimOf, diskImageOf } from './claims.ts';
 import { isGuaranteed } from './launcher-resources.ts';
 import { shortened } from './short-name.ts';
 
@@ -40,7 +40,7 @@ const IDLE = { small: { cpu: '1m', memory: '1Mi' }, most: { cpu: '50m', memory: 
 
 /** Everything that the volumes of an instance need in its Pod. */
 export function launcherVolumes({ spec }: VirtualMachineInstance, options: Options): LauncherVolumes {
-  const parts = [...(spec.volumes ?? []).map((volume) => partsFor(volume, options)), ...credentialParts(spec)];
+  const parts = [...(spec.volumes ?? []).flatMap((volume) => partsFor(volume, options)), ...credentialParts(spec)];
   const hasShare = parts.some(({ containers = [] }) => containers.length > 0);
   return {
     volumes: [...(hasShare ? [{ name: SHARE.name, emptyDir: {} }] : []), ...parts.flatMap((part) => part.volumes ?? [])],
@@ -54,16 +54,26 @@ export function launcherVolumes({ spec }: VirtualMachineInstance, options: Optio
 
 type Parts = Partial<Pick<LauncherVolumes, 'volumes' | 'mounts' | 'devices' | 'containers'>>;
 
-function partsFor(source: Volume, options: Options): Parts {
+function partsFor(source: Volume, options: Options): Parts[] {
   const { name, containerDisk, registryDisk, cloudInitNoCloud } = source;
   const disk = containerDisk ?? registryDisk;
-  if (disk) return options.way === 'container' ? diskContainer(name, disk, options) : imageVolume(name, disk);
-  if (claimOf(source)) return claimVolume(source, options);
+  if (disk) return [imageParts(name, disk, options)];
+  if (claimOf(source)) return [claimVolume(source, options), ...firstContent(source, options)];
   const secretName = cloudInitNoCloud?.secretRef?.name;
-  if (!secretName) return {};
+  if (!secretName) return [];
   const volumeName = shortened(`secret-${name}`);
   const mountPath = `/var/run/kubevirt-private-secrets/${name}`;
-  return { volumes: [{ name: volumeName, secret: { secretName } }], mounts: [{ name: volumeName, mountPath, readOnly: true }] };
+  return [{ volumes: [{ name: volumeName, secret: { secretName } }], mounts: [{ name: volumeName, mountPath, readOnly: true }] }];
+}
+
+/** The image that the disk of a claim begins as. It is looked at once, so nobody needs a newer one of that name. */
+function firstContent(source: Volume, options: Options): Parts[] {
+  const image = diskImageOf(source, options.claims);
+  return image ? [imageParts(source.name, { image, imagePullPolicy: 'IfNotPresent' }, options)] : [];
+}
+
+function imageParts(name: string, source: ImageSource, options: Options): Parts {
+  return options.way === 'container' ? diskContainer(name, source, options) : imageVolume(name, source);
 }
 
 /** Where the launcher reads keys for cloud-init, and virt-handler what the guest agent is to set. */

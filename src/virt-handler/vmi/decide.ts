@@ -11,7 +11,7 @@
  *   QEMU is gone, deletion with grace period 0        Succeeded (Deleted)
  *   QEMU is gone, the grace period is over            Failed (Deleted)
  *   QEMU is gone                                      Failed (Warning Stopped)
- *   Scheduled, no QEMU for 3 min                      Failed (Warning Stopped), delete the Pod
+ *   Scheduled, no QEMU for 3 min                      Failed (Warning Stopped), delete the Pod; 1 h while an image may have to be copied
  *   its liveness probe says no, no deletion           Failed (Unhealthy, Stopped)
  *   deletion, grace period 0                          Succeeded (Deleted)
  *   deletion before the guest ran                     Failed (Deleted)
@@ -26,7 +26,7 @@
  * Pure: no clock, no I/O. `observe.ts` gathers the input, the controller performs the actions, `act.ts` the commands.
  */
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
-import { COMPUTE_CONTAINER, CONDITION_GUEST_READY } from '../../api/kubevirt/names.ts';
+import { COMPUTE_CONTAINER, CONDITION_GUEST_READY, LAUNCHER_DISK_IMAGES } from '../../api/kubevirt/names.ts';
 import { gracePeriodSecondsOf, isFinal, type VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { conditionOf, isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
 import { diffAsMergePatch } from '../../base/json.ts';
@@ -46,6 +46,8 @@ const EXPIRED_PATIENCE_MS = 3_000;
 const EXPIRED = 'GracePeriodExpired';
 const POD_DELETED = 'PodDeleted';
 const START_PATIENCE_MS = 180_000;
+/** A launcher that first copies an image to a claim takes as long as the disks of its node need. */
+const COPY_PATIENCE_MS = 3_600_000;
 
 const RULES: readonly [(seen: ObservedVmi) => boolean, (seen: ObservedVmi) => VmiDecision][] = [
   [({ vmi }) => isFinal(vmi), clearAway],
@@ -116,7 +118,7 @@ function reportGone(seen: ObservedVmi): VmiDecision {
 }
 
 function giveUpStart(seen: ObservedVmi): VmiDecision {
-  const because = `QEMU has not answered within ${START_PATIENCE_MS / 1000} s`;
+  const because = `QEMU has not answered within ${startPatienceMs(seen.pod) / 1000} s`;
   const actions = write(seen, { phase: 'Failed', reason: 'LauncherUnresponsive' }, because, warning('Stopped', `${because}.`));
   return decision({ actions: [...actions, ...endPod(seen.pod, because)] });
 }
@@ -262,7 +264,12 @@ function deletedAt({ metadata }: KubeObject, graceSeconds: number): number {
 
 function startDeadlineOf({ vmi, pod, now }: ObservedVmi): number {
   const startedAt = reachedAt(vmi, 'Scheduled') ?? Date.parse(pod?.status?.startTime ?? '');
-  return (Number.isNaN(startedAt) ? now : startedAt) + START_PATIENCE_MS;
+  return (Number.isNaN(startedAt) ? now : startedAt) + startPatienceMs(pod);
+}
+
+function startPatienceMs(pod: Pod | undefined): number {
+  const compute = pod?.spec.containers.find(({ name }) => name === COMPUTE_CONTAINER);
+  return compute?.env?.some(({ name }) => name === LAUNCHER_DISK_IMAGES) ? COPY_PATIENCE_MS : START_PATIENCE_MS;
 }
 
 function reachedAt(vmi: VirtualMachineInstance, phase: string | undefined): number | undefined {

@@ -1,6 +1,7 @@
 /** Spec 3.1, virt-handler's rows: each change of phase by name. Those of virt-controller are in virt-controller/vmi/phase.test.ts. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { Pod } from '../../api/core/pod.ts';
 import { tinySpec } from '../../testing/builders.ts';
 import { decideVmi } from './decide.ts';
 import type { ObservedVmi } from './observed.ts';
@@ -8,6 +9,12 @@ import { deleted, deleting, domain, endedPod, gone, livePod, lost, now, running,
 
 const startPaused = { ...scheduled(), spec: { ...tinySpec, startStrategy: 'Paused' as const } };
 const usual = { vmi: running(), pod: livePod(), domain: domain('running'), now };
+
+function copyingPod(): Pod {
+  const pod = livePod();
+  const containers = [{ name: 'compute', image: 'launcher', env: [{ name: 'KUBEVIRT_DISK_IMAGES', value: '{"root":"an/image"}' }] }];
+  return { ...pod, spec: { ...pod.spec, containers } };
+}
 
 const rows: [name: string, seen: Partial<ObservedVmi>, expected: string][] = [
   ['Scheduled → Running: the guest runs', { vmi: scheduled() }, 'Running'],
@@ -18,6 +25,16 @@ const rows: [name: string, seen: Partial<ObservedVmi>, expected: string][] = [
   [
     'Scheduled → Failed: QEMU never comes, 3 minutes',
     { vmi: scheduled(), domain: domain('absent', lost), now: now + 180_000 },
+    'Failed LauncherUnresponsive',
+  ],
+  [
+    'Scheduled stays: the launcher copies an image to a claim',
+    { vmi: scheduled(), pod: copyingPod(), domain: domain('absent', lost), now: now + 180_000 },
+    'stays',
+  ],
+  [
+    'Scheduled → Failed: the copy takes an hour',
+    { vmi: scheduled(), pod: copyingPod(), domain: domain('absent', lost), now: now + 3_600_000 },
     'Failed LauncherUnresponsive',
   ],
   [

@@ -6,7 +6,7 @@ import { UserError } from '../../base/errors.ts';
 import type { Context } from '../context.ts';
 import { buildMachine } from '../create/machine.ts';
 import { type AccessCredential, parseAccessCredential } from '../create/parse-access-credential.ts';
-import { parseMemory } from '../create/parse-memory.ts';
+import { parseAmount } from '../create/parse-amount.ts';
 import { parseVolume } from '../create/parse-volume.ts';
 import { randomName } from '../create/random-name.ts';
 import { firstUserData } from '../create/user-data.ts';
@@ -36,7 +36,7 @@ export function createVm(this: Context, flags: CreateFlags): void {
     ...(flags.namespace && { namespace: flags.namespace }),
     name: flags.name ?? randomName('vm'),
     runStrategy: flags.runStrategy,
-    memory: parseMemory(flags.memory),
+    memory: parseAmount('--memory', flags.memory),
     ...(flags.cpus !== undefined && { cpus: flags.cpus }),
     gracePeriodSeconds: flags.terminationGracePeriod,
     images: (flags.volumeContainerdisk ?? []).map(parseVolume),

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import type { UserError } from '../../base/errors.ts';
 import { buildMachine } from './machine.ts';
 import { parseAccessCredential } from './parse-access-credential.ts';
-import { parseMemory } from './parse-memory.ts';
+import { parseAmount } from './parse-amount.ts';
 import { parseVolume } from './parse-volume.ts';
 import { firstUserData } from './user-data.ts';
 
@@ -64,8 +64,8 @@ for (const [text, why] of WRONG) {
 }
 
 test('memory is an amount', () => {
-  assert.equal(parseMemory('512Mi'), '512Mi');
-  for (const wrong of ['much', '0', '-1Gi', '']) assert.throws(() => parseMemory(wrong), /is not an amount/);
+  assert.equal(parseAmount('--memory', '512Mi'), '512Mi');
+  for (const wrong of ['much', '0', '-1Gi', '']) assert.throws(() => parseAmount('--memory', wrong), /is not an amount/);
 });
 
 test('the first user is a cloud-config document, whatever is in a password', () => {

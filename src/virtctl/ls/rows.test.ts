@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { vm, vmi } from '../../testing/builders.ts';
+import { buildClaim } from '../create/claim.ts';
 import { machineRows } from './rows.ts';
 
 const now = Date.parse('2026-01-01T00:05:00Z');
@@ -31,4 +32,15 @@ test('an instance without a machine is listed by its phase', () => {
     '-',
     '-',
   ]);
+});
+
+test('a machine whose disk began as an image shows that image', () => {
+  const volumes = [{ name: 'root', persistentVolumeClaim: { claimName: 'db-root' } }];
+  const onClaim = { ...machine, spec: { ...machine.spec, template: { spec: { ...machine.spec.template.spec, volumes } } } };
+  const of = (namespace: string) => {
+    const claim = buildClaim({ name: 'db-root', image: `image/of/${namespace}`, size: '1Gi' });
+    return { ...claim, metadata: { ...claim.metadata, namespace } };
+  };
+  const rows = machineRows({ vms: [onClaim], vmis: [], claims: [of('other'), of('default')], now, isWide: true, isAcross: false });
+  assert.equal(rows[1]?.at(-1), 'image/of/default');
 });

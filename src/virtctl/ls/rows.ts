@@ -1,4 +1,6 @@
 /** Machines as lines of a table. Pure. */
+import type { PersistentVolumeClaim } from '../../api/core/volume.ts';
+import { ANNOTATION_DISK_IMAGE } from '../../api/kubevirt/names.ts';
 import type { VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { guestMemoryBytesOf, vcpusOf } from '../../api/kubevirt/vmi-size.ts';
@@ -10,6 +12,8 @@ import { formatBytes } from '../../base/quantity.ts';
 export type Listing = {
   readonly vms: readonly VirtualMachine[];
   readonly vmis: readonly VirtualMachineInstance[];
+  /** They tell what the disks on them began as. */
+  readonly claims?: readonly PersistentVolumeClaim[];
   readonly now: number;
   readonly isWide: boolean;
   /** With a column for the namespace. */
@@ -17,12 +21,14 @@ export type Listing = {
 };
 
 type Machine = { readonly vm?: VirtualMachine; readonly vmi?: VirtualMachineInstance };
+type Around = { readonly now: number; readonly claims: readonly PersistentVolumeClaim[] };
 
 /** The header and a line per machine, instances without a machine included. */
-export function machineRows({ vms, vmis, now, isWide, isAcross }: Listing): string[][] {
+export function machineRows({ vms, vmis, claims = [], now, isWide, isAcross }: Listing): string[][] {
+  const around = { now, claims };
   const columns = COLUMNS.filter(([, , when]) => (when === 'wide' ? isWide : when === 'across' ? isAcross : true));
   const header = columns.map(([title]) => title);
-  return [header, ...machinesOf(vms, vmis).map((machine) => columns.map(([, cell]) => cell(machine, now) ?? '-'))];
+  return [header, ...machinesOf(vms, vmis).map((machine) => columns.map(([, cell]) => cell(machine, around) ?? '-'))];
 }
 
 /** Every machine with its instance, by namespace and name. */
@@ -32,18 +38,18 @@ function machinesOf(vms: readonly VirtualMachine[], vmis: readonly VirtualMachin
   return [...machines].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, machine]) => machine);
 }
 
-type Column = readonly [title: string, cell: (machine: Machine, now: number) => string | undefined, when?: 'wide' | 'across'];
+type Column = readonly [title: string, cell: (machine: Machine, around: Around) => string | undefined, when?: 'wide' | 'across'];
 
 const COLUMNS: readonly Column[] = [
   ['NAMESPACE', (machine) => metaOf(machine)?.namespace, 'across'],
   ['NAME', (machine) => metaOf(machine)?.name],
   ['STATUS', ({ vm, vmi }) => vm?.status?.printableStatus ?? vmi?.status?.phase],
-  ['AGE', (machine, now) => ageOf(metaOf(machine)?.creationTimestamp, now)],
+  ['AGE', (machine, { now }) => ageOf(metaOf(machine)?.creationTimestamp, now)],
   ['IP', ({ vmi }) => vmi?.status?.interfaces?.map(({ ipAddress }) => ipAddress).find((address) => address)],
   ['NODE', ({ vmi }) => vmi?.status?.nodeName],
   ['CPUS', (machine) => numberOf(specOf(machine), vcpusOf), 'wide'],
   ['MEMORY', (machine) => memoryOf(specOf(machine)), 'wide'],
-  ['IMAGE', (machine) => imageOf(specOf(machine)), 'wide'],
+  ['IMAGE', (machine, { claims }) => imageOf(machine, claims), 'wide'],
 ];
 
 function metaOf({ vm, vmi }: Machine) {
@@ -68,6 +74,15 @@ function memoryOf(spec: VmiSpec | undefined): string | undefined {
   return bytes === undefined ? undefined : formatBytes(bytes);
 }
 
-function imageOf(spec: VmiSpec | undefined): string | undefined {
-  return spec?.volumes?.map((volume) => volume.containerDisk?.image ?? volume.registryDisk?.image).find((image) => image);
+/** The image that it boots from, or that its disk began as. */
+function imageOf(machine: Machine, claims: readonly PersistentVolumeClaim[]): string | undefined {
+  const volumes = specOf(machine)?.volumes ?? [];
+  const namespace = metaOf(machine)?.namespace;
+  const claimed = (name: string | undefined) => claims.find(({ metadata }) => metadata.name === name && metadata.namespace === namespace);
+  return volumes
+    .map(({ containerDisk, registryDisk, persistentVolumeClaim: claim }) => {
+      const image = containerDisk?.image ?? registryDisk?.image;
+      return image ?? claimed(claim?.claimName)?.metadata.annotations?.[ANNOTATION_DISK_IMAGE];
+    })
+    .find((image) => image);
 }

@@ -191,9 +191,9 @@ const BLOCKED: readonly Case[] = [
   ],
   [
     'a crash loop whose last instance is gone',
-    { vm: vm('Always', failing) },
+    { vm: vm('Always', failing), pastEvents: [crashed] },
     /again and again/,
-    /3 failures/,
+    /3 failures.*Stopped, 60s ago: The guest crashed/s,
     /virtctl stop db and then virtctl start db tries at once/,
   ],
   ['a crash loop that takes a start', { vm: vm('RerunOnFailure', failing) }, /again and again/, /3 failures/, /; virtctl start db tries/],

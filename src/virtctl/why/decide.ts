@@ -15,7 +15,7 @@
  *   starting         nothing is wrong yet
  */
 import type { Pod } from '../../api/core/pod.ts';
-import { ANNOTATION_HEARTBEAT, HEARTBEAT_STALE_AFTER_MS } from '../../api/kubevirt/names.ts';
+import { ANNOTATION_DISK_IMAGE, ANNOTATION_HEARTBEAT, HEARTBEAT_STALE_AFTER_MS } from '../../api/kubevirt/names.ts';
 import { type RunStrategy, runStrategyOf } from '../../api/kubevirt/virtual-machine.ts';
 import { gracePeriodSecondsOf, isFinal } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { refusalOf, type VmSituation } from '../../api/kubevirt/vm-can.ts';
@@ -179,10 +179,11 @@ function isImageReason(reason: string | undefined): boolean {
   return reason === 'ErrImagePull' || reason === 'ImagePullBackOff';
 }
 
-function imageMissing({ name, vmi, pod }: Observed): Answer | undefined {
+function imageMissing({ name, vmi, pod, claims }: Observed): Answer | undefined {
   const condition = conditionOf(vmi?.status?.conditions, 'Synchronized');
   if (!vmi || isFinal(vmi) || condition?.status !== 'False' || !isImageReason(condition.reason)) return undefined;
-  const images = (vmi.spec.volumes ?? []).flatMap((volume) => volume.containerDisk?.image ?? volume.registryDisk?.image ?? []);
+  const shown = (vmi.spec.volumes ?? []).flatMap((volume) => volume.containerDisk?.image ?? volume.registryDisk?.image ?? []);
+  const images = [...shown, ...[...claims.values()].flatMap((claim) => claim?.metadata.annotations?.[ANNOTATION_DISK_IMAGE] ?? [])];
   const isLocal = images.some((image) => image.startsWith('localhost/'));
   return blocked(
     `${name} waits for an image that cannot be fetched`,
@@ -229,7 +230,7 @@ function crashLoop(observed: Observed): Answer | undefined {
   const next = waitMs > 0 ? `the next try is in ${humanDuration(waitMs)}, at ${failure.retryAfterTimestamp}` : 'the next try is due';
   return blocked(
     `${name} fails to start again and again`,
-    [`${failure.consecutiveFailCount} failures in a row; ${next}`, ...lastShutdown(observed), ...lastWarnings(observed)],
+    [`${failure.consecutiveFailCount} failures in a row; ${next}`, ...lastShutdown(observed), ...lastFailure(observed)],
     `mend the cause above; ${tryAtOnce(name, { vm, ...(vmi && { vmi }) })} tries at once`,
   );
 }
@@ -296,11 +297,17 @@ function lastShutdown({ vm }: Observed): string[] {
     : [];
 }
 
-function lastWarnings({ events, now }: Observed): string[] {
+function lastWarnings({ events, now }: Pick<Observed, 'events' | 'now'>): string[] {
   return events
     .filter(({ type }) => type === 'Warning')
     .slice(-3)
     .map(({ reason, message, lastTimestamp }) => `event ${reason}, ${ago(now - Date.parse(lastTimestamp))}: ${message}`);
+}
+
+/** What the instance said that failed last, if need be the one before this: it takes its reasons with it. */
+function lastFailure({ events, pastEvents = [], now }: Observed): string[] {
+  const here = lastWarnings({ events, now });
+  return here.length > 0 ? here : lastWarnings({ events: pastEvents, now }).slice(-1);
 }
 
 function ago(ms: number): string {

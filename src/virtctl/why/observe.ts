@@ -20,11 +20,21 @@ export async function observeMachine({ client, namespace, name, clock }: Where):
   const [vm, vmi, nodes] = await Promise.all([client.get(VMS, at), client.get(VMIS, at), visibleNodes(client)]);
   if (!vm && !vmi) throw new ApiError('NotFound', `there is no virtual machine "${name}" in namespace ${namespace}`);
   const pod = vmi && (await launcherPod(client, namespace, vmi));
-  const [claims, events] = await Promise.all([
+  const [claims, { events, pastEvents }] = await Promise.all([
     claimsOf(client, namespace, (vmi?.spec ?? vm?.spec.template.spec)?.volumes ?? []),
     eventsOf(client, namespace, [vm, vmi, pod]),
   ]);
-  return { now: clock.now(), name, claims, events, ...(vm && { vm }), ...(vmi && { vmi }), ...(pod && { pod }), ...(nodes && { nodes }) };
+  return {
+    now: clock.now(),
+    name,
+    claims,
+    events,
+    pastEvents,
+    ...(vm && { vm }),
+    ...(vmi && { vmi }),
+    ...(pod && { pod }),
+    ...(nodes && { nodes }),
+  };
 }
 
 /** Not everybody may look at nodes; the rest of the answer is worth having without. */
@@ -60,10 +70,14 @@ async function claimsOf(
   );
 }
 
-async function eventsOf(client: Client, namespace: string, objects: readonly (KubeObject | undefined)[]): Promise<readonly Event[]> {
+type Events = Required<Pick<Observed, 'events' | 'pastEvents'>>;
+
+async function eventsOf(client: Client, namespace: string, objects: readonly (KubeObject | undefined)[]): Promise<Events> {
   const uids = objects.flatMap((object) => object?.metadata.uid ?? []);
   const names = [...new Set(objects.flatMap((object) => object?.metadata.name ?? []))];
   const lists = await Promise.all(names.map((name) => client.list(EVENTS, { namespace, fieldSelector: `involvedObject.name=${name}` })));
-  const events = lists.flatMap(({ items }) => items).filter(({ involvedObject }) => uids.includes(involvedObject.uid ?? ''));
-  return events.sort((a, b) => Date.parse(a.lastTimestamp) - Date.parse(b.lastTimestamp));
+  const all = lists.flatMap(({ items }) => items).sort((a, b) => Date.parse(a.lastTimestamp) - Date.parse(b.lastTimestamp));
+  const isOurs = ({ involvedObject }: Event) => uids.includes(involvedObject.uid ?? '');
+  const isOfInstance = ({ involvedObject }: Event) => involvedObject.kind === VMIS.kind;
+  return { events: all.filter(isOurs), pastEvents: all.filter((event) => !isOurs(event) && isOfInstance(event)) };
 }

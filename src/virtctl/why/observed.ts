@@ -19,6 +19,8 @@ export type Observed = {
   readonly claims: ReadonlyMap<string, PersistentVolumeClaim | undefined>;
   /** Of the machine, its instance and its Pod; newest last. */
   readonly events: readonly Event[];
+  /** Of instances of this name that are gone; newest last. */
+  readonly pastEvents?: readonly Event[];
 };
 
 export type Answer = {

@@ -1,0 +1,105 @@
+/**
+ * The first content of a claim's disk: a copy of an image, grown to the size of the claim. It is written under another name and gets its own
+ * when it is whole and safe, so that a disk that is there is always a whole one, whenever we are killed.
+ */
+import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, linkSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
+import { messageOf, UserError } from '../base/errors.ts';
+import { formatBytes } from '../base/quantity.ts';
+import { CLAIM_DISK } from './claim-disk.ts';
+import type { ImageFacts } from './image-format.ts';
+import { growQcow2 } from './qcow2.ts';
+
+type Options = {
+  /** The image, open. */
+  readonly from: number;
+  readonly facts: ImageFacts;
+  /** Its name, for people. */
+  readonly image: string;
+  /** Where the claim is. */
+  readonly folder: string;
+  /** How large the disk is to be. */
+  readonly sizeBytes: number;
+};
+
+const UNFINISHED = `${CLAIM_DISK}.unfinished`;
+const CHUNK = 2 ** 20;
+/** The grain of holes: a piece full of zeroes is not written. */
+const PIECE = 2 ** 16;
+const ZEROES = Buffer.alloc(PIECE);
+/** The file system or a quota is full, or does not take so large a file. */
+const NO_ROOM = ['ENOSPC', 'EDQUOT', 'EFBIG'];
+
+/** Makes the disk in `folder`; a UserError, and no disk, when that cannot be. */
+export function fillDisk(options: Options): void {
+  const { facts, image, folder, sizeBytes } = options;
+  if (facts.sizeBytes > sizeBytes)
+    throw new UserError('DISK_TOO_SMALL', `the image ${image} does not fit on its claim`, {
+      why: `it is a disk of ${formatBytes(facts.sizeBytes)}, the claim has room for one of ${formatBytes(sizeBytes)}`,
+      fix: 'ask for more storage in the claim (virtctl run --disk)',
+    });
+  const unfinished = `${folder}/${UNFINISHED}`;
+  try {
+    rmSync(unfinished, { force: true }); // of a try that was killed
+    writeCopy(unfinished, options);
+    linkSync(unfinished, `${folder}/${CLAIM_DISK}`); // unlike a rename, this never takes the place of a disk that is there
+    rmSync(unfinished);
+    syncFolder(folder);
+  } catch (error) {
+    rmSync(unfinished, { force: true });
+    throw copyError(error, options);
+  }
+}
+
+function writeCopy(path: string, { from, facts, sizeBytes }: Options): void {
+  const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR } = constants;
+  const into = openSync(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+  try {
+    copySparsely(from, into);
+    if (facts.format === 'qcow2') growQcow2(into, sizeBytes);
+    else ftruncateSync(into, sizeBytes);
+    fsyncSync(into);
+  } finally {
+    closeSync(into);
+  }
+}
+
+function copySparsely(from: number, into: number): void {
+  const chunk = Buffer.alloc(CHUNK);
+  let at = 0;
+  for (let length = readSync(from, chunk, 0, CHUNK, at); length > 0; length = readSync(from, chunk, 0, CHUNK, at)) {
+    for (let start = 0; start < length; start += PIECE) {
+      const piece = chunk.subarray(start, Math.min(start + PIECE, length));
+      if (!piece.equals(ZEROES.subarray(0, piece.length))) writeWhole(into, piece, at + start);
+    }
+    at += length;
+  }
+  ftruncateSync(into, fstatSync(from).size);
+}
+
+/** A write may take less than it is given when room runs out; the next one says so. */
+function writeWhole(file: number, bytes: Buffer, at: number): void {
+  for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done, bytes.length - done, at + done);
+}
+
+function syncFolder(path: string): void {
+  const folder = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+function copyError(error: unknown, { from, image }: Options): Error {
+  const { code } = error as NodeJS.ErrnoException; // what node:fs throws
+  if (code !== undefined && NO_ROOM.includes(code))
+    return new UserError('DISK_FULL', `there is no room for the image ${image} on the volume of its claim`, {
+      why: `${messageOf(error)}; its file has ${formatBytes(fstatSync(from).size)}`,
+      fix: 'make room on the volume; it is tried again by itself',
+      cause: error,
+    });
+  return new UserError('FILE_INACCESSIBLE', `user ${process.geteuid?.()} cannot copy the image ${image} to its claim`, {
+    why: messageOf(error),
+    cause: error,
+  });
+}
