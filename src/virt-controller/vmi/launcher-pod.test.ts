@@ -11,8 +11,13 @@ const podFor = (spec: VmiSpec = tinySpec, metadata: Partial<ObjectMeta> = {}) =>
   launcherPodFor({ ...vmi('Pending', {}, metadata), spec }, { image: 'launcher' });
 
 describe('launcherPodFor', () => {
-  test('carries labels and annotations of the VMI, and its own', () => {
-    const annotations = { a: 'b', 'kubectl.kubernetes.io/last-applied-configuration': '{}' };
+  test('carries labels and annotations of the VMI, and its own, but none that would loosen it', () => {
+    const annotations = {
+      a: 'b',
+      'kubectl.kubernetes.io/last-applied-configuration': '{}',
+      'container.apparmor.security.beta.kubernetes.io/compute': 'unconfined',
+      'seccomp.security.alpha.kubernetes.io/pod': 'unconfined',
+    };
     const { metadata } = podFor(tinySpec, { labels: { app: 'db' }, annotations });
     assert.deepEqual(metadata.labels, {
       app: 'db',

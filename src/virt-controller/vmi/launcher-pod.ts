@@ -22,6 +22,13 @@ import { type ContainerDiskWay, type LauncherVolumes, launcherVolumes } from './
 import { LONGEST_LABEL, shortened } from './short-name.ts';
 
 const QEMU_USER = 107;
+/** Kubernetes makes fields of the containers out of the last three: how the launcher is confined is not for the machine to say. */
+const NOT_CARRIED = [
+  'kubectl.kubernetes.io',
+  'container.apparmor.security.beta.kubernetes.io',
+  'container.seccomp.security.alpha.kubernetes.io',
+  'seccomp.security.alpha.kubernetes.io',
+];
 /** Time for the Pod to end by itself after the guest's grace period is over: two times upstream's 15 s. */
 const GRACE_MARGIN_SECONDS = 30;
 /** Letters and digits that neither form words nor look like each other, as Kubernetes uses for generated names. */
@@ -175,5 +182,5 @@ function diskImagesVariable({ spec: { volumes = [] } }: VirtualMachineInstance, 
 }
 
 function carriedAnnotations({ metadata: { annotations = {} } }: VirtualMachineInstance): Record<string, string> {
-  return Object.fromEntries(Object.entries(annotations).filter(([key]) => !key.startsWith('kubectl.kubernetes.io')));
+  return Object.fromEntries(Object.entries(annotations).filter(([key]) => !NOT_CARRIED.some((start) => key.startsWith(start))));
 }
