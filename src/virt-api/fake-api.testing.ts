@@ -9,6 +9,8 @@ export class FakeApi {
   readonly client: Client = createClient({ fetch: (request) => this.#answer(request), baseUrl: 'https://fake', userAgent: 'test' });
   /** Called before each patch: the place for a rival to be faster. */
   beforePatch: (path: string) => void = () => {};
+  /** Whether a SubjectAccessReview is answered with yes. */
+  mayDo: (spec: { readonly user: string; readonly groups: readonly string[]; readonly resourceAttributes: object }) => boolean = () => true;
   readonly #objects = new Map<string, KubeObject>();
   #revision = 1;
 
@@ -25,12 +27,17 @@ export class FakeApi {
   clear(): void {
     this.#objects.clear();
     this.beforePatch = () => {};
+    this.mayDo = () => true;
   }
 
   async #answer(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
     const [, plural = '', name, subresource] = /\/namespaces\/[^/]+\/([^/]+)(?:\/([^/]+))?(?:\/(\w+))?$/.exec(pathname) ?? [];
     try {
+      if (pathname.endsWith('/subjectaccessreviews')) {
+        const review = await request.json();
+        return Response.json({ ...review, status: { allowed: this.mayDo(review.spec) } });
+      }
       if (request.method === 'PATCH') {
         return Response.json(this.#patch({ plural, name, subresource }, await request.json(), searchParams.get('dryRun') === 'All'));
       }

@@ -152,16 +152,16 @@ describe('start, stop and restart on the real API server', { timeout: 60_000 }, 
   });
 
   test('whoever may only get a configuration cannot start it by GET', async () => {
-    const asked = (user: string, groups: string) => ({
-      client: api.client,
-      request: new Request('https://virt-api/', { headers: { 'x-remote-group': groups } }),
-      user,
-      route: { resource: 'virtualmachineinstanceconfigs', subresource: 'start' } as const,
+    const wish = {
+      resource: 'virtualmachineinstanceconfigs',
+      subresource: 'start',
       namespace: 'default',
       name: 'c1',
-      verb: 'update' as const,
-    });
-    await assert.rejects(requireAccess(asked('viewer', 'system:authenticated')), { reason: 'Forbidden' });
-    await requireAccess(asked('boss', 'system:authenticated, system:masters'));
+      verb: 'update',
+    } as const;
+    const ask = (user: string, ...groups: string[]) => requireAccess(api.client, { user, groups, extra: { scopes: ['a'] } }, wish);
+    await assert.rejects(ask('viewer', 'system:authenticated'), { reason: 'Forbidden' });
+    await assert.rejects(ask('viewer', 'system:authenticated, system:masters'), { reason: 'Forbidden' });
+    await ask('boss', 'system:authenticated', 'system:masters');
   });
 });

@@ -1,12 +1,14 @@
 /**
- * What the API server in front cannot know, so we ask it ourselves. A GET that changes something (the published way to start a
- * configuration) is authorised there as `get`, and of a subresource with a slash in its name (vnc/screenshot) it sees the first half alone.
+ * Asks for each call whether the caller may do it, by a SubjectAccessReview (spec 5). The API server in front has asked before, but it does
+ * not see all: a GET that changes something (the published way to start a configuration) is a `get` to it, and of a subresource with a slash
+ * in its name (vnc/screenshot) it sees the first half alone.
  */
 import type { KubeObject } from '../api/meta.ts';
 import type { Resource } from '../api/resource.ts';
 import { ApiError } from '../base/errors.ts';
 import type { Client } from '../client/client.ts';
-import { type Route, SUBRESOURCES_GROUP } from './routes.ts';
+import type { Caller } from './front-proxy.ts';
+import { SUBRESOURCES_GROUP } from './routes.ts';
 
 type Review = KubeObject & { readonly spec: object; readonly status?: { readonly allowed?: boolean; readonly reason?: string } };
 
@@ -18,30 +20,29 @@ const REVIEWS: Resource<Review> = {
   isNamespaced: false,
 };
 
-export type Asked = {
-  readonly client: Client;
-  readonly request: Request;
-  readonly user: string;
-  readonly route: Pick<Route, 'resource' | 'subresource'>;
+/** What is asked for; without a subresource, the thing of that name in a namespace. */
+export type Wish = {
+  readonly resource: string;
+  readonly subresource?: string;
   readonly namespace: string;
-  readonly name: string;
+  readonly name?: string;
   readonly verb: 'get' | 'update';
 };
 
-/** Throws Forbidden unless the caller may do this to the subresource. */
-export async function requireAccess({ client, request, user, route, namespace, name, verb }: Asked): Promise<void> {
-  const { resource, subresource } = route;
-  const groups = (request.headers.get('x-remote-group') ?? '').split(', ').filter(Boolean);
-  const resourceAttributes = { verb, group: SUBRESOURCES_GROUP, resource, subresource, namespace, name };
+/** Throws Forbidden unless the caller may do this. */
+export async function requireAccess(client: Client, { user, ...caller }: Caller, wish: Wish): Promise<void> {
   const review = await client.create(REVIEWS, {
     apiVersion: 'authorization.k8s.io/v1',
     kind: 'SubjectAccessReview',
     metadata: { name: '' },
-    spec: { user, groups, resourceAttributes },
+    spec: { user, ...caller, resourceAttributes: { group: SUBRESOURCES_GROUP, ...wish } },
   });
   if (review.status?.allowed) return;
+  const { resource, subresource, namespace, name, verb } = wish;
+  const named = name === undefined ? '' : ` "${name}"`;
+  const what = subresource === undefined ? resource : `${resource}/${subresource}`;
   throw new ApiError(
     'Forbidden',
-    `${resource}.${SUBRESOURCES_GROUP} "${name}" is forbidden: User "${user}" cannot ${verb} resource "${resource}/${subresource}" in API group "${SUBRESOURCES_GROUP}" in the namespace "${namespace}"`,
+    `${resource}.${SUBRESOURCES_GROUP}${named} is forbidden: User "${user}" cannot ${verb} resource "${what}" in API group "${SUBRESOURCES_GROUP}" in the namespace "${namespace}"`,
   );
 }

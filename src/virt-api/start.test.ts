@@ -23,6 +23,7 @@ import { listen } from '../control-plane/apiserver/transport/listen.ts';
 import { ask, temporaryPki } from '../control-plane/apiserver/transport/tls.testing.ts';
 import { vm, vmi } from '../testing/builders.ts';
 import { FakeApi } from './fake-api.testing.ts';
+import { ROUTES } from './routes.ts';
 import { startVirtApi, type VirtApi } from './start.ts';
 
 const BASE = '/apis/subresources.kubevirt.io/v1';
@@ -258,6 +259,43 @@ describe('virt-api behind the API server', { timeout: 30_000 }, () => {
     assert.equal(theVm()?.spec.runStrategy, 'Halted');
     const health = await ask({ port: virtApi.port, ca: pki.kubevirtCa, servername: 'virt-api.kubevirt.svc', path: '/healthz' });
     assert.deepEqual([health.status, health.body], [200, 'ok']);
+  });
+
+  test('who may is asked for every call, with the name, the groups and the extras that the API server told', async () => {
+    given(vm('Halted'), vmi('Running'));
+    const asked: object[] = [];
+    api.mayDo = (spec) => {
+      asked.push(spec);
+      return false;
+    };
+    const calls = ROUTES.map(({ resource, subresource, takesRest, method, ...route }) => {
+      const path = `${BASE}/namespaces/default/${resource}/db/${subresource}${takesRest ? '/80' : ''}`;
+      return { path, resource, subresource, method: method as string, isSocket: 'open' in route };
+    });
+    const headers = {
+      'X-Remote-User': 'ann',
+      'X-Remote-Group': ['people', 'a, system:masters'],
+      'X-Remote-Extra-Example.org%2FScope': 'x',
+      'X-Remote-Uid': '1',
+    };
+    const direct = { port: virtApi.port, ca: pki.kubevirtCa, servername: 'virt-api.kubevirt.svc', ...pki.frontProxyClient, headers };
+    const upgrade = { Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Key': 'x'.repeat(24), 'Sec-WebSocket-Version': '13' };
+    for (const { path, method, isSocket } of calls) {
+      const { status } = await ask({ ...direct, method, path, headers: { ...headers, ...(isSocket && upgrade) } });
+      assert.equal(status, 403, path);
+    }
+    assert.equal((await ask({ ...direct, method: 'PUT', path: `${BASE}/namespaces/default/expand-vm-spec` })).status, 403);
+    const group = 'subresources.kubevirt.io';
+    const who = { user: 'ann', uid: '1', groups: ['people', 'a, system:masters'], extra: { 'example.org/scope': ['x'] } };
+    const wish = (attributes: object) => ({ ...who, resourceAttributes: { group, ...attributes } });
+    const namespace = 'default';
+    assert.deepEqual(asked, [
+      ...calls.map(({ resource, subresource, method }) =>
+        wish({ resource, subresource, namespace, name: 'db', verb: method === 'GET' ? 'get' : 'update' }),
+      ),
+      wish({ resource: 'expand-vm-spec', namespace, verb: 'update' }),
+    ]);
+    assert.equal(theVm()?.spec.runStrategy, 'Halted');
   });
 
   const handlerPod = (port: number, overrides: Partial<Pod['metadata']> = {}): Pod => ({

@@ -1,4 +1,4 @@
-/** virt-api: the server behind the aggregated API subresources.kubevirt.io. Who may do what is decided by the API server in front. */
+/** virt-api: the server behind the aggregated API subresources.kubevirt.io. Who asks is told by the API server in front; whether they may is asked for each call. */
 import type { Clock } from '../base/clock.ts';
 import { ApiError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
@@ -9,8 +9,8 @@ import { startWebServer, type Upgrade, type WebServer } from '../base/node/web-s
 import type { Client } from '../client/client.ts';
 import { answerReview, isReviewPath } from './admission/answer-review.ts';
 import { group, groupList, resourceList, versionInfo } from './discovery.ts';
-import { userBehind } from './front-proxy.ts';
-import { requireAccess } from './require-access.ts';
+import { type Caller, callerBehind } from './front-proxy.ts';
+import { requireAccess, type Wish } from './require-access.ts';
 import { EXPAND_GIVEN, type Found, findExpansion, findRoute, SUBRESOURCE_VERSIONS, SUBRESOURCES_GROUP } from './routes.ts';
 
 /** Our own certificate, the authority of the front proxy, and what we show to (and expect of) virt-handler; the last two are read for each call. */
@@ -49,12 +49,12 @@ export async function startVirtApi(options: VirtApiOptions): Promise<VirtApi> {
     port,
     clock,
     log,
-    async handle(request, { peer }) {
+    async handle(request, { peer, rawHeaders }) {
       const { pathname } = new URL(request.url);
       if (OPEN_PATHS.includes(pathname)) return new Response('ok');
       if (isReviewPath(pathname)) return answerReview(request, pathname, { client: options.client, clock }); // webhooks are called without a client certificate
-      const user = userBehind({ peer, allowedNames: namesOf(options), remoteUser: request.headers.get('x-remote-user') });
-      return discoveryAnswer(pathname, options) ?? answer({ request, pathname, user }, options);
+      const caller = callerBehind({ peer, allowedNames: namesOf(options), rawHeaders });
+      return discoveryAnswer(pathname, options) ?? answer({ request, pathname, caller }, options);
     },
     upgrade: (upgrade, { peer }) => open(upgrade, peer, options),
   });
@@ -73,14 +73,16 @@ function discoveryAnswer(pathname: string, { version = 'unknown' }: VirtApiOptio
 }
 
 async function answer(
-  asked: { request: Request; pathname: string; user: string },
+  asked: { request: Request; pathname: string; caller: Caller },
   { client, log, pki }: VirtApiOptions,
 ): Promise<Response> {
-  const { request, pathname, user } = asked;
+  const { request, pathname, caller } = asked;
+  const { user } = caller;
   const common = { client, log: log.with({ user }), user, request, handlerTls: handlerTlsOf(pki) };
   const expansion = findExpansion(pathname);
   if (expansion !== undefined) {
     if (request.method !== 'PUT') throw new ApiError('MethodNotAllowed', `${request.method} is not possible here, only PUT`);
+    await requireAccess(client, caller, { resource: EXPAND_GIVEN.path, namespace: expansion, verb: 'update' });
     return EXPAND_GIVEN.answer({ ...common, namespace: expansion, name: '' });
   }
   const { route, namespace, name } = routeOf(pathname);
@@ -89,9 +91,14 @@ async function answer(
   const isGet = route.alsoByGet && request.method === 'GET';
   if ('open' in route || (request.method !== route.method && !isGet))
     throw new ApiError('MethodNotAllowed', `${request.method} is not possible here, only ${route.method}`);
-  if (isGet) await requireAccess({ client, request, user, route, namespace, name, verb: 'update' });
-  else if (route.subresource.includes('/')) await requireAccess({ client, request, user, route, namespace, name, verb: 'get' });
+  await requireAccess(client, caller, wishOf({ route, namespace, name }));
   return route.answer({ ...common, namespace, name });
+}
+
+/** What does the same by GET and by PUT is a change either way. */
+function wishOf({ route, namespace, name }: Found): Wish {
+  const { resource, subresource, method } = route;
+  return { resource, subresource, namespace, name, verb: method === 'GET' ? 'get' : 'update' };
 }
 
 function handlerTlsOf(pki: VirtApiPki): TlsIdentity {
@@ -106,10 +113,12 @@ function namesOf({ frontProxyNames = [FRONT_PROXY_NAME] }: VirtApiOptions): read
 async function open(upgrade: Upgrade, peer: Peer | undefined, options: VirtApiOptions): Promise<void> {
   const { client, pki, log } = options;
   const { request } = upgrade;
-  const user = userBehind({ peer, allowedNames: namesOf(options), remoteUser: request.headersDistinct['x-remote-user']?.[0] ?? null });
+  const caller = callerBehind({ peer, allowedNames: namesOf(options), rawHeaders: request.rawHeaders });
+  const { user } = caller;
   const { route, namespace, name } = routeOf(new URL(`https://virt-api${request.url}`).pathname);
   if (!('open' in route)) throw new ApiError('BadRequest', `${route.subresource} is not a WebSocket`);
   if (request.headers.upgrade?.toLowerCase() !== 'websocket') throw new ApiError('BadRequest', `${route.subresource} is a WebSocket`);
+  await requireAccess(client, caller, wishOf({ route, namespace, name }));
   await route.open({ client, log: log.with({ user }), namespace, name, user, upgrade, handlerTls: handlerTlsOf(pki) });
 }
 

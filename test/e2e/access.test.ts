@@ -18,7 +18,11 @@ type Row = readonly [method: 'GET' | 'PUT' | 'WS', path: string];
 
 /** What is no subresource of one object, and what does not exist. */
 const BESIDE: readonly Row[] = [
+  ['GET', '../../version'],
+  ['GET', '../../healthz'],
+  ['GET', '../../guestfs'],
   ['PUT', 'expand-vm-spec'],
+  ['PUT', 'virtualmachines/none/migrate'],
   ['PUT', 'virtualmachines/none/unheard-of'],
   ['PUT', 'virtualmachines/none/start/deeper'],
   ['PUT', 'virtualmachineinstances/none/vnc/screenshot'],
@@ -57,6 +61,10 @@ const EXPECTED: Readonly<Record<string, string>> = {
   'PUT virtualmachineinstanceconfigs/none/stop': EDITORS,
   'GET virtualmachineinstanceconfigs/none/stop': EDITORS,
   'GET virtualmachineinstances/none/vnc/screenshot': ADMINS,
+  'GET ../../version': '403 200 200 200 200',
+  'GET ../../healthz': NOBODY, // open at virt-api itself, for its probes
+  'GET ../../guestfs': '403 404 404 404 404', // everybody with a name may ask, and there is none
+  'PUT virtualmachines/none/migrate': NOBODY, // the right is there, and nobody has it unless it is given
   // the body is empty, so whoever may ask is told that it is no machine
   'PUT expand-vm-spec': '403 400 400 400 403',
   'PUT virtualmachines/none/unheard-of': NOBODY,
@@ -115,6 +123,25 @@ test('who may do what', async (t) => {
     const answers: Record<string, string> = {};
     for (const row of [...rows, ...BESIDE]) answers[row.join(' ')] = await statusesOf(row);
     assert.deepEqual(answers, EXPECTED);
+  });
+
+  await t.test('the older version of the group has the same subresources and the same answers', async () => {
+    const names = async (version: string) => {
+      const list = JSON.parse(await cluster.must('kubectl', ['get', '--raw', `/apis/subresources.kubevirt.io/${version}`]));
+      return list.resources.map(({ name }: { name: string }) => name).sort();
+    };
+    const ours = [...ROUTES.map(({ resource, subresource }) => `${resource}/${subresource}`), 'expand-vm-spec'].sort();
+    assert.deepEqual([await names('v1'), await names('v1alpha3')], [ours, ours]);
+    const older = `${SUBRESOURCES.replace('/v1/', '/v1alpha3/')}/virtualmachines/none/start`;
+    const statuses = ['view', 'edit', 'neighbour'].map(async (user) => (await door.request('PUT', older, door.as(user))).status);
+    assert.deepEqual(await Promise.all(statuses), [403, 404, 403]);
+  });
+
+  await t.test('the right to migrate is given on purpose, and is not that of an admin', async () => {
+    await cluster.must('kubectl', ['create', 'rolebinding', 'mover', '--clusterrole=kubevirt.io:migrate', '--user=mover', '-n', 't1']);
+    const migrate = async (user: string) =>
+      (await door.request('PUT', `${SUBRESOURCES}/virtualmachines/none/migrate`, door.as(user))).status;
+    assert.deepEqual([await migrate('admin'), await migrate('mover')], [403, 404]);
   });
 
   await t.test('a token opens the door for its service account, until that is gone', async () => {

@@ -12,11 +12,16 @@ import type { Logger } from '../log.ts';
 import { statusResponse } from '../status-object.ts';
 import type { KeyPair } from './pki-files.ts';
 import { refuseUpgrade } from './raw-response.ts';
-import { type Peer, refusedCertificate, verifiedPeer } from './verified-peer.ts';
+import { EXPIRED, type Peer, refusedCertificate, verifiedPeer } from './verified-peer.ts';
 import { bridge, type NodeRequest, type NodeResponse } from './web-bridge.ts';
 
 /** Who was verified; `refused` is why a certificate that was shown was not. */
-export type Client = { readonly peer: Peer | undefined; readonly refused: string | undefined };
+export type Client = {
+  readonly peer: Peer | undefined;
+  readonly refused: string | undefined;
+  /** The headers of the request as they came, names and values in turn. */
+  readonly rawHeaders: readonly string[];
+};
 export type WebHandler = (request: Request, client: Client) => Promise<Response>;
 /** Takes over the socket, or throws; an error becomes the refusal of the handshake. */
 export type WebUpgradeHandler = (upgrade: Upgrade, client: Client) => Promise<void>;
@@ -79,12 +84,12 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
     socket.once('close', () => sockets.delete(socket));
   });
   server.on('request', (incoming: NodeRequest, outgoing: NodeResponse) => {
-    const client = clientOf(incoming, clients);
+    const client = { ...clientOf(incoming, clients, clock.now()), rawHeaders: incoming.rawHeaders };
     track(bridge({ incoming, outgoing, signal: closing.signal, answer: (request) => handle(request, client).catch(report) }));
   });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', (error) => log.debug('connection broke after an upgrade', { error }));
-    if (upgrade) void startUpgrade(upgrade, { request, socket, head });
+    if (upgrade) void startUpgrade(upgrade, { request, socket, head }, clock.now());
     else void refuseUpgrade(socket, statusResponse(new Error('this server does not upgrade connections')));
   });
 
@@ -123,23 +128,30 @@ function createServer({ serving, clientCa, headersTimeoutMs = HEADERS_TIMEOUT_MS
 }
 
 /** By connection: reading a certificate costs as much as answering a small request. */
-type KnownClients = WeakMap<object, Client>;
+type KnownClients = WeakMap<object, TlsClient>;
+type TlsClient = Omit<Client, 'rawHeaders'>;
 
-function clientOf(incoming: NodeRequest, known: KnownClients): Client {
+/** A certificate that was good when the connection was made may have expired since. */
+function clientOf(incoming: NodeRequest, known: KnownClients, now: number): TlsClient {
   // of HTTP/2 requests `socket` is a stand-in that answers the same questions
   const connection = 'stream' in incoming ? (incoming.stream.session ?? incoming.stream) : incoming.socket;
   const client = known.get(connection) ?? clientAt(incoming.socket as TLSSocket);
   known.set(connection, client);
-  return client;
+  return inTime(client, now);
 }
 
-function clientAt(socket: TLSSocket): Client {
+function clientAt(socket: TLSSocket): TlsClient {
   return { peer: verifiedPeer(socket), refused: refusedCertificate(socket) };
 }
 
-async function startUpgrade(upgrade: WebUpgradeHandler, { request, socket, head }: Upgrade): Promise<void> {
+function inTime(client: TlsClient, now: number): TlsClient {
+  return client.peer && client.peer.validUntilMs < now ? { peer: undefined, refused: EXPIRED } : client;
+}
+
+async function startUpgrade(upgrade: WebUpgradeHandler, { request, socket, head }: Upgrade, now: number): Promise<void> {
   try {
-    await upgrade({ request, socket, head }, clientAt(request.socket as TLSSocket));
+    const client = inTime(clientAt(request.socket as TLSSocket), now);
+    await upgrade({ request, socket, head }, { ...client, rawHeaders: request.rawHeaders });
   } catch (error) {
     await refuseUpgrade(socket, statusResponse(error));
   }

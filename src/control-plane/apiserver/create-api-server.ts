@@ -7,6 +7,7 @@ import type { Store } from '../store/store.ts';
 import { authorize } from './access/authorize.ts';
 import { impersonated } from './access/impersonate.ts';
 import { assertNodeMayRead } from './access/node-restriction.ts';
+import { PodsOfNodes } from './access/pods-of-nodes.ts';
 import { attributesOf } from './access/request-attributes.ts';
 import { RuleIndex } from './access/rule-index.ts';
 import { ServiceAccountTokens } from './access/service-account-tokens.ts';
@@ -59,8 +60,20 @@ export async function createApiServer({ store, clock, log, hooks = {}, signingKe
   const closing = new AbortController();
   const registry = new Registry(store, builtInTypes(strategiesFor({ store, clock })));
   const rules = new RuleIndex(store);
+  const podsOfNodes = new PodsOfNodes(store);
   const tokens = signingKey === undefined ? undefined : new ServiceAccountTokens({ store, clock, signingKey });
-  const parts: ServerParts = { store, registry, rules, tokens, renderer: new Renderer(), clock, log, hooks, closed: closing.signal };
+  const parts: ServerParts = {
+    store,
+    registry,
+    rules,
+    podsOfNodes,
+    tokens,
+    renderer: new Renderer(),
+    clock,
+    log,
+    hooks,
+    closed: closing.signal,
+  };
   const aggregated = new AggregatedApis({ store, hooks, clock, log });
   let problem: string | undefined = 'starting';
   const others = { store, registry, aggregated, openApi: new OpenApiDocuments(registry), tokens, whyNotReady: () => problem };
@@ -110,6 +123,7 @@ export async function createApiServer({ store, clock, log, hooks = {}, signingKe
       problem = 'shutting down';
       closing.abort();
       rules.close();
+      podsOfNodes.close();
     },
   };
 }
@@ -121,7 +135,7 @@ async function answer({ parts, aggregated, others }: Routes, request: Request, i
   const url = new URL(request.url);
   const attributes = attributesOf(request.method, url);
   authorize(parts.rules, identity, attributes);
-  assertNodeMayRead(parts.store, identity, attributes);
+  assertNodeMayRead(parts.podsOfNodes, identity, attributes);
   const path = parseResourcePath(url.pathname);
   if (!path) return answerNonResource(others, request, { url, identity });
   const verb = verbOf(request.method, path, url.searchParams);

@@ -2,6 +2,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Store } from '../store/store.ts';
+import type { PodsOfNodes } from './access/pods-of-nodes.ts';
 import type { RuleIndex } from './access/rule-index.ts';
 import type { ServiceAccountTokens } from './access/service-account-tokens.ts';
 import type { ResourcePath } from './path-grammar.ts';
@@ -57,6 +58,8 @@ export type ServerParts = {
   readonly registry: Registry;
   /** Who holds which rules. */
   readonly rules: RuleIndex;
+  /** Which node runs what. */
+  readonly podsOfNodes: PodsOfNodes;
   /** Undefined when the cluster has no key to sign tokens with: then Pods get none. */
   readonly tokens: ServiceAccountTokens | undefined;
   readonly renderer: Renderer;

@@ -13,6 +13,7 @@ import type { Clock } from '../../base/clock.ts';
 import { ApiError, messageOf, STATUS_CODES, type StatusReason } from '../../base/errors.ts';
 import { keepAlive } from '../../base/keep-alive.ts';
 import type { Logger } from '../../base/log.ts';
+import { verifiedPeer } from '../../base/node/verified-peer.ts';
 import { answerFor, type GuestQuestion, readQuestion } from '../agent/answer.ts';
 import type { GuestPort } from '../network/decide-forwards.ts';
 import type { PortConnection } from '../network/serve-port.ts';
@@ -119,8 +120,8 @@ type FoundPort = { readonly connection: PortConnection };
 type Refusal = { readonly refusal: StatusReason; readonly message: string };
 
 async function find(request: IncomingMessage, options: ConsoleServerOptions): Promise<Found | FoundPort | Refusal> {
-  const { allowedClients, consoleOf } = options;
-  const { authorized, ...peer } = peerOf(request.socket as TLSSocket); // the server speaks nothing but TLS
+  const { allowedClients, consoleOf, clock } = options;
+  const { authorized, ...peer } = peerOf(request.socket as TLSSocket, clock.now()); // the server speaks nothing but TLS
   if (!authorized || !allowedClients.includes(peer.commonName)) {
     return { refusal: 'Forbidden', message: `consoles are not for the client ${JSON.stringify(peer.commonName)}` };
   }
@@ -167,9 +168,9 @@ async function findScreen(key: string, wish: ScreenWish, { connectScreen }: Cons
 async function answerAction(
   request: IncomingMessage,
   response: ServerResponse,
-  { allowedClients, act, askAgent, takeScreenshot, measure, lastRun }: ConsoleServerOptions,
+  { allowedClients, act, askAgent, takeScreenshot, measure, lastRun, clock }: ConsoleServerOptions,
 ): Promise<void> {
-  const { authorized, commonName } = peerOf(request.socket as TLSSocket); // the server speaks nothing but TLS
+  const { authorized, commonName } = peerOf(request.socket as TLSSocket, clock.now()); // the server speaks nothing but TLS
   const isKnown = authorized && allowedClients.includes(commonName);
   const url = URL.parse(request.url ?? '/', 'https://virt-handler');
   const [, namespace, name, action = ''] = ACTION_PATH.exec(url?.pathname ?? '') ?? [];
@@ -223,10 +224,10 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function peerOf(socket: TLSSocket): { readonly authorized: boolean; readonly commonName: string } {
-  const commonName: unknown = socket.getPeerCertificate()?.subject?.CN;
-  // A name given twice comes as a list, and is none that we gave.
-  return { authorized: socket.authorized, commonName: typeof commonName === 'string' ? commonName : '' };
+/** Good at this moment: a connection may outlive the certificate that it was made with. */
+function peerOf(socket: TLSSocket, now: number): { readonly authorized: boolean; readonly commonName: string } {
+  const peer = verifiedPeer(socket);
+  return { authorized: peer !== undefined && peer.validUntilMs >= now, commonName: peer?.commonName ?? '' };
 }
 
 function refuse(socket: Duplex, { refusal, message }: Refusal): void {

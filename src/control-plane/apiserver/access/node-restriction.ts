@@ -8,11 +8,11 @@
  *   service account tokens   bound to a Pod that it runs (see subresources/token.ts)
  */
 import type { Pod } from '../../../api/core/pod.ts';
-import type { Store } from '../../store/store.ts';
 import { forbidden } from '../api-errors.ts';
 import type { AnyObject } from '../resource-type.ts';
 import type { AdmissionRequest } from '../server-parts.ts';
 import type { Identity } from '../transport/identity.ts';
+import type { PodsOfNodes } from './pods-of-nodes.ts';
 import type { Attributes } from './policy-rule.ts';
 
 const NODES_GROUP = 'system:nodes';
@@ -35,12 +35,12 @@ export function assertOwnOfNode(request: AdmissionRequest): void {
 }
 
 /** Throws Forbidden when a node reads what none of its Pods has to do with. */
-export function assertNodeMayRead(store: Store, identity: Identity, attributes: Attributes): void {
+export function assertNodeMayRead(podsOfNodes: PodsOfNodes, identity: Identity, attributes: Attributes): void {
   const node = nodeOf(identity);
   if (node === undefined || attributes.type === 'path' || attributes.group !== '' || !MOUNTED.includes(attributes.resource)) return;
   const { resource, group, namespace, name } = attributes;
-  const pods = name === undefined ? [] : store.list(`core/pods/${namespace ?? ''}/`).map(({ value }) => value as unknown as Pod); // checked by the schema
-  if (pods.some(({ spec }) => spec.nodeName === node && mentions(spec, name))) return;
+  const pods = name === undefined ? [] : podsOfNodes.of(node, namespace ?? '');
+  for (const { spec } of pods) if (mentions(spec, name)) return;
   throw forbidden({ plural: resource, group }, name, `no relationship found between node "${node}" and this object`);
 }
 

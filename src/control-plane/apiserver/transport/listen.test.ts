@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect as connectHttp2 } from 'node:http2';
-import { request as httpsRequest } from 'node:https';
+import { Agent, request as httpsRequest } from 'node:https';
 import { after, before, describe, test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { WebSocket, WebSocketServer } from 'ws';
@@ -10,6 +10,7 @@ import { silentLogger } from '../../../base/log.ts';
 import type { Pki } from '../../../base/node/pki.ts';
 import { issueLeaf } from '../../../base/node/pki-issue.ts';
 import type { WebServer } from '../../../base/node/web-server.ts';
+import { FakeClock } from '../../../testing/fake-clock.ts';
 import type { Identity } from './identity.ts';
 import { listen } from './listen.ts';
 import { ask, temporaryPki } from './tls.testing.ts';
@@ -88,6 +89,44 @@ describe('listen', { timeout: 20_000 }, () => {
     const [, answer] = await once(socket, 'unexpected-response');
     assert.equal(answer.statusCode, 401);
     socket.terminate();
+  });
+
+  test('a connection that outlives its certificate is refused from then on, over HTTP/2 and with an upgrade, too', async (t) => {
+    handle = whoAmI;
+    const clock = new FakeClock(Date.now());
+    const aging = await listen({
+      handle: (request, identity) => handle(request, identity),
+      upgrade: () => {},
+      pki,
+      port: 0,
+      clock,
+      log: silentLogger,
+    });
+    t.after(() => aging.close());
+    const authority = { cert: await readFile(`${folder}/ca.crt`, 'utf8'), key: await readFile(`${folder}/ca.key`, 'utf8') };
+    const subject = { commonName: 'short', organizations: ['people'] };
+    const short = await issueLeaf(
+      authority,
+      { use: 'client', subject },
+      { notBeforeMs: Date.now() - 1000, notAfterMs: Date.now() + DAY_MS },
+    );
+    const tls = { ca: pki.ca, ...short };
+    const session = connectHttp2(`https://127.0.0.1:${aging.port}`, tls);
+    t.after(() => session.destroy());
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    t.after(() => agent.destroy());
+    const statuses = async () => [
+      (await once(session.request({ ':path': '/' }).resume(), 'response'))[0][':status'],
+      (await ask({ port: aging.port, ...tls, agent, path: '/' })).status,
+    ];
+    assert.deepEqual(await statuses(), [200, 200]);
+    clock.advance(2 * DAY_MS);
+    assert.deepEqual(await statuses(), [401, 401]);
+    const socket = new WebSocket(`wss://127.0.0.1:${aging.port}/`, tls);
+    t.after(() => socket.terminate());
+    socket.on('error', () => {});
+    const [, answer] = await once(socket, 'unexpected-response');
+    assert.equal(answer.statusCode, 401);
   });
 
   test('a session resumed without a certificate stays anonymous, one with a certificate keeps its identity', async () => {
