@@ -5,6 +5,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 
 /** `timeoutMs` is for one test, `limitMs` for all of them: node's runner waits for ever for a file that has something open at its end. */
 type TestSet = { files: string[]; timeoutMs: number; limitMs: number; concurrency: number; env?: Record<string, string> };
@@ -39,7 +40,7 @@ const SETS: Record<string, TestSet> = {
       MUTATED_MANIFESTS: '10000',
     },
   },
-  kubernetes: { files: ['test/kubernetes/**/*.test.ts'], timeoutMs: 30 * MINUTE_MS, limitMs: 120 * MINUTE_MS, concurrency: 1 },
+  kubernetes: { files: ['test/kubernetes/**/*.test.ts'], timeoutMs: 60 * MINUTE_MS, limitMs: 90 * MINUTE_MS, concurrency: 2 },
   e2e: {
     files: ['test/e2e/**/*.test.ts', 'test/integration/scale/start-at-once.test.ts'],
     timeoutMs: 15 * MINUTE_MS,
@@ -60,6 +61,10 @@ const flags = [
   '--test',
   `--test-timeout=${set.timeoutMs}`,
   `--test-concurrency=${set.concurrency}`,
+  ...['spec', join(import.meta.dirname, 'report-skips.ts')].flatMap((reporter) => [
+    `--test-reporter=${reporter}`,
+    '--test-reporter-destination=stdout',
+  ]),
   '--disable-warning=ExperimentalWarning',
 ];
 const runner = spawn(process.execPath, [...flags, ...(patterns.length > 0 ? patterns : set.files)], {
@@ -67,10 +72,22 @@ const runner = spawn(process.execPath, [...flags, ...(patterns.length > 0 ? patt
   env: { ...process.env, ...set.env },
 });
 const limit = setTimeout(endAll, limitMs);
-runner.on('exit', (code) => {
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => runner.kill(signal));
+runner.on('exit', async (code) => {
   clearTimeout(limit);
   process.exitCode = code ?? 1;
+  if (name === 'kubernetes') await takeDownLost();
 });
+
+/** Clusters of test files that were killed, by the limit or by somebody. */
+async function takeDownLost(): Promise<void> {
+  const { clusterFolders, hasLostItsOwner } = await import('./kubernetes/cluster-folders.ts');
+  const { takeDown } = await import('./kubernetes/down.ts');
+  for (const folder of clusterFolders().filter(hasLostItsOwner)) {
+    console.error(`note: ${folder} was left behind and is taken down`);
+    await takeDown(folder);
+  }
+}
 
 /** Says what still runs, and ends it. */
 function endAll(): void {
