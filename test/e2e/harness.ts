@@ -9,12 +9,22 @@ const PROJECT = resolve(import.meta.dirname, '../..');
 const VIRTCTL = join(PROJECT, 'bin/virtctl');
 
 export type Result = { readonly code: number; readonly stdout: string; readonly stderr: string };
-export type RunOptions = { readonly input?: string; readonly env?: Record<string, string>; readonly timeoutMs?: number };
+export type RunOptions = {
+  readonly input?: string;
+  /** In addition to ours; undefined takes one of ours away. */
+  readonly env?: Record<string, string | undefined>;
+  readonly cwd?: string;
+  readonly timeoutMs?: number;
+};
 
 /** Runs a program to its end; never throws for its exit code. */
-export function run(program: string, args: readonly string[], { input, env = {}, timeoutMs = 120_000 }: RunOptions = {}): Promise<Result> {
+export function run(
+  program: string,
+  args: readonly string[],
+  { input, env = {}, cwd, timeoutMs = 120_000 }: RunOptions = {},
+): Promise<Result> {
   return new Promise((done) => {
-    const options = { env: { ...process.env, ...env }, timeout: timeoutMs, maxBuffer: 64 * 1024 * 1024 };
+    const options = { cwd, env: { ...process.env, ...env }, timeout: timeoutMs, maxBuffer: 64 * 1024 * 1024 };
     const child = execFile(program, [...args], options, (error, stdout, stderr) => {
       done({ code: typeof error?.code === 'number' ? error.code : error ? 1 : 0, stdout, stderr });
     });
@@ -38,7 +48,10 @@ export class EmbeddedCluster implements AsyncDisposable {
     };
   }
 
-  /** A cluster that is up, without the demo machine; `guests` are built first where they are not in the cache yet. */
+  /**
+   * A cluster that is up, without the demo machine; `guests` are built first where they are not in the cache yet. Where
+   * `E2E_REAL_CLUSTER` names a real Kubernetes with the product in it, that one: see test/kubernetes/scenarios/e2e.ts.
+   */
   static async start({
     guests = [],
     nodes,
@@ -46,6 +59,8 @@ export class EmbeddedCluster implements AsyncDisposable {
     readonly guests?: readonly string[];
     readonly nodes?: number;
   } = {}): Promise<EmbeddedCluster> {
+    const realCluster = process.env['E2E_REAL_CLUSTER'];
+    if (realCluster !== undefined) return (await import('./real-cluster.ts')).RealTestCluster.attach(realCluster);
     for (const guest of guests) {
       execFileSync(process.execPath, ['tools/guest-image/build.ts', guest], { cwd: PROJECT, stdio: ['ignore', 'ignore', 'inherit'] });
     }

@@ -36,7 +36,7 @@ export function componentScenarios(shared: World): void {
       await world.untilReady('witness');
     };
 
-    for (const component of ['virt-api', 'virt-controller', 'virt-handler']) {
+    for (const component of ['virt-operator', 'virt-api', 'virt-controller', 'virt-handler']) {
       test(`each Pod of ${component} is killed in turn`, async () => {
         const workload = `${component === 'virt-handler' ? 'daemonset' : 'deployment'}/${component}`;
         for (const pod of await podsOf(component)) {
@@ -50,12 +50,24 @@ export function componentScenarios(shared: World): void {
 
     test('without virt-api nothing unchecked gets in, and what was asked meanwhile is done when it is back', async () => {
       const { uid } = (await world.vmi('witness')).metadata;
-      await system.kubectl('scale', 'deployment/virt-api', '--replicas=0');
-      await system.kubectl('wait', 'pod', '-l', 'kubevirt.io=virt-api', '--for=delete', '--timeout=150s');
-      await assert.rejects(world.apply(world.machine('unchecked')), /failed calling webhook/);
-      await world.kubectl('delete', 'vmi', 'witness', '--wait=false');
-      await system.kubectl('scale', 'deployment/virt-api', '--replicas=2');
+      // virt-operator would put back what is scaled down, but cannot make Pods where a quota allows none.
+      const quota = {
+        apiVersion: 'v1',
+        kind: 'ResourceQuota',
+        metadata: { name: 'none', namespace: 'kubevirt' },
+        spec: { hard: { pods: '0' } },
+      };
+      await system.apply(quota);
+      try {
+        await system.kubectl('delete', 'pods', '-l', 'kubevirt.io=virt-api', '--timeout=150s');
+        await eventually(() => assert.rejects(world.apply(world.machine('unchecked')), /failed calling webhook/));
+        await world.kubectl('delete', 'vmi', 'witness', '--wait=false');
+        await system.kubectl('wait', 'kv/kubevirt', '--for=condition=Degraded', '--timeout=150s');
+      } finally {
+        await system.kubectl('delete', 'resourcequota', 'none');
+      }
       await rolledOut('deployment/virt-api');
+      await system.kubectl('wait', 'kv/kubevirt', '--for=condition=Degraded=False', '--timeout=170s');
       await eventually(async () => assert.notEqual((await world.vmi('witness')).metadata.uid, uid));
       await world.untilReady('witness');
       await worksOn('checked');

@@ -1,13 +1,13 @@
-/** The sessions of the documents this project grew from, unchanged, as on the embedded cluster. */
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+/** The sessions of the documents this project grew from, and one of KubeVirt's own virtctl, unchanged, as on the embedded cluster. */
 import { join, resolve } from 'node:path';
 import { afterEach, before, describe, test } from 'node:test';
+import { ensureUpstreamVirtctl, whyNoUpstreamVirtctl } from '../../../tools/upstream-virtctl/build.ts';
 import { replay } from '../../conformance/seeds/replay.ts';
+import { useUpstreamVirtctl } from '../../conformance/upstream-virtctl/script.ts';
 import { pushGuest } from '../push-images.ts';
 import type { World } from './world.ts';
 
-const PROJECT = resolve(import.meta.dirname, '../../..');
+const SEEDS = resolve(import.meta.dirname, '../../conformance/seeds');
 /** What the manifests of the documents call the guest that is `tiny32` here. */
 const IMAGES = ['kubevirt/cirros-container-disk-demo:latest', 'kubevirt/cirros-registry-disk-demo:latest'];
 const TRANSCRIPTS = [
@@ -20,19 +20,31 @@ const TRANSCRIPTS = [
 export function seedScenarios(world: World): void {
   describe('the sessions of the documents', () => {
     before(async () => {
+      await untilGarbageIsCollected(world);
       for (const image of IMAGES) await pushGuest(world.cluster, 'tiny32', image);
+      await pushGuest(world.cluster, 'agent', 'guests/agent:latest');
     });
-    afterEach(() => world.kubectl('delete', 'ovm,vm,vmi,vmic,pvc', '--all', '--timeout=120s')); // a session may leave its machines to the reader
+    // a session may leave its machines to the reader
+    afterEach(() => world.kubectl('delete', 'ovm,vm,vmi,vmic,pvc,secret', '--all', '--timeout=120s'));
 
     for (const transcript of TRANSCRIPTS) {
-      test(`the session of ${transcript}`, async (t) => {
-        const tools = mkdtempSync(join(tmpdir(), 'session-tools-'));
-        t.after(() => rmSync(tools, { recursive: true }));
-        symlinkSync(join(PROJECT, 'bin/virtctl'), join(tools, 'virtctl'));
-        symlinkSync(join(world.cluster.programs, 'kubectl'), join(tools, 'kubectl'));
-        const path = `${tools}:${process.env['PATH']}`;
-        await replay(join(PROJECT, 'test/conformance/seeds', transcript), { kubeconfig: world.cluster.kubeconfig, path });
-      });
+      test(`the session of ${transcript}`, (t) => replay(join(SEEDS, transcript), world.session(t)));
     }
+
+    test("KubeVirt's own virtctl", { skip: whyNoUpstreamVirtctl() }, (t) =>
+      useUpstreamVirtctl(t, world.session(t, ensureUpstreamVirtctl())),
+    );
   });
+}
+
+/** Kubernetes looks twice a minute for kinds that are new; until then it neither collects nor orphans what belongs to their objects. */
+async function untilGarbageIsCollected(world: World): Promise<void> {
+  await world.kubectl('create', 'configmap', 'owner');
+  const uid = await world.kubectl('get', 'configmap', 'owner', '-o', 'jsonpath={.metadata.uid}');
+  const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid }];
+  const metadata = { name: 'owned', namespace: world.namespace, ownerReferences };
+  const { template } = (world.machine('owned') as { spec: { template: object } }).spec;
+  await world.apply({ apiVersion: 'kubevirt.io/v1alpha2', kind: 'VirtualMachineInstanceConfig', metadata, spec: { template } });
+  await world.kubectl('delete', 'configmap', 'owner');
+  await world.kubectl('wait', 'vmic/owned', '--for=delete', '--timeout=170s');
 }

@@ -1,13 +1,20 @@
 /** What scenarios on one shared cluster have in hand. */
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { TestContext } from 'node:test';
 import { PODS, type Pod } from '../../../src/api/core/pod.ts';
 import { type VirtualMachine, VMS } from '../../../src/api/kubevirt/virtual-machine.ts';
 import { type VirtualMachineInstance, VMIS } from '../../../src/api/kubevirt/virtual-machine-instance.ts';
 import type { RealCluster } from '../../../tools/kubernetes/cluster.ts';
+import type { SessionCluster } from '../../conformance/seeds/replay.ts';
+import type { Result } from '../../e2e/harness.ts';
 import { apply, kubectl } from '../kubectl.ts';
-import { GUEST_IMAGE, runInGuest } from '../product-cluster.ts';
+import { GUEST_IMAGE, runInGuest, virtctl } from '../product-cluster.ts';
 
 const PATIENCE_MS = 240_000;
+const VIRTCTL = resolve(import.meta.dirname, '../../../bin/virtctl');
 
 /** A namespace of a cluster that is there when the first test runs, not before. */
 export class World {
@@ -29,6 +36,20 @@ export class World {
 
   kubectl(...args: string[]): Promise<string> {
     return kubectl(this.cluster, '-n', this.namespace, ...args);
+  }
+
+  /** What ours says; never throws for its exit code. */
+  virtctl(...args: string[]): Promise<Result> {
+    return virtctl(this.cluster.kubeconfig, ...args, '-n', this.namespace);
+  }
+
+  /** The tools under the names that people know them by, for as long as the test lasts. */
+  session(t: TestContext, program = VIRTCTL): SessionCluster {
+    const tools = mkdtempSync(join(tmpdir(), 'session-tools-'));
+    t.after(() => rmSync(tools, { recursive: true }));
+    symlinkSync(program, join(tools, 'virtctl'));
+    symlinkSync(join(this.cluster.programs, 'kubectl'), join(tools, 'kubectl'));
+    return { kubeconfig: this.cluster.kubeconfig, path: `${tools}:${process.env['PATH']}` };
   }
 
   /** Resolves when Pods can be created in it. */

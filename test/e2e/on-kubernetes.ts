@@ -1,0 +1,35 @@
+/** Which tests of this folder run on a real Kubernetes as well, unchanged (`npm run test:kubernetes`), and why the others do not. */
+
+/** By the name of the file. A new one needs a line here. */
+export const ON_KUBERNETES: Readonly<Record<string, 'runs' | `embedded only: ${string}`>> = {
+  access: 'embedded only: it needs the keys and the port of the embedded API server; tenants.ts asks the same of a namespace admin',
+  admission: 'embedded only: it takes the cluster down and up again',
+  agent: 'runs',
+  'bad-input': 'embedded only: it gives images names in the embedded store, and starts clusters on busy ports and without QEMU',
+  board: 'runs',
+  'every-command': 'embedded only: a list of the commands, without a cluster',
+  'first-five-minutes': 'embedded only: it is about virtctl up and down',
+  'guest-endings': 'runs',
+  'kill-nine': 'embedded only: it kills the embedded process; components.ts and nodes.ts kill what there is instead',
+  network:
+    "embedded only: it asks for the embedded network's mode and its NodePorts on the loopback; first-vm.ts and tenants.ts use Services",
+  nodes: 'embedded only: it starts nodes of an embedded cluster; nodes.ts has real ones',
+  'pod-rights': 'runs',
+  probes: "embedded only: it asks for the embedded network's mode",
+  'replica-set': 'runs',
+  'seed-000': 'embedded only: seeds.ts replays the same transcript',
+  'seed-001': 'embedded only: seeds.ts replays the same transcript',
+  'seed-002': 'embedded only: seeds.ts replays the same transcript',
+  'seed-003': 'embedded only: seeds.ts replays the same transcript',
+  'seed-ancestors': 'runs',
+  'seed-machine': 'runs',
+  'small-guest': 'embedded only: it gives an image another name in the embedded store',
+  virtctl: 'embedded only: doctor and the log of the embedded process; looking.ts has what is for both',
+  'virtctl-bad-moments': 'embedded only: it takes the embedded cluster away while commands run',
+  'virtctl-installation': 'embedded only: it is about the clone and its tools; install.test.ts installs on a cluster',
+  'virtctl-interrupted': 'embedded only: it is about virtctl up',
+  'virtctl-screens': 'runs',
+  vmctl: 'embedded only: it looks for the processes of embedded Pods; vmctl.ts has the examples',
+  volumes: 'embedded only: it writes into the folder of an embedded volume; first-vm.ts has claims of both modes',
+  'writes-per-start': "embedded only: it reads the embedded process's log; the cluster benchmark counts writes by the audit log",
+};

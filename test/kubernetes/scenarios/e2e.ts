@@ -1,0 +1,30 @@
+/** Tests of test/e2e, unchanged, on the shared cluster; e2e/on-kubernetes.ts says which. */
+import assert from 'node:assert/strict';
+import { basename, resolve } from 'node:path';
+import { before, describe, test } from 'node:test';
+import { run } from '../../e2e/harness.ts';
+import { ON_KUBERNETES } from '../../e2e/on-kubernetes.ts';
+import { pushGuest } from '../push-images.ts';
+import type { World } from './world.ts';
+
+const PROJECT = resolve(import.meta.dirname, '../../..');
+const LIMIT_MS = 20 * 60_000;
+
+export function e2eScenarios(world: World): void {
+  describe('scenarios of the embedded cluster', () => {
+    before(async () => {
+      for (const guest of ['tiny', 'agent']) await pushGuest(world.cluster, guest, `guests/${guest}:latest`);
+    });
+
+    for (const file of Object.keys(ON_KUBERNETES).filter((each) => ON_KUBERNETES[each] === 'runs')) {
+      test(`test/e2e/${file}.test.ts`, async () => {
+        const { code, stdout, stderr } = await run(process.execPath, ['--test', `--test-timeout=${LIMIT_MS}`, `test/e2e/${file}.test.ts`], {
+          cwd: PROJECT,
+          env: { E2E_REAL_CLUSTER: basename(world.cluster.folder), NODE_TEST_CONTEXT: undefined },
+          timeoutMs: LIMIT_MS,
+        });
+        assert.equal(code, 0, `${stdout}${stderr}`);
+      });
+    }
+  });
+}
