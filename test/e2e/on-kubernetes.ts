@@ -28,6 +28,7 @@ export const ON_KUBERNETES: Readonly<Record<string, 'runs' | `embedded only: ${s
   'virtctl-bad-moments': 'embedded only: it takes the embedded cluster away while commands run',
   'virtctl-installation': 'embedded only: it is about the clone and its tools; install.test.ts installs on a cluster',
   'virtctl-interrupted': 'embedded only: it is about virtctl up',
+  'virtctl-run': 'embedded only: it looks into the folders of embedded volumes; looking.ts has the same for both',
   'virtctl-screens': 'runs',
   vmctl: 'embedded only: it looks for the processes of embedded Pods; vmctl.ts has the examples',
   volumes: 'embedded only: it writes into the folder of an embedded volume; first-vm.ts has claims of both modes',

@@ -1,6 +1,7 @@
-/** What virtctl shows of machines whose processes and logs are on other nodes, in Pods. */
+/** What virtctl makes, and what it shows of machines whose processes and logs are in Pods on other nodes. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { pushGuest } from '../push-images.ts';
 import { eventually, type World } from './world.ts';
 
 export function lookingScenarios(shared: World): void {
@@ -11,7 +12,7 @@ export function lookingScenarios(shared: World): void {
     return stdout;
   };
 
-  describe('what virtctl shows of machines', () => {
+  describe('what virtctl makes and shows of machines', () => {
     before(async () => {
       await world.makeNamespace();
       await world.apply(world.machine('seen'));
@@ -36,6 +37,21 @@ export function lookingScenarios(shared: World): void {
       await world.untilReady('seen');
       assert.doesNotMatch(await shown('logs', 'seen'), new RegExp(mark));
       assert.match(await shown('logs', 'seen', '--previous'), new RegExp(`guest ready.*${mark}`, 's'));
+    });
+
+    test('run: the disk of the machine keeps what its guest writes, and goes with it', async () => {
+      await pushGuest(world.cluster, 'tiny', 'guests/tiny:latest');
+      await shown('run', 'tiny', '--name', 'kept', '--memory', '128Mi', '--disk', '1Gi', '--detach');
+      await world.untilReady('kept');
+      const block = 'bs=512 count=1 conv=sync,fsync 2>/dev/null';
+      await world.inGuest('kept', `echo still-there | dd of=/dev/vda seek=1500000 ${block}`);
+      await shown('stop', 'kept');
+      await world.until('vm/kept', '.status.printableStatus', 'Stopped');
+      await shown('start', 'kept');
+      await world.untilReady('kept');
+      assert.equal(await world.inGuest('kept', 'dd if=/dev/vda skip=1500000 bs=512 count=1 2>/dev/null | head -n 1'), 'still-there');
+      await world.kubectl('delete', 'vm', 'kept', '--timeout=150s');
+      await eventually(async () => assert.equal(await world.kubectl('get', 'pvc', '-o', 'name'), ''));
     });
   });
 }
