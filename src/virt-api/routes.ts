@@ -8,7 +8,7 @@ import { openConsole } from './subresources/console.ts';
 import { expandGiven, expandVm } from './subresources/expand-spec.ts';
 import { previousLog } from './subresources/logs.ts';
 import { restartOfflineVm, startOfflineVm, stopOfflineVm } from './subresources/offline-vm.ts';
-import { openPort } from './subresources/portforward.ts';
+import { openPort, openVmPort } from './subresources/portforward.ts';
 import { restart } from './subresources/restart.ts';
 import { screenshot } from './subresources/screenshot.ts';
 import { start } from './subresources/start.ts';
@@ -80,7 +80,7 @@ export const ROUTES: readonly Route[] = [
   { resource: 'virtualmachineinstances', subresource: 'usage', kind: 'VirtualMachineInstance', method: 'GET', answer: usage },
   { resource: 'virtualmachines', subresource: 'logs', kind: 'VirtualMachine', method: 'GET', answer: previousLog },
   { resource: 'virtualmachines', subresource: 'expand-spec', kind: 'VirtualMachine', method: 'GET', answer: expandVm },
-  { resource: 'virtualmachines', subresource: 'portforward', kind: 'VirtualMachine', method: 'GET', open: openPort, takesRest: true },
+  { resource: 'virtualmachines', subresource: 'portforward', kind: 'VirtualMachine', method: 'GET', open: openVmPort, takesRest: true },
   {
     resource: 'virtualmachineinstances',
     subresource: 'portforward',

@@ -122,7 +122,11 @@ const VMI_RULES: Readonly<Record<VmiAction, readonly Rule<VirtualMachineInstance
   unpause: [NOT_RUNNING, ['Conflict', 'the instance is not paused', (vmi) => !isPaused(vmi)]],
   reset: [NOT_RUNNING],
   usage: [NOT_RUNNING],
-  softreboot: [NOT_RUNNING, ['Conflict', 'the instance is paused', isPaused]],
+  softreboot: [
+    NOT_RUNNING,
+    ['Conflict', 'the instance is paused', isPaused],
+    ['Conflict', 'the instance has neither an agent nor ACPI, and would not notice', (vmi) => !hasAgent(vmi) && !hasAcpi(vmi)],
+  ],
   guestosinfo: AGENT_QUESTION,
   userlist: AGENT_QUESTION,
   filesystemlist: AGENT_QUESTION,
@@ -173,6 +177,10 @@ function isRerunAfterFailure({ vm, vmi }: VmSituation): boolean {
 
 function isPaused(vmi: VirtualMachineInstance): boolean {
   return hasCondition(vmi.status?.conditions, 'Paused');
+}
+
+function hasAcpi({ spec }: VirtualMachineInstance): boolean {
+  return spec.domain.features?.acpi?.enabled !== false;
 }
 
 function hasAgent(vmi: VirtualMachineInstance): boolean {

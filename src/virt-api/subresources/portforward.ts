@@ -1,4 +1,6 @@
 /** GET virtualmachineinstances/NAME/portforward/PORT[/PROTOCOL], also for the machine of that name: a port of the guest as a WebSocket. */
+
+import { type VirtualMachine, VMS } from '../../api/kubevirt/virtual-machine.ts';
 import { vmiRefusalOf } from '../../api/kubevirt/vm-can.ts';
 import { ApiError } from '../../base/errors.ts';
 import type { UpgradeCall } from '../call.ts';
@@ -6,6 +8,17 @@ import { getInstance } from './get-instance.ts';
 import { tunnelToHandler } from './handler-tunnel.ts';
 
 const TARGET = /\/portforward\/([1-9]\d{0,4})(?:\/(tcp|udp))?\/?$/;
+
+/** The same, of the machine: one that has no instance is in conflict with the wish, and not unknown (5.1). */
+export async function openVmPort(call: UpgradeCall): Promise<void> {
+  const { client, namespace, name } = call;
+  const vm = await client.get<VirtualMachine>(VMS, { namespace, name });
+  const details = { name, group: 'kubevirt.io', kind: 'virtualmachines' };
+  if (!vm) throw new ApiError('NotFound', `virtualmachines.kubevirt.io "${name}" not found`, { details });
+  if (!vm.status?.created)
+    throw new ApiError('Conflict', `Cannot forward a port of VM ${namespace}/${name}: VM is not running`, { details });
+  await openPort(call);
+}
 
 /** Connects the caller with a port of a running instance. TCP is a stream of bytes; of UDP each message is a datagram. */
 export async function openPort(call: UpgradeCall): Promise<void> {

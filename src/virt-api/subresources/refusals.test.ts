@@ -4,8 +4,9 @@ import type { VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
 import type { ApiError } from '../../base/errors.ts';
 import { silentLogger } from '../../base/log.ts';
-import type { Call } from '../call.ts';
+import type { Call, UpgradeCall } from '../call.ts';
 import { FakeApi } from '../fake-api.testing.ts';
+import { ROUTES, type Route } from '../routes.ts';
 import { expandGiven, expandVm } from './expand-spec.ts';
 import { screenshot } from './screenshot.ts';
 
@@ -91,3 +92,74 @@ for (const [name, body, expected] of BODIES) {
     assert.match(await answerOf(expandGiven(callOf(new FakeApi(), { body }))), expected);
   });
 }
+
+/**
+ * What each subresource of an instance answers (5.2) when there is none; when it is Scheduled, Failed, Running, or Running and paused, without an
+ * agent; and when it runs with one. 503 is a yes: nobody is there to pass it on to. A new subresource needs a line here.
+ */
+const ANSWERS: Readonly<Record<string, string>> = {
+  pause: '404 409 409 503 409 503',
+  unpause: '404 409 409 409 503 409',
+  reset: '404 409 409 503 503 503',
+  softreboot: '404 409 409 503 409 503',
+  freeze: '404 409 409 500 500 503',
+  unfreeze: '404 409 409 500 500 503',
+  exec: '404 409 409 409 409 503',
+  guestosinfo: '404 500 500 500 500 503',
+  userlist: '404 500 500 500 500 503',
+  filesystemlist: '404 500 500 500 500 503',
+  usage: '404 409 409 503 503 503',
+  console: '404 400 409 503 503 503',
+  vnc: '404 400 400 503 503 503',
+  'vnc/screenshot': '404 500 500 503 503 503',
+  portforward: '404 400 400 503 409 503',
+};
+
+test('each subresource of an instance answers as published, in each state', async () => {
+  const withStatus = (phase: string, ...conditions: string[]): VirtualMachineInstance => {
+    const status = { phase, nodeName: 'n1', interfaces: [{}], conditions: conditions.map((type) => ({ type, status: 'True' })) };
+    return { ...vmi(phase), status } as VirtualMachineInstance;
+  };
+  const states = [
+    undefined,
+    withStatus('Scheduled'),
+    withStatus('Failed'),
+    withStatus('Running'),
+    withStatus('Running', 'Paused'),
+    withStatus('Running', 'AgentConnected'),
+  ];
+  const answers: Record<string, string> = {};
+  for (const route of ROUTES.filter(({ resource }) => resource === 'virtualmachineinstances'))
+    answers[route.subresource] = (await Promise.all(states.map((state) => codeOf(route, state)))).join(' ');
+  assert.deepEqual(answers, ANSWERS);
+});
+
+/** The code with which a call of this route is answered, when the instance is so. */
+async function codeOf(route: Route, instance: VirtualMachineInstance | undefined): Promise<string> {
+  const api = new FakeApi();
+  if (instance) api.put('virtualmachineinstances', instance);
+  const { request, ...common } = callOf(api, route.method === 'PUT' ? { body: '' } : {});
+  const url = `/x/${route.subresource}${route.takesRest ? '/80' : ''}`;
+  const upgrade = { request: { url, headers: {} } } as unknown as UpgradeCall['upgrade'];
+  const answer = 'open' in route ? route.open({ ...common, upgrade }).then(() => new Response()) : route.answer({ ...common, request });
+  return (await answerOf(answer)).slice(0, 3);
+}
+
+test('a soft reboot needs somebody in the guest to notice', async () => {
+  const deaf = { ...vmi('Running'), spec: { domain: { devices: {}, features: { acpi: { enabled: false } } } } } as VirtualMachineInstance;
+  const route = ROUTES.find(({ subresource }) => subresource === 'softreboot');
+  assert.ok(route);
+  assert.equal(await codeOf(route, deaf), '409');
+});
+
+test('a port of a machine that is not there, or does not run, is refused as published', async () => {
+  const { request: _, ...call } = callOf(new FakeApi(), {});
+  const upgrade = { request: { url: '/x/portforward/80', headers: {} } } as unknown as UpgradeCall['upgrade'];
+  const route = ROUTES.find(({ resource, subresource }) => resource === 'virtualmachines' && subresource === 'portforward');
+  assert.ok(route && 'open' in route);
+  const open = async (api: FakeApi) => answerOf(route.open({ ...call, client: api.client, upgrade }).then(() => new Response()));
+  const stopped = new FakeApi();
+  stopped.put('virtualmachines', vm() as VirtualMachine);
+  assert.match(await open(new FakeApi()), /^404 NotFound: virtualmachines\.kubevirt\.io "db" not found/);
+  assert.match(await open(stopped), /^409 Conflict: .*VM is not running/);
+});
