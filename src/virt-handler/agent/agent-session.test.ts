@@ -85,6 +85,33 @@ describe('a nasty agent', () => {
     await waitUntil(async () => (await session.ask({ command: 'guest-fsfreeze-status' }).catch(() => '')) === 'thawed', 'it answers again');
   });
 
+  test('that comes and goes all the time is asked less and less often, and forgiven when it stays', async (t) => {
+    const clock = new FakeClock();
+    const { session, changes } = follow(t, await startFakeAgent(t), clock);
+    await waitUntil(isConnected(session), 'the agent is connected');
+    for (let flap = 0; flap < 100; flap++) {
+      session.portIs(false);
+      session.portIs(true);
+    }
+    await waitUntil(() => {
+      clock.advance(1_000);
+      return session.facts.state === 'connected';
+    }, 'the agent is connected again');
+    assert.equal(changes() < 10, true, `${changes()} changes`);
+    const before = clock.now();
+    session.portIs(false);
+    session.portIs(true);
+    await waitUntil(() => {
+      clock.advance(1_000);
+      return session.facts.state === 'connected';
+    }, 'it is connected once more');
+    assert.equal(clock.now() - before >= 2_000, true, 'it had to wait');
+    clock.advance(120_000);
+    session.portIs(false);
+    session.portIs(true);
+    await waitUntil(isConnected(session), 'it is connected at once');
+  });
+
   test('whose answer comes late is not believed later', async (t) => {
     const clock = new FakeClock();
     let late = 0;

@@ -39,6 +39,9 @@ const FIRST_POLL_MS = 5_000;
 const LAST_POLL_MS = 120_000;
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 60_000;
+/** A guest that opens and closes its port again and again would be written about each time: after a few times within a minute it waits. */
+const FLAP_MS = 60_000;
+const FREE_OPENS = 3;
 const MOST_WAITING = 32;
 const FREEZE_TIMEOUT_MS = 60_000;
 const THAW_RETRY_MS = 5_000;
@@ -53,6 +56,8 @@ export class AgentSession {
   #channel: AgentChannel | undefined;
   #waiting = 0;
   #opened = 0;
+  /** When the port was opened, within the last minute. */
+  #openedAt: readonly number[] = [];
   #change = Promise.withResolvers<void>();
   /** Aborted when the guest need no longer be thawed by itself. */
   #thaw: AbortController | undefined;
@@ -87,6 +92,8 @@ export class AgentSession {
     } else if (!this.#open) {
       this.#open = new AbortController();
       this.#opened++;
+      const now = this.#options.clock.now();
+      this.#openedAt = [...this.#openedAt.filter((at) => now - at < FLAP_MS), now].slice(-16);
       void this.#run(this.#open.signal);
     }
   }
@@ -137,6 +144,8 @@ export class AgentSession {
   async #run(signal: AbortSignal): Promise<void> {
     const { folder, clock, log } = this.#options;
     let retryMs = FIRST_RETRY_MS;
+    const flaps = this.#openedAt.length - FREE_OPENS;
+    if (flaps > 0) await clock.sleep(Math.min(FIRST_RETRY_MS * 2 ** flaps, FLAP_MS), signal);
     while (!signal.aborted) {
       try {
         const channel = new AgentChannel(await connectUnixSocket(join(folder, AGENT_SOCKET), signal), clock);
