@@ -133,7 +133,7 @@ describe('tools/kubernetes/up and down', { skip: whyNoNodes() }, () => {
 /** What this one cluster has on the machine; other clusters may come and go meanwhile. */
 function leftOf(folder: string, number: number) {
   const plan = planCluster(number, 9);
-  const own = [plan.nodeCidr, plan.podCidr, plan.serviceCidr].map((cidr) => cidr.replace(/(\.0)+\/\d+$/, '.'));
+  const own = [plan.nodeCidr, plan.podCidr, plan.serviceCidr].map(startOf);
   const cgroups = hierarchies()
     .map((root) => join(root, plan.cgroup))
     .filter(existsSync);
@@ -150,6 +150,15 @@ function leftOf(folder: string, number: number) {
     loops: loopFiles().filter((file) => file.startsWith(folder)),
     files: existsSync(folder) ? [folder] : [],
   };
+}
+
+/** `10.250.0.` of 10.250.0.0/24. */
+function startOf(cidr: string): string {
+  const [address = '', bits] = cidr.split('/');
+  return `${address
+    .split('.')
+    .slice(0, Number(bits) / 8)
+    .join('.')}.`;
 }
 
 /** What no cluster changes at all. */

@@ -1,6 +1,6 @@
 /** The sessions of the documents this project grew from, and one of KubeVirt's own virtctl, unchanged, as on the embedded cluster. */
 import { join, resolve } from 'node:path';
-import { afterEach, before, describe, test } from 'node:test';
+import { before, describe, type TestContext, test } from 'node:test';
 import { ensureUpstreamVirtctl, whyNoUpstreamVirtctl } from '../../../tools/upstream-virtctl/build.ts';
 import { replay } from '../../conformance/seeds/replay.ts';
 import { useUpstreamVirtctl } from '../../conformance/upstream-virtctl/script.ts';
@@ -24,16 +24,20 @@ export function seedScenarios(world: World): void {
       for (const image of IMAGES) await pushGuest(world.cluster, 'tiny32', image);
       await pushGuest(world.cluster, 'agent', 'guests/agent:latest');
     });
-    // a session may leave its machines to the reader
-    afterEach(() => world.kubectl('delete', 'ovm,vm,vmi,vmic,pvc,secret', '--all', '--timeout=120s'));
+    /** A session may leave its machines to the reader. */
+    const clearAfter = (t: TestContext) => t.after(() => world.kubectl('delete', 'ovm,vm,vmi,vmic,pvc,secret', '--all', '--timeout=150s'));
 
     for (const transcript of TRANSCRIPTS) {
-      test(`the session of ${transcript}`, (t) => replay(join(SEEDS, transcript), world.session(t)));
+      test(`the session of ${transcript}`, async (t) => {
+        clearAfter(t);
+        await replay(join(SEEDS, transcript), world.session(t));
+      });
     }
 
-    test("KubeVirt's own virtctl", { skip: whyNoUpstreamVirtctl() }, (t) =>
-      useUpstreamVirtctl(t, world.session(t, ensureUpstreamVirtctl())),
-    );
+    test("KubeVirt's own virtctl", { skip: whyNoUpstreamVirtctl() }, async (t) => {
+      clearAfter(t);
+      await useUpstreamVirtctl(t, world.session(t, ensureUpstreamVirtctl()));
+    });
   });
 }
 
