@@ -57,6 +57,15 @@ test('guests are reached: by port-forward, by Services from other guests, by Nod
     assert.match(await console.command(`wget -q -O - http://${podIP}/`), HELLO, 'and the other guest itself');
   });
 
+  await t.test('the API server passes requests on to the Service', async (t) => {
+    if (network === 'host') return t.skip('no namespace here: port 80 of a guest cannot be opened');
+    const at = (name: string) => `/api/v1/namespaces/default/services/${name}/proxy/`;
+    assert.match(await cluster.must('kubectl', ['get', '--raw', at('web:80')]), HELLO);
+    const { code, stderr } = await cluster.kubectl(['get', '--raw', at('nobody:80')]);
+    assert.equal(code, 1);
+    assert.match(stderr, /services "nobody" not found/);
+  });
+
   await t.test('a NodePort is reached from the host', async (t) => {
     const nodePort = Number(await cluster.field('svc', 'web', '.spec.ports[0].nodePort'));
     if (network === 'host' || !listensOn(cluster.home, nodePort)) {

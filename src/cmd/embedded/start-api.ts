@@ -13,6 +13,7 @@ import { createApiServer } from '../../control-plane/apiserver/create-api-server
 import type { Identity, LogOptions } from '../../control-plane/apiserver/server-parts.ts';
 import type { Store } from '../../control-plane/store/store.ts';
 import { VERSION } from '../version.ts';
+import { reachEndpoint } from './reach-endpoint.ts';
 import { resolveService } from './resolve-service.ts';
 
 /** Who puts the cluster's own objects in place: no webhook of a user may keep a cluster from starting. */
@@ -61,6 +62,7 @@ export async function startApi({ store, pki, signingKey, clock, log }: ApiOption
     signingKey,
     hooks: {
       admission,
+      reachEndpoint,
       proxyToService: (apiService, request, identity) => proxy.proxyToService(apiService as unknown as ApiService, request, identity),
       logs: (pod, options) => {
         if (!logs) throw new ApiError('ServiceUnavailable', 'the node has not started yet');

@@ -131,7 +131,7 @@ const CORE: readonly Omit<BuiltInKind, 'group' | 'version'>[] = [
     kind: 'Service',
     shortNames: ['svc'],
     categories: ALL,
-    subresources: ['status'],
+    subresources: ['proxy', 'status'],
     nameSyntax: 'service',
     returnsDeleted: true,
     selectableFields: ['spec.clusterIP', 'spec.type'],

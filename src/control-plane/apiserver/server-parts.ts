@@ -51,7 +51,11 @@ export type Hooks = {
   /** Sends a request to the server behind an APIService. */
   readonly proxyToService?: (apiService: AnyObject, request: Request, identity: Identity) => Promise<Response>;
   readonly admission?: Admission;
+  /** Sends a request to a Pod; without it nothing is proxied. */
+  readonly reachEndpoint?: (request: EndpointRequest) => Promise<Response>;
 };
+
+export type EndpointRequest = Pick<Request, 'method' | 'headers' | 'body' | 'signal'> & { readonly url: string };
 
 export type ServerParts = {
   readonly store: Store;

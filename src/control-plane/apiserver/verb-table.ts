@@ -7,6 +7,7 @@ import type { Call } from './server-parts.ts';
 import { bind } from './subresources/binding.ts';
 import { evict } from './subresources/eviction.ts';
 import { log } from './subresources/log.ts';
+import { proxyService } from './subresources/proxy-service.ts';
 import { getScale, patchScale, updateScale } from './subresources/scale.ts';
 import { requestToken } from './subresources/token.ts';
 import { create } from './verbs/create.ts';
@@ -38,6 +39,7 @@ const SUBRESOURCES: Readonly<Record<string, Partial<Record<Verb, Answer>>>> = {
   eviction: { create: evict },
   token: { create: requestToken },
   log: { get: log },
+  proxy: { get: proxyService, create: proxyService, update: proxyService, patch: proxyService, delete: proxyService },
   exec: { get: needsUpgrade, create: needsUpgrade },
   attach: { get: needsUpgrade, create: needsUpgrade },
   portforward: { get: needsUpgrade, create: needsUpgrade },
