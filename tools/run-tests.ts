@@ -57,6 +57,7 @@ if (!set) {
   process.exit(2);
 }
 const { limitMs } = set;
+if (name === 'kubernetes') (await import('../test/kubernetes/prepare.ts')).prepare();
 const flags = [
   '--test',
   `--test-timeout=${set.timeoutMs}`,

@@ -10,16 +10,13 @@ import { Cluster } from '../conformance/cluster.ts';
 import { eventually } from '../conformance/eventually.ts';
 
 /** The usual Go client: what most programs on a cluster are made with. It sends protobuf and asks for it. */
-describe('client-go', { timeout: 600_000, skip: whyNoClientGo() }, () => {
+describe('client-go', { skip: whyNoClientGo() }, () => {
   let cluster: Cluster;
   let program: string;
-  before(
-    async () => {
-      program = await ensureClientGo();
-      cluster = await Cluster.start();
-    },
-    { timeout: 500_000 },
-  );
+  before(async () => {
+    program = ensureClientGo();
+    cluster = await Cluster.start();
+  });
   after(() => cluster?.[Symbol.asyncDispose]());
 
   for (const [namespace, watchList] of [

@@ -4,10 +4,7 @@ import { useUpstreamVirtctl } from '../conformance/upstream-virtctl/script.ts';
 import { EmbeddedCluster } from '../e2e/harness.ts';
 import { sessionOn } from '../e2e/seed-session.ts';
 
-/** A first run builds the program. */
-const options = { skip: whyNoUpstreamVirtctl(), timeout: 1_200_000 };
-
-test("KubeVirt's own virtctl, unchanged, on an embedded cluster", options, async (t) => {
+test("KubeVirt's own virtctl, unchanged, on an embedded cluster", { skip: whyNoUpstreamVirtctl() }, async (t) => {
   const virtctl = ensureUpstreamVirtctl();
   await using cluster = await EmbeddedCluster.start({ guests: ['agent'] });
   await useUpstreamVirtctl(t, sessionOn(cluster, virtctl));
