@@ -49,7 +49,7 @@ export function lookingScenarios(shared: World): void {
       await world.until('vm/kept', '.status.printableStatus', 'Stopped');
       await shown('start', 'kept');
       await world.untilReady('kept');
-      assert.equal(await world.inGuest('kept', 'dd if=/dev/vda skip=1500000 bs=512 count=1 2>/dev/null | head -n 1'), 'still-there');
+      assert.match(await world.inGuest('kept', 'dd if=/dev/vda skip=1500000 bs=512 count=1 2>/dev/null | head -n 1'), /^still-there$/m);
       await world.kubectl('delete', 'vm', 'kept', '--timeout=150s');
       await eventually(async () => assert.equal(await world.kubectl('get', 'pvc', '-o', 'name'), ''));
     });
