@@ -4,7 +4,6 @@
  * writes per start, from the audit log of the API server.
  */
 import { readFileSync } from 'node:fs';
-import { cpus, totalmem } from 'node:os';
 import { PODS } from '../../src/api/core/pod.ts';
 import { type VirtualMachine, VMS } from '../../src/api/kubevirt/virtual-machine.ts';
 import { VMIS } from '../../src/api/kubevirt/virtual-machine-instance.ts';
@@ -13,7 +12,9 @@ import { BUSYBOX_IMAGE } from '../../tools/kubernetes/image-store.ts';
 import { kubectl } from '../kubernetes/kubectl.ts';
 import { startProductCluster } from '../kubernetes/product-cluster.ts';
 import { World } from '../kubernetes/scenarios/world.ts';
-import { qemuPidOf, record, serialLogOf, timeBare, untilPrompt } from './cluster-bare.ts';
+import { timeBare, untilPrompt } from './bare-qemu.ts';
+import { qemuPidOf, record, serialLogOf } from './cluster-bare.ts';
+import { median, occasion, ratio, seconds } from './figures.ts';
 
 const ROUNDS = 5;
 const CROWD = [1, 10, 50];
@@ -143,8 +144,7 @@ function report({ rounds, writes, memory }: Figures): void {
   const memoryMiB = Object.fromEntries([...memory].map(([count, each]) => [count, { ...each, together: sum(each) }]));
   const figures = {
     benchmark: 'cluster',
-    date: new Date().toISOString().slice(0, 10),
-    machine: `${cpus().length} CPU, ${Math.round(totalmem() / 2 ** 30)} GiB`,
+    ...occasion(),
     rounds: ROUNDS,
     podRunningMs: podMs,
     vmRunningMs: runningMs,
@@ -171,18 +171,6 @@ function report({ rounds, writes, memory }: Figures): void {
 
 function sum(memory: Memory): number {
   return Object.values(memory).reduce((total, each) => total + each, 0);
-}
-
-function ratio(ours: number, theirs: number): number {
-  return Number((ours / theirs).toFixed(2));
-}
-
-function median(values: readonly number[]): number {
-  return Math.round([...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN);
-}
-
-function seconds(ms: number): string {
-  return `${(ms / 1000).toFixed(2)} s`;
 }
 
 async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {

@@ -2,7 +2,8 @@
 import { LABEL_COMPONENT } from '../../api/kubevirt/names.ts';
 import { CERTIFICATES, PRIORITY_CLASS, type RenderOptions } from './options.ts';
 
-export type ComponentName = 'virt-api' | 'virt-controller' | 'virt-handler';
+export type Replicated = 'virt-api' | 'virt-controller';
+type ComponentName = Replicated | 'virt-handler';
 
 const USER = 1001;
 const HEALTH_PORT = 8080;
@@ -91,8 +92,24 @@ function secret(name: string, secretName: string, mountPath: string) {
   return { volume: { name, secret: { secretName, defaultMode: 0o440 } }, mount: { name, mountPath, readOnly: true } };
 }
 
-/** Replicas prefer different nodes. */
-export function apart(name: ComponentName) {
+/** A component of which there are several, on different nodes where that can be. */
+export function componentDeployment(
+  name: Replicated,
+  options: RenderOptions,
+  { maxUnavailable, ...pod }: { maxUnavailable: number } & Parameters<typeof componentPod>[2],
+) {
+  const { namespace, replicas = 2 } = options;
   const podAffinityTerm = { labelSelector: selectorOf(name), topologyKey: 'kubernetes.io/hostname' };
-  return { podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, podAffinityTerm }] } };
+  const affinity = { podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, podAffinityTerm }] } };
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name, namespace, labels: labelsOf(name, options) },
+    spec: {
+      replicas,
+      selector: selectorOf(name),
+      strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable, maxSurge: 1 } },
+      template: componentPod(name, options, { affinity, ...pod }),
+    },
+  };
 }

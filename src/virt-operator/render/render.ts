@@ -1,6 +1,6 @@
 /** The objects of an installation beside those of deploy/: the components, what keeps enough of them running, and their priority. Pure. */
 import type { KubeObject } from '../../api/meta.ts';
-import { labelsOf, selectorOf } from './component-pod.ts';
+import { labelsOf, type Replicated, selectorOf } from './component-pod.ts';
 import { PRIORITY_CLASS, type RenderOptions } from './options.ts';
 import { renderVirtApi } from './virt-api.ts';
 import { renderVirtController } from './virt-controller.ts';
@@ -37,7 +37,7 @@ function priorityClass() {
   };
 }
 
-function disruptionBudget(name: 'virt-api' | 'virt-controller', options: RenderOptions) {
+function disruptionBudget(name: Replicated, options: RenderOptions) {
   return {
     apiVersion: 'policy/v1',
     kind: 'PodDisruptionBudget',

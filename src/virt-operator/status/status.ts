@@ -21,65 +21,28 @@ export type Installation = {
   readonly now: number;
 };
 
-type Flag = 'True' | 'False';
-type Row = {
-  readonly phase: NonNullable<KubeVirtStatus['phase']>;
-  readonly flags: readonly Flag[];
-  readonly reason: string;
-  readonly message: string;
-};
-
-/** Created, Available, Progressing, Degraded, in this order. */
+/** The four conditions, and what each of them is, as a letter: T or F. */
 const TYPES = ['Created', 'Available', 'Progressing', 'Degraded'] as const;
+type Row = readonly [phase: NonNullable<KubeVirtStatus['phase']>, flags: string, reason: string, message: string];
 const STAGES: Readonly<Record<InstallationStage, Row>> = {
-  deploying: {
-    phase: 'Deploying',
-    flags: ['False', 'False', 'True', 'False'],
-    reason: 'DeploymentInProgress',
-    message: 'The components are being started.',
-  },
-  ready: {
-    phase: 'Deployed',
-    flags: ['True', 'True', 'False', 'False'],
-    reason: 'AllComponentsReady',
-    message: 'All components are ready.',
-  },
-  updating: {
-    phase: 'Deployed',
-    flags: ['True', 'True', 'True', 'True'],
-    reason: 'UpdateInProgress',
-    message: 'The components are being replaced by those of another version.',
-  },
-  degraded: {
-    phase: 'Deployed',
-    flags: ['True', 'True', 'False', 'True'],
-    reason: 'ComponentsNotReady',
-    message: 'Each component works, but not all of their Pods are ready.',
-  },
-  unavailable: {
-    phase: 'Deployed',
-    flags: ['True', 'False', 'False', 'True'],
-    reason: 'ComponentsNotReady',
-    message: 'A component has no Pod that is ready.',
-  },
-  deleting: {
-    phase: 'Deleting',
-    flags: ['True', 'False', 'False', 'True'],
-    reason: 'DeletionInProgress',
-    message: 'The components are being removed.',
-  },
+  deploying: ['Deploying', 'FFTF', 'DeploymentInProgress', 'The components are being started.'],
+  ready: ['Deployed', 'TTFF', 'AllComponentsReady', 'All components are ready.'],
+  updating: ['Deployed', 'TTTT', 'UpdateInProgress', 'The components are being replaced by those of another version.'],
+  degraded: ['Deployed', 'TTFT', 'ComponentsNotReady', 'Each component works, but not all of their Pods are ready.'],
+  unavailable: ['Deployed', 'TFFT', 'ComponentsNotReady', 'A component has no Pod that is ready.'],
+  deleting: ['Deleting', 'TFFT', 'DeletionInProgress', 'The components are being removed.'],
 };
 
 /** The status that follows; conditions that did not change keep their time. */
 export function deriveKubeVirtStatus({ metadata, status }: KubeVirt, installation: Installation): KubeVirtStatus {
   const { version, runningVersion, architecture, outdatedInstances = 0, now } = installation;
-  const { phase, flags, ...words } = STAGES[installation.stage];
-  const { reason, message } = installation.problem ?? words;
+  const [phase, flags, ...words] = STAGES[installation.stage];
+  const { reason, message } = installation.problem ?? { reason: words[0], message: words[1] };
   const wanted = TYPES.map((type, index): NewCondition => {
-    const flag = flags[index] ?? 'False';
-    return type === 'Created' && flag === 'True'
-      ? { type, status: flag, reason: 'AllResourcesCreated', message: 'All resources were created.' }
-      : { type, status: flag, reason, message };
+    const isTrue = flags[index] === 'T';
+    return type === 'Created' && isTrue
+      ? { type, status: 'True', reason: 'AllResourcesCreated', message: 'All resources were created.' }
+      : { type, status: isTrue ? 'True' : 'False', reason, message };
   });
   const conditions = wanted.reduce((list, each) => withCondition(list, each, now), status?.conditions ?? []);
   return {

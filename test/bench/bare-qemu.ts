@@ -1,0 +1,42 @@
+/** A QEMU that ran for us, started once more on the bare machine: same arguments, same disk, and nothing around it. */
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const LOGIN = /login: $/;
+const PATIENCE_MS = 240_000;
+
+/** Everything that is needed to start it again. */
+export type Recording = { readonly argv: readonly string[]; readonly cwd: string; remove(): void };
+
+/** Milliseconds to the login prompt; what was recorded is gone then. */
+export async function timeBare({ argv, cwd, remove }: Recording): Promise<number> {
+  const [program = '', ...args] = argv;
+  const started = performance.now();
+  const child = spawn(program, args, { cwd, stdio: 'ignore' });
+  try {
+    await untilPrompt(join(cwd, 'serial0.log'));
+    return performance.now() - started;
+  } finally {
+    child.kill('SIGKILL');
+    await new Promise((resolve) => child.once('exit', resolve));
+    remove();
+  }
+}
+
+/** Until a guest asks for a name in the log of its serial line. */
+export async function untilPrompt(log: string): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS;
+  while (!(existsSync(log) && LOGIN.test(readFileSync(log, 'latin1')))) {
+    if (performance.now() > deadline) throw new Error(`no login prompt in ${log}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+export function argumentsOf(pid: number | string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1);
+  } catch {
+    return []; // ended meanwhile
+  }
+}
