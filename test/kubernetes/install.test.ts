@@ -3,11 +3,18 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
 import { VERSION } from '../../src/cmd/version.ts';
+import { buildImages } from '../../tools/image/build-images.ts';
 import type { RealCluster } from '../../tools/kubernetes/cluster.ts';
 import * as patience from '../../tools/kubernetes/until.ts';
 import { apply, kubectl } from './kubectl.ts';
 import { IMAGES, runInGuest, smallMachine, startClusterWithImages, virtctl } from './product-cluster.ts';
+import { pushAs } from './push-images.ts';
 import { whyNoNodes } from './why-no-nodes.ts';
+
+/** A release of the same sources under another version: what an upgrade does must not depend on what else has changed. */
+const PREVIOUS = { version: 'v0.0.9', tag: 'previous' } as const;
+const REGISTRY = IMAGES[1];
+const WEB = { namespace: 'default', name: 'web' } as const;
 
 const CLUSTER_KINDS = [
   'crd',
@@ -21,26 +28,31 @@ const CLUSTER_KINDS = [
   'role',
   'rolebinding',
 ].join();
+/** Kinds whose objects come and go without anybody's doing, or stay for a while after what they tell of. */
+const NOT_COUNTED = /^(componentstatuses|events(\.events\.k8s\.io)?|leases\.coordination\.k8s\.io)$/;
+
 describe('virtctl install and uninstall on a real Kubernetes', { skip: whyNoNodes() }, () => {
   let cluster: RealCluster;
   let atFirst: string[];
   const inKubevirt = (...args: string[]) => kubectl(cluster, '-n', 'kubevirt', ...args);
+  /** Every object of the cluster, every kind, and our marks on nodes. */
   const everything = async () => {
-    const objects = await kubectl(
-      cluster,
-      'get',
-      CLUSTER_KINDS,
-      '-A',
-      '--no-headers',
-      '-o',
-      'custom-columns=K:.kind,N:.metadata.namespace,M:.metadata.name',
-    );
-    const kinds = await kubectl(cluster, 'api-resources', '-o', 'name');
+    const kinds = (await kubectl(cluster, 'api-resources', '--verbs=list', '-o', 'name'))
+      .split('\n')
+      .filter((kind) => !NOT_COUNTED.test(kind));
+    const columns = 'custom-columns=K:.kind,N:.metadata.namespace,M:.metadata.name';
+    const objects = await kubectl(cluster, 'get', kinds.join(), '-A', '--no-headers', '-o', columns);
     const marks = await kubectl(cluster, 'get', 'nodes', '-o', 'jsonpath={.items[*].metadata.labels}{.items[*].metadata.annotations}');
-    return [...objects.split('\n'), ...kinds.split('\n'), ...(marks.match(/[a-z.]*kubevirt\.io\/[a-z-]+/g) ?? [])]
-      .map((line) => line.trim())
-      .sort();
+    const lines = objects.split('\n').map((line) => line.trim().replace(/ +/g, ' '));
+    const ofOthers = lines.filter((line) => !line.endsWith(' kube-root-ca.crt')); // comes a moment after its namespace
+    return [...kinds, ...ofOthers, ...(marks.match(/[a-z.]*kubevirt\.io\/[a-z-]+/g) ?? [])].sort();
   };
+  const changedSinceFirst = async () => {
+    const now = await everything();
+    const isNotIn = (list: readonly string[]) => (line: string) => !list.includes(line);
+    return { added: now.filter(isNotIn(atFirst)), removed: atFirst.filter(isNotIn(now)) };
+  };
+  const nothing = { added: [], removed: [] };
   /** Of every object of ours, by kind and name. */
   const versions = async () => {
     const kinds = `${CLUSTER_KINDS},deployment,daemonset,secret,configmap,service,pdb,serviceaccount`;
@@ -79,19 +91,26 @@ describe('virtctl install and uninstall on a real Kubernetes', { skip: whyNoNode
     assert.equal(code, 6, stderr);
     assert.match(stderr, /create customresourcedefinitions\.apiextensions\.k8s\.io.*create deployments\.apps/s);
     await kubectl(cluster, 'delete', 'clusterrolebinding/looks', 'clusterrole/looks', 'serviceaccount/nobody');
-    assert.deepEqual(await everything(), atFirst);
+    assert.deepEqual(await changedSinceFirst(), nothing);
   });
 
-  test('an image that cannot be pulled is named, and the installation goes on when the right one is named', async () => {
-    const { code, stderr } = await virtctl(cluster.kubeconfig, 'install', '--registry', 'images.local/nothing', '--timeout', '0.2');
-    assert.equal(code, 5, stderr);
-    assert.match(stderr, new RegExp(`images\\.local/nothing/kubevirt:${VERSION.replaceAll('.', '\\.')}`));
-    const again = await virtctl(cluster.kubeconfig, 'install', ...IMAGES);
-    assert.equal(again.code, 0, again.stderr);
-    assert.equal(
-      await inKubevirt('get', 'kv', 'kubevirt', '-o', 'jsonpath={.status.phase} {.status.observedKubeVirtVersion}'),
-      `Deployed ${VERSION}`,
-    );
+  const installed = () => inKubevirt('get', 'kv', 'kubevirt', '-o', 'jsonpath={.status.phase} {.status.observedKubeVirtVersion}');
+  const install = (...args: string[]) => virtctl(cluster.kubeconfig, 'install', ...args);
+  const ofPrevious = ['--registry', REGISTRY, '--tag', PREVIOUS.tag];
+
+  test('a cluster without a node for it, or without its images, is told so, and the installation goes on by itself when they are there', async () => {
+    await kubectl(cluster, 'cordon', 'node1');
+    const nowhere = await install(...ofPrevious, '--timeout', '0.1');
+    assert.equal(nowhere.code, 5, nowhere.stderr);
+    assert.match(nowhere.stderr, /no node takes virt-operator: .*unschedulable.*uncordon one/s);
+    await kubectl(cluster, 'uncordon', 'node1');
+    const imageless = await install(...ofPrevious, '--timeout', '0.2');
+    assert.equal(imageless.code, 5, imageless.stderr);
+    assert.match(imageless.stderr, /the image images\.local\/kubevirt-ts\/kubevirt:previous cannot be pulled: push it there/);
+    await pushPrevious();
+    const { code, stderr } = await install(...ofPrevious);
+    assert.equal(code, 0, stderr);
+    assert.equal(await installed(), `Deployed ${PREVIOUS.version}`);
     assert.deepEqual(await Promise.all(['Available', 'Created', 'Progressing', 'Degraded'].map((type) => condition(type))), [
       'True',
       'True',
@@ -100,10 +119,79 @@ describe('virtctl install and uninstall on a real Kubernetes', { skip: whyNoNode
     ]);
   });
 
-  test('a machine boots', async () => {
+  async function pushPrevious(): Promise<void> {
+    const registry = `http://${cluster.registry}`;
+    await buildImages({ registry: REGISTRY, into: join(cluster.folder, 'previous'), push: registry, only: ['kubevirt'], ...PREVIOUS });
+    await pushAs(cluster, `${REGISTRY}/virt-launcher:test`, `kubevirt-ts/virt-launcher:${PREVIOUS.tag}`);
+  }
+
+  /** What a guest is known by, from its Pod down to its kernel. */
+  const guest = async () => ({
+    instance: await kubectl(cluster, 'get', 'vmi', 'web', '-o', 'jsonpath={.metadata.uid}'),
+    pod: await kubectl(cluster, 'get', 'pods', '-l', 'vm.kubevirt.io/name=web', '-o', 'jsonpath={.items[*].metadata.uid}'),
+    launcher: await kubectl(cluster, 'get', 'pods', '-l', 'vm.kubevirt.io/name=web', '-o', 'jsonpath={.items[*].spec.containers[0].image}'),
+    qemu: await cluster.exec('node1', ['sh', '-c', "grep -l 'guest=default_we[b]' /proc/[0-9]*/cmdline 2>/dev/null || true"]),
+    boot: await runInGuest(cluster, WEB, 'cat /proc/sys/kernel/random/boot_id'),
+  });
+  const untilRunning = (name: string) =>
+    kubectl(cluster, 'wait', `vm/${name}`, '--for=jsonpath={.status.printableStatus}=Running', '--timeout=240s');
+
+  test('an upgrade touches no guest that runs; a guest that is started again has the new launcher', async () => {
     await apply(cluster, smallMachine('web'));
-    await kubectl(cluster, 'wait', 'vm/web', '--for=jsonpath={.status.printableStatus}=Running', '--timeout=180s');
-    assert.match(await runInGuest(cluster, { namespace: 'default', name: 'web' }, 'uname'), /Linux/);
+    await untilRunning('web');
+    const before = await guest();
+    assert.match(before.qemu, /^\/proc\/\d+\/cmdline\n$/);
+    assert.equal(before.launcher, `${REGISTRY}/virt-launcher:${PREVIOUS.tag}`);
+    const { code, stderr } = await install(...IMAGES);
+    assert.equal(code, 0, stderr);
+    assert.equal(await installed(), `Deployed ${VERSION}`);
+    assert.deepEqual(await guest(), before);
+    const restarted = await virtctl(cluster.kubeconfig, 'restart', 'web');
+    assert.equal(restarted.code, 0, restarted.stderr);
+    await until('there is another instance', async () => {
+      const uid = await kubectl(cluster, 'get', 'vmi', 'web', '-o', 'jsonpath={.metadata.uid}');
+      return uid !== '' && uid !== before.instance;
+    });
+    await untilRunning('web');
+    const { launcher, boot } = await guest();
+    assert.equal(launcher, `${REGISTRY}/virt-launcher:test`);
+    assert.notEqual(boot, before.boot);
+  });
+
+  const why = async (name: string) => (await virtctl(cluster.kubeconfig, 'why', name)).stdout;
+
+  test('a machine that no node takes says so, and starts by itself when one does', async () => {
+    await kubectl(cluster, 'cordon', 'node1');
+    await apply(cluster, passing('nowhere'));
+    await kubectl(cluster, 'wait', 'vm/nowhere', '--for=jsonpath={.status.printableStatus}=ErrorUnschedulable', '--timeout=120s');
+    assert.match(await why('nowhere'), /every node is closed to new machines.*kubectl uncordon node1/s);
+    await kubectl(cluster, 'uncordon', 'node1');
+    await untilRunning('nowhere');
+    await kubectl(cluster, 'delete', 'vm', 'nowhere', '--timeout=180s');
+  });
+
+  test('without a default storage class installing says so, and so does a machine whose claim waits for one, until there is one', async () => {
+    const isDefault = (value: boolean) =>
+      kubectl(cluster, 'annotate', 'storageclass/local', `storageclass.kubernetes.io/is-default-class=${value}`, '--overwrite');
+    await isDefault(false);
+    const { code, stderr } = await install(...IMAGES);
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /there is no default storage class/);
+    const claim = {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name: 'data', namespace: 'default' },
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '16Mi' } } },
+    };
+    await apply(cluster, claim, passing('keeper', 'data'));
+    const told = 'jsonpath={.status.conditions[?(@.type=="Synchronized")].message}';
+    await until('the machine says why it waits', async () =>
+      /^PVC default\/data names no/.test(await kubectl(cluster, 'get', 'vm/keeper', '-o', told)),
+    );
+    assert.match(await why('keeper'), /names no storage class, and there is no default one.*is-default-class=true/s);
+    await isDefault(true);
+    await untilRunning('keeper');
+    await kubectl(cluster, 'delete', 'vm/keeper', 'pvc/data', '--timeout=180s');
   });
 
   test('what somebody deletes or changes comes back', async () => {
@@ -118,7 +206,7 @@ describe('virtctl install and uninstall on a real Kubernetes', { skip: whyNoNode
       return (await spec('daemonset/virt-handler')) === image && (await spec('deployment/virt-controller')) === image;
     });
     await until('all works again', async () => (await condition('Degraded')) === 'False' && (await condition('Available')) === 'True');
-    assert.match(await runInGuest(cluster, { namespace: 'default', name: 'web' }, 'uname'), /Linux/);
+    assert.match(await runInGuest(cluster, WEB, 'uname'), /Linux/);
   });
 
   test('the configuration is followed: one replica, and a budget that would stop every drain is gone', async () => {
@@ -146,13 +234,26 @@ describe('virtctl install and uninstall on a real Kubernetes', { skip: whyNoNode
     assert.match(stderr, /VirtualMachine default\/web/);
     await inKubevirt('delete', 'kv', 'kubevirt', '--wait=false');
     await until('the object says why it stays', async () => (await condition('Degraded', 'reason')) === 'WorkloadsExist');
-    assert.match(await runInGuest(cluster, { namespace: 'default', name: 'web' }, 'uname'), /Linux/);
+    assert.match(await runInGuest(cluster, WEB, 'uname'), /Linux/);
   });
 
   test('uninstalling with the machines leaves nothing', async () => {
     const { code, stderr } = await virtctl(cluster.kubeconfig, 'uninstall', '--force');
     assert.equal(code, 0, stderr);
-    assert.deepEqual(await everything(), atFirst);
-    assert.equal(await kubectl(cluster, 'get', 'pods', '-A', '-l', 'kubevirt.io', '-o', 'name'), '');
+    await until('volumes of claims are gone', async () => (await kubectl(cluster, 'get', 'pv', '-o', 'name')) === '');
+    assert.deepEqual(await changedSinceFirst(), nothing);
+    assert.equal(await cluster.exec('node1', ['find', '/var/lib', '/run', '-maxdepth', '2', '-name', '*kubevirt*']), '');
   });
 });
+
+/** A machine that is cut off when it goes, with a disk on this claim. */
+function passing(name: string, ...claims: readonly string[]): object {
+  const { spec, ...rest } = smallMachine(name) as { spec: { template: { spec: MachineSpec } } }; // as it is written there
+  const { domain, volumes } = spec.template.spec;
+  const disks = [...domain.devices.disks, ...claims.map((claim) => ({ name: claim, disk: { bus: 'virtio' } }))];
+  const ofClaims = claims.map((claimName) => ({ name: claimName, persistentVolumeClaim: { claimName } }));
+  const domainWithDisks = { ...domain, devices: { ...domain.devices, disks } };
+  const template = { spec: { terminationGracePeriodSeconds: 0, domain: domainWithDisks, volumes: [...volumes, ...ofClaims] } };
+  return { ...rest, spec: { ...spec, template } };
+}
+type MachineSpec = { readonly domain: { readonly devices: { readonly disks: readonly object[] } }; readonly volumes: readonly object[] };

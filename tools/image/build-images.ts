@@ -20,6 +20,10 @@ export type BuildOptions = {
   readonly into: string;
   /** The address of a registry that gets them, too. */
   readonly push?: string | undefined;
+  /** Names of images; all of them when not given. */
+  readonly only?: readonly string[];
+  /** What the programs call their version, when not what the sources say. */
+  readonly version?: string;
 };
 export type BuiltImage = {
   readonly reference: string;
@@ -33,20 +37,16 @@ export type BuiltImage = {
 const PACKAGES = ['qemu-system-x86', 'busybox-static', 'libstdc++6', 'libc6'];
 
 /** Builds every image; those of an earlier run are replaced. */
-export async function buildImages({ registry, tag, into, push }: BuildOptions): Promise<BuiltImage[]> {
+export async function buildImages({ registry, tag, into, push, only, version }: BuildOptions): Promise<BuiltImage[]> {
   mkdirSync(into, { recursive: true });
   const work = mkdtempSync(join(tmpdir(), 'kubevirt-ts-images-'));
   try {
     const packages = ensurePackages();
     const applets = execFileSync(join(packages, 'bin/busybox'), ['--list'], { encoding: 'utf8' }).trim().split('\n').sort();
-    const bundles = await bundle(join(work, 'bundles'));
+    const bundles = await bundle(join(work, 'bundles'), { version });
     const built: BuiltImage[] = [];
-    for (const content of imagesFrom({
-      packages,
-      node: process.execPath,
-      bundles,
-      applets: applets.filter((name) => name !== 'busybox'),
-    })) {
+    const contents = imagesFrom({ packages, node: process.execPath, bundles, applets: applets.filter((name) => name !== 'busybox') });
+    for (const content of contents.filter(({ name }) => only?.includes(name) ?? true)) {
       const reference = `${registry}/${content.name}:${tag}`;
       built.push(await build({ content, reference, work, archive: join(into, `${content.name}.tar`) }));
       if (push) await pushTo(push, { dir: join(work, content.name), reference });

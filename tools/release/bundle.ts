@@ -23,8 +23,14 @@ const lazyYaml: Plugin = {
   },
 };
 
+/** Other words of the programs for their version: an upgrade is tried with two releases of the same sources. */
+function calledVersion(version: string): Plugin {
+  const contents = `export const VERSION = ${JSON.stringify(version)};`;
+  return { name: 'version', setup: ({ onLoad }) => onLoad({ filter: /\/src\/cmd\/version\.ts$/ }, () => ({ contents, loader: 'ts' })) };
+}
+
 /** The files that were written, by name of the executable. The same sources give the same bytes. */
-export async function bundle(into: string): Promise<ReadonlyMap<string, string>> {
+export async function bundle(into: string, { version }: { version?: string | undefined } = {}): Promise<ReadonlyMap<string, string>> {
   const found = EXECUTABLES.filter((name) => existsSync(join(PROJECT, 'src/cmd', `${name}.ts`)));
   for (const name of EXECUTABLES) rmSync(join(into, `${name}.mjs`), { force: true });
   await build({
@@ -48,7 +54,7 @@ export async function bundle(into: string): Promise<ReadonlyMap<string, string>>
         'const require = createRequireOfBundle(import.meta.url);',
       ].join('\n'),
     },
-    plugins: [lazyYaml],
+    plugins: [lazyYaml, ...(version === undefined ? [] : [calledVersion(version)])],
     logLevel: 'warning',
   });
   return new Map(found.map((name) => [name, join(into, `${name}.mjs`)]));

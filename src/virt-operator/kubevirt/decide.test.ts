@@ -55,6 +55,18 @@ describe('an installation that is to be', () => {
     ]);
   });
 
+  test('that it is updated is told before anything is replaced', () => {
+    const observed = {
+      installation: { ...installation, stage: 'updating', version: 'v3' } as const,
+      pairings: [pairing('Deployment', true)],
+    };
+    assert.deepEqual(decided(observed), [
+      'patch KubeVirt status kubevirt/kubevirt: the installation is updating',
+      'apply Deployment /x: it says something else than is wanted',
+      'look again in 1s',
+    ]);
+  });
+
   test('a second KubeVirt is not served', () => assert.deepEqual(decided({ isTheOne: false, pairings: [pairing('Secret', false)] }), []));
 
   test('what is missing or different is put in place, what is surplus is removed', () => {

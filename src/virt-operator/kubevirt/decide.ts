@@ -8,7 +8,8 @@
  *   the cluster is of an unsupported version        say so in the status
  *   an object is missing or says something else     apply it; webhooks and the aggregated API only when virt-api works for the first time
  *   an object of ours is no longer wanted           delete it
- *   the status is not true                          patch it
+ *   the status is not true                          patch it: before anything else when not all is ready, so that nobody takes the old one for the
+ *                                                   word of an operator that has just been replaced
  */
 import type { KubeVirt } from '../../api/kubevirt/kubevirt.ts';
 import { isDeleting, type Ref, refOf } from '../../api/meta.ts';
@@ -29,8 +30,9 @@ export function decideInstallation(observed: InstallationObserved): Decision {
   if (!finalizers.includes(FINALIZER))
     return { actions: [finalizersAre(kubeVirt, [...finalizers, FINALIZER], 'its installation is ours')] };
   if (unsupported) return { ...status(observed, unsupported), lookAgainAfterMs };
-  const actions = [...put(observed), ...observed.surplus.map((each) => remove(refOf(each), 'it is no longer wanted'))];
-  return { actions: [...actions, ...status(observed, observed.problem).actions], lookAgainAfterMs };
+  const changes = [...put(observed), ...observed.surplus.map((each) => remove(refOf(each), 'it is no longer wanted'))];
+  const { actions: told } = status(observed, observed.problem);
+  return { actions: observed.installation.stage === 'ready' ? [...changes, ...told] : [...told, ...changes], lookAgainAfterMs };
 }
 
 function put({ pairings, isVirtApiWorking }: InstallationObserved): Action[] {

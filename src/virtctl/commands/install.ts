@@ -95,7 +95,8 @@ function whatPodLacks({ metadata: { name }, status, spec }: Pod): Missing | unde
     return { text: `virt-operator ends again and again: kubectl -n ${INSTALL_NAMESPACE} logs ${name}`, needsHelp: true };
   const scheduled = conditionOf(status?.conditions, 'PodScheduled');
   if (scheduled?.status !== 'False') return undefined;
-  return { text: `no node takes virt-operator: ${scheduled.message ?? scheduled.reason}`, needsHelp: true };
+  const why = scheduled.message ?? scheduled.reason;
+  return { text: `no node takes virt-operator: ${why} Add a Linux node, make room on one, or uncordon one.`, needsHelp: true };
 }
 
 /** Reasons that are the course of things. */
