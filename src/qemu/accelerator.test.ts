@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { chooseAcceleration } from './accelerator.ts';
+import { chooseAcceleration, showsKvm } from './accelerator.ts';
 import { findQemu } from './find-qemu.ts';
 import { qemuVersion } from './qemu-version.ts';
 
@@ -30,6 +30,15 @@ for (const { kvm, flags, env, expected } of CASES) {
     assert.equal(chooseAcceleration({ KUBEVIRT_ACCEL: env }, host({ kvm, flags })).accel, expected);
   });
 }
+
+test('a node shows KVM when it has the device and the processor for it', () => {
+  const seen = [
+    { kvm: true, flags: 'svm' },
+    { kvm: true, flags: 'pae' },
+    { kvm: false, flags: 'vmx' },
+  ].map((each) => showsKvm(host(each)));
+  assert.deepEqual(seen, [true, false, false]);
+});
 
 test('KVM that is asked for and missing is an error, not a slow guest', () => {
   assert.throws(() => chooseAcceleration({ KUBEVIRT_ACCEL: 'kvm' }, host({ kvm: false, flags: 'vmx' })), { code: 'KVM_UNAVAILABLE' });

@@ -2,7 +2,7 @@
  * How guests are run: with KVM only when it is proven to work, else with TCG. A /dev/kvm alone proves nothing: on some hosts it opens, and
  * ordinary guests hang on it, because the processor does not show vmx or svm.
  */
-import { closeSync, constants, openSync, readSync } from 'node:fs';
+import { closeSync, constants, existsSync, openSync, readSync } from 'node:fs';
 import { messageOf, UserError } from '../base/errors.ts';
 
 export type Acceleration = { readonly accel: 'kvm' | 'tcg'; readonly why: string };
@@ -24,6 +24,11 @@ export function chooseAcceleration(env: Environment = process.env, host: Acceler
     return { accel: 'kvm', why: asked ? 'KUBEVIRT_ACCEL=kvm' : `${host.kvmDevice} opens and the CPU has vmx or svm` };
   if (!asked) return { accel: 'tcg', why: missing };
   throw new UserError('KVM_UNAVAILABLE', 'KVM cannot be used', { why: missing, fix: 'unset KUBEVIRT_ACCEL to run guests without KVM' });
+}
+
+/** Whether a host shows a KVM that guests could use. Whether it opens, only who has the device can tell: see above. */
+export function showsKvm({ kvmDevice, cpuInfo }: AcceleratorHost = { ...HOST, kvmDevice: '/sys/class/misc/kvm' }): boolean {
+  return existsSync(kvmDevice) && hasVirtualization(cpuInfo);
 }
 
 /** Undefined when KVM can be used. Whoever forces it answers for the processor, but not for a device that does not open. */

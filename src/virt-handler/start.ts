@@ -1,16 +1,22 @@
 /** Starts the agent of one node: its guests, their consoles, its heartbeat. */
+import { RESOURCE_KVM } from '../api/kubevirt/names.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import { VIRT_HANDLER_CLIENT_NAME } from '../base/node/pki.ts';
 import type { Client } from '../client/client.ts';
+import { showsKvm } from '../qemu/accelerator.ts';
 import { RunLogs } from './console/run-logs.ts';
 import { Screens } from './console/screen.ts';
 import { type Certificates, startConsoleServer } from './console/server.ts';
+import { type DeviceOffer, offerDevice } from './devices/device-plugin.ts';
 import { runHeartbeat } from './heartbeat.ts';
 import { startGuestNetwork } from './network/controller.ts';
 import { connectPort } from './network/serve-port.ts';
 import { runVmiController } from './vmi/controller.ts';
 import { Domains } from './vmi/domains.ts';
+
+/** More guests than a node could run: KVM itself is not what runs out. */
+const MANY = 1_000;
 
 export type VirtHandlerOptions = {
   readonly client: Client;
@@ -21,6 +27,8 @@ export type VirtHandlerOptions = {
   readonly nodeProcesses?: string | undefined;
   /** Where to keep what guests printed in runs that are over; nowhere when not given. */
   readonly runLogsFolder?: string;
+  /** Where the kubelet takes devices that Pods may have: KVM, when this node shows one. None is offered when not given. */
+  readonly devicePlugins?: string | undefined;
   /** Our own certificate and key, and the authority that signs those of virt-api. */
   readonly certs: Certificates;
   /** Common names that may look at consoles. */
@@ -71,9 +79,20 @@ export async function startVirtHandler(options: VirtHandlerOptions): Promise<Vir
     takeScreenshot: (key, options) => domains.screenshot(key, options),
     connectTo: async (key, guestPort) => connectPort({ ...(await network.reach(key, guestPort)), protocol: guestPort.protocol }),
   });
-  const stopped = Promise.all([runVmiController({ ...common, domains }), runHeartbeat(common), network.stopped]).then(async () => {
+  const stopped = Promise.all([
+    runVmiController({ ...common, domains }),
+    runHeartbeat(common),
+    network.stopped,
+    offerKvm(options.devicePlugins, common),
+  ]).then(async () => {
     domains.close();
     await server.close();
   });
   return { consolePort: server.port, renewCertificates: (next) => server.renew(next), stopped };
+}
+
+async function offerKvm(folder: string | undefined, common: Pick<DeviceOffer, 'clock' | 'log' | 'signal'>): Promise<void> {
+  if (folder === undefined || !showsKvm()) return;
+  const device = { containerPath: '/dev/kvm', hostPath: '/dev/kvm', permissions: 'rw' };
+  await offerDevice({ ...common, folder, device, resource: RESOURCE_KVM, count: MANY });
 }

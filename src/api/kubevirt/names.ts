@@ -37,3 +37,6 @@ export const LABEL_VMCTL_POD_UID = 'kubevirt.io/vmctl-pod-uid';
 export const ANNOTATION_VMCTL_POD = 'kubevirt.io/vmctl-pod';
 /** And what it was derived from. */
 export const ANNOTATION_VMCTL_PROTOTYPE = 'kubevirt.io/vmctl-prototype';
+
+/** What a node with a usable /dev/kvm offers, and a launcher Pod asks for. */
+export const RESOURCE_KVM = 'devices.kubevirt.io/kvm';

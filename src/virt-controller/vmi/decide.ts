@@ -110,14 +110,14 @@ function waitsForClaim(observed: ObservedVmi): string | undefined {
 }
 
 function createPod(observed: ObservedVmi): Action[] {
-  const { vmi, launcherImage, containerDisks, claims } = observed;
+  const { vmi, launcherImage, containerDisks, hasKvm, claims } = observed;
   if (!needsPod(observed)) return [];
   const message = waitsForClaim(observed);
   if (message !== undefined) {
     const isTold = conditionOf(vmi.status?.conditions, 'Synchronized')?.message === message;
     return isTold ? [] : [{ do: 'record', because: message, event: { type: 'Normal', reason: 'FailedPvcNotFound', message } }];
   }
-  const pod = launcherPodFor(vmi, { image: launcherImage, claims, containerDisks });
+  const pod = launcherPodFor(vmi, { image: launcherImage, claims, containerDisks, hasKvm });
   const event: EventToRecord = { type: 'Normal', reason: 'SuccessfulCreate', message: `Created virtual machine pod ${pod.metadata.name}` };
   return [{ do: 'create', object: pod, because: 'VMI is Pending', event }];
 }

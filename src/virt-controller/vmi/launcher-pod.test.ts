@@ -5,7 +5,7 @@ import type { VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
 import type { ObjectMeta } from '../../api/meta.ts';
 import { tinySpec, vmi } from '../../testing/builders.ts';
 import { launcherPodFor, launcherPodNameOf } from './launcher-pod.ts';
-import { launcherResources } from './launcher-resources.ts';
+import { launcherResources, offersKvm } from './launcher-resources.ts';
 
 const podFor = (spec: VmiSpec = tinySpec, metadata: Partial<ObjectMeta> = {}) =>
   launcherPodFor({ ...vmi('Pending', {}, metadata), spec }, { image: 'launcher' });
@@ -102,6 +102,20 @@ describe('launcherPodFor', () => {
     const options = { image: 'launcher', containerDisks: 'container' } as const;
     const [, disk] = launcherPodFor({ ...vmi('Pending'), spec: { ...tinySpec, domain, volumes } }, options).spec.containers;
     assert.deepEqual(disk?.resources?.requests, disk?.resources?.limits);
+  });
+
+  test('asks for KVM where nodes have it, and is of no other class for that', () => {
+    const options = { image: 'launcher', containerDisks: 'container', hasKvm: true } as const;
+    const volumes: VmiSpec['volumes'] = [{ name: 'root', containerDisk: { image: 'guest' } }];
+    const [compute, disk] = launcherPodFor({ ...vmi('Pending'), spec: { ...tinySpec, volumes } }, options).spec.containers;
+    assert.deepEqual(compute?.resources?.limits, { 'devices.kubevirt.io/kvm': '1' });
+    assert.deepEqual(disk?.resources?.limits, { memory: '40Mi' });
+    const node = (count: string) =>
+      ({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' }, status: { allocatable: { 'devices.kubevirt.io/kvm': count } } }) as const;
+    assert.deepEqual(
+      ['1k', '0'].map((count) => offersKvm(node(count))),
+      [true, false],
+    );
   });
 
   test('a container of a disk has a limited processor where its guest has one, as a quota may want it', () => {

@@ -41,6 +41,8 @@ export type LauncherOptions = {
   readonly claims?: Claims | undefined;
   /** An image volume when not given. */
   readonly containerDisks?: ContainerDiskWay | undefined;
+  /** There are nodes that give their KVM to Pods: it runs on one of these. */
+  readonly hasKvm?: boolean | undefined;
 };
 
 /** The launcher Pod for an instance that has none yet. */
@@ -87,7 +89,7 @@ export function launcherPodNameOf({ metadata: { name, uid = '' } }: VirtualMachi
 function podSpec(vmi: VirtualMachineInstance, options: LauncherOptions): PodSpec {
   const { nodeSelector, affinity, tolerations, schedulerName, priorityClassName, subdomain } = vmi.spec;
   const { claims, containerDisks: way = 'image-volume' } = options;
-  const own = launcherVolumes(vmi, { claims, way, resources: launcherResources(vmi.spec) });
+  const own = launcherVolumes(vmi, { claims, way, resources: launcherResources(vmi.spec, options) });
   return {
     restartPolicy: 'Never',
     enableServiceLinks: false,
@@ -121,7 +123,8 @@ function gatesOf({ spec }: VirtualMachineInstance): NonNullable<PodSpec['readine
   return gates.map((conditionType) => ({ conditionType }));
 }
 
-function computeContainer(vmi: VirtualMachineInstance, { image, claims }: LauncherOptions, own: LauncherVolumes): Container {
+function computeContainer(vmi: VirtualMachineInstance, options: LauncherOptions, own: LauncherVolumes): Container {
+  const { image, claims } = options;
   const readinessProbe = kubeletProbe(vmi.spec, 'readiness');
   const livenessProbe = kubeletProbe(vmi.spec, 'liveness');
   return {
@@ -131,7 +134,7 @@ function computeContainer(vmi: VirtualMachineInstance, { image, claims }: Launch
     command: ['virt-launcher'],
     args: ['prepare'],
     env: [vmiVariable(vmi), ...newDisksVariable(vmi, claims), ...diskImagesVariable(vmi, claims), ...own.env],
-    resources: launcherResources(vmi.spec),
+    resources: launcherResources(vmi.spec, options),
     // Asked at the address of the Pod, where the guest's ports are.
     ...(readinessProbe && { readinessProbe }),
     // Nobody would press the power button of a guest that a kubelet has given up, so it need not wait for that.

@@ -1,5 +1,7 @@
 /** What a launcher Pod asks of its node: the guest's memory and processors, and what QEMU needs on top. Pure. */
+import type { Node } from '../../api/core/node.ts';
 import type { ResourceRequirements } from '../../api/core/pod.ts';
+import { RESOURCE_KVM } from '../../api/kubevirt/names.ts';
 import { guestMemoryBytesOf, vcpusOf } from '../../api/kubevirt/vmi-size.ts';
 import type { VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { formatBytes, formatCores, parseQuantity } from '../../base/quantity.ts';
@@ -17,13 +19,14 @@ const LARGE_GUEST_BYTES = 512 * MIB;
 const CPU_ALLOCATION_RATIO = 10;
 
 /** Explicit requests and limits win; only limits given means requests equal to them, hence the Guaranteed class. */
-export function launcherResources(spec: VmiSpec): ResourceRequirements {
+export function launcherResources(spec: VmiSpec, { hasKvm = false }: { readonly hasKvm?: boolean | undefined } = {}): ResourceRequirements {
   const { requests = {}, limits = {} } = spec.domain.resources ?? {};
   const memory = parse(requests['memory']) ?? parse(limits['memory']) ?? guestMemoryBytesOf(spec);
   const cpu = parse(requests['cpu']) ?? parse(limits['cpu']) ?? vcpusOf(spec) / CPU_ALLOCATION_RATIO;
   const memoryLimit = parse(limits['memory']);
   const cpuLimit = parse(limits['cpu']);
   const bounds = {
+    ...(hasKvm && { [RESOURCE_KVM]: '1' }), // requested by that, too
     ...others(limits),
     ...(memoryLimit !== undefined && { memory: formatBytes(memoryLimit + overheadBytes(spec)) }),
     ...(cpuLimit !== undefined && { cpu: formatCores(cpuLimit) }),
@@ -32,6 +35,11 @@ export function launcherResources(spec: VmiSpec): ResourceRequirements {
     requests: { ...others(requests), memory: formatBytes((memory ?? 0) + overheadBytes(spec)), cpu: formatCores(cpu) },
     ...(Object.keys(bounds).length > 0 && { limits: bounds }),
   };
+}
+
+/** Whether a node gives its KVM to Pods. */
+export function offersKvm({ status }: Node): boolean {
+  return (parse(status?.allocatable?.[RESOURCE_KVM]) ?? 0) > 0;
 }
 
 /** Whether these alone would put a Pod into the Guaranteed class. */

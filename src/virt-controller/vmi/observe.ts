@@ -14,6 +14,7 @@ import { heartbeatAtOf, isStale } from '../node-heartbeat.ts';
 import type { WriteErrors } from '../write-errors.ts';
 import { type Claims, claimNamesOf } from './claims.ts';
 import { launcherPodNameOf } from './launcher-pod.ts';
+import { offersKvm } from './launcher-resources.ts';
 import type { ContainerDiskWay } from './launcher-volumes.ts';
 import type { ObservedVmi } from './phase.ts';
 
@@ -43,7 +44,8 @@ export async function observeVmi(observer: VmiObserver, key: string): Promise<Ob
   const claims = phase === 'Scheduling' || (phase === 'Pending' && pods.length === 0) ? await claimsOf(observer, vmi) : undefined;
   const isNodeLost = isStale(heartbeatAtOf(nodes, vmi.status?.nodeName), now);
   const createError = createErrors.get(key);
-  return { vmi, pods, isVmGone: isVmGone(vms, vmi), isNodeLost, createError, launcherImage, containerDisks, claims, now };
+  const hasKvm = phase === 'Pending' && pods.length === 0 && nodes.list().some(offersKvm);
+  return { vmi, pods, isVmGone: isVmGone(vms, vmi), isNodeLost, createError, launcherImage, containerDisks, hasKvm, claims, now };
 }
 
 /** Asked only around the start, and only of those that have claims: a copy of every claim of the cluster would cost more. */

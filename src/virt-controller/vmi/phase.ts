@@ -33,6 +33,8 @@ export type ObservedVmi = {
   readonly isNodeLost?: boolean;
   readonly launcherImage: string;
   readonly containerDisks?: ContainerDiskWay | undefined;
+  /** A node gives its KVM to Pods; looked at while it has no Pod. */
+  readonly hasKvm?: boolean;
   /** The claims it uses, until it is Scheduled. */
   readonly claims?: Claims | undefined;
   readonly now: number;

@@ -58,13 +58,14 @@ describe('renderComponents', () => {
     }
   });
 
-  test("virt-handler reaches the kubelet's Pods, wherever they are, sees what processes use, and nothing else of the node", () => {
+  test("virt-handler reaches the kubelet's Pods, wherever they are, and where it takes devices, sees what processes use, and nothing else of the node", () => {
     const { spec } = workload('virt-handler', { ...OPTIONS, kubeletRoot: '/data/kubelet' } as never).spec.template;
     assert.deepEqual(
       spec.volumes?.flatMap(({ hostPath }) => hostPath ?? []),
       [
         { path: '/data/kubelet/pods', type: 'Directory' },
         { path: '/proc', type: 'Directory' },
+        { path: '/data/kubelet/device-plugins', type: 'DirectoryOrCreate' },
       ],
     );
     assert.ok(spec.containers[0]?.volumeMounts?.find(({ name }) => name === 'processes')?.readOnly);

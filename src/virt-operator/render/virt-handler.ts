@@ -1,7 +1,7 @@
 /**
  * DaemonSet virt-handler. It is root with one capability: the folders and sockets of guests belong to QEMU's user and are closed to everybody
  * else. Of the node's processes it may read what everybody on the node may (how much they use), and touch none; it needs neither its network nor
- * its devices. Pure.
+ * its devices: those that Pods may have it only tells the kubelet of. Pure.
  */
 import { CERTIFICATE_VOLUMES, componentPod, labelsOf, METRICS_PORT, selectorOf } from './component-pod.ts';
 import type { RenderOptions } from './options.ts';
@@ -11,6 +11,7 @@ const KUBELET_ROOT = '/var/lib/kubelet';
 /** What guests printed in runs that are over. It goes with the Pod: nothing of ours stays on a node. */
 const RUN_LOGS = '/var/lib/kubevirt/guest-logs';
 const NODE_PROCESSES = '/host/proc';
+const DEVICE_PLUGINS = `${KUBELET_ROOT}/device-plugins`;
 
 export function renderVirtHandler(options: RenderOptions) {
   const { namespace, kubeletRoot = KUBELET_ROOT } = options;
@@ -26,7 +27,13 @@ export function renderVirtHandler(options: RenderOptions) {
         serviceAccountName: 'kubevirt-handler',
         securityContext: { runAsUser: 0, runAsGroup: 0, seccompProfile: { type: 'RuntimeDefault' } },
         container: {
-          args: [`--port=${PORT}`, `--kubelet-root=${KUBELET_ROOT}`, `--run-logs=${RUN_LOGS}`, `--node-processes=${NODE_PROCESSES}`],
+          args: [
+            `--port=${PORT}`,
+            `--kubelet-root=${KUBELET_ROOT}`,
+            `--run-logs=${RUN_LOGS}`,
+            `--node-processes=${NODE_PROCESSES}`,
+            `--device-plugins=${DEVICE_PLUGINS}`,
+          ],
           env: [{ name: 'NODE_NAME', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } }],
           ports: [{ name: 'console', containerPort: PORT, protocol: 'TCP' }, METRICS_PORT],
           securityContext: {
@@ -39,6 +46,7 @@ export function renderVirtHandler(options: RenderOptions) {
             authorities.mount,
             { name: 'run-logs', mountPath: RUN_LOGS },
             { name: 'processes', mountPath: NODE_PROCESSES, readOnly: true },
+            { name: 'device-plugins', mountPath: DEVICE_PLUGINS },
             // Secrets of launcher Pods are mounts of their own, made after virt-handler started.
             { name: 'pods', mountPath: `${KUBELET_ROOT}/pods`, mountPropagation: 'HostToContainer' },
           ],
@@ -48,6 +56,7 @@ export function renderVirtHandler(options: RenderOptions) {
           authorities.volume,
           { name: 'pods', hostPath: { path: `${kubeletRoot}/pods`, type: 'Directory' } },
           { name: 'processes', hostPath: { path: '/proc', type: 'Directory' } },
+          { name: 'device-plugins', hostPath: { path: `${kubeletRoot}/device-plugins`, type: 'DirectoryOrCreate' } },
           { name: 'run-logs', emptyDir: {} },
         ],
       }),
