@@ -232,6 +232,10 @@ describe('virtctl install and uninstall on a real Kubernetes', { skip: whyNoNode
     const { code, stderr } = await virtctl(cluster.kubeconfig, 'uninstall');
     assert.equal(code, 4, stderr);
     assert.match(stderr, /VirtualMachine default\/web/);
+    await assert.rejects(
+      kubectl(cluster, 'delete', 'crd', 'virtualmachines.kubevirt.io'),
+      /stays while there are objects of it.*default\/web/s,
+    );
     await inKubevirt('delete', 'kv', 'kubevirt', '--wait=false');
     await until('the object says why it stays', async () => (await condition('Degraded', 'reason')) === 'WorkloadsExist');
     assert.match(await runInGuest(cluster, WEB, 'uname'), /Linux/);

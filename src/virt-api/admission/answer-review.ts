@@ -1,4 +1,4 @@
-/** The webhooks of virt-api: `/validate/RESOURCE` for every kind in the table, `/mutate/virtualmachineinstances`. */
+/** The webhooks of virt-api: `/validate/RESOURCE` for every kind in the table and for definitions of kinds, `/mutate/virtualmachineinstances`. */
 import { randomUUID } from 'node:crypto';
 import { refusedFields } from '../../api/kubevirt/refused-fields.ts';
 import { VMIS } from '../../api/kubevirt/virtual-machine-instance.ts';
@@ -10,6 +10,7 @@ import { deepEqual, type JsonObject } from '../../base/json.ts';
 import type { Client } from '../../client/client.ts';
 import { type AdmissionRequest, admissionRequestOf, isComponent } from './admission-request.ts';
 import { decideMutation } from './decide-mutation.ts';
+import { mayDeleteDefinition } from './keep-definitions.ts';
 import { ADMITTED_KINDS, type AdmittedKind } from './kinds-table.ts';
 import { newCauses } from './ratchet.ts';
 
@@ -25,6 +26,7 @@ const ANSWERS: ReadonlyMap<string, Answer> = new Map([
     (request, { client }) => validated(kind, request, client),
   ]),
   [`/mutate/${VMIS.plural}`, mutated],
+  ['/validate/customresourcedefinitions', (request, { client }) => mayDeleteDefinition(request, client)],
 ]);
 
 /** True for a path that the API server asks for a review under. */
