@@ -141,6 +141,19 @@ describe('decideVmi', () => {
     );
   });
 
+  test('a Pod has the time of its guest, unless no virt-handler is there to ask that to power off', () => {
+    const graceOf = (seen: Case) => look(seen).actions.flatMap((action) => (action.do === 'delete' ? [action.gracePeriodSeconds] : []));
+    const labels = { 'kubevirt.io/nodeName': 'n1' };
+    assert.deepEqual(
+      [
+        graceOf({ vmi: vmi('Running', onNode, { ...deleting, labels }), pods: [launcherPod(running)] }),
+        graceOf({ vmi: vmi('Scheduling', {}, deleting), pods: [launcherPod(running)] }),
+        graceOf({ vmi: vmi('Scheduling', {}, deleting), pods: [launcherPod(waiting)] }),
+      ],
+      [[undefined], [1], [1]],
+    );
+  });
+
   test('our finalizer goes only when the VMI is final and has no Pod', () => {
     const left = (seen: Case) => patchOf(seen)?.metadata?.['finalizers'];
     assert.deepEqual(

@@ -9,7 +9,7 @@
  *   it becomes Scheduled                        label it with its node, which hands it to the virt-handler there
  *   Pending, no Pod, a claim is missing         say so, once, and look again for it
  *   Pending, no Pod, not deleting               create the Pod
- *   deleting                                    delete every Pod that is not being deleted yet
+ *   deleting                                    delete every Pod that is not being deleted yet; at once, where no virt-handler knows of it
  *   it has a node and has not ended             tell the Pod whether the guest is paused, and what a probe inside it says: a guest
  *                                               that is paused or not ready leaves its Services
  *
@@ -122,13 +122,16 @@ function createPod(observed: ObservedVmi): Action[] {
   return [{ do: 'create', object: pod, because: 'VMI is Pending', event }];
 }
 
+/** A Pod does not heed its stop signal: virt-handler asks the guest to power off. Where it never will, waiting would only keep others waiting. */
 function deletePods({ vmi, pods }: ObservedVmi): Action[] {
   if (!isDeleting(vmi)) return [];
+  const isHandedOver = vmi.metadata.labels?.[LABEL_NODE_NAME] !== undefined;
   return pods
     .filter((pod) => !isDeleting(pod))
     .map((pod) => ({
       do: 'delete',
       target: refOf(pod),
+      ...(!isHandedOver && { gracePeriodSeconds: 1 }),
       because: 'VMI is being deleted',
       event: { type: 'Normal', reason: 'SuccessfulDelete', message: `Deleted virtual machine pod ${pod.metadata.name}` },
     }));
