@@ -7,6 +7,8 @@ import { describe, type TestContext, test } from 'node:test';
 import { connectQmp, QmpError, type QmpEvent, QmpTimeout } from './client.ts';
 import { startQemu, temporaryFolder } from './qemu.testing.ts';
 
+/** A QEMU that has just been started on a busy machine greets seconds before it answers. */
+const PATIENCE_MS = 30_000;
 const GREETING = '{"QMP": {"version": {}, "capabilities": []}}\n';
 
 describe('connectQmp with a real QEMU', () => {
@@ -16,6 +18,7 @@ describe('connectQmp with a real QEMU', () => {
     const { promise: resumed, resolve } = Promise.withResolvers<void>();
     const qmp = await connectQmp({
       path: qemu.qmpPath,
+      timeoutMs: PATIENCE_MS,
       onEvent: (event) => {
         seen.push(event);
         if (event.event === 'RESUME') resolve();
@@ -40,7 +43,7 @@ describe('connectQmp with a real QEMU', () => {
 
   test('answers reach the command that asked, whatever the order of asking', async (t) => {
     const qemu = await startQemu(t);
-    const qmp = await connectQmp({ path: qemu.qmpPath });
+    const qmp = await connectQmp({ path: qemu.qmpPath, timeoutMs: PATIENCE_MS });
     t.after(() => qmp.close());
     const answers = await Promise.all([qmp.execute('query-kvm'), qmp.execute('query-version'), qmp.execute('query-uuid')]);
     assert.deepEqual(
@@ -54,14 +57,14 @@ describe('connectQmp with a real QEMU', () => {
     const deep = join(qemu.folder, 'd'.repeat(120));
     mkdirSync(deep);
     await rename(qemu.qmpPath, join(deep, 'qmp.sock'));
-    const qmp = await connectQmp({ path: join(deep, 'qmp.sock') });
+    const qmp = await connectQmp({ path: join(deep, 'qmp.sock'), timeoutMs: PATIENCE_MS });
     assert.ok(await qmp.execute('query-version'));
     qmp.close();
   });
 
   test('a stopped QEMU costs a time-out', async (t) => {
     const qemu = await startQemu(t);
-    const qmp = await connectQmp({ path: qemu.qmpPath });
+    const qmp = await connectQmp({ path: qemu.qmpPath, timeoutMs: PATIENCE_MS });
     t.after(() => qmp.close());
     process.kill(qemu.pid, 'SIGSTOP');
     await assert.rejects(qmp.execute('query-status', undefined, { timeoutMs: 50 }), QmpTimeout);

@@ -1,11 +1,14 @@
 /** Real QEMU processes for tests: started in a folder of their own, ended and removed with the test. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { systemClock } from '../../base/clock.ts';
+
+/** In /proc/net/unix. */
+const ACCEPTS_CONNECTIONS = '00010000';
 
 export type TestQemu = {
   readonly pid: number;
@@ -43,8 +46,18 @@ export async function startQemu(t: TestContext, options: TestQemuOptions = {}): 
   const exitCode = once(child, 'exit').then(([code]) => code as number | null);
   t.after(() => endOf(child, exitCode));
   const qmpPath = join(folder, 'qmp.sock');
-  await waitUntil(() => stat(qmpPath).then(Boolean, () => false), `QEMU makes ${qmpPath}`);
+  await waitUntil(() => isServed(child.pid!), `QEMU serves ${qmpPath}`);
   return { pid: child.pid!, folder, qmpPath, exitCode };
+}
+
+/** The file is there a moment before connections are taken; the kernel's list tells which sockets of a process take some. */
+async function isServed(pid: number): Promise<boolean> {
+  const files = await readdir(`/proc/${pid}/fd`);
+  const links = await Promise.all(files.map((file) => readlink(`/proc/${pid}/fd/${file}`).catch(() => '')));
+  const sockets = (await readFile('/proc/net/unix', 'utf8')).split('\n').map((line) => line.split(/ +/));
+  return sockets.some(
+    ([, , , flags, , , inode, path]) => path === 'qmp.sock' && flags === ACCEPTS_CONNECTIONS && links.includes(`socket:[${inode}]`),
+  );
 }
 
 /** Polls, because a file that another process makes has no promise to wait for. */
