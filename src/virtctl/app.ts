@@ -1,6 +1,7 @@
 /** virtctl: the table of commands. Each is loaded only when it is called, so that the tool starts fast. */
 import { type Application, buildApplication, buildCommand, buildRouteMap, FlagNotFoundError, numberParser, text_en } from '@stricli/core';
 import { install, uninstall } from './commands-for-clusters.ts';
+import { credentials } from './commands-for-credentials.ts';
 import { image } from './commands-for-images.ts';
 import { exec, fslist, guestosinfo, scp, ssh, userlist } from './commands-inside.ts';
 import { create, run } from './commands-to-create.ts';
@@ -9,7 +10,7 @@ import { expose, portForward } from './commands-to-reach.ts';
 import type { Context } from './context.ts';
 import { exitCodeOf, renderError } from './failure.ts';
 import { notHere } from './not-here-table.ts';
-import { connection, machine } from './parameters.ts';
+import { connection, connectionAliases, machine } from './parameters.ts';
 
 const dryRun = {
   kind: 'boolean',
@@ -72,7 +73,7 @@ const start = buildCommand({
       paused: { kind: 'boolean', brief: 'Start with the processors stopped', default: false, withNegated: false },
     },
     positional: machine,
-    aliases: { n: 'namespace' },
+    aliases: connectionAliases,
   },
   docs: { brief: 'Start a virtual machine', customUsage: ['my-vm', 'vm my-vm -n test'] },
 });
@@ -93,7 +94,7 @@ const stop = buildCommand({
       },
     },
     positional: machine,
-    aliases: { n: 'namespace' },
+    aliases: connectionAliases,
   },
   docs: { brief: 'Stop a virtual machine', customUsage: ['my-vm', 'my-vm --force --grace-period 0'] },
 });
@@ -108,12 +109,12 @@ const restart = buildCommand({
       gracePeriod: { kind: 'parsed', parse: numberParser, brief: 'Only 0, together with --force', optional: true, placeholder: 'seconds' },
     },
     positional: machine,
-    aliases: { n: 'namespace' },
+    aliases: connectionAliases,
   },
   docs: { brief: 'Restart a virtual machine', customUsage: ['my-vm', 'my-vm --force --grace-period 0'] },
 });
 
-const onGuest = { flags: { ...connection, dryRun }, positional: machine, aliases: { n: 'namespace' } } as const;
+const onGuest = { flags: { ...connection, dryRun }, positional: machine, aliases: connectionAliases } as const;
 const pause = buildCommand({
   loader: async () => (await import('./commands/lifecycle.ts')).pause,
   parameters: onGuest,
@@ -149,7 +150,7 @@ const console_ = buildCommand({
       },
     },
     positional: machine,
-    aliases: { n: 'namespace' },
+    aliases: connectionAliases,
   },
   docs: { brief: 'Connect to the serial console of a running machine; Ctrl+] leaves it', customUsage: ['my-vm'] },
 });
@@ -158,7 +159,7 @@ const version = buildCommand({
   loader: async () => (await import('./commands/version.ts')).version,
   parameters: {
     flags: { ...connection, client: { kind: 'boolean', brief: 'Only the version of this program', default: false, withNegated: false } },
-    aliases: { c: 'client' },
+    aliases: { ...connectionAliases, c: 'client' },
   },
   docs: { brief: 'Print the versions of this program and of the server' },
 });
@@ -204,6 +205,7 @@ export function buildVirtctl(name = 'virtctl'): Application<Context> {
       guestosinfo,
       userlist,
       fslist,
+      credentials,
       portForward,
       expose,
       logs,

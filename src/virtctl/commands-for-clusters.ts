@@ -1,8 +1,10 @@
 /** The commands that put the product into a Kubernetes cluster and take it out: definitions only, each is loaded when it is called. */
 import { buildCommand, numberParser } from '@stricli/core';
-import { connection, off, text } from './parameters.ts';
+import { connection, connectionAliases, off, text } from './parameters.ts';
 
-const { kubeconfig } = connection;
+/** Everything is in one namespace, whatever the kubeconfig says. */
+const { namespace: _, ...cluster } = connection;
+const { n: __, ...aliases } = connectionAliases;
 const timeout = {
   kind: 'parsed',
   parse: numberParser,
@@ -15,7 +17,7 @@ export const install = buildCommand({
   loader: async () => (await import('./commands/install.ts')).install,
   parameters: {
     flags: {
-      kubeconfig,
+      ...cluster,
       registry: {
         ...text,
         brief: 'What the names of images begin with, such as registry.example.com/kubevirt-ts',
@@ -32,18 +34,23 @@ export const install = buildCommand({
       imagePullSecret: { ...text, brief: 'Secret of namespace kubevirt with which nodes pull', optional: true, placeholder: 'name' },
       timeout,
     },
+    aliases,
   },
   docs: {
     brief: 'Install or upgrade on the Kubernetes cluster of the kubeconfig',
-    customUsage: ['', { input: '--registry registry.example.com/kubevirt-ts', brief: 'with images from a registry of your own' }],
+    customUsage: [
+      '',
+      '--context production',
+      { input: '--registry registry.example.com/kubevirt-ts', brief: 'with images from a registry of your own' },
+    ],
   },
 });
 
 export const uninstall = buildCommand({
   loader: async () => (await import('./commands/uninstall.ts')).uninstall,
-  parameters: { flags: { kubeconfig, force: off('Delete all machines of the cluster, too'), timeout } },
+  parameters: { flags: { ...cluster, force: off('Delete all machines of the cluster, too'), timeout }, aliases },
   docs: {
     brief: 'Remove everything from the Kubernetes cluster of the kubeconfig; refused while there are machines',
-    customUsage: ['', { input: '--force', brief: 'with all machines' }],
+    customUsage: ['', '--context production', { input: '--force', brief: 'with all machines' }],
   },
 });

@@ -1,8 +1,8 @@
 /** The commands that reach inside a guest, by its agent or by ssh: definitions only, each is loaded when it is called. */
 import { buildCommand, numberParser } from '@stricli/core';
-import { connection, machine, off, text } from './parameters.ts';
+import { connection, connectionAliases, machine, off, text } from './parameters.ts';
 
-const onGuest = { flags: connection, positional: machine, aliases: { n: 'namespace' } } as const;
+const onGuest = { flags: connection, positional: machine, aliases: connectionAliases } as const;
 
 export const guestosinfo = buildCommand({
   loader: async () => (await import('./commands/guest-info.ts')).guestosinfo,
@@ -39,7 +39,7 @@ export const exec = buildCommand({
       minimum: 2,
       parameter: { ...text, brief: 'Name of the machine, then the program and its arguments', placeholder: 'NAME COMMAND' },
     },
-    aliases: { n: 'namespace', i: 'stdin' },
+    aliases: { ...connectionAliases, i: 'stdin' },
   },
   docs: {
     brief: 'Run a program in a guest through its agent: no network, no password; its exit code is ours',
@@ -55,7 +55,7 @@ const sshFlags = {
   knownHosts: { ...text, brief: 'File with the keys of known hosts (default: as ssh finds it)', optional: true, placeholder: 'file' },
   localSshOpts: { ...text, brief: 'Further option for ssh itself; can be repeated', optional: true, variadic: true, placeholder: 'option' },
 } as const;
-const sshAliases = { n: 'namespace', p: 'port', l: 'username', i: 'identityFile', t: 'localSshOpts' } as const;
+const sshAliases = { ...connectionAliases, p: 'port', l: 'username', i: 'identityFile', t: 'localSshOpts' } as const;
 
 export const ssh = buildCommand({
   loader: async () => (await import('./commands/ssh.ts')).ssh,

@@ -1,7 +1,7 @@
 /** The commands that make machines or describe them: definitions only, each is loaded when it is called. */
 import { buildCommand, buildRouteMap, numberParser } from '@stricli/core';
 import type { RunStrategy } from '../api/kubevirt/virtual-machine.ts';
-import { connection, off, text } from './parameters.ts';
+import { connection, connectionAliases, off, text } from './parameters.ts';
 
 const RUN_STRATEGIES = ['Always', 'Halted', 'Manual', 'RerunOnFailure', 'Once'] as const satisfies readonly RunStrategy[];
 
@@ -34,7 +34,7 @@ export const run = buildCommand({
         },
       ],
     },
-    aliases: { n: 'namespace', d: 'detach', o: 'output' },
+    aliases: { ...connectionAliases, d: 'detach', o: 'output' },
   },
   docs: {
     brief: 'Make a machine with a disk of its own from an image, watch it boot and open its console',

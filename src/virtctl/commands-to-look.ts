@@ -1,7 +1,7 @@
 /** The commands that look and change nothing: definitions only, each is loaded when it is called. */
 import { buildChoiceParser, buildCommand, numberParser } from '@stricli/core';
 import type { Shell } from './commands/completion.ts';
-import { connection, machine, off, text } from './parameters.ts';
+import { connection, connectionAliases, machine, off, text } from './parameters.ts';
 
 export const logs = buildCommand({
   loader: async () => (await import('./commands/logs.ts')).logs,
@@ -14,7 +14,7 @@ export const logs = buildCommand({
       system: off('The log of the embedded cluster instead of a guest; KUBEVIRT_LOG=debug shows more'),
     },
     positional: { ...machine, minimum: 0 },
-    aliases: { n: 'namespace', f: 'follow', p: 'previous' },
+    aliases: { ...connectionAliases, f: 'follow', p: 'previous' },
   },
   docs: {
     brief: 'Show what a guest printed on its serial port',
@@ -38,7 +38,7 @@ export const doctor = buildCommand({
 
 export const why = buildCommand({
   loader: async () => (await import('./commands/why.ts')).why,
-  parameters: { flags: { ...connection, json: off('Print the answer as JSON') }, positional: machine, aliases: { n: 'namespace' } },
+  parameters: { flags: { ...connection, json: off('Print the answer as JSON') }, positional: machine, aliases: connectionAliases },
   docs: {
     brief: 'Say why a machine does not run: the first thing that blocks, the evidence and the fix',
     customUsage: [
@@ -56,7 +56,7 @@ export const ls = buildCommand({
       allNamespaces: off('The machines of all namespaces'),
       output: { kind: 'enum', values: ['wide', 'json', 'yaml', 'name'], brief: 'More columns, or another format', optional: true },
     },
-    aliases: { n: 'namespace', A: 'allNamespaces', o: 'output' },
+    aliases: { ...connectionAliases, A: 'allNamespaces', o: 'output' },
   },
   docs: {
     brief: 'List virtual machines',
@@ -69,7 +69,7 @@ export const top = buildCommand({
   parameters: {
     flags: { ...connection, allNamespaces: off('The machines of all namespaces') },
     positional: { ...machine, minimum: 0 },
-    aliases: { n: 'namespace', A: 'allNamespaces' },
+    aliases: { ...connectionAliases, A: 'allNamespaces' },
   },
   docs: {
     brief: 'Show what running machines use of processors and memory',
@@ -119,7 +119,7 @@ export const vnc = buildCommand({
       moveCursor: off('screenshot: move the pointer first, which wakes a dark screen'),
     },
     positional: machine,
-    aliases: { n: 'namespace', f: 'file', m: 'moveCursor' },
+    aliases: { ...connectionAliases, f: 'file', m: 'moveCursor' },
   },
   docs: {
     brief: 'Show the screen of a running machine in a VNC viewer, or take a picture of it',
@@ -140,7 +140,7 @@ export const expand = buildCommand({
       file: { ...text, brief: 'File with the manifest of a machine; - is the standard input', optional: true, placeholder: 'file' },
       output: { kind: 'enum', values: ['yaml', 'json'], brief: 'Format', default: 'yaml' },
     },
-    aliases: { n: 'namespace', f: 'file', o: 'output' },
+    aliases: { ...connectionAliases, f: 'file', o: 'output' },
   },
   docs: {
     brief: 'Show a machine with everything filled in that its author left open; nothing is changed',

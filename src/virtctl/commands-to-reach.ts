@@ -1,6 +1,6 @@
 /** The commands that make guests reachable: definitions only, each is loaded when it is called. */
 import { buildCommand, numberParser } from '@stricli/core';
-import { connection, off, text } from './parameters.ts';
+import { connection, connectionAliases, off, text } from './parameters.ts';
 
 const optionalText = { ...text, optional: true } as const;
 
@@ -21,7 +21,7 @@ export const portForward = buildCommand({
         placeholder: 'TARGET PORT',
       },
     },
-    aliases: { n: 'namespace' },
+    aliases: connectionAliases,
   },
   docs: {
     brief: 'Make ports of a guest reachable on this machine',
@@ -67,7 +67,7 @@ export const expose = buildCommand({
         { ...text, brief: 'Its name', placeholder: 'NAME' },
       ],
     },
-    aliases: { n: 'namespace' },
+    aliases: connectionAliases,
   },
   docs: {
     brief: 'Make a Service for a machine, an instance or a replica set',

@@ -11,7 +11,12 @@ import { createTlsFetch } from '../client/node/tls-fetch.ts';
 import type { Context } from './context.ts';
 import { kubeconfigPath } from './embedded/paths.ts';
 
-export type ConnectionFlags = { readonly namespace?: string; readonly kubeconfig?: string; readonly context?: string };
+export type ConnectionFlags = {
+  readonly namespace?: string;
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly verbosity?: number;
+};
 export type Connection = { readonly client: Client; readonly cluster: Cluster; readonly namespace: string };
 
 /** A kind that can be told to start, stop or restart; `vmi` is the running guest itself. */
@@ -27,9 +32,15 @@ const KIND_WORDS: Readonly<Record<MachineKind, readonly string[]>> = {
   vmic: ['vmic', 'vmics', 'virtualmachineinstanceconfig', 'virtualmachineinstanceconfigs'],
 };
 
+/** As with kubectl: from this level on the requests are told. */
+const REQUESTS_FROM = 6;
+
 export function connect(context: Context, flags: ConnectionFlags): Connection {
   const path = findKubeconfig(context, flags);
-  const cluster = loadKubeconfig(path, flags.context === undefined ? {} : { context: flags.context });
+  const loaded = loadKubeconfig(path, flags.context === undefined ? {} : { context: flags.context });
+  const { verbosity = 0 } = flags;
+  const trace = (line: string) => context.process.stderr.write(`${line}\n`);
+  const cluster = verbosity >= REQUESTS_FROM ? { ...loaded, trace } : loaded;
   if (cluster.cert) mustBeValid(cluster.cert, path, systemClock.now());
   const client = createClient({ fetch: createTlsFetch(cluster), baseUrl: cluster.server, userAgent: `virtctl/${context.version}` });
   return { client, cluster, namespace: flags.namespace ?? cluster.namespace ?? 'default' };

@@ -26,7 +26,6 @@ const COMMANDS_NOT_HERE: readonly Row[] = [
   ['instancetype', INSTANCETYPES],
   ['preference', INSTANCETYPES],
   ['clone', 'machines cannot be cloned yet'],
-  ['credentials', 'change the Secret that accessCredentials names (kubectl edit secret); a guest with an agent gets it at once'],
   ['objectgraph', 'kubectl get vmi,pods,pvc shows the objects of a machine, virtctl why NAME what they wait for'],
   ['template', 'there are no templates; virtctl create vm writes a manifest'],
   ['adm', 'nothing is tuned by a verbosity; KUBEVIRT_LOG=debug virtctl up says more in virtctl logs --system'],

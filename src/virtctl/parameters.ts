@@ -1,4 +1,5 @@
 /** Flags and arguments that several commands share. */
+import { numberParser } from '@stricli/core';
 import type { Context } from './context.ts';
 
 export const text = { kind: 'parsed', parse: String } as const;
@@ -25,7 +26,15 @@ export const connection = {
     placeholder: 'file',
   },
   context: { ...text, brief: 'Context of the kubeconfig (default: its current one)', optional: true, placeholder: 'name' },
+  verbosity: {
+    kind: 'parsed',
+    parse: numberParser,
+    brief: 'From 6 on, say each request to the server and its answer on stderr',
+    optional: true,
+    placeholder: 'level',
+  },
 } as const;
+export const connectionAliases = { n: 'namespace', v: 'verbosity' } as const;
 
 /** One machine, by name; names of real ones are proposed to a shell that completes. */
 export const machine = {

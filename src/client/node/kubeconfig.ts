@@ -22,6 +22,8 @@ export type Cluster = {
   readonly cert?: string;
   readonly key?: string;
   readonly token?: string;
+  /** Told of every request and its answer, in a line. */
+  readonly trace?: (line: string) => void;
 };
 
 /** The cluster of the current context (or `context`) in this file, in $KUBECONFIG, or in ~/.kube/config. Several files are joined, the first to say something wins. */

@@ -27,9 +27,13 @@ export function createTlsFetch(cluster: Cluster): KubeFetch {
   const tls = tlsOf(cluster);
   return async (request) => {
     const headers = { ...Object.fromEntries(request.headers), ...tokenHeader(cluster) };
+    const told = traceOf(cluster, request);
     try {
-      return await httpsFetch(request, { ...tls, agent, headers });
+      const response = await httpsFetch(request, { ...tls, agent, headers });
+      told?.(`${response.status} ${response.statusText}`.trim());
+      return response;
     } catch (error) {
+      told?.(messageOf(error));
       if (request.signal.aborted) throw error;
       throw cannotReach(cluster, error);
     }
@@ -55,4 +59,14 @@ export function cannotReach({ server }: Cluster, error: unknown): ApiError {
   const code = String((error as { code?: unknown })?.code ?? '');
   const why = PLAIN_WORDS[code] ?? (messageOf(error) || code);
   return new ApiError('ServiceUnavailable', `Cannot reach the Kubernetes API at ${server}: ${why}`, { cause: error });
+}
+
+/** Tells how a request was answered and how long that took; undefined when nobody wants to know. */
+export function traceOf(
+  { trace }: Cluster,
+  { method, url }: { readonly method: string; readonly url: string },
+): ((answer: string) => void) | undefined {
+  if (!trace) return undefined;
+  const startedAt = performance.now();
+  return (answer) => trace(`${method} ${url} ${answer} in ${Math.round(performance.now() - startedAt)} ms`);
 }

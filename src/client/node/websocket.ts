@@ -2,11 +2,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { WebSocket } from 'ws';
 import { type Clock, systemClock } from '../../base/clock.ts';
-import { ApiError } from '../../base/errors.ts';
+import { ApiError, messageOf } from '../../base/errors.ts';
 import { keepAlive } from '../../base/keep-alive.ts';
 import { errorFrom } from '../client.ts';
 import type { Cluster } from './kubeconfig.ts';
-import { cannotReach, tlsOf, tokenHeader } from './tls-fetch.ts';
+import { cannotReach, tlsOf, tokenHeader, traceOf } from './tls-fetch.ts';
 
 export type WebSocketOptions = {
   readonly cluster: Cluster;
@@ -42,9 +42,12 @@ export async function openWebSocket({ cluster, path, protocols = [], signal, clo
   const abort = () => socket.terminate();
   signal?.addEventListener('abort', abort, { once: true });
   socket.once('close', () => signal?.removeEventListener('abort', abort));
+  const told = traceOf(cluster, { method: 'GET', url: url.href });
   try {
     await opened(socket, cluster);
+    told?.('101 Switching Protocols');
   } catch (error) {
+    told?.(messageOf(error));
     signal?.throwIfAborted();
     throw error;
   }

@@ -17,7 +17,7 @@ import { requireRights } from '../install/rights.ts';
 import { type Missing, untilThere } from '../install/until.ts';
 import { createProgress } from '../progress.ts';
 
-export type InstallFlags = Pick<ConnectionFlags, 'kubeconfig'> & ImageFlags & { readonly timeout: number };
+export type InstallFlags = Omit<ConnectionFlags, 'namespace'> & ImageFlags & { readonly timeout: number };
 
 export async function install(this: Context, flags: InstallFlags): Promise<void> {
   const { client } = connect(this, flags);

@@ -30,9 +30,20 @@ export async function scp(
 }
 
 function optionsFrom(context: Context, flags: SshFlags): SshOptions {
-  const { kubeconfig, context: contextName, port, username, identityFile, knownHosts, localSshOpts } = flags;
+  const { kubeconfig, context: contextName, verbosity, port, username, identityFile, knownHosts, localSshOpts } = flags;
   const { namespace } = connect(context, flags);
-  return { program: context.program, kubeconfig, context: contextName, namespace, port, username, identityFile, knownHosts, localSshOpts };
+  return {
+    program: context.program,
+    kubeconfig,
+    context: contextName,
+    verbosity,
+    namespace,
+    port,
+    username,
+    identityFile,
+    knownHosts,
+    localSshOpts,
+  };
 }
 
 /** Leaves as the program does. Keys that end programs are meant for it, not for us. */

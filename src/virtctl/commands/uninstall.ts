@@ -16,7 +16,7 @@ import { requireRights } from '../install/rights.ts';
 import { type Missing, untilThere } from '../install/until.ts';
 import { createProgress } from '../progress.ts';
 
-export type UninstallFlags = Pick<ConnectionFlags, 'kubeconfig'> & { readonly force: boolean; readonly timeout: number };
+export type UninstallFlags = Omit<ConnectionFlags, 'namespace'> & { readonly force: boolean; readonly timeout: number };
 
 const SHOWN = 10;
 

@@ -12,6 +12,7 @@ import { findQemu } from '../../qemu/find-qemu.ts';
 import { connect } from '../connect.ts';
 import type { Context } from '../context.ts';
 import { watchBoot } from '../embedded/boot.ts';
+import { LAST_PORT } from '../embedded/claim-port.ts';
 import { importGuestImages } from '../embedded/guest-images.ts';
 import { launchEmbedded } from '../embedded/launch.ts';
 import type { Network } from '../embedded/network-namespace.ts';
@@ -28,6 +29,7 @@ export async function up(this: Context, flags: { demo: boolean; port: number; no
   const progress = createProgress(this.process.stdout, systemClock.now);
   const started = systemClock.now();
   const nodes = nodesFrom(flags.nodes);
+  requirePort(flags.port);
   const interrupted = new AbortController();
   const interrupt = () => interrupted.abort(); // a second Ctrl+C ends this program at once
   this.process.once('SIGINT', interrupt);
@@ -63,6 +65,11 @@ export async function up(this: Context, flags: { demo: boolean; port: number; no
   if (flags.demo) await progress.step('vm', (step) => watchBoot({ client, cluster, vm: demoMachine(this), onLine: step.update }));
 
   this.process.stdout.write(whatNext(this, flags.demo, systemClock.now() - started));
+}
+
+function requirePort(port: number): void {
+  if (Number.isInteger(port) && port > 0 && port <= LAST_PORT) return;
+  throw new UserError('USAGE', `--port ${port} is not a port`, { fix: `say a number from 1 to ${LAST_PORT}`, exitCode: 2 });
 }
 
 /** What is left to do once the cluster serves can be done by the next `up`. */

@@ -7,10 +7,12 @@ import { createServer, type Server } from 'node:net';
 export type ClaimedPort = { readonly port: number /** To be called once the port is in use, or not needed any more. */; release(): void };
 
 const MORE_PORTS = 100;
+export const LAST_PORT = 65_535;
 
 /** The first port from `first` on that is neither in use nor claimed. */
 export async function claimPort(first: number): Promise<ClaimedPort> {
-  for (let port = first; port <= first + MORE_PORTS; port++) {
+  const last = Math.min(first + MORE_PORTS, LAST_PORT);
+  for (let port = first; port <= last; port++) {
     const claim = await listen({ path: `\0kubevirt-ts/port/${port}` });
     if (!claim) continue;
     const probe = await listen({ port, host: '127.0.0.1' });
@@ -20,7 +22,7 @@ export async function claimPort(first: number): Promise<ClaimedPort> {
       return { port, release: () => claim.close() };
     }
   }
-  throw new Error(`the ports ${first} to ${first + MORE_PORTS} are busy`);
+  throw new Error(`the ports ${first} to ${last} are busy`);
 }
 
 function listen(where: { path: string } | { port: number; host: string }): Promise<Server | undefined> {

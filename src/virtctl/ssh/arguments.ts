@@ -7,6 +7,7 @@ export type SshOptions = {
   readonly program: string;
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
+  readonly verbosity?: number | undefined;
   readonly namespace: string;
   readonly port: number;
   readonly username?: string | undefined;
@@ -73,12 +74,16 @@ function destination({ user, target }: GuestAddress, { username, namespace }: Ss
   return `${name === undefined ? '' : `${name}@`}${kind}.${target.name}.${target.namespace ?? namespace}`;
 }
 
-function commonArguments(target: ForwardTarget, { program, kubeconfig, context, namespace, port, ...options }: SshOptions): string[] {
+function commonArguments(
+  target: ForwardTarget,
+  { program, kubeconfig, context, verbosity, namespace, port, ...options }: SshOptions,
+): string[] {
   const kind = target.resource === 'virtualmachines' ? 'vm' : 'vmi';
   const proxy = [
     ...[program, 'port-forward', '--stdio=true'],
     ...(kubeconfig === undefined ? [] : ['--kubeconfig', kubeconfig]),
     ...(context === undefined ? [] : ['--context', context]),
+    ...(verbosity === undefined ? [] : ['--verbosity', String(verbosity)]),
     ...[`${kind}/${target.name}/${target.namespace ?? namespace}`, String(port)],
   ];
   return [
