@@ -16,6 +16,7 @@ export const ON_KUBERNETES: Readonly<Record<string, 'runs' | `embedded only: ${s
   nodes: 'embedded only: it starts nodes of an embedded cluster; nodes.ts has real ones',
   'pod-rights': 'runs',
   probes: "embedded only: it asks for the embedded network's mode",
+  reboots: 'embedded only: it compares the process ids of embedded guests',
   'replica-set': 'runs',
   'seed-000': 'embedded only: seeds.ts replays the same transcript',
   'seed-001': 'embedded only: seeds.ts replays the same transcript',
