@@ -1,6 +1,6 @@
 /**
  * What the product does on a real Kubernetes: one cluster of three nodes for all scenarios, which each leaves as it was.
- * `SCENARIOS=seeds,nodes` plays only these.
+ * `SCENARIOS=seeds,nodes` plays only these. Files are run in the order of their names: the longest first, the others beside it.
  */
 import { after, before, describe } from 'node:test';
 import type { RealCluster } from '../../tools/kubernetes/cluster.ts';
