@@ -28,6 +28,8 @@ export const COMPUTE_CONTAINER = 'compute';
 export const LAUNCHER_DISK_IMAGES = 'KUBEVIRT_DISK_IMAGES';
 /** Where our own components live, embedded and on a cluster. */
 export const INSTALL_NAMESPACE = 'kubevirt';
+/** What Kubernetes tells of the token of a Pod: the node that the Pod is on. */
+export const EXTRA_NODE_NAME = 'authentication.kubernetes.io/node-name';
 /** On the record of what a VM was at its start, so that we need not look at the records of other controllers. */
 export const LABEL_VM_REVISION = 'kubevirt.io/vm-revision';
 /** A virt-handler that was not heard of for longer is lost: five beats. */

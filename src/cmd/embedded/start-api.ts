@@ -25,7 +25,7 @@ export type Api = {
   /** The owner of a service account's token. */
   reviewToken(token: string): Promise<Identity | undefined>;
   /** A client that acts as this user. */
-  clientAs(user: string, groups: readonly string[]): Client;
+  clientAs(user: string, groups: readonly string[], extra?: Identity['extra']): Client;
   /** Who answers GET pods/log; known once the kubelet runs. */
   serveLogs(logs: (pod: Pod, options: LogOptions) => Promise<Response>): void;
   close(): void;
@@ -71,8 +71,8 @@ export async function startApi({ store, pki, signingKey, clock, log }: ApiOption
     },
   });
 
-  function clientAs(user: string, groups: readonly string[]): Client {
-    const identity: Identity = { user, groups: [...groups, 'system:authenticated'] };
+  function clientAs(user: string, groups: readonly string[], extra?: Identity['extra']): Client {
+    const identity: Identity = { user, groups: [...groups, 'system:authenticated'], ...(extra && { extra }) };
     return createClient({
       fetch: (request) => server.handle(request, identity),
       baseUrl: 'https://kubernetes.default.svc',

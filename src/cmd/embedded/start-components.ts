@@ -20,7 +20,7 @@ import { mirrorPod, publishEndpoint } from './mirror-pods.ts';
 import { publishApiServer, startServiceNetwork } from './network.ts';
 import { requestHeaderTrust } from './request-header-trust.ts';
 import { type Api, INSTALLER } from './start-api.ts';
-import { countNodes, nodeNameOf, startNode } from './start-node.ts';
+import { countNodes, type NodeOptions, nodeNameOf, startNode } from './start-node.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../../..');
 
@@ -45,8 +45,8 @@ export async function startComponents(options: ComponentOptions): Promise<{ stop
   await applyManifests(admin, join(import.meta.dirname, 'manifests'), (object) => object);
   await apply(admin, requestHeaderTrust(pki));
 
-  const as = (user: string, component: string) => ({
-    client: api.clientAs(user, groupsOf(user)),
+  const as: NodeOptions['as'] = (user, component, extra) => ({
+    client: api.clientAs(user, groupsOf(user), extra),
     clock,
     log: log.with({ component }),
     signal,

@@ -6,11 +6,12 @@ import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { NODES, type Node } from '../../api/core/node.ts';
-import { LABEL_SCHEDULABLE } from '../../api/kubevirt/names.ts';
+import { EXTRA_NODE_NAME, LABEL_SCHEDULABLE } from '../../api/kubevirt/names.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Pki } from '../../base/node/pki.ts';
 import type { Client } from '../../client/client.ts';
+import type { Identity } from '../../control-plane/apiserver/server-parts.ts';
 import { type Kubelet, startKubelet } from '../../control-plane/kubelet/start.ts';
 import { openImageStore } from '../../images/store.ts';
 import { startVirtHandler } from '../../virt-handler/start.ts';
@@ -27,7 +28,11 @@ export type NodeOptions = {
   readonly count: number;
   readonly admin: Client;
   /** What a component needs that speaks as this user. */
-  readonly as: (user: string, component: string) => { client: Client; clock: Clock; log: Logger; signal: AbortSignal };
+  readonly as: (
+    user: string,
+    component: string,
+    extra?: Identity['extra'],
+  ) => { client: Client; clock: Clock; log: Logger; signal: AbortSignal };
   readonly pki: Pki;
   readonly apiPort: number;
   readonly network: 'namespace' | 'host';
@@ -68,7 +73,8 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   });
   await untilNode(admin, { name, isAsWanted: () => true, signal });
   const handler = await startVirtHandler({
-    ...as('system:serviceaccount:kubevirt:kubevirt-handler', 'virt-handler'),
+    // As with the token of a Pod there: a virt-handler is believed about the instances of its own node alone.
+    ...as('system:serviceaccount:kubevirt:kubevirt-handler', 'virt-handler', { [EXTRA_NODE_NAME]: [name] }),
     nodeName: name,
     kubeletRoot: rootDir,
     runLogsFolder: join(options.home, 'logs', 'guests'),

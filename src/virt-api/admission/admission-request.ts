@@ -1,5 +1,5 @@
 /** The question that the API server puts to us about one write, and who asks in it. */
-import { INSTALL_NAMESPACE } from '../../api/kubevirt/names.ts';
+import { EXTRA_NODE_NAME, INSTALL_NAMESPACE } from '../../api/kubevirt/names.ts';
 import type { KubeObject } from '../../api/meta.ts';
 import { ApiError } from '../../base/errors.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
@@ -11,6 +11,8 @@ export type AdmissionRequest = {
   readonly uid: string;
   readonly operation: string;
   readonly username: string;
+  /** The node of the Pod whose token it is, where Kubernetes tells (1.30 and later). */
+  readonly userNode?: string;
   readonly object: ReviewedObject | undefined;
   readonly oldObject: ReviewedObject | undefined;
 };
@@ -21,17 +23,38 @@ export function admissionRequestOf(body: unknown): AdmissionRequest {
   if (!isObject(request) || typeof request['uid'] !== 'string' || typeof request['operation'] !== 'string')
     throw new ApiError('BadRequest', 'the body must be an AdmissionReview (admission.k8s.io/v1) with a request');
   const { uid, operation, userInfo, object, oldObject } = request;
-  const { username } = isObject(userInfo) ? userInfo : {};
-  return { uid, operation, username: String(username ?? ''), object: reviewed(object), oldObject: reviewed(oldObject) };
+  const { username, extra } = isObject(userInfo) ? userInfo : {};
+  const userNode = nodeFrom(extra);
+  return {
+    uid,
+    operation,
+    username: String(username ?? ''),
+    ...(userNode !== undefined && { userNode }),
+    object: reviewed(object),
+    oldObject: reviewed(oldObject),
+  };
+}
+
+function nodeFrom(extra: unknown): string | undefined {
+  const names = isObject(extra) ? extra[EXTRA_NODE_NAME] : undefined;
+  return Array.isArray(names) && typeof names[0] === 'string' ? names[0] : undefined;
 }
 
 function reviewed(value: unknown): ReviewedObject | undefined {
   return isObject(value) && isObject(value['metadata']) ? (value as ReviewedObject) : undefined; // the API server has made sure of the rest
 }
 
-const COMPONENTS = ['kubevirt-controller', 'kubevirt-handler', 'kubevirt-apiserver', 'kubevirt-operator'].map(
-  (name) => `system:serviceaccount:${INSTALL_NAMESPACE}:${name}`,
-);
+const [HANDLER, ...OTHERS] = accounts('kubevirt-handler', 'kubevirt-controller', 'kubevirt-apiserver', 'kubevirt-operator');
+const COMPONENTS = [HANDLER, ...OTHERS];
+
+function accounts(...names: string[]): string[] {
+  return names.map((name) => `system:serviceaccount:${INSTALL_NAMESPACE}:${name}`);
+}
+
+/** The node whose virt-handler asks; undefined when somebody else does, or when Kubernetes is too old to tell. */
+export function handlerNodeOf({ username, userNode }: Pick<AdmissionRequest, 'username' | 'userNode'>): string | undefined {
+  return username === HANDLER ? userNode : undefined;
+}
 
 /** One of our own components asks. */
 export function isComponent(username: string): boolean {

@@ -11,7 +11,7 @@ import { forbiddenCause } from '../../base/causes.ts';
 import type { StatusCause } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { Client } from '../../client/client.ts';
-import { type AdmissionRequest, isComponent, isControlPlane } from './admission-request.ts';
+import { type AdmissionRequest, handlerNodeOf, isComponent, isControlPlane } from './admission-request.ts';
 import { validateReplicaSet, validateTemplate, validateVm } from './validate-vm.ts';
 import { validateVmi, validateVmiChange } from './validate-vmi.ts';
 import { templateWarnings, vmiWarnings, vmWarnings } from './warnings.ts';
@@ -34,8 +34,12 @@ export const ADMITTED_KINDS: readonly AdmittedKind[] = [
     resource: VMIS,
     validate: validateVmi,
     warn: vmiWarnings,
-    validateChange: ({ object, oldObject, username }) =>
-      validateVmiChange(object ?? {}, oldObject, { isComponent: isComponent(username), isControlPlane: isControlPlane(username) }),
+    validateChange: ({ object, oldObject, ...who }) =>
+      validateVmiChange(object ?? {}, oldObject, {
+        isComponent: isComponent(who.username),
+        isControlPlane: isControlPlane(who.username),
+        handlerNode: handlerNodeOf(who),
+      }),
   },
   { resource: VMIRSS, validate: validateReplicaSet, warn: templateWarnings },
   { resource: OFFLINE_VMS, validate: validateTemplate, warn: templateWarnings },

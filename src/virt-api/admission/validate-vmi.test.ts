@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { JsonObject } from '../../base/json.ts';
+import { admissionRequestOf } from './admission-request.ts';
+import { ADMITTED_KINDS } from './kinds-table.ts';
+
+const HANDLER = 'system:serviceaccount:kubevirt:kubevirt-handler';
+
+type Parts = { readonly metadata?: object; readonly spec?: object; readonly status?: object };
+
+/** An instance that was handed to the virt-handler of node n1. */
+function onN1({ metadata, spec, status }: Parts = {}): JsonObject {
+  return {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachineInstance',
+    metadata: { name: 'db', namespace: 'default', labels: { 'kubevirt.io/nodeName': 'n1' }, ...metadata },
+    spec: { domain: { devices: {} }, ...spec },
+    status: { phase: 'Scheduled', nodeName: 'n1', ...status },
+  };
+}
+
+/** The fields for which a virt-handler is refused; `node` is what Kubernetes tells of its token. */
+function refusals({ object, oldObject, node }: { object: JsonObject; oldObject?: JsonObject; node?: string }): string[] {
+  const userInfo = { username: HANDLER, ...(node && { extra: { 'authentication.kubernetes.io/node-name': [node] } }) };
+  const request = { uid: '1', operation: oldObject ? 'UPDATE' : 'CREATE', userInfo, object, oldObject };
+  const kind = ADMITTED_KINDS.find(({ resource }) => resource.plural === 'virtualmachineinstances');
+  const causes = kind?.validateChange?.(admissionRequestOf({ kind: 'AdmissionReview', request })) ?? [];
+  return causes.map(({ field }) => field ?? '');
+}
+
+describe('a virt-handler', () => {
+  test('writes what it sees of an instance on its node', () => {
+    assert.deepEqual(refusals({ oldObject: onN1(), object: onN1({ status: { phase: 'Running', interfaces: [{}] } }), node: 'n1' }), []);
+  });
+
+  const label = 'metadata.labels[kubevirt.io/nodeName]';
+  for (const [what, change, field] of [
+    ['an instance of another node', { oldObject: onN1(), object: onN1({ status: { phase: 'Failed' } }), node: 'n2' }, label],
+    ['one that was handed to nobody', { oldObject: onN1({ metadata: { labels: {} } }), object: onN1(), node: 'n1' }, label],
+    ['a new one', { object: onN1(), node: 'n1' }, label],
+    ['the spec', { oldObject: onN1(), object: onN1({ spec: { hostname: 'x' } }), node: 'n1' }, 'spec'],
+    ['its node', { oldObject: onN1(), object: onN1({ status: { nodeName: 'n2' } }), node: 'n1' }, 'status.nodeName'],
+    ['its owner', { oldObject: onN1(), object: onN1({ metadata: { ownerReferences: [{}] } }), node: 'n1' }, 'metadata.ownerReferences'],
+    [
+      'to whom it is handed',
+      { oldObject: onN1(), object: onN1({ metadata: { labels: { 'kubevirt.io/nodeName': 'n2' } } }), node: 'n1' },
+      'metadata.labels',
+    ],
+  ] as const)
+    test(`does not write ${what}`, () => assert.deepEqual(refusals(change), [field]));
+
+  test('of a Kubernetes that does not tell its node is believed', () => {
+    assert.deepEqual(refusals({ oldObject: onN1(), object: onN1({ status: { phase: 'Running' } }) }), []);
+  });
+});
