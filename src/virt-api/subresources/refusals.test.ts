@@ -85,6 +85,8 @@ const BODIES: [name: string, body: string, expected: RegExp][] = [
     /^400 BadRequest: VM namespace must be default/,
   ],
   ['one without a template', JSON.stringify(vm({ spec: { runStrategy: 'Halted' } })), /^400 BadRequest: .*template/],
+  ['YAML that would take long', `a: ${'['.repeat(64 * 1024)}`, /^413 RequestEntityTooLarge: .*YAML of more than 65536/],
+  ['JSON of the same length', `{"a":"${'x'.repeat(64 * 1024)}"}`, /^400 BadRequest: .*no VirtualMachine/],
   ['too much', `{"a":"${'x'.repeat(1024 * 1024)}"}`, /^413 RequestEntityTooLarge/],
 ];
 for (const [name, body, expected] of BODIES) {
