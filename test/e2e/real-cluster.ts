@@ -45,7 +45,7 @@ export class RealTestCluster extends EmbeddedCluster {
 
   async #names(kinds: string): Promise<string[]> {
     const names = (await this.must('kubectl', ['get', kinds, '-o', 'name'])).split('\n').filter(Boolean);
-    return names.map((name) => name.replace(/\.[^/]+/, '')).filter((name) => !ALWAYS_THERE.includes(name));
+    return names.map((name) => name.replace(/^([^./]+)\.[^/]+/, '$1')).filter((name) => !ALWAYS_THERE.includes(name));
   }
 }
 
