@@ -25,5 +25,7 @@ export function renderError(error: unknown): string {
       .join('\n');
   }
   if (error instanceof ApiError) return `error[${error.reason}]: ${error.message}`;
+  // What the operating system refuses is about what was asked for; where in our code that was helps nobody.
+  if (error instanceof Error && 'syscall' in error) return `error[${(error as NodeJS.ErrnoException).code}]: ${error.message}`;
   return `error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
 }

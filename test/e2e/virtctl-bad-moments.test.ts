@@ -3,15 +3,87 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
+import { type Application, type CommandContext, generateHelpTextForAllCommands } from '@stricli/core';
 import { issueLeaf } from '../../src/base/node/pki-issue.ts';
 import { writeKubeconfig } from '../../src/client/node/kubeconfig.ts';
+import { buildVirtctl } from '../../src/virtctl/app.ts';
 import { EmbeddedCluster, type Result, run } from './harness.ts';
 
 const BIN = join(resolve(import.meta.dirname, '../..'), 'bin');
 const VIRTCTL = join(BIN, 'virtctl');
 const DAY_MS = 24 * 3_600_000;
+
+type Remote = {
+  /** With the name of a machine, or of something else that it needs, that is not there. */
+  readonly args: readonly string[];
+  /** What it says then; nothing for a command that needs no name. */
+  readonly missing?: RegExp;
+  /** Another program ends it, with a code of its own. */
+  readonly isOthers?: boolean;
+};
+
+const NOT_FOUND = /^3 error\[NotFound\]: .*no(body|where)/;
+const named = (...args: string[]): Remote => ({ args: [...args, 'nobody'], missing: NOT_FOUND });
+const KEY = ['--user', 'root', '--value', 'ssh-ed25519 AAAA'];
+
+/** Every command that talks to a cluster. */
+const REMOTE: Readonly<Record<string, Remote>> = {
+  run: { args: ['run', 'tiny', '-n', 'nowhere', '--detach'], missing: NOT_FOUND },
+  ls: { args: ['ls'] },
+  top: named('top'),
+  start: named('start'),
+  stop: named('stop'),
+  restart: named('restart'),
+  pause: named('pause'),
+  unpause: named('unpause'),
+  reset: named('reset'),
+  'soft-reboot': named('soft-reboot'),
+  console: named('console'),
+  vnc: named('vnc', 'screenshot', '-f', '-'),
+  ssh: { args: ['ssh', 'root@vm/nobody', '-c', 'true'], isOthers: true, missing: /^255 error\[NotFound\]: .*nobody/ },
+  scp: { args: ['scp', '/etc/hostname', 'root@vm/nobody:/tmp'], isOthers: true, missing: /^255 error\[NotFound\]: .*nobody/ },
+  exec: { args: ['exec', 'nobody', '--', 'true'], missing: NOT_FOUND },
+  guestosinfo: named('guestosinfo'),
+  userlist: named('userlist'),
+  fslist: named('fslist'),
+  'credentials add-ssh-key': named('credentials', 'add-ssh-key', ...KEY),
+  'credentials remove-ssh-key': named('credentials', 'remove-ssh-key', ...KEY),
+  'credentials set-password': named('credentials', 'set-password', '-u', 'root', '-p', 'x'),
+  'port-forward': { args: ['port-forward', '--stdio', 'vm/nobody', '22'], missing: NOT_FOUND },
+  expose: { args: ['expose', 'vm', 'nobody', '--name', 'x', '--port', '80'], missing: NOT_FOUND },
+  logs: named('logs'),
+  why: named('why'),
+  expand: named('expand', '--vm'),
+  install: { args: ['install'] },
+  uninstall: { args: ['uninstall'] },
+  version: { args: ['version'] },
+};
+
+/** Every other command: what it says on a machine where there is nothing. */
+const LOCAL: Readonly<Record<string, readonly [args: readonly string[], expected: RegExp]>> = {
+  up: [['up', '--port', '99999999'], /^2 error\[USAGE\]/],
+  down: [['down'], /^0 nothing to stop/],
+  status: [['status'], /^3 error\[NOT_RUNNING\]/],
+  kubeconfig: [['kubeconfig'], /^3 error\[NOT_SET_UP\]/],
+  'create vm': [['create', 'vm', '--user', 'me', '--password-file', '/nowhere'], /^3 error\[FILE_MISSING\]: cannot read \/nowhere/],
+  'image list': [['image', 'list'], /^\d /],
+  'image tag': [['image', 'tag', 'nobody', 'other'], /^\d error\[/],
+  'image import': [['image', 'import', '/nowhere', 'other'], /^\d error\[/],
+  'image remove': [['image', 'remove', 'nobody'], /^\d error\[/],
+  doctor: [['doctor'], /^[07] /],
+  backup: [['backup', '/nowhere/file'], /^3 error\[NO_CLUSTER\]/],
+  restore: [['restore', '/nowhere'], /^3 error\[NO_BACKUP\]/],
+  completion: [['completion', 'tcsh'], /^2 .*bash\|zsh\|fish/],
+};
+
+test('every command is in one of the tables', () => {
+  const app = buildVirtctl() as unknown as Application<CommandContext>; // no command is run, so none asks for more of its context
+  const commands = generateHelpTextForAllCommands(app).map(([route]) => route.split(' ').slice(1).join(' '));
+  assert.deepEqual([...Object.keys(REMOTE), ...Object.keys(LOCAL)].sort(), commands.sort());
+});
 
 test('bad moments', async (t) => {
   await using cluster = await EmbeddedCluster.start();
@@ -24,18 +96,15 @@ test('bad moments', async (t) => {
   const short = ({ code, stderr }: Result) => `${code} ${stderr.split('\n')[0]}`;
   const isPlain = ({ stderr }: Result) => assert.doesNotMatch(stderr, /\n\s+at |node:internal/, stderr);
 
-  await t.test('a name that is not there: 3', async () => {
-    for (const args of [['start'], ['stop'], ['restart'], ['pause'], ['unpause'], ['reset'], ['soft-reboot'], ['console'], ['vnc']]) {
-      const result = await cluster.virtctl([...args, 'nobody']);
-      assert.match(short(result), /^3 error\[NotFound\]: .*nobody/, args.join(' '));
+  const remote = Object.entries(REMOTE);
+
+  await t.test('a name that is not there', async () => {
+    await forAll(remote, async ([command, { args, missing }]) => {
+      if (!missing) return;
+      const result = await cluster.virtctl(args);
+      assert.match(short(result), missing, `${command}\n${result.stderr}`);
       isPlain(result);
-    }
-    for (const args of [['logs'], ['why'], ['guestosinfo'], ['fslist'], ['userlist'], ['logs', '--previous'], ['exec']]) {
-      const result = await cluster.virtctl([...args, 'nobody', ...(args[0] === 'exec' ? ['true'] : [])]);
-      assert.match(short(result), /^3 error\[NotFound\]: .*nobody/, args.join(' '));
-    }
-    assert.match(short(await cluster.virtctl(['expose', 'vm', 'nobody', '--name', 'x', '--port', '80'])), /^3 error\[NotFound\]/);
-    assert.match(short(await cluster.virtctl(['port-forward', '--stdio', 'vm/nobody', '22'])), /^3 error\[NotFound\]/);
+    });
   });
 
   await t.test('a state in which it cannot be done: 4', async () => {
@@ -47,31 +116,38 @@ test('bad moments', async (t) => {
   });
 
   await t.test('a command line that is not understood: 2', async () => {
-    for (const args of [
-      ['strat', 'web'],
-      ['start'],
-      ['start', 'web', '--pausd'],
-      ['stop', 'web', '--force'],
-      ['restart', 'web', '--grace-period', '0'],
-    ])
+    for (const args of [['strat', 'web'], ['start'], ['stop', 'web', '--force'], ['restart', 'web', '--grace-period', '0']])
       assert.equal((await cluster.virtctl(args)).code, 2, args.join(' '));
+    await forAll([...remote, ...Object.entries(LOCAL)], async ([command]) => {
+      const result = await cluster.virtctl([...command.split(' '), '--no-such-flag']);
+      assert.match(short(result), /^2 .*(--no-such-flag|Expected)/, command);
+      isPlain(result);
+    });
   });
 
   await t.test('no server: 8', async () => {
-    const dead = join(cluster.home, 'dead-kubeconfig');
-    writeFileSync(dead, readFileSync(kubeconfig, 'utf8').replace(/https:\/\/127\.0\.0\.1:\d+/, 'https://127.0.0.1:9'));
-    for (const args of [['ls'], ['start', 'web'], ['console', 'web'], ['version'], ['port-forward', '--stdio', 'vm/web', '22']]) {
-      const result = await cluster.virtctl([...args, '--kubeconfig', dead]);
-      assert.match(
-        short(result),
-        /^8 error\[ServiceUnavailable\]: Cannot reach the Kubernetes API at https:\/\/127\.0\.0\.1:9/,
-        args.join(' '),
-      );
+    const dead = kubeconfigFor('dead', 'https://127.0.0.1:9');
+    await forAll(remote, async ([command, { args, isOthers }]) => {
+      const result = await cluster.virtctl(withKubeconfig(args, dead));
+      assert.match(result.stderr, /error\[ServiceUnavailable\]: Cannot reach the Kubernetes API at https:\/\/127\.0\.0\.1:9/, command);
+      assert.equal(result.code, isOthers ? 255 : 8, command);
       isPlain(result);
-    }
+    });
+  });
+
+  await t.test('no cluster at all: 8, and the commands of this machine do without', async () => {
     const nowhere = { KUBECONFIG: '', VIRT_HOME: '/nonexistent', HOME: '/nonexistent' };
-    assert.match(short(await cluster.virtctl(['ls'], { env: nowhere })), /^8 error\[NO_CLUSTER\]: there is no cluster to talk to/);
+    await forAll(remote, async ([command, { args }]) => {
+      const result = await cluster.virtctl(args, { env: nowhere });
+      assert.match(result.stderr, /^error\[NO_CLUSTER\]: there is no cluster to talk to/, command);
+      assert.equal(result.code, 8, command);
+    });
     assert.equal((await cluster.virtctl(['version', '--client'], { env: nowhere })).code, 0);
+    await forAll(Object.entries(LOCAL), async ([command, [args, expected]]) => {
+      const result = await cluster.virtctl(args, { env: nowhere });
+      assert.match(`${result.code} ${result.stderr || result.stdout}`, expected, command);
+      isPlain(result);
+    });
   });
 
   await t.test('a certificate that has expired: 6, and it is said', async () => {
@@ -85,11 +161,50 @@ test('bad moments', async (t) => {
     const path = join(cluster.home, 'late-kubeconfig');
     const server = /https:\/\/127\.0\.0\.1:\d+/.exec(readFileSync(kubeconfig, 'utf8'))?.[0] ?? '';
     await writeKubeconfig(path, { server, ca: authority.cert, ...leaf, name: 'late' });
-    const result = await cluster.virtctl(['ls', '--kubeconfig', path]);
-    assert.match(short(result), /^6 error\[CERTIFICATE_EXPIRED\]: the client certificate in \S+late-kubeconfig has expired/);
-    isPlain(result);
+    await forAll(remote, async ([command, { args }]) => {
+      const result = await cluster.virtctl(withKubeconfig(args, path));
+      assert.match(short(result), /^6 error\[CERTIFICATE_EXPIRED\]: the client certificate in \S+late-kubeconfig has expired/, command);
+      isPlain(result);
+    });
     const { stderr } = await cluster.kubectl(['get', 'vms', '--kubeconfig', path]);
     assert.match(stderr, /Unauthorized/);
+  });
+
+  await t.test('a server that says nothing: Ctrl+C ends the wait', async () => {
+    const wakes = new Map<number, () => void>();
+    await forAll(remote, async ([command, { args, isOthers }]) => {
+      const sockets: Socket[] = [];
+      const server = createServer((socket) => {
+        socket.on('error', () => {});
+        sockets.push(socket);
+        wakes.get(port)?.();
+      });
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo; // it listens
+      const path = kubeconfigFor(`mute-${port}`, `https://127.0.0.1:${port}`);
+      // A terminal sends the signal to everybody in the foreground.
+      const child = spawn(VIRTCTL, withKubeconfig(args, path), { env, detached: true, timeout: 60_000, killSignal: 'SIGKILL' });
+      wakes.set(port, () => {
+        if (child.pid && child.exitCode === null && child.signalCode === null) process.kill(-child.pid, 'SIGINT');
+      });
+      let said = '';
+      for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += chunk));
+      const [code, signal] = await new Promise<[number | null, string | null]>((done) => child.once('close', (...how) => done(how)));
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      const isInterrupted = isOthers ? code !== 0 : code === 130 || signal === 'SIGINT';
+      assert.ok(isInterrupted, `${command}: ${code} ${signal}\n${said}`);
+      assert.doesNotMatch(said, /\n\s+at |node:internal/, command);
+    });
+  });
+
+  await t.test('help for a reader that has gone', async () => {
+    await forAll([...remote, ...Object.entries(LOCAL)], async ([command]) => {
+      const line = `${VIRTCTL} ${command} --help | true; echo "\${PIPESTATUS[0]}"`;
+      const { stdout, stderr } = await run('bash', ['-c', line], { env: env as Record<string, string> });
+      assert.deepEqual([stdout, stderr], ['0\n', ''], command);
+    });
   });
 
   await t.test('a reader that leaves early is no failure', async () => {
@@ -161,7 +276,30 @@ test('bad moments', async (t) => {
     assert.match(short(await asPlugin(['start', 'nobody'])), /error\[NotFound\]/);
   });
 
+  /** The kubeconfig of the cluster, but for where its server is. */
+  function kubeconfigFor(name: string, server: string): string {
+    const path = join(cluster.home, `${name}-kubeconfig`);
+    writeFileSync(path, readFileSync(kubeconfig, 'utf8').replace(/https:\/\/127\.0\.0\.1:\d+/, server));
+    return path;
+  }
+
   function file(name: string): string {
     return readFileSync(join(cluster.home, name), 'utf8');
   }
 });
+
+/** Before the command that is run in a guest, whose flags are its own. */
+function withKubeconfig(args: readonly string[], path: string): string[] {
+  const [command = '', ...rest] = args;
+  const isGroup = command === 'credentials';
+  return isGroup ? [command, rest[0] ?? '', '--kubeconfig', path, ...rest.slice(1)] : [command, '--kubeconfig', path, ...rest];
+}
+
+/** Two at a time, which is what a small machine has room for. */
+async function forAll<T>(items: readonly T[], each: (item: T) => Promise<void>): Promise<void> {
+  const left = [...items];
+  const work = async () => {
+    for (let item = left.shift(); item !== undefined; item = left.shift()) await each(item);
+  };
+  await Promise.all([work(), work()]);
+}

@@ -1,5 +1,4 @@
 /** Writes the manifest of a machine; nothing is created. */
-import { readFileSync } from 'node:fs';
 import { stringify } from 'yaml';
 import type { RunStrategy } from '../../api/kubevirt/virtual-machine.ts';
 import { UserError } from '../../base/errors.ts';
@@ -10,6 +9,7 @@ import { parseAmount } from '../create/parse-amount.ts';
 import { parseVolume } from '../create/parse-volume.ts';
 import { randomName } from '../create/random-name.ts';
 import { firstUserData } from '../create/user-data.ts';
+import { readInput } from '../read-input.ts';
 
 type CreateFlags = {
   readonly name?: string;
@@ -58,7 +58,7 @@ function cloudInitOf(flags: CreateFlags, accessCredentials: readonly AccessCrede
       exitCode: 2,
     });
   }
-  const password = passwordFile === undefined ? undefined : readFileSync(passwordFile, 'utf8').trim();
+  const password = passwordFile === undefined ? undefined : readInput(passwordFile).toString('utf8').trim();
   const ofFirstUser = firstUserData({
     sshKeys: sshKey,
     letsAgentManageSsh: gaManageSsh,

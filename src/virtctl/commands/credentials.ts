@@ -1,14 +1,14 @@
 /** `virtctl credentials …`: the keys and passwords of a guest, in the Secrets from which its agent gets them while it runs. */
-import { readFileSync } from 'node:fs';
 import { SECRETS, type Secret } from '../../api/core/other.ts';
 import { type VirtualMachine, VMS } from '../../api/kubevirt/virtual-machine.ts';
 import { VMIS } from '../../api/kubevirt/virtual-machine-instance.ts';
-import { ApiError, messageOf, UserError } from '../../base/errors.ts';
+import { ApiError, UserError } from '../../base/errors.ts';
 import { type Connection, type ConnectionFlags, connect, machineName } from '../connect.ts';
 import type { Context } from '../context.ts';
 import { randomName } from '../create/random-name.ts';
 import { chooseSecrets } from '../credentials/choose-secrets.ts';
 import { addKey, encode, parsePublicKey, removeKey } from '../credentials/keys.ts';
+import { readInput } from '../read-input.ts';
 
 type CredentialFlags = ConnectionFlags & { readonly user: string; readonly secret?: string; readonly force: boolean };
 type KeyFlags = CredentialFlags & { readonly file?: string; readonly value?: string };
@@ -137,15 +137,7 @@ function nameOf({ metadata }: Secret): string {
 
 function keyFrom({ file, value }: KeyFlags): string {
   if ((file === undefined) === (value === undefined)) throw usage('say the key with either --file or --value');
-  return parsePublicKey(value ?? readKey(file ?? ''));
-}
-
-function readKey(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new UserError('FILE_INACCESSIBLE', `cannot read ${file}`, { why: messageOf(error), cause: error });
-  }
+  return parsePublicKey(value ?? readInput(file ?? '').toString('utf8'));
 }
 
 function usage(message: string): UserError {

@@ -1,9 +1,9 @@
 /** Shows a machine with everything filled in that its author left open. */
-import { readFileSync } from 'node:fs';
 import { parse, stringify } from 'yaml';
-import { UserError } from '../../base/errors.ts';
+import { messageOf, UserError } from '../../base/errors.ts';
 import { type ConnectionFlags, connect } from '../connect.ts';
 import type { Context } from '../context.ts';
+import { readInput } from '../read-input.ts';
 
 type ExpandFlags = ConnectionFlags & { readonly vm?: string; readonly file?: string; readonly output: 'yaml' | 'json' };
 
@@ -15,6 +15,7 @@ export async function expand(this: Context, flags: ExpandFlags): Promise<void> {
       exitCode: 2,
     });
   }
+  const manifest = file === undefined ? undefined : JSON.stringify(parsed(file));
   const { client, namespace } = connect(this, flags);
   const base = `/apis/subresources.kubevirt.io/v1/namespaces/${encodeURIComponent(namespace)}`;
   const response =
@@ -23,8 +24,17 @@ export async function expand(this: Context, flags: ExpandFlags): Promise<void> {
       : await client.request(`${base}/expand-vm-spec`, {
           method: 'PUT',
           headers: { 'content-type': 'application/json' },
-          body: JSON.stringify(parse(readFileSync(file === '-' ? 0 : (file ?? ''), 'utf8'))),
+          body: manifest,
         });
   const expanded = await response.json();
   this.process.stdout.write(output === 'json' ? `${JSON.stringify(expanded, null, 2)}\n` : stringify(expanded, { lineWidth: 0 }));
+}
+
+function parsed(file: string): unknown {
+  try {
+    return parse(readInput(file).toString('utf8'));
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    throw new UserError('MANIFEST_INVALID', `${file} is not YAML`, { why: messageOf(error).split('\n')[0], exitCode: 2, cause: error });
+  }
 }

@@ -1,5 +1,4 @@
 /** From an image to a prompt: makes a machine, shows how it comes up and opens its console. */
-import { readFileSync } from 'node:fs';
 import { PERSISTENT_VOLUME_CLAIMS, type PersistentVolumeClaim } from '../../api/core/volume.ts';
 import { type VirtualMachine, VMS } from '../../api/kubevirt/virtual-machine.ts';
 import { systemClock } from '../../base/clock.ts';
@@ -12,6 +11,7 @@ import { parseAmount } from '../create/parse-amount.ts';
 import { randomName } from '../create/random-name.ts';
 import { watchBoot } from '../embedded/boot.ts';
 import { createProgress } from '../progress.ts';
+import { readInput } from '../read-input.ts';
 import { console } from './console.ts';
 
 type RunFlags = ConnectionFlags & {
@@ -56,7 +56,7 @@ export async function run(this: Context, flags: RunFlags, image: string): Promis
 
 function machineFor(image: string, flags: RunFlags): Wanted {
   const reference = OWN_GUESTS.includes(image) ? `localhost/guests/${image}:latest` : image;
-  const userData = flags.cloudInit === undefined ? undefined : readFileSync(flags.cloudInit === '-' ? 0 : flags.cloudInit);
+  const userData = flags.cloudInit === undefined ? undefined : readInput(flags.cloudInit);
   const name = flags.name ?? randomName(stemOf(image));
   const size = parseAmount('--disk', flags.disk);
   const claim = flags.ephemeral ? undefined : buildClaim({ name: `${name}-root`, image: reference, size });
