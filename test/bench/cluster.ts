@@ -23,7 +23,8 @@ const COMPONENTS = ['virt-operator', 'virt-api', 'virt-controller', 'virt-handle
 const PATIENCE_MS = 600_000;
 
 type Round = { readonly pod: number; readonly running: number; readonly login: number; readonly bare: number };
-type Memory = Readonly<Record<(typeof COMPONENTS)[number], number>>;
+/** Resident, in MiB. All run the same Node, whose pages are in memory once: `shared` divides those among the processes that have them. */
+type Memory = { readonly of: Readonly<Record<(typeof COMPONENTS)[number], number>>; readonly together: number; readonly shared: number };
 
 export async function benchmark(): Promise<void> {
   await using cluster = await startProductCluster({ name: `bench-${process.pid}`, isAudited: true });
@@ -103,17 +104,22 @@ async function crowd(world: World, count: number): Promise<void> {
   });
 }
 
-/** As the node sees them; after a while without anything to do, so that what a start leaves behind does not count. */
+/** As the node sees them. */
 async function residentMiB(cluster: RealCluster): Promise<Memory> {
-  const script = 'for p in /proc/[0-9]*; do echo "$(tr "\\0" " " <$p/cmdline) $(grep VmRSS $p/status)"; done 2>/dev/null';
+  const fields = '$(grep VmRSS $p/status) $(grep ^Pss: $p/smaps_rollup)';
+  const script = `for p in /proc/[0-9]*; do echo "$(tr '\\000' ' ' <$p/cmdline) ${fields}"; done 2>/dev/null`;
   const lines = (await cluster.exec('node1', ['sh', '-c', script])).split('\n');
-  const ofComponent = (name: string) => {
+  const found = COMPONENTS.map((name) => {
     const line = lines.find((each) => new RegExp(`^\\S*node .*/${name} `).test(each));
-    const kib = /VmRSS:\s+(\d+)/.exec(line ?? '')?.[1];
-    if (!kib) throw new Error(`no process of ${name}`);
-    return Math.round(Number(kib) / 1024);
+    const [, resident, share] = /VmRSS:\s+(\d+) kB Pss:\s+(\d+)/.exec(line ?? '') ?? [];
+    if (!resident) throw new Error(`no process of ${name}`);
+    return { name, resident: Number(resident) / 1024, share: Number(share) / 1024 };
+  });
+  return {
+    of: Object.fromEntries(found.map(({ name, resident }) => [name, Math.round(resident)])) as Memory['of'], // an entry for each name
+    together: Math.round(found.reduce((sum, { resident }) => sum + resident, 0)),
+    shared: Math.round(found.reduce((sum, { share }) => sum + share, 0)),
   };
-  return Object.fromEntries(COMPONENTS.map((name) => [name, ofComponent(name)])) as Memory; // an entry for each name
 }
 
 /** Writes of our components for machines, without events, by the audit log. */
@@ -141,7 +147,7 @@ type Figures = {
 function report({ rounds, writes, memory }: Figures): void {
   const of = (part: keyof Round) => median(rounds.map((round) => round[part]));
   const [podMs, runningMs, loginMs, bareMs] = [of('pod'), of('running'), of('login'), of('bare')];
-  const memoryMiB = Object.fromEntries([...memory].map(([count, each]) => [count, { ...each, together: sum(each) }]));
+  const memoryMiB = Object.fromEntries([...memory].map(([count, { of: each, ...sums }]) => [count, { ...each, ...sums }]));
   const figures = {
     benchmark: 'cluster',
     ...occasion(),
@@ -161,16 +167,12 @@ function report({ rounds, writes, memory }: Figures): void {
   console.log(`bare QEMU to login prompt         ${seconds(bareMs)}`);
   console.log(`machine, created to login prompt  ${seconds(loginMs)}   x ${figures.loginRatio}`);
   console.log(`writes of our components a start  ${figures.writesPerStart}`);
-  console.log(`\nMiB resident         ${COMPONENTS.map((name) => name.padStart(16)).join('')}        together`);
-  for (const [count, each] of memory)
-    console.log(
-      `${String(count).padStart(4)} machines        ${COMPONENTS.map((name) => String(each[name]).padStart(16)).join('')}${String(sum(each)).padStart(16)}`,
-    );
+  const row = (what: string, cells: readonly (string | number)[]) =>
+    console.log(`${what.padEnd(16)}${cells.map((cell) => String(cell).padStart(16)).join('')}`);
+  row('\nMiB resident', [...COMPONENTS, 'together', 'shared once']);
+  for (const [count, { of: each, together, shared }] of memory)
+    row(`${String(count).padStart(4)} machines`, [...COMPONENTS.map((name) => each[name]), together, shared]);
   console.log(JSON.stringify(figures));
-}
-
-function sum(memory: Memory): number {
-  return Object.values(memory).reduce((total, each) => total + each, 0);
 }
 
 async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {

@@ -1,6 +1,6 @@
 /** What is in each image of the product. */
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { ALL_OBJECTS, readManifests } from '../../src/cmd/cluster/read-manifests.ts';
 import type { ImageFile, RunConfig } from '../../src/images/write-image.ts';
 import { librariesFor } from './closure.ts';
 
@@ -105,9 +105,8 @@ function launcherScripts(): ImageFile[] {
 
 /** What virt-operator puts into a cluster. */
 function manifests(): ImageFile[] {
-  const folder = join(import.meta.dirname, '../../deploy');
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.yaml'));
-  return files.sort().map((name) => ({ name: `${LIBRARY}/deploy/${name}`, path: join(folder, name) }));
+  const content = JSON.stringify(readManifests(join(import.meta.dirname, '../../deploy')));
+  return [{ name: `${LIBRARY}/deploy/${ALL_OBJECTS}`, content }];
 }
 
 /** A bundle is started through a link of its plain name; its own name tells Node what it is. */

@@ -10,12 +10,12 @@ const PROJECT = resolve(import.meta.dirname, '../..');
 /** Those of a cluster. What is not there yet is left out. */
 const EXECUTABLES = ['virt-api', 'virt-controller', 'virt-handler', 'virt-launcher', 'virt-operator', 'vmctl'];
 
-/** The kubeconfig reader loads its YAML parser only when it needs it, in a way that bundlers do not see. */
+/** Readers of a kubeconfig and of manifests load their YAML parser only when they need it, in a way that bundlers do not see. */
 const LAZY_YAML = "createRequire(import.meta.url)('yaml')";
 const lazyYaml: Plugin = {
   name: 'lazy-yaml',
   setup({ onLoad }) {
-    onLoad({ filter: /\/kubeconfig\.ts$/ }, ({ path }) => {
+    onLoad({ filter: /\/(kubeconfig|read-manifests)\.ts$/ }, ({ path }) => {
       const text = readFileSync(path, 'utf8');
       if (!text.includes(LAZY_YAML)) throw new Error(`${path} loads yaml in another way now: look at ${basename(import.meta.filename)}`);
       return { contents: text.replace(LAZY_YAML, "require('yaml')"), loader: 'ts' };

@@ -147,11 +147,17 @@ describe('decideVmi', () => {
     assert.deepEqual(
       [
         graceOf({ vmi: vmi('Running', onNode, { ...deleting, labels }), pods: [launcherPod(running)] }),
-        graceOf({ vmi: vmi('Scheduling', {}, deleting), pods: [launcherPod(running)] }),
+        graceOf({ vmi: vmi('Scheduling', {}, { ...deleting, labels }), pods: [launcherPod(running)] }),
         graceOf({ vmi: vmi('Scheduling', {}, deleting), pods: [launcherPod(waiting)] }),
       ],
       [[undefined], [1], [1]],
     );
+  });
+
+  test('an instance that has its node early is labelled early, and not handed over before its Pod runs', () => {
+    const patch = patchOf({ vmi: vmi('Pending', reached('Pending')), pods: [launcherPod(waiting)] });
+    assert.deepEqual(patch?.metadata, { labels: { 'kubevirt.io/nodeName': 'n1' } });
+    assert.deepEqual([patch?.status?.['phase'], patch?.status?.['nodeName']], ['Scheduling', undefined]);
   });
 
   test('our finalizer goes only when the VMI is final and has no Pod', () => {

@@ -6,7 +6,8 @@
  *   new, neither final nor deleting             put our finalizer on it
  *   final, and no Pod is left                   take our finalizer off
  *   its VM is gone                              take the VM controller's finalizer off
- *   it becomes Scheduled                        label it with its node, which hands it to the virt-handler there
+ *   it becomes Scheduling with a node           label it with that node: the virt-handler there looks for its QEMU from now on
+ *   it becomes Scheduled                        the same, if it has no label yet; from now on it is that virt-handler's
  *   Pending, no Pod, a claim is missing         say so, once, and look again for it
  *   Pending, no Pod, not deleting               create the Pod
  *   deleting                                    delete every Pod that is not being deleted yet; at once, where no virt-handler knows of it
@@ -84,7 +85,8 @@ function eventOf({ vmi }: ObservedVmi, { phase, because }: PhaseChange): EventTo
 function labelsAfter(observed: ObservedVmi, change: PhaseChange | undefined): Readonly<Record<string, string>> {
   const { labels = {} } = observed.vmi.metadata;
   const nodeName = currentPod(observed)?.spec.nodeName;
-  return change?.phase === 'Scheduled' && nodeName ? { ...labels, [LABEL_NODE_NAME]: nodeName } : labels;
+  const isPlaced = change?.phase === 'Scheduling' || change?.phase === 'Scheduled';
+  return isPlaced && nodeName ? { ...labels, [LABEL_NODE_NAME]: nodeName } : labels;
 }
 
 function finalizersAfter({ vmi, pods, isVmGone }: ObservedVmi, change: PhaseChange | undefined): readonly string[] {
@@ -125,7 +127,7 @@ function createPod(observed: ObservedVmi): Action[] {
 /** A Pod does not heed its stop signal: virt-handler asks the guest to power off. Where it never will, waiting would only keep others waiting. */
 function deletePods({ vmi, pods }: ObservedVmi): Action[] {
   if (!isDeleting(vmi)) return [];
-  const isHandedOver = vmi.metadata.labels?.[LABEL_NODE_NAME] !== undefined;
+  const isHandedOver = vmi.status?.nodeName !== undefined;
   return pods
     .filter((pod) => !isDeleting(pod))
     .map((pod) => ({

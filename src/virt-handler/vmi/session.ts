@@ -26,7 +26,7 @@ export type SessionOptions = {
 const POLL_MS = 5_000;
 const TIMEOUT_MS = 5_000;
 /** A QEMU that is being waited for is found quickly; one that takes long to come is not asked for all the time. */
-const RETRY_MS = { soon: 50, later: 500, soonUntil: 5_000 } as const;
+const RETRY_MS = { soon: 50, later: 500, soonUntil: 15_000 } as const;
 /** Between bind and listen a socket refuses too; longer than this it is one that a dead process left behind. */
 const REFUSAL_PATIENCE_MS = 1_000;
 /** Events after which the status may be another. They only say when to look: a storm of them is one look at a time. */
