@@ -21,7 +21,7 @@ export type RunOptions = {
 export function run(
   program: string,
   args: readonly string[],
-  { input, env = {}, cwd, timeoutMs = 120_000 }: RunOptions = {},
+  { input, env = {}, cwd, timeoutMs = 240_000 }: RunOptions = {},
 ): Promise<Result> {
   return new Promise((done) => {
     const options = { cwd, env: { ...process.env, ...env }, timeout: timeoutMs, maxBuffer: 64 * 1024 * 1024 };
@@ -101,13 +101,13 @@ export class EmbeddedCluster implements AsyncDisposable {
   }
 
   /** Waits until a field has a value. */
-  async until(what: string, path: string, value: string, timeoutSeconds = 150): Promise<void> {
+  async until(what: string, path: string, value: string, timeoutSeconds = 240): Promise<void> {
     await this.must('kubectl', ['wait', what, `--for=jsonpath={${path}}=${value}`, `--timeout=${timeoutSeconds}s`], {
       timeoutMs: (timeoutSeconds + 10) * 1000,
     });
   }
 
-  async untilGone(what: string, timeoutSeconds = 90): Promise<void> {
+  async untilGone(what: string, timeoutSeconds = 240): Promise<void> {
     await this.must('kubectl', ['wait', what, '--for=delete', `--timeout=${timeoutSeconds}s`], { timeoutMs: (timeoutSeconds + 10) * 1000 });
   }
 
@@ -173,7 +173,7 @@ export class ConsoleSession implements AsyncDisposable {
   }
 
   /** Everything up to and with the match is consumed and returned. */
-  async expect(pattern: RegExp, timeoutMs = 120_000): Promise<string> {
+  async expect(pattern: RegExp, timeoutMs = 240_000): Promise<string> {
     const deadline = AbortSignal.timeout(timeoutMs);
     deadline.addEventListener('abort', () => this.#wake());
     while (true) {

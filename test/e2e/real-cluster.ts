@@ -5,7 +5,7 @@ import { RealCluster } from '../../tools/kubernetes/cluster.ts';
 import { EmbeddedCluster } from './harness.ts';
 
 const MACHINES = 'ovm,vmic,vmirs,vm,vmi';
-const TIMEOUT = ['--timeout=170s'];
+const TIMEOUT = ['--timeout=400s'];
 /** What a namespace has without anybody's doing. */
 const ALWAYS_THERE = ['service/kubernetes', 'serviceaccount/default', 'configmap/kube-root-ca.crt'];
 
@@ -36,10 +36,10 @@ export class RealTestCluster extends EmbeddedCluster {
   }
 
   override async [Symbol.asyncDispose](): Promise<void> {
-    await this.must('kubectl', ['delete', MACHINES, '--all', ...TIMEOUT], { timeoutMs: 180_000 });
+    await this.must('kubectl', ['delete', MACHINES, '--all', ...TIMEOUT], { timeoutMs: 420_000 });
     const made = await this.#names('services,secrets,serviceaccounts,configmaps,rolebindings,persistentvolumeclaims,pods');
     const left = [...made, ...(await this.#names('namespaces')).filter((name) => !this.#namespaces.includes(name))];
-    if (left.length > 0) await this.must('kubectl', ['delete', ...left, '--ignore-not-found', ...TIMEOUT], { timeoutMs: 180_000 });
+    if (left.length > 0) await this.must('kubectl', ['delete', ...left, '--ignore-not-found', ...TIMEOUT], { timeoutMs: 420_000 });
     rmSync(this.home, { recursive: true, force: true });
   }
 

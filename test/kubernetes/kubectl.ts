@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import type { RealCluster } from '../../tools/kubernetes/cluster.ts';
 import { BUSYBOX_IMAGE } from '../../tools/kubernetes/image-store.ts';
 
-const PATIENCE_MS = 180_000;
+const PATIENCE_MS = 420_000;
 
 /** What it prints; an exception with what it complained about when it fails. */
 export async function kubectl(cluster: RealCluster, ...args: string[]): Promise<string> {

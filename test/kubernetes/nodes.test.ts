@@ -125,9 +125,9 @@ describe('a real Kubernetes of three nodes', { skip: whyNoNodes() }, () => {
     };
     const spec = { replicas: 3, selector: { matchLabels: { app: 'moving' } }, template };
     await apply(cluster, { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'moving' }, spec });
-    const rolledOut = () => kubectl(cluster, 'rollout', 'status', 'deployment/moving', '--timeout=180s');
+    const rolledOut = () => kubectl(cluster, 'rollout', 'status', 'deployment/moving', '--timeout=400s');
     await rolledOut();
-    await kubectl(cluster, 'drain', 'node3', '--force', '--ignore-daemonsets', '--timeout=180s');
+    await kubectl(cluster, 'drain', 'node3', '--force', '--ignore-daemonsets', '--timeout=400s');
     await rolledOut();
     const { items } = await cluster.client.list(PODS, { namespace: 'default', fieldSelector: 'spec.nodeName=node3' });
     assert.deepEqual(

@@ -1,7 +1,7 @@
 /** Waiting for something to become true, within bounds. */
 import { systemClock } from '../../src/base/clock.ts';
 
-const PATIENCE_MS = 180_000;
+const PATIENCE_MS = 300_000;
 
 /** Asks until it is; `what` completes the sentence "waited in vain until ...". */
 export async function until(what: string, isTrue: () => boolean | Promise<boolean>, signal?: AbortSignal): Promise<void> {

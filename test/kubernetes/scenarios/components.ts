@@ -9,7 +9,7 @@ const AWAY_MS = Number(process.env['API_SERVER_AWAY_SECONDS'] ?? 25) * 1000;
 export function componentScenarios(shared: World): void {
   const world = shared.in('parts');
   const system = shared.in('kubevirt');
-  const rolledOut = (what: string) => system.kubectl('rollout', 'status', what, '--timeout=170s');
+  const rolledOut = (what: string) => system.kubectl('rollout', 'status', what, '--timeout=400s');
   const podsOf = async (component: string) => (await system.pods(`kubevirt.io=${component}`)).map(({ metadata }) => metadata.name);
   const kill = (pod: string) => system.kubectl('delete', 'pod', pod, '--force', '--grace-period=0');
   const patch = (name: string, spec: object) => world.kubectl('patch', 'vm', name, '--type=merge', '-p', JSON.stringify({ spec }));
@@ -19,7 +19,7 @@ export function componentScenarios(shared: World): void {
     await world.untilReady(name);
     await eventually(() => patch(name, { runStrategy: 'Halted' }));
     await world.until(`vm/${name}`, '.status.printableStatus', 'Stopped');
-    await world.kubectl('delete', 'vm', name, '--timeout=150s');
+    await world.kubectl('delete', 'vm', name, '--timeout=400s');
   };
 
   describe('parts that go away', () => {
@@ -30,7 +30,7 @@ export function componentScenarios(shared: World): void {
       await world.untilReady('witness');
       bootId = await world.bootIdOf('witness');
     });
-    after(() => shared.kubectl('delete', 'namespace', 'parts', '--timeout=150s'));
+    after(() => shared.kubectl('delete', 'namespace', 'parts', '--timeout=400s'));
     const guestNoticedNothing = async () => {
       assert.equal(await eventually(() => world.bootIdOf('witness')), bootId);
       await world.untilReady('witness');
@@ -59,15 +59,15 @@ export function componentScenarios(shared: World): void {
       };
       await system.apply(quota);
       try {
-        await system.kubectl('delete', 'pods', '-l', 'kubevirt.io=virt-api', '--timeout=150s');
+        await system.kubectl('delete', 'pods', '-l', 'kubevirt.io=virt-api', '--timeout=400s');
         await eventually(() => assert.rejects(world.apply(world.machine('unchecked')), /failed calling webhook/));
         await world.kubectl('delete', 'vmi', 'witness', '--wait=false');
-        await system.kubectl('wait', 'kv/kubevirt', '--for=condition=Degraded', '--timeout=150s');
+        await system.kubectl('wait', 'kv/kubevirt', '--for=condition=Degraded', '--timeout=400s');
       } finally {
         await system.kubectl('delete', 'resourcequota', 'none');
       }
       await rolledOut('deployment/virt-api');
-      await system.kubectl('wait', 'kv/kubevirt', '--for=condition=Degraded=False', '--timeout=170s');
+      await system.kubectl('wait', 'kv/kubevirt', '--for=condition=Degraded=False', '--timeout=400s');
       await eventually(async () => assert.notEqual((await world.vmi('witness')).metadata.uid, uid));
       await world.untilReady('witness');
       await worksOn('checked');
@@ -76,7 +76,7 @@ export function componentScenarios(shared: World): void {
 
     test(`guests run on for ${AWAY_MS / 1000} seconds without the API server, and so does the work when it is back`, async () => {
       const page = `http://${(await world.launcherOf('witness')).status?.podIP}/`;
-      const ask = async () => (await fetch(page, { headers: { connection: 'close' }, signal: AbortSignal.timeout(30_000) })).text();
+      const ask = async () => (await fetch(page, { headers: { connection: 'close' }, signal: AbortSignal.timeout(180_000) })).text();
       assert.match(await eventually(ask), /Hello from a virtual machine/);
       await world.cluster.stop('kube-apiserver');
       try {

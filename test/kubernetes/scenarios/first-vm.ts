@@ -22,14 +22,14 @@ export function firstVmScenarios(shared: World): void {
 
   describe('machines where Pods are restricted', () => {
     before(() => world.makeNamespace({ 'pod-security.kubernetes.io/enforce': 'restricted' }));
-    after(() => shared.kubectl('delete', 'namespace', 'vms', '--timeout=150s'));
+    after(() => shared.kubectl('delete', 'namespace', 'vms', '--timeout=400s'));
 
     test('a machine boots to its login, and answers on a low port of its Pod', async () => {
       await world.apply(machine('web'));
       await runs('web');
       assert.match(await world.inGuest('web', 'ip -4 addr show eth0'), /inet 10\.0\.2\.2\/24/);
       const address = (await world.launcherOf('web')).status?.podIP;
-      const page = await fetch(`http://${address}/`, { signal: AbortSignal.timeout(60_000) });
+      const page = await fetch(`http://${address}/`, { signal: AbortSignal.timeout(180_000) });
       assert.match(await page.text(), /Hello from a virtual machine/);
     });
 
@@ -48,7 +48,7 @@ export function firstVmScenarios(shared: World): void {
       const handlers = await system.pods('kubevirt.io=virt-handler');
       const old = handlers.find(({ spec }) => spec.nodeName === before.status?.nodeName);
       await system.kubectl('delete', 'pod', old?.metadata.name ?? '');
-      await system.kubectl('rollout', 'status', 'daemonset/virt-handler', '--timeout=170s');
+      await system.kubectl('rollout', 'status', 'daemonset/virt-handler', '--timeout=400s');
       assert.equal(await eventually(() => world.bootIdOf('web')), bootId);
       const now = await world.vmi('web');
       assert.deepEqual([now.metadata.uid, now.status?.phase], [before.metadata.uid, 'Running']);
@@ -63,7 +63,7 @@ export function firstVmScenarios(shared: World): void {
       await world.kubectl('patch', 'vm', 'web', '--type=merge', '-p', '{"spec":{"runStrategy":"Halted"}}');
       await world.until('vm/web', '.status.printableStatus', 'Stopped');
       assert.notEqual(await leader(), first);
-      await system.kubectl('rollout', 'status', 'deployment/virt-controller', '--timeout=170s');
+      await system.kubectl('rollout', 'status', 'deployment/virt-controller', '--timeout=400s');
     });
 
     test('the Pod of a guest that powers off completes, with the container of its disk', async () => {
@@ -93,11 +93,11 @@ export function firstVmScenarios(shared: World): void {
       await runs('keeper');
       await world.inGuest('keeper', 'for d in vdb vdc; do echo kept-on-$d | dd of=/dev/$d bs=512 conv=sync,fsync; done');
       const { uid } = (await world.vmi('keeper')).metadata;
-      await world.kubectl('delete', 'vmi', 'keeper', '--timeout=170s');
+      await world.kubectl('delete', 'vmi', 'keeper', '--timeout=400s');
       await eventually(async () => assert.notEqual((await world.vmi('keeper')).metadata.uid, uid));
       await runs('keeper');
       assert.match(await world.inGuest('keeper', 'for d in vdb vdc; do head -c 12 /dev/$d; done'), /kept-on-vdb\nkept-on-vdc/);
-      await world.kubectl('delete', 'vm/keeper', 'pvc/filesystem', 'pvc/block', '--timeout=150s');
+      await world.kubectl('delete', 'vm/keeper', 'pvc/filesystem', 'pvc/block', '--timeout=400s');
     });
 
     const hasNoImage = (name: string) =>
@@ -115,8 +115,8 @@ export function firstVmScenarios(shared: World): void {
       Object.assign(nothing.spec.template.spec, { terminationGracePeriodSeconds: 3600 }); // of a guest that there never is
       await world.apply(nothing);
       await hasNoImage('nothing');
-      await world.kubectl('delete', 'vm', 'nothing', '--timeout=170s');
-      await world.kubectl('wait', 'pod', '-l', 'vm.kubevirt.io/name=nothing', '--for=delete', '--timeout=170s');
+      await world.kubectl('delete', 'vm', 'nothing', '--timeout=400s');
+      await world.kubectl('wait', 'pod', '-l', 'vm.kubevirt.io/name=nothing', '--for=delete', '--timeout=400s');
     });
   });
 }

@@ -18,7 +18,7 @@ export function lookingScenarios(shared: World): void {
       await world.apply(world.machine('seen'));
       await world.untilReady('seen');
     });
-    after(() => shared.kubectl('delete', 'namespace', 'looking', '--timeout=150s'));
+    after(() => shared.kubectl('delete', 'namespace', 'looking', '--timeout=400s'));
 
     test('top: the processor and the memory that its Pod uses', async () => {
       const table = await shown('top');
@@ -50,7 +50,7 @@ export function lookingScenarios(shared: World): void {
       await shown('start', 'kept');
       await world.untilReady('kept');
       assert.match(await world.inGuest('kept', 'dd if=/dev/vda skip=1500000 bs=512 count=1 2>/dev/null | head -n 1'), /^still-there$/m);
-      await world.kubectl('delete', 'vm', 'kept', '--timeout=150s');
+      await world.kubectl('delete', 'vm', 'kept', '--timeout=400s');
       await eventually(async () => assert.equal(await world.kubectl('get', 'pvc', '-o', 'name'), ''));
     });
   });

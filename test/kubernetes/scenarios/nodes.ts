@@ -16,7 +16,7 @@ export function nodeScenarios(shared: World): void {
   const system = shared.in('kubevirt');
   const nodeOf = async (name: string) => (await world.vmi(name)).status?.nodeName;
   const componentsAreReady = async () => {
-    for (const each of COMPONENTS) await system.kubectl('rollout', 'status', each, '--timeout=170s');
+    for (const each of COMPONENTS) await system.kubectl('rollout', 'status', each, '--timeout=400s');
   };
   const startOn = async (name: string, node: string) => {
     // The API server may still ask a virt-api that went with a node.
@@ -27,7 +27,7 @@ export function nodeScenarios(shared: World): void {
 
   describe('guests and their nodes', () => {
     before(() => world.makeNamespace());
-    after(() => shared.kubectl('delete', 'namespace', 'nodes', '--timeout=150s'));
+    after(() => shared.kubectl('delete', 'namespace', 'nodes', '--timeout=400s'));
 
     test('a guest notices nothing when kubelet and containerd of its node are killed', async () => {
       await startOn('steady', 'node2');
@@ -44,7 +44,7 @@ export function nodeScenarios(shared: World): void {
 
     test('a drain asks the guest to power off, and its machine starts on another node', async () => {
       const first = await world.vmi('steady');
-      await world.kubectl('drain', 'node2', '--ignore-daemonsets', '--delete-emptydir-data', '--timeout=170s');
+      await world.kubectl('drain', 'node2', '--ignore-daemonsets', '--delete-emptydir-data', '--timeout=400s');
       await eventually(async () => assert.notEqual((await world.vmi('steady')).metadata.uid, first.metadata.uid));
       await world.untilReady('steady');
       assert.notEqual(await nodeOf('steady'), 'node2');
@@ -52,7 +52,7 @@ export function nodeScenarios(shared: World): void {
       assert.equal(told?.reason, 'PodDeleted');
       await world.kubectl('uncordon', 'node2');
       await componentsAreReady();
-      await world.kubectl('delete', 'vm', 'steady', '--timeout=150s');
+      await world.kubectl('delete', 'vm', 'steady', '--timeout=400s');
     });
 
     test('a guest of a node that is lost is Unknown, and is not started elsewhere before its Pod is gone for certain', async () => {

@@ -25,7 +25,7 @@ export function seedScenarios(world: World): void {
       await pushGuest(world.cluster, 'agent', 'guests/agent:latest');
     });
     /** A session may leave its machines to the reader. */
-    const clearAfter = (t: TestContext) => t.after(() => world.kubectl('delete', 'ovm,vm,vmi,vmic,pvc,secret', '--all', '--timeout=150s'));
+    const clearAfter = (t: TestContext) => t.after(() => world.kubectl('delete', 'ovm,vm,vmi,vmic,pvc,secret', '--all', '--timeout=400s'));
 
     for (const transcript of TRANSCRIPTS) {
       test(`the session of ${transcript}`, async (t) => {
@@ -50,5 +50,5 @@ async function untilGarbageIsCollected(world: World): Promise<void> {
   const { template } = (world.machine('owned') as { spec: { template: object } }).spec;
   await world.apply({ apiVersion: 'kubevirt.io/v1alpha2', kind: 'VirtualMachineInstanceConfig', metadata, spec: { template } });
   await world.kubectl('delete', 'configmap', 'owner');
-  await world.kubectl('wait', 'vmic/owned', '--for=delete', '--timeout=170s');
+  await world.kubectl('wait', 'vmic/owned', '--for=delete', '--timeout=400s');
 }

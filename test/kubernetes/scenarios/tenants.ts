@@ -15,7 +15,7 @@ export function tenantScenarios(shared: World): void {
 
   describe('machines in a namespace of others', () => {
     before(() => world.makeNamespace());
-    after(() => shared.kubectl('delete', 'namespace', 'team', '--timeout=150s'));
+    after(() => shared.kubectl('delete', 'namespace', 'team', '--timeout=400s'));
 
     test('a machine and a Pod behind one Service both answer, and reach each other', async () => {
       const metadata = { name: 'native', namespace: 'team', labels: { app: 'mixed' } };
@@ -28,7 +28,7 @@ export function tenantScenarios(shared: World): void {
         { ...machine, spec: { ...machine.spec, template: { ...machine.spec.template, ...template } } },
       );
       await world.untilReady('guest');
-      await world.kubectl('wait', 'pod/native', '--for=condition=Ready', '--timeout=150s');
+      await world.kubectl('wait', 'pod/native', '--for=condition=Ready', '--timeout=400s');
       const address = await world.kubectl('get', 'service', 'mixed', '-o', 'jsonpath={.spec.clusterIP}');
       const ask = () => world.kubectl('exec', 'native', '--', 'sh', '-c', `printf 'GET / HTTP/1.0\\r\\n\\r\\n' | nc -w 20 ${address} 80`);
       const seen = new Set<string>();
@@ -39,7 +39,7 @@ export function tenantScenarios(shared: World): void {
       const nativeAddress = (await world.pods('app=mixed')).find(({ metadata: { name } }) => name === 'native')?.status?.podIP;
       const fromGuest = `printf 'GET / HTTP/1.0\\r\\n\\r\\n' | nc -w 20 ${nativeAddress} 80`;
       assert.match(await world.inGuest('guest', fromGuest), /I am native/);
-      await world.kubectl('delete', 'pod/native', 'service/mixed', '--timeout=120s');
+      await world.kubectl('delete', 'pod/native', 'service/mixed', '--timeout=400s');
     });
 
     test('a machine beyond the quota says so, and starts by itself when there is room', async () => {
@@ -62,7 +62,7 @@ export function tenantScenarios(shared: World): void {
       await world.apply(quota(2));
       await world.untilReady('second');
       await world.kubectl('delete', 'resourcequota', 'few');
-      await world.kubectl('delete', 'vm', 'second', '--timeout=150s');
+      await world.kubectl('delete', 'vm', 'second', '--timeout=400s');
     });
 
     test('machines run where only restricted Pods may, and what may not is refused beside them', async () => {
@@ -71,7 +71,7 @@ export function tenantScenarios(shared: World): void {
       await strict.apply(strict.machine('guest'));
       await strict.untilReady('guest');
       await assert.rejects(strict.kubectl('run', 'free', '--image=images.local/busybox:1'), /violates PodSecurity "restricted/);
-      await shared.kubectl('delete', 'namespace', 'strict', '--timeout=150s');
+      await shared.kubectl('delete', 'namespace', 'strict', '--timeout=400s');
     });
 
     test("the admin of a namespace does everything with machines there, nothing elsewhere, and nothing to the cluster's own", async (t) => {
@@ -98,7 +98,7 @@ export function tenantScenarios(shared: World): void {
       await eventually(async () => assert.match(await done(as(VIRTCTL, 'logs', 'hers')), /guest ready/));
       await done(as(VIRTCTL, 'stop', 'hers'));
       await world.until('vm/hers', '.status.printableStatus', 'Stopped');
-      await done(kubectl('delete', 'vm', 'hers', '--timeout=120s'));
+      await done(kubectl('delete', 'vm', 'hers', '--timeout=400s'));
 
       const refused = async (asked: ReturnType<typeof run>) => assert.match((await asked).stderr, /[Ff]orbidden|may not|cannot/);
       await refused(kubectl('get', 'vms', '-n', 'default'));

@@ -48,14 +48,14 @@ export function vmctlScenarios(world: World): void {
 
     test('three replicas of a Deployment have three machines, each on the node of its Pod', async () => {
       await applyExamples('deployment');
-      await world.kubectl('rollout', 'status', 'deployment/vmctl', '--timeout=170s');
+      await world.kubectl('rollout', 'status', 'deployment/vmctl', '--timeout=400s');
       assert.equal((await eachPodHasItsMachine('vmctl')).length, 3);
     });
 
     test(`of ${CONNECTIONS} connections to their Service none is refused`, async () => {
       const address = await world.kubectl('get', 'service', 'my-service', '-o', 'jsonpath={.spec.clusterIP}');
       const ask = async () => {
-        const answer = await fetch(`http://${address}/`, { headers: { connection: 'close' }, signal: AbortSignal.timeout(60_000) });
+        const answer = await fetch(`http://${address}/`, { headers: { connection: 'close' }, signal: AbortSignal.timeout(180_000) });
         assert.match(await answer.text(), /Hello from a virtual machine/);
       };
       await eventually(ask); // node 1, through which this machine goes, hears of the endpoints a moment after us
@@ -71,7 +71,7 @@ export function vmctlScenarios(world: World): void {
 
     test('a DaemonSet has a machine on every node, and leaves none', async () => {
       await applyExamples('daemonset');
-      await world.kubectl('rollout', 'status', 'daemonset/vmctl-per-node', '--timeout=170s');
+      await world.kubectl('rollout', 'status', 'daemonset/vmctl-per-node', '--timeout=400s');
       const pods = await eachPodHasItsMachine('vmctl-per-node');
       assert.deepEqual(pods.map(nodeOf).sort(), ['node1', 'node2', 'node3']);
       await world.kubectl('delete', 'daemonset', 'vmctl-per-node');

@@ -13,7 +13,7 @@ import type { Result } from '../../e2e/harness.ts';
 import { apply, kubectl } from '../kubectl.ts';
 import { GUEST_IMAGE, runInGuest, virtctl } from '../product-cluster.ts';
 
-const PATIENCE_MS = 240_000;
+const PATIENCE_MS = 400_000;
 const VIRTCTL = resolve(import.meta.dirname, '../../../bin/virtctl');
 
 /** A namespace of a cluster that is there when the first test runs, not before. */
@@ -55,7 +55,7 @@ export class World {
   /** Resolves when Pods can be created in it. */
   async makeNamespace(labels: Readonly<Record<string, string>> = {}): Promise<void> {
     await apply(this.cluster, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: this.namespace, labels } });
-    await this.kubectl('wait', 'serviceaccount/default', '--for=create', '--timeout=120s');
+    await this.kubectl('wait', 'serviceaccount/default', '--for=create', '--timeout=400s');
   }
 
   apply(...objects: object[]): Promise<void> {
@@ -63,7 +63,7 @@ export class World {
   }
 
   until(what: string, path: string, value: string): Promise<string> {
-    return this.kubectl('wait', what, `--for=jsonpath={${path}}=${value}`, '--timeout=170s');
+    return this.kubectl('wait', what, `--for=jsonpath={${path}}=${value}`, '--timeout=400s');
   }
 
   /** Until the machine runs and says that it is ready. */
