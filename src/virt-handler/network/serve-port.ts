@@ -10,6 +10,7 @@ export type PortConnection = (webSocket: WebSocket) => void;
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const NORMAL_CLOSURE = 1000;
+const MAX_UNSENT_BYTES = 1024 * 1024;
 
 /** Connects; the answer takes the WebSocket over. TCP is a stream of bytes; of UDP each message is one datagram. */
 export function connectPort(target: PortTarget): Promise<PortConnection> {
@@ -49,7 +50,10 @@ function connectUdp({ host, port }: PortTarget): Promise<PortConnection> {
     socket.connect(port, host, () => {
       socket.off('error', reject);
       resolve((webSocket) => {
-        socket.on('message', (datagram) => webSocket.send(datagram, { binary: true }));
+        socket.on('message', (datagram) => {
+          // A guest may send faster than its client reads. Datagrams may be lost; memory of the node may not.
+          if (webSocket.bufferedAmount <= MAX_UNSENT_BYTES) webSocket.send(datagram, { binary: true });
+        });
         socket.on('error', () => webSocket.close(NORMAL_CLOSURE));
         webSocket.on('message', (data) => socket.send(bytesOf(data)));
         webSocket.on('error', () => webSocket.terminate());

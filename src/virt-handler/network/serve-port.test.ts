@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { WebSocket, WebSocketServer } from 'ws';
+import { until } from '../../testing/until.ts';
+import { connectPort, type PortTarget } from './serve-port.ts';
+
+/** A client whose WebSocket was handed to the port; `got` is what came back, message by message. */
+async function client(t: TestContext, target: PortTarget): Promise<{ socket: WebSocket; serving: WebSocket; got: Buffer[] }> {
+  const connection = await connectPort(target);
+  const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
+  t.after(() => server.close());
+  await once(server, 'listening');
+  const accepted = once(server, 'connection');
+  const socket = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  t.after(() => socket.terminate());
+  socket.on('error', () => {});
+  const got: Buffer[] = [];
+  socket.on('message', (data: Buffer) => got.push(data));
+  const [serving] = (await accepted) as [WebSocket];
+  t.after(() => serving.terminate());
+  connection(serving);
+  if (socket.readyState !== WebSocket.OPEN) await once(socket, 'open');
+  return { socket, serving, got };
+}
+
+/** A guest that says everything it hears again. */
+async function udpGuest(t: TestContext): Promise<PortTarget> {
+  const guest = createSocket('udp4');
+  t.after(() => guest.close());
+  guest.on('message', (datagram, { address, port }) => guest.send(datagram, port, address));
+  guest.bind(0, '127.0.0.1');
+  await once(guest, 'listening');
+  return { protocol: 'udp', host: '127.0.0.1', port: guest.address().port };
+}
+
+test('of UDP each message is a datagram, both ways', async (t) => {
+  const { socket, got } = await client(t, await udpGuest(t));
+  for (const text of ['one', 'two', '']) socket.send(Buffer.from(text));
+  await until(() => got.length === 3);
+  assert.deepEqual(got.map(String).sort(), ['', 'one', 'two']);
+});
+
+test('datagrams that a slow client does not take are dropped, not kept', async (t) => {
+  const { socket, serving, got } = await client(t, await udpGuest(t));
+  let [isSlow, datagrams] = [true, 0];
+  const bufferedAmount = () => {
+    datagrams++; // it is looked at for each
+    return isSlow ? 2 * 1024 * 1024 : 0;
+  };
+  Object.defineProperty(serving, 'bufferedAmount', { get: bufferedAmount });
+  socket.send(Buffer.from('lost'));
+  socket.send(Buffer.from('lost, too'));
+  await until(() => datagrams === 2);
+  isSlow = false;
+  socket.send(Buffer.from('taken'));
+  await until(() => got.length > 0);
+  assert.deepEqual(got.map(String), ['taken']);
+});
+
+test('TCP is a stream, and the end of the guest’s side ends the other', async (t) => {
+  const guest = createServer((socket) => socket.on('error', () => {}).on('data', (bytes) => socket.end(bytes)));
+  t.after(() => guest.close());
+  guest.listen(0, '127.0.0.1');
+  await once(guest, 'listening');
+  const { socket, got } = await client(t, { protocol: 'tcp', host: '127.0.0.1', port: (guest.address() as AddressInfo).port });
+  socket.send(Buffer.from('hello'));
+  await until(() => socket.readyState === WebSocket.CLOSED);
+  assert.equal(Buffer.concat(got).toString(), 'hello');
+});
+
+test('a port where nobody listens is an error before anybody is told that it stands', async () => {
+  const gone = createServer().listen(0, '127.0.0.1');
+  await once(gone, 'listening');
+  const { port } = gone.address() as AddressInfo;
+  await new Promise((resolve) => gone.close(resolve));
+  await assert.rejects(connectPort({ protocol: 'tcp', host: '127.0.0.1', port }), /ECONNREFUSED/);
+});
