@@ -161,7 +161,7 @@ const version = buildCommand({
     flags: { ...connection, client: { kind: 'boolean', brief: 'Only the version of this program', default: false, withNegated: false } },
     aliases: { ...connectionAliases, c: 'client' },
   },
-  docs: { brief: 'Print the versions of this program and of the server' },
+  docs: { brief: 'Print the versions of this program and of the server', customUsage: ['', '--client'] },
 });
 
 const backupFile = {

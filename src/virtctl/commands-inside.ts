@@ -1,6 +1,6 @@
 /** The commands that reach inside a guest, by its agent or by ssh: definitions only, each is loaded when it is called. */
 import { buildCommand, numberParser } from '@stricli/core';
-import { connection, connectionAliases, machine, off, text } from './parameters.ts';
+import { connection, connectionAliases, machine, off, proposeMachines, proposeTargets, text } from './parameters.ts';
 
 const onGuest = { flags: connection, positional: machine, aliases: connectionAliases } as const;
 
@@ -37,7 +37,12 @@ export const exec = buildCommand({
     positional: {
       kind: 'array',
       minimum: 2,
-      parameter: { ...text, brief: 'Name of the machine, then the program and its arguments', placeholder: 'NAME COMMAND' },
+      parameter: {
+        ...text,
+        brief: 'Name of the machine, then the program and its arguments',
+        placeholder: 'NAME COMMAND',
+        ...proposeMachines,
+      },
     },
     aliases: { ...connectionAliases, i: 'stdin' },
   },
@@ -63,7 +68,9 @@ export const ssh = buildCommand({
     flags: { ...sshFlags, command: { ...text, brief: 'Command to run instead of a shell', optional: true, placeholder: 'command' } },
     positional: {
       kind: 'tuple',
-      parameters: [{ ...text, brief: '[USER@]vm/NAME[/NAMESPACE] or [USER@]vmi/NAME[/NAMESPACE]', placeholder: 'TARGET' }],
+      parameters: [
+        { ...text, brief: '[USER@]vm/NAME[/NAMESPACE] or [USER@]vmi/NAME[/NAMESPACE]', placeholder: 'TARGET', ...proposeTargets },
+      ],
     },
     aliases: { ...sshAliases, c: 'command' },
   },

@@ -1,7 +1,7 @@
 /** The commands that look and change nothing: definitions only, each is loaded when it is called. */
 import { buildChoiceParser, buildCommand, numberParser } from '@stricli/core';
 import type { Shell } from './commands/completion.ts';
-import { connection, connectionAliases, machine, off, text } from './parameters.ts';
+import { connection, connectionAliases, machine, off, proposeMachines, text } from './parameters.ts';
 
 export const logs = buildCommand({
   loader: async () => (await import('./commands/logs.ts')).logs,
@@ -136,7 +136,7 @@ export const expand = buildCommand({
   parameters: {
     flags: {
       ...connection,
-      vm: { ...text, brief: 'Name of a machine of the cluster', optional: true, placeholder: 'name' },
+      vm: { ...text, brief: 'Name of a machine of the cluster', optional: true, placeholder: 'name', ...proposeMachines },
       file: { ...text, brief: 'File with the manifest of a machine; - is the standard input', optional: true, placeholder: 'file' },
       output: { kind: 'enum', values: ['yaml', 'json'], brief: 'Format', default: 'yaml' },
     },

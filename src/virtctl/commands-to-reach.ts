@@ -1,6 +1,6 @@
 /** The commands that make guests reachable: definitions only, each is loaded when it is called. */
 import { buildCommand, numberParser } from '@stricli/core';
-import { connection, connectionAliases, off, text } from './parameters.ts';
+import { connection, connectionAliases, off, proposeMachines, proposeTargets, text } from './parameters.ts';
 
 const optionalText = { ...text, optional: true } as const;
 
@@ -19,6 +19,7 @@ export const portForward = buildCommand({
         ...text,
         brief: 'vm/NAME[/NAMESPACE] or vmi/NAME[/NAMESPACE], then [tcp/|udp/]LOCAL[:REMOTE] ...',
         placeholder: 'TARGET PORT',
+        ...proposeTargets,
       },
     },
     aliases: connectionAliases,
@@ -64,7 +65,7 @@ export const expose = buildCommand({
       kind: 'tuple',
       parameters: [
         { ...text, brief: 'vm, vmi or vmirs', placeholder: 'TYPE' },
-        { ...text, brief: 'Its name', placeholder: 'NAME' },
+        { ...text, brief: 'Its name', placeholder: 'NAME', ...proposeMachines },
       ],
     },
     aliases: connectionAliases,

@@ -36,6 +36,13 @@ export const connection = {
 } as const;
 export const connectionAliases = { n: 'namespace', v: 'verbosity' } as const;
 
+/** Names of machines, for words that are more than one. */
+export const proposeMachines = {
+  async proposeCompletions(this: Context, partial: string): Promise<readonly string[]> {
+    return (await import('./complete/names.ts')).machineNames(this, partial);
+  },
+} as const;
+
 /** One machine, by name; names of real ones are proposed to a shell that completes. */
 export const machine = {
   kind: 'array',
@@ -44,8 +51,13 @@ export const machine = {
     ...text,
     brief: 'Name of the machine; `vm NAME` is understood too',
     placeholder: 'NAME',
-    async proposeCompletions(this: Context, partial: string): Promise<readonly string[]> {
-      return (await import('./complete/names.ts')).machineNames(this, partial);
-    },
+    ...proposeMachines,
+  },
+} as const;
+
+/** The one of them that ssh and port-forward take: `vm/NAME`. */
+export const proposeTargets = {
+  async proposeCompletions(this: Context, partial: string): Promise<readonly string[]> {
+    return (await import('./complete/names.ts')).targetNames(this, partial);
   },
 } as const;

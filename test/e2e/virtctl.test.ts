@@ -113,14 +113,14 @@ test('the commands that make and look at machines, with a real guest', async (t)
   });
 
   await t.test('a shell can ask for the names of machines', async () => {
-    const proposed = await cluster.must('virtctl', ['__complete', 'console', 'w']);
-    assert.deepEqual(
-      proposed
-        .trimEnd()
-        .split('\n')
-        .map((line) => line.split('\t')[0])
-        .sort(),
-      ['web', 'written'],
-    );
+    const proposed = async (...words: string[]) => {
+      const lines = (await cluster.must('virtctl', ['__complete', ...words])).trimEnd().split('\n');
+      return lines.map((line) => line.split('\t')[0]).sort();
+    };
+    for (const command of [['console'], ['exec'], ['credentials', 'set-password'], ['expose', 'vm'], ['expand', '--vm']])
+      assert.deepEqual(await proposed(...command, 'w'), ['web', 'written'], command.join(' '));
+    assert.deepEqual(await proposed('port-forward', 'vm/w'), ['vm/web', 'vm/written']);
+    assert.deepEqual(await proposed('ssh', 'root@vmi/w'), ['root@vmi/web', 'root@vmi/written']);
+    assert.deepEqual(await proposed('ssh', 'root@v'), ['root@vm/broken', 'root@vm/web', 'root@vm/written']);
   });
 });

@@ -13,6 +13,13 @@ export function machineNames(context: Context, partial: string): Promise<readonl
   return namesOf(context, partial, ({ client, namespace }) => client.list(VMS, { namespace }));
 }
 
+/** The same, as `vm/NAME` and behind a user: what ssh and port-forward take. */
+export async function targetNames(context: Context, partial: string): Promise<readonly string[]> {
+  const user = /^[^@/]*@/.exec(partial)?.[0] ?? '';
+  const kind = partial.startsWith(`${user}vmi/`) ? 'vmi' : 'vm';
+  return (await machineNames(context, '')).map((name) => `${user}${kind}/${name}`).filter((target) => target.startsWith(partial));
+}
+
 /** Namespaces whose name begins like this. */
 export function namespaceNames(context: Context, partial: string): Promise<readonly string[]> {
   return namesOf(context, partial, ({ client }) => client.list(NAMESPACES));
