@@ -5,6 +5,7 @@
 import { after, before, describe } from 'node:test';
 import type { RealCluster } from '../../tools/kubernetes/cluster.ts';
 import { startProductCluster } from './product-cluster.ts';
+import { believedScenarios } from './scenarios/believed.ts';
 import { componentScenarios } from './scenarios/components.ts';
 import { e2eScenarios } from './scenarios/e2e.ts';
 import { firstVmScenarios } from './scenarios/first-vm.ts';
@@ -22,6 +23,7 @@ const SCENARIOS: Readonly<Record<string, (world: World) => void>> = {
   seeds: seedScenarios,
   e2e: e2eScenarios,
   looking: lookingScenarios,
+  believed: believedScenarios,
   vmctl: vmctlScenarios,
   tenants: tenantScenarios,
   components: componentScenarios,

@@ -1,0 +1,57 @@
+/** What is believed: a guest about whether it is ready, and a virt-handler about the instances of its own node alone. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { eventually, type World } from './world.ts';
+
+const run = promisify(execFile);
+
+export function believedScenarios(shared: World): void {
+  const world = shared.in('believed');
+  const system = shared.in('kubevirt');
+  const probe = { tcpSocket: { port: 80 }, periodSeconds: 1, failureThreshold: 2, timeoutSeconds: 5 };
+
+  describe('what is believed', () => {
+    before(async () => {
+      await world.makeNamespace({ 'pod-security.kubernetes.io/enforce': 'restricted' });
+      await world.apply(world.machine('asked', { spec: { readinessProbe: probe } }));
+    });
+    after(() => shared.kubectl('delete', 'namespace', 'believed', '--timeout=150s'));
+
+    test('a guest is ready while it takes connections, and not when only the network in front of it does', async () => {
+      await world.until('vm/asked', '.status.printableStatus', 'Running');
+      await world.untilReady('asked');
+      await world.inGuest('asked', 'killall httpd');
+      await world.until('vm/asked', '.status.ready', 'false');
+      await world.until('vmi/asked', '.status.conditions[?(@.type=="GuestReady")].message', 'the guest refused the connection');
+      assert.equal((await world.vm('asked')).status?.printableStatus, 'Running');
+    });
+
+    test('a virt-handler writes instances of its own node, and of no other', async () => {
+      const { nodeName } = (await world.vmi('asked')).status ?? {};
+      const handlers = await system.pods('kubevirt.io=virt-handler');
+      const server = (await world.kubectl('config', 'view', '--minify', '-o', 'jsonpath={.clusters[0].cluster.server}')).trim();
+      /** As the virt-handler of a node, with a token of its Pod. */
+      const patchAs = async (isOwn: boolean, patch: object): Promise<string> => {
+        const pod = handlers.find(({ spec }) => (spec.nodeName === nodeName) === isOwn)?.metadata.name ?? '';
+        const bound = ['--bound-object-kind=Pod', `--bound-object-name=${pod}`];
+        const token = (await system.kubectl('create', 'token', 'kubevirt-handler', ...bound)).trim();
+        const how = ['--kubeconfig=/dev/null', `--server=${server}`, '--insecure-skip-tls-verify', `--token=${token}`];
+        const what = ['patch', 'vmi', 'asked', '-n', 'believed', '--type=merge', '-p', JSON.stringify(patch)];
+        return run(join(world.cluster.programs, 'kubectl'), [...how, ...what]).then(
+          () => 'taken',
+          ({ stderr }: { stderr: string }) => stderr,
+        );
+      };
+      const seen = { status: { guestOSInfo: { id: 'seen' } } };
+      assert.match(await patchAs(false, seen), /may only change instances that were handed to it/);
+      assert.match(
+        await patchAs(true, { metadata: { labels: { 'kubevirt.io/nodeName': 'other' } } }),
+        /is not for a virt-handler to change/,
+      );
+      await eventually(async () => assert.equal(await patchAs(true, seen), 'taken'));
+    });
+  });
+}
