@@ -59,6 +59,23 @@ test('a list and a watch become one copy, and subscribers are told every change'
   assert.deepEqual(api.seen, [LIST, `${WATCH}5&watch=true&allowWatchBookmarks=true`]);
 });
 
+test('who wrote which field is not kept', async (t) => {
+  const { api, cache, told } = start(t);
+  const written = (name: string, version: string) => {
+    const object = configMap(name, version);
+    return { ...object, metadata: { ...object.metadata, managedFields: [{ manager: 'kubectl' }] } };
+  };
+  await api.list([written('a', '1')], '5');
+  const watch = await api.watch();
+  await cache.synced;
+  watch.send('ADDED', written('b', '6'));
+  await until(() => told.length === 2);
+  assert.deepEqual(
+    cache.list().map(({ metadata }) => 'managedFields' in metadata),
+    [false, false],
+  );
+});
+
 test('a watch that ends is resumed from the last version seen, bookmarks included', async (t) => {
   const { api, clock, told } = start(t);
   await api.list([], '5');

@@ -66,7 +66,7 @@ async function keepCurrent<T extends KubeObject>(options: CacheOptions<T>, store
       if (position === undefined) {
         const listed = await listOnce(options);
         if (signal.aborted) return;
-        store.replace(listed.items);
+        store.replace(listed.items.map(withoutWriters));
         position = listed.resourceVersion;
         onSynced();
       }
@@ -74,7 +74,7 @@ async function keepCurrent<T extends KubeObject>(options: CacheOptions<T>, store
       for await (const event of watchFrom(options, position)) {
         position = event.object.metadata.resourceVersion ?? position;
         failures = 0;
-        if (event.type !== 'BOOKMARK') store.apply(event.type, event.object);
+        if (event.type !== 'BOOKMARK') store.apply(event.type, withoutWriters(event.object));
       }
       // A watch that ends by itself is normal, one that ends at once is a server that must not be asked in a tight circle.
       if (clock.now() - startedAt >= BACKOFF.capMs) failures = 0;
@@ -87,6 +87,12 @@ async function keepCurrent<T extends KubeObject>(options: CacheOptions<T>, store
     }
     if (failures > 0 && !signal.aborted) await clock.sleep(withJitter(backoffMs(BACKOFF, failures)), signal);
   }
+}
+
+/** Who wrote which field is a third and more of many objects, and no reader of a cache asks for it. */
+function withoutWriters<T extends KubeObject>(object: T): T {
+  const { managedFields, ...metadata } = object.metadata as T['metadata'] & { readonly managedFields?: unknown };
+  return managedFields === undefined ? object : { ...object, metadata };
 }
 
 async function listOnce<T extends KubeObject>({
