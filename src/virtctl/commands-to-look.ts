@@ -112,6 +112,7 @@ export const vnc = buildCommand({
       proxyOnly: off('Only listen, and print the port as JSON; connect a viewer yourself'),
       address: { ...text, brief: 'Address to listen on', default: '127.0.0.1', placeholder: 'address' },
       port: { kind: 'parsed', parse: numberParser, brief: 'Port to listen on; 0 takes a free one', default: '0', placeholder: 'port' },
+      viewOnly: off('Only look: keys and pointer stay with who has them'),
       preserveSession: off('Refuse to connect while somebody else looks'),
       vncType: { kind: 'enum', values: ['remote-viewer', 'vncviewer', 'gvncviewer'], brief: 'Which viewer to start', optional: true },
       vncPath: { ...text, brief: 'The program of the viewer', optional: true, placeholder: 'file' },

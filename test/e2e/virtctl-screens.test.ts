@@ -52,6 +52,13 @@ test('the screen and the console of a guest', async (t) => {
     for (const { socket } of greetings) socket.destroy();
   });
 
+  await t.test('a viewer, also one that only looks, is shown the screen', async () => {
+    for (const args of [['web'], ['web', '--view-only']]) {
+      await using shown = await proxy(args);
+      assert.ok((await pictureFrom(shown.port)).length > 16, args.join(' '));
+    }
+  });
+
   await t.test('of two at the console one types, the other takes over with Ctrl+T', async () => {
     await using first = cluster.console('web');
     await first.login();
@@ -121,4 +128,41 @@ async function greet(port: number) {
     socket.once('close', () => done(''));
   });
   return { socket, text };
+}
+
+/** Does what a viewer does: agrees on a version and on no password, asks for a picture, and gives the first bytes of the answer. */
+async function pictureFrom(port: number): Promise<Buffer> {
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => {});
+  const chunks = socket.iterator({ destroyOnReturn: false });
+  let held = Buffer.alloc(0);
+  const read = async (bytes: number): Promise<Buffer> => {
+    while (held.length < bytes) {
+      const { done, value } = await chunks.next();
+      if (done) throw new Error(`the screen ended; ${held.length} of ${bytes} bytes were there`);
+      held = Buffer.concat([held, value]);
+    }
+    const taken = held.subarray(0, bytes);
+    held = held.subarray(bytes);
+    return taken;
+  };
+  try {
+    socket.write(await read(12));
+    const [count = 0] = await read(1);
+    assert.ok((await read(count)).includes(1), 'no password is wanted');
+    socket.write(Buffer.from([1]));
+    assert.equal((await read(4)).readUInt32BE(), 0);
+    socket.write(Buffer.from([1]));
+    const size = await read(24);
+    await read(size.readUInt32BE(20));
+    socket.write(Buffer.from([2, 0, 0, 1, 0, 0, 0, 0])); // raw pixels
+    socket.write(Buffer.from([4, 1, 0, 0, 0, 0, 0xff, 0xe1])); // Shift
+    socket.write(Buffer.from([4, 0, 0, 0, 0, 0, 0xff, 0xe1]));
+    socket.write(Buffer.from([3, 0, 0, 0, 0, 0, 0, 8, 0, 8]));
+    const [kind] = await read(4);
+    assert.equal(kind, 0, 'a picture');
+    return await read(17);
+  } finally {
+    socket.destroy();
+  }
 }

@@ -140,7 +140,7 @@ async function find(request: IncomingMessage, options: ConsoleServerOptions): Pr
 }
 
 function screenWish(asked: (name: string) => string | null): ScreenWish {
-  if (asked('shared') === 'true') return 'shared';
+  if (asked('shared') === 'true') return asked('write') === 'false' ? 'watching' : 'shared';
   return asked('preserveSession') === 'true' ? 'preserve' : 'plain';
 }
 

@@ -14,6 +14,7 @@ type VncFlags = ScreenshotFlags & {
   readonly address: string;
   readonly port: number;
   readonly preserveSession: boolean;
+  readonly viewOnly: boolean;
   readonly vncType?: 'remote-viewer' | 'vncviewer' | 'gvncviewer';
   readonly vncPath?: string;
 };
@@ -37,7 +38,7 @@ export async function vnc(this: Context, flags: VncFlags, ...words: string[]): P
   const { port, closed } = await serveTcp({
     address: flags.address,
     port: flags.port,
-    open: () => openScreen(connection, name, flags.preserveSession),
+    open: () => openScreen(connection, name, flags),
     onRefused: (error) => stderr.write(`cannot show the screen of ${name}: ${messageOf(error)}\n`),
   });
   if (!viewer) {
@@ -55,9 +56,10 @@ async function mustBeThere({ client, namespace }: Connection, name: string): Pro
     throw new ApiError('NotFound', `there is no running machine "${name}" in namespace ${namespace}`);
 }
 
-/** Beside other viewers of ours; one that preserves a session is alone, or refused. */
-function openScreen({ cluster, namespace }: Connection, name: string, preservesSession: boolean) {
-  const path = `/apis/subresources.kubevirt.io/v1/namespaces/${encodeURIComponent(namespace)}/virtualmachineinstances/${encodeURIComponent(name)}/vnc?${preservesSession ? 'preserveSession=true' : 'shared=true'}`;
+/** Beside other viewers of ours, of whom the newest has keys and pointer; one that preserves a session is alone, or refused. */
+function openScreen({ cluster, namespace }: Connection, name: string, { preserveSession, viewOnly }: VncFlags) {
+  const wish = preserveSession ? 'preserveSession=true' : `shared=true${viewOnly ? '&write=false' : ''}`;
+  const path = `/apis/subresources.kubevirt.io/v1/namespaces/${encodeURIComponent(namespace)}/virtualmachineinstances/${encodeURIComponent(name)}/vnc?${wish}`;
   return openWebSocketStream({ cluster, path, protocols: ['plain.kubevirt.io'] });
 }
 
