@@ -5,8 +5,8 @@ import { isObject } from '../../base/json.ts';
 
 /** Deeper than any API object, and shallow enough for every recursive function that will see it. */
 const MAX_DEPTH = 200;
-/** What takes the parser of YAML a second: nobody else is answered meanwhile. */
-const MAX_YAML_BYTES = 256 * 1024;
+/** What takes the parser of YAML two seconds at worst: nobody else is answered meanwhile. The largest of our definitions has half of it. */
+const MAX_YAML_BYTES = 512 * 1024;
 const OPENING_BRACE = 0x7b;
 
 /** JSON from bytes, not deeper than an API object can be. */
