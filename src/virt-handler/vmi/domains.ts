@@ -46,6 +46,8 @@ type Guest = {
   readonly console: SerialConsole;
   readonly agent: AgentSession;
   readonly probes: GuestProbes;
+  /** Keeps what it printed, once; for when its run is over. */
+  readonly keepLog: () => void;
   /** Ends what else is done for it. */
   readonly ended: AbortController;
   stoppingSince?: number;
@@ -144,17 +146,23 @@ export class Domains {
     return this.#guests.get(key)?.probes.facts;
   }
 
+  /** For a guest whose instance or Pod is gone: that may be known before its sessions notice. */
   forget(key: string): void {
+    this.#guests.get(key)?.keepLog();
+    this.#release(key);
+  }
+
+  close(): void {
+    for (const key of [...this.#guests.keys()]) this.#release(key);
+  }
+
+  #release(key: string): void {
     const guest = this.#guests.get(key);
     this.#guests.delete(key);
     guest?.session.close();
     guest?.console.close();
     guest?.agent.close();
     guest?.ended.abort();
-  }
-
-  close(): void {
-    for (const key of [...this.#guests.keys()]) this.forget(key);
   }
 
   /** The guests as something to watch. Only that one changed is told; what it looks like is asked for with `follow`. */
@@ -172,13 +180,16 @@ export class Domains {
     };
   }
 
-  /** A guest that is gone changes no more, so this is asked for once. */
-  #keepLog(machineUid: string | undefined, serial: SerialConsole): void {
+  #logKeeper(machineUid: string | undefined, serial: SerialConsole): () => void {
     const { runLogs, clock, log } = this.#options;
-    if (!runLogs || machineUid === undefined) return;
-    runLogs
-      .keep(machineUid, { endedAtMs: clock.now(), printed: serial.past() })
-      .catch((error: unknown) => log.warn('cannot keep what a guest printed', { error }));
+    let isKept = false;
+    return () => {
+      if (isKept || !runLogs || machineUid === undefined) return;
+      isKept = true;
+      runLogs
+        .keep(machineUid, { endedAtMs: clock.now(), printed: serial.past() })
+        .catch((error: unknown) => log.warn('cannot keep what a guest printed', { error }));
+    };
   }
 
   async #rebootsByAgent({ agent }: Guest): Promise<boolean> {
@@ -200,6 +211,7 @@ export class Domains {
     const podFolder = join(kubeletRoot, 'pods', podUid);
     const folder = join(podFolder, 'volumes', 'kubernetes.io~empty-dir', 'public');
     const serial = new SerialConsole({ folder, clock, log });
+    const keepLog = this.#logKeeper(machineUid, serial);
     const tell = () => {
       const object = objectOf(key);
       for (const listener of this.#listeners) listener({ type: 'modified', key, object, old: object });
@@ -209,7 +221,7 @@ export class Domains {
       if (domain.isConnected) serial.open();
       if (domain.isAgentOpen !== undefined) agent.portIs(domain.isAgentOpen && !domain.isGone);
       if (domain.isGone) {
-        this.#keepLog(machineUid, serial);
+        keepLog();
         serial.close();
       }
       tell();
@@ -220,7 +232,7 @@ export class Domains {
     const takesConnection = (port: number, signal: AbortSignal) => this.#options.takesConnection(key, port, signal);
     const stateOf = () => session.domain.state;
     const probes = new GuestProbes({ vmi, agent, stateOf, takesConnection, clock, onChange: tell }, ended.signal);
-    return { vmiUid: vmi.metadata.uid, podUid, folder, session, console: serial, agent, probes, ended };
+    return { vmiUid: vmi.metadata.uid, podUid, folder, session, console: serial, agent, probes, keepLog, ended };
   }
 }
 
