@@ -1,6 +1,7 @@
 /**
- * Writes the files that follow from the sources: deploy/crds, the manifests to install by, the table of refused fields, and the tables in docs/compatibility.md. With
- * --check nothing is written, and files that are not current, missing or no longer made are an error.
+ * Writes the files that follow from the sources: deploy/crds, the manifests to install by, the table of refused fields,
+ * what virtctl says most often, and the tables in docs/compatibility.md. With --check nothing is written, and files that are not current,
+ * missing or no longer made are an error.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -12,6 +13,7 @@ import { VERSION } from '../src/cmd/version.ts';
 import { renderKubeVirt, renderOperator } from '../src/virt-operator/render/operator.ts';
 import { compatibilityPage } from './compatibility/page.ts';
 import { refusedTable } from './compatibility/refused-table.ts';
+import { firstPage } from './first-page.ts';
 import { virtctlPage } from './virtctl-page.ts';
 
 const root = resolve(import.meta.dirname, '..');
@@ -38,6 +40,7 @@ const wanted = new Map([
   ['src/api/kubevirt/generated/refused-fields-table.ts', refusedTable()],
   [PAGE, compatibilityPage(textOf(PAGE) ?? '')],
   ['docs/virtctl.md', virtctlPage()],
+  ['src/virtctl/generated/first-page.ts', await firstPage()],
 ]);
 const stale = [...wanted].filter(([path, text]) => textOf(path) !== text).map(([path]) => path);
 const leftOver = readdirSync(join(root, CRD_FOLDER))

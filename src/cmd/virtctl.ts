@@ -2,35 +2,44 @@
 import { enableCompileCache } from 'node:module';
 import { join, resolve } from 'node:path';
 import { cacheFolder, virtHome } from '../base/node/folders.ts';
+import { quickAnswer } from '../virtctl/quick-answer.ts';
 import { VERSION } from './version.ts';
 
 enableCompileCache(join(cacheFolder(), 'compile'));
 delete process.env['NODE_COMPILE_CACHE']; // bin/virtctl set it for us, not for the programs that we start
 process.stdout.on('error', leaveQuietly);
-const project = resolve(import.meta.dirname, '../..');
-const context = {
-  process,
-  home: virtHome(),
-  cache: cacheFolder(),
-  program: join(project, 'bin', 'virtctl'),
-  embeddedProgram: join(import.meta.dirname, 'all-in-one.ts'),
-  examples: join(project, 'examples'),
-  manifests: join(project, 'deploy'),
-  version: VERSION,
-};
-const [first, ...rest] = process.argv.slice(2);
-const { buildVirtctl } = await import('../virtctl/app.ts');
-
-if (first === '__complete') {
-  const { propose } = await import('../virtctl/complete/propose.ts');
-  process.stdout.write(await propose(buildVirtctl(), rest, context));
-} else {
-  const { run } = await import('@stricli/core');
-  await run(buildVirtctl(process.env['VIRTCTL_NAME']), process.argv.slice(2), context);
-}
+const words = process.argv.slice(2);
+const name = process.env['VIRTCTL_NAME'];
+const quick = quickAnswer(words, () => name === undefined && !process.stdout.isTTY);
+if (quick === undefined) await answer();
+else process.stdout.write(quick);
 
 // The command line library has codes of its own for what people typed wrong; by our table all of that is usage.
 if (Number(process.exitCode) < 0) process.exitCode = 2;
+
+/** Everything that takes the table of commands. */
+async function answer(): Promise<void> {
+  const project = resolve(import.meta.dirname, '../..');
+  const context = {
+    process,
+    home: virtHome(),
+    cache: cacheFolder(),
+    program: join(project, 'bin', 'virtctl'),
+    embeddedProgram: join(import.meta.dirname, 'all-in-one.ts'),
+    examples: join(project, 'examples'),
+    manifests: join(project, 'deploy'),
+    version: VERSION,
+  };
+  const [first, ...rest] = words;
+  const { buildVirtctl } = await import('../virtctl/app.ts');
+  if (first === '__complete') {
+    const { propose } = await import('../virtctl/complete/propose.ts');
+    process.stdout.write(await propose(buildVirtctl(), rest, context));
+  } else {
+    const { run } = await import('@stricli/core');
+    await run(buildVirtctl(name), words, context);
+  }
+}
 
 /** Whoever read our output has seen enough, as `head` does. */
 function leaveQuietly(error: NodeJS.ErrnoException): void {
