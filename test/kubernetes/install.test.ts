@@ -55,10 +55,13 @@ describe('virtctl install and uninstall on a real Kubernetes', { skip: whyNoNode
   const nothing = { added: [], removed: [] };
   /** Of every object of ours, by kind and name. */
   const versions = async () => {
-    const kinds = `${CLUSTER_KINDS},deployment,daemonset,secret,configmap,service,pdb,serviceaccount`;
-    const columns = ['-o', 'custom-columns=K:.kind,N:.metadata.name,V:.metadata.resourceVersion'];
-    const installed = await kubectl(cluster, 'get', kinds, '-A', '-l', 'app.kubernetes.io/managed-by=virt-operator', ...columns);
-    return `${installed}\n${await inKubevirt('get', 'kv', ...columns)}`;
+    const columns = (version: string) => ['-o', `custom-columns=K:.kind,N:.metadata.name,V:.metadata.${version}`];
+    const installed = (kinds: string, version: string) =>
+      kubectl(cluster, 'get', kinds, '-A', '-l', 'app.kubernetes.io/managed-by=virt-operator', ...columns(version));
+    const ours = await installed(`${CLUSTER_KINDS},secret,configmap,service,serviceaccount`, 'resourceVersion');
+    // Kubernetes itself writes the status of these whenever a Pod of theirs is ready or is not.
+    const shared = await installed('deployment,daemonset,pdb', 'generation');
+    return [ours, shared, await inKubevirt('get', 'kv', ...columns('resourceVersion'))].join('\n');
   };
   const condition = (type: string, field = 'status') =>
     inKubevirt('get', 'kv', 'kubevirt', '-o', `jsonpath={.status.conditions[?(@.type=="${type}")].${field}}`);
