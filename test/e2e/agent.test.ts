@@ -20,7 +20,7 @@ test('the agent of a guest: what it tells, what it does, and ssh with the keys i
   const key = makeKey(folder, 'first');
   await using cluster = await EmbeddedCluster.start();
   const subresource = (name: string, what: string) =>
-    `/apis/subresources.kubevirt.io/v1/namespaces/default/virtualmachineinstances/${name}/${what}`;
+    `/apis/subresources.kubevirt.io/v1/namespaces/${cluster.namespace}/virtualmachineinstances/${name}/${what}`;
   const put = (what: string, body: object): Promise<Result> => {
     const file = join(folder, 'body.json');
     writeFileSync(file, JSON.stringify(body));
@@ -121,7 +121,7 @@ test('the agent of a guest: what it tells, what it does, and ssh with the keys i
     mkdirSync(join(folder, 'tree'));
     const bytes = Buffer.alloc(3_000_000, 'kubevirt');
     writeFileSync(join(folder, 'tree', 'large'), bytes);
-    await cluster.must('virtctl', ['scp', '-r', ...login(key), join(folder, 'tree'), 'root@vmi/agent/default:/tmp/']);
+    await cluster.must('virtctl', ['scp', '-r', ...login(key), join(folder, 'tree'), `root@vmi/agent/${cluster.namespace}:/tmp/`]);
     assert.equal(await inGuest('wc -c < /tmp/tree/large'), '3000000');
     await cluster.must('virtctl', ['scp', ...login(key), 'root@vm/agent:/tmp/tree/large', join(folder, 'back')]);
     assert.ok(readFileSync(join(folder, 'back')).equals(bytes));

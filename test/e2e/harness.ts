@@ -35,6 +35,8 @@ export function run(
 
 export class EmbeddedCluster implements AsyncDisposable {
   readonly home: string;
+  /** Where commands work that name none. */
+  readonly namespace: string = 'default';
   readonly kubectls = ensureKubectls();
   readonly #env: Record<string, string>;
 
@@ -115,9 +117,22 @@ export class EmbeddedCluster implements AsyncDisposable {
     return new ConsoleSession(spawn(VIRTCTL, ['console', name], { env: { ...process.env, ...this.#env } }));
   }
 
+  async createNamespace(name: string): Promise<void> {
+    await this.must('kubectl', ['create', 'namespace', name]);
+  }
+
+  /** Guests and Services have addresses: not on a machine that allows no network namespaces. */
+  hasNetwork(): boolean {
+    return this.#state().network !== 'host';
+  }
+
   /** The process that is the embedded cluster. */
   pid(): number {
-    return JSON.parse(readFileSync(join(this.home, 'run/embedded.json'), 'utf8')).process.pid;
+    return this.#state().process.pid;
+  }
+
+  #state() {
+    return JSON.parse(readFileSync(join(this.home, 'run/embedded.json'), 'utf8'));
   }
 
   /** Processes that work inside our data folder, other than the cluster itself: QEMU, one per guest. */

@@ -58,7 +58,7 @@ const machine = (name: string, template: object, { volumes = [], metadata = {} }
 
 test('no field of a machine gives its author what a Pod of theirs would be denied', async (t) => {
   await using cluster = await EmbeddedCluster.start();
-  for (const namespace of ['t1', 't2']) await cluster.must('kubectl', ['create', 'namespace', namespace]);
+  for (const namespace of ['t1', 't2']) await cluster.createNamespace(namespace);
   await cluster.must('kubectl', ['create', 'rolebinding', 'ed', '--clusterrole=edit', '--user=ed', '-n', 't1']);
   await cluster.must('kubectl', ['create', 'secret', 'generic', 'theirs', '--from-literal=userdata=#!/bin/sh', '-n', 't2']);
   await cluster.must('kubectl', ['create', 'serviceaccount', 'mighty', '-n', 't1']);

@@ -4,48 +4,47 @@ import { join } from 'node:path';
 import { RealCluster } from '../../tools/kubernetes/cluster.ts';
 import { EmbeddedCluster } from './harness.ts';
 
-const MACHINES = 'ovm,vmic,vmirs,vm,vmi';
 const TIMEOUT = ['--timeout=400s'];
-/** What a namespace has without anybody's doing. */
-const ALWAYS_THERE = ['service/kubernetes', 'serviceaccount/default', 'configmap/kube-root-ca.crt'];
 
 export class RealTestCluster extends EmbeddedCluster {
-  readonly #cgroup: string;
-  #namespaces: readonly string[] = [];
+  override readonly namespace: string;
+  readonly #made: string[] = [];
 
-  private constructor({ kubeconfig, plan }: RealCluster) {
+  private constructor({ kubeconfig }: RealCluster, namespace: string) {
     super();
-    this.#cgroup = plan.cgroup;
+    this.namespace = namespace;
     copyFileSync(kubeconfig, join(this.home, 'kubeconfig'));
   }
 
-  /** Tests have its namespace `default` to themselves. */
+  /** Every test has a namespace to itself: others use the cluster at the same time. */
   static async attach(name: string): Promise<RealTestCluster> {
-    const cluster = new RealTestCluster(RealCluster.open(name));
-    cluster.#namespaces = await cluster.#names('namespaces');
+    const cluster = new RealTestCluster(RealCluster.open(name), `e2e-${process.pid}`);
+    await cluster.createNamespace(cluster.namespace);
+    await cluster.must('kubectl', ['config', 'set-context', '--current', `--namespace=${cluster.namespace}`]);
     return cluster;
   }
 
-  /** QEMU of all guests of the cluster, as this machine sees it. */
+  override async createNamespace(name: string): Promise<void> {
+    await super.createNamespace(name);
+    this.#made.push(name);
+  }
+
+  override hasNetwork(): boolean {
+    return true;
+  }
+
+  /** QEMU of the guests in the test's own namespace, as this machine sees it. */
   override guestPids(): number[] {
     return readdirSync('/proc')
-      .filter((pid) => /^\d+$/.test(pid))
-      .filter((pid) => textOf(pid, 'comm').startsWith('qemu-system') && textOf(pid, 'cgroup').includes(`/${this.#cgroup}/`))
+      .filter((pid) => /^\d+$/.test(pid) && textOf(pid, 'comm').startsWith('qemu-system'))
+      .filter((pid) => textOf(pid, 'cmdline').includes(`\0guest=${this.namespace}_`))
       .map(Number)
       .sort();
   }
 
   override async [Symbol.asyncDispose](): Promise<void> {
-    await this.must('kubectl', ['delete', MACHINES, '--all', ...TIMEOUT], { timeoutMs: 420_000 });
-    const made = await this.#names('services,secrets,serviceaccounts,configmaps,rolebindings,persistentvolumeclaims,pods');
-    const left = [...made, ...(await this.#names('namespaces')).filter((name) => !this.#namespaces.includes(name))];
-    if (left.length > 0) await this.must('kubectl', ['delete', ...left, '--ignore-not-found', ...TIMEOUT], { timeoutMs: 420_000 });
+    await this.must('kubectl', ['delete', 'namespace', ...this.#made, ...TIMEOUT], { timeoutMs: 420_000 });
     rmSync(this.home, { recursive: true, force: true });
-  }
-
-  async #names(kinds: string): Promise<string[]> {
-    const names = (await this.must('kubectl', ['get', kinds, '-o', 'name'])).split('\n').filter(Boolean);
-    return names.map((name) => name.replace(/^([^./]+)\.[^/]+/, '$1')).filter((name) => !ALWAYS_THERE.includes(name));
   }
 }
 

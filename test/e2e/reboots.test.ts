@@ -3,15 +3,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EmbeddedCluster } from './harness.ts';
 
-const SUBRESOURCE = '/apis/subresources.kubevirt.io/v1/namespaces/default/virtualmachineinstances/hello';
-
 test('reset and soft reboot keep the instance, its Pod and its QEMU', async (t) => {
   await using cluster = await EmbeddedCluster.start();
   await cluster.must('kubectl', ['apply', '-f', 'examples/vm.yaml']);
   await cluster.until('vmi/hello', '.status.phase', 'Running');
   await using console = cluster.console('hello');
   await console.expect(/guest ready/);
-  const put = (what: string) => cluster.must('kubectl', ['replace', '--raw', `${SUBRESOURCE}/${what}`, '-f', '-'], { input: '{}' });
+  const subresource = `/apis/subresources.kubevirt.io/v1/namespaces/${cluster.namespace}/virtualmachineinstances/hello`;
+  const put = (what: string) => cluster.must('kubectl', ['replace', '--raw', `${subresource}/${what}`, '-f', '-'], { input: '{}' });
   const who = async () => ({
     instance: await cluster.field('vmi', 'hello', '.metadata.uid'),
     pod: await cluster.must('kubectl', ['get', 'pods', '-l', 'kubevirt.io=virt-launcher', '-o', 'jsonpath={.items[*].metadata.uid}']),
@@ -26,7 +25,7 @@ test('reset and soft reboot keep the instance, its Pod and its QEMU', async (t) 
     qemu: cluster.guestPids(),
   });
   const before = await who();
-  assert.deepEqual([before.qemu.length, before.restarts], [1, '0']);
+  assert.deepEqual([before.qemu.length, before.restarts.replaceAll(/[0 ]/g, '')], [1, ''], before.restarts);
 
   for (const what of ['reset', 'softreboot'])
     await t.test(`${what}: the guest boots again and everything else stays`, async () => {

@@ -18,7 +18,7 @@ test('a replica set of real guests: scaled, paused, healed, with what an autosca
       await cluster.must('kubectl', [
         'get',
         '--raw',
-        '/apis/kubevirt.io/v1/namespaces/default/virtualmachineinstancereplicasets/web/scale',
+        `/apis/kubevirt.io/v1/namespaces/${cluster.namespace}/virtualmachineinstancereplicasets/web/scale`,
       ]),
     );
     assert.deepEqual([scale.spec.replicas, scale.status.replicas, scale.status.selector], [2, 2, 'app=web']);

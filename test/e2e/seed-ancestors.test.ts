@@ -56,7 +56,7 @@ describe('the two ancestors of VirtualMachine', { concurrency: true }, () => {
   });
 
   test('a VirtualMachineInstanceConfig: started by GET and by virtctl, edited, stopped, deleted', async () => {
-    const path = '/apis/subresources.kubevirt.io/v1/namespaces/default/virtualmachineinstanceconfigs/c1';
+    const path = `/apis/subresources.kubevirt.io/v1/namespaces/${cluster.namespace}/virtualmachineinstanceconfigs/c1`;
     const instances = async () =>
       (await cluster.must('kubectl', ['get', 'vmi', '-l', 'kubevirt.io/vmic=c1', '-o', 'name'])).split('\n').filter(Boolean);
     await cluster.must('kubectl', ['create', '-f', 'examples/seeds/002-vm-config.yaml']);

@@ -96,6 +96,7 @@ async function register(kubelet: string, request: { endpoint: string; resource: 
       const stream = session.request({ ':method': 'POST', ':path': PATHS.register, 'content-type': 'application/grpc', te: 'trailers' });
       stream.setTimeout(REGISTER_TIMEOUT_MS, () => reject(new Error(`no answer within ${REGISTER_TIMEOUT_MS / 1000} s`)));
       stream.once('error', reject);
+      stream.once('close', () => reject(new Error('the kubelet went before it answered'))); // which is no error of a stream, and ends its timeout
       const judge = (headers: Readonly<Record<string, unknown>>) => {
         const status = headers['grpc-status'];
         if (status === '0') resolve();

@@ -11,7 +11,7 @@ const PROJECT = resolve(import.meta.dirname, '../../..');
 const LIMIT_MS = 20 * 60_000;
 
 export function e2eScenarios(world: World): void {
-  describe('scenarios of the embedded cluster', () => {
+  describe('scenarios of the embedded cluster', { concurrency: 2 }, () => {
     before(async () => {
       for (const guest of ['tiny', 'agent']) await pushGuest(world.cluster, guest, `guests/${guest}:latest`);
     });
