@@ -39,6 +39,13 @@ test('guests are reached: by port-forward, by Services from other guests, by Nod
     assert.match(stderr, /virtualmachineinstances.kubevirt.io "nobody" not found/);
   });
 
+  await t.test('a guest has the usual ports at its address, though nobody declared them', async (t) => {
+    if (!cluster.hasNetwork()) return t.skip('no namespace here: port 80 of a guest cannot be opened');
+    const podIP = await cluster.field('vmi', 'server', '.status.interfaces[0].ipAddress');
+    assert.match(await console.command(`wget -q -O - http://${podIP}/`), HELLO);
+    assert.match(await console.command(`wget -q -O - http://${podIP}:12345/ || echo refused`), /refused$/);
+  });
+
   await t.test('a Service has an endpoint and an address for guests', async (t) => {
     const said = await cluster.must('virtctl', ['expose', 'vm', 'server', '--name', 'web', '--port', '80', '--type', 'NodePort']);
     assert.equal(said, 'Service web successfully created for virtualmachine server\n');

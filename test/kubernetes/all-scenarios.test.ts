@@ -1,6 +1,6 @@
 /**
  * What the product does on a real Kubernetes: one cluster of three nodes for all scenarios, which each leaves as it was.
- * `SCENARIOS=seeds,nodes` plays only these. Files are run in the order of their names: the longest first, the others beside it.
+ * `SCENARIOS=seeds,nodes` plays only these. Files of tests are run in the order of their names: the longest first, the others beside it.
  */
 import { after, before, describe } from 'node:test';
 import type { RealCluster } from '../../tools/kubernetes/cluster.ts';
@@ -17,19 +17,23 @@ import { vmctlScenarios } from './scenarios/vmctl.ts';
 import { World } from './scenarios/world.ts';
 import { whyNoNodes } from './why-no-nodes.ts';
 
-/** In this order: the last ones are hard on the cluster. */
 const SCENARIOS: Readonly<Record<string, (world: World) => void>> = {
   'first-vm': firstVmScenarios,
   seeds: seedScenarios,
-  e2e: e2eScenarios,
   looking: lookingScenarios,
-  believed: believedScenarios,
   vmctl: vmctlScenarios,
   tenants: tenantScenarios,
+  e2e: e2eScenarios,
+  believed: believedScenarios,
   components: componentScenarios,
   nodes: nodeScenarios,
 };
+/** Played at the same time, each in its order, after the first: they only use the cluster. The others are hard on it. */
+const LANES: readonly (readonly string[])[] = [['seeds', 'looking', 'vmctl', 'tenants'], ['e2e']];
+
 const wanted = process.env['SCENARIOS']?.split(',') ?? Object.keys(SCENARIOS);
+const unknown = wanted.find((name) => !(name in SCENARIOS));
+if (unknown) throw new Error(`there are no scenarios named ${unknown}; there are ${Object.keys(SCENARIOS).join(', ')}`);
 
 describe('the product on three nodes', { skip: whyNoNodes() }, () => {
   let cluster: RealCluster;
@@ -40,9 +44,12 @@ describe('the product on three nodes', { skip: whyNoNodes() }, () => {
     await cluster?.[Symbol.asyncDispose]();
   });
   const world = new World(() => cluster);
-  for (const name of wanted) {
-    const scenarios = SCENARIOS[name];
-    if (!scenarios) throw new Error(`there are no scenarios named ${name}; there are ${Object.keys(SCENARIOS).join(', ')}`);
-    scenarios(world);
-  }
+  const play = (names: readonly string[]) => {
+    for (const name of names) if (wanted.includes(name)) SCENARIOS[name]?.(world);
+  };
+  play(['first-vm']);
+  describe('scenarios beside each other', { concurrency: LANES.length }, () => {
+    for (const lane of LANES) describe(lane.join(', '), { concurrency: 1 }, () => play(lane));
+  });
+  play(['believed', 'components', 'nodes']);
 });

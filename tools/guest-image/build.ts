@@ -2,13 +2,18 @@
  * Builds a guest (`tiny` when none is named) as a containerDisk `localhost/guests/NAME`: an OCI layout in the cache folder, made from
  * Debian's kernel and busybox. Prints the folder. The result is kept by a hash of everything that goes into it from here, so a second run
  * does nothing.
+ *
+ *   node tools/guest-image/build.ts tiny32 [--push http://10.250.0.1:5000/kubevirt/cirros-container-disk-demo:latest]...
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { UserError } from '../../src/base/errors.ts';
 import { cacheFolder } from '../../src/base/node/folders.ts';
+import { readIndex } from '../../src/images/layout.ts';
+import { pushImage } from '../../src/images/push.ts';
 import { writeImage } from '../../src/images/write-image.ts';
 import { writeBootDisk } from './disk.ts';
 import { DISK_TOOLS, GUESTS, type Guest } from './guests.ts';
@@ -18,7 +23,10 @@ import { unpackPackages } from './packages.ts';
 const here = import.meta.dirname;
 
 try {
-  console.log(await ensureGuestImage(guestNamed(process.argv[2] ?? 'tiny')));
+  const { positionals, values } = parseArgs({ allowPositionals: true, options: { push: { type: 'string', multiple: true, default: [] } } });
+  const dir = await ensureGuestImage(guestNamed(positionals[0] ?? 'tiny'));
+  for (const target of values.push) await push(dir, target);
+  console.log(dir);
 } catch (error) {
   if (!(error instanceof UserError)) throw error;
   console.error(
@@ -34,6 +42,17 @@ function guestNamed(name: string): Guest {
   if (found) return found;
   const names = GUESTS.map((guest) => guest.name).join(', ');
   throw new UserError('USAGE', `there is no guest ${JSON.stringify(name)}`, { fix: `take one of ${names}`, exitCode: 2 });
+}
+
+/** To a registry, under the name that the rest of the address says. */
+async function push(dir: string, target: string): Promise<void> {
+  const {
+    registry = '',
+    repository = '',
+    tag = '',
+  } = /^(?<registry>https?:\/\/[^/]+)\/(?<repository>.+):(?<tag>[^:/]+)$/.exec(target)?.groups ?? {};
+  if (!tag) throw new UserError('USAGE', `${target} is no place for an image`, { fix: 'http://REGISTRY/NAME:TAG', exitCode: 2 });
+  for (const descriptor of readIndex(dir)) await pushImage({ dir, descriptor, registry, repository, tag });
 }
 
 async function ensureGuestImage(guest: Guest): Promise<string> {

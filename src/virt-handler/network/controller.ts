@@ -10,7 +10,7 @@ import type { Logger } from '../../base/log.ts';
 import { startCache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
 import { KeyedQueue } from '../../reconcile/queue.ts';
-import { decideForwards, type GuestPort, mayOpen } from './decide-forwards.ts';
+import { decideForwards, type GuestPort, mayOpen, usualPorts } from './decide-forwards.ts';
 import { Forwards, type Monitor } from './forwards.ts';
 import { takesConnection } from './takes-connection.ts';
 
@@ -63,6 +63,7 @@ export function startGuestNetwork({ nodeName, monitor, ...common }: GuestNetwork
           const hostPort = await forwards.open({ key, address: found?.address ?? '', ...port });
           if (hostPort !== port.port) log.warn('a low port of a guest is open at another one', { object: key, ...port, hostPort });
         }
+        if (found) await forwards.openWhatCanBe({ key, address: found.address }, usualPorts(found.vmi));
         queue.forget(key);
       } catch (error) {
         const failures = queue.retry(key);

@@ -5,7 +5,7 @@ import type { Pod } from '../../api/core/pod.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
 import type { Interface } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { launcherPod, vmi } from '../../testing/builders.ts';
-import { decideForwards, mayOpen } from './decide-forwards.ts';
+import { decideForwards, mayOpen, usualPorts } from './decide-forwards.ts';
 
 const pod: Pod = launcherPod({ running: { startedAt: '2026-01-01T00:00:00Z' } }, {}, { labels: { app: 'db' } });
 
@@ -63,10 +63,18 @@ test('the ports of probes are open, declared or not', () => {
   ]);
 });
 
+test('a machine that declares no ports has the usual ones, others only their own', () => {
+  const numbers = usualPorts(vmi('Running')).map(({ port }) => port);
+  for (const port of [22, 80, 443, 3389, 8080]) assert.ok(numbers.includes(port), `${port}`);
+  assert.equal(usualPorts(withCard({})).length, numbers.length);
+  assert.deepEqual(usualPorts(withCard({ ports: [{ port: 80 }] })), []);
+});
+
 test('a guest without a card has no ports', () => {
   const plain = vmi('Running');
   const devices = { ...plain.spec.domain.devices, autoattachPodInterface: false };
   const lonely = { ...plain, spec: { ...plain.spec, domain: { ...plain.spec.domain, devices } } };
   assert.deepEqual(decideForwards({ vmi: lonely, pod, services: [service([{ port: 80 }])] }), []);
   assert.equal(mayOpen(lonely, { protocol: 'tcp', port: 80 }), false);
+  assert.deepEqual(usualPorts(lonely), []);
 });

@@ -5,7 +5,10 @@
  *   declared   the ports of the interface; when it declares any, only those
  *   served     the target ports of Services that select the Pod
  *   probed     the ports that its probes ask at
+ *   usual      those of well-known servers, where the system lets QEMU listen
  *   asked for  by port-forward, when it comes
+ *
+ * To open all 65,535 would take 224 MiB of the kernel's memory for each machine (ADR 29).
  */
 import type { Service } from '../../api/core/other.ts';
 import type { Pod } from '../../api/core/pod.ts';
@@ -17,12 +20,20 @@ export type GuestPort = { readonly protocol: Protocol; readonly port: number };
 
 export type Seen = { readonly vmi: VirtualMachineInstance; readonly pod: Pod; readonly services: readonly Service[] };
 
-/** Each port once, in the order of the table above. */
+/** ssh, web, remote desktop, databases and what people serve metrics and prototypes on. */
+const USUAL = [22, 80, 443, 3000, 3306, 3389, 5000, 5432, 6379, 6443, 8000, 8080, 8443, 8888, 9000, 9090, 9100, 9200, 27017];
+
+/** Each port once, in the order of the table above, without the usual ones. */
 export function decideForwards({ vmi, pod, services }: Seen): GuestPort[] {
   if (!hasUserNetwork(vmi)) return [];
   const served = services.filter((service) => selects(service, pod)).flatMap((service) => targetsOf(service, { vmi, pod }));
   const wanted = [...declaredOf(vmi), ...served.filter((port) => mayOpen(vmi, port)), ...probedOf(vmi)];
   return wanted.filter((port, index) => wanted.findIndex((other) => isSame(other, port)) === index);
+}
+
+/** Ports that are good to have, of a machine that declares none. */
+export function usualPorts(vmi: VirtualMachineInstance): GuestPort[] {
+  return USUAL.map((port): GuestPort => ({ protocol: 'tcp', port })).filter((port) => declaredOf(vmi).length === 0 && mayOpen(vmi, port));
 }
 
 /** Whether this port of the guest may be reached at all. */

@@ -37,6 +37,16 @@ test('a real QEMU opens ports on the address of the Pod, each once, whoever asks
   await once(taken, 'listening');
   const elsewhere = await forwards.open({ ...wanted, port: 20_081 });
   assert.ok(elsewhere > 0 && elsewhere !== 20_081, 'a port that is taken is opened at another one');
+
+  const held = createServer().listen(20_082, ADDRESS);
+  t.after(() => held.close());
+  await once(held, 'listening');
+  const usual = [20_080, 20_081, 20_082, 20_083].map((port) => ({ protocol: 'tcp', port }) as const);
+  await forwards.openWhatCanBe(wanted, usual);
+  const numbers = parseForwards(await monitor('', 'info usernet')).flatMap(({ protocol, hostPort }) =>
+    protocol === 'tcp' ? hostPort : [],
+  );
+  assert.deepEqual(numbers.sort(), [20_080, 20_083, elsewhere].sort(), 'what is open stays, what cannot be is left');
 });
 
 test('a refusal of QEMU is told', async () => {

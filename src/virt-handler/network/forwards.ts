@@ -26,11 +26,26 @@ export class Forwards {
    * QEMU listen there (ports below 1024 on a host without a namespace). Nothing is asked to close: QEMU ends with its Pod.
    */
   open(wanted: Wanted): Promise<number> {
-    const before = this.#turns.get(wanted.key) ?? Promise.resolve();
-    const turn = before.catch(() => {}).then(() => this.#openNow(wanted));
-    this.#turns.set(wanted.key, turn);
+    return this.#inTurn(wanted.key, () => this.#openNow(wanted));
+  }
+
+  /** Opens those that the system lets QEMU listen at, under the same number. */
+  openWhatCanBe({ key, address }: Pick<Wanted, 'key' | 'address'>, ports: readonly GuestPort[]): Promise<void> {
+    return this.#inTurn(key, async () => {
+      const open = parseForwards(await this.#monitor(key, 'info usernet'));
+      const isOpen = ({ protocol, port }: GuestPort) =>
+        open.some((each) => each.protocol === protocol && each.address === address && each.guestPort === port);
+      for (const { protocol, port } of ports.filter((each) => !isOpen(each)))
+        await this.#monitor(key, `hostfwd_add net0 ${protocol}:${address}:${port}-:${port}`);
+    });
+  }
+
+  #inTurn<T>(key: string, act: () => Promise<T>): Promise<T> {
+    const before = this.#turns.get(key) ?? Promise.resolve();
+    const turn = before.catch(() => {}).then(act);
+    this.#turns.set(key, turn);
     return turn.finally(() => {
-      if (this.#turns.get(wanted.key) === turn) this.#turns.delete(wanted.key);
+      if (this.#turns.get(key) === turn) this.#turns.delete(key);
     });
   }
 
