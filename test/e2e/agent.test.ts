@@ -57,7 +57,7 @@ test('the agent of a guest: what it tells, what it does, and ssh with the keys i
   });
 
   await t.test('the status shows it, its system and its interfaces', async () => {
-    await cluster.must('kubectl', ['wait', 'vmi/agent', '--for=condition=AgentConnected', '--timeout=150s'], { timeoutMs: 160_000 });
+    await cluster.untilCondition('vmi/agent', 'AgentConnected');
     assert.equal(await cluster.field('vmi', 'agent', '.status.guestOSInfo.id'), 'kubevirt-ts-guest');
     const [nic] = JSON.parse(await cluster.field('vmi', 'agent', '.status.interfaces'));
     assert.deepEqual([nic.interfaceName, nic.infoSource], ['eth0', 'domain, guest-agent']);

@@ -44,7 +44,7 @@ class World {
   }
 
   async agentIsThere(): Promise<void> {
-    await this.cluster.must('kubectl', ['wait', 'vmi/guest', '--for=condition=AgentConnected', '--timeout=150s'], { timeoutMs: 160_000 });
+    await this.cluster.untilCondition('vmi/guest', 'AgentConnected');
   }
 
   makeKey(name: string): string {

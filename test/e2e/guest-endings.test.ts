@@ -118,7 +118,7 @@ test('guests that end in every way', async (t: TestContext) => {
     } finally {
       process.kill(pid, 'SIGCONT');
     }
-    await cluster.must('kubectl', ['wait', 'vmi/stuck', '--for=jsonpath={.status.phase}=Running', '--timeout=60s']);
+    await cluster.until('vmi/stuck', '.status.phase', 'Running');
     while ((await cluster.field('vm', 'stuck', unresponsive)) !== '') await new Promise((resolve) => setTimeout(resolve, 100));
     assert.match(await cluster.must('virtctl', ['why', 'stuck']), /nothing blocks: stuck is running/);
   });

@@ -103,10 +103,25 @@ export class EmbeddedCluster implements AsyncDisposable {
   }
 
   /** Waits until a field has a value. */
-  async until(what: string, path: string, value: string, timeoutSeconds = 240): Promise<void> {
-    await this.must('kubectl', ['wait', what, `--for=jsonpath={${path}}=${value}`, `--timeout=${timeoutSeconds}s`], {
-      timeoutMs: (timeoutSeconds + 10) * 1000,
-    });
+  until(what: string, path: string, value: string, timeoutSeconds = 240): Promise<void> {
+    return this.#wait(what, `jsonpath={${path}}=${value}`, timeoutSeconds);
+  }
+
+  /** Waits until a condition is true. */
+  untilCondition(what: string, condition: string, timeoutSeconds = 240): Promise<void> {
+    return this.#wait(what, `condition=${condition}`, timeoutSeconds);
+  }
+
+  /** `kubectl wait`, also for an object that somebody is about to make: for one that is not there kubectl does not wait. */
+  async #wait(what: string, condition: string, timeoutSeconds: number): Promise<void> {
+    const args = ['wait', what, `--for=${condition}`, `--timeout=${timeoutSeconds}s`];
+    const deadline = performance.now() + timeoutSeconds * 1000;
+    for (;;) {
+      const { code, stderr } = await this.kubectl(args, { timeoutMs: (timeoutSeconds + 10) * 1000 });
+      if (code === 0) return;
+      if (!/NotFound/.test(stderr) || performance.now() > deadline)
+        throw new Error(`${args.join(' ')}: ${stderr}\n${this.#lastLogLines()}`);
+    }
   }
 
   async untilGone(what: string, timeoutSeconds = 240): Promise<void> {

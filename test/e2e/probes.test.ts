@@ -98,7 +98,7 @@ test('probes that the agent of a guest answers', async (t) => {
 
   await t.test('a program in the guest says whether it is ready', async () => {
     await create(cluster, 'asked', { readinessProbe: { exec: { command: ['test', '-e', '/run/ready'] }, ...often } }, 'agent');
-    await cluster.must('kubectl', ['wait', 'vmi/asked', '--for=condition=AgentConnected', '--timeout=150s'], { timeoutMs: 160_000 });
+    await cluster.untilCondition('vmi/asked', 'AgentConnected');
     await cluster.until('vmi/asked', guestReady, 'False');
     assert.equal(await cluster.field('vm', 'asked', '.status.ready'), 'false');
     await inGuest('asked', 'touch /run/ready');
@@ -114,7 +114,7 @@ test('probes that the agent of a guest answers', async (t) => {
   await t.test('a guest whose agent is pinged may be paused; one whose agent is gone is ended and started again', async () => {
     const livenessProbe = { guestAgentPing: {}, initialDelaySeconds: 60, ...often };
     await create(cluster, 'pinged', { livenessProbe }, 'agent');
-    await cluster.must('kubectl', ['wait', 'vmi/pinged', '--for=condition=AgentConnected', '--timeout=150s'], { timeoutMs: 160_000 });
+    await cluster.untilCondition('vmi/pinged', 'AgentConnected');
     const uid = await cluster.field('vmi', 'pinged', '.metadata.uid');
     await cluster.must('virtctl', ['pause', 'vm', 'pinged']);
     await cluster.until('vm/pinged', '.status.printableStatus', 'Paused');

@@ -149,7 +149,8 @@ describe('a real Kubernetes of three nodes', { skip: whyNoNodes() }, () => {
 
   test('a program that is held does not come back before it is released', async () => {
     // One that has ended and waits for its parent to notice has no file any more.
-    const running = () => cluster.exec('node1', ['sh', '-c', 'ls -l /proc/[0-9]*/exe 2>/dev/null | grep -c /kube-proxy$ || :']);
+    const script = 'for p in /proc/[0-9]*; do test -e $p/exe && cat $p/comm; done | grep -c ^kube-proxy || :';
+    const running = () => cluster.exec('node1', ['sh', '-c', script]);
     await cluster.hold('node1', 'kube-proxy');
     assert.equal(await running(), '0\n');
     cluster.release('node1', 'kube-proxy');
