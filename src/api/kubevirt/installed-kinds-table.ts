@@ -15,6 +15,12 @@ const ADMISSION = { group: 'admissionregistration.k8s.io', version: 'v1', isName
 export const DEPLOYMENTS: Resource = { group: 'apps', version: 'v1', plural: 'deployments', kind: 'Deployment', isNamespaced: true };
 const DAEMON_SETS: Resource = { group: 'apps', version: 'v1', plural: 'daemonsets', kind: 'DaemonSet', isNamespaced: true };
 
+/** Served from Kubernetes 1.30 on; on an older one an installation goes without. */
+export const NEWER_KINDS: readonly Resource[] = [
+  { ...ADMISSION, plural: 'validatingadmissionpolicies', kind: 'ValidatingAdmissionPolicy' },
+  { ...ADMISSION, plural: 'validatingadmissionpolicybindings', kind: 'ValidatingAdmissionPolicyBinding' },
+];
+
 export const INSTALLED_KINDS: readonly Resource[] = [
   {
     group: 'apiextensions.k8s.io',
@@ -32,6 +38,7 @@ export const INSTALLED_KINDS: readonly Resource[] = [
   SERVICES,
   SECRETS,
   CONFIG_MAPS,
+  ...NEWER_KINDS,
   { group: 'policy', version: 'v1', plural: 'poddisruptionbudgets', kind: 'PodDisruptionBudget', isNamespaced: true },
   DEPLOYMENTS,
   DAEMON_SETS,

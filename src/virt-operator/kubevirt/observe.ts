@@ -29,6 +29,8 @@ export type ObserveOptions = {
   readonly installed: readonly Cache<KubeObject>[];
   /** The objects of deploy/. */
   readonly manifests: readonly KubeObject[];
+  /** Not of a kind that this cluster is too old for. */
+  readonly isServed: (object: KubeObject) => boolean;
   readonly defaults: Defaults;
   readonly spreadMs: number;
   /** Why this cluster cannot be served. */
@@ -49,7 +51,7 @@ export async function observeInstallation(key: string, options: ObserveOptions):
     options: optionsFrom(kubeVirt, defaults),
     certificates: certificates.objects,
     authorities: certificates.authorities,
-  });
+  }).filter(options.isServed);
   const pairings = wanted.map((object) => {
     const found = stored.get(identityOf(object));
     const isCurrent = found !== undefined && (isDeleting(found) || saysTheSame(found, object)); // one that goes is made again when it is gone

@@ -17,6 +17,8 @@ describe('renderComponents', () => {
       renderComponents(OPTIONS).map(({ kind, metadata }) => `${kind} ${metadata.name}`),
       [
         'PriorityClass kubevirt-cluster-critical',
+        'ValidatingAdmissionPolicy kubevirt-handler-own-node',
+        'ValidatingAdmissionPolicyBinding kubevirt-handler-own-node',
         'PodDisruptionBudget virt-api-pdb',
         'PodDisruptionBudget virt-controller-pdb',
         'Deployment virt-api',

@@ -29,22 +29,23 @@ export function believedScenarios(shared: World): void {
       assert.equal((await world.vm('asked')).status?.printableStatus, 'Running');
     });
 
-    test('a virt-handler writes instances of its own node, and of no other', async () => {
+    test('a virt-handler writes instances of its own node, marks that node and ends launchers there, and reaches nothing else', async () => {
       const { nodeName } = (await world.vmi('asked')).status ?? {};
       const handlers = await system.pods('kubevirt.io=virt-handler');
       const server = (await world.kubectl('config', 'view', '--minify', '-o', 'jsonpath={.clusters[0].cluster.server}')).trim();
       /** As the virt-handler of a node, with a token of its Pod. */
-      const patchAs = async (isOwn: boolean, patch: object): Promise<string> => {
+      const doAs = async (isOwn: boolean, ...what: string[]): Promise<string> => {
         const pod = handlers.find(({ spec }) => (spec.nodeName === nodeName) === isOwn)?.metadata.name ?? '';
         const bound = ['--bound-object-kind=Pod', `--bound-object-name=${pod}`];
         const token = (await system.kubectl('create', 'token', 'kubevirt-handler', ...bound)).trim();
         const how = ['--kubeconfig=/dev/null', `--server=${server}`, '--insecure-skip-tls-verify', `--token=${token}`];
-        const what = ['patch', 'vmi', 'asked', '-n', 'believed', '--type=merge', '-p', JSON.stringify(patch)];
         return run(join(world.cluster.programs, 'kubectl'), [...how, ...what]).then(
           () => 'taken',
           ({ stderr }: { stderr: string }) => stderr,
         );
       };
+      const patchAs = (isOwn: boolean, patch: object) =>
+        doAs(isOwn, 'patch', 'vmi', 'asked', '-n', 'believed', '--type=merge', '-p', JSON.stringify(patch));
       const seen = { status: { guestOSInfo: { id: 'seen' } } };
       assert.match(await patchAs(false, seen), /may only change instances that were handed to it/);
       assert.match(
@@ -52,6 +53,23 @@ export function believedScenarios(shared: World): void {
         /is not for a virt-handler to change/,
       );
       await eventually(async () => assert.equal(await patchAs(true, seen), 'taken'));
+
+      const patchNodeAs = (isOwn: boolean, patch: object) =>
+        doAs(isOwn, 'patch', 'node', nodeName ?? '', '--type=merge', '-p', JSON.stringify(patch));
+      const mark = { metadata: { annotations: { 'kubevirt.io/test': 'seen' } } };
+      assert.match(await patchNodeAs(false, mark), /may change its own node only/);
+      assert.match(await patchNodeAs(true, { spec: { unschedulable: true } }), /labels and annotations of kubevirt.io\/ only/);
+      assert.match(await patchNodeAs(true, { metadata: { labels: { zone: 'mine' } } }), /labels and annotations of kubevirt.io\/ only/);
+      assert.equal(await patchNodeAs(true, mark), 'taken');
+      assert.equal(await patchNodeAs(true, { metadata: { annotations: { 'kubevirt.io/test': null } } }), 'taken');
+
+      const launcher = (await world.launcherOf('asked')).metadata.name;
+      const deleteAs = (isOwn: boolean, namespace: string, pod: string) =>
+        doAs(isOwn, 'delete', 'pod', pod, '-n', namespace, '--wait=false', '--dry-run=server');
+      const ofNode = handlers.find(({ spec }) => spec.nodeName === nodeName)?.metadata.name ?? '';
+      assert.match(await deleteAs(false, 'believed', launcher), /may delete Pods of its own node only/);
+      assert.match(await deleteAs(true, 'kubevirt', ofNode), /may delete launcher Pods only/);
+      assert.equal(await deleteAs(true, 'believed', launcher), 'taken');
     });
   });
 }
