@@ -1,76 +1,68 @@
-/** Sends an image of a layout to a registry (the distribution API, version 2): what the registry has already is not sent again. */
+/** Sends an image of a layout to a registry: what the registry has already is not sent again. */
 import { Readable } from 'node:stream';
-import { ApiError, UserError } from '../base/errors.ts';
-import { type Descriptor, MANIFEST_TYPE, openBlob, readManifest } from './layout.ts';
+import { ApiError } from '../base/errors.ts';
+import { type Descriptor, openBlob, readManifest } from './layout.ts';
+import { openRegistry, type Registry, type RegistryOptions } from './registry.ts';
 
-export type PushOptions = {
+export type PushOptions = RegistryOptions & {
   /** The layout. */
   readonly dir: string;
   /** The manifest, as the layout's index lists it. */
   readonly descriptor: Descriptor;
-  /** `https://registry.example` or, for one of a test, `http://…`. */
-  readonly registry: string;
-  readonly repository: string;
   readonly tag: string;
-  /** The value of the header of this name, such as `Basic …`. */
-  readonly authorization?: string;
-  readonly signal?: AbortSignal;
+  /** Called as bytes leave; those that the registry has already count as sent. */
+  readonly onSent?: (sentBytes: number, allBytes: number) => void;
 };
 
 /** Blobs first, the manifest last: under its name there is never an image with a part missing. */
 export async function pushImage(options: PushOptions): Promise<void> {
-  const { dir, descriptor, repository, tag } = options;
-  const { digest, size } = descriptor;
+  const { dir, descriptor, repository, tag, onSent } = options;
+  const { digest, size, mediaType } = descriptor;
   const { config, layers } = await readManifest(dir, descriptor);
-  for (const blob of [...layers, config]) await pushBlob(blob, options);
-  const headers = { 'content-type': MANIFEST_TYPE, 'content-length': String(size) };
-  await send(options, `/v2/${repository}/manifests/${tag}`, { method: 'PUT', headers, body: bodyOf(dir, digest) }, [201]);
+  const registry = openRegistry(options);
+  const blobs = [...layers, config];
+  const allBytes = blobs.reduce((sum, blob) => sum + blob.size, 0);
+  let doneBytes = 0;
+  for (const blob of blobs) {
+    await pushBlob(registry, { dir, blob, repository, onSent: (sentBytes) => onSent?.(doneBytes + sentBytes, allBytes) });
+    doneBytes += blob.size;
+  }
+  const headers = { 'content-type': mediaType, 'content-length': String(size) };
+  const body = () => bodyOf(dir, digest);
+  await registry.send({ method: 'PUT', to: `/v2/${repository}/manifests/${tag}`, headers, body, expected: [201] });
 }
 
-async function pushBlob({ digest, size }: Descriptor, options: PushOptions): Promise<void> {
-  const { dir, repository } = options;
-  const known = await send(options, `/v2/${repository}/blobs/${digest}`, { method: 'HEAD' }, [200, 404]);
-  if (known.status === 200) return;
-  const started = await send(options, `/v2/${repository}/blobs/uploads/`, { method: 'POST' }, [202]);
-  const target = new URL(started.headers.get('location') ?? '', options.registry);
-  target.searchParams.set('digest', digest);
+/** Throws when nothing could be pushed anyway; for whoever has an hour of work to do before. What the account may do shows later. */
+export async function checkRegistry(options: RegistryOptions): Promise<void> {
+  // A token for one repository may not be good for this path, so only its being given out is asked for.
+  await openRegistry(options).send({ method: 'GET', to: '/v2/', expected: [200, 401, 403, 404] });
+}
+
+type Upload = {
+  readonly dir: string;
+  readonly blob: Descriptor;
+  readonly repository: string;
+  readonly onSent: (sentBytes: number) => void;
+};
+
+async function pushBlob(registry: Registry, { dir, blob: { digest, size }, repository, onSent }: Upload): Promise<void> {
+  const known = await registry.send({ method: 'HEAD', to: `/v2/${repository}/blobs/${digest}`, expected: [200, 404] });
+  if (known.status === 200) return onSent(size);
+  const { location } = await registry.send({ method: 'POST', to: `/v2/${repository}/blobs/uploads/`, expected: [202] });
+  if (!location) throw new ApiError('InternalError', 'the registry does not say where to upload to');
+  location.searchParams.set('digest', digest);
   const headers = { 'content-type': 'application/octet-stream', 'content-length': String(size) };
-  await send(options, target.href, { method: 'PUT', headers, body: bodyOf(dir, digest) }, [201]);
+  await registry.send({ method: 'PUT', to: location, headers, body: () => bodyOf(dir, digest, onSent), expected: [201] });
 }
 
-function bodyOf(dir: string, digest: string): ReadableStream {
-  return Readable.toWeb(openBlob(dir, digest)) as ReadableStream; // the same stream, by another type
-}
-
-async function send(options: PushOptions, path: string, init: RequestInit, expected: readonly number[]): Promise<Response> {
-  const { registry, authorization, signal } = options;
-  const headers = { ...init.headers, ...(authorization && { authorization }) };
-  // `duplex`: a body that is a stream needs it, and node's types do not know it
-  const response = await answered(registry, () =>
-    fetch(new URL(path, registry), { ...init, headers, signal, duplex: 'half' } as RequestInit),
-  );
-  if (expected.includes(response.status)) {
-    if (response.status !== 200) await response.arrayBuffer();
-    return response;
+function bodyOf(dir: string, digest: string, onSent: (sentBytes: number) => void = () => {}): ReadableStream {
+  async function* counted(source: AsyncIterable<Buffer>) {
+    let sentBytes = 0;
+    for await (const chunk of source) {
+      yield chunk;
+      sentBytes += chunk.length;
+      onSent(sentBytes);
+    }
   }
-  const said = (await response.text()).slice(0, 500);
-  if (response.status === 401 || response.status === 403)
-    throw new UserError('REGISTRY_FORBIDS', `the registry ${registry} does not take the image`, {
-      why: `it answered ${response.status} ${said}`,
-      fix: 'log in there with an account that may write',
-    });
-  throw new ApiError('InternalError', `the registry ${registry} answered ${response.status} to ${init.method} ${path}: ${said}`);
-}
-
-async function answered(registry: string, ask: () => Promise<Response>): Promise<Response> {
-  try {
-    return await ask();
-  } catch (error) {
-    const { cause } = error as { cause?: Error };
-    throw new UserError('REGISTRY_UNREACHABLE', `cannot reach the registry ${registry}`, {
-      why: (cause ?? (error as Error)).message,
-      fix: 'check its address, and whether it speaks http or https',
-      cause: error,
-    });
-  }
+  return Readable.toWeb(Readable.from(counted(openBlob(dir, digest)), { objectMode: false })) as ReadableStream; // the same, by another type
 }

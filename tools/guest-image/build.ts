@@ -4,6 +4,8 @@
  * does nothing.
  *
  *   node tools/guest-image/build.ts tiny32 [--push http://10.250.0.1:5000/kubevirt/cirros-container-disk-demo:latest]...
+ *
+ * Pushed to any registry, `https://…` as well; logins are those of podman and docker (src/images/registry-login.ts).
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -14,6 +16,7 @@ import { UserError } from '../../src/base/errors.ts';
 import { cacheFolder } from '../../src/base/node/folders.ts';
 import { readIndex } from '../../src/images/layout.ts';
 import { pushImage } from '../../src/images/push.ts';
+import { findLogin } from '../../src/images/registry-login.ts';
 import { writeImage } from '../../src/images/write-image.ts';
 import { writeBootDisk } from './disk.ts';
 import { DISK_TOOLS, GUESTS, type Guest } from './guests.ts';
@@ -51,8 +54,10 @@ async function push(dir: string, target: string): Promise<void> {
     repository = '',
     tag = '',
   } = /^(?<registry>https?:\/\/[^/]+)\/(?<repository>.+):(?<tag>[^:/]+)$/.exec(target)?.groups ?? {};
-  if (!tag) throw new UserError('USAGE', `${target} is no place for an image`, { fix: 'http://REGISTRY/NAME:TAG', exitCode: 2 });
-  for (const descriptor of readIndex(dir)) await pushImage({ dir, descriptor, registry, repository, tag });
+  if (!tag || !URL.canParse(registry))
+    throw new UserError('USAGE', `${target} is no place for an image`, { fix: 'http://REGISTRY/NAME:TAG', exitCode: 2 });
+  const login = findLogin(registry, process.env);
+  for (const descriptor of readIndex(dir)) await pushImage({ dir, descriptor, registry, repository, tag, login });
 }
 
 async function ensureGuestImage(guest: Guest): Promise<string> {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { cacheFolder } from '../../src/base/node/folders.ts';
 import { readIndex } from '../../src/images/layout.ts';
 import { pushImage } from '../../src/images/push.ts';
+import { findLogin } from '../../src/images/registry-login.ts';
 import { type ImageFile, writeLayeredImage } from '../../src/images/write-image.ts';
 import { unpackPackages } from '../guest-image/packages.ts';
 import { bundle } from '../release/bundle.ts';
@@ -18,7 +19,7 @@ export type BuildOptions = {
   readonly registry: string;
   readonly tag: string;
   readonly into: string;
-  /** The address of a registry that gets them, too. */
+  /** The address of a registry that gets them, too; logins are those of podman and docker. */
   readonly push?: string | undefined;
   /** Names of images; all of them when not given. */
   readonly only?: readonly string[];
@@ -69,7 +70,8 @@ async function build(options: { content: ImageContent; reference: string; work: 
 /** Under the name that it has, without the host in it. */
 async function pushTo(registry: string, { dir, reference }: { dir: string; reference: string }): Promise<void> {
   const [, repository = '', tag = ''] = /^[^/]+\/(.+):([^:/]+)$/.exec(reference) ?? [];
-  for (const descriptor of readIndex(dir)) await pushImage({ dir, descriptor, registry, repository, tag });
+  const login = findLogin(registry, process.env);
+  for (const descriptor of readIndex(dir)) await pushImage({ dir, descriptor, registry, repository, tag, login });
 }
 
 function sizeOf(file: ImageFile): number {

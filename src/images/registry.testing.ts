@@ -1,0 +1,135 @@
+/** A registry that speaks as much of the distribution API as a push needs, over real HTTP, and remembers what it was asked. */
+import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export type TestRegistryOptions = {
+  /** How it wants to know who asks; nobody is asked unless said. */
+  readonly access?: 'basic' | 'bearer';
+  /** Who gets in, as `USER:PASSWORD`; with tokens, anybody unless said. */
+  readonly account?: string;
+  /** Uploads go to the other host. */
+  readonly hasUploadsElsewhere?: boolean;
+  /** After so many requests a token is no good any more. */
+  readonly tokenUses?: number;
+  /** What it says of itself instead of the truth. */
+  readonly realm?: string;
+};
+type Asked = { readonly at: 'registry' | 'elsewhere'; readonly what: string; readonly authorization: string | undefined };
+
+export class TestRegistry implements AsyncDisposable {
+  readonly blobs = new Map<string, Buffer>();
+  /** By `NAME:TAG`. */
+  readonly manifests = new Map<string, { readonly type: string; readonly body: string }>();
+  readonly asked: Asked[] = [];
+  #options: TestRegistryOptions;
+  #tokens = new Map<string, number>();
+  #registry: Server;
+  /** Another host, as another port is one: it gives out tokens and takes uploads. */
+  #elsewhere: Server;
+
+  private constructor(options: TestRegistryOptions) {
+    this.#options = options;
+    this.#registry = createServer(this.#listener('registry', this.#answer));
+    this.#elsewhere = createServer(this.#listener('elsewhere', this.#answerElsewhere));
+  }
+
+  static async start(options: TestRegistryOptions = {}): Promise<TestRegistry> {
+    const registry = new TestRegistry(options);
+    for (const server of [registry.#registry, registry.#elsewhere]) await once(server.listen(0, '127.0.0.1'), 'listening');
+    return registry;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const server of [this.#registry, this.#elsewhere]) {
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done)); // of one that is closed already, too
+    }
+  }
+
+  get host(): string {
+    return hostOf(this.#registry);
+  }
+
+  /** What was asked of whom, and what came along to prove who asked. */
+  whoGotWhat(): string[] {
+    return [...new Set(this.asked.map(({ at, authorization = 'nothing' }) => `${at} ${authorization.replace(/^Bearer .*/, 'a token')}`))];
+  }
+
+  #listener(at: Asked['at'], answer: (request: IncomingMessage, body: Buffer, response: ServerResponse) => void): RequestListener {
+    return async (request, response) => {
+      this.asked.push({ at, what: `${request.method} ${request.url}`, authorization: request.headers.authorization });
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk);
+      answer.call(this, request, Buffer.concat(chunks), response);
+    };
+  }
+
+  #answer(request: IncomingMessage, body: Buffer, response: ServerResponse): void {
+    const { method, url = '', headers } = request;
+    const [path = '', query] = url.split('?');
+    const [, name = '', kind = '', rest = ''] = /^\/v2\/(.+)\/(blobs|manifests)\/(.*)$/.exec(path) ?? [];
+    if (!this.#isWelcome(headers.authorization)) this.#challenge(response);
+    else if (path === '/v2/') response.end();
+    else if (method === 'HEAD' && kind === 'blobs') response.writeHead(this.blobs.has(rest) ? 200 : 404).end();
+    else if (method === 'POST' && rest === 'uploads/') {
+      const base = this.#options.hasUploadsElsewhere ? `http://${hostOf(this.#elsewhere)}` : '';
+      response.writeHead(202, { location: `${base}${path}${randomUUID()}?state=kept` }).end();
+    } else if (method === 'PUT' && kind === 'blobs') this.#upload(query, body, response);
+    else if (method === 'PUT' && kind === 'manifests') {
+      const { config, layers } = JSON.parse(String(body)) as { config: { digest: string }; layers: { digest: string }[] };
+      const isWhole = [config, ...layers].every(({ digest }) => this.blobs.has(digest));
+      if (isWhole) this.manifests.set(`${name}:${rest}`, { type: headers['content-type'] ?? '', body: String(body) });
+      response.writeHead(isWhole ? 201 : 400).end();
+    } else response.writeHead(405).end();
+  }
+
+  #answerElsewhere(request: IncomingMessage, body: Buffer, response: ServerResponse): void {
+    const { pathname, searchParams, search } = new URL(request.url ?? '', 'http://elsewhere');
+    const { account, tokenUses = Number.POSITIVE_INFINITY } = this.#options;
+    const isAsked = searchParams.get('service') === 'the registry' && /^repository:.+:pull,push$/.test(searchParams.get('scope') ?? '');
+    if (pathname !== '/token') this.#upload(search.slice(1), body, response);
+    else if (account !== undefined && request.headers.authorization !== basic(account))
+      response.writeHead(401).end('{"errors":[{"code":"DENIED","message":"who are you?"}]}');
+    else if (!isAsked) response.writeHead(400).end();
+    else {
+      const token = randomUUID();
+      this.#tokens.set(token, tokenUses);
+      response.end(JSON.stringify({ token }));
+    }
+  }
+
+  #upload(query = '', body: Buffer, response: ServerResponse): void {
+    const parameters = new URLSearchParams(query);
+    const digest = `sha256:${createHash('sha256').update(body).digest('hex')}`;
+    const isRight = parameters.get('digest') === digest && parameters.get('state') === 'kept';
+    if (isRight) this.blobs.set(digest, body);
+    response.writeHead(isRight ? 201 : 400).end();
+  }
+
+  #isWelcome(authorization = ''): boolean {
+    const { access, account = '' } = this.#options;
+    if (access === undefined) return true;
+    if (access === 'basic') return authorization === basic(account);
+    const token = authorization.replace('Bearer ', '');
+    const uses = this.#tokens.get(token) ?? 0;
+    this.#tokens.set(token, uses - 1);
+    return uses > 0;
+  }
+
+  #challenge(response: ServerResponse): void {
+    const { access, realm = `http://${hostOf(this.#elsewhere)}/token` } = this.#options;
+    const bearer = `Bearer realm="${realm}",service="the registry",scope="repository:x:pull"`;
+    response.writeHead(401, { 'www-authenticate': access === 'basic' ? 'Basic realm="here"' : bearer }).end('{"errors":[]}');
+  }
+}
+
+/** The header that stands for an account. */
+export function basic(account: string): string {
+  return `Basic ${Buffer.from(account).toString('base64')}`;
+}
+
+function hostOf(server: Server): string {
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`; // it listens on a port
+}
