@@ -1,8 +1,17 @@
 /** `virtctl image …`: definitions only, each is loaded when it is called. */
 import { buildCommand, buildRouteMap } from '@stricli/core';
-import { text } from './parameters.ts';
+import type { Context } from './context.ts';
+import { off, text } from './parameters.ts';
 
 const name = { ...text, brief: 'Name of an image', placeholder: 'NAME' } as const;
+/** One that is there, so a shell can complete it. */
+const known = {
+  ...name,
+  async proposeCompletions(this: Context, partial: string): Promise<readonly string[]> {
+    return (await import('./complete/image-names.ts')).imageNames(this, partial);
+  },
+} as const;
+const A_FILE = 'A raw or qcow2 disk, an OCI layout folder, or an archive (docker save, podman save, skopeo)';
 
 const list = buildCommand({
   loader: async () => (await import('./commands/image.ts')).list,
@@ -16,7 +25,7 @@ const tag = buildCommand({
     positional: {
       kind: 'tuple',
       parameters: [
-        { ...name, brief: 'An image that is there', placeholder: 'SOURCE' },
+        { ...known, brief: 'An image that is there', placeholder: 'SOURCE' },
         { ...name, brief: 'One more name for it, such as the one that a manifest uses', placeholder: 'TARGET' },
       ],
     },
@@ -32,14 +41,7 @@ const importFile = buildCommand({
   parameters: {
     positional: {
       kind: 'tuple',
-      parameters: [
-        {
-          ...text,
-          brief: 'A raw or qcow2 disk, an OCI layout folder, or an archive (docker save, podman save, skopeo)',
-          placeholder: 'FILE',
-        },
-        name,
-      ],
+      parameters: [{ ...text, brief: A_FILE, placeholder: 'FILE' }, name],
     },
   },
   docs: {
@@ -48,13 +50,39 @@ const importFile = buildCommand({
   },
 });
 
+const push = buildCommand({
+  loader: async () => (await import('./commands/image-push.ts')).push,
+  parameters: {
+    flags: { plainHttp: off('The registry speaks http, not https') },
+    positional: {
+      kind: 'tuple',
+      parameters: [
+        { ...known, brief: `${A_FILE}; or the name of an image of the embedded cluster`, placeholder: 'SOURCE' },
+        { ...name, brief: 'Its name in a registry: HOST/NAME:TAG', placeholder: 'TARGET' },
+      ],
+    },
+  },
+  docs: {
+    brief: 'Send a disk or an image to a registry, as a containerDisk for any cluster',
+    fullDescription: [
+      'Send a disk or an image to a registry, as a containerDisk for any cluster. Neither Docker nor the embedded cluster is needed.',
+      'Logins are those of podman and docker: $REGISTRY_AUTH_FILE, $XDG_RUNTIME_DIR/containers/auth.json, $DOCKER_CONFIG/config.json or',
+      '~/.docker/config.json. Helpers that keep passwords elsewhere (credsStore, credHelpers) are not run.',
+    ].join('\n'),
+    customUsage: [
+      'debian-12.qcow2 registry.example.com/team/debian:12',
+      'localhost/guests/tiny32 10.250.0.1:5000/guests/tiny32:latest --plain-http',
+    ],
+  },
+});
+
 const remove = buildCommand({
   loader: async () => (await import('./commands/image.ts')).remove,
-  parameters: { positional: { kind: 'tuple', parameters: [name] } },
+  parameters: { positional: { kind: 'tuple', parameters: [known] } },
   docs: { brief: 'Take a name away; with its last name an image goes', customUsage: ['localhost/debian:12'] },
 });
 
 export const image = buildRouteMap({
-  routes: { list, tag, import: importFile, remove },
-  docs: { brief: 'List, import, tag and remove the images of the embedded cluster' },
+  routes: { list, tag, import: importFile, push, remove },
+  docs: { brief: 'List, import, tag, push and remove the images of the embedded cluster' },
 });

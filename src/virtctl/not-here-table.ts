@@ -18,7 +18,7 @@ const COMMANDS_NOT_HERE: readonly Row[] = [
   ['usbredir', 'devices of this machine cannot be lent to a guest yet'],
   [
     'image-upload',
-    'there is no upload proxy; virtctl image import brings a disk into an embedded cluster, a container image into any other',
+    'there is no upload proxy; virtctl image import brings a disk into an embedded cluster, virtctl image push into a registry for any other',
   ],
   ['guestfs', 'there is no libguestfs Pod; look into a guest with virtctl exec or virtctl console'],
   ['memory-dump', 'the memory of a guest cannot be dumped yet'],

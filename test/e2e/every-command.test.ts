@@ -4,13 +4,16 @@
  */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import { type Application, type CommandContext, generateHelpTextForAllCommands } from '@stricli/core';
 import { parse } from 'yaml';
+import { TestRegistry } from '../../src/images/registry.testing.ts';
 import { buildVirtctl } from '../../src/virtctl/app.ts';
 import { EmbeddedCluster, type Result, run } from './harness.ts';
 
@@ -109,6 +112,31 @@ const STEPS: Readonly<Record<string, Step>> = {
   async 'image tag'(world) {
     await world.say('image', 'tag', 'localhost/test/disk:1', 'registry.example.com/team/disk:2');
     assert.match(await world.say('image', 'list'), /registry\.example\.com\/team\/disk:2/);
+  },
+  async 'image push'(world) {
+    await using registry = await TestRegistry.start({ access: 'bearer', account: 'me:secret' });
+    const auth = Buffer.from('me:secret').toString('base64');
+    writeFileSync(world.file('auth.json'), JSON.stringify({ auths: { [registry.host]: { auth } } }));
+    mkdirSync(world.file('tmp'));
+    const push = (source: string, name: string, home = world.cluster.home) =>
+      world.cluster.virtctl(['image', 'push', source, `${registry.host}/${name}`, '--plain-http'], {
+        env: { REGISTRY_AUTH_FILE: world.file('auth.json'), VIRT_HOME: home, TMPDIR: world.file('tmp') },
+      });
+    const { stdout, stderr } = await push('localhost/test/disk:1', 'team/image:1');
+    const manifest = registry.manifests.get('team/image:1')?.body ?? '';
+    const digest = createHash('sha256').update(manifest).digest('hex');
+    assert.equal(stdout, `${registry.host}/team/image:1 pushed, ${digest.slice(0, 12)}\n`, stderr);
+    const disk = gunzipSync(registry.blobs.get(JSON.parse(manifest).layers[0].digest) ?? '');
+    assert.ok(disk.includes('disk/disk.img') && disk.includes(readFileSync(world.file('disk.raw'))));
+
+    const never = world.file('never'); // where no cluster was ever started
+    const fromFile = await push(world.file('disk.raw'), 'team/file', never);
+    assert.equal(fromFile.stdout, `${registry.host}/team/file:latest pushed, ${digest.slice(0, 12)}\n`, fromFile.stderr);
+    assert.equal(registry.manifests.get('team/file:latest')?.body, manifest); // the same disk is the same image
+    assert.deepEqual([readdirSync(world.file('tmp')), existsSync(never)], [[], false]);
+
+    const missing = await push('nobody', 'team/nobody');
+    assert.match(`${missing.code} ${missing.stderr}`, /^3 error\[SOURCE_MISSING\]: nobody is neither a file nor an image/);
   },
   async 'image remove'(world) {
     await world.say('image', 'remove', 'localhost/test/disk:1');

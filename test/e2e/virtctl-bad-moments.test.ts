@@ -72,6 +72,7 @@ const LOCAL: Readonly<Record<string, readonly [args: readonly string[], expected
   'image list': [['image', 'list'], /^\d /],
   'image tag': [['image', 'tag', 'nobody', 'other'], /^\d error\[/],
   'image import': [['image', 'import', '/nowhere', 'other'], /^\d error\[/],
+  'image push': [['image', 'push', '/nowhere', 'registry.example.com/other'], /^3 error\[SOURCE_MISSING\]/],
   'image remove': [['image', 'remove', 'nobody'], /^\d error\[/],
   doctor: [['doctor'], /^[07] /],
   backup: [['backup', '/nowhere/file'], /^3 error\[NO_CLUSTER\]/],

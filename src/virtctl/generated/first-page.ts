@@ -31,7 +31,7 @@ export const FIRST_PAGE = `USAGE
   virtctl why <NAME>...
   virtctl create vm ...
   virtctl expand
-  virtctl image list|tag|import|remove ...
+  virtctl image list|tag|import|push|remove ...
   virtctl doctor
   virtctl install
   virtctl uninstall
@@ -77,7 +77,7 @@ COMMANDS
   why           Say why a machine does not run: the first thing that blocks, the evidence and the fix
   create        Write manifests
   expand        Show a machine with everything filled in that its author left open; nothing is changed
-  image         List, import, tag and remove the images of the embedded cluster
+  image         List, import, tag, push and remove the images of the embedded cluster
   doctor        Check whether this machine can run guests, and say how to fix what is wrong
   install       Install or upgrade on the Kubernetes cluster of the kubeconfig
   uninstall     Remove everything from the Kubernetes cluster of the kubeconfig; refused while there are machines
@@ -117,7 +117,7 @@ logs	Show what a guest printed on its serial port
 why	Say why a machine does not run: the first thing that blocks, the evidence and the fix
 create	Write manifests
 expand	Show a machine with everything filled in that its author left open; nothing is changed
-image	List, import, tag and remove the images of the embedded cluster
+image	List, import, tag, push and remove the images of the embedded cluster
 doctor	Check whether this machine can run guests, and say how to fix what is wrong
 install	Install or upgrade on the Kubernetes cluster of the kubeconfig
 uninstall	Remove everything from the Kubernetes cluster of the kubeconfig; refused while there are machines
