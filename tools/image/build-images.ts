@@ -67,11 +67,12 @@ async function build(options: { content: ImageContent; reference: string; work: 
   return { reference, digest, archive, bytes: statSync(archive).size, unpackedBytes };
 }
 
-/** Under the name that it has, without the host in it. */
+/** Under the name that it has, without the host in it, and as the latest: that is what examples/vmctl name. */
 async function pushTo(registry: string, { dir, reference }: { dir: string; reference: string }): Promise<void> {
   const [, repository = '', tag = ''] = /^[^/]+\/(.+):([^:/]+)$/.exec(reference) ?? [];
   const login = findLogin(registry, process.env);
-  for (const descriptor of readIndex(dir)) await pushImage({ dir, descriptor, registry, repository, tag, login });
+  for (const descriptor of readIndex(dir))
+    for (const each of new Set([tag, 'latest'])) await pushImage({ dir, descriptor, registry, repository, tag: each, login });
 }
 
 function sizeOf(file: ImageFile): number {
