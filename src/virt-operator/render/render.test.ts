@@ -19,6 +19,8 @@ describe('renderComponents', () => {
         'PriorityClass kubevirt-cluster-critical',
         'ValidatingAdmissionPolicy kubevirt-handler-own-node',
         'ValidatingAdmissionPolicyBinding kubevirt-handler-own-node',
+        'ValidatingAdmissionPolicy kubevirt-handler-own-pods',
+        'ValidatingAdmissionPolicyBinding kubevirt-handler-own-pods',
         'PodDisruptionBudget virt-api-pdb',
         'PodDisruptionBudget virt-controller-pdb',
         'Deployment virt-api',

@@ -54,6 +54,13 @@ export function believedScenarios(shared: World): void {
       );
       await eventually(async () => assert.equal(await patchAs(true, seen), 'taken'));
 
+      const policies = await shared.kubectl(
+        'get',
+        'validatingadmissionpolicies',
+        '-o',
+        'jsonpath={.items[*].status.typeChecking.expressionWarnings}',
+      );
+      assert.equal(policies, '');
       const patchNodeAs = (isOwn: boolean, patch: object) =>
         doAs(isOwn, 'patch', 'node', nodeName ?? '', '--type=merge', '-p', JSON.stringify(patch));
       const mark = { metadata: { annotations: { 'kubevirt.io/test': 'seen' } } };
