@@ -1,17 +1,17 @@
 /** virt-operator: installs, upgrades and repairs everything else, as the KubeVirt object says; takes it away when that object is deleted. */
 import { PODS } from '../api/core/pod.ts';
 import { knownResource } from '../api/known-resources.ts';
-import { INSTALLED_KINDS, installedResource, NEWER_KINDS } from '../api/kubevirt/installed-kinds-table.ts';
+import { INSTALLED_KINDS, installedResource } from '../api/kubevirt/installed-kinds-table.ts';
 import { KUBEVIRTS } from '../api/kubevirt/kubevirt.ts';
 import { LABEL_COMPONENT } from '../api/kubevirt/names.ts';
 import { type KubeObject, keyOf } from '../api/meta.ts';
-import { apiVersionOf, type Resource } from '../api/resource.ts';
+import { apiVersionOf } from '../api/resource.ts';
 import type { Clock } from '../base/clock.ts';
-import { isApiError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { startCache } from '../client/cache.ts';
 import type { Client } from '../client/client.ts';
 import { runController } from '../reconcile/controller.ts';
+import { kindsNotServed } from './kinds-not-served.ts';
 import { decideInstallation } from './kubevirt/decide.ts';
 import { observeInstallation } from './kubevirt/observe.ts';
 import type { InstallationObserved } from './kubevirt/observed.ts';
@@ -32,9 +32,6 @@ export type OperatorOptions = {
   /** Called when everything is known that there is. */
   readonly onSynced: () => void;
 };
-
-const ASK_AGAIN_MS = 2_000;
-const FORBIDDEN_AT_MOST = 5;
 
 /** Runs until the signal aborts. */
 export async function runVirtOperator({ manifests, defaults, spreadMs, onSynced, ...options }: OperatorOptions): Promise<void> {
@@ -74,26 +71,4 @@ export async function runVirtOperator({ manifests, defaults, spreadMs, onSynced,
     resourceOf: (type) => installedResource(type) ?? knownResource(type),
     workers: 1,
   });
-}
-
-type Asking = Pick<OperatorOptions, 'client' | 'clock' | 'log' | 'signal'>;
-
-/** Looked at once: whoever upgrades a cluster replaces its Pods, this one too. */
-async function kindsNotServed({ client, clock, log, signal }: Asking, labelSelector: string): Promise<Resource[]> {
-  const isServed = async (resource: Resource): Promise<boolean> => {
-    for (let refusals = 0; !signal.aborted; await clock.sleep(ASK_AGAIN_MS, signal)) {
-      try {
-        await client.list(resource, { labelSelector });
-        return true;
-      } catch (error) {
-        if (isApiError(error, 'NotFound')) return false;
-        // Roles of an older release know nothing of it; those of this one may be a moment late.
-        if (isApiError(error, 'Forbidden') && ++refusals > FORBIDDEN_AT_MOST) return false;
-        log.warn('cannot see whether there is a kind, trying again', { kind: resource.kind, error });
-      }
-    }
-    return false;
-  };
-  const answers = await Promise.all(NEWER_KINDS.map(isServed));
-  return NEWER_KINDS.filter((_, index) => !answers[index]);
 }
