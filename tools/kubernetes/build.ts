@@ -23,7 +23,7 @@ export function ensureKubernetes(): string {
       'k8s.io/component-base/version.gitMinor': '34',
       'k8s.io/client-go/pkg/version.gitVersion': VERSION,
     },
-    takes: 'about five minutes',
+    takes: 'five to seven minutes',
   };
   return buildOnce(kubernetes, (folder) => {
     for (const program of PROGRAMS) symlinkSync(NAME, join(folder, program));
