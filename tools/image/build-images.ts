@@ -1,7 +1,7 @@
 /** The images as archives in a folder. The same sources, packages and Node give the same digests. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, lstatSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cacheFolder } from '../../src/base/node/folders.ts';
@@ -10,6 +10,7 @@ import { pushImage } from '../../src/images/push.ts';
 import { findLogin } from '../../src/images/registry-login.ts';
 import { type ImageFile, writeLayeredImage } from '../../src/images/write-image.ts';
 import { unpackPackages } from '../guest-image/packages.ts';
+import { putInPlace } from '../kubernetes/put-in-place.ts';
 import { bundle } from '../release/bundle.ts';
 import { type ImageContent, imagesFrom } from './images.ts';
 import { writeArchive } from './oci-archive.ts';
@@ -87,7 +88,7 @@ function ensurePackages(): string {
   const work = mkdtempSync(join(cacheFolder(), 'image-packages', 'build-'));
   try {
     unpackPackages({ names: PACKAGES, workDir: work, into: join(work, 'root'), withDependencies: true });
-    renameSync(join(work, 'root'), folder);
+    putInPlace(join(work, 'root'), folder);
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
