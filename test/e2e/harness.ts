@@ -124,6 +124,15 @@ export class EmbeddedCluster implements AsyncDisposable {
     }
   }
 
+  /** Until a machine has another instance than this, and is ready: for a moment it looks as it did before. */
+  async untilReplaced(name: string, uid: string): Promise<void> {
+    const uidNow = async () => (await this.kubectl(['get', 'vmi', name, '-o', 'jsonpath={.metadata.uid}'])).stdout;
+    const deadline = performance.now() + 240_000;
+    for (let now = uid; now === uid || now === ''; now = await uidNow())
+      if (performance.now() > deadline) throw new Error(`${name} has no other instance than ${uid}\n${this.#lastLogLines()}`);
+    await this.until(`vm/${name}`, '.status.ready', 'true');
+  }
+
   async untilGone(what: string, timeoutSeconds = 240): Promise<void> {
     await this.must('kubectl', ['wait', what, '--for=delete', `--timeout=${timeoutSeconds}s`], { timeoutMs: (timeoutSeconds + 10) * 1000 });
   }

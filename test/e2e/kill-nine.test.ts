@@ -54,8 +54,7 @@ test('a guest whose QEMU is killed fails, says why, and is started again', async
   process.kill(guest, 'SIGKILL');
   // It is as ready as it was until it is told.
   await cluster.until('vm/hello', '.status.conditions[?(@.type=="LastShutdown")].reason', 'QEMUExited');
-  await cluster.until('vm/hello', '.status.ready', 'true');
-  assert.notEqual(await cluster.field('vmi', 'hello', '.metadata.uid'), uid);
+  await cluster.untilReplaced('hello', uid);
   assert.equal(cluster.guestPids().length, 1);
   const events = await cluster.must('kubectl', [
     'get',

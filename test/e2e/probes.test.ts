@@ -17,15 +17,6 @@ async function create(cluster: EmbeddedCluster, name: string, probes: object, gu
   await cluster.must('kubectl', ['create', '-f', '-'], { input: JSON.stringify(vm) });
 }
 
-/** Until the machine has another instance, and that one is ready. */
-async function untilReplaced(cluster: EmbeddedCluster, name: string, uid: string): Promise<void> {
-  const uidNow = async () => (await cluster.kubectl(['get', 'vmi', name, '-o', 'jsonpath={.metadata.uid}'])).stdout;
-  const deadline = performance.now() + 240_000;
-  for (let now = uid; now === uid || now === ''; now = await uidNow())
-    if (performance.now() > deadline) throw new Error(`${name} has no other instance than ${uid}`);
-  await cluster.until(`vm/${name}`, '.status.ready', 'true');
-}
-
 test('probes of guests, asked at the address of the Pod', async (t) => {
   await using cluster = await EmbeddedCluster.start();
   if (!cluster.hasNetwork()) return t.skip('no namespace here: port 80 of a guest cannot be opened');
@@ -71,7 +62,7 @@ test('probes of guests, asked at the address of the Pod', async (t) => {
     await console.login();
     await console.command('killall httpd');
     await cluster.until('vm/alive', '.status.conditions[?(@.type=="LastShutdown")].reason', 'QEMUExited', 240);
-    await untilReplaced(cluster, 'alive', uid);
+    await cluster.untilReplaced('alive', uid);
   });
 
   await t.test('a port is a yes when the guest takes connections there, and not when only the network in front of it does', async () => {
@@ -131,6 +122,6 @@ test('probes that the agent of a guest answers', async (t) => {
     assert.equal(await cluster.field('vmi', 'pinged', '.metadata.uid'), uid);
     await inGuest('pinged', '(sleep 1; killall -9 qemu-ga) >/dev/null 2>&1 &');
     await cluster.until('vm/pinged', '.status.conditions[?(@.type=="LastShutdown")].reason', 'LivenessProbeFailed', 240);
-    await untilReplaced(cluster, 'pinged', uid);
+    await cluster.untilReplaced('pinged', uid);
   });
 });

@@ -60,8 +60,7 @@ test('the machine of the first seed: created, started, edited, restarted, stoppe
       '{"spec":{"template":{"spec":{"domain":{"resources":{"requests":{"memory":"160Mi"}}}}}}}',
     ]);
     await cluster.must('kubectl', ['delete', 'vmi', VM]);
-    await cluster.until(`vm/${VM}`, '.status.printableStatus', 'Running');
-    assert.notEqual(await cluster.field('vmi', VM, '.metadata.uid'), before);
+    await cluster.untilReplaced(VM, before);
     assert.equal(await cluster.field('vmi', VM, '.spec.domain.resources.requests.memory'), '160Mi');
     assert.equal(await cluster.field('vmi', VM, '.spec.domain.firmware.uuid'), uuid);
   });

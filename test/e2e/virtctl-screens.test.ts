@@ -83,8 +83,7 @@ test('the screen and the console of a guest', async (t) => {
     assert.equal(await cluster.must('virtctl', ['restart', 'web', '--force', '--grace-period=0']), 'VM web was scheduled to restart\n');
     const [old = ''] = (await pods(before)).split('\n');
     if (old !== '') await cluster.untilGone(old, 30);
-    await cluster.until('vm/web', '.status.ready', 'true');
-    assert.notEqual(await cluster.field('vmi', 'web', '.metadata.uid'), before);
+    await cluster.untilReplaced('web', before);
     assert.equal(cluster.guestPids().length, 1);
   });
 
