@@ -43,7 +43,10 @@ export function startGuestNetwork({ nodeName, monitor, ...common }: GuestNetwork
     for (const { metadata } of vmis.list()) if (metadata.namespace === namespace) queue.add(keyOf(metadata));
   };
   const stops = [
-    vmis.subscribe(({ object }) => queue.add(keyOf(object.metadata))),
+    vmis.subscribe(({ type, object }) => {
+      if (type === 'deleted') hasUsual.delete(keyOf(object.metadata));
+      queue.add(keyOf(object.metadata));
+    }),
     pods.subscribe(({ object }) => addAll(object.metadata.namespace)),
     services.subscribe(({ object }) => addAll(object.metadata.namespace)),
   ];
@@ -55,6 +58,15 @@ export function startGuestNetwork({ nodeName, monitor, ...common }: GuestNetwork
     return vmi?.status?.phase === 'Running' && address ? { vmi, pod, address } : undefined;
   }
 
+  /** Once for each Pod: QEMU keeps them, and every Pod and Service of the namespace wakes all its guests. */
+  const hasUsual = new Map<string, string | undefined>();
+  async function openUsual(key: string, { vmi, pod, address }: NonNullable<ReturnType<typeof find>>): Promise<void> {
+    const ports = usualPorts(vmi);
+    if (ports.length === 0 || hasUsual.get(key) === pod.metadata.uid) return;
+    await forwards.openWhatCanBe({ key, address }, ports);
+    hasUsual.set(key, pod.metadata.uid);
+  }
+
   async function work(): Promise<void> {
     for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
       const found = find(key);
@@ -63,7 +75,7 @@ export function startGuestNetwork({ nodeName, monitor, ...common }: GuestNetwork
           const hostPort = await forwards.open({ key, address: found?.address ?? '', ...port });
           if (hostPort !== port.port) log.warn('a low port of a guest is open at another one', { object: key, ...port, hostPort });
         }
-        if (found) await forwards.openWhatCanBe({ key, address: found.address }, usualPorts(found.vmi));
+        if (found) await openUsual(key, found);
         queue.forget(key);
       } catch (error) {
         const failures = queue.retry(key);
