@@ -26,6 +26,7 @@ export function firstVmScenarios(shared: World): void {
 
     test('a machine boots to its login, and answers on a low port of its Pod that nobody declared', async () => {
       const web = JSON.stringify(machine('web')).replace('"ports":[{"port":80}]', '"ports":[]');
+      assert.doesNotMatch(web, /"port":/);
       await world.apply(JSON.parse(web));
       await runs('web');
       assert.match(await world.inGuest('web', 'ip -4 addr show eth0'), /inet 10\.0\.2\.2\/24/);
