@@ -85,10 +85,11 @@ function checkFile(path: string): void {
   if (!(folder in MAY_IMPORT)) complain(`${folder} is not in the layer table`);
 
   const code = text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
-  const targets = [...code.matchAll(IMPORT)].map(([, from, bare, dynamic]) => from ?? bare ?? dynamic ?? '');
   imports.set(path, []);
-  for (const target of targets) {
-    if (target.startsWith('.')) checkOwnImport({ path, target, folder, isTest, isPure, complain });
+  for (const [statement, from, bare, dynamic] of code.matchAll(IMPORT)) {
+    const target = from ?? bare ?? dynamic ?? '';
+    const isTypeOnly = statement.startsWith('import type'); // it is gone before the file runs
+    if (target.startsWith('.')) checkOwnImport({ path, target, folder, isTest, isPure: isPure && !isTypeOnly, complain });
     else checkPackage({ target, folder, isTest, isPure, complain });
   }
   if (isPure) for (const [found] of code.matchAll(IMPURE)) complain(`pure file uses ${found}`);

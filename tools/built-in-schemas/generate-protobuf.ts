@@ -6,8 +6,8 @@
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { BUILT_IN_KINDS } from '../../src/control-plane/apiserver/built-in-kinds-table.ts';
 import { KINDS } from '../../src/control-plane/apiserver/schema/generated/built-in.ts';
+import { BUILT_IN_KINDS } from '../../src/control-plane/apiserver/types/built-in-kinds-table.ts';
 
 type ProtoField = { readonly number: number; readonly type: string };
 type GoField = { readonly name: string; readonly keepsZero: boolean };

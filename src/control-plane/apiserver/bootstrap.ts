@@ -7,7 +7,7 @@ import { ApiError } from '../../base/errors.ts';
 import { deepEqual, isObject } from '../../base/json.ts';
 import type { Store } from '../store/store.ts';
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, SYSTEM_ROLES } from './access/bootstrap-roles-table.ts';
-import type { AnyObject } from './resource-type.ts';
+import type { AnyObject } from './types/resource-type.ts';
 
 export type SelfRequest = (method: string, path: string, body?: object) => Promise<Response>;
 

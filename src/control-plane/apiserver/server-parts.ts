@@ -5,11 +5,11 @@ import type { Store } from '../store/store.ts';
 import type { PodsOfNodes } from './access/pods-of-nodes.ts';
 import type { RuleIndex } from './access/rule-index.ts';
 import type { ServiceAccountTokens } from './access/service-account-tokens.ts';
-import type { ResourcePath } from './path-grammar.ts';
-import type { Registry } from './registry.ts';
-import type { Renderer } from './render.ts';
-import type { AnyObject, ResourceType } from './resource-type.ts';
+import type { ResourcePath } from './request/path-grammar.ts';
+import type { Renderer } from './response/render.ts';
 import type { Identity } from './transport/identity.ts';
+import type { Registry } from './types/registry.ts';
+import type { AnyObject, ResourceType } from './types/resource-type.ts';
 
 export type { Identity } from './transport/identity.ts';
 

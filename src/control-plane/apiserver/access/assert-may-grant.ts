@@ -6,9 +6,9 @@
  *   aggregation   its writer holds everything: what the role will contain is up to others
  */
 import { deepEqual, isObject } from '../../../base/json.ts';
-import { forbidden, notFound } from '../api-errors.ts';
-import { type AnyObject, storeKey } from '../resource-type.ts';
+import { forbidden, notFound } from '../response/api-errors.ts';
 import type { AdmissionRequest, ServerParts } from '../server-parts.ts';
+import { type AnyObject, storeKey } from '../types/resource-type.ts';
 import { isAuthorized, isMaster } from './authorize.ts';
 import { type PolicyRule, uncovered } from './policy-rule.ts';
 

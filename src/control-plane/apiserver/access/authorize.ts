@@ -8,7 +8,7 @@
  * There is no other way in: our own components, health checks and discovery all live on roles (see bootstrap-roles-table.ts).
  */
 import { ApiError } from '../../../base/errors.ts';
-import { forbidden } from '../api-errors.ts';
+import { forbidden } from '../response/api-errors.ts';
 import type { Identity } from '../transport/identity.ts';
 import { type Attributes, allows } from './policy-rule.ts';
 import type { RuleIndex } from './rule-index.ts';

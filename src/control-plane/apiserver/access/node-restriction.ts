@@ -8,10 +8,10 @@
  *   service account tokens   bound to a Pod that it runs (see subresources/token.ts)
  */
 import type { Pod } from '../../../api/core/pod.ts';
-import { forbidden } from '../api-errors.ts';
-import type { AnyObject } from '../resource-type.ts';
+import { forbidden } from '../response/api-errors.ts';
 import type { AdmissionRequest } from '../server-parts.ts';
 import type { Identity } from '../transport/identity.ts';
+import type { AnyObject } from '../types/resource-type.ts';
 import type { PodsOfNodes } from './pods-of-nodes.ts';
 import type { Attributes } from './policy-rule.ts';
 

@@ -1,6 +1,7 @@
 /** What a request wants to do, in the words of authorization. */
-import { methodNotAllowed } from '../api-errors.ts';
-import { parseResourcePath, type Verb, verbOf } from '../path-grammar.ts';
+
+import { parseResourcePath, type Verb, verbOf } from '../request/path-grammar.ts';
+import { methodNotAllowed } from '../response/api-errors.ts';
 import type { Attributes } from './policy-rule.ts';
 
 /** MethodNotAllowed for a method that the API does not have. */

@@ -3,8 +3,8 @@
 import { apiVersionOf } from '../../../api/resource.ts';
 import { ApiError } from '../../../base/errors.ts';
 import { isObject, type JsonObject } from '../../../base/json.ts';
-import { decodeBody } from '../decode-body.ts';
-import { respondJson } from '../respond.ts';
+import { decodeBody } from '../request/decode-body.ts';
+import { respondJson } from '../response/respond.ts';
 import type { Call, Identity } from '../server-parts.ts';
 import { isAuthorized, isMaster } from './authorize.ts';
 import type { Attributes } from './policy-rule.ts';

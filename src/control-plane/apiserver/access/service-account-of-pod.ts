@@ -1,10 +1,10 @@
 /** New Pods run as a service account that exists, and get its token unless somebody does not want that. */
 import type { Container, Pod } from '../../../api/core/pod.ts';
 import type { Store } from '../../store/store.ts';
-import { forbidden } from '../api-errors.ts';
-import { generatedName } from '../object-meta.ts';
-import type { AnyObject } from '../resource-type.ts';
+import { generatedName } from '../objects/object-meta.ts';
+import { forbidden } from '../response/api-errors.ts';
 import type { AdmissionRequest, ServerParts } from '../server-parts.ts';
+import type { AnyObject } from '../types/resource-type.ts';
 
 const MOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount';
 const MIRROR = 'kubernetes.io/config.mirror';

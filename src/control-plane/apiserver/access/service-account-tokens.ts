@@ -6,8 +6,8 @@ import { createHash, createPrivateKey, createPublicKey, type KeyObject, randomUU
 import type { Clock } from '../../../base/clock.ts';
 import { isObject } from '../../../base/json.ts';
 import type { Store } from '../../store/store.ts';
-import type { AnyObject } from '../resource-type.ts';
 import { ALL_AUTHENTICATED, type Identity } from '../transport/identity.ts';
+import type { AnyObject } from '../types/resource-type.ts';
 
 /** Who signs, and whom a token is for when it does not say. */
 const ISSUER = 'https://kubernetes.default.svc.cluster.local';

@@ -2,8 +2,8 @@
 import { ApiError, STATUS_CODES, type StatusDetails, type StatusReason } from '../../../base/errors.ts';
 import { isObject, type JsonObject } from '../../../base/json.ts';
 import { applyJsonPatch } from '../patch/json-patch.ts';
-import type { AnyObject } from '../resource-type.ts';
 import type { AdmissionRequest } from '../server-parts.ts';
+import type { AnyObject } from '../types/resource-type.ts';
 
 export type Verdict = { readonly patch: unknown; readonly warnings: readonly string[] };
 

@@ -4,10 +4,10 @@ import { messageOf } from '../../../base/errors.ts';
 import { isObject, type JsonObject } from '../../../base/json.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Store } from '../../store/store.ts';
-import type { AggregatedApis } from '../aggregated-apis.ts';
 import type { SelfRequest } from '../bootstrap.ts';
-import { CRD_PREFIX, type Registry } from '../registry.ts';
-import type { AnyObject } from '../resource-type.ts';
+import { CRD_PREFIX, type Registry } from '../types/registry.ts';
+import type { AnyObject } from '../types/resource-type.ts';
+import type { AggregatedApis } from './aggregated-apis.ts';
 import { type Availability, decideAvailability, type ObservedApiService } from './decide-availability.ts';
 import { localApiServices } from './local-api-services.ts';
 

@@ -1,7 +1,7 @@
 /** The APIService objects of the group versions that are served here: made and removed with them, so that `kubectl get apiservices` shows everything. */
 import type { JsonObject } from '../../../base/json.ts';
-import type { Registry } from '../registry.ts';
-import type { AnyObject } from '../resource-type.ts';
+import type { Registry } from '../types/registry.ts';
+import type { AnyObject } from '../types/resource-type.ts';
 
 const AUTOMANAGED = 'kube-aggregator.kubernetes.io/automanaged';
 const BUILT_IN_PRIORITY = { groupPriorityMinimum: 17_000, versionPriority: 15 };

@@ -3,7 +3,7 @@
 import { forbiddenCause, invalidCause } from '../../../base/causes.ts';
 import type { StatusCause } from '../../../base/errors.ts';
 import { deepEqual, isObject } from '../../../base/json.ts';
-import type { AnyObject, Strategy } from '../resource-type.ts';
+import type { AnyObject, Strategy } from '../types/resource-type.ts';
 
 export const configMapStrategy: Strategy = { validate: (object, old) => (old ? validateImmutable(object, old) : []) };
 

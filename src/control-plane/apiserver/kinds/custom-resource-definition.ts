@@ -8,10 +8,10 @@ import type { Clock } from '../../../base/clock.ts';
 import { timestamp } from '../../../base/clock.ts';
 import type { StatusCause } from '../../../base/errors.ts';
 import type { Store } from '../../store/store.ts';
-import { BUILT_IN_KINDS } from '../built-in-kinds-table.ts';
-import type { Crd, CrdNames } from '../custom-resource-types.ts';
-import type { AnyObject, Strategy } from '../resource-type.ts';
 import { validateCrd } from '../schema/validate-crd-schema.ts';
+import { BUILT_IN_KINDS } from '../types/built-in-kinds-table.ts';
+import type { Crd, CrdNames } from '../types/custom-resource-types.ts';
+import type { AnyObject, Strategy } from '../types/resource-type.ts';
 
 /** Holds a deleted definition until its instances are gone. */
 export const CLEANUP_FINALIZER = 'customresourcecleanup.apiextensions.k8s.io';

@@ -2,7 +2,7 @@
 
 import { invalidCause } from '../../../base/causes.ts';
 import { deepEqual, isObject } from '../../../base/json.ts';
-import type { AnyObject, Strategy } from '../resource-type.ts';
+import type { AnyObject, Strategy } from '../types/resource-type.ts';
 
 /** Refuses changes of these dotted paths. */
 export function fixedFields(...paths: readonly string[]): Strategy {

@@ -1,6 +1,6 @@
 /** Namespaces: a label with their name, a phase, and a finalizer in the spec that holds them until they are empty. */
 import { isObject } from '../../../base/json.ts';
-import type { AnyObject, Strategy } from '../resource-type.ts';
+import type { AnyObject, Strategy } from '../types/resource-type.ts';
 
 const NAME_LABEL = 'kubernetes.io/metadata.name';
 

@@ -3,7 +3,7 @@ import type { Container, Pod, ResourceRequirements, Toleration } from '../../../
 import { forbiddenCause, requiredCause } from '../../../base/causes.ts';
 import type { StatusCause } from '../../../base/errors.ts';
 import { deepEqual } from '../../../base/json.ts';
-import type { AnyObject, Strategy } from '../resource-type.ts';
+import type { AnyObject, Strategy } from '../types/resource-type.ts';
 
 const DEFAULT_GRACE_SECONDS = 30;
 /** How long a Pod stays on a node that stopped answering. */

@@ -3,7 +3,7 @@
 import { invalidCause, requiredCause } from '../../../base/causes.ts';
 import type { StatusCause } from '../../../base/errors.ts';
 import { deepEqual, isObject, type JsonObject } from '../../../base/json.ts';
-import type { AnyObject, Strategy } from '../resource-type.ts';
+import type { AnyObject, Strategy } from '../types/resource-type.ts';
 
 const GROUP = 'rbac.authorization.k8s.io';
 

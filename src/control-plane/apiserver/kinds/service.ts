@@ -4,7 +4,7 @@ import { invalidCause } from '../../../base/causes.ts';
 import type { StatusCause } from '../../../base/errors.ts';
 import { isObject, type JsonObject } from '../../../base/json.ts';
 import type { Store } from '../../store/store.ts';
-import type { AnyObject, Strategy } from '../resource-type.ts';
+import type { AnyObject, Strategy } from '../types/resource-type.ts';
 
 const PREFIX = 'core/services/';
 /** 10.96.0.0/12 without the first addresses, which belong to well-known services. */

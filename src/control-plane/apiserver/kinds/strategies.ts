@@ -1,7 +1,7 @@
 /** Which built-in kind has which rules of its own. */
 import type { Clock } from '../../../base/clock.ts';
 import type { Store } from '../../store/store.ts';
-import type { Strategy } from '../resource-type.ts';
+import type { Strategy } from '../types/resource-type.ts';
 import { configMapStrategy, secretStrategy } from './configuration.ts';
 import { crdStrategy } from './custom-resource-definition.ts';
 import { fixedFields } from './fixed-fields.ts';

@@ -1,5 +1,5 @@
 /** The messages whose JSON is not the sum of their fields: times, quantities, embedded JSON, and the unions of JSON schemas. */
-import { parseJson } from '../parse-text.ts';
+import { parseJson } from '../request/parse-text.ts';
 import { fieldsOf, malformed } from './wire.ts';
 
 type Decode = (name: string, bytes: Uint8Array) => unknown;

@@ -3,12 +3,12 @@ import type { Pod } from '../../../api/core/pod.ts';
 import { timestamp } from '../../../base/clock.ts';
 import { ApiError } from '../../../base/errors.ts';
 import { isObject } from '../../../base/json.ts';
-import { conflict } from '../api-errors.ts';
-import { changeObject } from '../change-object.ts';
-import { decodeBody } from '../decode-body.ts';
-import type { AnyObject } from '../resource-type.ts';
-import { respondJson } from '../respond.ts';
+import { changeObject } from '../objects/change-object.ts';
+import { decodeBody } from '../request/decode-body.ts';
+import { conflict } from '../response/api-errors.ts';
+import { respondJson } from '../response/respond.ts';
 import type { Call } from '../server-parts.ts';
+import type { AnyObject } from '../types/resource-type.ts';
 
 export async function bind(call: Call): Promise<Response> {
   const body = (await decodeBody(call.request)) ?? {};

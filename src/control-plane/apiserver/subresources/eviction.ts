@@ -1,8 +1,8 @@
 /** POST pods/eviction: a polite deletion, as `kubectl drain` asks for it. */
 import { isObject } from '../../../base/json.ts';
-import { decodeBody } from '../decode-body.ts';
-import { deleteOptions } from '../query.ts';
-import { respondJson } from '../respond.ts';
+import { decodeBody } from '../request/decode-body.ts';
+import { deleteOptions } from '../request/query.ts';
+import { respondJson } from '../response/respond.ts';
 import type { Call } from '../server-parts.ts';
 import { deleteObject } from '../verbs/delete.ts';
 

@@ -1,8 +1,8 @@
 /** GET pods/log: what a container printed, from whoever runs it. */
 import type { Pod } from '../../../api/core/pod.ts';
 import { ApiError } from '../../../base/errors.ts';
-import { isTrue } from '../path-grammar.ts';
-import { wholeNumber } from '../query.ts';
+import { isTrue } from '../request/path-grammar.ts';
+import { wholeNumber } from '../request/query.ts';
 import type { Call } from '../server-parts.ts';
 import { currentObject } from '../verbs/get.ts';
 

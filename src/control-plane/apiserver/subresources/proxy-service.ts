@@ -6,9 +6,9 @@ import type { EndpointSlice, Service } from '../../../api/core/other.ts';
 import type { Pod } from '../../../api/core/pod.ts';
 import { ApiError, messageOf } from '../../../base/errors.ts';
 import type { Store } from '../../store/store.ts';
-import { notFound, unknownPath } from '../api-errors.ts';
-import { storeKey } from '../resource-type.ts';
+import { notFound, unknownPath } from '../response/api-errors.ts';
 import type { Call } from '../server-parts.ts';
+import { storeKey } from '../types/resource-type.ts';
 
 const LABEL_SERVICE_NAME = 'kubernetes.io/service-name';
 const NAME = /^(?:(https?):)?([a-z0-9-]+)(?::([a-z0-9-]*))?$/;

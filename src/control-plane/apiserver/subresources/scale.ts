@@ -3,14 +3,14 @@
 import { invalidCause } from '../../../base/causes.ts';
 import { ApiError } from '../../../base/errors.ts';
 import { isObject, type JsonObject } from '../../../base/json.ts';
-import { invalid, unknownPath } from '../api-errors.ts';
-import { changeObject } from '../change-object.ts';
-import { decodeBody, mediaTypeOf, readBody } from '../decode-body.ts';
-import { parseJson } from '../parse-text.ts';
+import { changeObject } from '../objects/change-object.ts';
 import { applyPatch } from '../patch/apply-patch.ts';
-import type { AnyObject, ScalePaths } from '../resource-type.ts';
-import { respondObject } from '../respond.ts';
+import { decodeBody, mediaTypeOf, readBody } from '../request/decode-body.ts';
+import { parseJson } from '../request/parse-text.ts';
+import { invalid, unknownPath } from '../response/api-errors.ts';
+import { respondObject } from '../response/respond.ts';
 import type { Call } from '../server-parts.ts';
+import type { AnyObject, ScalePaths } from '../types/resource-type.ts';
 import { currentObject } from '../verbs/get.ts';
 
 export async function getScale(call: Call): Promise<Response> {

@@ -6,11 +6,11 @@ import { ApiError } from '../../../base/errors.ts';
 import { isObject, type JsonObject } from '../../../base/json.ts';
 import { nodeOf } from '../access/node-restriction.ts';
 import type { Wanted } from '../access/service-account-tokens.ts';
-import { conflict, forbidden, invalid, notFound, unknownPath } from '../api-errors.ts';
-import { decodeBody } from '../decode-body.ts';
-import { type AnyObject, storeKey } from '../resource-type.ts';
-import { respondJson } from '../respond.ts';
+import { decodeBody } from '../request/decode-body.ts';
+import { conflict, forbidden, invalid, notFound, unknownPath } from '../response/api-errors.ts';
+import { respondJson } from '../response/respond.ts';
 import type { Call } from '../server-parts.ts';
+import { type AnyObject, storeKey } from '../types/resource-type.ts';
 import { currentObject } from '../verbs/get.ts';
 
 const MIN_SECONDS = 600;

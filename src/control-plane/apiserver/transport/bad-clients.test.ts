@@ -7,7 +7,7 @@ import { silentLogger } from '../../../base/log.ts';
 import type { Pki } from '../../../base/node/pki.ts';
 import type { WebServer } from '../../../base/node/web-server.ts';
 import { until } from '../../../testing/until.ts';
-import { readBody } from '../decode-body.ts';
+import { readBody } from '../request/decode-body.ts';
 import { listen } from './listen.ts';
 import { ask, temporaryPki } from './tls.testing.ts';
 

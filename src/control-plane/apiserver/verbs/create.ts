@@ -3,16 +3,16 @@
 import { requiredCause } from '../../../base/causes.ts';
 import { ApiError, isApiError } from '../../../base/errors.ts';
 import type { StoreEvent } from '../../store/entry.ts';
-import { assertAdmitted, assertValid, mutated } from '../admissible.ts';
-import { alreadyExists, invalid, methodNotAllowed } from '../api-errors.ts';
-import { assertNamespaceTakes } from '../namespace-open.ts';
-import { generatedName, withNewIdentity } from '../object-meta.ts';
-import { isDryRun } from '../query.ts';
-import { renderAt, toStored } from '../render.ts';
-import { type AnyObject, storeKey } from '../resource-type.ts';
-import { respondObject } from '../respond.ts';
+import { assertAdmitted, assertValid, mutated } from '../objects/admissible.ts';
+import { assertNamespaceTakes } from '../objects/namespace-open.ts';
+import { generatedName, withNewIdentity } from '../objects/object-meta.ts';
+import { isDryRun } from '../request/query.ts';
+import { typedBody } from '../request/typed-body.ts';
+import { alreadyExists, invalid, methodNotAllowed } from '../response/api-errors.ts';
+import { renderAt, toStored } from '../response/render.ts';
+import { respondObject } from '../response/respond.ts';
 import type { AdmissionRequest, Call } from '../server-parts.ts';
-import { typedBody } from '../typed-body.ts';
+import { type AnyObject, storeKey } from '../types/resource-type.ts';
 
 const GENERATE_TRIES = 8;
 

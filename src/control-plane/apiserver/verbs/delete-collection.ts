@@ -1,12 +1,12 @@
 /** DELETE of a collection: every object that the selectors match, each by the rules of a single deletion. */
 import { isApiError } from '../../../base/errors.ts';
-import { methodNotAllowed } from '../api-errors.ts';
-import { decodeBody } from '../decode-body.ts';
-import { deleteOptions } from '../query.ts';
-import { storePrefix } from '../resource-type.ts';
-import { respondObjects } from '../respond.ts';
-import { selectionOf } from '../selection.ts';
+import { decodeBody } from '../request/decode-body.ts';
+import { deleteOptions } from '../request/query.ts';
+import { selectionOf } from '../request/selection.ts';
+import { methodNotAllowed } from '../response/api-errors.ts';
+import { respondObjects } from '../response/respond.ts';
 import type { Call } from '../server-parts.ts';
+import { storePrefix } from '../types/resource-type.ts';
 import { deleteObject } from './delete.ts';
 
 export async function deleteCollection(call: Call): Promise<Response> {

@@ -1,15 +1,15 @@
 /** DELETE of one object: gone at once, or marked and left to whoever holds it. */
 import { isApiError } from '../../../base/errors.ts';
 import type { JsonObject } from '../../../base/json.ts';
-import { assertAdmitted } from '../admissible.ts';
-import { conflict, forbidden, notFound } from '../api-errors.ts';
-import { decideDeletion } from '../decide-deletion.ts';
-import { decodeBody } from '../decode-body.ts';
-import { type DeleteOptions, deleteOptions } from '../query.ts';
-import { renderAt, toStored } from '../render.ts';
-import { type AnyObject, storeKey } from '../resource-type.ts';
-import { respondJson, respondObject } from '../respond.ts';
+import { assertAdmitted } from '../objects/admissible.ts';
+import { decideDeletion } from '../objects/decide-deletion.ts';
+import { decodeBody } from '../request/decode-body.ts';
+import { type DeleteOptions, deleteOptions } from '../request/query.ts';
+import { conflict, forbidden, notFound } from '../response/api-errors.ts';
+import { renderAt, toStored } from '../response/render.ts';
+import { respondJson, respondObject } from '../response/respond.ts';
 import type { Call } from '../server-parts.ts';
+import { type AnyObject, storeKey } from '../types/resource-type.ts';
 
 /** Namespaces without which a cluster is none. */
 const IMMORTAL_NAMESPACES = ['default', 'kube-system', 'kube-public'];

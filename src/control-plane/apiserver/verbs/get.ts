@@ -1,9 +1,9 @@
 /** GET of one object, or of its status, which is the whole object too. */
 import type { Entry } from '../../store/entry.ts';
-import { notFound } from '../api-errors.ts';
-import { type AnyObject, storeKey } from '../resource-type.ts';
-import { respondEntry } from '../respond.ts';
+import { notFound } from '../response/api-errors.ts';
+import { respondEntry } from '../response/respond.ts';
 import type { Call } from '../server-parts.ts';
+import { type AnyObject, storeKey } from '../types/resource-type.ts';
 
 export async function get(call: Call): Promise<Response> {
   return respondEntry(call, currentEntry(call));

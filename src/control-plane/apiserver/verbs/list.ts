@@ -2,11 +2,11 @@
 import { ApiError } from '../../../base/errors.ts';
 import type { Entry } from '../../store/entry.ts';
 import { positionOf } from '../../store/state.ts';
-import { resourceVersionOf, wholeNumber } from '../query.ts';
-import { type AnyObject, storePrefix } from '../resource-type.ts';
-import { type ListMetadata, respondList } from '../respond.ts';
-import { type Selection, selectionOf } from '../selection.ts';
+import { resourceVersionOf, wholeNumber } from '../request/query.ts';
+import { type Selection, selectionOf } from '../request/selection.ts';
+import { type ListMetadata, respondList } from '../response/respond.ts';
 import type { Call } from '../server-parts.ts';
+import { type AnyObject, storePrefix } from '../types/resource-type.ts';
 
 type Continue = { readonly revision: number; readonly after: string };
 

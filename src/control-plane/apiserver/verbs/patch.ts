@@ -1,13 +1,13 @@
 /** PATCH of an object or of its status: JSON patch, merge patch, and strategic merge for built-in kinds. */
 import { ApiError } from '../../../base/errors.ts';
-import { completed } from '../admissible.ts';
-import { changeObject } from '../change-object.ts';
-import { mediaTypeOf, readBody } from '../decode-body.ts';
-import { parseJson } from '../parse-text.ts';
+import { completed } from '../objects/admissible.ts';
+import { changeObject } from '../objects/change-object.ts';
 import { applyPatch, assertPatchType } from '../patch/apply-patch.ts';
-import type { AnyObject } from '../resource-type.ts';
-import { respondObject } from '../respond.ts';
+import { mediaTypeOf, readBody } from '../request/decode-body.ts';
+import { parseJson } from '../request/parse-text.ts';
+import { respondObject } from '../response/respond.ts';
 import type { Call } from '../server-parts.ts';
+import type { AnyObject } from '../types/resource-type.ts';
 
 export async function patch(call: Call): Promise<Response> {
   const change = await patchOf(call);

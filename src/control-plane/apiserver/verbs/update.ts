@@ -2,12 +2,12 @@
 
 import { invalidCause } from '../../../base/causes.ts';
 import { ApiError } from '../../../base/errors.ts';
-import { invalid } from '../api-errors.ts';
-import { changeObject } from '../change-object.ts';
-import type { AnyObject } from '../resource-type.ts';
-import { respondObject } from '../respond.ts';
+import { changeObject } from '../objects/change-object.ts';
+import { typedBody } from '../request/typed-body.ts';
+import { invalid } from '../response/api-errors.ts';
+import { respondObject } from '../response/respond.ts';
 import type { Call } from '../server-parts.ts';
-import { typedBody } from '../typed-body.ts';
+import type { AnyObject } from '../types/resource-type.ts';
 
 export async function update(call: Call): Promise<Response> {
   const object = await typedBody(call, 'the whole object');

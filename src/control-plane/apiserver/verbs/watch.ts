@@ -1,13 +1,13 @@
 /** GET of a collection with `watch`: every change after a revision, in order, one JSON document per line, until somebody ends it. */
 import { ApiError } from '../../../base/errors.ts';
-import { negotiate } from '../negotiate.ts';
-import { isTrue } from '../path-grammar.ts';
-import { resourceVersionOf, wholeNumber } from '../query.ts';
-import { storePrefix } from '../resource-type.ts';
-import { addWarnings } from '../respond.ts';
-import { selectionOf } from '../selection.ts';
+import { negotiate } from '../request/negotiate.ts';
+import { isTrue } from '../request/path-grammar.ts';
+import { resourceVersionOf, wholeNumber } from '../request/query.ts';
+import { selectionOf } from '../request/selection.ts';
+import { addWarnings } from '../response/respond.ts';
 import type { Call } from '../server-parts.ts';
-import { WatchStream } from '../watch-stream.ts';
+import { storePrefix } from '../types/resource-type.ts';
+import { WatchStream } from './watch-stream.ts';
 
 const BOOKMARK_INTERVAL_MS = 60_000;
 const MIN_TIMEOUT_MS = 30 * 60_000;
