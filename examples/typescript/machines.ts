@@ -1,6 +1,6 @@
 /** Starts a machine and follows it until its guest runs: node examples/typescript/machines.ts NAME */
-import { VMS } from '../../src/api/kubevirt/virtual-machine.ts';
-import { VMIS } from '../../src/api/kubevirt/virtual-machine-instance.ts';
+import { VMS } from '../../src/api/kubevirt/kinds/virtual-machine.ts';
+import { VMIS } from '../../src/api/kubevirt/kinds/virtual-machine-instance.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import { startCache } from '../../src/client/cache.ts';

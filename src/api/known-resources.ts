@@ -13,12 +13,12 @@ import {
 } from './core/other.ts';
 import { PODS } from './core/pod.ts';
 import { PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES } from './core/volume.ts';
-import { KUBEVIRTS } from './kubevirt/kubevirt.ts';
-import { OFFLINE_VMS } from './kubevirt/offline-virtual-machine.ts';
-import { VMIRSS } from './kubevirt/replica-set.ts';
-import { VMS } from './kubevirt/virtual-machine.ts';
-import { VMIS } from './kubevirt/virtual-machine-instance.ts';
-import { VMI_CONFIGS } from './kubevirt/vmi-config.ts';
+import { KUBEVIRTS } from './kubevirt/kinds/kubevirt.ts';
+import { OFFLINE_VMS } from './kubevirt/kinds/offline-virtual-machine.ts';
+import { VMIRSS } from './kubevirt/kinds/replica-set.ts';
+import { VMS } from './kubevirt/kinds/virtual-machine.ts';
+import { VMIS } from './kubevirt/kinds/virtual-machine-instance.ts';
+import { VMI_CONFIGS } from './kubevirt/kinds/vmi-config.ts';
 import { apiVersionOf, type Resource } from './resource.ts';
 
 const KNOWN: readonly Resource[] = [

@@ -1,8 +1,8 @@
 /** Objects for tests: state what matters, the rest is filled in. All are `default/db`. */
 import type { ContainerState, Pod } from '../api/core/pod.ts';
+import type { RunStrategy, VirtualMachine, VmStatus } from '../api/kubevirt/kinds/virtual-machine.ts';
+import type { VirtualMachineInstance, VmiPhase, VmiStatus } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { FINALIZER_VM_CONTROLLER, FINALIZER_VMI } from '../api/kubevirt/names.ts';
-import type { RunStrategy, VirtualMachine, VmStatus } from '../api/kubevirt/virtual-machine.ts';
-import type { VirtualMachineInstance, VmiPhase, VmiStatus } from '../api/kubevirt/virtual-machine-instance.ts';
 import type { VmiSpec } from '../api/kubevirt/vmi-spec-schema.ts';
 import { controllerReferenceTo, type ObjectMeta } from '../api/meta.ts';
 

@@ -5,10 +5,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Pod } from '../api/core/pod.ts';
+import { runStrategyOf } from '../api/kubevirt/kinds/virtual-machine.ts';
+import { isFinal } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { RUN_STRATEGIES } from '../api/kubevirt/kinds/virtual-machine-schema.ts';
 import { HEARTBEAT_STALE_AFTER_MS } from '../api/kubevirt/names.ts';
-import { runStrategyOf } from '../api/kubevirt/virtual-machine.ts';
-import { isFinal } from '../api/kubevirt/virtual-machine-instance.ts';
-import { RUN_STRATEGIES } from '../api/kubevirt/virtual-machine-schema.ts';
 import { isControlledBy, isDeleting } from '../api/meta.ts';
 import { timestamp } from '../base/clock.ts';
 import { vm } from '../testing/builders.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { RunStrategy } from '../api/kubevirt/virtual-machine.ts';
+import type { RunStrategy } from '../api/kubevirt/kinds/virtual-machine.ts';
 import { vm } from '../testing/builders.ts';
 import { World } from './world.testing.ts';
 

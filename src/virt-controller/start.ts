@@ -2,11 +2,11 @@
 import { NODES } from '../api/core/node.ts';
 import { CONTROLLER_REVISIONS } from '../api/core/other.ts';
 import { PODS } from '../api/core/pod.ts';
+import { OFFLINE_VMS } from '../api/kubevirt/kinds/offline-virtual-machine.ts';
+import { VMIRSS } from '../api/kubevirt/kinds/replica-set.ts';
+import { VMS } from '../api/kubevirt/kinds/virtual-machine.ts';
+import { VMIS } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { LABEL_VM_REVISION } from '../api/kubevirt/names.ts';
-import { OFFLINE_VMS } from '../api/kubevirt/offline-virtual-machine.ts';
-import { VMIRSS } from '../api/kubevirt/replica-set.ts';
-import { VMS } from '../api/kubevirt/virtual-machine.ts';
-import { VMIS } from '../api/kubevirt/virtual-machine-instance.ts';
 import { type KubeObject, keyOf } from '../api/meta.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';

@@ -1,9 +1,9 @@
 /** A toy cluster with one VM: applies decisions of both controllers until there are none left, so that tests can catch flapping. */
 import type { ControllerRevision } from '../api/core/other.ts';
 import type { ContainerState, Pod } from '../api/core/pod.ts';
+import type { VirtualMachine } from '../api/kubevirt/kinds/virtual-machine.ts';
+import type { VirtualMachineInstance, VmiPhase } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { FINALIZER_VM_CONTROLLER } from '../api/kubevirt/names.ts';
-import type { VirtualMachine } from '../api/kubevirt/virtual-machine.ts';
-import type { VirtualMachineInstance, VmiPhase } from '../api/kubevirt/virtual-machine-instance.ts';
 import { controllerOf, isControlledBy, isDeleting, type KubeObject } from '../api/meta.ts';
 import { timestamp } from '../base/clock.ts';
 import { type Decision, explain, nothingToDo } from '../reconcile/decision.ts';

@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { VirtualMachineInstance } from '../api/kubevirt/virtual-machine-instance.ts';
+import type { VirtualMachineInstance } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { systemClock } from '../base/clock.ts';
 import { diskRootIn, untilDisksAreThere } from './disk-share.ts';
 

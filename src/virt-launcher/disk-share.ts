@@ -4,7 +4,7 @@
  */
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { VirtualMachineInstance } from '../api/kubevirt/virtual-machine-instance.ts';
+import type { VirtualMachineInstance } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { Clock } from '../base/clock.ts';
 import { diskImages } from './claim-disk.ts';
 

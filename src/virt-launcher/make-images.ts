@@ -2,7 +2,7 @@
 import { closeSync, constants, openSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { credentialMountPath, credentialSourcesOf } from '../api/kubevirt/access-credentials.ts';
-import type { VirtualMachineInstance } from '../api/kubevirt/virtual-machine-instance.ts';
+import type { VirtualMachineInstance } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { Disk, Volume } from '../api/kubevirt/vmi-spec-schema.ts';
 import { messageOf, UserError } from '../base/errors.ts';
 import { sandboxPath } from '../base/node/sandbox-path.ts';

@@ -4,8 +4,8 @@
  */
 import { accessSync, constants, mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import type { VirtualMachineInstance } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { normaliseVmiSpec } from '../api/kubevirt/normalise-vmi-spec.ts';
-import type { VirtualMachineInstance } from '../api/kubevirt/virtual-machine-instance.ts';
 import { messageOf, UserError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
 import { sandboxPath } from '../base/node/sandbox-path.ts';

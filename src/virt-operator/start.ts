@@ -2,7 +2,7 @@
 import { PODS } from '../api/core/pod.ts';
 import { knownResource } from '../api/known-resources.ts';
 import { INSTALLED_KINDS, installedResource } from '../api/kubevirt/installed-kinds-table.ts';
-import { KUBEVIRTS } from '../api/kubevirt/kubevirt.ts';
+import { KUBEVIRTS } from '../api/kubevirt/kinds/kubevirt.ts';
 import { LABEL_COMPONENT } from '../api/kubevirt/names.ts';
 import { type KubeObject, keyOf } from '../api/meta.ts';
 import { apiVersionOf } from '../api/resource.ts';

@@ -1,6 +1,6 @@
 /** The commands that make machines or describe them: definitions only, each is loaded when it is called. */
 import { buildCommand, buildRouteMap, numberParser } from '@stricli/core';
-import type { RunStrategy } from '../api/kubevirt/virtual-machine.ts';
+import type { RunStrategy } from '../api/kubevirt/kinds/virtual-machine.ts';
 import { connection, connectionAliases, off, text } from './parameters.ts';
 
 const RUN_STRATEGIES = ['Always', 'Halted', 'Manual', 'RerunOnFailure', 'Once'] as const satisfies readonly RunStrategy[];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { VirtualMachine } from '../api/kubevirt/virtual-machine.ts';
+import type { VirtualMachine } from '../api/kubevirt/kinds/virtual-machine.ts';
 import { explain } from '../reconcile/decision.ts';
 import { vm } from '../testing/builders.ts';
 import { decideDerived, type Task, whoseIs } from './decide.ts';

@@ -11,8 +11,9 @@
  *
  * Pure.
  */
+
+import type { VirtualMachine } from '../api/kubevirt/kinds/virtual-machine.ts';
 import { ANNOTATION_VMCTL_POD, ANNOTATION_VMCTL_PROTOTYPE, LABEL_VMCTL_POD_UID } from '../api/kubevirt/names.ts';
-import type { VirtualMachine } from '../api/kubevirt/virtual-machine.ts';
 import { isDeleting, keyOf, refOf } from '../api/meta.ts';
 import { type Decision, nothingToDo } from '../reconcile/decision.ts';
 import { type Derivation, deriveVm } from './derive.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { VirtualMachine } from '../api/kubevirt/virtual-machine.ts';
+import type { VirtualMachine } from '../api/kubevirt/kinds/virtual-machine.ts';
 import { vm } from '../testing/builders.ts';
 import { deriveVm } from './derive.ts';
 import { vmctlPod } from './pod.testing.ts';

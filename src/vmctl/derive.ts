@@ -9,8 +9,8 @@
  *   belongs to       the Pod: by owner reference in one namespace, by label across two, where Kubernetes forbids owners
  */
 import type { Pod } from '../api/core/pod.ts';
+import type { VirtualMachine } from '../api/kubevirt/kinds/virtual-machine.ts';
 import { ANNOTATION_VMCTL_POD, ANNOTATION_VMCTL_PROTOTYPE, LABEL_VMCTL_POD_UID } from '../api/kubevirt/names.ts';
-import type { VirtualMachine } from '../api/kubevirt/virtual-machine.ts';
 import { keyOf, type ObjectMeta } from '../api/meta.ts';
 
 export type Derivation = {

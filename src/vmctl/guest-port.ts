@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { VirtualMachineInstance } from '../api/kubevirt/virtual-machine-instance.ts';
+import type { VirtualMachineInstance } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { Cluster } from '../client/node/kubeconfig.ts';
 import { openWebSocketStream } from '../client/node/websocket-stream.ts';
 

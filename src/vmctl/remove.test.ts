@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { VirtualMachine } from '../api/kubevirt/virtual-machine.ts';
+import type { VirtualMachine } from '../api/kubevirt/kinds/virtual-machine.ts';
 import type { KubeObject } from '../api/meta.ts';
 import { silentLogger } from '../base/log.ts';
 import type { Client } from '../client/client.ts';

@@ -1,6 +1,6 @@
 /** Takes the derived machine away when this Pod ends. */
 import { PODS, type Pod } from '../api/core/pod.ts';
-import { VMS } from '../api/kubevirt/virtual-machine.ts';
+import { VMS } from '../api/kubevirt/kinds/virtual-machine.ts';
 import { isDeleting, keyOf } from '../api/meta.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';

@@ -1,7 +1,7 @@
 /** vmctl: a machine beside a Pod, for as long as the Pod is there. */
 import { PODS, type Pod } from '../api/core/pod.ts';
-import { type VirtualMachine, VMS } from '../api/kubevirt/virtual-machine.ts';
-import { VMIS } from '../api/kubevirt/virtual-machine-instance.ts';
+import { type VirtualMachine, VMS } from '../api/kubevirt/kinds/virtual-machine.ts';
+import { VMIS } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { keyOf } from '../api/meta.ts';
 import type { Clock } from '../base/clock.ts';
 import { UserError } from '../base/errors.ts';

@@ -4,7 +4,7 @@
  */
 import { SERVICES } from '../api/core/other.ts';
 import type { Pod } from '../api/core/pod.ts';
-import type { VirtualMachineInstance } from '../api/kubevirt/virtual-machine-instance.ts';
+import type { VirtualMachineInstance } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { hasCondition, isDeleting, keyOf } from '../api/meta.ts';
 import type { Clock } from '../base/clock.ts';
 import { messageOf, UserError } from '../base/errors.ts';

@@ -5,8 +5,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { PODS } from '../../src/api/core/pod.ts';
-import { type VirtualMachine, VMS } from '../../src/api/kubevirt/virtual-machine.ts';
-import { VMIS } from '../../src/api/kubevirt/virtual-machine-instance.ts';
+import { type VirtualMachine, VMS } from '../../src/api/kubevirt/kinds/virtual-machine.ts';
+import { VMIS } from '../../src/api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { RealCluster } from '../../tools/kubernetes/cluster.ts';
 import { BUSYBOX_IMAGE } from '../../tools/kubernetes/image-store.ts';
 import { kubectl } from '../kubernetes/kubectl.ts';

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startAndFollow } from '../../examples/typescript/machines.ts';
-import { VMS } from '../../src/api/kubevirt/virtual-machine.ts';
-import { type VirtualMachineInstance, VMIS } from '../../src/api/kubevirt/virtual-machine-instance.ts';
+import { VMS } from '../../src/api/kubevirt/kinds/virtual-machine.ts';
+import { type VirtualMachineInstance, VMIS } from '../../src/api/kubevirt/kinds/virtual-machine-instance.ts';
 import { applyManifests } from '../../src/cmd/embedded/apply-manifests.ts';
 import { startTestServer } from '../../src/control-plane/apiserver/test-server.testing.ts';
 

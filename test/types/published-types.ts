@@ -10,10 +10,10 @@ import type {
   V1VirtualMachineInstance,
   V1VirtualMachineInstanceReplicaSet,
 } from '@kubevirt-ui-ext/kubevirt-api/kubevirt';
-import type { KubeVirt } from '../../src/api/kubevirt/kubevirt.ts';
-import type { VirtualMachineInstanceReplicaSet } from '../../src/api/kubevirt/replica-set.ts';
-import type { VirtualMachine } from '../../src/api/kubevirt/virtual-machine.ts';
-import type { VirtualMachineInstance } from '../../src/api/kubevirt/virtual-machine-instance.ts';
+import type { KubeVirt } from '../../src/api/kubevirt/kinds/kubevirt.ts';
+import type { VirtualMachineInstanceReplicaSet } from '../../src/api/kubevirt/kinds/replica-set.ts';
+import type { VirtualMachine } from '../../src/api/kubevirt/kinds/virtual-machine.ts';
+import type { VirtualMachineInstance } from '../../src/api/kubevirt/kinds/virtual-machine-instance.ts';
 
 /**
  * Ours as the published types would say it:

@@ -1,8 +1,8 @@
 /** Our specs beside the published ones: what the table of refused fields, the CRDs and docs/compatibility.md have in common. */
 import { PUBLISHED_TYPES } from '../../src/api/kubevirt/generated/published-types.ts';
-import { kubeVirtSpecSchema, kubeVirtStatusSchema } from '../../src/api/kubevirt/kubevirt-schema.ts';
-import { vmiStatusSchema } from '../../src/api/kubevirt/virtual-machine-instance-schema.ts';
-import { vmSpecSchema, vmStatusSchema } from '../../src/api/kubevirt/virtual-machine-schema.ts';
+import { kubeVirtSpecSchema, kubeVirtStatusSchema } from '../../src/api/kubevirt/kinds/kubevirt-schema.ts';
+import { vmiStatusSchema } from '../../src/api/kubevirt/kinds/virtual-machine-instance-schema.ts';
+import { vmSpecSchema, vmStatusSchema } from '../../src/api/kubevirt/kinds/virtual-machine-schema.ts';
 import { vmiSpecSchema } from '../../src/api/kubevirt/vmi-spec-schema.ts';
 import { type ComparedField, compareFields } from '../../src/api/schema/published.ts';
 import { structural } from '../../src/api/schema/structural.ts';

@@ -2,19 +2,19 @@
 import { type CustomResourceDefinition, crdFor, type PrinterColumn } from '../schema/crd.ts';
 import type { Published, PublishedTypes } from '../schema/published.ts';
 import { PUBLISHED_TYPES } from './generated/published-types.ts';
-import { KUBEVIRTS } from './kubevirt.ts';
-import { kubeVirtSpecSchema, kubeVirtStatusSchema } from './kubevirt-schema.ts';
-import { OFFLINE_VMS } from './offline-virtual-machine.ts';
-import { offlineVmSpecSchema, offlineVmStatusSchema } from './offline-virtual-machine-schema.ts';
+import { KUBEVIRTS } from './kinds/kubevirt.ts';
+import { kubeVirtSpecSchema, kubeVirtStatusSchema } from './kinds/kubevirt-schema.ts';
+import { OFFLINE_VMS } from './kinds/offline-virtual-machine.ts';
+import { offlineVmSpecSchema, offlineVmStatusSchema } from './kinds/offline-virtual-machine-schema.ts';
+import { VMIRSS } from './kinds/replica-set.ts';
+import { replicaSetSpecSchema, replicaSetStatusSchema } from './kinds/replica-set-schema.ts';
+import { VMS } from './kinds/virtual-machine.ts';
+import { VMIS } from './kinds/virtual-machine-instance.ts';
+import { vmiStatusSchema } from './kinds/virtual-machine-instance-schema.ts';
+import { vmSpecSchema, vmStatusSchema } from './kinds/virtual-machine-schema.ts';
+import { VMI_CONFIGS } from './kinds/vmi-config.ts';
+import { vmiConfigSpecSchema } from './kinds/vmi-config-schema.ts';
 import { whyRefused } from './refused-reasons-table.ts';
-import { VMIRSS } from './replica-set.ts';
-import { replicaSetSpecSchema, replicaSetStatusSchema } from './replica-set-schema.ts';
-import { VMS } from './virtual-machine.ts';
-import { VMIS } from './virtual-machine-instance.ts';
-import { vmiStatusSchema } from './virtual-machine-instance-schema.ts';
-import { vmSpecSchema, vmStatusSchema } from './virtual-machine-schema.ts';
-import { VMI_CONFIGS } from './vmi-config.ts';
-import { vmiConfigSpecSchema } from './vmi-config-schema.ts';
 import { vmiSpecSchema } from './vmi-spec-schema.ts';
 
 /** The published types, and where in the kinds that KubeVirt has no more they are found. */

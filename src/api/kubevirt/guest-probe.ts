@@ -2,7 +2,7 @@
  * The probes of an instance, and who asks them. Web pages are the kubelet's, at the address of the Pod. The others are virt-handler's: it alone
  * talks to the agent in the guest, and it alone sees whether the guest itself took a connection or only the network in front of it. Pure.
  */
-import type { VirtualMachineInstance } from './virtual-machine-instance.ts';
+import type { VirtualMachineInstance } from './kinds/virtual-machine-instance.ts';
 import type { VmiSpec } from './vmi-spec-schema.ts';
 
 export const VMI_PROBE_KINDS = ['readiness', 'liveness'] as const;

@@ -3,11 +3,11 @@ import { CONFIG_MAPS, SECRETS, SERVICE_ACCOUNTS, SERVICES } from '../core/other.
 import { CLUSTER_ROLES } from '../core/rbac.ts';
 import type { KubeObject } from '../meta.ts';
 import { apiVersionOf, type Resource } from '../resource.ts';
-import { OFFLINE_VMS } from './offline-virtual-machine.ts';
-import { VMIRSS } from './replica-set.ts';
-import { VMS } from './virtual-machine.ts';
-import { VMIS } from './virtual-machine-instance.ts';
-import { VMI_CONFIGS } from './vmi-config.ts';
+import { OFFLINE_VMS } from './kinds/offline-virtual-machine.ts';
+import { VMIRSS } from './kinds/replica-set.ts';
+import { VMS } from './kinds/virtual-machine.ts';
+import { VMIS } from './kinds/virtual-machine-instance.ts';
+import { VMI_CONFIGS } from './kinds/vmi-config.ts';
 
 const RBAC = { group: 'rbac.authorization.k8s.io', version: 'v1' } as const;
 const ADMISSION = { group: 'admissionregistration.k8s.io', version: 'v1', isNamespaced: false } as const;

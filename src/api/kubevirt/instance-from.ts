@@ -2,9 +2,9 @@
 import { controllerReferenceTo, type KubeObject, type ObjectMeta } from '../meta.ts';
 import type { Static } from '../schema/dsl.ts';
 import type { instanceTemplateSchema } from './instance-template-schema.ts';
+import type { VirtualMachineInstance } from './kinds/virtual-machine-instance.ts';
 import { FINALIZER_VMI } from './names.ts';
 import { normaliseVmiSpec } from './normalise-vmi-spec.ts';
-import type { VirtualMachineInstance } from './virtual-machine-instance.ts';
 
 type Source = {
   readonly owner: KubeObject;

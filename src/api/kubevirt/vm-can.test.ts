@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { vm, vmi } from '../../testing/builders.ts';
-import { RUN_STRATEGIES } from './virtual-machine-schema.ts';
+import { RUN_STRATEGIES } from './kinds/virtual-machine-schema.ts';
 import { type AgentAction, refusalOf, type VmAction, vmiRefusalOf } from './vm-can.ts';
 
 /** What may be done (yes) under each strategy: without an instance, while it runs, after Succeeded, after Failed. */

@@ -16,8 +16,8 @@
 import type { StatusReason } from '../../base/errors.ts';
 import { controllerOf, hasCondition, isDeleting } from '../meta.ts';
 import { endsWhenPaused } from './guest-probe.ts';
-import { type RunStrategy, runStrategyOf, type VirtualMachine } from './virtual-machine.ts';
-import { gracePeriodSecondsOf, isFinal, type VirtualMachineInstance } from './virtual-machine-instance.ts';
+import { type RunStrategy, runStrategyOf, type VirtualMachine } from './kinds/virtual-machine.ts';
+import { gracePeriodSecondsOf, isFinal, type VirtualMachineInstance } from './kinds/virtual-machine-instance.ts';
 
 export type VmAction = 'start' | 'stop' | 'restart';
 /** What only the agent in the guest can do. */

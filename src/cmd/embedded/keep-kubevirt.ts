@@ -1,5 +1,5 @@
 /** The KubeVirt object of an embedded cluster: made when there is none, its status kept true by this process. There is no operator here. */
-import { KUBEVIRTS, type KubeVirt } from '../../api/kubevirt/kubevirt.ts';
+import { KUBEVIRTS, type KubeVirt } from '../../api/kubevirt/kinds/kubevirt.ts';
 import { INSTALL_NAMESPACE } from '../../api/kubevirt/names.ts';
 import { keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';

@@ -1,5 +1,5 @@
 /** What a conversion starts from: the instance, the host, and the files that were prepared for it. Paths are relative to QEMU's folder. */
-import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 
 export type ImageFormat = 'raw' | 'qcow2';
 

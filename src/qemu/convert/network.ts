@@ -1,5 +1,5 @@
 /** Network cards. The guest is behind the address of its Pod (masquerade, 9.3) through QEMU's own user-mode network: no privileges needed. */
-import { hostnameOf } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { hostnameOf } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { Interface, VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
 import type { ConvertInput } from './input.ts';
 import { macOf } from './mac.ts';

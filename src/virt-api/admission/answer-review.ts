@@ -1,7 +1,7 @@
 /** The webhooks of virt-api: `/validate/RESOURCE` for every kind in the table and for definitions of kinds, `/mutate/virtualmachineinstances`. */
 import { randomUUID } from 'node:crypto';
+import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { refusedFields } from '../../api/kubevirt/refused-fields.ts';
-import { VMIS } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { isDeleting } from '../../api/meta.ts';
 import { causesText } from '../../base/causes.ts';
 import { type Clock, timestamp } from '../../base/clock.ts';

@@ -1,6 +1,6 @@
 /** With a definition go all objects of its kind, and with those the guests: it stays while there is one. */
 import { MACHINE_KINDS } from '../../api/kubevirt/installed-kinds-table.ts';
-import { KUBEVIRTS } from '../../api/kubevirt/kubevirt.ts';
+import { KUBEVIRTS } from '../../api/kubevirt/kinds/kubevirt.ts';
 import { keyOf } from '../../api/meta.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { Client } from '../../client/client.ts';

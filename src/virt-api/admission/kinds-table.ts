@@ -1,10 +1,10 @@
 /** What admission does for each kind of ours; a new kind is a new line. The rules in deploy/webhooks.yaml name the same resources. */
-import { KUBEVIRTS } from '../../api/kubevirt/kubevirt.ts';
-import { OFFLINE_VMS } from '../../api/kubevirt/offline-virtual-machine.ts';
-import { VMIRSS } from '../../api/kubevirt/replica-set.ts';
-import { VMS } from '../../api/kubevirt/virtual-machine.ts';
-import { VMIS } from '../../api/kubevirt/virtual-machine-instance.ts';
-import { VMI_CONFIGS } from '../../api/kubevirt/vmi-config.ts';
+import { KUBEVIRTS } from '../../api/kubevirt/kinds/kubevirt.ts';
+import { OFFLINE_VMS } from '../../api/kubevirt/kinds/offline-virtual-machine.ts';
+import { VMIRSS } from '../../api/kubevirt/kinds/replica-set.ts';
+import { VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
+import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { VMI_CONFIGS } from '../../api/kubevirt/kinds/vmi-config.ts';
 import { keyOf } from '../../api/meta.ts';
 import type { Resource } from '../../api/resource.ts';
 import { forbiddenCause } from '../../base/causes.ts';

@@ -6,8 +6,9 @@
  *   owner references   to kinds of ours: set and changed by our components and by Kubernetes itself
  *   a virt-handler     changes what it sees of instances on its own node, and nothing else: a node that was taken over reaches no other
  */
+
+import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { LABEL_NODE_NAME } from '../../api/kubevirt/names.ts';
-import { VMIS } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { forbiddenCause } from '../../base/causes.ts';
 import type { StatusCause } from '../../base/errors.ts';
 import { deepEqual, isObject, type JsonObject } from '../../base/json.ts';

@@ -2,8 +2,8 @@
  * Looks at a machine, lets a rule decide, and makes the writes. Every write to the machine holds only for the state that was looked at:
  * when somebody else was faster, the rule is asked again about the new state, so a race ends in the answer the loser would have got later.
  */
-import { type VirtualMachine, VMS } from '../../api/kubevirt/virtual-machine.ts';
-import { VMIS } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { type VirtualMachine, VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
+import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { VmSituation } from '../../api/kubevirt/vm-can.ts';
 import { pathOf, type Resource } from '../../api/resource.ts';
 import { ApiError, isApiError } from '../../base/errors.ts';

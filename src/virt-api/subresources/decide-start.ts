@@ -9,7 +9,7 @@
  *
  * Pure.
  */
-import { isFinal } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { isFinal } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { refusalOf, startsBySpec, type VmSituation } from '../../api/kubevirt/vm-can.ts';
 import { type Outcome, request, setRunning } from './outcome.ts';
 

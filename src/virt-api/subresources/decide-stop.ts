@@ -7,8 +7,8 @@
  *
  * A grace period is written to the instance first. Pure.
  */
-import { runStrategyOf } from '../../api/kubevirt/virtual-machine.ts';
-import { isFinal } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { runStrategyOf } from '../../api/kubevirt/kinds/virtual-machine.ts';
+import { isFinal } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { refusalOf, type VmSituation } from '../../api/kubevirt/vm-can.ts';
 import { type Outcome, request, setGracePeriod, setRunning, type Write } from './outcome.ts';
 

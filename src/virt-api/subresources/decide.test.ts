@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
+import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import type { VmSituation } from '../../api/kubevirt/vm-can.ts';
 import { vm, vmi } from '../../testing/builders.ts';
 import { decideRestart } from './decide-restart.ts';

@@ -2,7 +2,7 @@
  * A machine with everything filled in that its author left open: GET virtualmachines/NAME/expand-spec for one that is stored,
  * PUT namespaces/NAMESPACE/expand-vm-spec for the one in the body. Nothing is written.
  */
-import { VMS } from '../../api/kubevirt/virtual-machine.ts';
+import { VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { ApiError } from '../../base/errors.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
 import { defaultVmiSpec } from '../admission/default-vmi.ts';

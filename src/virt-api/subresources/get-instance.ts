@@ -1,5 +1,5 @@
 /** The instance that a subresource is asked of. */
-import { type VirtualMachineInstance, VMIS } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { type VirtualMachineInstance, VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { ApiError } from '../../base/errors.ts';
 import type { Call } from '../call.ts';
 

@@ -1,5 +1,5 @@
 /** Passes a WebSocket on to the virt-handler of the node where the instance runs, as bytes. */
-import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { ApiError, messageOf } from '../../base/errors.ts';
 import { VIRT_HANDLER_SERVER_NAME } from '../../base/node/pki.ts';
 import { tunnelUpgrade } from '../../base/node/tunnel-upgrade.ts';

@@ -1,7 +1,7 @@
 /** GET virtualmachines/NAME/logs?previous=true: what the guest printed in its last run that is over. A subresource of ours. */
 import { PODS } from '../../api/core/pod.ts';
+import { VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { INSTALL_NAMESPACE, LABEL_COMPONENT } from '../../api/kubevirt/names.ts';
-import { VMS } from '../../api/kubevirt/virtual-machine.ts';
 import { ApiError, isApiError } from '../../base/errors.ts';
 import type { Call } from '../call.ts';
 import { askHandler } from './ask-handler.ts';

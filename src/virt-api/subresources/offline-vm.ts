@@ -1,6 +1,6 @@
 /** PUT offlinevirtualmachines/NAME/{start,stop,restart} */
-import { OFFLINE_VMS, type OfflineVirtualMachine } from '../../api/kubevirt/offline-virtual-machine.ts';
-import { VMS } from '../../api/kubevirt/virtual-machine.ts';
+import { OFFLINE_VMS, type OfflineVirtualMachine } from '../../api/kubevirt/kinds/offline-virtual-machine.ts';
+import { VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { isControlledBy, isDeleting } from '../../api/meta.ts';
 import { pathOf } from '../../api/resource.ts';
 import { ApiError } from '../../base/errors.ts';

@@ -1,6 +1,6 @@
 /** What becomes of a wish about a machine: refused with a reason, or writes to make. */
-import type { VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
-import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { Refusal } from '../../api/kubevirt/vm-can.ts';
 import { refOf } from '../../api/meta.ts';
 import type { Action } from '../../reconcile/decision.ts';

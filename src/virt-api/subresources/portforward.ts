@@ -1,6 +1,6 @@
 /** GET virtualmachineinstances/NAME/portforward/PORT[/PROTOCOL], also for the machine of that name: a port of the guest as a WebSocket. */
 
-import { type VirtualMachine, VMS } from '../../api/kubevirt/virtual-machine.ts';
+import { type VirtualMachine, VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { vmiRefusalOf } from '../../api/kubevirt/vm-can.ts';
 import { ApiError } from '../../base/errors.ts';
 import type { UpgradeCall } from '../call.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
-import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { ApiError } from '../../base/errors.ts';
 import { silentLogger } from '../../base/log.ts';
 import type { Call, UpgradeCall } from '../call.ts';

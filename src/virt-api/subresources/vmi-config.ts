@@ -3,8 +3,8 @@
  * its instances are found by their owner.
  */
 import { instanceFrom } from '../../api/kubevirt/instance-from.ts';
-import { isFinal, VMIS } from '../../api/kubevirt/virtual-machine-instance.ts';
-import { type VirtualMachineInstanceConfig, VMI_CONFIGS } from '../../api/kubevirt/vmi-config.ts';
+import { isFinal, VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { type VirtualMachineInstanceConfig, VMI_CONFIGS } from '../../api/kubevirt/kinds/vmi-config.ts';
 import { isControlledBy, isDeleting } from '../../api/meta.ts';
 import { pathOf } from '../../api/resource.ts';
 import { ApiError } from '../../base/errors.ts';

@@ -1,6 +1,6 @@
 /** Removes machines that vmctl derived and can no longer remove itself. */
 import { PODS } from '../../api/core/pod.ts';
-import type { VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
+import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { fromKey, keyOf } from '../../api/meta.ts';
 import type { Cache } from '../../client/cache.ts';
 import { type ControllerOptions, runController } from '../../reconcile/controller.ts';

@@ -12,8 +12,8 @@
  * Pure.
  */
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
+import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { ANNOTATION_VMCTL_POD, LABEL_VMCTL_POD_UID } from '../../api/kubevirt/names.ts';
-import type { VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
 import { isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
 import { type Decision, nothingToDo } from '../../reconcile/decision.ts';
 

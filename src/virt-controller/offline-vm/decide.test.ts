@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { OfflineVirtualMachine } from '../../api/kubevirt/offline-virtual-machine.ts';
-import type { VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
+import type { OfflineVirtualMachine } from '../../api/kubevirt/kinds/offline-virtual-machine.ts';
+import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { controllerOf, controllerReferenceTo, isControlledBy, isDeleting, type ObjectMeta } from '../../api/meta.ts';
 import { type Decision, explain, nothingToDo } from '../../reconcile/decision.ts';
 import { tinySpec, vm } from '../../testing/builders.ts';

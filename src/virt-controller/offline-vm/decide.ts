@@ -14,7 +14,7 @@
  *
  * Pure: no clock, no I/O, no randomness.
  */
-import { runStrategyOf, type VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
+import { runStrategyOf, type VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { isDeleting, refOf } from '../../api/meta.ts';
 import { diffAsMergePatch } from '../../base/json.ts';
 import type { Action, Decision } from '../../reconcile/decision.ts';

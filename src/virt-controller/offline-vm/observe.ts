@@ -1,6 +1,6 @@
 /** Gathers what `decideOfflineVm` looks at: the OVM, the VM of its name, and whose that VM is. */
-import { OFFLINE_VMS, type OfflineVirtualMachine } from '../../api/kubevirt/offline-virtual-machine.ts';
-import type { VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
+import { OFFLINE_VMS, type OfflineVirtualMachine } from '../../api/kubevirt/kinds/offline-virtual-machine.ts';
+import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { isControlledBy } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Cache } from '../../client/cache.ts';

@@ -1,6 +1,6 @@
 /** What `decide` and `status` look at: one OfflineVirtualMachine and the VirtualMachine of its name. */
-import type { OfflineVirtualMachine } from '../../api/kubevirt/offline-virtual-machine.ts';
-import type { VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
+import type { OfflineVirtualMachine } from '../../api/kubevirt/kinds/offline-virtual-machine.ts';
+import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 
 /** Everything that is known of one OfflineVirtualMachine when the controller looks at it. */
 export type ObservedOfflineVm = {

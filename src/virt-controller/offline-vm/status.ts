@@ -1,6 +1,6 @@
 /** The status of an OfflineVirtualMachine that follows from the VirtualMachine it keeps. Pure. */
 import { withCondition, withoutCondition } from '../../api/kubevirt/conditions.ts';
-import type { OfflineVmStatus } from '../../api/kubevirt/offline-virtual-machine.ts';
+import type { OfflineVmStatus } from '../../api/kubevirt/kinds/offline-virtual-machine.ts';
 import type { Condition } from '../../api/meta.ts';
 import { whyNotOurs } from '../decide-claim.ts';
 import type { ObservedOfflineVm } from './observed.ts';

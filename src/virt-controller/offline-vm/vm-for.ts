@@ -1,6 +1,6 @@
 /** The VirtualMachine that an OfflineVirtualMachine describes. */
-import type { OfflineVirtualMachine } from '../../api/kubevirt/offline-virtual-machine.ts';
-import type { VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
+import type { OfflineVirtualMachine } from '../../api/kubevirt/kinds/offline-virtual-machine.ts';
+import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { controllerReferenceTo } from '../../api/meta.ts';
 import { firmwareOf } from '../vm/vmi-for.ts';
 

@@ -1,6 +1,6 @@
 /** Keeps every VirtualMachineInstanceReplicaSet at its number: the loop of `observe`, `decide` and reconcile's apply. */
 
-import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { type KubeObject, keyOf } from '../../api/meta.ts';
 import { type ControllerOptions, runController } from '../../reconcile/controller.ts';
 import { ownerKeysOf } from '../claim.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { VirtualMachineInstanceReplicaSet } from '../../api/kubevirt/replica-set.ts';
-import type { VirtualMachineInstance, VmiPhase } from '../../api/kubevirt/virtual-machine-instance.ts';
+import type { VirtualMachineInstanceReplicaSet } from '../../api/kubevirt/kinds/replica-set.ts';
+import type { VirtualMachineInstance, VmiPhase } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { controllerReferenceTo, isControlledBy, type KubeObject, type ObjectMeta } from '../../api/meta.ts';
 import { type Decision, explain } from '../../reconcile/decision.ts';
 import { tinySpec, vmi } from '../../testing/builders.ts';

@@ -16,8 +16,8 @@
  * Pure: no clock, no I/O, no randomness.
  */
 import { instanceFrom } from '../../api/kubevirt/instance-from.ts';
-import type { VirtualMachineInstanceReplicaSet } from '../../api/kubevirt/replica-set.ts';
-import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import type { VirtualMachineInstanceReplicaSet } from '../../api/kubevirt/kinds/replica-set.ts';
+import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { conditionOf, hasCondition, isControlledBy, isDeleting, refOf } from '../../api/meta.ts';
 import { timestamp } from '../../base/clock.ts';
 import { diffAsMergePatch } from '../../base/json.ts';

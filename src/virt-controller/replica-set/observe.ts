@@ -1,6 +1,6 @@
 /** Gathers what `decideReplicaSet` looks at: the set, its instances, and the orphans beside them. */
-import { type VirtualMachineInstanceReplicaSet, VMIRSS } from '../../api/kubevirt/replica-set.ts';
-import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { type VirtualMachineInstanceReplicaSet, VMIRSS } from '../../api/kubevirt/kinds/replica-set.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { controllerOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import { matchesLabels, requirementsOf } from '../../base/selectors.ts';

@@ -1,6 +1,6 @@
 /** What `decide` and `status` look at: one replica set and every instance that may be its own. */
-import type { VirtualMachineInstanceReplicaSet } from '../../api/kubevirt/replica-set.ts';
-import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import type { VirtualMachineInstanceReplicaSet } from '../../api/kubevirt/kinds/replica-set.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 
 /** Everything that is known of one set when the controller looks at it. */
 export type ObservedReplicaSet = {

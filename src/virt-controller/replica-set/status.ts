@@ -1,7 +1,7 @@
 /** The status of a replica set that follows from its instances (spec 4). Pure. */
 import { withCondition, withoutCondition } from '../../api/kubevirt/conditions.ts';
-import type { ReplicaSetStatus, VirtualMachineInstanceReplicaSet } from '../../api/kubevirt/replica-set.ts';
-import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import type { ReplicaSetStatus, VirtualMachineInstanceReplicaSet } from '../../api/kubevirt/kinds/replica-set.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { type Condition, hasCondition, isDeleting } from '../../api/meta.ts';
 import { requirementsOf } from '../../base/selectors.ts';
 import type { ObservedReplicaSet } from './observed.ts';

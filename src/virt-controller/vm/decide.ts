@@ -24,9 +24,9 @@
  * Pure: no clock, no I/O, no randomness. `observe.ts` gathers the input, `reconcile/` performs the output.
  */
 import type { ControllerRevision } from '../../api/core/other.ts';
+import { runStrategyOf, type VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
+import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { ANNOTATION_VM_GENERATION, FINALIZER_VM_CONTROLLER } from '../../api/kubevirt/names.ts';
-import { runStrategyOf, type VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
-import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
 import { diffAsMergePatch } from '../../base/json.ts';
 import type { Action, Decision } from '../../reconcile/decision.ts';

@@ -1,7 +1,7 @@
 /** What the user of a VM wants next, read from its run strategy and from the first of its state change requests. Pure. */
 import type { ControllerRevision } from '../../api/core/other.ts';
-import { type RunStrategy, runStrategyOf, type StateChangeRequest, type VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
-import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { type RunStrategy, runStrategyOf, type StateChangeRequest, type VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { isDeleting } from '../../api/meta.ts';
 import { whyNotOurs } from '../decide-claim.ts';
 

@@ -12,8 +12,8 @@
  *
  * Ours, not KubeVirt's: an instance takes the story of its end with it, and people ask for it afterwards.
  */
-import { runStrategyOf } from '../../api/kubevirt/virtual-machine.ts';
-import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { runStrategyOf } from '../../api/kubevirt/kinds/virtual-machine.ts';
+import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { type Condition, conditionOf, isDeleting } from '../../api/meta.ts';
 import { timestamp } from '../../base/clock.ts';
 import { type ObservedVm, stopWasRequested } from './intent.ts';

@@ -2,8 +2,8 @@
 import type { Node } from '../../api/core/node.ts';
 import type { ControllerRevision } from '../../api/core/other.ts';
 import { PERSISTENT_VOLUME_CLAIMS } from '../../api/core/volume.ts';
-import { runStrategyOf, type VirtualMachine, VMS } from '../../api/kubevirt/virtual-machine.ts';
-import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { runStrategyOf, type VirtualMachine, VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
+import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { isControlledBy } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Cache } from '../../client/cache.ts';

@@ -1,9 +1,9 @@
 /** The record of what a VM was when its instance was started: a ControllerRevision (spec 2.10). Pure. */
 import { CONTROLLER_REVISIONS, type ControllerRevision } from '../../api/core/other.ts';
+import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { ANNOTATION_VM_GENERATION, LABEL_VM_REVISION } from '../../api/kubevirt/names.ts';
 import { normaliseVmiSpec } from '../../api/kubevirt/normalise-vmi-spec.ts';
-import type { VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
-import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { controllerReferenceTo } from '../../api/meta.ts';
 import { apiVersionOf } from '../../api/resource.ts';
 import { deepEqual, isObject } from '../../base/json.ts';

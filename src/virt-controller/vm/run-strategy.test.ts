@@ -1,8 +1,8 @@
 /** Spec 2.4, cell by cell: a row for each run strategy and state of the instance, so that a reader can tick them off. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { RunStrategy, StateChangeRequest, VmStatus } from '../../api/kubevirt/virtual-machine.ts';
-import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import type { RunStrategy, StateChangeRequest, VmStatus } from '../../api/kubevirt/kinds/virtual-machine.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { conditionOf } from '../../api/meta.ts';
 import { reached, vm, vmi } from '../../testing/builders.ts';
 import { decideVm } from './decide.ts';

@@ -1,6 +1,6 @@
 /** How long a VM whose instances end before they ever ran waits for its next try (spec 2.7). Pure. */
-import { runStrategyOf, type VirtualMachine, type VmStatus } from '../../api/kubevirt/virtual-machine.ts';
-import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { runStrategyOf, type VirtualMachine, type VmStatus } from '../../api/kubevirt/kinds/virtual-machine.ts';
+import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { timestamp } from '../../base/clock.ts';
 import { sha1Hex } from '../../base/sha1.ts';
 import type { ObservedVm } from './intent.ts';

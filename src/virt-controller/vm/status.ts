@@ -1,8 +1,8 @@
 /** The VirtualMachine status that follows from what we can see and from what was just decided. Pure, like decide.ts. */
 import { withCondition, withoutCondition } from '../../api/kubevirt/conditions.ts';
+import { runStrategyOf, type StateChangeRequest, type VirtualMachine, type VmStatus } from '../../api/kubevirt/kinds/virtual-machine.ts';
+import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { ANNOTATION_VM_GENERATION } from '../../api/kubevirt/names.ts';
-import { runStrategyOf, type StateChangeRequest, type VirtualMachine, type VmStatus } from '../../api/kubevirt/virtual-machine.ts';
-import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { type Condition, conditionOf, hasCondition, isDeleting } from '../../api/meta.ts';
 import { isHandlerLost } from './heartbeat.ts';
 import { isRerunOwed, isSetToStart, type ObservedVm, obstacleOf, stopWasRequested, willStart } from './intent.ts';

@@ -1,9 +1,9 @@
 /** The instance that a VM's template describes. */
 
 import { instanceFrom } from '../../api/kubevirt/instance-from.ts';
+import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { ANNOTATION_VM_GENERATION, FINALIZER_VM_CONTROLLER } from '../../api/kubevirt/names.ts';
-import type { VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
-import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
 import type { Domain } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { timestamp } from '../../base/clock.ts';
 import { uuid5 } from '../../base/uuid5.ts';

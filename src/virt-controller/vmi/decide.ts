@@ -22,6 +22,7 @@
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
 import { withCondition } from '../../api/kubevirt/conditions.ts';
 import { guestProbe } from '../../api/kubevirt/guest-probe.ts';
+import { isFinal } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import {
   CONDITION_GUEST_READY,
   FINALIZER_VM_CONTROLLER,
@@ -30,7 +31,6 @@ import {
   READINESS_GATE_GUEST,
   READINESS_GATE_UNPAUSED,
 } from '../../api/kubevirt/names.ts';
-import { isFinal } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { type Condition, conditionOf, hasCondition, isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
 import { diffAsMergePatch } from '../../base/json.ts';
 import type { Action, Decision, EventToRecord } from '../../reconcile/decision.ts';

@@ -1,6 +1,7 @@
 /** The Pod that runs one instance: spec 3.5 and 3.6, without what only libvirt needs. Pure. */
 import type { Container, EnvVar, Pod, PodSpec } from '../../api/core/pod.ts';
 import { guestProbe, kubeletProbe } from '../../api/kubevirt/guest-probe.ts';
+import { gracePeriodSecondsOf, hostnameOf, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import {
   ANNOTATION_DOMAIN,
   COMPUTE_CONTAINER,
@@ -13,7 +14,6 @@ import {
   READINESS_GATE_GUEST,
   READINESS_GATE_UNPAUSED,
 } from '../../api/kubevirt/names.ts';
-import { gracePeriodSecondsOf, hostnameOf, type VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { controllerReferenceTo } from '../../api/meta.ts';
 import { sha1Hex } from '../../base/sha1.ts';
 import { type Claims, diskImageOf, newDiskBytes } from './claims.ts';

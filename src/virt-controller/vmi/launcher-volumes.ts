@@ -7,7 +7,7 @@
  */
 import type { Container, EnvVar, Lifecycle, PodVolume, ResourceRequirements, VolumeDevice, VolumeMount } from '../../api/core/pod.ts';
 import { credentialMountPath, credentialSourcesOf, credentialVolumeName } from '../../api/kubevirt/access-credentials.ts';
-import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { Volume } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { type Claims, claimOf, diskImageOf } from './claims.ts';
 import { isGuaranteed } from './launcher-resources.ts';

@@ -2,9 +2,9 @@
 import type { Node } from '../../api/core/node.ts';
 import { PODS, type Pod } from '../../api/core/pod.ts';
 import { PERSISTENT_VOLUME_CLAIMS } from '../../api/core/volume.ts';
+import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
+import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { FINALIZER_VM_CONTROLLER, FINALIZER_VMI } from '../../api/kubevirt/names.ts';
-import type { VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
-import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { controllerOf, isControlledBy, keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Cache } from '../../client/cache.ts';

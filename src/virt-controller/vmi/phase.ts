@@ -14,8 +14,8 @@
  * the API shows its Pod alive, the guest may be too, and a second one beside it would ruin its disk (fencing, spec 3.9). Pure.
  */
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
+import type { VirtualMachineInstance, VmiPhase } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { COMPUTE_CONTAINER } from '../../api/kubevirt/names.ts';
-import type { VirtualMachineInstance, VmiPhase } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { isDeleting } from '../../api/meta.ts';
 import type { Claims } from './claims.ts';
 import type { ContainerDiskWay } from './launcher-volumes.ts';

@@ -1,7 +1,7 @@
 /** The status that virt-controller gives an instance. What virt-handler wrote stays as it is. Pure, like decide.ts. */
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
 import { type NewCondition, withCondition, withoutCondition } from '../../api/kubevirt/conditions.ts';
-import type { VirtualMachineInstance, VmiStatus } from '../../api/kubevirt/virtual-machine-instance.ts';
+import type { VirtualMachineInstance, VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { type Condition, conditionOf, isDeleting } from '../../api/meta.ts';
 import { timestamp } from '../../base/clock.ts';
 import { classlessClaimMessage, missingClaimMessage } from './claims.ts';

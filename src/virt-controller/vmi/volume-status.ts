@@ -1,6 +1,7 @@
 /** What an instance tells of its volumes: the name under which the guest sees each, and the claim behind it (spec 3.2). Pure. */
+
+import type { VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { normaliseVmiSpec } from '../../api/kubevirt/normalise-vmi-spec.ts';
-import type { VmiStatus } from '../../api/kubevirt/virtual-machine-instance.ts';
 import type { Disk, VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { type Claims, claimOf } from './claims.ts';
 

@@ -1,5 +1,5 @@
 /** What the status of an instance shows of its agent (3.2, 9.7). Pure. What is not known yet stays as it was written. */
-import type { VmiStatus } from '../../api/kubevirt/virtual-machine-instance.ts';
+import type { VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { AgentFacts } from './agent-session.ts';
 
 type NicStatus = NonNullable<VmiStatus['interfaces']>[number];

@@ -1,8 +1,8 @@
 /** Keeps the ports open that the guests of this node should have: looks again when a guest, its Pod or a Service changes. */
 import { SERVICES } from '../../api/core/other.ts';
 import { PODS, type Pod } from '../../api/core/pod.ts';
+import { type VirtualMachineInstance, VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { LABEL_NODE_NAME } from '../../api/kubevirt/names.ts';
-import { type VirtualMachineInstance, VMIS } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { isControlledBy, isDeleting, keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ApiError, messageOf } from '../../base/errors.ts';

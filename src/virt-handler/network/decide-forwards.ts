@@ -12,7 +12,7 @@
  */
 import type { Service } from '../../api/core/other.ts';
 import type { Pod } from '../../api/core/pod.ts';
-import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { matchesLabels, requirementsOf } from '../../base/selectors.ts';
 
 export type Protocol = 'tcp' | 'udp';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { VmiProbe } from '../../api/kubevirt/guest-probe.ts';
-import type { VmiStatus } from '../../api/kubevirt/virtual-machine-instance.ts';
+import type { VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { silentLogger } from '../../base/log.ts';
 import { waitUntil } from '../../qemu/qmp/qemu.testing.ts';
 import { vmi } from '../../testing/builders.ts';

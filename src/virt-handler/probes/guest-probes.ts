@@ -4,8 +4,8 @@
  */
 import { afterAnswer, dueAtMs, NEVER_ASKED, type ProbeState, timeoutMsOf } from '../../api/core/probe-state.ts';
 import { guestProbe, VMI_PROBE_KINDS, type VmiProbe, type VmiProbeKind } from '../../api/kubevirt/guest-probe.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { CONDITION_GUEST_READY } from '../../api/kubevirt/names.ts';
-import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { conditionOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';

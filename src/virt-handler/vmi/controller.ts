@@ -1,7 +1,7 @@
 /** Runs the VMIs of one node: the caches, the sessions and the loop over them. */
 import { PODS } from '../../api/core/pod.ts';
+import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { LABEL_NODE_NAME } from '../../api/kubevirt/names.ts';
-import { VMIS } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { controllerOf, type KubeObject, keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';

@@ -26,8 +26,8 @@
  * Pure: no clock, no I/O. `observe.ts` gathers the input, the controller performs the actions, `act.ts` the commands.
  */
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
+import { gracePeriodSecondsOf, isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { COMPUTE_CONTAINER, CONDITION_GUEST_READY, LAUNCHER_DISK_IMAGES } from '../../api/kubevirt/names.ts';
-import { gracePeriodSecondsOf, isFinal, type VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { conditionOf, isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
 import { diffAsMergePatch } from '../../base/json.ts';
 import type { Action, Decision, EventToRecord } from '../../reconcile/decision.ts';

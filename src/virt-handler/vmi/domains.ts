@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
 import { credentialSourcesOf } from '../../api/kubevirt/access-credentials.ts';
-import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { controllerOf, fromKey, type KubeObject } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';

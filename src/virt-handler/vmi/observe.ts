@@ -1,6 +1,6 @@
 /** Gathers what `decide` looks at: the VMI, its Pod from the caches, its guest from the QMP sessions. */
 import { PODS, type Pod } from '../../api/core/pod.ts';
-import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { controllerOf, isControlledBy } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Cache } from '../../client/cache.ts';

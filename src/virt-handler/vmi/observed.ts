@@ -1,6 +1,6 @@
 /** What `decide` and `status` look at: one VMI on this node, its Pod, and what its QEMU says. */
 import type { Pod } from '../../api/core/pod.ts';
-import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { isDeleting } from '../../api/meta.ts';
 import type { AgentFacts } from '../agent/agent-session.ts';
 import type { ProbeFacts } from '../probes/guest-probes.ts';

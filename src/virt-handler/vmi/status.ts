@@ -1,7 +1,7 @@
 /** The VMI status that follows from what QEMU and the Pod show. Pure. What other components wrote stays as it is. */
 import { withCondition, withoutCondition } from '../../api/kubevirt/conditions.ts';
+import type { VirtualMachineInstance, VmiPhase, VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { CONDITION_GUEST_READY } from '../../api/kubevirt/names.ts';
-import type { VirtualMachineInstance, VmiPhase, VmiStatus } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { type Condition, conditionOf } from '../../api/meta.ts';
 import { timestamp } from '../../base/clock.ts';
 import { agentStatus, withAgentNics } from '../agent/status.ts';

@@ -1,8 +1,8 @@
 /** Builders for what virt-handler sees, and a toy node with one guest that decisions are applied to until there are none left. */
 import assert from 'node:assert/strict';
 import type { Pod } from '../../api/core/pod.ts';
-import type { VirtualMachineInstance, VmiPhase, VmiStatus } from '../../api/kubevirt/virtual-machine-instance.ts';
-import { VMI_PHASES } from '../../api/kubevirt/virtual-machine-instance-schema.ts';
+import type { VirtualMachineInstance, VmiPhase, VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { VMI_PHASES } from '../../api/kubevirt/kinds/virtual-machine-instance-schema.ts';
 import { timestamp } from '../../base/clock.ts';
 import { mergePatch } from '../../base/json.ts';
 import { launcherPod, reached, tinySpec, vmi } from '../../testing/builders.ts';

@@ -1,7 +1,7 @@
 /** The certificates that are stored, as facts to decide on. */
 import { X509Certificate } from 'node:crypto';
 import type { ConfigMap, Secret } from '../../api/core/other.ts';
-import type { KubeVirt } from '../../api/kubevirt/kubevirt.ts';
+import type { KubeVirt } from '../../api/kubevirt/kinds/kubevirt.ts';
 import { parseGoDuration } from '../../base/go-duration.ts';
 import type { KeyPair } from '../../base/node/pki-files.ts';
 import { CERTIFICATES } from '../render/options.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
 import type { ConfigMap, Secret } from '../../api/core/other.ts';
-import type { KubeVirt } from '../../api/kubevirt/kubevirt.ts';
+import type { KubeVirt } from '../../api/kubevirt/kinds/kubevirt.ts';
 import type { KubeObject } from '../../api/meta.ts';
 import { CERTIFICATES } from '../render/options.ts';
 import { ANNOTATION_ROTATE } from './certificate-names.ts';

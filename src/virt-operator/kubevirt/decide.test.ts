@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { KubeVirt } from '../../api/kubevirt/kubevirt.ts';
+import type { KubeVirt } from '../../api/kubevirt/kinds/kubevirt.ts';
 import type { KubeObject, ObjectMeta } from '../../api/meta.ts';
 import { explain } from '../../reconcile/decision.ts';
 import { deriveKubeVirtStatus } from '../status/status.ts';

@@ -11,7 +11,7 @@
  *   the status is not true                          patch it: before anything else when not all is ready, so that nobody takes the old one for the
  *                                                   word of an operator that has just been replaced
  */
-import type { KubeVirt } from '../../api/kubevirt/kubevirt.ts';
+import type { KubeVirt } from '../../api/kubevirt/kinds/kubevirt.ts';
 import { isDeleting, type Ref, refOf } from '../../api/meta.ts';
 import { type Action, type Decision, nothingToDo } from '../../reconcile/decision.ts';
 import { decideKubeVirtStatus } from '../status/decide.ts';

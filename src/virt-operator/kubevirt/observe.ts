@@ -4,7 +4,7 @@ import { NODES } from '../../api/core/node.ts';
 import type { ConfigMap, Secret } from '../../api/core/other.ts';
 import type { Pod } from '../../api/core/pod.ts';
 import { MACHINE_KINDS, orderOf } from '../../api/kubevirt/installed-kinds-table.ts';
-import type { KubeVirt } from '../../api/kubevirt/kubevirt.ts';
+import type { KubeVirt } from '../../api/kubevirt/kinds/kubevirt.ts';
 import { isDeleting, type KubeObject, keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import { isApiError } from '../../base/errors.ts';

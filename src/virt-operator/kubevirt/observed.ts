@@ -1,5 +1,5 @@
 /** Everything that is looked at to decide about an installation. */
-import type { KubeVirt } from '../../api/kubevirt/kubevirt.ts';
+import type { KubeVirt } from '../../api/kubevirt/kinds/kubevirt.ts';
 import type { KubeObject } from '../../api/meta.ts';
 import type { Installation, Problem } from '../status/status.ts';
 

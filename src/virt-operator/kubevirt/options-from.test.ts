@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { KubeVirt } from '../../api/kubevirt/kubevirt.ts';
+import type { KubeVirt } from '../../api/kubevirt/kinds/kubevirt.ts';
 import { optionsFrom } from './options-from.ts';
 
 function images(spec: KubeVirt['spec'], image = 'host:5000/kv/kubevirt:v2', launcherImage?: string) {

@@ -1,5 +1,5 @@
 /** What the components are made from, as a KubeVirt object says. Pure. */
-import type { KubeVirt } from '../../api/kubevirt/kubevirt.ts';
+import type { KubeVirt } from '../../api/kubevirt/kinds/kubevirt.ts';
 import type { RenderOptions } from '../render/options.ts';
 
 export type Defaults = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { KubeVirt } from '../../api/kubevirt/kubevirt.ts';
+import type { KubeVirt } from '../../api/kubevirt/kinds/kubevirt.ts';
 import { explain } from '../../reconcile/decision.ts';
 import { decideKubeVirtStatus } from './decide.ts';
 import { deriveKubeVirtStatus, type Installation, type InstallationStage } from './status.ts';

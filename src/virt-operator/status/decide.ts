@@ -5,7 +5,7 @@
  *   its status says what is the case                    nothing
  *   otherwise                                           patch the status
  */
-import type { KubeVirt } from '../../api/kubevirt/kubevirt.ts';
+import type { KubeVirt } from '../../api/kubevirt/kinds/kubevirt.ts';
 import { isDeleting, refOf } from '../../api/meta.ts';
 import { deepEqual } from '../../base/json.ts';
 import { type Decision, nothingToDo } from '../../reconcile/decision.ts';

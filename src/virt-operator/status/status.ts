@@ -1,6 +1,6 @@
 /** What a KubeVirt object says of its installation: the same words for the embedded cluster and for one that an operator keeps. Pure. */
 import { type NewCondition, withCondition } from '../../api/kubevirt/conditions.ts';
-import type { KubeVirt, KubeVirtStatus } from '../../api/kubevirt/kubevirt.ts';
+import type { KubeVirt, KubeVirtStatus } from '../../api/kubevirt/kinds/kubevirt.ts';
 
 export type InstallationStage = 'deploying' | 'ready' | 'updating' | 'degraded' | 'unavailable' | 'deleting';
 

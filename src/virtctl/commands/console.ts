@@ -1,7 +1,7 @@
 /** Connects the terminal to a guest's serial console. */
 
-import { VMS } from '../../api/kubevirt/virtual-machine.ts';
-import { VMIS } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
+import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { ApiError, UserError } from '../../base/errors.ts';
 import { type ConnectionFlags, connect, machineName } from '../connect.ts';
 import { type ConsoleStream, openConsole } from '../console-stream.ts';

@@ -1,6 +1,6 @@
 /** Writes the manifest of a machine; nothing is created. */
 import { stringify } from 'yaml';
-import type { RunStrategy } from '../../api/kubevirt/virtual-machine.ts';
+import type { RunStrategy } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { UserError } from '../../base/errors.ts';
 import type { Context } from '../context.ts';
 import { buildMachine } from '../create/machine.ts';

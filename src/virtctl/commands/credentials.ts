@@ -1,7 +1,7 @@
 /** `virtctl credentials …`: the keys and passwords of a guest, in the Secrets from which its agent gets them while it runs. */
 import { SECRETS, type Secret } from '../../api/core/other.ts';
-import { type VirtualMachine, VMS } from '../../api/kubevirt/virtual-machine.ts';
-import { VMIS } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { type VirtualMachine, VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
+import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { ApiError, UserError } from '../../base/errors.ts';
 import { type Connection, type ConnectionFlags, connect, machineName } from '../connect.ts';
 import type { Context } from '../context.ts';

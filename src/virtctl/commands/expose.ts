@@ -1,10 +1,10 @@
 /** Makes a Service for a machine, an instance or a replica set: also before the machine has ever started. */
 import type { Service, ServicePort } from '../../api/core/other.ts';
 import { SERVICES } from '../../api/core/other.ts';
+import { VMIRSS } from '../../api/kubevirt/kinds/replica-set.ts';
+import { VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
+import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { LABEL_VMI_ID } from '../../api/kubevirt/names.ts';
-import { VMIRSS } from '../../api/kubevirt/replica-set.ts';
-import { VMS } from '../../api/kubevirt/virtual-machine.ts';
-import { VMIS } from '../../api/kubevirt/virtual-machine-instance.ts';
 import type { VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { ApiError, UserError } from '../../base/errors.ts';
 import { type Connection, type ConnectionFlags, connect } from '../connect.ts';

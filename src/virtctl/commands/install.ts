@@ -2,7 +2,7 @@
 import { NAMESPACES } from '../../api/core/other.ts';
 import { PODS, type Pod } from '../../api/core/pod.ts';
 import { DEPLOYMENTS, installedResource } from '../../api/kubevirt/installed-kinds-table.ts';
-import { KUBEVIRTS, type KubeVirt } from '../../api/kubevirt/kubevirt.ts';
+import { KUBEVIRTS, type KubeVirt } from '../../api/kubevirt/kinds/kubevirt.ts';
 import { INSTALL_NAMESPACE } from '../../api/kubevirt/names.ts';
 import { conditionOf, hasCondition, type KubeObject } from '../../api/meta.ts';
 import type { Resource } from '../../api/resource.ts';

@@ -1,7 +1,7 @@
 /** start, stop, restart and what can be done to a running guest: one PUT each to a subresource. */
 import { PODS, type Pod } from '../../api/core/pod.ts';
+import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { LABEL_CREATED_BY } from '../../api/kubevirt/names.ts';
-import { VMIS } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { isControlledBy, type KubeObject } from '../../api/meta.ts';
 import { isApiError, UserError } from '../../base/errors.ts';
 import type { Client } from '../../client/client.ts';

@@ -1,7 +1,7 @@
 /** What a guest printed on its serial port, or what the embedded cluster has to say. */
 import { existsSync, statSync } from 'node:fs';
-import { VMS } from '../../api/kubevirt/virtual-machine.ts';
-import { VMIS } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
+import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { systemClock } from '../../base/clock.ts';
 import { ApiError, UserError } from '../../base/errors.ts';
 import { type Connection, type ConnectionFlags, connect, machineName } from '../connect.ts';

@@ -1,7 +1,7 @@
 /** The machines of a namespace, or of all. */
 import { PERSISTENT_VOLUME_CLAIMS, type PersistentVolumeClaim } from '../../api/core/volume.ts';
-import { VMS } from '../../api/kubevirt/virtual-machine.ts';
-import { VMIS } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
+import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { systemClock } from '../../base/clock.ts';
 import { isApiError } from '../../base/errors.ts';
 import type { Client, ListOptions } from '../../client/client.ts';

@@ -1,6 +1,6 @@
 /** From an image to a prompt: makes a machine, shows how it comes up and opens its console. */
 import { PERSISTENT_VOLUME_CLAIMS, type PersistentVolumeClaim } from '../../api/core/volume.ts';
-import { type VirtualMachine, VMS } from '../../api/kubevirt/virtual-machine.ts';
+import { type VirtualMachine, VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { systemClock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
 import { type Connection, type ConnectionFlags, connect } from '../connect.ts';

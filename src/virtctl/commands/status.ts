@@ -1,6 +1,6 @@
 /** Whether the embedded cluster runs, and a line per machine. */
 
-import { VMS } from '../../api/kubevirt/virtual-machine.ts';
+import { VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { humanDuration } from '../../base/duration.ts';
 import { UserError } from '../../base/errors.ts';
 import { connect } from '../connect.ts';

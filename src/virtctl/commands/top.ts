@@ -1,5 +1,5 @@
 /** What running machines use of their nodes: two measurements, and the difference. */
-import { VMIS } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { systemClock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
 import { type Connection, type ConnectionFlags, connect, machineName } from '../connect.ts';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { arch, cpus, platform, totalmem } from 'node:os';
 import { join, relative } from 'node:path';
 import { parse } from 'yaml';
-import type { VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
+import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { systemClock } from '../../base/clock.ts';
 import { UserError } from '../../base/errors.ts';
 import { chooseAcceleration } from '../../qemu/accelerator.ts';

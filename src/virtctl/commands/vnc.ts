@@ -1,6 +1,6 @@
 /** The screen of a guest, as a VNC server on a port of this machine that a viewer connects to. */
 import { spawn } from 'node:child_process';
-import { VMIS } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { ApiError, messageOf, UserError } from '../../base/errors.ts';
 import { findProgram } from '../../base/node/find-program.ts';
 import { openWebSocketStream } from '../../client/node/websocket-stream.ts';

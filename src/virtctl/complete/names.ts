@@ -1,6 +1,6 @@
 /** Names that exist on the cluster, for a shell that completes a command line. */
 import { NAMESPACES } from '../../api/core/other.ts';
-import { VMS } from '../../api/kubevirt/virtual-machine.ts';
+import { VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import type { KubeObject } from '../../api/meta.ts';
 import { type Connection, connect } from '../connect.ts';
 import type { Context } from '../context.ts';

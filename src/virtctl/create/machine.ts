@@ -1,5 +1,5 @@
 /** A manifest from the few things that people say about a machine. Pure. */
-import type { RunStrategy, VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
+import type { RunStrategy, VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import type { Disk, Volume } from '../../api/kubevirt/vmi-spec-schema.ts';
 import type { AccessCredential } from './parse-access-credential.ts';
 

@@ -1,6 +1,6 @@
 /** Which Secrets of a machine hold the keys or the passwords of a user. Pure. */
 import { credentialSourcesOf } from '../../api/kubevirt/access-credentials.ts';
-import type { VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
+import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { UserError } from '../../base/errors.ts';
 
 export type Wish = { readonly what: 'keys' | 'passwords'; readonly user: string; readonly secret?: string | undefined };

@@ -1,7 +1,7 @@
 /** Creates a machine if it is not there and follows it until its login prompt, showing the last line of its console. */
 
-import { type VirtualMachine, VMS } from '../../api/kubevirt/virtual-machine.ts';
-import { VMIS } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { type VirtualMachine, VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
+import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { isApiError, UserError } from '../../base/errors.ts';
 import type { Client } from '../../client/client.ts';
 import type { Cluster } from '../../client/node/kubeconfig.ts';

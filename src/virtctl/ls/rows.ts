@@ -1,8 +1,8 @@
 /** Machines as lines of a table. Pure. */
 import type { PersistentVolumeClaim } from '../../api/core/volume.ts';
+import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { ANNOTATION_DISK_IMAGE } from '../../api/kubevirt/names.ts';
-import type { VirtualMachine } from '../../api/kubevirt/virtual-machine.ts';
-import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { guestMemoryBytesOf, vcpusOf } from '../../api/kubevirt/vmi-size.ts';
 import type { VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { keyOf } from '../../api/meta.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { type Usage, usageRows } from './rows.ts';
 
 const vmi = (name: string) =>

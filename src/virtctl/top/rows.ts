@@ -1,5 +1,5 @@
 /** What guests use, as lines of a table. Pure. */
-import type { VirtualMachineInstance } from '../../api/kubevirt/virtual-machine-instance.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { guestMemoryBytesOf, vcpusOf } from '../../api/kubevirt/vmi-size.ts';
 import { formatBytes } from '../../base/quantity.ts';
 

@@ -1,5 +1,5 @@
 /** Why no node takes a machine. Pure. */
-import { isFinal } from '../../api/kubevirt/virtual-machine-instance.ts';
+import { isFinal } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { conditionOf } from '../../api/meta.ts';
 import type { Answer, Observed } from './observed.ts';
 

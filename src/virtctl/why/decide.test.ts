@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Event } from '../../api/core/event.ts';
 import type { Node } from '../../api/core/node.ts';
 import type { PersistentVolumeClaim } from '../../api/core/volume.ts';
-import type { VmiStatus } from '../../api/kubevirt/virtual-machine-instance.ts';
+import type { VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { Condition } from '../../api/meta.ts';
 import { launcherPod, reached, vm, vmi } from '../../testing/builders.ts';
 import { decideWhy } from './decide.ts';

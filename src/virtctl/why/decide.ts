@@ -15,9 +15,9 @@
  *   starting         nothing is wrong yet
  */
 import type { Pod } from '../../api/core/pod.ts';
+import { type RunStrategy, runStrategyOf } from '../../api/kubevirt/kinds/virtual-machine.ts';
+import { gracePeriodSecondsOf, isFinal } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { ANNOTATION_DISK_IMAGE, ANNOTATION_HEARTBEAT, HEARTBEAT_STALE_AFTER_MS } from '../../api/kubevirt/names.ts';
-import { type RunStrategy, runStrategyOf } from '../../api/kubevirt/virtual-machine.ts';
-import { gracePeriodSecondsOf, isFinal } from '../../api/kubevirt/virtual-machine-instance.ts';
 import { refusalOf, type VmSituation } from '../../api/kubevirt/vm-can.ts';
 import { conditionOf, hasCondition, isDeleting } from '../../api/meta.ts';
 import { humanDuration } from '../../base/duration.ts';

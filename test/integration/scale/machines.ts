@@ -1,5 +1,5 @@
 /** Many machines of the smallest kind, defined and started together. */
-import { type VirtualMachine, VMS } from '../../../src/api/kubevirt/virtual-machine.ts';
+import { type VirtualMachine, VMS } from '../../../src/api/kubevirt/kinds/virtual-machine.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { type Cache, startCache } from '../../../src/client/cache.ts';

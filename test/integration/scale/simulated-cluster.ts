@@ -5,8 +5,8 @@
  */
 import { NODES, type Node } from '../../../src/api/core/node.ts';
 import { PODS, type Pod } from '../../../src/api/core/pod.ts';
+import { type VirtualMachineInstance, VMIS } from '../../../src/api/kubevirt/kinds/virtual-machine-instance.ts';
 import { LABEL_NODE_NAME, LABEL_SCHEDULABLE } from '../../../src/api/kubevirt/names.ts';
-import { type VirtualMachineInstance, VMIS } from '../../../src/api/kubevirt/virtual-machine-instance.ts';
 import { controllerOf, hasCondition, isControlledBy, isDeleting, keyOf, refOf } from '../../../src/api/meta.ts';
 import { systemClock, timestamp } from '../../../src/base/clock.ts';
 import { diffAsMergePatch } from '../../../src/base/json.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Pod } from '../../../src/api/core/pod.ts';
-import { VMS } from '../../../src/api/kubevirt/virtual-machine.ts';
+import { VMS } from '../../../src/api/kubevirt/kinds/virtual-machine.ts';
 import { VMCTL_IMAGE } from '../product-cluster.ts';
 import { pushAs, pushGuest } from '../push-images.ts';
 import { eventually, type World } from './world.ts';

@@ -1,7 +1,7 @@
 /** VirtualMachineInstanceConfig: a configuration from which instances are started and stopped. Edits never reach running instances. */
-import type { KubeObject } from '../meta.ts';
-import type { Resource } from '../resource.ts';
-import type { Static } from '../schema/dsl.ts';
+import type { KubeObject } from '../../meta.ts';
+import type { Resource } from '../../resource.ts';
+import type { Static } from '../../schema/dsl.ts';
 import type { vmiConfigSpecSchema } from './vmi-config-schema.ts';
 
 export type VirtualMachineInstanceConfig = KubeObject & {

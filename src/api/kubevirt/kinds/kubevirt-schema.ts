@@ -1,6 +1,6 @@
 /** The schema of a KubeVirt object: the configuration of an installation. */
-import { foreign, integer, list, mapOf, object, oneOf, optional, text } from '../schema/dsl.ts';
-import { conditionsSchema } from './condition-schema.ts';
+import { foreign, integer, list, mapOf, object, oneOf, optional, text } from '../../schema/dsl.ts';
+import { conditionsSchema } from '../condition-schema.ts';
 
 const configurationSchema = object('How machines are run.', {
   developerConfiguration: optional(

@@ -1,9 +1,9 @@
 /** VirtualMachineInstance: one run of a guest. */
-import type { KubeObject } from '../meta.ts';
-import type { Resource } from '../resource.ts';
-import type { Static } from '../schema/dsl.ts';
+import type { KubeObject } from '../../meta.ts';
+import type { Resource } from '../../resource.ts';
+import type { Static } from '../../schema/dsl.ts';
+import type { vmiSpecSchema } from '../vmi-spec-schema.ts';
 import type { vmiStatusSchema } from './virtual-machine-instance-schema.ts';
-import type { vmiSpecSchema } from './vmi-spec-schema.ts';
 
 export type VmiStatus = Static<typeof vmiStatusSchema>;
 export type VmiPhase = NonNullable<VmiStatus['phase']>;

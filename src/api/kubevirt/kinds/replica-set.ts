@@ -1,7 +1,7 @@
 /** VirtualMachineInstanceReplicaSet: a number of equal instances, kept at that number. */
-import type { KubeObject } from '../meta.ts';
-import type { Resource } from '../resource.ts';
-import type { Static } from '../schema/dsl.ts';
+import type { KubeObject } from '../../meta.ts';
+import type { Resource } from '../../resource.ts';
+import type { Static } from '../../schema/dsl.ts';
 import type { replicaSetSpecSchema, replicaSetStatusSchema } from './replica-set-schema.ts';
 
 export type ReplicaSetStatus = Static<typeof replicaSetStatusSchema>;

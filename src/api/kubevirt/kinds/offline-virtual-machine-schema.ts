@@ -1,7 +1,7 @@
 /** The schema of an OfflineVirtualMachine. */
-import { boolean, object, optional } from '../schema/dsl.ts';
-import { conditionsSchema } from './condition-schema.ts';
-import { instanceTemplateSchema } from './instance-template-schema.ts';
+import { boolean, object, optional } from '../../schema/dsl.ts';
+import { conditionsSchema } from '../condition-schema.ts';
+import { instanceTemplateSchema } from '../instance-template-schema.ts';
 
 export const offlineVmSpecSchema = object('What the machine is and whether it runs.', {
   running: optional(boolean('Whether the machine is to run; false when not given.')),

@@ -1,8 +1,8 @@
 /** The schema of a VirtualMachineInstanceReplicaSet. */
-import { boolean, integer, object, optional, text } from '../schema/dsl.ts';
-import { conditionsSchema } from './condition-schema.ts';
-import { instanceTemplateSchema } from './instance-template-schema.ts';
-import { labelSelectorSchema } from './label-selector-schema.ts';
+import { boolean, integer, object, optional, text } from '../../schema/dsl.ts';
+import { conditionsSchema } from '../condition-schema.ts';
+import { instanceTemplateSchema } from '../instance-template-schema.ts';
+import { labelSelectorSchema } from '../label-selector-schema.ts';
 
 export const replicaSetSpecSchema = object('How many instances there are to be, and of what.', {
   replicas: optional(integer('How many instances there are to be; 1 when not given.', { minimum: 0 })),

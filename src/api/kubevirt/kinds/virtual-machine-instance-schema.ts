@@ -1,6 +1,6 @@
 /** The schema of what is known of a VirtualMachineInstance; its spec is in vmi-spec-schema.ts. */
-import { integer, list, mapOf, object, oneOf, optional, quantity, text, time } from '../schema/dsl.ts';
-import { conditionsSchema } from './condition-schema.ts';
+import { integer, list, mapOf, object, oneOf, optional, quantity, text, time } from '../../schema/dsl.ts';
+import { conditionsSchema } from '../condition-schema.ts';
 
 export const VMI_PHASES = ['Pending', 'Scheduling', 'Scheduled', 'Running', 'Succeeded', 'Failed', 'Unknown'] as const;
 

@@ -1,7 +1,7 @@
 /** KubeVirt: the configuration of an installation, one object in it. */
-import type { KubeObject } from '../meta.ts';
-import type { Resource } from '../resource.ts';
-import type { Static } from '../schema/dsl.ts';
+import type { KubeObject } from '../../meta.ts';
+import type { Resource } from '../../resource.ts';
+import type { Static } from '../../schema/dsl.ts';
 import type { kubeVirtSpecSchema, kubeVirtStatusSchema } from './kubevirt-schema.ts';
 
 export type KubeVirtStatus = Static<typeof kubeVirtStatusSchema>;

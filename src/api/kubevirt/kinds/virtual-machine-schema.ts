@@ -1,7 +1,7 @@
 /** The schema of a VirtualMachine. Apart from its type and questions: loading a schema costs more than most programs take to start. */
-import { boolean, integer, list, mapOf, object, oneOf, optional, text, time } from '../schema/dsl.ts';
-import { conditionsSchema } from './condition-schema.ts';
-import { instanceTemplateSchema } from './instance-template-schema.ts';
+import { boolean, integer, list, mapOf, object, oneOf, optional, text, time } from '../../schema/dsl.ts';
+import { conditionsSchema } from '../condition-schema.ts';
+import { instanceTemplateSchema } from '../instance-template-schema.ts';
 
 export const RUN_STRATEGIES = ['Always', 'Halted', 'Manual', 'RerunOnFailure', 'Once'] as const;
 

@@ -1,7 +1,7 @@
 /** OfflineVirtualMachine: the ancestor of VirtualMachine. While it is to run it keeps a VirtualMachine of its name. */
-import type { KubeObject } from '../meta.ts';
-import type { Resource } from '../resource.ts';
-import type { Static } from '../schema/dsl.ts';
+import type { KubeObject } from '../../meta.ts';
+import type { Resource } from '../../resource.ts';
+import type { Static } from '../../schema/dsl.ts';
 import type { offlineVmSpecSchema, offlineVmStatusSchema } from './offline-virtual-machine-schema.ts';
 
 export type OfflineVmStatus = Static<typeof offlineVmStatusSchema>;

@@ -1,7 +1,7 @@
 /** VirtualMachine: a guest that can be stopped and started and stays the same machine. */
-import type { KubeObject } from '../meta.ts';
-import type { Resource } from '../resource.ts';
-import type { Static } from '../schema/dsl.ts';
+import type { KubeObject } from '../../meta.ts';
+import type { Resource } from '../../resource.ts';
+import type { Static } from '../../schema/dsl.ts';
 import type { vmSpecSchema, vmStatusSchema } from './virtual-machine-schema.ts';
 
 export type RunStrategy = NonNullable<Static<typeof vmSpecSchema>['runStrategy']>;
