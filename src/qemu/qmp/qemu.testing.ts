@@ -22,6 +22,8 @@ export type TestQemuOptions = {
   readonly isPaused?: boolean;
   /** Further arguments; paths are relative to the folder. */
   readonly args?: readonly string[];
+  /** These arguments and no other; among them is QMP on qmp.sock. */
+  readonly exactArgs?: readonly string[];
   /** Where to run; a new folder when not given. */
   readonly folder?: string;
 };
@@ -39,7 +41,7 @@ export async function startQemu(t: TestContext, options: TestQemuOptions = {}): 
   const folder = options.folder ?? (await temporaryFolder(t));
   const board = machine === 'none' ? ['-machine', 'none'] : ['-machine', 'q35', '-accel', 'tcg,tb-size=16', '-m', '16'];
   const fixed = ['-nodefaults', '-no-user-config', '-display', 'none', '-no-shutdown', '-qmp', 'unix:qmp.sock,server=on,wait=off'];
-  const child = spawn('qemu-system-x86_64', [...board, ...fixed, ...(isPaused ? ['-S'] : []), ...args], {
+  const child = spawn('qemu-system-x86_64', options.exactArgs ?? [...board, ...fixed, ...(isPaused ? ['-S'] : []), ...args], {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'inherit'],
   });
