@@ -1,17 +1,15 @@
 /** Which Resource a kind is: for code that holds an object or a reference and needs its URL. */
+import { CONFIG_MAPS } from './core/configmap.ts';
+import { CONTROLLER_REVISIONS } from './core/controller-revision.ts';
+import { ENDPOINT_SLICES } from './core/endpoint-slice.ts';
 import { EVENTS } from './core/event.ts';
+import { LEASES } from './core/lease.ts';
+import { NAMESPACES } from './core/namespace.ts';
 import { NODES } from './core/node.ts';
-import {
-  CONFIG_MAPS,
-  CONTROLLER_REVISIONS,
-  ENDPOINT_SLICES,
-  LEASES,
-  NAMESPACES,
-  SECRETS,
-  SERVICE_ACCOUNTS,
-  SERVICES,
-} from './core/other.ts';
 import { PODS } from './core/pod.ts';
+import { SECRETS } from './core/secret.ts';
+import { SERVICES } from './core/service.ts';
+import { SERVICE_ACCOUNTS } from './core/service-account.ts';
 import { PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES } from './core/volume.ts';
 import { KUBEVIRTS } from './kubevirt/kinds/kubevirt.ts';
 import { OFFLINE_VMS } from './kubevirt/kinds/offline-virtual-machine.ts';

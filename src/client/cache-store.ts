@@ -52,7 +52,7 @@ export class CacheStore<T extends KubeObject> {
 
   subscribe(listener: Listener<T>): () => void {
     const entry = { call: listener };
-    for (const [key, object] of [...this.#objects]) this.#tell(entry, { type: 'added', key, object });
+    for (const [key, object] of [...this.#objects]) this.#notify(entry, { type: 'added', key, object });
     this.#listeners.add(entry);
     return () => void this.#listeners.delete(entry);
   }
@@ -81,14 +81,14 @@ export class CacheStore<T extends KubeObject> {
     this.#objects.set(key, object);
     this.#index(key, object);
     this.#snapshot = undefined;
-    this.#tellAll(old ? { type: 'modified', key, object, old } : { type: 'added', key, object });
+    this.#notifyAll(old ? { type: 'modified', key, object, old } : { type: 'added', key, object });
   }
 
   #remove(key: string, last: T): void {
     if (!this.#objects.delete(key)) return;
     this.#unindex(key);
     this.#snapshot = undefined;
-    this.#tellAll({ type: 'deleted', key, object: last });
+    this.#notifyAll({ type: 'deleted', key, object: last });
   }
 
   #index(key: string, object: T): void {
@@ -116,11 +116,11 @@ export class CacheStore<T extends KubeObject> {
     this.#valuesOf.delete(key);
   }
 
-  #tellAll(change: Change<T>): void {
-    for (const entry of [...this.#listeners]) if (this.#listeners.has(entry)) this.#tell(entry, change);
+  #notifyAll(change: Change<T>): void {
+    for (const entry of [...this.#listeners]) if (this.#listeners.has(entry)) this.#notify(entry, change);
   }
 
-  #tell(entry: { readonly call: Listener<T> }, change: Change<T>): void {
+  #notify(entry: { readonly call: Listener<T> }, change: Change<T>): void {
     try {
       entry.call(change);
     } catch (error) {

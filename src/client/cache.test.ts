@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { CONFIG_MAPS, type ConfigMap } from '../api/core/other.ts';
+import { CONFIG_MAPS, type ConfigMap } from '../api/core/configmap.ts';
 import { silentLogger } from '../base/log.ts';
 import { FakeClock } from '../testing/fake-clock.ts';
 import { ScriptedApi } from '../testing/scripted-api.ts';

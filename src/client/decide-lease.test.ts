@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Lease } from '../api/core/other.ts';
+import type { Lease } from '../api/core/lease.ts';
 import { decideLease } from './decide-lease.ts';
 
 function lease(holderIdentity: string): Lease {

@@ -8,7 +8,7 @@
  *
  * Clocks of two machines are never compared: a lease is old when we have seen no change in it for long enough.
  */
-import type { Lease } from '../api/core/other.ts';
+import type { Lease } from '../api/core/lease.ts';
 
 export type LeaseSeen = {
   readonly lease: Lease | undefined;

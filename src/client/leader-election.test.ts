@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Lease } from '../api/core/other.ts';
+import type { Lease } from '../api/core/lease.ts';
 import { silentLogger } from '../base/log.ts';
 import { FakeClock } from '../testing/fake-clock.ts';
 import { quiet, until } from '../testing/until.ts';

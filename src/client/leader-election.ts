@@ -1,5 +1,5 @@
 /** One of several processes works at a time: the one that holds a Lease. Whoever cannot renew it in time stops before another may start. */
-import { LEASES, type Lease } from '../api/core/other.ts';
+import { LEASES, type Lease } from '../api/core/lease.ts';
 import type { Clock } from '../base/clock.ts';
 import { isApiError, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';

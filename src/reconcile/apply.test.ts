@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ConfigMap } from '../api/core/other.ts';
+import type { ConfigMap } from '../api/core/configmap.ts';
 import { type KubeObject, refOf } from '../api/meta.ts';
 import { isApiError, TerminalError } from '../base/errors.ts';
 import { FakeClock } from '../testing/fake-clock.ts';

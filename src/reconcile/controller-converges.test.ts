@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { CONFIG_MAPS, type ConfigMap } from '../api/core/configmap.ts';
 import { EVENTS } from '../api/core/event.ts';
-import { CONFIG_MAPS, type ConfigMap, SECRETS, type Secret } from '../api/core/other.ts';
+import { SECRETS, type Secret } from '../api/core/secret.ts';
 import { controllerOf, controllerReferenceTo, keyOf, refOf } from '../api/meta.ts';
 import { systemClock } from '../base/clock.ts';
 import { silentLogger } from '../base/log.ts';

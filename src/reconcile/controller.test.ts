@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { CONFIG_MAPS, type ConfigMap } from '../api/core/other.ts';
+import { CONFIG_MAPS, type ConfigMap } from '../api/core/configmap.ts';
 import { keyOf, refOf } from '../api/meta.ts';
 import { TerminalError } from '../base/errors.ts';
 import { createLogger } from '../base/log.ts';

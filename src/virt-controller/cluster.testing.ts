@@ -37,7 +37,7 @@ export class Cluster {
     const { uid = `${object.kind}-${this.#counter}`, creationTimestamp = timestamp(this.now) } = object.metadata;
     const metadata: ObjectMeta = { ...object.metadata, uid, creationTimestamp, resourceVersion: String(this.#counter) };
     this.#objects = new Map(this.#objects).set(idOf(object), { ...object, metadata });
-    this.#tell(object);
+    this.#recordHistory(object);
   }
 
   /** A user edits an object: its spec changes, so its generation does. */
@@ -123,7 +123,7 @@ export class Cluster {
     this.put({ ...object, metadata: { ...object.metadata, ownerReferences } });
   }
 
-  #tell(object: KubeObject): void {
+  #recordHistory(object: KubeObject): void {
     const { printableStatus, phase } = (object as { status?: { printableStatus?: string; phase?: string } }).status ?? {};
     const word = object.kind === 'Pod' ? undefined : (printableStatus ?? phase);
     if (!word) return;

@@ -69,7 +69,7 @@ class Model extends World {
     const { vm: machine, vmi } = this;
     const isUp = vmi?.status?.phase === 'Running' || vmi?.status?.phase === 'Scheduled';
     if (!machine || isDeleting(machine) || !isUp || isDeleting(vmi)) return;
-    assert.equal(machine.status?.printableStatus, 'Unknown', `a silent node is not told: ${this.#tell()}`);
+    assert.equal(machine.status?.printableStatus, 'Unknown', `a silent node is not told: ${this.#describe()}`);
   }
 
   /** Guests that are asked to stop do so, everything else happens as it should, until nothing changes any more. */
@@ -86,37 +86,41 @@ class Model extends World {
       this.settle();
       if (digestOf(this.snapshot) === before) return;
     }
-    assert.fail(`never comes to rest: ${this.#tell()}`);
+    assert.fail(`never comes to rest: ${this.#describe()}`);
   }
 
   /** What has to be true when nothing changes any more. */
   checkRest(): void {
     const { vm: machine, vmi } = this;
     if (!machine) {
-      assert.equal(vmi, undefined, `an instance outlived its VM: ${this.#tell()}`);
+      assert.equal(vmi, undefined, `an instance outlived its VM: ${this.#describe()}`);
       return;
     }
     const strategy = runStrategyOf(machine);
     const isUp = vmi?.status?.phase === 'Running';
-    if (strategy === 'Always') assert.ok(isUp, `Always, and it does not run: ${this.#tell()}`);
-    if (strategy === 'Halted') assert.equal(vmi, undefined, `a stop was lost: ${this.#tell()}`);
+    if (strategy === 'Always') assert.ok(isUp, `Always, and it does not run: ${this.#describe()}`);
+    if (strategy === 'Halted') assert.equal(vmi, undefined, `a stop was lost: ${this.#describe()}`);
     const isStopLost = strategy !== 'Once' && vmi !== undefined && this.#stopped.has(vmi.metadata.uid);
-    assert.ok(!isStopLost, `a stop request was lost: ${this.#tell()}`);
+    assert.ok(!isStopLost, `a stop request was lost: ${this.#describe()}`);
     const shown = machine.status?.printableStatus;
     const atRest = strategy === 'Once' && machine.status?.startFailure ? 'CrashLoopBackOff' : 'Stopped';
-    assert.equal(shown, isUp ? 'Running' : atRest, `the status lies: ${this.#tell()}`);
-    assert.deepEqual([machine.status?.created, machine.status?.ready], [vmi !== undefined, isUp], `created or ready lies: ${this.#tell()}`);
+    assert.equal(shown, isUp ? 'Running' : atRest, `the status lies: ${this.#describe()}`);
+    assert.deepEqual(
+      [machine.status?.created, machine.status?.ready],
+      [vmi !== undefined, isUp],
+      `created or ready lies: ${this.#describe()}`,
+    );
   }
 
   /** What has to be true at every moment. */
   override check(): void {
     const alive = this.list<Pod>('Pod').filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed');
-    assert.ok(alive.length <= 1, `two instances at once: ${this.#tell()}`);
+    assert.ok(alive.length <= 1, `two instances at once: ${this.#describe()}`);
     const { vm: machine, vmi } = this;
     const isGivenUp = vmi?.status?.reason === 'NodeUnresponsive' && alive.some((pod) => isControlledBy(pod, vmi));
-    assert.ok(!isGivenUp, `given up while its Pod may be alive: ${this.#tell()}`);
+    assert.ok(!isGivenUp, `given up while its Pod may be alive: ${this.#describe()}`);
     const isHonest = machine?.status?.printableStatus !== 'Stopped' || vmi?.status?.phase !== 'Running' || this.#isUnseen();
-    assert.ok(isHonest, `Stopped, while a guest runs that was seen: ${this.#tell()}`);
+    assert.ok(isHonest, `Stopped, while a guest runs that was seen: ${this.#describe()}`);
   }
 
   /** The VM controller has not looked since the guest came up. */
@@ -216,7 +220,7 @@ class Model extends World {
     else if (this.pod && isDeleting(this.pod)) this.kubelet(ended(0, this.now));
   }
 
-  #tell(): string {
+  #describe(): string {
     return JSON.stringify({
       story: this.story.slice(-25),
       vm: this.vm?.spec.runStrategy,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { CONTROLLER_REVISIONS } from '../api/core/controller-revision.ts';
 import { NODES } from '../api/core/node.ts';
-import { CONTROLLER_REVISIONS } from '../api/core/other.ts';
 import { PODS, type Pod } from '../api/core/pod.ts';
 import { type VirtualMachine, VMS } from '../api/kubevirt/kinds/virtual-machine.ts';
 import { type VirtualMachineInstance, VMIS } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
@@ -11,7 +11,7 @@ import { createClient } from '../client/client.ts';
 import { launcherPod, vm, vmi } from '../testing/builders.ts';
 import { FakeClock } from '../testing/fake-clock.ts';
 import { handFedCache } from '../testing/hand-fed-cache.ts';
-import { byController } from './claim.ts';
+import { byController } from './owner.ts';
 import { observeVm } from './vm/observe.ts';
 import { launcherPodFor, launcherPodNameOf } from './vmi/launcher-pod.ts';
 import { observeVmi } from './vmi/observe.ts';

@@ -1,6 +1,6 @@
 /** virt-controller: OVM -> VM -> VMI -> Pod, and replica sets -> VMI. One process of it works at a time. */
+import { CONTROLLER_REVISIONS } from '../api/core/controller-revision.ts';
 import { NODES } from '../api/core/node.ts';
-import { CONTROLLER_REVISIONS } from '../api/core/other.ts';
 import { PODS } from '../api/core/pod.ts';
 import { OFFLINE_VMS } from '../api/kubevirt/kinds/offline-virtual-machine.ts';
 import { VMIRSS } from '../api/kubevirt/kinds/replica-set.ts';
@@ -12,10 +12,10 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import { startCache } from '../client/cache.ts';
 import type { Client } from '../client/client.ts';
-import { byController, ownerKeysOf } from './claim.ts';
 import { runDerivedVmController } from './derived-vm/controller.ts';
 import { runNodeController } from './node/controller.ts';
 import { runOfflineVmController } from './offline-vm/controller.ts';
+import { byController, ownerKeysOf } from './owner.ts';
 import { runReplicaSetController } from './replica-set/controller.ts';
 import { runVmController } from './vm/controller.ts';
 import { runVmiController } from './vmi/controller.ts';

@@ -1,5 +1,5 @@
 /** A toy cluster with one VM: applies decisions of both controllers until there are none left, so that tests can catch flapping. */
-import type { ControllerRevision } from '../api/core/other.ts';
+import type { ControllerRevision } from '../api/core/controller-revision.ts';
 import type { ContainerState, Pod } from '../api/core/pod.ts';
 import type { VirtualMachine } from '../api/kubevirt/kinds/virtual-machine.ts';
 import type { VirtualMachineInstance, VmiPhase } from '../api/kubevirt/kinds/virtual-machine-instance.ts';

@@ -3,9 +3,9 @@ import { closeSync, constants, fsyncSync, ftruncateSync, openSync } from 'node:f
 import { LAUNCHER_DISK_IMAGES } from '../api/kubevirt/names.ts';
 import { messageOf, UserError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
+import { makeHardLink } from './hard-link.ts';
 import { type ImageFacts, readImageFacts } from './image-format.ts';
 import { openInside } from './open-inside.ts';
-import { giveSecondName } from './second-name.ts';
 
 export type ClaimDisk = ImageFacts & { readonly isNew: boolean; readonly isLinked: boolean };
 
@@ -22,13 +22,13 @@ type Options = {
   readonly fill?: ((folder: string, sizeBytes: number) => void) | undefined;
 };
 
-/** Opens or makes the disk in `folder`, checks it, and gives it the second name `linkPath` where that is possible. */
+/** Opens or makes the disk in `folder`, checks it, and hard-links it to `linkPath` where that is possible. */
 export function findClaimDisk(options: Options): ClaimDisk {
   const { folder, linkPath } = options;
   const { file, isNew } = openOrMake(options);
   try {
     const facts = readImageFacts(file, CLAIM_DISK);
-    return { ...facts, isNew, isLinked: giveSecondName({ file, path: `${folder}/${CLAIM_DISK}`, linkPath }) };
+    return { ...facts, isNew, isLinked: makeHardLink({ file, path: `${folder}/${CLAIM_DISK}`, linkPath }) };
   } finally {
     closeSync(file);
   }

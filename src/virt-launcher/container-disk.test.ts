@@ -16,7 +16,7 @@ function find(path?: string) {
   return findContainerDisk({ root: pod.image, path, linkPath: join(pod.privateFolder, 'base0') });
 }
 
-test('the one file in /disk is the disk, and gets a second name beside the overlay', () => {
+test('the one file in /disk is the disk, and gets a hard link beside the overlay', () => {
   putFile(pod, 'disk/fedora.img', 'content');
   const path = join(pod.image, 'disk/fedora.img');
   assert.deepEqual(find(), { format: 'raw', sizeBytes: 7, name: 'disk/fedora.img', path, isLinked: true });

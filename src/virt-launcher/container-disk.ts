@@ -2,26 +2,26 @@
 import { closeSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { UserError } from '../base/errors.ts';
+import { makeHardLink } from './hard-link.ts';
 import { type ImageFacts, readImageFacts } from './image-format.ts';
 import { listInside, openInside } from './open-inside.ts';
-import { giveSecondName } from './second-name.ts';
 
 export type FoundDisk = ImageFacts & {
   /** Its name in the image, for people. */
   readonly name: string;
   /** Its path in the image. */
   readonly path: string;
-  /** It has the second name now; use that. */
+  /** The hard link was made; use that. */
   readonly isLinked: boolean;
 };
 
-/** Finds and checks the disk image under `root`, and gives it the second name `linkPath` where that is possible. */
+/** Finds and checks the disk image under `root`, and hard-links it to `linkPath` where that is possible. */
 export function findContainerDisk(options: { root: string; path: string | undefined; linkPath: string }): FoundDisk {
   const { root, path: wanted, linkPath } = options;
   const { file, name, ...facts } = openContainerDisk(root, wanted);
   try {
     const path = join(isOfProcess(root) ? root : realpathSync(root), join('/', name));
-    return { ...facts, name, path, isLinked: giveSecondName({ file, path, linkPath }) };
+    return { ...facts, name, path, isLinked: makeHardLink({ file, path, linkPath }) };
   } finally {
     closeSync(file);
   }

@@ -17,7 +17,7 @@ import { observeInstallation } from './kubevirt/observe.ts';
 import type { InstallationObserved } from './kubevirt/observed.ts';
 import type { Defaults } from './kubevirt/options-from.ts';
 import { supportCheck } from './kubevirt/support.ts';
-import { isOurs, LABEL_MANAGED_BY, MANAGED_BY, marked } from './objects/wanted.ts';
+import { isOurs, LABEL_MANAGED_BY, MANAGED_BY, marked } from './objects/desired-objects.ts';
 
 export type OperatorOptions = {
   readonly client: Client;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Service } from '../api/core/other.ts';
+import type { Service } from '../api/core/service.ts';
 import { decidePorts } from './decide-ports.ts';
 import { vmctlPod } from './pod.testing.ts';
 

@@ -2,8 +2,8 @@
  * Which ports of this Pod Services send connections to: those are passed on to the machine. A Service that selects the Pods of vmctl, as
  * the first example of vmctl has it, would otherwise lead nowhere. Only TCP. Pure.
  */
-import type { Service } from '../api/core/other.ts';
 import type { Pod } from '../api/core/pod.ts';
+import type { Service } from '../api/core/service.ts';
 import { isDeleting } from '../api/meta.ts';
 import { matchesLabels, requirementsOf } from '../base/selectors.ts';
 

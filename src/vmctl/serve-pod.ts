@@ -2,8 +2,8 @@
  * What this Pod does for Services: connections to it are passed on to its machine. The Pod is ready when the machine is and every port is
  * served; a connection that comes while the machine starts, or starts again, waits for it.
  */
-import { SERVICES } from '../api/core/other.ts';
 import type { Pod } from '../api/core/pod.ts';
+import { SERVICES } from '../api/core/service.ts';
 import type { VirtualMachineInstance } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { hasCondition, isDeleting, keyOf } from '../api/meta.ts';
 import type { Clock } from '../base/clock.ts';

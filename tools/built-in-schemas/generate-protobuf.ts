@@ -16,8 +16,8 @@ type Message = { readonly fields: readonly ProtoField[]; readonly go: ReadonlyMa
 const OUTPUT = join(import.meta.dirname, '../../src/control-plane/apiserver/protobuf/generated/fields.ts');
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 const CRD = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1';
-/** Types that the decoder knows by heart: their JSON is not the sum of their fields. */
-const BY_HEART: Readonly<Record<string, string>> = {
+/** Types that the decoder knows by itself: their JSON is not the sum of their fields. */
+const WELL_KNOWN: Readonly<Record<string, string>> = {
   [`${META}.Time`]: 'time',
   [`${META}.MicroTime`]: 'microTime',
   [`${META}.FieldsV1`]: 'json',
@@ -130,8 +130,8 @@ function lineOf(name: string, { fields, go }: Message, references: string[]): st
   const shortType = (type: string): string => {
     const [, container = '', item = ''] = /^(\[\]|\{\})?(.*)$/.exec(type) ?? [];
     if (!item.startsWith('io.k8s.')) return type;
-    const byHeart = BY_HEART[item];
-    if (byHeart !== undefined) return container + byHeart;
+    const wellKnown = WELL_KNOWN[item];
+    if (wellKnown !== undefined) return container + wellKnown;
     references.push(item);
     return container + (item.startsWith(`${owner}.`) && !item.slice(owner.length + 1).includes('.') ? item.slice(owner.length) : item);
   };

@@ -1,6 +1,9 @@
 /** Every kind that an installation is made of, in the order in which objects are put in place; they are removed in the opposite order. And the kinds of machines. */
-import { CONFIG_MAPS, SECRETS, SERVICE_ACCOUNTS, SERVICES } from '../core/other.ts';
+import { CONFIG_MAPS } from '../core/configmap.ts';
 import { CLUSTER_ROLES } from '../core/rbac.ts';
+import { SECRETS } from '../core/secret.ts';
+import { SERVICES } from '../core/service.ts';
+import { SERVICE_ACCOUNTS } from '../core/service-account.ts';
 import type { KubeObject } from '../meta.ts';
 import { apiVersionOf, type Resource } from '../resource.ts';
 import { OFFLINE_VMS } from './kinds/offline-virtual-machine.ts';

@@ -1,5 +1,5 @@
 /** By which certificate virt-api knows the API server in front of it: the well-known ConfigMap says so on every cluster. */
-import { CONFIG_MAPS, type ConfigMap } from '../../api/core/other.ts';
+import { CONFIG_MAPS, type ConfigMap } from '../../api/core/configmap.ts';
 import { UserError } from '../../base/errors.ts';
 import { type CacheOptions, startCache } from '../../client/cache.ts';
 

@@ -1,5 +1,5 @@
 /** Our components run in this process, not in Pods; Pods that stand for them let others find them as on a cluster. */
-import { ENDPOINT_SLICES } from '../../api/core/other.ts';
+import { ENDPOINT_SLICES } from '../../api/core/endpoint-slice.ts';
 import { PODS, type Pod } from '../../api/core/pod.ts';
 import { INSTALL_NAMESPACE, LABEL_COMPONENT } from '../../api/kubevirt/names.ts';
 import { type Clock, timestamp } from '../../base/clock.ts';

@@ -1,5 +1,5 @@
 /** Services of the embedded cluster: who stands behind each, the proxy at their addresses, and the API server's own. */
-import { ENDPOINT_SLICES } from '../../api/core/other.ts';
+import { ENDPOINT_SLICES } from '../../api/core/endpoint-slice.ts';
 import type { Client } from '../../client/client.ts';
 import { type ServicesOptions, startEndpointSlices } from '../../control-plane/services/controller.ts';
 import { startServiceProxy } from '../../control-plane/services/proxy.ts';

@@ -1,5 +1,5 @@
 /** Where a server behind an APIService learns by which certificates it knows the API server, and how it is told of the caller. */
-import type { ConfigMap } from '../../api/core/other.ts';
+import type { ConfigMap } from '../../api/core/configmap.ts';
 import { FRONT_PROXY_NAME, type Pki } from '../../base/node/pki.ts';
 
 /** The well-known ConfigMap, the same as on any cluster. */

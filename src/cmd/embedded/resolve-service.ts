@@ -1,5 +1,6 @@
 /** Where a Service is served now, by its EndpointSlices: the API server needs no cluster DNS and no proxy of its own. */
-import { ENDPOINT_SLICES, SERVICES } from '../../api/core/other.ts';
+import { ENDPOINT_SLICES } from '../../api/core/endpoint-slice.ts';
+import { SERVICES } from '../../api/core/service.ts';
 import type { Client } from '../../client/client.ts';
 
 export async function resolveService(client: Client, { namespace, name, port }: { namespace: string; name: string; port: number }) {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { CONFIG_MAPS, type ConfigMap } from '../../api/core/configmap.ts';
 import { EVENTS } from '../../api/core/event.ts';
-import { CONFIG_MAPS, type ConfigMap, SECRETS } from '../../api/core/other.ts';
+import { SECRETS } from '../../api/core/secret.ts';
 import { controllerReferenceTo, type KubeObject, type ObjectMeta, type OwnerReference } from '../../api/meta.ts';
 import type { Resource } from '../../api/resource.ts';
 import { systemClock } from '../../base/clock.ts';

@@ -1,8 +1,8 @@
 /** Keeps this node known: its Node object, its status every few minutes, its lease every few seconds. */
 import { readFileSync, statfsSync } from 'node:fs';
 import { arch, availableParallelism, hostname, release, totalmem } from 'node:os';
+import { LEASES, type Lease } from '../../api/core/lease.ts';
 import { NODES } from '../../api/core/node.ts';
-import { LEASES, type Lease } from '../../api/core/other.ts';
 import { isApiError } from '../../base/errors.ts';
 import { bootId } from '../../base/node/process-identity.ts';
 import type { KubeletContext } from './kubelet-context.ts';

@@ -7,7 +7,7 @@ import type { KubeletContext } from './kubelet-context.ts';
 import { listPodUids, podDir, readPodIdentity } from './pod-folder.ts';
 import { PodRuntime } from './pod-runtime.ts';
 import { derivePodStatus } from './status.ts';
-import { writeStatus } from './write-status.ts';
+import { writePodStatus } from './write-status.ts';
 
 export const UID_INDEX = 'uid';
 const WORKERS = 8;
@@ -89,7 +89,7 @@ async function look(options: PodLoopOptions, uid: string): Promise<number | unde
   const { actions, lookAgainAfterMs } = decidePod(runtime.observe(pod));
   const cleansUp = actions.some((action) => action.do === 'clean up');
   for (const action of actions) if (action.do !== 'clean up') await act(runtime, pod, action);
-  const current = pod && (await tellApi(context, runtime, pod));
+  const current = pod && (await updatePodStatus(context, runtime, pod));
   if (cleansUp) return cleanUp(options, runtime, current);
   // What was done changes what is seen, except for a kill: there only the end of the process does, and it wakes us.
   return actions.some((action) => action.do !== 'kill') ? 0 : lookAgainAfterMs;
@@ -127,10 +127,10 @@ async function act(runtime: PodRuntime, pod: Pod | undefined, action: PodAction)
   }
 }
 
-async function tellApi({ client, hostIP }: KubeletContext, runtime: PodRuntime, pod: Pod): Promise<Pod | undefined> {
+async function updatePodStatus({ client, hostIP }: KubeletContext, runtime: PodRuntime, pod: Pod): Promise<Pod | undefined> {
   const { containers, volumes, now } = runtime.observe(pod);
   const podIP = runtime.podIP(pod);
-  return writeStatus(client, pod, (latest) => derivePodStatus({ pod: latest, containers, volumes, podIP, hostIP, now }));
+  return writePodStatus(client, pod, (latest) => derivePodStatus({ pod: latest, containers, volumes, podIP, hostIP, now }));
 }
 
 /** First the folder, then the object: as long as the object is there, somebody is known to be responsible for the folder. */

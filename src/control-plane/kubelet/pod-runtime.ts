@@ -92,7 +92,7 @@ export class PodRuntime {
         (error: unknown) => {
           if (signal.aborted) return;
           this.#volumes = setBackAgain(before, { ...this.#setbackFrom(error, 'volume'), atMs: this.#context.clock.now() });
-          this.#tell(pod, this.#volumes);
+          this.#recordSetback(pod, this.#volumes);
         },
       )
       .finally(() => this.#context.wake(this.uid));
@@ -118,7 +118,7 @@ export class PodRuntime {
     } catch (error) {
       const setback = setBackAgain(before.setback, { ...this.#setbackFrom(error, 'config'), atMs: this.#context.clock.now() });
       this.#containers.set(name, { ...before, setback });
-      this.#tell(pod, setback);
+      this.#recordSetback(pod, setback);
       return;
     }
     await makeContainerFolders(this.dir, name);
@@ -266,7 +266,7 @@ export class PodRuntime {
     return { kind: 'image', image: error.image, message: error.message, isMissing };
   }
 
-  #tell(pod: Pod, { kind, image, message }: Setback): void {
+  #recordSetback(pod: Pod, { kind, image, message }: Setback): void {
     const reason = kind === 'volume' ? 'FailedMount' : 'Failed';
     const text = kind === 'image' ? `Failed to pull image "${image}": ${message}` : message;
     this.#context.events.record(pod, { type: 'Warning', reason, message: text });

@@ -1,6 +1,6 @@
 /** Volumes put together from several sources, above all the token of the Pod's service account. */
-import { SERVICE_ACCOUNTS } from '../../api/core/other.ts';
 import type { Pod, PodVolume } from '../../api/core/pod.ts';
+import { SERVICE_ACCOUNTS } from '../../api/core/service-account.ts';
 import { pathOf } from '../../api/resource.ts';
 import { ApiError } from '../../base/errors.ts';
 import type { Client } from '../../client/client.ts';

@@ -1,8 +1,9 @@
 /** Brings a Pod's volumes into its folder and lays out what each container sees. Can be repeated at any time. */
 import { chmod, chown, lstat, mkdir, readdir, readFile, readlink, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { CONFIG_MAPS, SECRETS } from '../../api/core/other.ts';
+import { CONFIG_MAPS } from '../../api/core/configmap.ts';
 import type { Container, Pod, PodVolume, VolumeMount } from '../../api/core/pod.ts';
+import { SECRETS } from '../../api/core/secret.ts';
 import {
   ANNOTATION_PROVISIONED_BY,
   LOCAL_PROVISIONER,

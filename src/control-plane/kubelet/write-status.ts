@@ -7,7 +7,7 @@ import type { Client } from '../../client/client.ts';
 const TRIES = 5;
 
 /** Returns the Pod as it is afterwards; undefined when the API no longer has this very Pod. */
-export async function writeStatus(client: Client, seen: Pod, derive: (pod: Pod) => PodStatus): Promise<Pod | undefined> {
+export async function writePodStatus(client: Client, seen: Pod, derive: (pod: Pod) => PodStatus): Promise<Pod | undefined> {
   let pod = seen;
   for (let tries = 1; ; tries++) {
     const { uid, resourceVersion } = pod.metadata;

@@ -6,7 +6,9 @@
  *   no ConfigMap `kube-root-ca.crt`           create it
  *   that ConfigMap says another authority     patch it
  */
-import type { ConfigMap, Namespace, ServiceAccount } from '../../api/core/other.ts';
+import type { ConfigMap } from '../../api/core/configmap.ts';
+import type { Namespace } from '../../api/core/namespace.ts';
+import type { ServiceAccount } from '../../api/core/service-account.ts';
 import { isDeleting, refOf } from '../../api/meta.ts';
 import { type Decision, nothingToDo } from '../../reconcile/decision.ts';
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ConfigMap, Namespace } from '../../api/core/other.ts';
+import type { ConfigMap } from '../../api/core/configmap.ts';
+import type { Namespace } from '../../api/core/namespace.ts';
 import type { ClusterRole } from '../../api/core/rbac.ts';
 import { explain } from '../../reconcile/decision.ts';
 import { decideAggregation } from './decide-aggregation.ts';

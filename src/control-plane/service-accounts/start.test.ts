@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { CONFIG_MAPS, NAMESPACES, SERVICE_ACCOUNTS } from '../../api/core/other.ts';
+import { CONFIG_MAPS } from '../../api/core/configmap.ts';
+import { NAMESPACES } from '../../api/core/namespace.ts';
 import { CLUSTER_ROLES, type ClusterRole } from '../../api/core/rbac.ts';
+import { SERVICE_ACCOUNTS } from '../../api/core/service-account.ts';
 import { systemClock } from '../../base/clock.ts';
 import { silentLogger } from '../../base/log.ts';
 import { until } from '../../testing/until.ts';

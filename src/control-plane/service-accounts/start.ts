@@ -1,6 +1,8 @@
 /** Three small controllers: the default service account and the root authority of every namespace, and roles made of others. */
-import { CONFIG_MAPS, NAMESPACES, SERVICE_ACCOUNTS } from '../../api/core/other.ts';
+import { CONFIG_MAPS } from '../../api/core/configmap.ts';
+import { NAMESPACES } from '../../api/core/namespace.ts';
 import { CLUSTER_ROLES } from '../../api/core/rbac.ts';
+import { SERVICE_ACCOUNTS } from '../../api/core/service-account.ts';
 import type { KubeObject } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';

@@ -1,6 +1,7 @@
 /** Keeps the EndpointSlices of Services with selectors: which addresses and ports stand behind each. */
-import { ENDPOINT_SLICES, SERVICES } from '../../api/core/other.ts';
+import { ENDPOINT_SLICES } from '../../api/core/endpoint-slice.ts';
 import { PODS, type Pod } from '../../api/core/pod.ts';
+import { SERVICES } from '../../api/core/service.ts';
 import { type KubeObject, keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';

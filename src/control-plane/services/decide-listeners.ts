@@ -1,5 +1,6 @@
 /** Where the proxy has to listen, and whom it may pass a connection on to. Pure. */
-import type { EndpointSlice, Service } from '../../api/core/other.ts';
+import type { EndpointSlice } from '../../api/core/endpoint-slice.ts';
+import type { Service } from '../../api/core/service.ts';
 
 export type Target = { readonly host: string; readonly port: number };
 export type Listener = { readonly host: string; readonly port: number; readonly targets: readonly Target[] };

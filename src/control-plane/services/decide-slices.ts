@@ -6,8 +6,9 @@
  *   ready                        its Ready condition holds and it is not being deleted (publishNotReadyAddresses: always)
  *   ports                        a named target port may be another number in each Pod: one slice for each set of numbers
  */
-import type { EndpointSlice, Service } from '../../api/core/other.ts';
+import type { EndpointSlice } from '../../api/core/endpoint-slice.ts';
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
+import type { Service } from '../../api/core/service.ts';
 import { controllerReferenceTo, hasCondition, isControlledBy, isDeleting, refOf } from '../../api/meta.ts';
 import { deepEqual } from '../../base/json.ts';
 import { matchesLabels, requirementsOf } from '../../base/selectors.ts';

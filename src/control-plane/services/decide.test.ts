@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { EndpointSlice, Service } from '../../api/core/other.ts';
+import type { EndpointSlice } from '../../api/core/endpoint-slice.ts';
 import type { Pod } from '../../api/core/pod.ts';
+import type { Service } from '../../api/core/service.ts';
 import { explain } from '../../reconcile/decision.ts';
 import { decideListeners } from './decide-listeners.ts';
 import { decideSlices } from './decide-slices.ts';

@@ -1,6 +1,7 @@
 /** The proxy of Services: accepts connections at their addresses and passes them on to an endpoint, one after the other in turn. */
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { ENDPOINT_SLICES, SERVICES } from '../../api/core/other.ts';
+import { ENDPOINT_SLICES } from '../../api/core/endpoint-slice.ts';
+import { SERVICES } from '../../api/core/service.ts';
 import { type KubeObject, keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';

@@ -6,7 +6,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Cache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
 import type { Absences } from '../absences.ts';
-import { mayAdopt } from '../claim.ts';
+import { mayAdopt } from '../owner.ts';
 import type { WriteErrors } from '../write-errors.ts';
 import type { ObservedOfflineVm } from './observed.ts';
 

@@ -3,7 +3,7 @@
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { type KubeObject, keyOf } from '../../api/meta.ts';
 import { type ControllerOptions, runController } from '../../reconcile/controller.ts';
-import { ownerKeysOf } from '../claim.ts';
+import { ownerKeysOf } from '../owner.ts';
 import { decideReplicaSet } from './decide.ts';
 import { isCandidate, observeReplicaSet, type ReplicaSetObserver } from './observe.ts';
 import type { ObservedReplicaSet } from './observed.ts';

@@ -10,7 +10,7 @@
  *   more                                                  delete the difference: those that do least first
  *   an instance has ended, or its Pod is going            delete it; the next pass replaces it
  *
- * At most 250 instances are made or removed in one pass. Claims go first and alone, so that a count is never taken of a set
+ * At most 250 instances are made or removed in one pass. Adoptions and releases go first and alone, so that a count is never taken of a set
  * that is about to change. The status is written last: what failed is in it (observe tells it), and so is what was just made.
  *
  * Pure: no clock, no I/O, no randomness.
@@ -23,7 +23,7 @@ import { timestamp } from '../../base/clock.ts';
 import { diffAsMergePatch } from '../../base/json.ts';
 import { matchesLabels, requirementsOf } from '../../base/selectors.ts';
 import { type Action, type Decision, nothingToDo } from '../../reconcile/decision.ts';
-import { adopt, release } from '../decide-claim.ts';
+import { adopt, release } from '../decide-owner.ts';
 import { firstStatus } from '../vmi/status.ts';
 import type { ObservedReplicaSet } from './observed.ts';
 import { deriveReplicaSetStatus } from './status.ts';
@@ -34,8 +34,8 @@ const BURST = 250;
 export function decideReplicaSet(observed: ObservedReplicaSet): Decision {
   const { set, vmis } = observed;
   if (!isUsable(set)) return nothingToDo;
-  const claims = isDeleting(set) ? [] : claim(observed);
-  if (claims.length > 0) return { actions: claims };
+  const ownership = isDeleting(set) ? [] : adoptOrRelease(observed);
+  if (ownership.length > 0) return { actions: ownership };
   const mine = vmis.filter((vmi) => isControlledBy(vmi, set));
   const active = mine.filter(isActive);
   const status = writeStatus(observed, active);
@@ -69,7 +69,7 @@ function isUsable({ spec }: VirtualMachineInstanceReplicaSet): boolean {
   return requirements.length > 0 && matchesLabels(requirements, spec.template?.metadata?.labels);
 }
 
-function claim({ set, vmis, mayAdopt }: ObservedReplicaSet): Action[] {
+function adoptOrRelease({ set, vmis, mayAdopt }: ObservedReplicaSet): Action[] {
   const requirements = requirementsOf(set.spec.selector);
   return vmis.flatMap((vmi) => {
     const isMine = isControlledBy(vmi, set);

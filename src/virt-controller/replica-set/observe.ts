@@ -6,7 +6,7 @@ import type { Clock } from '../../base/clock.ts';
 import { matchesLabels, requirementsOf } from '../../base/selectors.ts';
 import type { Cache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
-import { BY_CONTROLLER, mayAdopt } from '../claim.ts';
+import { BY_CONTROLLER, mayAdopt } from '../owner.ts';
 import type { WriteErrors } from '../write-errors.ts';
 import type { ObservedReplicaSet } from './observed.ts';
 

@@ -1,7 +1,7 @@
 /** Keeps every VirtualMachine and its instance in step: the loop of `observe`, `decide` and reconcile's apply. */
 import { keyOf } from '../../api/meta.ts';
 import { type ControllerOptions, runController } from '../../reconcile/controller.ts';
-import { ownerKeysOf } from '../claim.ts';
+import { ownerKeysOf } from '../owner.ts';
 import { decideVm } from './decide.ts';
 import type { ObservedVm } from './intent.ts';
 import { observeVm, type VmObserver } from './observe.ts';

@@ -23,14 +23,14 @@
  *
  * Pure: no clock, no I/O, no randomness. `observe.ts` gathers the input, `reconcile/` performs the output.
  */
-import type { ControllerRevision } from '../../api/core/other.ts';
+import type { ControllerRevision } from '../../api/core/controller-revision.ts';
 import { runStrategyOf, type VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { ANNOTATION_VM_GENERATION, FINALIZER_VM_CONTROLLER } from '../../api/kubevirt/names.ts';
 import { isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
 import { diffAsMergePatch } from '../../base/json.ts';
 import type { Action, Decision } from '../../reconcile/decision.ts';
-import { adopt } from '../decide-claim.ts';
+import { adopt } from '../decide-owner.ts';
 import { heartbeatCheckMs } from './heartbeat.ts';
 import { isRerunDue, type ObservedVm, obstacleOf, requestOf, startWasRequested, stopWasRequested } from './intent.ts';
 import { pauseAfterDeletionMs } from './last-shutdown.ts';
@@ -115,9 +115,9 @@ function perform(observed: ObservedVm, { next, because, lookAgainAfterMs = heart
     const waitMs = pauseAfterDeletionMs(observed);
     return waitMs > 0 ? { actions: writeStatus(observed, 'create'), lookAgainAfterMs: waitMs } : { actions: begin(observed, because) };
   }
-  const actions = [...writeStatus(observed, next), ...release(vmi)];
+  const actions = [...writeStatus(observed, next), ...dropFinalizerOfEnded(vmi)];
   if (next === 'delete' && vmi) actions.push(destroy(vm, vmi, because));
-  if (next === 'leave') actions.push(...tellGeneration(observed), ...forgetAtRest(observed));
+  if (next === 'leave') actions.push(...annotateGeneration(observed), ...forgetAtRest(observed));
   return { actions, ...(lookAgainAfterMs !== undefined && { lookAgainAfterMs }) };
 }
 
@@ -139,7 +139,7 @@ function begin(observed: ObservedVm, because: string): Action[] {
 }
 
 /** Only a newer generation with the same template: what the guest runs is then what is wanted. */
-function tellGeneration({ vm, vmi, revisions }: ObservedVm): Action[] {
+function annotateGeneration({ vm, vmi, revisions }: ObservedVm): Action[] {
   const revision = vmi && revisionOf(vmi, revisions);
   if (!vmi || !revision || isFinal(vmi) || isDeleting(vmi) || !isBehindInNameOnly(vm, vmi, revision)) return [];
   const annotations = { [ANNOTATION_VM_GENERATION]: String(generationOf(vm)) };
@@ -168,7 +168,7 @@ function writeStatus(observed: ObservedVm, next: Next): Action[] {
 }
 
 /** Our finalizer on the instance makes sure that we see how it ended; now we have. */
-function release(vmi: VirtualMachineInstance | undefined): Action[] {
+function dropFinalizerOfEnded(vmi: VirtualMachineInstance | undefined): Action[] {
   return vmi && isFinal(vmi) && hasOurFinalizer(vmi) ? [dropFinalizer(vmi, `VMI ${vmi.status?.phase}`)] : [];
 }
 

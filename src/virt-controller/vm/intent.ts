@@ -1,9 +1,9 @@
 /** What the user of a VM wants next, read from its run strategy and from the first of its state change requests. Pure. */
-import type { ControllerRevision } from '../../api/core/other.ts';
+import type { ControllerRevision } from '../../api/core/controller-revision.ts';
 import { type RunStrategy, runStrategyOf, type StateChangeRequest, type VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { isDeleting } from '../../api/meta.ts';
-import { whyNotOurs } from '../decide-claim.ts';
+import { whyNotOurs } from '../decide-owner.ts';
 
 /** Everything that is known of one VM when the controller looks at it. */
 export type ObservedVm = {

@@ -1,6 +1,6 @@
 /** Gathers what `decideVm` looks at: the VM, the instance of its name, and whose that instance is. */
+import type { ControllerRevision } from '../../api/core/controller-revision.ts';
 import type { Node } from '../../api/core/node.ts';
-import type { ControllerRevision } from '../../api/core/other.ts';
 import { PERSISTENT_VOLUME_CLAIMS } from '../../api/core/volume.ts';
 import { runStrategyOf, type VirtualMachine, VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
@@ -8,8 +8,8 @@ import { isControlledBy } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Cache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
-import { BY_CONTROLLER, mayAdopt } from '../claim.ts';
 import { heartbeatAtOf } from '../node-heartbeat.ts';
+import { BY_CONTROLLER, mayAdopt } from '../owner.ts';
 import { claimNamesOf } from '../vmi/claims.ts';
 import type { WriteErrors } from '../write-errors.ts';
 import type { ObservedVm } from './intent.ts';

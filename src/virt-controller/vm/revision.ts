@@ -1,5 +1,5 @@
 /** The record of what a VM was when its instance was started: a ControllerRevision (spec 2.10). Pure. */
-import { CONTROLLER_REVISIONS, type ControllerRevision } from '../../api/core/other.ts';
+import { CONTROLLER_REVISIONS, type ControllerRevision } from '../../api/core/controller-revision.ts';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { ANNOTATION_VM_GENERATION, LABEL_VM_REVISION } from '../../api/kubevirt/names.ts';

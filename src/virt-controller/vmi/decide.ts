@@ -46,7 +46,7 @@ const CLAIM_PATIENCE_MS = 1_000;
 export function decideVmi(observed: ObservedVmi): Decision {
   const change = nextPhaseOf(observed);
   const waitMs = waitsForClaim(observed) === undefined ? handlerPatienceMs(observed) : CLAIM_PATIENCE_MS;
-  const actions = [...write(observed, change), ...createPod(observed), ...deletePods(observed), ...tellPod(observed, change)];
+  const actions = [...write(observed, change), ...createPod(observed), ...deletePods(observed), ...patchReadinessGates(observed, change)];
   return { actions, ...(waitMs !== undefined && waitMs > 0 && { lookAgainAfterMs: waitMs }) };
 }
 
@@ -144,7 +144,7 @@ function deletePods({ vmi, pods }: ObservedVmi): Action[] {
  * looks at its containers once a second, and what it then says of them is that they run and that the Pod is ready, in one write. So are
  * Running and Ready of the instance, and of its VM.
  */
-function tellPod(observed: ObservedVmi, change: PhaseChange | undefined): Action[] {
+function patchReadinessGates(observed: ObservedVmi, change: PhaseChange | undefined): Action[] {
   const { vmi, now } = observed;
   const pod = currentPod(observed);
   const phase = change?.phase ?? vmi.status?.phase;

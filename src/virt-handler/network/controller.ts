@@ -1,6 +1,6 @@
 /** Keeps the ports open that the guests of this node should have: looks again when a guest, its Pod or a Service changes. */
-import { SERVICES } from '../../api/core/other.ts';
 import { PODS, type Pod } from '../../api/core/pod.ts';
+import { SERVICES } from '../../api/core/service.ts';
 import { type VirtualMachineInstance, VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { LABEL_NODE_NAME } from '../../api/kubevirt/names.ts';
 import { isControlledBy, isDeleting, keyOf } from '../../api/meta.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Service } from '../../api/core/other.ts';
 import type { Pod } from '../../api/core/pod.ts';
+import type { Service } from '../../api/core/service.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { Interface } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { launcherPod, vmi } from '../../testing/builders.ts';

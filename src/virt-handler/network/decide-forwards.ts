@@ -10,8 +10,8 @@
  *
  * To open all 65,535 would take 224 MiB of the kernel's memory for each machine (ADR 29).
  */
-import type { Service } from '../../api/core/other.ts';
 import type { Pod } from '../../api/core/pod.ts';
+import type { Service } from '../../api/core/service.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { matchesLabels, requirementsOf } from '../../base/selectors.ts';
 

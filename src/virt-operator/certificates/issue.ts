@@ -1,5 +1,6 @@
 /** Makes the certificates that were decided on, and gives all of them as objects. */
-import type { ConfigMap, Secret } from '../../api/core/other.ts';
+import type { ConfigMap } from '../../api/core/configmap.ts';
+import type { Secret } from '../../api/core/secret.ts';
 import type { KubeObject } from '../../api/meta.ts';
 import type { KeyPair } from '../../base/node/pki-files.ts';
 import { issueAuthority, issueLeaf } from '../../base/node/pki-issue.ts';

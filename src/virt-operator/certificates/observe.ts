@@ -1,6 +1,7 @@
 /** The certificates that are stored, as facts to decide on. */
 import { X509Certificate } from 'node:crypto';
-import type { ConfigMap, Secret } from '../../api/core/other.ts';
+import type { ConfigMap } from '../../api/core/configmap.ts';
+import type { Secret } from '../../api/core/secret.ts';
 import type { KubeVirt } from '../../api/kubevirt/kinds/kubevirt.ts';
 import { parseGoDuration } from '../../base/go-duration.ts';
 import type { KeyPair } from '../../base/node/pki-files.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
-import type { ConfigMap, Secret } from '../../api/core/other.ts';
+import type { ConfigMap } from '../../api/core/configmap.ts';
+import type { Secret } from '../../api/core/secret.ts';
 import type { KubeVirt } from '../../api/kubevirt/kinds/kubevirt.ts';
 import type { KubeObject } from '../../api/meta.ts';
 import { CERTIFICATES } from '../render/options.ts';

@@ -19,7 +19,7 @@ const OUR_KEY = /(^|\.)kubevirt\.io\//;
 
 export function decideRemoval(observed: InstallationObserved, letGo: Action): Decision {
   const { kubeVirt, machines, stored, markedNodes } = observed;
-  if (machines.length > 0 && kubeVirt.spec.uninstallStrategy !== 'RemoveWorkloads') return tell(observed, blockedBy(machines));
+  if (machines.length > 0 && kubeVirt.spec.uninstallStrategy !== 'RemoveWorkloads') return writeStatus(observed, blockedBy(machines));
   if (machines.length > 0)
     return withStatus(
       observed,
@@ -70,11 +70,11 @@ function blockedBy(machines: readonly KubeObject[]): Problem {
 }
 
 function withStatus(observed: InstallationObserved, actions: readonly Action[]): Decision {
-  const told = tell(observed, undefined);
-  return { ...told, actions: [...actions, ...told.actions] };
+  const written = writeStatus(observed, undefined);
+  return { ...written, actions: [...actions, ...written.actions] };
 }
 
-function tell({ kubeVirt, installation }: InstallationObserved, problem: Problem | undefined): Decision {
+function writeStatus({ kubeVirt, installation }: InstallationObserved, problem: Problem | undefined): Decision {
   const { actions } = decideKubeVirtStatus({ kubeVirt, installation: { ...installation, stage: 'deleting', problem } });
   return { actions, lookAgainAfterMs: LOOK_AGAIN_MS };
 }

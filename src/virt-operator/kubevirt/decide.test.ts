@@ -39,7 +39,7 @@ function decided(observed: Partial<InstallationObserved>): string[] {
   return explain(decideInstallation({ ...base, ...observed }));
 }
 const pairing = (kind: string, isStored: boolean, needsVirtApi = false) => ({
-  wanted: object(kind),
+  desired: object(kind),
   isStored,
   isCurrent: false,
   needsVirtApi,

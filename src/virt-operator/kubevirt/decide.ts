@@ -38,9 +38,9 @@ export function decideInstallation(observed: InstallationObserved): Decision {
 function put({ pairings, isVirtApiWorking }: InstallationObserved): Action[] {
   return pairings
     .filter(({ isStored, isCurrent, needsVirtApi }) => !isCurrent && (isStored || !needsVirtApi || isVirtApiWorking))
-    .map(({ wanted, isStored }) => ({
+    .map(({ desired, isStored }) => ({
       do: 'apply',
-      object: wanted,
+      object: desired,
       because: isStored ? 'it says something else than is wanted' : 'it is missing',
     }));
 }

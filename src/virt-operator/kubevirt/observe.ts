@@ -1,8 +1,9 @@
 /** Gathers everything that may matter for an installation: what is wanted, what is stored, how the components are, and when it goes, who is left. */
 
+import type { ConfigMap } from '../../api/core/configmap.ts';
 import { NODES } from '../../api/core/node.ts';
-import type { ConfigMap, Secret } from '../../api/core/other.ts';
 import type { Pod } from '../../api/core/pod.ts';
+import type { Secret } from '../../api/core/secret.ts';
 import { MACHINE_KINDS, orderOf } from '../../api/kubevirt/installed-kinds-table.ts';
 import type { KubeVirt } from '../../api/kubevirt/kinds/kubevirt.ts';
 import { isDeleting, type KubeObject, keyOf } from '../../api/meta.ts';
@@ -11,8 +12,8 @@ import { isApiError } from '../../base/errors.ts';
 import type { Cache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
 import { keepCertificates } from '../certificates/keep.ts';
-import { saysTheSame } from '../objects/says-the-same.ts';
-import { identityOf, wantedObjects } from '../objects/wanted.ts';
+import { desiredObjects, identityOf } from '../objects/desired-objects.ts';
+import { matchesDesired } from '../objects/matches-desired.ts';
 import { CERTIFICATES } from '../render/options.ts';
 import type { Problem } from '../status/status.ts';
 import { decideHealth, isWorking, type Workload } from './decide-health.ts';
@@ -46,35 +47,35 @@ export async function observeInstallation(key: string, options: ObserveOptions):
   const { clock, manifests, defaults, pods } = options;
   const stored = storedObjects(options.installed);
   const { certificates, nextAt } = await certificatesFor(kubeVirt, stored, options);
-  const wanted = wantedObjects({
+  const desired = desiredObjects({
     manifests,
     options: optionsFrom(kubeVirt, defaults),
     certificates: certificates.objects,
     authorities: certificates.authorities,
   }).filter(options.isServed);
-  const pairings = wanted.map((object) => {
+  const pairings = desired.map((object) => {
     const found = stored.get(identityOf(object));
-    const isCurrent = found !== undefined && (isDeleting(found) || saysTheSame(found, object)); // one that goes is made again when it is gone
-    return { wanted: object, isStored: found !== undefined, isCurrent, needsVirtApi: NEEDS_VIRT_API.has(object.kind) };
+    const isCurrent = found !== undefined && (isDeleting(found) || matchesDesired(found, object)); // one that goes is made again when it is gone
+    return { desired: object, isStored: found !== undefined, isCurrent, needsVirtApi: NEEDS_VIRT_API.has(object.kind) };
   });
   const workloads = WORKLOADS.map((each) => stored.get(`apps/v1 ${each.replace(' ', ` ${defaults.namespace}/`)}`) as Workload | undefined);
   const wasReady = kubeVirt.status?.observedKubeVirtVersion !== undefined;
   const { version } = defaults;
   const { stage, problem } = decideHealth({ workloads, pods: pods.list(), version, wasReady });
   // What else is put in place in the same go is there when the status is written; new Pods take their time.
-  const isAsWanted = pairings.every(({ isCurrent, wanted: { kind } }) => isCurrent || !/^(Deployment|DaemonSet)$/.test(kind));
-  const isReady = stage === 'ready' && isAsWanted;
-  const isWanted = new Set(wanted.map(identityOf));
+  const isAsDesired = pairings.every(({ isCurrent, desired: { kind } }) => isCurrent || !/^(Deployment|DaemonSet)$/.test(kind));
+  const isReady = stage === 'ready' && isAsDesired;
+  const isDesired = new Set(desired.map(identityOf));
   const now = clock.now();
   return {
     kubeVirt,
     isTheOne: isOldest(kubeVirt, options.kubeVirts.list()),
     pairings,
     stored: [...stored.values()].sort((a, b) => orderOf(a) - orderOf(b)),
-    surplus: [...stored].filter(([identity, object]) => !isWanted.has(identity) && !isDeleting(object)).map(([, object]) => object),
+    surplus: [...stored].filter(([identity, object]) => !isDesired.has(identity) && !isDeleting(object)).map(([, object]) => object),
     isVirtApiWorking: isWorking(workloads[0]),
     installation: {
-      stage: stage === 'ready' && !isAsWanted ? (wasReady ? 'updating' : 'deploying') : stage,
+      stage: stage === 'ready' && !isAsDesired ? (wasReady ? 'updating' : 'deploying') : stage,
       version,
       ...(isReady && { runningVersion: version }),
       architecture: 'amd64',

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../api/meta.ts';
 import type { Installation, Problem } from '../status/status.ts';
 
 export type Pairing = {
-  readonly wanted: KubeObject;
+  readonly desired: KubeObject;
   readonly isStored: boolean;
   readonly isCurrent: boolean;
   /** Asked by the API server, which fails every request that it cannot pass on. */

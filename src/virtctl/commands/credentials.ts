@@ -1,5 +1,5 @@
 /** `virtctl credentials …`: the keys and passwords of a guest, in the Secrets from which its agent gets them while it runs. */
-import { SECRETS, type Secret } from '../../api/core/other.ts';
+import { SECRETS, type Secret } from '../../api/core/secret.ts';
 import { type VirtualMachine, VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { ApiError, UserError } from '../../base/errors.ts';

@@ -1,6 +1,6 @@
 /** Makes a Service for a machine, an instance or a replica set: also before the machine has ever started. */
-import type { Service, ServicePort } from '../../api/core/other.ts';
-import { SERVICES } from '../../api/core/other.ts';
+import type { Service, ServicePort } from '../../api/core/service.ts';
+import { SERVICES } from '../../api/core/service.ts';
 import { VMIRSS } from '../../api/kubevirt/kinds/replica-set.ts';
 import { VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';

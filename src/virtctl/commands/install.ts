@@ -1,5 +1,5 @@
 /** Puts the product into a Kubernetes cluster: virt-operator, then the KubeVirt object that makes it install the rest. */
-import { NAMESPACES } from '../../api/core/other.ts';
+import { NAMESPACES } from '../../api/core/namespace.ts';
 import { PODS, type Pod } from '../../api/core/pod.ts';
 import { DEPLOYMENTS, installedResource } from '../../api/kubevirt/installed-kinds-table.ts';
 import { KUBEVIRTS, type KubeVirt } from '../../api/kubevirt/kinds/kubevirt.ts';

@@ -1,5 +1,5 @@
 /** Takes the product out of a Kubernetes cluster: what virt-operator installed, then virt-operator. Nothing of it stays. */
-import { NAMESPACES } from '../../api/core/other.ts';
+import { NAMESPACES } from '../../api/core/namespace.ts';
 import { installedResource } from '../../api/kubevirt/installed-kinds-table.ts';
 import { KUBEVIRTS } from '../../api/kubevirt/kinds/kubevirt.ts';
 import { conditionOf, type KubeObject, keyOf } from '../../api/meta.ts';

@@ -1,5 +1,5 @@
 /** Names that exist on the cluster, for a shell that completes a command line. */
-import { NAMESPACES } from '../../api/core/other.ts';
+import { NAMESPACES } from '../../api/core/namespace.ts';
 import { VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import type { KubeObject } from '../../api/meta.ts';
 import { type Connection, connect } from '../connect.ts';

@@ -1,7 +1,7 @@
 /** The life of machines in a namespace for restricted Pods: network, volumes, images, endings, and components that are replaced meanwhile. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { LEASES } from '../../../src/api/core/other.ts';
+import { LEASES } from '../../../src/api/core/lease.ts';
 import { logIn } from '../product-cluster.ts';
 import { pushGuest } from '../push-images.ts';
 import { eventually, type World } from './world.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { EndpointSlice, Service } from '../../../src/api/core/other.ts';
+import type { EndpointSlice } from '../../../src/api/core/endpoint-slice.ts';
+import type { Service } from '../../../src/api/core/service.ts';
 import { addressesOf, type Endpoint } from './names.ts';
 
 const service = (name: string, clusterIP: string, more: object = {}): Service => ({

@@ -5,7 +5,8 @@
  *   HOST.SERVICE.NAMESPACE.svc.cluster.local   the Pod with that host name behind such a Service
  *   10-0-0-1.NAMESPACE.pod.cluster.local       10.0.0.1
  */
-import type { EndpointSlice, Service } from '../../../src/api/core/other.ts';
+import type { EndpointSlice } from '../../../src/api/core/endpoint-slice.ts';
+import type { Service } from '../../../src/api/core/service.ts';
 
 export type Known = { readonly services: readonly Service[]; readonly slices: readonly EndpointSlice[] };
 export type Endpoint = EndpointSlice['endpoints'][number] & { readonly hostname?: string };

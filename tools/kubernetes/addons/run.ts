@@ -1,6 +1,7 @@
 /** The process beside the control plane that serves the names of the cluster and makes its volumes: `run.ts FOLDER ADDRESS NODE...`. */
 import { join } from 'node:path';
-import { ENDPOINT_SLICES, SERVICES } from '../../../src/api/core/other.ts';
+import { ENDPOINT_SLICES } from '../../../src/api/core/endpoint-slice.ts';
+import { SERVICES } from '../../../src/api/core/service.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { createLogger } from '../../../src/base/log.ts';
 import { startCache } from '../../../src/client/cache.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CONFIG_MAPS, NAMESPACES } from '../../../api/core/other.ts';
+import { CONFIG_MAPS } from '../../../api/core/configmap.ts';
+import { NAMESPACES } from '../../../api/core/namespace.ts';
 import { startTestServer } from '../test-server.testing.ts';
 import { CLUSTER_ROLES, grant, outcome } from './rights.testing.ts';
 

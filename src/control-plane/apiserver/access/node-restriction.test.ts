@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { CONFIG_MAPS } from '../../../api/core/configmap.ts';
+import { LEASES } from '../../../api/core/lease.ts';
 import { NODES } from '../../../api/core/node.ts';
-import { CONFIG_MAPS, LEASES, SECRETS } from '../../../api/core/other.ts';
 import { PODS } from '../../../api/core/pod.ts';
+import { SECRETS } from '../../../api/core/secret.ts';
 import type { Resource } from '../../../api/resource.ts';
 import { startTestServer } from '../test-server.testing.ts';
 import { outcome } from './rights.testing.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHmac, createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
-import { SERVICE_ACCOUNTS } from '../../../api/core/other.ts';
 import { PODS, type Pod } from '../../../api/core/pod.ts';
+import { SERVICE_ACCOUNTS } from '../../../api/core/service-account.ts';
 import { newSigningKey } from '../../../base/node/signing-key.ts';
 import { FakeClock } from '../../../testing/fake-clock.ts';
 import { startTestServer } from '../test-server.testing.ts';

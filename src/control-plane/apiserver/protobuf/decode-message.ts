@@ -3,8 +3,8 @@
  * meant, times, quantities and embedded JSON in their JSON form. Fields that the table does not know are skipped, as Go skips them.
  */
 import { isObject, type JsonObject } from '../../../base/json.ts';
-import { decodeByHeart } from './decode-by-heart.ts';
 import { type Field, type FieldType, messageNamed } from './message-table.ts';
+import { decodeWellKnown } from './well-known-messages.ts';
 import { fieldsOf, malformed, type WireField } from './wire.ts';
 
 /** Deeper than any API object, and shallow enough for every recursive function that will see it. */
@@ -86,7 +86,7 @@ function decodeValue(item: string, wireField: WireField, depth: number): unknown
       return wireField.value.getFloat64(0, true);
     default: {
       const bytes = bytesOf(wireField);
-      const known = decodeByHeart(item, bytes, (name, inner) => decodeMessage(name, inner, depth + 1));
+      const known = decodeWellKnown(item, bytes, (name, inner) => decodeMessage(name, inner, depth + 1));
       return known.isKnown ? known.value : decodeMessage(item, bytes, depth + 1);
     }
   }

@@ -3,7 +3,7 @@ import { MESSAGES } from './generated/fields.ts';
 
 export type FieldType = {
   readonly container: 'none' | 'list' | 'map';
-  /** A scalar (`string`, `int`, ...), a type the decoder knows by heart (`time`, ...) or the name of another message. */
+  /** A scalar (`string`, `int`, ...), a well-known type (`time`, ...) or the name of another message. */
   readonly item: string;
 };
 export type Field = FieldType & {

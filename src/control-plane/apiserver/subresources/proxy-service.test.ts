@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { ENDPOINT_SLICES, type EndpointSlice, SERVICES, type Service } from '../../../api/core/other.ts';
+import { ENDPOINT_SLICES, type EndpointSlice } from '../../../api/core/endpoint-slice.ts';
 import { PODS } from '../../../api/core/pod.ts';
+import { SERVICES, type Service } from '../../../api/core/service.ts';
 import { startTestServer, type TestServer } from '../test-server.testing.ts';
 
 const AT = '/api/v1/namespaces/default/services';

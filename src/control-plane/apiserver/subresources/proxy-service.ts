@@ -2,8 +2,9 @@
  * services/[SCHEME:]NAME[:PORT]/proxy/PATH: a request for whoever serves a Service, passed on by the API server. Only Pods of the Service's own
  * namespace are reached, at the addresses that they have: an EndpointSlice that somebody wrote leads nowhere else.
  */
-import type { EndpointSlice, Service } from '../../../api/core/other.ts';
+import type { EndpointSlice } from '../../../api/core/endpoint-slice.ts';
 import type { Pod } from '../../../api/core/pod.ts';
+import type { Service } from '../../../api/core/service.ts';
 import { ApiError, messageOf } from '../../../base/errors.ts';
 import type { Store } from '../../store/store.ts';
 import { notFound, unknownPath } from '../response/api-errors.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CONFIG_MAPS, type ConfigMap, NAMESPACES } from '../../../api/core/other.ts';
+import { CONFIG_MAPS, type ConfigMap } from '../../../api/core/configmap.ts';
+import { NAMESPACES } from '../../../api/core/namespace.ts';
 import { PODS, type Pod } from '../../../api/core/pod.ts';
 import { isApiError } from '../../../base/errors.ts';
 import { FakeClock } from '../../../testing/fake-clock.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CONFIG_MAPS, type ConfigMap } from '../../../api/core/other.ts';
+import { CONFIG_MAPS, type ConfigMap } from '../../../api/core/configmap.ts';
 import { PODS } from '../../../api/core/pod.ts';
 import { startTestServer, type TestServer } from '../test-server.testing.ts';
 

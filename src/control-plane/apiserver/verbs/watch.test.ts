@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CONFIG_MAPS, type ConfigMap } from '../../../api/core/other.ts';
+import { CONFIG_MAPS, type ConfigMap } from '../../../api/core/configmap.ts';
 import { isApiError } from '../../../base/errors.ts';
 import { readLines } from '../../../client/lines.ts';
 import { FakeClock } from '../../../testing/fake-clock.ts';

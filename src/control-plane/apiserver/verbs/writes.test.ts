@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CONFIG_MAPS, type ConfigMap, LEASES, NAMESPACES } from '../../../api/core/other.ts';
+import { CONFIG_MAPS, type ConfigMap } from '../../../api/core/configmap.ts';
+import { LEASES } from '../../../api/core/lease.ts';
+import { NAMESPACES } from '../../../api/core/namespace.ts';
 import { PODS, type Pod } from '../../../api/core/pod.ts';
 import { ApiError, isApiError } from '../../../base/errors.ts';
 import { startTestServer } from '../test-server.testing.ts';

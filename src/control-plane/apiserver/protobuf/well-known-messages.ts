@@ -38,7 +38,7 @@ const DECODERS: Readonly<Record<string, (parts: Parts, decode: Decode) => unknow
 };
 
 /** The JSON of a message of one of these types; its value is undefined when JSON leaves it out (the zero time). */
-export function decodeByHeart(
+export function decodeWellKnown(
   type: string,
   bytes: Uint8Array,
   decode: Decode,

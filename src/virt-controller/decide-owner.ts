@@ -16,13 +16,13 @@ import type { Action } from '../reconcile/decision.ts';
 export function adopt(owner: KubeObject, object: KubeObject, also: object = {}): Action {
   const others = (object.metadata.ownerReferences ?? []).filter(({ uid }) => uid !== owner.metadata.uid);
   const metadata = { ownerReferences: [...others, controllerReferenceTo(owner)], ...also };
-  return claimPatch(object, metadata, `${owner.kind} ${owner.metadata.name} adopts it`);
+  return ownerPatch(object, metadata, `${owner.kind} ${owner.metadata.name} adopts it`);
 }
 
 /** Takes the owner off an object that no longer fits it. */
 export function release(owner: KubeObject, object: KubeObject): Action {
   const ownerReferences = (object.metadata.ownerReferences ?? []).filter(({ uid }) => uid !== owner.metadata.uid);
-  return claimPatch(object, { ownerReferences }, `it no longer fits ${owner.kind} ${owner.metadata.name}`);
+  return ownerPatch(object, { ownerReferences }, `it no longer fits ${owner.kind} ${owner.metadata.name}`);
 }
 
 /** Why the owner cannot have the object of this name; undefined when it has it. */
@@ -33,6 +33,6 @@ export function whyNotOurs(owner: KubeObject, object: KubeObject): string | unde
   return `A ${object.kind} named ${object.metadata.name} exists already and ${whose}`;
 }
 
-function claimPatch(object: KubeObject, metadata: object, because: string): Action {
+function ownerPatch(object: KubeObject, metadata: object, because: string): Action {
   return { do: 'patch', target: refOf(object), patch: { metadata }, resourceVersion: object.metadata.resourceVersion, because };
 }

@@ -1,4 +1,4 @@
-/** Finding what an owner controls, and making sure of the owner before it takes something over (the rule: decide-claim.ts). */
+/** Finding what an owner controls, and making sure of the owner before it takes something over (the rule: decide-owner.ts). */
 import { controllerOf, isDeleting, type KubeObject, keyOf } from '../api/meta.ts';
 import type { Resource } from '../api/resource.ts';
 import type { Client } from '../client/client.ts';
@@ -17,7 +17,7 @@ export function ownerKeysOf(kind: string): (object: KubeObject) => string[] {
 
 type Pair = { readonly client: Client; readonly resource: Resource; readonly owner: KubeObject; readonly object: KubeObject };
 
-/** Our copy of the owner may be that of a predecessor, so adoption is decided on a fresh one (spec 2.3, step 2). */
+/** Our copy of the owner may be that of a predecessor, so adoption is decided on a fresh one. */
 export async function mayAdopt({ client, resource, owner, object }: Pair): Promise<boolean> {
   if (controllerOf(object) || isDeleting(owner) || isDeleting(object)) return false;
   const fresh = await client.get(resource, owner.metadata);

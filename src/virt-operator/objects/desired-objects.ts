@@ -1,5 +1,4 @@
 /** Every object of an installation as it is to be, in the order in which it is put in place. Pure. */
-
 import { orderOf } from '../../api/kubevirt/installed-kinds-table.ts';
 import { type KubeObject, keyOf } from '../../api/meta.ts';
 import { sha1Hex } from '../../base/sha1.ts';
@@ -11,7 +10,7 @@ export const MANAGED_BY = 'virt-operator';
 /** What an object was made from: it tells fields that are no longer wanted. */
 const ANNOTATION_HASH = 'operator.kubevirt.io/hash';
 
-export type Wanted = {
+export type DesiredState = {
   /** The objects of deploy/. */
   readonly manifests: readonly KubeObject[];
   readonly options: RenderOptions;
@@ -22,7 +21,7 @@ export type Wanted = {
 };
 
 /** All of them, labelled as ours. */
-export function wantedObjects({ manifests, options, certificates, authorities }: Wanted): KubeObject[] {
+export function desiredObjects({ manifests, options, certificates, authorities }: DesiredState): KubeObject[] {
   const objects = [...manifests.filter(isOurs), ...certificates, ...renderComponents(options)];
   return objects
     .map((object) => markedAgain(object, withCaBundle(object, authorities)))
