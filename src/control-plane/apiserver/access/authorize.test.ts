@@ -36,6 +36,23 @@ test('a role counts in its namespace, for its subject, for its verbs and names, 
   assert.match(await outcome(clientAs('bob').get(CONFIG_MAPS, { namespace: 'default', name: 'a' })), /forbidden/);
 });
 
+test('a role for one name shows no other, however the field selector is spelled', async (t) => {
+  const { client, clientAs, close } = await startTestServer();
+  t.after(close);
+  const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['list', 'watch', 'deletecollection'], resourceNames: ['a'] }];
+  await grant(client, { namespace: 'default', rules, subject: { kind: 'User', name: 'ann', apiGroup: GROUP } });
+  const collection = '/api/v1/namespaces/default/configmaps';
+  for (const selector of ['metadata.name!=zz\\,metadata.name=a', 'metadata.namespace=default\\,metadata.name=a', 'metadata.name!=a']) {
+    const query = `fieldSelector=${encodeURIComponent(selector)}`;
+    assert.match(await outcome(clientAs('ann').request(`${collection}?${query}`)), /cannot list/);
+    assert.match(await outcome(clientAs('ann').request(`${collection}?${query}&watch=1`)), /cannot watch/);
+    assert.match(
+      await outcome(clientAs('ann').request(`${collection}?${query}&dryRun=All`, { method: 'DELETE' })),
+      /cannot deletecollection/,
+    );
+  }
+});
+
 test('groups and service accounts are subjects too', async (t) => {
   const { client, clientAs, close } = await startTestServer();
   t.after(close);

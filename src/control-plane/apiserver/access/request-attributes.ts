@@ -1,4 +1,5 @@
 /** What a request wants to do, in the words of authorization. */
+import { parseFieldSelector } from '../../../base/selectors.ts';
 
 import { parseResourcePath, type Verb, verbOf } from '../request/path-grammar.ts';
 import { methodNotAllowed } from '../response/api-errors.ts';
@@ -17,8 +18,21 @@ export function attributesOf(method: string, url: URL): Attributes {
   return { type: 'resource', verb, group, resource, subresource, namespace, name };
 }
 
-/** The name a request is about: a collection request that selects one name counts as being about it. */
+/**
+ * The name a request is about: a collection request that selects exactly one name counts as being about it. Read by the parser that
+ * selects the objects, so that what is authorized is what is answered.
+ */
 function nameForAuthorization(verb: Verb, name: string | undefined, query: URLSearchParams): string | undefined {
   if (name !== undefined || verb === 'create') return name;
-  return /(?:^|,)metadata\.name==?([^,]+)(?:,|$)/.exec(query.get('fieldSelector') ?? '')?.[1];
+  const terms = fieldTermsOf(query.get('fieldSelector') ?? '');
+  return terms.find(({ path, isNegated }) => path === 'metadata.name' && !isNegated)?.value;
+}
+
+/** None for a selector that cannot be read: such a request selects nothing that a name could stand for, and is refused later. */
+function fieldTermsOf(text: string): ReturnType<typeof parseFieldSelector> {
+  try {
+    return parseFieldSelector(text);
+  } catch {
+    return [];
+  }
 }

@@ -8,8 +8,10 @@ export type ResourcePath = {
   readonly resource: string;
   readonly name: string | undefined;
   readonly subresource: string | undefined;
-  /** What follows the subresource (a proxied path, a port). */
+  /** What follows the subresource (a port), decoded. */
   readonly rest: string | undefined;
+  /** The same as it was sent, with its slashes: '' or `/...`. For whoever passes the request on. */
+  readonly rawRest: string;
 };
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
@@ -31,12 +33,22 @@ export function segmentsOf(pathname: string): string[] {
 export function parseResourcePath(pathname: string): ResourcePath | undefined {
   const segments = segmentsOf(pathname);
   const [root, first = '', second = ''] = segments;
-  if (root === 'api' && segments.length > 2) return locate('', first, segments.slice(2));
-  if (root === 'apis' && segments.length > 3) return locate(first, second, segments.slice(3));
+  if (root === 'api' && segments.length > 2) return locate({ group: '', version: first, pathname, before: 2, parts: segments.slice(2) });
+  if (root === 'apis' && segments.length > 3)
+    return locate({ group: first, version: second, pathname, before: 3, parts: segments.slice(3) });
   return undefined;
 }
 
-function locate(group: string, version: string, parts: readonly string[]): ResourcePath {
+type Place = {
+  readonly group: string;
+  readonly version: string;
+  readonly pathname: string;
+  /** How many segments come before `parts`. */
+  readonly before: number;
+  readonly parts: readonly string[];
+};
+
+function locate({ group, version, pathname, before, parts }: Place): ResourcePath {
   const [first = '', second, third] = parts;
   const isInNamespace = first === 'namespaces' && third !== undefined && !(group === '' && NAMESPACE_SUBRESOURCES.includes(third));
   const [resource = '', name, subresource, ...rest] = isInNamespace ? parts.slice(2) : parts;
@@ -48,7 +60,19 @@ function locate(group: string, version: string, parts: readonly string[]): Resou
     name,
     subresource,
     rest: rest.length > 0 ? rest.join('/') : undefined,
+    rawRest: afterSegments(pathname, before + (isInNamespace ? 5 : 3)),
   };
+}
+
+/** What follows the first segments of a path, from its slash on. */
+function afterSegments(pathname: string, count: number): string {
+  let at = 0;
+  for (let passed = 0; passed < count; passed += 1) {
+    while (pathname[at] === '/') at += 1;
+    const end = pathname.indexOf('/', at);
+    at = end < 0 ? pathname.length : end;
+  }
+  return pathname.slice(at);
 }
 
 /** The verb that authorization and admission see; undefined for a method the API does not have. */

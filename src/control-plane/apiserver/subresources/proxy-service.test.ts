@@ -49,6 +49,16 @@ test('a request reaches a Pod of the Service, with its path, question and body, 
   assert.deepEqual(await answer.json(), { url: 'http://10.244.0.5:8080/a%2Fb/c?d=e%20f', method: 'POST', names, body: 'hello' });
 });
 
+test('what follows the subresource is passed on as sent, and nothing else of the path is taken for it', async (t) => {
+  const { fetch } = await serve(t);
+  const urlOf = async (path: string) => ((await (await fetch(`${AT}/web:http/${path}`)).json()) as { url: string }).url;
+  const base = 'http://10.244.0.5:8080';
+  assert.deepEqual(
+    [await urlOf('%70roxy/proxy9/x'), await urlOf('proxy//a//b/'), await urlOf('proxy')],
+    [`${base}/proxy9/x`, `${base}//a//b/`, `${base}/`],
+  );
+});
+
 test('ports go by name and by number, and a scheme may be given', async (t) => {
   const { fetch } = await serve(t);
   const urlOf = async (name: string) => ((await (await fetch(`${AT}/${name}/proxy`)).json()) as { url: string }).url;

@@ -27,8 +27,7 @@ export async function proxyService(call: Call): Promise<Response> {
   if (!service) throw notFound(type, name);
   const target = endpointOf(parts.store, { service, namespace, port });
   if (!target) throw new ApiError('ServiceUnavailable', `no endpoints available for service ${JSON.stringify(path.name)}`);
-  const { pathname, search } = new URL(request.url);
-  const url = `${scheme}://${target.host}:${target.port}${pathname.slice(pathname.indexOf('/proxy') + '/proxy'.length) || '/'}${search}`;
+  const url = `${scheme}://${target.host}:${target.port}${path.rawRest || '/'}${new URL(request.url).search}`;
   const headers = new Headers([...request.headers].filter(([header]) => !WITHHELD.test(header)));
   try {
     return await reachEndpoint({ url, method: request.method, headers, body: request.body, signal: request.signal });
