@@ -82,3 +82,18 @@ test('a binding keeps its role, and says something', async (t) => {
   assert.equal(await outcome(bindRole(client, { name: 'view', subject: { kind: 'Robot', name: 'x' } })), 'Invalid');
   assert.equal(await outcome(client.create(CLUSTER_ROLES, clusterRole('v', [{ apiGroups: [''], resources: ['pods'] }]))), 'Invalid');
 });
+
+test('a role that multiplies out to too many permissions is refused before it is judged', async (t) => {
+  const { bob, client } = await start(t, [RBAC_WRITES]);
+  const words = Array.from({ length: 3000 }, (_, index) => `w${index}`);
+  const huge = clusterRole('huge', [{ verbs: words, apiGroups: words, resources: words }]);
+  await assert.rejects(bob.create(CLUSTER_ROLES, huge), /multiply out to 27000000000 permissions/);
+  assert.equal(await outcome(client.create(CLUSTER_ROLES, huge)), 'ok', 'an administrator is not asked what they hold');
+});
+
+test('of permissions that are not held the first hundred are named', async (t) => {
+  const { bob } = await start(t, [RBAC_WRITES]);
+  const words = Array.from({ length: 100 }, (_, index) => `w${index}`);
+  const large = clusterRole('large', [{ verbs: words, apiGroups: words, resources: ['x'] }]);
+  assert.equal((await outcome(bob.create(CLUSTER_ROLES, large))).split('\n').length, 101);
+});

@@ -55,7 +55,7 @@ function may(
 
 function assertHolds({ rules }: Parts, { identity, namespace, type, name }: AdmissionRequest, wanted: readonly PolicyRule[]): void {
   const held = [...rules.rulesFor(identity, namespace)];
-  const missing = wanted.flatMap((rule) => uncovered(held, rule));
+  const missing = uncovered(held, wanted);
   if (missing.length === 0) return;
   const who = `user ${JSON.stringify(identity.user)} (groups=${JSON.stringify(identity.groups)})`;
   throw forbidden(type, name, `${who} is attempting to grant RBAC permissions not currently held:\n${missing.map(textOf).join('\n')}`);

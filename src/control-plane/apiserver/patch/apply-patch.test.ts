@@ -41,6 +41,27 @@ for (const [what, patch, reason] of REFUSED) {
   });
 }
 
+const PATCH_COSTS: readonly [title: string, target: JsonObject, operation: object][] = [
+  ['inserts at the head of a long list', { a: Array.from({ length: 90_000 }, () => 1) }, { op: 'add', path: '/a/0', value: 1 }],
+  ['moves inside a long list', { a: Array.from({ length: 90_000 }, () => 1) }, { op: 'move', from: '/a/0', path: '/a/1' }],
+  ['comparisons of a map with many fields', { a: manyFields(50_000) }, { op: 'test', path: '/a', value: manyFields(50_000) }],
+];
+for (const [title, target, operation] of PATCH_COSTS) {
+  test(`a JSON patch of too many ${title} is refused before it is done`, () => {
+    const patch = Array.from({ length: 9_999 }, () => operation);
+    assert.throws(() => jsonPatch(target, ...patch), /Cannot apply JSON patch: operations move or compare more than 20000000 items/);
+  });
+}
+
+function manyFields(count: number): object {
+  return Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 'v']));
+}
+
+test('a value moves over another one, and never into itself', () => {
+  assert.deepEqual(jsonPatch({ a: { b: 1 }, c: 2 }, { op: 'move', from: '/a', path: '/c' }), { c: { b: 1 } });
+  assert.throws(() => jsonPatch({ a: { b: 1 } }, { op: 'move', from: '/a', path: '/a/b' }), /cannot be moved into itself/);
+});
+
 test('copies that double the document are stopped before memory is full', () => {
   const target = { a: { text: 'x'.repeat(100_000) } };
   const copies = Array.from({ length: 60 }, (_, index) => ({ op: 'copy', from: '', path: `/copy${index}` }));

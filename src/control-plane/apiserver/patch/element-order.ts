@@ -22,15 +22,14 @@ export function mergeOrder({ items, live, order, keyOf }: Merged): readonly unkn
   let next = 0;
   for (const item of serverOnly) {
     const own = placeIn(place, item) ?? live.length;
-    const later = named.findIndex((other, index) => index >= next && (placeIn(place, other) ?? -1) > own);
-    const until = later < 0 ? named.length : later;
-    result.push(...named.slice(next, until), item);
-    next = until;
+    for (; next < named.length && (placeIn(place, named[next]) ?? -1) <= own; next += 1) result.push(named[next]);
+    result.push(item);
   }
   return [...result, ...named.slice(next)];
 }
 
-function firstPlaces(keys: readonly unknown[]): ReadonlyMap<unknown, number> {
+/** Where each key stands first. */
+export function firstPlaces(keys: readonly unknown[]): Map<unknown, number> {
   const places = new Map<unknown, number>();
   for (const [index, key] of keys.entries()) if (!places.has(key)) places.set(key, index);
   return places;

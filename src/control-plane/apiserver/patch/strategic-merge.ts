@@ -8,7 +8,7 @@
 import { ApiError } from '../../../base/errors.ts';
 import { deepEqual, isObject, type JsonObject } from '../../../base/json.ts';
 import { childOf, type Schema } from '../schema/schema.ts';
-import { mergeOrder } from './element-order.ts';
+import { firstPlaces, mergeOrder } from './element-order.ts';
 
 const ORDER = '$setElementOrder/';
 const REMOVE = '$deleteFromPrimitiveList/';
@@ -46,7 +46,8 @@ function fieldsOf(patch: JsonObject): Set<string> {
 
 function retained(target: JsonObject, keys: unknown): JsonObject {
   if (!Array.isArray(keys)) return { ...target };
-  return Object.fromEntries(Object.entries(target).filter(([key]) => keys.includes(key)));
+  const kept = new Set(keys);
+  return Object.fromEntries(Object.entries(target).filter(([key]) => kept.has(key)));
 }
 
 type Merge = {
@@ -80,8 +81,10 @@ function mergeSet(
   { order, removed }: { order: readonly unknown[] | undefined; removed: readonly unknown[] },
 ): readonly unknown[] {
   if (deepEqual(target, patch)) return target;
-  const kept = target.filter((value) => !removed.includes(value));
-  const merged = [...kept, ...patch.filter((value) => !kept.includes(value))];
+  const gone = new Set(removed);
+  const kept = target.filter((value) => !gone.has(value));
+  const present = new Set(kept);
+  const merged = [...kept, ...patch.filter((value) => !present.has(value))];
   return mergeOrder({ items: merged, live: target, order: order ?? patch, keyOf: (value) => value });
 }
 
@@ -100,13 +103,15 @@ function mergeByKey({ target, patch, mergeKey, items, order }: MergeByKey): read
   const plain = changes.filter((item) => item['$patch'] === undefined || item['$patch'] === 'merge');
   if (changes.some((item) => item['$patch'] === 'replace')) return plain.map(withoutDirectives);
   const keyOf = (item: unknown): unknown => (isObject(item) ? item[mergeKey] : item);
-  const deleted = changes.filter((item) => item['$patch'] === 'delete').map(keyOf);
-  let merged = target.filter((item) => !deleted.includes(keyOf(item)));
+  const deleted = new Set(changes.filter((item) => item['$patch'] === 'delete').map(keyOf));
+  const merged = target.filter((item) => !deleted.has(keyOf(item)));
+  const places = firstPlaces(merged.map(keyOf));
   for (const change of plain) {
-    const at = merged.findIndex((item) => keyOf(item) === keyOf(change));
+    const key = keyOf(change);
+    const at = places.get(key) ?? merged.length;
     const live = merged[at];
-    if (isObject(live)) merged = merged.with(at, mergeMap(live, change, items));
-    else merged = [...merged, mergeMap({}, change, items)];
+    merged[at] = mergeMap(isObject(live) ? live : {}, change, items);
+    places.set(key, at);
   }
   return mergeOrder({ items: merged, live: target, order: order ?? plain, keyOf });
 }
