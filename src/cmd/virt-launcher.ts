@@ -1,6 +1,8 @@
 /** virt-launcher: `prepare` makes what a guest needs and then becomes QEMU. Started for every guest, so it loads little and caches its code. */
 import { writeSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
+import { LAUNCHER_COMMAND } from '../api/launcher/compute.ts';
+import { LAUNCHER_VARIABLES } from '../api/launcher/variables.ts';
 import { systemClock } from '../base/clock.ts';
 import { messageOf, UserError } from '../base/errors.ts';
 import { untilDisksAreThere } from '../virt-launcher/disk-share.ts';
@@ -14,9 +16,9 @@ flushCompileCache();
 
 try {
   const [command, ...others] = process.argv.slice(2);
-  if (command !== 'prepare' || others.length > 0)
+  if (command !== LAUNCHER_COMMAND || others.length > 0)
     throw new UserError('USAGE', 'virt-launcher has one command: prepare', { fix: 'virt-launcher prepare', exitCode: 2 });
-  if (process.env['KUBEVIRT_DISK_SHARE']) await waitForDisks();
+  if (process.env[LAUNCHER_VARIABLES.diskShare]) await waitForDisks();
   // Not process.stdout: using it would make the pipe non-blocking, and QEMU inherits that.
   const launch = prepare({ env: process.env, report: (line) => writeSync(STDOUT, `${line}\n`) });
   process.execve?.(launch.program, [launch.program, ...launch.args], launch.env);

@@ -8,6 +8,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip, createZstdCompress } from 'node:zlib';
 import { type Pack, pack } from 'tar-stream';
+import { QEMU_USER } from '../api/launcher/compute.ts';
 import { addBlob, createLayout, type Descriptor, MANIFEST_TYPE, type Manifest } from './layout.ts';
 import { normaliseReference } from './references.ts';
 import { storeUnderName } from './store.ts';
@@ -40,8 +41,6 @@ export type RunConfig = {
 const LAYER_TYPE = 'application/vnd.oci.image.layer.v1.tar';
 const CONFIG_TYPE = 'application/vnd.oci.image.config.v1+json';
 const COMPRESSORS = { none: undefined, gzip: createGzip, zstd: createZstdCompress } as const;
-/** The user that QEMU runs as; unpacking ignores it, other tools do not. */
-const QEMU_USER = 107;
 
 type WriteOptions = {
   readonly dir: string;
@@ -50,7 +49,10 @@ type WriteOptions = {
   readonly signal?: AbortSignal;
 };
 
-/** Writes an image of one layer for QEMU's user into the layout (or store) `dir` under `reference`; the same files give the same digest. */
+/**
+ * Writes an image of one layer into the layout (or store) `dir` under `reference`; the same files give the same digest. The files belong to
+ * QEMU's user: unpacking ignores it, other tools do not.
+ */
 export function writeImage(
   options: WriteOptions & { readonly files: readonly ImageFile[]; readonly labels?: Readonly<Record<string, string>> },
 ): Promise<{ readonly digest: string }> {

@@ -3,6 +3,7 @@
  * ordinary guests hang on it, because the processor does not show vmx or svm.
  */
 import { closeSync, constants, existsSync, openSync, readSync } from 'node:fs';
+import { ACCELERATOR_VARIABLE } from '../api/launcher/variables.ts';
 import { messageOf, UserError } from '../base/errors.ts';
 
 export type Acceleration = { readonly accel: 'kvm' | 'tcg'; readonly why: string };
@@ -15,15 +16,21 @@ const HOST: AcceleratorHost = { kvmDevice: '/dev/kvm', cpuInfo: '/proc/cpuinfo' 
 
 /** What this process, as the user it is, can run guests with; KUBEVIRT_ACCEL decides when it is set. */
 export function chooseAcceleration(env: Environment = process.env, host: AcceleratorHost = HOST): Acceleration {
-  const asked = env['KUBEVIRT_ACCEL'];
-  if (asked === 'tcg') return { accel: 'tcg', why: 'KUBEVIRT_ACCEL=tcg' };
+  const asked = env[ACCELERATOR_VARIABLE];
+  if (asked === 'tcg') return { accel: 'tcg', why: `${ACCELERATOR_VARIABLE}=tcg` };
   if (asked && asked !== 'kvm')
-    throw new UserError('ACCEL_UNKNOWN', `KUBEVIRT_ACCEL=${asked} is not known`, { why: 'it is kvm or tcg', fix: 'unset KUBEVIRT_ACCEL' });
+    throw new UserError('ACCEL_UNKNOWN', `${ACCELERATOR_VARIABLE}=${asked} is not known`, {
+      why: 'it is kvm or tcg',
+      fix: `unset ${ACCELERATOR_VARIABLE}`,
+    });
   const missing = whyNoKvm(host, asked === 'kvm');
   if (missing === undefined)
-    return { accel: 'kvm', why: asked ? 'KUBEVIRT_ACCEL=kvm' : `${host.kvmDevice} opens and the CPU has vmx or svm` };
+    return { accel: 'kvm', why: asked ? `${ACCELERATOR_VARIABLE}=kvm` : `${host.kvmDevice} opens and the CPU has vmx or svm` };
   if (!asked) return { accel: 'tcg', why: missing };
-  throw new UserError('KVM_UNAVAILABLE', 'KVM cannot be used', { why: missing, fix: 'unset KUBEVIRT_ACCEL to run guests without KVM' });
+  throw new UserError('KVM_UNAVAILABLE', 'KVM cannot be used', {
+    why: missing,
+    fix: `unset ${ACCELERATOR_VARIABLE} to run guests without KVM`,
+  });
 }
 
 /** Whether a host shows a KVM that guests could use. Whether it opens, only who has the device can tell: see above. */

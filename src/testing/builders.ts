@@ -4,6 +4,7 @@ import type { RunStrategy, VirtualMachine, VmStatus } from '../api/kubevirt/kind
 import type { VirtualMachineInstance, VmiPhase, VmiStatus } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { FINALIZER_VM_CONTROLLER, FINALIZER_VMI } from '../api/kubevirt/names.ts';
 import type { VmiSpec } from '../api/kubevirt/vmi-spec-schema.ts';
+import { COMPUTE_CONTAINER } from '../api/launcher/compute.ts';
 import { controllerReferenceTo, type ObjectMeta } from '../api/meta.ts';
 
 type Meta = Partial<ObjectMeta>;
@@ -66,7 +67,7 @@ export function launcherPod(state: ContainerState, status: Partial<Pod['status']
   const name = 'virt-launcher-db-abcde';
   const phase = state.running ? 'Running' : state.terminated ? (state.terminated.exitCode === 0 ? 'Succeeded' : 'Failed') : 'Pending';
   const compute = {
-    name: 'compute',
+    name: COMPUTE_CONTAINER,
     image: 'kubevirt-ts/virt-launcher:latest',
     imageID: '',
     ready: !!state.running,
@@ -85,7 +86,7 @@ export function launcherPod(state: ContainerState, status: Partial<Pod['status']
       ownerReferences: [controllerReferenceTo(vmi('Pending'))],
       ...metadata,
     },
-    spec: { nodeName: 'n1', containers: [{ name: 'compute' }] },
+    spec: { nodeName: 'n1', containers: [{ name: COMPUTE_CONTAINER }] },
     status: { phase, containerStatuses: [compute], podIP: '10.244.0.5', qosClass: 'Burstable', ...status },
   };
 }

@@ -10,6 +10,7 @@ import { VMIRSS } from '../api/kubevirt/kinds/replica-set.ts';
 import { type VirtualMachine, VMS } from '../api/kubevirt/kinds/virtual-machine.ts';
 import { type VirtualMachineInstance, VMIS } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { ANNOTATION_VMCTL_POD, LABEL_VMCTL_POD_UID } from '../api/kubevirt/names.ts';
+import { COMPUTE_CONTAINER } from '../api/launcher/compute.ts';
 import { hasCondition, type KubeObject } from '../api/meta.ts';
 import type { Resource } from '../api/resource.ts';
 import { systemClock, timestamp } from '../base/clock.ts';
@@ -202,7 +203,7 @@ function toyNode(admin: Client) {
   const reportReady = (pod: Pod | undefined) => {
     const conditions = [...(pod?.status?.conditions ?? []).filter(({ type }) => type !== 'Ready'), { type: 'Ready', status: 'True' }];
     const state = { running: { startedAt: '2026-01-01T00:00:00Z' } };
-    const compute = { name: 'compute', image: '', imageID: '', ready: true, restartCount: 0, state };
+    const compute = { name: COMPUTE_CONTAINER, image: '', imageID: '', ready: true, restartCount: 0, state };
     const status = { phase: 'Running', podIP: '10.0.0.1', containerStatuses: [compute], conditions };
     return admin.patch(PODS, podAt(pod), { status }, { subresource: 'status' });
   };

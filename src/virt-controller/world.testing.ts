@@ -4,6 +4,7 @@ import type { ContainerState, Pod } from '../api/core/pod.ts';
 import type { VirtualMachine } from '../api/kubevirt/kinds/virtual-machine.ts';
 import type { VirtualMachineInstance, VmiPhase } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { FINALIZER_VM_CONTROLLER } from '../api/kubevirt/names.ts';
+import { COMPUTE_CONTAINER } from '../api/launcher/compute.ts';
 import { controllerOf, isControlledBy, isDeleting, type KubeObject } from '../api/meta.ts';
 import { timestamp } from '../base/clock.ts';
 import { type Decision, explain, nothingToDo } from '../reconcile/decision.ts';
@@ -89,7 +90,7 @@ export class World extends Cluster {
     const pod = this.pod;
     if (!pod) throw new Error('there is no Pod');
     const phase = state.running ? 'Running' : state.terminated ? (state.terminated.exitCode === 0 ? 'Succeeded' : 'Failed') : 'Pending';
-    const compute = { name: 'compute', image: '', imageID: '', ready: !!state.running, restartCount: 0, state };
+    const compute = { name: COMPUTE_CONTAINER, image: '', imageID: '', ready: !!state.running, restartCount: 0, state };
     const conditions = (pod.status?.conditions ?? []).filter(({ type }) => type !== 'Ready');
     const isReady = !!state.running && conditions.some(({ status }) => status === 'True');
     const ready = { type: 'Ready', status: isReady ? ('True' as const) : ('False' as const) };

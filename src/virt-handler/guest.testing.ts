@@ -2,6 +2,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { podPath, podVolumePath } from '../api/core/pod-folder-layout.ts';
+import { SERIAL_LOG, SERIAL_SOCKET } from '../api/launcher/files.ts';
+import { PUBLIC_VOLUME } from '../api/launcher/mounts.ts';
 import { connectUnixSocket } from '../qemu/qmp/connect-socket.ts';
 import { startQemu, type TestQemu, temporaryFolder, waitUntil } from '../qemu/qmp/qemu.testing.ts';
 
@@ -38,7 +41,7 @@ const BOOT_SECTOR = [
 
 /** Where a kubelet keeps the sockets of the Pod with this uid. */
 export function publicFolder(kubeletRoot: string, podUid: string): string {
-  return join(kubeletRoot, 'pods', podUid, 'volumes', 'kubernetes.io~empty-dir', 'public');
+  return join(kubeletRoot, podPath(podUid), podVolumePath('empty-dir', PUBLIC_VOLUME.name));
 }
 
 /** Starts the guest in `folder`, or in one of its own, and waits until it reads what is typed unless it is to start paused. */
@@ -53,7 +56,7 @@ export async function startGuest(t: TestContext, { folder, isPaused }: { folder?
   const serial = ['-chardev', socket, '-serial', 'chardev:serial0'];
   const args = [...disk, ...serial, '-device', 'pvpanic'];
   const qemu = await startQemu(t, { machine: 'q35', isPaused, folder: home, args });
-  const hasBooted = async () => (await readFile(join(home, 'serial0.log'), 'utf8').catch(() => '')).includes('!');
+  const hasBooted = async () => (await readFile(join(home, SERIAL_LOG), 'utf8').catch(() => '')).includes('!');
   if (!isPaused) await waitUntil(hasBooted, 'the guest boots');
   return qemu;
 }
@@ -63,7 +66,7 @@ export async function startGuest(t: TestContext, { folder, isPaused }: { folder?
  * test ends: QEMU forgets what it has not read yet when its client leaves.
  */
 export async function typeInto(t: TestContext, { folder, key }: { folder: string; key: string }): Promise<void> {
-  const socket = await connectUnixSocket(join(folder, 'serial0.sock'));
+  const socket = await connectUnixSocket(join(folder, SERIAL_SOCKET));
   t.after(() => socket.destroy());
   socket.on('error', () => {}).resume();
   socket.write(key);

@@ -12,6 +12,7 @@ import { NODES } from '../api/core/node.ts';
 import { PODS, type Pod } from '../api/core/pod.ts';
 import { type VirtualMachineInstance, VMIS } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { ANNOTATION_HEARTBEAT, LABEL_NODE_NAME, LABEL_SCHEDULABLE } from '../api/kubevirt/names.ts';
+import { COMPUTE_CONTAINER } from '../api/launcher/compute.ts';
 import { conditionOf, controllerReferenceTo, type KubeObject } from '../api/meta.ts';
 import { systemClock } from '../base/clock.ts';
 import { silentLogger } from '../base/log.ts';
@@ -164,7 +165,11 @@ describe('virt-handler on the real API server', { timeout: 60_000 }, () => {
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: { ...podName, ownerReferences: [controllerReferenceTo(vmi)] },
-      spec: { nodeName: 'n1', restartPolicy: 'Never', containers: [{ name: 'compute', image: 'kubevirt-ts/virt-launcher:latest' }] },
+      spec: {
+        nodeName: 'n1',
+        restartPolicy: 'Never',
+        containers: [{ name: COMPUTE_CONTAINER, image: 'kubevirt-ts/virt-launcher:latest' }],
+      },
     });
     await api.client.patch(PODS, podName, { status: { phase: 'Running', podIP: '10.244.0.7' } }, { subresource: 'status' });
     const scheduled = { metadata: { labels: { [LABEL_NODE_NAME]: 'n1' } }, status: { phase: 'Scheduled', nodeName: 'n1' } };

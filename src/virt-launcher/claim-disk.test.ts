@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
+import { LAUNCHER_VARIABLES } from '../api/launcher/variables.ts';
 import { findClaimDisk, newDiskBytes } from './claim-disk.ts';
 import { qcow2Header } from './pod.testing.ts';
 
@@ -55,6 +56,6 @@ test('nothing is made on a claim that is only read, or too small', () => {
 });
 
 test('the size of a new disk comes from the Pod', () => {
-  assert.equal(newDiskBytes({ KUBEVIRT_NEW_DISK_BYTES: '{"data":1048576}' }, 'data'), 1048576);
+  assert.equal(newDiskBytes({ [LAUNCHER_VARIABLES.newDiskBytes]: '{"data":1048576}' }, 'data'), 1048576);
   assert.equal(newDiskBytes({}, 'data'), undefined);
 });

@@ -1,6 +1,6 @@
 /** The disk of a persistent volume claim: the file disk.img at the root of its folder, made sparse when it is not there yet. */
 import { closeSync, constants, fsyncSync, ftruncateSync, openSync } from 'node:fs';
-import { LAUNCHER_DISK_IMAGES } from '../api/kubevirt/names.ts';
+import { LAUNCHER_VARIABLES } from '../api/launcher/variables.ts';
 import { messageOf, UserError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
 import { makeHardLink } from './hard-link.ts';
@@ -36,7 +36,7 @@ export function findClaimDisk(options: Options): ClaimDisk {
 
 /** How large a new disk on this volume is; virt-controller, who sees the claim, says so in the Pod. */
 export function newDiskBytes(env: Readonly<Record<string, string | undefined>>, volumeName: string): number | undefined {
-  const sizes: unknown = JSON.parse(env['KUBEVIRT_NEW_DISK_BYTES'] ?? '{}');
+  const sizes: unknown = JSON.parse(env[LAUNCHER_VARIABLES.newDiskBytes] ?? '{}');
   const bytes = isObject(sizes) ? sizes[volumeName] : undefined;
   return typeof bytes === 'number' ? bytes : undefined;
 }
@@ -48,7 +48,7 @@ export function diskImage(env: Readonly<Record<string, string | undefined>>, vol
 
 /** All of them, by volume. */
 export function diskImages(env: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
-  const images: unknown = JSON.parse(env[LAUNCHER_DISK_IMAGES] ?? '{}');
+  const images: unknown = JSON.parse(env[LAUNCHER_VARIABLES.diskImages] ?? '{}');
   return isObject(images) ? (images as Record<string, string>) : {}; // as virt-controller writes it
 }
 

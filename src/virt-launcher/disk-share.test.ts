@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { VirtualMachineInstance } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { COMPUTE_PROCESS_FILE } from '../api/launcher/disk-share.ts';
+import { LAUNCHER_VARIABLES } from '../api/launcher/variables.ts';
 import { systemClock } from '../base/clock.ts';
 import { diskRootIn, untilDisksAreThere } from './disk-share.ts';
 
@@ -37,21 +39,21 @@ test('the image of a disk is the root folder of the process that holds it, and c
   assert.equal(diskRootIn(folder, 'root'), undefined);
   const waiting = untilDisksAreThere({
     vmi: withDisk,
-    env: { KUBEVIRT_DISK_SHARE: folder },
+    env: { [LAUNCHER_VARIABLES.diskShare]: folder },
     clock: systemClock,
     signal: new AbortController().signal,
   });
   const child = start(t, folder);
   await waiting;
   assert.equal(diskRootIn(folder, 'root'), `/proc/${child.pid}/root`);
-  assert.equal(readFileSync(join(folder, 'compute'), 'utf8'), `${process.pid}\n`);
+  assert.equal(readFileSync(join(folder, COMPUTE_PROCESS_FILE), 'utf8'), `${process.pid}\n`);
 });
 
 test('the process that holds a disk ends when compute has ended', { timeout: 60_000 }, async (t) => {
   const folder = share(t);
   const compute = spawn('sleep', ['600']);
   t.after(() => compute.kill('SIGKILL'));
-  writeFileSync(join(folder, 'compute'), `${compute.pid}\n`);
+  writeFileSync(join(folder, COMPUTE_PROCESS_FILE), `${compute.pid}\n`);
   const child = start(t, folder);
   const ended = new Promise((resolve) => child.once('exit', resolve));
   while (diskRootIn(folder, 'root') === undefined) await systemClock.sleep(20);
@@ -62,7 +64,12 @@ test('the process that holds a disk ends when compute has ended', { timeout: 60_
 
 test('a stop ends the waiting', async (t) => {
   const stop = new AbortController();
-  const waiting = untilDisksAreThere({ vmi: withDisk, env: { KUBEVIRT_DISK_SHARE: share(t) }, clock: systemClock, signal: stop.signal });
+  const waiting = untilDisksAreThere({
+    vmi: withDisk,
+    env: { [LAUNCHER_VARIABLES.diskShare]: share(t) },
+    clock: systemClock,
+    signal: stop.signal,
+  });
   stop.abort();
   await waiting;
 });

@@ -5,6 +5,8 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { VirtualMachineInstance } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { COMPUTE_PROCESS_FILE, diskProcessFile } from '../api/launcher/disk-share.ts';
+import { LAUNCHER_VARIABLES } from '../api/launcher/variables.ts';
 import type { Clock } from '../base/clock.ts';
 import { diskImages } from './claim-disk.ts';
 
@@ -17,7 +19,7 @@ const LOOK_EVERY_MS = { soon: 50, later: 500, soonUntil: 5_000 } as const;
 /** The folder where the image of a containerDisk is; undefined when its container is not there yet. */
 export function diskRootIn(share: string, volumeName: string): string | undefined {
   try {
-    const [, pid] = /^([1-9]\d*)\n$/.exec(readFileSync(join(share, `disk-${volumeName}`), 'utf8')) ?? [];
+    const [, pid] = /^([1-9]\d*)\n$/.exec(readFileSync(join(share, diskProcessFile(volumeName)), 'utf8')) ?? [];
     if (pid === undefined) return undefined;
     const root = `/proc/${pid}/root`;
     return statSync(`${root}/`).isDirectory() ? root : undefined;
@@ -29,9 +31,9 @@ export function diskRootIn(share: string, volumeName: string): string | undefine
 /** Resolves when the images of all disks are there, or when the signal aborts. Does nothing where images are volumes. */
 export async function untilDisksAreThere(options: { vmi: Vmi; env: Environment; clock: Clock; signal: AbortSignal }): Promise<void> {
   const { vmi, env, clock, signal } = options;
-  const share = env['KUBEVIRT_DISK_SHARE'];
+  const share = env[LAUNCHER_VARIABLES.diskShare];
   if (!share) return;
-  writeFileSync(join(share, 'compute'), `${process.pid}\n`);
+  writeFileSync(join(share, COMPUTE_PROCESS_FILE), `${process.pid}\n`);
   const shown = (vmi.spec.volumes ?? []).filter((volume) => volume.containerDisk ?? volume.registryDisk).map(({ name }) => name);
   const names = [...shown, ...Object.keys(diskImages(env))];
   const since = clock.now();

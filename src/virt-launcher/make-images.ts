@@ -1,9 +1,11 @@
 /** Makes the files behind the disks of an instance, all in one folder of its own, so that they can be taken away together. */
 import { closeSync, constants, openSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { credentialMountPath, credentialSourcesOf } from '../api/kubevirt/access-credentials.ts';
+import { credentialSourcesOf } from '../api/kubevirt/access-credentials.ts';
 import type { VirtualMachineInstance } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { Disk, Volume } from '../api/kubevirt/vmi-spec-schema.ts';
+import { claimDevice, claimMount, containerDiskMount, credentialMount, userDataMount } from '../api/launcher/mounts.ts';
+import { LAUNCHER_VARIABLES } from '../api/launcher/variables.ts';
 import { messageOf, UserError } from '../base/errors.ts';
 import { sandboxPath } from '../base/node/sandbox-path.ts';
 import { formatBytes, parseQuantity } from '../base/quantity.ts';
@@ -17,12 +19,6 @@ import { diskRootIn } from './disk-share.ts';
 import { fillDisk } from './fill-disk.ts';
 import type { Privileges } from './privileges.ts';
 import { createQcow2, MOST_BYTES } from './qcow2.ts';
-
-/** Image volumes of the launcher Pod are mounted here, one folder for each volume of the instance. */
-const CONTAINER_DISKS = '/var/run/kubevirt-container-disks';
-const SECRETS = '/var/run/kubevirt-private-secrets';
-/** Volumes of claims. Not below the `private` volume, where upstream has them: the embedded node runtime cannot mount into a mount. */
-const CLAIMS = '/var/run/kubevirt-vmi-disks';
 
 type Vmi = Pick<VirtualMachineInstance, 'metadata' | 'spec'>;
 type Options = {
@@ -92,7 +88,7 @@ function claimBeneathOverlay(task: Task): DiskImage {
 
 function claimImage(task: Task, newSizeBytes: number | undefined): ImageFile & { sizeBytes: number } {
   const { disk, volume, index, folder, env, report } = task;
-  const device = findBlockDevice(sandboxPath(join('/dev', folderName(volume.name)), env));
+  const device = findBlockDevice(sandboxPath(claimDevice(folderName(volume.name)).devicePath, env));
   const image = newSizeBytes === undefined ? undefined : diskImage(env, volume.name);
   if (device && image)
     throw new UserError('DISK_INVALID', `the claim of disk ${JSON.stringify(disk.name)} cannot begin as the image ${image}`, {
@@ -103,7 +99,7 @@ function claimImage(task: Task, newSizeBytes: number | undefined): ImageFile & {
     report(`disk ${disk.name}: claim in Block mode, ${formatBytes(device.sizeBytes)}`);
     return device;
   }
-  const root = join(CLAIMS, folderName(volume.name));
+  const root = claimMount(folderName(volume.name)).mountPath;
   const found: ClaimDisk = withFolder(task, root, (claimFolder) =>
     findClaimDisk({
       folder: claimFolder,
@@ -143,8 +139,8 @@ function findBase({ volume, index, folder, env, privileges }: Task, path: string
 }
 
 function diskRoot(name: string, env: Options['env']): string {
-  const share = env['KUBEVIRT_DISK_SHARE'];
-  if (!share) return sandboxPath(join(CONTAINER_DISKS, name), env);
+  const share = env[LAUNCHER_VARIABLES.diskShare];
+  if (!share) return sandboxPath(containerDiskMount(name).mountPath, env);
   const root = diskRootIn(share, name);
   if (root) return root;
   throw new UserError('VOLUME_MISSING', `the container of disk ${name} has ended`, { why: 'its image is read through it' });
@@ -158,7 +154,7 @@ function cloudInit(task: Task, source: NonNullable<Volume['cloudInitNoCloud']>):
   const { vmi, disk, index, folder, report } = task;
   const publicKeys = publicKeysFor(task);
   const iso = source.secretRef
-    ? withFolder(task, join(SECRETS, folderName(task.volume.name)), (secretFolder) =>
+    ? withFolder(task, userDataMount(folderName(task.volume.name)).mountPath, (secretFolder) =>
         cloudInitIso({ vmi, source, publicKeys, secretFolder }),
       )
     : cloudInitIso({ vmi, source, publicKeys });
@@ -170,7 +166,7 @@ function cloudInit(task: Task, source: NonNullable<Volume['cloudInitNoCloud']>):
 
 function publicKeysFor(task: Task): string[] {
   const secrets = credentialSourcesOf(task.vmi.spec).filter(({ way }) => way === 'cloud-init');
-  return secrets.flatMap(({ secretName }) => withFolder(task, credentialMountPath(secretName), readPublicKeys));
+  return secrets.flatMap(({ secretName }) => withFolder(task, credentialMount(secretName).mountPath, readPublicKeys));
 }
 
 /** Root opens the folder that the node runtime mounted; what is in it is used as QEMU's user, who may see no more than the Pod may. */

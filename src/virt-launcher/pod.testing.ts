@@ -1,7 +1,11 @@
 /** A launcher Pod's folders as the node runtime makes them, and disk images to put there. */
 import { chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { QEMU_USER } from '../api/launcher/compute.ts';
+import { containerDiskMount, PRIVATE_VOLUME, PUBLIC_VOLUME } from '../api/launcher/mounts.ts';
+import { ACCELERATOR_VARIABLE } from '../api/launcher/variables.ts';
+import { SANDBOX_VARIABLE, sandboxPath } from '../base/node/sandbox-path.ts';
 
 export type PodFolders = {
   readonly publicFolder: string;
@@ -15,17 +19,22 @@ export type PodFolders = {
 /** Folders of one Pod with one image volume, `root`; as root they belong to user 107. */
 export function makePod(): PodFolders {
   const base = mkdtempSync(join(tmpdir(), 'launcher-'));
-  const volumes = join(base, 'volumes/kubernetes.io~empty-dir');
-  const [publicFolder, privateFolder, image] = [join(volumes, 'public'), join(volumes, 'private'), join(base, 'images/one')];
-  const run = join(base, 'root/var/run');
-  for (const folder of [publicFolder, privateFolder, join(image, 'disk'), join(run, 'kubevirt-container-disks')]) {
+  const [publicFolder, privateFolder, image] = [join(base, 'volumes/public'), join(base, 'volumes/private'), join(base, 'images/one')];
+  const env = { PATH: process.env['PATH'] ?? '', [SANDBOX_VARIABLE]: join(base, 'root'), [ACCELERATOR_VARIABLE]: 'tcg' };
+  const links = [
+    [PUBLIC_VOLUME.mountPath, publicFolder],
+    [PRIVATE_VOLUME.mountPath, privateFolder],
+    [containerDiskMount('root').mountPath, image],
+  ] as const;
+  for (const folder of [publicFolder, privateFolder, join(image, 'disk')]) {
     mkdirSync(folder, { recursive: true });
   }
-  if (process.getuid?.() === 0) for (const folder of [publicFolder, privateFolder]) chownSync(folder, 107, 107);
-  symlinkSync(publicFolder, join(run, 'kubevirt'));
-  symlinkSync(privateFolder, join(run, 'kubevirt-private'));
-  symlinkSync(image, join(run, 'kubevirt-container-disks/root'));
-  const env = { PATH: process.env['PATH'] ?? '', CONTAINER_SANDBOX_MOUNT_POINT: join(base, 'root'), KUBEVIRT_ACCEL: 'tcg' };
+  if (process.getuid?.() === 0) for (const folder of [publicFolder, privateFolder]) chownSync(folder, QEMU_USER, QEMU_USER);
+  for (const [mountPath, folder] of links) {
+    const path = sandboxPath(mountPath, env);
+    mkdirSync(dirname(path), { recursive: true });
+    symlinkSync(folder, path);
+  }
   return { publicFolder, privateFolder, image, env, remove: () => rmSync(base, { recursive: true }) };
 }
 

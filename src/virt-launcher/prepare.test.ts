@@ -21,6 +21,10 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as nextLook } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Disk, VmiSpec, Volume } from '../api/kubevirt/vmi-spec-schema.ts';
+import { QMP_SOCKET, SERIAL_LOG } from '../api/launcher/files.ts';
+import { userDataMount } from '../api/launcher/mounts.ts';
+import { LAUNCHER_VARIABLES, RUN_AS_VARIABLES } from '../api/launcher/variables.ts';
+import { sandboxPath } from '../base/node/sandbox-path.ts';
 import { bootSector, makePod, type PodFolders, putFile, qcow2Header } from './pod.testing.ts';
 
 const LAUNCHER = fileURLToPath(new URL('../../bin/virt-launcher', import.meta.url));
@@ -51,12 +55,16 @@ type Started = { readonly child: ChildProcess; readonly ask: (command: string) =
 
 /** Starts the launcher and speaks QMP with what it becomes. */
 async function start(text: string, signal: AbortSignal): Promise<Started> {
-  const child = spawn(LAUNCHER, ['prepare'], { env: { ...pod.env, KUBEVIRT_VMI: text }, stdio: ['ignore', 'pipe', 'pipe'], signal });
+  const child = spawn(LAUNCHER, ['prepare'], {
+    env: { ...pod.env, [LAUNCHER_VARIABLES.vmi]: text },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    signal,
+  });
   running = child;
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', (data) => (output += data));
   const ended = once(child, 'exit').then(() => assert.fail(`ended early:\n${output}`));
-  const socket = await Promise.race([connectTo('qmp.sock', signal), ended]);
+  const socket = await Promise.race([connectTo(QMP_SOCKET, signal), ended]);
   ended.catch(() => {}); // from here on it is meant to end
   const lines = createInterface(socket)[Symbol.asyncIterator]();
   const next = async () => JSON.parse((await lines.next()).value ?? '{}');
@@ -89,7 +97,7 @@ function connectTo(name: string, signal: AbortSignal): Promise<Socket> {
 }
 
 function serialSays(text: string, signal: AbortSignal): Promise<boolean> {
-  const log = join(pod.publicFolder, 'serial0.log');
+  const log = join(pod.publicFolder, SERIAL_LOG);
   return eventually(signal, async () => (existsSync(log) && readFileSync(log, 'latin1').includes(text)) || undefined);
 }
 
@@ -153,8 +161,8 @@ test('QEMU runs as user 107 without groups of root, and without the instance in 
   skip: !isRoot && 'only root can become another user',
 }, async ({ signal }) => {
   putFile(pod, 'disk/disk.img', bootSector('x'));
-  pod.env['CONTAINER_RUN_AS_USER'] = '107';
-  pod.env['CONTAINER_RUN_AS_GROUP'] = '107';
+  pod.env[RUN_AS_VARIABLES.user] = '107';
+  pod.env[RUN_AS_VARIABLES.group] = '107';
   const started = await start(vmi(), signal);
   const status = readFileSync(`/proc/${started.child.pid}/status`, 'utf8');
   assert.match(status, /^Uid:\t107\t107\t107\t107$/m);
@@ -192,7 +200,7 @@ const REFUSED: [name: string, text: string | undefined, disk: Buffer, code: stri
 for (const [name, text, disk, code] of REFUSED) {
   test(`${name} ends in one line that says ${code}, and nothing half-made stays`, () => {
     putFile(pod, 'disk/disk.img', disk);
-    const env = { ...pod.env, ...(text !== undefined && { KUBEVIRT_VMI: text }) };
+    const env = { ...pod.env, ...(text !== undefined && { [LAUNCHER_VARIABLES.vmi]: text }) };
     const { status, stderr } = spawnSync(LAUNCHER, ['prepare'], { env, encoding: 'utf8', timeout: DEADLINE_MS });
     assert.equal(status, 1);
     assert.match(stderr, new RegExp(`^error\\[${code}\\]: [^\n]+\n$`));
@@ -219,7 +227,7 @@ test('a trap in the volumes of the Pod does not make root touch other files', {
 test('a volume that QEMU may not write to is named', { skip: !isRoot && 'the owner of a folder can always write to it' }, () => {
   chownSync(pod.privateFolder, 0, 0);
   const { status, stderr } = spawnSync(LAUNCHER, ['prepare'], {
-    env: { ...pod.env, KUBEVIRT_VMI: vmi() },
+    env: { ...pod.env, [LAUNCHER_VARIABLES.vmi]: vmi() },
     encoding: 'utf8',
     timeout: DEADLINE_MS,
   });
@@ -228,12 +236,16 @@ test('a volume that QEMU may not write to is named', { skip: !isRoot && 'the own
 });
 
 test('cloud-init data comes from a Secret, read with the rights of the Pod', () => {
-  const folder = join(pod.env['CONTAINER_SANDBOX_MOUNT_POINT'] ?? '', 'var/run/kubevirt-private-secrets/seed');
+  const folder = sandboxPath(userDataMount('seed').mountPath, pod.env);
   mkdirSync(folder, { recursive: true });
   const closed = join(pod.image, 'closed');
   writeFileSync(closed, 'root only', { mode: 0o000 });
   symlinkSync(closed, join(folder, 'userdata'));
   const text = vmi({ disks: [{ name: 'seed' }] }, [{ name: 'seed', cloudInitNoCloud: { secretRef: { name: 's' } } }]);
-  const { stderr } = spawnSync(LAUNCHER, ['prepare'], { env: { ...pod.env, KUBEVIRT_VMI: text }, encoding: 'utf8', timeout: DEADLINE_MS });
+  const { stderr } = spawnSync(LAUNCHER, ['prepare'], {
+    env: { ...pod.env, [LAUNCHER_VARIABLES.vmi]: text },
+    encoding: 'utf8',
+    timeout: DEADLINE_MS,
+  });
   assert.match(stderr, /^error\[CLOUD_INIT_SECRET_INVALID\]: key userdata of Secret s cannot be read/);
 });

@@ -6,6 +6,9 @@ import { accessSync, constants, mkdirSync, realpathSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path';
 import type { VirtualMachineInstance } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { normaliseVmiSpec } from '../api/kubevirt/normalise-vmi-spec.ts';
+import { DISKS_FOLDER } from '../api/launcher/files.ts';
+import { PRIVATE_VOLUME, PUBLIC_VOLUME } from '../api/launcher/mounts.ts';
+import { LAUNCHER_VARIABLES } from '../api/launcher/variables.ts';
 import { messageOf, UserError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
 import { sandboxPath } from '../base/node/sandbox-path.ts';
@@ -16,11 +19,6 @@ import { findQemu } from '../qemu/find-qemu.ts';
 import { makeImages } from './make-images.ts';
 import { stepDown } from './privileges.ts';
 
-/** Sockets and logs; shared with virt-handler. */
-const PUBLIC = '/var/run/kubevirt';
-/** Disks; nobody else's business. */
-const PRIVATE = '/var/run/kubevirt-private';
-
 type Environment = Readonly<Record<string, string | undefined>>;
 export type Launch = { readonly program: string; readonly args: readonly string[]; readonly env: Record<string, string> };
 
@@ -28,9 +26,9 @@ export type Launch = { readonly program: string; readonly args: readonly string[
 export function prepare({ env, report }: { env: Environment; report: (line: string) => void }): Launch {
   const vmi = readVmi(env);
   const program = findQemu(env);
-  const publicFolder = folder(PUBLIC, env);
+  const publicFolder = folder(PUBLIC_VOLUME.mountPath, env);
   // From QEMU's own folder: short, and open even when the folders above are closed to QEMU's user.
-  const diskFolder = relative(publicFolder, join(folder(PRIVATE, env), 'disks'));
+  const diskFolder = relative(publicFolder, join(folder(PRIVATE_VOLUME.mountPath, env), DISKS_FOLDER));
   process.umask(0o077);
   process.chdir(publicFolder);
   const privileges = stepDown(env);
@@ -52,14 +50,16 @@ export function prepare({ env, report }: { env: Environment; report: (line: stri
 
 /** The instance that this Pod runs; a UserError when there is none that could be run. */
 export function readVmi(env: Environment): Pick<VirtualMachineInstance, 'metadata' | 'spec'> {
-  const text = env['KUBEVIRT_VMI'];
+  const text = env[LAUNCHER_VARIABLES.vmi];
   if (!text)
-    throw new UserError('VMI_MISSING', 'KUBEVIRT_VMI is not set', {
+    throw new UserError('VMI_MISSING', `${LAUNCHER_VARIABLES.vmi} is not set`, {
       why: 'it holds the instance to run, virt-controller puts it into the Pod',
     });
   const vmi = parsed(text);
   if (!isObject(vmi) || !isObject(vmi['metadata']) || !isObject(vmi['spec']) || !isObject(vmi['spec']['domain']))
-    throw new UserError('VMI_INVALID', 'KUBEVIRT_VMI is not a VirtualMachineInstance', { why: 'it lacks metadata or spec.domain' });
+    throw new UserError('VMI_INVALID', `${LAUNCHER_VARIABLES.vmi} is not a VirtualMachineInstance`, {
+      why: 'it lacks metadata or spec.domain',
+    });
   const { metadata, spec } = vmi as Pick<VirtualMachineInstance, 'metadata' | 'spec'>; // admission has checked the rest against the schema
   return { metadata, spec: normaliseVmiSpec({ ...spec, domain: { ...spec.domain, devices: spec.domain.devices ?? {} } }) };
 }
@@ -68,7 +68,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new UserError('VMI_INVALID', 'KUBEVIRT_VMI is not JSON', { why: messageOf(error), cause: error });
+    throw new UserError('VMI_INVALID', `${LAUNCHER_VARIABLES.vmi} is not JSON`, { why: messageOf(error), cause: error });
   }
 }
 
@@ -86,7 +86,7 @@ function makeEmpty(path: string): void {
     rmSync(path, { recursive: true, force: true });
     mkdirSync(path);
   } catch (error) {
-    throw new UserError('FILE_INACCESSIBLE', `user ${process.geteuid?.()} cannot write to the volume at ${PRIVATE}`, {
+    throw new UserError('FILE_INACCESSIBLE', `user ${process.geteuid?.()} cannot write to the volume at ${PRIVATE_VOLUME.mountPath}`, {
       why: messageOf(error),
       cause: error,
     });
@@ -102,7 +102,7 @@ function checkAccess(images: ReadonlyMap<string, DiskImage>): void {
       throw new UserError('FILE_INACCESSIBLE', `user ${process.getuid?.()} cannot use ${what}`, { why: messageOf(error), cause: error });
     }
   };
-  check('.', constants.W_OK | constants.X_OK, `the volume at ${PUBLIC}`);
+  check('.', constants.W_OK | constants.X_OK, `the volume at ${PUBLIC_VOLUME.mountPath}`);
   for (const [name, { path, base, isReadOnly }] of images) {
     check(path, isReadOnly ? constants.R_OK : constants.R_OK | constants.W_OK, `the disk ${name}`);
     if (base) check(base.path, constants.R_OK, `the image of disk ${name}`);

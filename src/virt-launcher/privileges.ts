@@ -4,6 +4,8 @@
  * before anything in a volume is touched, and step up only to open what the node runtime itself has made.
  */
 import { statSync } from 'node:fs';
+import { QEMU_USER } from '../api/launcher/compute.ts';
+import { RUN_AS_VARIABLES } from '../api/launcher/variables.ts';
 import { UserError } from '../base/errors.ts';
 
 export type Privileges = {
@@ -14,14 +16,12 @@ export type Privileges = {
 };
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The user that upstream runs QEMU as; used when root starts us without saying another. */
-const QEMU_USER = 107;
 const ROOT = 0;
 
-/** Steps down to the user that QEMU will run as; does nothing when we are not root and already are who we should be. */
+/** Steps down to the user that QEMU will run as, upstream's when root starts us without saying another; does nothing when we are not root and already are who we should be. */
 export function stepDown(env: Environment): Privileges {
-  const uid = idOf(env, 'CONTAINER_RUN_AS_USER') ?? QEMU_USER;
-  const gid = idOf(env, 'CONTAINER_RUN_AS_GROUP') ?? uid;
+  const uid = idOf(env, RUN_AS_VARIABLES.user) ?? QEMU_USER;
+  const gid = idOf(env, RUN_AS_VARIABLES.group) ?? uid;
   if (process.getuid?.() !== ROOT || uid === ROOT) return { asRoot: (use) => use(), dropForGood() {} };
   process.setgroups?.([gid, ...kvmGroup()]); // first: only root may change groups
   process.setegid?.(gid);

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { SERIAL_LOG } from '../../src/api/launcher/files.ts';
 
 const LOGIN = /login: $/;
 const PATIENCE_MS = 240_000;
@@ -15,7 +16,7 @@ export async function timeBare({ argv, cwd, remove }: Recording): Promise<number
   const started = performance.now();
   const child = spawn(program, args, { cwd, stdio: 'ignore' });
   try {
-    await untilPrompt(join(cwd, 'serial0.log'));
+    await untilPrompt(join(cwd, SERIAL_LOG));
     return performance.now() - started;
   } finally {
     child.kill('SIGKILL');

@@ -2,6 +2,7 @@
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { SERIAL_LOG } from '../../src/api/launcher/files.ts';
 import { argumentsOf, type Recording } from './bare-qemu.ts';
 
 /** The process of a guest, whatever namespaces it is in. */
@@ -13,7 +14,7 @@ export function qemuPidOf(namespace: string, name: string): number {
 
 /** What a guest has said on its serial line, as a file of this machine. */
 export function serialLogOf(pid: number): string {
-  return `/proc/${pid}/cwd/serial0.log`;
+  return `/proc/${pid}/cwd/${SERIAL_LOG}`;
 }
 
 /** Copies what it needs to start again, as soon as it runs: the guest has hardly written to its overlay by then. */

@@ -4,6 +4,7 @@
  */
 import { cpSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { SERIAL_LOG } from '../../src/api/launcher/files.ts';
 import { EmbeddedCluster } from '../e2e/harness.ts';
 import { argumentsOf, type Recording, timeBare, untilPrompt } from './bare-qemu.ts';
 import { median, occasion, ratio, residentMiBOf, seconds } from './figures.ts';
@@ -36,7 +37,7 @@ async function timeOurs(cluster: EmbeddedCluster): Promise<{ running: number; lo
   const running = performance.now() - started;
   const [pid = 0] = cluster.guestPids();
   const recording = record(pid);
-  await untilPrompt(join(readlinkSync(`/proc/${pid}/cwd`), 'serial0.log'));
+  await untilPrompt(join(readlinkSync(`/proc/${pid}/cwd`), SERIAL_LOG));
   return { running, login: performance.now() - started, recording };
 }
 

@@ -1,5 +1,6 @@
 /** What is in each image of the product. */
 import { join } from 'node:path';
+import { QEMU_USER } from '../../src/api/launcher/compute.ts';
 import { ALL_OBJECTS, readManifests } from '../../src/cmd/cluster/read-manifests.ts';
 import type { ImageFile, RunConfig } from '../../src/images/write-image.ts';
 import { librariesFor } from './closure.ts';
@@ -18,7 +19,6 @@ export type ImageContent = { readonly name: string; readonly layers: readonly (r
 
 /** The user of our components; that of QEMU is the one that upstream has. */
 const COMPONENT_USER = 1001;
-const QEMU_USER = 107;
 const LIBRARY = 'usr/lib/kubevirt-ts';
 const PATH = 'PATH=/usr/bin:/bin';
 /** Components have little to do and live long: they are small rather than fast. */

@@ -22,10 +22,6 @@ export const READINESS_GATE_UNPAUSED = 'kubevirt.io/virtual-machine-unpaused';
 export const READINESS_GATE_GUEST = 'kubevirt.io/guest-ready';
 /** The condition of an instance with the same answer, which virt-handler writes. */
 export const CONDITION_GUEST_READY = 'GuestReady';
-/** The container of a launcher Pod that becomes QEMU. */
-export const COMPUTE_CONTAINER = 'compute';
-/** Its variable that tells which of its disks begin as which image, by volume. */
-export const LAUNCHER_DISK_IMAGES = 'KUBEVIRT_DISK_IMAGES';
 /** Where our own components live, embedded and on a cluster. */
 export const INSTALL_NAMESPACE = 'kubevirt';
 /** What Kubernetes tells of the token of a Pod: the node that the Pod is on. */

@@ -4,11 +4,14 @@
  */
 import { join, resolve } from 'node:path';
 
+/** Also what a process of a Pod is found by. */
+export const SANDBOX_VARIABLE = 'CONTAINER_SANDBOX_MOUNT_POINT';
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The path under which this process finds what its Pod mounts at `path`. */
 export function sandboxPath(path: string, env: Environment = process.env): string {
-  const root = env['CONTAINER_SANDBOX_MOUNT_POINT'];
+  const root = env[SANDBOX_VARIABLE];
   // resolve() first: `..` ends at the root of the sandbox, as it would end at the root of a container.
   return root ? join(root, resolve('/', path)) : path;
 }

@@ -7,6 +7,7 @@ import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { NODES, type Node } from '../../api/core/node.ts';
 import { EXTRA_NODE_NAME, LABEL_SCHEDULABLE } from '../../api/kubevirt/names.ts';
+import { ACCELERATOR_VARIABLE } from '../../api/launcher/variables.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Pki } from '../../base/node/pki.ts';
@@ -99,8 +100,8 @@ function podRangeOf(number: number, network: NodeOptions['network']): string {
 
 /** The kubelet passes nothing of our environment on: the launcher gets the Node that runs us, and the user's choice of accelerator. */
 function launcherEnvironment(): Record<string, string> {
-  const accelerator = process.env['KUBEVIRT_ACCEL'];
-  return { NODE: process.execPath, ...(accelerator ? { KUBEVIRT_ACCEL: accelerator } : {}) };
+  const accelerator = process.env[ACCELERATOR_VARIABLE];
+  return { NODE: process.execPath, ...(accelerator ? { [ACCELERATOR_VARIABLE]: accelerator } : {}) };
 }
 
 /** A machine that is created the moment we serve must not meet a cluster without a fitting node. */

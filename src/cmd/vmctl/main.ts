@@ -1,10 +1,12 @@
 /** The executable vmctl, once everything is loaded. */
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { RUN_AS_VARIABLES } from '../../api/launcher/variables.ts';
 import { systemClock } from '../../base/clock.ts';
 import { ApiError, messageOf, UserError } from '../../base/errors.ts';
 import { createLogger } from '../../base/log.ts';
 import { virtHome } from '../../base/node/folders.ts';
+import { SANDBOX_VARIABLE } from '../../base/node/sandbox-path.ts';
 import { createClient } from '../../client/client.ts';
 import { inClusterConfig } from '../../client/node/in-cluster.ts';
 import { loadKubeconfig } from '../../client/node/kubeconfig.ts';
@@ -17,7 +19,7 @@ import { VERSION } from '../version.ts';
 
 const { env } = process;
 /** In a container no kubeconfig counts: on an embedded cluster it would be that of the host's user. */
-const isInPod = Boolean(env['KUBERNETES_SERVICE_HOST'] || env['CONTAINER_SANDBOX_MOUNT_POINT']);
+const isInPod = Boolean(env['KUBERNETES_SERVICE_HOST'] || env[SANDBOX_VARIABLE]);
 
 /** Resolves with the exit code, after the signal has aborted or something is wrong. */
 export async function main(signal: AbortSignal): Promise<number> {
@@ -64,8 +66,8 @@ function kubeconfigOf(): string | undefined {
 
 /** The node runtime of an embedded cluster starts us as root where it is root, because our own files may be closed to others. */
 function becomeUserOfContainer(): void {
-  const uid = Number(env['CONTAINER_RUN_AS_USER'] ?? 0);
-  const gid = Number(env['CONTAINER_RUN_AS_GROUP'] ?? uid);
+  const uid = Number(env[RUN_AS_VARIABLES.user] ?? 0);
+  const gid = Number(env[RUN_AS_VARIABLES.group] ?? uid);
   if (process.getuid?.() !== 0 || uid === 0) return;
   process.setgroups?.([gid]);
   process.setgid?.(gid);

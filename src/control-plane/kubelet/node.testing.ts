@@ -8,6 +8,7 @@ import type { ObjectMeta } from '../../api/meta.ts';
 import { systemClock } from '../../base/clock.ts';
 import { silentLogger } from '../../base/log.ts';
 import { findByVariable, signalProcess } from '../../base/node/process-identity.ts';
+import { SANDBOX_VARIABLE } from '../../base/node/sandbox-path.ts';
 import type { Client } from '../../client/client.ts';
 import { type ImageStore, openImageStore } from '../../images/store.ts';
 import { writeImage } from '../../images/write-image.ts';
@@ -113,7 +114,7 @@ export async function testNode(t: TestContext, options: { signingKey?: string } 
 
 /** Processes of any container below this folder. */
 export function processesOf(dir: string): ReturnType<typeof findByVariable> {
-  return findByVariable('CONTAINER_SANDBOX_MOUNT_POINT', (value) => value.startsWith(`${dir}/`));
+  return findByVariable(SANDBOX_VARIABLE, (value) => value.startsWith(`${dir}/`));
 }
 
 /** Puts an image with one file, disk/disk.img, into the node's store. */

@@ -9,6 +9,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { PODS_FOLDER, type PodVolumeKind, podPath, podVolumePath } from '../../api/core/pod-folder-layout.ts';
 import { ApiError } from '../../base/errors.ts';
 import { isObject } from '../../base/json.ts';
 import { writeFileDurably } from '../../base/node/durable-file.ts';
@@ -19,17 +20,17 @@ const SEGMENT = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 
 /** Where the folders of all Pods are. */
 export function podsDir(rootDir: string): string {
-  return join(rootDir, 'pods');
+  return join(rootDir, PODS_FOLDER);
 }
 
 /** The folder of a Pod; refuses a uid that is not one plain name. */
 export function podDir(rootDir: string, uid: string): string {
-  return join(podsDir(rootDir), segment(uid, 'Pod uid'));
+  return join(rootDir, podPath(segment(uid, 'Pod uid')));
 }
 
 /** Where a volume of this kind and name is. */
-export function volumeDir(dir: string, kind: string, name: string): string {
-  return join(dir, 'volumes', `kubernetes.io~${kind}`, segment(name, 'volume name'));
+export function volumeDir(dir: string, kind: PodVolumeKind, name: string): string {
+  return join(dir, podVolumePath(kind, segment(name, 'volume name')));
 }
 
 /** What a container sees as the root of its mounts. */

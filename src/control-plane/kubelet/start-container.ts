@@ -6,8 +6,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, constants, existsSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Container, Pod } from '../../api/core/pod.ts';
+import { RUN_AS_VARIABLES } from '../../api/launcher/variables.ts';
 import { ApiError } from '../../base/errors.ts';
 import { findByVariable, identifyChild, type ProcessIdentity } from '../../base/node/process-identity.ts';
+import { SANDBOX_VARIABLE } from '../../base/node/sandbox-path.ts';
 import { type BuiltInImage, checkProgram, checkVariables } from './built-in-images.ts';
 import { argumentsOf, environmentOf } from './environment.ts';
 import { logPath } from './log-files.ts';
@@ -36,7 +38,6 @@ export type Launch = {
   readonly runAs?: RunAs;
 };
 
-const SANDBOX = 'CONTAINER_SANDBOX_MOUNT_POINT';
 const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /** Reads the spec; throws Invalid for what cannot be started as written. */
@@ -57,8 +58,8 @@ export function planLaunch(options: StartOptions): Launch {
   const env = {
     ...environmentOf(container, { pod, podIP, hostIP }, inherited),
     // last, so that no Pod can take them over
-    [SANDBOX]: sandbox,
-    ...(dropsItself && { CONTAINER_RUN_AS_USER: `${becomes.uid}`, CONTAINER_RUN_AS_GROUP: `${becomes.gid}` }),
+    [SANDBOX_VARIABLE]: sandbox,
+    ...(dropsItself && { [RUN_AS_VARIABLES.user]: `${becomes.uid}`, [RUN_AS_VARIABLES.group]: `${becomes.gid}` }),
   };
   const command = container.command?.length ? container.command : image.entrypoint ? [image.entrypoint] : [];
   const [program, ...args] = argumentsOf([...command, ...(container.args ?? [])], env);
@@ -108,7 +109,7 @@ export async function makeContainerFolders(dir: string, container: string): Prom
 /** Processes of the Pod with this folder, or of one container of it, that run now. */
 export function findProcesses(dir: string, container?: string): ProcessIdentity[] {
   const sandbox = container === undefined ? undefined : sandboxDir(dir, container);
-  return findByVariable(SANDBOX, (value) => (sandbox === undefined ? value.startsWith(`${dir}/`) : value === sandbox));
+  return findByVariable(SANDBOX_VARIABLE, (value) => (sandbox === undefined ? value.startsWith(`${dir}/`) : value === sandbox));
 }
 
 function apiServer({ apiServerUrl }: StartOptions): Record<string, string> {

@@ -1,6 +1,7 @@
 /** How the outside talks to QEMU and its guest: the control socket, the serial console, the screen, the guest agent. Unix sockets only, in QEMU's folder. */
 import type { VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
-import { AGENT_PORT, AGENT_SOCKET, QMP_SOCKET, SERIAL_LOG, SERIAL_SOCKET, VNC_SOCKET } from './input.ts';
+import { AGENT_SOCKET, QMP_SOCKET, SERIAL_LOG, SERIAL_SOCKET, VNC_SOCKET } from '../../api/launcher/files.ts';
+import { AGENT_PORT } from './input.ts';
 import { jsonOption } from './option-text.ts';
 
 const CARDS = {

@@ -29,11 +29,5 @@ export type ConvertInput = {
   };
 };
 
-/** Names inside QEMU's working folder, the `public` volume of the launcher Pod: virt-handler connects to these. */
-export const QMP_SOCKET = 'qmp.sock';
-export const SERIAL_SOCKET = 'serial0.sock';
-export const SERIAL_LOG = 'serial0.log';
-export const VNC_SOCKET = 'vnc.sock';
-export const AGENT_SOCKET = 'agent.sock';
 /** What QMP calls the guest agent's port and its backend. */
 export const AGENT_PORT = 'agent0';

@@ -5,6 +5,7 @@ import { mkdtemp, readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { QMP_SOCKET } from '../../api/launcher/files.ts';
 import { systemClock } from '../../base/clock.ts';
 
 /** In /proc/net/unix. */
@@ -47,7 +48,7 @@ export async function startQemu(t: TestContext, options: TestQemuOptions = {}): 
   });
   const exitCode = once(child, 'exit').then(([code]) => code as number | null);
   t.after(() => endOf(child, exitCode));
-  const qmpPath = join(folder, 'qmp.sock');
+  const qmpPath = join(folder, QMP_SOCKET);
   await waitUntil(() => isServed(child.pid!), `QEMU serves ${qmpPath}`);
   return { pid: child.pid!, folder, qmpPath, exitCode };
 }
@@ -58,7 +59,7 @@ async function isServed(pid: number): Promise<boolean> {
   const links = await Promise.all(files.map((file) => readlink(`/proc/${pid}/fd/${file}`).catch(() => '')));
   const sockets = (await readFile('/proc/net/unix', 'utf8')).split('\n').map((line) => line.split(/ +/));
   return sockets.some(
-    ([, , , flags, , , inode, path]) => path === 'qmp.sock' && flags === ACCEPTS_CONNECTIONS && links.includes(`socket:[${inode}]`),
+    ([, , , flags, , , inode, path]) => path === QMP_SOCKET && flags === ACCEPTS_CONNECTIONS && links.includes(`socket:[${inode}]`),
   );
 }
 

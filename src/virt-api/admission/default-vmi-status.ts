@@ -6,9 +6,8 @@
  *   currentCPUTopology   cores, sockets and threads; what is not given counts as one
  *   runtimeUser          107
  */
+import { QEMU_USER } from '../../api/launcher/compute.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
-
-const RUNTIME_USER = 107;
 
 /** From a spec that is completed; parts that have another shape are left out, the schema refuses them. */
 export function defaultVmiStatus(spec: unknown, at: string): JsonObject {
@@ -18,7 +17,7 @@ export function defaultVmiStatus(spec: unknown, at: string): JsonObject {
   return {
     phase: 'Pending',
     phaseTransitionTimestamps: [{ phase: 'Pending', phaseTransitionTimestamp: at }],
-    runtimeUser: RUNTIME_USER,
+    runtimeUser: QEMU_USER,
     currentCPUTopology: { cores: count(cores), sockets: count(sockets), threads: count(threads) },
     ...((typeof guest === 'string' || typeof guest === 'number') && {
       memory: { guestAtBoot: guest, guestCurrent: guest, guestRequested: guest },

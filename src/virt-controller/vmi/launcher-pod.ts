@@ -1,27 +1,27 @@
 /** The Pod that runs one instance: spec 3.5 and 3.6, without what only libvirt needs. Pure. */
 import type { Container, EnvVar, Pod, PodSpec } from '../../api/core/pod.ts';
+import { LONGEST_LABEL, shortened } from '../../api/core/short-name.ts';
 import { guestProbe, kubeletProbe } from '../../api/kubevirt/guest-probe.ts';
 import { gracePeriodSecondsOf, hostnameOf, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import {
   ANNOTATION_DOMAIN,
-  COMPUTE_CONTAINER,
   LABEL_COMPONENT,
   LABEL_CREATED_BY,
   LABEL_SCHEDULABLE,
   LABEL_VM_NAME,
   LABEL_VMI_ID,
-  LAUNCHER_DISK_IMAGES,
   READINESS_GATE_GUEST,
   READINESS_GATE_UNPAUSED,
 } from '../../api/kubevirt/names.ts';
+import { COMPUTE_CONTAINER, LAUNCHER_COMMAND, LAUNCHER_PROGRAM, QEMU_USER } from '../../api/launcher/compute.ts';
+import { PRIVATE_VOLUME, PUBLIC_VOLUME } from '../../api/launcher/mounts.ts';
+import { LAUNCHER_VARIABLES } from '../../api/launcher/variables.ts';
 import { controllerReferenceTo } from '../../api/meta.ts';
 import { sha1Hex } from '../../base/sha1.ts';
 import { type Claims, diskImageOf, newDiskBytes } from './claims.ts';
 import { launcherResources } from './launcher-resources.ts';
 import { type ContainerDiskWay, type LauncherVolumes, launcherVolumes } from './launcher-volumes.ts';
-import { LONGEST_LABEL, shortened } from './short-name.ts';
 
-const QEMU_USER = 107;
 /** Kubernetes makes fields of the containers out of the last three: how the launcher is confined is not for the machine to say. */
 const NOT_CARRIED = [
   'kubectl.kubernetes.io',
@@ -57,7 +57,7 @@ export function launcherPodFor(vmi: VirtualMachineInstance, options: LauncherOpt
       namespace,
       labels: {
         ...vmi.metadata.labels,
-        [LABEL_COMPONENT]: 'virt-launcher',
+        [LABEL_COMPONENT]: LAUNCHER_PROGRAM,
         [LABEL_CREATED_BY]: uid,
         [LABEL_VM_NAME]: hostnameOf(vmi),
         [LABEL_VMI_ID]: shortened(name),
@@ -109,7 +109,7 @@ function podSpec(vmi: VirtualMachineInstance, options: LauncherOptions): PodSpec
     },
     ...(own.containers.length > 0 && { shareProcessNamespace: true }),
     containers: [computeContainer(vmi, options, own), ...own.containers],
-    volumes: [{ name: 'public', emptyDir: {} }, { name: 'private', emptyDir: {} }, ...own.volumes],
+    volumes: [{ name: PUBLIC_VOLUME.name, emptyDir: {} }, { name: PRIVATE_VOLUME.name, emptyDir: {} }, ...own.volumes],
     ...(subdomain && { subdomain }),
     ...(affinity !== undefined && { affinity: affinity as object }), // a Pod's affinity, kept as written
     ...(tolerations && { tolerations }),
@@ -131,8 +131,8 @@ function computeContainer(vmi: VirtualMachineInstance, options: LauncherOptions,
     name: COMPUTE_CONTAINER,
     image,
     imagePullPolicy: 'IfNotPresent',
-    command: ['virt-launcher'],
-    args: ['prepare'],
+    command: [LAUNCHER_PROGRAM],
+    args: [LAUNCHER_COMMAND],
     env: [vmiVariable(vmi), ...newDisksVariable(vmi, claims), ...diskImagesVariable(vmi, claims), ...own.env],
     resources: launcherResources(vmi.spec, options),
     // Asked at the address of the Pod, where the guest's ports are.
@@ -147,11 +147,7 @@ function computeContainer(vmi: VirtualMachineInstance, options: LauncherOptions,
     // The launcher's last line says why it cannot start a guest.
     terminationMessagePolicy: 'FallbackToLogsOnError',
     ...(own.lifecycle && { lifecycle: own.lifecycle }),
-    volumeMounts: [
-      { name: 'public', mountPath: '/var/run/kubevirt' },
-      { name: 'private', mountPath: '/var/run/kubevirt-private' },
-      ...own.mounts,
-    ],
+    volumeMounts: [PUBLIC_VOLUME, PRIVATE_VOLUME, ...own.mounts],
     ...(own.devices.length > 0 && { volumeDevices: own.devices }),
   };
 }
@@ -166,13 +162,13 @@ function vmiVariable(vmi: VirtualMachineInstance): EnvVar {
     spec: vmi.spec,
   });
   // A kubelet expands $(X) and halves $$ in values, which would change user data; in JSON a dollar can be written without one.
-  return { name: 'KUBEVIRT_VMI', value: json.replaceAll('$', '\\u0024') };
+  return { name: LAUNCHER_VARIABLES.vmi, value: json.replaceAll('$', '\\u0024') };
 }
 
 /** Only we see the claims; the launcher sees folders, which do not tell how large they may become. */
 function newDisksVariable({ spec }: VirtualMachineInstance, claims: Claims | undefined): EnvVar[] {
   const sizes = newDiskBytes(spec, claims);
-  return Object.keys(sizes).length === 0 ? [] : [{ name: 'KUBEVIRT_NEW_DISK_BYTES', value: JSON.stringify(sizes) }];
+  return Object.keys(sizes).length === 0 ? [] : [{ name: LAUNCHER_VARIABLES.newDiskBytes, value: JSON.stringify(sizes) }];
 }
 
 /** Which of the disks begin as which image. */
@@ -181,7 +177,7 @@ function diskImagesVariable({ spec: { volumes = [] } }: VirtualMachineInstance, 
     const image = diskImageOf(volume, claims);
     return image ? [[volume.name, image] as const] : [];
   });
-  return images.length === 0 ? [] : [{ name: LAUNCHER_DISK_IMAGES, value: JSON.stringify(Object.fromEntries(images)) }];
+  return images.length === 0 ? [] : [{ name: LAUNCHER_VARIABLES.diskImages, value: JSON.stringify(Object.fromEntries(images)) }];
 }
 
 function carriedAnnotations({ metadata: { annotations = {} } }: VirtualMachineInstance): Record<string, string> {

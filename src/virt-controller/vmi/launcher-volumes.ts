@@ -6,12 +6,22 @@
  * privileges. Its program comes from our image: a hook of `compute`, for which the kubelet waits, puts it into a shared volume.
  */
 import type { Container, EnvVar, Lifecycle, PodVolume, ResourceRequirements, VolumeDevice, VolumeMount } from '../../api/core/pod.ts';
-import { credentialMountPath, credentialSourcesOf, credentialVolumeName } from '../../api/kubevirt/access-credentials.ts';
+import { credentialSourcesOf } from '../../api/kubevirt/access-credentials.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { Volume } from '../../api/kubevirt/vmi-spec-schema.ts';
+import { diskContainerName, SHARE_FILES, SHARE_PROGRAM } from '../../api/launcher/disk-share.ts';
+import {
+  claimDevice,
+  claimMount,
+  containerDiskMount,
+  credentialMount,
+  DISK_SHARE_VOLUME,
+  type Mount,
+  userDataMount,
+} from '../../api/launcher/mounts.ts';
+import { LAUNCHER_VARIABLES } from '../../api/launcher/variables.ts';
 import { type Claims, claimOf, diskImageOf } from './claims.ts';
 import { isGuaranteed } from './launcher-resources.ts';
-import { shortened } from './short-name.ts';
 
 /** How the image of a containerDisk comes into a launcher Pod. */
 export type ContainerDiskWay = 'image-volume' | 'container';
@@ -33,8 +43,6 @@ type Options = {
   readonly resources: ResourceRequirements;
 };
 
-/** The program that keeps the container of a disk alive, and the process ids of both sides. */
-const SHARE = { name: 'container-disks', mountPath: '/var/run/kubevirt-disk-share' } as const;
 /** What an idle shell needs. A limit holds for the runtime that starts it, too: with 10m that alone takes a second and a half. */
 const IDLE = { small: { cpu: '1m', memory: '1Mi' }, most: { cpu: '50m', memory: '40Mi' } } as const;
 
@@ -43,12 +51,12 @@ export function launcherVolumes({ spec }: VirtualMachineInstance, options: Optio
   const parts = [...(spec.volumes ?? []).flatMap((volume) => partsFor(volume, options)), ...credentialParts(spec)];
   const hasShare = parts.some(({ containers = [] }) => containers.length > 0);
   return {
-    volumes: [...(hasShare ? [{ name: SHARE.name, emptyDir: {} }] : []), ...parts.flatMap((part) => part.volumes ?? [])],
-    mounts: [...(hasShare ? [SHARE] : []), ...parts.flatMap((part) => part.mounts ?? [])],
+    volumes: [...(hasShare ? [{ name: DISK_SHARE_VOLUME.name, emptyDir: {} }] : []), ...parts.flatMap((part) => part.volumes ?? [])],
+    mounts: [...(hasShare ? [DISK_SHARE_VOLUME] : []), ...parts.flatMap((part) => part.mounts ?? [])],
     devices: parts.flatMap((part) => part.devices ?? []),
     containers: parts.flatMap((part) => part.containers ?? []),
-    env: hasShare ? [{ name: 'KUBEVIRT_DISK_SHARE', value: SHARE.mountPath }] : [],
-    ...(hasShare && { lifecycle: { postStart: { exec: { command: ['virt-launcher-share', SHARE.mountPath] } } } }),
+    env: hasShare ? [{ name: LAUNCHER_VARIABLES.diskShare, value: DISK_SHARE_VOLUME.mountPath }] : [],
+    ...(hasShare && { lifecycle: { postStart: { exec: { command: [SHARE_PROGRAM, DISK_SHARE_VOLUME.mountPath] } } } }),
   };
 }
 
@@ -61,9 +69,7 @@ function partsFor(source: Volume, options: Options): Parts[] {
   if (claimOf(source)) return [claimVolume(source, options), ...firstContent(source, options)];
   const secretName = cloudInitNoCloud?.secretRef?.name;
   if (!secretName) return [];
-  const volumeName = shortened(`secret-${name}`);
-  const mountPath = `/var/run/kubevirt-private-secrets/${name}`;
-  return [{ volumes: [{ name: volumeName, secret: { secretName } }], mounts: [{ name: volumeName, mountPath, readOnly: true }] }];
+  return [secretParts(userDataMount(name), secretName)];
 }
 
 /** The image that the disk of a claim begins as. It is looked at once, so nobody needs a newer one of that name. */
@@ -79,30 +85,31 @@ function imageParts(name: string, source: ImageSource, options: Options): Parts 
 /** Where the launcher reads keys for cloud-init, and virt-handler what the guest agent is to set. */
 function credentialParts(spec: VirtualMachineInstance['spec']): Parts[] {
   const names = new Set(credentialSourcesOf(spec).map(({ secretName }) => secretName));
-  return [...names].map((secretName) => {
-    const name = credentialVolumeName(secretName);
-    return { volumes: [{ name, secret: { secretName } }], mounts: [{ name, mountPath: credentialMountPath(secretName), readOnly: true }] };
-  });
+  return [...names].map((secretName) => secretParts(credentialMount(secretName), secretName));
+}
+
+function secretParts(mount: Mount, secretName: string): Parts {
+  return { volumes: [{ name: mount.name, secret: { secretName } }], mounts: [{ ...mount, readOnly: true }] };
 }
 
 type ImageSource = NonNullable<Volume['containerDisk']>;
 
 function imageVolume(name: string, { image, imagePullPolicy }: ImageSource): Parts {
-  const volumeName = shortened(`disk-${name}`);
+  const mount = containerDiskMount(name);
   const reference = { reference: image, ...(imagePullPolicy && { pullPolicy: imagePullPolicy }) };
-  const mountPath = `/var/run/kubevirt-container-disks/${name}`;
-  return { volumes: [{ name: volumeName, image: reference }], mounts: [{ name: volumeName, mountPath, readOnly: true }] };
+  return { volumes: [{ name: mount.name, image: reference }], mounts: [{ ...mount, readOnly: true }] };
 }
 
 function diskContainer(name: string, { image, imagePullPolicy }: ImageSource, { resources }: Options): Parts {
+  const { mountPath } = DISK_SHARE_VOLUME;
   const container: Container = {
-    name: shortened(`volume${name}`),
+    name: diskContainerName(name),
     image,
     ...(imagePullPolicy && { imagePullPolicy }),
-    command: [`${SHARE.mountPath}/busybox`, 'sh', `${SHARE.mountPath}/hold`, SHARE.mountPath, name],
+    command: [`${mountPath}/${SHARE_FILES.shell}`, 'sh', `${mountPath}/${SHARE_FILES.script}`, mountPath, name],
     resources: idleResources(resources),
     securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] }, readOnlyRootFilesystem: true },
-    volumeMounts: [SHARE],
+    volumeMounts: [DISK_SHARE_VOLUME],
   };
   return { containers: [container] };
 }
@@ -115,9 +122,9 @@ function idleResources(compute: ResourceRequirements): ResourceRequirements {
 
 function claimVolume(source: Volume, { claims }: Options): Parts {
   const claimName = claimOf(source) ?? '';
-  const name = shortened(`claim-${source.name}`);
-  const volumes = [{ name, persistentVolumeClaim: { claimName } }];
-  if (claims?.get(claimName)?.spec.volumeMode === 'Block') return { volumes, devices: [{ name, devicePath: `/dev/${source.name}` }] };
+  const mount = claimMount(source.name);
+  const volumes = [{ name: mount.name, persistentVolumeClaim: { claimName } }];
+  if (claims?.get(claimName)?.spec.volumeMode === 'Block') return { volumes, devices: [claimDevice(source.name)] };
   const readOnly = source.persistentVolumeClaim?.readOnly === true || source.ephemeral !== undefined;
-  return { volumes, mounts: [{ name, mountPath: `/var/run/kubevirt-vmi-disks/${source.name}`, ...(readOnly && { readOnly }) }] };
+  return { volumes, mounts: [{ ...mount, ...(readOnly && { readOnly }) }] };
 }

@@ -15,7 +15,7 @@
  */
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
 import type { VirtualMachineInstance, VmiPhase } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { COMPUTE_CONTAINER } from '../../api/kubevirt/names.ts';
+import { COMPUTE_CONTAINER } from '../../api/launcher/compute.ts';
 import { isDeleting } from '../../api/meta.ts';
 import type { Claims } from './claims.ts';
 import type { ContainerDiskWay } from './launcher-volumes.ts';

@@ -2,6 +2,7 @@
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
 import { type NewCondition, withCondition, withoutCondition } from '../../api/kubevirt/conditions.ts';
 import type { VirtualMachineInstance, VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { QEMU_USER } from '../../api/launcher/compute.ts';
 import { type Condition, conditionOf, isDeleting } from '../../api/meta.ts';
 import { timestamp } from '../../base/clock.ts';
 import { classlessClaimMessage, missingClaimMessage } from './claims.ts';
@@ -9,7 +10,6 @@ import { currentPod, type ObservedVmi, type PhaseChange } from './phase.ts';
 import { volumeStatusOf } from './volume-status.ts';
 
 /** The user that QEMU runs as. */
-const RUNTIME_USER = 107;
 const GUEST_NOT_RUNNING = { reason: 'GuestNotRunning', message: 'The guest is not running' } as const;
 
 /** What an instance starts its life with: whoever makes one saves its controller a write. */
@@ -17,7 +17,7 @@ export function firstStatus(at: string): VmiStatus {
   return {
     phase: 'Pending',
     phaseTransitionTimestamps: [{ phase: 'Pending', phaseTransitionTimestamp: at }],
-    runtimeUser: RUNTIME_USER,
+    runtimeUser: QEMU_USER,
     conditions: [{ type: 'Ready', status: 'False', ...GUEST_NOT_RUNNING, lastTransitionTime: at }],
   };
 }
@@ -31,7 +31,7 @@ export function deriveVmiStatus(observed: ObservedVmi, change: PhaseChange | und
   const status: VmiStatus = {
     ...before,
     ...(change && phaseAfter(before, change, now)),
-    ...(change?.phase === 'Pending' && { runtimeUser: RUNTIME_USER }),
+    ...(change?.phase === 'Pending' && { runtimeUser: QEMU_USER }),
     ...(change?.phase === 'Scheduled' && { nodeName: pod?.spec.nodeName, volumeStatus: volumeStatusOf(vmi.spec, observed.claims) }),
     ...(pod?.status?.qosClass && { qosClass: pod.status.qosClass }),
     activePods: activePods(observed.pods),

@@ -3,11 +3,11 @@
  * A guest that is silent, lies or floods costs a question now and then, and nothing else waits for it.
  */
 import { join } from 'node:path';
+import { AGENT_SOCKET } from '../../api/launcher/files.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ApiError, messageOf } from '../../base/errors.ts';
 import { deepEqual } from '../../base/json.ts';
 import type { Logger } from '../../base/log.ts';
-import { AGENT_SOCKET } from '../../qemu/convert/input.ts';
 import { connectUnixSocket } from '../../qemu/qmp/connect-socket.ts';
 import { AgentChannel, AgentRefusal, type Question } from './channel.ts';
 import { type GuestNic, type GuestOsInfo, missingCommands, readIsFrozen, readNics, readOsInfo, readVersion } from './facts.ts';

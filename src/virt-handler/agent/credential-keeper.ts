@@ -3,7 +3,9 @@
  * whenever a Secret changes. The kubelet brings the Secrets; we read them where it put them, with no right of our own to read any.
  */
 import { join } from 'node:path';
-import { type CredentialSource, credentialVolumeName } from '../../api/kubevirt/access-credentials.ts';
+import { podVolumePath } from '../../api/core/pod-folder-layout.ts';
+import type { CredentialSource } from '../../api/kubevirt/access-credentials.ts';
+import { credentialMount } from '../../api/launcher/mounts.ts';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
 import { deepEqual } from '../../base/json.ts';
@@ -55,7 +57,7 @@ export async function keepCredentials({ agent, sources, podFolder, clock, log }:
 async function readSecrets(sources: readonly CredentialSource[], podFolder: string): Promise<Map<string, SecretValues>> {
   const found = new Map<string, SecretValues>();
   for (const { secretName } of sources) {
-    const folder = join(podFolder, 'volumes', 'kubernetes.io~secret', credentialVolumeName(secretName));
+    const folder = join(podFolder, podVolumePath('secret', credentialMount(secretName).name));
     const values = await readSecretFolder(folder);
     if (values) found.set(secretName, values);
   }

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { link, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { type CredentialSource, credentialVolumeName } from '../../api/kubevirt/access-credentials.ts';
+import { podVolumePath } from '../../api/core/pod-folder-layout.ts';
+import type { CredentialSource } from '../../api/kubevirt/access-credentials.ts';
+import { credentialMount } from '../../api/launcher/mounts.ts';
 import { systemClock } from '../../base/clock.ts';
 import { silentLogger } from '../../base/log.ts';
 import { temporaryFolder, waitUntil } from '../../qemu/qmp/qemu.testing.ts';
@@ -67,7 +69,7 @@ describe('the Secret of a Pod', () => {
 
 test('keys are set when the agent comes, when they change, and when the guest may have forgotten them', async (t) => {
   const podFolder = await temporaryFolder(t);
-  const folder = join(podFolder, 'volumes', 'kubernetes.io~secret', credentialVolumeName('keys'));
+  const folder = join(podFolder, podVolumePath('secret', credentialMount('keys').name));
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'key'), 'ssh-ed25519 A');
   const set: unknown[] = [];

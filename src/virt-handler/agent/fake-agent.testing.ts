@@ -2,6 +2,7 @@
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { AGENT_SOCKET } from '../../api/launcher/files.ts';
 import { isObject } from '../../base/json.ts';
 import { temporaryFolder } from '../../qemu/qmp/qemu.testing.ts';
 
@@ -52,7 +53,7 @@ export async function startFakeAgent(t: TestContext, answer: (command: string, a
     else if ('error' in said) socket.write(`${JSON.stringify({ error: { class: 'GenericError', desc: said.error } })}\n`);
     else socket.write(`${JSON.stringify({ return: said.return })}\n`);
   };
-  await new Promise<void>((resolve) => server.listen(join(folder, 'agent.sock'), resolve));
+  await new Promise<void>((resolve) => server.listen(join(folder, AGENT_SOCKET), resolve));
   t.after(() => {
     server.close();
     for (const socket of connections) socket.destroy();

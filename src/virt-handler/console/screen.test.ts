@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { WebSocket, WebSocketServer } from 'ws';
+import { VNC_SOCKET } from '../../api/launcher/files.ts';
 import { ApiError } from '../../base/errors.ts';
 import { until } from '../../testing/until.ts';
 import { Screens, type ScreenWish } from './screen.ts';
@@ -28,7 +29,7 @@ async function world(t: TestContext) {
     });
     socket.write('RFB 003.008\n');
   });
-  await once(screen.listen(join(folder, 'vnc.sock')), 'listening');
+  await once(screen.listen(join(folder, VNC_SOCKET)), 'listening');
   const screens = new Screens();
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
   server.on('connection', async (webSocket, { url = '/' }) => {

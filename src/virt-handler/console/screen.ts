@@ -11,8 +11,8 @@
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { RawData, WebSocket } from 'ws';
+import { VNC_SOCKET } from '../../api/launcher/files.ts';
 import { ApiError } from '../../base/errors.ts';
-import { VNC_SOCKET } from '../../qemu/convert/input.ts';
 import { codeOf, connectUnixSocket } from '../../qemu/qmp/connect-socket.ts';
 import { carry, type PortConnection } from '../network/serve-port.ts';
 import { RfbInput } from './rfb-input.ts';

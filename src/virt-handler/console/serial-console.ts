@@ -10,6 +10,7 @@
  */
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
+import { SERIAL_LOG, SERIAL_SOCKET } from '../../api/launcher/files.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { connectUnixSocket } from '../../qemu/qmp/connect-socket.ts';
@@ -121,7 +122,7 @@ export class SerialConsole {
   }
 
   get #logPath(): string {
-    return join(this.#options.folder, 'serial0.log');
+    return join(this.#options.folder, SERIAL_LOG);
   }
 
   async #keepOpen(): Promise<void> {
@@ -131,7 +132,7 @@ export class SerialConsole {
     this.#scrollback.push(await readTail(this.#logPath, SCROLLBACK_BYTES));
     while (!signal.aborted) {
       try {
-        await this.#drain(await connectUnixSocket(join(folder, 'serial0.sock'), signal));
+        await this.#drain(await connectUnixSocket(join(folder, SERIAL_SOCKET), signal));
       } catch (error) {
         // A guest without a serial console has no socket; QEMU made all of them before it answered on QMP.
         if (!signal.aborted) log.debug('no serial console', { error });

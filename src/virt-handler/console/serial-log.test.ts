@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFile, link, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { SERIAL_LOG } from '../../api/launcher/files.ts';
 import { temporaryFolder } from '../../qemu/qmp/qemu.testing.ts';
 import { Scrollback } from './scrollback.ts';
 import { readTail, trimLog } from './serial-log.ts';
@@ -9,7 +10,7 @@ import { readTail, trimLog } from './serial-log.ts';
 const SIZES = { capBytes: 100, keepBytes: 10 };
 
 test('a log is cut to its end once it is too long', async (t) => {
-  const path = join(await temporaryFolder(t), 'serial0.log');
+  const path = join(await temporaryFolder(t), SERIAL_LOG);
   await writeFile(path, `${'x'.repeat(90)}0123456789`);
   await trimLog(path, SIZES);
   assert.equal((await readFile(path)).length, 100);

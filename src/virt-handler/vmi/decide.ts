@@ -27,7 +27,9 @@
  */
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
 import { gracePeriodSecondsOf, isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { COMPUTE_CONTAINER, CONDITION_GUEST_READY, LAUNCHER_DISK_IMAGES } from '../../api/kubevirt/names.ts';
+import { CONDITION_GUEST_READY } from '../../api/kubevirt/names.ts';
+import { COMPUTE_CONTAINER } from '../../api/launcher/compute.ts';
+import { LAUNCHER_VARIABLES } from '../../api/launcher/variables.ts';
 import { conditionOf, isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
 import { diffAsMergePatch } from '../../base/json.ts';
 import type { Action, Decision, EventToRecord } from '../../reconcile/decision.ts';
@@ -269,7 +271,7 @@ function startDeadlineOf({ vmi, pod, now }: ObservedVmi): number {
 
 function startPatienceMs(pod: Pod | undefined): number {
   const compute = pod?.spec.containers.find(({ name }) => name === COMPUTE_CONTAINER);
-  return compute?.env?.some(({ name }) => name === LAUNCHER_DISK_IMAGES) ? COPY_PATIENCE_MS : START_PATIENCE_MS;
+  return compute?.env?.some(({ name }) => name === LAUNCHER_VARIABLES.diskImages) ? COPY_PATIENCE_MS : START_PATIENCE_MS;
 }
 
 function reachedAt(vmi: VirtualMachineInstance, phase: string | undefined): number | undefined {

@@ -4,8 +4,10 @@
  */
 import { join } from 'node:path';
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
+import { podPath, podVolumePath } from '../../api/core/pod-folder-layout.ts';
 import { credentialSourcesOf } from '../../api/kubevirt/access-credentials.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { PUBLIC_VOLUME } from '../../api/launcher/mounts.ts';
 import { controllerOf, fromKey, type KubeObject } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
@@ -123,7 +125,7 @@ export class Domains {
     if (!guest) throw new ApiError('NotFound', `there is no guest ${key} here`);
     const { podUid } = guest;
     const { kubeletRoot, nodeProcesses, clock } = this.#options;
-    return readUsage({ podUid, podFolder: join(kubeletRoot, 'pods', podUid), nodeProcesses }, clock.now());
+    return readUsage({ podUid, podFolder: join(kubeletRoot, podPath(podUid)), nodeProcesses }, clock.now());
   }
 
   /** Where the sockets of a guest that is followed are. */
@@ -207,9 +209,8 @@ export class Domains {
     const machineUid = controllerOf(vmi)?.uid ?? vmi.metadata.uid;
     const { kubeletRoot, clock } = this.#options;
     const log = this.#options.log.with({ object: `VirtualMachineInstance ${key}` });
-    // As the kubelet lays out a Pod's emptyDir volumes.
-    const podFolder = join(kubeletRoot, 'pods', podUid);
-    const folder = join(podFolder, 'volumes', 'kubernetes.io~empty-dir', 'public');
+    const podFolder = join(kubeletRoot, podPath(podUid));
+    const folder = join(podFolder, podVolumePath('empty-dir', PUBLIC_VOLUME.name));
     const serial = new SerialConsole({ folder, clock, log });
     const keepLog = this.#logKeeper(machineUid, serial);
     const tell = () => {

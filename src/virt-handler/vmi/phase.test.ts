@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Pod } from '../../api/core/pod.ts';
+import { COMPUTE_CONTAINER } from '../../api/launcher/compute.ts';
+import { LAUNCHER_VARIABLES } from '../../api/launcher/variables.ts';
 import { tinySpec } from '../../testing/builders.ts';
 import { decideVmi } from './decide.ts';
 import type { ObservedVmi } from './observed.ts';
@@ -12,7 +14,9 @@ const usual = { vmi: running(), pod: livePod(), domain: domain('running'), now }
 
 function copyingPod(): Pod {
   const pod = livePod();
-  const containers = [{ name: 'compute', image: 'launcher', env: [{ name: 'KUBEVIRT_DISK_IMAGES', value: '{"root":"an/image"}' }] }];
+  const containers = [
+    { name: COMPUTE_CONTAINER, image: 'launcher', env: [{ name: LAUNCHER_VARIABLES.diskImages, value: '{"root":"an/image"}' }] },
+  ];
   return { ...pod, spec: { ...pod.spec, containers } };
 }
 

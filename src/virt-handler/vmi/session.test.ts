@@ -1,6 +1,7 @@
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
+import { QMP_SOCKET } from '../../api/launcher/files.ts';
 import { systemClock } from '../../base/clock.ts';
 import { silentLogger } from '../../base/log.ts';
 import { startQemu, temporaryFolder } from '../../qemu/qmp/qemu.testing.ts';
@@ -73,7 +74,7 @@ describe('a session with a real QEMU', () => {
   test('a symlink in place of the socket is never followed', async (t) => {
     const qemu = await startQemu(t);
     const folder = await temporaryFolder(t);
-    await symlink(qemu.qmpPath, join(folder, 'qmp.sock'));
+    await symlink(qemu.qmpPath, join(folder, QMP_SOCKET));
     const { sees } = watch(t, folder);
     await sees(({ state, isConnected }) => state === 'unresponsive' && !isConnected);
   });

@@ -4,6 +4,7 @@
  * Events that nobody heard are no loss: `-no-shutdown` keeps the state of a guest that ended until it has been asked for.
  */
 import { join } from 'node:path';
+import { QMP_SOCKET } from '../../api/launcher/files.ts';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
 import { deepEqual, isObject } from '../../base/json.ts';
@@ -117,7 +118,7 @@ export class DomainSession {
     let waitingSince = clock.now();
     while (!signal.aborted && !this.#domain.isGone) {
       try {
-        const qmp = await connectQmp({ path: join(folder, 'qmp.sock'), signal, clock, timeoutMs: TIMEOUT_MS, onEvent });
+        const qmp = await connectQmp({ path: join(folder, QMP_SOCKET), signal, clock, timeoutMs: TIMEOUT_MS, onEvent });
         await this.#follow(qmp);
         waitingSince = clock.now();
       } catch (error) {

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ApiError } from '../../base/errors.ts';
 import { findByVariable } from '../../base/node/process-identity.ts';
+import { SANDBOX_VARIABLE } from '../../base/node/sandbox-path.ts';
 
 export type Usage = {
   /** Processor time since the start. */
@@ -27,7 +28,7 @@ export type GuestProcesses = {
 export function readUsage({ podUid, podFolder, nodeProcesses }: GuestProcesses, nowMs: number): Usage {
   const folders =
     nodeProcesses === undefined
-      ? findByVariable('CONTAINER_SANDBOX_MOUNT_POINT', (path) => path.startsWith(`${podFolder}/`)).map(({ pid }) => `/proc/${pid}`)
+      ? findByVariable(SANDBOX_VARIABLE, (path) => path.startsWith(`${podFolder}/`)).map(({ pid }) => `/proc/${pid}`)
       : foldersOfPod(nodeProcesses, podUid);
   const used = folders.flatMap((folder) => usedBy(folder) ?? []);
   if (used.length === 0)

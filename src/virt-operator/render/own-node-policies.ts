@@ -2,7 +2,8 @@
  * What a virt-handler may do to nodes and Pods, beyond what roles can say: change the marks of ours on its own node, and delete launcher Pods there.
  * A node that was taken over reaches no other with the token that it finds. Instances are guarded by our webhook. Pure.
  */
-import { EXTRA_NODE_NAME, LABEL_SCHEDULABLE } from '../../api/kubevirt/names.ts';
+import { EXTRA_NODE_NAME, LABEL_COMPONENT, LABEL_SCHEDULABLE } from '../../api/kubevirt/names.ts';
+import { LAUNCHER_PROGRAM } from '../../api/launcher/compute.ts';
 
 type Policy = {
   readonly name: string;
@@ -37,7 +38,7 @@ const POLICIES: readonly Policy[] = [
         message: 'a virt-handler may delete Pods of its own node only',
       },
       {
-        expression: "oldObject.metadata.?labels[?'kubevirt.io'].orValue('') == 'virt-launcher'",
+        expression: `oldObject.metadata.?labels[?'${LABEL_COMPONENT}'].orValue('') == '${LAUNCHER_PROGRAM}'`,
         message: 'a virt-handler may delete launcher Pods only',
       },
     ],

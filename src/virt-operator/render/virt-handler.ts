@@ -3,6 +3,7 @@
  * else. Of the node's processes it may read what everybody on the node may (how much they use), and touch none; it needs neither its network nor
  * its devices: those that Pods may have it only tells the kubelet of. Pure.
  */
+import { PODS_FOLDER } from '../../api/core/pod-folder-layout.ts';
 import { CERTIFICATE_VOLUMES, componentPod, labelsOf, METRICS_PORT, selectorOf } from './component-pod.ts';
 import type { RenderOptions } from './options.ts';
 
@@ -48,13 +49,13 @@ export function renderVirtHandler(options: RenderOptions) {
             { name: 'processes', mountPath: NODE_PROCESSES, readOnly: true },
             { name: 'device-plugins', mountPath: DEVICE_PLUGINS },
             // Secrets of launcher Pods are mounts of their own, made after virt-handler started.
-            { name: 'pods', mountPath: `${KUBELET_ROOT}/pods`, mountPropagation: 'HostToContainer' },
+            { name: 'pods', mountPath: `${KUBELET_ROOT}/${PODS_FOLDER}`, mountPropagation: 'HostToContainer' },
           ],
         },
         volumes: [
           handlerServer.volume,
           authorities.volume,
-          { name: 'pods', hostPath: { path: `${kubeletRoot}/pods`, type: 'Directory' } },
+          { name: 'pods', hostPath: { path: `${kubeletRoot}/${PODS_FOLDER}`, type: 'Directory' } },
           { name: 'processes', hostPath: { path: '/proc', type: 'Directory' } },
           { name: 'device-plugins', hostPath: { path: `${kubeletRoot}/device-plugins`, type: 'DirectoryOrCreate' } },
           { name: 'run-logs', emptyDir: {} },

@@ -1,8 +1,8 @@
 /** Draining and re-opening the embedded node, as `kubectl drain` and `uncordon` would. */
-
 import { NODES } from '../../api/core/node.ts';
 import { isPodFinal, PODS } from '../../api/core/pod.ts';
 import { LABEL_COMPONENT } from '../../api/kubevirt/names.ts';
+import { LAUNCHER_PROGRAM } from '../../api/launcher/compute.ts';
 import type { Clock } from '../../base/clock.ts';
 import { UserError } from '../../base/errors.ts';
 import type { Client } from '../../client/client.ts';
@@ -45,6 +45,6 @@ export async function drain(
 }
 
 async function launcherPods(client: Client) {
-  const { items } = await client.list(PODS, { labelSelector: `${LABEL_COMPONENT}=virt-launcher` });
+  const { items } = await client.list(PODS, { labelSelector: `${LABEL_COMPONENT}=${LAUNCHER_PROGRAM}` });
   return items.filter((pod) => pod.spec.nodeName && !isPodFinal(pod));
 }

@@ -1,4 +1,4 @@
-/** Names that Kubernetes accepts as labels, volumes and containers. Pure. */
+/** Names that Kubernetes accepts as labels, volumes and containers. */
 import { sha1Hex } from '../../base/sha1.ts';
 
 export const LONGEST_LABEL = 63;

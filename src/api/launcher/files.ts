@@ -1,0 +1,11 @@
+/** Names of files in the volumes of a launcher Pod. QEMU's working folder is the public volume: virt-handler connects to what is there. */
+
+export const QMP_SOCKET = 'qmp.sock';
+export const SERIAL_SOCKET = 'serial0.sock';
+/** What the guest printed, whether or not somebody was connected. */
+export const SERIAL_LOG = 'serial0.log';
+export const VNC_SOCKET = 'vnc.sock';
+export const AGENT_SOCKET = 'agent.sock';
+
+/** In the private volume: the disks that end with the instance. */
+export const DISKS_FOLDER = 'disks';

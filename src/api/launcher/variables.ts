@@ -1,0 +1,19 @@
+/** The environment of a launcher: what it cannot find out by itself. */
+
+/** virt-controller puts these into the Pod. */
+export const LAUNCHER_VARIABLES = {
+  /** The instance to run, as JSON. */
+  vmi: 'KUBEVIRT_VMI',
+  /** How large the disks are that are not there yet, by volume, as JSON: only virt-controller sees the claims. */
+  newDiskBytes: 'KUBEVIRT_NEW_DISK_BYTES',
+  /** Which of its disks begin as which image, by volume, as JSON. */
+  diskImages: 'KUBEVIRT_DISK_IMAGES',
+  /** Where it meets the containers of its disks; not set where images are volumes. */
+  diskShare: 'KUBEVIRT_DISK_SHARE',
+} as const;
+
+/** `kvm` or `tcg`, from whoever started the cluster; chosen by looking at the host when it is not set. */
+export const ACCELERATOR_VARIABLE = 'KUBEVIRT_ACCEL';
+
+/** The embedded kubelet tells a program that it starts as root who it is to become. */
+export const RUN_AS_VARIABLES = { user: 'CONTAINER_RUN_AS_USER', group: 'CONTAINER_RUN_AS_GROUP' } as const;
