@@ -1,4 +1,4 @@
-/** The roles for people, against the table of subresources and section 12.1 of the behaviour spec. */
+/** The roles for people, against the table of subresources: view reads, edit changes, admin also removes whole collections and sees screens. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-/** When the virt-handler of a node was last heard of: without it nobody knows how its guests are (spec 3.9). */
+/** When the virt-handler of a node was last heard of: without it nobody knows how its guests are. */
 import type { Node } from '../api/core/node.ts';
 import { ANNOTATION_HEARTBEAT, HEARTBEAT_STALE_AFTER_MS } from '../api/kubevirt/names.ts';
 import { conditionOf } from '../api/meta.ts';

@@ -19,7 +19,7 @@ const devices = (patch: JsonObject) => domain({ devices: patch });
 const hyperv = (patch: JsonObject) => domain({ features: { hyperv: patch } });
 const disks = (...list: JsonObject[]) => domain({ devices: { disks: list } });
 
-/** Spec 8.1: what an instance is given, by name. */
+/** Every default that an instance is given, by name. */
 const RULES: readonly [rule: string, patch: JsonObject, path: string, expected: unknown][] = [
   ['the machine type is q35', {}, 'domain.machine.type', 'q35'],
   ['an empty machine type is q35', domain({ machine: { type: '' } }), 'domain.machine.type', 'q35'],

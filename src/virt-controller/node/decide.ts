@@ -1,5 +1,5 @@
 /**
- * What should happen to one node, given when its virt-handler was last heard of (spec 3.9).
+ * What should happen to one node, given when its virt-handler was last heard of.
  *
  *   heartbeat                            label schedulable    then
  *   older than 5 min                     true                 set it to false: no new guest goes where nobody looks after it

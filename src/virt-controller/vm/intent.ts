@@ -29,7 +29,7 @@ export type ObservedVm = {
 
 type Pair = Pick<ObservedVm, 'vm' | 'vmi'>;
 
-/** Only the first request counts (spec 2.4). */
+/** Only the first request counts. */
 export function requestOf(vm: VirtualMachine): StateChangeRequest | undefined {
   return vm.status?.stateChangeRequests?.[0];
 }

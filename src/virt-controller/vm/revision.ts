@@ -1,4 +1,4 @@
-/** The record of what a VM was when its instance was started: a ControllerRevision (spec 2.10). Pure. */
+/** The record of what a VM was when its instance was started: a ControllerRevision. Pure. */
 import { CONTROLLER_REVISIONS, type ControllerRevision } from '../../api/core/controller-revision.ts';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
@@ -49,7 +49,7 @@ export function fieldsAwaitingRestart(vm: VirtualMachine, revision: ControllerRe
   return changedFields(normaliseVmiSpec(spec.template.spec), normaliseVmiSpec(vm.spec.template.spec));
 }
 
-/** True when the instance was started from another generation of the VM, but from the same template (spec 2.3, step 6). */
+/** True when the instance was started from another generation of the VM, but from the same template. */
 export function isBehindInNameOnly(vm: VirtualMachine, vmi: VirtualMachineInstance, revision: ControllerRevision): boolean {
   const made = vmi.metadata.annotations?.[ANNOTATION_VM_GENERATION];
   return made !== undefined && made !== String(generationOf(vm)) && fieldsAwaitingRestart(vm, revision).length === 0;

@@ -1,4 +1,4 @@
-/** Spec 2.4, cell by cell: a row for each run strategy and state of the instance, so that a reader can tick them off. */
+/** Run strategies, cell by cell: a row for each run strategy and state of the instance, so that a reader can tick them off. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { RunStrategy, StateChangeRequest, VmStatus } from '../../api/kubevirt/kinds/virtual-machine.ts';

@@ -1,4 +1,4 @@
-/** How long a VM whose instances end before they ever ran waits for its next try (spec 2.7). Pure. */
+/** How long a VM whose instances end before they ever ran waits for its next try. Pure. */
 import { runStrategyOf, type VirtualMachine, type VmStatus } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { timestamp } from '../../base/clock.ts';

@@ -17,7 +17,7 @@ const failing = { startFailure: { consecutiveFailCount: 1, lastFailedVMIUID: 'vm
 const pull = (reason: string) => vmi('Scheduling', isFalse('Synchronized', reason));
 const waiting = { unboundClaim: 'data' };
 
-/** Spec 2.5: every value, in its order of precedence; Migrating, DataVolumeError, Provisioning and WaitingForReceiver have no feature yet. */
+/** Every printable status, in its order of precedence; Migrating, DataVolumeError, Provisioning and WaitingForReceiver have no feature yet. */
 const printable: [string, string, Omit<ObservedVm, 'now'>, Next?][] = [
   ['Terminating', 'while the VM is being deleted, over everything', { vm: vm('Always', {}, deleting), vmi: vmi('Running') }],
   ['Terminating', 'also without a VMI', { vm: vm('Always', {}, deleting) }],

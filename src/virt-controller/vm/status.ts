@@ -32,7 +32,7 @@ export function deriveVmStatus(observed: ObservedVm, next: Next): VmStatus {
   };
 }
 
-/** First match wins, so order is precedence (spec 2.5). */
+/** First match wins, so order is precedence. */
 const PRINTABLE: readonly [string, (seen: Seen) => boolean][] = [
   ['Terminating', ({ vm }) => isDeleting(vm)],
   ['Stopping', ({ vmi, next }) => vmi !== undefined && !isFinal(vmi) && (isDeleting(vmi) || next === 'delete')],
@@ -71,7 +71,7 @@ function isInCrashLoop(seen: Seen): boolean {
 }
 
 /**
- * The strategy last acted on (spec 2.2). RerunOnFailure is recorded only when its instance is there: the record is what says
+ * The strategy last acted on. RerunOnFailure is recorded only when its instance is there: the record is what says
  * that the start after a switch has happened, so writing it earlier would lose that start to a failed create.
  */
 function recordedStrategy({ vm, vmi }: ObservedVm): VmStatus['runStrategy'] {
@@ -81,7 +81,7 @@ function recordedStrategy({ vm, vmi }: ObservedVm): VmStatus['runStrategy'] {
   return before === undefined || strategy === 'RerunOnFailure' ? before : strategy;
 }
 
-/** At most one satisfied request leaves the front; a failed instance that is to be rerun adds a Start (spec 2.4). */
+/** At most one satisfied request leaves the front; a failed instance that is to be rerun adds a Start. */
 function requestsAfter(observed: ObservedVm): StateChangeRequest[] | undefined {
   const { vm } = observed;
   const [first, ...rest] = vm.status?.stateChangeRequests ?? [];
@@ -130,7 +130,7 @@ function withLastShutdown(conditions: readonly Condition[], observed: ObservedVm
   return next && !isTold ? replace(conditions, next) : conditions; // told once: afterwards it is we who delete the instance
 }
 
-/** While an instance and the record of its start exist; equal wording keeps its time, a new list of fields is a new fact (spec 2.9). */
+/** While an instance and the record of its start exist; equal wording keeps its time, a new list of fields is a new fact. */
 function withRestartRequired(conditions: readonly Condition[], { vm, vmi, revisions, now }: ObservedVm): readonly Condition[] {
   const revision = vmi && !isFinal(vmi) && !isDeleting(vmi) ? revisionOf(vmi, revisions) : undefined;
   const fields = revision ? fieldsAwaitingRestart(vm, revision) : [];
@@ -147,7 +147,7 @@ function notReady(vmi: VirtualMachineInstance | undefined) {
   return { type: 'Ready', status: 'False', reason, message } as const;
 }
 
-/** While there is an instance its conditions replace the mirrored ones; afterwards the last picture stays (spec 2.6). */
+/** While there is an instance its conditions replace the mirrored ones; afterwards the last picture stays. */
 function mirror(before: readonly Condition[], vmi: VirtualMachineInstance): readonly Condition[] {
   const current = (vmi.status?.conditions ?? []).filter(({ type }) => !OWN_CONDITIONS.includes(type));
   const kept = before.filter(({ type }) => OWN_CONDITIONS.includes(type) || current.some((condition) => condition.type === type));

@@ -21,7 +21,7 @@ export function claimNamesOf({ volumes = [] }: VmiSpec): string[] {
   return [...new Set(volumes.flatMap((volume) => claimOf(volume) ?? []))];
 }
 
-/** What an instance without a Pod waits for, in words: a claim that does not exist yet (spec 3.4). */
+/** What an instance without a Pod waits for, in words: a claim that does not exist yet. */
 export function missingClaimMessage(namespace: string | undefined, claims: Claims | undefined): string | undefined {
   const missing = [...(claims ?? [])].find(([, claim]) => claim === undefined);
   return missing && `PVC ${namespace}/${missing[0]} does not exist, waiting for it to appear`;

@@ -140,7 +140,7 @@ function deletePods({ vmi, pods }: ObservedVmi): Action[] {
 }
 
 /**
- * The readiness gates (spec 3.5): without these conditions the Pod never becomes ready. The first is opened as soon as the Pod has a node: a kubelet
+ * The readiness gates: without these conditions the Pod never becomes ready. The first is opened as soon as the Pod has a node: a kubelet
  * looks at its containers once a second, and what it then says of them is that they run and that the Pod is ready, in one write. So are
  * Running and Ready of the instance, and of its VM.
  */

@@ -1,4 +1,4 @@
-/** The Pod that runs one instance: spec 3.5 and 3.6, without what only libvirt needs. Pure. */
+/** The Pod that runs one instance: what KubeVirt gives its launcher, without what only libvirt needs. Pure. */
 import type { Container, EnvVar, Pod, PodSpec } from '../../api/core/pod.ts';
 import { LONGEST_LABEL, shortened } from '../../api/core/short-name.ts';
 import { guestProbe, kubeletProbe } from '../../api/kubevirt/guest-probe.ts';

@@ -1,4 +1,4 @@
-/** Spec 3.1, virt-controller's rows: each change of phase by name. Those of virt-handler are in virt-handler/vmi/phase.test.ts. */
+/** virt-controller's rows of the phase table: each change of phase by name. Those of virt-handler are in virt-handler/vmi/phase.test.ts. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { launcherPod, vmi } from '../../testing/builders.ts';

@@ -1,5 +1,5 @@
 /**
- * The next phase of an instance, as far as virt-controller has a say (spec 3.1). First match wins.
+ * The next phase of an instance, as far as virt-controller has a say. First match wins.
  *
  *   from                  to           when
  *   none                  Pending      first seen
@@ -11,7 +11,7 @@
  *   Scheduled, Running    Failed       the Pod is gone, or has ended and virt-handler did not say how in time
  *
  * From Scheduled on virt-handler owns the phase, and these rules are for when it cannot speak. A silent node alone ends nothing: while
- * the API shows its Pod alive, the guest may be too, and a second one beside it would ruin its disk (fencing, spec 3.9). Pure.
+ * the API shows its Pod alive, the guest may be too, and a second one beside it would ruin its disk (fencing). Pure.
  */
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
 import type { VirtualMachineInstance, VmiPhase } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
@@ -104,7 +104,7 @@ export function handlerPatienceMs(observed: ObservedVmi): number | undefined {
   return Number.isNaN(endedAt) ? 0 : Math.max(0, endedAt + HANDLER_PATIENCE_MS - now);
 }
 
-/** The newest Pod on the node of the instance, or the newest of all while it has no node (spec 2.11). */
+/** The newest Pod on the node of the instance, or the newest of all while it has no node. */
 export function currentPod({ vmi, pods }: Pick<ObservedVmi, 'vmi' | 'pods'>): Pod | undefined {
   const nodeName = vmi.status?.nodeName;
   const candidates = nodeName ? pods.filter((pod) => pod.spec.nodeName === nodeName) : pods;

@@ -70,7 +70,7 @@ function placeRefusal(pod: Pod | undefined): Condition | undefined {
   return scheduled?.status === 'False' && scheduled.reason === 'Unschedulable' && pod && !isDeleting(pod) ? scheduled : undefined;
 }
 
-/** Spec 3.3, in this order. */
+/** The first of these reasons that holds is the one that is shown. */
 function readyCondition(pod: Pod | undefined, phase: VmiStatus['phase']): NewCondition {
   const no = (reason: string, message: string): NewCondition => ({ type: 'Ready', status: 'False', reason, message });
   if (!pod) return no('PodNotExists', 'The instance has no Pod');

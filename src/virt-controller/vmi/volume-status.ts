@@ -1,4 +1,4 @@
-/** What an instance tells of its volumes: the name under which the guest sees each, and the claim behind it (spec 3.2). Pure. */
+/** What an instance tells of its volumes: the name under which the guest sees each, and the claim behind it. Pure. */
 
 import type { VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { normaliseVmiSpec } from '../../api/kubevirt/normalise-vmi-spec.ts';

@@ -1,4 +1,4 @@
-/** Spec 3.1, virt-handler's rows: each change of phase by name. Those of virt-controller are in virt-controller/vmi/phase.test.ts. */
+/** virt-handler's rows of the phase table: each change of phase by name. Those of virt-controller are in virt-controller/vmi/phase.test.ts. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Pod } from '../../api/core/pod.ts';

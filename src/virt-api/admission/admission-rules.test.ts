@@ -1,5 +1,5 @@
 /**
- * Every rule of the behaviour specification's chapter on admission (8), in short words and in its order, and the proof that it is kept: the
+ * Every rule of KubeVirt's admission, in short words and in the order of a manifest, and the proof that it is kept: the
  * case of a test by its name, or a field that is refused by name, so that there is nothing left to check. What is done otherwise says where
  * that is written down. A case that is renamed or a field that becomes honoured makes this fail.
  */
