@@ -1,5 +1,6 @@
 /** What the aggregated group offers, as clients and the API server in front ask for it. */
-import { EXPAND_GIVEN, ROUTES, SUBRESOURCE_VERSIONS, SUBRESOURCES_GROUP } from './routes.ts';
+import { SUBRESOURCE_VERSIONS, SUBRESOURCES_GROUP } from '../api/kubevirt/subresources.ts';
+import { EXPAND_GIVEN, ROUTES } from './routes.ts';
 
 /** GET /apis/subresources.kubevirt.io/VERSION */
 export function resourceList(version: string): object {

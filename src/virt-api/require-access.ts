@@ -3,12 +3,13 @@
  * not see all: a GET that changes something (the published way to start a configuration) is a `get` to it, and of a subresource with a slash
  * in its name (vnc/screenshot) it sees the first half alone.
  */
+
+import { SUBRESOURCES_GROUP } from '../api/kubevirt/subresources.ts';
 import type { KubeObject } from '../api/meta.ts';
 import type { Resource } from '../api/resource.ts';
 import { ApiError } from '../base/errors.ts';
 import type { Client } from '../client/client.ts';
 import type { Caller } from './front-proxy.ts';
-import { SUBRESOURCES_GROUP } from './routes.ts';
 
 type Review = KubeObject & { readonly spec: object; readonly status?: { readonly allowed?: boolean; readonly reason?: string } };
 

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
-import { ROUTES, SUBRESOURCES_GROUP } from './routes.ts';
+import { SUBRESOURCES_GROUP } from '../api/kubevirt/subresources.ts';
+import { ROUTES } from './routes.ts';
 
 type Rule = { readonly apiGroups: string[]; readonly resources: string[]; readonly verbs: string[] };
 type Role = { readonly kind: string; readonly metadata: { readonly name: string; readonly labels: object }; readonly rules: Rule[] };

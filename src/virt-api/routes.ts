@@ -1,4 +1,5 @@
 /** Every subresource, once: routing and discovery are both made from this table. */
+import { type MachineResource, SUBRESOURCE_VERSIONS, SUBRESOURCES_GROUP } from '../api/kubevirt/subresources.ts';
 import type { AgentAction } from '../api/kubevirt/vm-can.ts';
 import { ApiError } from '../base/errors.ts';
 import type { Call, UpgradeCall } from './call.ts';
@@ -17,11 +18,8 @@ import { usage } from './subresources/usage.ts';
 import { startFromConfig, stopFromConfig } from './subresources/vmi-config.ts';
 import { openScreen } from './subresources/vnc.ts';
 
-export const SUBRESOURCES_GROUP = 'subresources.kubevirt.io';
-export const SUBRESOURCE_VERSIONS = ['v1', 'v1alpha3'] as const;
-
 export type Route = {
-  readonly resource: 'virtualmachines' | 'virtualmachineinstances' | 'offlinevirtualmachines' | 'virtualmachineinstanceconfigs';
+  readonly resource: MachineResource;
   readonly subresource: string;
   readonly kind: string;
   /** What follows in the path belongs to it. */

@@ -1,4 +1,5 @@
 /** virt-api: the server behind the aggregated API subresources.kubevirt.io. Who asks is told by the API server in front; whether they may is asked for each call. */
+import { SUBRESOURCE_VERSIONS, SUBRESOURCES_GROUP, subresourceGroupPath } from '../api/kubevirt/subresources.ts';
 import type { Clock } from '../base/clock.ts';
 import { ApiError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
@@ -11,7 +12,7 @@ import { answerReview, isReviewPath } from './admission/answer-review.ts';
 import { group, groupList, resourceList, versionInfo } from './discovery.ts';
 import { type Caller, callerBehind } from './front-proxy.ts';
 import { requireAccess, type Wish } from './require-access.ts';
-import { EXPAND_GIVEN, type Found, findExpansion, findRoute, SUBRESOURCE_VERSIONS, SUBRESOURCES_GROUP } from './routes.ts';
+import { EXPAND_GIVEN, type Found, findExpansion, findRoute } from './routes.ts';
 
 /** Our own certificate, the authority of the front proxy, and what we show to (and expect of) virt-handler; the last two are read for each call. */
 export type VirtApiPki = Pick<Pki, 'virtApi' | 'frontProxyCa' | 'virtHandlerClient' | 'kubevirtCa'>;
@@ -37,7 +38,7 @@ export type VirtApi = WebServer & { readonly stopped: Promise<void> };
 
 const BASE = `/apis/${SUBRESOURCES_GROUP}`;
 /** Probes of the kubelet carry no certificate. */
-const OPEN_PATHS = ['/healthz', '/livez', '/readyz', ...SUBRESOURCE_VERSIONS.map((version) => `${BASE}/${version}/healthz`)];
+const OPEN_PATHS = ['/healthz', '/livez', '/readyz', ...SUBRESOURCE_VERSIONS.map((version) => subresourceGroupPath('healthz', version))];
 
 /** Resolves when the server accepts connections. */
 export async function startVirtApi(options: VirtApiOptions): Promise<VirtApi> {
@@ -67,7 +68,7 @@ function discoveryAnswer(pathname: string, { version = 'unknown' }: VirtApiOptio
   if (pathname === BASE) return Response.json(group());
   for (const each of SUBRESOURCE_VERSIONS) {
     if (pathname === `${BASE}/${each}`) return Response.json(resourceList(each));
-    if (pathname === `${BASE}/${each}/version`) return Response.json(versionInfo(version));
+    if (pathname === subresourceGroupPath('version', each)) return Response.json(versionInfo(version));
   }
   return undefined;
 }

@@ -1,4 +1,5 @@
 /** The serial console of a guest as a pair of byte streams, over one WebSocket. */
+import { STREAM_SUBPROTOCOL, subresourcePath } from '../api/kubevirt/subresources.ts';
 import type { Cluster } from '../client/node/kubeconfig.ts';
 import { openWebSocket } from '../client/node/websocket.ts';
 
@@ -27,13 +28,12 @@ export type ConsoleTarget = {
 
 export async function openConsole(target: ConsoleTarget): Promise<ConsoleStream> {
   const { cluster, namespace, name, isShared, isReadOnly = false, isReplay = false, onTurn, signal } = target;
-  const path = `/apis/subresources.kubevirt.io/v1/namespaces/${encodeURIComponent(namespace)}/virtualmachineinstances/${encodeURIComponent(name)}/console`;
-  const query = new URLSearchParams({
-    ...(isShared && { shared: 'true' }),
-    ...(isReadOnly && { write: 'false' }),
-    ...(isReplay && { follow: 'false' }),
+  const path = subresourcePath({ resource: 'virtualmachineinstances', namespace, name }, 'console', {
+    ...(isShared && { shared: true }),
+    ...(isReadOnly && { write: false }),
+    ...(isReplay && { follow: false }),
   });
-  const socket = await openWebSocket({ cluster, path: `${path}?${query}`, protocols: ['plain.kubevirt.io'], signal });
+  const socket = await openWebSocket({ cluster, path, protocols: [STREAM_SUBPROTOCOL], signal });
   return {
     output: messagesOf(socket, { signal, onTurn }),
     takeOver: () => socket.send('take-over'),

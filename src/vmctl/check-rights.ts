@@ -1,4 +1,5 @@
 /** Whether we may do everything that we will have to; asked first, so that one answer names all that is missing. */
+import { SUBRESOURCES_GROUP } from '../api/kubevirt/subresources.ts';
 import type { KubeObject } from '../api/meta.ts';
 import type { Resource } from '../api/resource.ts';
 import { UserError } from '../base/errors.ts';
@@ -30,7 +31,7 @@ export function rightsOf({ namespace, protoNamespace }: Arguments, podNamespace:
       ? []
       : [
           ...on(namespace, 'kubevirt.io', 'virtualmachineinstances', ['list', 'watch']),
-          ...on(namespace, 'subresources.kubevirt.io', 'virtualmachineinstances/portforward', ['get']),
+          ...on(namespace, SUBRESOURCES_GROUP, 'virtualmachineinstances/portforward', ['get']),
           ...on(podNamespace, '', 'pods', ['get']),
           ...on(podNamespace, '', 'services', ['list', 'watch']),
         ]),

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { VirtualMachineInstance } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { portForwardPath, STREAM_SUBPROTOCOL } from '../api/kubevirt/subresources.ts';
 import type { Cluster } from '../client/node/kubeconfig.ts';
 import { openWebSocketStream } from '../client/node/websocket-stream.ts';
 
@@ -25,8 +26,8 @@ export async function openGuestPort(vmi: VirtualMachineInstance, port: number, c
     }
   }
   const { namespace = '', name } = vmi.metadata;
-  const path = `/apis/subresources.kubevirt.io/v1/namespaces/${namespace}/virtualmachineinstances/${name}/portforward/${port}/tcp`;
-  return { stream: await openWebSocketStream({ cluster, path, protocols: ['plain.kubevirt.io'] }), canHalfClose: false };
+  const path = portForwardPath({ resource: 'virtualmachineinstances', namespace, name }, port, 'tcp');
+  return { stream: await openWebSocketStream({ cluster, path, protocols: [STREAM_SUBPROTOCOL] }), canHalfClose: false };
 }
 
 async function openDirectly(host: string, port: number): Promise<Socket> {
