@@ -1,4 +1,4 @@
-/** Performs actions. The only place that knows what AlreadyExists, NotFound and Conflict mean: what was decided on has changed. */
+/** Performs writes. The only place that knows what AlreadyExists, NotFound and Conflict mean: what was decided on has changed. */
 import type { Binding } from '../api/core/binding.ts';
 import { PODS } from '../api/core/pod.ts';
 import { knownResource } from '../api/known-resources.ts';
@@ -17,10 +17,9 @@ export type ApplyOptions = { readonly client: Client; readonly clock: Clock; rea
 /** What a write left behind, for whoever must not act again before having seen it. */
 export type Written = { readonly wrote: KubeObject } | { readonly deleted: Ref };
 
-export type Applied =
-  | { readonly outcome: 'done'; readonly written?: Written }
-  /** The world is not as it was when this was decided: decide again. */
-  | { readonly outcome: 'look again'; readonly why: string };
+/** The world is not as it was when this was decided: decide again. */
+export type LookAgain = { readonly outcome: 'look again'; readonly why: string };
+export type Applied = { readonly outcome: 'done'; readonly written?: Written } | LookAgain;
 
 /** No write is waited on for longer: a connection may die without a word. */
 const DEADLINE_MS = 60_000;

@@ -1,26 +1,34 @@
-/** The one reconcile loop: caches wake keys, keys are observed, decisions are applied, failures back off. */
-import type { KubeObject } from '../api/meta.ts';
+/**
+ * The one reconcile loop: caches and other sources wake keys, keys are observed, what was decided is performed, failures back off. What
+ * `decide` returned is what is logged and what is done, in its order: writes by the loop itself, everything else by the controller's `act`.
+ */
+import { type KubeObject, keyOf } from '../api/meta.ts';
 import type { Clock } from '../base/clock.ts';
 import { ApiError, messageOf, TerminalError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Cache } from '../client/cache.ts';
 import type { Client } from '../client/client.ts';
-import { applyAction, type ResourceOf, type Written } from './apply.ts';
-import { type Action, type Decision, type EventToRecord, subjectOf } from './decision.ts';
+import { type Applied, applyAction, type LookAgain, type ResourceOf, type Written } from './apply.ts';
+import { type Action, type Decision, detailsOf, type EventToRecord, isWrite, type OtherAction, subjectOf, summaryOf } from './decision.ts';
 import { createEventRecorder, type EventRecorder } from './events.ts';
 import { Freshness } from './freshness.ts';
 import { KeyedQueue } from './queue.ts';
+import { changesOf, type Source } from './source.ts';
 
-/** A cache, or anything else that tells of changes as one does; only a cache's own `resource` is waited for after a write. */
-type Source = Pick<Cache<KubeObject>, 'subscribe' | 'synced'> & Partial<Cache<KubeObject>>;
+/** What wakes keys: the objects of a cache, which then is also waited for after a write of its kind, or something else that knows keys. */
+export type Trigger =
+  | {
+      readonly cache: Cache<KubeObject>;
+      /** Which keys of this controller a change of that object concerns (asked for the old and the new state). */
+      readonly keysOf: (object: KubeObject) => readonly string[];
+    }
+  | { readonly source: Source };
 
-export type Trigger = {
-  readonly cache: Source;
-  /** Which keys of this controller a change of that object concerns (asked for the old and the new state). */
-  readonly keysOf: (object: KubeObject) => readonly string[];
-};
+/** Performs what is no write. It may begin what takes long: how that went is for a later observation, of which a source tells. */
+export type Act<Observed, Other extends OtherAction> = (action: Other, observed: Observed) => Acted | Promise<Acted>;
+type Acted = LookAgain | undefined;
 
-export type ControllerOptions<Observed> = {
+export type ControllerOptions<Observed, Other extends OtherAction = never> = {
   /** Shown as the source of events: `virtualmachine-controller`. */
   readonly name: string;
   readonly client: Client;
@@ -28,19 +36,19 @@ export type ControllerOptions<Observed> = {
   readonly log: Logger;
   readonly signal: AbortSignal;
   readonly triggers: readonly Trigger[];
-  /** Everything `decide` may look at, or undefined when the subject is gone. */
+  /** Everything `decide` may look at, or undefined when the subject is gone. Looks, and changes nothing. */
   readonly observe: (key: string) => Observed | undefined | Promise<Observed | undefined>;
-  readonly decide: (observed: Observed) => Decision;
+  readonly decide: (observed: Observed) => Decision<Other>;
   /** The object that events of this decision are recorded on. */
   readonly subject: (observed: Observed) => KubeObject;
-  /** What lies outside the API, such as a command to QEMU: done once the actions of the same decision have succeeded. */
-  readonly after?: (observed: Observed) => void;
   readonly workers?: number;
   /** Where kinds live that `api/known-resources.ts` does not list. */
   readonly resourceOf?: ResourceOf;
-};
+} & ([Other] extends [never] ? { readonly act?: never } : { readonly act: Act<Observed, Other> });
 
-type Loop<Observed> = ControllerOptions<Observed> & {
+type Loop<Observed> = Omit<ControllerOptions<Observed>, 'decide' | 'act'> & {
+  readonly decide: (observed: Observed) => Decision<OtherAction>;
+  readonly act: Act<Observed, OtherAction>;
   readonly queue: KeyedQueue;
   readonly recorder: EventRecorder;
   readonly freshness: Freshness;
@@ -53,39 +61,41 @@ const WORKERS = 4;
 const PATIENT_TRIES = 6;
 
 /** Runs until the signal aborts; resolves when the last worker has finished what it was doing. */
-export async function runController<Observed>(options: ControllerOptions<Observed>): Promise<void> {
+export async function runController<Observed, Other extends OtherAction = never>(
+  options: ControllerOptions<Observed, Other>,
+): Promise<void> {
   const { name, client, clock, signal, triggers, workers = WORKERS } = options;
   const log = options.log.with({ controller: name });
   const queue = new KeyedQueue({ clock, signal });
   const recorder = createEventRecorder({ client, clock, log, component: name });
-  const freshness = new Freshness({ caches: triggers.map(({ cache }) => cache).filter(isCache), clock, signal });
-  const stops = triggers.map((trigger) => wakeOnChange(trigger, queue));
-  const loop: Loop<Observed> = { ...options, log, queue, recorder, freshness, deadEnds: new Map() };
-  if (await haveSynced(triggers, signal)) await Promise.all(Array.from({ length: workers }, () => work(loop)));
+  const caches = triggers.flatMap((trigger) => ('cache' in trigger ? trigger.cache : []));
+  const freshness = new Freshness({ caches, clock, signal });
+  const sources = triggers.map(sourceOf);
+  const stops = sources.map((source) => source.subscribe((key) => queue.add(key)));
+  const act = (options.act ?? refuse) as Act<Observed, OtherAction>; // is given only what its own `decide` has made
+  const loop: Loop<Observed> = { ...options, act, log, queue, recorder, freshness, deadEnds: new Map() };
+  if (await haveSynced(sources, signal)) await Promise.all(Array.from({ length: workers }, () => work(loop)));
   for (const stop of stops) stop();
   freshness.stop();
   await recorder.flush();
 }
 
-function isCache(source: Source): source is Cache<KubeObject> {
-  return source.resource !== undefined && source.get !== undefined;
+function sourceOf(trigger: Trigger): Source {
+  return 'source' in trigger ? trigger.source : changesOf(trigger.cache, trigger.keysOf);
 }
 
-function wakeOnChange({ cache, keysOf }: Trigger, queue: KeyedQueue): () => void {
-  return cache.subscribe((change) => {
-    const states = change.type === 'modified' ? [change.old, change.object] : [change.object];
-    // Each key once: a free worker takes a key as it is added, and a second add would make it look twice.
-    for (const key of new Set(states.flatMap((state) => keysOf(state)))) queue.add(key);
-  });
+/** Of a controller without `act` the types let nothing come here. */
+function refuse(action: OtherAction): never {
+  throw new TerminalError(`Cannot ${action.do}: nobody here knows how`);
 }
 
-async function haveSynced(triggers: readonly Trigger[], signal: AbortSignal): Promise<boolean> {
+async function haveSynced(sources: readonly Source[], signal: AbortSignal): Promise<boolean> {
   const aborted = new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
   // A cache rejects only because its signal aborted, which then is ours too or the end of what this controller can see.
-  const synced = Promise.all(triggers.map(({ cache }) => cache.synced)).then(
+  const synced = Promise.all(sources.map((source) => source.synced)).then(
     () => true,
     () => false,
   );
@@ -111,13 +121,12 @@ async function reconcile<Observed>(loop: Loop<Observed>, key: string): Promise<W
     observed = await loop.observe(key);
     if (observed !== undefined) {
       const { actions, lookAgainAfterMs } = loop.decide(observed);
-      const outdated = await perform({ loop, actions, subject: loop.subject(observed), written });
+      const outdated = await perform({ loop, actions, observed, written });
       if (outdated !== undefined) {
         const failures = queue.retry(key);
         log[failures < PATIENT_TRIES ? 'debug' : 'warn']('looking again', { object: key, because: outdated, failures });
         return written;
       }
-      loop.after?.(observed);
       if (lookAgainAfterMs !== undefined) queue.addAfter(key, lookAgainAfterMs);
     }
     queue.forget(key);
@@ -129,34 +138,38 @@ async function reconcile<Observed>(loop: Loop<Observed>, key: string): Promise<W
   return written;
 }
 
-type Performance = {
-  readonly loop: Pick<ControllerOptions<never>, 'client' | 'clock' | 'log' | 'signal' | 'resourceOf'> & {
-    readonly recorder: EventRecorder;
-  };
-  readonly actions: readonly Action[];
-  readonly subject: KubeObject;
+type Performance<Observed> = {
+  readonly loop: Loop<Observed>;
+  readonly actions: readonly (Action | OtherAction)[];
+  readonly observed: Observed;
   readonly written: Written[];
 };
 
 /** Performs actions in order until one is out of date; returns why, or undefined when all were done. */
-async function perform({ loop, actions, subject, written }: Performance): Promise<string | undefined> {
+async function perform<Observed>({ loop, actions, observed, written }: Performance<Observed>): Promise<string | undefined> {
   const { recorder, log, signal } = loop;
+  const subject = loop.subject(observed);
   for (const action of actions) {
     if (signal.aborted) return 'shutting down';
-    let applied: Awaited<ReturnType<typeof applyAction>>;
+    let applied: Applied;
     try {
-      applied = await applyAction(action, loop);
+      applied = isWrite(action) ? await applyAction(action, loop) : ((await loop.act(action, observed)) ?? { outcome: 'done' });
     } catch (error) {
-      const refusal = refusalOf(action, error);
+      const refusal = isWrite(action) ? refusalOf(action, error) : undefined;
       if (refusal) recorder.record(subject, refusal);
       throw error;
     }
-    if (applied.outcome === 'look again') return `${action.do} ${subjectOf(action)}: ${applied.why}`;
+    if (applied.outcome === 'look again') return `${summaryOf(action)}: ${applied.why}`;
     if (applied.written) written.push(applied.written);
-    if (action.do !== 'record') log.info(action.do, { object: subjectOf(action), because: action.because });
+    if (action.do !== 'record') log.info(action.do, { ...shownOf(action, subject), because: action.because });
     if (action.event) recorder.record(subject, action.event);
   }
   return undefined;
+}
+
+function shownOf(action: Action | OtherAction, subject: KubeObject): Readonly<Record<string, string | number>> {
+  if (isWrite(action)) return { object: subjectOf(action) };
+  return { object: `${subject.kind} ${keyOf(subject.metadata)}`, ...detailsOf(action) };
 }
 
 const REFUSALS: Readonly<Record<Exclude<Action['do'], 'record'>, string>> = {

@@ -4,7 +4,7 @@ import type { KubeObject, Ref } from '../api/meta.ts';
 /** Recorded on the object a decision is about, once, when the action it belongs to has succeeded. */
 export type EventToRecord = { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: string };
 
-/** One write. `because` is shown to humans: it becomes the log line. */
+/** One write to the API. `because` is shown to humans: it becomes the log line. */
 export type Action = { readonly because: string; readonly event?: EventToRecord } & (
   | { readonly do: 'create'; readonly object: KubeObject }
   /** Makes the stored object say what this one says, field by field, and creates it when there is none. */
@@ -30,18 +30,49 @@ export type Action = { readonly because: string; readonly event?: EventToRecord 
   | { readonly do: 'record'; readonly event: EventToRecord }
 );
 
-export type Decision = { readonly actions: readonly Action[]; readonly lookAgainAfterMs?: number };
+/**
+ * Something else than a write to the API, such as a command to QEMU or a process to start: a controller that decides on these performs them
+ * with its `act`. Of its own fields, texts and numbers are shown in logs; what is long or secret goes into an object.
+ */
+export type OtherAction = { readonly do: string; readonly because: string; readonly event?: EventToRecord };
+
+/** Performed in this order, each after the one before it has succeeded, writes and others alike. */
+export type Decision<Other extends OtherAction = never> = {
+  readonly actions: readonly (Action | Other)[];
+  readonly lookAgainAfterMs?: number;
+};
 
 export const nothingToDo: Decision = { actions: [] };
 
+const WRITES: Readonly<Record<Action['do'], true>> = { create: true, apply: true, patch: true, delete: true, bind: true, record: true };
+
+/** Whether the loop itself performs this action. */
+export function isWrite(action: Action | OtherAction): action is Action {
+  return Object.hasOwn(WRITES, action.do);
+}
+
 /** Renders a decision as one line per action: used by logs and by tests. */
-export function explain(decision: Decision): string[] {
-  const lines = decision.actions.map((action) => `${action.do} ${subjectOf(action)}: ${action.because}`);
+export function explain(decision: Decision<OtherAction>): string[] {
+  const lines = decision.actions.map((action) => `${summaryOf(action)}: ${action.because}`);
   if (decision.lookAgainAfterMs !== undefined) lines.push(`look again in ${decision.lookAgainAfterMs / 1000}s`);
   return lines;
 }
 
-/** What an action is about: `Pod default/web`. */
+/** What is done to what: `patch Pod default/web`, `start compute`. */
+export function summaryOf(action: Action | OtherAction): string {
+  return isWrite(action) ? `${action.do} ${subjectOf(action)}` : [action.do, ...Object.values(detailsOf(action))].join(' ');
+}
+
+/** The texts and numbers of an action that is no write, by their names. */
+export function detailsOf({ do: _do, because: _because, event: _event, ...own }: OtherAction): Readonly<Record<string, string | number>> {
+  return Object.fromEntries(
+    Object.entries<unknown>(own).flatMap(([name, value]) =>
+      typeof value === 'string' || typeof value === 'number' ? [[name, value]] : [],
+    ),
+  );
+}
+
+/** What a write is about: `Pod default/web`. */
 export function subjectOf(action: Action): string {
   switch (action.do) {
     case 'apply':

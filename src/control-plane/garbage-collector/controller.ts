@@ -4,6 +4,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Client } from '../../client/client.ts';
 import { runController } from '../../reconcile/controller.ts';
+import { changesOf } from '../../reconcile/source.ts';
 import { decideItem, type ObservedItem } from './decide.ts';
 import { discover } from './discovery.ts';
 import { Graph, idOf } from './graph.ts';
@@ -40,7 +41,7 @@ export async function startGarbageCollector({ client, clock, log: rootLog, signa
     clock,
     log: rootLog,
     signal,
-    triggers: [{ cache: { subscribe: (listener) => graph.subscribe(listener), synced }, keysOf: (object) => concerned(graph, object) }],
+    triggers: [{ source: changesOf({ subscribe: (listener) => graph.subscribe(listener), synced }, (object) => concerned(graph, object)) }],
     observe: (id) => observeItem(id, { graph, metadata }),
     decide: decideItem,
     subject: ({ item }) => item,

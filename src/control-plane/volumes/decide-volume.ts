@@ -3,7 +3,7 @@
  *
  *   when                                              then
  *   deleting, not bound, its data gone or kept        take the protection off
- *   deleting, not bound, data to be deleted is there  wait for the folder to go (`mayRemoveData`)
+ *   deleting, not bound, data to be deleted is there  remove it, and wait for the folder to go
  *   not protected                                     protect it: a bound volume outlives its deletion
  *   the phase is behind                               write it: Available, Bound, Released
  *   Released, made by us, reclaim policy Delete       delete it
@@ -21,22 +21,27 @@ export type ObservedVolume = {
   readonly claim: PersistentVolumeClaim | undefined;
   /** The folder that we made for it exists; false for volumes that we did not make. */
   readonly hasFolder: boolean;
+  /** Its removal is under way. */
+  readonly isBeingRemoved: boolean;
 };
+/** Begins to remove the folder. */
+export type RemoveData = { readonly do: 'remove data'; readonly because: string };
 
 /** How often to look whether a folder is gone. */
 const REMOVAL_MS = 100;
 
 /** The rules above, for one volume. */
-export function decideVolume(observed: ObservedVolume): Decision {
-  const { volume } = observed;
+export function decideVolume(observed: ObservedVolume): Decision<RemoveData> {
+  const { volume, isBeingRemoved } = observed;
   const { finalizers = [] } = volume.metadata;
   const isProtected = finalizers.includes(VOLUME_PROTECTION);
   const target = refOf(volume);
   const { resourceVersion } = volume.metadata;
   const phase = phaseOf(observed);
   if (isDeleting(volume)) {
+    if (mayRemoveData(observed))
+      return { actions: isBeingRemoved ? [] : [{ do: 'remove data', because: 'its claim is gone' }], lookAgainAfterMs: REMOVAL_MS };
     if (!isProtected || phase === 'Bound') return nothingToDo;
-    if (mayRemoveData(observed)) return { actions: [], lookAgainAfterMs: REMOVAL_MS };
     const rest = finalizers.filter((each) => each !== VOLUME_PROTECTION);
     return { actions: [{ do: 'patch', target, patch: { metadata: { finalizers: rest } }, resourceVersion, because: 'no claim holds it' }] };
   }
@@ -54,7 +59,7 @@ export function decideVolume(observed: ObservedVolume): Decision {
 }
 
 /** The claim is gone for good, and the folder is ours to remove. */
-export function mayRemoveData(observed: ObservedVolume): boolean {
+function mayRemoveData(observed: ObservedVolume): boolean {
   const { volume, hasFolder } = observed;
   return isDeleting(volume) && phaseOf(observed) !== 'Bound' && isOurs(volume) && isToDelete(volume) && hasFolder;
 }

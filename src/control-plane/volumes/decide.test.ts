@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Pod } from '../../api/core/pod.ts';
 import { explain } from '../../reconcile/decision.ts';
 import { decideClaim, type ObservedClaim } from './decide-claim.ts';
-import { decideVolume, mayRemoveData } from './decide-volume.ts';
+import { decideVolume, type ObservedVolume } from './decide-volume.ts';
 import { claim, storageClass, volume } from './volume.testing.ts';
 
 const deleting = { deletionTimestamp: '2026-01-01T00:00:00Z' };
@@ -93,45 +93,53 @@ const CLAIM_RULES: readonly [fact: string, observed: Partial<ObservedClaim>, exp
 
 for (const [fact, observed, expected] of CLAIM_RULES) test(fact, () => assert.deepEqual(forClaim(observed), expected));
 
-type Case = readonly [fact: string, observed: Parameters<typeof decideVolume>[0], expected: readonly string[], removesData: boolean];
+type Case = readonly [
+  fact: string,
+  observed: Omit<ObservedVolume, 'isBeingRemoved'> & Partial<ObservedVolume>,
+  expected: readonly string[],
+];
 const toDelete = { ...mine, persistentVolumeReclaimPolicy: 'Delete' } as const;
 const VOLUME_RULES: readonly Case[] = [
   [
     'a volume without claim is Available',
     { volume: volume({}, {}), claim: undefined, hasFolder: false },
     ['patch PersistentVolume status /v1: it is Available'],
-    false,
   ],
   [
     'a volume with a claim is Bound',
     { volume: volume(mine), claim: claim(), hasFolder: true },
     ['patch PersistentVolume status /v1: it is Bound'],
-    false,
   ],
   [
     'a claim of the same name and another uid is another claim',
     { volume: volume(mine, bound), claim: claim({}, bound, { uid: 'claim-2' }), hasFolder: true },
     ['patch PersistentVolume status /v1: it is Released'],
-    false,
   ],
   [
     'a released volume of ours is deleted',
     { volume: volume(toDelete, { phase: 'Released' }, { annotations: ours }), claim: undefined, hasFolder: true },
     ['delete PersistentVolume /v1: its claim is gone and its reclaim policy is Delete'],
-    false,
   ],
-  ['a released volume of others stays', { volume: volume(toDelete, { phase: 'Released' }), claim: undefined, hasFolder: true }, [], false],
+  ['a released volume of others stays', { volume: volume(toDelete, { phase: 'Released' }), claim: undefined, hasFolder: true }, []],
   [
     'a deleted volume waits until its data is removed',
     { volume: volume(toDelete, { phase: 'Released' }, { annotations: ours, ...deleting }), claim: undefined, hasFolder: true },
+    ['remove data: its claim is gone', 'look again in 0.1s'],
+  ],
+  [
+    'the data of a volume is removed once',
+    {
+      volume: volume(toDelete, { phase: 'Released' }, { annotations: ours, ...deleting }),
+      claim: undefined,
+      hasFolder: true,
+      isBeingRemoved: true,
+    },
     ['look again in 0.1s'],
-    true,
   ],
   [
     'a deleted volume goes when its data is gone',
     { volume: volume(toDelete, { phase: 'Released' }, { annotations: ours, ...deleting }), claim: undefined, hasFolder: false },
     ['patch PersistentVolume /v1: no claim holds it'],
-    false,
   ],
   [
     'data that is to be retained is kept when the volume goes',
@@ -141,18 +149,14 @@ const VOLUME_RULES: readonly Case[] = [
       hasFolder: true,
     },
     ['patch PersistentVolume /v1: no claim holds it'],
-    false,
   ],
   [
     'a bound volume outlives its deletion',
     { volume: volume(toDelete, bound, { annotations: ours, ...deleting }), claim: claim(), hasFolder: true },
     [],
-    false,
   ],
 ];
 
-for (const [fact, observed, expected, removesData] of VOLUME_RULES) {
-  test(fact, () => {
-    assert.deepEqual([explain(decideVolume(observed)), mayRemoveData(observed)], [expected, removesData]);
-  });
+for (const [fact, observed, expected] of VOLUME_RULES) {
+  test(fact, () => assert.deepEqual(explain(decideVolume({ isBeingRemoved: false, ...observed })), expected));
 }

@@ -17,7 +17,7 @@ import { startCache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
 import { runController } from '../../reconcile/controller.ts';
 import { decideClaim, type ObservedClaim } from './decide-claim.ts';
-import { decideVolume, mayRemoveData, type ObservedVolume } from './decide-volume.ts';
+import { decideVolume, type ObservedVolume, type RemoveData } from './decide-volume.ts';
 
 export type VolumesOptions = {
   readonly client: Client;
@@ -63,7 +63,7 @@ export async function startVolumes({ volumesDir, ...options }: VolumesOptions): 
     subject: ({ claim }) => claim,
     workers: 1, // one claim after the other, so that no volume is promised twice
   });
-  const reclaimer = runController<ObservedVolume>({
+  const reclaimer = runController<ObservedVolume, RemoveData>({
     ...options,
     name: NAME,
     triggers: [
@@ -72,12 +72,15 @@ export async function startVolumes({ volumesDir, ...options }: VolumesOptions): 
     ],
     observe: async (key) => {
       const volume = volumes.get(key);
-      return volume && { volume, claim: await claimOf(volume), hasFolder: folderOf(volume) !== undefined };
+      const folder = volume && folderOf(volume);
+      const isBeingRemoved = folder !== undefined && removing.has(folder);
+      return volume && { volume, claim: await claimOf(volume), hasFolder: folder !== undefined, isBeingRemoved };
     },
     decide: decideVolume,
     subject: ({ volume }) => volume,
-    after: (observed) => {
-      if (mayRemoveData(observed)) void removeFolder(observed.volume);
+    act: (_, { volume }) => {
+      void removeFolder(volume); // may take long; that it is over is seen
+      return undefined;
     },
   });
   await Promise.all([binder, reclaimer]);
@@ -99,7 +102,6 @@ export async function startVolumes({ volumesDir, ...options }: VolumesOptions): 
     removing.add(path);
     try {
       await rm(path, { recursive: true, force: true });
-      log.info('the data of a volume was removed', { object: `PersistentVolume ${volume.metadata.name}`, because: 'its claim is gone' });
     } catch (error) {
       log.warn('cannot remove the data of a volume, trying again', { object: `PersistentVolume ${volume.metadata.name}`, error });
     } finally {

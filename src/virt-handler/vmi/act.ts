@@ -1,10 +1,24 @@
-/** Performs the QMP commands of a decision: handed to the guest's session, which sends them without anybody waiting. */
+/** Performs what is decided on a guest besides writes to the API. Nothing is waited for: what comes of it is in the next observation. */
 import { keyOf } from '../../api/meta.ts';
-import { decideVmi } from './decide.ts';
+import type { DomainAction } from './decide.ts';
 import type { Domains } from './domains.ts';
 import type { ObservedVmi } from './observed.ts';
 
-/** Sends what was decided on this observation. The decision is pure, so making it again costs little and changes nothing. */
-export function performCommands(observed: ObservedVmi, domains: Domains): void {
-  for (const command of decideVmi(observed).commands) domains.order(keyOf(observed.vmi.metadata), command);
+/** Does one action. */
+export function actOnDomain(action: DomainAction, { vmi }: ObservedVmi, domains: Domains): undefined {
+  const key = keyOf(vmi.metadata);
+  switch (action.do) {
+    case 'follow':
+      domains.follow(key, { vmi, podUid: action.podUid });
+      return;
+    case 'forget':
+      domains.forget(key);
+      return;
+    case 'start grace period':
+      domains.startGracePeriod(key);
+      return;
+    case 'command':
+      domains.order(key, action.command);
+      return;
+  }
 }

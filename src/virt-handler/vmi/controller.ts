@@ -5,11 +5,11 @@ import { LABEL_NODE_NAME } from '../../api/kubevirt/names.ts';
 import { controllerOf, type KubeObject, keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
-import { type Cache, startCache } from '../../client/cache.ts';
+import { startCache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
 import { runController } from '../../reconcile/controller.ts';
-import { performCommands } from './act.ts';
-import { decideVmi } from './decide.ts';
+import { actOnDomain } from './act.ts';
+import { type DomainAction, decideVmi } from './decide.ts';
 import type { Domains } from './domains.ts';
 import { observeVmi, podsByOwner } from './observe.ts';
 import type { ObservedVmi } from './observed.ts';
@@ -28,17 +28,13 @@ export async function runVmiController({ nodeName, domains, ...common }: VmiCont
   const vmis = startCache({ ...common, resource: VMIS, labelSelector: `${LABEL_NODE_NAME}=${nodeName}` });
   const pods = startCache({ ...common, resource: PODS, fieldSelector: `spec.nodeName=${nodeName}`, indexes: { owner: podsByOwner } });
   const sources = { ...common, nodeName, vmis, pods, domains };
-  await runController<ObservedVmi>({
+  await runController<ObservedVmi, DomainAction>({
     ...common,
     name: 'virt-handler',
-    triggers: [
-      { cache: vmis, keysOf: ownKey },
-      { cache: pods, keysOf: keyOfOwner },
-      { cache: domains.asCache() as Cache<KubeObject>, keysOf: ownKey },
-    ],
+    triggers: [{ cache: vmis, keysOf: ownKey }, { cache: pods, keysOf: keyOfOwner }, { source: domains.changes }],
     observe: (key) => observeVmi(key, sources),
     decide: decideVmi,
-    after: (observed) => performCommands(observed, domains),
+    act: (action, observed) => actOnDomain(action, observed, domains),
     subject: ({ vmi }) => vmi,
   });
 }

@@ -8,23 +8,57 @@ import { launcherPod, tinySpec, vmi } from '../../testing/builders.ts';
 import type { AgentFacts } from '../agent/agent-session.ts';
 import { decideVmi, type VmiDecision } from './decide.ts';
 import type { ObservedVmi } from './observed.ts';
-import { deleted, deleting, domain, endedPod, final, gone, livePod, lost, now, running, scheduled, World } from './world.testing.ts';
+import {
+  deleted,
+  deleting,
+  domain,
+  endedPod,
+  final,
+  followed,
+  gone,
+  livePod,
+  lost,
+  now,
+  running,
+  scheduled,
+  World,
+} from './world.testing.ts';
 
 const PATCH = 'patch VirtualMachineInstance default/db';
 const DELETE_POD = 'delete Pod default/virt-launcher-db-abcde';
 const SHOWN = `${PATCH}: what QEMU shows has changed`;
 const IS_RUNNING = [`${PATCH}: the guest is running`, 'Normal Created', 'Normal Started'];
-const ASKED = ['Normal ShuttingDown', 'look again in 5s'];
+const ASK_AGAIN = ['command system_powerdown: VMI is being deleted', 'look again in 5s'];
 const CUT_OFF = [`${PATCH}: the guest did not power off within 30 s`, 'Normal Deleted'];
 const POWERED_OFF = [`${PATCH}: the guest powered off`, 'Normal Stopped'];
 const startPaused = { ...scheduled(), spec: { ...tinySpec, startStrategy: 'Paused' as const } };
 
+const finalPod = { ...livePod(), status: { phase: 'Failed' as const } };
+
 /** What is seen, unless a case says otherwise: a VMI that has been running for a while, and its Pod. */
-const usual = { vmi: running(), pod: livePod(), domain: domain('running'), now };
+const usual = { vmi: running(), pod: livePod(), followed, domain: domain('running'), now };
 
 const unready: Condition = { type: 'GuestReady', status: 'False', reason: 'ProbeFailed', message: 'no' };
 
 type Case = [string, Partial<ObservedVmi>, string[]];
+
+const FOLLOW = ['follow pod-1: its launcher Pod is on this node', 'look again in 0s'];
+const other = { ...followed, vmi: { ...followed.vmi, metadata: { ...followed.vmi.metadata, uid: 'vmi-0' } } };
+
+const following: Case[] = [
+  ['a guest is listened to as soon as its Pod is here', { vmi: vmi('Scheduling'), followed: undefined }, FOLLOW],
+  ['a handler that comes back listens before it judges', { ...deleting(31_000), followed: undefined }, FOLLOW],
+  ['another instance of the same name is another guest', { followed: other }, FOLLOW],
+  ['so is one in another Pod', { followed: { ...followed, podUid: 'pod-0' } }, FOLLOW],
+  [
+    'a guest of the past is forgotten though the next one has no Pod yet',
+    { vmi: vmi('Pending'), pod: undefined, followed: other },
+    ['forget: it is another guest of this name', 'look again in 0s'],
+  ],
+  ['a Pod that was removed by force does not make it another guest', { pod: undefined, domain: domain('shutdown') }, POWERED_OFF],
+  ['nobody listens to a Pod that has ended', { vmi: final('Failed'), pod: finalPod, followed: undefined }, []],
+  ['a VMI that left is forgotten', { hasLeft: true }, ['forget: VMI is not on this node any more', 'look again in 0s']],
+];
 
 const starting: Case[] = [
   ['phases before Scheduled are virt-controller’s', { vmi: vmi('Scheduling') }, []],
@@ -34,7 +68,7 @@ const starting: Case[] = [
   [
     'a guest that waits unasked is let run',
     { vmi: scheduled(), domain: domain('prelaunch') },
-    ['qmp cont: nobody asked the guest to wait'],
+    ['command cont: nobody asked the guest to wait'],
   ],
   ['QEMU that has not come yet is waited for', { vmi: scheduled(), domain: domain('absent', lost) }, ['look again in 180s']],
   [
@@ -93,21 +127,22 @@ const ending: Case[] = [
 ];
 
 const stopping: Case[] = [
-  ['deletion asks the guest to power off', deleting(0), [...ASKED, 'qmp system_powerdown: VMI is being deleted']],
+  [
+    'the grace period begins when the deletion is seen',
+    { ...deleting(0), stoppingSince: undefined },
+    ['start grace period: VMI is being deleted', 'look again in 0s'],
+  ],
+  ['deletion asks the guest to power off', deleting(0), ['Normal ShuttingDown', ...ASK_AGAIN]],
   [
     'so does deletion of its Pod, whose stamp is the end of its grace period',
     {
       pod: { ...livePod(), metadata: podMeta({ deletionTimestamp: timestamp(now + 45_000), deletionGracePeriodSeconds: 45 }) },
       stoppingSince: now,
     },
-    [...ASKED, 'qmp system_powerdown: launcher Pod is being deleted'],
+    ['Normal ShuttingDown', 'command system_powerdown: launcher Pod is being deleted', 'look again in 5s'],
   ],
   ['it is not asked again at once', deleting(2000, { powerdownAt: now }), ['look again in 3s']],
-  [
-    'it is asked again after five seconds',
-    deleting(5000, { powerdownAt: now }),
-    ['look again in 5s', 'qmp system_powerdown: VMI is being deleted'],
-  ],
+  ['it is asked again after five seconds', deleting(5000, { powerdownAt: now }), ASK_AGAIN],
   ['the end of the grace period is not overslept', deleting(28_000, { powerdownAt: now + 25_000 }), ['look again in 2s']],
   ['a guest that obeys has succeeded', { ...deleting(3000), domain: domain('shutdown') }, POWERED_OFF],
   ['a guest that does not obey is cut off', deleting(30_000), CUT_OFF],
@@ -139,9 +174,9 @@ const clearing: Case[] = [
   [
     'QEMU is ended when the end of the guest is written',
     { vmi: final('Succeeded'), domain: domain('shutdown') },
-    ['look again in 5s', 'qmp quit: VMI is Succeeded'],
+    ['command quit: VMI is Succeeded', 'look again in 5s'],
   ],
-  ['a VMI that somebody else failed loses its QEMU too', { vmi: final('Failed') }, ['look again in 5s', 'qmp quit: VMI is Failed']],
+  ['a VMI that somebody else failed loses its QEMU too', { vmi: final('Failed') }, ['command quit: VMI is Failed', 'look again in 5s']],
   ['a final VMI without QEMU needs nothing', { vmi: final('Failed'), domain: domain('running', gone) }, []],
   ['a QEMU that does not answer is given time', { vmi: final('Failed'), domain: domain('unresponsive') }, ['look again in 5s']],
   [
@@ -152,12 +187,12 @@ const clearing: Case[] = [
   [
     'sooner when its guest was cut off',
     { vmi: final('Failed', 'GracePeriodExpired'), now: now + 3_000 },
-    [`${DELETE_POD}: VMI is Failed and QEMU does not go`, 'qmp quit: VMI is Failed'],
+    [`${DELETE_POD}: VMI is Failed and QEMU does not go`, 'command quit: VMI is Failed'],
   ],
 ];
 
 describe('decideVmi', () => {
-  for (const [name, seen, expected] of [...starting, ...living, ...probed, ...ending, ...stopping, ...clearing]) {
+  for (const [name, seen, expected] of [...following, ...starting, ...living, ...probed, ...ending, ...stopping, ...clearing]) {
     test(name, () => assert.deepEqual(told(decideVmi({ ...usual, ...seen })), expected));
   }
 
@@ -302,8 +337,7 @@ function told(decision: VmiDecision): string[] {
     const event = action.event ? [`${action.event.type} ${action.event.reason}`] : [];
     return action.do === 'record' ? event : [rendered[index] ?? '', ...event];
   });
-  const commands = decision.commands.map(({ command, because }) => `qmp ${command}: ${because}`);
-  return [...actions, ...rendered.slice(decision.actions.length), ...commands];
+  return [...actions, ...rendered.slice(decision.actions.length)];
 }
 
 function patchOf(decision: VmiDecision): object | undefined {

@@ -2,12 +2,16 @@
  * What should happen to one VMI on this node, given its launcher Pod and what its QEMU says. First match wins.
  *
  *   what is seen                                      what follows
+ *   VMI has left this node                            forget its guest
+ *   its Pod is here, nobody listens to its guest      follow it: its sockets are in the folder of the Pod
+ *   another guest of its name is listened to          forget that one
  *   VMI is final, QEMU is there                       quit; delete the Pod when it is still there after 30 s (3 s if it was cut off)
  *   VMI is not Scheduled yet                          leave it: the phases before are virt-controller's
  *   Scheduled, the guest runs or has run              Running (Created, Started)
  *   guest panicked                                    Failed (GuestPanicked, Stopped)
  *   guest hung, its watchdog stopped it               Failed (GuestHung, Stopped)
  *   guest powered off                                 Succeeded (Stopped); with a reason when its Pod alone was deleted
+ *   deletion, first seen                              the grace period begins
  *   QEMU is gone, deletion with grace period 0        Succeeded (Deleted)
  *   QEMU is gone, the grace period is over            Failed (Deleted)
  *   QEMU is gone                                      Failed (Warning Stopped)
@@ -21,9 +25,9 @@
  *   anything else                                     keep conditions and interfaces as they are seen
  *
  * Deletion is that of the VMI or of its Pod. A final phase is written first, and QEMU ended in the next pass: how a guest
- * ended is never lost. No command depends on a write of the same decision.
+ * ended is never lost.
  *
- * Pure: no clock, no I/O. `observe.ts` gathers the input, the controller performs the actions, `act.ts` the commands.
+ * Pure: no clock, no I/O. `observe.ts` gathers the input; the loop performs the writes, `act.ts` everything else, in the order of the decision.
  */
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
 import { gracePeriodSecondsOf, isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
@@ -32,13 +36,22 @@ import { COMPUTE_CONTAINER } from '../../api/launcher/compute.ts';
 import { LAUNCHER_VARIABLES } from '../../api/launcher/variables.ts';
 import { conditionOf, isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
 import { diffAsMergePatch } from '../../base/json.ts';
-import type { Action, Decision, EventToRecord } from '../../reconcile/decision.ts';
+import type { Action, Decision, EventToRecord, OtherAction } from '../../reconcile/decision.ts';
 import { type Domain, type DomainCommand, hasEnded } from './domain.ts';
-import { mustStop, type ObservedVmi } from './observed.ts';
+import { isFollowed, mustStop, type ObservedVmi } from './observed.ts';
 import { deriveVmiStatus, type StatusChange } from './status.ts';
 
-export type Command = { readonly command: DomainCommand; readonly because: string };
-export type VmiDecision = Decision & { readonly commands: readonly Command[] };
+/** What can be done to a guest besides writing to the API. */
+export type DomainAction = Pick<OtherAction, 'because' | 'event'> &
+  (
+    | { readonly do: 'follow'; readonly podUid: string }
+    | { readonly do: 'forget' }
+    /** Remembers when this process saw that the guest is to stop. */
+    | { readonly do: 'start grace period' }
+    | { readonly do: 'command'; readonly command: DomainCommand }
+  );
+export type VmiDecision = Decision<DomainAction>;
+type Actions = VmiDecision['actions'];
 
 const POWERDOWN_EVERY_MS = 5_000;
 /** Ending may mean to write much to disk. */
@@ -52,12 +65,16 @@ const START_PATIENCE_MS = 180_000;
 const COPY_PATIENCE_MS = 3_600_000;
 
 const RULES: readonly [(seen: ObservedVmi) => boolean, (seen: ObservedVmi) => VmiDecision][] = [
+  [({ hasLeft }) => hasLeft === true, () => forget('VMI is not on this node any more')],
+  [(seen) => !isFollowed(seen) && canBeFollowed(seen.pod), follow],
+  [(seen) => seen.followed !== undefined && !isFollowed(seen), () => forget('it is another guest of this name')],
   [({ vmi }) => isFinal(vmi), clearAway],
   [({ vmi }) => !isPhase(vmi, 'Scheduled') && !isPhase(vmi, 'Running'), () => decision({})],
   [(seen) => isPhase(seen.vmi, 'Scheduled') && hasRun(seen), reportRunning],
   [({ domain }) => domain.state === 'panicked', reportPanic],
   [({ domain }) => domain.state === 'watchdog', reportHang],
   [({ domain }) => domain.state === 'shutdown', reportShutdown],
+  [(seen) => mustStop(seen) && isFollowed(seen) && seen.stoppingSince === undefined, startGracePeriod],
   [isGone, reportGone],
   [(seen) => isPhase(seen.vmi, 'Scheduled') && !canBeAsked(seen.domain) && startDeadlineOf(seen) <= seen.now, giveUpStart],
   [(seen) => !mustStop(seen) && isPhase(seen.vmi, 'Running') && seen.probes?.liveness?.isYes === false, reportUnhealthy],
@@ -75,15 +92,28 @@ export function decideVmi(seen: ObservedVmi): VmiDecision {
   return then(seen);
 }
 
+function forget(because: string): VmiDecision {
+  return decision({ actions: [{ do: 'forget', because }], lookAgainAfterMs: 0 });
+}
+
+function follow({ pod }: ObservedVmi): VmiDecision {
+  const podUid = pod?.metadata.uid ?? '';
+  return decision({ actions: [{ do: 'follow', podUid, because: 'its launcher Pod is on this node' }], lookAgainAfterMs: 0 });
+}
+
+function startGracePeriod(seen: ObservedVmi): VmiDecision {
+  return decision({ actions: [{ do: 'start grace period', because: whyItStops(seen) }], lookAgainAfterMs: 0 });
+}
+
 function clearAway(seen: ObservedVmi): VmiDecision {
   const { vmi, pod, domain, now } = seen;
   if (isGone(seen)) return decision({});
   const because = `VMI is ${vmi.status?.phase}`;
-  const commands: Command[] = canBeAsked(domain) ? [{ command: 'quit', because }] : [];
+  const quit: Actions = canBeAsked(domain) ? [{ do: 'command', command: 'quit', because }] : [];
   const patienceMs = vmi.status?.reason === EXPIRED ? EXPIRED_PATIENCE_MS : QUIT_PATIENCE_MS;
   const waitMs = (reachedAt(vmi, vmi.status?.phase) ?? now) + patienceMs - now;
-  if (waitMs > 0) return decision({ commands, lookAgainAfterMs: Math.min(waitMs, POWERDOWN_EVERY_MS) });
-  return decision({ actions: endPod(pod, `${because} and QEMU does not go`), commands });
+  if (waitMs > 0) return decision({ actions: quit, lookAgainAfterMs: Math.min(waitMs, POWERDOWN_EVERY_MS) });
+  return decision({ actions: [...endPod(pod, `${because} and QEMU does not go`), ...quit] });
 }
 
 function reportRunning(seen: ObservedVmi): VmiDecision {
@@ -161,12 +191,12 @@ function askToPowerOff(seen: ObservedVmi): VmiDecision {
   const lookAgainAfterMs = Math.min(restMs, POWERDOWN_EVERY_MS);
   if (!canBeAsked(domain)) return decision({ actions: status, lookAgainAfterMs });
   const signalled = domain.powerdownAt === undefined ? [record('ShuttingDown', 'The guest was asked to power off.')] : [];
-  const because = isDeleting(seen.vmi) ? 'VMI is being deleted' : 'launcher Pod is being deleted';
-  return decision({ actions: [...status, ...signalled], commands: [{ command: 'system_powerdown', because }], lookAgainAfterMs });
+  const powerdown: DomainAction = { do: 'command', command: 'system_powerdown', because: whyItStops(seen) };
+  return decision({ actions: [...status, ...signalled, powerdown], lookAgainAfterMs });
 }
 
 function letRun({ domain }: ObservedVmi): VmiDecision {
-  return decision({ commands: canBeAsked(domain) ? [{ command: 'cont', because: 'nobody asked the guest to wait' }] : [] });
+  return decision({ actions: canBeAsked(domain) ? [{ do: 'command', command: 'cont', because: 'nobody asked the guest to wait' }] : [] });
 }
 
 function keepCurrent(seen: ObservedVmi): VmiDecision {
@@ -210,6 +240,15 @@ function write(seen: ObservedVmi, change: StatusChange, because: string, told?: 
 /** One second, not none: with none the Pod object would be gone before its process is, and a second QEMU could start beside it. */
 function endPod(pod: Pod | undefined, because: string): Action[] {
   return pod ? [{ do: 'delete', target: refOf(pod), gracePeriodSeconds: 1, because }] : [];
+}
+
+/** Its uid becomes part of a path. */
+function canBeFollowed(pod: Pod | undefined): boolean {
+  return pod !== undefined && !isPodFinal(pod) && /^[A-Za-z0-9][A-Za-z0-9-]{0,127}$/.test(pod.metadata.uid ?? '');
+}
+
+function whyItStops({ vmi }: ObservedVmi): string {
+  return isDeleting(vmi) ? 'VMI is being deleted' : 'launcher Pod is being deleted';
 }
 
 function isPhase(vmi: VirtualMachineInstance, phase: 'Scheduled' | 'Running'): boolean {
@@ -295,6 +334,6 @@ function record(reason: string, message: string): Action {
   return { do: 'record', because: message, event: event(reason, message) };
 }
 
-function decision({ actions = [], commands = [], lookAgainAfterMs }: Partial<VmiDecision>): VmiDecision {
-  return { actions, commands, ...(lookAgainAfterMs !== undefined && { lookAgainAfterMs: Math.max(0, lookAgainAfterMs) }) };
+function decision({ actions = [], lookAgainAfterMs }: Partial<VmiDecision>): VmiDecision {
+  return { actions, ...(lookAgainAfterMs !== undefined && { lookAgainAfterMs: Math.max(0, lookAgainAfterMs) }) };
 }

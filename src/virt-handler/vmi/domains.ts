@@ -1,18 +1,16 @@
 /**
- * The guests of this node: a QMP session and a serial console for each, by the key of its VMI. To the controller they are one more
- * cache, so that what QEMU says wakes a key just as a change in the API does.
+ * The guests of this node that are listened to: a QMP session and a serial console for each, by the key of its VMI. What QEMU says wakes a
+ * key of the controller just as a change in the API does.
  */
 import { join } from 'node:path';
-import { isPodFinal, type Pod } from '../../api/core/pod.ts';
 import { podPath, podVolumePath } from '../../api/core/pod-folder-layout.ts';
 import { credentialSourcesOf } from '../../api/kubevirt/access-credentials.ts';
-import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { PUBLIC_VOLUME } from '../../api/launcher/mounts.ts';
-import { controllerOf, fromKey, type KubeObject } from '../../api/meta.ts';
+import { controllerOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import type { Cache, Change } from '../../client/cache.ts';
+import { type Source, WakeUps } from '../../reconcile/source.ts';
 import { AgentSession } from '../agent/agent-session.ts';
 import { answerFor, type GuestQuestion } from '../agent/answer.ts';
 import { keepCredentials } from '../agent/credential-keeper.ts';
@@ -20,13 +18,12 @@ import type { RunLogs } from '../console/run-logs.ts';
 import { takeScreenshot } from '../console/screenshot.ts';
 import { SerialConsole } from '../console/serial-console.ts';
 import { GuestProbes, type ProbeFacts } from '../probes/guest-probes.ts';
-import type { Command } from './decide.ts';
-import { type Domain, unknownDomain } from './domain.ts';
+import type { Domain, DomainCommand } from './domain.ts';
 import type { GuestAction } from './guest-action.ts';
+import type { Followed } from './observed.ts';
 import { DomainSession } from './session.ts';
 import { readUsage, type Usage } from './usage.ts';
 
-export type DomainObject = KubeObject & { readonly kind: 'Domain' };
 export type DomainsOptions = {
   readonly kubeletRoot: string;
   /** Where the `/proc` of the node is mounted, when that is not ours. */
@@ -39,9 +36,7 @@ export type DomainsOptions = {
   readonly takesConnection: (key: string, port: number, signal: AbortSignal) => Promise<string | undefined>;
 };
 
-type Guest = {
-  readonly vmiUid: string | undefined;
-  readonly podUid: string;
+type Guest = Followed & {
   /** Where its sockets are. */
   readonly folder: string;
   readonly session: DomainSession;
@@ -58,33 +53,45 @@ type Guest = {
 export class Domains {
   readonly #options: DomainsOptions;
   readonly #guests = new Map<string, Guest>();
-  readonly #listeners = new Set<(change: Change<DomainObject>) => void>();
+  readonly #wakeUps = new WakeUps();
 
   constructor(options: DomainsOptions) {
     this.#options = options;
   }
 
-  /** What the guest of this VMI looks like now; its sessions are opened when its Pod is first seen. */
-  follow({ key, vmi, pod }: { key: string; vmi: VirtualMachineInstance; pod: Pod | undefined }): Domain {
-    const known = this.#guests.get(key);
-    const podUid = pod?.metadata.uid ?? known?.podUid;
-    // A guest whose Pod object was removed by force is still the same guest.
-    if (known && known.vmiUid === vmi.metadata.uid && known.podUid === podUid) return known.session.domain;
-    this.forget(key);
-    if (!pod || isPodFinal(pod) || !isUid(pod.metadata.uid)) return unknownDomain;
-    const guest = this.#open(key, vmi, pod.metadata.uid);
-    this.#guests.set(key, guest);
-    return guest.session.domain;
+  /** Tells of guests that look different now. */
+  get changes(): Source {
+    return this.#wakeUps;
   }
 
-  /** When it was first asked for, which is when this process learned that the guest is to stop. */
+  /** Opens the sessions of a guest; those of another one of this name are closed. */
+  follow(key: string, whom: Followed): void {
+    this.forget(key);
+    this.#guests.set(key, this.#open(key, whom));
+  }
+
+  /** Whose sessions are open under this name. */
+  followed(key: string): Followed | undefined {
+    return this.#guests.get(key);
+  }
+
+  /** What the guest looks like now. */
+  domainOf(key: string): Domain | undefined {
+    return this.#guests.get(key)?.session.domain;
+  }
+
+  /** When this process learned that the guest is to stop. */
   stoppingSince(key: string): number | undefined {
+    return this.#guests.get(key)?.stoppingSince;
+  }
+
+  /** Remembers that the guest is to stop from now on. */
+  startGracePeriod(key: string): void {
     const guest = this.#guests.get(key);
     if (guest) guest.stoppingSince ??= this.#options.clock.now();
-    return guest?.stoppingSince;
   }
 
-  order(key: string, command: Command): void {
+  order(key: string, command: DomainCommand): void {
     this.#guests.get(key)?.session.order(command);
   }
 
@@ -167,21 +174,6 @@ export class Domains {
     guest?.ended.abort();
   }
 
-  /** The guests as something to watch. Only that one changed is told; what it looks like is asked for with `follow`. */
-  asCache(): Cache<DomainObject> {
-    return {
-      resource: { group: '', version: 'local', plural: 'domains', kind: 'Domain', isNamespaced: true },
-      get: (key) => (this.#guests.has(key) ? objectOf(key) : undefined),
-      list: () => [...this.#guests.keys()].map(objectOf),
-      byIndex: () => [],
-      subscribe: (listener) => {
-        this.#listeners.add(listener);
-        return () => this.#listeners.delete(listener);
-      },
-      synced: Promise.resolve(),
-    };
-  }
-
   #logKeeper(machineUid: string | undefined, serial: SerialConsole): () => void {
     const { runLogs, clock, log } = this.#options;
     let isKept = false;
@@ -205,7 +197,7 @@ export class Domains {
     }
   }
 
-  #open(key: string, vmi: VirtualMachineInstance, podUid: string): Guest {
+  #open(key: string, { vmi, podUid }: Followed): Guest {
     const machineUid = controllerOf(vmi)?.uid ?? vmi.metadata.uid;
     const { kubeletRoot, clock } = this.#options;
     const log = this.#options.log.with({ object: `VirtualMachineInstance ${key}` });
@@ -213,10 +205,7 @@ export class Domains {
     const folder = join(podFolder, podVolumePath('empty-dir', PUBLIC_VOLUME.name));
     const serial = new SerialConsole({ folder, clock, log });
     const keepLog = this.#logKeeper(machineUid, serial);
-    const tell = () => {
-      const object = objectOf(key);
-      for (const listener of this.#listeners) listener({ type: 'modified', key, object, old: object });
-    };
+    const tell = () => this.#wakeUps.wake(key);
     const agent = new AgentSession({ folder, clock, log, onChange: tell });
     const onChange = (domain: Domain) => {
       if (domain.isConnected) serial.open();
@@ -233,15 +222,6 @@ export class Domains {
     const takesConnection = (port: number, signal: AbortSignal) => this.#options.takesConnection(key, port, signal);
     const stateOf = () => session.domain.state;
     const probes = new GuestProbes({ vmi, agent, stateOf, takesConnection, clock, onChange: tell }, ended.signal);
-    return { vmiUid: vmi.metadata.uid, podUid, folder, session, console: serial, agent, probes, keepLog, ended };
+    return { vmi, podUid, folder, session, console: serial, agent, probes, keepLog, ended };
   }
-}
-
-function objectOf(key: string): DomainObject {
-  return { apiVersion: 'local', kind: 'Domain', metadata: fromKey(key) };
-}
-
-/** It becomes part of a path. */
-function isUid(uid: string | undefined): uid is string {
-  return uid !== undefined && /^[A-Za-z0-9][A-Za-z0-9-]{0,127}$/.test(uid);
 }

@@ -1,12 +1,13 @@
-/** Gathers what `decide` looks at: the VMI, its Pod from the caches, its guest from the QMP sessions. */
+/** Gathers what `decide` looks at: the VMI, its Pod from the caches, its guest from the QMP sessions that are open. Opens none. */
 import { PODS, type Pod } from '../../api/core/pod.ts';
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { controllerOf, isControlledBy } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Cache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
+import { unknownDomain } from './domain.ts';
 import type { Domains } from './domains.ts';
-import { mustStop, type ObservedVmi } from './observed.ts';
+import { isFollowed, type ObservedVmi } from './observed.ts';
 
 export type ObserveOptions = {
   readonly client: Client;
@@ -24,18 +25,24 @@ export function podsByOwner(pod: Pod): readonly string[] {
   return owner?.kind === 'VirtualMachineInstance' ? [owner.uid] : [];
 }
 
-/** One VMI as it is now; undefined, and its session closed, when it is not (or no longer) of this node. */
+/** One VMI as it is now; undefined when it is not of this node and nobody listens to its guest. */
 export async function observeVmi(key: string, options: ObserveOptions): Promise<ObservedVmi | undefined> {
   const { clock, vmis, domains } = options;
+  const followed = domains.followed(key);
   const vmi = vmis.get(key);
-  if (!vmi) {
-    domains.forget(key);
-    return undefined;
-  }
+  if (!vmi) return followed && { vmi: followed.vmi, hasLeft: true, followed, domain: unknownDomain, now: clock.now() };
   const pod = newestOf(options.pods.byIndex('owner', vmi.metadata.uid ?? ''), vmi, options) ?? (await podNotInCache(vmi, options));
-  const domain = domains.follow({ key, vmi, pod });
-  const stoppingSince = mustStop({ vmi, pod }) ? domains.stoppingSince(key) : undefined;
-  return { vmi, pod, domain, agent: domains.agentOf(key)?.facts, probes: domains.probesOf(key), stoppingSince, now: clock.now() };
+  const isHeard = isFollowed({ vmi, pod, followed });
+  return {
+    vmi,
+    pod,
+    followed,
+    domain: (isHeard && domains.domainOf(key)) || unknownDomain,
+    agent: isHeard ? domains.agentOf(key)?.facts : undefined,
+    probes: isHeard ? domains.probesOf(key) : undefined,
+    stoppingSince: isHeard ? domains.stoppingSince(key) : undefined,
+    now: clock.now(),
+  };
 }
 
 /** The two caches are not in step: before a guest is given up because it has no Pod, the server is asked. */

@@ -6,10 +6,24 @@ import type { AgentFacts } from '../agent/agent-session.ts';
 import type { ProbeFacts } from '../probes/guest-probes.ts';
 import type { Domain } from './domain.ts';
 
-export type ObservedVmi = {
+/** The guest whose sessions are open. */
+export type Followed = {
+  /** As it was when they were opened. */
   readonly vmi: VirtualMachineInstance;
+  /** The launcher Pod; part of the path of its sockets. */
+  readonly podUid: string;
+};
+
+export type ObservedVmi = {
+  /** As it was last known when it has left. */
+  readonly vmi: VirtualMachineInstance;
+  /** The VMI is gone, or no longer of this node. */
+  readonly hasLeft?: boolean;
+  /** Whose sessions are open under the name of this VMI. */
+  readonly followed?: Followed | undefined;
   /** The newest Pod on this node that the VMI controls. */
   readonly pod?: Pod | undefined;
+  /** What the sessions say; nothing is known without them. */
   readonly domain: Domain;
   /** What the agent in the guest says. */
   readonly agent?: AgentFacts | undefined;
@@ -23,4 +37,9 @@ export type ObservedVmi = {
 /** The guest is to stop: somebody deleted the VMI, or its Pod (a drain, an eviction). */
 export function mustStop({ vmi, pod }: Pick<ObservedVmi, 'vmi' | 'pod'>): boolean {
   return isDeleting(vmi) || (pod !== undefined && isDeleting(pod));
+}
+
+/** The open sessions are those of this very guest; one whose Pod object was removed by force is still the same. */
+export function isFollowed({ vmi, pod, followed }: Pick<ObservedVmi, 'vmi' | 'pod' | 'followed'>): boolean {
+  return followed?.vmi.metadata.uid === vmi.metadata.uid && (pod === undefined || followed?.podUid === pod.metadata.uid);
 }

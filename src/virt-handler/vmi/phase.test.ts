@@ -7,10 +7,10 @@ import { LAUNCHER_VARIABLES } from '../../api/launcher/variables.ts';
 import { tinySpec } from '../../testing/builders.ts';
 import { decideVmi } from './decide.ts';
 import type { ObservedVmi } from './observed.ts';
-import { deleted, deleting, domain, endedPod, gone, livePod, lost, now, running, scheduled } from './world.testing.ts';
+import { deleted, deleting, domain, endedPod, followed, gone, livePod, lost, now, running, scheduled } from './world.testing.ts';
 
 const startPaused = { ...scheduled(), spec: { ...tinySpec, startStrategy: 'Paused' as const } };
-const usual = { vmi: running(), pod: livePod(), domain: domain('running'), now };
+const usual = { vmi: running(), pod: livePod(), followed, domain: domain('running'), now };
 
 function copyingPod(): Pod {
   const pod = livePod();

@@ -18,9 +18,9 @@ describe('a session with a real QEMU', () => {
     await sees(({ state }) => state === 'absent');
     await startGuest(t, { folder, isPaused: true });
     await sees(({ state, isConnected }) => state === 'prelaunch' && isConnected);
-    session.order({ command: 'cont', because: 'test' });
+    session.order('cont');
     await sees(({ state }) => state === 'running');
-    session.order({ command: 'quit', because: 'test' });
+    session.order('quit');
     await sees(({ isGone, isConnected }) => isGone && !isConnected);
   });
 
@@ -33,7 +33,7 @@ describe('a session with a real QEMU', () => {
     first.session.close();
     const second = watch(t, folder);
     await second.sees(({ state, isConnected }) => state === 'shutdown' && isConnected);
-    second.session.order({ command: 'quit', because: 'test' });
+    second.session.order('quit');
     await second.sees(({ state, isGone }) => state === 'shutdown' && isGone);
   });
 

@@ -12,7 +12,6 @@ import type { Logger } from '../../base/log.ts';
 import { AGENT_PORT } from '../../qemu/convert/input.ts';
 import { connectQmp, type QmpClient, type QmpEvent, QmpTimeout } from '../../qemu/qmp/client.ts';
 import { codeOf } from '../../qemu/qmp/connect-socket.ts';
-import type { Command } from './decide.ts';
 import { type Domain, type DomainCommand, hasEnded, stateFrom, unknownDomain } from './domain.ts';
 import { commandFor, type GuestAction } from './guest-action.ts';
 
@@ -64,7 +63,7 @@ export class DomainSession {
   }
 
   /** Sends a command and does not wait; the same command is not sent again before it was answered. */
-  order({ command, because }: Command): void {
+  order(command: DomainCommand): void {
     const { log, clock } = this.#options;
     const qmp = this.#qmp;
     if (!qmp || this.#ordered.has(command)) return;
@@ -73,11 +72,11 @@ export class DomainSession {
     void qmp
       .execute(command)
       .then(
-        () => log.info(command, { because }),
+        () => {},
         (error: unknown) => {
           if (error instanceof QmpTimeout) this.#showUnresponsive();
           // QEMU may be gone before it could say that it goes.
-          log[command === 'quit' ? 'debug' : 'warn']('QMP command failed', { command, because, error });
+          log[command === 'quit' ? 'debug' : 'warn']('QMP command failed', { command, error });
         },
       )
       .finally(() => {

@@ -7,8 +7,8 @@ import { timestamp } from '../../base/clock.ts';
 import { mergePatch } from '../../base/json.ts';
 import { launcherPod, reached, tinySpec, vmi } from '../../testing/builders.ts';
 import { decideVmi } from './decide.ts';
-import type { Domain, DomainState } from './domain.ts';
-import type { ObservedVmi } from './observed.ts';
+import type { Domain, DomainCommand, DomainState } from './domain.ts';
+import type { Followed, ObservedVmi } from './observed.ts';
 
 export const now = Date.parse('2026-01-01T00:00:00Z');
 /** No connection; whether QEMU lives is not known. */
@@ -55,10 +55,14 @@ export function endedPod(exitCode: number): Pod {
   return launcherPod({ terminated: { exitCode, reason: 'Error', message: 'no disk\n' } });
 }
 
+/** The sessions of the guest of `vmi()` in `livePod()` are open. */
+export const followed: Followed = { vmi: vmi('Scheduled'), podUid: 'pod-1' };
+
 /** One VMI with a QEMU that does what it is told, in a guest that does or does not obey. */
 export class World {
   vmi: VirtualMachineInstance;
   pod: Pod | undefined = livePod();
+  followed: Followed | undefined;
   domain: Domain;
   now = now;
   readonly phases: (VmiPhase | undefined)[] = [];
@@ -76,14 +80,15 @@ export class World {
   /** Decides until nothing follows, jumping to the next time at which something could; ends when that is beyond `horizonMs`. */
   settle(horizonMs = 120_000): void {
     for (let pass = 0; pass < 100; pass++) {
-      const { actions, commands, lookAgainAfterMs } = decideVmi({ ...this, stoppingSince: now });
+      const { actions, lookAgainAfterMs } = decideVmi({ ...this, stoppingSince: now });
       for (const action of actions) {
         if (action.event) this.events.push(`${action.event.type} ${action.event.reason}`);
         if (action.do === 'patch') this.#write(action.patch);
         if (action.do === 'delete') this.#end();
+        if (action.do === 'follow') this.followed = { vmi: this.vmi, podUid: action.podUid };
+        if (action.do === 'command') this.#obey(action.command);
       }
-      for (const { command } of commands) this.#obey(command);
-      if (actions.length + commands.length > 0) continue;
+      if (actions.length > 0) continue;
       if (lookAgainAfterMs === undefined || this.now + lookAgainAfterMs > now + horizonMs) return;
       this.now += lookAgainAfterMs;
     }
@@ -99,7 +104,7 @@ export class World {
     this.phases.push(phase);
   }
 
-  #obey(command: string): void {
+  #obey(command: DomainCommand): void {
     if (command === 'quit') this.#end();
     if (command === 'cont') this.domain = { ...this.domain, state: 'running' };
     if (command !== 'system_powerdown') return;

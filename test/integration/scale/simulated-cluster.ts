@@ -20,7 +20,7 @@ import { startScheduler } from '../../../src/control-plane/scheduler/controller.
 import { runController } from '../../../src/reconcile/controller.ts';
 import { type Decision, nothingToDo } from '../../../src/reconcile/decision.ts';
 import { startVirtController } from '../../../src/virt-controller/start.ts';
-import { decideVmi } from '../../../src/virt-handler/vmi/decide.ts';
+import { type DomainAction, decideVmi } from '../../../src/virt-handler/vmi/decide.ts';
 import type { ObservedVmi } from '../../../src/virt-handler/vmi/observed.ts';
 
 /** One write that reached the API server after everything was in place, without events. */
@@ -100,7 +100,7 @@ async function startNodes(common: NodesOptions): Promise<void> {
     decide: decidePodStatus,
     subject: (pod) => pod,
   });
-  const handlers = runController<ObservedVmi>({
+  const handlers = runController<ObservedVmi, DomainAction>({
     ...common,
     name: 'virt-handler',
     triggers: [
@@ -109,6 +109,7 @@ async function startNodes(common: NodesOptions): Promise<void> {
     ],
     observe: (key) => observeGuest(vmis.get(key), (uid) => pods.byIndex('owner', uid)),
     decide: decideVmi,
+    act: () => undefined, // there is no guest behind it that could obey
     subject: ({ vmi }) => vmi,
   });
   await Promise.all([kubelets, handlers]);
@@ -117,7 +118,9 @@ async function startNodes(common: NodesOptions): Promise<void> {
 function observeGuest(vmi: VirtualMachineInstance | undefined, podsOf: (uid: string) => readonly Pod[]): ObservedVmi | undefined {
   const pod = vmi && podsOf(vmi.metadata.uid ?? '').find((each) => isControlledBy(each, vmi));
   // A guest takes longer to come up than its kubelet takes to see the readiness gate open.
-  return vmi && pod && hasCondition(pod.status?.conditions, 'Ready') ? { vmi, pod, domain: RUNNING, now: systemClock.now() } : undefined;
+  if (!vmi || !pod || !hasCondition(pod.status?.conditions, 'Ready')) return undefined;
+  const now = systemClock.now();
+  return { vmi, pod, followed: { vmi, podUid: pod.metadata.uid ?? '' }, domain: RUNNING, stoppingSince: now, now };
 }
 
 function decidePodStatus(pod: Pod): Decision {
