@@ -11,6 +11,7 @@ import type { KubeObject } from '../src/api/meta.ts';
 import { readManifests } from '../src/cmd/cluster/read-manifests.ts';
 import { VERSION } from '../src/cmd/version.ts';
 import { renderKubeVirt, renderOperator } from '../src/virt-operator/render/operator.ts';
+import { FULL_KINDS } from './compatibility/compared.ts';
 import { compatibilityPage } from './compatibility/page.ts';
 import { refusedTable } from './compatibility/refused-table.ts';
 import { firstPage } from './first-page.ts';
@@ -37,8 +38,8 @@ const wanted = new Map([
   ]),
   ['deploy/kubevirt-operator.yaml', OPERATOR_HEADER + yamlOf(renderOperator({ manifests: manifests(), image: IMAGE, version: VERSION }))],
   ['deploy/kubevirt-cr.yaml', CR_HEADER + yamlOf([renderKubeVirt()])],
-  ['src/api/kubevirt/generated/refused-fields-table.ts', refusedTable()],
-  [PAGE, compatibilityPage(textOf(PAGE) ?? '')],
+  ['src/api/kubevirt/generated/refused-fields-table.ts', refusedTable(FULL_KINDS)],
+  [PAGE, compatibilityPage(textOf(PAGE) ?? '', FULL_KINDS)],
   ['docs/virtctl.md', virtctlPage()],
   ['src/virtctl/generated/first-page.ts', await firstPage()],
 ]);

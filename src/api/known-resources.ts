@@ -11,38 +11,33 @@ import { SECRETS } from './core/secret.ts';
 import { SERVICES } from './core/service.ts';
 import { SERVICE_ACCOUNTS } from './core/service-account.ts';
 import { PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES } from './core/volume.ts';
-import { KUBEVIRTS } from './kubevirt/kinds/kubevirt.ts';
-import { OFFLINE_VMS } from './kubevirt/kinds/offline-virtual-machine.ts';
-import { VMIRSS } from './kubevirt/kinds/replica-set.ts';
-import { VMS } from './kubevirt/kinds/virtual-machine.ts';
-import { VMIS } from './kubevirt/kinds/virtual-machine-instance.ts';
-import { VMI_CONFIGS } from './kubevirt/kinds/vmi-config.ts';
+import { KINDS } from './kubevirt/kinds-table.ts';
 import { apiVersionOf, type Resource } from './resource.ts';
 
-const KNOWN: readonly Resource[] = [
+/** The kinds of Kubernetes that our components write. */
+const KUBERNETES: readonly Resource[] = [
   CONFIG_MAPS,
   CONTROLLER_REVISIONS,
   ENDPOINT_SLICES,
   EVENTS,
-  KUBEVIRTS,
   LEASES,
   NAMESPACES,
   NODES,
-  OFFLINE_VMS,
   PERSISTENT_VOLUME_CLAIMS,
   PERSISTENT_VOLUMES,
   PODS,
   SECRETS,
   SERVICE_ACCOUNTS,
   SERVICES,
-  VMIRSS,
-  VMIS,
-  VMI_CONFIGS,
-  VMS,
 ];
-const BY_TYPE: ReadonlyMap<string, Resource> = new Map(KNOWN.map((resource) => [`${apiVersionOf(resource)} ${resource.kind}`, resource]));
+const BY_TYPE = byType([...KUBERNETES, ...KINDS]);
 
 /** The resource of an object or a reference, if it is of a kind that our components write. */
 export function knownResource({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): Resource | undefined {
   return BY_TYPE.get(`${apiVersion} ${kind}`);
+}
+
+/** Resources by the type of their objects. */
+function byType(resources: readonly Resource[]): ReadonlyMap<string, Resource> {
+  return new Map(resources.map((resource) => [`${apiVersionOf(resource)} ${resource.kind}`, resource]));
 }

@@ -8,6 +8,8 @@ export type Resource<Kind extends KubeObject = KubeObject> = {
   readonly plural: string;
   readonly kind: Kind['kind'];
   readonly isNamespaced: boolean;
+  /** Never set: by this the compiler knows the type of the objects also where a record says more than a Resource. */
+  readonly objects?: Kind;
 };
 
 export function apiVersionOf({ group, version }: Pick<Resource, 'group' | 'version'>): string {

@@ -2,28 +2,19 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { CRDS } from '../../src/api/kubevirt/crds.ts';
+import { crdOf } from '../../src/api/kubevirt/crds.ts';
 import { refusedFields } from '../../src/api/kubevirt/refused-fields.ts';
+import type { ComparedField } from '../../src/api/schema/published.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import { objectsOf } from '../../src/control-plane/apiserver/schema/arbitrary.testing.ts';
 import { prune } from '../../src/control-plane/apiserver/schema/prune.ts';
 import type { Schema } from '../../src/control-plane/apiserver/schema/schema.ts';
 import { validate } from '../../src/control-plane/apiserver/schema/validate.ts';
-import { type SpecName, specFields } from '../../tools/compatibility/compared.ts';
+import { FULL_KINDS, type FullKind, nestedSpecs, specFields } from '../../tools/compatibility/compared.ts';
 
-const INSTANCE: readonly [SpecName, string] = ['VirtualMachineInstanceSpec', 'spec.template.spec'];
-const SPECS: Readonly<Record<string, readonly (readonly [SpecName, string])[]>> = {
-  VirtualMachine: [['VirtualMachineSpec', 'spec'], INSTANCE],
-  VirtualMachineInstance: [['VirtualMachineInstanceSpec', 'spec']],
-  VirtualMachineInstanceReplicaSet: [INSTANCE],
-  OfflineVirtualMachine: [INSTANCE],
-  VirtualMachineInstanceConfig: [INSTANCE],
-  KubeVirt: [['KubeVirtSpec', 'spec']],
-};
-
-for (const { spec } of CRDS) {
-  const { kind } = spec.names;
-  const schema = spec.versions[0]?.schema.openAPIV3Schema as Schema; // a definition has a version
+for (const full of FULL_KINDS) {
+  const { kind } = full.record;
+  const schema = crdOf(full.record, full.schemas).spec.versions[0]?.schema.openAPIV3Schema as Schema; // a definition has a version
 
   describe(kind, () => {
     test('what follows the schema is kept whole', () => {
@@ -36,19 +27,24 @@ for (const { spec } of CRDS) {
     });
 
     test('every refused field passes the schema and is refused by its path', () => {
-      for (const [name, root] of SPECS[kind] ?? []) {
-        for (const { path, type } of specFields(name).filter((field) => field.type && !field.isHonoured)) {
-          const full = `${root}.${path}`;
-          const object = objectWith(full.split('.'), someValue(type ?? ''));
-          assert.deepEqual(prune(schema, object).value, object, full);
-          const complaints = validate(schema, object).filter(({ reason }) => reason !== 'FieldValueRequired'); // the rest of it is not there
-          assert.deepEqual(complaints, [], full);
-          const refused = refusedFields(kind, object).map(({ field }) => field);
-          assert.deepEqual(refused, [full.replaceAll('[]', '[0]')]);
-        }
+      for (const { path, type } of allFields(full).filter((field) => field.type && !field.isHonoured)) {
+        const object = objectWith(path.split('.'), someValue(type ?? ''));
+        assert.deepEqual(prune(schema, object).value, object, path);
+        const complaints = validate(schema, object).filter(({ reason }) => reason !== 'FieldValueRequired'); // the rest of it is not there
+        assert.deepEqual(complaints, [], path);
+        const refused = refusedFields(kind, object).map(({ field }) => field);
+        assert.deepEqual(refused, [path.replaceAll('[]', '[0]')]);
       }
     });
   });
+}
+
+/** Those of the specs inside it, too. */
+function allFields(full: FullKind, prefix = 'spec.'): ComparedField[] {
+  const inner = nestedSpecs(full).flatMap(([at, { kind }]) =>
+    FULL_KINDS.filter(({ record }) => record.kind === kind).flatMap((each) => allFields(each, `${prefix}${at}`)),
+  );
+  return [...specFields(full).map((field) => ({ ...field, path: `${prefix}${field.path}` })), ...inner];
 }
 
 function objectWith([first = '', ...rest]: readonly string[], value: unknown): JsonObject {

@@ -1,53 +1,55 @@
 /** The generated parts of docs/compatibility.md: a table per published type, between two marks. The rest of the page is written by hand. */
+import type { KindRecord } from '../../src/api/kind.ts';
 import { PUBLISHED_SUBRESOURCES } from '../../src/api/kubevirt/generated/published-types.ts';
-import { whyRefused } from '../../src/api/kubevirt/refused-reasons-table.ts';
+import { whyRefused } from '../../src/api/kubevirt/why-refused.ts';
 import type { ComparedField } from '../../src/api/schema/published.ts';
 import { ROUTES } from '../../src/virt-api/routes.ts';
-import { type SpecName, type StatusName, specFields, statusFields } from './compared.ts';
-
-const SECTIONS: Readonly<Record<string, () => string>> = {
-  numbers,
-  VirtualMachineInstanceSpec: () => specTable('VirtualMachineInstanceSpec'),
-  VirtualMachineSpec: () => specTable('VirtualMachineSpec'),
-  KubeVirtSpec: () => specTable('KubeVirtSpec'),
-  VirtualMachineStatus: () => statusLines('VirtualMachineStatus'),
-  VirtualMachineInstanceStatus: () => statusLines('VirtualMachineInstanceStatus'),
-  KubeVirtStatus: () => statusLines('KubeVirtStatus'),
-  subresources,
-};
+import { type FullKind, isPublished, nestedSpecs, specFields, statusFields } from './compared.ts';
 
 /** What is to be known of a field that is honoured in part. */
 const NOTES: Readonly<Record<string, string>> = {
-  'VirtualMachineInstanceSpec evictionStrategy': '`None` alone; the others come with live migration',
-  'VirtualMachineInstanceSpec domain.devices.interfaces': 'one, on the Pod network',
-  'VirtualMachineInstanceSpec domain.devices.interfaces[].bridge': 'embedded, the same as masquerade',
-  'VirtualMachineInstanceSpec architecture': '`amd64` alone',
-  'VirtualMachineInstanceSpec domain.clock.timer.rtc.present': '`true` alone',
-  'VirtualMachineInstanceSpec domain.clock.utc': 'without an offset',
-  'VirtualMachineInstanceSpec domain.cpu.features[].policy': 'all but `forbid`, which is about the choice of node',
-  'VirtualMachineInstanceSpec domain.devices.blockMultiQueue': 'disks on virtio have a queue for each processor anyway',
-  'VirtualMachineInstanceSpec domain.devices.disks[].cdrom.tray': '`closed` alone',
-  'VirtualMachineInstanceSpec domain.devices.interfaces[].model': '`virtio`, `e1000`, `e1000e`, `rtl8139`',
-  'VirtualMachineInstanceSpec domain.devices.panicDevices[].model': '`pvpanic`, which is always there, and `isa`',
-  'VirtualMachineInstanceSpec domain.devices.rng': 'there always is one',
-  'VirtualMachineInstanceSpec domain.devices.video.type': '`vga`, `virtio`, `bochs`, `cirrus`',
-  'VirtualMachineInstanceSpec domain.features.hyperv': 'with KVM; software emulation has none of it',
-  'VirtualMachineInstanceSpec domain.firmware.bootloader.bios': 'every guest starts with one',
-  'VirtualMachineInstanceSpec domain.ioThreadsPolicy': '`shared` and `auto`',
-  'VirtualMachineSpec runStrategy': 'all but `WaitAsReceiver`, which belongs to migration between clusters',
-  'KubeVirtSpec configuration.vmRolloutStrategy': '`Stage` alone',
+  'VirtualMachineInstance evictionStrategy': '`None` alone; the others come with live migration',
+  'VirtualMachineInstance domain.devices.interfaces': 'one, on the Pod network',
+  'VirtualMachineInstance domain.devices.interfaces[].bridge': 'embedded, the same as masquerade',
+  'VirtualMachineInstance architecture': '`amd64` alone',
+  'VirtualMachineInstance domain.clock.timer.rtc.present': '`true` alone',
+  'VirtualMachineInstance domain.clock.utc': 'without an offset',
+  'VirtualMachineInstance domain.cpu.features[].policy': 'all but `forbid`, which is about the choice of node',
+  'VirtualMachineInstance domain.devices.blockMultiQueue': 'disks on virtio have a queue for each processor anyway',
+  'VirtualMachineInstance domain.devices.disks[].cdrom.tray': '`closed` alone',
+  'VirtualMachineInstance domain.devices.interfaces[].model': '`virtio`, `e1000`, `e1000e`, `rtl8139`',
+  'VirtualMachineInstance domain.devices.panicDevices[].model': '`pvpanic`, which is always there, and `isa`',
+  'VirtualMachineInstance domain.devices.rng': 'there always is one',
+  'VirtualMachineInstance domain.devices.video.type': '`vga`, `virtio`, `bochs`, `cirrus`',
+  'VirtualMachineInstance domain.features.hyperv': 'with KVM; software emulation has none of it',
+  'VirtualMachineInstance domain.firmware.bootloader.bios': 'every guest starts with one',
+  'VirtualMachineInstance domain.ioThreadsPolicy': '`shared` and `auto`',
+  'VirtualMachine runStrategy': 'all but `WaitAsReceiver`, which belongs to migration between clusters',
+  'KubeVirt configuration.vmRolloutStrategy': '`Stage` alone',
 };
 
-/** Fields that the schema has for whoever writes them, and that no component of ours does. */
-const UNWRITTEN = [
-  'VirtualMachineStatus conditions[].lastProbeTime',
-  'VirtualMachineInstanceStatus conditions[].lastProbeTime',
-  'KubeVirtStatus conditions[].lastProbeTime',
-];
+/** Fields that the schemas have for whoever writes them, and that no component of ours does. */
+const UNWRITTEN = ['conditions[].lastProbeTime'];
+
+/** What is said before the table of a kind. */
+const INTRODUCTIONS: Readonly<Record<string, string>> = {
+  KubeVirt: `On a cluster virt-operator reads it: images, replicas, placement, certificates, and whether it may go while there are machines (KubeVirt lets it
+go unless told otherwise; here \`uninstallStrategy\` is \`BlockUninstallIfWorkloadsExist\` when it is not set, and then the object stays, with the
+names of some machines in its conditions, until they are gone). An embedded cluster needs none of that and keeps it as written.
+\`vmRolloutStrategy\` can be \`Stage\` alone, feature gates are kept and change nothing.`,
+};
 
 /** The page with its tables made anew. */
-export function compatibilityPage(page: string): string {
-  return Object.entries(SECTIONS).reduce((text, [name, make]) => withSection(text, name, make()), page);
+export function compatibilityPage(page: string, kinds: readonly FullKind[]): string {
+  const published = kinds.filter(isPublished);
+  const sections = {
+    kinds: kindsTable(kinds),
+    numbers: numbers(published),
+    specs: published.map(specSection).join('\n'),
+    statuses: published.map(statusSection).join('\n'),
+    subresources: subresources(),
+  };
+  return Object.entries(sections).reduce((text, [name, content]) => withSection(text, name, content), page);
 }
 
 function withSection(page: string, name: string, content: string): string {
@@ -59,38 +61,48 @@ function withSection(page: string, name: string, content: string): string {
   return `${page.slice(0, from + begin.length)}${content}${page.slice(to)}`;
 }
 
-function numbers(): string {
-  const line = (label: string, name: SpecName) => {
-    const fields = specFields(name).filter(({ type }) => type);
+function kindsTable(kinds: readonly FullKind[]): string {
+  const rows = kinds.map(({ record: { kind, group, versions, shortNames, remark = '' } }) => {
+    const [stored, ...others] = versions;
+    const served = others.length > 0 ? [`${stored} (stored)`, ...others] : [stored];
+    return `| ${kind} | ${group} | ${served.join(', ')} | ${shortNames.join(', ')} | ${remark} |\n`;
+  });
+  return `| kind | group | versions | short names | |\n|---|---|---|---|---|\n${rows.join('')}`;
+}
+
+function numbers(kinds: readonly FullKind[]): string {
+  const rows = kinds.map((full) => {
+    const fields = specFields(full).filter(({ type }) => type);
     const honoured = fields.filter(({ isHonoured }) => isHonoured).length;
-    return `| ${label} | ${honoured} | ${fields.length - honoured} |\n`;
-  };
-  return [
-    '| spec of | honoured | refused |\n|---|---|---|\n',
-    line('VirtualMachineInstance, and the template in all other kinds', 'VirtualMachineInstanceSpec'),
-    line('VirtualMachine', 'VirtualMachineSpec'),
-    line('KubeVirt', 'KubeVirtSpec'),
-  ].join('');
+    return `| ${full.record.kind} | ${honoured} | ${fields.length - honoured} |\n`;
+  });
+  return `| spec of | honoured | refused |\n|---|---|---|\n${rows.join('')}`;
 }
 
-function specTable(name: SpecName): string {
-  const rows = specFields(name).map((field) => `| \`${field.path}\` | ${typeOf(field)} | ${verdict(name, field)} |\n`);
-  return `| field | type | |\n|---|---|---|\n${rows.join('')}`;
+function specSection(full: FullKind): string {
+  const rows = specFields(full).map((field) => `| \`${field.path}\` | ${typeOf(field)} | ${verdict(full.record, field)} |\n`);
+  const nested = nestedSpecs(full).map(([at, { kind }]) => `\`${at.replace(/\.$/, '')}\` is the spec of a ${kind}.`);
+  const introduction = [INTRODUCTIONS[full.record.kind] ?? [], ...nested].flat().map((text) => `${text}\n\n`);
+  return `## ${full.record.kind} spec\n\n${introduction.join('')}| field | type | |\n|---|---|---|\n${rows.join('')}`;
 }
 
-function verdict(name: SpecName, { path, type, isHonoured }: ComparedField): string {
+function statusSection(full: FullKind): string {
+  return `### ${full.record.kind} status\n\n${statusLines(full)}`;
+}
+
+function verdict(record: KindRecord, { path, type, isHonoured }: ComparedField): string {
   if (!type) return 'ours: an old spelling that is still understood';
-  const note = NOTES[`${name} ${path}`];
+  const note = NOTES[`${record.kind} ${path}`];
   if (isHonoured) return note ? `honoured: ${note}` : 'honoured';
-  const reason = whyRefused(name, path);
-  if (!reason) throw new Error(`src/api/kubevirt/refused-reasons-table.ts: no reason why ${name} ${path} is refused`);
+  const reason = whyRefused(record, path);
+  if (!reason) throw new Error(`the record of ${record.kind} has no reason why ${path} is refused`);
   return `**refused**: ${reason}`;
 }
 
 /** Nobody asks for a field of a status, so none is refused: it is written, or it is not. */
-function statusLines(name: StatusName): string {
-  const published = statusFields(name).filter(({ type }) => type);
-  const isWritten = ({ path, isHonoured }: ComparedField) => isHonoured && !UNWRITTEN.some((each) => `${name} ${path}`.startsWith(each));
+function statusLines(full: FullKind): string {
+  const published = statusFields(full).filter(({ type }) => type);
+  const isWritten = ({ path, isHonoured }: ComparedField) => isHonoured && !UNWRITTEN.includes(path);
   const named = (fields: readonly ComparedField[]) => fields.map(({ path }) => `\`${path}\``).join(', ') || 'nothing';
   return `Written: ${named(published.filter(isWritten))}.\n\nNever written: ${named(published.filter((field) => !isWritten(field)))}.\n`;
 }

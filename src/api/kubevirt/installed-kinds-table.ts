@@ -6,11 +6,8 @@ import { SERVICES } from '../core/service.ts';
 import { SERVICE_ACCOUNTS } from '../core/service-account.ts';
 import type { KubeObject } from '../meta.ts';
 import { apiVersionOf, type Resource } from '../resource.ts';
-import { OFFLINE_VMS } from './kinds/offline-virtual-machine.ts';
-import { VMIRSS } from './kinds/replica-set.ts';
-import { VMS } from './kinds/virtual-machine.ts';
-import { VMIS } from './kinds/virtual-machine-instance.ts';
-import { VMI_CONFIGS } from './kinds/vmi-config.ts';
+import { KUBEVIRTS } from './kinds/kubevirt.ts';
+import { KINDS } from './kinds-table.ts';
 
 const RBAC = { group: 'rbac.authorization.k8s.io', version: 'v1' } as const;
 const ADMISSION = { group: 'admissionregistration.k8s.io', version: 'v1', isNamespaced: false } as const;
@@ -51,7 +48,7 @@ export const INSTALLED_KINDS: readonly Resource[] = [
 ];
 
 /** What somebody may have made with an installation, and what goes with it. */
-export const MACHINE_KINDS: readonly Resource[] = [VMS, VMIS, VMIRSS, OFFLINE_VMS, VMI_CONFIGS];
+export const MACHINE_KINDS: readonly Resource[] = KINDS.filter((each) => each !== KUBEVIRTS);
 
 /** Where in the table a kind is; after all others when it is not in it. */
 export function orderOf({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>): number {

@@ -5,8 +5,10 @@
 import { forbiddenCause } from '../../base/causes.ts';
 import type { StatusCause } from '../../base/errors.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
+import type { KindRecord } from '../kind.ts';
 import { REFUSED_FIELDS } from './generated/refused-fields-table.ts';
-import { whyRefused } from './refused-reasons-table.ts';
+import { KINDS } from './kinds-table.ts';
+import { whyRefused } from './why-refused.ts';
 
 /**
  * A field that is refused, or fields inside it that are. Lists are transparent: the rule holds for every item.
@@ -16,17 +18,9 @@ import { whyRefused } from './refused-reasons-table.ts';
  */
 export type RefusedFields = { readonly [field: string]: 'set' | 'struct' | 'any' | RefusedFields };
 
-type Refusals = { readonly specType: string; readonly fields: RefusedFields };
+type Refusals = { readonly kind: KindRecord; readonly fields: RefusedFields };
 
-const TEMPLATE: RefusedFields = { template: { spec: REFUSED_FIELDS.VirtualMachineInstanceSpec } };
-const BY_KIND: ReadonlyMap<string, Refusals> = new Map<string, Refusals>([
-  ['VirtualMachine', { specType: 'VirtualMachineSpec', fields: { ...REFUSED_FIELDS.VirtualMachineSpec, ...TEMPLATE } }],
-  ['VirtualMachineInstance', { specType: 'VirtualMachineInstanceSpec', fields: REFUSED_FIELDS.VirtualMachineInstanceSpec }],
-  ['VirtualMachineInstanceReplicaSet', { specType: 'VirtualMachineInstanceReplicaSetSpec', fields: TEMPLATE }],
-  ['OfflineVirtualMachine', { specType: 'OfflineVirtualMachineSpec', fields: TEMPLATE }],
-  ['VirtualMachineInstanceConfig', { specType: 'VirtualMachineInstanceConfigSpec', fields: TEMPLATE }],
-  ['KubeVirt', { specType: 'KubeVirtSpec', fields: REFUSED_FIELDS.KubeVirtSpec }],
-]);
+const BY_KIND: ReadonlyMap<string, Refusals> = new Map(KINDS.map((kind) => [kind.kind, { kind, fields: REFUSED_FIELDS[kind.kind] }]));
 
 /** A cause for every field of the object that KubeVirt has and we do not honour. Other unknown fields are the API server's to judge. */
 export function refusedFields(kind: string, object: JsonObject): StatusCause[] {
@@ -34,14 +28,14 @@ export function refusedFields(kind: string, object: JsonObject): StatusCause[] {
   const { spec } = object;
   if (!refusals || !isObject(spec)) return [];
   return pathsIn(spec, refusals.fields, '').map((path) => {
-    const why = whyRefused(refusals.specType, path.replace(/\[\d+\]/g, '[]')) ?? 'nothing acts on it';
+    const why = whyRefused(refusals.kind, path.replace(/\[\d+\]/g, '[]')) ?? 'nothing acts on it';
     return forbiddenCause(`spec.${path}`, `this field of KubeVirt is not supported here: ${why}`);
   });
 }
 
 /** The spec of an instance without what is refused of it, and without nulls: what is kept as written is of any type, so no rule can read it. */
 export function honouredVmiSpec(spec: JsonObject): JsonObject {
-  return honouredPart(spec, REFUSED_FIELDS.VirtualMachineInstanceSpec) as JsonObject; // an object stays one
+  return honouredPart(spec, REFUSED_FIELDS.VirtualMachineInstance) as JsonObject; // an object stays one
 }
 
 function honouredPart(value: unknown, rules: RefusedFields): unknown {

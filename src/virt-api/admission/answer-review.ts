@@ -1,8 +1,10 @@
-/** The webhooks of virt-api: `/validate/RESOURCE` for every kind in the table and for definitions of kinds, `/mutate/virtualmachineinstances`. */
+/** The webhooks of virt-api: `/validate/RESOURCE` for every kind of ours and for definitions of kinds, `/mutate/virtualmachineinstances`. */
 import { randomUUID } from 'node:crypto';
 import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { KINDS } from '../../api/kubevirt/kinds-table.ts';
 import { refusedFields } from '../../api/kubevirt/refused-fields.ts';
 import { isDeleting } from '../../api/meta.ts';
+import type { Resource } from '../../api/resource.ts';
 import { causesText } from '../../base/causes.ts';
 import { type Clock, timestamp } from '../../base/clock.ts';
 import { ApiError, type StatusCause } from '../../base/errors.ts';
@@ -11,9 +13,10 @@ import type { Client } from '../../client/client.ts';
 import { type AdmissionRequest, admissionRequestOf, isComponent } from './admission-request.ts';
 import { decideMutation } from './decide-mutation.ts';
 import { mayDeleteDefinition } from './keep-definitions.ts';
-import { ADMITTED_KINDS, type AdmittedKind } from './kinds-table.ts';
 import { newCauses } from './ratchet.ts';
+import { RULES, type Rules } from './rules-table.ts';
 
+type AdmittedKind = Rules & { readonly resource: Resource };
 type World = { readonly client: Client; readonly clock: Clock };
 type Answer = (request: AdmissionRequest, world: World) => JsonObject | Promise<JsonObject>;
 
@@ -21,10 +24,10 @@ type Answer = (request: AdmissionRequest, world: World) => JsonObject | Promise<
 const MAX_BYTES = 16 * 1024 * 1024;
 
 const ANSWERS: ReadonlyMap<string, Answer> = new Map([
-  ...ADMITTED_KINDS.map((kind): [string, Answer] => [
-    `/validate/${kind.resource.plural}`,
-    (request, { client }) => validated(kind, request, client),
-  ]),
+  ...KINDS.map((resource): [string, Answer] => {
+    const kind = { resource, ...RULES[resource.kind] };
+    return [`/validate/${resource.plural}`, (request, { client }) => validated(kind, request, client)];
+  }),
   [`/mutate/${VMIS.plural}`, mutated],
   ['/validate/customresourcedefinitions', (request, { client }) => mayDeleteDefinition(request, client)],
 ]);

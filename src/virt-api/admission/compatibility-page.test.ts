@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
+import type { KindName } from '../../api/kubevirt/kinds-table.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
 import { type AdmissionWorld, startAdmissionWorld } from './admission-world.testing.ts';
 
 type Row = { readonly path: string; readonly type: string; readonly verdict: string };
-type Table = { readonly section: string; readonly collection: string; readonly prefix: string; readonly object: () => JsonObject };
+type Table = { readonly kind: KindName; readonly collection: string; readonly prefix: string; readonly object: () => JsonObject };
 
 const VALUES: Readonly<Record<string, unknown>> = { boolean: true, integer: 600, string: 'x', quantity: '1Gi' };
 /** What the schema asks for beside the field that is tried. */
@@ -22,15 +23,22 @@ const COMPANIONS: readonly [inside: RegExp, fields: JsonObject][] = [
 ];
 
 const TABLES: readonly Table[] = [
-  { section: 'VirtualMachineInstanceSpec', collection: 'default/virtualmachines', prefix: 'template.spec.', object: machine },
-  { section: 'VirtualMachineSpec', collection: 'default/virtualmachines', prefix: '', object: machine },
+  { kind: 'VirtualMachineInstance', collection: 'default/virtualmachines', prefix: 'template.spec.', object: machine },
+  { kind: 'VirtualMachine', collection: 'default/virtualmachines', prefix: '', object: machine },
+  { kind: 'VirtualMachineInstanceReplicaSet', collection: 'default/virtualmachineinstancereplicasets', prefix: '', object: set },
   {
-    section: 'KubeVirtSpec',
+    kind: 'KubeVirt',
     collection: 'kubevirt/kubevirts',
     prefix: '',
     object: () => ({ apiVersion: 'kubevirt.io/v1', kind: 'KubeVirt', metadata: { name: 'kubevirt' }, spec: {} }),
   },
 ];
+
+test('every kind that the page has a table of is tried', () => {
+  const page = readFileSync('docs/compatibility.md', 'utf8');
+  const kinds = [...page.matchAll(/^## (\w+) spec$/gm)].map(([, kind]) => kind);
+  assert.deepEqual(kinds.sort(), TABLES.map(({ kind }) => kind).sort());
+});
 
 describe('the page about compatibility', { timeout: 300_000 }, () => {
   let world: AdmissionWorld;
@@ -39,10 +47,10 @@ describe('the page about compatibility', { timeout: 300_000 }, () => {
   });
   after(() => world.close());
 
-  for (const { section, collection, prefix, object } of TABLES) {
-    test(`${section}: what is called refused is refused by name, and nothing else is`, async () => {
-      const rows = rowsOf(section);
-      assert.ok(rows.length > 5, `${section}: the table is not there`);
+  for (const { kind, collection, prefix, object } of TABLES) {
+    test(`${kind}: what is called refused is refused by name, and nothing else is`, async () => {
+      const rows = rowsOf(kind);
+      assert.ok(rows.length > 5, `${kind}: the table is not there`);
       const untrue: string[] = [];
       for (const { path, type, verdict } of rows) {
         const field = `spec.${prefix}${path}`.replaceAll('[]', '[0]');
@@ -57,14 +65,20 @@ describe('the page about compatibility', { timeout: 300_000 }, () => {
   }
 });
 
+const template = { metadata: { labels: { a: 'b' } }, spec: { domain: { memory: { guest: '64Mi' }, devices: {} } } };
+
 function machine(): JsonObject {
-  const template = { spec: { domain: { memory: { guest: '64Mi' }, devices: {} } } };
   return { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachine', metadata: { name: 'x' }, spec: { runStrategy: 'Halted', template } };
 }
 
-function rowsOf(section: string): Row[] {
+function set(): JsonObject {
+  const spec = { selector: { matchLabels: { a: 'b' } }, template };
+  return { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstanceReplicaSet', metadata: { name: 'x' }, spec };
+}
+
+function rowsOf(kind: KindName): Row[] {
   const page = readFileSync('docs/compatibility.md', 'utf8');
-  const text = page.split(`<!-- begin generated: ${section} -->`)[1]?.split('<!-- end generated')[0] ?? '';
+  const text = page.split(`\n## ${kind} spec\n`)[1]?.split('\n## ')[0] ?? '';
   return [...text.matchAll(/^\| `([^`]+)` \| ([^|]*) \| (.*) \|$/gm)].map(([, path = '', type = '', verdict = '']) => ({
     path,
     type: type.trim(),

@@ -1,7 +1,7 @@
 /** With a definition go all objects of its kind, and with those the guests: it stays while there is one. */
-import { MACHINE_KINDS } from '../../api/kubevirt/installed-kinds-table.ts';
-import { KUBEVIRTS } from '../../api/kubevirt/kinds/kubevirt.ts';
+import { KINDS } from '../../api/kubevirt/kinds-table.ts';
 import { keyOf } from '../../api/meta.ts';
+import type { Resource } from '../../api/resource.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { Client } from '../../client/client.ts';
 import type { AdmissionRequest } from './admission-request.ts';
@@ -11,7 +11,7 @@ const SHOWN = 5;
 /** The answer to the question whether a definition may be deleted. */
 export async function mayDeleteDefinition({ operation, oldObject }: AdmissionRequest, client: Client): Promise<JsonObject> {
   const name = oldObject?.metadata.name;
-  const resource = [...MACHINE_KINDS, KUBEVIRTS].find(({ plural, group }) => `${plural}.${group}` === name);
+  const resource: Resource | undefined = KINDS.find(({ plural, group }) => `${plural}.${group}` === name);
   if (operation !== 'DELETE' || !resource) return { allowed: true };
   const { items } = await client.list(resource);
   if (items.length === 0) return { allowed: true };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JsonObject } from '../../base/json.ts';
 import { admissionRequestOf } from './admission-request.ts';
-import { ADMITTED_KINDS } from './kinds-table.ts';
+import { RULES } from './rules-table.ts';
 
 const HANDLER = 'system:serviceaccount:kubevirt:kubevirt-handler';
 
@@ -23,8 +23,7 @@ function onN1({ metadata, spec, status }: Parts = {}): JsonObject {
 function refusals({ object, oldObject, node }: { object: JsonObject; oldObject?: JsonObject; node?: string }): string[] {
   const userInfo = { username: HANDLER, ...(node && { extra: { 'authentication.kubernetes.io/node-name': [node] } }) };
   const request = { uid: '1', operation: oldObject ? 'UPDATE' : 'CREATE', userInfo, object, oldObject };
-  const kind = ADMITTED_KINDS.find(({ resource }) => resource.plural === 'virtualmachineinstances');
-  const causes = kind?.validateChange?.(admissionRequestOf({ kind: 'AdmissionReview', request })) ?? [];
+  const causes = RULES.VirtualMachineInstance.validateChange?.(admissionRequestOf({ kind: 'AdmissionReview', request })) ?? [];
   return causes.map(({ field }) => field ?? '');
 }
 

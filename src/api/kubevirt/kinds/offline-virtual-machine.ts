@@ -1,7 +1,8 @@
 /** OfflineVirtualMachine: the ancestor of VirtualMachine. While it is to run it keeps a VirtualMachine of its name. */
+import { kind } from '../../kind.ts';
 import type { KubeObject } from '../../meta.ts';
-import type { Resource } from '../../resource.ts';
 import type { Static } from '../../schema/dsl.ts';
+import { AGE } from '../columns.ts';
 import type { offlineVmSpecSchema, offlineVmStatusSchema } from './offline-virtual-machine-schema.ts';
 
 export type OfflineVmStatus = Static<typeof offlineVmStatusSchema>;
@@ -11,10 +12,20 @@ export type OfflineVirtualMachine = KubeObject & {
   readonly status?: OfflineVmStatus;
 };
 
-export const OFFLINE_VMS: Resource<OfflineVirtualMachine> = {
+export const OFFLINE_VMS = kind<OfflineVirtualMachine>({
   group: 'kubevirt.io',
-  version: 'v1alpha1',
-  plural: 'offlinevirtualmachines',
   kind: 'OfflineVirtualMachine',
-  isNamespaced: true,
-};
+  plural: 'offlinevirtualmachines',
+  shortNames: ['ovm', 'ovms'],
+  description: 'The ancestor of VirtualMachine: while it is to run there is a VirtualMachine of its name.',
+  versions: ['v1alpha1'],
+  remark: 'gone from KubeVirt; kept as its first documents describe it',
+  columns: [
+    AGE,
+    { name: 'Running', type: 'boolean', jsonPath: '.spec.running', description: 'Whether the machine is to run' },
+    { name: 'Created', type: 'boolean', jsonPath: '.status.created', description: 'Whether its VirtualMachine is there' },
+    { name: 'Ready', type: 'boolean', jsonPath: '.status.ready', description: 'Whether its VirtualMachine is ready' },
+  ],
+  subresources: { status: {} },
+  formerSpec: { template: 'VirtualMachineInstanceTemplateSpec' },
+});

@@ -1,7 +1,8 @@
 /** VirtualMachineInstanceConfig: a configuration from which instances are started and stopped. Edits never reach running instances. */
+import { kind } from '../../kind.ts';
 import type { KubeObject } from '../../meta.ts';
-import type { Resource } from '../../resource.ts';
 import type { Static } from '../../schema/dsl.ts';
+import { AGE } from '../columns.ts';
 import type { vmiConfigSpecSchema } from './vmi-config-schema.ts';
 
 export type VirtualMachineInstanceConfig = KubeObject & {
@@ -9,10 +10,14 @@ export type VirtualMachineInstanceConfig = KubeObject & {
   readonly spec: Static<typeof vmiConfigSpecSchema>;
 };
 
-export const VMI_CONFIGS: Resource<VirtualMachineInstanceConfig> = {
+export const VMI_CONFIGS = kind<VirtualMachineInstanceConfig>({
   group: 'kubevirt.io',
-  version: 'v1alpha2',
-  plural: 'virtualmachineinstanceconfigs',
   kind: 'VirtualMachineInstanceConfig',
-  isNamespaced: true,
-};
+  plural: 'virtualmachineinstanceconfigs',
+  shortNames: ['vmic', 'vmics'],
+  description: 'A configuration from which instances are started and stopped.',
+  versions: ['v1alpha2'],
+  remark: "as designed in KubeVirt's early days, where it was never built; no status",
+  columns: [AGE],
+  formerSpec: { template: 'VirtualMachineInstanceTemplateSpec' },
+});

@@ -1,17 +1,12 @@
-/** Why a published field is refused, or what has to come first. The longest path that begins the field's own is its reason. */
+/** Why a published field of an instance's spec is refused, or what has to come first. The longest path that begins the field's own is its reason. */
 
-const HARDWARE = 'passes a device of the host to the guest; needs device plugins';
+export const HARDWARE = 'passes a device of the host to the guest; needs device plugins';
 const BACKUP = 'part of incremental backup, which is not here';
 const MULTI_NETWORK = 'a guest has the Pod network alone; other networks need Multus on a cluster and have no counterpart embedded';
 const CLUSTER_TUNING = 'pins or reserves memory and processors of a node; the embedded node has no CPU manager';
-const OPERATOR = 'the operator puts its components in place as they are';
-const MONITORING = 'there are no ServiceMonitors yet';
-const MIGRATION = 'comes with live migration';
-const HOTPLUG = 'comes with hotplug';
-const CPU_MODELS = 'set domain.cpu.model on the machine; a default for all is not read yet';
-const CLIENT_LIMITS = 'our clients have no such limit to tune';
+export const HOTPLUG = 'comes with hotplug';
 
-const VMI: Readonly<Record<string, string>> = {
+export const REFUSED_OF_VMI: Readonly<Record<string, string>> = {
   'accessCredentials[].sshPublicKey.propagationMethod.configDrive': 'use noCloud, which every cloud-init reads, too',
   dnsConfig: 'the guest asks the resolver of its Pod network; cloud-init networkData can say otherwise',
   dnsPolicy: 'the guest asks the resolver of its Pod network; cloud-init networkData can say otherwise',
@@ -85,52 +80,3 @@ const VMI: Readonly<Record<string, string>> = {
   'volumes[].serviceAccount': 'the launcher Pod has no token; a guest gets one from a Secret',
   'volumes[].sysprep': 'answer files for Windows are not here yet',
 };
-
-const VM: Readonly<Record<string, string>> = {
-  dataVolumeTemplates: 'DataVolumes belong to CDI',
-  instancetype: 'instance types are not here yet: write cpu and memory in the template',
-  preference: 'preferences are not here yet: write them out in the template',
-  updateVolumesStrategy: 'volumes are replaced at the next start',
-};
-
-const KUBEVIRT: Readonly<Record<string, string>> = {
-  'certificateRotateStrategy.selfSigned': 'give ca.duration, ca.renewBefore, server.duration and server.renewBefore instead',
-  configuration: 'no component reads it yet',
-  'configuration.apiConfiguration': CLIENT_LIMITS,
-  'configuration.controllerConfiguration': CLIENT_LIMITS,
-  'configuration.cpuModel': CPU_MODELS,
-  'configuration.developerConfiguration': 'nothing here is tuned by it',
-  'configuration.developerConfiguration.useEmulation':
-    'the accelerator is chosen by looking at the host; start the embedded cluster with KUBEVIRT_ACCEL=tcg',
-  'configuration.handlerConfiguration': CLIENT_LIMITS,
-  'configuration.mediatedDevicesConfiguration': HARDWARE,
-  'configuration.migrations': MIGRATION,
-  'configuration.minCPUModel': CPU_MODELS,
-  'configuration.obsoleteCPUModels': CPU_MODELS,
-  'configuration.permittedHostDevices': HARDWARE,
-  'configuration.webhookConfiguration': CLIENT_LIMITS,
-  'configuration.liveUpdateConfiguration': HOTPLUG,
-  customizeComponents: OPERATOR,
-  monitorAccount: MONITORING,
-  monitorNamespace: MONITORING,
-  product: OPERATOR,
-  serviceMonitorNamespace: MONITORING,
-  synchronizationPort: MIGRATION,
-  workloadUpdateStrategy: MIGRATION,
-  'workloads.replicas': 'there is one virt-handler on each node',
-};
-
-const REASONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  VirtualMachineSpec: VM,
-  VirtualMachineInstanceSpec: VMI,
-  KubeVirtSpec: KUBEVIRT,
-};
-const TEMPLATE = 'template.spec.';
-
-/** Why a published field is refused: `VirtualMachineSpec`, `template.spec.domain.devices.disks[].lun`. Undefined when nobody wrote it down. */
-export function whyRefused(specType: string, path: string): string | undefined {
-  if (path.startsWith(TEMPLATE)) return whyRefused('VirtualMachineInstanceSpec', path.slice(TEMPLATE.length));
-  const reasons = REASONS[specType] ?? {};
-  const begins = Object.keys(reasons).filter((prefix) => path.startsWith(prefix));
-  return reasons[begins.sort((a, b) => b.length - a.length)[0] ?? ''];
-}

@@ -1,12 +1,7 @@
-/** What admission does for each kind of ours; a new kind is a new line. The rules in deploy/webhooks.yaml name the same resources. */
+/** What admission does for each kind of ours: the compiler asks for a line of every kind that has a record. */
 import { KUBEVIRTS } from '../../api/kubevirt/kinds/kubevirt.ts';
-import { OFFLINE_VMS } from '../../api/kubevirt/kinds/offline-virtual-machine.ts';
-import { VMIRSS } from '../../api/kubevirt/kinds/replica-set.ts';
-import { VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
-import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { VMI_CONFIGS } from '../../api/kubevirt/kinds/vmi-config.ts';
+import type { KindName } from '../../api/kubevirt/kinds-table.ts';
 import { keyOf } from '../../api/meta.ts';
-import type { Resource } from '../../api/resource.ts';
 import { forbiddenCause } from '../../base/causes.ts';
 import type { StatusCause } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
@@ -16,8 +11,7 @@ import { validateReplicaSet, validateTemplate, validateVm } from './validate-vm.
 import { validateVmi, validateVmiChange } from './validate-vmi.ts';
 import { templateWarnings, vmiWarnings, vmWarnings } from './warnings.ts';
 
-export type AdmittedKind = {
-  readonly resource: Resource;
+export type Rules = {
   /** Every reason to refuse the object as it is. On an update, reasons that the old object has too are let pass. */
   readonly validate: (object: JsonObject) => StatusCause[];
   /** Every reason why this user may not make this change. */
@@ -28,10 +22,9 @@ export type AdmittedKind = {
   readonly warn?: (object: JsonObject) => string[];
 };
 
-export const ADMITTED_KINDS: readonly AdmittedKind[] = [
-  { resource: VMS, validate: validateVm, warn: vmWarnings },
-  {
-    resource: VMIS,
+export const RULES: Readonly<Record<KindName, Rules>> = {
+  VirtualMachine: { validate: validateVm, warn: vmWarnings },
+  VirtualMachineInstance: {
     validate: validateVmi,
     warn: vmiWarnings,
     validateChange: ({ object, oldObject, ...who }) =>
@@ -41,11 +34,11 @@ export const ADMITTED_KINDS: readonly AdmittedKind[] = [
         handlerNode: handlerNodeOf(who),
       }),
   },
-  { resource: VMIRSS, validate: validateReplicaSet, warn: templateWarnings },
-  { resource: OFFLINE_VMS, validate: validateTemplate, warn: templateWarnings },
-  { resource: KUBEVIRTS, validate: () => [], validateBeside: isTheOnlyOne }, // otherwise only fields that are not honoured are refused
-  { resource: VMI_CONFIGS, validate: validateTemplate, warn: templateWarnings },
-];
+  VirtualMachineInstanceReplicaSet: { validate: validateReplicaSet, warn: templateWarnings },
+  OfflineVirtualMachine: { validate: validateTemplate, warn: templateWarnings },
+  VirtualMachineInstanceConfig: { validate: validateTemplate, warn: templateWarnings },
+  KubeVirt: { validate: () => [], validateBeside: isTheOnlyOne }, // otherwise only fields that are not honoured are refused
+};
 
 /** There is one configuration of an installation; with two nobody could say which one holds. */
 async function isTheOnlyOne({ operation, object }: AdmissionRequest, client: Client): Promise<StatusCause[]> {

@@ -1,0 +1,54 @@
+/**
+ * A kind of ours as one record: everything that Kubernetes must know of it. Its definition, the webhooks, the roles of components and of
+ * people, and its part of docs/compatibility.md are made from it (`npm run generate`). The schema stands beside the record and not in it,
+ * because no program loads one.
+ */
+import type { KubeObject } from './meta.ts';
+import type { Resource } from './resource.ts';
+
+export type PrinterColumn = {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
+  readonly jsonPath: string;
+  readonly description?: string;
+  /** 1 = only with `-o wide`. */
+  readonly priority?: number;
+};
+
+export type CrdSubresources = {
+  readonly status?: object;
+  readonly scale?: { readonly specReplicasPath: string; readonly statusReplicasPath: string; readonly labelSelectorPath?: string };
+};
+
+type KindFacts = {
+  /** A sentence for `kubectl explain`. */
+  readonly description: string;
+  /** All have the same schema. The first is stored, and is the one that our components speak. */
+  readonly versions: readonly [string, ...string[]];
+  readonly shortNames: readonly string[];
+  readonly columns: readonly PrinterColumn[];
+  readonly subresources?: CrdSubresources;
+  /** How the definition itself is labelled, when it differs from the group. */
+  readonly label?: string;
+  /** A word for docs/compatibility.md. */
+  readonly remark?: string;
+  /** Why published fields of the spec are refused, by path; the longest path that begins the field's own is its reason. */
+  readonly refused?: Readonly<Record<string, string>>;
+  /** The fields of the spec, in the words of the published types, when KubeVirt publishes the kind no more. */
+  readonly formerSpec?: Readonly<Record<string, string>>;
+};
+
+/** A record is a Resource, too: `client.list(VMS)`. */
+export type KindRecord<Kind extends KubeObject = KubeObject> = Resource<Kind> & KindFacts;
+
+/** The record of a kind; it lives in namespaces unless it says otherwise. */
+export function kind<Kind extends KubeObject>(
+  facts: Omit<Resource<Kind>, 'version' | 'isNamespaced' | 'objects'> & { readonly isNamespaced?: boolean } & KindFacts,
+): KindRecord<Kind> {
+  return { isNamespaced: true, ...facts, version: facts.versions[0] };
+}
+
+/** What KubeVirt's published types call the spec of the kind. */
+export function specTypeOf({ kind }: Pick<Resource, 'kind'>): string {
+  return `${kind}Spec`;
+}
