@@ -175,8 +175,21 @@ const backup = buildCommand({
 });
 const restore = buildCommand({
   loader: async () => (await import('./commands/backup.ts')).restore,
-  parameters: { flags: {}, positional: backupFile },
-  docs: { brief: 'Give a stopped embedded cluster the objects of a backup', customUsage: ['cluster.backup'] },
+  parameters: {
+    flags: {
+      salvage: {
+        kind: 'boolean',
+        brief: 'Take what is whole of a damaged store (the one in place, or FILE) instead of a backup',
+        default: false,
+        withNegated: false,
+      },
+    },
+    positional: {
+      kind: 'tuple',
+      parameters: [{ brief: 'File of the backup', parse: String, placeholder: 'file', optional: true }],
+    },
+  },
+  docs: { brief: 'Give a stopped embedded cluster the objects of a backup', customUsage: ['cluster.backup', '--salvage'] },
 });
 
 /** The application; `run` of @stricli/core executes it. */

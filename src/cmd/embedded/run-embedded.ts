@@ -9,6 +9,7 @@ import { identify } from '../../base/node/process-identity.ts';
 import { ensureSigningKey } from '../../base/node/signing-key.ts';
 import { writeKubeconfig } from '../../client/node/kubeconfig.ts';
 import { listen } from '../../control-plane/apiserver/transport/listen.ts';
+import { keepStore } from '../../control-plane/store/keep-store.ts';
 import { openStore } from '../../control-plane/store/store.ts';
 import { kubeconfigPath, statePath } from '../../virtctl/embedded/paths.ts';
 import type { EmbeddedState } from '../../virtctl/embedded/state.ts';
@@ -34,6 +35,7 @@ export async function runEmbedded(options: EmbeddedOptions): Promise<{ state: Em
   const { home, clock, log, signal } = options;
   prepareHome(home);
   const store = openStore({ path: join(home, 'store.db'), onFatal: (error) => endAtOnce(error, log) });
+  const keeping = keepStore({ store, backupsDir: join(home, 'backups'), clock, log: log.with({ component: 'store' }), signal });
   const pki = await ensurePki(join(home, 'pki'), clock);
   const signingKey = await ensureSigningKey(join(home, 'pki'));
   const api = await startApi({ store, pki, signingKey, clock, log });
@@ -81,7 +83,8 @@ export async function runEmbedded(options: EmbeddedOptions): Promise<{ state: Em
     await components.stopped;
     api.close(); // ends watches, which would keep connections open
     await allEnded({ server: server.close() }, { signal, clock, log });
-    await store.close();
+    await keeping;
+    store.close();
     rmSync(statePath(home), { force: true });
   }
 }

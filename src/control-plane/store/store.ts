@@ -10,10 +10,11 @@
 import { closeSync, openSync } from 'node:fs';
 import { ApiError, messageOf } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
+import { readWatermark, writeWatermark, writeWatermarkSync } from '../../base/node/store-watermark.ts';
 import type { Entry, StoreEvent, WriteOperation } from './entry.ts';
 import { History } from './history.ts';
 import { LogTable } from './log-table.ts';
-import { openDatabase, sqliteCode } from './open-database.ts';
+import { damaged, openDatabase, SQLITE_FULL, sqliteCode } from './open-database.ts';
 import { Recent } from './recent.ts';
 import { State } from './state.ts';
 
@@ -43,7 +44,6 @@ const DEFAULT_HISTORY = { changes: 10_000, bytes: 32 * 1024 * 1024 };
 /** How much text is also kept parsed, twice: what is read all the time is not parsed each time. */
 const PARSED_BYTES = 8 * 1024 * 1024;
 const FORGET_PER_COMMIT = 200;
-const SQLITE_FULL = 13;
 const INSUFFICIENT_STORAGE = 507;
 const PAGE_BYTES = 4096;
 
@@ -53,14 +53,26 @@ export function openStore(options: StoreOptions): Store {
   if (options.maxBytes !== undefined) database.exec(`PRAGMA max_page_count = ${Math.ceil(options.maxBytes / PAGE_BYTES)}`);
   const log = new LogTable(database, options.path);
   try {
-    return new Store(log, options);
+    const store = new Store(log, options);
+    requireNotBehind(store, options.path);
+    return store;
   } catch (error) {
     log.close();
     throw error;
   }
 }
 
+/** However whole the file is: what was acknowledged must be in it. Another id is another history, which has its own beginning. */
+function requireNotBehind({ clusterId, revision }: Store, path: string): void {
+  const watermark = readWatermark(path);
+  if (watermark?.clusterId !== clusterId || revision >= watermark.revision) return;
+  throw damaged(path, `it ends at revision ${revision}, and had come to ${watermark.revision}; all is well up to revision ${revision}`);
+}
+
 export class Store {
+  readonly #path: string;
+  /** Which history this is; a guest that was started under another one is not this store's to end. */
+  readonly clusterId: string;
   readonly #log: LogTable;
   readonly #history: History;
   readonly #state = new State();
@@ -73,9 +85,12 @@ export class Store {
   #garbage: { row: number; upTo: number }[] = [];
   #failure: unknown;
   #isClosed = false;
+  #marked = 0;
 
   constructor(log: LogTable, options: StoreOptions) {
     this.#log = log;
+    this.#path = options.path;
+    this.clusterId = log.clusterId();
     this.#onFatal = options.onFatal ?? (() => {});
     const { historySize: changes = DEFAULT_HISTORY.changes, historyBytes: bytes = DEFAULT_HISTORY.bytes } = options;
     this.#history = new History({ changes, bytes }, log.forgotten());
@@ -135,6 +150,19 @@ export class Store {
     await this.#log.copyTo(path);
   }
 
+  /** Writes down beside the store how far it has come, if it has come further. */
+  async mark(): Promise<void> {
+    const { clusterId, revision } = this;
+    if (revision === this.#marked || this.#isClosed) return;
+    await writeWatermark(this.#path, { clusterId, revision });
+    this.#marked = revision;
+  }
+
+  /** Puts everything committed into the one file, so that a lost log beside it loses little. */
+  checkpoint(): void {
+    if (!this.#isClosed && this.#failure === undefined) this.#log.checkpoint();
+  }
+
   /** Commits what is waiting and gives the file free. */
   close(): void {
     if (this.#isClosed) return;
@@ -142,6 +170,15 @@ export class Store {
     this.#isClosed = true;
     this.#subscribers.clear();
     this.#log.close();
+    if (this.#failure === undefined) this.#markAtTheEnd();
+  }
+
+  #markAtTheEnd(): void {
+    try {
+      writeWatermarkSync(this.#path, { clusterId: this.clusterId, revision: this.#revision });
+    } catch {
+      // the disk is full, or the folder has gone: an older mark is a true one, too
+    }
   }
 
   #flush(): void {

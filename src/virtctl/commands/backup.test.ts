@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -12,7 +12,7 @@ function home(t: TestContext): { context: Context; path: string; file: string; s
   const folder = mkdtempSync(join(tmpdir(), 'backup-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const said: string[] = [];
-  const process = { stdout: { write: (text: string) => said.push(text) } };
+  const process = { stdout: { write: (text: string) => said.push(text) }, stderr: { write: () => true } };
   const context = { process, home: folder } as unknown as Context; // the commands use nothing else of it
   return { context, path: join(folder, 'store.db'), file: join(folder, 'saved'), said };
 }
@@ -29,7 +29,7 @@ test('what was backed up comes back, and versions only grow', async (t) => {
   const second = openStore({ path });
   const { revision } = await second.write({ key: 'core/configmaps/default/kept', value: { n: 2 } });
   second.close();
-  await restore.call(context, {}, file);
+  await restore.call(context, { salvage: false }, file);
   const third = openStore({ path });
   t.after(() => third.close());
   assert.deepEqual(
@@ -51,8 +51,8 @@ test('what is no backup is refused and changes nothing', async (t) => {
   store.close();
   writeFileSync(file, 'not a database, whatever it looks like');
   const isRefused = (code: string) => (error: unknown) => error instanceof UserError && error.code === code;
-  await assert.rejects(restore.call(context, {}, file), isRefused('BACKUP_DAMAGED'));
-  await assert.rejects(restore.call(context, {}, join(context.home, 'nowhere')), isRefused('NO_BACKUP'));
+  await assert.rejects(restore.call(context, { salvage: false }, file), isRefused('BACKUP_DAMAGED'));
+  await assert.rejects(restore.call(context, { salvage: false }, join(context.home, 'nowhere')), isRefused('NO_BACKUP'));
   const after = openStore({ path });
   assert.equal(after.list('').length, 1);
   after.close();
@@ -61,4 +61,44 @@ test('what is no backup is refused and changes nothing', async (t) => {
 test('nothing to back up is said', async (t) => {
   const { context, file } = home(t);
   await assert.rejects(backup.call(context, {}, file), (error: unknown) => error instanceof UserError && error.code === 'NO_CLUSTER');
+});
+
+test('100,000 records are backed up within seconds, and a killed backup leaves nothing behind the next time', async (t) => {
+  const { context, path, file, said } = home(t);
+  const store = openStore({ path, historySize: 100_000 });
+  for (let n = 0; n < 100; n += 1) {
+    const batch = Array.from({ length: 1000 }, (_, i) => ({ key: `core/configmaps/default/${(n * 1000 + i) % 50_000}`, value: { n, i } }));
+    await Promise.all(batch.map((operation) => store.write(operation)));
+  }
+  store.close();
+  for (const part of ['', '-wal', '-shm']) writeFileSync(`${file}.unfinished${part}`, 'of a backup that was killed');
+  const before = performance.now();
+  await backup.call(context, {}, file);
+  assert.ok(performance.now() - before < 8_000, `${performance.now() - before} ms`);
+  assert.match(said.join(''), /^50000 objects/);
+  assert.deepEqual(
+    readdirSync(context.home).filter((name) => name.startsWith('saved')),
+    ['saved'],
+  );
+});
+
+test('of a damaged store everything that is whole is brought back, and what is lost is named', async (t) => {
+  const { context, path, said } = home(t);
+  const store = openStore({ path });
+  for (const n of [1, 2, 3]) await store.write({ key: `core/configmaps/default/c${n}`, value: { n, text: 'x'.repeat(100) } });
+  const { revision } = store;
+  store.close();
+  const bytes = readFileSync(path);
+  bytes[bytes.indexOf('{"n":2,') + 50] = 0x79;
+  writeFileSync(path, bytes);
+  assert.throws(() => openStore({ path }), /is damaged/);
+  await restore.call(context, { salvage: true });
+  assert.match(said.join(''), /^2 objects are restored.*up to revision 1;.*record 2 \(core\/configmaps\/default\/c2\) is lost/s);
+  const after = openStore({ path });
+  t.after(() => after.close());
+  assert.deepEqual(
+    after.list('').map(({ key }) => key),
+    ['core/configmaps/default/c1', 'core/configmaps/default/c3'],
+  );
+  assert.ok(after.revision > revision);
 });

@@ -1,133 +1,132 @@
 /** Backup and restore of the embedded cluster's objects. Disks and images are files of their own and not part of it. */
-import { createWriteStream, existsSync, renameSync, rmSync } from 'node:fs';
-import { copyFile, open } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
-import { backup as copyDatabase, DatabaseSync } from 'node:sqlite';
+import { createWriteStream, existsSync, renameSync, statSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { messageOf, UserError } from '../../base/errors.ts';
+import { systemClock } from '../../base/clock.ts';
+import { UserError } from '../../base/errors.ts';
+import { readWatermark } from '../../base/node/store-watermark.ts';
 import { loadKubeconfig } from '../../client/node/kubeconfig.ts';
 import { createTlsFetch } from '../../client/node/tls-fetch.ts';
 import type { Context } from '../context.ts';
 import { kubeconfigPath } from '../embedded/paths.ts';
 import { runningState } from '../embedded/state.ts';
+import {
+  beginHistory,
+  copyStore,
+  inspectStore,
+  removeStore,
+  type StoreContent,
+  salvageStore,
+  setStoreAside,
+  storePath,
+  syncToDisk,
+} from '../embedded/store-file.ts';
+import { createProgress } from '../progress.ts';
 
 /** Far more than clients can have seen after the backup was made: no version number is ever given out twice. */
 const REVISION_JUMP = 1_000_000;
+const MEBIBYTE = 2 ** 20;
 
 /** Writes all objects of the embedded cluster, running or not, into one file. */
 export async function backup(this: Context, _flags: object, file: string): Promise<void> {
   const target = resolve(file);
   const unfinished = `${target}.unfinished`;
-  rmSync(unfinished, { force: true });
+  const progress = createProgress(this.process.stderr, systemClock.now);
+  removeStore(unfinished); // of one that was killed
+  let objects = 0;
   try {
-    if (runningState(this.home)) await download(this.home, unfinished);
-    else await copyStopped(storePath(this.home), unfinished);
-    const { objects } = inspect(unfinished);
-    await syncFile(unfinished);
+    await progress.step('copy', async (step) => {
+      const bytes = runningState(this.home)
+        ? await download(this.home, unfinished, (done) => step.update(`${Math.floor(done / MEBIBYTE)} MiB`))
+        : await copyStopped(storePath(this.home), unfinished);
+      return `${Math.ceil(bytes / MEBIBYTE)} MiB`;
+    });
+    await progress.step('check', async () => {
+      ({ objects } = inspectStore(unfinished));
+      await syncToDisk(unfinished);
+      return 'every record is whole';
+    });
     renameSync(unfinished, target);
-    await syncFile(dirname(target));
+    await syncToDisk(dirname(target));
     this.process.stdout.write(`${objects} objects are in ${target}; it holds Secrets, keep it safe\n`);
   } finally {
-    rmSync(unfinished, { force: true });
+    removeStore(unfinished);
   }
 }
 
 /** Makes a backup the state of the embedded cluster, which must not run; what was there is kept beside it. */
-export async function restore(this: Context, _flags: object, file: string): Promise<void> {
+export async function restore(this: Context, flags: { salvage: boolean }, file?: string): Promise<void> {
   if (runningState(this.home)) {
     throw new UserError('RUNNING', 'Cannot restore while the embedded cluster runs', { fix: 'virtctl down, then restore', exitCode: 4 });
   }
-  const source = resolve(file);
-  if (!existsSync(source)) throw new UserError('NO_BACKUP', `There is no file ${source}`, { exitCode: 3 });
   const path = storePath(this.home);
   const unfinished = `${path}.unfinished`;
-  rmSync(unfinished, { force: true });
+  removeStore(unfinished);
   try {
-    await copyFile(source, unfinished);
-    const { objects, revision } = inspect(unfinished);
-    jump(unfinished, Math.max(revision, existsSync(path) ? inspect(path).revision : 0) + REVISION_JUMP);
-    await syncFile(unfinished);
-    setAside(path);
+    const content = flags.salvage ? salvage(path, unfinished, file) : await copyBackup(file, unfinished);
+    beginHistory(unfinished, Math.max(content.revision, newestRevision(path, flags.salvage)) + REVISION_JUMP);
+    await syncToDisk(unfinished);
+    setStoreAside(path);
     renameSync(unfinished, path);
-    await syncFile(dirname(path));
-    this.process.stdout.write(`${objects} objects are restored; virtctl up starts the cluster with them\n`);
+    await syncToDisk(dirname(path));
+    this.process.stdout.write(`${content.objects} objects are restored; virtctl up starts the cluster with them\n${lost(content)}`);
   } finally {
-    rmSync(unfinished, { force: true });
+    removeStore(unfinished);
   }
 }
 
-/** With its log: a log that stayed behind would be taken for one of the new database. */
-function setAside(path: string): void {
-  for (const part of ['', '-wal', '-shm']) {
-    if (existsSync(path + part)) renameSync(path + part, `${path}.before-restore${part}`);
-    else rmSync(`${path}.before-restore${part}`, { force: true });
+async function copyBackup(file: string | undefined, target: string): Promise<StoreContent> {
+  if (file === undefined) throw new UserError('USAGE', 'which backup?', { fix: 'virtctl restore FILE', exitCode: 2 });
+  const source = resolve(file);
+  if (!existsSync(source)) throw new UserError('NO_BACKUP', `There is no file ${source}`, { exitCode: 3 });
+  await copyFile(source, target);
+  return inspectStore(target);
+}
+
+function salvage(path: string, target: string, file: string | undefined): StoreContent {
+  const source = file === undefined ? path : resolve(file);
+  if (!existsSync(source)) throw new UserError('NO_BACKUP', `There is no store ${source}`, { exitCode: 3 });
+  return salvageStore(source, target);
+}
+
+/** The highest version number that somebody may have seen; a store that is damaged may not know it any more. */
+function newestRevision(path: string, isDamaged: boolean): number {
+  const marked = readWatermark(path)?.revision ?? 0;
+  if (isDamaged || !existsSync(path)) return marked; // opening it would change what somebody may want to look at
+  try {
+    return Math.max(marked, inspectStore(path).revision);
+  } catch {
+    return marked;
   }
 }
 
-function storePath(home: string): string {
-  return join(home, 'store.db');
+function lost({ scan: { damaged, unreadable, wholeUpTo } }: StoreContent): string {
+  if (damaged.length === 0 && unreadable === undefined) return '';
+  const lines = damaged.map(({ revision, key }) => `  record ${revision} (${key}) is lost\n`);
+  if (unreadable !== undefined) lines.push(`  some records could not be read: ${unreadable}\n`);
+  return `all is well up to revision ${wholeUpTo ?? 0}; of what came later\n${lines.join('')}`;
 }
 
-async function download(home: string, target: string): Promise<void> {
+/** The number of bytes. */
+async function download(home: string, target: string, onBytes: (done: number) => void): Promise<number> {
   const cluster = loadKubeconfig(kubeconfigPath(home));
   const response = await createTlsFetch(cluster)(new Request(new URL('/snapshot', cluster.server)));
   if (!response.ok || !response.body) {
     throw new UserError('BACKUP_FAILED', 'The cluster did not hand out its objects', { why: `it answered ${response.status}` });
   }
-  await pipeline(Readable.fromWeb(response.body as never), createWriteStream(target, { mode: 0o600, flags: 'wx' })); // node and the web library type the same stream apart
+  const output = createWriteStream(target, { mode: 0o600, flags: 'wx' });
+  const source = Readable.fromWeb(response.body as never); // node and the web library type the same stream apart
+  source.on('data', () => onBytes(output.bytesWritten));
+  await pipeline(source, output);
+  return output.bytesWritten;
 }
 
-/** A cluster that was killed has part of its objects in the log beside the file: SQLite joins them. */
-async function copyStopped(path: string, target: string): Promise<void> {
+async function copyStopped(path: string, target: string): Promise<number> {
   if (!existsSync(path)) {
     throw new UserError('NO_CLUSTER', `There is nothing to back up at ${path}`, { fix: 'virtctl up starts a cluster', exitCode: 3 });
   }
-  await (await open(target, 'wx', 0o600)).close();
-  const database = new DatabaseSync(path);
-  try {
-    await copyDatabase(database, target);
-  } finally {
-    database.close();
-  }
-}
-
-/** Checks that a file is a whole store, and counts. */
-function inspect(path: string): { objects: number; revision: number } {
-  let database: DatabaseSync | undefined;
-  try {
-    database = new DatabaseSync(path);
-    const check = database.prepare('PRAGMA quick_check(1)').get() as { quick_check: string };
-    if (check.quick_check !== 'ok') throw new Error(check.quick_check);
-    const row = database
-      .prepare(
-        `SELECT (SELECT count(*) FROM log AS l WHERE value IS NOT NULL AND NOT EXISTS
-           (SELECT 1 FROM log AS newer WHERE newer.key = l.key AND newer.revision > l.revision)) AS objects,
-           max(coalesce((SELECT max(revision) FROM log), 0), coalesce((SELECT value FROM meta WHERE name = 'forgotten'), 0)) AS revision`,
-      )
-      .get() as { objects: number; revision: number };
-    return row;
-  } catch (error) {
-    throw new UserError('BACKUP_DAMAGED', `${path} is not a backup of a cluster`, { why: messageOf(error), cause: error });
-  } finally {
-    database?.close();
-  }
-}
-
-/** Whoever watched before the restore has to read everything again: nothing before this revision is known any more. */
-function jump(path: string, revision: number): void {
-  const database = new DatabaseSync(path);
-  database
-    .prepare("INSERT INTO meta (name, value) VALUES ('forgotten', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value")
-    .run(revision);
-  database.close();
-}
-
-async function syncFile(path: string): Promise<void> {
-  const file = await open(path, 'r');
-  try {
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  await copyStore(path, target);
+  return statSync(target).size;
 }

@@ -36,7 +36,7 @@ export const FIRST_PAGE = `USAGE
   virtctl install
   virtctl uninstall
   virtctl backup <file>
-  virtctl restore <file>
+  virtctl restore
   virtctl completion <SHELL>
   virtctl version
   virtctl -h

@@ -1,0 +1,150 @@
+/** The store of a stopped embedded cluster, and copies of it: looked at, copied, mended and put in place. */
+import { randomUUID } from 'node:crypto';
+import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { backup as copyDatabase, DatabaseSync } from 'node:sqlite';
+import { messageOf, UserError } from '../../base/errors.ts';
+import {
+  createStoreTables,
+  migrateStore,
+  readStoreMeta,
+  recordChecksum,
+  STORE_FORMAT,
+  storeFormatOf,
+  writeStoreMeta,
+} from '../../base/node/store-format.ts';
+import { type StoreScan, scanStore } from '../../base/node/store-scan.ts';
+
+export type StoreContent = {
+  readonly objects: number;
+  readonly revision: number;
+  /** Whose guests it knows. */
+  readonly podUids: ReadonlySet<string>;
+  readonly scan: StoreScan;
+};
+
+const PARTS = ['', '-wal', '-shm'] as const;
+const PODS = 'core/pods/';
+
+export function storePath(home: string): string {
+  return join(home, 'store.db');
+}
+
+/** Removes a database with the files that SQLite puts beside it. */
+export function removeStore(path: string): void {
+  for (const part of PARTS) rmSync(path + part, { force: true });
+}
+
+/** With its log: a log that stayed behind would be taken for one of the new database. */
+export function setStoreAside(path: string): void {
+  for (const part of PARTS) {
+    if (existsSync(path + part)) renameSync(path + part, `${path}.before-restore${part}`);
+    else rmSync(`${path}.before-restore${part}`, { force: true });
+  }
+}
+
+/** Copies a store that no cluster uses. One that was killed has part of its objects in the log beside the file: SQLite joins them. */
+export async function copyStore(path: string, target: string): Promise<void> {
+  await (await open(target, 'wx', 0o600)).close();
+  const database = new DatabaseSync(path);
+  try {
+    await copyDatabase(database, target);
+  } finally {
+    database.close();
+  }
+}
+
+/** What is in a store, in one pass over its records; throws BACKUP_DAMAGED when it is none, or not a whole one. */
+export function inspectStore(path: string): StoreContent {
+  try {
+    return withDatabase(path, (database) => {
+      const check = database.prepare('PRAGMA quick_check(1)').get() as { quick_check: string };
+      if (check.quick_check !== 'ok') throw new Error(check.quick_check);
+      const content = contentOf(database);
+      const [damaged] = content.scan.damaged;
+      if (damaged) throw new Error(`record ${damaged.revision} (${damaged.key}) does not match its checksum`);
+      if (content.scan.unreadable !== undefined) throw new Error(content.scan.unreadable);
+      database.exec('PRAGMA journal_mode = DELETE'); // one file, with nothing beside it
+      return content;
+    });
+  } catch (error) {
+    throw new UserError('BACKUP_DAMAGED', `${path} is not a backup of a cluster`, { why: messageOf(error), cause: error });
+  }
+}
+
+/**
+ * Makes a copy the beginning of another history: whoever watched before has to read everything again, no version number is given out
+ * twice, and guests that this store does not know are never taken for Pods that it has deleted.
+ */
+export function beginHistory(path: string, revision: number): void {
+  withDatabase(path, (database) => {
+    if (storeFormatOf(database) < STORE_FORMAT) migrateStore(database, randomUUID());
+    writeStoreMeta(database, 'clusterId', randomUUID());
+    writeStoreMeta(database, 'forgotten', revision);
+    database.exec('PRAGMA journal_mode = DELETE');
+  });
+}
+
+/** Writes every record of a damaged store that is still whole into a new one at `target`. The damaged one is not changed. */
+export function salvageStore(path: string, target: string): StoreContent {
+  const source = `${target}-source`;
+  try {
+    removeStore(source);
+    for (const part of ['', '-wal'] as const) if (existsSync(path + part)) copyFileSync(path + part, source + part);
+    return withDatabase(target, (kept) => {
+      createStoreTables(kept, randomUUID());
+      const insert = kept.prepare('INSERT INTO log (revision, key, value, checksum) VALUES (?, ?, ?, ?)');
+      kept.exec('BEGIN');
+      const scan = withDatabase(source, (database) =>
+        scanStore(database, ({ revision, key, text }) => insert.run(revision, key, text ?? null, recordChecksum(revision, key, text))),
+      );
+      kept.exec('COMMIT');
+      return { ...contentOf(kept), scan };
+    });
+  } catch (error) {
+    throw new UserError('NOTHING_TO_SALVAGE', `Nothing of ${path} can be read`, {
+      why: messageOf(error),
+      fix: 'virtctl restore FILE with a backup',
+      cause: error,
+    });
+  } finally {
+    removeStore(source);
+  }
+}
+
+/** On disk, content and (for a folder) names. */
+export async function syncToDisk(path: string): Promise<void> {
+  const file = await open(path, 'r');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+function contentOf(database: DatabaseSync): StoreContent {
+  const current = new Map<string, string | undefined>();
+  let revision = readStoreMeta(database, 'forgotten') ?? 0;
+  const scan = scanStore(database, (record) => {
+    revision = Math.max(revision, record.revision);
+    if (record.text === undefined) current.delete(record.key);
+    else current.set(record.key, record.key.startsWith(PODS) ? record.text : undefined);
+  });
+  const pods = [...current].flatMap(([, text]) => (text === undefined ? [] : [uidOf(text)]));
+  return { objects: current.size, revision, podUids: new Set(pods), scan };
+}
+
+function uidOf(text: string): string {
+  const { metadata } = JSON.parse(text) as { metadata?: { uid?: string } }; // whatever is in the log was made from an object
+  return metadata?.uid ?? '';
+}
+
+function withDatabase<Result>(path: string, work: (database: DatabaseSync) => Result): Result {
+  const database = new DatabaseSync(path);
+  try {
+    return work(database);
+  } finally {
+    database.close();
+  }
+}
