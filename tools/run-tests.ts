@@ -22,6 +22,7 @@ const SETS: Record<string, TestSet> = {
   soak: {
     files: [
       'src/virt-controller/model.test.ts',
+      'src/control-plane/apiserver/fuzzed-requests.test.ts',
       'src/control-plane/apiserver/verbs/watch-reconnect.test.ts',
       'src/control-plane/store/power-cut.test.ts',
       'src/control-plane/store/store.test.ts',
@@ -38,6 +39,7 @@ const SETS: Record<string, TestSet> = {
       POWER_CUT: 'every-frame',
       STORE_KILLS: '200',
       MUTATED_MANIFESTS: '10000',
+      FUZZED_REQUESTS: '200000',
     },
   },
   kubernetes: { files: ['test/kubernetes/**/*.test.ts'], timeoutMs: 60 * MINUTE_MS, limitMs: 90 * MINUTE_MS, concurrency: 2 },

@@ -45,7 +45,7 @@ function userInfo({ user, groups, uid, extra }: Identity): JsonObject {
 
 function tokenAnswer({ parts }: Call, { token, audiences }: JsonObject): JsonObject {
   if (typeof token !== 'string' || token === '') throw new ApiError('BadRequest', 'token is required for TokenReview in authentication');
-  const wanted = Array.isArray(audiences) ? audiences.map(String) : [];
+  const wanted = textsOf('spec.audiences', audiences);
   const found = parts.tokens?.review(token, wanted);
   if (!found) return { authenticated: false, user: {}, error: 'the token is not valid for these audiences' };
   return { authenticated: true, user: userInfo(found.identity), audiences: found.audiences };
@@ -77,7 +77,14 @@ function attributesOf({ resourceAttributes, nonResourceAttributes }: JsonObject)
 }
 
 function subjectOf({ user, groups }: JsonObject): Identity {
-  return { user: typeof user === 'string' ? user : '', groups: Array.isArray(groups) ? groups.map(String) : [] };
+  return { user: typeof user === 'string' ? user : '', groups: textsOf('spec.groups', groups) };
+}
+
+function textsOf(field: string, value: unknown): readonly string[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value) || !value.every((each) => typeof each === 'string'))
+    throw new ApiError('BadRequest', `${field} must be a list of strings`);
+  return value;
 }
 
 function rulesAnswer({ parts, identity }: Call, { namespace }: JsonObject): JsonObject {

@@ -14,13 +14,17 @@ import type { AdmissionRequest, Call } from '../server-parts.ts';
 import type { AnyObject } from '../types/resource-type.ts';
 import { validateMetaUpdate, validateObjectMeta } from './object-meta-rules.ts';
 
+/** Of unknown fields so many are told of by name: a header has to hold them. */
+const MAX_UNKNOWN_TOLD = 50;
+
 /** The body as an object of the kind its URL names, with its unknown fields refused, warned about or dropped. */
 export function asTyped(call: Call, body: JsonObject): AnyObject {
   const { type } = call;
   const expected = { apiVersion: apiVersionOf(type), kind: type.kind };
   for (const field of ['apiVersion', 'kind'] as const) {
     const said = body[field];
-    if (said !== undefined && said !== '' && said !== expected[field]) {
+    if (said !== undefined && said !== null && typeof said !== 'string') throw undecodable(call, `${field} is not a string`);
+    if (said && said !== expected[field]) {
       const provided = field === 'kind' ? `kind (${said})` : `API version (${said})`;
       const wanted = field === 'kind' ? `kind (${expected.kind})` : `API version (${expected.apiVersion})`;
       throw new ApiError('BadRequest', `the ${provided} in the data does not match the expected ${wanted}`);
@@ -50,7 +54,8 @@ export function completed(call: Call, object: JsonObject): AnyObject {
 
 function reportUnknown(call: Call, unknown: readonly string[]): void {
   if (unknown.length === 0) return;
-  const texts = unknown.map((field) => `unknown field ${JSON.stringify(field)}`);
+  const texts = unknown.slice(0, MAX_UNKNOWN_TOLD).map((field) => `unknown field ${JSON.stringify(field)}`);
+  if (unknown.length > texts.length) texts.push(`and ${unknown.length - texts.length} more`);
   switch (fieldValidation(call.query)) {
     case 'Ignore':
       return;
@@ -62,17 +67,31 @@ function reportUnknown(call: Call, unknown: readonly string[]): void {
   }
 }
 
+/** Throws BadRequest when a built-in kind cannot be read: it is not an object yet, and no rule of its kind may look at it. */
+export function assertReadable(call: Call, object: AnyObject): void {
+  if (call.type.isBuiltIn) refuseMistyped(call, malformedIn(call, object));
+}
+
+function malformedIn({ type: { schema } }: Call, object: AnyObject): StatusCause[] {
+  return schema ? validate(schema, object) : [];
+}
+
+function refuseMistyped(call: Call, malformed: readonly StatusCause[]): void {
+  const mistyped = malformed.find(({ reason }) => reason === 'FieldValueTypeInvalid');
+  if (mistyped) throw undecodable(call, `${mistyped.field}: ${mistyped.message}`);
+}
+
 /** Throws Invalid with every rule the object breaks. */
 export function assertValid(call: Call, object: AnyObject, old: AnyObject | undefined): void {
   const { type } = call;
+  const malformed = malformedIn(call, object);
+  if (type.isBuiltIn) refuseMistyped(call, malformed);
   // The other rules may rely on the types that the schema promises.
-  const malformed = type.schema ? validate(type.schema, object) : [];
-  const mistyped = type.isBuiltIn ? malformed.find(({ reason }) => reason === 'FieldValueTypeInvalid') : undefined;
-  if (mistyped) throw undecodable(call, `${mistyped.field}: ${mistyped.message}`); // a built-in kind that cannot be read is not an object yet
-  const causes: StatusCause[] = malformed.some(({ field }) => field.startsWith('metadata'))
-    ? malformed
-    : [...validateObjectMeta(type, object), ...(old ? validateMetaUpdate(object, old) : []), ...malformed];
-  if (malformed.length === 0) causes.push(...(type.strategy.validate?.(object, old, call.path.subresource) ?? []));
+  const ofMeta = malformed.some(({ field }) => field.startsWith('metadata'))
+    ? []
+    : [...validateObjectMeta(type, object), ...(old ? validateMetaUpdate(object, old) : [])];
+  const ofKind = malformed.length === 0 ? (type.strategy.validate?.(object, old, call.path.subresource) ?? []) : [];
+  const causes = [...ofMeta, ...malformed, ...ofKind];
   if (causes.length > 0) throw invalid(type, object.metadata.name, causes);
 }
 

@@ -15,7 +15,7 @@ import { conflict, modified, notFound } from '../response/api-errors.ts';
 import { renderAt, toStored } from '../response/render.ts';
 import type { AdmissionRequest, Call } from '../server-parts.ts';
 import { type AnyObject, storeKey } from '../types/resource-type.ts';
-import { assertAdmitted, assertValid, mutated } from './admissible.ts';
+import { assertAdmitted, assertReadable, assertValid, mutated } from './admissible.ts';
 import { desiredPartOf, withOldIdentity } from './object-meta.ts';
 
 /** What the client wants the object to become; it may throw. The result's resourceVersion and uid, if set, are preconditions. */
@@ -60,6 +60,7 @@ type Step = { readonly wanted: AnyObject; readonly old: AnyObject; readonly subr
 async function prepared(call: Call, { wanted, old, subresource }: Step): Promise<AnyObject> {
   const { type, path } = call;
   const merged = withOldIdentity(mergedBySubresource(call, { wanted, old, subresource }), old);
+  if (type.strategy.prepareUpdate) assertReadable(call, merged);
   const complete = type.strategy.prepareUpdate?.(merged, old, subresource) ?? merged;
   if (isUnchanged(complete, old)) return complete;
   const review: AdmissionRequest & { object: AnyObject } = {

@@ -1,23 +1,32 @@
-/** JSON and YAML from bytes, bounded in depth. */
+/** JSON and YAML from bytes, bounded in depth and in how many values they hold: every step after this one costs so much per value. */
 import { parse } from 'yaml';
 import { ApiError, messageOf } from '../../../base/errors.ts';
 import { isObject } from '../../../base/json.ts';
 
 /** Deeper than any API object, and shallow enough for every recursive function that will see it. */
 const MAX_DEPTH = 200;
-/** What takes the parser of YAML two seconds at worst: nobody else is answered meanwhile. The largest of our definitions has half of it. */
+/** More than any API object has by a factor of five, and what all steps of a request together do in half a second. */
+const MAX_VALUES = 100_000;
+/** The largest of our definitions has half of it. */
 const MAX_YAML_BYTES = 512 * 1024;
+/** Of the characters between which YAML keeps its values; a text with so many takes its parser half a second. */
+const MAX_YAML_MARKS = 50_000;
+const YAML_MARKS = new Set([...'\n,:{['].map((mark) => mark.charCodeAt(0)));
 const OPENING_BRACE = 0x7b;
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
 
 /** JSON from bytes, not deeper than an API object can be. */
 export function parseJson(bytes: Uint8Array): unknown {
+  if (bytes.length > 2 * MAX_VALUES && commasIn(bytes) > MAX_VALUES) throw tooManyValues();
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (error) {
     throw new ApiError('BadRequest', `the body of the request is not JSON: ${messageOf(error)}`);
   }
-  assertDepth(value);
+  assertBounded(value);
   return value;
 }
 
@@ -26,6 +35,8 @@ export function parseYaml(bytes: Uint8Array): unknown {
   if (bytes[0] === OPENING_BRACE && isParsable(bytes)) return parseJson(bytes);
   if (bytes.length > MAX_YAML_BYTES)
     throw new ApiError('RequestEntityTooLarge', `the body of the request is YAML of more than ${MAX_YAML_BYTES} bytes; send JSON`);
+  if (yamlMarksIn(bytes) > MAX_YAML_MARKS)
+    throw new ApiError('RequestEntityTooLarge', 'the body of the request is YAML of too many values; send JSON');
   let value: unknown;
   try {
     // That keys are unique is not for the parser to check: it compares each with each.
@@ -34,7 +45,7 @@ export function parseYaml(bytes: Uint8Array): unknown {
   } catch (error) {
     throw new ApiError('BadRequest', `the body of the request is not YAML: ${messageOf(error)}`);
   }
-  assertDepth(value);
+  assertBounded(value);
   return value;
 }
 
@@ -47,10 +58,37 @@ function isParsable(bytes: Uint8Array): boolean {
   }
 }
 
-function assertDepth(value: unknown): void {
+function yamlMarksIn(bytes: Uint8Array): number {
+  let count = 0;
+  for (const byte of bytes) if (YAML_MARKS.has(byte)) count += 1;
+  return count;
+}
+
+/** BadRequest for what is nested too deeply, RequestEntityTooLarge for what holds too many values. */
+export function assertBounded(value: unknown): void {
   let level: unknown[] = [value];
+  let count = 0;
   for (let depth = 0; level.length > 0; depth += 1) {
+    count += level.length;
+    if (count > MAX_VALUES) throw tooManyValues();
     if (depth > MAX_DEPTH) throw new ApiError('BadRequest', `the body of the request is nested deeper than ${MAX_DEPTH} levels`);
     level = level.flatMap((item) => (Array.isArray(item) ? item : isObject(item) ? Object.values(item) : []));
   }
+}
+
+function tooManyValues(): ApiError {
+  return new ApiError('RequestEntityTooLarge', `an object can have at most ${MAX_VALUES} values`);
+}
+
+/** Commas of JSON that are not inside a text: there are more values than these, and counting them is much cheaper than reading those. */
+function commasIn(bytes: Uint8Array): number {
+  let count = 0;
+  let isInText = false;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === QUOTE) isInText = !isInText;
+    else if (byte === BACKSLASH) at += 1;
+    else if (byte === COMMA && !isInText) count += 1;
+  }
+  return count;
 }

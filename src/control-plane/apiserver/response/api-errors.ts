@@ -34,8 +34,13 @@ export function forbidden(type: Named, name: string | undefined, why: string, ca
   });
 }
 
-export function invalid(type: Pick<ResourceType, 'kind' | 'group'>, name: string, causes: readonly StatusCause[]): ApiError {
+/** More mistakes of one object than a person mends at once. */
+const MAX_CAUSES = 100;
+
+export function invalid(type: Pick<ResourceType, 'kind' | 'group'>, name: string, all: readonly StatusCause[]): ApiError {
+  const causes = all.slice(0, MAX_CAUSES);
   const lines = causes.map(({ field, message }) => (field === '' ? message : `${field}: ${message}`));
+  if (all.length > causes.length) lines.push(`and ${all.length - causes.length} more`);
   const text = lines.length === 1 ? lines[0] : `[${lines.join(', ')}]`;
   const details = { ...(name !== '' && { name }), ...(type.group !== '' && { group: type.group }), kind: type.kind, causes };
   return new ApiError('Invalid', `${qualifiedKind(type)} "${name}" is invalid: ${text}`, { details });

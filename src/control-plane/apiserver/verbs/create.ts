@@ -3,7 +3,7 @@
 import { requiredCause } from '../../../base/causes.ts';
 import { ApiError, isApiError } from '../../../base/errors.ts';
 import type { StoreEvent } from '../../store/entry.ts';
-import { assertAdmitted, assertValid, mutated } from '../objects/admissible.ts';
+import { assertAdmitted, assertReadable, assertValid, mutated } from '../objects/admissible.ts';
 import { assertNamespaceTakes } from '../objects/namespace-open.ts';
 import { generatedName, withNewIdentity } from '../objects/object-meta.ts';
 import { isDryRun } from '../request/query.ts';
@@ -50,6 +50,7 @@ async function createOnce(call: Call, sent: AnyObject): Promise<AnyObject> {
   const { status: _, ...withoutStatus } = sent;
   const wanted = (type.subresources.includes('status') && !type.strategy.keepsNewStatus ? withoutStatus : sent) as AnyObject; // only an optional field was taken away
   const fresh = withNewIdentity(type, wanted, { namespace: path.namespace, name, nowMs: parts.clock.now() });
+  if (type.strategy.prepareCreate) assertReadable(call, fresh);
   const prepared = type.strategy.prepareCreate?.(fresh) ?? fresh;
   const review: AdmissionRequest & { object: AnyObject } = {
     operation: 'CREATE',

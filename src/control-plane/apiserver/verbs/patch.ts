@@ -4,7 +4,7 @@ import { completed } from '../objects/admissible.ts';
 import { changeObject } from '../objects/change-object.ts';
 import { applyPatch, assertPatchType } from '../patch/apply-patch.ts';
 import { mediaTypeOf, readBody } from '../request/decode-body.ts';
-import { parseJson } from '../request/parse-text.ts';
+import { assertBounded, parseJson } from '../request/parse-text.ts';
 import { respondObject } from '../response/respond.ts';
 import type { Call } from '../server-parts.ts';
 import type { AnyObject } from '../types/resource-type.ts';
@@ -23,6 +23,7 @@ async function patchOf(call: Call): Promise<(old: AnyObject) => AnyObject> {
   const body = parseJson(bytes);
   return (old) => {
     const patched = applyPatch({ contentType, patch: body, target: old, schema: type.isBuiltIn ? type.schema : undefined });
+    assertBounded(patched);
     const { apiVersion, kind, metadata } = old;
     if (patched['apiVersion'] !== apiVersion || patched['kind'] !== kind) {
       throw new ApiError('BadRequest', 'a patch may not change the apiVersion or kind of an object');
