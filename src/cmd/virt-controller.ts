@@ -4,7 +4,7 @@ import { NODES } from '../api/core/node.ts';
 import { INSTALL_NAMESPACE } from '../api/kubevirt/names.ts';
 import { UserError } from '../base/errors.ts';
 import { runLeader } from '../client/leader-election.ts';
-import { startVirtController } from '../virt-controller/start.ts';
+import { runVirtController } from '../virt-controller/run.ts';
 import { decideContainerDisks } from '../virt-controller/vmi/decide-container-disks.ts';
 import type { ContainerDiskWay } from '../virt-controller/vmi/launcher-volumes.ts';
 import { type ComponentContext, runComponent } from './cluster/run-component.ts';
@@ -42,7 +42,7 @@ await runComponent({
       lead: async (signal) => {
         isLeading = true;
         const containerDisks = await containerDiskWay(context, flags['container-disks']);
-        await startVirtController({ ...context, signal, launcherImage, containerDisks });
+        await runVirtController({ ...context, signal, launcherImage, containerDisks });
       },
     });
   },

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { INSTALL_NAMESPACE } from '../api/kubevirt/names.ts';
 import { UserError } from '../base/errors.ts';
 import { parseGoDuration } from '../base/go-duration.ts';
-import { runVirtOperator } from '../virt-operator/start.ts';
+import { runVirtOperator } from '../virt-operator/run.ts';
 import { readManifests } from './cluster/read-manifests.ts';
 import { runComponent } from './cluster/run-component.ts';
 import { VERSION } from './version.ts';

@@ -12,7 +12,7 @@ import { type DeviceOffer, offerDevice } from './devices/device-plugin.ts';
 import { runHeartbeat } from './heartbeat.ts';
 import { startGuestNetwork } from './network/controller.ts';
 import { connectPort } from './network/serve-port.ts';
-import { runVmiController } from './vmi/controller.ts';
+import { runDomainController } from './vmi/controller.ts';
 import { Domains } from './vmi/domains.ts';
 
 /** More guests than a node could run: KVM itself is not what runs out. */
@@ -80,7 +80,7 @@ export async function startVirtHandler(options: VirtHandlerOptions): Promise<Vir
     connectTo: async (key, guestPort) => connectPort({ ...(await network.reach(key, guestPort)), protocol: guestPort.protocol }),
   });
   const stopped = Promise.all([
-    runVmiController({ ...common, domains }),
+    runDomainController({ ...common, domains }),
     runHeartbeat(common),
     network.stopped,
     offerKvm(options.devicePlugins, common),

@@ -6,8 +6,8 @@ import { ensurePki, type Pki } from '../../src/base/node/pki.ts';
 import { ensureSigningKey } from '../../src/base/node/signing-key.ts';
 import { startApi } from '../../src/cmd/embedded/start-api.ts';
 import { listen } from '../../src/control-plane/apiserver/transport/listen.ts';
-import { startGarbageCollector } from '../../src/control-plane/garbage-collector/controller.ts';
-import { startDefaultServiceAccounts, startRoleAggregation, startRootCaPublisher } from '../../src/control-plane/service-accounts/start.ts';
+import { runGarbageCollector } from '../../src/control-plane/garbage-collector/controller.ts';
+import { runDefaultServiceAccounts, runRoleAggregation, runRootCaPublisher } from '../../src/control-plane/service-accounts/run.ts';
 import type { Store } from '../../src/control-plane/store/store.ts';
 
 export type Served = { readonly port: number; readonly pki: Pki; stop(): Promise<void> };
@@ -38,10 +38,10 @@ export async function serve({ store, folder, port, around = (request, answer) =>
     signal: ending.signal,
   });
   const controllers = Promise.all([
-    startGarbageCollector(as('generic-garbage-collector')),
-    startDefaultServiceAccounts(as('service-account-controller')),
-    startRootCaPublisher({ ...as('root-ca-cert-publisher'), ca: pki.ca }),
-    startRoleAggregation(as('clusterrole-aggregation-controller')),
+    runGarbageCollector(as('generic-garbage-collector')),
+    runDefaultServiceAccounts(as('service-account-controller')),
+    runRootCaPublisher({ ...as('root-ca-cert-publisher'), ca: pki.ca }),
+    runRoleAggregation(as('clusterrole-aggregation-controller')),
   ]);
   return {
     port: web.port,

@@ -1,8 +1,8 @@
 /** Services of the embedded cluster: who stands behind each, the proxy at their addresses, and the API server's own. */
 import { ENDPOINT_SLICES } from '../../api/core/endpoint-slice.ts';
 import type { Client } from '../../client/client.ts';
-import { type ServicesOptions, startEndpointSlices } from '../../control-plane/services/controller.ts';
-import { startServiceProxy } from '../../control-plane/services/proxy.ts';
+import { runEndpointSlices, type ServicesOptions } from '../../control-plane/services/controller.ts';
+import { runServiceProxy } from '../../control-plane/services/proxy.ts';
 import { apply } from './apply-manifests.ts';
 
 export type ServiceNetworkOptions = {
@@ -15,10 +15,10 @@ export type ServiceNetworkOptions = {
 const API_SERVER_ADDRESS = '10.96.0.1';
 
 /** Runs until the signal aborts. On the host's network Services have no addresses, only NodePorts. */
-export function startServiceNetwork({ controller, proxy, network }: ServiceNetworkOptions): Promise<unknown> {
+export function runServiceNetwork({ controller, proxy, network }: ServiceNetworkOptions): Promise<unknown> {
   return Promise.all([
-    startEndpointSlices(controller),
-    startServiceProxy({ ...proxy, hasClusterAddresses: network === 'namespace', nodeAddress: '127.0.0.1' }),
+    runEndpointSlices(controller),
+    runServiceProxy({ ...proxy, hasClusterAddresses: network === 'namespace', nodeAddress: '127.0.0.1' }),
   ]);
 }
 

@@ -5,19 +5,19 @@ import type { Clock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Pki } from '../../base/node/pki.ts';
-import { startGarbageCollector } from '../../control-plane/garbage-collector/controller.ts';
-import { startScheduler } from '../../control-plane/scheduler/controller.ts';
-import { startDefaultServiceAccounts, startRoleAggregation, startRootCaPublisher } from '../../control-plane/service-accounts/start.ts';
-import { startVolumes } from '../../control-plane/volumes/start.ts';
+import { runGarbageCollector } from '../../control-plane/garbage-collector/controller.ts';
+import { runScheduler } from '../../control-plane/scheduler/controller.ts';
+import { runDefaultServiceAccounts, runRoleAggregation, runRootCaPublisher } from '../../control-plane/service-accounts/run.ts';
+import { runVolumes } from '../../control-plane/volumes/run.ts';
 import { startVirtApi } from '../../virt-api/start.ts';
-import { startVirtController } from '../../virt-controller/start.ts';
+import { runVirtController } from '../../virt-controller/run.ts';
 import { withCaBundle } from '../../virt-operator/render/render.ts';
 import { VERSION } from '../version.ts';
 import { allEnded } from './all-ended.ts';
 import { apply, applyManifests } from './apply-manifests.ts';
 import { ensureKubeVirt, keepKubeVirtStatus } from './keep-kubevirt.ts';
 import { mirrorPod, publishEndpoint } from './mirror-pods.ts';
-import { publishApiServer, startServiceNetwork } from './network.ts';
+import { publishApiServer, runServiceNetwork } from './network.ts';
 import { requestHeaderTrust } from './request-header-trust.ts';
 import { type Api, INSTALLER } from './start-api.ts';
 import { countNodes, type NodeOptions, nodeNameOf, startNode } from './start-node.ts';
@@ -63,23 +63,23 @@ export async function startComponents(options: ComponentOptions): Promise<{ stop
   });
   await publishEndpoint(admin, { service: 'virt-api', port: virtApi.port });
   const accounts = [
-    startDefaultServiceAccounts(as('system:serviceaccount:kube-system:service-account-controller', 'service-accounts')),
-    startRootCaPublisher({ ...as('system:serviceaccount:kube-system:root-ca-cert-publisher', 'service-accounts'), ca: pki.ca }),
-    startRoleAggregation(as('system:serviceaccount:kube-system:clusterrole-aggregation-controller', 'role-aggregation')),
+    runDefaultServiceAccounts(as('system:serviceaccount:kube-system:service-account-controller', 'service-accounts')),
+    runRootCaPublisher({ ...as('system:serviceaccount:kube-system:root-ca-cert-publisher', 'service-accounts'), ca: pki.ca }),
+    runRoleAggregation(as('system:serviceaccount:kube-system:clusterrole-aggregation-controller', 'role-aggregation')),
   ];
-  const collector = startGarbageCollector(as('system:serviceaccount:kube-system:generic-garbage-collector', 'garbage-collector'));
-  const scheduler = startScheduler(as('system:kube-scheduler', 'scheduler'));
-  const volumes = startVolumes({
+  const collector = runGarbageCollector(as('system:serviceaccount:kube-system:generic-garbage-collector', 'garbage-collector'));
+  const scheduler = runScheduler(as('system:kube-scheduler', 'scheduler'));
+  const volumes = runVolumes({
     ...as('system:serviceaccount:kube-system:persistent-volume-binder', 'volumes'),
     volumesDir: join(home, 'volumes'),
   });
   await publishApiServer(admin, options.apiPort);
-  const services = startServiceNetwork({
+  const services = runServiceNetwork({
     controller: as('system:serviceaccount:kube-system:endpointslice-controller', 'services'),
     proxy: as('system:kube-proxy', 'service-proxy'),
     network: options.network,
   });
-  const controller = startVirtController(as('system:serviceaccount:kubevirt:kubevirt-controller', 'virt-controller'));
+  const controller = runVirtController(as('system:serviceaccount:kubevirt:kubevirt-controller', 'virt-controller'));
   const count = countNodes(home, options.nodes);
   const nodes = await Promise.all(
     Array.from({ length: count }, (_, index) => startNode({ ...options, admin, as, number: index + 1, count })),

@@ -10,7 +10,7 @@ import { silentLogger } from '../../base/log.ts';
 import type { DeleteOptions } from '../../client/client.ts';
 import { until } from '../../testing/until.ts';
 import { startTestServer } from '../apiserver/test-server.testing.ts';
-import { startGarbageCollector } from './controller.ts';
+import { runGarbageCollector } from './controller.ts';
 
 const NAMESPACE = 'default';
 const CRDS: Resource = {
@@ -29,7 +29,7 @@ async function start(t: TestContext) {
     client,
     collect() {
       const stop = new AbortController();
-      const ended = startGarbageCollector({ client, clock: systemClock, log: silentLogger, signal: stop.signal });
+      const ended = runGarbageCollector({ client, clock: systemClock, log: silentLogger, signal: stop.signal });
       const end = async () => {
         stop.abort();
         await ended;

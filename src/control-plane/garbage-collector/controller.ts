@@ -29,7 +29,7 @@ const SYNC_PATIENCE_MS = 10_000;
 const DEFINING_KINDS = ['CustomResourceDefinition', 'APIService'];
 
 /** Runs the garbage collector until the signal aborts. */
-export async function startGarbageCollector({ client, clock, log: rootLog, signal }: GarbageCollectorOptions): Promise<void> {
+export async function runGarbageCollector({ client, clock, log: rootLog, signal }: GarbageCollectorOptions): Promise<void> {
   const log = rootLog.with({ controller: NAME });
   const metadata = metadataClient(client);
   const graph = new Graph({ metadata, clock, log, signal });

@@ -9,12 +9,12 @@ import { silentLogger } from '../../base/log.ts';
 import { until } from '../../testing/until.ts';
 import { startTestServer } from '../apiserver/test-server.testing.ts';
 import { node } from './builders.testing.ts';
-import { startScheduler } from './controller.ts';
+import { runScheduler } from './controller.ts';
 
 async function start(t: TestContext) {
   const { client, close } = await startTestServer();
   const stop = new AbortController();
-  const ended = startScheduler({ client, clock: systemClock, log: silentLogger, signal: stop.signal });
+  const ended = runScheduler({ client, clock: systemClock, log: silentLogger, signal: stop.signal });
   t.after(async () => {
     stop.abort();
     await ended;

@@ -8,13 +8,13 @@ import { type Cache, startCache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
 import { runController, type Trigger } from '../../reconcile/controller.ts';
 import { Assumptions } from './assumptions.ts';
-import { decidePod, type NodeState, needsNode, type ObservedPod, SCHEDULER_NAME } from './decide.ts';
+import { decideBinding, type NodeState, needsNode, type ObservedBinding, SCHEDULER_NAME } from './decide.ts';
 import { type Amounts, requestsOf, totalOf } from './requests.ts';
 
 export type SchedulerOptions = { readonly client: Client; readonly clock: Clock; readonly log: Logger; readonly signal: AbortSignal };
 
 /** Runs the scheduler until the signal aborts. */
-export function startScheduler({ client, clock, log, signal }: SchedulerOptions): Promise<void> {
+export function runScheduler({ client, clock, log, signal }: SchedulerOptions): Promise<void> {
   const pods = startCache({ client, resource: PODS, indexes: { node: placeOf, waiting: waitingOf }, clock, log, signal });
   const nodes = startCache({ client, resource: NODES, clock, log, signal });
   const assumptions = new Assumptions({ clock, current: (pod) => pods.get(keyOf(pod.metadata)) });
@@ -25,7 +25,7 @@ export function startScheduler({ client, clock, log, signal }: SchedulerOptions)
     return { node, pods: there, used: totalOf(there.map((pod) => remembered(requests, pod))) };
   }
 
-  return runController<ObservedPod>({
+  return runController<ObservedBinding>({
     name: SCHEDULER_NAME,
     client,
     clock,
@@ -42,7 +42,7 @@ export function startScheduler({ client, clock, log, signal }: SchedulerOptions)
       return { pod, nodes: nodes.list().map(stateOf), now: clock.now() };
     },
     decide: (observed) => {
-      const decision = decidePod(observed);
+      const decision = decideBinding(observed);
       for (const action of decision.actions) if (action.do === 'bind') assumptions.assume(observed.pod, action.nodeName);
       return decision;
     },

@@ -5,7 +5,7 @@ import type { Taint } from '../../api/core/node.ts';
 import type { Pod, Toleration } from '../../api/core/pod.ts';
 import { explain } from '../../reconcile/decision.ts';
 import { asking, pod, state } from './builders.testing.ts';
-import { decidePod, type NodeState } from './decide.ts';
+import { decideBinding, type NodeState } from './decide.ts';
 import { requestsOf } from './requests.ts';
 
 const now = Date.parse('2026-01-01T00:00:00Z');
@@ -173,9 +173,9 @@ const cases: [string, Pod, NodeState[], string[]][] = [
   ],
 ];
 
-describe('decidePod', () => {
+describe('decideBinding', () => {
   for (const [name, waiting, nodes, expected] of cases) {
-    test(name, () => assert.deepEqual(explain(decidePod({ pod: waiting, nodes, now })), expected));
+    test(name, () => assert.deepEqual(explain(decideBinding({ pod: waiting, nodes, now })), expected));
   }
 });
 
@@ -184,7 +184,7 @@ test('the reason is a condition and an event, once, and keeps the other conditio
   const waiting = asking({ cpu: '9' });
   const other = { type: 'Ready', status: 'False' } as const;
   const seen: Pod = { ...waiting, status: { conditions: [other] } };
-  const [action] = decidePod({ pod: seen, nodes: [n1], now }).actions;
+  const [action] = decideBinding({ pod: seen, nodes: [n1], now }).actions;
   const condition = {
     type: 'PodScheduled',
     status: 'False',
@@ -196,7 +196,7 @@ test('the reason is a condition and an event, once, and keeps the other conditio
   assert.deepEqual(action.patch, { status: { conditions: [other, condition] } });
   assert.deepEqual([action.event, action.resourceVersion], [{ type: 'Warning', reason: 'FailedScheduling', message }, '1']);
   const told: Pod = { ...waiting, status: { conditions: [condition] } };
-  assert.deepEqual(explain(decidePod({ pod: told, nodes: [n1], now })), [AGAIN]);
+  assert.deepEqual(explain(decideBinding({ pod: told, nodes: [n1], now })), [AGAIN]);
 });
 
 test('a Pod asks for its containers together or its largest init container, whichever is more', () => {

@@ -22,7 +22,7 @@ import { dislikedTaints, isReady, NOT_READY, tolerates, UNSCHEDULABLE, untolerat
 /** A node, the Pods that hold a place on it, and what they ask for together. */
 export type NodeState = Placement & { readonly used: Amounts };
 
-export type ObservedPod = { readonly pod: Pod; readonly nodes: readonly NodeState[]; readonly now: number };
+export type ObservedBinding = { readonly pod: Pod; readonly nodes: readonly NodeState[]; readonly now: number };
 
 /** Changes wake whoever waits; this is for room that comes free without one, such as a binding that failed. */
 const LOOK_AGAIN_MS = 60_000;
@@ -37,7 +37,7 @@ export function needsNode(pod: Pod): boolean {
 }
 
 /** Binds the Pod, or says on it why that cannot be done. */
-export function decidePod(observed: ObservedPod): Decision {
+export function decideBinding(observed: ObservedBinding): Decision {
   const { pod, nodes } = observed;
   if (!needsNode(pod)) return nothingToDo;
   const requests = requestsOf(pod);
@@ -130,7 +130,7 @@ function loadWith(requests: Amounts, { node, used }: NodeState): number {
 }
 
 /** Written only when it differs from what the Pod already says, so an event is a transition too. */
-function reportUnschedulable({ pod, now }: ObservedPod, objections: readonly (readonly string[])[]): Decision {
+function reportUnschedulable({ pod, now }: ObservedBinding, objections: readonly (readonly string[])[]): Decision {
   const message = explainObjections(objections);
   const conditions = pod.status?.conditions ?? [];
   const before = conditionOf(conditions, 'PodScheduled');

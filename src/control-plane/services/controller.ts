@@ -14,7 +14,7 @@ import { decideSlices, LABEL_SERVICE_NAME, type ObservedService } from './decide
 export type ServicesOptions = { readonly client: Client; readonly clock: Clock; readonly log: Logger; readonly signal: AbortSignal };
 
 /** Runs until the signal aborts. */
-export function startEndpointSlices(options: ServicesOptions): Promise<void> {
+export function runEndpointSlices(options: ServicesOptions): Promise<void> {
   const byNamespace = { namespace: ({ metadata }: KubeObject) => [metadata.namespace ?? ''] };
   const services = startCache({ ...options, resource: SERVICES, indexes: byNamespace });
   const pods = startCache({ ...options, resource: PODS, indexes: byNamespace });

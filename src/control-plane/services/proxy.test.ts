@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { systemClock } from '../../base/clock.ts';
 import { silentLogger } from '../../base/log.ts';
 import { createClient } from '../../client/client.ts';
-import { startServiceProxy } from './proxy.ts';
+import { runServiceProxy } from './proxy.ts';
 
 const ADDRESS = '127.96.0.9';
 const PORT = 28_080;
@@ -50,7 +50,7 @@ test('connections to a Service go to its endpoints in turn, and past one that do
   const backends = await Promise.all([echoing('127.244.9.2', 'a'), echoing('127.244.9.3', 'b')]); // nobody at the third
   const stop = new AbortController();
   const client = createClient({ fetch, baseUrl: 'https://kubernetes.default.svc', userAgent: 'test' });
-  const stopped = startServiceProxy({
+  const stopped = runServiceProxy({
     client,
     clock: systemClock,
     log: silentLogger,

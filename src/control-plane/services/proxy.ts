@@ -23,7 +23,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const RETRY_MS = 2_000;
 
 /** Runs until the signal aborts; open connections end with it. */
-export async function startServiceProxy(options: ServiceProxyOptions): Promise<void> {
+export async function runServiceProxy(options: ServiceProxyOptions): Promise<void> {
   const { clock, log, signal } = options;
   const services = startCache({ ...options, resource: SERVICES });
   const slices = startCache({ ...options, resource: ENDPOINT_SLICES, indexes: { service: serviceOf } });

@@ -3,8 +3,8 @@ import { keyOf } from '../../api/meta.ts';
 import { type ControllerOptions, runController } from '../../reconcile/controller.ts';
 import { ownerKeysOf } from '../owner.ts';
 import { decideVm } from './decide.ts';
-import type { ObservedVm } from './intent.ts';
 import { observeVm, type VmObserver } from './observe.ts';
+import type { ObservedVm } from './observed.ts';
 
 /** Runs until the signal aborts. */
 export function runVmController(options: VmObserver & Pick<ControllerOptions<ObservedVm>, 'log' | 'signal'>): Promise<void> {

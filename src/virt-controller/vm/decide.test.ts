@@ -4,7 +4,7 @@ import { FINALIZER_VMI } from '../../api/kubevirt/names.ts';
 import { explain } from '../../reconcile/decision.ts';
 import { reached, vm, vmi } from '../../testing/builders.ts';
 import { decideVm } from './decide.ts';
-import type { ObservedVm } from './intent.ts';
+import type { ObservedVm } from './observed.ts';
 import { revisionFor } from './revision.ts';
 
 const CREATE = 'create VirtualMachineInstance default/db';

@@ -2,7 +2,7 @@
 import { HEARTBEAT_STALE_AFTER_MS } from '../../api/kubevirt/names.ts';
 import { isDeleting } from '../../api/meta.ts';
 import { isStale } from '../node-heartbeat.ts';
-import type { ObservedVm } from './intent.ts';
+import type { ObservedVm } from './observed.ts';
 
 /** How soon a node that came back is noticed. */
 const CHECK_EVERY_MS = 30_000;

@@ -1,31 +1,8 @@
 /** What the user of a VM wants next, read from its run strategy and from the first of its state change requests. Pure. */
-import type { ControllerRevision } from '../../api/core/controller-revision.ts';
 import { type RunStrategy, runStrategyOf, type StateChangeRequest, type VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
-import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { isDeleting } from '../../api/meta.ts';
 import { whyNotOurs } from '../decide-owner.ts';
-
-/** Everything that is known of one VM when the controller looks at it. */
-export type ObservedVm = {
-  readonly vm: VirtualMachine;
-  /** The instance that this VM controls. */
-  readonly vmi?: VirtualMachineInstance | undefined;
-  /** An instance of the same name that it does not control. No second one can exist beside it. */
-  readonly stranger?: VirtualMachineInstance | undefined;
-  /** The stranger has no controller, and a fresh look has shown that this VM is still the one we think it is. */
-  readonly mayAdopt?: boolean;
-  /** What the VM was at each of its starts that is still remembered. */
-  readonly revisions?: readonly ControllerRevision[];
-  /** When the virt-handler of the instance's node was last heard of; undefined when that does not matter. */
-  readonly heartbeatAt?: number | undefined;
-  /** A claim that the machine uses and that has no volume yet; asked for only until the guest runs. */
-  readonly unboundClaim?: string | undefined;
-  /** Why the last attempt to create an instance failed, until one succeeds. */
-  readonly createError?: string | undefined;
-  /** Why the last attempt to delete one failed, until one succeeds. */
-  readonly deleteError?: string | undefined;
-  readonly now: number;
-};
+import type { ObservedVm } from './observed.ts';
 
 type Pair = Pick<ObservedVm, 'vm' | 'vmi'>;
 

@@ -16,7 +16,8 @@ import { runStrategyOf } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { type Condition, conditionOf, isDeleting } from '../../api/meta.ts';
 import { timestamp } from '../../base/clock.ts';
-import { type ObservedVm, stopWasRequested } from './intent.ts';
+import { stopWasRequested } from './intent.ts';
+import type { ObservedVm } from './observed.ts';
 import { hasRun } from './start-failure.ts';
 
 type Asked = Required<Pick<Condition, 'reason' | 'message'>>;

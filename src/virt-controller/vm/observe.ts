@@ -12,7 +12,7 @@ import { heartbeatAtOf } from '../node-heartbeat.ts';
 import { BY_CONTROLLER, mayAdopt } from '../owner.ts';
 import { claimNamesOf } from '../vmi/claims.ts';
 import type { WriteErrors } from '../write-errors.ts';
-import type { ObservedVm } from './intent.ts';
+import type { ObservedVm } from './observed.ts';
 
 export type VmObserver = {
   readonly client: Client;

@@ -6,7 +6,7 @@ import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-ma
 import { conditionOf } from '../../api/meta.ts';
 import { reached, vm, vmi } from '../../testing/builders.ts';
 import { decideVm } from './decide.ts';
-import type { ObservedVm } from './intent.ts';
+import type { ObservedVm } from './observed.ts';
 import { deriveVmStatus } from './status.ts';
 
 const now = Date.parse('2026-01-01T00:00:00Z');

@@ -3,7 +3,7 @@ import { runStrategyOf, type VirtualMachine, type VmStatus } from '../../api/kub
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { timestamp } from '../../base/clock.ts';
 import { sha1Hex } from '../../base/sha1.ts';
-import type { ObservedVm } from './intent.ts';
+import type { ObservedVm } from './observed.ts';
 
 type StartFailure = VmStatus['startFailure'];
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { reached, vm, vmi } from '../../testing/builders.ts';
-import type { ObservedVm } from './intent.ts';
+import type { ObservedVm } from './observed.ts';
 import { deriveVmStatus, type Next } from './status.ts';
 
 const now = Date.parse('2026-01-01T00:00:00Z');

@@ -5,8 +5,9 @@ import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/v
 import { ANNOTATION_VM_GENERATION } from '../../api/kubevirt/names.ts';
 import { type Condition, conditionOf, hasCondition, isDeleting } from '../../api/meta.ts';
 import { isHandlerLost } from './heartbeat.ts';
-import { isRerunOwed, isSetToStart, type ObservedVm, obstacleOf, stopWasRequested, willStart } from './intent.ts';
+import { isRerunOwed, isSetToStart, obstacleOf, stopWasRequested, willStart } from './intent.ts';
 import { LAST_SHUTDOWN, lastShutdownOf } from './last-shutdown.ts';
+import type { ObservedVm } from './observed.ts';
 import { fieldsAwaitingRestart, generationOf, revisionOf } from './revision.ts';
 import { startFailureAfter } from './start-failure.ts';
 

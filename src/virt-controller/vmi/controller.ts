@@ -4,7 +4,7 @@ import { type ControllerOptions, runController } from '../../reconcile/controlle
 import { ownerKeysOf } from '../owner.ts';
 import { decideVmi } from './decide.ts';
 import { observeVmi, type VmiObserver } from './observe.ts';
-import type { ObservedVmi } from './phase.ts';
+import type { ObservedVmi } from './observed.ts';
 
 /** Runs until the signal aborts. */
 export function runVmiController(options: VmiObserver & Pick<ControllerOptions<ObservedVmi>, 'log' | 'signal'>): Promise<void> {

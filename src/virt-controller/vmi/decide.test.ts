@@ -6,7 +6,7 @@ import type { Condition } from '../../api/meta.ts';
 import { explain } from '../../reconcile/decision.ts';
 import { launcherPod, reached, vmi } from '../../testing/builders.ts';
 import { decideVmi } from './decide.ts';
-import type { ObservedVmi } from './phase.ts';
+import type { ObservedVmi } from './observed.ts';
 
 const WRITE = 'patch VirtualMachineInstance default/db:';
 const CHANGED = `${WRITE} what is known of it has changed`;

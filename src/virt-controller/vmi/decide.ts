@@ -36,7 +36,8 @@ import { diffAsMergePatch } from '../../base/json.ts';
 import type { Action, Decision, EventToRecord } from '../../reconcile/decision.ts';
 import { missingClaimMessage } from './claims.ts';
 import { launcherPodFor } from './launcher-pod.ts';
-import { currentPod, handlerPatienceMs, nextPhaseOf, type ObservedVmi, type PhaseChange } from './phase.ts';
+import type { ObservedVmi } from './observed.ts';
+import { currentPod, handlerPatienceMs, nextPhaseOf, type PhaseChange } from './phase.ts';
 import { deriveVmiStatus } from './status.ts';
 
 /** How often to look for a claim that is not there yet. */

@@ -16,7 +16,7 @@ import { type Claims, claimNamesOf } from './claims.ts';
 import { launcherPodNameOf } from './launcher-pod.ts';
 import { offersKvm } from './launcher-resources.ts';
 import type { ContainerDiskWay } from './launcher-volumes.ts';
-import type { ObservedVmi } from './phase.ts';
+import type { ObservedVmi } from './observed.ts';
 
 export type VmiObserver = {
   readonly client: Client;

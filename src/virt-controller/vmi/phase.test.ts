@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { launcherPod, vmi } from '../../testing/builders.ts';
-import { nextPhaseOf, type ObservedVmi } from './phase.ts';
+import type { ObservedVmi } from './observed.ts';
+import { nextPhaseOf } from './phase.ts';
 
 const at = '2026-01-01T00:00:00Z';
 const now = Date.parse(at) + 60_000;

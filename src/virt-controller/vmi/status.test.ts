@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { PersistentVolumeClaim } from '../../api/core/volume.ts';
 import { type Condition, conditionOf } from '../../api/meta.ts';
 import { launcherPod, vmi } from '../../testing/builders.ts';
-import type { ObservedVmi } from './phase.ts';
+import type { ObservedVmi } from './observed.ts';
 import { deriveVmiStatus } from './status.ts';
 
 const now = Date.parse('2026-01-01T00:00:00Z');

@@ -6,7 +6,8 @@ import { QEMU_USER } from '../../api/launcher/compute.ts';
 import { type Condition, conditionOf, isDeleting } from '../../api/meta.ts';
 import { timestamp } from '../../base/clock.ts';
 import { classlessClaimMessage, missingClaimMessage } from './claims.ts';
-import { currentPod, type ObservedVmi, type PhaseChange } from './phase.ts';
+import type { ObservedVmi } from './observed.ts';
+import { currentPod, type PhaseChange } from './phase.ts';
 import { volumeStatusOf } from './volume-status.ts';
 
 /** The user that QEMU runs as. */

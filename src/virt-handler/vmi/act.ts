@@ -2,10 +2,10 @@
 import { keyOf } from '../../api/meta.ts';
 import type { DomainAction } from './decide.ts';
 import type { Domains } from './domains.ts';
-import type { ObservedVmi } from './observed.ts';
+import type { ObservedDomain } from './observed.ts';
 
 /** Does one action. */
-export function actOnDomain(action: DomainAction, { vmi }: ObservedVmi, domains: Domains): undefined {
+export function actOnDomain(action: DomainAction, { vmi }: ObservedDomain, domains: Domains): undefined {
   const key = keyOf(vmi.metadata);
   switch (action.do) {
     case 'follow':

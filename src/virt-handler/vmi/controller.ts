@@ -9,12 +9,12 @@ import { startCache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
 import { runController } from '../../reconcile/controller.ts';
 import { actOnDomain } from './act.ts';
-import { type DomainAction, decideVmi } from './decide.ts';
+import { type DomainAction, decideDomain } from './decide.ts';
 import type { Domains } from './domains.ts';
-import { observeVmi, podsByOwner } from './observe.ts';
-import type { ObservedVmi } from './observed.ts';
+import { observeDomain, podsByOwner } from './observe.ts';
+import type { ObservedDomain } from './observed.ts';
 
-export type VmiControllerOptions = {
+export type DomainControllerOptions = {
   readonly client: Client;
   readonly nodeName: string;
   readonly domains: Domains;
@@ -24,16 +24,16 @@ export type VmiControllerOptions = {
 };
 
 /** Runs until the signal aborts. */
-export async function runVmiController({ nodeName, domains, ...common }: VmiControllerOptions): Promise<void> {
+export async function runDomainController({ nodeName, domains, ...common }: DomainControllerOptions): Promise<void> {
   const vmis = startCache({ ...common, resource: VMIS, labelSelector: `${LABEL_NODE_NAME}=${nodeName}` });
   const pods = startCache({ ...common, resource: PODS, fieldSelector: `spec.nodeName=${nodeName}`, indexes: { owner: podsByOwner } });
   const sources = { ...common, nodeName, vmis, pods, domains };
-  await runController<ObservedVmi, DomainAction>({
+  await runController<ObservedDomain, DomainAction>({
     ...common,
     name: 'virt-handler',
     triggers: [{ cache: vmis, keysOf: ownKey }, { cache: pods, keysOf: keyOfOwner }, { source: domains.changes }],
-    observe: (key) => observeVmi(key, sources),
-    decide: decideVmi,
+    observe: (key) => observeDomain(key, sources),
+    decide: decideDomain,
     act: (action, observed) => actOnDomain(action, observed, domains),
     subject: ({ vmi }) => vmi,
   });

@@ -6,8 +6,8 @@ import { mergePatch } from '../../base/json.ts';
 import { explain } from '../../reconcile/decision.ts';
 import { launcherPod, tinySpec, vmi } from '../../testing/builders.ts';
 import type { AgentFacts } from '../agent/agent-session.ts';
-import { decideVmi, type VmiDecision } from './decide.ts';
-import type { ObservedVmi } from './observed.ts';
+import { type DomainDecision, decideDomain } from './decide.ts';
+import type { ObservedDomain } from './observed.ts';
 import {
   deleted,
   deleting,
@@ -40,7 +40,7 @@ const usual = { vmi: running(), pod: livePod(), followed, domain: domain('runnin
 
 const unready: Condition = { type: 'GuestReady', status: 'False', reason: 'ProbeFailed', message: 'no' };
 
-type Case = [string, Partial<ObservedVmi>, string[]];
+type Case = [string, Partial<ObservedDomain>, string[]];
 
 const FOLLOW = ['follow pod-1: its launcher Pod is on this node', 'look again in 0s'];
 const other = { ...followed, vmi: { ...followed.vmi, metadata: { ...followed.vmi.metadata, uid: 'vmi-0' } } };
@@ -191,14 +191,14 @@ const clearing: Case[] = [
   ],
 ];
 
-describe('decideVmi', () => {
+describe('decideDomain', () => {
   for (const [name, seen, expected] of [...following, ...starting, ...living, ...probed, ...ending, ...stopping, ...clearing]) {
-    test(name, () => assert.deepEqual(told(decideVmi({ ...usual, ...seen })), expected));
+    test(name, () => assert.deepEqual(told(decideDomain({ ...usual, ...seen })), expected));
   }
 
   test('Running is written with its time and the address of the guest', () => {
     const seen = { ...usual, vmi: scheduled(), domain: domain('running', { macs: ['52:54:00:12:34:56'] }), now: now + 1500 };
-    assert.deepEqual(patchOf(decideVmi(seen)), {
+    assert.deepEqual(patchOf(decideDomain(seen)), {
       status: {
         phase: 'Running',
         phaseTransitionTimestamps: [
@@ -215,15 +215,15 @@ describe('decideVmi', () => {
   test('the write that says Running says whether the Pod is ready, too, so that nobody has to write that again', () => {
     const said = { type: 'Ready', status: 'False', reason: 'ContainersNotReady', message: 'not yet' } as const;
     const pod = { ...usual.pod, status: { ...usual.pod?.status, conditions: [said] } } as typeof usual.pod;
-    const patch = patchOf(decideVmi({ ...usual, pod, vmi: scheduled() })) as { status: { conditions: object[] } };
+    const patch = patchOf(decideDomain({ ...usual, pod, vmi: scheduled() })) as { status: { conditions: object[] } };
     assert.deepEqual(patch.status.conditions, [{ ...said, lastTransitionTime: '2026-01-01T00:00:00Z' }]);
   });
 
   test('Paused is there only while the guest is paused', () => {
     const ready = { type: 'Ready', status: 'True' as const };
     const seen = { ...usual, vmi: running({ conditions: [ready, { type: 'Paused', status: 'True', reason: 'PausedByUser' }] }) };
-    assert.deepEqual(decideVmi({ ...seen, domain: domain('paused') }).actions, []);
-    assert.deepEqual(patchOf(decideVmi(seen)), { status: { conditions: [ready] } });
+    assert.deepEqual(decideDomain({ ...seen, domain: domain('paused') }).actions, []);
+    assert.deepEqual(patchOf(decideDomain(seen)), { status: { conditions: [ready] } });
   });
 });
 
@@ -239,7 +239,7 @@ describe('the agent in a guest', () => {
     ],
   };
   const seen = { ...usual, domain: domain('running', { macs: ['52:54:00:12:34:56'] }), agent: connected };
-  const shown = mergePatch(running(), patchOf(decideVmi(seen))) as typeof usual.vmi;
+  const shown = mergePatch(running(), patchOf(decideDomain(seen))) as typeof usual.vmi;
 
   test('is shown with what it says; the address of the Pod stays the one to reach the guest at', () => {
     const { conditions, guestOSInfo, fsFreezeStatus, interfaces } = shown.status ?? {};
@@ -264,21 +264,22 @@ describe('the agent in a guest', () => {
   });
 
   test('is written once', () => {
-    assert.deepEqual(decideVmi({ ...seen, vmi: shown }).actions, []);
+    assert.deepEqual(decideDomain({ ...seen, vmi: shown }).actions, []);
   });
 
   test('is not forgotten by a handler that has just come back', () => {
-    for (const agent of [undefined, { state: 'unknown' } as const]) assert.deepEqual(decideVmi({ ...seen, vmi: shown, agent }).actions, []);
+    for (const agent of [undefined, { state: 'unknown' } as const])
+      assert.deepEqual(decideDomain({ ...seen, vmi: shown, agent }).actions, []);
   });
 
   test('is gone when its port is closed', () => {
-    const after = mergePatch(shown, patchOf(decideVmi({ ...seen, vmi: shown, agent: { state: 'absent' } }))) as typeof usual.vmi;
+    const after = mergePatch(shown, patchOf(decideDomain({ ...seen, vmi: shown, agent: { state: 'absent' } }))) as typeof usual.vmi;
     const { conditions, guestOSInfo, fsFreezeStatus, interfaces } = after.status ?? {};
     assert.deepEqual([conditions, guestOSInfo, fsFreezeStatus, interfaces?.length], [[], undefined, undefined, 1]);
   });
 
   test('that lacks commands is said to', () => {
-    const patch = patchOf(decideVmi({ ...seen, agent: { ...connected, missing: ['guest-info'] } }));
+    const patch = patchOf(decideDomain({ ...seen, agent: { ...connected, missing: ['guest-info'] } }));
     const { conditions } = (mergePatch(running(), patch) as typeof usual.vmi).status ?? {};
     assert.deepEqual(
       conditions?.map(({ type, reason }) => [type, reason]),
@@ -331,7 +332,7 @@ describe('a guest, run until nothing changes', () => {
 });
 
 /** What follows, in order; an event that belongs to a write comes after it, one that stands alone is its own line. */
-function told(decision: VmiDecision): string[] {
+function told(decision: DomainDecision): string[] {
   const rendered = explain(decision);
   const actions = decision.actions.flatMap((action, index) => {
     const event = action.event ? [`${action.event.type} ${action.event.reason}`] : [];
@@ -340,7 +341,7 @@ function told(decision: VmiDecision): string[] {
   return [...actions, ...rendered.slice(decision.actions.length)];
 }
 
-function patchOf(decision: VmiDecision): object | undefined {
+function patchOf(decision: DomainDecision): object | undefined {
   const [action] = decision.actions;
   return action?.do === 'patch' ? action.patch : undefined;
 }

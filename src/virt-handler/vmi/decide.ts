@@ -38,8 +38,8 @@ import { conditionOf, isDeleting, type KubeObject, refOf } from '../../api/meta.
 import { diffAsMergePatch } from '../../base/json.ts';
 import type { Action, Decision, EventToRecord, OtherAction } from '../../reconcile/decision.ts';
 import { type Domain, type DomainCommand, hasEnded } from './domain.ts';
-import { isFollowed, mustStop, type ObservedVmi } from './observed.ts';
-import { deriveVmiStatus, type StatusChange } from './status.ts';
+import { isFollowed, mustStop, type ObservedDomain } from './observed.ts';
+import { deriveDomainStatus, type StatusChange } from './status.ts';
 
 /** What can be done to a guest besides writing to the API. */
 export type DomainAction = Pick<OtherAction, 'because' | 'event'> &
@@ -50,8 +50,8 @@ export type DomainAction = Pick<OtherAction, 'because' | 'event'> &
     | { readonly do: 'start grace period' }
     | { readonly do: 'command'; readonly command: DomainCommand }
   );
-export type VmiDecision = Decision<DomainAction>;
-type Actions = VmiDecision['actions'];
+export type DomainDecision = Decision<DomainAction>;
+type Actions = DomainDecision['actions'];
 
 const POWERDOWN_EVERY_MS = 5_000;
 /** Ending may mean to write much to disk. */
@@ -64,7 +64,7 @@ const START_PATIENCE_MS = 180_000;
 /** A launcher that first copies an image to a claim takes as long as the disks of its node need. */
 const COPY_PATIENCE_MS = 3_600_000;
 
-const RULES: readonly [(seen: ObservedVmi) => boolean, (seen: ObservedVmi) => VmiDecision][] = [
+const RULES: readonly [(seen: ObservedDomain) => boolean, (seen: ObservedDomain) => DomainDecision][] = [
   [({ hasLeft }) => hasLeft === true, () => forget('VMI is not on this node any more')],
   [(seen) => !isFollowed(seen) && canBeFollowed(seen.pod), follow],
   [(seen) => seen.followed !== undefined && !isFollowed(seen), () => forget('it is another guest of this name')],
@@ -87,25 +87,25 @@ const RULES: readonly [(seen: ObservedVmi) => boolean, (seen: ObservedVmi) => Vm
 ];
 
 /** Applies the first rule that matches. */
-export function decideVmi(seen: ObservedVmi): VmiDecision {
+export function decideDomain(seen: ObservedDomain): DomainDecision {
   const [, then] = RULES.find(([matches]) => matches(seen)) ?? [undefined, keepCurrent];
   return then(seen);
 }
 
-function forget(because: string): VmiDecision {
+function forget(because: string): DomainDecision {
   return decision({ actions: [{ do: 'forget', because }], lookAgainAfterMs: 0 });
 }
 
-function follow({ pod }: ObservedVmi): VmiDecision {
+function follow({ pod }: ObservedDomain): DomainDecision {
   const podUid = pod?.metadata.uid ?? '';
   return decision({ actions: [{ do: 'follow', podUid, because: 'its launcher Pod is on this node' }], lookAgainAfterMs: 0 });
 }
 
-function startGracePeriod(seen: ObservedVmi): VmiDecision {
+function startGracePeriod(seen: ObservedDomain): DomainDecision {
   return decision({ actions: [{ do: 'start grace period', because: whyItStops(seen) }], lookAgainAfterMs: 0 });
 }
 
-function clearAway(seen: ObservedVmi): VmiDecision {
+function clearAway(seen: ObservedDomain): DomainDecision {
   const { vmi, pod, domain, now } = seen;
   if (isGone(seen)) return decision({});
   const because = `VMI is ${vmi.status?.phase}`;
@@ -116,32 +116,32 @@ function clearAway(seen: ObservedVmi): VmiDecision {
   return decision({ actions: [...endPod(pod, `${because} and QEMU does not go`), ...quit] });
 }
 
-function reportRunning(seen: ObservedVmi): VmiDecision {
+function reportRunning(seen: ObservedDomain): DomainDecision {
   const actions = write(seen, { phase: 'Running' }, 'the guest is running', event('Created', 'The virtual machine was created.'));
   return decision({ actions: [...actions, record('Started', 'The guest was started.')] });
 }
 
-function reportPanic(seen: ObservedVmi): VmiDecision {
+function reportPanic(seen: ObservedDomain): DomainDecision {
   const because = 'the guest panicked';
   const actions = write(seen, { phase: 'Failed', reason: 'GuestPanicked' }, because, warning('GuestPanicked', 'The guest panicked.'));
   return decision({ actions: [...actions, { do: 'record', because, event: warning('Stopped', 'The guest crashed.') }] });
 }
 
-function reportHang(seen: ObservedVmi): VmiDecision {
+function reportHang(seen: ObservedDomain): DomainDecision {
   const because = 'the guest hung and its watchdog stopped it';
   const told = warning('GuestHung', 'The guest did not speak to its watchdog in time and was stopped.');
   const actions = write(seen, { phase: 'Failed', reason: 'GuestHung' }, because, told);
   return decision({ actions: [...actions, { do: 'record', because, event: warning('Stopped', 'The guest hung.') }] });
 }
 
-function reportShutdown(seen: ObservedVmi): VmiDecision {
+function reportShutdown(seen: ObservedDomain): DomainDecision {
   // Who asked is not in the VMI when somebody deleted its Pod, and the Pod does not stay to tell.
   const reason = mustStop(seen) && !isDeleting(seen.vmi) ? { reason: POD_DELETED } : {};
   const told = event('Stopped', 'The guest was shut down.');
   return decision({ actions: write(seen, { phase: 'Succeeded', ...reason }, 'the guest powered off', told) });
 }
 
-function reportGone(seen: ObservedVmi): VmiDecision {
+function reportGone(seen: ObservedDomain): DomainDecision {
   if (mustStop(seen) && gracePeriodSecondsOf(seen.vmi) === 0) return cutOff(seen);
   if (mustStop(seen) && deadlineOf(seen) <= seen.now) return cutOffLate(seen);
   const how = howItEnded(seen);
@@ -149,13 +149,13 @@ function reportGone(seen: ObservedVmi): VmiDecision {
   return decision({ actions: write(seen, { phase: 'Failed', reason }, how, warning('Stopped', `The guest crashed: ${how}.`)) });
 }
 
-function giveUpStart(seen: ObservedVmi): VmiDecision {
+function giveUpStart(seen: ObservedDomain): DomainDecision {
   const because = `QEMU has not answered within ${startPatienceMs(seen.pod) / 1000} s`;
   const actions = write(seen, { phase: 'Failed', reason: 'LauncherUnresponsive' }, because, warning('Stopped', `${because}.`));
   return decision({ actions: [...actions, ...endPod(seen.pod, because)] });
 }
 
-function reportUnhealthy(seen: ObservedVmi): VmiDecision {
+function reportUnhealthy(seen: ObservedDomain): DomainDecision {
   const because = `its liveness probe failed: ${seen.probes?.liveness?.why}`;
   const told = warning('Unhealthy', `Liveness probe failed: ${seen.probes?.liveness?.why}`);
   const actions = write(seen, { phase: 'Failed', reason: 'LivenessProbeFailed' }, because, told);
@@ -163,18 +163,18 @@ function reportUnhealthy(seen: ObservedVmi): VmiDecision {
 }
 
 /** Grace period 0 asks for this end, so it is no failure. */
-function cutOff(seen: ObservedVmi): VmiDecision {
+function cutOff(seen: ObservedDomain): DomainDecision {
   const because = 'deletion without a grace period';
   return decision({ actions: write(seen, { phase: 'Succeeded' }, because, event('Deleted', 'The guest was cut off, as asked.')) });
 }
 
-function cancelStart(seen: ObservedVmi): VmiDecision {
+function cancelStart(seen: ObservedDomain): DomainDecision {
   const because = 'deletion before the guest ran';
   const told = event('Deleted', 'The guest was deleted before it ran.');
   return decision({ actions: write(seen, { phase: 'Failed', reason: 'DeletedBeforeStart' }, because, told) });
 }
 
-function cutOffLate(seen: ObservedVmi): VmiDecision {
+function cutOffLate(seen: ObservedDomain): DomainDecision {
   const because = `the guest did not power off within ${gracePeriodSecondsOf(seen.vmi)} s`;
   const told = event('Deleted', 'The guest was cut off at the end of its grace period.');
   const actions = write(seen, { phase: 'Failed', reason: EXPIRED }, because, told);
@@ -182,7 +182,7 @@ function cutOffLate(seen: ObservedVmi): VmiDecision {
   return decision({ actions: canBeAsked(seen.domain) || isGone(seen) ? actions : [...actions, ...endPod(seen.pod, because)] });
 }
 
-function askToPowerOff(seen: ObservedVmi): VmiDecision {
+function askToPowerOff(seen: ObservedDomain): DomainDecision {
   const { domain, now } = seen;
   const status = write(seen, {}, 'what QEMU shows has changed');
   const restMs = deadlineOf(seen) - now;
@@ -195,11 +195,11 @@ function askToPowerOff(seen: ObservedVmi): VmiDecision {
   return decision({ actions: [...status, ...signalled, powerdown], lookAgainAfterMs });
 }
 
-function letRun({ domain }: ObservedVmi): VmiDecision {
+function letRun({ domain }: ObservedDomain): DomainDecision {
   return decision({ actions: canBeAsked(domain) ? [{ do: 'command', command: 'cont', because: 'nobody asked the guest to wait' }] : [] });
 }
 
-function keepCurrent(seen: ObservedVmi): VmiDecision {
+function keepCurrent(seen: ObservedDomain): DomainDecision {
   const isNews = seen.domain.state === 'io-error' && conditionOf(seen.vmi.status?.conditions, 'Paused')?.reason !== 'PausedIOError';
   const told = isNews ? warning('IOerror', 'The guest was paused because a disk cannot be read or written.') : undefined;
   const lookAgainAfterMs = isPhase(seen.vmi, 'Scheduled') ? startDeadlineOf(seen) - seen.now : undefined;
@@ -210,7 +210,7 @@ function keepCurrent(seen: ObservedVmi): VmiDecision {
 }
 
 /** Told once for each change of the condition. */
-function tellCredentials({ vmi, agent }: ObservedVmi): Action[] {
+function tellCredentials({ vmi, agent }: ObservedDomain): Action[] {
   const { credentials } = agent ?? {};
   const shown = conditionOf(vmi.status?.conditions, 'AccessCredentialsSynchronized')?.status;
   if (!credentials || shown === (credentials.isSynced ? 'True' : 'False')) return [];
@@ -221,7 +221,7 @@ function tellCredentials({ vmi, agent }: ObservedVmi): Action[] {
 }
 
 /** Told when a guest that was ready, or was not asked before, is not. */
-function tellReadiness({ vmi, probes }: ObservedVmi): Action[] {
+function tellReadiness({ vmi, probes }: ObservedDomain): Action[] {
   const shown = conditionOf(vmi.status?.conditions, CONDITION_GUEST_READY)?.status;
   if (probes?.readiness?.isYes !== false || shown === 'False') return [];
   const told = warning('Unhealthy', `Readiness probe failed: ${probes.readiness.why}`);
@@ -229,9 +229,9 @@ function tellReadiness({ vmi, probes }: ObservedVmi): Action[] {
 }
 
 /** One patch of the status, or none when it would change nothing. */
-function write(seen: ObservedVmi, change: StatusChange, because: string, told?: EventToRecord): Action[] {
+function write(seen: ObservedDomain, change: StatusChange, because: string, told?: EventToRecord): Action[] {
   const { vmi } = seen;
-  const status = diffAsMergePatch(vmi.status ?? {}, deriveVmiStatus(seen, change));
+  const status = diffAsMergePatch(vmi.status ?? {}, deriveDomainStatus(seen, change));
   if (status === undefined) return [];
   const { resourceVersion } = vmi.metadata;
   return [{ do: 'patch', target: refOf(vmi), patch: { status }, resourceVersion, because, ...(told && { event: told }) }];
@@ -247,7 +247,7 @@ function canBeFollowed(pod: Pod | undefined): boolean {
   return pod !== undefined && !isPodFinal(pod) && /^[A-Za-z0-9][A-Za-z0-9-]{0,127}$/.test(pod.metadata.uid ?? '');
 }
 
-function whyItStops({ vmi }: ObservedVmi): string {
+function whyItStops({ vmi }: ObservedDomain): string {
   return isDeleting(vmi) ? 'VMI is being deleted' : 'launcher Pod is being deleted';
 }
 
@@ -256,18 +256,18 @@ function isPhase(vmi: VirtualMachineInstance, phase: 'Scheduled' | 'Running'): b
 }
 
 /** The guest has executed something, or waits as its owner asked it to. */
-function hasRun(seen: ObservedVmi): boolean {
+function hasRun(seen: ObservedDomain): boolean {
   const { vmi, domain } = seen;
   if (domain.state === 'prelaunch') return vmi.spec.startStrategy === 'Paused' && !mustStop(seen);
   return domain.state === 'running' || domain.state === 'paused' || domain.state === 'io-error' || hasEnded(domain);
 }
 
 /** There is nothing in the guest yet that could power it off. */
-function hasNotRun({ vmi, domain }: ObservedVmi): boolean {
+function hasNotRun({ vmi, domain }: ObservedDomain): boolean {
   return domain.state === 'prelaunch' || (domain.state === 'absent' && isPhase(vmi, 'Scheduled'));
 }
 
-function isGone({ pod, domain }: ObservedVmi): boolean {
+function isGone({ pod, domain }: ObservedDomain): boolean {
   return domain.isGone || !pod || isPodFinal(pod) || computeEndOf(pod) !== undefined;
 }
 
@@ -275,7 +275,7 @@ function computeEndOf(pod: Pod | undefined) {
   return pod?.status?.containerStatuses?.find(({ name }) => name === COMPUTE_CONTAINER)?.state?.terminated;
 }
 
-function howItEnded({ pod, domain }: ObservedVmi): string {
+function howItEnded({ pod, domain }: ObservedDomain): string {
   const end = computeEndOf(pod);
   if (end) {
     const detail = end.message ? `: ${end.message.trim().slice(-500)}` : '';
@@ -290,7 +290,7 @@ function howItEnded({ pod, domain }: ObservedVmi): string {
  * When the guest is cut off. Time stamps drop the part of the second that had passed, so the moment at which we noticed is the
  * better start, unless we noticed late because we were not there.
  */
-function deadlineOf({ vmi, pod, stoppingSince = Number.POSITIVE_INFINITY }: ObservedVmi): number {
+function deadlineOf({ vmi, pod, stoppingSince = Number.POSITIVE_INFINITY }: ObservedDomain): number {
   const stampedAt = Math.min(
     deletedAt(vmi, 0),
     pod ? deletedAt(pod, pod.metadata.deletionGracePeriodSeconds ?? 0) : Number.POSITIVE_INFINITY,
@@ -303,7 +303,7 @@ function deletedAt({ metadata }: KubeObject, graceSeconds: number): number {
   return metadata.deletionTimestamp ? Date.parse(metadata.deletionTimestamp) - graceSeconds * 1000 : Number.POSITIVE_INFINITY;
 }
 
-function startDeadlineOf({ vmi, pod, now }: ObservedVmi): number {
+function startDeadlineOf({ vmi, pod, now }: ObservedDomain): number {
   const startedAt = reachedAt(vmi, 'Scheduled') ?? Date.parse(pod?.status?.startTime ?? '');
   return (Number.isNaN(startedAt) ? now : startedAt) + startPatienceMs(pod);
 }
@@ -334,6 +334,6 @@ function record(reason: string, message: string): Action {
   return { do: 'record', because: message, event: event(reason, message) };
 }
 
-function decision({ actions = [], lookAgainAfterMs }: Partial<VmiDecision>): VmiDecision {
+function decision({ actions = [], lookAgainAfterMs }: Partial<DomainDecision>): DomainDecision {
   return { actions, ...(lookAgainAfterMs !== undefined && { lookAgainAfterMs: Math.max(0, lookAgainAfterMs) }) };
 }

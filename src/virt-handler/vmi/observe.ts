@@ -7,7 +7,7 @@ import type { Cache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
 import { unknownDomain } from './domain.ts';
 import type { Domains } from './domains.ts';
-import { isFollowed, type ObservedVmi } from './observed.ts';
+import { isFollowed, type ObservedDomain } from './observed.ts';
 
 export type ObserveOptions = {
   readonly client: Client;
@@ -26,7 +26,7 @@ export function podsByOwner(pod: Pod): readonly string[] {
 }
 
 /** One VMI as it is now; undefined when it is not of this node and nobody listens to its guest. */
-export async function observeVmi(key: string, options: ObserveOptions): Promise<ObservedVmi | undefined> {
+export async function observeDomain(key: string, options: ObserveOptions): Promise<ObservedDomain | undefined> {
   const { clock, vmis, domains } = options;
   const followed = domains.followed(key);
   const vmi = vmis.get(key);

@@ -14,7 +14,7 @@ export type Followed = {
   readonly podUid: string;
 };
 
-export type ObservedVmi = {
+export type ObservedDomain = {
   /** As it was last known when it has left. */
   readonly vmi: VirtualMachineInstance;
   /** The VMI is gone, or no longer of this node. */
@@ -35,11 +35,11 @@ export type ObservedVmi = {
 };
 
 /** The guest is to stop: somebody deleted the VMI, or its Pod (a drain, an eviction). */
-export function mustStop({ vmi, pod }: Pick<ObservedVmi, 'vmi' | 'pod'>): boolean {
+export function mustStop({ vmi, pod }: Pick<ObservedDomain, 'vmi' | 'pod'>): boolean {
   return isDeleting(vmi) || (pod !== undefined && isDeleting(pod));
 }
 
 /** The open sessions are those of this very guest; one whose Pod object was removed by force is still the same. */
-export function isFollowed({ vmi, pod, followed }: Pick<ObservedVmi, 'vmi' | 'pod' | 'followed'>): boolean {
+export function isFollowed({ vmi, pod, followed }: Pick<ObservedDomain, 'vmi' | 'pod' | 'followed'>): boolean {
   return followed?.vmi.metadata.uid === vmi.metadata.uid && (pod === undefined || followed?.podUid === pod.metadata.uid);
 }

@@ -5,8 +5,8 @@ import type { Pod } from '../../api/core/pod.ts';
 import { COMPUTE_CONTAINER } from '../../api/launcher/compute.ts';
 import { LAUNCHER_VARIABLES } from '../../api/launcher/variables.ts';
 import { tinySpec } from '../../testing/builders.ts';
-import { decideVmi } from './decide.ts';
-import type { ObservedVmi } from './observed.ts';
+import { decideDomain } from './decide.ts';
+import type { ObservedDomain } from './observed.ts';
 import { deleted, deleting, domain, endedPod, followed, gone, livePod, lost, now, running, scheduled } from './world.testing.ts';
 
 const startPaused = { ...scheduled(), spec: { ...tinySpec, startStrategy: 'Paused' as const } };
@@ -20,7 +20,7 @@ function copyingPod(): Pod {
   return { ...pod, spec: { ...pod.spec, containers } };
 }
 
-const rows: [name: string, seen: Partial<ObservedVmi>, expected: string][] = [
+const rows: [name: string, seen: Partial<ObservedDomain>, expected: string][] = [
   ['Scheduled → Running: the guest runs', { vmi: scheduled() }, 'Running'],
   ['Scheduled → Running: the guest is paused', { vmi: scheduled(), domain: domain('paused') }, 'Running'],
   ['Scheduled → Running: the guest waits paused, as asked', { vmi: startPaused, domain: domain('prelaunch') }, 'Running'],
@@ -71,7 +71,7 @@ const rows: [name: string, seen: Partial<ObservedVmi>, expected: string][] = [
 describe('phases that virt-handler changes', () => {
   for (const [name, seen, expected] of rows) {
     test(`3.1 ${name}`, () => {
-      const writes = decideVmi({ ...usual, ...seen }).actions.flatMap((action) => (action.do === 'patch' ? [action.patch] : []));
+      const writes = decideDomain({ ...usual, ...seen }).actions.flatMap((action) => (action.do === 'patch' ? [action.patch] : []));
       const { phase, reason } = (writes[0] as { status?: { phase?: string; reason?: string } } | undefined)?.status ?? {};
       assert.equal(phase ? [phase, reason].filter(Boolean).join(' ') : 'stays', expected);
     });

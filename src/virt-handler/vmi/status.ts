@@ -6,20 +6,20 @@ import { type Condition, conditionOf } from '../../api/meta.ts';
 import { timestamp } from '../../base/clock.ts';
 import { agentStatus, withAgentNics } from '../agent/status.ts';
 import { hasEnded } from './domain.ts';
-import type { ObservedVmi } from './observed.ts';
+import type { ObservedDomain } from './observed.ts';
 
 export type StatusChange = { readonly phase?: VmiPhase; readonly reason?: string };
 type NicStatus = NonNullable<VmiStatus['interfaces']>[number];
 
 /** The status with this change of phase, if any, and with conditions and interfaces as they are now. */
-export function deriveVmiStatus(seen: ObservedVmi, change: StatusChange): VmiStatus {
+export function deriveDomainStatus(seen: ObservedDomain, change: StatusChange): VmiStatus {
   const status: VmiStatus = { ...seen.vmi.status, ...phaseOf(seen, change) };
-  const now: ObservedVmi = { ...seen, vmi: { ...seen.vmi, status: change.phase === 'Running' ? withReady(seen, status) : status } };
+  const now: ObservedDomain = { ...seen, vmi: { ...seen.vmi, status: change.phase === 'Running' ? withReady(seen, status) : status } };
   return { ...now.vmi.status, ...conditionsOf(now), ...interfacesOf(now), ...agentStatus(status, seen.agent) };
 }
 
 /** Ready is virt-controller's to keep; at the moment when the guest comes up, one write says both. */
-function withReady({ pod, now }: ObservedVmi, status: VmiStatus): VmiStatus {
+function withReady({ pod, now }: ObservedDomain, status: VmiStatus): VmiStatus {
   const ready = conditionOf(pod?.status?.conditions, 'Ready');
   if (!ready) return status;
   const { type, status: flag, reason, message } = ready;
@@ -28,7 +28,7 @@ function withReady({ pod, now }: ObservedVmi, status: VmiStatus): VmiStatus {
 }
 
 /** A phase is stamped when it is first reached. */
-function phaseOf({ vmi, now }: ObservedVmi, { phase, reason }: StatusChange): Partial<VmiStatus> {
+function phaseOf({ vmi, now }: ObservedDomain, { phase, reason }: StatusChange): Partial<VmiStatus> {
   if (phase === undefined) return {};
   const reached = vmi.status?.phaseTransitionTimestamps ?? [];
   const isNew = !reached.some((entry) => entry.phase === phase);
@@ -39,9 +39,9 @@ function phaseOf({ vmi, now }: ObservedVmi, { phase, reason }: StatusChange): Pa
 /** Conditions that are present only while they hold. `undefined` means that what we see does not tell. */
 const WHILE_TRUE: readonly {
   readonly type: string;
-  readonly holds: (seen: ObservedVmi) => boolean | undefined;
-  readonly reason?: (seen: ObservedVmi) => string;
-  readonly message?: (seen: ObservedVmi) => string;
+  readonly holds: (seen: ObservedDomain) => boolean | undefined;
+  readonly reason?: (seen: ObservedDomain) => string;
+  readonly message?: (seen: ObservedDomain) => string;
 }[] = [
   {
     type: 'Paused',
@@ -74,7 +74,7 @@ const WHILE_TRUE: readonly {
 ];
 
 /** True or False, and absent before anybody tried. */
-function withCredentials(conditions: readonly Condition[], { agent, now }: ObservedVmi): readonly Condition[] {
+function withCredentials(conditions: readonly Condition[], { agent, now }: ObservedDomain): readonly Condition[] {
   const type = 'AccessCredentialsSynchronized';
   const { credentials } = agent ?? {};
   if (!credentials) return conditions;
@@ -84,18 +84,18 @@ function withCredentials(conditions: readonly Condition[], { agent, now }: Obser
 }
 
 /** True or False, and absent before the probe inside the guest has an answer. */
-function withGuestReady(conditions: readonly Condition[], { probes, now }: ObservedVmi): readonly Condition[] {
+function withGuestReady(conditions: readonly Condition[], { probes, now }: ObservedDomain): readonly Condition[] {
   if (!probes?.readiness) return conditions;
   const { isYes, why } = probes.readiness;
   const said = { status: isYes ? 'True' : 'False', reason: isYes ? 'ProbeSucceeded' : 'ProbeFailed' } as const;
   return withCondition(conditions, { type: CONDITION_GUEST_READY, ...said, ...(why !== undefined && { message: why }) }, now);
 }
 
-function isAgentThere(agent: ObservedVmi['agent']): boolean | undefined {
+function isAgentThere(agent: ObservedDomain['agent']): boolean | undefined {
   return agent && agent.state !== 'unknown' ? agent.state === 'connected' : undefined;
 }
 
-function conditionsOf(seen: ObservedVmi): Pick<VmiStatus, 'conditions'> {
+function conditionsOf(seen: ObservedDomain): Pick<VmiStatus, 'conditions'> {
   const before: readonly Condition[] = seen.vmi.status?.conditions ?? [];
   let after = before;
   for (const { type, holds, reason, message } of WHILE_TRUE) {
@@ -109,7 +109,7 @@ function conditionsOf(seen: ObservedVmi): Pick<VmiStatus, 'conditions'> {
 }
 
 /** The cards of the spec, with the address of the Pod: what is behind it can be reached there. Known once the guest runs. */
-function interfacesOf({ vmi, pod, domain, agent }: ObservedVmi): Pick<VmiStatus, 'interfaces'> {
+function interfacesOf({ vmi, pod, domain, agent }: ObservedDomain): Pick<VmiStatus, 'interfaces'> {
   const wanted = cardsOf(vmi);
   const podIP = pod?.status?.podIP;
   if (vmi.status?.phase !== 'Running' || wanted.length === 0 || podIP === undefined) return {};

@@ -6,9 +6,9 @@ import { VMI_PHASES } from '../../api/kubevirt/kinds/virtual-machine-instance-sc
 import { timestamp } from '../../base/clock.ts';
 import { mergePatch } from '../../base/json.ts';
 import { launcherPod, reached, tinySpec, vmi } from '../../testing/builders.ts';
-import { decideVmi } from './decide.ts';
+import { decideDomain } from './decide.ts';
 import type { Domain, DomainCommand, DomainState } from './domain.ts';
-import type { Followed, ObservedVmi } from './observed.ts';
+import type { Followed, ObservedDomain } from './observed.ts';
 
 export const now = Date.parse('2026-01-01T00:00:00Z');
 /** No connection; whether QEMU lives is not known. */
@@ -43,7 +43,7 @@ export function deleted(terminationGracePeriodSeconds: number, from = running())
 }
 
 /** The view `afterMs` after a deletion with a grace period of 30 s. */
-export function deleting(afterMs: number, more: Partial<Domain> = {}): Partial<ObservedVmi> {
+export function deleting(afterMs: number, more: Partial<Domain> = {}): Partial<ObservedDomain> {
   return { vmi: deleted(30), domain: domain('running', more), stoppingSince: now, now: now + afterMs };
 }
 
@@ -80,7 +80,7 @@ export class World {
   /** Decides until nothing follows, jumping to the next time at which something could; ends when that is beyond `horizonMs`. */
   settle(horizonMs = 120_000): void {
     for (let pass = 0; pass < 100; pass++) {
-      const { actions, lookAgainAfterMs } = decideVmi({ ...this, stoppingSince: now });
+      const { actions, lookAgainAfterMs } = decideDomain({ ...this, stoppingSince: now });
       for (const action of actions) {
         if (action.event) this.events.push(`${action.event.type} ${action.event.reason}`);
         if (action.do === 'patch') this.#write(action.patch);

@@ -16,12 +16,12 @@ import type { Client } from '../../../src/client/client.ts';
 import { applyManifests } from '../../../src/cmd/embedded/apply-manifests.ts';
 import { startTestServer } from '../../../src/control-plane/apiserver/test-server.testing.ts';
 import { derivePodStatus } from '../../../src/control-plane/kubelet/status.ts';
-import { startScheduler } from '../../../src/control-plane/scheduler/controller.ts';
+import { runScheduler } from '../../../src/control-plane/scheduler/controller.ts';
 import { runController } from '../../../src/reconcile/controller.ts';
 import { type Decision, nothingToDo } from '../../../src/reconcile/decision.ts';
-import { startVirtController } from '../../../src/virt-controller/start.ts';
-import { type DomainAction, decideVmi } from '../../../src/virt-handler/vmi/decide.ts';
-import type { ObservedVmi } from '../../../src/virt-handler/vmi/observed.ts';
+import { runVirtController } from '../../../src/virt-controller/run.ts';
+import { type DomainAction, decideDomain } from '../../../src/virt-handler/vmi/decide.ts';
+import type { ObservedDomain } from '../../../src/virt-handler/vmi/observed.ts';
 
 /** One write that reached the API server after everything was in place, without events. */
 export type Write = { readonly user: string; readonly method: string; readonly path: string; readonly code: number };
@@ -42,9 +42,9 @@ export async function startSimulatedCluster({ nodes }: { readonly nodes: number 
   writes.length = 0;
   const common = { clock: systemClock, log: silentLogger, signal: stop.signal };
   const running = [
-    startScheduler({ ...common, client: clientAs('system:kube-scheduler') }),
-    startVirtController({ ...common, client: clientAs(CONTROLLER, ['system:serviceaccounts', 'system:serviceaccounts:kubevirt']) }),
-    startNodes({ ...common, client: clientAs(SIMULATED_NODES, ['system:masters']) }),
+    runScheduler({ ...common, client: clientAs('system:kube-scheduler') }),
+    runVirtController({ ...common, client: clientAs(CONTROLLER, ['system:serviceaccounts', 'system:serviceaccounts:kubevirt']) }),
+    runNodes({ ...common, client: clientAs(SIMULATED_NODES, ['system:masters']) }),
   ];
   return {
     client,
@@ -89,7 +89,7 @@ async function addNode(client: Client, name: string): Promise<void> {
 type NodesOptions = { readonly client: Client; readonly clock: typeof systemClock; readonly log: Logger; readonly signal: AbortSignal };
 
 /** Every Pod that has a node runs at once, and so does every guest that was handed over. */
-async function startNodes(common: NodesOptions): Promise<void> {
+async function runNodes(common: NodesOptions): Promise<void> {
   const pods = startCache({ ...common, resource: PODS, indexes: { owner: (pod: Pod) => [controllerOf(pod)?.uid ?? ''] } });
   const vmis = startCache({ ...common, resource: VMIS, labelSelector: LABEL_NODE_NAME });
   const kubelets = runController<Pod>({
@@ -100,7 +100,7 @@ async function startNodes(common: NodesOptions): Promise<void> {
     decide: decidePodStatus,
     subject: (pod) => pod,
   });
-  const handlers = runController<ObservedVmi, DomainAction>({
+  const handlers = runController<ObservedDomain, DomainAction>({
     ...common,
     name: 'virt-handler',
     triggers: [
@@ -108,14 +108,14 @@ async function startNodes(common: NodesOptions): Promise<void> {
       { cache: pods, keysOf: (pod) => (controllerOf(pod) ? [keyOf({ ...pod.metadata, name: controllerOf(pod)?.name ?? '' })] : []) },
     ],
     observe: (key) => observeGuest(vmis.get(key), (uid) => pods.byIndex('owner', uid)),
-    decide: decideVmi,
+    decide: decideDomain,
     act: () => undefined, // there is no guest behind it that could obey
     subject: ({ vmi }) => vmi,
   });
   await Promise.all([kubelets, handlers]);
 }
 
-function observeGuest(vmi: VirtualMachineInstance | undefined, podsOf: (uid: string) => readonly Pod[]): ObservedVmi | undefined {
+function observeGuest(vmi: VirtualMachineInstance | undefined, podsOf: (uid: string) => readonly Pod[]): ObservedDomain | undefined {
   const pod = vmi && podsOf(vmi.metadata.uid ?? '').find((each) => isControlledBy(each, vmi));
   // A guest takes longer to come up than its kubelet takes to see the readiness gate open.
   if (!vmi || !pod || !hasCondition(pod.status?.conditions, 'Ready')) return undefined;

@@ -8,7 +8,7 @@ import { systemClock } from '../../base/clock.ts';
 import { silentLogger } from '../../base/log.ts';
 import { until } from '../../testing/until.ts';
 import { startTestServer } from '../apiserver/test-server.testing.ts';
-import { startDefaultServiceAccounts, startRoleAggregation, startRootCaPublisher } from './start.ts';
+import { runDefaultServiceAccounts, runRoleAggregation, runRootCaPublisher } from './run.ts';
 
 /** Each with its own service account and nothing but the default roles. */
 async function start(t: TestContext) {
@@ -21,9 +21,9 @@ async function start(t: TestContext) {
     signal: stop.signal,
   });
   const running = Promise.all([
-    startDefaultServiceAccounts(as('service-account-controller')),
-    startRootCaPublisher({ ...as('root-ca-cert-publisher'), ca: 'OUR CA' }),
-    startRoleAggregation(as('clusterrole-aggregation-controller')),
+    runDefaultServiceAccounts(as('service-account-controller')),
+    runRootCaPublisher({ ...as('root-ca-cert-publisher'), ca: 'OUR CA' }),
+    runRoleAggregation(as('clusterrole-aggregation-controller')),
   ]);
   t.after(async () => {
     stop.abort();

@@ -33,7 +33,7 @@ const NAME = 'persistentvolume-controller';
 const OUR_NAME = /^pvc-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Runs the binder and the provisioner until the signal aborts. */
-export async function startVolumes({ volumesDir, ...options }: VolumesOptions): Promise<void> {
+export async function runVolumes({ volumesDir, ...options }: VolumesOptions): Promise<void> {
   const { log } = options;
   const claims = startCache({ ...options, resource: PERSISTENT_VOLUME_CLAIMS });
   const volumes = startCache({ ...options, resource: PERSISTENT_VOLUMES });

@@ -19,7 +19,7 @@ import { silentLogger } from '../base/log.ts';
 import type { Client } from '../client/client.ts';
 import { startTestServer } from '../control-plane/apiserver/test-server.testing.ts';
 import { tinySpec } from '../testing/builders.ts';
-import { startVirtController } from './start.ts';
+import { runVirtController } from './run.ts';
 
 const at = { namespace: 'default', name: 'vm-cirros' };
 const USER = 'somebody';
@@ -76,7 +76,7 @@ async function installed(t: TestContext): Promise<{ admin: Client; theirs: Clien
   const binding = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRoleBinding', metadata: { name: USER }, roleRef, subjects };
   await install(admin, binding);
   const run = (client: Client) => {
-    stopped = startVirtController({ client, clock: systemClock, log: silentLogger, signal: stop.signal });
+    stopped = runVirtController({ client, clock: systemClock, log: silentLogger, signal: stop.signal });
   };
   return { admin, theirs: clientAs(USER), run };
 }

@@ -34,7 +34,7 @@ export type VirtControllerOptions = {
 };
 
 /** Runs all controllers until the signal aborts; resolves when the last has finished what it was doing. */
-export async function startVirtController(options: VirtControllerOptions): Promise<void> {
+export async function runVirtController(options: VirtControllerOptions): Promise<void> {
   const { client, clock, log, signal, launcherImage = 'kubevirt-ts/virt-launcher:latest', containerDisks } = options;
   const shared = { client, clock, log, signal };
   const vms = startCache({ ...shared, resource: VMS });

@@ -1,0 +1,25 @@
+/** What `decide`, `phase` and `status` look at: one instance, its Pods, and the state of its node and claims. */
+import type { Pod } from '../../api/core/pod.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import type { Claims } from './claims.ts';
+import type { ContainerDiskWay } from './launcher-volumes.ts';
+
+/** Everything that is known of one instance when the controller looks at it. */
+export type ObservedVmi = {
+  readonly vmi: VirtualMachineInstance;
+  /** Every Pod that the instance controls. */
+  readonly pods: readonly Pod[];
+  /** It carries the VM controller's finalizer and no VM controls it any more. */
+  readonly isVmGone: boolean;
+  /** Why the last attempt to create a Pod failed, until one succeeds. */
+  readonly createError?: string | undefined;
+  /** The virt-handler of its node was not heard of for too long. */
+  readonly isNodeLost?: boolean;
+  readonly launcherImage: string;
+  readonly containerDisks?: ContainerDiskWay | undefined;
+  /** A node gives its KVM to Pods; looked at while it has no Pod. */
+  readonly hasKvm?: boolean;
+  /** The claims it uses, until it is Scheduled. */
+  readonly claims?: Claims | undefined;
+  readonly now: number;
+};
