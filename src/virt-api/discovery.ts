@@ -1,6 +1,6 @@
 /** What the aggregated group offers, as clients and the API server in front ask for it. */
 import { SUBRESOURCE_VERSIONS, SUBRESOURCES_GROUP } from '../api/kubevirt/subresources.ts';
-import { EXPAND_GIVEN, ROUTES } from './routes.ts';
+import { EXPAND_VM_SPEC, SUBRESOURCES } from '../api/kubevirt/subresources-table.ts';
 
 /** GET /apis/subresources.kubevirt.io/VERSION */
 export function resourceList(version: string): object {
@@ -9,13 +9,13 @@ export function resourceList(version: string): object {
     apiVersion: 'v1',
     groupVersion: `${SUBRESOURCES_GROUP}/${version}`,
     resources: [
-      { name: EXPAND_GIVEN.path, singularName: '', namespaced: true, kind: EXPAND_GIVEN.kind, verbs: ['update'] },
-      ...ROUTES.map(({ resource, subresource, kind, method, alsoByGet }) => ({
+      { name: EXPAND_VM_SPEC.resource, singularName: '', namespaced: true, kind: EXPAND_VM_SPEC.kind, verbs: EXPAND_VM_SPEC.verbs },
+      ...SUBRESOURCES.map(({ resource, subresource, kind, verbs }) => ({
         name: `${resource}/${subresource}`,
         singularName: '',
         namespaced: true,
         kind,
-        verbs: method === 'GET' ? ['get'] : alsoByGet ? ['get', 'update'] : ['update'],
+        verbs,
       })),
     ],
   };

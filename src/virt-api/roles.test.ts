@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import { SUBRESOURCES_GROUP } from '../api/kubevirt/subresources.ts';
-import { ROUTES } from './routes.ts';
+import { SUBRESOURCES } from '../api/kubevirt/subresources-table.ts';
 
 type Rule = { readonly apiGroups: string[]; readonly resources: string[]; readonly verbs: string[] };
 type Role = { readonly kind: string; readonly metadata: { readonly name: string; readonly labels: object }; readonly rules: Rule[] };
@@ -21,9 +21,6 @@ const KINDS = [
 ];
 const READ = ['get', 'list', 'watch'];
 const WRITE = ['create', 'update', 'patch', 'delete'];
-/** Seen by whoever may look, and for admins alone; everything else needs edit. */
-const FOR_VIEW = ['expand-spec', 'guestosinfo', 'userlist', 'filesystemlist', 'usage'];
-const FOR_ADMIN = ['vnc/screenshot'];
 
 function grants(role: string): Set<string> {
   const { rules } = ROLES.find(({ metadata }) => metadata.name === `kubevirt.io:${role}`) ?? { rules: [] };
@@ -38,18 +35,17 @@ function ofKinds(verbs: readonly string[]): string[] {
   return KINDS.flatMap((kind) => verbs.map((verb) => `${verb} kubevirt.io ${kind}`));
 }
 
-function ofRoutes(isIn: (subresource: string) => boolean): string[] {
-  return ROUTES.filter(({ subresource }) => isIn(subresource)).flatMap(({ resource, subresource, method, alsoByGet }) => {
-    const verbs = method === 'GET' ? ['get'] : alsoByGet ? ['get', 'update'] : ['update'];
-    return verbs.map((verb) => `${verb} ${SUBRESOURCES_GROUP} ${resource}/${subresource}`);
-  });
+function ofRoutes(...roles: readonly string[]): string[] {
+  return SUBRESOURCES.filter(({ role }) => roles.includes(role)).flatMap(({ resource, subresource, verbs }) =>
+    verbs.map((verb) => `${verb} ${SUBRESOURCES_GROUP} ${resource}/${subresource}`),
+  );
 }
 
 const EVERYBODYS = ['get kubevirt.io kubevirts', 'list kubevirt.io kubevirts', `update ${SUBRESOURCES_GROUP} expand-vm-spec`];
 const SCALE = ['get', 'update', 'patch'].map((verb) => `${verb} kubevirt.io virtualmachineinstancereplicasets/scale`);
-const view = [...ofKinds(READ), ...ofRoutes((each) => FOR_VIEW.includes(each)), ...EVERYBODYS];
-const edit = [...view, ...ofKinds(WRITE), ...SCALE, ...ofRoutes((each) => !FOR_VIEW.includes(each) && !FOR_ADMIN.includes(each))];
-const admin = [...edit, ...ofKinds(['deletecollection']), ...ofRoutes((each) => FOR_ADMIN.includes(each))];
+const view = [...ofKinds(READ), ...ofRoutes('view'), ...EVERYBODYS];
+const edit = [...view, ...ofKinds(WRITE), ...SCALE, ...ofRoutes('edit')];
+const admin = [...edit, ...ofKinds(['deletecollection']), ...ofRoutes('admin')];
 const MIGRATIONS = [...READ, ...WRITE, 'deletecollection'].map((verb) => `${verb} kubevirt.io virtualmachineinstancemigrations`);
 const migrate = [`update ${SUBRESOURCES_GROUP} virtualmachines/migrate`, ...MIGRATIONS];
 

@@ -1,5 +1,6 @@
 /** virt-api: the server behind the aggregated API subresources.kubevirt.io. Who asks is told by the API server in front; whether they may is asked for each call. */
 import { SUBRESOURCE_VERSIONS, SUBRESOURCES_GROUP, subresourceGroupPath } from '../api/kubevirt/subresources.ts';
+import { EXPAND_VM_SPEC } from '../api/kubevirt/subresources-table.ts';
 import type { Clock } from '../base/clock.ts';
 import { ApiError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
@@ -12,7 +13,8 @@ import { answerReview, isReviewPath } from './admission/answer-review.ts';
 import { group, groupList, resourceList, versionInfo } from './discovery.ts';
 import { type Caller, callerBehind } from './front-proxy.ts';
 import { requireAccess, type Wish } from './require-access.ts';
-import { EXPAND_GIVEN, type Found, findExpansion, findRoute } from './routes.ts';
+import { type Found, findExpansion, findRoute } from './routes.ts';
+import { expandGiven } from './subresources/expand-spec.ts';
 
 /** Our own certificate, the authority of the front proxy, and what we show to (and expect of) virt-handler; the last two are read for each call. */
 export type VirtApiPki = Pick<Pki, 'virtApi' | 'frontProxyCa' | 'virtHandlerClient' | 'kubevirtCa'>;
@@ -83,23 +85,22 @@ async function answer(
   const expansion = findExpansion(pathname);
   if (expansion !== undefined) {
     if (request.method !== 'PUT') throw new ApiError('MethodNotAllowed', `${request.method} is not possible here, only PUT`);
-    await requireAccess(client, caller, { resource: EXPAND_GIVEN.path, namespace: expansion, verb: 'update' });
-    return EXPAND_GIVEN.answer({ ...common, namespace: expansion, name: '' });
+    await requireAccess(client, caller, { resource: EXPAND_VM_SPEC.resource, namespace: expansion, verb: 'update' });
+    return expandGiven({ ...common, namespace: expansion, name: '' });
   }
   const { route, namespace, name } = routeOf(pathname);
   if ('open' in route && request.method === 'GET')
     throw new ApiError('BadRequest', `${route.subresource} is a WebSocket: the request asks for no upgrade`);
-  const isGet = route.alsoByGet && request.method === 'GET';
-  if ('open' in route || (request.method !== route.method && !isGet))
-    throw new ApiError('MethodNotAllowed', `${request.method} is not possible here, only ${route.method}`);
+  const isAllowed = request.method === 'GET' ? route.verbs.includes('get') : request.method === route.method;
+  if ('open' in route || !isAllowed) throw new ApiError('MethodNotAllowed', `${request.method} is not possible here, only ${route.method}`);
   await requireAccess(client, caller, wishOf({ route, namespace, name }));
   return route.answer({ ...common, namespace, name });
 }
 
 /** What does the same by GET and by PUT is a change either way. */
 function wishOf({ route, namespace, name }: Found): Wish {
-  const { resource, subresource, method } = route;
-  return { resource, subresource, namespace, name, verb: method === 'GET' ? 'get' : 'update' };
+  const { resource, subresource } = route;
+  return { resource, subresource, namespace, name, verb: route.method === 'GET' ? 'get' : 'update' };
 }
 
 function handlerTlsOf(pki: VirtApiPki): TlsIdentity {

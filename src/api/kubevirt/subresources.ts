@@ -1,4 +1,5 @@
 /** The aggregated API of machines as its clients and its server see it: group, versions, paths, and what a path may ask for. */
+import type { ConsoleQuestion, ScreenQuestion, ScreenshotQuestion } from '../handler/questions.ts';
 
 export const SUBRESOURCES_GROUP = 'subresources.kubevirt.io';
 /** The first is the one that clients use. */
@@ -11,11 +12,9 @@ export type Machine = { readonly resource: MachineResource; readonly namespace: 
 
 /** What each subresource may be asked in its query. */
 export type SubresourceQueries = {
-  /** `shared`: beside others, with what was printed before; `follow=false`: only that. */
-  readonly console: { readonly shared?: boolean; readonly write?: boolean; readonly follow?: boolean };
-  readonly vnc: { readonly shared?: boolean; readonly write?: boolean; readonly preserveSession?: boolean };
-  /** Moving the cursor wakes a screen that has gone dark. */
-  readonly 'vnc/screenshot': { readonly moveCursor?: boolean };
+  readonly console: ConsoleQuestion;
+  readonly vnc: ScreenQuestion;
+  readonly 'vnc/screenshot': ScreenshotQuestion;
   readonly logs: { readonly previous?: boolean };
 };
 type QueryOf<Name extends string> = Name extends keyof SubresourceQueries ? SubresourceQueries[Name] : Record<never, never>;

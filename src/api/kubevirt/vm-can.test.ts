@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { vm, vmi } from '../../testing/builders.ts';
 import { RUN_STRATEGIES } from './kinds/virtual-machine-schema.ts';
-import { type AgentAction, refusalOf, type VmAction, vmiRefusalOf } from './vm-can.ts';
+import { refusalOf, type VmAction, type VmiAction, vmiRefusalOf } from './vm-can.ts';
 
 /** What may be done (yes) under each strategy: without an instance, while it runs, after Succeeded, after Failed. */
 const TABLE: Readonly<Record<VmAction, Readonly<Record<(typeof RUN_STRATEGIES)[number], string>>>> = {
@@ -87,7 +87,7 @@ describe('what can be done to a VM', () => {
   test('the agent is asked only where there is one', () => {
     const conditions = [{ type: 'AgentConnected', status: 'True' as const }];
     const seen = [vmi('Running', { conditions }), vmi('Running'), vmi('Scheduled', { conditions })];
-    const reasons = (action: AgentAction) => seen.map((each) => vmiRefusalOf(action, each)?.reason);
+    const reasons = (action: VmiAction) => seen.map((each) => vmiRefusalOf(action, each)?.reason);
     const question = [undefined, 'InternalError', 'InternalError'];
     for (const action of ['guestosinfo', 'userlist', 'filesystemlist'] as const) assert.deepEqual(reasons(action), question);
     for (const action of ['freeze', 'unfreeze'] as const) assert.deepEqual(reasons(action), [undefined, 'InternalError', 'Conflict']);

@@ -8,31 +8,22 @@
  *   console    only while the instance runs and has a serial console
  *   vnc, vnc/screenshot  only while the instance runs and has a screen
  *   portforward  only while the instance runs, is not paused and has a network card
- *   pause, unpause, reset, softreboot  only while the instance runs, and only when they change something
+ *   pause, unpause, softreboot  only while the instance runs, and only when they change something
  *   guestosinfo, userlist, filesystemlist, freeze, unfreeze, exec  only while the instance runs and its agent is connected
+ *   anything else of an instance  only while it runs
  *
  * Rules of one action are tried from the top, the first that applies is the answer. Pure.
  */
 import type { StatusReason } from '../../base/errors.ts';
+import type { GuestSubresourceName } from '../handler/routes.ts';
 import { controllerOf, hasCondition, isDeleting } from '../meta.ts';
 import { endsWhenPaused } from './guest-probe.ts';
 import { type RunStrategy, runStrategyOf, type VirtualMachine } from './kinds/virtual-machine.ts';
 import { gracePeriodSecondsOf, isFinal, type VirtualMachineInstance } from './kinds/virtual-machine-instance.ts';
 
 export type VmAction = 'start' | 'stop' | 'restart';
-/** What only the agent in the guest can do. */
-export type AgentAction = 'guestosinfo' | 'userlist' | 'filesystemlist' | 'freeze' | 'unfreeze' | 'exec';
-export type VmiAction =
-  | 'console'
-  | 'vnc'
-  | 'vnc/screenshot'
-  | 'portforward'
-  | 'pause'
-  | 'unpause'
-  | 'reset'
-  | 'softreboot'
-  | 'usage'
-  | AgentAction;
+/** What virt-handler does for a guest. */
+export type VmiAction = GuestSubresourceName;
 
 /** A machine, its instance, and what the action was asked for with. */
 export type VmSituation = {
@@ -90,7 +81,8 @@ const AGENT_QUESTION: readonly Rule<VirtualMachineInstance>[] = [
   ['InternalError', 'VMI does not have guest agent connected', (vmi) => !hasAgent(vmi)],
 ];
 
-const VMI_RULES: Readonly<Record<VmiAction, readonly Rule<VirtualMachineInstance>[]>> = {
+/** What is not here is possible while the instance runs. */
+const VMI_RULES: Readonly<Partial<Record<VmiAction, readonly Rule<VirtualMachineInstance>[]>>> = {
   console: [
     ['BadRequest', 'the instance has no serial console', (vmi) => vmi.spec.domain.devices.autoattachSerialConsole === false],
     ['Conflict', 'the instance has failed', (vmi) => vmi.status?.phase === 'Failed'],
@@ -120,8 +112,6 @@ const VMI_RULES: Readonly<Record<VmiAction, readonly Rule<VirtualMachineInstance
     ['Conflict', 'the instance is already paused', isPaused],
   ],
   unpause: [NOT_RUNNING, ['Conflict', 'the instance is not paused', (vmi) => !isPaused(vmi)]],
-  reset: [NOT_RUNNING],
-  usage: [NOT_RUNNING],
   softreboot: [
     NOT_RUNNING,
     ['Conflict', 'the instance is paused', isPaused],
@@ -146,7 +136,7 @@ export function refusalOf(action: VmAction, situation: VmSituation): Refusal | u
 
 /** Why this cannot be done to the instance now; undefined when it can. */
 export function vmiRefusalOf(action: VmiAction, vmi: VirtualMachineInstance): Refusal | undefined {
-  return firstThatApplies(VMI_RULES[action], vmi);
+  return firstThatApplies(VMI_RULES[action] ?? [NOT_RUNNING], vmi);
 }
 
 /** True when a start is a change of the wish (spec) and not a request (status). */

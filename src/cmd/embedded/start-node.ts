@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { NODES, type Node } from '../../api/core/node.ts';
+import { HANDLER_PORT_NAME } from '../../api/handler/routes.ts';
 import { EXTRA_NODE_NAME, LABEL_SCHEDULABLE } from '../../api/kubevirt/names.ts';
 import { ACCELERATOR_VARIABLE } from '../../api/launcher/variables.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -84,7 +85,11 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     port: 0,
   });
   await untilNode(admin, { name, isAsWanted: (node) => node.metadata.labels?.[LABEL_SCHEDULABLE] === 'true', signal });
-  await mirrorPod(admin, { component: 'virt-handler', port: { name: 'console', number: handler.consolePort } }, { nodeName: name, clock });
+  await mirrorPod(
+    admin,
+    { component: 'virt-handler', port: { name: HANDLER_PORT_NAME, number: handler.consolePort } },
+    { nodeName: name, clock },
+  );
   return { name, kubelet, stopped: Promise.all([handler.stopped, kubelet.stopped]) };
 }
 

@@ -1,44 +1,45 @@
-/** One request to the virt-handler of the node where an instance runs; its refusals are passed on. */
-import { ApiError, messageOf, STATUS_CODES, type StatusReason } from '../../base/errors.ts';
+/** One question to the virt-handler of a node, by its table of routes; its refusals are passed on. */
+import { answerFrom, queryOf } from '../../api/handler/message.ts';
+import { buildRoutePath } from '../../api/handler/route-path.ts';
+import { type AnswerOf, handlerRoute, type ParametersOf, type QuestionOf, type RequestName } from '../../api/handler/routes.ts';
+import { ApiError, messageOf, type StatusReason } from '../../base/errors.ts';
 import { httpsFetch, keepAliveAgent } from '../../base/node/https-fetch.ts';
 import { VIRT_HANDLER_SERVER_NAME } from '../../base/node/pki.ts';
+import { readBytes } from '../../base/read-bytes.ts';
+import { errorFrom } from '../../client/client.ts';
 import type { Call } from '../call.ts';
 import { findHandler } from './find-handler.ts';
 
-export type HandlerRequest = {
-  readonly method: 'GET' | 'PUT';
-  /** What is asked for, the last part of the path. */
-  readonly what: string;
+export type HandlerQuestion<Name extends RequestName> = {
   readonly nodeName: string;
-  /** Where, when it is not about one instance. */
-  readonly path?: string;
-  readonly body?: object;
-  readonly timeoutMs?: number;
+  readonly parameters: ParametersOf<Name>;
+  readonly question: QuestionOf<Name>;
+  /** What it is asked for, to tell what could not be done: `pause VMI default/db`. */
+  readonly purpose: string;
 };
 
 const ANSWER_MS = 10_000;
+/** The largest is a picture of a large screen. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+/** What the handler refuses us, it does not refuse the user. */
+const OUR_OWN_FAULTS: readonly StatusReason[] = ['Unauthorized', 'Forbidden', 'MethodNotAllowed'];
 
-/** What virt-handler answered, as text. Throws what it refused with, or ServiceUnavailable when it cannot be reached. */
-export async function askHandler(call: Call, asked: HandlerRequest): Promise<string> {
-  return Buffer.from(await askHandlerForBytes(call, asked)).toString('utf8');
-}
-
-/** The same, as it came. */
-export async function askHandlerForBytes({ client, namespace, name, handlerTls }: Call, asked: HandlerRequest): Promise<ArrayBuffer> {
-  const { method, what, nodeName, body, timeoutMs = ANSWER_MS } = asked;
-  const { host, port } = await findHandler(client, nodeName);
-  const path = asked.path ?? `/v1/namespaces/${encodeURIComponent(namespace)}/virtualmachineinstances/${encodeURIComponent(name)}/${what}`;
+/** What virt-handler answers. Throws what it refused with, or ServiceUnavailable when it cannot be reached. */
+export async function askHandler<Name extends RequestName>(
+  { client, handlerTls }: Pick<Call, 'client' | 'handlerTls'>,
+  name: Name,
+  { nodeName, parameters, question, purpose }: HandlerQuestion<Name>,
+): Promise<AnswerOf<Name>> {
+  const { method, path, answer, timeoutMs = ANSWER_MS } = handlerRoute(name);
+  const url = `https://${VIRT_HANDLER_SERVER_NAME}${buildRoutePath(path, parameters)}${method === 'GET' ? queryOf(question) : ''}`;
+  const body = method === 'PUT' && Object.keys(question).length > 0 ? { body: JSON.stringify(question) } : {};
+  const connectTo = await findHandler(client, nodeName);
   const agent = keepAliveAgent();
   try {
-    const request = new Request(`https://${VIRT_HANDLER_SERVER_NAME}${path}`, {
-      method,
-      signal: AbortSignal.timeout(timeoutMs),
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    const response = await httpsFetch(request, { ...handlerTls, agent, connectTo: { host, port }, servername: VIRT_HANDLER_SERVER_NAME });
-    const bytes = await response.arrayBuffer();
-    if (response.ok) return bytes;
-    throw new ApiError(reasonOf(response.status), `Cannot ${what} VMI ${namespace}/${name}: ${Buffer.from(bytes).toString('utf8')}`);
+    const request = new Request(url, { method, signal: AbortSignal.timeout(timeoutMs), ...body });
+    const response = await httpsFetch(request, { ...handlerTls, agent, connectTo, servername: VIRT_HANDLER_SERVER_NAME });
+    if (!response.ok) throw refusalOf(await errorFrom(response), purpose);
+    return answerFrom(answer, await readBytes(response.body, MAX_ANSWER_BYTES, 'the answer of virt-handler')) as AnswerOf<Name>; // of this route
   } catch (error) {
     if (error instanceof ApiError) throw error;
     throw new ApiError('ServiceUnavailable', `Cannot reach the virt-handler of node ${nodeName}: ${messageOf(error)}`, { cause: error });
@@ -47,9 +48,7 @@ export async function askHandlerForBytes({ client, namespace, name, handlerTls }
   }
 }
 
-/** What the handler may say; anything else is our own failure. */
-const PASSED_ON: readonly StatusReason[] = ['BadRequest', 'NotFound', 'Conflict', 'TooManyRequests', 'Timeout'];
-
-function reasonOf(status: number): StatusReason {
-  return PASSED_ON.find((reason) => STATUS_CODES[reason] === status) ?? 'InternalError';
+function refusalOf(error: ApiError, purpose: string): ApiError {
+  const reason = OUR_OWN_FAULTS.includes(error.reason) ? 'InternalError' : error.reason;
+  return new ApiError(reason, `Cannot ${purpose}: ${error.message}`, { cause: error, details: error.details });
 }

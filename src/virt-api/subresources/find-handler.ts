@@ -1,13 +1,12 @@
 /** Where the virt-handler of a node listens: its Pod says so, embedded and on a cluster. */
 import { isPodFinal, PODS, type Pod } from '../../api/core/pod.ts';
+import { HANDLER_PORT_NAME } from '../../api/handler/routes.ts';
 import { INSTALL_NAMESPACE, LABEL_COMPONENT } from '../../api/kubevirt/names.ts';
 import { hasCondition, isDeleting } from '../../api/meta.ts';
 import { ApiError } from '../../base/errors.ts';
 import type { Client } from '../../client/client.ts';
 
 export type HandlerAddress = { readonly host: string; readonly port: number };
-
-const PORT_NAME = 'console';
 
 /** The address of the handler on this node; throws ServiceUnavailable when there is none to talk to. */
 export async function findHandler(client: Client, nodeName: string): Promise<HandlerAddress> {
@@ -28,5 +27,5 @@ function isReady(pod: Pod): boolean {
 }
 
 function portOf(pod: Pod): number | undefined {
-  return pod.spec.containers.flatMap(({ ports = [] }) => ports).find(({ name }) => name === PORT_NAME)?.containerPort;
+  return pod.spec.containers.flatMap(({ ports = [] }) => ports).find(({ name }) => name === HANDLER_PORT_NAME)?.containerPort;
 }

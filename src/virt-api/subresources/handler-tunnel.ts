@@ -1,18 +1,30 @@
-/** Passes a WebSocket on to the virt-handler of the node where the instance runs, as bytes. */
-import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+/** Passes a WebSocket on to the virt-handler of the node where the instance runs, as bytes, by its table of routes. */
+import { queryOf } from '../../api/handler/message.ts';
+import { buildRoutePath } from '../../api/handler/route-path.ts';
+import { handlerRoute, type ParametersOf, type QuestionOf, type StreamName } from '../../api/handler/routes.ts';
+import { STREAM_SUBPROTOCOL } from '../../api/kubevirt/subresources.ts';
 import { ApiError, messageOf } from '../../base/errors.ts';
 import { VIRT_HANDLER_SERVER_NAME } from '../../base/node/pki.ts';
 import { tunnelUpgrade } from '../../base/node/tunnel-upgrade.ts';
 import type { UpgradeCall } from '../call.ts';
 import { findHandler } from './find-handler.ts';
 
-const SUBPROTOCOL = 'plain.kubevirt.io';
+export type StreamQuestion<Name extends StreamName> = {
+  readonly nodeName: string;
+  readonly parameters: ParametersOf<Name>;
+  readonly question: QuestionOf<Name>;
+};
+
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 
-/** Connects the caller with what virt-handler has of this instance: `console`, `portforward/22/tcp`. Its refusals are passed on. */
-export async function tunnelToHandler(call: UpgradeCall, vmi: VirtualMachineInstance, what: string): Promise<void> {
+/** Connects the caller with what virt-handler has of this instance. Its refusals are passed on. */
+export async function tunnelToHandler<Name extends StreamName>(
+  call: UpgradeCall,
+  route: Name,
+  { nodeName, parameters, question }: StreamQuestion<Name>,
+): Promise<void> {
   const { client, log, namespace, name, upgrade, handlerTls } = call;
-  const nodeName = vmi.status?.nodeName ?? '';
+  const path = `${buildRoutePath(handlerRoute(route).path, parameters)}${queryOf(question)}`;
   const handler = await findHandler(client, nodeName);
   try {
     await tunnelUpgrade({
@@ -21,20 +33,15 @@ export async function tunnelToHandler(call: UpgradeCall, vmi: VirtualMachineInst
       ...upgrade,
       servername: VIRT_HANDLER_SERVER_NAME,
       method: 'GET',
-      path: handlerPath(call, what),
+      path,
       headers: handlerHeaders(call),
       protocol: 'websocket',
       handshakeTimeoutMs: HANDSHAKE_TIMEOUT_MS,
     });
-    log.info(`${what} opened`, { object: `VirtualMachineInstance ${namespace}/${name}`, because: `${call.user} asked for it` });
+    log.info(`${route} opened`, { object: `VirtualMachineInstance ${namespace}/${name}`, because: `${call.user} asked for it` });
   } catch (error) {
     throw new ApiError('ServiceUnavailable', `Cannot reach the virt-handler of node ${nodeName}: ${messageOf(error)}`, { cause: error });
   }
-}
-
-function handlerPath({ namespace, name, upgrade }: UpgradeCall, what: string): string {
-  const { search } = new URL(`https://virt-api${upgrade.request.url}`);
-  return `/v1/namespaces/${encodeURIComponent(namespace)}/virtualmachineinstances/${encodeURIComponent(name)}/${what}${search}`;
 }
 
 /** Only what the handshake needs. A subprotocol that we do not know is left out, which means: none was agreed on. */
@@ -45,6 +52,6 @@ function handlerHeaders({ upgrade }: UpgradeCall): Record<string, string> {
     host: VIRT_HANDLER_SERVER_NAME,
     'sec-websocket-version': headers['sec-websocket-version'] ?? '13',
     'sec-websocket-key': headers['sec-websocket-key'] ?? '',
-    ...(offered.includes(SUBPROTOCOL) ? { 'sec-websocket-protocol': SUBPROTOCOL } : {}),
+    ...(offered.includes(STREAM_SUBPROTOCOL) ? { 'sec-websocket-protocol': STREAM_SUBPROTOCOL } : {}),
   };
 }

@@ -1,13 +1,12 @@
 /** GET virtualmachines/NAME/logs?previous=true: what the guest printed in its last run that is over. A subresource of ours. */
+
 import { PODS } from '../../api/core/pod.ts';
+import type { EndedRun } from '../../api/handler/answers.ts';
 import { VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { INSTALL_NAMESPACE, LABEL_COMPONENT } from '../../api/kubevirt/names.ts';
 import { ApiError, isApiError } from '../../base/errors.ts';
 import type { Call } from '../call.ts';
 import { askHandler } from './ask-handler.ts';
-
-/** As virt-handler tells it. */
-type EndedRun = { readonly endedAtMs: number; readonly printed: string };
 
 /** Answers with the bytes as they were printed; the machine may have run on any node. */
 export async function previousLog(call: Call): Promise<Response> {
@@ -19,9 +18,14 @@ export async function previousLog(call: Call): Promise<Response> {
   if (!vm) throw new ApiError('NotFound', `virtualmachines.kubevirt.io "${name}" not found`, { details });
   const runs: EndedRun[] = [];
   for (const nodeName of await handlerNodes(call)) {
-    const asked = { method: 'GET', what: 'logs', path: `/v1/runs/${vm.metadata.uid}`, nodeName } as const;
+    const asked = {
+      nodeName,
+      parameters: { uid: vm.metadata.uid ?? '' },
+      question: {},
+      purpose: `read the log of VM ${namespace}/${name}`,
+    };
     try {
-      runs.push(JSON.parse(await askHandler(call, asked)) as EndedRun);
+      runs.push(await askHandler(call, 'lastRun', asked));
     } catch (error) {
       if (!isApiError(error, 'NotFound') && !isApiError(error, 'ServiceUnavailable')) throw error;
     }

@@ -1,11 +1,10 @@
 /** GET virtualmachineinstances/NAME/portforward/PORT[/PROTOCOL], also for the machine of that name: a port of the guest as a WebSocket. */
 
 import { type VirtualMachine, VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
-import { vmiRefusalOf } from '../../api/kubevirt/vm-can.ts';
 import { ApiError } from '../../base/errors.ts';
 import type { UpgradeCall } from '../call.ts';
-import { getInstance } from './get-instance.ts';
 import { tunnelToHandler } from './handler-tunnel.ts';
+import { allowedNode } from './pass-on.ts';
 
 const TARGET = /\/portforward\/([1-9]\d{0,4})(?:\/(tcp|udp))?\/?$/;
 
@@ -25,8 +24,8 @@ export async function openPort(call: UpgradeCall): Promise<void> {
   const { pathname } = new URL(`https://virt-api${call.upgrade.request.url}`);
   const [, port = '', protocol = 'tcp'] = TARGET.exec(pathname) ?? [];
   if (port === '' || Number(port) > 65_535) throw new ApiError('BadRequest', 'the path has to end with a port, or a port and tcp or udp');
-  const vmi = await getInstance(call);
-  const refused = vmiRefusalOf('portforward', vmi);
-  if (refused) throw new ApiError(refused.reason, `Cannot forward a port of VMI ${call.namespace}/${call.name}: ${refused.message}`);
-  await tunnelToHandler(call, vmi, `portforward/${port}/${protocol}`);
+  const { namespace, name } = call;
+  const nodeName = await allowedNode(call, 'portforward');
+  const parameters = { namespace, name, port: Number(port), protocol: protocol === 'udp' ? 'udp' : 'tcp' } as const;
+  await tunnelToHandler(call, 'portforward', { nodeName, parameters, question: {} });
 }

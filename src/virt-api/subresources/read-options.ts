@@ -1,6 +1,7 @@
 /** The options in the body of a subresource call: JSON or YAML whatever the Content-Type says, or nothing at all. */
 import { ApiError, messageOf } from '../../base/errors.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
+import { readBytes } from '../../base/read-bytes.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
 /** The parser of YAML is slow where a body is made to be, and webhooks wait meanwhile. */
@@ -40,15 +41,7 @@ export function booleanOption(options: JsonObject, name: string): boolean {
 }
 
 async function readText(request: Request): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of request.body ?? []) {
-    size += chunk.length;
-    if (size > MAX_BODY_BYTES)
-      throw new ApiError('RequestEntityTooLarge', `the body of the request is larger than ${MAX_BODY_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+  return new TextDecoder().decode(await readBytes(request.body, MAX_BODY_BYTES, 'the body of the request'));
 }
 
 async function parse(text: string): Promise<unknown> {

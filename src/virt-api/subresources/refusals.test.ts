@@ -8,7 +8,7 @@ import type { Call, UpgradeCall } from '../call.ts';
 import { FakeApi } from '../fake-api.testing.ts';
 import { ROUTES, type Route } from '../routes.ts';
 import { expandGiven, expandVm } from './expand-spec.ts';
-import { screenshot } from './screenshot.ts';
+import { passedOnBy } from './pass-on.ts';
 
 const DOMAIN = { memory: { guest: '64Mi' }, devices: {} };
 
@@ -57,7 +57,9 @@ for (const [name, instance, query, expected] of PICTURES) {
   test(`a screenshot ${name} is refused`, async () => {
     const api = new FakeApi();
     if (instance) api.put('virtualmachineinstances', instance);
-    assert.match(await answerOf(screenshot(callOf(api, { query }))), expected);
+    const screenshot = passedOnBy('vnc/screenshot');
+    assert.ok(screenshot && 'answer' in screenshot);
+    assert.match(await answerOf(screenshot.answer(callOf(api, { query }))), expected);
   });
 }
 
@@ -140,7 +142,7 @@ test('each subresource of an instance answers as published, in each state', asyn
 async function codeOf(route: Route, instance: VirtualMachineInstance | undefined): Promise<string> {
   const api = new FakeApi();
   if (instance) api.put('virtualmachineinstances', instance);
-  const { request, ...common } = callOf(api, route.method === 'PUT' ? { body: '' } : {});
+  const { request, ...common } = callOf(api, route.method === 'PUT' ? { body: '{"command":["id"]}' } : {});
   const url = `/x/${route.subresource}${route.takesRest ? '/80' : ''}`;
   const upgrade = { request: { url, headers: {} } } as unknown as UpgradeCall['upgrade'];
   const answer = 'open' in route ? route.open({ ...common, upgrade }).then(() => new Response()) : route.answer({ ...common, request });

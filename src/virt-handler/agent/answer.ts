@@ -1,6 +1,8 @@
 /** What virt-api may ask about the inside of a guest: each question, and how the agent's answers become one of ours. */
+import { readFreezeQuestion } from '../../api/handler/questions.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
+import { parseGoDuration } from '../../base/go-duration.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
 import type { AgentSession } from './agent-session.ts';
 import { AgentRefusal } from './channel.ts';
@@ -17,9 +19,9 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   'GET guestosinfo': guestInfo,
   'GET userlist': async (agent) => ({ metadata: {}, items: readUsers(await agent.ask({ command: 'guest-get-users' })) }),
   'GET filesystemlist': async (agent) => ({ metadata: {}, items: readFileSystems(await agent.ask({ command: 'guest-get-fsinfo' })) }),
-  'PUT freeze': async (agent, { unfreezeTimeoutMs }) => {
-    const asked = typeof unfreezeTimeoutMs === 'number' && unfreezeTimeoutMs > 0 ? unfreezeTimeoutMs : DEFAULT_FREEZE_MS;
-    await agent.freeze(Math.min(asked, LONGEST_FREEZE_MS));
+  'PUT freeze': async (agent, body) => {
+    const { unfreezeTimeout = '' } = readFreezeQuestion(body);
+    await agent.freeze(Math.min(parseGoDuration(unfreezeTimeout) || DEFAULT_FREEZE_MS, LONGEST_FREEZE_MS));
     return undefined;
   },
   'PUT unfreeze': async (agent) => {

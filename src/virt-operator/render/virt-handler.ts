@@ -4,6 +4,7 @@
  * its devices: those that Pods may have it only tells the kubelet of. Pure.
  */
 import { PODS_FOLDER } from '../../api/core/pod-folder-layout.ts';
+import { HANDLER_PORT_NAME } from '../../api/handler/routes.ts';
 import { CERTIFICATE_VOLUMES, componentPod, labelsOf, METRICS_PORT, selectorOf } from './component-pod.ts';
 import type { RenderOptions } from './options.ts';
 
@@ -36,7 +37,7 @@ export function renderVirtHandler(options: RenderOptions) {
             `--device-plugins=${DEVICE_PLUGINS}`,
           ],
           env: [{ name: 'NODE_NAME', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } }],
-          ports: [{ name: 'console', containerPort: PORT, protocol: 'TCP' }, METRICS_PORT],
+          ports: [{ name: HANDLER_PORT_NAME, containerPort: PORT, protocol: 'TCP' }, METRICS_PORT],
           securityContext: {
             allowPrivilegeEscalation: false,
             capabilities: { drop: ['ALL'], add: ['DAC_OVERRIDE'] },

@@ -1,17 +1,11 @@
 /** Runs a program in a guest through its agent; what it printed and its exit code are ours. */
 import { buffer } from 'node:stream/consumers';
+import type { ExecResult } from '../../api/handler/answers.ts';
 import { UserError } from '../../base/errors.ts';
 import { type ConnectionFlags, connect, machineName } from '../connect.ts';
 import type { Context } from '../context.ts';
 
 type ExecFlags = ConnectionFlags & { readonly timeout: number; readonly stdin: boolean };
-type ExecResult = {
-  readonly exitCode?: number;
-  readonly signal?: number;
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly isTruncated: boolean;
-};
 
 const MOST_INPUT_BYTES = 256 * 1024;
 

@@ -1,11 +1,12 @@
 /** What running machines use of their nodes: two measurements, and the difference. */
+import type { Usage } from '../../api/handler/answers.ts';
 import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { systemClock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
 import { type Connection, type ConnectionFlags, connect, machineName } from '../connect.ts';
 import type { Context } from '../context.ts';
 import { renderTable } from '../table.ts';
-import { type Usage, usageRows } from '../top/rows.ts';
+import { usageRows } from '../top/rows.ts';
 
 /** Long enough for a rate, short enough to wait for. */
 const BETWEEN_MS = 2000;

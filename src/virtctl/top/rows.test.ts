@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Usage } from '../../api/handler/answers.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { type Usage, usageRows } from './rows.ts';
+import { usageRows } from './rows.ts';
 
 const vmi = (name: string) =>
   ({

@@ -1,10 +1,9 @@
 /** What guests use, as lines of a table. Pure. */
+import type { Usage } from '../../api/handler/answers.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { guestMemoryBytesOf, vcpusOf } from '../../api/kubevirt/vmi-size.ts';
 import { formatBytes } from '../../base/quantity.ts';
 
-/** As virt-api tells it. */
-export type Usage = { readonly cpuSeconds: number; readonly memoryBytes: number; readonly atMs: number };
 export type Measured = { readonly vmi: VirtualMachineInstance; readonly first?: Usage | undefined; readonly second?: Usage | undefined };
 
 const MEBIBYTE = 2 ** 20;
