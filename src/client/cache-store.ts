@@ -9,7 +9,7 @@ export type Change<T> =
 type Indexes<T> = Readonly<Record<string, (object: T) => readonly string[]>>;
 type Listener<T> = (change: Change<T>) => void;
 
-export type StoreOptions<T> = {
+export type CacheStoreOptions<T> = {
   readonly indexes: Indexes<T>;
   readonly log: Logger;
   /** For a store of more than one kind; `keyOf(metadata)` when not given. */
@@ -28,7 +28,7 @@ export class CacheStore<T extends KubeObject> {
   readonly #keyOf: (object: T) => string;
   #snapshot: readonly T[] | undefined;
 
-  constructor({ indexes, log, keyOf: ownKeyOf }: StoreOptions<T>) {
+  constructor({ indexes, log, keyOf: ownKeyOf }: CacheStoreOptions<T>) {
     this.#keyOf = ownKeyOf ?? (({ metadata }) => keyOf(metadata));
     this.#indexes = indexes;
     this.#log = log;

@@ -1,5 +1,5 @@
 /**
- * Asks for each call whether the caller may do it, by a SubjectAccessReview (spec 5). The API server in front has asked before, but it does
+ * Asks for each call whether the caller may do it, by a SubjectAccessReview. The API server in front has asked before, but it does
  * not see all: a GET that changes something (the published way to start a configuration) is a `get` to it, and of a subresource with a slash
  * in its name (vnc/screenshot) it sees the first half alone.
  */

@@ -10,7 +10,7 @@ import { type Client, createClient } from '../../client/client.ts';
 import { createAdmission } from '../../control-plane/apiserver/admission/create-admission.ts';
 import { type ApiService, createServiceProxy, type ResolveService } from '../../control-plane/apiserver/aggregation/service-proxy.ts';
 import { createApiServer } from '../../control-plane/apiserver/create-api-server.ts';
-import type { Identity, LogOptions } from '../../control-plane/apiserver/server-parts.ts';
+import type { Identity, PodLogOptions } from '../../control-plane/apiserver/server-parts.ts';
 import type { Store } from '../../control-plane/store/store.ts';
 import { VERSION } from '../version.ts';
 import { reachEndpoint } from './reach-endpoint.ts';
@@ -27,7 +27,7 @@ export type Api = {
   /** A client that acts as this user. */
   clientAs(user: string, groups: readonly string[], extra?: Identity['extra']): Client;
   /** Who answers GET pods/log; known once the kubelet runs. */
-  serveLogs(logs: (pod: Pod, options: LogOptions) => Promise<Response>): void;
+  serveLogs(logs: (pod: Pod, options: PodLogOptions) => Promise<Response>): void;
   close(): void;
 };
 
@@ -41,7 +41,7 @@ type ApiOptions = {
 };
 
 export async function startApi({ store, pki, signingKey, clock, log }: ApiOptions): Promise<Api> {
-  let logs: ((pod: Pod, options: LogOptions) => Promise<Response>) | undefined;
+  let logs: ((pod: Pod, options: PodLogOptions) => Promise<Response>) | undefined;
   const resolve: ResolveService = (namespace, name, port) =>
     resolveService(clientAs('system:kube-apiserver', ['system:masters']), { namespace, name, port });
   const proxy = createServiceProxy({

@@ -6,7 +6,7 @@ import type { KubeObject } from '../../api/meta.ts';
 import { ApiError } from '../../base/errors.ts';
 import { deepEqual, isObject } from '../../base/json.ts';
 import type { Store } from '../store/store.ts';
-import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, SYSTEM_ROLES } from './access/bootstrap-roles-table.ts';
+import { BOOTSTRAP_CLUSTER_ROLE_BINDINGS, BOOTSTRAP_CLUSTER_ROLES, SYSTEM_ROLES } from './access/bootstrap-roles-table.ts';
 import type { AnyObject } from './types/resource-type.ts';
 
 export type SelfRequest = (method: string, path: string, body?: object) => Promise<Response>;
@@ -19,8 +19,8 @@ const AUTO_UPDATE = 'rbac.authorization.kubernetes.io/autoupdate';
 export async function bootstrap({ store, request }: { store: Store; request: SelfRequest }): Promise<void> {
   await Promise.all(NAMESPACES.map((name) => ensure({ store, request }, { prefix: 'core/namespaces/', wanted: namespaceNamed(name) })));
   await Promise.all([
-    ...CLUSTER_ROLES.map((wanted) => ensure({ store, request }, { prefix: `${RBAC}/clusterroles/`, wanted })),
-    ...CLUSTER_ROLE_BINDINGS.map((wanted) => ensure({ store, request }, { prefix: `${RBAC}/clusterrolebindings/`, wanted })),
+    ...BOOTSTRAP_CLUSTER_ROLES.map((wanted) => ensure({ store, request }, { prefix: `${RBAC}/clusterroles/`, wanted })),
+    ...BOOTSTRAP_CLUSTER_ROLE_BINDINGS.map((wanted) => ensure({ store, request }, { prefix: `${RBAC}/clusterrolebindings/`, wanted })),
     ...SYSTEM_ROLES.map((wanted) => ensure({ store, request }, { prefix: `${RBAC}/roles/`, wanted })),
   ]);
 }

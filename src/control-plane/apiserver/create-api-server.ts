@@ -16,8 +16,8 @@ import { keepApiServices, keepLocalApiServices } from './aggregation/keep-api-se
 import { bootstrap, type SelfRequest } from './bootstrap.ts';
 import { strategiesFor } from './kinds/strategies.ts';
 import { answerNonResource, type NonResourceParts } from './non-resource/non-resource-paths.ts';
-import { startCleanup } from './objects/cleanup.ts';
 import { expireEvents } from './objects/expire-events.ts';
+import { startCleanup } from './objects/finalize-namespaces-and-crds.ts';
 import { OpenApiDocuments } from './openapi/serve-openapi.ts';
 import { parseResourcePath, type ResourcePath, verbOf } from './request/path-grammar.ts';
 import { methodNotAllowed, unknownPath } from './response/api-errors.ts';
@@ -25,9 +25,9 @@ import { Renderer } from './response/render.ts';
 import { respondError } from './response/respond.ts';
 import type { Call, Hooks, Identity, ServerParts } from './server-parts.ts';
 import { builtInTypes } from './types/built-in-types.ts';
-import { Registry } from './types/registry.ts';
+import { ResourceRegistry } from './types/resource-registry.ts';
 import type { AnyObject, ResourceType } from './types/resource-type.ts';
-import { answerFor } from './verbs/verb-table.ts';
+import { answerForVerb } from './verbs/verb-table.ts';
 
 export type ApiServerOptions = {
   readonly store: Store;
@@ -58,7 +58,7 @@ const BASE_URL = 'https://kubernetes.default.svc';
 /** A server that is ready: the objects every cluster has are there, and deletions that were under way go on. */
 export async function createApiServer({ store, clock, log, hooks = {}, signingKey }: ApiServerOptions): Promise<ApiServer> {
   const closing = new AbortController();
-  const registry = new Registry(store, builtInTypes(strategiesFor({ store, clock })));
+  const registry = new ResourceRegistry(store, builtInTypes(strategiesFor({ store, clock })));
   const rules = new RuleIndex(store);
   const podsOfNodes = new PodsOfNodes(store);
   const tokens = signingKey === undefined ? undefined : new ServiceAccountTokens({ store, clock, signingKey });
@@ -146,7 +146,7 @@ async function answer({ parts, aggregated, others }: Routes, request: Request, i
   const warnings = type.deprecationWarning === undefined ? [] : [type.deprecationWarning];
   const call: Call = { parts, type, path, query: url.searchParams, request, identity, warnings };
   try {
-    return await answerFor(call, verb)(call);
+    return await answerForVerb(call, verb)(call);
   } catch (error) {
     if (error instanceof ApiError) return respondError(error, warnings); // what was noticed before it was refused is told all the same
     throw error;
@@ -154,7 +154,7 @@ async function answer({ parts, aggregated, others }: Routes, request: Request, i
 }
 
 /** The type a path names; NotFound when there is none, or when its scope does not fit the path. */
-function typeFor(registry: Registry, { group, version, resource, namespace, name }: ResourcePath): ResourceType {
+function typeFor(registry: ResourceRegistry, { group, version, resource, namespace, name }: ResourcePath): ResourceType {
   const type = registry.find(group, version, resource);
   if (!type) throw unknownPath(hintFor(registry, { group, version, resource }));
   const isMisplaced = type.isNamespaced ? namespace === undefined && name !== undefined : namespace !== undefined;
@@ -164,7 +164,7 @@ function typeFor(registry: Registry, { group, version, resource, namespace, name
 
 /** The mistake everybody makes once: the singular, a short name or the kind in place of the plural. */
 function hintFor(
-  registry: Registry,
+  registry: ResourceRegistry,
   { group, version, resource }: { group: string; version: string; resource: string },
 ): string | undefined {
   const word = resource.toLowerCase();

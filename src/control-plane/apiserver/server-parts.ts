@@ -8,13 +8,13 @@ import type { ServiceAccountTokens } from './access/service-account-tokens.ts';
 import type { ResourcePath } from './request/path-grammar.ts';
 import type { Renderer } from './response/render.ts';
 import type { Identity } from './transport/identity.ts';
-import type { Registry } from './types/registry.ts';
+import type { ResourceRegistry } from './types/resource-registry.ts';
 import type { AnyObject, ResourceType } from './types/resource-type.ts';
 
 export type { Identity } from './transport/identity.ts';
 
 /** One write on its way into the store, as admission sees it. `object` is undefined for a deletion, `oldObject` for a creation. */
-export type AdmissionRequest = {
+export type AdmissionAttributes = {
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE';
   readonly type: ResourceType;
   readonly namespace: string | undefined;
@@ -28,12 +28,12 @@ export type AdmissionRequest = {
 };
 export type Admission = {
   /** May change the object; throws ApiError to refuse. */
-  mutate(request: AdmissionRequest & { object: AnyObject }): Promise<{ object: AnyObject; warnings: readonly string[] }>;
+  mutate(request: AdmissionAttributes & { object: AnyObject }): Promise<{ object: AnyObject; warnings: readonly string[] }>;
   /** Throws ApiError to refuse. */
-  validate(request: AdmissionRequest): Promise<{ warnings: readonly string[] }>;
+  validate(request: AdmissionAttributes): Promise<{ warnings: readonly string[] }>;
 };
 
-export type LogOptions = {
+export type PodLogOptions = {
   readonly container: string | undefined;
   readonly follow: boolean;
   readonly previous: boolean;
@@ -47,7 +47,7 @@ export type LogOptions = {
 
 export type Hooks = {
   /** Answers GET pods/log. */
-  readonly logs?: (pod: AnyObject, options: LogOptions) => Promise<Response>;
+  readonly logs?: (pod: AnyObject, options: PodLogOptions) => Promise<Response>;
   /** Sends a request to the server behind an APIService. */
   readonly proxyToService?: (apiService: AnyObject, request: Request, identity: Identity) => Promise<Response>;
   readonly admission?: Admission;
@@ -59,7 +59,7 @@ export type EndpointRequest = Pick<Request, 'method' | 'headers' | 'body' | 'sig
 
 export type ServerParts = {
   readonly store: Store;
-  readonly registry: Registry;
+  readonly registry: ResourceRegistry;
   /** Who holds which rules. */
   readonly rules: RuleIndex;
   /** Which node runs what. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Pod, PodPhase, PodSpec } from '../../api/core/pod.ts';
 import type { ObjectMeta } from '../../api/meta.ts';
-import { afterEnd, beforeStart, type ContainerState, type Run, type Setback } from './container-state.ts';
+import { afterEnd, beforeStart, type ContainerRecord, type Run, type Setback } from './container-record.ts';
 import { decidePod, type ObservedPod, type PodDecision } from './decide.ts';
 
 const now = Date.parse('2026-01-01T00:10:00Z');
@@ -16,7 +16,7 @@ const running = (stopSentAgoMs?: number): Run => ({
 const ended = (exitCode: number, agoMs = 0): Run => ({ is: 'ended', exitCode, reason: 'x', finishedAtMs: now - agoMs });
 const waiting: Run = { is: 'waiting' };
 
-function container(run: Run, more: Partial<ContainerState> = {}): ContainerState {
+function container(run: Run, more: Partial<ContainerRecord> = {}): ContainerRecord {
   return { name: 'main', isInit: false, restartCount: 0, crashes: run.is === 'ended' ? 1 : 0, run, ...more };
 }
 

@@ -17,14 +17,14 @@
  */
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
 import { isDeleting } from '../../api/meta.ts';
-import { type ContainerState, lookAgainForMs, restartAtMs, retryAtMs, type Setback } from './container-state.ts';
+import { type ContainerRecord, lookAgainForMs, restartAtMs, retryAtMs, type Setback } from './container-record.ts';
 import { phaseOf, restartsAfter } from './status.ts';
 
 export type ObservedPod = {
   /** Undefined when the API no longer has it. */
   readonly pod: Pod | undefined;
   /** Init containers first, in the order of the spec. */
-  readonly containers: readonly ContainerState[];
+  readonly containers: readonly ContainerRecord[];
   readonly volumes: 'absent' | 'preparing' | 'ready' | Setback;
   readonly now: number;
 };
@@ -62,7 +62,7 @@ function endAll({ containers, now }: ObservedPod, graceSeconds: number, because:
   return together(running.map((container) => endOne(container, graceSeconds, now, because)));
 }
 
-function endOne({ name, run }: ContainerState, graceSeconds: number, now: number, because: string): PodDecision {
+function endOne({ name, run }: ContainerRecord, graceSeconds: number, now: number, because: string): PodDecision {
   if (run.is !== 'running') return nothing;
   if (graceSeconds <= 0) return { actions: [{ do: 'kill', container: name, because }], lookAgainAfterMs: KILL_AGAIN_MS };
   if (run.stopSentAtMs === undefined) return { actions: [{ do: 'stop', container: name, because }] };
@@ -86,13 +86,13 @@ function run(pod: Pod, observed: ObservedPod): PodDecision {
 }
 
 /** The probe may have a grace period of its own. */
-function endDoomed(pod: Pod, container: ContainerState, now: number): PodDecision {
+function endDoomed(pod: Pod, container: ContainerRecord, now: number): PodDecision {
   const spec = pod.spec.containers.find(({ name }) => name === container.name);
   const graceSeconds = spec?.[`${container.doomedBy ?? 'liveness'}Probe`]?.terminationGracePeriodSeconds ?? graceSecondsOf(pod);
   return endOne(container, graceSeconds, now, `its ${container.doomedBy} probe failed`);
 }
 
-function startOne(pod: Pod, container: ContainerState, now: number): PodDecision {
+function startOne(pod: Pod, container: ContainerRecord, now: number): PodDecision {
   const { name, run, setback } = container;
   if (run.is === 'running') return nothing;
   if (setback && retryAtMs(setback) > now) return { actions: [], lookAgainAfterMs: lookAgainForMs(setback, now) };

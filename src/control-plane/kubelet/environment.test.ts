@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Pod } from '../../api/core/pod.ts';
-import { environmentOf, expand, fieldOf } from './environment.ts';
+import { environmentOf, expandVariables, fieldOf } from './environment.ts';
 
 const pod: Pod = {
   apiVersion: 'v1',
@@ -23,7 +23,7 @@ describe('references', () => {
     ['$(A', '$(A'],
     ['$(constructor)', '$(constructor)'],
   ];
-  for (const [text, expected] of cases) test(`${text} is ${expected}`, () => assert.equal(expand(text, { A: 'one' }), expected));
+  for (const [text, expected] of cases) test(`${text} is ${expected}`, () => assert.equal(expandVariables(text, { A: 'one' }), expected));
 });
 
 test('a variable sees those before it', () => {

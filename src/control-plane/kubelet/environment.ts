@@ -17,11 +17,11 @@ export function environmentOf(
 
 /** Command and arguments with references filled in. */
 export function argumentsOf(words: readonly string[], environment: Readonly<Record<string, string>>): string[] {
-  return words.map((word) => expand(word, environment));
+  return words.map((word) => expandVariables(word, environment));
 }
 
 /** `$(NAME)` becomes its value when there is one, `$$` becomes `$`. */
-export function expand(text: string, environment: Readonly<Record<string, string>>): string {
+export function expandVariables(text: string, environment: Readonly<Record<string, string>>): string {
   return text.replace(/\$\$|\$\(([^()]*)\)/g, (whole, name: string | undefined) => {
     if (name === undefined) return '$';
     return Object.hasOwn(environment, name) ? (environment[name] ?? whole) : whole;
@@ -69,7 +69,7 @@ function variableValue(
       `environment variable ${name}: ${Object.keys(valueFrom).join(', ')} is not supported by the embedded kubelet yet`,
     );
   if (value.includes('\0')) throw new ApiError('Invalid', `environment variable ${name} contains a NUL character`);
-  return expand(value, environment);
+  return expandVariables(value, environment);
 }
 
 function asLines(map: Readonly<Record<string, string>> = {}): string {

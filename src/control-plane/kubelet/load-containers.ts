@@ -12,7 +12,7 @@
  */
 import type { ContainerStatus, Pod } from '../../api/core/pod.ts';
 import { isSameProcess, signalProcess } from '../../base/node/process-identity.ts';
-import { afterEnd, type ContainerState, type Ended } from './container-state.ts';
+import { afterEnd, type ContainerRecord, type Ended } from './container-record.ts';
 import { listContainers } from './pod-folder.ts';
 import { findProcesses } from './start-container.ts';
 import { loadContainer, type SavedContainer, saveContainer } from './state-file.ts';
@@ -20,7 +20,7 @@ import { loadContainer, type SavedContainer, saveContainer } from './state-file.
 type LoadOptions = { readonly dir: string; readonly pod: Pod | undefined; readonly now: number };
 
 /** In the order of the spec, init containers first; without a Pod, in any order. */
-export function loadContainers(options: LoadOptions): ContainerState[] {
+export function loadContainers(options: LoadOptions): ContainerRecord[] {
   const { pod, dir } = options;
   if (!pod) return listContainers(dir).map((name) => loadOne({ ...options, name, isInit: false, status: undefined }));
   const one =
@@ -35,18 +35,18 @@ export function loadContainers(options: LoadOptions): ContainerState[] {
 
 type OneOptions = LoadOptions & { readonly name: string; readonly isInit: boolean; readonly status: ContainerStatus | undefined };
 
-function loadOne(options: OneOptions): ContainerState {
+function loadOne(options: OneOptions): ContainerRecord {
   const { dir, name, isInit, status, now } = options;
   const saved = loadContainer(dir, name, isInit);
   return saved ? takeOver(saved, options) : fromStatus({ name, isInit, status, now });
 }
 
-function takeOver({ container, isStarting }: SavedContainer, { dir, now }: OneOptions): ContainerState {
+function takeOver({ container, isStarting }: SavedContainer, { dir, now }: OneOptions): ContainerRecord {
   const { run, name } = container;
   if (isStarting) {
     const [first] = findProcesses(dir, name).sort((a, b) => Number(a.startTime) - Number(b.startTime));
     if (!first) return container;
-    const adopted: ContainerState = { ...container, run: { is: 'running', process: first, startedAtMs: now } };
+    const adopted: ContainerRecord = { ...container, run: { is: 'running', process: first, startedAtMs: now } };
     saveContainer(dir, adopted);
     return adopted;
   }
@@ -57,8 +57,8 @@ function takeOver({ container, isStarting }: SavedContainer, { dir, now }: OneOp
   return ended;
 }
 
-function fromStatus({ name, isInit, status, now }: Pick<OneOptions, 'name' | 'isInit' | 'status' | 'now'>): ContainerState {
-  const fresh: ContainerState = { name, isInit, restartCount: status?.restartCount ?? 0, crashes: 0, run: { is: 'waiting' } };
+function fromStatus({ name, isInit, status, now }: Pick<OneOptions, 'name' | 'isInit' | 'status' | 'now'>): ContainerRecord {
+  const fresh: ContainerRecord = { name, isInit, restartCount: status?.restartCount ?? 0, crashes: 0, run: { is: 'waiting' } };
   const { running, terminated } = status?.state ?? {};
   if (running) return afterEnd(fresh, unknownEnd(now, Date.parse(running.startedAt)));
   if (!terminated) return fresh;

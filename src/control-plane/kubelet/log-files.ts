@@ -7,19 +7,19 @@ import { containerDir } from './pod-folder.ts';
 /** As upstream's containerLogMaxSize. */
 const MAX_BYTES = 10 * 2 ** 20;
 
-export function logPath(dir: string, container: string, restartCount: number): string {
+export function containerLogPath(dir: string, container: string, restartCount: number): string {
   return join(containerDir(dir, container), `${restartCount}.log`);
 }
 
 /** Keeps the logs of this run and of the one before. */
 export async function removeOldLogs(dir: string, container: string, restartCount: number): Promise<void> {
-  const old = logPath(dir, container, restartCount - 2);
+  const old = containerLogPath(dir, container, restartCount - 2);
   for (const path of [old, `${old}.1`]) await rm(path, { force: true });
 }
 
 /** Moves what was written so far aside when it is too much; containers append, so they go on at the new beginning. */
 export function limitLog(dir: string, container: string, restartCount: number): void {
-  const path = logPath(dir, container, restartCount);
+  const path = containerLogPath(dir, container, restartCount);
   const { size = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
   if (size <= MAX_BYTES) return;
   if (size <= 2 * MAX_BYTES) copyFileSync(path, `${path}.1`); // a flood is not worth keeping
@@ -32,7 +32,7 @@ const LAST_WORDS = { bytes: 2048, lines: 80 } as const;
 /** The end of what a run wrote; undefined when it wrote nothing. */
 export function lastWords(dir: string, container: string, restartCount: number): string | undefined {
   try {
-    const file = openSync(logPath(dir, container, restartCount), 'r');
+    const file = openSync(containerLogPath(dir, container, restartCount), 'r');
     try {
       const from = Math.max(0, fstatSync(file).size - LAST_WORDS.bytes);
       const buffer = Buffer.alloc(LAST_WORDS.bytes);

@@ -3,9 +3,9 @@ import { type FileHandle, open } from 'node:fs/promises';
 import type { Pod } from '../../api/core/pod.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
-import { logPath } from './log-files.ts';
+import { containerLogPath } from './log-files.ts';
 
-export type LogOptions = {
+export type PodLogOptions = {
   /** May be left out when the Pod has one container only. */
   readonly container?: string;
   readonly follow?: boolean;
@@ -41,7 +41,7 @@ export function containerNameOf(pod: Pod, wanted: string | undefined): string {
 }
 
 /** Output goes straight from the container to its file: nobody is there to say when a line was written. */
-export function refuseTimes({ timestamps, sinceSeconds, sinceTime }: LogOptions): void {
+export function refuseTimes({ timestamps, sinceSeconds, sinceTime }: PodLogOptions): void {
   if (timestamps || sinceSeconds !== undefined || sinceTime !== undefined) {
     throw new ApiError(
       'BadRequest',
@@ -55,7 +55,7 @@ export async function streamLog(options: {
   readonly pod: Pod;
   readonly dir: string;
   readonly name: string;
-  readonly request: LogOptions;
+  readonly request: PodLogOptions;
   readonly look: () => LoggedContainer | undefined;
   readonly clock: Clock;
 }): Promise<ReadableStream<Uint8Array>> {
@@ -66,7 +66,7 @@ export async function streamLog(options: {
     throw new ApiError('BadRequest', `container "${name}" in pod "${pod.metadata.name}" is waiting to start: ${waiting}`);
   }
   const run = container.restartCount - (request.previous ? 1 : 0);
-  const file = await open(logPath(dir, name, run), 'r').catch(() => undefined);
+  const file = await open(containerLogPath(dir, name, run), 'r').catch(() => undefined);
   if (!file) {
     const which = request.previous ? `previous terminated container "${name}"` : `log of container "${name}"`;
     throw new ApiError('BadRequest', `${which} in pod "${pod.metadata.name}" not found`);
@@ -78,7 +78,7 @@ export async function streamLog(options: {
   return toStream(read({ file, request, isOver, clock }));
 }
 
-type ReadOptions = { readonly file: FileHandle; readonly request: LogOptions; readonly isOver: () => boolean; readonly clock: Clock };
+type ReadOptions = { readonly file: FileHandle; readonly request: PodLogOptions; readonly isOver: () => boolean; readonly clock: Clock };
 
 async function* read({ file, request, isOver, clock }: ReadOptions): AsyncGenerator<Uint8Array> {
   const { tailLines, limitBytes = Number.POSITIVE_INFINITY, signal } = request;

@@ -7,7 +7,7 @@ import { ApiError, isApiError, messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { isSameProcess, type ProcessIdentity, signalProcess } from '../../base/node/process-identity.ts';
 import { builtInImageOf, findBuiltIn } from './built-in-images.ts';
-import { afterEnd, beforeStart, type ContainerState, type Ended, type Setback, setBackAgain } from './container-state.ts';
+import { afterEnd, beforeStart, type ContainerRecord, type Ended, type Setback, setBackAgain } from './container-record.ts';
 import type { ObservedPod } from './decide.ts';
 import { oomScoreOf } from './default-qos-class.ts';
 import type { KubeletContext } from './kubelet-context.ts';
@@ -31,7 +31,7 @@ export class PodRuntime {
   /** Says of which Pod it speaks. */
   readonly log: Logger;
   readonly #context: KubeletContext;
-  readonly #containers = new Map<string, ContainerState>();
+  readonly #containers = new Map<string, ContainerRecord>();
   /** Containers whose end we are told; the others are looked after by `lookAround`. */
   readonly #own = new Set<string>();
   readonly #unsaved = new Set<string>();
@@ -69,7 +69,7 @@ export class PodRuntime {
     return { pod, containers, volumes: this.#volumes, now: clock.now() };
   }
 
-  container(name: string): ContainerState | undefined {
+  container(name: string): ContainerRecord | undefined {
     return this.#containers.get(name);
   }
 
@@ -111,7 +111,7 @@ export class PodRuntime {
   /** Starts the next run of a container; what is wrong with its spec or image is remembered, not thrown. */
   async start(pod: Pod, name: string): Promise<void> {
     const before = this.#get(name);
-    const next: ContainerState = { ...beforeStart(before), setback: undefined };
+    const next: ContainerRecord = { ...beforeStart(before), setback: undefined };
     let plan: Launch;
     try {
       plan = this.#plan(pod, next);
@@ -176,7 +176,7 @@ export class PodRuntime {
     }
   }
 
-  #plan(pod: Pod, { name, restartCount }: ContainerState): Launch {
+  #plan(pod: Pod, { name, restartCount }: ContainerRecord): Launch {
     const { builtInImages, hostIP, apiServerUrl, mayBecome } = this.#context;
     const container = specOf(pod, name);
     if (!container) throw new ApiError('Invalid', `the Pod has no container "${name}"`);
@@ -191,7 +191,7 @@ export class PodRuntime {
   }
 
   /** From the first to the last line nobody else gets a turn but for the wait for a failed start. */
-  async #launch(pod: Pod, next: ContainerState, plan: Launch): Promise<void> {
+  async #launch(pod: Pod, next: ContainerRecord, plan: Launch): Promise<void> {
     const { clock, events } = this.#context;
     const startedAtMs = clock.now();
     saveContainer(this.dir, next, true);
@@ -211,7 +211,7 @@ export class PodRuntime {
     }
   }
 
-  #onExit({ name, restartCount }: ContainerState, pod: Pod, { identity, code, signal }: Exit): void {
+  #onExit({ name, restartCount }: ContainerRecord, pod: Pod, { identity, code, signal }: Exit): void {
     if (this.#context.signal.aborted) return; // a later kubelet may look after it now
     try {
       process.kill(-identity.pid, 'SIGKILL'); // what it started ends with it, as it would with a container
@@ -236,7 +236,7 @@ export class PodRuntime {
   }
 
   /** A full disk must not hide what happened to a process: it is remembered, and written down as soon as that works. */
-  #keep(container: ContainerState): void {
+  #keep(container: ContainerRecord): void {
     this.#containers.set(container.name, container);
     this.#unsaved.add(container.name);
     this.#save();
@@ -253,7 +253,7 @@ export class PodRuntime {
     }
   }
 
-  #get(name: string): ContainerState {
+  #get(name: string): ContainerRecord {
     const found = this.#containers.get(name);
     if (!found) throw new ApiError('NotFound', `Pod ${this.uid} has no container "${name}"`);
     return found;

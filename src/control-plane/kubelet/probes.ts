@@ -11,8 +11,8 @@ import {
   timeoutMsOf,
 } from '../../api/core/probe-state.ts';
 import type { Clock } from '../../base/clock.ts';
-import { askProbe } from './ask-probe.ts';
-import type { ContainerState } from './container-state.ts';
+import type { ContainerRecord } from './container-record.ts';
+import { runProbe } from './run-probe.ts';
 
 export type ProbesOptions = {
   readonly clock: Clock;
@@ -22,7 +22,7 @@ export type ProbesOptions = {
   /** A probe fails, having succeeded or never been asked before. */
   readonly onFailure: (pod: Pod, kind: ProbeKind, why: string) => void;
 };
-type Round = { readonly pod: Pod; readonly container: Container; readonly state: ContainerState; readonly podIP: string };
+type Round = { readonly pod: Pod; readonly container: Container; readonly state: ContainerRecord; readonly podIP: string };
 
 export class Probes {
   readonly #options: ProbesOptions;
@@ -35,7 +35,7 @@ export class Probes {
   }
 
   /** Asks what is due; answers come later. */
-  lookAround(pod: Pod, containers: Iterable<ContainerState>, podIP: string): void {
+  lookAround(pod: Pod, containers: Iterable<ContainerRecord>, podIP: string): void {
     for (const state of containers) {
       const container = pod.spec.containers.find(({ name }) => name === state.name);
       if (container && state.run.is === 'running') for (const kind of PROBE_KINDS) this.#askIfDue(kind, { pod, container, state, podIP });
@@ -43,7 +43,7 @@ export class Probes {
   }
 
   /** What the probes say of a container; without a probe there is nothing to say. */
-  of(pod: Pod | undefined, state: ContainerState): Pick<ContainerState, 'isReady' | 'isStarted' | 'doomedBy'> {
+  of(pod: Pod | undefined, state: ContainerRecord): Pick<ContainerRecord, 'isReady' | 'isStarted' | 'doomedBy'> {
     const container = pod?.spec.containers.find(({ name }) => name === state.name);
     if (!pod || !container || state.run.is !== 'running') return {};
     const verdict = (kind: ProbeKind) => (probeOf(container, kind) ? this.#stateOf(kind, { pod, container, state }).verdict : 'none');
@@ -66,7 +66,7 @@ export class Probes {
     this.#states.set(key, { ...before, askedAtMs: clock.now() });
     this.#asking.add(key);
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeoutMsOf(probe))]);
-    void askProbe({ probe, container, podIP, signal: inTime }).then((why) => {
+    void runProbe({ probe, container, podIP, signal: inTime }).then((why) => {
       this.#asking.delete(key);
       if (signal.aborted) return;
       const known = this.#stateOf(kind, round);
@@ -92,6 +92,6 @@ export class Probes {
   }
 }
 
-function keyOf(kind: ProbeKind, { name, restartCount }: ContainerState): string {
+function keyOf(kind: ProbeKind, { name, restartCount }: ContainerRecord): string {
   return `${name} ${restartCount} ${kind}`;
 }

@@ -12,7 +12,7 @@ import { findByVariable, identifyChild, type ProcessIdentity } from '../../base/
 import { SANDBOX_VARIABLE } from '../../base/node/sandbox-path.ts';
 import { type BuiltInImage, checkProgram, checkVariables } from './built-in-images.ts';
 import { argumentsOf, environmentOf } from './environment.ts';
-import { logPath } from './log-files.ts';
+import { containerLogPath } from './log-files.ts';
 import { containerDir, makeFolder, sandboxDir } from './pod-folder.ts';
 import { type MayBecome, type RunAs, requestedUser } from './privileges.ts';
 
@@ -70,7 +70,7 @@ export function planLaunch(options: StartOptions): Launch {
     args,
     env,
     cwd: workingDir(sandbox, container.workingDir),
-    logFile: logPath(dir, container.name, restartCount),
+    logFile: containerLogPath(dir, container.name, restartCount),
     ...(becomes && !dropsItself && { runAs: becomes }),
   };
 }

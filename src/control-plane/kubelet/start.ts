@@ -12,7 +12,7 @@ import type { BuiltInImages } from './built-in-images.ts';
 import { keepTokensFresh } from './keep-tokens-fresh.ts';
 import { keepVolumesFresh } from './keep-volumes-fresh.ts';
 import type { KubeletContext } from './kubelet-context.ts';
-import { containerNameOf, type LogOptions, refuseTimes, streamLog } from './logs.ts';
+import { containerNameOf, type PodLogOptions, refuseTimes, streamLog } from './logs.ts';
 import { keepNodeRegistered } from './node-registration.ts';
 import { podDir, podsDir } from './pod-folder.ts';
 import { runPodLoop, UID_INDEX } from './pod-loop.ts';
@@ -42,7 +42,7 @@ export type KubeletOptions = {
 
 export type Kubelet = {
   /** The output of a container, for pods/log; throws ApiError before the stream begins. */
-  logs(pod: Pod, options?: LogOptions): Promise<Response>;
+  logs(pod: Pod, options?: PodLogOptions): Promise<Response>;
   /** Resolves when the Node object is there and says Ready. */
   readonly registered: Promise<void>;
   /** Resolves after the signal, when nothing is written any more. Containers go on. */

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { isObject } from '../../base/json.ts';
 import { writeFileDurablySync } from '../../base/node/durable-file.ts';
 import type { ProcessIdentity } from '../../base/node/process-identity.ts';
-import type { ContainerState, Ended, Run } from './container-state.ts';
+import type { ContainerRecord, Ended, Run } from './container-record.ts';
 import { containerDir } from './pod-folder.ts';
 
 type StateFile = Partial<ProcessIdentity> & {
@@ -21,10 +21,10 @@ type StateFile = Partial<ProcessIdentity> & {
   readonly last?: Ended;
 };
 
-export type SavedContainer = { readonly container: ContainerState; readonly isStarting: boolean };
+export type SavedContainer = { readonly container: ContainerRecord; readonly isStarting: boolean };
 
 /** Writes the container down; durable when it returns. */
-export function saveContainer(dir: string, container: ContainerState, isStarting = false): void {
+export function saveContainer(dir: string, container: ContainerRecord, isStarting = false): void {
   const { name, run, restartCount, crashes, last, isInit } = container;
   const common = { restartCount, crashes, last, ...(isInit && { isInit }), ...(isStarting && { isStarting }) };
   writeFileDurablySync(join(containerDir(dir, name), 'state.json'), JSON.stringify({ ...runFields(run), ...common } satisfies StateFile));
@@ -34,7 +34,7 @@ export function saveContainer(dir: string, container: ContainerState, isStarting
 export function loadContainer(dir: string, name: string, isInit: boolean): SavedContainer | undefined {
   const text = readIfThere(join(containerDir(dir, name), 'state.json'));
   if (text === undefined) return undefined;
-  const fresh: ContainerState = { name, isInit, restartCount: 0, crashes: 0, run: { is: 'waiting' } };
+  const fresh: ContainerRecord = { name, isInit, restartCount: 0, crashes: 0, run: { is: 'waiting' } };
   try {
     const file: unknown = JSON.parse(text);
     if (!isObject(file)) throw new SyntaxError('not an object');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Pod, PodSpec, ResourceRequirements } from '../../api/core/pod.ts';
 import type { Condition } from '../../api/meta.ts';
-import type { ContainerState, Run } from './container-state.ts';
+import type { ContainerRecord, Run } from './container-record.ts';
 import { oomScoreOf, qosClassOf } from './default-qos-class.ts';
 import { derivePodStatus } from './status.ts';
 
@@ -27,8 +27,8 @@ function pod(spec: Partial<PodSpec> = {}, status?: Pod['status']): Pod {
   };
 }
 
-function derive(run: Run, options: { pod?: Pod; more?: Partial<ContainerState>; now?: number } = {}) {
-  const container: ContainerState = { name: 'main', isInit: false, restartCount: 0, crashes: 0, run, ...options.more };
+function derive(run: Run, options: { pod?: Pod; more?: Partial<ContainerRecord>; now?: number } = {}) {
+  const container: ContainerRecord = { name: 'main', isInit: false, restartCount: 0, crashes: 0, run, ...options.more };
   return derivePodStatus({
     pod: options.pod ?? pod(),
     containers: [container],

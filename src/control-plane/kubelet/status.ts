@@ -2,12 +2,12 @@
 import { type Container, type ContainerStatus, isPodFinal, type Pod, type PodPhase, type PodStatus } from '../../api/core/pod.ts';
 import { type Condition, conditionOf, hasCondition, isDeleting } from '../../api/meta.ts';
 import { timestamp } from '../../base/clock.ts';
-import { type ContainerState, crashDelayMs, type Ended, restartAtMs, type Setback, waitingFor } from './container-state.ts';
+import { type ContainerRecord, crashDelayMs, type Ended, restartAtMs, type Setback, waitingFor } from './container-record.ts';
 import { qosClassOf } from './default-qos-class.ts';
 
 export type StatusInput = {
   readonly pod: Pod;
-  readonly containers: readonly ContainerState[];
+  readonly containers: readonly ContainerRecord[];
   readonly volumes: 'absent' | 'preparing' | 'ready' | Setback;
   readonly podIP: string;
   readonly hostIP: string;
@@ -39,7 +39,7 @@ export function derivePodStatus(input: StatusInput): PodStatus {
 }
 
 /** Pending until a container has started; final when no container will run again. */
-export function phaseOf(pod: Pod, containers: readonly ContainerState[]): PodPhase {
+export function phaseOf(pod: Pod, containers: readonly ContainerRecord[]): PodPhase {
   const init = containers.filter((container) => container.isInit);
   const main = containers.filter((container) => !container.isInit);
   if (init.some((each) => each.run.is === 'ended' && each.run.exitCode !== 0 && !restartsAfter(pod, each, each.run.exitCode)))
@@ -53,7 +53,7 @@ export function phaseOf(pod: Pod, containers: readonly ContainerState[]): PodPha
 }
 
 /** True when the restart policy wants another run after one that ended like this. */
-export function restartsAfter(pod: Pod, { isInit }: Pick<ContainerState, 'isInit'>, exitCode: number): boolean {
+export function restartsAfter(pod: Pod, { isInit }: Pick<ContainerRecord, 'isInit'>, exitCode: number): boolean {
   if (isDeleting(pod)) return false;
   switch (pod.spec.restartPolicy ?? 'Always') {
     case 'Always':
@@ -65,7 +65,7 @@ export function restartsAfter(pod: Pod, { isInit }: Pick<ContainerState, 'isInit
   }
 }
 
-function containerStatus(container: ContainerState, input: StatusInput): ContainerStatus {
+function containerStatus(container: ContainerRecord, input: StatusInput): ContainerStatus {
   const { pod } = input;
   const { name, isInit, restartCount, run } = container;
   const spec = [...(pod.spec.initContainers ?? []), ...pod.spec.containers].find((each: Container) => each.name === name);
@@ -86,11 +86,11 @@ function containerStatus(container: ContainerState, input: StatusInput): Contain
   };
 }
 
-function containerIdOf(pod: Pod, { name, restartCount }: ContainerState): string {
+function containerIdOf(pod: Pod, { name, restartCount }: ContainerRecord): string {
   return `process://${pod.metadata.uid}-${name}-${restartCount}`;
 }
 
-function stateOf(container: ContainerState, { pod, containers, volumes, now }: StatusInput): NonNullable<ContainerStatus['state']> {
+function stateOf(container: ContainerRecord, { pod, containers, volumes, now }: StatusInput): NonNullable<ContainerStatus['state']> {
   const { run, setback, name, isInit } = container;
   const isBlocked = typeof volumes === 'object' ? volumes : setback;
   switch (run.is) {

@@ -9,7 +9,7 @@ import type { Client } from '../../client/client.ts';
 import { runController, type Trigger } from '../../reconcile/controller.ts';
 import { Assumptions } from './assumptions.ts';
 import { decideBinding, type NodeState, needsNode, type ObservedBinding, SCHEDULER_NAME } from './decide.ts';
-import { type Amounts, requestsOf, totalOf } from './requests.ts';
+import { type ResourceList, requestsOf, totalOf } from './requests.ts';
 
 export type SchedulerOptions = { readonly client: Client; readonly clock: Clock; readonly log: Logger; readonly signal: AbortSignal };
 
@@ -18,7 +18,7 @@ export function runScheduler({ client, clock, log, signal }: SchedulerOptions): 
   const pods = startCache({ client, resource: PODS, indexes: { node: placeOf, waiting: waitingOf }, clock, log, signal });
   const nodes = startCache({ client, resource: NODES, clock, log, signal });
   const assumptions = new Assumptions({ clock, current: (pod) => pods.get(keyOf(pod.metadata)) });
-  const requests = new WeakMap<Pod, Amounts>();
+  const requests = new WeakMap<Pod, ResourceList>();
 
   function stateOf(node: NodeState['node']): NodeState {
     const there = [...pods.byIndex('node', node.metadata.name), ...assumptions.on(node.metadata.name)];
@@ -72,7 +72,7 @@ function concerned(pods: Cache<Pod>, pod: Pod): string[] {
   return pod.spec.nodeName && isLeaving ? waitingIn(pods) : [];
 }
 
-function remembered(requests: WeakMap<Pod, Amounts>, pod: Pod): Amounts {
+function remembered(requests: WeakMap<Pod, ResourceList>, pod: Pod): ResourceList {
   const known = requests.get(pod) ?? requestsOf(pod);
   requests.set(pod, known);
   return known;

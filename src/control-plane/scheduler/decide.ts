@@ -16,11 +16,11 @@ import { timestamp } from '../../base/clock.ts';
 import { type Decision, nothingToDo } from '../../reconcile/decision.ts';
 import { isNodeWanted, preferenceFor } from './node-affinity.ts';
 import { isAcceptedByOthers, meetsAffinity, meetsAntiAffinity, type Placement } from './pod-affinity.ts';
-import { type Amounts, amounts, requestsOf } from './requests.ts';
+import { type ResourceList, requestsOf, resourceList } from './requests.ts';
 import { dislikedTaints, isReady, NOT_READY, tolerates, UNSCHEDULABLE, untoleratedTaint } from './taints.ts';
 
 /** A node, the Pods that hold a place on it, and what they ask for together. */
-export type NodeState = Placement & { readonly used: Amounts };
+export type NodeState = Placement & { readonly used: ResourceList };
 
 export type ObservedBinding = { readonly pod: Pod; readonly nodes: readonly NodeState[]; readonly now: number };
 
@@ -53,7 +53,7 @@ export function decideBinding(observed: ObservedBinding): Decision {
   };
 }
 
-type Candidate = { readonly pod: Pod; readonly requests: Amounts; readonly state: NodeState; readonly nodes: readonly NodeState[] };
+type Candidate = { readonly pod: Pod; readonly requests: ResourceList; readonly state: NodeState; readonly nodes: readonly NodeState[] };
 
 const FILTERS: readonly ((candidate: Candidate) => readonly string[])[] = [
   ({ pod, state }) => when(state.node.spec?.unschedulable === true && !tolerates(pod, UNSCHEDULABLE), 'node(s) were unschedulable'),
@@ -82,8 +82,8 @@ function when(isRefused: boolean, reason: string): readonly string[] {
   return isRefused ? [reason] : [];
 }
 
-function shortages(requests: Amounts, { node, used }: NodeState): readonly string[] {
-  const allocatable = amounts(node.status?.allocatable);
+function shortages(requests: ResourceList, { node, used }: NodeState): readonly string[] {
+  const allocatable = resourceList(node.status?.allocatable);
   const lacking = Object.keys(requests).filter((name) => {
     const wanted = requests[name] ?? 0;
     // A hair's breadth of slack: 0.1 cores three times is not 0.3 in floating point.
@@ -109,7 +109,7 @@ function isSamePort(a: ContainerPort, b: ContainerPort): boolean {
   return a.hostPort === b.hostPort && (a.protocol ?? 'TCP') === (b.protocol ?? 'TCP') && isSameAddress;
 }
 
-function byFitness(pod: Pod, requests: Amounts): (a: NodeState, b: NodeState) => number {
+function byFitness(pod: Pod, requests: ResourceList): (a: NodeState, b: NodeState) => number {
   return (a, b) =>
     dislikedTaints(pod, a.node) - dislikedTaints(pod, b.node) ||
     preferenceFor(pod, b.node) - preferenceFor(pod, a.node) ||
@@ -123,8 +123,8 @@ function nameOf(node: Node): string {
 }
 
 /** The mean of how full processors and memory would be. */
-function loadWith(requests: Amounts, { node, used }: NodeState): number {
-  const allocatable = amounts(node.status?.allocatable);
+function loadWith(requests: ResourceList, { node, used }: NodeState): number {
+  const allocatable = resourceList(node.status?.allocatable);
   const share = (name: string) => ((used[name] ?? 0) + (requests[name] ?? 0)) / (allocatable[name] || 1);
   return (share('cpu') + share('memory')) / 2;
 }

@@ -19,13 +19,13 @@ import {
   ROOT_CA,
 } from './decide-namespace.ts';
 
-export type ControllerOptions = { readonly client: Client; readonly clock: Clock; readonly log: Logger; readonly signal: AbortSignal };
+export type ServiceAccountsOptions = { readonly client: Client; readonly clock: Clock; readonly log: Logger; readonly signal: AbortSignal };
 
 const nameOf = ({ metadata }: KubeObject) => [metadata.name];
 const namespaceOf = ({ metadata }: KubeObject) => [metadata.namespace ?? ''];
 
 /** Gives every namespace its default ServiceAccount until the signal aborts. */
-export async function runDefaultServiceAccounts(options: ControllerOptions): Promise<void> {
+export async function runDefaultServiceAccounts(options: ServiceAccountsOptions): Promise<void> {
   const namespaces = startCache({ ...options, resource: NAMESPACES });
   const accounts = startCache({ ...options, resource: SERVICE_ACCOUNTS, fieldSelector: `metadata.name=${DEFAULT_ACCOUNT}` });
   await runController<ObservedNamespace>({
@@ -45,7 +45,7 @@ export async function runDefaultServiceAccounts(options: ControllerOptions): Pro
 }
 
 /** Publishes the authority of the API server in every namespace until the signal aborts. */
-export async function runRootCaPublisher({ ca, ...options }: ControllerOptions & { readonly ca: string }): Promise<void> {
+export async function runRootCaPublisher({ ca, ...options }: ServiceAccountsOptions & { readonly ca: string }): Promise<void> {
   const namespaces = startCache({ ...options, resource: NAMESPACES });
   const configMaps = startCache({ ...options, resource: CONFIG_MAPS, fieldSelector: `metadata.name=${ROOT_CA}` });
   await runController<ObservedRootCa>({
@@ -65,7 +65,7 @@ export async function runRootCaPublisher({ ca, ...options }: ControllerOptions &
 }
 
 /** Keeps the rules of aggregated ClusterRoles what their parts say until the signal aborts. */
-export async function runRoleAggregation(options: ControllerOptions): Promise<void> {
+export async function runRoleAggregation(options: ServiceAccountsOptions): Promise<void> {
   const roles = startCache({ ...options, resource: CLUSTER_ROLES });
   const aggregated = () => roles.list().filter(({ aggregationRule }) => aggregationRule !== undefined);
   await runController<ObservedRole>({

@@ -14,8 +14,8 @@ import { readWatermark, writeWatermark, writeWatermarkSync } from '../../base/no
 import type { Entry, StoreEvent, WriteOperation } from './entry.ts';
 import { History } from './history.ts';
 import { LogTable } from './log-table.ts';
+import { LruCache } from './lru-cache.ts';
 import { damaged, openDatabase, SQLITE_FULL, sqliteCode } from './open-database.ts';
-import { Recent } from './recent.ts';
 import { State } from './state.ts';
 
 export type StoreOptions = {
@@ -76,7 +76,7 @@ export class Store {
   readonly #log: LogTable;
   readonly #history: History;
   readonly #state = new State();
-  readonly #parsed: Parsed = new Recent(PARSED_BYTES);
+  readonly #parsed: Parsed = new LruCache(PARSED_BYTES);
   readonly #subscribers = new Set<Subscriber>();
   readonly #onFatal: (error: unknown) => void;
   #revision = 0;
@@ -270,7 +270,7 @@ export class Store {
   }
 }
 
-type Parsed = Recent<Entry, JsonObject>;
+type Parsed = LruCache<Entry, JsonObject>;
 
 class TextEntry implements Entry {
   readonly key: string;

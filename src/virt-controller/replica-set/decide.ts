@@ -1,5 +1,5 @@
 /**
- * What should happen to one VirtualMachineInstanceReplicaSet, given every instance that may be its own (spec 4).
+ * What should happen to one VirtualMachineInstanceReplicaSet, given every instance that may be its own.
  *
  *   when                                                  then
  *   selector empty or not that of the template's labels   nothing: admission refuses such a set, an old one is left alone

@@ -1,4 +1,4 @@
-/** The status of a replica set that follows from its instances (spec 4). Pure. */
+/** The status of a replica set that follows from its instances. Pure. */
 import { withCondition, withoutCondition } from '../../api/kubevirt/conditions.ts';
 import type { ReplicaSetStatus, VirtualMachineInstanceReplicaSet } from '../../api/kubevirt/kinds/replica-set.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';

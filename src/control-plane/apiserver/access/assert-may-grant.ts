@@ -7,7 +7,7 @@
  */
 import { deepEqual, isObject } from '../../../base/json.ts';
 import { forbidden, notFound } from '../response/api-errors.ts';
-import type { AdmissionRequest, ServerParts } from '../server-parts.ts';
+import type { AdmissionAttributes, ServerParts } from '../server-parts.ts';
 import { type AnyObject, storeKey } from '../types/resource-type.ts';
 import { isAuthorized, isMaster } from './authorize.ts';
 import { type PolicyRule, uncovered } from './policy-rule.ts';
@@ -21,7 +21,7 @@ const EVERYTHING: readonly PolicyRule[] = [
 type Parts = Pick<ServerParts, 'rules' | 'store'>;
 
 /** Throws Forbidden when the write would grant what its writer does not hold. */
-export function assertMayGrant(parts: Parts, request: AdmissionRequest): void {
+export function assertMayGrant(parts: Parts, request: AdmissionAttributes): void {
   const { type, object, oldObject } = request;
   if (type.group !== GROUP || !object || isMaster(request.identity)) return;
   if (type.plural.endsWith('roles')) {
@@ -36,7 +36,7 @@ export function assertMayGrant(parts: Parts, request: AdmissionRequest): void {
   if (!isSame) assertMayBind(parts, request, object);
 }
 
-function assertMayBind(parts: Parts, request: AdmissionRequest, binding: AnyObject): void {
+function assertMayBind(parts: Parts, request: AdmissionAttributes, binding: AnyObject): void {
   const roleRef = binding['roleRef'] as { kind: string; name: string }; // checked by the schema
   const plural = roleRef.kind === 'ClusterRole' ? 'clusterroles' : 'roles';
   if (may(parts, request, { verb: 'bind', resource: plural, name: roleRef.name })) return;
@@ -47,13 +47,13 @@ function assertMayBind(parts: Parts, request: AdmissionRequest, binding: AnyObje
 
 function may(
   { rules }: Parts,
-  { identity, namespace }: AdmissionRequest,
+  { identity, namespace }: AdmissionAttributes,
   { verb, resource, name }: { verb: string; resource: string; name: string },
 ): boolean {
   return isAuthorized(rules, identity, { type: 'resource', verb, group: GROUP, resource, subresource: undefined, namespace, name });
 }
 
-function assertHolds({ rules }: Parts, { identity, namespace, type, name }: AdmissionRequest, wanted: readonly PolicyRule[]): void {
+function assertHolds({ rules }: Parts, { identity, namespace, type, name }: AdmissionAttributes, wanted: readonly PolicyRule[]): void {
   const held = [...rules.rulesFor(identity, namespace)];
   const missing = uncovered(held, wanted);
   if (missing.length === 0) return;

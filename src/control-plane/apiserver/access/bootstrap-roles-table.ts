@@ -181,7 +181,7 @@ const AGGREGATED: readonly Role[] = [
 ];
 
 /** In the order in which they are made. */
-export const CLUSTER_ROLES: readonly Role[] = [
+export const BOOTSTRAP_CLUSTER_ROLES: readonly Role[] = [
   role('cluster-admin', [
     { apiGroups: ['*'], resources: ['*'], verbs: ['*'] },
     { nonResourceURLs: ['*'], verbs: ['*'] },
@@ -214,7 +214,7 @@ export const CLUSTER_ROLES: readonly Role[] = [
 ];
 
 const AUTHENTICATED = groupSubject('system:authenticated');
-export const CLUSTER_ROLE_BINDINGS: readonly RoleBinding[] = [
+export const BOOTSTRAP_CLUSTER_ROLE_BINDINGS: readonly RoleBinding[] = [
   binding('cluster-admin', [groupSubject('system:masters')]),
   binding('system:public-info-viewer', [AUTHENTICATED, groupSubject('system:unauthenticated')]),
   binding('system:discovery', [AUTHENTICATED]),

@@ -9,7 +9,7 @@
  */
 import type { Pod } from '../../../api/core/pod.ts';
 import { forbidden } from '../response/api-errors.ts';
-import type { AdmissionRequest } from '../server-parts.ts';
+import type { AdmissionAttributes } from '../server-parts.ts';
 import type { Identity } from '../transport/identity.ts';
 import type { AnyObject } from '../types/resource-type.ts';
 import type { PodsOfNodes } from './pods-of-nodes.ts';
@@ -26,7 +26,7 @@ export function nodeOf({ user, groups }: Identity): string | undefined {
 }
 
 /** Throws Forbidden when a node writes what belongs to another one. */
-export function assertOwnOfNode(request: AdmissionRequest): void {
+export function assertOwnOfNode(request: AdmissionAttributes): void {
   const node = nodeOf(request.identity);
   if (node === undefined) return;
   const { type, name } = request;
@@ -50,7 +50,7 @@ function mentions(value: unknown, name: string | undefined): boolean {
   return typeof value === 'object' && value !== null && Object.values(value).some((each) => mentions(each, name));
 }
 
-type Refusal = (request: AdmissionRequest, node: string) => string | undefined;
+type Refusal = (request: AdmissionAttributes, node: string) => string | undefined;
 
 const REFUSALS: Readonly<Record<string, Refusal>> = {
   '/nodes': ({ name }, node) => (name === node ? undefined : 'is not allowed to modify another node'),

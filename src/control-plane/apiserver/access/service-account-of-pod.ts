@@ -3,7 +3,7 @@ import type { Container, Pod } from '../../../api/core/pod.ts';
 import type { Store } from '../../store/store.ts';
 import { generatedName } from '../objects/object-meta.ts';
 import { forbidden } from '../response/api-errors.ts';
-import type { AdmissionRequest, ServerParts } from '../server-parts.ts';
+import type { AdmissionAttributes, ServerParts } from '../server-parts.ts';
 import type { AnyObject } from '../types/resource-type.ts';
 
 const MOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount';
@@ -13,7 +13,7 @@ const TOKEN_SECONDS = 3607;
 /** A namespace and its default service account come one after the other; whoever is quick waits this long for the second. */
 const PATIENCE_MS = 1_000;
 
-type Request = AdmissionRequest & { readonly object: AnyObject };
+type Request = AdmissionAttributes & { readonly object: AnyObject };
 
 /** The Pod with its service account's token and pull secrets; other objects as they are. Forbidden when there is no such service account. */
 export async function withServiceAccount({ store, tokens }: Pick<ServerParts, 'store' | 'tokens'>, request: Request): Promise<AnyObject> {

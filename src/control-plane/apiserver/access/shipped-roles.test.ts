@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
-import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, type Role } from './bootstrap-roles-table.ts';
+import { BOOTSTRAP_CLUSTER_ROLE_BINDINGS, BOOTSTRAP_CLUSTER_ROLES, type Role } from './bootstrap-roles-table.ts';
 import { allows, type PolicyRule } from './policy-rule.ts';
 
 const COMPONENTS = parseAllDocuments(readFileSync('deploy/rbac-components.yaml', 'utf8'))
@@ -29,13 +29,13 @@ test('no component of ours may look through Secrets, change roles, or do everyth
 });
 
 test('view shows no Secrets, edit changes no roles, and strangers hold nothing but health and version', () => {
-  const rulesOf = (name: string) => CLUSTER_ROLES.find(({ metadata }) => metadata.name === name)?.rules ?? [];
+  const rulesOf = (name: string) => BOOTSTRAP_CLUSTER_ROLES.find(({ metadata }) => metadata.name === name)?.rules ?? [];
   assert.equal(grants(rulesOf('view'), 'get', 'secrets'), false);
   for (const verb of ['create', 'patch', 'delete', 'impersonate']) assert.equal(grants(rulesOf('view'), verb, 'pods'), false, verb);
   assert.equal(grants(rulesOf('edit'), 'create', 'rolebindings', 'rbac.authorization.k8s.io'), false);
   assert.equal(grants(rulesOf('admin'), 'create', 'rolebindings', 'rbac.authorization.k8s.io'), true);
   assert.equal(grants(rulesOf('admin'), 'escalate', 'roles', 'rbac.authorization.k8s.io'), false);
-  const open = CLUSTER_ROLE_BINDINGS.filter(({ subjects }) => JSON.stringify(subjects).includes('unauthenticated'));
+  const open = BOOTSTRAP_CLUSTER_ROLE_BINDINGS.filter(({ subjects }) => JSON.stringify(subjects).includes('unauthenticated'));
   assert.deepEqual(
     open.map(({ metadata }) => metadata.name),
     ['system:public-info-viewer'],
@@ -43,6 +43,7 @@ test('view shows no Secrets, edit changes no roles, and strangers hold nothing b
 });
 
 test('every default binding refers to a default role', () => {
-  const names = CLUSTER_ROLES.map(({ metadata }) => metadata.name);
-  for (const { roleRef } of CLUSTER_ROLE_BINDINGS) assert.ok(names.includes((roleRef as { name: string }).name), JSON.stringify(roleRef));
+  const names = BOOTSTRAP_CLUSTER_ROLES.map(({ metadata }) => metadata.name);
+  for (const { roleRef } of BOOTSTRAP_CLUSTER_ROLE_BINDINGS)
+    assert.ok(names.includes((roleRef as { name: string }).name), JSON.stringify(roleRef));
 });

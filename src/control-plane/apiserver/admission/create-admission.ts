@@ -12,9 +12,9 @@ import type { Logger } from '../../../base/log.ts';
 import { keepAliveAgent } from '../../../base/node/https-fetch.ts';
 import type { Store } from '../../store/store.ts';
 import type { ResolveService } from '../aggregation/service-proxy.ts';
-import type { Admission, AdmissionRequest } from '../server-parts.ts';
+import type { Admission, AdmissionAttributes } from '../server-parts.ts';
 import { type AnyObject, storeKey } from '../types/resource-type.ts';
-import { type AskOptions, askWebhook } from './ask-webhook.ts';
+import { callWebhook, type WebhookCallOptions } from './call-webhook.ts';
 import { isExempt, WebhookConfigurations } from './configurations.ts';
 import { matchedVersion, type Surroundings } from './match.ts';
 import { patched, type Verdict } from './review.ts';
@@ -42,7 +42,7 @@ export function createAdmission(options: AdmissionOptions): Admission & { close(
   const agent = keepAliveAgent();
   const asking: Asking = { ...options, agent, authorities: new WeakMap() };
 
-  function concerned(webhooks: readonly Webhook[], request: AdmissionRequest): readonly Matched[] {
+  function concerned(webhooks: readonly Webhook[], request: AdmissionAttributes): readonly Matched[] {
     if (webhooks.length === 0 || isExempt(request.type.group) || exemptUsers.includes(request.identity.user)) return [];
     const around = surroundings(store, request);
     return webhooks.flatMap((webhook) => {
@@ -77,7 +77,7 @@ export function createAdmission(options: AdmissionOptions): Admission & { close(
 }
 
 /** What the rules of a webhook are held against besides the request. */
-function surroundings(store: Store, { type, namespace }: AdmissionRequest): Surroundings {
+function surroundings(store: Store, { type, namespace }: AdmissionAttributes): Surroundings {
   const place = namespace === undefined ? undefined : store.get(storeKey(NAMESPACES, undefined, namespace));
   const { labels } = (place?.value as AnyObject | undefined)?.metadata ?? {};
   const crd = type.isBuiltIn ? undefined : store.get(storeKey(CRDS, undefined, `${type.plural}.${type.group}`));
@@ -89,11 +89,11 @@ function isReinvoked({ webhook }: Matched): boolean {
   return webhook.reinvocationPolicy === 'IfNeeded';
 }
 
-type Asking = AdmissionOptions & AskOptions;
+type Asking = AdmissionOptions & WebhookCallOptions;
 /** `left` is the object as this webhook left it. */
 type Turn = { readonly matched: Matched; readonly left: AnyObject };
 
-async function mutateInTurn(request: AdmissionRequest & { object: AnyObject }, webhooks: readonly Matched[], asking: Asking) {
+async function mutateInTurn(request: AdmissionAttributes & { object: AnyObject }, webhooks: readonly Matched[], asking: Asking) {
   const calls: Turn[] = [];
   const warnings: string[] = [];
   let { object } = request;
@@ -108,7 +108,7 @@ async function mutateInTurn(request: AdmissionRequest & { object: AnyObject }, w
 }
 
 /** A patch that cannot be applied is the webhook's fault, never the client's. */
-function applied({ webhook, version }: Matched, request: AdmissionRequest & { object: AnyObject }, patch: unknown): AnyObject {
+function applied({ webhook, version }: Matched, request: AdmissionAttributes & { object: AnyObject }, patch: unknown): AnyObject {
   try {
     return patched(request, version, patch);
   } catch (error) {
@@ -117,11 +117,11 @@ function applied({ webhook, version }: Matched, request: AdmissionRequest & { ob
 }
 
 /** The verdict; undefined when the webhook could not be asked and does not insist. */
-async function ask({ webhook, version }: Matched, request: AdmissionRequest, asking: Asking): Promise<Verdict | undefined> {
+async function ask({ webhook, version }: Matched, request: AdmissionAttributes, asking: Asking): Promise<Verdict | undefined> {
   if (request.isDryRun && !WITHOUT_SIDE_EFFECTS.includes(webhook.sideEffects ?? ''))
     throw new ApiError('BadRequest', `admission webhook "${webhook.name}" does not support dry run`);
   try {
-    return await askWebhook(webhook, { request, version }, asking);
+    return await callWebhook(webhook, { request, version }, asking);
   } catch (error) {
     if (error instanceof ApiError || request.signal.aborted) throw error;
     asking.log.warn('a webhook cannot be asked', { webhook: webhook.name, policy: webhook.failurePolicy, because: messageOf(error) });

@@ -1,6 +1,6 @@
 /** Which webhooks a write concerns, and under which version of its kind each of them wants to see it. */
 import { matchesLabels, requirementsOf } from '../../../base/selectors.ts';
-import type { AdmissionRequest } from '../server-parts.ts';
+import type { AdmissionAttributes } from '../server-parts.ts';
 import type { Webhook, WebhookRule } from './webhook.ts';
 
 type Labels = Readonly<Record<string, string>> | undefined;
@@ -13,7 +13,7 @@ export type Surroundings = {
 };
 
 /** The version in which the webhook is to be asked; undefined when the request does not concern it. */
-export function matchedVersion(webhook: Webhook, request: AdmissionRequest, around: Surroundings): string | undefined {
+export function matchedVersion(webhook: Webhook, request: AdmissionAttributes, around: Surroundings): string | undefined {
   const rules = (webhook.rules ?? []).filter((rule) => concerns(rule, request));
   const isNamed = (version: string): boolean => rules.some((rule) => names(rule.apiVersions, version));
   if (rules.length === 0 || !isSelected(webhook, request, around)) return undefined;
@@ -22,7 +22,7 @@ export function matchedVersion(webhook: Webhook, request: AdmissionRequest, arou
   return webhook.matchPolicy === 'Exact' ? undefined : around.versions.find(isNamed);
 }
 
-function isSelected({ namespaceSelector = {}, objectSelector = {} }: Webhook, request: AdmissionRequest, around: Surroundings): boolean {
+function isSelected({ namespaceSelector = {}, objectSelector = {} }: Webhook, request: AdmissionAttributes, around: Surroundings): boolean {
   const { type, object, oldObject } = request;
   const isNamespace = type.group === '' && type.kind === 'Namespace';
   const place = isNamespace ? (object ?? oldObject)?.metadata.labels : around.namespaceLabels;
@@ -33,7 +33,7 @@ function isSelected({ namespaceSelector = {}, objectSelector = {} }: Webhook, re
 }
 
 /** Everything of a rule but the version. */
-function concerns(rule: WebhookRule, { operation, type, subresource }: AdmissionRequest): boolean {
+function concerns(rule: WebhookRule, { operation, type, subresource }: AdmissionAttributes): boolean {
   const { operations = [], apiGroups = [], resources = [], scope = '*' } = rule;
   const isInScope = scope === '*' || scope === (type.isNamespaced ? 'Namespaced' : 'Cluster');
   return (

@@ -2,7 +2,7 @@
 import { ApiError, STATUS_CODES, type StatusDetails, type StatusReason } from '../../../base/errors.ts';
 import { isObject, type JsonObject } from '../../../base/json.ts';
 import { applyJsonPatch } from '../patch/json-patch.ts';
-import type { AdmissionRequest } from '../server-parts.ts';
+import type { AdmissionAttributes } from '../server-parts.ts';
 import type { AnyObject } from '../types/resource-type.ts';
 
 export type Verdict = { readonly patch: unknown; readonly warnings: readonly string[] };
@@ -12,7 +12,7 @@ const OPTIONS_KIND = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE:
 const MAX_WARNINGS = 20;
 
 /** The AdmissionReview for one webhook; `version` is the one it asked for. */
-export function reviewOf(request: AdmissionRequest, { uid, version }: { uid: string; version: string }): JsonObject {
+export function reviewOf(request: AdmissionAttributes, { uid, version }: { uid: string; version: string }): JsonObject {
   const { type, operation, identity, subresource, isDryRun } = request;
   const { group } = type;
   const subResource = subresource === undefined ? {} : { subResource: subresource, requestSubResource: subresource };
@@ -82,7 +82,7 @@ function denial(webhook: string, { code, reason, message, details }: JsonObject)
 }
 
 /** The object after a webhook's patch, back in the version of the request. */
-export function patched(request: AdmissionRequest & { object: AnyObject }, version: string, patch: unknown): AnyObject {
+export function patched(request: AdmissionAttributes & { object: AnyObject }, version: string, patch: unknown): AnyObject {
   const { type, object } = request;
   const result = applyJsonPatch(inVersion(object, type.group, version), patch);
   if (!isObject(result['metadata'])) throw new Error('the patch takes the metadata away');

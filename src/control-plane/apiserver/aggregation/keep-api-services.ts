@@ -5,22 +5,22 @@ import { isObject, type JsonObject } from '../../../base/json.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Store } from '../../store/store.ts';
 import type { SelfRequest } from '../bootstrap.ts';
-import { CRD_PREFIX, type Registry } from '../types/registry.ts';
+import { CRD_PREFIX, type ResourceRegistry } from '../types/resource-registry.ts';
 import type { AnyObject } from '../types/resource-type.ts';
 import type { AggregatedApis } from './aggregated-apis.ts';
 import { type Availability, decideAvailability, type ObservedApiService } from './decide-availability.ts';
 import { localApiServices } from './local-api-services.ts';
 
-export type KeepOptions = {
+export type ApiServiceKeeperOptions = {
   readonly store: Store;
-  readonly registry: Registry;
+  readonly registry: ResourceRegistry;
   readonly aggregated: AggregatedApis;
   readonly request: SelfRequest;
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
 };
-type Round = Omit<KeepOptions, 'signal' | 'log'>;
+type Round = Omit<ApiServiceKeeperOptions, 'signal' | 'log'>;
 type Condition = Availability & { readonly type: string; readonly lastTransitionTime: string };
 
 const API_SERVICES = 'apiregistration.k8s.io/apiservices/';
@@ -31,7 +31,7 @@ const INTERVAL_MS = 30_000;
 const SETTLE_MS = 50;
 
 /** Runs until the signal aborts: now, on every change of something it depends on, and every half minute. */
-export async function keepApiServices(options: KeepOptions): Promise<void> {
+export async function keepApiServices(options: ApiServiceKeeperOptions): Promise<void> {
   const { store, clock, log, signal } = options;
   let poke = new AbortController();
   const stops = [API_SERVICES, CRD_PREFIX, SERVICES, SLICES].map((prefix) => store.watch(prefix, store.revision, () => poke.abort()));

@@ -1,6 +1,6 @@
 /** The APIService objects of the group versions that are served here: made and removed with them, so that `kubectl get apiservices` shows everything. */
 import type { JsonObject } from '../../../base/json.ts';
-import type { Registry } from '../types/registry.ts';
+import type { ResourceRegistry } from '../types/resource-registry.ts';
 import type { AnyObject } from '../types/resource-type.ts';
 
 const AUTOMANAGED = 'kube-aggregator.kubernetes.io/automanaged';
@@ -10,7 +10,7 @@ const CUSTOM_PRIORITY = { groupPriorityMinimum: 1000, versionPriority: 100 };
 export type Difference = { readonly missing: readonly JsonObject[]; readonly superfluous: readonly string[] };
 
 /** What has to be created and what has to go. Objects that somebody else made are left alone. */
-export function localApiServices(registry: Registry, present: readonly AnyObject[]): Difference {
+export function localApiServices(registry: ResourceRegistry, present: readonly AnyObject[]): Difference {
   const wanted = new Map(
     registry.groups().flatMap(({ group, versions }) =>
       versions.map(({ version, types }) => {

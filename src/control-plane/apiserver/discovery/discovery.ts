@@ -3,12 +3,12 @@ import { apiVersionOf } from '../../../api/resource.ts';
 import type { JsonObject } from '../../../base/json.ts';
 import type { AggregatedGroupVersion } from '../aggregation/aggregated-apis.ts';
 import { acceptEntries } from '../request/negotiate.ts';
-import type { Registry } from '../types/registry.ts';
+import type { ResourceRegistry } from '../types/resource-registry.ts';
 import type { ResourceType } from '../types/resource-type.ts';
 import { subresourceKind, subresourceVerbs } from '../types/subresource-kinds-table.ts';
 import { compareVersions } from '../types/version-order.ts';
 
-export type DiscoverySource = { readonly registry: Registry; readonly aggregated: readonly AggregatedGroupVersion[] };
+export type DiscoverySource = { readonly registry: ResourceRegistry; readonly aggregated: readonly AggregatedGroupVersion[] };
 
 type ApiResource = {
   readonly name: string;

@@ -2,9 +2,9 @@
 import type { Clock } from '../../../base/clock.ts';
 import type { Store } from '../../store/store.ts';
 import type { Strategy } from '../types/resource-type.ts';
-import { configMapStrategy, secretStrategy } from './configuration.ts';
+import { configMapStrategy, secretStrategy } from './configmap-and-secret.ts';
 import { crdStrategy } from './custom-resource-definition.ts';
-import { fixedFields } from './fixed-fields.ts';
+import { immutableFields } from './immutable-fields.ts';
 import { namespaceStrategy } from './namespace.ts';
 import { podStrategy } from './pod.ts';
 import { bindingStrategy, roleStrategy } from './rbac.ts';
@@ -24,17 +24,17 @@ export function strategiesFor({ store, clock }: { store: Store; clock: Clock }):
     'core/secrets': secretStrategy,
     'core/persistentvolumes': pending,
     'core/persistentvolumeclaims': pending,
-    'apps/deployments': { ...fixedFields('spec.selector'), annotationsAreDesired: true },
-    'apps/replicasets': fixedFields('spec.selector'),
-    'apps/daemonsets': fixedFields('spec.selector'),
-    'apps/statefulsets': fixedFields('spec.selector', 'spec.serviceName'),
-    'apps/controllerrevisions': fixedFields('data'),
+    'apps/deployments': { ...immutableFields('spec.selector'), annotationsAreDesired: true },
+    'apps/replicasets': immutableFields('spec.selector'),
+    'apps/daemonsets': immutableFields('spec.selector'),
+    'apps/statefulsets': immutableFields('spec.selector', 'spec.serviceName'),
+    'apps/controllerrevisions': immutableFields('data'),
     'rbac.authorization.k8s.io/roles': roleStrategy({ hasUrls: false }),
     'rbac.authorization.k8s.io/clusterroles': roleStrategy({ hasUrls: true }),
     'rbac.authorization.k8s.io/rolebindings': bindingStrategy(['Role', 'ClusterRole']),
     'rbac.authorization.k8s.io/clusterrolebindings': bindingStrategy(['ClusterRole']),
-    'scheduling.k8s.io/priorityclasses': fixedFields('value'),
-    'storage.k8s.io/storageclasses': fixedFields('provisioner', 'parameters', 'reclaimPolicy', 'volumeBindingMode'),
+    'scheduling.k8s.io/priorityclasses': immutableFields('value'),
+    'storage.k8s.io/storageclasses': immutableFields('provisioner', 'parameters', 'reclaimPolicy', 'volumeBindingMode'),
     'apiextensions.k8s.io/customresourcedefinitions': crdStrategy({ store, clock }),
   };
 }

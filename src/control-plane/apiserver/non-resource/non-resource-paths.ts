@@ -10,12 +10,12 @@ import { isTrue, segmentsOf } from '../request/path-grammar.ts';
 import { methodNotAllowed, unknownPath } from '../response/api-errors.ts';
 import { respondJson } from '../response/respond.ts';
 import type { Identity } from '../transport/identity.ts';
-import type { Registry } from '../types/registry.ts';
+import type { ResourceRegistry } from '../types/resource-registry.ts';
 import { serveSnapshot } from './serve-snapshot.ts';
 
 export type NonResourceParts = {
   readonly store: Store;
-  readonly registry: Registry;
+  readonly registry: ResourceRegistry;
   readonly aggregated: AggregatedApis;
   readonly openApi: OpenApiDocuments;
   readonly tokens: ServiceAccountTokens | undefined;

@@ -13,18 +13,18 @@ import type { Entry } from '../../store/entry.ts';
 import { isDryRun } from '../request/query.ts';
 import { conflict, modified, notFound } from '../response/api-errors.ts';
 import { renderAt, toStored } from '../response/render.ts';
-import type { AdmissionRequest, Call } from '../server-parts.ts';
+import type { AdmissionAttributes, Call } from '../server-parts.ts';
 import { type AnyObject, storeKey } from '../types/resource-type.ts';
-import { assertAdmitted, assertReadable, assertValid, mutated } from './admissible.ts';
+import { assertAdmitted, assertReadable, assertValid, mutated } from './admit-object.ts';
 import { desiredPartOf, withOldIdentity } from './object-meta.ts';
 
 /** What the client wants the object to become; it may throw. The result's resourceVersion and uid, if set, are preconditions. */
-export type Change = (old: AnyObject) => AnyObject;
+export type ObjectChange = (old: AnyObject) => AnyObject;
 
 const MAX_TRIES = 50;
 
 /** The object after the change; `subresource` says which part of it may change. */
-export async function changeObject(call: Call, change: Change, subresource = call.path.subresource): Promise<AnyObject> {
+export async function changeObject(call: Call, change: ObjectChange, subresource = call.path.subresource): Promise<AnyObject> {
   const { parts, type, path } = call;
   const name = path.name ?? '';
   for (let tries = 1; ; tries += 1) {
@@ -63,7 +63,7 @@ async function prepared(call: Call, { wanted, old, subresource }: Step): Promise
   if (type.strategy.prepareUpdate) assertReadable(call, merged);
   const complete = type.strategy.prepareUpdate?.(merged, old, subresource) ?? merged;
   if (isUnchanged(complete, old)) return complete;
-  const review: AdmissionRequest & { object: AnyObject } = {
+  const review: AdmissionAttributes & { object: AnyObject } = {
     operation: 'UPDATE',
     type,
     namespace: path.namespace,

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../base/json.ts';
 import { acceptEntries } from '../request/negotiate.ts';
 import { unknownPath } from '../response/api-errors.ts';
 import { respondJson } from '../response/respond.ts';
-import type { Registry } from '../types/registry.ts';
+import type { ResourceRegistry } from '../types/resource-registry.ts';
 import type { ResourceType } from '../types/resource-type.ts';
 import { openApiV2, openApiV2Protobuf } from './v2.ts';
 import { type OpenApiResource, openApiV3Document } from './v3.ts';
@@ -17,13 +17,13 @@ const V2_PROTOBUF_ACCEPTED = [V2_PROTOBUF, 'application/com.github.proto-openapi
 const FOR_EVER = 'Fri, 31 Dec 2100 00:00:00 GMT';
 
 export class OpenApiDocuments {
-  readonly #registry: Registry;
+  readonly #registry: ResourceRegistry;
   #changes = -1;
   #v3 = new Map<string, Document>();
   #v2: Document | undefined;
   #v2Protobuf: Uint8Array<ArrayBuffer> | undefined;
 
-  constructor(registry: Registry) {
+  constructor(registry: ResourceRegistry) {
     this.#registry = registry;
   }
 

@@ -1,6 +1,6 @@
 /** The body of a create or update as an object of the kind its URL names; what a lenient reading would lose is refused or warned about. */
 import { ApiError } from '../../../base/errors.ts';
-import { asTyped } from '../objects/admissible.ts';
+import { asTyped } from '../objects/admit-object.ts';
 import type { Call } from '../server-parts.ts';
 import type { AnyObject } from '../types/resource-type.ts';
 import { decodeBytes, isJson, mediaTypeOf, readBody } from './decode-body.ts';

@@ -3,7 +3,7 @@
 import { apiVersionOf } from '../../../api/resource.ts';
 import type { JsonObject } from '../../../base/json.ts';
 import type { Entry } from '../../store/entry.ts';
-import { Recent } from '../../store/recent.ts';
+import { LruCache } from '../../store/lru-cache.ts';
 import { applyDefaults } from '../schema/defaults.ts';
 import { prune } from '../schema/prune.ts';
 import type { AnyObject, ResourceType } from '../types/resource-type.ts';
@@ -15,7 +15,7 @@ type Rendered = { readonly object: AnyObject; text: string | undefined };
 
 /** Entries never change, so neither do the objects and texts made from them. */
 export class Renderer {
-  #rendered = new Recent<Entry, Map<ResourceType, Rendered>>(RENDERED_BYTES);
+  #rendered = new LruCache<Entry, Map<ResourceType, Rendered>>(RENDERED_BYTES);
   #heads = new WeakMap<ResourceType, { readonly head: string | undefined }>();
 
   render(type: ResourceType, entry: Entry): AnyObject {

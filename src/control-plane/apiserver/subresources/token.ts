@@ -19,7 +19,7 @@ const DEFAULT_SECONDS = 3600;
 const MAX_SECONDS = 48 * 3600;
 const BINDABLE: Readonly<Record<string, 'pod' | 'secret'>> = { Pod: 'pod', Secret: 'secret' };
 
-export async function requestToken(call: Call): Promise<Response> {
+export async function createToken(call: Call): Promise<Response> {
   const { tokens } = call.parts;
   if (!tokens) throw unknownPath();
   const body = (await decodeBody(call.request)) ?? {};

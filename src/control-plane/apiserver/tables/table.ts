@@ -1,18 +1,9 @@
 /** The Table form of objects: what `kubectl get` prints, worked out by the server. */
 import { isObject, type JsonObject } from '../../../base/json.ts';
+import type { PrinterColumn } from '../types/resource-type.ts';
 import { builtInColumns } from './built-in-columns.ts';
 import { AGE, ageOf, type Cell, type Column, type ColumnType, NAME } from './column.ts';
 import { findAll, parseJsonPath } from './json-path.ts';
-
-/** A printer column as a CRD declares it. */
-export type PrinterColumn = {
-  readonly name: string;
-  readonly type: string;
-  readonly format?: string;
-  readonly description?: string;
-  readonly priority?: number;
-  readonly jsonPath: string;
-};
 
 export type TableRequest = {
   readonly resource: { readonly group: string; readonly kind: string };

@@ -7,9 +7,9 @@ import type { Logger } from '../../../base/log.ts';
 import type { KeyPair } from '../../../base/node/pki.ts';
 import { hostOf, webHeaders } from '../../../base/node/web-bridge.ts';
 import { startWebServer, type Upgrade, type WebServer } from '../../../base/node/web-server.ts';
+import { allowedHosts } from './allowed-hosts.ts';
 import { authenticate, isIdentityHeader, type ReviewToken, withoutToken } from './authenticate.ts';
 import type { Identity } from './identity.ts';
-import { knownHosts } from './known-hosts.ts';
 
 export type Handle = (request: Request, identity: Identity) => Promise<Response>;
 /** Takes the socket over, or throws: an error is told to the client as the refusal of its handshake. */
@@ -34,7 +34,7 @@ const MORE_PORTS = 20;
 /** Serves the API over TLS; the answer says on which port. */
 export function listen(options: ListenOptions): Promise<WebServer> {
   const { handle, upgrade, pki, host = '127.0.0.1', port, reviewToken, headersTimeoutMs, clock, log } = options;
-  const hosts = knownHosts(pki.apiServer.cert);
+  const hosts = allowedHosts(pki.apiServer.cert);
   return startWebServer({
     serving: pki.apiServer,
     clientCa: pki.ca,

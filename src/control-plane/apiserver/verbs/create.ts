@@ -3,15 +3,15 @@
 import { requiredCause } from '../../../base/causes.ts';
 import { ApiError, isApiError } from '../../../base/errors.ts';
 import type { StoreEvent } from '../../store/entry.ts';
-import { assertAdmitted, assertReadable, assertValid, mutated } from '../objects/admissible.ts';
-import { assertNamespaceTakes } from '../objects/namespace-open.ts';
+import { assertAdmitted, assertReadable, assertValid, mutated } from '../objects/admit-object.ts';
+import { assertNamespaceActive } from '../objects/namespace-lifecycle.ts';
 import { generatedName, withNewIdentity } from '../objects/object-meta.ts';
 import { isDryRun } from '../request/query.ts';
 import { typedBody } from '../request/typed-body.ts';
 import { alreadyExists, invalid, methodNotAllowed } from '../response/api-errors.ts';
 import { renderAt, toStored } from '../response/render.ts';
 import { respondObject } from '../response/respond.ts';
-import type { AdmissionRequest, Call } from '../server-parts.ts';
+import type { AdmissionAttributes, Call } from '../server-parts.ts';
 import { type AnyObject, storeKey } from '../types/resource-type.ts';
 
 const GENERATE_TRIES = 8;
@@ -22,7 +22,7 @@ export async function create(call: Call): Promise<Response> {
   if (parts.registry.definitionOf(type)?.metadata.deletionTimestamp) throw methodNotAllowed();
   const sent = await typedBody(call, 'the object to create');
   assertSentMeta(call, sent);
-  assertNamespaceTakes(call, sent.metadata.name || sent.metadata.generateName || '');
+  assertNamespaceActive(call, sent.metadata.name || sent.metadata.generateName || '');
   for (let tries = 1; ; tries += 1) {
     try {
       return respondObject(call, await createOnce(call, sent), 201);
@@ -52,7 +52,7 @@ async function createOnce(call: Call, sent: AnyObject): Promise<AnyObject> {
   const fresh = withNewIdentity(type, wanted, { namespace: path.namespace, name, nowMs: parts.clock.now() });
   if (type.strategy.prepareCreate) assertReadable(call, fresh);
   const prepared = type.strategy.prepareCreate?.(fresh) ?? fresh;
-  const review: AdmissionRequest & { object: AnyObject } = {
+  const review: AdmissionAttributes & { object: AnyObject } = {
     operation: 'CREATE',
     type,
     namespace: path.namespace,
@@ -67,7 +67,7 @@ async function createOnce(call: Call, sent: AnyObject): Promise<AnyObject> {
   const object = await mutated(call, review);
   assertValid(call, object, undefined);
   await assertAdmitted(call, { ...review, object });
-  assertNamespaceTakes(call, name);
+  assertNamespaceActive(call, name);
   return store(call, object, review.isDryRun);
 }
 

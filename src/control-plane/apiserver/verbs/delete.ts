@@ -1,7 +1,7 @@
 /** DELETE of one object: gone at once, or marked and left to whoever holds it. */
 import { isApiError } from '../../../base/errors.ts';
 import type { JsonObject } from '../../../base/json.ts';
-import { assertAdmitted } from '../objects/admissible.ts';
+import { assertAdmitted } from '../objects/admit-object.ts';
 import { decideDeletion } from '../objects/decide-deletion.ts';
 import { decodeBody } from '../request/decode-body.ts';
 import { type DeleteOptions, deleteOptions } from '../request/query.ts';

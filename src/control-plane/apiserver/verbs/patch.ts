@@ -1,6 +1,6 @@
 /** PATCH of an object or of its status: JSON patch, merge patch, and strategic merge for built-in kinds. */
 import { ApiError } from '../../../base/errors.ts';
-import { completed } from '../objects/admissible.ts';
+import { completed } from '../objects/admit-object.ts';
 import { changeObject } from '../objects/change-object.ts';
 import { applyPatch, assertPatchType } from '../patch/apply-patch.ts';
 import { mediaTypeOf, readBody } from '../request/decode-body.ts';

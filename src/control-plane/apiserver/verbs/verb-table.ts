@@ -1,6 +1,6 @@
 /** Which function answers which verb, for resources and for their subresources. */
 import { ApiError } from '../../../base/errors.ts';
-import { review } from '../access/reviews.ts';
+import { answerAccessReview } from '../access/access-reviews.ts';
 import type { Verb } from '../request/path-grammar.ts';
 import { methodNotAllowed, unknownPath } from '../response/api-errors.ts';
 import type { Call } from '../server-parts.ts';
@@ -9,7 +9,7 @@ import { evict } from '../subresources/eviction.ts';
 import { log } from '../subresources/log.ts';
 import { proxyService } from '../subresources/proxy-service.ts';
 import { getScale, patchScale, updateScale } from '../subresources/scale.ts';
-import { requestToken } from '../subresources/token.ts';
+import { createToken } from '../subresources/token.ts';
 import { create } from './create.ts';
 import { deleteOne } from './delete.ts';
 import { deleteCollection } from './delete-collection.ts';
@@ -37,7 +37,7 @@ const SUBRESOURCES: Readonly<Record<string, Partial<Record<Verb, Answer>>>> = {
   scale: { get: getScale, update: updateScale, patch: patchScale },
   binding: { create: bind },
   eviction: { create: evict },
-  token: { create: requestToken },
+  token: { create: createToken },
   log: { get: log },
   proxy: { get: proxyService, create: proxyService, update: proxyService, patch: proxyService, delete: proxyService },
   exec: { get: needsUpgrade, create: needsUpgrade },
@@ -46,7 +46,7 @@ const SUBRESOURCES: Readonly<Record<string, Partial<Record<Verb, Answer>>>> = {
 };
 
 /** The function for a call; unknown subresources are NotFound, verbs they do not have MethodNotAllowed. */
-export function answerFor({ type, path }: Pick<Call, 'type' | 'path'>, verb: Verb): Answer {
+export function answerForVerb({ type, path }: Pick<Call, 'type' | 'path'>, verb: Verb): Answer {
   if (path.subresource !== undefined) {
     if (!type.subresources.includes(path.subresource)) throw unknownPath();
     const answer = SUBRESOURCES[path.subresource]?.[verb];
@@ -54,7 +54,7 @@ export function answerFor({ type, path }: Pick<Call, 'type' | 'path'>, verb: Ver
     return answer;
   }
   if (!type.verbs.includes(verb)) throw methodNotAllowed();
-  return type.verbs.length === 1 ? review : VERBS[verb];
+  return type.verbs.length === 1 ? answerAccessReview : VERBS[verb];
 }
 
 async function needsUpgrade(): Promise<Response> {

@@ -5,10 +5,10 @@ import { connect } from 'node:net';
 import type { Container, HttpGetAction, Probe } from '../../api/core/pod.ts';
 import { messageOf } from '../../base/errors.ts';
 
-export type Asked = { readonly probe: Probe; readonly container: Container; readonly podIP: string; readonly signal: AbortSignal };
+export type ProbeRun = { readonly probe: Probe; readonly container: Container; readonly podIP: string; readonly signal: AbortSignal };
 
 /** Undefined for a yes, the reason for a no; never throws. */
-export async function askProbe({ probe, container, podIP, signal }: Asked): Promise<string | undefined> {
+export async function runProbe({ probe, container, podIP, signal }: ProbeRun): Promise<string | undefined> {
   const { httpGet, tcpSocket } = probe;
   const action = httpGet ?? tcpSocket;
   const port = action && portOf(action.port, container);

@@ -1,5 +1,4 @@
 /** ConfigMaps and Secrets: plain text becomes data, and what was declared immutable stays as it is. */
-
 import { forbiddenCause, invalidCause } from '../../../base/causes.ts';
 import type { StatusCause } from '../../../base/errors.ts';
 import { deepEqual, isObject } from '../../../base/json.ts';

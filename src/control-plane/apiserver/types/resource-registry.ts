@@ -15,7 +15,7 @@ export const CRD_PREFIX = 'apiextensions.k8s.io/customresourcedefinitions/';
 export type GroupVersions = { readonly group: string; readonly versions: readonly { version: string; types: readonly ResourceType[] }[] };
 type Custom = { readonly crd: Crd; readonly types: readonly ResourceType[]; readonly retire: AbortController };
 
-export class Registry {
+export class ResourceRegistry {
   readonly #builtIn: readonly ResourceType[];
   readonly #custom = new Map<string, Custom>();
   #types = new Map<string, ResourceType>();

@@ -6,7 +6,7 @@ import { storeKey } from '../types/resource-type.ts';
 const NAMESPACES = { group: '', plural: 'namespaces' };
 
 /** Throws NotFound or Forbidden when the namespace of a request takes no new objects. */
-export function assertNamespaceTakes({ parts, type, path }: Call, name: string): void {
+export function assertNamespaceActive({ parts, type, path }: Call, name: string): void {
   if (!type.isNamespaced || path.namespace === undefined) return;
   const namespace = parts.store.get(storeKey(NAMESPACES, undefined, path.namespace));
   if (!namespace) throw notFound(NAMESPACES, path.namespace);

@@ -1,5 +1,4 @@
 /** Kinds that are questions: who am I, whose token is this, what may I do, what may somebody else do. Asked by POST, answered at once, never stored. */
-
 import { apiVersionOf } from '../../../api/resource.ts';
 import { ApiError } from '../../../base/errors.ts';
 import { isObject, type JsonObject } from '../../../base/json.ts';
@@ -26,7 +25,7 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   SelfSubjectRulesReview: (call, spec) => rulesAnswer(call, spec),
 };
 
-export async function review(call: Call): Promise<Response> {
+export async function answerAccessReview(call: Call): Promise<Response> {
   const answerTo = ANSWERS[call.type.kind];
   if (!answerTo) throw new ApiError('InternalError', `${call.type.kind} has no answer`);
   const body = (await decodeBody(call.request)) ?? {};

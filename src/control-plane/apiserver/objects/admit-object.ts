@@ -10,7 +10,7 @@ import { invalid } from '../response/api-errors.ts';
 import { applyDefaults } from '../schema/defaults.ts';
 import { prune } from '../schema/prune.ts';
 import { validate } from '../schema/validate.ts';
-import type { AdmissionRequest, Call } from '../server-parts.ts';
+import type { AdmissionAttributes, Call } from '../server-parts.ts';
 import type { AnyObject } from '../types/resource-type.ts';
 import { validateMetaUpdate, validateObjectMeta } from './object-meta-rules.ts';
 
@@ -96,7 +96,7 @@ export function assertValid(call: Call, object: AnyObject, old: AnyObject | unde
 }
 
 /** Asks mutating admission; what it changed is pruned and defaulted again. */
-export async function mutated(call: Call, request: AdmissionRequest & { object: AnyObject }): Promise<AnyObject> {
+export async function mutated(call: Call, request: AdmissionAttributes & { object: AnyObject }): Promise<AnyObject> {
   const { admission } = call.parts.hooks;
   const own = await withServiceAccount(call.parts, request);
   const before = own === request.object ? own : completed(call, own);
@@ -107,7 +107,7 @@ export async function mutated(call: Call, request: AdmissionRequest & { object: 
 }
 
 /** Asks our own rules about who may write what, then validating admission. */
-export async function assertAdmitted(call: Call, request: AdmissionRequest): Promise<void> {
+export async function assertAdmitted(call: Call, request: AdmissionAttributes): Promise<void> {
   assertMayGrant(call.parts, request);
   assertOwnOfNode(request);
   const { admission } = call.parts.hooks;

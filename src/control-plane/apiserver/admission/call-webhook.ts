@@ -4,11 +4,11 @@ import { Agent } from 'node:https';
 import { messageOf } from '../../../base/errors.ts';
 import { httpsFetch } from '../../../base/node/https-fetch.ts';
 import type { ResolveService } from '../aggregation/service-proxy.ts';
-import type { AdmissionRequest } from '../server-parts.ts';
+import type { AdmissionAttributes } from '../server-parts.ts';
 import { reviewOf, type Verdict, verdictOf } from './review.ts';
 import type { ClientConfig, Webhook } from './webhook.ts';
 
-export type AskOptions = {
+export type WebhookCallOptions = {
   readonly resolveService: ResolveService;
   readonly agent: Agent;
   /** Authorities that were read before: a configuration is read once and asked often. */
@@ -19,10 +19,10 @@ const DEFAULT_TIMEOUT_SECONDS = 10;
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 
 /** The webhook's verdict. A denial is an ApiError; every other error means that it could not be asked. */
-export async function askWebhook(
+export async function callWebhook(
   webhook: Webhook,
-  { request, version }: { request: AdmissionRequest; version: string },
-  options: AskOptions,
+  { request, version }: { request: AdmissionAttributes; version: string },
+  options: WebhookCallOptions,
 ): Promise<Verdict> {
   const uid = randomUUID();
   const timeoutSeconds = webhook.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS;
@@ -56,7 +56,7 @@ function urlOf({ url, service }: ClientConfig, timeoutSeconds: number): string {
 
 type Post = { readonly url: string; readonly config: ClientConfig; readonly body: string; readonly signal: AbortSignal };
 
-async function post({ url, config, body, signal }: Post, { resolveService, agent, authorities }: AskOptions): Promise<unknown> {
+async function post({ url, config, body, signal }: Post, { resolveService, agent, authorities }: WebhookCallOptions): Promise<unknown> {
   const send = async (through: Agent): Promise<Response> => {
     const where = await locate(config, resolveService);
     const headers = { 'content-type': 'application/json', accept: 'application/json' };
@@ -93,7 +93,7 @@ async function locate({ service }: ClientConfig, resolveService: ResolveService)
 }
 
 /** Without a bundle the system's authorities decide; a bundle that is no certificate must not fall back to them. */
-function trustOf(config: ClientConfig, authorities: AskOptions['authorities']): { ca?: string } {
+function trustOf(config: ClientConfig, authorities: WebhookCallOptions['authorities']): { ca?: string } {
   if (!config.caBundle) return {};
   const known = authorities.get(config);
   if (known !== undefined) return { ca: known };

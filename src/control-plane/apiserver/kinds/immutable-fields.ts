@@ -1,11 +1,10 @@
 /** Kinds with fields that cannot change once they are set. */
-
 import { invalidCause } from '../../../base/causes.ts';
 import { deepEqual, isObject } from '../../../base/json.ts';
 import type { AnyObject, Strategy } from '../types/resource-type.ts';
 
 /** Refuses changes of these dotted paths. */
-export function fixedFields(...paths: readonly string[]): Strategy {
+export function immutableFields(...paths: readonly string[]): Strategy {
   return {
     validate: (object, old) =>
       old

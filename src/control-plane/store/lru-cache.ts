@@ -2,7 +2,7 @@
  * What was used lately, up to a weight, for things that can be made again. Two generations: when the newer one is full, the older one
  * is let go of as a whole, so that remembering costs nothing per item and what is asked for again and again stays.
  */
-export class Recent<K, V> {
+export class LruCache<K, V> {
   readonly #limit: number;
   #newer = new Map<K, V>();
   #older = new Map<K, V>();

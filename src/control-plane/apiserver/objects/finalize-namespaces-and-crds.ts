@@ -6,7 +6,7 @@ import type { StoreEvent } from '../../store/entry.ts';
 import type { Store } from '../../store/store.ts';
 import type { SelfRequest } from '../bootstrap.ts';
 import { CLEANUP_FINALIZER } from '../kinds/custom-resource-definition.ts';
-import { CRD_PREFIX, type Registry } from '../types/registry.ts';
+import { CRD_PREFIX, type ResourceRegistry } from '../types/resource-registry.ts';
 import { type AnyObject, type ResourceType, storePrefix } from '../types/resource-type.ts';
 
 const NAMESPACE_PREFIX = 'core/namespaces/';
@@ -14,7 +14,7 @@ const RETRY_MS = 1000;
 
 export type CleanupOptions = {
   readonly store: Store;
-  readonly registry: Registry;
+  readonly registry: ResourceRegistry;
   readonly request: SelfRequest;
   readonly clock: Clock;
   readonly log: Logger;
@@ -55,12 +55,12 @@ export function startCleanup(options: CleanupOptions): void {
   }
 }
 
-/** A container that begins to be deleted, or one that is being deleted and has just lost an object. */
+/** A namespace or definition that begins to be deleted, or one that is being deleted and has just lost an object. */
 function concerned(store: Store, { key, entry }: StoreEvent): string[] {
   if (entry) return (key.startsWith(NAMESPACE_PREFIX) || key.startsWith(CRD_PREFIX)) && isDeleting(entry.value) ? [key] : [];
   const [group = '', plural = '', namespace = ''] = key.split('/');
-  const containers = [`${NAMESPACE_PREFIX}/${namespace}`, `${CRD_PREFIX}/${plural}.${group}`];
-  return containers.filter((container) => isDeleting(store.get(container)?.value));
+  const owners = [`${NAMESPACE_PREFIX}/${namespace}`, `${CRD_PREFIX}/${plural}.${group}`];
+  return owners.filter((owner) => isDeleting(store.get(owner)?.value));
 }
 
 function isDeleting(value: unknown): boolean {

@@ -29,7 +29,7 @@ export type Setback = {
   readonly atMs: number;
 };
 
-export type ContainerState = {
+export type ContainerRecord = {
   readonly name: string;
   readonly isInit: boolean;
   readonly restartCount: number;
@@ -58,12 +58,12 @@ const GOOD_RUN_MS = 600_000;
 const ERROR_SHOWN_MS = 1_000;
 
 /** How long a container waits before its next run: not at all the first time, then 10 s, 20 s, ... 5 min. */
-export function crashDelayMs({ crashes }: Pick<ContainerState, 'crashes'>): number {
+export function crashDelayMs({ crashes }: Pick<ContainerRecord, 'crashes'>): number {
   return crashes <= 1 ? 0 : backoffMs(CRASH_BACKOFF, crashes - 1);
 }
 
 /** When the next run may start. */
-export function restartAtMs(container: ContainerState & { readonly run: Ended }): number {
+export function restartAtMs(container: ContainerRecord & { readonly run: Ended }): number {
   return container.run.finishedAtMs + crashDelayMs(container);
 }
 
@@ -78,13 +78,13 @@ export function setBackAgain(before: Setback | undefined, failure: Omit<Setback,
 }
 
 /** The container after its run has ended. */
-export function afterEnd(container: ContainerState, ended: Ended): ContainerState {
+export function afterEnd(container: ContainerRecord, ended: Ended): ContainerRecord {
   const ranMs = ended.finishedAtMs - (ended.startedAtMs ?? ended.finishedAtMs);
   return { ...container, run: { is: 'ended', ...ended }, crashes: ranMs >= GOOD_RUN_MS ? 1 : container.crashes + 1 };
 }
 
 /** The container as it is about to start its next run. */
-export function beforeStart(container: ContainerState): ContainerState {
+export function beforeStart(container: ContainerRecord): ContainerRecord {
   const { run } = container;
   if (run.is !== 'ended') return container;
   const { is: _, ...last } = run;

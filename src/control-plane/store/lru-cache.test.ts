@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Recent } from './recent.ts';
+import { LruCache } from './lru-cache.ts';
 
 /** A cache of numbers, and a list of those that had to be made. */
 function recorded(limit: number) {
-  const recent = new Recent<number, string>(limit);
+  const recent = new LruCache<number, string>(limit);
   const made: number[] = [];
   const get = (key: number, weight = 1) =>
     recent.get(key, weight, () => {

@@ -5,7 +5,7 @@
 import { ApiError } from '../../../base/errors.ts';
 import { subjectNamesOf } from '../../../base/node/pki.ts';
 
-export type KnownHosts = {
+export type AllowedHosts = {
   /** Throws Forbidden for a Host header (`name`, `name:port`, `[::1]:port`) that is none of ours. */
   check(host: string): void;
   /** Throws Forbidden for a page of another site; programs send no Origin. */
@@ -13,7 +13,7 @@ export type KnownHosts = {
 };
 
 /** Built from the names in the serving certificate. */
-export function knownHosts(servingCertificate: string): KnownHosts {
+export function allowedHosts(servingCertificate: string): AllowedHosts {
   const { dnsNames, ipAddresses } = subjectNamesOf(servingCertificate);
   const names = new Set(['localhost', ...dnsNames, ...ipAddresses]);
   const isKnown = (host: string | undefined) => host !== undefined && (names.has(host) || /^127\.\d+\.\d+\.\d+$/.test(host));
