@@ -1,7 +1,7 @@
 /** docs/virtctl.md: the help of every command, as the program prints it, and what all of them share. */
 import { type Application, type CommandContext, generateHelpTextForAllCommands } from '@stricli/core';
 import { buildVirtctl } from '../src/virtctl/app.ts';
-import { everythingNotHere } from '../src/virtctl/not-here-table.ts';
+import { everythingUnsupported } from '../src/virtctl/unsupported-commands-table.ts';
 
 const INTRODUCTION = `# virtctl
 
@@ -47,15 +47,15 @@ and the names of machines.
 `;
 
 /** The whole page. */
-export function virtctlPage(): string {
-  const app = buildVirtctl() as unknown as Application<CommandContext>; // no command is run, so none asks for more of its context
+export async function virtctlPage(): Promise<string> {
+  const app = (await buildVirtctl()) as unknown as Application<CommandContext>; // no command is run, so none asks for more of its context
   const commands = generateHelpTextForAllCommands(app).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const sections = commands.map(([route, help]) => `## ${route}\n\n\`\`\`text\n${help.trimEnd()}\n\`\`\`\n`);
-  return [INTRODUCTION, ...sections, notHere()].join('\n');
+  return [INTRODUCTION, ...sections, unsupported()].join('\n');
 }
 
-function notHere(): string {
-  const { commands, flags } = everythingNotHere();
+function unsupported(): string {
+  const { commands, flags } = everythingUnsupported();
   const rows = [...commands, ...flags.map(([flag, why]) => [`--${flag}`, why] as const)];
   const table = rows.map(([said, why]) => `| \`${said}\` | ${why} |`).join('\n');
   return `## What KubeVirt's virtctl has and this one does not\n\n| command or flag | why |\n|---|---|\n${table}\n`;

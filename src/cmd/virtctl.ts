@@ -34,10 +34,10 @@ async function answer(): Promise<void> {
   const { buildVirtctl } = await import('../virtctl/app.ts');
   if (first === '__complete') {
     const { propose } = await import('../virtctl/complete/propose.ts');
-    process.stdout.write(await propose(buildVirtctl(), rest, context));
+    process.stdout.write(await propose(await buildVirtctl({ first: rest.length > 1 ? rest[0] : undefined }), rest, context));
   } else {
     const { run } = await import('@stricli/core');
-    await run(buildVirtctl(name), words, context);
+    await run(await buildVirtctl({ name, first }), words, context);
   }
 }
 

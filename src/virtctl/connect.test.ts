@@ -3,38 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { UserError } from '../base/errors.ts';
-import { connect, machineName, machineTarget } from './connect.ts';
-import type { Context } from './context.ts';
-
-const CASES: [string[], string][] = [
-  [['db'], 'db'],
-  [['vm', 'db'], 'db'],
-  [['VMI', 'db'], 'db'],
-  [['vm/db'], 'db'],
-  [['vm'], 'vm'],
-];
-
-for (const [words, expected] of CASES) {
-  test(`"${words.join(' ')}" names ${expected}`, () => assert.equal(machineName('start', words), expected));
-}
-
-test('a word that is no kind is refused, with the way to say it', () => {
-  assert.throws(
-    () => machineName('start', ['omw', 'db']),
-    (error: UserError) =>
-      error instanceof UserError &&
-      error.why === 'omw is not a kind of machine' &&
-      error.fix === 'virtctl start db, or virtctl start vm db',
-  );
-});
-
-test('the kind that was said is kept, and a published slip is understood', () => {
-  assert.deepEqual(machineTarget('start', ['ovm', 'db']), { kind: 'ovm', name: 'db' });
-  assert.deepEqual(machineTarget('start', ['omv', 'db']), { kind: 'ovm', name: 'db', note: 'omv is taken as ovm' });
-  assert.deepEqual(machineTarget('start', ['vmic/db']), { kind: 'vmic', name: 'db' });
-  assert.deepEqual(machineTarget('start', ['db']), { name: 'db' });
-});
+import { connect } from './connect.ts';
 
 test('--context chooses among the clusters of a kubeconfig, and one that is not there is said', () => {
   const folder = mkdtempSync(join(tmpdir(), 'connect-'));
@@ -48,10 +17,10 @@ test('--context chooses among the clusters of a kubeconfig, and one that is not 
       contexts: names.map((name) => ({ name, context: { cluster: name, user: '', namespace: `of-${name}` } })),
     }),
   );
-  const context = { process, home: folder, version: 'test' } as unknown as Context; // what connect needs of it
+  const caller = { env: {}, stderr: process.stderr, home: folder, version: 'test' };
   const reached = (flags: object) => {
-    const { cluster, namespace } = connect(context, { kubeconfig, ...flags });
-    return [cluster.server, namespace];
+    const { server, namespace } = connect(caller, { kubeconfig, ...flags });
+    return [server, namespace];
   };
   try {
     assert.deepEqual(reached({}), ['https://near.example', 'of-near']);

@@ -1,8 +1,7 @@
-/** What every command gets: the process it talks through and where things are. */
+/** What the executable knows: the process it talks through and where things are. */
 import type { CommandContext } from '@stricli/core';
 
-export type Context = CommandContext & {
-  readonly process: NodeJS.Process;
+export type Places = {
   /** $VIRT_HOME: everything that the embedded cluster keeps. */
   readonly home: string;
   /** $KUBEVIRT_CACHE: what can be made again. */
@@ -17,3 +16,5 @@ export type Context = CommandContext & {
   readonly manifests: string;
   readonly version: string;
 };
+
+export type Context = CommandContext & Places & { readonly process: NodeJS.Process };

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { type Application, type CommandContext, generateHelpTextForAllCommands } from '@stricli/core';
 import { buildVirtctl } from './app.ts';
 
-const app = buildVirtctl() as unknown as Application<CommandContext>; // no command is run, so none asks for more of its context
+const app = (await buildVirtctl()) as unknown as Application<CommandContext>; // no command is run, so none asks for more of its context
 
 for (const [route, help] of generateHelpTextForAllCommands(app)) {
   test(`the help of "${route}" begins with examples that can be typed as they are`, () => {

@@ -3,6 +3,7 @@ import { numberParser } from '@stricli/core';
 import type { Context } from './context.ts';
 
 export const text = { kind: 'parsed', parse: String } as const;
+export const optionalText = { ...text, optional: true } as const;
 
 /** A flag that is off unless it is given. */
 export function off(brief: string) {
@@ -35,6 +36,8 @@ export const connection = {
   },
 } as const;
 export const connectionAliases = { n: 'namespace', v: 'verbosity' } as const;
+
+export const dryRun = off('Let the server check the request without carrying it out');
 
 /** Names of machines, for words that are more than one. */
 export const proposeMachines = {

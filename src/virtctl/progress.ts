@@ -1,5 +1,6 @@
 /** One line per step with how long it took. On a terminal the running step is shown and replaced by its result; elsewhere only results are printed. */
 import { stripVTControlCharacters } from 'node:util';
+import type { Clock } from '../base/clock.ts';
 
 type Output = { write(text: string): unknown; readonly isTTY?: boolean; readonly columns?: number };
 
@@ -10,7 +11,7 @@ export type Progress = {
   step(name: string, work: (step: Step) => Promise<string>): Promise<void>;
 };
 
-export function createProgress(output: Output, now: () => number, env: Record<string, string | undefined> = process.env): Progress {
+export function createProgress(output: Output, clock: Pick<Clock, 'now'>, env: Record<string, string | undefined> = process.env): Progress {
   const isLive = output.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
   const draw = (mark: string, name: string, text: string) => {
     const width = (output.columns || 100) - 1; // a terminal that does not know its size says 0
@@ -18,14 +19,14 @@ export function createProgress(output: Output, now: () => number, env: Record<st
   };
   return {
     async step(name, work) {
-      const started = now();
+      const started = clock.now();
       const update = (text: string) => {
         if (isLive) output.write(`\r\x1b[2K\x1b[2m${draw('.', name, printable(text))}\x1b[0m`);
       };
       update('');
       try {
         const result = await work({ update });
-        const seconds = `${((now() - started) / 1000).toFixed(1)}s`;
+        const seconds = `${((clock.now() - started) / 1000).toFixed(1)}s`;
         output.write(
           `${isLive ? '\r\x1b[2K' : ''}  ${isLive ? '\x1b[32m✓\x1b[0m' : '✓'} ${name.padEnd(9)} ${result.padEnd(60)} ${seconds}\n`,
         );

@@ -9,7 +9,7 @@ for (const partial of ['', 's', 'st', 'start', 'port-', 'nothing', '-', '--help'
   test(`the commands for ${JSON.stringify(partial)} are those of the table`, async () => {
     assert.equal(
       quickAnswer(['__complete', partial], () => true),
-      await propose(buildVirtctl(), [partial], {} as Context),
+      await propose(await buildVirtctl(), [partial], {} as Context),
     );
   });
 

@@ -384,8 +384,8 @@ const STEPS: Readonly<Record<string, Step>> = {
 /** The function that the script has registered, and what it proposes. */
 const COMPLETE = '$(complete -p virtctl | sed "s/.*-F \\([^ ]*\\).*/\\1/"); IFS=,; echo "$COMPREPLY"';
 
-test('every command has a step', () => {
-  const app = buildVirtctl() as unknown as Application<CommandContext>; // no command is run, so none asks for more of its context
+test('every command has a step', async () => {
+  const app = (await buildVirtctl()) as unknown as Application<CommandContext>; // no command is run, so none asks for more of its context
   const commands = generateHelpTextForAllCommands(app).map(([route]) => route.split(' ').slice(1).join(' '));
   assert.deepEqual(Object.keys(STEPS).sort(), commands.sort());
 });

@@ -80,8 +80,8 @@ const LOCAL: Readonly<Record<string, readonly [args: readonly string[], expected
   completion: [['completion', 'tcsh'], /^2 .*bash\|zsh\|fish/],
 };
 
-test('every command is in one of the tables', () => {
-  const app = buildVirtctl() as unknown as Application<CommandContext>; // no command is run, so none asks for more of its context
+test('every command is in one of the tables', async () => {
+  const app = (await buildVirtctl()) as unknown as Application<CommandContext>; // no command is run, so none asks for more of its context
   const commands = generateHelpTextForAllCommands(app).map(([route]) => route.split(' ').slice(1).join(' '));
   assert.deepEqual([...Object.keys(REMOTE), ...Object.keys(LOCAL)].sort(), commands.sort());
 });

@@ -2,8 +2,9 @@
 import { NAMESPACES } from '../../api/core/namespace.ts';
 import { VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import type { KubeObject } from '../../api/meta.ts';
-import { type Connection, connect } from '../connect.ts';
+import { connect } from '../connect.ts';
 import type { Context } from '../context.ts';
+import type { Connection } from '../deps.ts';
 
 /** A person waits for this with a finger on the key. */
 const PATIENCE_MS = 1_000;
@@ -28,10 +29,10 @@ export function namespaceNames(context: Context, partial: string): Promise<reado
 type Ask = (connection: Connection) => Promise<{ readonly items: readonly KubeObject[] }>;
 
 /** Without a cluster there are none: a completion never complains. */
-async function namesOf(context: Context, partial: string, ask: Ask): Promise<readonly string[]> {
+async function namesOf({ home, version, process }: Context, partial: string, ask: Ask): Promise<readonly string[]> {
   const late = new Promise<never>((_, reject) => setTimeout(() => reject(new Error('too late')), PATIENCE_MS).unref());
   try {
-    const { items } = await Promise.race([ask(connect(context, {})), late]);
+    const { items } = await Promise.race([ask(connect({ home, version, env: process.env, stderr: process.stderr }, {})), late]);
     return items.map(({ metadata }) => metadata.name).filter((name) => name.startsWith(partial));
   } catch {
     return [];

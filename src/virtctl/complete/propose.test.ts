@@ -20,7 +20,7 @@ const context: Context = {
 };
 
 async function proposed(...words: string[]): Promise<string[]> {
-  const lines = await propose(buildVirtctl(), words, context);
+  const lines = await propose(await buildVirtctl(), words, context);
   return lines
     .split('\n')
     .filter((line) => line !== '')
@@ -57,7 +57,7 @@ test('names of images are those of the store', async (t) => {
   const names = ['localhost/guests/tiny:latest', 'quay.io/team/disk:1'];
   changeIndex(join(home, 'images'), () => names.map((name) => ({ ...descriptor, annotations: { [NAME_ANNOTATION]: name } })));
   for (const command of ['push', 'tag', 'remove']) {
-    const lines = await propose(buildVirtctl(), ['image', command, 'q'], { ...context, home });
+    const lines = await propose(await buildVirtctl(), ['image', command, 'q'], { ...context, home });
     assert.match(lines, /^quay\.io\/team\/disk:1\t.*\n$/);
   }
 });

@@ -5,7 +5,6 @@ import { existsSync, readdirSync, readFileSync, statfsSync, statSync } from 'nod
 import { createServer } from 'node:net';
 import { freemem, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
-import { systemClock } from '../../base/clock.ts';
 import { humanDuration } from '../../base/duration.ts';
 import { messageOf, UserError } from '../../base/errors.ts';
 import { findProgram } from '../../base/node/find-program.ts';
@@ -14,8 +13,7 @@ import { openImageStore } from '../../images/store.ts';
 import { chooseAcceleration } from '../../qemu/accelerator.ts';
 import { findQemu } from '../../qemu/find-qemu.ts';
 import { qemuVersion } from '../../qemu/qemu-version.ts';
-import { connect } from '../connect.ts';
-import type { Context } from '../context.ts';
+import type { Deps } from '../deps.ts';
 import { kubeconfigPath } from '../embedded/paths.ts';
 import { lastState, runningState } from '../embedded/state.ts';
 import type { Facts, Found } from './decide.ts';
@@ -24,12 +22,11 @@ const PORT = 6443;
 const DEMO_IMAGE = 'localhost/guests/tiny:latest';
 const API_PATIENCE_MS = 5_000;
 
-export async function observeHost(context: Context): Promise<Facts> {
-  const { home, cache } = context;
-  const { env, version: nodeVersion } = context.process;
+export async function observeHost(deps: Deps): Promise<Facts> {
+  const { home, cache, env, clock } = deps;
   return {
-    now: systemClock.now(),
-    nodeVersion,
+    now: clock.now(),
+    nodeVersion: process.version,
     qemu: attempt(() => {
       const path = findQemu(env);
       return { path, version: qemuVersion(path) };
@@ -45,9 +42,9 @@ export async function observeHost(context: Context): Promise<Facts> {
     memoryBytes: totalmem(),
     port: { number: PORT, isFree: await isFree(PORT) },
     homePermissions: permissionsOf(home),
-    demoImage: demoImage(context),
-    cluster: clusterOf(home),
-    api: await askApi(context),
+    demoImage: demoImage(deps),
+    cluster: clusterOf(home, clock.now()),
+    api: await askApi(deps),
     certificateEndsAt: certificateEndOf(home),
   };
 }
@@ -102,7 +99,7 @@ function permissionsOf(home: string): Facts['homePermissions'] {
   return { isOurs: uid === process.getuid?.(), isWritableByOthers: (mode & 0o022) !== 0 };
 }
 
-function demoImage({ home, cache }: Context): string | undefined {
+function demoImage({ home, cache }: Deps): string | undefined {
   const images = join(home, 'images');
   if (existsSync(images) && openImageStore(images).resolve(DEMO_IMAGE)) return `${DEMO_IMAGE}, imported`;
   const guests = join(cache, 'guests');
@@ -110,10 +107,10 @@ function demoImage({ home, cache }: Context): string | undefined {
   return isBuilt ? `${DEMO_IMAGE}, imported by virtctl up` : undefined;
 }
 
-function clusterOf(home: string): Facts['cluster'] {
+function clusterOf(home: string, now: number): Facts['cluster'] {
   const running = runningState(home);
   if (running) {
-    const age = humanDuration(systemClock.now() - Date.parse(running.startedAt));
+    const age = humanDuration(now - Date.parse(running.startedAt));
     return { state: 'running', text: `running for ${age}, process ${running.process.pid}` };
   }
   return lastState(home)
@@ -121,14 +118,14 @@ function clusterOf(home: string): Facts['cluster'] {
     : { state: 'stopped', text: 'none runs with this data folder' };
 }
 
-async function askApi(context: Context): Promise<Facts['api']> {
-  if (!runningState(context.home)) return undefined;
+async function askApi({ home, connect }: Deps): Promise<Facts['api']> {
+  if (!runningState(home)) return undefined;
   try {
-    const { client, cluster } = connect(context, { kubeconfig: kubeconfigPath(context.home) });
+    const { client, server } = await connect({ kubeconfig: kubeconfigPath(home) });
     const started = performance.now();
     const response = await client.request('/apis/kubevirt.io/v1/virtualmachines?limit=1', { signal: AbortSignal.timeout(API_PATIENCE_MS) });
     await response.arrayBuffer(); // a body that nobody reads keeps the connection, and with it this program
-    return { text: `${cluster.server} answered in ${Math.round(performance.now() - started)} ms` };
+    return { text: `${server} answered in ${Math.round(performance.now() - started)} ms` };
   } catch (error) {
     return { missing: messageOf(error), fix: 'virtctl logs --system --tail 20' };
   }

@@ -4,12 +4,11 @@ import { type VirtualMachine, VMS } from '../../api/kubevirt/kinds/virtual-machi
 import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { isApiError, UserError } from '../../base/errors.ts';
 import type { Client } from '../../client/client.ts';
-import type { Cluster } from '../../client/node/kubeconfig.ts';
-import { openConsole } from '../console-stream.ts';
+import type { Connection } from '../deps.ts';
 
 export type BootOptions = {
   readonly client: Client;
-  readonly cluster: Cluster;
+  readonly openConsole: Connection['openConsole'];
   readonly vm: VirtualMachine;
   readonly onLine: (line: string) => void;
 };
@@ -57,8 +56,8 @@ async function untilRunning({ client, vm, onLine }: BootOptions, namespace: stri
   signal.throwIfAborted();
 }
 
-async function untilLogin({ cluster, vm, onLine }: BootOptions, namespace: string, signal: AbortSignal): Promise<void> {
-  const stream = await openConsole({ cluster, namespace, name: vm.metadata.name, isShared: true, isReadOnly: true, signal });
+async function untilLogin({ openConsole, vm, onLine }: BootOptions, namespace: string, signal: AbortSignal): Promise<void> {
+  const stream = await openConsole({ namespace, name: vm.metadata.name, isShared: true, isReadOnly: true, signal });
   let text = '';
   for await (const chunk of stream.output) {
     text = (text + chunk.toString('utf8')).slice(-4096);

@@ -3,13 +3,13 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { UserError } from '../../base/errors.ts';
 import { openImageStore } from '../../images/store.ts';
-import type { Context } from '../context.ts';
+import type { Places } from '../context.ts';
 
 /** The one that script/bootstrap builds; the others are there when somebody has asked for them. */
 const DEMO = 'tiny';
 
 /** Imports the newest build of every guest in the cache; returns a line about what was done. */
-export async function importGuestImages(context: Context): Promise<string> {
+export async function importGuestImages(context: Pick<Places, 'home' | 'cache'>): Promise<string> {
   const store = openImageStore(join(context.home, 'images'));
   const layouts = newestLayouts(join(context.cache, 'guests'));
   if (!layouts.has(DEMO) && !store.resolve(referenceTo(DEMO))) {

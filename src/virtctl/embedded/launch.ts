@@ -4,7 +4,7 @@ import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { systemClock } from '../../base/clock.ts';
 import { UserError } from '../../base/errors.ts';
-import type { Context } from '../context.ts';
+import type { Deps } from '../deps.ts';
 import { closeNetwork, type Network, openNetwork } from './network-namespace.ts';
 import { logPath, statePath } from './paths.ts';
 import { type EmbeddedState, lastState } from './state.ts';
@@ -27,14 +27,14 @@ export type EmbeddedReport =
 
 /** Returns when the cluster serves; throws what it said when it could not start. It goes on when we end; aborting before ends it. */
 export async function launchEmbedded(
-  context: Context,
+  context: Pick<Deps, 'home' | 'env' | 'embeddedProgram'>,
   options: { readonly port: number; readonly nodes: number; readonly signal?: AbortSignal },
 ): Promise<{ state: EmbeddedState; network: Network }> {
   const log = logPath(context.home);
   for (const path of [log, statePath(context.home)]) mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   chmodSync(context.home, 0o711); // QEMU's own user walks through to its files; nobody may list
   const hadCluster = lastState(context.home) !== undefined;
-  const network = await openNetwork({ home: context.home, port: options.port, env: context.process.env, clock: systemClock });
+  const network = await openNetwork({ home: context.home, port: options.port, env: context.env, clock: systemClock });
   const output = openSync(log, 'a', 0o600);
   const settings = ['--home', context.home, '--port', String(network.port), '--network', network.mode, '--nodes', String(options.nodes)];
   const command = [...network.prefix, process.execPath, ...NODE_FLAGS, context.embeddedProgram, ...settings];

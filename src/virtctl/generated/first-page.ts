@@ -6,6 +6,10 @@ export const FIRST_PAGE = `USAGE
   virtctl down
   virtctl status
   virtctl kubeconfig
+  virtctl doctor
+  virtctl image list|import|tag|push|remove ...
+  virtctl backup <file>
+  virtctl restore
   virtctl run <IMAGE>
   virtctl ls
   virtctl top <NAME>...
@@ -16,6 +20,10 @@ export const FIRST_PAGE = `USAGE
   virtctl unpause <NAME>...
   virtctl reset <NAME>...
   virtctl soft-reboot <NAME>...
+  virtctl why <NAME>...
+  virtctl logs <NAME>...
+  virtctl create vm ...
+  virtctl expand
   virtctl console <NAME>...
   virtctl vnc <NAME>...
   virtctl ssh <TARGET>
@@ -27,16 +35,8 @@ export const FIRST_PAGE = `USAGE
   virtctl credentials add-ssh-key|remove-ssh-key|set-password ...
   virtctl port-forward <TARGET PORT>...
   virtctl expose (--name name) <TYPE> <NAME>
-  virtctl logs <NAME>...
-  virtctl why <NAME>...
-  virtctl create vm ...
-  virtctl expand
-  virtctl image list|tag|import|push|remove ...
-  virtctl doctor
   virtctl install
   virtctl uninstall
-  virtctl backup <file>
-  virtctl restore
   virtctl completion <SHELL>
   virtctl version
   virtctl -h
@@ -52,6 +52,10 @@ COMMANDS
   down          Shut guests down gracefully and stop the embedded cluster
   status        Show whether the embedded cluster runs, and its machines
   kubeconfig    Print the path of the embedded cluster's kubeconfig: export KUBECONFIG=$(virtctl kubeconfig)
+  doctor        Check whether this machine can run guests, and say how to fix what is wrong
+  image         List, import, tag, push and remove the images of the embedded cluster
+  backup        Write all objects of the embedded cluster into a file; disks are not in it
+  restore       Give a stopped embedded cluster the objects of a backup
   run           Make a machine with a disk of its own from an image, watch it boot and open its console
   ls            List virtual machines
   top           Show what running machines use of processors and memory
@@ -62,6 +66,10 @@ COMMANDS
   unpause       Let a paused machine go on
   reset         Reset a running machine at once, as its reset button would
   soft-reboot   Ask the guest to reboot itself: its agent, or else by Ctrl+Alt+Del
+  why           Say why a machine does not run: the first thing that blocks, the evidence and the fix
+  logs          Show what a guest printed on its serial port
+  create        Write manifests
+  expand        Show a machine with everything filled in that its author left open; nothing is changed
   console       Connect to the serial console of a running machine; Ctrl+] leaves it
   vnc           Show the screen of a running machine in a VNC viewer, or take a picture of it
   ssh           Log in to a guest with the ssh of this machine; no port of the guest has to be open
@@ -73,16 +81,8 @@ COMMANDS
   credentials   Change the keys and passwords of a guest
   port-forward  Make ports of a guest reachable on this machine
   expose        Make a Service for a machine, an instance or a replica set
-  logs          Show what a guest printed on its serial port
-  why           Say why a machine does not run: the first thing that blocks, the evidence and the fix
-  create        Write manifests
-  expand        Show a machine with everything filled in that its author left open; nothing is changed
-  image         List, import, tag, push and remove the images of the embedded cluster
-  doctor        Check whether this machine can run guests, and say how to fix what is wrong
   install       Install or upgrade on the Kubernetes cluster of the kubeconfig
   uninstall     Remove everything from the Kubernetes cluster of the kubeconfig; refused while there are machines
-  backup        Write all objects of the embedded cluster into a file; disks are not in it
-  restore       Give a stopped embedded cluster the objects of a backup
   completion    Print what a shell needs to complete commands, flags and names of machines
   version       Print the versions of this program and of the server
 `;
@@ -92,6 +92,10 @@ export const COMMANDS = `up	Start the embedded cluster on this machine
 down	Shut guests down gracefully and stop the embedded cluster
 status	Show whether the embedded cluster runs, and its machines
 kubeconfig	Print the path of the embedded cluster's kubeconfig: export KUBECONFIG=$(virtctl kubeconfig)
+doctor	Check whether this machine can run guests, and say how to fix what is wrong
+image	List, import, tag, push and remove the images of the embedded cluster
+backup	Write all objects of the embedded cluster into a file; disks are not in it
+restore	Give a stopped embedded cluster the objects of a backup
 run	Make a machine with a disk of its own from an image, watch it boot and open its console
 ls	List virtual machines
 top	Show what running machines use of processors and memory
@@ -102,6 +106,10 @@ pause	Stop the processors of a running machine
 unpause	Let a paused machine go on
 reset	Reset a running machine at once, as its reset button would
 soft-reboot	Ask the guest to reboot itself: its agent, or else by Ctrl+Alt+Del
+why	Say why a machine does not run: the first thing that blocks, the evidence and the fix
+logs	Show what a guest printed on its serial port
+create	Write manifests
+expand	Show a machine with everything filled in that its author left open; nothing is changed
 console	Connect to the serial console of a running machine; Ctrl+] leaves it
 vnc	Show the screen of a running machine in a VNC viewer, or take a picture of it
 ssh	Log in to a guest with the ssh of this machine; no port of the guest has to be open
@@ -113,16 +121,8 @@ fslist	Print the file systems of a guest, as JSON
 credentials	Change the keys and passwords of a guest
 port-forward	Make ports of a guest reachable on this machine
 expose	Make a Service for a machine, an instance or a replica set
-logs	Show what a guest printed on its serial port
-why	Say why a machine does not run: the first thing that blocks, the evidence and the fix
-create	Write manifests
-expand	Show a machine with everything filled in that its author left open; nothing is changed
-image	List, import, tag, push and remove the images of the embedded cluster
-doctor	Check whether this machine can run guests, and say how to fix what is wrong
 install	Install or upgrade on the Kubernetes cluster of the kubeconfig
 uninstall	Remove everything from the Kubernetes cluster of the kubeconfig; refused while there are machines
-backup	Write all objects of the embedded cluster into a file; disks are not in it
-restore	Give a stopped embedded cluster the objects of a backup
 completion	Print what a shell needs to complete commands, flags and names of machines
 version	Print the versions of this program and of the server
 `.split(/(?<=\n)/);

@@ -1,5 +1,5 @@
 /** Waits for something on a cluster, with bounds; what was last seen is shown, and told when time is over. */
-import { systemClock } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { humanDuration } from '../../base/duration.ts';
 import { ApiError, UserError } from '../../base/errors.ts';
 import type { Step } from '../progress.ts';
@@ -9,6 +9,7 @@ const LOOK_EVERY_MS = 500;
 export type Waiting = {
   readonly what: string;
   readonly step: Step;
+  readonly clock: Clock;
   readonly timeoutMs: number;
   /** Undefined when it is there. */
   readonly look: () => Promise<Missing | undefined>;
@@ -17,8 +18,8 @@ export type Waiting = {
 };
 export type Missing = { readonly text: string; readonly needsHelp?: boolean };
 
-export async function untilThere({ what, step, timeoutMs, look, note }: Waiting): Promise<void> {
-  const deadline = systemClock.now() + timeoutMs;
+export async function untilThere({ what, step, clock, timeoutMs, look, note }: Waiting): Promise<void> {
+  const deadline = clock.now() + timeoutMs;
   let last = '';
   for (;;) {
     const missing = await lookPatiently(look);
@@ -27,13 +28,13 @@ export async function untilThere({ what, step, timeoutMs, look, note }: Waiting)
     step.update(text);
     if (needsHelp && text !== last) note?.(text);
     last = text;
-    if (systemClock.now() > deadline)
+    if (clock.now() > deadline)
       throw new UserError('NOT_IN_TIME', `${what}, not within ${humanDuration(timeoutMs)}`, {
         why: text,
         fix: 'mend that; it goes on by itself, and the same command again waits for it',
         exitCode: 5,
       });
-    await systemClock.sleep(LOOK_EVERY_MS);
+    await clock.sleep(LOOK_EVERY_MS);
   }
 }
 

@@ -1,0 +1,13 @@
+/** `virtctl down`: what it is called with; run.ts is what it does. */
+import { defineCommand } from '../../define-command.ts';
+
+export const definition = defineCommand({
+  help: { group: 'embedded', rank: 2 },
+  run: () => import('./run.ts'),
+  parameters: {
+    flags: {
+      purge: { kind: 'boolean', brief: 'Also remove all data: machines, disks, images, certificates', default: false, withNegated: false },
+    },
+  },
+  docs: { brief: 'Shut guests down gracefully and stop the embedded cluster', customUsage: ['', '--purge'] },
+});

@@ -1,0 +1,73 @@
+/** Shuts the guests down and stops the embedded cluster; with --purge nothing of it stays. */
+import { existsSync, rmSync } from 'node:fs';
+import type { Clock } from '../../../base/clock.ts';
+import { isApiError, messageOf, UserError } from '../../../base/errors.ts';
+import { isSameProcess, type ProcessIdentity, signalProcess } from '../../../base/node/process-identity.ts';
+import type { Deps } from '../../deps.ts';
+import { launchEmbedded } from '../../embedded/launch.ts';
+import { closeNetwork } from '../../embedded/network-namespace.ts';
+import { drain } from '../../embedded/node.ts';
+import { kubeconfigPath } from '../../embedded/paths.ts';
+import { guestsOf, lastState, runningState } from '../../embedded/state.ts';
+import { createProgress } from '../../progress.ts';
+
+const STOP_PATIENCE_MS = 15_000;
+
+export async function run(deps: Deps, flags: { purge: boolean }): Promise<void> {
+  const { home, clock, stdout, connect } = deps;
+  const progress = createProgress(stdout, clock);
+  // A cluster that is gone may have left guests running: only a running one can ask them to shut down.
+  const isLeft = lastState(home) !== undefined || guestsOf(home).length > 0;
+  const state = runningState(home) ?? (isLeft ? (await launchEmbedded(deps, { port: 6443, nodes: 1 })).state : undefined);
+  if (state) {
+    await progress.step('guests', async (step) => {
+      const { client } = await connect({ kubeconfig: kubeconfigPath(home) });
+      const onWaiting = (names: readonly string[]) => step.update(`waiting for ${names.join(', ')}`);
+      const count = await drain(client, { clock, onWaiting }).catch((error) => {
+        throw isApiError(error, 'ServiceUnavailable') ? unreachable(state.process, error) : error;
+      });
+      return count === 0 ? 'none was running' : `${count} shut down`;
+    });
+    await progress.step('control', async () => {
+      await stopProcess(state.process, clock);
+      // Containers other than guests, such as vmctl: as when a node is switched off, they start again with the next `up`.
+      for (const container of guestsOf(home)) signalProcess(container, 'SIGKILL', 'group');
+      closeNetwork(home);
+      return 'stopped';
+    });
+  } else {
+    closeNetwork(home); // a cluster that was ended by hand leaves its namespace, for guests that it may have
+    if (!flags.purge) stdout.write('nothing to stop: no embedded cluster runs here\n');
+  }
+  if (flags.purge) await progress.step('data', async () => purge(home));
+}
+
+async function stopProcess(identity: ProcessIdentity, clock: Clock): Promise<void> {
+  process.kill(identity.pid, 'SIGTERM');
+  const deadline = clock.now() + STOP_PATIENCE_MS;
+  while (isSameProcess(identity)) {
+    if (clock.now() > deadline) {
+      throw new UserError('STILL_RUNNING', `the embedded cluster (process ${identity.pid}) does not end`, {
+        fix: `kill -9 ${identity.pid}`,
+        exitCode: 5,
+      });
+    }
+    await clock.sleep(20);
+  }
+}
+
+/** Without its API nobody can ask the guests; a new process on the same data can. */
+function unreachable({ pid }: ProcessIdentity, cause: unknown): UserError {
+  return new UserError('API_UNREACHABLE', `the embedded cluster (process ${pid}) runs, but its API cannot be reached`, {
+    why: messageOf(cause),
+    fix: `kill ${pid}, then virtctl down again: guests are not touched by the first and shut down by the second`,
+    exitCode: 8,
+    cause,
+  });
+}
+
+function purge(home: string): string {
+  if (!existsSync(home)) return `${home} was not there`;
+  rmSync(home, { recursive: true, force: true });
+  return `${home} removed`;
+}

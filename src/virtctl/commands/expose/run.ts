@@ -1,0 +1,109 @@
+/** Makes a Service for a machine, an instance or a replica set: also before the machine has ever started. */
+import type { Service, ServicePort } from '../../../api/core/service.ts';
+import { SERVICES } from '../../../api/core/service.ts';
+import { VMIRSS } from '../../../api/kubevirt/kinds/replica-set.ts';
+import { VMS } from '../../../api/kubevirt/kinds/virtual-machine.ts';
+import { VMIS } from '../../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { LABEL_VMI_ID } from '../../../api/kubevirt/names.ts';
+import type { VmiSpec } from '../../../api/kubevirt/vmi-spec-schema.ts';
+import { ApiError, UserError } from '../../../base/errors.ts';
+import type { ClusterDeps, Connection, ConnectionFlags } from '../../deps.ts';
+
+export type ExposeFlags = ConnectionFlags & {
+  readonly name: string;
+  readonly port?: number;
+  readonly targetPort?: string;
+  readonly protocol: 'TCP' | 'UDP';
+  readonly type: 'ClusterIP' | 'NodePort' | 'LoadBalancer';
+  readonly clusterIp?: string;
+  readonly externalIp?: string;
+  readonly portName?: string;
+  readonly ipFamily?: 'IPv4' | 'IPv6' | 'IPv4,IPv6' | 'IPv6,IPv4';
+  readonly ipFamilyPolicy?: 'SingleStack' | 'PreferDualStack' | 'RequireDualStack';
+};
+type Exposed = { readonly kind: string; readonly selector: Readonly<Record<string, string>>; readonly spec: VmiSpec };
+
+const MAX_LABEL = 63;
+
+export async function run(deps: ClusterDeps, flags: ExposeFlags, type: string, name: string): Promise<void> {
+  const { kind, selector, spec } = await find(deps, type, name);
+  const service = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: flags.name, namespace: deps.namespace },
+    spec: {
+      type: flags.type,
+      selector,
+      ports: portsOf(flags, spec),
+      ...(flags.clusterIp && { clusterIP: flags.clusterIp }),
+      ...(flags.externalIp && { externalIPs: flags.externalIp.split(',') }),
+      ...(flags.ipFamily && { ipFamilies: flags.ipFamily.split(',') }),
+      ...(flags.ipFamilyPolicy && { ipFamilyPolicy: flags.ipFamilyPolicy }),
+    },
+  } as Service;
+  await deps.client.create(SERVICES, service);
+  deps.stdout.write(`Service ${flags.name} successfully created for ${kind} ${name}\n`);
+}
+
+async function find({ client, namespace }: Connection, type: string, name: string): Promise<Exposed> {
+  const at = { namespace, name };
+  switch (type.toLowerCase()) {
+    case 'vmi':
+    case 'vmis':
+    case 'virtualmachineinstance':
+    case 'virtualmachineinstances': {
+      const { spec } = present(await client.get(VMIS, at), 'virtualmachineinstances', name);
+      return { kind: 'virtualmachineinstance', selector: idOf(name), spec };
+    }
+    case 'vm':
+    case 'vms':
+    case 'virtualmachine':
+    case 'virtualmachines': {
+      const { spec } = present(await client.get(VMS, at), 'virtualmachines', name);
+      return { kind: 'virtualmachine', selector: idOf(name), spec: spec.template.spec };
+    }
+    case 'vmirs':
+    case 'vmirss':
+    case 'virtualmachineinstancereplicaset':
+    case 'virtualmachineinstancereplicasets': {
+      const { spec } = present(await client.get(VMIRSS, at), 'virtualmachineinstancereplicasets', name);
+      const { matchLabels = {}, matchExpressions = [] } = spec.selector;
+      if (matchExpressions.length > 0) throw refused('cannot expose VirtualMachineInstanceReplicaSet with match expressions');
+      return { kind: 'virtualmachineinstancereplicaset', selector: matchLabels, spec: spec.template.spec };
+    }
+    default:
+      throw refused(`unsupported resource type: ${type}`, 'virtctl expose vm my-vm --name my-vm-http --port 80');
+  }
+}
+
+function present<T>(found: T | undefined, plural: string, name: string): T {
+  if (found) return found;
+  throw new ApiError('NotFound', `${plural}.kubevirt.io "${name}" not found`);
+}
+
+/** The launcher Pod carries it, of every run of the machine. */
+function idOf(name: string): Record<string, string> {
+  if (name.length > MAX_LABEL) throw refused(`the name ${name} is too long for a label, which a Service needs`);
+  return { [LABEL_VMI_ID]: name };
+}
+
+/** The one that is asked for, or all that the interfaces declare. */
+function portsOf(flags: ExposeFlags, spec: VmiSpec): ServicePort[] {
+  const { port, protocol, portName } = flags;
+  if (port !== undefined) {
+    const targetPort = flags.targetPort === undefined ? port : /^\d+$/.test(flags.targetPort) ? Number(flags.targetPort) : flags.targetPort;
+    return [{ ...(portName && { name: portName }), protocol, port, targetPort }];
+  }
+  const declared = (spec.domain.devices.interfaces ?? []).flatMap(({ ports = [] }) => ports);
+  if (declared.length === 0) throw refused("couldn't find port via --port flag or introspection", 'say which one: --port 80');
+  return declared.map((each, index) => ({
+    name: each.name ?? `port-${index + 1}`,
+    protocol: each.protocol ?? 'TCP',
+    port: each.port,
+    targetPort: each.port,
+  }));
+}
+
+function refused(what: string, fix?: string): UserError {
+  return new UserError('USAGE', what, { ...(fix && { fix }), exitCode: 2 });
+}

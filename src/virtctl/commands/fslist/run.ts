@@ -1,0 +1,7 @@
+/** The file systems of a guest. */
+import type { ClusterDeps, ConnectionFlags } from '../../deps.ts';
+import { showGuestInfo } from '../../guest-info/show.ts';
+
+export function run(deps: ClusterDeps, _flags: ConnectionFlags, ...words: string[]): Promise<void> {
+  return showGuestInfo(deps, { verb: 'fslist', subresource: 'filesystemlist', words });
+}

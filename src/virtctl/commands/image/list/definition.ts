@@ -1,0 +1,9 @@
+/** `virtctl image list`: what it is called with; run.ts is what it does. */
+import { defineCommand } from '../../../define-command.ts';
+
+export const definition = defineCommand({
+  help: { rank: 1 },
+  run: () => import('./run.ts'),
+  parameters: {},
+  docs: { brief: 'List the images of the embedded cluster' },
+});

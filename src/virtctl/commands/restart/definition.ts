@@ -1,0 +1,20 @@
+/** `virtctl restart`: what it is called with; run.ts is what it does. */
+import { numberParser } from '@stricli/core';
+import { defineClusterCommand } from '../../define-command.ts';
+import { connection, connectionAliases, dryRun, machine } from '../../parameters.ts';
+
+export const definition = defineClusterCommand({
+  help: { group: 'machines', rank: 6 },
+  run: () => import('./run.ts'),
+  parameters: {
+    flags: {
+      ...connection,
+      dryRun,
+      force: { kind: 'boolean', brief: 'Cut the guest off; needs --grace-period 0', default: false, withNegated: false },
+      gracePeriod: { kind: 'parsed', parse: numberParser, brief: 'Only 0, together with --force', optional: true, placeholder: 'seconds' },
+    },
+    positional: machine,
+    aliases: connectionAliases,
+  },
+  docs: { brief: 'Restart a virtual machine', customUsage: ['my-vm', 'my-vm --force --grace-period 0'] },
+});

@@ -1,0 +1,73 @@
+/** Makes a backup the state of the embedded cluster, which must not run; what was there is kept beside it. */
+import { existsSync, renameSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { UserError } from '../../../base/errors.ts';
+import { readWatermark } from '../../../base/node/store-watermark.ts';
+import type { Deps } from '../../deps.ts';
+import { runningState } from '../../embedded/state.ts';
+import {
+  beginHistory,
+  inspectStore,
+  removeStore,
+  type StoreContent,
+  salvageStore,
+  setStoreAside,
+  storePath,
+  syncToDisk,
+} from '../../embedded/store-file.ts';
+
+/** Far more than clients can have seen after the backup was made: no version number is ever given out twice. */
+const REVISION_JUMP = 1_000_000;
+
+export async function run({ home, stdout }: Deps, flags: { salvage: boolean }, file?: string): Promise<void> {
+  if (runningState(home)) {
+    throw new UserError('RUNNING', 'Cannot restore while the embedded cluster runs', { fix: 'virtctl down, then restore', exitCode: 4 });
+  }
+  const path = storePath(home);
+  const unfinished = `${path}.unfinished`;
+  removeStore(unfinished);
+  try {
+    const content = flags.salvage ? salvage(path, unfinished, file) : await copyBackup(file, unfinished);
+    beginHistory(unfinished, Math.max(content.revision, newestRevision(path, flags.salvage)) + REVISION_JUMP);
+    await syncToDisk(unfinished);
+    setStoreAside(path);
+    renameSync(unfinished, path);
+    await syncToDisk(dirname(path));
+    stdout.write(`${content.objects} objects are restored; virtctl up starts the cluster with them\n${lost(content)}`);
+  } finally {
+    removeStore(unfinished);
+  }
+}
+
+async function copyBackup(file: string | undefined, target: string): Promise<StoreContent> {
+  if (file === undefined) throw new UserError('USAGE', 'which backup?', { fix: 'virtctl restore FILE', exitCode: 2 });
+  const source = resolve(file);
+  if (!existsSync(source)) throw new UserError('NO_BACKUP', `There is no file ${source}`, { exitCode: 3 });
+  await copyFile(source, target);
+  return inspectStore(target);
+}
+
+function salvage(path: string, target: string, file: string | undefined): StoreContent {
+  const source = file === undefined ? path : resolve(file);
+  if (!existsSync(source)) throw new UserError('NO_BACKUP', `There is no store ${source}`, { exitCode: 3 });
+  return salvageStore(source, target);
+}
+
+/** The highest version number that somebody may have seen; a store that is damaged may not know it any more. */
+function newestRevision(path: string, isDamaged: boolean): number {
+  const marked = readWatermark(path)?.revision ?? 0;
+  if (isDamaged || !existsSync(path)) return marked; // opening it would change what somebody may want to look at
+  try {
+    return Math.max(marked, inspectStore(path).revision);
+  } catch {
+    return marked;
+  }
+}
+
+function lost({ scan: { damaged, unreadable, wholeUpTo } }: StoreContent): string {
+  if (damaged.length === 0 && unreadable === undefined) return '';
+  const lines = damaged.map(({ revision, key }) => `  record ${revision} (${key}) is lost\n`);
+  if (unreadable !== undefined) lines.push(`  some records could not be read: ${unreadable}\n`);
+  return `all is well up to revision ${wholeUpTo ?? 0}; of what came later\n${lines.join('')}`;
+}

@@ -1,0 +1,27 @@
+/** `virtctl ssh`: what it is called with; run.ts is what it does. */
+import { defineClusterCommand } from '../../define-command.ts';
+import { proposeTargets, text } from '../../parameters.ts';
+import { sshAliases, sshFlags } from '../../ssh/flags.ts';
+
+export const definition = defineClusterCommand({
+  help: { group: 'guest', rank: 3 },
+  run: () => import('./run.ts'),
+  parameters: {
+    flags: { ...sshFlags, command: { ...text, brief: 'Command to run instead of a shell', optional: true, placeholder: 'command' } },
+    positional: {
+      kind: 'tuple',
+      parameters: [
+        { ...text, brief: '[USER@]vm/NAME[/NAMESPACE] or [USER@]vmi/NAME[/NAMESPACE]', placeholder: 'TARGET', ...proposeTargets },
+      ],
+    },
+    aliases: { ...sshAliases, c: 'command' },
+  },
+  docs: {
+    brief: 'Log in to a guest with the ssh of this machine; no port of the guest has to be open',
+    customUsage: [
+      'root@vm/my-vm',
+      { input: "root@vm/my-vm/test -i key -c 'uptime'", brief: 'one command, in namespace test' },
+      { input: 'root@vm/my-vm -t "-o StrictHostKeyChecking=no"', brief: 'with an option of ssh' },
+    ],
+  },
+});

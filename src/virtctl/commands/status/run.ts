@@ -1,0 +1,25 @@
+/** Whether the embedded cluster runs, and a line per machine. */
+import { VMS } from '../../../api/kubevirt/kinds/virtual-machine.ts';
+import { humanDuration } from '../../../base/duration.ts';
+import { UserError } from '../../../base/errors.ts';
+import type { Deps } from '../../deps.ts';
+import { kubeconfigPath } from '../../embedded/paths.ts';
+import { runningState } from '../../embedded/state.ts';
+
+export async function run({ home, clock, stdout: out, connect }: Deps): Promise<void> {
+  const state = runningState(home);
+  if (!state) {
+    throw new UserError('NOT_RUNNING', `no embedded cluster runs with the data folder ${home}`, { fix: 'virtctl up', exitCode: 3 });
+  }
+  out.write(
+    `cluster     running for ${humanDuration(clock.now() - Date.parse(state.startedAt))}, process ${state.process.pid}, https://127.0.0.1:${state.port}\n`,
+  );
+  out.write(`data        ${home}\n`);
+  out.write(`kubeconfig  ${kubeconfigPath(home)}\n`);
+  const { client } = await connect({ kubeconfig: kubeconfigPath(home) });
+  const { items } = await client.list(VMS);
+  out.write(`machines    ${items.length === 0 ? 'none' : ''}\n`);
+  for (const vm of items) {
+    out.write(`  ${`${vm.metadata.namespace}/${vm.metadata.name}`.padEnd(40)} ${vm.status?.printableStatus ?? 'Stopped'}\n`);
+  }
+}

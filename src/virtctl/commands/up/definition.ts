@@ -1,0 +1,28 @@
+/** `virtctl up`: what it is called with; run.ts is what it does. */
+import { numberParser } from '@stricli/core';
+import { defineCommand } from '../../define-command.ts';
+
+export const definition = defineCommand({
+  help: { group: 'embedded', rank: 1 },
+  run: () => import('./run.ts'),
+  parameters: {
+    flags: {
+      demo: { kind: 'boolean', brief: 'Also boot a first virtual machine and show it', default: false, withNegated: false },
+      port: {
+        kind: 'parsed',
+        parse: numberParser,
+        brief: 'Port of the API on 127.0.0.1; the next free one is taken when it is busy',
+        default: '6443',
+        placeholder: 'port',
+      },
+      nodes: {
+        kind: 'parsed',
+        parse: numberParser,
+        brief: 'How many nodes the cluster has; all are this machine, each with its share of it',
+        optional: true,
+        placeholder: 'number',
+      },
+    },
+  },
+  docs: { brief: 'Start the embedded cluster on this machine', customUsage: ['', '--demo', '--port 7443', '--nodes 2'] },
+});

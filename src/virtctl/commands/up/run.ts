@@ -1,0 +1,124 @@
+/** Starts the embedded cluster, a line per step; with --demo also a first virtual machine. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { arch, cpus, platform, totalmem } from 'node:os';
+import { join, relative } from 'node:path';
+import { parse } from 'yaml';
+import type { VirtualMachine } from '../../../api/kubevirt/kinds/virtual-machine.ts';
+import { UserError } from '../../../base/errors.ts';
+import { chooseAcceleration } from '../../../qemu/accelerator.ts';
+import { findQemu } from '../../../qemu/find-qemu.ts';
+import type { Deps } from '../../deps.ts';
+import { watchBoot } from '../../embedded/boot.ts';
+import { LAST_PORT } from '../../embedded/claim-port.ts';
+import { importGuestImages } from '../../embedded/guest-images.ts';
+import { launchEmbedded } from '../../embedded/launch.ts';
+import type { Network } from '../../embedded/network-namespace.ts';
+import { allowScheduling } from '../../embedded/node.ts';
+import { kubeconfigPath } from '../../embedded/paths.ts';
+import { runningState } from '../../embedded/state.ts';
+import { createProgress } from '../../progress.ts';
+
+/** They are loops of one process; more than this is for a benchmark, not for this machine. */
+const MOST_NODES = 100;
+const INTERRUPTED = 130;
+
+export async function run(deps: Deps, flags: { demo: boolean; port: number; nodes?: number }): Promise<void> {
+  const { clock, env, home, stdout } = deps;
+  const progress = createProgress(stdout, clock);
+  const started = clock.now();
+  const nodes = nodesFrom(flags.nodes);
+  requirePort(flags.port);
+  const interrupted = new AbortController();
+  const stopListening = deps.onSignal('SIGINT', () => {
+    stopListening(); // a second Ctrl+C ends this program at once
+    interrupted.abort();
+  });
+
+  await progress.step('host', async () => {
+    const acceleration = chooseAcceleration(env);
+    const size = `${platform()} ${arch()}, ${cpus().length} CPU, ${Math.round(totalmem() / 2 ** 30)} GiB`;
+    return `${size}, ${acceleration.accel === 'kvm' ? 'KVM' : `software emulation, slow (${acceleration.why})`}`;
+  });
+  await progress.step('qemu', async () => {
+    const path = findQemu(env);
+    return `${qemuVersion(path)} (${path})`;
+  });
+  await progress.step('control', async () => {
+    const running = runningState(home);
+    const { state, network } = running
+      ? { state: running, network: undefined }
+      : await launchEmbedded(deps, { port: flags.port, nodes, signal: interrupted.signal });
+    const busy = !running && state.port !== flags.port ? ` (port ${flags.port} is busy)` : '';
+    return `https://127.0.0.1:${state.port}${busy}, data in ${home}${running ? ', was running' : ''}${whatIsLost(network)}`;
+  });
+  if (interrupted.signal.aborted) leave(deps);
+  stopListening();
+  deps.onSignal('SIGINT', () => leave(deps));
+  const { client, openConsole } = await deps.connect({ kubeconfig: kubeconfigPath(home) });
+  await progress.step('nodes', async () => {
+    const names = await allowScheduling(client);
+    if (names.length === nodes || flags.nodes === undefined) return names.join(', ');
+    const fix = names.length < nodes ? 'virtctl down, then up again, for more' : 'virtctl down --purge to begin with fewer';
+    return `${names.join(', ')}; ${nodes} asked for: ${fix}`;
+  });
+  await progress.step('image', () => importGuestImages(deps));
+  if (flags.demo) await progress.step('vm', (step) => watchBoot({ client, openConsole, vm: demoMachine(deps), onLine: step.update }));
+
+  stdout.write(whatNext(deps, flags.demo, clock.now() - started));
+}
+
+function requirePort(port: number): void {
+  if (Number.isInteger(port) && port > 0 && port <= LAST_PORT) return;
+  throw new UserError('USAGE', `--port ${port} is not a port`, { fix: `say a number from 1 to ${LAST_PORT}`, exitCode: 2 });
+}
+
+/** What is left to do once the cluster serves can be done by the next `up`. */
+function leave({ stderr, exit }: Deps): never {
+  stderr.write('\nThe cluster runs. virtctl up does what is left, virtctl down stops it.\n');
+  return exit(INTERRUPTED);
+}
+
+/** All of them are this machine, and each takes its share of it. */
+function nodesFrom(wanted = 1): number {
+  if (Number.isInteger(wanted) && wanted >= 1 && wanted <= MOST_NODES) return wanted;
+  throw new UserError('NODES_INVALID', `--nodes is a number from 1 to ${MOST_NODES}, found ${wanted}`, { exitCode: 2 });
+}
+
+/** What does not work without a network of the cluster's own, and why there is none. */
+function whatIsLost(network: Network | undefined): string {
+  if (network?.mode !== 'host') return '';
+  return `; on the host's network (${network.why}): Services have no addresses inside and guests do not reach each other`;
+}
+
+function qemuVersion(path: string): string {
+  const said = execFileSync(path, ['--version'], { encoding: 'utf8' });
+  return /version (\S+)/.exec(said)?.[1] ?? said.trim();
+}
+
+function demoMachine({ examples }: Deps): VirtualMachine {
+  const vm = parse(readFileSync(join(examples, 'vm.yaml'), 'utf8')) as VirtualMachine;
+  return { ...vm, metadata: { ...vm.metadata, namespace: 'default' } };
+}
+
+function whatNext(deps: Deps, hasDemo: boolean, elapsedMs: number): string {
+  const virtctl = asTyped(deps);
+  const commands: [string, string][] = [
+    [`export KUBECONFIG=$(${virtctl} kubeconfig)`, `${kubeconfigPath(deps.home)}`],
+    hasDemo
+      ? [`${virtctl} console hello`, 'root, password guest; Ctrl+] leaves']
+      : ['kubectl apply -f examples/vm.yaml', 'a first machine'],
+    ['kubectl get vms', 'everything is plain KubeVirt API'],
+    [`${virtctl} down`, 'shuts the guests down and stops the cluster'],
+  ];
+  const lines = commands.map(([command, comment]) => `    ${command.padEnd(48)} # ${comment}`);
+  return `  ready in ${(elapsedMs / 1000).toFixed(1)}s\n\n  next:\n${lines.join('\n')}\n`;
+}
+
+/** How to call this program from where the user is: by its name when that works, otherwise by its path. */
+function asTyped({ env, workingFolder, program }: Deps): string {
+  const isOnPath = (env['PATH'] ?? '').split(':').some((folder) => folder !== '' && join(folder, 'virtctl') === program);
+  if (isOnPath) return 'virtctl';
+  const path = relative(workingFolder, program);
+  return path.startsWith('..') ? program : `./${path}`;
+}

@@ -1,0 +1,20 @@
+/** The first thing that keeps a machine from running, how we know, and what to do. */
+import type { ClusterDeps, ConnectionFlags } from '../../deps.ts';
+import { machineName } from '../../machine-target.ts';
+import { decideWhy } from '../../why/decide.ts';
+import { observeMachine } from '../../why/observe.ts';
+
+export async function run(
+  { client, namespace, clock, stdout }: ClusterDeps,
+  flags: ConnectionFlags & { json: boolean },
+  ...words: string[]
+): Promise<void> {
+  const name = machineName('why', words);
+  const answer = decideWhy(await observeMachine({ client, namespace, name, clock }));
+  const lines = [
+    answer.what,
+    ...answer.evidence.map((line) => `  seen: ${line}`),
+    ...(answer.fix ? [`  ${answer.isBlocked ? 'fix' : 'next'}:  ${answer.fix}`] : []),
+  ];
+  stdout.write(`${flags.json ? JSON.stringify(answer, null, 2) : lines.join('\n')}\n`);
+}

@@ -1,0 +1,48 @@
+/** What a command works with: everything it touches is passed in, so that a test can pass something else. */
+import type { Duplex, Readable } from 'node:stream';
+import type { Clock } from '../base/clock.ts';
+import type { Client } from '../client/client.ts';
+import type { ConsoleStream, ConsoleTarget } from './console-stream.ts';
+import type { Places } from './context.ts';
+
+export type ConnectionFlags = {
+  readonly namespace?: string;
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly verbosity?: number;
+};
+
+/** A cluster, and how to talk to it. */
+export type Connection = {
+  readonly client: Client;
+  /** Its address. */
+  readonly server: string;
+  /** The one that was asked for, or that of the kubeconfig. */
+  readonly namespace: string;
+  /** A two-way stream to a path of the server. */
+  openStream(path: string): Promise<Duplex>;
+  openConsole(target: Omit<ConsoleTarget, 'cluster'>): Promise<ConsoleStream>;
+};
+
+export type Input = Readable & { readonly isTTY?: boolean; setRawMode?(isRaw: boolean): unknown };
+export type Output = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
+
+/** What every command gets. */
+export type Deps = Places & {
+  readonly stdin: Input;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly env: NodeJS.ProcessEnv;
+  /** The folder in which the program was called. */
+  readonly workingFolder: string;
+  readonly clock: Clock;
+  /** For a command that may do without a cluster; what speaks TLS is loaded by the first call. */
+  connect(flags: ConnectionFlags): Promise<Connection>;
+  /** Calls `act` instead of ending the program; what it returns ends that again. */
+  onSignal(signal: NodeJS.Signals, act: (signal: NodeJS.Signals) => void): () => void;
+  /** Ends the program at once, whatever is open. */
+  exit(code: number): never;
+};
+
+/** What a command gets that does nothing without a cluster. */
+export type ClusterDeps = Deps & Connection;

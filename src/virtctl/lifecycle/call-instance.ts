@@ -1,0 +1,19 @@
+/** pause, unpause, reset and soft-reboot: what is said of a running guest. */
+import type { ClusterDeps } from '../deps.ts';
+import { machineName } from '../machine-target.ts';
+import { type LifecycleFlags, putSubresource, RESOURCES, withDryRun } from './put-subresource.ts';
+
+type InstanceCall = {
+  readonly verb: 'pause' | 'unpause' | 'reset' | 'soft-reboot';
+  readonly flags: LifecycleFlags;
+  readonly words: readonly string[];
+};
+
+/** Sends it, and says what was done. */
+export async function callInstance({ client, namespace, stdout }: ClusterDeps, { verb, flags, words }: InstanceCall): Promise<void> {
+  const name = machineName(verb, words);
+  if (flags.dryRun) stdout.write('Dry Run execution\n');
+  const at = { namespace, resource: RESOURCES.vmi, name, verb: verb.replace('-', '') };
+  await putSubresource(client, at, withDryRun({}, flags));
+  stdout.write(`VMI ${name} was scheduled to ${verb}\n`);
+}

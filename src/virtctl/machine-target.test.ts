@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { UserError } from '../base/errors.ts';
+import { machineName, machineTarget } from './machine-target.ts';
+
+const CASES: [string[], string][] = [
+  [['db'], 'db'],
+  [['vm', 'db'], 'db'],
+  [['VMI', 'db'], 'db'],
+  [['vm/db'], 'db'],
+  [['vm'], 'vm'],
+];
+
+for (const [words, expected] of CASES) {
+  test(`"${words.join(' ')}" names ${expected}`, () => assert.equal(machineName('start', words), expected));
+}
+
+test('a word that is no kind is refused, with the way to say it', () => {
+  assert.throws(
+    () => machineName('start', ['omw', 'db']),
+    (error: UserError) =>
+      error instanceof UserError &&
+      error.why === 'omw is not a kind of machine' &&
+      error.fix === 'virtctl start db, or virtctl start vm db',
+  );
+});
+
+test('the kind that was said is kept, and a published slip is understood', () => {
+  assert.deepEqual(machineTarget('start', ['ovm', 'db']), { kind: 'ovm', name: 'db' });
+  assert.deepEqual(machineTarget('start', ['omv', 'db']), { kind: 'ovm', name: 'db', note: 'omv is taken as ovm' });
+  assert.deepEqual(machineTarget('start', ['vmic/db']), { kind: 'vmic', name: 'db' });
+  assert.deepEqual(machineTarget('start', ['db']), { name: 'db' });
+});

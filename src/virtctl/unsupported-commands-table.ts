@@ -1,0 +1,61 @@
+/**
+ * What KubeVirt's virtctl has and this one does not, and why: whoever types it by habit is told so, instead of that nobody knows it.
+ * A row goes when its feature comes.
+ */
+type Row = readonly [said: string, why: string];
+
+const MIGRATION = 'live migration is not supported yet';
+const HOTPLUG = 'disks of a running machine cannot be changed yet';
+const INSTANCETYPES = 'there are no instance types and preferences; say --memory and --cpus';
+const EXPORT = 'machines cannot be exported yet; virtctl backup keeps the objects of an embedded cluster';
+
+const UNSUPPORTED_COMMANDS: readonly Row[] = [
+  ['migrate', MIGRATION],
+  ['migrate-cancel', MIGRATION],
+  ['evacuate-cancel', MIGRATION],
+  ['addvolume', HOTPLUG],
+  ['removevolume', HOTPLUG],
+  ['usbredir', 'devices of this machine cannot be lent to a guest yet'],
+  [
+    'image-upload',
+    'there is no upload proxy; virtctl image import brings a disk into an embedded cluster, virtctl image push into a registry for any other',
+  ],
+  ['guestfs', 'there is no libguestfs Pod; look into a guest with virtctl exec or virtctl console'],
+  ['memory-dump', 'the memory of a guest cannot be dumped yet'],
+  ['vmexport', EXPORT],
+  ['instancetype', INSTANCETYPES],
+  ['preference', INSTANCETYPES],
+  ['clone', 'machines cannot be cloned yet'],
+  ['objectgraph', 'kubectl get vmi,pods,pvc shows the objects of a machine, virtctl why NAME what they wait for'],
+  ['template', 'there are no templates; virtctl create vm writes a manifest'],
+  ['adm', 'nothing is tuned by a verbosity; KUBEVIRT_LOG=debug virtctl up says more in virtctl logs --system'],
+  ['permitted-devices', 'devices of the node cannot be given to guests yet'],
+];
+
+const UNSUPPORTED_FLAGS: readonly Row[] = [
+  ['instancetype', INSTANCETYPES],
+  ['infer-instancetype', INSTANCETYPES],
+  ['infer-instancetype-from', INSTANCETYPES],
+  ['preference', INSTANCETYPES],
+  ['infer-preference', INSTANCETYPES],
+  ['infer-preference-from', INSTANCETYPES],
+  [
+    'volume-import',
+    'there are no DataVolumes; use --volume-pvc with a claim that has the annotation kubevirt.io/disk-image, or --volume-containerdisk',
+  ],
+  ['volume-sysprep', 'answer files for Windows (sysprep) are not supported yet'],
+];
+
+/** All of it, for the documents. */
+export function everythingUnsupported(): { readonly commands: readonly Row[]; readonly flags: readonly Row[] } {
+  return { commands: UNSUPPORTED_COMMANDS, flags: UNSUPPORTED_FLAGS };
+}
+
+/** What to say to a word of KubeVirt's virtctl; undefined for one that it does not know either. */
+export function unsupported(what: 'command' | 'flag', said: string): string | undefined {
+  const word = said.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const why = (what === 'command' ? UNSUPPORTED_COMMANDS : UNSUPPORTED_FLAGS).find(([each]) => each === word)?.[1];
+  return (
+    why && `error[NOT_SUPPORTED]: the ${what} ${what === 'flag' ? '--' : ''}${word} of KubeVirt's virtctl is not supported\nwhy: ${why}`
+  );
+}
