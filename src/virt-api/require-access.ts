@@ -3,7 +3,6 @@
  * not see all: a GET that changes something (the published way to start a configuration) is a `get` to it, and of a subresource with a slash
  * in its name (vnc/screenshot) it sees the first half alone.
  */
-
 import { SUBRESOURCES_GROUP } from '../api/kubevirt/subresources.ts';
 import type { KubeObject } from '../api/meta.ts';
 import type { Resource } from '../api/resource.ts';

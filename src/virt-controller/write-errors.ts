@@ -1,4 +1,5 @@
 /** Remembers why creates and deletes failed, so that a status can say it: a decision is over before its actions are tried. */
+import { LONGEST_LABEL } from '../api/core/short-name.ts';
 import { type KubeObject, keyOf, type ObjectMeta } from '../api/meta.ts';
 import { isApiError, messageOf, type StatusReason } from '../base/errors.ts';
 import type { Client } from '../client/client.ts';
@@ -9,6 +10,9 @@ export type WriteErrors = {
   forget(key: string): void;
 };
 type At = Pick<ObjectMeta, 'name' | 'namespace'>;
+
+/** What a server keeps of `generateName`, so that the whole fits a label. */
+const LONGEST_PREFIX = LONGEST_LABEL - 5;
 
 /** A client that remembers failed writes of one kind under the key of the object that they were for. */
 export function rememberWriteErrors(options: {
@@ -26,7 +30,7 @@ export function rememberWriteErrors(options: {
     ...options.client,
     create: (resource, object, rest) => {
       const key = resource.kind === options.kind && !rest?.subresource ? subjectOf(object) : undefined;
-      return creates.remember(key, options.client.create(resource, object, rest));
+      return creates.remember(key, options.client.create(resource, object, rest), object.metadata.generateName);
     },
     delete: (resource, at, rest) => {
       const key = resource.kind === options.kind ? subjectAt(at) : undefined;
@@ -42,15 +46,31 @@ function errorMap(...harmless: readonly StatusReason[]) {
   return {
     get: (key: string) => errors.get(key),
     forget: (key: string) => void errors.delete(key),
-    async remember<T>(key: string | undefined, writing: Promise<T>): Promise<T> {
+    async remember<T>(key: string | undefined, writing: Promise<T>, generateName?: string): Promise<T> {
       try {
         const written = await writing;
         if (key !== undefined) errors.delete(key);
         return written;
       } catch (error) {
-        if (key !== undefined && !harmless.some((reason) => isApiError(error, reason))) errors.set(key, messageOf(error));
+        if (key !== undefined && !harmless.some((reason) => isApiError(error, reason))) {
+          const message = withoutMadeUpName(messageOf(error), generateName);
+          if (wordsOf(message) !== wordsOf(errors.get(key) ?? '')) errors.set(key, message);
+        }
         throw error;
       }
     },
   };
+}
+
+/** A server makes up another name for each try. */
+function withoutMadeUpName(message: string, generateName: string | undefined): string {
+  if (!generateName) return message;
+  const prefix = generateName.slice(0, LONGEST_PREFIX);
+  const [first = '', ...rest] = message.split(prefix);
+  return [first, ...rest.map((each) => each.replace(/^[a-z0-9]{5}(?![a-z0-9])/, '*'))].join(prefix);
+}
+
+/** Without counters, times and addresses: a status that tells each of them anew wakes its controller for the next try, at once. */
+function wordsOf(message: string): string {
+  return message.replace(/\S*\d\S*/g, '#');
 }

@@ -136,6 +136,18 @@ describe('deriveVmStatus', () => {
     assert.deepEqual([seen(300_000).printableStatus, seen(301_000).printableStatus], ['Running', 'Unknown']);
   });
 
+  for (const phase of ['Succeeded', 'Failed'] as const) {
+    test(`a VM is not ready with a VMI that has ${phase} and does not say so yet`, () => {
+      const ended = vmi(phase, { conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: at }] });
+      const { ready, conditions } = deriveVmStatus({ vm: vm('Always'), vmi: ended, now }, 'leave');
+      const message = 'The guest is not running';
+      assert.deepEqual(
+        [ready, conditions?.find(({ type }) => type === 'Ready')],
+        [false, { type: 'Ready', status: 'False', reason: 'GuestNotRunning', message, lastTransitionTime: at }],
+      );
+    });
+  }
+
   test('a VMI that does not say is not ready', () => {
     const reasons = deriveVmStatus({ vm: vm('Always'), vmi: vmi('Pending'), now }, 'leave').conditions?.map(({ reason }) => reason);
     assert.deepEqual(reasons, ['VMIConditionMissing']);

@@ -4,6 +4,7 @@ import { runStrategyOf, type StateChangeRequest, type VirtualMachine, type VmSta
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { ANNOTATION_VM_GENERATION } from '../../api/kubevirt/names.ts';
 import { type Condition, conditionOf, hasCondition, isDeleting } from '../../api/meta.ts';
+import { GUEST_NOT_RUNNING } from '../vmi/status.ts';
 import { isHandlerLost } from './heartbeat.ts';
 import { isRerunOwed, isSetToStart, obstacleOf, stopWasRequested, willStart } from './intent.ts';
 import { LAST_SHUTDOWN, lastShutdownOf } from './last-shutdown.ts';
@@ -23,7 +24,7 @@ export function deriveVmStatus(observed: ObservedVm, next: Next): VmStatus {
     ...vm.status,
     created: vmi !== undefined,
     virtualMachine: vmi?.metadata.name,
-    ready: hasCondition(vmi?.status?.conditions, 'Ready'),
+    ready: isReady(vmi),
     printableStatus: PRINTABLE.find(([, holds]) => holds({ ...observed, next, startFailure }))?.[0] ?? 'Unknown',
     runStrategy: recordedStrategy(observed),
     stateChangeRequests: requestsAfter(observed),
@@ -120,9 +121,16 @@ function failureOf(observed: ObservedVm, next: Next): { readonly reason: string;
 function readyAfter({ vm, vmi, now }: ObservedVm, conditions: readonly Condition[]): readonly Condition[] {
   const ready = conditionOf(vmi?.status?.conditions, 'Ready');
   if (!ready) return withCondition(conditions, notReady(vmi), now);
+  if (ready.status === 'True' && !isReady(vmi))
+    return withCondition(conditions, { type: 'Ready', status: 'False', ...GUEST_NOT_RUNNING }, now);
   const before = conditionOf(vm.status?.conditions, 'Ready');
   const isOldNews = before?.status === 'False' && before.reason !== NO_INSTANCE && ready.status === 'False' && isBeforeRun(vmi);
   return isOldNews ? conditions : replace(conditions, ready);
+}
+
+/** A guest that has ended is not ready, whatever its instance still says of its Pod: its phase is written first. */
+function isReady(vmi: VirtualMachineInstance | undefined): boolean {
+  return vmi !== undefined && !isFinal(vmi) && hasCondition(vmi.status?.conditions, 'Ready');
 }
 
 function withLastShutdown(conditions: readonly Condition[], observed: ObservedVm): readonly Condition[] {

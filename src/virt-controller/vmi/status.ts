@@ -10,8 +10,7 @@ import type { ObservedVmi } from './observed.ts';
 import { currentPod, type PhaseChange } from './phase.ts';
 import { volumeStatusOf } from './volume-status.ts';
 
-/** The user that QEMU runs as. */
-const GUEST_NOT_RUNNING = { reason: 'GuestNotRunning', message: 'The guest is not running' } as const;
+export const GUEST_NOT_RUNNING = { reason: 'GuestNotRunning', message: 'The guest is not running' } as const;
 
 /** What an instance starts its life with: whoever makes one saves its controller a write. */
 export function firstStatus(at: string): VmiStatus {

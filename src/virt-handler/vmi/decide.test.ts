@@ -95,7 +95,12 @@ const living: Case[] = [
 const probed: Case[] = [
   ['a guest that is ready is shown', { probes: { readiness: { isYes: true } } }, [SHOWN]],
   ['a guest that is not ready is shown and told', { probes: { readiness: { isYes: false, why: 'no' } } }, [SHOWN, 'Warning Unhealthy']],
-  ['once', { vmi: running({ conditions: [unready] }), probes: { readiness: { isYes: false, why: 'still no' } } }, []],
+  ['once', { vmi: running({ conditions: [unready] }), probes: { readiness: { isYes: false, why: 'no' } } }, []],
+  [
+    'and again when it says something else',
+    { vmi: running({ conditions: [unready] }), probes: { readiness: { isYes: false, why: 'still no' } } },
+    [SHOWN],
+  ],
   [
     'a guest that is not alive is ended',
     { probes: { liveness: { isYes: false, why: 'no answer in time' } } },
@@ -221,7 +226,8 @@ describe('decideDomain', () => {
 
   test('Paused is there only while the guest is paused', () => {
     const ready = { type: 'Ready', status: 'True' as const };
-    const seen = { ...usual, vmi: running({ conditions: [ready, { type: 'Paused', status: 'True', reason: 'PausedByUser' }] }) };
+    const paused = { type: 'Paused', status: 'True', reason: 'PausedByUser', message: 'The processors of the guest are stopped.' } as const;
+    const seen = { ...usual, vmi: running({ conditions: [ready, paused] }) };
     assert.deepEqual(decideDomain({ ...seen, domain: domain('paused') }).actions, []);
     assert.deepEqual(patchOf(decideDomain(seen)), { status: { conditions: [ready] } });
   });

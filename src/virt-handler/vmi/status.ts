@@ -102,7 +102,7 @@ function conditionsOf(seen: ObservedDomain): Pick<VmiStatus, 'conditions'> {
     const answer = holds(seen);
     const said = { ...(reason && { reason: reason(seen) }), ...(message && { message: message(seen) }) };
     if (answer === true) after = withCondition(after, { type, status: 'True', ...said }, seen.now);
-    else if (answer === false && after.some((condition) => condition.type === type)) after = withoutCondition(after, type);
+    else if (answer === false) after = withoutCondition(after, type);
   }
   after = withGuestReady(withCredentials(after, seen), seen);
   return after === before ? {} : { conditions: [...after] };
