@@ -19,6 +19,7 @@ import { answerNonResource, type NonResourceParts } from './non-resource/non-res
 import { expireEvents } from './objects/expire-events.ts';
 import { startCleanup } from './objects/finalize-namespaces-and-crds.ts';
 import { OpenApiDocuments } from './openapi/serve-openapi.ts';
+import { FlowControl } from './request/flow-control.ts';
 import { parseResourcePath, type ResourcePath, verbOf } from './request/path-grammar.ts';
 import { methodNotAllowed, unknownPath } from './response/api-errors.ts';
 import { Renderer } from './response/render.ts';
@@ -69,6 +70,7 @@ export async function createApiServer({ store, clock, log, hooks = {}, signingKe
     podsOfNodes,
     tokens,
     renderer: new Renderer(),
+    flowControl: new FlowControl(),
     clock,
     log,
     hooks,
@@ -86,12 +88,17 @@ export async function createApiServer({ store, clock, log, hooks = {}, signingKe
     return response;
   }
 
-  async function respond(request: Request, identity: Identity): Promise<Response> {
+  async function respond(request: Request, caller: Identity): Promise<Response> {
+    let leave = () => {};
     try {
-      return await answer({ parts, aggregated, others }, request, impersonated(rules, identity, request.headers));
+      const identity = impersonated(rules, caller, request.headers);
+      leave = parts.flowControl.enter(identity, 'request');
+      return await answer({ parts, aggregated, others }, request, identity);
     } catch (error) {
       if (!(error instanceof ApiError)) log.error('request failed', { method: request.method, url: request.url, error });
       return respondError(error);
+    } finally {
+      leave();
     }
   }
 

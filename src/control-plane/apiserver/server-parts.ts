@@ -5,6 +5,7 @@ import type { Store } from '../store/store.ts';
 import type { PodsOfNodes } from './access/pods-of-nodes.ts';
 import type { RuleIndex } from './access/rule-index.ts';
 import type { ServiceAccountTokens } from './access/service-account-tokens.ts';
+import type { FlowControl } from './request/flow-control.ts';
 import type { ResourcePath } from './request/path-grammar.ts';
 import type { Renderer } from './response/render.ts';
 import type { Identity } from './transport/identity.ts';
@@ -67,6 +68,7 @@ export type ServerParts = {
   /** Undefined when the cluster has no key to sign tokens with: then Pods get none. */
   readonly tokens: ServiceAccountTokens | undefined;
   readonly renderer: Renderer;
+  readonly flowControl: FlowControl;
   readonly clock: Clock;
   readonly log: Logger;
   readonly hooks: Hooks;

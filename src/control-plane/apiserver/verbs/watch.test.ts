@@ -5,6 +5,7 @@ import { isApiError } from '../../../base/errors.ts';
 import { readLines } from '../../../client/lines.ts';
 import { FakeClock } from '../../../testing/fake-clock.ts';
 import { liveBytes } from '../../../testing/live-bytes.ts';
+import { grant } from '../access/rights.testing.ts';
 import { startTestServer, type TestServer } from '../test-server.testing.ts';
 
 const MAPS = '/api/v1/namespaces/default/configmaps';
@@ -233,4 +234,24 @@ test('closing the server ends its watches', async (t) => {
   await new Promise(setImmediate);
   server.server.close();
   assert.deepEqual(await events, []);
+});
+
+test('a user with too many watches is told to come back, and may when one has ended', async (t) => {
+  const { client, fetch, close } = await startTestServer();
+  t.after(close);
+  await grant(client, {
+    rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['watch'] }],
+    subject: { kind: 'User', name: 'ann' },
+  });
+  const ann = { user: 'ann', groups: ['system:authenticated'] };
+  const watch = () => fetch('/api/v1/configmaps?watch=1', {}, ann);
+  const watches: Response[] = [];
+  while (watches.length < 300) watches.push(await watch());
+  const refused = await watch();
+  assert.deepEqual([watches.every(({ status }) => status === 200), refused.status, refused.headers.get('retry-after')], [true, 429, '1']);
+  assert.match(await refused.text(), /too many watches/);
+  await watches[0]?.body?.cancel();
+  const next = await watch();
+  assert.equal(next.status, 200);
+  await Promise.all([...watches.slice(1), next].map(({ body }) => body?.cancel()));
 });

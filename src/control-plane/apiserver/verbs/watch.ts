@@ -17,8 +17,10 @@ export async function watch(call: Call): Promise<Response> {
   const representation = negotiate(request);
   const isInitial = initialEventsWanted(query);
   const wantsBookmarks = isTrue(query.get('allowWatchBookmarks'));
-  const stream = new WatchStream({ call, representation, selection: watchSelection(call) });
+  const selection = watchSelection(call);
   const from = resourceVersionOf(query);
+  const leave = parts.flowControl.enter(call.identity, 'watch');
+  const stream = new WatchStream({ call, representation, selection });
   const prefix = storePrefix(type, path.namespace);
   if (isInitial || from === undefined || from === 0) {
     stream.addAll(parts.store.list(prefix));
@@ -28,8 +30,12 @@ export async function watch(call: Call): Promise<Response> {
     stream.follow(prefix, from);
   }
   const done = AbortSignal.any([request.signal, parts.closed, type.retired, stream.ended]);
-  done.addEventListener('abort', () => stream.end(), { once: true });
-  if (done.aborted) stream.end();
+  const end = () => {
+    leave();
+    stream.end();
+  };
+  done.addEventListener('abort', end, { once: true });
+  if (done.aborted) end();
   void endAfter(call, stream, { done, wantsBookmarks });
   const headers = new Headers({ 'content-type': 'application/json', 'cache-control': 'no-cache, private' });
   addWarnings(headers, call.warnings);

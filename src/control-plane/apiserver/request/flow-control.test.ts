@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isApiError } from '../../../base/errors.ts';
+import type { Identity } from '../transport/identity.ts';
+import { FlowControl } from './flow-control.ts';
+
+const LIMITS = { request: { ofOne: 2, ofAll: 3 }, watch: { ofOne: 1, ofAll: 9 } };
+const ann: Identity = { user: 'ann', groups: ['system:authenticated'] };
+const bob: Identity = { user: 'bob', groups: ['system:authenticated'] };
+const isTooMany = (error: unknown) => isApiError(error, 'TooManyRequests') && error.details?.retryAfterSeconds === 1;
+
+test('a user has so many requests under way, and may go on when one is over', () => {
+  const flow = new FlowControl(LIMITS);
+  const leave = flow.enter(ann, 'request');
+  flow.enter(ann, 'request');
+  assert.throws(() => flow.enter(ann, 'request'), isTooMany);
+  leave();
+  leave(); // saying it twice gives no second place
+  flow.enter(ann, 'request');
+  assert.throws(() => flow.enter(ann, 'request'), isTooMany);
+});
+
+test('one user leaves room for others, and all of them together have a limit', () => {
+  const flow = new FlowControl(LIMITS);
+  flow.enter(ann, 'request');
+  flow.enter(ann, 'request');
+  flow.enter(bob, 'request');
+  assert.throws(() => flow.enter(bob, 'request'), isTooMany);
+});
+
+test('watches are counted apart from requests', () => {
+  const flow = new FlowControl(LIMITS);
+  flow.enter(ann, 'watch');
+  assert.throws(() => flow.enter(ann, 'watch'), isTooMany);
+  flow.enter(ann, 'request');
+});
+
+for (const identity of [
+  { user: 'admin', groups: ['system:masters'] },
+  { user: 'system:node:vm', groups: ['system:nodes'] },
+  { user: 'system:serviceaccount:kubevirt:kubevirt-handler', groups: ['system:serviceaccounts'] },
+]) {
+  test(`${identity.user} is never turned away`, () => {
+    const flow = new FlowControl(LIMITS);
+    for (let count = 0; count < 10; count += 1) flow.enter(identity, 'request');
+  });
+}
+
+test('a service account of a tenant is an ordinary user, whatever it is called', () => {
+  const flow = new FlowControl(LIMITS);
+  const account = { user: 'system:serviceaccount:tenant:kubevirt', groups: ['system:serviceaccounts:kubevirt'] };
+  flow.enter(account, 'watch');
+  assert.throws(() => flow.enter(account, 'watch'), isTooMany);
+});

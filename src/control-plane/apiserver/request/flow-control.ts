@@ -1,0 +1,57 @@
+/**
+ * Priority and fairness in small: how many requests and watches of one user, and of all ordinary users, may be under way at once.
+ * Who carries the cluster (nodes, our own components, administrators) is not counted, so no client can take their share.
+ */
+import { ApiError } from '../../../base/errors.ts';
+import type { Identity } from '../transport/identity.ts';
+
+export type Flow = 'request' | 'watch';
+
+type Limits = Readonly<Record<Flow, { readonly ofOne: number; readonly ofAll: number }>>;
+
+/** A busy controller has some dozens of each; a page that shows everything, a hundred watches. */
+const LIMITS: Limits = { request: { ofOne: 100, ofAll: 400 }, watch: { ofOne: 300, ofAll: 2_000 } };
+const RETRY_AFTER_SECONDS = 1;
+const EXEMPT_GROUPS: readonly string[] = ['system:masters', 'system:nodes'];
+const EXEMPT_ACCOUNTS = /^system:serviceaccount:(?:kubevirt|kube-system):/;
+
+export class FlowControl {
+  readonly #limits: Limits;
+  readonly #underWay = { request: new Map<string, number>(), watch: new Map<string, number>() };
+  readonly #inAll = { request: 0, watch: 0 };
+
+  constructor(limits: Limits = LIMITS) {
+    this.#limits = limits;
+  }
+
+  /** Counts one more until the returned function is called, which may happen more than once; TooManyRequests when there are enough. */
+  enter(identity: Identity, flow: Flow): () => void {
+    if (isExempt(identity)) return () => {};
+    const { user } = identity;
+    const { ofOne, ofAll } = this.#limits[flow];
+    const counts = this.#underWay[flow];
+    const count = counts.get(user) ?? 0;
+    if (count >= ofOne) throw tooMany(flow, `user ${JSON.stringify(user)} has ${ofOne} under way`);
+    if (this.#inAll[flow] >= ofAll) throw tooMany(flow, `all users have ${ofAll} under way`);
+    counts.set(user, count + 1);
+    this.#inAll[flow] += 1;
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      this.#inAll[flow] -= 1;
+      const left = (counts.get(user) ?? 1) - 1;
+      if (left === 0) counts.delete(user);
+      else counts.set(user, left);
+    };
+  }
+}
+
+function isExempt({ user, groups }: Identity): boolean {
+  return groups.some((group) => EXEMPT_GROUPS.includes(group)) || EXEMPT_ACCOUNTS.test(user);
+}
+
+function tooMany(flow: Flow, why: string): ApiError {
+  const message = `too many ${flow === 'watch' ? 'watches' : 'requests'}, please try again later: ${why}`;
+  return new ApiError('TooManyRequests', message, { details: { retryAfterSeconds: RETRY_AFTER_SECONDS } });
+}
