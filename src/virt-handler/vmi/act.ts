@@ -18,7 +18,7 @@ export function actOnDomain(action: DomainAction, { vmi }: ObservedDomain, domai
       domains.startGracePeriod(key);
       return;
     case 'command':
-      domains.order(key, action.command);
+      domains.order(key, action.id, action.command);
       return;
   }
 }

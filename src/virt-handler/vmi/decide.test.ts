@@ -7,8 +7,11 @@ import { explain } from '../../reconcile/decision.ts';
 import { launcherPod, tinySpec, vmi } from '../../testing/builders.ts';
 import type { AgentFacts } from '../agent/agent-session.ts';
 import { type DomainDecision, decideDomain } from './decide.ts';
+import type { Domain } from './domain.ts';
+import type { CommandState } from './domain-command.ts';
 import type { ObservedDomain } from './observed.ts';
 import {
+  asked,
   deleted,
   deleting,
   domain,
@@ -68,7 +71,7 @@ const starting: Case[] = [
   [
     'a guest that waits unasked is let run',
     { vmi: scheduled(), domain: domain('prelaunch') },
-    ['command cont: nobody asked the guest to wait'],
+    ['command cont: nobody asked the guest to wait', 'look again in 5s'],
   ],
   ['QEMU that has not come yet is waited for', { vmi: scheduled(), domain: domain('absent', lost) }, ['look again in 180s']],
   [
@@ -108,7 +111,7 @@ const probed: Case[] = [
   ],
   [
     'a guest that shuts down need not be alive',
-    { ...deleting(2000, { powerdownAt: now }), probes: { liveness: { isYes: false, why: 'no' } } },
+    { ...deleting(2000, asked(now)), probes: { liveness: { isYes: false, why: 'no' } } },
     ['look again in 3s'],
   ],
 ];
@@ -146,9 +149,9 @@ const stopping: Case[] = [
     },
     ['Normal ShuttingDown', 'command system_powerdown: launcher Pod is being deleted', 'look again in 5s'],
   ],
-  ['it is not asked again at once', deleting(2000, { powerdownAt: now }), ['look again in 3s']],
-  ['it is asked again after five seconds', deleting(5000, { powerdownAt: now }), ASK_AGAIN],
-  ['the end of the grace period is not overslept', deleting(28_000, { powerdownAt: now + 25_000 }), ['look again in 2s']],
+  ['it is not asked again at once', deleting(2000, asked(now)), ['look again in 3s']],
+  ['it is asked again after five seconds', deleting(5000, asked(now)), ASK_AGAIN],
+  ['the end of the grace period is not overslept', deleting(28_000, asked(now + 25_000)), ['look again in 2s']],
   ['a guest that obeys has succeeded', { ...deleting(3000), domain: domain('shutdown') }, POWERED_OFF],
   ['a guest that does not obey is cut off', deleting(30_000), CUT_OFF],
   [
@@ -175,7 +178,27 @@ const stopping: Case[] = [
   ],
 ];
 
+function quitWas(state: Partial<CommandState>): Partial<Domain> {
+  const quit = { command: { name: 'quit' }, givenAt: now, tries: 1, ...state } as CommandState; // each case gives the rest
+  return { commands: { quit } };
+}
+
 const clearing: Case[] = [
+  [
+    'a command that runs is not given again',
+    { vmi: final('Succeeded'), domain: domain('shutdown', quitWas({ is: 'running' })), now: now + 6_000 },
+    ['look again in 5s'],
+  ],
+  [
+    'a command that failed is not given again at once',
+    { vmi: final('Succeeded'), domain: domain('shutdown', quitWas({ is: 'failed', endedAt: now, reason: 'no' })), now: now + 1_000 },
+    ['look again in 5s'],
+  ],
+  [
+    'a command that failed is given again after five seconds',
+    { vmi: final('Succeeded'), domain: domain('shutdown', quitWas({ is: 'failed', endedAt: now, reason: 'no' })), now: now + 5_000 },
+    ['command quit: VMI is Succeeded', 'look again in 5s'],
+  ],
   [
     'QEMU is ended when the end of the guest is written',
     { vmi: final('Succeeded'), domain: domain('shutdown') },

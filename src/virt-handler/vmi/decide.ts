@@ -37,7 +37,8 @@ import { LAUNCHER_VARIABLES } from '../../api/launcher/variables.ts';
 import { conditionOf, isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
 import { diffAsMergePatch } from '../../base/json.ts';
 import type { Action, Decision, EventToRecord, OtherAction } from '../../reconcile/decision.ts';
-import { type Domain, type DomainCommand, hasEnded } from './domain.ts';
+import { type Domain, hasEnded } from './domain.ts';
+import type { DomainCommand } from './domain-command.ts';
 import { isFollowed, mustStop, type ObservedDomain } from './observed.ts';
 import { deriveDomainStatus, type StatusChange } from './status.ts';
 
@@ -48,12 +49,12 @@ export type DomainAction = Pick<OtherAction, 'because' | 'event'> &
     | { readonly do: 'forget' }
     /** Remembers when this process saw that the guest is to stop. */
     | { readonly do: 'start grace period' }
-    | { readonly do: 'command'; readonly command: DomainCommand }
+    | { readonly do: 'command'; readonly id: string; readonly command: DomainCommand }
   );
 export type DomainDecision = Decision<DomainAction>;
-type Actions = DomainDecision['actions'];
 
-const POWERDOWN_EVERY_MS = 5_000;
+/** A guest may not hear its power button the first time, and QEMU may fail to do what it is asked. */
+const COMMAND_AGAIN_MS = 5_000;
 /** Ending may mean to write much to disk. */
 const QUIT_PATIENCE_MS = 30_000;
 /** A guest that was cut off has had its time. More than a second, because time stamps are whole seconds. */
@@ -106,13 +107,13 @@ function startGracePeriod(seen: ObservedDomain): DomainDecision {
 }
 
 function clearAway(seen: ObservedDomain): DomainDecision {
-  const { vmi, pod, domain, now } = seen;
+  const { vmi, pod, now } = seen;
   if (isGone(seen)) return decision({});
   const because = `VMI is ${vmi.status?.phase}`;
-  const quit: Actions = canBeAsked(domain) ? [{ do: 'command', command: 'quit', because }] : [];
+  const quit = give(seen, { name: 'quit' }, because);
   const patienceMs = vmi.status?.reason === EXPIRED ? EXPIRED_PATIENCE_MS : QUIT_PATIENCE_MS;
   const waitMs = (reachedAt(vmi, vmi.status?.phase) ?? now) + patienceMs - now;
-  if (waitMs > 0) return decision({ actions: quit, lookAgainAfterMs: Math.min(waitMs, POWERDOWN_EVERY_MS) });
+  if (waitMs > 0) return decision({ actions: quit, lookAgainAfterMs: Math.min(waitMs, COMMAND_AGAIN_MS) });
   return decision({ actions: [...endPod(pod, `${because} and QEMU does not go`), ...quit] });
 }
 
@@ -185,18 +186,16 @@ function cutOffLate(seen: ObservedDomain): DomainDecision {
 function askToPowerOff(seen: ObservedDomain): DomainDecision {
   const { domain, now } = seen;
   const status = write(seen, {}, 'what QEMU shows has changed');
-  const restMs = deadlineOf(seen) - now;
-  const nextMs = (domain.powerdownAt ?? Number.NEGATIVE_INFINITY) + POWERDOWN_EVERY_MS - now;
-  if (nextMs > 0) return decision({ actions: status, lookAgainAfterMs: Math.min(restMs, nextMs) });
-  const lookAgainAfterMs = Math.min(restMs, POWERDOWN_EVERY_MS);
-  if (!canBeAsked(domain)) return decision({ actions: status, lookAgainAfterMs });
-  const signalled = domain.powerdownAt === undefined ? [record('ShuttingDown', 'The guest was asked to power off.')] : [];
-  const powerdown: DomainAction = { do: 'command', command: 'system_powerdown', because: whyItStops(seen) };
-  return decision({ actions: [...status, ...signalled, powerdown], lookAgainAfterMs });
+  const powerdown = give(seen, { name: 'system_powerdown' }, whyItStops(seen));
+  const isFirst = powerdown.length > 0 && domain.commands['system_powerdown'] === undefined;
+  const signalled = isFirst ? [record('ShuttingDown', 'The guest was asked to power off.')] : [];
+  const lookAgainAfterMs = Math.min(deadlineOf(seen) - now, againInMs(seen, 'system_powerdown'));
+  return decision({ actions: [...status, ...signalled, ...powerdown], lookAgainAfterMs });
 }
 
-function letRun({ domain }: ObservedDomain): DomainDecision {
-  return decision({ actions: canBeAsked(domain) ? [{ do: 'command', command: 'cont', because: 'nobody asked the guest to wait' }] : [] });
+function letRun(seen: ObservedDomain): DomainDecision {
+  const actions = give(seen, { name: 'cont' }, 'nobody asked the guest to wait');
+  return decision({ actions, ...(canBeAsked(seen.domain) && { lookAgainAfterMs: againInMs(seen, 'cont') }) });
 }
 
 function keepCurrent(seen: ObservedDomain): DomainDecision {
@@ -235,6 +234,19 @@ function write(seen: ObservedDomain, change: StatusChange, because: string, told
   if (status === undefined) return [];
   const { resourceVersion } = vmi.metadata;
   return [{ do: 'patch', target: refOf(vmi), patch: { status }, resourceVersion, because, ...(told && { event: told }) }];
+}
+
+/** A command, unless it runs, was given a moment ago, or nobody would hear it. Each is its own purpose here, so its name is its id. */
+function give(seen: ObservedDomain, command: DomainCommand, because: string): DomainAction[] {
+  const last = seen.domain.commands[command.name];
+  const isDue = last === undefined || (last.is !== 'running' && last.givenAt + COMMAND_AGAIN_MS <= seen.now);
+  return isDue && canBeAsked(seen.domain) ? [{ do: 'command', id: command.name, command, because }] : [];
+}
+
+/** When that command may be given again, if it is needed then. */
+function againInMs({ domain, now }: ObservedDomain, id: string): number {
+  const restMs = (domain.commands[id]?.givenAt ?? Number.NEGATIVE_INFINITY) + COMMAND_AGAIN_MS - now;
+  return restMs > 0 ? restMs : COMMAND_AGAIN_MS;
 }
 
 /** One second, not none: with none the Pod object would be gone before its process is, and a second QEMU could start beside it. */

@@ -1,5 +1,6 @@
 /** A guest as its QEMU shows it: what QMP said last, and whether anybody is still there to say more. */
 import { isObject } from '../../base/json.ts';
+import type { CommandStates } from './domain-command.ts';
 
 export type DomainState =
   /** Nobody was asked yet. */
@@ -28,19 +29,16 @@ export type Domain = {
   readonly isGone: boolean;
   /** Why the guest stopped, in QEMU's words: guest-shutdown, host-signal, ... */
   readonly shutdownReason?: string;
-  /** When the guest was last asked to power off. */
-  readonly powerdownAt?: number;
+  /** What was asked of it, and what became of that. */
+  readonly commands: CommandStates;
   /** Hardware addresses of the network cards, in their order. */
   readonly macs?: readonly string[];
   /** Something in the guest has opened the port of the guest agent. */
   readonly isAgentOpen?: boolean;
 };
 
-/** What virt-handler may ask of a QEMU. */
-export type DomainCommand = 'cont' | 'system_powerdown' | 'quit';
-
 /** Before anything is known. */
-export const unknownDomain: Domain = { state: 'connecting', isConnected: false, isGone: false };
+export const unknownDomain: Domain = { state: 'connecting', isConnected: false, isGone: false, commands: {} };
 
 const STATES: Readonly<Record<string, DomainState>> = {
   running: 'running',

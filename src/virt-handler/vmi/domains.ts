@@ -18,7 +18,8 @@ import type { RunLogs } from '../console/run-logs.ts';
 import { takeScreenshot } from '../console/screenshot.ts';
 import { SerialConsole } from '../console/serial-console.ts';
 import { GuestProbes, type ProbeFacts } from '../probes/guest-probes.ts';
-import type { Domain, DomainCommand } from './domain.ts';
+import type { Domain } from './domain.ts';
+import type { DomainCommand } from './domain-command.ts';
 import type { GuestAction } from './guest-action.ts';
 import type { Followed } from './observed.ts';
 import { DomainSession } from './session.ts';
@@ -91,8 +92,9 @@ export class Domains {
     if (guest) guest.stoppingSince ??= this.#options.clock.now();
   }
 
-  order(key: string, command: DomainCommand): void {
-    this.#guests.get(key)?.session.order(command);
+  /** Gives the QEMU of a guest a command; what becomes of it is part of what the guest looks like. */
+  order(key: string, id: string, command: DomainCommand): void {
+    this.#guests.get(key)?.session.order(id, command);
   }
 
   /** Sends a line to the human monitor of a guest that is followed. */

@@ -1,16 +1,13 @@
-/** What people may ask of a running guest, and the QMP commands that do it. */
-type QmpCommand = { readonly command: string; readonly arguments?: Readonly<Record<string, unknown>> };
+/** What people may ask of a running guest, and the commands that do it. */
+import type { DomainCommand } from './domain-command.ts';
 
 /** A soft reboot is Ctrl+Alt+Del: QEMU's power button can only ask for an end, and an end ends the instance. */
 const COMMANDS = {
-  pause: { command: 'stop' },
-  unpause: { command: 'cont' },
-  reset: { command: 'system_reset' },
-  softreboot: {
-    command: 'send-key',
-    arguments: { keys: ['ctrl', 'alt', 'delete'].map((data) => ({ type: 'qcode', data })) },
-  },
-} as const satisfies Readonly<Record<string, QmpCommand>>;
+  pause: { name: 'stop' },
+  unpause: { name: 'cont' },
+  reset: { name: 'system_reset' },
+  softreboot: { name: 'send-key', keys: ['ctrl', 'alt', 'delete'] },
+} as const satisfies Readonly<Record<string, DomainCommand>>;
 
 export type GuestAction = keyof typeof COMMANDS;
 
@@ -18,6 +15,6 @@ export function isGuestAction(word: string): word is GuestAction {
   return Object.hasOwn(COMMANDS, word);
 }
 
-export function commandFor(action: GuestAction): QmpCommand {
+export function commandFor(action: GuestAction): DomainCommand {
   return COMMANDS[action];
 }

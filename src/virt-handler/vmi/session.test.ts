@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
@@ -18,9 +19,9 @@ describe('a session with a real QEMU', () => {
     await sees(({ state }) => state === 'absent');
     await startGuest(t, { folder, isPaused: true });
     await sees(({ state, isConnected }) => state === 'prelaunch' && isConnected);
-    session.order('cont');
+    session.order('cont', { name: 'cont' });
     await sees(({ state }) => state === 'running');
-    session.order('quit');
+    session.order('quit', { name: 'quit' });
     await sees(({ isGone, isConnected }) => isGone && !isConnected);
   });
 
@@ -33,7 +34,7 @@ describe('a session with a real QEMU', () => {
     first.session.close();
     const second = watch(t, folder);
     await second.sees(({ state, isConnected }) => state === 'shutdown' && isConnected);
-    second.session.order('quit');
+    second.session.order('quit', { name: 'quit' });
     await second.sees(({ state, isGone }) => state === 'shutdown' && isGone);
   });
 
@@ -69,6 +70,32 @@ describe('a session with a real QEMU', () => {
     await sees(({ state }) => state === 'unresponsive', clock);
     process.kill(qemu.pid, 'SIGCONT');
     await sees(({ state }) => state === 'paused' || state === 'running' || state === 'prelaunch', clock);
+  });
+
+  test('a command that QEMU refuses is shown with the reason, and can be given again', async (t) => {
+    const { folder } = await startGuest(t);
+    const { session, sees } = watch(t, folder);
+    await sees(({ isConnected }) => isConnected);
+    session.order('keys', { name: 'send-key', keys: ['no-such-key'] });
+    await sees(({ commands: { keys } }) => keys?.is === 'failed' && keys.reason.includes('no-such-key'));
+    session.order('keys', { name: 'send-key', keys: ['a'] });
+    await sees(({ commands: { keys } }) => keys?.is === 'done' && keys.tries === 2);
+  });
+
+  test('what a person asks for is a command like any other', async (t) => {
+    const { folder } = await startGuest(t);
+    const { session, sees } = watch(t, folder);
+    await sees(({ isConnected }) => isConnected);
+    await session.act('pause');
+    await sees(({ state, commands: { pause } }) => state === 'paused' && pause?.is === 'done');
+    await session.act('unpause');
+    await sees(({ state }) => state === 'running');
+  });
+
+  test('a command for a QEMU that is not there fails', async (t) => {
+    const { session } = watch(t, await temporaryFolder(t));
+    await assert.rejects(session.act('pause'), /QEMU is not connected/);
+    assert.equal(session.domain.commands['pause']?.is, 'failed');
   });
 
   test('a symlink in place of the socket is never followed', async (t) => {

@@ -12,8 +12,11 @@ import type { Logger } from '../../base/log.ts';
 import { AGENT_PORT } from '../../qemu/convert/input.ts';
 import { connectQmp, type QmpClient, type QmpEvent, QmpTimeout } from '../../qemu/qmp/client.ts';
 import { codeOf } from '../../qemu/qmp/connect-socket.ts';
-import { type Domain, type DomainCommand, hasEnded, stateFrom, unknownDomain } from './domain.ts';
+import { Commands } from './commands.ts';
+import { type Domain, hasEnded, stateFrom, unknownDomain } from './domain.ts';
+import type { DomainCommand } from './domain-command.ts';
 import { commandFor, type GuestAction } from './guest-action.ts';
+import { performCommand } from './perform-command.ts';
 
 export type SessionOptions = {
   /** Where QEMU made its sockets. */
@@ -45,7 +48,7 @@ const TELLING_EVENTS = new Set([
 export class DomainSession {
   readonly #options: SessionOptions;
   readonly #abort = new AbortController();
-  readonly #ordered = new Set<DomainCommand>();
+  readonly #commands: Commands;
   #domain: Domain = unknownDomain;
   #qmp: QmpClient | undefined;
   #hadSession = false;
@@ -55,6 +58,8 @@ export class DomainSession {
 
   constructor(options: SessionOptions) {
     this.#options = options;
+    const { clock } = options;
+    this.#commands = new Commands({ clock, run: (command) => this.#perform(command), onChange: (commands) => this.#show({ commands }) });
     void this.#run();
   }
 
@@ -62,27 +67,9 @@ export class DomainSession {
     return this.#domain;
   }
 
-  /** Sends a command and does not wait; the same command is not sent again before it was answered. */
-  order(command: DomainCommand): void {
-    const { log, clock } = this.#options;
-    const qmp = this.#qmp;
-    if (!qmp || this.#ordered.has(command)) return;
-    this.#ordered.add(command);
-    if (command === 'system_powerdown') this.#show({ powerdownAt: clock.now() });
-    void qmp
-      .execute(command)
-      .then(
-        () => {},
-        (error: unknown) => {
-          if (error instanceof QmpTimeout) this.#showUnresponsive();
-          // QEMU may be gone before it could say that it goes.
-          log[command === 'quit' ? 'debug' : 'warn']('QMP command failed', { command, error });
-        },
-      )
-      .finally(() => {
-        this.#ordered.delete(command);
-        this.#bell.abort();
-      });
+  /** Gives a command and does not wait: what becomes of it is shown in the domain. Under one id one command runs at a time. */
+  order(id: string, command: DomainCommand): void {
+    this.#commands.give(id, command).catch((error: unknown) => this.#options.log.warn('QMP command failed', { id, error }));
   }
 
   /** What the human monitor prints for a line: for the few things that QMP itself has no command for. */
@@ -99,15 +86,24 @@ export class DomainSession {
 
   /** Does what a person asked for and waits for QEMU's answer. */
   async act(action: GuestAction): Promise<void> {
-    if (!this.#qmp) throw new Error('QEMU is not connected');
-    const { command, arguments: parameters } = commandFor(action);
-    await this.#qmp.execute(command, parameters);
-    this.#bell.abort();
+    await this.#commands.give(action, commandFor(action));
   }
 
   close(): void {
     this.#abort.abort();
     this.#qmp?.close();
+  }
+
+  async #perform(command: DomainCommand): Promise<unknown> {
+    if (!this.#qmp) throw new Error('QEMU is not connected');
+    try {
+      return await performCommand(this.#qmp, command);
+    } catch (error) {
+      if (error instanceof QmpTimeout) this.#showUnresponsive();
+      throw error;
+    } finally {
+      this.#bell.abort();
+    }
   }
 
   async #run(): Promise<void> {

@@ -7,7 +7,8 @@ import { timestamp } from '../../base/clock.ts';
 import { mergePatch } from '../../base/json.ts';
 import { launcherPod, reached, tinySpec, vmi } from '../../testing/builders.ts';
 import { decideDomain } from './decide.ts';
-import type { Domain, DomainCommand, DomainState } from './domain.ts';
+import type { Domain, DomainState } from './domain.ts';
+import type { CommandStates, DomainCommand } from './domain-command.ts';
 import type { Followed, ObservedDomain } from './observed.ts';
 
 export const now = Date.parse('2026-01-01T00:00:00Z');
@@ -17,7 +18,17 @@ export const gone: Partial<Domain> = { isConnected: false, isGone: true };
 const address = { interfaces: [{ name: 'default', ipAddress: '10.244.0.5', ipAddresses: ['10.244.0.5'], infoSource: 'domain' }] };
 
 export function domain(state: DomainState, more: Partial<Domain> = {}): Domain {
-  return { state, isConnected: true, isGone: false, ...more };
+  return { state, isConnected: true, isGone: false, commands: {}, ...more };
+}
+
+/** Has been told to power off at this time. */
+export function asked(at: number): Pick<Domain, 'commands'> {
+  return { commands: given({ name: 'system_powerdown' }, at) };
+}
+
+/** QEMU has done what it was asked at this time. */
+function given(command: DomainCommand, at: number): CommandStates {
+  return { [command.name]: { command, givenAt: at, tries: 1, is: 'done', endedAt: at, result: {} } };
 }
 
 export function scheduled(): VirtualMachineInstance {
@@ -105,11 +116,10 @@ export class World {
   }
 
   #obey(command: DomainCommand): void {
-    if (command === 'quit') this.#end();
-    if (command === 'cont') this.domain = { ...this.domain, state: 'running' };
-    if (command !== 'system_powerdown') return;
-    this.domain = { ...this.domain, powerdownAt: this.now };
-    if (++this.#powerdowns >= this.#obeysAfter) this.domain = { ...this.domain, state: 'shutdown' };
+    this.domain = { ...this.domain, commands: { ...this.domain.commands, ...given(command, this.now) } };
+    if (command.name === 'quit') this.#end();
+    if (command.name === 'cont') this.domain = { ...this.domain, state: 'running' };
+    if (command.name === 'system_powerdown' && ++this.#powerdowns >= this.#obeysAfter) this.domain = { ...this.domain, state: 'shutdown' };
   }
 
   #end(): void {

@@ -30,7 +30,7 @@ export type SimulatedCluster = AsyncDisposable & { readonly client: Client; read
 
 export const SIMULATED_NODES = 'system:simulated-nodes';
 export const CONTROLLER = 'system:serviceaccount:kubevirt:kubevirt-controller';
-const RUNNING = { state: 'running', isConnected: true, isGone: false, macs: ['02:00:00:00:00:01'] } as const;
+const RUNNING = { state: 'running', isConnected: true, isGone: false, commands: {}, macs: ['02:00:00:00:00:01'] } as const;
 
 /** A cluster with this many nodes, of 110 Pods each. */
 export async function startSimulatedCluster({ nodes }: { readonly nodes: number }): Promise<SimulatedCluster> {

@@ -1,0 +1,30 @@
+/** What can be asked of a QEMU, as values: a command with everything it needs, and how one that was given is doing. */
+
+/** By the names that QMP gives them. */
+export type DomainCommand =
+  | { readonly name: 'cont' | 'stop' | 'system_powerdown' | 'system_reset' | 'quit' }
+  /** Keys that are pressed together, in QEMU's words for them. */
+  | { readonly name: 'send-key'; readonly keys: readonly string[] };
+
+/** In whatever QEMU counts: bytes, most often. */
+export type CommandProgress = { readonly done: number; readonly total: number };
+
+/** How a command is doing: part of what is observed of a guest, so that a decision can build on it. */
+export type CommandState = {
+  readonly command: DomainCommand;
+  /** When it was given, the last time. */
+  readonly givenAt: number;
+  /** How often a command was given under its id. */
+  readonly tries: number;
+} & (
+  | { readonly is: 'running'; readonly progress?: CommandProgress }
+  /** `result` is what QEMU returned. */
+  | { readonly is: 'done'; readonly endedAt: number; readonly result: unknown }
+  | { readonly is: 'failed'; readonly endedAt: number; readonly reason: string }
+);
+
+/**
+ * By id: what a command is for, such as `quit`, or the name of the one undertaking that it belongs to. Under one id one command runs at a
+ * time; one that has ended can be given again, and then takes the place of what is known of the last.
+ */
+export type CommandStates = Readonly<Record<string, CommandState>>;
