@@ -7,7 +7,7 @@ import { openNetwork } from '../../src/virtctl/embedded/network-namespace.ts';
 import { EmbeddedCluster, run } from './harness.ts';
 
 const CONNECTIONS = 100;
-const POD = readFileSync('examples/vmctl/pod.yaml', 'utf8');
+const POD = readFileSync('examples/vmctl/single-pod.yaml', 'utf8');
 
 test('a machine lives beside a Pod of vmctl', async (t) => {
   await using cluster = await EmbeddedCluster.start();
@@ -25,7 +25,7 @@ test('a machine lives beside a Pod of vmctl', async (t) => {
   const logs = async (pod: string, ...more: string[]) => (await cluster.kubectl(['logs', pod, ...more])).stdout;
   const network = await openNetwork({ home: cluster.home, port: 0, env: {}, clock: systemClock });
 
-  for (const file of ['prototype', 'rbac', 'service', 'pod']) await kubectl('apply', '-f', `examples/vmctl/${file}.yaml`);
+  for (const file of ['prototype', 'rbac', 'service', 'single-pod']) await kubectl('apply', '-f', `examples/vmctl/${file}.yaml`);
 
   await t.test('it is derived from the prototype, runs, and is on the node of the Pod', async () => {
     await eventually('the machine', () => isReady('testvm-vmctl'));

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import type { KubeObject } from '../../src/api/meta.ts';
+import { newSigningKey } from '../../src/base/node/signing-key.ts';
 import { apply, applyManifests } from '../../src/cmd/embedded/apply-manifests.ts';
 import { startTestServer, type TestServer } from '../../src/control-plane/apiserver/test-server.testing.ts';
 
@@ -25,8 +26,8 @@ describe('examples', () => {
   after(() => server.close());
 
   /** As kubectl sends it: unknown fields are errors. */
-  async function post(path: string, object: unknown): Promise<{ status: number; message?: string }> {
-    const response = await server.fetch(`${path}?fieldValidation=Strict`, {
+  async function post(path: string, object: unknown, to = server): Promise<{ status: number; message?: string }> {
+    const response = await to.fetch(`${path}?fieldValidation=Strict`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(object),
@@ -43,6 +44,18 @@ describe('examples', () => {
       }
     });
   }
+
+  test('kubectl apply -f examples/vmctl/ finds every account before the Pod that runs as it', async (t) => {
+    const whole = await startTestServer({ signingKey: newSigningKey() });
+    t.after(() => whole.close());
+    await applyManifests(whole.client, join(ROOT, 'deploy/crds'), (object) => object);
+    // kubectl takes the files of a folder by name.
+    const files = EXAMPLES.filter((file) => file.startsWith('vmctl/')).sort();
+    for (const object of files.flatMap((file) => objectsIn(`examples/${file}`))) {
+      const { status, message } = await post(await collectionOf(whole, object), object, whole);
+      assert.equal(status, 201, message);
+    }
+  });
 
   test('there is one of each kind', () => {
     const kinds = EXAMPLES.filter((file) => !file.includes('/')).flatMap((file) => objectsIn(`examples/${file}`).map(({ kind }) => kind));
