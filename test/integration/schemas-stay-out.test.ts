@@ -14,6 +14,11 @@ for (const program of readdirSync(join(ROOT, 'src/cmd')).filter((name) => name.e
   });
 }
 
+test('typebox is not among the packages that a program needs', () => {
+  const { dependencies, devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Record<string, object>;
+  assert.deepEqual(['typebox' in (dependencies ?? {}), 'typebox' in (devDependencies ?? {})], [false, true]);
+});
+
 /** The chain of files by which a package is reached. */
 function wayTo(packageName: string, entry: string): string[] | undefined {
   const seen = new Map<string, string | undefined>([[entry, undefined]]);
