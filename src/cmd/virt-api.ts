@@ -1,6 +1,6 @@
 /** virt-api on a cluster: the aggregated API and the webhooks, over TLS with certificates that are renewed while it runs. */
 import { startVirtApi } from '../virt-api/start.ts';
-import { follow, readBundle, readPair } from './cluster/certificate-files.ts';
+import { followFiles, readBundle, readPair } from './cluster/certificate-files.ts';
 import { followFrontProxy } from './cluster/front-proxy-trust.ts';
 import { runComponent } from './cluster/run-component.ts';
 import { VERSION } from './version.ts';
@@ -15,7 +15,7 @@ await runComponent({
   },
   async run({ flags, ready, ...context }) {
     const renew = () => server?.renew({ serving: files.current.serving, clientCa: frontProxy.current.ca });
-    const files = follow({
+    const files = followFiles({
       ...context,
       read: () => ({
         serving: readPair(flags['serving-certificate'] ?? ''),

@@ -1,7 +1,7 @@
 /** virt-handler on a cluster: one on each node, which finds the sockets of its guests in the kubelet's folder. Guests outlive it. */
 import { UserError } from '../base/errors.ts';
 import { startVirtHandler } from '../virt-handler/start.ts';
-import { follow, readBundle, readPair } from './cluster/certificate-files.ts';
+import { followFiles, readBundle, readPair } from './cluster/certificate-files.ts';
 import { runComponent } from './cluster/run-component.ts';
 
 await runComponent({
@@ -20,7 +20,7 @@ await runComponent({
     const nodeName = flags['node'];
     if (!nodeName) throw new UserError('USAGE', '--node is not given', { why: 'NODE_NAME is not set either', exitCode: 2 });
     let handler: Awaited<ReturnType<typeof startVirtHandler>> | undefined;
-    const certs = follow({
+    const certs = followFiles({
       ...context,
       read: () => ({ ...readPair(flags['serving-certificate'] ?? ''), ca: readBundle(flags['authority-bundle'] ?? '') }),
       onChange: (next) => handler?.renewCertificates(next),

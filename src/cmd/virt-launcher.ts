@@ -5,7 +5,7 @@ import { LAUNCHER_COMMAND } from '../api/launcher/compute.ts';
 import { LAUNCHER_VARIABLES } from '../api/launcher/variables.ts';
 import { systemClock } from '../base/clock.ts';
 import { messageOf, UserError } from '../base/errors.ts';
-import { untilDisksAreThere } from '../virt-launcher/disk-share.ts';
+import { untilDisksAreThere } from '../virt-launcher/container-disk-share.ts';
 import { prepare, readVmi } from '../virt-launcher/prepare.ts';
 
 const STDOUT = 1;

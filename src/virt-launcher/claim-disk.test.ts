@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { LAUNCHER_VARIABLES } from '../api/launcher/variables.ts';
-import { findClaimDisk, newDiskBytes } from './claim-disk.ts';
+import { findClaimDisk, newDiskBytesFor } from './claim-disk.ts';
 import { qcow2Header } from './pod.testing.ts';
 
 let base: string;
@@ -56,6 +56,6 @@ test('nothing is made on a claim that is only read, or too small', () => {
 });
 
 test('the size of a new disk comes from the Pod', () => {
-  assert.equal(newDiskBytes({ [LAUNCHER_VARIABLES.newDiskBytes]: '{"data":1048576}' }, 'data'), 1048576);
-  assert.equal(newDiskBytes({}, 'data'), undefined);
+  assert.equal(newDiskBytesFor({ [LAUNCHER_VARIABLES.newDiskBytes]: '{"data":1048576}' }, 'data'), 1048576);
+  assert.equal(newDiskBytesFor({}, 'data'), undefined);
 });

@@ -5,7 +5,7 @@ import { messageOf, UserError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
 import { makeHardLink } from './hard-link.ts';
 import { type ImageFacts, readImageFacts } from './image-format.ts';
-import { openInside } from './open-inside.ts';
+import { openInRoot } from './open-in-root.ts';
 
 export type ClaimDisk = ImageFacts & { readonly isNew: boolean; readonly isLinked: boolean };
 
@@ -35,7 +35,7 @@ export function findClaimDisk(options: Options): ClaimDisk {
 }
 
 /** How large a new disk on this volume is; virt-controller, who sees the claim, says so in the Pod. */
-export function newDiskBytes(env: Readonly<Record<string, string | undefined>>, volumeName: string): number | undefined {
+export function newDiskBytesFor(env: Readonly<Record<string, string | undefined>>, volumeName: string): number | undefined {
   const sizes: unknown = JSON.parse(env[LAUNCHER_VARIABLES.newDiskBytes] ?? '{}');
   const bytes = isObject(sizes) ? sizes[volumeName] : undefined;
   return typeof bytes === 'number' ? bytes : undefined;
@@ -54,12 +54,12 @@ export function diskImages(env: Readonly<Record<string, string | undefined>>): R
 
 function openOrMake({ folder, newSizeBytes: sizeBytes, fill }: Options): { file: number; isNew: boolean } {
   try {
-    return { file: openInside(folder, CLAIM_DISK), isNew: false };
+    return { file: openInRoot(folder, CLAIM_DISK), isNew: false };
   } catch (error) {
     if (!(error instanceof UserError && error.code === 'IMAGE_FILE_MISSING') || sizeBytes === undefined) throw error;
     if (sizeBytes > 0 && fill) {
       fill(folder, sizeBytes);
-      return { file: openInside(folder, CLAIM_DISK), isNew: true };
+      return { file: openInRoot(folder, CLAIM_DISK), isNew: true };
     }
     if (sizeBytes > 0) return { file: make(`${folder}/${CLAIM_DISK}`, sizeBytes), isNew: true };
     throw new UserError('DISK_SIZE_INVALID', 'the claim is too small for a disk', { why: 'less than 1Mi is left of it', cause: error });

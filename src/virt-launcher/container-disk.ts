@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { UserError } from '../base/errors.ts';
 import { makeHardLink } from './hard-link.ts';
 import { type ImageFacts, readImageFacts } from './image-format.ts';
-import { listInside, openInside } from './open-inside.ts';
+import { listInRoot, openInRoot } from './open-in-root.ts';
 
 export type FoundDisk = ImageFacts & {
   /** Its name in the image, for people. */
@@ -30,7 +30,7 @@ export function findContainerDisk(options: { root: string; path: string | undefi
 /** The same, open for reading; the caller closes it. */
 export function openContainerDisk(root: string, path?: string): ImageFacts & { readonly file: number; readonly name: string } {
   const name = path ?? `disk/${onlyFile(root)}`;
-  const file = openInside(root, name);
+  const file = openInRoot(root, name);
   try {
     return { ...readImageFacts(file, name), file, name };
   } catch (error) {
@@ -45,7 +45,7 @@ function isOfProcess(root: string): boolean {
 }
 
 function onlyFile(root: string): string {
-  const names = listInside(root, 'disk');
+  const names = listInRoot(root, 'disk');
   const [name, ...others] = names;
   if (name !== undefined && others.length === 0) return name;
   throw new UserError('IMAGE_FILE_AMBIGUOUS', `the image has ${names.length} files in /disk`, {

@@ -12,11 +12,11 @@ import { formatBytes, parseQuantity } from '../base/quantity.ts';
 import { isReadOnlyDisk } from '../qemu/convert/disks.ts';
 import type { DiskImage, ImageFile } from '../qemu/convert/input.ts';
 import { findBlockDevice } from './block-device.ts';
-import { CLAIM_DISK, type ClaimDisk, diskImage, findClaimDisk, newDiskBytes } from './claim-disk.ts';
+import { CLAIM_DISK, type ClaimDisk, diskImage, findClaimDisk, newDiskBytesFor } from './claim-disk.ts';
 import { cloudInitIso, readPublicKeys } from './cloud-init.ts';
 import { type FoundDisk, findContainerDisk, openContainerDisk } from './container-disk.ts';
-import { diskRootIn } from './disk-share.ts';
-import { fillDisk } from './fill-disk.ts';
+import { diskRootIn } from './container-disk-share.ts';
+import { populateDisk } from './populate-disk.ts';
 import type { Privileges } from './privileges.ts';
 import { createQcow2, MOST_BYTES } from './qcow2.ts';
 
@@ -73,7 +73,7 @@ function claim(task: Task, isVolumeReadOnly: boolean): DiskImage {
       why: 'there are no read-only SATA disks',
       fix: 'use bus virtio or scsi, or a cdrom',
     });
-  const image = claimImage(task, isReadOnly ? undefined : newDiskBytes(env, volume.name));
+  const image = claimImage(task, isReadOnly ? undefined : newDiskBytesFor(env, volume.name));
   return isReadOnly ? { ...image, isReadOnly } : image;
 }
 
@@ -121,7 +121,7 @@ function copyImage({ disk, volume, env, privileges, report }: Task, { image, int
   const { file, ...facts } = privileges.asRoot(() => openContainerDisk(root));
   try {
     report(`disk ${disk.name}: copying ${image} (${facts.name}, ${facts.format}, ${formatBytes(facts.sizeBytes)}) to its claim`);
-    fillDisk({ from: file, facts, image, folder: into, sizeBytes });
+    populateDisk({ from: file, facts, image, folder: into, sizeBytes });
   } finally {
     closeSync(file);
   }

@@ -20,10 +20,10 @@ import { makeImages } from './make-images.ts';
 import { stepDown } from './privileges.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
-export type Launch = { readonly program: string; readonly args: readonly string[]; readonly env: Record<string, string> };
+export type QemuCommand = { readonly program: string; readonly args: readonly string[]; readonly env: Record<string, string> };
 
 /** Gets this process ready to become QEMU: its folder, its user and its umask are QEMU's when this returns. */
-export function prepare({ env, report }: { env: Environment; report: (line: string) => void }): Launch {
+export function prepare({ env, report }: { env: Environment; report: (line: string) => void }): QemuCommand {
   const vmi = readVmi(env);
   const program = findQemu(env);
   const publicFolder = folder(PUBLIC_VOLUME.mountPath, env);

@@ -11,13 +11,13 @@ import type { Logger } from '../base/log.ts';
 import { startCache } from '../client/cache.ts';
 import type { Client } from '../client/client.ts';
 import { runController } from '../reconcile/controller.ts';
-import { kindsNotServed } from './kinds-not-served.ts';
+import { kubernetesVersionCheck } from './kubevirt/check-kubernetes-version.ts';
 import { decideInstallation } from './kubevirt/decide.ts';
 import { observeInstallation } from './kubevirt/observe.ts';
 import type { InstallationObserved } from './kubevirt/observed.ts';
-import type { Defaults } from './kubevirt/options-from.ts';
-import { supportCheck } from './kubevirt/support.ts';
+import type { Defaults } from './kubevirt/render-options.ts';
 import { isOurs, LABEL_MANAGED_BY, MANAGED_BY, marked } from './objects/desired-objects.ts';
+import { unservedKinds } from './unserved-kinds.ts';
 
 export type OperatorOptions = {
   readonly client: Client;
@@ -38,7 +38,7 @@ export async function runVirtOperator({ manifests, defaults, spreadMs, onSynced,
   const { namespace } = defaults;
   const labelSelector = `${LABEL_MANAGED_BY}=${MANAGED_BY}`;
   const namespaces = new Set(manifests.flatMap(({ kind, metadata }) => (kind === 'RoleBinding' ? (metadata.namespace ?? []) : [])));
-  const missing = await kindsNotServed(options, labelSelector);
+  const missing = await unservedKinds(options, labelSelector);
   const installed = INSTALLED_KINDS.filter((each) => !missing.includes(each)).flatMap((resource) => {
     if (!resource.isNamespaced) return [startCache({ ...options, resource, labelSelector })];
     const places = resource.kind === 'RoleBinding' ? [...new Set([namespace, ...namespaces])] : [namespace];
@@ -56,7 +56,7 @@ export async function runVirtOperator({ manifests, defaults, spreadMs, onSynced,
     isServed: ({ apiVersion, kind }: KubeObject) => !missing.some((each) => each.kind === kind && apiVersionOf(each) === apiVersion),
     defaults,
     spreadMs,
-    unsupported: supportCheck(options.client),
+    unsupported: kubernetesVersionCheck(options.client),
   };
   await runController<InstallationObserved>({
     ...options,

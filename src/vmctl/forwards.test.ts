@@ -4,7 +4,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { silentLogger } from '../base/log.ts';
-import { Forwards } from './forwards.ts';
+import { PodPortForwards } from './forwards.ts';
 import type { GuestConnection } from './guest-port.ts';
 
 /** Addresses of the loopback that nothing else uses. */
@@ -33,7 +33,7 @@ async function ask(words: string): Promise<string> {
 }
 
 test('a hundred connections at once reach the machine, none is refused', async (t) => {
-  const forwards = new Forwards({ address: POD, open: await guest(t), log: silentLogger });
+  const forwards = new PodPortForwards({ address: POD, open: await guest(t), log: silentLogger });
   t.after(() => forwards.close());
   await forwards.keep([PORT]);
   const answers = await Promise.all(Array.from({ length: 100 }, (_, i) => ask(`${i}`)));
@@ -46,7 +46,7 @@ test('a hundred connections at once reach the machine, none is refused', async (
 test('a connection that comes before the machine is held, not refused', async (t) => {
   const open = await guest(t);
   const { promise: ready, resolve } = Promise.withResolvers<void>();
-  const forwards = new Forwards({ address: POD, open: (port) => ready.then(() => open(port)), log: silentLogger });
+  const forwards = new PodPortForwards({ address: POD, open: (port) => ready.then(() => open(port)), log: silentLogger });
   t.after(() => forwards.close());
   await forwards.keep([PORT]);
   const answer = ask('early');
@@ -55,7 +55,7 @@ test('a connection that comes before the machine is held, not refused', async (t
 });
 
 test('a port is closed when no Service wants it any more, and one that is taken is told and tried again', async (t) => {
-  const forwards = new Forwards({ address: POD, open: await guest(t), log: silentLogger });
+  const forwards = new PodPortForwards({ address: POD, open: await guest(t), log: silentLogger });
   t.after(() => forwards.close());
   const taken = createServer().listen(PORT, POD);
   await once(taken, 'listening');

@@ -5,20 +5,20 @@ import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { GuestConnection } from './guest-port.ts';
 
-type ForwardsOptions = {
+type PodPortForwardsOptions = {
   readonly address: string;
   /** Connects to a port of the machine; waits for a machine that is not ready yet. */
   readonly open: (port: number) => Promise<GuestConnection>;
   readonly log: Logger;
 };
 
-export class Forwards {
-  readonly #options: ForwardsOptions;
+export class PodPortForwards {
+  readonly #options: PodPortForwardsOptions;
   readonly #servers = new Map<number, Server>();
   readonly #sockets = new Set<Socket>();
   readonly #failures = new Map<number, string>();
 
-  constructor(options: ForwardsOptions) {
+  constructor(options: PodPortForwardsOptions) {
     this.#options = options;
   }
 

@@ -13,7 +13,7 @@ import { type Cache, startCache } from '../client/cache.ts';
 import type { Client } from '../client/client.ts';
 import type { Cluster } from '../client/node/kubeconfig.ts';
 import { decidePorts } from './decide-ports.ts';
-import { Forwards } from './forwards.ts';
+import { PodPortForwards } from './forwards.ts';
 import { openGuestPort } from './guest-port.ts';
 import { serveReadiness } from './serve-readiness.ts';
 
@@ -39,7 +39,7 @@ export async function servePod(options: ServePodOptions): Promise<void> {
   const { cluster, clock, log, signal, pod, address, vmis } = options;
   const services = startCache({ ...options, resource: SERVICES, namespace: pod.metadata.namespace });
   const open = async (port: number) => openGuestPort(await untilReady(vmis, clock), port, cluster);
-  const forwards = new Forwards({ address, open, log });
+  const forwards = new PodPortForwards({ address, open, log });
   let isComplete = false;
   const whyNotReady = () => {
     if (!isComplete) return 'the Services of the namespace are not known yet';

@@ -16,15 +16,15 @@ import { EXPIRED, type Peer, refusedCertificate, verifiedPeer } from './verified
 import { bridge, type NodeRequest, type NodeResponse } from './web-bridge.ts';
 
 /** Who was verified; `refused` is why a certificate that was shown was not. */
-export type Client = {
+export type WebClient = {
   readonly peer: Peer | undefined;
   readonly refused: string | undefined;
   /** The headers of the request as they came, names and values in turn. */
   readonly rawHeaders: readonly string[];
 };
-export type WebHandler = (request: Request, client: Client) => Promise<Response>;
+export type WebHandler = (request: Request, client: WebClient) => Promise<Response>;
 /** Takes over the socket, or throws; an error becomes the refusal of the handshake. */
-export type WebUpgradeHandler = (upgrade: Upgrade, client: Client) => Promise<void>;
+export type WebUpgradeHandler = (upgrade: Upgrade, client: WebClient) => Promise<void>;
 export type Upgrade = { readonly request: IncomingMessage; readonly socket: Duplex; readonly head: Buffer };
 
 export type WebServerOptions = {
@@ -129,7 +129,7 @@ function createServer({ serving, clientCa, headersTimeoutMs = HEADERS_TIMEOUT_MS
 
 /** By connection: reading a certificate costs as much as answering a small request. */
 type KnownClients = WeakMap<object, TlsClient>;
-type TlsClient = Omit<Client, 'rawHeaders'>;
+type TlsClient = Omit<WebClient, 'rawHeaders'>;
 
 /** A certificate that was good when the connection was made may have expired since. */
 function clientOf(incoming: NodeRequest, known: KnownClients, now: number): TlsClient {

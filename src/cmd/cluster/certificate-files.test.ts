@@ -8,7 +8,7 @@ import type { KeyPair } from '../../base/node/pki-files.ts';
 import { issueAuthority } from '../../base/node/pki-issue.ts';
 import { FakeClock } from '../../testing/fake-clock.ts';
 import { quiet, until } from '../../testing/until.ts';
-import { follow, readPair } from './certificate-files.ts';
+import { followFiles, readPair } from './certificate-files.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'certificate-files-'));
 let pairs: KeyPair[];
@@ -30,7 +30,7 @@ test('new files are taken up, and a pair that does not belong together leaves th
   const stop = new AbortController();
   const told: KeyPair[] = [];
   write(a);
-  const followed = follow({
+  const followed = followFiles({
     read: () => readPair(folder),
     onChange: (next) => told.push(next),
     clock,

@@ -24,7 +24,7 @@ export function readBundle(path: string): string {
   return text;
 }
 
-export type FollowOptions<T> = {
+export type FollowFilesOptions<T> = {
   readonly read: () => T;
   /** Called with what was read, when it is another than before. */
   readonly onChange: (next: T) => void;
@@ -34,7 +34,7 @@ export type FollowOptions<T> = {
 };
 
 /** What `read` gives now, kept up to date until the signal aborts. What cannot be read (just being replaced) leaves the last in use. */
-export function follow<T>({ read, onChange, clock, log, signal }: FollowOptions<T>): { readonly current: T } {
+export function followFiles<T>({ read, onChange, clock, log, signal }: FollowFilesOptions<T>): { readonly current: T } {
   const followed = { current: read() };
   void (async () => {
     while (!signal.aborted) {

@@ -9,7 +9,7 @@ export type HealthOptions = {
   /** 0 takes any free port. */
   readonly port: number;
 };
-export type Health = {
+export type HealthServer = {
   readonly port: number;
   ready(): void;
   measure(name: string, value: () => number): void;
@@ -17,7 +17,7 @@ export type Health = {
 };
 
 /** Resolves when it answers. */
-export async function startHealthServer({ component, version, host, port }: HealthOptions): Promise<Health> {
+export async function startHealthServer({ component, version, host, port }: HealthOptions): Promise<HealthServer> {
   let isReady = false;
   const figures = new Map<string, () => number>([
     ['process_resident_memory_bytes', () => process.memoryUsage.rss()],

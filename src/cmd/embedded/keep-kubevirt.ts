@@ -10,7 +10,7 @@ import { runController } from '../../reconcile/controller.ts';
 import { decideKubeVirtStatus, type ObservedInstallation } from '../../virt-operator/status/decide.ts';
 import { VERSION } from '../version.ts';
 
-export type KeepOptions = { readonly client: Client; readonly clock: Clock; readonly log: Logger; readonly signal: AbortSignal };
+export type KubeVirtKeeperOptions = { readonly client: Client; readonly clock: Clock; readonly log: Logger; readonly signal: AbortSignal };
 
 const FIRST: KubeVirt = {
   apiVersion: 'kubevirt.io/v1',
@@ -26,7 +26,7 @@ export async function ensureKubeVirt(client: Client): Promise<void> {
 }
 
 /** Runs until the signal aborts. It is started when everything else works: from then on the installation is ready. */
-export async function keepKubeVirtStatus(options: KeepOptions): Promise<void> {
+export async function keepKubeVirtStatus(options: KubeVirtKeeperOptions): Promise<void> {
   const kubeVirts = startCache({ ...options, resource: KUBEVIRTS });
   await runController<ObservedInstallation>({
     ...options,

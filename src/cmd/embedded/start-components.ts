@@ -24,7 +24,7 @@ import { countNodes, type NodeOptions, nodeNameOf, startNode } from './start-nod
 
 const PROJECT = resolve(import.meta.dirname, '../../..');
 
-export type ComponentOptions = {
+export type EmbeddedComponentsOptions = {
   readonly home: string;
   readonly api: Api;
   readonly pki: Pki;
@@ -37,7 +37,7 @@ export type ComponentOptions = {
 };
 
 /** Resolves when all of them work; `stopped` resolves after the signal, when the last has ended. */
-export async function startComponents(options: ComponentOptions): Promise<{ stopped: Promise<void> }> {
+export async function startComponents(options: EmbeddedComponentsOptions): Promise<{ stopped: Promise<void> }> {
   const { home, api, pki, clock, log, signal } = options;
   const nodeName = nodeNameOf(1);
   const admin = api.clientAs(INSTALLER, ['system:masters']);

@@ -8,7 +8,7 @@ import type { KeyPair } from '../../base/node/pki-files.ts';
 import { CERTIFICATES } from '../render/options.ts';
 import { ANNOTATION_ROTATE, AUTHORITY_SECRET, LEAVES } from './certificate-names.ts';
 import type { CertificateFacts, CertificatesObserved, Life, Lives } from './decide-certificates.ts';
-import { CLOCK_MARGIN_MS } from './issue.ts';
+import { CLOCK_MARGIN_MS } from './issue-certificates.ts';
 
 const HOUR_MS = 3_600_000;
 const AUTHORITY_LIFE: Life = { durationMs: 168 * HOUR_MS, renewBeforeMs: 33 * HOUR_MS };

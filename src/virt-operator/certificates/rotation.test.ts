@@ -7,7 +7,7 @@ import type { KubeVirt } from '../../api/kubevirt/kinds/kubevirt.ts';
 import type { KubeObject } from '../../api/meta.ts';
 import { CERTIFICATES } from '../render/options.ts';
 import { ANNOTATION_ROTATE } from './certificate-names.ts';
-import { keepCertificates } from './keep.ts';
+import { keepCertificates } from './keep-certificates.ts';
 import { certificatesIn, pairIn } from './observe.ts';
 
 const SPREAD_MS = 180_000;

@@ -18,12 +18,13 @@ const SHOWN = 5;
 const OUR_KEY = /(^|\.)kubevirt\.io\//;
 
 export function decideRemoval(observed: InstallationObserved, letGo: Action): Decision {
-  const { kubeVirt, machines, stored, markedNodes } = observed;
-  if (machines.length > 0 && kubeVirt.spec.uninstallStrategy !== 'RemoveWorkloads') return writeStatus(observed, blockedBy(machines));
-  if (machines.length > 0)
+  const { kubeVirt, virtualMachines, stored, markedNodes } = observed;
+  if (virtualMachines.length > 0 && kubeVirt.spec.uninstallStrategy !== 'RemoveWorkloads')
+    return writeStatus(observed, blockedBy(virtualMachines));
+  if (virtualMachines.length > 0)
     return withStatus(
       observed,
-      machines
+      virtualMachines
         .filter((each) => !isDeleting(each))
         .map((each) => remove(each, 'the installation goes, and uninstallStrategy is RemoveWorkloads')),
     );
@@ -60,9 +61,9 @@ function remove(object: KubeObject, because: string): Action {
   return { do: 'delete', target: refOf(object), propagationPolicy: 'Foreground', because };
 }
 
-function blockedBy(machines: readonly KubeObject[]): Problem {
-  const names = machines.slice(0, SHOWN).map(({ kind, metadata }) => `${kind} ${keyOf(metadata)}`);
-  const more = machines.length > SHOWN ? ` and ${machines.length - SHOWN} more` : '';
+function blockedBy(virtualMachines: readonly KubeObject[]): Problem {
+  const names = virtualMachines.slice(0, SHOWN).map(({ kind, metadata }) => `${kind} ${keyOf(metadata)}`);
+  const more = virtualMachines.length > SHOWN ? ` and ${virtualMachines.length - SHOWN} more` : '';
   return {
     reason: 'WorkloadsExist',
     message: `Nothing is removed while there are machines: ${names.join(', ')}${more}. Delete them, or set spec.uninstallStrategy to RemoveWorkloads.`,

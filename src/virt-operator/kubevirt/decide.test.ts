@@ -30,7 +30,7 @@ const base: InstallationObserved = {
   surplus: [],
   isVirtApiWorking: true,
   installation,
-  machines: [],
+  virtualMachines: [],
   markedNodes: [],
   lookAgainAfterMs: 1000,
 };
@@ -97,18 +97,18 @@ describe('an installation that is to be', () => {
 });
 
 describe('an installation that goes', () => {
-  const machines = [object('VirtualMachine', 'db', { namespace: 'default' })];
+  const virtualMachines = [object('VirtualMachine', 'db', { namespace: 'default' })];
   const stored = [object('ClusterRole', 'a'), object('Deployment', 'b'), object('Deployment', 'c')];
 
   test('machines keep it, and are named', () => {
-    const blocked = { kubeVirt: leaving(), machines, stored };
+    const blocked = { kubeVirt: leaving(), virtualMachines, stored };
     assert.deepEqual(decided(blocked), ['patch KubeVirt status kubevirt/kubevirt: the installation is deleting', 'look again in 2s']);
     const [action] = decideInstallation({ ...base, ...blocked }).actions;
     assert.match(JSON.stringify(action), /VirtualMachine default\/db/);
   });
 
   test('machines go first when they may', () => {
-    assert.deepEqual(decided({ kubeVirt: leaving({ uninstallStrategy: 'RemoveWorkloads' }), machines, stored }), [
+    assert.deepEqual(decided({ kubeVirt: leaving({ uninstallStrategy: 'RemoveWorkloads' }), virtualMachines, stored }), [
       'delete VirtualMachine default/db: the installation goes, and uninstallStrategy is RemoveWorkloads',
       'look again in 2s',
     ]);

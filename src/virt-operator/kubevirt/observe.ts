@@ -11,7 +11,7 @@ import type { Clock } from '../../base/clock.ts';
 import { isApiError } from '../../base/errors.ts';
 import type { Cache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
-import { keepCertificates } from '../certificates/keep.ts';
+import { keepCertificates } from '../certificates/keep-certificates.ts';
 import { desiredObjects, identityOf } from '../objects/desired-objects.ts';
 import { matchesDesired } from '../objects/matches-desired.ts';
 import { CERTIFICATES } from '../render/options.ts';
@@ -19,7 +19,7 @@ import type { Problem } from '../status/status.ts';
 import { decideHealth, isWorking, type Workload } from './decide-health.ts';
 import { ourMarks } from './decide-removal.ts';
 import type { InstallationObserved } from './observed.ts';
-import { type Defaults, optionsFrom } from './options-from.ts';
+import { type Defaults, renderOptionsFrom } from './render-options.ts';
 
 export type ObserveOptions = {
   readonly client: Client;
@@ -49,7 +49,7 @@ export async function observeInstallation(key: string, options: ObserveOptions):
   const { certificates, nextAt } = await certificatesFor(kubeVirt, stored, options);
   const desired = desiredObjects({
     manifests,
-    options: optionsFrom(kubeVirt, defaults),
+    options: renderOptionsFrom(kubeVirt, defaults),
     certificates: certificates.objects,
     authorities: certificates.authorities,
   }).filter(options.isServed);
@@ -83,7 +83,7 @@ export async function observeInstallation(key: string, options: ObserveOptions):
     },
     problem,
     unsupported: await options.unsupported(),
-    ...(isDeleting(kubeVirt) ? await whatIsLeft(options.client) : { machines: [], markedNodes: [] }),
+    ...(isDeleting(kubeVirt) ? await whatIsLeft(options.client) : { virtualMachines: [], markedNodes: [] }),
     lookAgainAfterMs: Math.max(nextAt - now, 1_000),
   };
 }
@@ -108,11 +108,11 @@ function isOldest({ metadata }: KubeVirt, all: readonly KubeVirt[]): boolean {
   return all.every((other) => keyOf(other.metadata) === keyOf(metadata) || age(metadata) <= age(other.metadata));
 }
 
-async function whatIsLeft(client: Client): Promise<Pick<InstallationObserved, 'machines' | 'markedNodes'>> {
+async function whatIsLeft(client: Client): Promise<Pick<InstallationObserved, 'virtualMachines' | 'markedNodes'>> {
   const lists = await Promise.all(MACHINE_KINDS.map((resource) => client.list(resource).catch(noneWhenUnknown)));
   const { items: nodes } = await client.list(NODES);
   const isMarked = (node: KubeObject) => Object.values(ourMarks(node)).some((keys) => keys.length > 0);
-  return { machines: lists.flatMap(({ items }) => items), markedNodes: nodes.filter(isMarked) };
+  return { virtualMachines: lists.flatMap(({ items }) => items), markedNodes: nodes.filter(isMarked) };
 }
 
 /** A kind whose definition is gone has no objects. */

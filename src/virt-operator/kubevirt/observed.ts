@@ -24,7 +24,7 @@ export type InstallationObserved = {
   /** Why this cluster cannot be served at all. */
   readonly unsupported?: Problem | undefined;
   /** Looked at only when it is being deleted. */
-  readonly machines: readonly KubeObject[];
+  readonly virtualMachines: readonly KubeObject[];
   readonly markedNodes: readonly KubeObject[];
   /** When certificates want to be looked at again. */
   readonly lookAgainAfterMs: number;

@@ -70,14 +70,14 @@ function clusterRules(manifests: readonly KubeObject[]): Rule[] {
       { ...on, verbs: ['get', 'patch', 'delete', ...more], resourceNames: names },
     ];
   });
-  const machines = manifests
+  const crdPlurals = manifests
     .filter(({ kind }) => kind === 'CustomResourceDefinition')
     .map(({ metadata }) => metadata.name.split('.')[0] ?? '');
   return [
     { apiGroups: [KUBEVIRT], resources: ['kubevirts'], verbs: ['get', 'list', 'watch', 'patch'] },
     { apiGroups: [KUBEVIRT], resources: ['kubevirts/status'], verbs: ['patch'] },
     // Uninstalling: who is left, and the marks on nodes.
-    { apiGroups: [KUBEVIRT], resources: machines.filter((name) => name !== 'kubevirts'), verbs: ['list', 'delete'] },
+    { apiGroups: [KUBEVIRT], resources: crdPlurals.filter((name) => name !== 'kubevirts'), verbs: ['list', 'delete'] },
     { apiGroups: [''], resources: ['nodes'], verbs: ['list', 'patch'] },
     { apiGroups: [''], resources: ['events'], verbs: ['get', 'create', 'patch'] },
     ...ofKinds,

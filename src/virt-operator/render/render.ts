@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../api/meta.ts';
 import { labelsOf, type Replicated, selectorOf } from './component-pod.ts';
 import { PRIORITY_CLASS, type RenderOptions } from './options.ts';
-import { renderOwnNodePolicies } from './own-node-policies.ts';
+import { renderValidatingAdmissionPolicies } from './validating-admission-policies.ts';
 import { renderVirtApi } from './virt-api.ts';
 import { renderVirtController } from './virt-controller.ts';
 import { renderVirtHandler } from './virt-handler.ts';
@@ -12,7 +12,7 @@ export function renderComponents(options: RenderOptions): KubeObject[] {
   const replicated = (options.replicas ?? 2) > 1 ? (['virt-api', 'virt-controller'] as const) : [];
   return [
     priorityClass(),
-    ...renderOwnNodePolicies(options),
+    ...renderValidatingAdmissionPolicies(options),
     ...replicated.map((name) => disruptionBudget(name, options)),
     renderVirtApi(options),
     renderVirtController(options),

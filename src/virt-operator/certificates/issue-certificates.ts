@@ -25,9 +25,9 @@ export type IssueOptions = {
     readonly stillTrusted: readonly string[];
   };
 };
-export type Certificates = { readonly objects: readonly KubeObject[] /** PEM, the newest first. */; readonly authorities: string };
+export type IssuedCertificates = { readonly objects: readonly KubeObject[] /** PEM, the newest first. */; readonly authorities: string };
 
-export async function issueCertificates({ decision, namespace, lives, now, rotation, stored }: IssueOptions): Promise<Certificates> {
+export async function issueCertificates({ decision, namespace, lives, now, rotation, stored }: IssueOptions): Promise<IssuedCertificates> {
   // Whole seconds, as certificates have them: the time of making is read back from there.
   const validity = (durationMs: number) => ({ notBeforeMs: now - CLOCK_MARGIN_MS, notAfterMs: now + durationMs });
   const authority =

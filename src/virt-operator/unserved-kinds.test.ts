@@ -5,14 +5,14 @@ import { silentLogger } from '../base/log.ts';
 import { FakeClock } from '../testing/fake-clock.ts';
 import { ScriptedApi } from '../testing/scripted-api.ts';
 import { until } from '../testing/until.ts';
-import { kindsNotServed } from './kinds-not-served.ts';
+import { unservedKinds } from './unserved-kinds.ts';
 
 const [POLICY, BINDING] = NEWER_KINDS;
 
 function ask(t: TestContext) {
   const [api, clock, stop] = [new ScriptedApi(), new FakeClock(), new AbortController()];
   t.after(() => stop.abort());
-  const missing = kindsNotServed({ client: api.client, clock, log: silentLogger, signal: stop.signal }, 'a=b');
+  const missing = unservedKinds({ client: api.client, clock, log: silentLogger, signal: stop.signal }, 'a=b');
   /** Lets time pass until so many requests have come. */
   const requests = (count: number) =>
     until(() => {

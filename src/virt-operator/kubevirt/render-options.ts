@@ -13,7 +13,7 @@ export type Defaults = {
 };
 
 /** The object's own words first, then what the operator was started with. */
-export function optionsFrom({ spec }: KubeVirt, { image, launcherImage, ...rest }: Defaults): RenderOptions {
+export function renderOptionsFrom({ spec }: KubeVirt, { image, launcherImage, ...rest }: Defaults): RenderOptions {
   const { imageRegistry, imageTag, imagePullPolicy, imagePullSecrets = [], infra, workloads } = spec;
   const { registry, tag } = partsOf(image);
   const named = (name: string) => `${imageRegistry ?? registry}/${name}:${imageTag ?? tag}`;

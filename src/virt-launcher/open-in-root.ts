@@ -5,7 +5,7 @@ import { UserError } from '../base/errors.ts';
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
 /** A read-only file descriptor of the regular file at `path` under `root`; a UserError when there is no such thing. */
-export function openInside(root: string, path: string): number {
+export function openInRoot(root: string, path: string): number {
   const parts = path.split('/').filter((part) => part !== '' && part !== '.');
   const last = parts.pop();
   if (last === undefined || last === '..' || parts.includes('..') || path.includes('\0'))
@@ -15,7 +15,7 @@ export function openInside(root: string, path: string): number {
 }
 
 /** The names in the folder at `path` under `root`; a UserError when there is no such folder. */
-export function listInside(root: string, path: string): string[] {
+export function listInRoot(root: string, path: string): string[] {
   return inFolder(root, path.split('/').filter(Boolean), (folder) => readdirSync(folder));
 }
 

@@ -4,7 +4,7 @@ import type { Client } from '../../client/client.ts';
 import type { Problem } from '../status/status.ts';
 
 /** Asks until the answer is yes, and not again after that: clusters grow newer only. */
-export function supportCheck(client: Client): () => Promise<Problem | undefined> {
+export function kubernetesVersionCheck(client: Client): () => Promise<Problem | undefined> {
   let isSupported = false;
   return async () => {
     if (isSupported) return undefined;

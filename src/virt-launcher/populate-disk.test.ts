@@ -15,8 +15,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { fillDisk } from './fill-disk.ts';
 import { readImageFacts } from './image-format.ts';
+import { populateDisk } from './populate-disk.ts';
 
 const MIB = 2 ** 20;
 let base: string;
@@ -33,7 +33,7 @@ afterEach(() => rmSync(base, { recursive: true }));
 function fill(sizeBytes: number): void {
   const from = openSync(image, 'r');
   try {
-    fillDisk({ from, facts: readImageFacts(from, 'image'), image: 'an/image', folder, sizeBytes });
+    populateDisk({ from, facts: readImageFacts(from, 'image'), image: 'an/image', folder, sizeBytes });
   } finally {
     closeSync(from);
   }
@@ -104,9 +104,9 @@ test('an image that is larger than the claim is refused before anything is writt
 test('a volume without room is told as such and left without a disk', (t) => {
   const script = `
     import { openSync, readdirSync } from 'node:fs';
-    import { fillDisk } from ${JSON.stringify(join(import.meta.dirname, 'fill-disk.ts'))};
+    import { populateDisk } from ${JSON.stringify(join(import.meta.dirname, 'populate-disk.ts'))};
     try {
-      fillDisk({ from: openSync(${JSON.stringify(image)}, 'r'), facts: { format: 'raw', sizeBytes: 4194304 }, image: 'an/image', folder: ${JSON.stringify(folder)}, sizeBytes: 8388608 });
+      populateDisk({ from: openSync(${JSON.stringify(image)}, 'r'), facts: { format: 'raw', sizeBytes: 4194304 }, image: 'an/image', folder: ${JSON.stringify(folder)}, sizeBytes: 8388608 });
     } catch (error) {
       console.log(error.code, error.message, readdirSync(${JSON.stringify(folder)}).length);
     }`;

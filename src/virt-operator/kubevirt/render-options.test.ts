@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { KubeVirt } from '../../api/kubevirt/kinds/kubevirt.ts';
-import { optionsFrom } from './options-from.ts';
+import { renderOptionsFrom } from './render-options.ts';
 
 function images(spec: KubeVirt['spec'], image = 'host:5000/kv/kubevirt:v2', launcherImage?: string) {
   const kubeVirt: KubeVirt = { apiVersion: 'kubevirt.io/v1', kind: 'KubeVirt', metadata: { name: 'kubevirt' }, spec };
-  return optionsFrom(kubeVirt, { namespace: 'kubevirt', version: 'v2', image, launcherImage }).images;
+  return renderOptionsFrom(kubeVirt, { namespace: 'kubevirt', version: 'v2', image, launcherImage }).images;
 }
 
 test('images are those of the release that the operator is of', () => {

@@ -12,7 +12,7 @@ const REFUSALS_AT_MOST = 5;
 
 type Asking = { readonly client: Client; readonly clock: Clock; readonly log: Logger; readonly signal: AbortSignal };
 
-export async function kindsNotServed(asking: Asking, labelSelector: string): Promise<readonly Resource[]> {
+export async function unservedKinds(asking: Asking, labelSelector: string): Promise<readonly Resource[]> {
   const answers = await Promise.all(NEWER_KINDS.map((resource) => isServed(resource, labelSelector, asking)));
   return NEWER_KINDS.filter((_, index) => !answers[index]);
 }

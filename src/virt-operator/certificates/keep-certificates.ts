@@ -1,15 +1,14 @@
 /** The certificates of an installation as they are to be now: those that are stored, and new ones in the place of those that are due. */
-
 import { CERTIFICATES } from '../render/options.ts';
 import { ANNOTATION_ROTATE, AUTHORITY_SECRET } from './certificate-names.ts';
 import { decideCertificates } from './decide-certificates.ts';
-import { type Certificates, issueCertificates } from './issue.ts';
+import { type IssuedCertificates, issueCertificates } from './issue-certificates.ts';
 import { certificatesIn, fingerprintOf, observeCertificates, pairIn, type StoredCertificates } from './observe.ts';
 
 /** And when to look again. */
 export async function keepCertificates(
   options: StoredCertificates & { readonly namespace: string },
-): Promise<{ certificates: Certificates; nextAt: number }> {
+): Promise<{ certificates: IssuedCertificates; nextAt: number }> {
   const { kubeVirt, namespace, secret, bundle, now } = options;
   const observed = observeCertificates(options);
   const decision = decideCertificates(observed);

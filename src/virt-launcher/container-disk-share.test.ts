@@ -8,7 +8,7 @@ import type { VirtualMachineInstance } from '../api/kubevirt/kinds/virtual-machi
 import { COMPUTE_PROCESS_FILE } from '../api/launcher/disk-share.ts';
 import { LAUNCHER_VARIABLES } from '../api/launcher/variables.ts';
 import { systemClock } from '../base/clock.ts';
-import { diskRootIn, untilDisksAreThere } from './disk-share.ts';
+import { diskRootIn, untilDisksAreThere } from './container-disk-share.ts';
 
 const hold = join(import.meta.dirname, 'scripts/hold');
 const withDisk = { spec: { volumes: [{ name: 'root', containerDisk: { image: 'x' } }] } } as unknown as Pick<

@@ -46,7 +46,7 @@ const POLICIES: readonly Policy[] = [
 ];
 
 /** Policies that the API server itself enforces, and their bindings. */
-export function renderOwnNodePolicies({ namespace }: { readonly namespace: string }): object[] {
+export function renderValidatingAdmissionPolicies({ namespace }: { readonly namespace: string }): object[] {
   return POLICIES.flatMap(({ name, resource, operation, validations }) => {
     const metadata = { name, labels: { 'kubevirt.io': '' } };
     const resourceRules = [{ apiGroups: [''], apiVersions: ['v1'], operations: [operation], resources: [resource] }];

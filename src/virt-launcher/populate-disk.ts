@@ -30,7 +30,7 @@ const ZEROES = Buffer.alloc(PIECE);
 const NO_ROOM = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 
 /** Makes the disk in `folder`; a UserError, and no disk, when that cannot be. */
-export function fillDisk(options: Options): void {
+export function populateDisk(options: Options): void {
   const { facts, image, folder, sizeBytes } = options;
   if (facts.sizeBytes > sizeBytes)
     throw new UserError('DISK_TOO_SMALL', `the image ${image} does not fit on its claim`, {
