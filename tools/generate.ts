@@ -1,19 +1,24 @@
 /**
- * Writes the files that follow from the sources: deploy/crds, the manifests to install by, the table of refused fields,
- * what virtctl says most often, and the tables in docs/compatibility.md. With --check nothing is written, and files that are not current,
+ * Writes the files that follow from the sources: deploy/crds, roles, webhooks, the manifests to install by, the table of
+ * refused fields, what virtctl says most often, and the tables in docs/compatibility.md. With --check nothing is written, and files that are not current,
  * missing or no longer made are an error.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { stringify } from 'yaml';
+import { parseAllDocuments, stringify } from 'yaml';
 import { CRDS } from '../src/api/kubevirt/crds.ts';
+import { KINDS } from '../src/api/kubevirt/kinds-table.ts';
+import { SUBRESOURCES } from '../src/api/kubevirt/subresources-table.ts';
 import type { KubeObject } from '../src/api/meta.ts';
-import { readManifests } from '../src/cmd/cluster/read-manifests.ts';
+import { APPLIED_BY_HAND } from '../src/cmd/cluster/read-manifests.ts';
 import { VERSION } from '../src/cmd/version.ts';
 import { renderKubeVirt, renderOperator } from '../src/virt-operator/render/operator.ts';
 import { FULL_KINDS } from './compatibility/compared.ts';
 import { compatibilityPage } from './compatibility/page.ts';
 import { refusedTable } from './compatibility/refused-table.ts';
+import { componentRoles } from './manifests/component-roles.ts';
+import { userRoles } from './manifests/user-roles.ts';
+import { webhooks } from './manifests/webhooks.ts';
 import { virtctlCommands } from './virtctl-commands.ts';
 
 const root = resolve(import.meta.dirname, '..');
@@ -40,11 +45,18 @@ if (textOf(COMMANDS) !== virtctlCommands()) {
 const { firstPage } = await import('./first-page.ts');
 const { virtctlPage } = await import('./virtctl-page.ts');
 
-const wanted = new Map([
+/** What a program puts in place, embedded and on a cluster. */
+const installed: readonly [path: string, text: string][] = [
   ...CRDS.map((crd): [string, string] => [
     `${CRD_FOLDER}/${crd.spec.names.plural}.yaml`,
     HEADER + stringify(crd, { lineWidth: 0, aliasDuplicateObjects: false }),
   ]),
+  ['deploy/rbac-components.yaml', componentRoles(KINDS)],
+  ['deploy/rbac-users.yaml', userRoles(KINDS, SUBRESOURCES)],
+  ['deploy/webhooks.yaml', webhooks(KINDS)],
+];
+const wanted = new Map([
+  ...installed,
   ['deploy/kubevirt-operator.yaml', OPERATOR_HEADER + yamlOf(renderOperator({ manifests: manifests(), image: IMAGE, version: VERSION }))],
   ['deploy/kubevirt-cr.yaml', CR_HEADER + yamlOf([renderKubeVirt()])],
   ['src/api/kubevirt/generated/refused-fields-table.ts', refusedTable(FULL_KINDS)],
@@ -61,10 +73,16 @@ const leftOver = readdirSync(join(root, CRD_FOLDER))
 if (isCheck) check();
 else write();
 
-/** Those that virt-operator puts in place: definitions as they are to be now, the rest from deploy/. */
+/** Those that virt-operator puts in place, as they are to be now: what is generated, and what is written by hand, in the order of the files. */
 function manifests(): KubeObject[] {
-  const written = readManifests(join(root, 'deploy')).filter(({ kind }) => kind !== 'CustomResourceDefinition');
-  return [...(CRDS as readonly unknown[] as KubeObject[]), ...written]; // a definition is an object like any other
+  const generated = new Map(installed);
+  const files = readdirSync(join(root, 'deploy')).filter((name) => name.endsWith('.yaml') && !APPLIED_BY_HAND.test(name));
+  const paths = [...new Set([...generated.keys(), ...files.map((name) => `deploy/${name}`)])].filter(
+    (path) => !path.startsWith(CRD_FOLDER),
+  );
+  const texts = paths.sort((a, b) => a.localeCompare(b)).map((path) => generated.get(path) ?? textOf(path) ?? '');
+  const objects = texts.flatMap((text) => parseAllDocuments(text).map((document) => document.toJS() as KubeObject)); // they are manifests
+  return [...(CRDS as readonly unknown[] as KubeObject[]), ...objects]; // a definition is an object like any other
 }
 
 function yamlOf(objects: readonly object[]): string {

@@ -20,6 +20,21 @@ export type CrdSubresources = {
   readonly scale?: { readonly specReplicasPath: string; readonly statusReplicasPath: string; readonly labelSelectorPath?: string };
 };
 
+export type Component = 'virt-api' | 'virt-controller' | 'virt-handler';
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
+
+/** What a component does with objects of a kind, and why when its main loop does not say it. */
+export type Access = { readonly part?: 'status' | 'finalizers'; readonly verbs: readonly Verb[]; readonly because?: string };
+
+/** virt-api is asked about creations and updates; on a cluster it is spared updates that it would let pass anyway. */
+type Asked = { readonly exceptUpdatesBy?: readonly Component[] };
+
+/** What the default roles let people do with objects of a kind. */
+export type Roles = Readonly<Record<'view' | 'edit' | 'admin', readonly Verb[]>> & {
+  /** Whoever has a name. */
+  readonly everybody?: readonly Verb[];
+};
+
 type KindFacts = {
   /** A sentence for `kubectl explain`. */
   readonly description: string;
@@ -28,7 +43,11 @@ type KindFacts = {
   readonly shortNames: readonly string[];
   readonly columns: readonly PrinterColumn[];
   readonly subresources?: CrdSubresources;
-  /** How the definition itself is labelled, when it differs from the group. */
+  /** Every kind is validated; `mutate` says that objects are completed on their way into the store, too. */
+  readonly admission?: { readonly validate?: Asked; readonly mutate?: Asked };
+  readonly roles: Roles;
+  readonly access: Readonly<Partial<Record<Component, readonly Access[]>>>;
+  /** How the definition itself is labelled, when not `kubevirt.io`: by that, its deletion is asked about. */
   readonly label?: string;
   /** A word for docs/compatibility.md. */
   readonly remark?: string;

@@ -3,8 +3,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
+import { KINDS } from '../api/kubevirt/kinds-table.ts';
 import { SUBRESOURCES_GROUP } from '../api/kubevirt/subresources.ts';
 import { SUBRESOURCES } from '../api/kubevirt/subresources-table.ts';
+import { USUAL_ROLES } from '../api/kubevirt/usual-roles.ts';
 
 type Rule = { readonly apiGroups: string[]; readonly resources: string[]; readonly verbs: string[] };
 type Role = { readonly kind: string; readonly metadata: { readonly name: string; readonly labels: object }; readonly rules: Rule[] };
@@ -12,16 +14,6 @@ type Role = { readonly kind: string; readonly metadata: { readonly name: string;
 const ROLES = parseAllDocuments(readFileSync('deploy/rbac-users.yaml', 'utf8'))
   .map((document) => document.toJS() as Role)
   .filter(({ kind }) => kind === 'ClusterRole');
-const KINDS = [
-  'virtualmachines',
-  'virtualmachineinstances',
-  'virtualmachineinstancereplicasets',
-  'offlinevirtualmachines',
-  'virtualmachineinstanceconfigs',
-];
-const READ = ['get', 'list', 'watch'];
-const WRITE = ['create', 'update', 'patch', 'delete'];
-
 function grants(role: string): Set<string> {
   const { rules } = ROLES.find(({ metadata }) => metadata.name === `kubevirt.io:${role}`) ?? { rules: [] };
   return new Set(
@@ -31,8 +23,8 @@ function grants(role: string): Set<string> {
   );
 }
 
-function ofKinds(verbs: readonly string[]): string[] {
-  return KINDS.flatMap((kind) => verbs.map((verb) => `${verb} kubevirt.io ${kind}`));
+function ofKinds(role: 'view' | 'edit' | 'admin'): string[] {
+  return KINDS.flatMap(({ group, plural, roles }) => roles[role].map((verb) => `${verb} ${group} ${plural}`));
 }
 
 function ofRoutes(...roles: readonly string[]): string[] {
@@ -41,18 +33,26 @@ function ofRoutes(...roles: readonly string[]): string[] {
   );
 }
 
-const EVERYBODYS = ['get kubevirt.io kubevirts', 'list kubevirt.io kubevirts', `update ${SUBRESOURCES_GROUP} expand-vm-spec`];
+const EXPAND = `update ${SUBRESOURCES_GROUP} expand-vm-spec`;
 const SCALE = ['get', 'update', 'patch'].map((verb) => `${verb} kubevirt.io virtualmachineinstancereplicasets/scale`);
-const view = [...ofKinds(READ), ...ofRoutes('view'), ...EVERYBODYS];
-const edit = [...view, ...ofKinds(WRITE), ...SCALE, ...ofRoutes('edit')];
-const admin = [...edit, ...ofKinds(['deletecollection']), ...ofRoutes('admin')];
-const MIGRATIONS = [...READ, ...WRITE, 'deletecollection'].map((verb) => `${verb} kubevirt.io virtualmachineinstancemigrations`);
+const view = [...ofKinds('view'), ...ofRoutes('view'), EXPAND];
+const edit = [...view, ...ofKinds('edit'), ...SCALE, ...ofRoutes('edit')];
+const admin = [...edit, ...ofKinds('admin'), ...ofRoutes('admin')];
+const MIGRATIONS = USUAL_ROLES.admin.map((verb) => `${verb} kubevirt.io virtualmachineinstancemigrations`);
 const migrate = [`update ${SUBRESOURCES_GROUP} virtualmachines/migrate`, ...MIGRATIONS];
 
 for (const [role, expected] of Object.entries({ view, edit, admin, migrate }))
   test(`${role} grants what it should, every subresource of ours included, and nothing else`, () => {
     assert.deepEqual([...grants(role)].sort(), [...new Set(expected)].sort());
   });
+
+test('whoever may view reads, whoever may edit writes, and admins remove whole collections; the KubeVirt is looked at by everybody', () => {
+  const read = ['get', 'list', 'watch'];
+  const write = [...read, 'create', 'update', 'patch', 'delete'];
+  assert.deepEqual(USUAL_ROLES, { view: read, edit: write, admin: [...write, 'deletecollection'] });
+  const unusual = KINDS.filter(({ roles }) => roles !== USUAL_ROLES).map(({ kind, roles }) => [kind, Object.values(roles).join(' ')]);
+  assert.deepEqual(unusual, [['KubeVirt', 'get,list get,list get,list get,list']]);
+});
 
 test('view, edit and admin join the roles of that name; migrate joins none', () => {
   const joins = (role: string) =>

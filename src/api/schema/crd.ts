@@ -40,11 +40,11 @@ type Schemas = {
 
 /** The CRD of a kind. Status is never required: it does not exist before our components have looked. */
 export function crdFor(record: KindRecord, schemas: Schemas): CustomResourceDefinition {
-  const { group, kind, plural, shortNames, versions, label, isNamespaced } = record;
+  const { group, kind, plural, shortNames, versions, isNamespaced, label = 'kubevirt.io' } = record;
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.${group}`, labels: { [label ?? group]: '' } },
+    metadata: { name: `${plural}.${group}`, labels: { [label]: '' } },
     spec: {
       group,
       scope: isNamespaced ? 'Namespaced' : 'Cluster',

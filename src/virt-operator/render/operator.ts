@@ -1,6 +1,6 @@
 /** What people apply to install: the namespace, the kind KubeVirt, and virt-operator with no more rights than it needs. Pure. */
 
-import { INSTALLED_KINDS } from '../../api/kubevirt/installed-kinds-table.ts';
+import { INSTALLED_KINDS, MACHINE_KINDS } from '../../api/kubevirt/installed-kinds-table.ts';
 import { INSTALL_NAMESPACE } from '../../api/kubevirt/names.ts';
 import type { KubeObject } from '../../api/meta.ts';
 import { renderComponents } from './render.ts';
@@ -70,14 +70,13 @@ function clusterRules(manifests: readonly KubeObject[]): Rule[] {
       { ...on, verbs: ['get', 'patch', 'delete', ...more], resourceNames: names },
     ];
   });
-  const crdPlurals = manifests
-    .filter(({ kind }) => kind === 'CustomResourceDefinition')
-    .map(({ metadata }) => metadata.name.split('.')[0] ?? '');
+  const groups = [...new Set(MACHINE_KINDS.map(({ group }) => group))];
+  const pluralsOf = (group: string) => MACHINE_KINDS.filter((each) => each.group === group).map(({ plural }) => plural);
   return [
     { apiGroups: [KUBEVIRT], resources: ['kubevirts'], verbs: ['get', 'list', 'watch', 'patch'] },
     { apiGroups: [KUBEVIRT], resources: ['kubevirts/status'], verbs: ['patch'] },
     // Uninstalling: who is left, and the marks on nodes.
-    { apiGroups: [KUBEVIRT], resources: crdPlurals.filter((name) => name !== 'kubevirts'), verbs: ['list', 'delete'] },
+    ...groups.map((group) => ({ apiGroups: [group], resources: pluralsOf(group), verbs: ['list', 'delete'] })),
     { apiGroups: [''], resources: ['nodes'], verbs: ['list', 'patch'] },
     { apiGroups: [''], resources: ['events'], verbs: ['get', 'create', 'patch'] },
     ...ofKinds,

@@ -12,6 +12,9 @@ const MIGRATION = 'comes with live migration';
 const CPU_MODELS = 'set domain.cpu.model on the machine; a default for all is not read yet';
 const CLIENT_LIMITS = 'our clients have no such limit to tune';
 
+/** What it says is for everybody to see; who may change it, may change the cluster. */
+const LOOK = ['get', 'list'] as const;
+
 export type KubeVirtStatus = Static<typeof kubeVirtStatusSchema>;
 export type KubeVirt = KubeObject & {
   readonly kind: 'KubeVirt';
@@ -29,6 +32,8 @@ export const KUBEVIRTS = kind<KubeVirt>({
   remark: 'made and kept true by an embedded cluster; see [below](#kubevirt-spec) for what is read of it',
   columns: [AGE, { name: 'Phase', type: 'string', jsonPath: '.status.phase' }],
   subresources: { status: {} },
+  roles: { view: LOOK, edit: LOOK, admin: LOOK, everybody: LOOK },
+  access: {},
   label: 'operator.kubevirt.io',
   refused: {
     'certificateRotateStrategy.selfSigned': 'give ca.duration, ca.renewBefore, server.duration and server.renewBefore instead',

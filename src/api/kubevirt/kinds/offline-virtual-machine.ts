@@ -2,7 +2,9 @@
 import { kind } from '../../kind.ts';
 import type { KubeObject } from '../../meta.ts';
 import type { Static } from '../../schema/dsl.ts';
+import { OWNER_REFERENCES } from '../access-reasons.ts';
 import { AGE } from '../columns.ts';
+import { USUAL_ROLES } from '../usual-roles.ts';
 import type { offlineVmSpecSchema, offlineVmStatusSchema } from './offline-virtual-machine-schema.ts';
 
 export type OfflineVmStatus = Static<typeof offlineVmStatusSchema>;
@@ -27,5 +29,14 @@ export const OFFLINE_VMS = kind<OfflineVirtualMachine>({
     { name: 'Ready', type: 'boolean', jsonPath: '.status.ready', description: 'Whether its VirtualMachine is ready' },
   ],
   subresources: { status: {} },
+  roles: USUAL_ROLES,
+  access: {
+    'virt-api': [{ verbs: ['get', 'patch'] }],
+    'virt-controller': [
+      { verbs: ['get', 'list', 'watch'] },
+      { part: 'status', verbs: ['patch'] },
+      { part: 'finalizers', verbs: ['update'], because: OWNER_REFERENCES },
+    ],
+  },
   formerSpec: { template: 'VirtualMachineInstanceTemplateSpec' },
 });

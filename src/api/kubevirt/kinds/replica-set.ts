@@ -2,7 +2,9 @@
 import { kind } from '../../kind.ts';
 import type { KubeObject } from '../../meta.ts';
 import type { Static } from '../../schema/dsl.ts';
+import { OWNER_REFERENCES } from '../access-reasons.ts';
 import { AGE } from '../columns.ts';
+import { USUAL_ROLES } from '../usual-roles.ts';
 import type { replicaSetSpecSchema, replicaSetStatusSchema } from './replica-set-schema.ts';
 
 export type ReplicaSetStatus = Static<typeof replicaSetStatusSchema>;
@@ -29,5 +31,13 @@ export const VMIRSS = kind<VirtualMachineInstanceReplicaSet>({
   subresources: {
     status: {},
     scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas', labelSelectorPath: '.status.labelSelector' },
+  },
+  roles: USUAL_ROLES,
+  access: {
+    'virt-controller': [
+      { verbs: ['get', 'list', 'watch'] },
+      { part: 'status', verbs: ['patch'] },
+      { part: 'finalizers', verbs: ['update'], because: OWNER_REFERENCES },
+    ],
   },
 });

@@ -2,7 +2,9 @@
 import { kind } from '../../kind.ts';
 import type { KubeObject } from '../../meta.ts';
 import type { Static } from '../../schema/dsl.ts';
+import { OWNER_REFERENCES } from '../access-reasons.ts';
 import { AGE, conditionPath } from '../columns.ts';
+import { USUAL_ROLES } from '../usual-roles.ts';
 import type { vmiSpecSchema } from '../vmi-spec-schema.ts';
 import { REFUSED_OF_VMI } from './virtual-machine-instance-refused-table.ts';
 import type { vmiStatusSchema } from './virtual-machine-instance-schema.ts';
@@ -32,6 +34,26 @@ export const VMIS = kind<VirtualMachineInstance>({
     { name: 'Paused', type: 'string', jsonPath: conditionPath('Paused'), priority: 1 },
   ],
   // No status subresource, as published: clients write spec and status of an instance together.
+  // Therefore every write of one is admitted, and a status that a user sends is put back. A virt-handler is believed about its own node alone.
+  admission: {
+    validate: { exceptUpdatesBy: ['virt-controller'] },
+    mutate: { exceptUpdatesBy: ['virt-controller', 'virt-handler'] },
+  },
+  roles: USUAL_ROLES,
+  access: {
+    'virt-api': [
+      {
+        verbs: ['get', 'list', 'create', 'patch', 'delete'],
+        because:
+          'A stop with another grace period changes that of the instance; configurations are started and stopped by their instances.',
+      },
+    ],
+    'virt-controller': [
+      { verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
+      { part: 'finalizers', verbs: ['update'], because: OWNER_REFERENCES },
+    ],
+    'virt-handler': [{ verbs: ['get', 'list', 'watch', 'patch'] }],
+  },
   remark: 'no status subresource, as in KubeVirt',
   refused: REFUSED_OF_VMI,
 });

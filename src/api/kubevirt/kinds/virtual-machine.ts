@@ -2,7 +2,9 @@
 import { kind } from '../../kind.ts';
 import type { KubeObject } from '../../meta.ts';
 import type { Static } from '../../schema/dsl.ts';
+import { OWNER_REFERENCES } from '../access-reasons.ts';
 import { AGE, conditionPath } from '../columns.ts';
+import { USUAL_ROLES } from '../usual-roles.ts';
 import type { vmSpecSchema, vmStatusSchema } from './virtual-machine-schema.ts';
 
 export type RunStrategy = NonNullable<Static<typeof vmSpecSchema>['runStrategy']>;
@@ -29,6 +31,20 @@ export const VMS = kind<VirtualMachine>({
     { name: 'Ready', type: 'string', jsonPath: conditionPath('Ready') },
   ],
   subresources: { status: {} },
+  admission: { validate: { exceptUpdatesBy: ['virt-controller'] } },
+  roles: USUAL_ROLES,
+  access: {
+    'virt-api': [
+      { verbs: ['get', 'patch'], because: 'start, stop and restart edit the VM, or leave a request in its status.' },
+      { part: 'status', verbs: ['patch'] },
+      { verbs: ['delete'], because: 'The restart of an OfflineVirtualMachine.' },
+    ],
+    'virt-controller': [
+      { verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
+      { part: 'status', verbs: ['patch'] },
+      { part: 'finalizers', verbs: ['update'], because: OWNER_REFERENCES },
+    ],
+  },
   refused: {
     dataVolumeTemplates: 'DataVolumes belong to CDI',
     instancetype: 'instance types are not here yet: write cpu and memory in the template',

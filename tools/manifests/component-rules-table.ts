@@ -1,0 +1,65 @@
+/** What components may do with kinds that are not ours; what they do with ours is in the records of the kinds. */
+import type { Component } from '../../src/api/kind.ts';
+import { type PolicyRule, rule } from './policy-rule.ts';
+
+/** The account that each component runs as, by the names that KubeVirt has for them. */
+export const ACCOUNTS: Readonly<Record<Component, string>> = {
+  'virt-api': 'kubevirt-apiserver',
+  'virt-controller': 'kubevirt-controller',
+  'virt-handler': 'kubevirt-handler',
+};
+
+/** In the whole cluster. */
+export const CLUSTER_RULES: Readonly<Record<Component, readonly PolicyRule[]>> = {
+  'virt-api': [rule('authorization.k8s.io', 'subjectaccessreviews', ['create'], 'Whether the caller may do what was asked for.')],
+  'virt-controller': [
+    rule('', 'persistentvolumeclaims', ['get'], 'How large a new disk on a claim is, and whether the claim is there.'),
+    rule(
+      '',
+      'pods',
+      ['get', 'list', 'watch', 'create', 'delete'],
+      'Launcher Pods, and (get) the Pods of vmctl, whose machines go with them.',
+    ),
+    rule('apps', 'controllerrevisions', ['list', 'watch', 'create', 'delete'], 'What a machine was when it was started.'),
+    rule(
+      '',
+      'nodes',
+      ['list', 'watch', 'patch'],
+      'Whether the virt-handler of a node is still heard of; one that is silent gets no more guests.',
+    ),
+    rule('', 'pods/status', ['patch'], 'The readiness gate of launcher Pods.'),
+    rule('', 'events', ['get', 'create', 'patch']),
+  ],
+  'virt-handler': [
+    rule('', 'services', ['list', 'watch'], 'The ports of Services that select a guest are opened in its QEMU.'),
+    rule('', 'pods', ['get', 'list', 'watch', 'delete'], 'It deletes a launcher Pod only when QEMU in it no longer answers.'),
+    rule('', 'nodes', ['get', 'patch'], 'Heartbeat and the label that makes a node fit for machines.'),
+    rule('', 'events', ['get', 'create', 'patch']),
+  ],
+};
+
+/** In the namespace of the installation. */
+export const OWN_NAMESPACE_RULES: Readonly<
+  Partial<Record<Component, { readonly because: string; readonly rules: readonly PolicyRule[] }>>
+> = {
+  'virt-api': {
+    because: 'virt-api finds the virt-handler of a node by its Pod.',
+    rules: [rule('', 'pods', ['get', 'list', 'watch'])],
+  },
+  'virt-controller': {
+    because: 'One controller of several works at a time: the one that holds the lease.',
+    rules: [rule('coordination.k8s.io', 'leases', ['get', 'create', 'update'])],
+  },
+};
+
+/** Roles that Kubernetes itself has. */
+export const FOREIGN_ROLES: Readonly<
+  Partial<Record<Component, { readonly because: string; readonly namespace: string; readonly role: string; readonly suffix: string }>>
+> = {
+  'virt-api': {
+    because: "The certificate authority by which virt-api knows that a request comes from the API server. The role is Kubernetes' own.",
+    namespace: 'kube-system',
+    role: 'extension-apiserver-authentication-reader',
+    suffix: 'authentication-reader',
+  },
+};

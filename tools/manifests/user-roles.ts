@@ -1,0 +1,69 @@
+/** deploy/rbac-users.yaml: what people may do with machines, by the records of the kinds and the table of subresources. */
+import type { KindRecord } from '../../src/api/kind.ts';
+import { SUBRESOURCES_GROUP } from '../../src/api/kubevirt/subresources.ts';
+import { EXPAND_VM_SPEC, type Subresource, type SubresourceRole } from '../../src/api/kubevirt/subresources-table.ts';
+import { USUAL_ROLES } from '../../src/api/kubevirt/usual-roles.ts';
+import { mergeRules, type PolicyRule, rule } from './policy-rule.ts';
+import { yamlText } from './yaml-text.ts';
+
+const HEADER = `What people may do with machines. The first three join the roles of the same name that Kubernetes has for its own kinds, \
+so that whoever may edit Pods in a namespace may edit machines there.`;
+const GROUP = 'rbac.authorization.k8s.io';
+const EITHER = 'By GET too, as published; virt-api asks for `update` again before it does anything.';
+
+/** Each holds what those before it hold. */
+const ROLES: readonly SubresourceRole[] = ['view', 'edit', 'admin'];
+
+/** The text of deploy/rbac-users.yaml. */
+export function userRoles(kinds: readonly KindRecord[], subresources: readonly Subresource[]): string {
+  const joining = ROLES.map((role) =>
+    clusterRole(role, rulesOfRole(role, kinds, subresources), { [`${GROUP}/aggregate-to-${role}`]: 'true' }),
+  );
+  return yamlText(HEADER, [...joining, migrate(), ...everybody(kinds)]);
+}
+
+/** What one of the three may do. */
+export function rulesOfRole(role: SubresourceRole, kinds: readonly KindRecord[], subresources: readonly Subresource[]): PolicyRule[] {
+  const isIn = (least: SubresourceRole) => ROLES.indexOf(least) <= ROLES.indexOf(role);
+  return mergeRules([
+    ...kinds.filter(({ roles }) => roles[role].length > 0).map(({ group, plural, roles }) => rule(group, plural, roles[role])),
+    ...kinds.flatMap(({ group, plural, subresources: { scale } = {} }) =>
+      scale && role !== 'view' ? [rule(group, `${plural}/scale`, ['get', 'update', 'patch'])] : [],
+    ),
+    ...subresources
+      .filter((each) => isIn(each.role))
+      .map(({ resource, subresource, verbs }) =>
+        rule(SUBRESOURCES_GROUP, `${resource}/${subresource}`, verbs, verbs.length > 1 ? EITHER : undefined),
+      ),
+    ...(isIn(EXPAND_VM_SPEC.role) ? [rule(SUBRESOURCES_GROUP, EXPAND_VM_SPEC.resource, EXPAND_VM_SPEC.verbs)] : []),
+  ]);
+}
+
+function migrate(): object {
+  return {
+    because: `Whoever may move machines between nodes. It joins no other role: a move takes of the node that it goes to, so it is given on purpose. \
+There is nothing to move with yet; bindings that were written for it are good already.`,
+    ...clusterRole('migrate', [
+      rule(SUBRESOURCES_GROUP, 'virtualmachines/migrate', ['update']),
+      rule('kubevirt.io', 'virtualmachineinstancemigrations', USUAL_ROLES.admin),
+    ]),
+  };
+}
+
+function everybody(kinds: readonly KindRecord[]): object[] {
+  const ofKinds = kinds.flatMap(({ group, plural, roles }) => (roles.everybody ? [rule(group, plural, roles.everybody)] : []));
+  const ofGroup = ['version', 'guestfs'].map((resource) => rule(SUBRESOURCES_GROUP, resource, ['get', 'list']));
+  const role = clusterRole('default', mergeRules([...ofGroup, ...ofKinds]));
+  const { apiVersion, metadata } = role;
+  const roleRef = { apiGroup: GROUP, kind: role.kind, name: metadata.name };
+  const subjects = [{ apiGroup: GROUP, kind: 'Group', name: 'system:authenticated' }];
+  return [
+    { because: 'Anybody with a name may ask which version this is and how it is configured.', ...role },
+    { apiVersion, kind: 'ClusterRoleBinding', metadata, roleRef, subjects },
+  ];
+}
+
+function clusterRole(name: string, rules: readonly PolicyRule[], labels = {}) {
+  const metadata = { name: `kubevirt.io:${name}`, labels: { 'kubevirt.io': '', ...labels } };
+  return { apiVersion: `${GROUP}/v1`, kind: 'ClusterRole', metadata, rules };
+}
