@@ -12,6 +12,7 @@ import { type DeviceOffer, offerDevice } from './devices/device-plugin.ts';
 import { runHeartbeat } from './heartbeat.ts';
 import { startGuestNetwork } from './network/controller.ts';
 import { connectPort } from './network/serve-port.ts';
+import { startNodeCaches } from './node-caches.ts';
 import { runDomainController } from './vmi/controller.ts';
 import { Domains } from './vmi/domains.ts';
 
@@ -62,7 +63,8 @@ export async function startVirtHandler(options: VirtHandlerOptions): Promise<Vir
   });
   const screens = new Screens();
   const common = { client, nodeName, clock, log, signal };
-  const network = startGuestNetwork({ ...common, monitor: (key, line) => domains.monitor(key, line) });
+  const caches = startNodeCaches(common);
+  const network = startGuestNetwork({ ...common, ...caches, monitor: (key, line) => domains.monitor(key, line) });
   const server = await startConsoleServer({
     certs,
     allowedClients,
@@ -80,7 +82,7 @@ export async function startVirtHandler(options: VirtHandlerOptions): Promise<Vir
     connectTo: async (key, guestPort) => connectPort({ ...(await network.reach(key, guestPort)), protocol: guestPort.protocol }),
   });
   const stopped = Promise.all([
-    runDomainController({ ...common, domains }),
+    runDomainController({ ...common, ...caches, domains }),
     runHeartbeat(common),
     network.stopped,
     offerKvm(options.devicePlugins, common),

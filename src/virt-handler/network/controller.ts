@@ -1,22 +1,21 @@
-/** Keeps the ports open that the guests of this node should have: looks again when a guest, its Pod or a Service changes. */
-import { PODS, type Pod } from '../../api/core/pod.ts';
-import { SERVICES } from '../../api/core/service.ts';
-import { type VirtualMachineInstance, VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { LABEL_NODE_NAME } from '../../api/kubevirt/names.ts';
-import { isControlledBy, isDeleting, keyOf } from '../../api/meta.ts';
+/** Keeps the ports open that the guests of this node should have: looks again at a guest when it, its Pod or a Service of it changes. */
+import type { Service } from '../../api/core/service.ts';
+import { keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ApiError, messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import { startCache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
-import { KeyedQueue } from '../../reconcile/queue.ts';
-import { decideForwards, type GuestPort, mayOpen, usualPorts } from './decide-forwards.ts';
+import type { LookAgain } from '../../reconcile/apply.ts';
+import { runController } from '../../reconcile/controller.ts';
+import { keyOfOwner, type NodeCaches, ownKey } from '../node-caches.ts';
+import { decideNetwork, type NetworkAction } from './decide.ts';
+import { type GuestPort, mayOpen, portId } from './decide-forwards.ts';
 import { Forwards, type Monitor } from './forwards.ts';
+import { findGuestPod, guestsBehind, type ObservedNetwork, type OpenedPorts, observeNetwork } from './observe.ts';
 import { takesConnection } from './takes-connection.ts';
 
-export type GuestNetworkOptions = {
+export type GuestNetworkOptions = NodeCaches & {
   readonly client: Client;
-  readonly nodeName: string;
   readonly monitor: Monitor;
   readonly clock: Clock;
   readonly log: Logger;
@@ -31,79 +30,76 @@ export type GuestNetwork = {
 };
 
 /** Works until the signal aborts. */
-export function startGuestNetwork({ nodeName, monitor, ...common }: GuestNetworkOptions): GuestNetwork {
-  const { clock, log, signal } = common;
-  const vmis = startCache({ ...common, resource: VMIS, labelSelector: `${LABEL_NODE_NAME}=${nodeName}` });
-  const pods = startCache({ ...common, resource: PODS, fieldSelector: `spec.nodeName=${nodeName}` });
-  const services = startCache({ ...common, resource: SERVICES });
+export function startGuestNetwork({ monitor, ...options }: GuestNetworkOptions): GuestNetwork {
+  const { vmis, pods, services, clock } = options;
   const forwards = new Forwards(monitor);
-  const queue = new KeyedQueue({ clock, signal });
-
-  const addAll = (namespace: string | undefined) => {
-    for (const { metadata } of vmis.list()) if (metadata.namespace === namespace) queue.add(keyOf(metadata));
-  };
-  const stops = [
-    vmis.subscribe(({ type, object }) => {
-      if (type === 'deleted') hasUsual.delete(keyOf(object.metadata));
-      queue.add(keyOf(object.metadata));
-    }),
-    pods.subscribe(({ object }) => addAll(object.metadata.namespace)),
-    services.subscribe(({ object }) => addAll(object.metadata.namespace)),
-  ];
-
-  function find(key: string): { vmi: VirtualMachineInstance; pod: Pod; address: string } | undefined {
-    const vmi = vmis.get(key);
-    const pod = vmi && pods.list().find((each) => isControlledBy(each, vmi) && each.status?.phase === 'Running' && !isDeleting(each));
-    const address = pod?.status?.podIP;
-    return vmi?.status?.phase === 'Running' && address ? { vmi, pod, address } : undefined;
-  }
-
-  /** Once for each Pod: QEMU keeps them, and every Pod and Service of the namespace wakes all its guests. */
-  const hasUsual = new Map<string, string | undefined>();
-  async function openUsual(key: string, { vmi, pod, address }: NonNullable<ReturnType<typeof find>>): Promise<void> {
-    const ports = usualPorts(vmi);
-    if (ports.length === 0 || hasUsual.get(key) === pod.metadata.uid) return;
-    await forwards.openWhatCanBe({ key, address }, ports);
-    hasUsual.set(key, pod.metadata.uid);
-  }
-
-  async function work(): Promise<void> {
-    for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
-      const found = find(key);
-      try {
-        for (const port of found ? decideForwards({ ...found, services: services.list() }) : []) {
-          const hostPort = await forwards.open({ key, address: found?.address ?? '', ...port });
-          if (hostPort !== port.port) log.warn('a low port of a guest is open at another one', { object: key, ...port, hostPort });
-        }
-        if (found) await openUsual(key, found);
-        queue.forget(key);
-      } catch (error) {
-        const failures = queue.retry(key);
-        log.debug('cannot open a port of a guest, trying again', { object: key, failures, error: messageOf(error) });
-      }
-      queue.done(key);
-    }
-  }
+  const opened = new Map<string, OpenedPorts>();
+  const sources = { vmis, pods, services, opened };
+  const stopForgetting = vmis.subscribe(({ type, key }) => {
+    if (type === 'deleted') opened.delete(key);
+  });
+  const loop = runController<ObservedNetwork, NetworkAction>({
+    ...options,
+    name: 'guest-network',
+    triggers: [
+      { cache: vmis, keysOf: ownKey },
+      { cache: pods, keysOf: keyOfOwner },
+      { cache: services, keysOf: (service) => guestsBehind(service as Service, sources) }, // the cache holds Services only
+    ],
+    observe: (key) => observeNetwork(key, sources),
+    decide: decideNetwork,
+    act: (action, observed) => openPorts(action, observed, { ...options, forwards, opened }),
+    subject: ({ vmi }) => vmi,
+  });
 
   return {
     async reach(key, port) {
-      const found = find(key);
+      const found = findGuestPod(key, sources);
       if (!found) throw new ApiError('NotFound', `the guest ${key} does not run here`);
       if (!mayOpen(found.vmi, port))
         throw new ApiError('BadRequest', `port ${port.port} is not among the ports that the interface of ${key} declares`);
       return { host: found.address, port: await forwards.open({ key, address: found.address, ...port }) };
     },
     async asks(key, port, signal) {
-      const found = find(key);
+      const found = findGuestPod(key, sources);
       if (!found) return 'the guest has no address yet';
       const host = found.address;
-      const opened = await forwards.open({ key, address: host, protocol: 'tcp', port });
-      return takesConnection({ host, port: opened, connections: () => monitor(key, 'info usernet'), clock, signal });
+      const open = await forwards.open({ key, address: host, protocol: 'tcp', port });
+      return takesConnection({ host, port: open, connections: () => monitor(key, 'info usernet'), clock, signal });
     },
-    stopped: Promise.all([vmis.synced, pods.synced, services.synced])
-      .then(work, () => {}) // never synced: the signal came first
-      .finally(() => {
-        for (const stop of stops) stop();
-      }),
+    stopped: loop.finally(stopForgetting),
   };
+}
+
+type Tools = Pick<GuestNetworkOptions, 'vmis' | 'log'> & { readonly forwards: Forwards; readonly opened: Map<string, OpenedPorts> };
+
+/** A QEMU that cannot be asked now is asked again later. */
+async function openPorts(action: NetworkAction, { vmi, pod }: ObservedNetwork, tools: Tools): Promise<LookAgain | undefined> {
+  const { vmis, forwards, opened, log } = tools;
+  const key = keyOf(vmi.metadata);
+  const podUid = pod.metadata.uid;
+  const remember = (port: GuestPort[], hasUsual: boolean) => {
+    const known = opened.get(key);
+    const before = known?.podUid === podUid ? known : undefined;
+    const ports = new Set([...(before?.ports ?? []), ...port.map(portId)]);
+    if (vmis.get(key)) opened.set(key, { podUid, ports, hasUsual: hasUsual || before?.hasUsual === true });
+  };
+  try {
+    switch (action.do) {
+      case 'open port': {
+        const { protocol, port, address } = action;
+        const hostPort = await forwards.open({ key, address, protocol, port });
+        if (hostPort !== port) log.warn('a low port of a guest is open at another one', { object: key, protocol, port, hostPort });
+        remember([action], false);
+        break;
+      }
+      case 'open usual ports':
+        await forwards.openWhatCanBe({ key, address: action.address }, action.ports);
+        remember([], true);
+        break;
+    }
+    return undefined;
+  } catch (error) {
+    return { outcome: 'look again', why: messageOf(error) };
+  }
 }

@@ -28,7 +28,7 @@ export function decideForwards({ vmi, pod, services }: Seen): GuestPort[] {
   if (!hasUserNetwork(vmi)) return [];
   const served = services.filter((service) => selects(service, pod)).flatMap((service) => targetsOf(service, { vmi, pod }));
   const wanted = [...declaredOf(vmi), ...served.filter((port) => mayOpen(vmi, port)), ...probedOf(vmi)];
-  return wanted.filter((port, index) => wanted.findIndex((other) => isSame(other, port)) === index);
+  return [...new Map(wanted.map((port) => [portId(port), port])).values()];
 }
 
 /** Ports that are good to have, of a machine that declares none. */
@@ -48,7 +48,13 @@ function hasUserNetwork({ spec }: VirtualMachineInstance): boolean {
   return Boolean(interfaces?.length) || (!spec.networks?.length && autoattachPodInterface !== false);
 }
 
-function selects({ metadata, spec }: Service, pod: Pod): boolean {
+/** Told apart from every other port of the same guest. */
+export function portId({ protocol, port }: GuestPort): string {
+  return `${protocol} ${port}`;
+}
+
+/** Whether the Service is one of this Pod. */
+export function selects({ metadata, spec }: Service, pod: Pod): boolean {
   const { selector = {} } = spec;
   if (metadata.namespace !== pod.metadata.namespace || Object.keys(selector).length === 0) return false;
   return matchesLabels(requirementsOf({ matchLabels: selector }), pod.metadata.labels ?? {});

@@ -1,32 +1,23 @@
 /** Gathers what `decide` looks at: the VMI, its Pod from the caches, its guest from the QMP sessions that are open. Opens none. */
 import { PODS, type Pod } from '../../api/core/pod.ts';
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { controllerOf, isControlledBy } from '../../api/meta.ts';
+import { isControlledBy } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { Cache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
+import type { NodeCaches } from '../node-caches.ts';
 import { unknownDomain } from './domain.ts';
 import type { Domains } from './domains.ts';
 import { isFollowed, type ObservedDomain } from './observed.ts';
 
-export type ObserveOptions = {
+export type ObserveDomainOptions = Pick<NodeCaches, 'vmis' | 'pods'> & {
   readonly client: Client;
   readonly clock: Clock;
   readonly nodeName: string;
-  readonly vmis: Cache<VirtualMachineInstance>;
-  /** The Pods of this node, indexed by `podsByOwner`. */
-  readonly pods: Cache<Pod>;
   readonly domains: Domains;
 };
 
-/** The index of the Pod cache: the uid of the VMI that manages the Pod. */
-export function podsByOwner(pod: Pod): readonly string[] {
-  const owner = controllerOf(pod);
-  return owner?.kind === 'VirtualMachineInstance' ? [owner.uid] : [];
-}
-
 /** One VMI as it is now; undefined when it is not of this node and nobody listens to its guest. */
-export async function observeDomain(key: string, options: ObserveOptions): Promise<ObservedDomain | undefined> {
+export async function observeDomain(key: string, options: ObserveDomainOptions): Promise<ObservedDomain | undefined> {
   const { clock, vmis, domains } = options;
   const followed = domains.followed(key);
   const vmi = vmis.get(key);
@@ -46,7 +37,7 @@ export async function observeDomain(key: string, options: ObserveOptions): Promi
 }
 
 /** The two caches are not in step: before a guest is given up because it has no Pod, the server is asked. */
-async function podNotInCache(vmi: VirtualMachineInstance, options: ObserveOptions): Promise<Pod | undefined> {
+async function podNotInCache(vmi: VirtualMachineInstance, options: ObserveDomainOptions): Promise<Pod | undefined> {
   const { phase } = vmi.status ?? {};
   if (isFinal(vmi) || (phase !== 'Scheduled' && phase !== 'Running')) return undefined;
   const { items } = await options.client.list(PODS, {
@@ -57,7 +48,7 @@ async function podNotInCache(vmi: VirtualMachineInstance, options: ObserveOption
 }
 
 /** Labels can be set by anybody who may make Pods; the owner reference, the namespace and the node have to fit too. */
-function newestOf(pods: readonly Pod[], vmi: VirtualMachineInstance, { nodeName }: ObserveOptions): Pod | undefined {
+function newestOf(pods: readonly Pod[], vmi: VirtualMachineInstance, { nodeName }: ObserveDomainOptions): Pod | undefined {
   return pods
     .filter((pod) => isControlledBy(pod, vmi) && pod.metadata.namespace === vmi.metadata.namespace && pod.spec.nodeName === nodeName)
     .sort((a, b) => ageOf(b) - ageOf(a))[0];

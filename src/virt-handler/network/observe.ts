@@ -1,0 +1,46 @@
+/** Gathers what decides on the ports of a guest: the guest, its Pod, the Services that may select it, and what is open already. */
+import type { Pod } from '../../api/core/pod.ts';
+import type { Service } from '../../api/core/service.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { isControlledBy, isDeleting } from '../../api/meta.ts';
+import { keyOfOwner, labelIn, type NodeCaches } from '../node-caches.ts';
+import { selects } from './decide-forwards.ts';
+
+/** A guest that runs, in a Pod that has an address. */
+export type GuestPod = { readonly vmi: VirtualMachineInstance; readonly pod: Pod; readonly address: string };
+/** What was opened in a Pod: QEMU keeps it for as long as that is there. */
+export type OpenedPorts = {
+  readonly podUid: string | undefined;
+  readonly ports: ReadonlySet<string>;
+  readonly hasUsual: boolean;
+};
+export type ObservedNetwork = GuestPod & { readonly services: readonly Service[]; readonly opened?: OpenedPorts | undefined };
+export type NetworkSources = NodeCaches & { readonly opened: ReadonlyMap<string, OpenedPorts> };
+
+/** Undefined while there is no guest that could have ports. */
+export function observeNetwork(key: string, sources: NetworkSources): ObservedNetwork | undefined {
+  const found = findGuestPod(key, sources);
+  if (!found) return undefined;
+  const { namespace, labels = {}, uid } = found.pod.metadata;
+  const services = Object.entries(labels).flatMap((label) => sources.services.byIndex('selects', labelIn(namespace, label)));
+  const opened = sources.opened.get(key);
+  return { ...found, services, opened: opened?.podUid === uid ? opened : undefined };
+}
+
+/** The guest of this name and the Pod that it runs in. */
+export function findGuestPod(key: string, { vmis, pods }: Pick<NodeCaches, 'vmis' | 'pods'>): GuestPod | undefined {
+  const vmi = vmis.get(key);
+  if (vmi?.status?.phase !== 'Running') return undefined;
+  const mine = pods.byIndex('owner', vmi.metadata.uid ?? '');
+  const pod = mine.find((each) => isControlledBy(each, vmi) && each.status?.phase === 'Running' && !isDeleting(each));
+  const address = pod?.status?.podIP;
+  return pod && address ? { vmi, pod, address } : undefined;
+}
+
+/** The keys of the guests whose Pods a Service selects. */
+export function guestsBehind(service: Service, { pods }: Pick<NodeCaches, 'pods'>): readonly string[] {
+  const [label] = Object.entries(service.spec.selector ?? {});
+  if (!label) return [];
+  const candidates = pods.byIndex('label', labelIn(service.metadata.namespace, label));
+  return candidates.filter((pod) => selects(service, pod)).flatMap(keyOfOwner);
+}
