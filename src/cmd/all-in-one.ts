@@ -18,6 +18,7 @@ const { values } = parseArgs({
     port: { type: 'string', default: '6443' },
     network: { type: 'string', default: 'host' },
     nodes: { type: 'string', default: '1' },
+    adopt: { type: 'boolean', default: false },
   },
 });
 const log = createLogger({
@@ -37,6 +38,7 @@ try {
     port: Number(values.port),
     network: values.network === 'namespace' ? 'namespace' : 'host',
     nodes: Number(values.nodes),
+    adopt: values.adopt,
     log,
     clock: systemClock,
     signal: stop.signal,

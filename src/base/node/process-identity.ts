@@ -47,17 +47,23 @@ export function signalProcess(identity: ProcessIdentity, signal: NodeJS.Signals,
 
 /** Every running process that has this environment variable (as it was at its last exec) with a value that matches. */
 export function findByVariable(name: string, matches: (value: string) => boolean): ProcessIdentity[] {
-  const start = `${name}=`;
   return readdirSync('/proc')
     .filter((pid) => /^\d+$/.test(pid) && Number(pid) !== process.pid)
     .filter((pid) => {
-      const found = readProcessFile(Number(pid), 'environ')
-        ?.split('\0')
-        .find((entry) => entry.startsWith(start));
-      return found !== undefined && matches(found.slice(start.length));
+      const value = readVariable(Number(pid), name);
+      return value !== undefined && matches(value);
     })
     .map((pid) => identify(Number(pid)))
     .filter((identity) => identity !== undefined);
+}
+
+/** A variable of the environment of a process, as it was at its last exec. */
+export function readVariable(pid: number, name: string): string | undefined {
+  const start = `${name}=`;
+  return readProcessFile(pid, 'environ')
+    ?.split('\0')
+    .find((entry) => entry.startsWith(start))
+    ?.slice(start.length);
 }
 
 function readProcessStat(pid: number): { startTime: string; isDead: boolean } | undefined {

@@ -4,16 +4,18 @@ import { join } from 'node:path';
 import { type Clock, timestamp } from '../../base/clock.ts';
 import { UserError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import { nameOfPod } from '../../base/node/living-pods.ts';
 import { ensurePki } from '../../base/node/pki.ts';
 import { identify } from '../../base/node/process-identity.ts';
 import { ensureSigningKey } from '../../base/node/signing-key.ts';
 import { writeKubeconfig } from '../../client/node/kubeconfig.ts';
 import { listen } from '../../control-plane/apiserver/transport/listen.ts';
 import { keepStore } from '../../control-plane/store/keep-store.ts';
-import { openStore } from '../../control-plane/store/store.ts';
+import { openStore, type Store } from '../../control-plane/store/store.ts';
 import { kubeconfigPath, statePath } from '../../virtctl/embedded/paths.ts';
 import type { EmbeddedState } from '../../virtctl/embedded/state.ts';
 import { VERSION } from '../version.ts';
+import { adoptGuests } from './adopt-guests.ts';
 import { allEnded } from './all-ended.ts';
 import { startApi } from './start-api.ts';
 import { startComponents } from './start-components.ts';
@@ -25,6 +27,8 @@ export type EmbeddedOptions = {
   readonly network: 'namespace' | 'host';
   /** How many nodes there are at least. */
   readonly nodes: number;
+  /** Leave guests running that the store does not know, instead of refusing to start. */
+  readonly adopt: boolean;
   readonly log: Logger;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -35,6 +39,7 @@ export async function runEmbedded(options: EmbeddedOptions): Promise<{ state: Em
   const { home, clock, log, signal } = options;
   prepareHome(home);
   const store = openStore({ path: join(home, 'store.db'), onFatal: (error) => endAtOnce(error, log) });
+  adoptOrClose(store, options);
   const keeping = keepStore({ store, backupsDir: join(home, 'backups'), clock, log: log.with({ component: 'store' }), signal });
   const pki = await ensurePki(join(home, 'pki'), clock);
   const signingKey = await ensureSigningKey(join(home, 'pki'));
@@ -58,6 +63,7 @@ export async function runEmbedded(options: EmbeddedOptions): Promise<{ state: Em
     apiPort: server.port,
     network: options.network,
     nodes: options.nodes,
+    clusterId: store.clusterId,
   });
 
   await writeKubeconfig(kubeconfigPath(home), {
@@ -86,6 +92,17 @@ export async function runEmbedded(options: EmbeddedOptions): Promise<{ state: Em
     await keeping;
     store.close();
     rmSync(statePath(home), { force: true });
+  }
+}
+
+/** A store that was refused leaves no mark: the one that belongs here may be put back. */
+function adoptOrClose(store: Store, { home, adopt, log }: EmbeddedOptions): void {
+  try {
+    for (const guest of adoptGuests(store, { home, adopt }))
+      log.warn('a guest runs that the store does not know', { guest: nameOfPod(guest) });
+  } catch (error) {
+    store.abandon();
+    throw error;
   }
 }
 

@@ -34,6 +34,8 @@ export type EmbeddedComponentsOptions = {
   readonly apiPort: number;
   readonly network: 'namespace' | 'host';
   readonly nodes: number;
+  /** Which history of the store this is. */
+  readonly clusterId: string;
 };
 
 /** Resolves when all of them work; `stopped` resolves after the signal, when the last has ended. */

@@ -38,6 +38,8 @@ export type NodeOptions = {
   readonly pki: Pki;
   readonly apiPort: number;
   readonly network: 'namespace' | 'host';
+  /** Which history of the store this is. */
+  readonly clusterId: string;
 };
 export type RunningNode = { readonly name: string; readonly kubelet: Kubelet; readonly stopped: Promise<unknown> };
 
@@ -66,6 +68,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     share: 1 / count,
     apiServerUrl: `https://127.0.0.1:${apiPort}`,
     rootDir,
+    clusterId: options.clusterId,
     images: openImageStore(join(home, 'images')),
     podCidr: podRangeOf(number, network),
     builtInImages: {

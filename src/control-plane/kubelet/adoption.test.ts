@@ -23,9 +23,12 @@ const statePath = (node: TestNode, pod: Pod) => join(node.rootDir, 'pods', pod.m
 const readState = async (node: TestNode, pod: Pod) => JSON.parse(await readFile(statePath(node, pod), 'utf8')) as Record<string, unknown>;
 
 /** A Pod that runs on a node whose kubelet is down. */
-async function leftBehind(t: TestContext): Promise<{ node: TestNode; pod: Pod; main: ProcessIdentity }> {
+async function leftBehind(
+  t: TestContext,
+  options: { clusterId?: string } = {},
+): Promise<{ node: TestNode; pod: Pod; main: ProcessIdentity }> {
   const node = await testNode(t);
-  node.start();
+  node.start(options);
   await node.run('p', { containers: [sh('exec sleep 60')] });
   const pod = await node.when('p', isRunning);
   await node.stop();
@@ -54,6 +57,33 @@ describe('after a restart of the kubelet', () => {
     await settle(node);
     process.kill(main.pid, 'SIGKILL');
     assert.deepEqual(endOf(await node.when('p', isOver)), UNKNOWN);
+  });
+
+  test('a Pod that the store has deleted meanwhile is ended', async (t) => {
+    const { node, pod } = await leftBehind(t, { clusterId: 'a' });
+    await node.client.delete(PODS, pod.metadata, { gracePeriodSeconds: 0 });
+    node.start({ clusterId: 'a' });
+    await until(async () => processesOf(node.dir).length === 0, 'the end of its process');
+  });
+
+  test('a Pod that another store has never known is left alone, until it ends by itself', async (t) => {
+    const { node, pod, main } = await leftBehind(t, { clusterId: 'a' });
+    await node.client.delete(PODS, pod.metadata, { gracePeriodSeconds: 0 });
+    node.start({ clusterId: 'b' });
+    await settle(node);
+    assert.deepEqual(processesOf(node.dir), [main]);
+    process.kill(main.pid, 'SIGKILL');
+    await until(async () => !(await readdir(join(node.rootDir, 'pods'))).includes(pod.metadata.uid ?? ''), 'its folder to go');
+  });
+
+  test('a Pod that a restored store knows belongs to it from then on', async (t) => {
+    const { node, pod } = await leftBehind(t, { clusterId: 'a' });
+    node.start({ clusterId: 'b' });
+    await settle(node);
+    await node.stop();
+    await node.client.delete(PODS, pod.metadata, { gracePeriodSeconds: 0 });
+    node.start({ clusterId: 'b' });
+    await until(async () => processesOf(node.dir).length === 0, 'the end of its process');
   });
 
   test('a container that ended meanwhile has an unknown exit code', async (t) => {

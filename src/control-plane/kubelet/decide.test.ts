@@ -43,6 +43,12 @@ function explain({ actions, lookAgainAfterMs }: PodDecision): string[] {
 const cases: [string, Partial<ObservedPod>, string[]][] = [
   ['volumes come before the first start', { volumes: 'absent' }, ['prepare: a container is to start']],
   ['nothing happens while volumes come', { volumes: 'preparing' }, []],
+  ['a guest that this store never knew is left alone', { pod: undefined, isForeign: true, containers: [container(running())] }, []],
+  [
+    'what a guest that this store never knew left behind is cleaned up',
+    { pod: undefined, isForeign: true, containers: [container(ended(0))] },
+    ['clean up: the Pod is gone'],
+  ],
   ['a missing image is looked for before its back-off is over', { volumes: missing }, ['look again in 2s']],
   ['volumes are tried again after their back-off', { volumes: { ...missing, atMs: now - 10_000 } }, ['prepare: a container is to start']],
   ['a container that never ran starts', {}, ['start main: it has not run yet']],

@@ -2,6 +2,7 @@
  * What should happen to one Pod of this node, given everything we can see.
  *
  *   Pod                              containers                        what happens
+ *   unknown to this store            some run                          leave them alone: it cannot have deleted the Pod
  *   gone from the API                some run                          kill them
  *                                    none runs                         clean up
  *   being deleted                    run, not told                     stop signal (kill when the grace period is 0)
@@ -23,6 +24,8 @@ import { phaseOf, restartsAfter } from './status.ts';
 export type ObservedPod = {
   /** Undefined when the API no longer has it. */
   readonly pod: Pod | undefined;
+  /** It was started under another store: that this one does not have it says nothing. */
+  readonly isForeign?: boolean;
   /** Init containers first, in the order of the spec. */
   readonly containers: readonly ContainerRecord[];
   readonly volumes: 'absent' | 'preparing' | 'ready' | Setback;
@@ -39,11 +42,12 @@ export type PodDecision = { readonly actions: readonly PodAction[]; readonly loo
 const nothing: PodDecision = { actions: [] };
 /** A killed process can take a moment to go; a second signal does no harm. */
 const KILL_AGAIN_MS = 1_000;
-const DEFAULT_GRACE_SECONDS = 30;
+export const DEFAULT_GRACE_SECONDS = 30;
 
 /** Decides the next step; the same input always gives the same answer. */
 export function decidePod(observed: ObservedPod): PodDecision {
-  const { pod, containers } = observed;
+  const { pod, containers, isForeign } = observed;
+  if (!pod && isForeign && containers.some((container) => container.run.is === 'running')) return nothing;
   if (!pod) return endAll(observed, 0, 'the Pod is gone') ?? cleanUp('the Pod is gone');
   if (isDeleting(pod)) return endAll(observed, graceSecondsOf(pod), 'the Pod is being deleted') ?? cleanUp('the Pod is being deleted');
   const phase = isPodFinal(pod) ? pod.status?.phase : phaseOf(pod, containers);

@@ -12,6 +12,8 @@ export type KubeletContext = {
   readonly client: Client;
   readonly nodeName: string;
   readonly rootDir: string;
+  /** Which history the API tells; a Pod that was started under another one is not known to be deleted when it is not there. */
+  readonly clusterId: string | undefined;
   readonly hostIP: string;
   readonly apiServerUrl: string | undefined;
   readonly images: ImageSource;

@@ -1,20 +1,17 @@
 /**
  * The folder of one Pod, laid out as a kubelet does it, so that others find a Pod's volumes by its uid:
  *
- *   pod.json                                        whose folder this is, and the address it holds for life
+ *   pod.json                                        whose folder this is, the address it holds for life, of which cluster it is
  *   volumes/kubernetes.io~empty-dir/NAME/           and other kinds beside it
  *   root/CONTAINER/MOUNT/PATH -> a volume           what $CONTAINER_SANDBOX_MOUNT_POINT names
  *   containers/CONTAINER/state.json, 0.log, 1.log   one log per run
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { chmod, mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PODS_FOLDER, type PodVolumeKind, podPath, podVolumePath } from '../../api/core/pod-folder-layout.ts';
 import { ApiError } from '../../base/errors.ts';
-import { isObject } from '../../base/json.ts';
-import { writeFileDurably } from '../../base/node/durable-file.ts';
-
-export type PodIdentity = { readonly uid: string; readonly namespace: string; readonly name: string; readonly podIP: string };
+import { type PodRecord, readPodRecord, writePodRecord } from '../../base/node/pod-record.ts';
 
 const SEGMENT = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 
@@ -55,9 +52,9 @@ export function listContainers(dir: string): string[] {
 }
 
 /** Makes the folder and writes down whose it is. Others may pass through but not look around. */
-export async function createPodFolder(dir: string, identity: PodIdentity): Promise<void> {
+export async function createPodFolder(dir: string, record: PodRecord): Promise<void> {
   for (const name of ['volumes', 'root', 'containers']) await makeFolder(join(dir, name), 0o711);
-  await writeFileDurably(join(dir, 'pod.json'), JSON.stringify(identity));
+  await writePodRecord(dir, record);
 }
 
 /** Makes a folder and those above it that are missing, all with this mode whatever the umask says. */
@@ -68,14 +65,8 @@ export async function makeFolder(path: string, mode: number): Promise<void> {
 }
 
 /** Whose folder this is; undefined when it is not there or was never finished. */
-export function readPodIdentity(dir: string): PodIdentity | undefined {
-  try {
-    const json: unknown = JSON.parse(readFileSync(join(dir, 'pod.json'), 'utf8'));
-    const isComplete = isObject(json) && ['uid', 'namespace', 'name', 'podIP'].every((field) => typeof json[field] === 'string');
-    return isComplete ? (json as PodIdentity) : undefined;
-  } catch {
-    return undefined;
-  }
+export function readPodIdentity(dir: string): PodRecord | undefined {
+  return readPodRecord(dir);
 }
 
 /** Removes the folder with everything in it. Links are removed, never followed. */

@@ -5,10 +5,11 @@ import type { Container, Pod } from '../../api/core/pod.ts';
 import { isDeleting, keyOf } from '../../api/meta.ts';
 import { ApiError, isApiError, messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import { updatePodRecord } from '../../base/node/pod-record.ts';
 import { isSameProcess, type ProcessIdentity, signalProcess } from '../../base/node/process-identity.ts';
 import { builtInImageOf, findBuiltIn } from './built-in-images.ts';
 import { afterEnd, beforeStart, type ContainerRecord, type Ended, type Setback, setBackAgain } from './container-record.ts';
-import type { ObservedPod } from './decide.ts';
+import { DEFAULT_GRACE_SECONDS, type ObservedPod } from './decide.ts';
 import { oomScoreOf } from './default-qos-class.ts';
 import type { KubeletContext } from './kubelet-context.ts';
 import { loadContainers } from './load-containers.ts';
@@ -39,6 +40,8 @@ export class PodRuntime {
   /** Everything is done: the object may still be in the API, held by somebody's finalizer, but no longer because of us. */
   isRemoved = false;
   #volumes: ObservedPod['volumes'] = 'absent';
+  /** The store that we work for has never had it. */
+  readonly #isForeign: boolean;
   #preparation: { readonly stop: AbortController; readonly done: Promise<void> } | undefined;
 
   /** Finds what an earlier kubelet left of this Pod and takes it over; nothing is started or ended. */
@@ -55,10 +58,15 @@ export class PodRuntime {
         context.events.record(probed, { type: 'Warning', reason: 'Unhealthy', message });
       },
     });
-    const identity = pod?.metadata ?? readPodIdentity(this.dir);
+    const record = readPodIdentity(this.dir);
+    this.#isForeign = !pod && context.clusterId !== undefined && record?.clusterId !== context.clusterId;
+    const identity = pod?.metadata ?? record;
     this.log = context.log.with({ object: `Pod ${identity ? keyOf(identity) : '?'}`, uid });
     for (const container of loadContainers({ dir: this.dir, pod, now: context.clock.now() }))
       this.#containers.set(container.name, container);
+    if (pod && record && record.clusterId !== context.clusterId) this.#takeRecord();
+    if (this.#isForeign)
+      this.log.warn('a Pod that the store does not know is left alone', { because: 'it was started under another store' });
   }
 
   observe(pod: Pod | undefined): ObservedPod {
@@ -66,7 +74,7 @@ export class PodRuntime {
     const hasCome = (setback: Setback | undefined) => setback?.isMissing && setback.image && images.resolve(setback.image);
     if (typeof this.#volumes === 'object' && hasCome(this.#volumes)) this.#volumes = 'absent';
     const containers = [...this.#containers.values()].map((each) => ({ ...each, ...this.#probes.of(pod, each) }));
-    return { pod, containers, volumes: this.#volumes, now: clock.now() };
+    return { pod, isForeign: this.#isForeign, containers, volumes: this.#volumes, now: clock.now() };
   }
 
   container(name: string): ContainerRecord | undefined {
@@ -76,6 +84,15 @@ export class PodRuntime {
   /** The Pod's address, the same for as long as it lives. */
   podIP(pod: Pod): string {
     return this.#context.addresses.take(this.uid, pod.status?.podIP);
+  }
+
+  /** The API has it: from now on it is this store's, which may delete it. */
+  #takeRecord(): void {
+    try {
+      updatePodRecord(this.dir, { clusterId: this.#context.clusterId });
+    } catch (error) {
+      this.log.warn('cannot write down whose Pod this is', { error }); // a full disk; the next start does it
+    }
   }
 
   /** Begins to bring the volumes; ends in a wake-up, not in this call. */
@@ -100,10 +117,19 @@ export class PodRuntime {
   }
 
   async #bringVolumes(pod: Pod, signal: AbortSignal): Promise<void> {
-    const { images, client, mayBecome, hostIP } = this.#context;
+    const { images, client, mayBecome, hostIP, clusterId } = this.#context;
     const podIP = this.podIP(pod);
-    const { namespace = '', name } = pod.metadata;
-    await createPodFolder(this.dir, { uid: this.uid, namespace, name, podIP });
+    const { namespace = '', name, ownerReferences } = pod.metadata;
+    const owner = ownerReferences?.find(({ controller }) => controller);
+    await createPodFolder(this.dir, {
+      uid: this.uid,
+      namespace,
+      name,
+      podIP,
+      ...(clusterId !== undefined && { clusterId }),
+      ...(owner && { owner: `${owner.kind} ${owner.name}` }),
+      graceSeconds: pod.spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS,
+    });
     const fields = { pod, podIP, hostIP };
     await prepareVolumes({ pod, dir: this.dir, fields, images, client, owner: volumeOwner(pod, mayBecome), signal });
   }

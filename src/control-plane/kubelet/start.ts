@@ -25,6 +25,8 @@ export type KubeletOptions = {
   readonly nodeName: string;
   /** `$VIRT_HOME/kubelet`; Pods live in `pods/<uid>` below it. */
   readonly rootDir: string;
+  /** Which history of the store the API tells. Without it, a Pod that the API does not have is one that was deleted. */
+  readonly clusterId?: string;
   readonly images: ImageSource;
   readonly builtInImages: BuiltInImages;
   readonly clock: Clock;
@@ -67,6 +69,7 @@ export function startKubelet(options: KubeletOptions): Kubelet {
     log,
     events,
     apiServerUrl: options.apiServerUrl,
+    clusterId: options.clusterId,
     hostIP: options.hostIP ?? '127.0.0.1',
     mayBecome: options.mayBecome ?? whoWeMayBecome(),
     addresses: new AddressPool(podCidr),

@@ -173,6 +173,13 @@ export class Store {
     if (this.#failure === undefined) this.#markAtTheEnd();
   }
 
+  /** Gives the file free as if it had never been opened: nothing is written beside it. */
+  abandon(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#log.close();
+  }
+
   #markAtTheEnd(): void {
     try {
       writeWatermarkSync(this.#path, { clusterId: this.clusterId, revision: this.#revision });
