@@ -23,6 +23,7 @@ const healthy: Facts = {
   cluster: { state: 'running', text: 'process 1' },
   api: { text: 'answers' },
   certificateEndsAt: now + 300 * 24 * 3600_000,
+  unknownGuests: [],
 };
 
 test('on a healthy machine everything is ok', () => {
@@ -51,6 +52,7 @@ const CASES: [what: string, facts: Partial<Facts>, name: string, status: CheckSt
   ['a full disk', { cacheFreeBytes: 2 ** 20 }, 'cache disk', 'failed', /1 MiB free/, /KUBEVIRT_CACHE/],
   ['little memory', { availableMemoryBytes: 2 ** 29 }, 'memory', 'warning', /512 MiB of 16 GiB/, /less memory/],
   ['no memory', { availableMemoryBytes: 2 ** 20 }, 'memory', 'failed', /1 MiB/, /less memory/],
+  ['guests of another store', { unknownGuests: ['VirtualMachineInstance a in b'] }, 'guests', 'warning', /Instance a in b/, /virtctl down/],
   ['a stopped cluster', { cluster: { state: 'stopped', text: 'none' } }, 'cluster', 'warning', /none/, /virtctl up/],
   [
     'a busy port',

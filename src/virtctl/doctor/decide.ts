@@ -35,6 +35,8 @@ export type Facts = {
   /** Undefined when there is no cluster to ask. */
   readonly api: Found<{ readonly text: string }> | undefined;
   readonly certificateEndsAt: number | undefined;
+  /** Guests that run and that the store does not know. */
+  readonly unknownGuests: readonly string[];
 };
 
 const MIN_NODE = 24;
@@ -66,6 +68,7 @@ const CHECKS: readonly (readonly [string, (facts: Facts) => Verdict])[] = [
   ['port', judgePort],
   ['demo image', judgeDemoImage],
   ['cluster', judgeCluster],
+  ['guests', judgeGuests],
   ['api', judgeApi],
   ['certificate', judgeCertificate],
 ];
@@ -143,6 +146,12 @@ function judgeDemoImage({ demoImage }: Facts): Verdict {
 
 function judgeCluster({ cluster }: Facts): Verdict {
   return cluster.state === 'running' ? ok(cluster.text) : warning(cluster.text, 'virtctl up');
+}
+
+function judgeGuests({ unknownGuests }: Facts): Verdict {
+  if (unknownGuests.length === 0) return ok('the cluster knows all that run');
+  const fix = 'virtctl down shuts them down; with their old store back in its place they are guests of the cluster again';
+  return warning(`outside of the cluster run: ${unknownGuests.join(', ')}`, fix);
 }
 
 function judgeApi({ api }: Facts): Verdict {

@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { humanDuration } from '../../base/duration.ts';
 import { messageOf, UserError } from '../../base/errors.ts';
 import { findProgram } from '../../base/node/find-program.ts';
+import { nameOfPod } from '../../base/node/living-pods.ts';
 import { loadKubeconfig } from '../../client/node/kubeconfig.ts';
 import { openImageStore } from '../../images/store.ts';
 import { chooseAcceleration } from '../../qemu/accelerator.ts';
@@ -16,6 +17,7 @@ import { qemuVersion } from '../../qemu/qemu-version.ts';
 import type { Deps } from '../deps.ts';
 import { kubeconfigPath } from '../embedded/paths.ts';
 import { lastState, runningState } from '../embedded/state.ts';
+import { unknownGuests } from '../embedded/unknown-guests.ts';
 import type { Facts, Found } from './decide.ts';
 
 const PORT = 6443;
@@ -46,6 +48,7 @@ export async function observeHost(deps: Deps): Promise<Facts> {
     cluster: clusterOf(home, clock.now()),
     api: await askApi(deps),
     certificateEndsAt: certificateEndOf(home),
+    unknownGuests: unknownGuests(home).map(nameOfPod),
   };
 }
 

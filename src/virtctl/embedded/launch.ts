@@ -28,7 +28,7 @@ export type EmbeddedReport =
 /** Returns when the cluster serves; throws what it said when it could not start. It goes on when we end; aborting before ends it. */
 export async function launchEmbedded(
   context: Pick<Deps, 'home' | 'env' | 'embeddedProgram'>,
-  options: { readonly port: number; readonly nodes: number; readonly signal?: AbortSignal },
+  options: { readonly port: number; readonly nodes: number; readonly adopt?: boolean; readonly signal?: AbortSignal },
 ): Promise<{ state: EmbeddedState; network: Network }> {
   const log = logPath(context.home);
   for (const path of [log, statePath(context.home)]) mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -37,6 +37,7 @@ export async function launchEmbedded(
   const network = await openNetwork({ home: context.home, port: options.port, env: context.env, clock: systemClock });
   const output = openSync(log, 'a', 0o600);
   const settings = ['--home', context.home, '--port', String(network.port), '--network', network.mode, '--nodes', String(options.nodes)];
+  if (options.adopt) settings.push('--adopt');
   const command = [...network.prefix, process.execPath, ...NODE_FLAGS, context.embeddedProgram, ...settings];
   const child = spawn(command[0] ?? process.execPath, command.slice(1), {
     cwd: context.home,

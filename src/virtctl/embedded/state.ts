@@ -1,7 +1,7 @@
 /** Whether the embedded cluster runs, told by the file it leaves behind and by the process that file names. */
 import { readFileSync } from 'node:fs';
-import { findByVariable, isSameProcess, type ProcessIdentity } from '../../base/node/process-identity.ts';
-import { SANDBOX_VARIABLE } from '../../base/node/sandbox-path.ts';
+import { livingPods } from '../../base/node/living-pods.ts';
+import { isSameProcess, type ProcessIdentity } from '../../base/node/process-identity.ts';
 import { statePath } from './paths.ts';
 
 /** Written by the embedded process once it serves; left behind when it is killed. */
@@ -32,5 +32,5 @@ export function lastState(home: string): EmbeddedState | undefined {
 
 /** Guests and other containers that live in this data folder, with or without a cluster around them. */
 export function guestsOf(home: string): readonly ProcessIdentity[] {
-  return findByVariable(SANDBOX_VARIABLE, (path) => path.startsWith(`${home}/`));
+  return livingPods(home).flatMap(({ containers }) => containers.map(({ process }) => process));
 }

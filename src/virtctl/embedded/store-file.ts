@@ -75,15 +75,17 @@ export function inspectStore(path: string): StoreContent {
 
 /**
  * Makes a copy the beginning of another history: whoever watched before has to read everything again, no version number is given out
- * twice, and guests that this store does not know are never taken for Pods that it has deleted.
+ * twice, and guests that this store does not know are never taken for Pods that it has deleted. Returns its id.
  */
-export function beginHistory(path: string, revision: number): void {
+export function beginHistory(path: string, revision: number): string {
+  const clusterId = randomUUID();
   withDatabase(path, (database) => {
-    if (storeFormatOf(database) < STORE_FORMAT) migrateStore(database, randomUUID());
-    writeStoreMeta(database, 'clusterId', randomUUID());
+    if (storeFormatOf(database) < STORE_FORMAT) migrateStore(database, clusterId);
+    writeStoreMeta(database, 'clusterId', clusterId);
     writeStoreMeta(database, 'forgotten', revision);
     database.exec('PRAGMA journal_mode = DELETE');
   });
+  return clusterId;
 }
 
 /** Writes every record of a damaged store that is still whole into a new one at `target`. The damaged one is not changed. */

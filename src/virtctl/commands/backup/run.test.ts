@@ -28,7 +28,7 @@ test('what was backed up comes back, and versions only grow', async (t) => {
   const second = openStore({ path });
   const { revision } = await second.write({ key: 'core/configmaps/default/kept', value: { n: 2 } });
   second.close();
-  await restore(deps, { salvage: false }, file);
+  await restore(deps, { salvage: false, adopt: false }, file);
   const third = openStore({ path });
   t.after(() => third.close());
   assert.deepEqual(
@@ -50,8 +50,8 @@ test('what is no backup is refused and changes nothing', async (t) => {
   store.close();
   writeFileSync(file, 'not a database, whatever it looks like');
   const isRefused = (code: string) => (error: unknown) => error instanceof UserError && error.code === code;
-  await assert.rejects(restore(deps, { salvage: false }, file), isRefused('BACKUP_DAMAGED'));
-  await assert.rejects(restore(deps, { salvage: false }, join(deps.home, 'nowhere')), isRefused('NO_BACKUP'));
+  await assert.rejects(restore(deps, { salvage: false, adopt: false }, file), isRefused('BACKUP_DAMAGED'));
+  await assert.rejects(restore(deps, { salvage: false, adopt: false }, join(deps.home, 'nowhere')), isRefused('NO_BACKUP'));
   const after = openStore({ path });
   assert.equal(after.list('').length, 1);
   after.close();
@@ -91,7 +91,7 @@ test('of a damaged store everything that is whole is brought back, and what is l
   bytes[bytes.indexOf('{"n":2,') + 50] = 0x79;
   writeFileSync(path, bytes);
   assert.throws(() => openStore({ path }), /is damaged/);
-  await restore(deps, { salvage: true });
+  await restore(deps, { salvage: true, adopt: false });
   assert.match(stdout(), /^2 objects are restored.*up to revision 1;.*record 2 \(core\/configmaps\/default\/c2\) is lost/s);
   const after = openStore({ path });
   t.after(() => after.close());

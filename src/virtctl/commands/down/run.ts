@@ -2,14 +2,16 @@
 import { existsSync, rmSync } from 'node:fs';
 import type { Clock } from '../../../base/clock.ts';
 import { isApiError, messageOf, UserError } from '../../../base/errors.ts';
+import { livingPods, nameOfPod } from '../../../base/node/living-pods.ts';
 import { isSameProcess, type ProcessIdentity, signalProcess } from '../../../base/node/process-identity.ts';
 import type { Deps } from '../../deps.ts';
 import { launchEmbedded } from '../../embedded/launch.ts';
 import { closeNetwork } from '../../embedded/network-namespace.ts';
 import { drain } from '../../embedded/node.ts';
 import { kubeconfigPath } from '../../embedded/paths.ts';
-import { guestsOf, lastState, runningState } from '../../embedded/state.ts';
-import { createProgress } from '../../progress.ts';
+import { type EmbeddedState, guestsOf, lastState, runningState } from '../../embedded/state.ts';
+import { shutDownGuests, unknownGuests } from '../../embedded/unknown-guests.ts';
+import { createProgress, type Progress } from '../../progress.ts';
 
 const STOP_PATIENCE_MS = 15_000;
 
@@ -18,7 +20,7 @@ export async function run(deps: Deps, flags: { purge: boolean }): Promise<void> 
   const progress = createProgress(stdout, clock);
   // A cluster that is gone may have left guests running: only a running one can ask them to shut down.
   const isLeft = lastState(home) !== undefined || guestsOf(home).length > 0;
-  const state = runningState(home) ?? (isLeft ? (await launchEmbedded(deps, { port: 6443, nodes: 1 })).state : undefined);
+  const state = runningState(home) ?? (isLeft ? await launchOrShutDown(deps, progress) : undefined);
   if (state) {
     await progress.step('guests', async (step) => {
       const { client } = await connect({ kubeconfig: kubeconfigPath(home) });
@@ -26,7 +28,10 @@ export async function run(deps: Deps, flags: { purge: boolean }): Promise<void> 
       const count = await drain(client, { clock, onWaiting }).catch((error) => {
         throw isApiError(error, 'ServiceUnavailable') ? unreachable(state.process, error) : error;
       });
-      return count === 0 ? 'none was running' : `${count} shut down`;
+      const strangers = unknownGuests(home);
+      if (strangers.length > 0) onWaiting(strangers.map(nameOfPod));
+      await shutDownGuests(strangers, clock);
+      return count + strangers.length === 0 ? 'none was running' : `${count + strangers.length} shut down`;
     });
     await progress.step('control', async () => {
       await stopProcess(state.process, clock);
@@ -40,6 +45,22 @@ export async function run(deps: Deps, flags: { purge: boolean }): Promise<void> 
     if (!flags.purge) stdout.write('nothing to stop: no embedded cluster runs here\n');
   }
   if (flags.purge) await progress.step('data', async () => purge(home));
+}
+
+/** Undefined when it cannot be started: guests do not depend on that, they are asked directly. */
+async function launchOrShutDown(deps: Deps, progress: Progress): Promise<EmbeddedState | undefined> {
+  try {
+    return (await launchEmbedded(deps, { port: 6443, nodes: 1, adopt: true })).state;
+  } catch (error) {
+    const guests = livingPods(deps.home);
+    if (guests.length === 0) throw error;
+    await progress.step('guests', async (step) => {
+      step.update(`waiting for ${guests.map(nameOfPod).join(', ')}`);
+      await shutDownGuests(guests, deps.clock);
+      return `${guests.length} shut down, without the cluster: ${messageOf(error)}`;
+    });
+    return undefined;
+  }
 }
 
 async function stopProcess(identity: ProcessIdentity, clock: Clock): Promise<void> {

@@ -3,6 +3,9 @@ import { existsSync, renameSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { UserError } from '../../../base/errors.ts';
+import { storeForgotGuests } from '../../../base/node/forgotten-guests.ts';
+import { livingPods } from '../../../base/node/living-pods.ts';
+import { updatePodRecord } from '../../../base/node/pod-record.ts';
 import { readWatermark } from '../../../base/node/store-watermark.ts';
 import type { Deps } from '../../deps.ts';
 import { runningState } from '../../embedded/state.ts';
@@ -20,7 +23,7 @@ import {
 /** Far more than clients can have seen after the backup was made: no version number is ever given out twice. */
 const REVISION_JUMP = 1_000_000;
 
-export async function run({ home, stdout }: Deps, flags: { salvage: boolean }, file?: string): Promise<void> {
+export async function run({ home, stdout }: Deps, flags: { salvage: boolean; adopt: boolean }, file?: string): Promise<void> {
   if (runningState(home)) {
     throw new UserError('RUNNING', 'Cannot restore while the embedded cluster runs', { fix: 'virtctl down, then restore', exitCode: 4 });
   }
@@ -29,11 +32,14 @@ export async function run({ home, stdout }: Deps, flags: { salvage: boolean }, f
   removeStore(unfinished);
   try {
     const content = flags.salvage ? salvage(path, unfinished, file) : await copyBackup(file, unfinished);
-    beginHistory(unfinished, Math.max(content.revision, newestRevision(path, flags.salvage)) + REVISION_JUMP);
+    const strangers = livingPods(home).filter(({ uid }) => !content.podUids.has(uid));
+    if (strangers.length > 0 && !flags.adopt) throw storeForgotGuests(strangers, { home, adopt: 'virtctl restore --adopt' });
+    const adoptedBy = beginHistory(unfinished, Math.max(content.revision, newestRevision(path, flags.salvage)) + REVISION_JUMP);
     await syncToDisk(unfinished);
     setStoreAside(path);
     renameSync(unfinished, path);
     await syncToDisk(dirname(path));
+    for (const { dir } of strangers) updatePodRecord(dir, { adoptedBy });
     stdout.write(`${content.objects} objects are restored; virtctl up starts the cluster with them\n${lost(content)}`);
   } finally {
     removeStore(unfinished);

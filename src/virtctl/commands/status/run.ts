@@ -2,9 +2,11 @@
 import { VMS } from '../../../api/kubevirt/kinds/virtual-machine.ts';
 import { humanDuration } from '../../../base/duration.ts';
 import { UserError } from '../../../base/errors.ts';
+import { nameOfPod } from '../../../base/node/living-pods.ts';
 import type { Deps } from '../../deps.ts';
 import { kubeconfigPath } from '../../embedded/paths.ts';
 import { runningState } from '../../embedded/state.ts';
+import { unknownGuests } from '../../embedded/unknown-guests.ts';
 
 export async function run({ home, clock, stdout: out, connect }: Deps): Promise<void> {
   const state = runningState(home);
@@ -22,4 +24,6 @@ export async function run({ home, clock, stdout: out, connect }: Deps): Promise<
   for (const vm of items) {
     out.write(`  ${`${vm.metadata.namespace}/${vm.metadata.name}`.padEnd(40)} ${vm.status?.printableStatus ?? 'Stopped'}\n`);
   }
+  for (const guest of unknownGuests(home))
+    out.write(`unknown     ${nameOfPod(guest)} runs outside of the cluster; virtctl down shuts it down\n`);
 }

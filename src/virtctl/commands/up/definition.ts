@@ -22,6 +22,12 @@ export const definition = defineCommand({
         optional: true,
         placeholder: 'number',
       },
+      adopt: {
+        kind: 'boolean',
+        brief: 'Leave guests running, outside of the cluster, that its store does not know',
+        default: false,
+        withNegated: false,
+      },
     },
   },
   docs: { brief: 'Start the embedded cluster on this machine', customUsage: ['', '--demo', '--port 7443', '--nodes 2'] },

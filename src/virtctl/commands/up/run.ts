@@ -6,6 +6,7 @@ import { join, relative } from 'node:path';
 import { parse } from 'yaml';
 import type { VirtualMachine } from '../../../api/kubevirt/kinds/virtual-machine.ts';
 import { UserError } from '../../../base/errors.ts';
+import { nameOfPod } from '../../../base/node/living-pods.ts';
 import { chooseAcceleration } from '../../../qemu/accelerator.ts';
 import { findQemu } from '../../../qemu/find-qemu.ts';
 import type { Deps } from '../../deps.ts';
@@ -17,13 +18,14 @@ import type { Network } from '../../embedded/network-namespace.ts';
 import { allowScheduling } from '../../embedded/node.ts';
 import { kubeconfigPath } from '../../embedded/paths.ts';
 import { runningState } from '../../embedded/state.ts';
+import { unknownGuests } from '../../embedded/unknown-guests.ts';
 import { createProgress } from '../../progress.ts';
 
 /** They are loops of one process; more than this is for a benchmark, not for this machine. */
 const MOST_NODES = 100;
 const INTERRUPTED = 130;
 
-export async function run(deps: Deps, flags: { demo: boolean; port: number; nodes?: number }): Promise<void> {
+export async function run(deps: Deps, flags: { demo: boolean; port: number; nodes?: number; adopt: boolean }): Promise<void> {
   const { clock, env, home, stdout } = deps;
   const progress = createProgress(stdout, clock);
   const started = clock.now();
@@ -48,7 +50,7 @@ export async function run(deps: Deps, flags: { demo: boolean; port: number; node
     const running = runningState(home);
     const { state, network } = running
       ? { state: running, network: undefined }
-      : await launchEmbedded(deps, { port: flags.port, nodes, signal: interrupted.signal });
+      : await launchEmbedded(deps, { port: flags.port, nodes, adopt: flags.adopt, signal: interrupted.signal });
     const busy = !running && state.port !== flags.port ? ` (port ${flags.port} is busy)` : '';
     return `https://127.0.0.1:${state.port}${busy}, data in ${home}${running ? ', was running' : ''}${whatIsLost(network)}`;
   });
@@ -62,6 +64,8 @@ export async function run(deps: Deps, flags: { demo: boolean; port: number; node
     const fix = names.length < nodes ? 'virtctl down, then up again, for more' : 'virtctl down --purge to begin with fewer';
     return `${names.join(', ')}; ${nodes} asked for: ${fix}`;
   });
+  const strangers = unknownGuests(home);
+  if (strangers.length > 0) await progress.step('guests', async () => `${strangers.map(nameOfPod).join(', ')} run outside of the cluster`);
   await progress.step('image', () => importGuestImages(deps));
   if (flags.demo) await progress.step('vm', (step) => watchBoot({ client, openConsole, vm: demoMachine(deps), onLine: step.update }));
 
