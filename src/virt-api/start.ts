@@ -1,5 +1,6 @@
 /** virt-api: the server behind the aggregated API subresources.kubevirt.io. Who asks is told by the API server in front; whether they may is asked for each call. */
-import { SUBRESOURCE_VERSIONS, SUBRESOURCES_GROUP, subresourceGroupPath } from '../api/kubevirt/subresources.ts';
+import { subresourceGroupPath } from '../api/kubevirt/subresource-path.ts';
+import { SUBRESOURCE_VERSIONS, SUBRESOURCES_GROUP } from '../api/kubevirt/subresources.ts';
 import { EXPAND_VM_SPEC } from '../api/kubevirt/subresources-table.ts';
 import type { Clock } from '../base/clock.ts';
 import { ApiError } from '../base/errors.ts';

@@ -1,5 +1,7 @@
 /** The serial console of a guest as a pair of byte streams, over one WebSocket. */
-import { STREAM_SUBPROTOCOL, subresourcePath } from '../api/kubevirt/subresources.ts';
+import { TAKE_OVER, TURNS } from '../api/handler/turns.ts';
+import { subresourcePath } from '../api/kubevirt/subresource-path.ts';
+import { STREAM_SUBPROTOCOL } from '../api/kubevirt/subresources.ts';
 import type { Cluster } from '../client/node/kubeconfig.ts';
 import { openWebSocket } from '../client/node/websocket.ts';
 
@@ -36,7 +38,7 @@ export async function openConsole(target: ConsoleTarget): Promise<ConsoleStream>
   const socket = await openWebSocket({ cluster, path, protocols: [STREAM_SUBPROTOCOL], signal });
   return {
     output: messagesOf(socket, { signal, onTurn }),
-    takeOver: () => socket.send('take-over'),
+    takeOver: () => socket.send(TAKE_OVER),
     write: (bytes) => socket.send(bytes),
     close: () => socket.close(),
   };
@@ -51,7 +53,7 @@ async function* messagesOf(
   let isClosed = false;
   let wake = () => {};
   socket.on('message', (data, isBinary) => {
-    if (!isBinary) return onTurn?.(String(data) === 'writing');
+    if (!isBinary) return onTurn?.(String(data) === TURNS.mine);
     queue.push(Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data as Buffer));
     wake();
   });

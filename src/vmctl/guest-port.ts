@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { VirtualMachineInstance } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { portForwardPath, STREAM_SUBPROTOCOL } from '../api/kubevirt/subresources.ts';
+import { portForwardPath } from '../api/kubevirt/subresource-path.ts';
+import { STREAM_SUBPROTOCOL } from '../api/kubevirt/subresources.ts';
 import type { Cluster } from '../client/node/kubeconfig.ts';
 import { openWebSocketStream } from '../client/node/websocket-stream.ts';
 

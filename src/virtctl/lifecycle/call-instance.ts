@@ -13,7 +13,7 @@ type InstanceCall = {
 export async function callInstance({ client, namespace, stdout }: ClusterDeps, { verb, flags, words }: InstanceCall): Promise<void> {
   const name = machineName(verb, words);
   if (flags.dryRun) stdout.write('Dry Run execution\n');
-  const at = { namespace, resource: RESOURCES.vmi, name, verb: verb.replace('-', '') };
-  await putSubresource(client, at, withDryRun({}, flags));
+  const subresource = verb === 'soft-reboot' ? 'softreboot' : verb;
+  await putSubresource(client, { namespace, resource: RESOURCES.vmi, name, verb: subresource }, withDryRun({}, flags));
   stdout.write(`VMI ${name} was scheduled to ${verb}\n`);
 }

@@ -1,6 +1,7 @@
 /** Runs a program in a guest through its agent; what it printed and its exit code are ours. */
 import { buffer } from 'node:stream/consumers';
 import type { ExecResult } from '../../../api/handler/answers.ts';
+import { subresourcePath } from '../../../api/kubevirt/subresource-path.ts';
 import { UserError } from '../../../base/errors.ts';
 import type { ClusterDeps, ConnectionFlags, Output } from '../../deps.ts';
 import { machineName } from '../../machine-target.ts';
@@ -19,7 +20,7 @@ export async function run(deps: ClusterDeps, flags: ExecFlags, machine: string, 
       fix: 'virtctl scp brings larger files into a guest',
       exitCode: 2,
     });
-  const path = `/apis/subresources.kubevirt.io/v1/namespaces/${encodeURIComponent(namespace)}/virtualmachineinstances/${encodeURIComponent(name)}/exec`;
+  const path = subresourcePath({ resource: 'virtualmachineinstances', namespace, name }, 'exec');
   const body = JSON.stringify({ command, timeoutSeconds: flags.timeout, ...(input && { input: input.toString('base64') }) });
   const response = await client.request(path, { method: 'PUT', headers: { 'content-type': 'application/json' }, body });
   const result = (await response.json()) as ExecResult; // virt-handler makes it

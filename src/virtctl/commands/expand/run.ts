@@ -1,5 +1,7 @@
 /** Shows a machine with everything filled in that its author left open. */
+
 import { parse, stringify } from 'yaml';
+import { expandVmSpecPath, subresourcePath } from '../../../api/kubevirt/subresource-path.ts';
 import { messageOf, UserError } from '../../../base/errors.ts';
 import type { ClusterDeps, ConnectionFlags } from '../../deps.ts';
 import { readInput } from '../../read-input.ts';
@@ -15,11 +17,10 @@ export async function run({ client, namespace, stdout }: ClusterDeps, flags: Exp
     });
   }
   const manifest = file === undefined ? undefined : JSON.stringify(parsed(file));
-  const base = `/apis/subresources.kubevirt.io/v1/namespaces/${encodeURIComponent(namespace)}`;
   const response =
     vm !== undefined
-      ? await client.request(`${base}/virtualmachines/${encodeURIComponent(vm)}/expand-spec`)
-      : await client.request(`${base}/expand-vm-spec`, {
+      ? await client.request(subresourcePath({ resource: 'virtualmachines', namespace, name: vm }, 'expand-spec'))
+      : await client.request(expandVmSpecPath(namespace), {
           method: 'PUT',
           headers: { 'content-type': 'application/json' },
           body: manifest,

@@ -2,6 +2,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { VMS } from '../../../api/kubevirt/kinds/virtual-machine.ts';
 import { VMIS } from '../../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { subresourcePath } from '../../../api/kubevirt/subresource-path.ts';
 import { ApiError, UserError } from '../../../base/errors.ts';
 import type { Connection, ConnectionFlags, Deps } from '../../deps.ts';
 import { logPath } from '../../embedded/paths.ts';
@@ -48,8 +49,8 @@ type Previous = { readonly name: string; readonly tail: number | undefined; read
 async function previousLogs({ stdout }: Deps, { client, namespace }: Connection, wanted: Previous): Promise<void> {
   const { name, tail, isFollowed } = wanted;
   if (isFollowed) throw usage('a run that is over prints no more, so --previous and --follow exclude each other');
-  const path = `/apis/subresources.kubevirt.io/v1/namespaces/${encodeURIComponent(namespace)}/virtualmachines/${encodeURIComponent(name)}/logs`;
-  const response = await client.request(`${path}?previous=true`);
+  const path = subresourcePath({ resource: 'virtualmachines', namespace, name }, 'logs', { previous: true });
+  const response = await client.request(path);
   const reader = createLineReader();
   const lines = [...reader.push(Buffer.from(await response.arrayBuffer())), ...reader.rest()];
   for (const line of lastOf(lines, tail)) stdout.write(`${line}\n`);

@@ -3,6 +3,7 @@ import { createSocket, type RemoteInfo } from 'node:dgram';
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { portForwardPath } from '../../../api/kubevirt/subresource-path.ts';
 import { messageOf, UserError } from '../../../base/errors.ts';
 import type { ClusterDeps, Connection, ConnectionFlags } from '../../deps.ts';
 import { type ForwardedPort, type ForwardTarget, parsePort, parseTarget } from '../../forward/parse.ts';
@@ -23,9 +24,7 @@ export async function run(deps: ClusterDeps, flags: PortForwardFlags, target: st
 }
 
 function openPort({ openStream, namespace }: Connection, to: ForwardTarget, { remote, protocol }: ForwardedPort): Promise<Duplex> {
-  const machine = `namespaces/${encodeURIComponent(to.namespace ?? namespace)}/${to.resource}/${encodeURIComponent(to.name)}`;
-  const path = `/apis/subresources.kubevirt.io/v1/${machine}/portforward/${remote}/${protocol}`;
-  return openStream(path);
+  return openStream(portForwardPath({ namespace, ...to }, remote, protocol));
 }
 
 async function carryStdio({ stdin, stdout, clock }: ClusterDeps, open: Open, [port, ...more]: readonly ForwardedPort[]): Promise<void> {

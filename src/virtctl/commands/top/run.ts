@@ -1,6 +1,8 @@
 /** What running machines use of their nodes: two measurements, and the difference. */
+
 import type { Usage } from '../../../api/handler/answers.ts';
 import { VMIS } from '../../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { subresourcePath } from '../../../api/kubevirt/subresource-path.ts';
 import { ApiError } from '../../../base/errors.ts';
 import type { ClusterDeps, Connection, ConnectionFlags } from '../../deps.ts';
 import { machineName } from '../../machine-target.ts';
@@ -35,8 +37,12 @@ export async function run(
 type Named = { readonly namespace?: string; readonly name: string };
 
 /** Undefined when a guest cannot be measured; the others still are. What nobody may see is an error for all. */
-async function usageOf({ client }: Connection, at: Named, onProblem: (why: string) => void): Promise<Usage | undefined> {
-  const path = `/apis/subresources.kubevirt.io/v1/namespaces/${encodeURIComponent(at.namespace ?? '')}/virtualmachineinstances/${encodeURIComponent(at.name)}/usage`;
+async function usageOf(
+  { client }: Connection,
+  { namespace = '', name }: Named,
+  onProblem: (why: string) => void,
+): Promise<Usage | undefined> {
+  const path = subresourcePath({ resource: 'virtualmachineinstances', namespace, name }, 'usage');
   try {
     return (await (await client.request(path)).json()) as Usage;
   } catch (error) {

@@ -1,6 +1,7 @@
 /** The screen of a guest, as a VNC server on a port of this machine that a viewer connects to. */
 import { spawn } from 'node:child_process';
 import { VMIS } from '../../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { subresourcePath } from '../../../api/kubevirt/subresource-path.ts';
 import { ApiError, messageOf, UserError } from '../../../base/errors.ts';
 import { findProgram } from '../../../base/node/find-program.ts';
 import type { ClusterDeps, Connection } from '../../deps.ts';
@@ -56,9 +57,8 @@ async function mustBeThere({ client, namespace }: Connection, name: string): Pro
 
 /** Beside other viewers of ours, of whom the newest has keys and pointer; one that preserves a session is alone, or refused. */
 function openScreen({ openStream, namespace }: Connection, name: string, { preserveSession, viewOnly }: VncFlags) {
-  const wish = preserveSession ? 'preserveSession=true' : `shared=true${viewOnly ? '&write=false' : ''}`;
-  const path = `/apis/subresources.kubevirt.io/v1/namespaces/${encodeURIComponent(namespace)}/virtualmachineinstances/${encodeURIComponent(name)}/vnc?${wish}`;
-  return openStream(path);
+  const wish = preserveSession ? { preserveSession } : { shared: true, ...(viewOnly && { write: false }) };
+  return openStream(subresourcePath({ resource: 'virtualmachineinstances', namespace, name }, 'vnc', wish));
 }
 
 function findViewer(path: string | undefined, { vncType, vncPath }: VncFlags): Viewer {

@@ -1,5 +1,6 @@
 /** A picture of the screen of a guest, as a PNG file or on standard output. */
 import { writeFileSync } from 'node:fs';
+import { subresourcePath } from '../../../api/kubevirt/subresource-path.ts';
 import { UserError } from '../../../base/errors.ts';
 import type { ClusterDeps, ConnectionFlags } from '../../deps.ts';
 
@@ -13,8 +14,10 @@ export async function takeScreenshot({ client, namespace, stdout }: ClusterDeps,
       exitCode: 2,
     });
   }
-  const path = `/apis/subresources.kubevirt.io/v1/namespaces/${encodeURIComponent(namespace)}/virtualmachineinstances/${encodeURIComponent(name)}/vnc/screenshot`;
-  const response = await client.request(`${path}?moveCursor=${flags.moveCursor}`);
+  const path = subresourcePath({ resource: 'virtualmachineinstances', namespace, name }, 'vnc/screenshot', {
+    moveCursor: flags.moveCursor,
+  });
+  const response = await client.request(path);
   const picture = Buffer.from(await response.arrayBuffer());
   if (flags.file === '-') await new Promise<void>((resolve) => stdout.write(picture, () => resolve()));
   else writeFileSync(flags.file, picture);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Machine, portForwardPath, subresourceGroupPath, subresourcePath } from './subresources.ts';
+import { expandVmSpecPath, type Machine, portForwardPath, subresourceGroupPath, subresourcePath } from './subresource-path.ts';
 
 const DB: Machine = { resource: 'virtualmachineinstances', namespace: 'default', name: 'db' };
 const AT_DB = '/apis/subresources.kubevirt.io/v1/namespaces/default/virtualmachineinstances/db';
@@ -21,5 +21,6 @@ test('no name leaves its place in the path', () => {
 
 test('some paths have no machine', () => {
   assert.equal(subresourceGroupPath('version'), '/apis/subresources.kubevirt.io/v1/version');
+  assert.equal(expandVmSpecPath('default'), '/apis/subresources.kubevirt.io/v1/namespaces/default/expand-vm-spec');
   assert.equal(subresourceGroupPath('healthz', 'v1alpha3'), '/apis/subresources.kubevirt.io/v1alpha3/healthz');
 });

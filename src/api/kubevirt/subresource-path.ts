@@ -1,0 +1,42 @@
+/** Paths of the aggregated API, for its clients; what they may name and ask follows from the tables that its servers are made of. */
+import { queryOf } from '../handler/message.ts';
+import type { Protocol } from '../handler/route-path.ts';
+import type { GuestSubresourceName, QuestionOf } from '../handler/routes.ts';
+import { type MachineResource, SUBRESOURCE_VERSIONS, SUBRESOURCES_GROUP } from './subresources.ts';
+import { EXPAND_VM_SPEC, type VIRT_API_SUBRESOURCES } from './subresources-table.ts';
+
+export type Machine = { readonly resource: MachineResource; readonly namespace: string; readonly name: string };
+
+type OfVirtApi = keyof typeof VIRT_API_SUBRESOURCES extends `${string}/${infer Name}` ? Name : never;
+/** Ports have a path of their own. */
+export type SubresourceName = Exclude<GuestSubresourceName | OfVirtApi, 'portforward'>;
+/** What each may be asked in its query; `previous` is the run before. */
+export type SubresourceQuery<Name extends SubresourceName> = Name extends 'console' | 'vnc' | 'vnc/screenshot'
+  ? QuestionOf<Name>
+  : Name extends 'logs'
+    ? { readonly previous: boolean }
+    : Readonly<Record<string, never>>;
+
+/** The path of what belongs to no machine: `version`. */
+export function subresourceGroupPath(what: string, version: (typeof SUBRESOURCE_VERSIONS)[number] = SUBRESOURCE_VERSIONS[0]): string {
+  return `/apis/${SUBRESOURCES_GROUP}/${version}/${what}`;
+}
+
+/** Where a PUT expands the machine in its body, with the objects of this namespace. */
+export function expandVmSpecPath(namespace: string): string {
+  return subresourceGroupPath(`namespaces/${encodeURIComponent(namespace)}/${EXPAND_VM_SPEC.resource}`);
+}
+
+/** The path of a subresource of a machine, with its query. */
+export function subresourcePath<Name extends SubresourceName>(machine: Machine, name: Name, query?: SubresourceQuery<Name>): string {
+  return `${machinePath(machine)}/${name}${queryOf(query ?? {})}`;
+}
+
+/** The path of a port of a machine. */
+export function portForwardPath(machine: Machine, port: number, protocol: Protocol): string {
+  return `${machinePath(machine)}/portforward/${port}/${protocol}`;
+}
+
+function machinePath({ resource, namespace, name }: Machine): string {
+  return subresourceGroupPath(`namespaces/${encodeURIComponent(namespace)}/${resource}/${encodeURIComponent(name)}`);
+}
