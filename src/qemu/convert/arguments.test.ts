@@ -53,7 +53,7 @@ test('a watchdog resets by default; one that is to power off pauses, so that som
     [['panic=pause', 'watchdog=reset'], ['panic=pause', 'watchdog=pause'], ['panic=pause', 'watchdog=shutdown'], ['panic=pause']],
   );
   const args = argumentsFor(input({ watchdog: { name: 'w', i6300esb: {} } }));
-  assert.ok(args.includes('{"driver":"i6300esb","id":"watchdog0"}'));
+  assert.ok(args.includes('{"driver":"i6300esb","id":"watchdog0","bus":"pcie.0","addr":"0x7.0"}'));
 });
 
 test('old spellings give the same machine as new ones', () => {

@@ -2,9 +2,10 @@
 import type { Disk } from '../../api/kubevirt/vmi-spec-schema.ts';
 import type { DiskImage, ImageFile } from './input.ts';
 
-type Node = Readonly<Record<string, unknown>>;
+type Options = Readonly<Record<string, unknown>>;
+type Node = Options & { readonly driver: string; readonly 'node-name': string };
 
-/** The value of `-blockdev` for an image: format over file, and the read-only base beneath an overlay. */
+/** The node of an image: format over file, and the read-only base beneath an overlay. */
 export function blockNode(options: { node: string; image: DiskImage; isReadOnly: boolean; disk: Pick<Disk, 'cache' | 'io'> }): Node {
   const { node, image, isReadOnly, disk } = options;
   const { cache, io } = disk;
@@ -25,7 +26,7 @@ function baseLayer(node: string, image: ImageFile): Node {
   return layer({ node, image, isReadOnly: true, caching: { direct: false, 'no-flush': false } });
 }
 
-function layer(options: { node: string; image: ImageFile; isReadOnly: boolean; caching: Node; aio?: 'native' | 'threads' }): Node {
+function layer(options: { node: string; image: ImageFile; isReadOnly: boolean; caching: Options; aio?: 'native' | 'threads' }): Node {
   const { node, image, isReadOnly, caching, aio } = options;
   const shared = { 'read-only': isReadOnly, discard: 'unmap', cache: caching };
   const driver = image.isDevice ? 'host_device' : 'file';

@@ -2,51 +2,48 @@
 import type { VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { AGENT_SOCKET, QMP_SOCKET, SERIAL_LOG, SERIAL_SOCKET, VNC_SOCKET } from '../../api/launcher/files.ts';
 import { AGENT_PORT } from './input.ts';
-import { jsonOption } from './option-text.ts';
+import { type Part, setting } from './machine-model.ts';
+import { card, type RootBus } from './root-bus.ts';
 
 const CARDS = {
-  vga: { driver: 'VGA', options: { vgamem_mb: 16 } },
-  virtio: { driver: 'virtio-vga', options: {} },
-  bochs: { driver: 'bochs-display', options: {} },
-  cirrus: { driver: 'cirrus-vga', options: {} },
+  vga: { driver: 'VGA', properties: { vgamem_mb: 16 } },
+  virtio: { driver: 'virtio-vga', properties: {} },
+  bochs: { driver: 'bochs-display', properties: {} },
+  cirrus: { driver: 'cirrus-vga', properties: {} },
 } as const;
 
-/** The arguments for QMP, serial console, VNC and guest agent. */
-export function consoleArguments({ domain }: VmiSpec): string[] {
-  const { autoattachSerialConsole, autoattachGraphicsDevice, video } = domain.devices;
+/** QMP, serial console, VNC and guest agent. */
+export function consoleParts({ domain }: VmiSpec, rootBus: RootBus): Part[] {
+  const { autoattachSerialConsole, video } = domain.devices;
   return [
-    ...['-chardev', `socket,id=qmp,path=${QMP_SOCKET},server=on,wait=off`, '-mon', 'chardev=qmp,mode=control'],
+    ...[{ part: 'chardev', id: 'qmp', socket: QMP_SOCKET } as const, setting('-mon', 'chardev=qmp,mode=control')],
     ...(autoattachSerialConsole === false ? [] : serial()),
     // Without this QEMU may open a window, or a VNC port that everybody on the host can reach.
-    ...['-display', 'none'],
-    ...(autoattachGraphicsDevice === false ? [] : screen(video?.type)),
-    ...agentChannel(),
+    setting('-display', 'none'),
+    ...screen(video?.type ?? 'vga', rootBus),
+    ...agentChannel(rootBus),
   ];
 }
 
 /** The log takes what is printed while nobody is connected; a guest must never wait for a reader. */
-function serial(): string[] {
-  const chardev = `socket,id=serial0,path=${SERIAL_SOCKET},server=on,wait=off,logfile=${SERIAL_LOG},logappend=on`;
-  return ['-chardev', chardev, '-serial', 'chardev:serial0'];
+function serial(): Part[] {
+  return [{ part: 'chardev', id: 'serial0', socket: SERIAL_SOCKET, log: SERIAL_LOG }, setting('-serial', 'chardev:serial0')];
 }
 
 /** Who may look beside whom is decided by virt-handler, not by what a viewer says when it connects. */
-function screen(card: keyof typeof CARDS = 'vga'): string[] {
-  return [
-    '-vnc',
-    `unix:${VNC_SOCKET},share=force-shared`,
-    ...jsonOption('-device', { driver: CARDS[card].driver, id: 'video0', ...CARDS[card].options }),
-  ];
+function screen(type: keyof typeof CARDS, rootBus: RootBus): Part[] {
+  const video = card(rootBus, 'video0', CARDS[type].driver, CARDS[type].properties);
+  return video.length === 0 ? [] : [setting('-vnc', `unix:${VNC_SOCKET},share=force-shared`), ...video];
 }
 
-/** A port that costs nothing while no agent opens it (9.7). */
-function agentChannel(): string[] {
+/** A port that costs nothing while no agent opens it. */
+function agentChannel(rootBus: RootBus): Part[] {
   return [
-    ...['-chardev', `socket,id=${AGENT_PORT},path=${AGENT_SOCKET},server=on,wait=off`],
-    ...jsonOption('-device', { driver: 'virtio-serial-pci', id: 'channels' }),
-    ...jsonOption('-device', {
-      ...{ driver: 'virtserialport', id: AGENT_PORT, bus: 'channels.0', nr: 1 },
-      ...{ chardev: AGENT_PORT, name: 'org.qemu.guest_agent.0' },
-    }),
+    { part: 'chardev', id: AGENT_PORT, socket: AGENT_SOCKET },
+    ...card(rootBus, 'channels', 'virtio-serial-pci'),
+    {
+      ...{ part: 'device', id: AGENT_PORT, driver: 'virtserialport', place: { kind: 'channel', bus: 'channels.0', number: 1 } },
+      properties: { chardev: AGENT_PORT, name: 'org.qemu.guest_agent.0' },
+    },
   ];
 }

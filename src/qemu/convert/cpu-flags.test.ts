@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Domain } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { cpuFlags } from './cpu-flags.ts';
-import { machineArguments } from './machine.ts';
+import { boardOf } from './machine.ts';
+import { renderBoard } from './render-arguments.ts';
 import { input, valuesOf } from './vmi.testing.ts';
 
 const domain = (patch: Partial<Domain>): Domain => ({ devices: {}, ...patch });
@@ -50,7 +51,7 @@ test('a feature never becomes two', () => assert.throws(() => cpuFlags(hostile, 
 
 test('timers and parts of the board', () => {
   const options = (accel: 'kvm' | 'tcg') => {
-    const args = machineArguments({
+    const board = boardOf({
       ...input(
         {},
         {},
@@ -61,6 +62,7 @@ test('timers and parts of the board', () => {
       ),
       host: { accel },
     });
+    const args = renderBoard(board);
     return ['-machine', '-rtc', '-global'].map((option) => valuesOf(args, option)[0]);
   };
   assert.deepEqual(options('kvm'), ['q35,acpi=off,smm=on,hpet=off', 'base=utc,clock=vm,driftfix=slew', 'kvm-pit.lost_tick_policy=delay']);

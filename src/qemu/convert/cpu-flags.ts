@@ -1,5 +1,6 @@
 /** What is switched on and off of the processor model: the features of the spec, word by word, in QEMU's spelling. */
 import type { Domain } from '../../api/kubevirt/vmi-spec-schema.ts';
+import { CPU_FEATURE, HYPERV_VENDOR_ID } from './limits.ts';
 import { matching, optionValue } from './option-text.ts';
 
 type Features = NonNullable<Domain['features']>;
@@ -79,13 +80,13 @@ function namedFeatures({ cpu }: Domain): string[] {
 
 function featureName(name: string, index: number): string {
   const why = 'a feature is a name such as vmx';
-  return matching(name, { field: `spec.domain.cpu.features[${index}].name`, pattern: /^[a-z0-9][a-z0-9_.-]{0,63}$/, why });
+  return matching(name, { field: `spec.domain.cpu.features[${index}].name`, pattern: CPU_FEATURE, why });
 }
 
 function vendorId(text: string): string {
   const field = 'spec.domain.features.hyperv.vendorid.vendorid';
   const why = 'it has at most 12 printable characters';
-  return optionValue(matching(text, { field, pattern: /^[ -~]{1,12}$/, why }), field);
+  return optionValue(matching(text, { field, pattern: HYPERV_VENDOR_ID, why }));
 }
 
 function isOn(feature: Switch): boolean {

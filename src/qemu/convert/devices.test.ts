@@ -9,32 +9,30 @@ const added = (devices: Devices, domain: Partial<Domain> = {}): string[] => {
   return argumentsFor(input(devices, {}, domain)).filter((word) => !plain.includes(word));
 };
 const json = (value: object) => JSON.stringify(value);
+/** The slot after those of the devices that every guest has. */
+const NEXT = { bus: 'pcie.0', addr: '0x7.0' } as const;
+
+const USB_TABLET = [
+  json({ driver: 'qemu-xhci', id: 'input-usb0', ...NEXT, p2: 1, p3: 1 }),
+  json({ driver: 'usb-hub', id: 'input-usb0-hub', bus: 'input-usb0.0', port: '1' }),
+  json({ driver: 'usb-tablet', id: 'input0', bus: 'input-usb0.0', port: '1.1' }),
+];
 
 const CASES: [name: string, devices: Devices, domain: Partial<Domain>, expected: string[]][] = [
-  [
-    'a tablet on usb, with a controller',
-    { inputs: [{ name: 'a', type: 'tablet', bus: 'usb' }] },
-    {},
-    [json({ driver: 'qemu-xhci', id: 'input-usb0', p2: 1, p3: 1 }), json({ driver: 'usb-tablet', id: 'input0', bus: 'input-usb0.0' })],
-  ],
+  ['a tablet on usb, with a controller', { inputs: [{ name: 'a', type: 'tablet', bus: 'usb' }] }, {}, USB_TABLET],
   [
     'a tablet on virtio',
     { inputs: [{ name: 'a', type: 'tablet', bus: 'virtio' }] },
     {},
-    [json({ driver: 'virtio-tablet-pci', id: 'input0' })],
+    [json({ driver: 'virtio-tablet-pci', id: 'input0', ...NEXT })],
   ],
-  [
-    'a tablet that is only asked for',
-    { autoattachInputDevice: true },
-    {},
-    [json({ driver: 'qemu-xhci', id: 'input-usb0', p2: 1, p3: 1 }), json({ driver: 'usb-tablet', id: 'input0', bus: 'input-usb0.0' })],
-  ],
-  ['a watchdog', { watchdog: { name: 'w' } }, {}, [json({ driver: 'i6300esb', id: 'watchdog0' }), 'watchdog=reset']],
+  ['a tablet that is only asked for', { autoattachInputDevice: true }, {}, USB_TABLET],
+  ['a watchdog', { watchdog: { name: 'w' } }, {}, [json({ driver: 'i6300esb', id: 'watchdog0', ...NEXT }), 'watchdog=reset']],
   [
     'a watchdog with an action',
     { watchdog: { name: 'w', i6300esb: { action: 'poweroff' } } },
     {},
-    [json({ driver: 'i6300esb', id: 'watchdog0' }), 'watchdog=pause'],
+    [json({ driver: 'i6300esb', id: 'watchdog0', ...NEXT }), 'watchdog=pause'],
   ],
   [
     'a sound card',
@@ -43,7 +41,7 @@ const CASES: [name: string, devices: Devices, domain: Partial<Domain>, expected:
     [
       '-audiodev',
       json({ driver: 'none', id: 'audio0' }),
-      json({ driver: 'ich9-intel-hda', id: 'sound0' }),
+      json({ driver: 'ich9-intel-hda', id: 'sound0', ...NEXT }),
       json({ driver: 'hda-duplex', id: 'codec0', bus: 'sound0.0', audiodev: 'audio0' }),
     ],
   ],
@@ -51,10 +49,15 @@ const CASES: [name: string, devices: Devices, domain: Partial<Domain>, expected:
     'an older sound card',
     { sound: { name: 's', model: 'ac97' } },
     {},
-    ['-audiodev', json({ driver: 'none', id: 'audio0' }), json({ driver: 'AC97', id: 'sound0', audiodev: 'audio0' })],
+    ['-audiodev', json({ driver: 'none', id: 'audio0' }), json({ driver: 'AC97', id: 'sound0', ...NEXT, audiodev: 'audio0' })],
   ],
-  ['another graphics card', { video: { type: 'virtio' } }, {}, [json({ driver: 'virtio-vga', id: 'video0' })]],
-  ['an ISA panic device', { panicDevices: [{ model: 'isa' }] }, {}, [json({ driver: 'pvpanic', id: 'panic1' })]],
+  [
+    'another graphics card',
+    { video: { type: 'virtio' } },
+    {},
+    [json({ driver: 'virtio-vga', id: 'video0', bus: 'pcie.0', addr: '0x1.0' })],
+  ],
+  ['an ISA panic device', { panicDevices: [{ model: 'isa' }] }, {}, [json({ driver: 'pvpanic', id: 'panic1', bus: 'isa.0' })]],
   ['the panic device that is there anyway', { panicDevices: [{ model: 'pvpanic' }] }, {}, []],
   ['a guest that ends when it reboots', {}, { rebootPolicy: 'Terminate' }, ['reboot=shutdown']],
   ['a guest that may reboot', {}, { rebootPolicy: 'Reboot' }, []],

@@ -1,6 +1,8 @@
 /** Devices beside disks, network cards and consoles: those that every guest has without asking, and those that it can ask for. */
 import type { VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
-import { jsonOption } from './option-text.ts';
+import { type Device, type Part, setting } from './machine-model.ts';
+import { card, type RootBus, tabletsOf } from './root-bus.ts';
+import { usbDevice } from './usb.ts';
 
 type Devices = VmiSpec['domain']['devices'];
 
@@ -8,56 +10,55 @@ type Devices = VmiSpec['domain']['devices'];
 const WATCHDOG_ACTIONS = { poweroff: 'pause', reset: 'reset', shutdown: 'shutdown' } as const;
 
 /** Randomness, a balloon that gives free pages back to the host, and a way for the guest to say that it panicked. */
-export function standardDeviceArguments({ domain }: VmiSpec): string[] {
+export function standardDeviceParts({ domain }: VmiSpec, rootBus: RootBus): Part[] {
   const { devices, rebootPolicy } = domain;
   return [
     // rng-builtin needs no file of the host.
-    ...jsonOption('-object', { 'qom-type': 'rng-builtin', id: 'rng0' }),
-    ...jsonOption('-device', { driver: 'virtio-rng-pci', id: 'virtio-rng0', rng: 'rng0' }),
-    ...(devices.autoattachMemBalloon === false
-      ? []
-      : jsonOption('-device', { driver: 'virtio-balloon-pci', id: 'balloon0', 'free-page-reporting': true })),
-    ...jsonOption('-device', { driver: 'pvpanic-pci', id: 'panic0' }),
-    ...(devices.panicDevices?.some(({ model }) => model === 'isa') ? jsonOption('-device', { driver: 'pvpanic', id: 'panic1' }) : []),
+    { part: 'object', id: 'rng0', type: 'rng-builtin', properties: {} },
+    ...card(rootBus, 'virtio-rng0', 'virtio-rng-pci', { rng: 'rng0' }),
+    ...card(rootBus, 'balloon0', 'virtio-balloon-pci', { 'free-page-reporting': true }),
+    ...card(rootBus, 'panic0', 'pvpanic-pci'),
+    ...(devices.panicDevices?.some(({ model }) => model === 'isa') ? [ISA_PANIC] : []),
     // Paused, not ended: virt-handler sees over QMP that it was a panic, and a dump can be taken.
-    ...['-action', 'panic=pause'],
+    setting('-action', 'panic=pause'),
     // With -no-shutdown this is as if the guest had powered off.
-    ...(rebootPolicy === 'Terminate' ? ['-action', 'reboot=shutdown'] : []),
-    ...inputs(devices),
-    ...watchdog(devices),
-    ...sound(devices),
+    ...(rebootPolicy === 'Terminate' ? [setting('-action', 'reboot=shutdown')] : []),
+    ...tablets(devices, rootBus),
+    ...watchdog(devices, rootBus),
+    ...sound(devices, rootBus),
   ];
 }
 
-/** Tablets: pointers that know where on the screen they are, so that a VNC viewer's own pointer can be followed. */
-function inputs({ inputs = [], autoattachInputDevice }: Devices): string[] {
-  const wanted = inputs.length === 0 && autoattachInputDevice ? [{ bus: 'usb' as const }] : inputs;
-  return wanted.flatMap(({ bus }, index) =>
-    bus === 'virtio'
-      ? jsonOption('-device', { driver: 'virtio-tablet-pci', id: `input${index}` })
-      : // A controller each: one for all would have to be shared with the disks.
-        [
-          ...jsonOption('-device', { driver: 'qemu-xhci', id: `input-usb${index}`, p2: 1, p3: 1 }),
-          ...jsonOption('-device', { driver: 'usb-tablet', id: `input${index}`, bus: `input-usb${index}.0` }),
-        ],
-  );
+const ISA_PANIC: Device = { part: 'device', id: 'panic1', driver: 'pvpanic', place: { kind: 'bus', bus: 'isa.0' }, properties: {} };
+
+/** Pointers that know where on the screen they are, so that a VNC viewer's own pointer can be followed. */
+function tablets(devices: Devices, rootBus: RootBus): Part[] {
+  return tabletsOf(devices).flatMap((bus, index) => {
+    if (bus === 'virtio') return card(rootBus, `input${index}`, 'virtio-tablet-pci');
+    const controller = `input-usb${index}`;
+    return [
+      ...card(rootBus, controller, 'qemu-xhci', { p2: 1, p3: 1 }),
+      ...usbDevice({ controller, ports: 1, port: 1 }, { id: `input${index}`, driver: 'usb-tablet', properties: {} }),
+    ];
+  });
 }
 
-function watchdog({ watchdog }: Devices): string[] {
+function watchdog({ watchdog }: Devices, rootBus: RootBus): Part[] {
   if (!watchdog) return [];
   const { action = 'reset' } = watchdog.i6300esb ?? {};
-  return [...jsonOption('-device', { driver: 'i6300esb', id: 'watchdog0' }), '-action', `watchdog=${WATCHDOG_ACTIONS[action]}`];
+  return [...card(rootBus, 'watchdog0', 'i6300esb'), setting('-action', `watchdog=${WATCHDOG_ACTIONS[action]}`)];
 }
 
 /** What the guest plays goes nowhere. */
-function sound({ sound }: Devices): string[] {
+function sound({ sound }: Devices, rootBus: RootBus): Part[] {
   if (!sound) return [];
-  const card =
+  const audiodev = 'audio0';
+  const cards: Part[] =
     sound.model === 'ac97'
-      ? jsonOption('-device', { driver: 'AC97', id: 'sound0', audiodev: 'audio0' })
+      ? card(rootBus, 'sound0', 'AC97', { audiodev })
       : [
-          ...jsonOption('-device', { driver: 'ich9-intel-hda', id: 'sound0' }),
-          ...jsonOption('-device', { driver: 'hda-duplex', id: 'codec0', bus: 'sound0.0', audiodev: 'audio0' }),
+          ...card(rootBus, 'sound0', 'ich9-intel-hda'),
+          { part: 'device', id: 'codec0', driver: 'hda-duplex', place: { kind: 'bus', bus: 'sound0.0' }, properties: { audiodev } },
         ];
-  return [...jsonOption('-audiodev', { driver: 'none', id: 'audio0' }), ...card];
+  return [{ part: 'audiodev', id: audiodev, driver: 'none' }, ...cards];
 }

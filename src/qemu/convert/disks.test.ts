@@ -1,22 +1,33 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Disk } from '../../api/kubevirt/vmi-spec-schema.ts';
-import { diskArguments } from './disks.ts';
+import { diskParts } from './disks.ts';
 import type { DiskImage } from './input.ts';
-import { imagesFor, input, valuesOf } from './vmi.testing.ts';
+import type { Part } from './machine-model.ts';
+import { deviceProperties } from './properties.ts';
+import { rootBusOf } from './root-bus.ts';
+import { imagesFor, input } from './vmi.testing.ts';
 
-type Device = Record<string, unknown>;
+type Device = Readonly<Record<string, unknown>>;
+
+function partsFor(disks: Disk[], images: ReadonlyMap<string, DiskImage> = imagesFor({ disks })): Part[] {
+  const { spec } = input({ disks }).vmi;
+  return diskParts(spec, images, rootBusOf(spec));
+}
 
 function devicesFor(...disks: Disk[]): Device[] {
-  return valuesOf(diskArguments(input({ disks }).vmi.spec, imagesFor({ disks })), '-device') as Device[];
+  return partsFor(disks).flatMap((part) => (part.part === 'device' ? [deviceProperties(part)] : []));
 }
 
 function nodeFor(disk: Disk, image: DiskImage): Device {
-  return valuesOf(diskArguments(input({ disks: [disk] }).vmi.spec, new Map([[disk.name, image]])), '-blockdev')[0] as Device;
+  return partsFor([disk], new Map([[disk.name, image]])).flatMap((part) => (part.part === 'blockdev' ? [part.node] : []))[0] ?? {};
 }
 
+/** Where the first device beside the screen and the agent's channel is. */
+const FIRST = { bus: 'pcie.0', addr: '0x3.0' } as const;
+
 const CASES: [name: string, disk: Omit<Disk, 'name'>, expected: Device[]][] = [
-  ['virtio', { disk: { bus: 'virtio' } }, [{ driver: 'virtio-blk-pci', id: 'disk0', drive: 'image0', bootindex: 1 }]],
+  ['virtio', { disk: { bus: 'virtio' } }, [{ driver: 'virtio-blk-pci', ...FIRST, id: 'disk0', drive: 'image0', bootindex: 1 }]],
   ['no bus at all', {}, [{ driver: 'ide-hd', bus: 'ide.0', id: 'disk0', drive: 'image0', bootindex: 1 }]],
   ['sata', { disk: { bus: 'sata' } }, [{ driver: 'ide-hd', bus: 'ide.0', id: 'disk0', drive: 'image0', bootindex: 1 }]],
   ['sata cdrom', { cdrom: { bus: 'sata' } }, [{ driver: 'ide-cd', bus: 'ide.0', id: 'disk0', drive: 'image0', bootindex: 1 }]],
@@ -24,7 +35,7 @@ const CASES: [name: string, disk: Omit<Disk, 'name'>, expected: Device[]][] = [
     'scsi',
     { disk: { bus: 'scsi' } },
     [
-      { driver: 'virtio-scsi-pci', id: 'scsi0' },
+      { driver: 'virtio-scsi-pci', ...FIRST, id: 'scsi0' },
       { driver: 'scsi-hd', bus: 'scsi0.0', channel: 0, 'scsi-id': 0, lun: 0, id: 'disk0', drive: 'image0', bootindex: 1 },
     ],
   ],
@@ -32,32 +43,32 @@ const CASES: [name: string, disk: Omit<Disk, 'name'>, expected: Device[]][] = [
     'usb cdrom',
     { cdrom: { bus: 'usb' } },
     [
-      { driver: 'qemu-xhci', id: 'usb0', p2: 15, p3: 15 },
-      { driver: 'usb-bot', id: 'usb-bot0', bus: 'usb0.0' },
+      { driver: 'qemu-xhci', ...FIRST, id: 'usb0', p2: 15, p3: 15 },
+      { driver: 'usb-bot', id: 'usb-bot0', bus: 'usb0.0', port: '1' },
       { driver: 'scsi-cd', bus: 'usb-bot0.0', id: 'disk0', drive: 'image0', bootindex: 1 },
     ],
   ],
   [
     'serial and writethrough',
     { disk: { bus: 'virtio' }, serial: 'CVLY623300HK240D', cache: 'writethrough' },
-    [{ driver: 'virtio-blk-pci', id: 'disk0', drive: 'image0', serial: 'CVLY623300HK240D', bootindex: 1, 'write-cache': 'off' }],
+    [{ driver: 'virtio-blk-pci', ...FIRST, id: 'disk0', drive: 'image0', serial: 'CVLY623300HK240D', bootindex: 1, 'write-cache': 'off' }],
   ],
   [
     'a policy for errors',
     { disk: { bus: 'virtio' }, errorPolicy: 'stop' },
-    [{ driver: 'virtio-blk-pci', id: 'disk0', drive: 'image0', bootindex: 1, werror: 'stop', rerror: 'stop' }],
+    [{ driver: 'virtio-blk-pci', ...FIRST, id: 'disk0', drive: 'image0', bootindex: 1, werror: 'stop', rerror: 'stop' }],
   ],
   [
     'a policy for a full disk',
     { disk: { bus: 'virtio' }, errorPolicy: 'enospace' },
-    [{ driver: 'virtio-blk-pci', id: 'disk0', drive: 'image0', bootindex: 1, werror: 'enospc', rerror: 'report' }],
+    [{ driver: 'virtio-blk-pci', ...FIRST, id: 'disk0', drive: 'image0', bootindex: 1, werror: 'enospc', rerror: 'report' }],
   ],
   [
     'block sizes',
     { disk: { bus: 'virtio' }, blockSize: { custom: { logical: 512, physical: 4096, discardGranularity: 4096 } } },
     [
       {
-        ...{ driver: 'virtio-blk-pci', id: 'disk0', drive: 'image0', bootindex: 1 },
+        ...{ driver: 'virtio-blk-pci', ...FIRST, id: 'disk0', drive: 'image0', bootindex: 1 },
         ...{ logical_block_size: 512, physical_block_size: 4096, discard_granularity: 4096 },
       },
     ],
@@ -65,7 +76,7 @@ const CASES: [name: string, disk: Omit<Disk, 'name'>, expected: Device[]][] = [
   [
     'a thread of its own',
     { disk: { bus: 'virtio' }, dedicatedIOThread: true },
-    [{ driver: 'virtio-blk-pci', id: 'disk0', drive: 'image0', bootindex: 1, iothread: 'iothread-disk0' }],
+    [{ driver: 'virtio-blk-pci', ...FIRST, id: 'disk0', drive: 'image0', bootindex: 1, iothread: 'iothread-disk0' }],
   ],
 ];
 for (const [name, disk, expected] of CASES) {
@@ -76,7 +87,7 @@ test('the seventh SATA disk gets another controller', () => {
   const disks = Array.from({ length: 7 }, (_, i) => ({ name: `d${i}` }));
   assert.deepEqual(devicesFor(...disks).slice(5), [
     { driver: 'ide-hd', bus: 'ide.5', id: 'disk5', drive: 'image5', bootindex: 6 },
-    { driver: 'ich9-ahci', id: 'ahci1' },
+    { driver: 'ich9-ahci', ...FIRST, id: 'ahci1' },
     { driver: 'ide-hd', bus: 'ahci1.0', id: 'disk6', drive: 'image6', bootindex: 7 },
   ]);
 });
@@ -99,7 +110,7 @@ for (const [name, disks, code] of REFUSED) {
 }
 
 test('a disk without a volume is refused', () => {
-  assert.throws(() => diskArguments(input({ disks: [{ name: 'a' }] }).vmi.spec, new Map()), { code: 'DISK_WITHOUT_VOLUME' });
+  assert.throws(() => partsFor([{ name: 'a' }], new Map()), { code: 'DISK_WITHOUT_VOLUME' });
 });
 
 test('an overlay names its base and both formats, and looks for no other file', () => {

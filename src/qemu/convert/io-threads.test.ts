@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Disk, Domain } from '../../api/kubevirt/vmi-spec-schema.ts';
-import { ioThreadArguments, ioThreadsOf } from './io-threads.ts';
+import { ioThreadParts, ioThreadsOf } from './io-threads.ts';
 
 const virtio = (patch: Partial<Disk> = {}): Disk => ({ name: 'x', disk: { bus: 'virtio' }, ...patch });
 const domain = (disks: Disk[], patch: Partial<Domain> = {}): Domain => ({ ...patch, devices: { disks } });
@@ -20,6 +20,6 @@ const CASES: [name: string, domain: Domain, expected: (string | undefined)[]][] 
 for (const [name, given, expected] of CASES) test(name, () => assert.deepEqual(ioThreadsOf(given), expected));
 
 test('each thread is made once', () => {
-  const args = ioThreadArguments(domain([virtio(), virtio()], { ioThreadsPolicy: 'shared' }));
-  assert.deepEqual(args, ['-object', '{"qom-type":"iothread","id":"iothread0"}']);
+  const parts = ioThreadParts(domain([virtio(), virtio()], { ioThreadsPolicy: 'shared' }));
+  assert.deepEqual(parts, [{ part: 'object', id: 'iothread0', type: 'iothread', properties: {} }]);
 });

@@ -9,12 +9,12 @@
 
 import { vcpusOf } from '../../api/kubevirt/vmi-size.ts';
 import type { Domain } from '../../api/kubevirt/vmi-spec-schema.ts';
-import { jsonOption } from './option-text.ts';
+import type { Part } from './machine-model.ts';
 
 /** The objects that the disks refer to. */
-export function ioThreadArguments(domain: Domain): string[] {
+export function ioThreadParts(domain: Domain): Part[] {
   const names = [...new Set(ioThreadsOf(domain).filter((name) => name !== undefined))];
-  return names.flatMap((id) => jsonOption('-object', { 'qom-type': 'iothread', id }));
+  return names.map((id) => ({ part: 'object', id, type: 'iothread', properties: {} }));
 }
 
 /** The thread of each disk in the list, or undefined for the main thread. */

@@ -1,9 +1,8 @@
 /** Hardware addresses: given, or derived so that a machine keeps its own over restarts (guests name their cards and leases after it). */
 import type { Interface } from '../../api/kubevirt/vmi-spec-schema.ts';
 import type { ConvertInput } from './input.ts';
+import { isUnicastMac } from './limits.ts';
 import { specError } from './option-text.ts';
-
-const MAC = /^[0-9a-f]{2}([:-])[0-9a-f]{2}(\1[0-9a-f]{2}){4}$/i;
 
 /** The hardware address of one card of an instance. */
 export function macOf({ metadata, spec }: ConvertInput['vmi'], card: Interface): string {
@@ -17,8 +16,7 @@ export function macOf({ metadata, spec }: ConvertInput['vmi'], card: Interface):
 }
 
 function checked(mac: string, field: string): string {
-  const isGroup = Number.parseInt(mac.slice(0, 2), 16) & 1;
-  if (!MAC.test(mac) || isGroup) throw specError('MAC_INVALID', field, `it must be a unicast address such as 02:11:22:33:44:55`);
+  if (!isUnicastMac(mac)) throw specError('MAC_INVALID', field, `it must be a unicast address such as 02:11:22:33:44:55`);
   return mac.replaceAll('-', ':').toLowerCase();
 }
 

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
-import { machineArguments } from './machine.ts';
+import { boardOf } from './machine.ts';
+import { renderBoard } from './render-arguments.ts';
 import { input, valuesOf } from './vmi.testing.ts';
 
 type Domain = Partial<VmiSpec['domain']>;
 
 function argumentOf(option: string, domain: Domain, accel: 'kvm' | 'tcg' = 'tcg'): unknown {
-  return valuesOf(machineArguments({ ...input({}, {}, domain), host: { accel } }), option)[0];
+  return valuesOf(renderBoard(boardOf({ ...input({}, {}, domain), host: { accel } })), option)[0];
 }
 
 const MEMORY: [name: string, domain: Domain, expected: string][] = [
@@ -39,7 +40,7 @@ const REFUSED: [domain: Domain, code: string][] = [
   [{ firmware: { serial: 'a\nb' } }, 'TEXT_INVALID'],
 ];
 for (const [domain, code] of REFUSED) {
-  test(`${JSON.stringify(domain)} is refused as ${code}`, () => assert.throws(() => machineArguments(input({}, {}, domain)), { code }));
+  test(`${JSON.stringify(domain)} is refused as ${code}`, () => assert.throws(() => boardOf(input({}, {}, domain)), { code }));
 }
 
 test('the host decides what the most capable processor is', () => {

@@ -3,12 +3,10 @@ import type { Domain, VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { parseQuantity } from '../../base/quantity.ts';
 import { cpuFlags } from './cpu-flags.ts';
 import type { ConvertInput } from './input.ts';
-import { matching, optionValue, specError } from './option-text.ts';
+import { CPU_MODEL, GUEST_MEMORY_BYTES, MACHINE_TYPE, MOST_CPUS, UUID } from './limits.ts';
+import type { Board } from './machine-model.ts';
+import { matching, printable, specError } from './option-text.ts';
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** What q35 takes without an IOMMU. */
-const MOST_CPUS = 255;
-const MOST_MEMORY_BYTES = 2 ** 42;
 /**
  * TCG keeps the code it translated, by default up to 1 GiB for each guest. Measured with a 128 MiB guest to "ready", three runs each:
  * 16 MiB: 4.0-4.6 CPU s, 158 MB in all; 32 MiB: 3.1-3.3 s, 176 MB; 64 MiB and more: 3.0-3.4 s, 205 MB. So 32 is enough for a small guest.
@@ -18,21 +16,26 @@ const TCG_CACHE_MIB = { small: 32, large: 128, perCpu: 4 } as const;
 const CHASSIS_WORDS = ['manufacturer', 'version', 'serial', 'asset', 'sku'] as const;
 const SMALL_GUEST_BYTES = 512 * 2 ** 20;
 
-/** The arguments for the board itself. */
-export function machineArguments({ vmi, host }: ConvertInput): string[] {
-  const { spec } = vmi;
-  const sizeBytes = memoryBytes(spec);
-  const { cpus, sockets, cores, threads } = topology(spec);
-  return [
-    ...['-machine', [machineType(spec), ...boardSwitches(spec.domain)].join(',')],
-    ...['-accel', host.accel === 'kvm' ? 'kvm' : `tcg,tb-size=${translationCacheMib(sizeBytes, cpus)}`],
-    ...['-cpu', [cpuModel(spec, host.accel), ...cpuFlags(spec.domain, host.accel)].join(',')],
-    ...['-smp', `cpus=${cpus},sockets=${sockets},cores=${cores},threads=${threads}`],
-    ...['-m', `size=${Math.ceil(sizeBytes / 1024)}k`],
-    ...clock(spec.domain, host.accel),
-    ...identity(vmi),
-    ...chassis(spec.domain),
-  ];
+/** The board that an instance asks for, on this host. */
+export function boardOf({ vmi, host }: ConvertInput): Board {
+  const { domain } = vmi.spec;
+  const sizeBytes = memoryBytes(vmi.spec);
+  const cpus = topology(vmi.spec);
+  const { serial } = domain.firmware ?? {};
+  const uuid = machineUuid(vmi);
+  return {
+    type: machineType(vmi.spec),
+    switches: boardSwitches(domain),
+    accelerator: host.accel === 'kvm' ? { kind: 'kvm' } : { kind: 'tcg', cacheMib: translationCacheMib(sizeBytes, cpus.cpus) },
+    processor: { model: cpuModel(vmi.spec, host.accel), flags: cpuFlags(domain, host.accel) },
+    topology: cpus,
+    memoryKib: Math.ceil(sizeBytes / 1024),
+    clock: clock(domain, host.accel),
+    name: printable(`${vmi.metadata.namespace ?? 'default'}_${vmi.metadata.name}`, 'metadata.name'),
+    ...(uuid && { uuid }),
+    ...(serial && { serial: printable(serial, 'spec.domain.firmware.serial') }),
+    chassis: chassis(domain),
+  };
 }
 
 /** How much memory the guest sees: memory.guest, else the request, else the limit. */
@@ -45,8 +48,7 @@ function memoryBytes({ domain }: VmiSpec): number {
   ].find(([, value]) => value !== undefined) ?? ['spec.domain.memory.guest', undefined];
   if (amount === undefined) throw specError('MEMORY_MISSING', field, 'no amount of memory is given', 'set it, for example to 128Mi');
   const bytes = parseQuantity(amount);
-  // QEMU itself refuses less than it needs for the firmware; one MiB keeps the arithmetic honest here.
-  if (bytes === undefined || !(bytes >= 2 ** 20 && bytes <= MOST_MEMORY_BYTES))
+  if (bytes === undefined || !(bytes >= GUEST_MEMORY_BYTES.least && bytes <= GUEST_MEMORY_BYTES.most))
     throw specError('MEMORY_INVALID', field, `a guest has between 1Mi and 4Ti of memory, found ${amount}`);
   return bytes;
 }
@@ -57,33 +59,31 @@ function translationCacheMib(memoryBytes: number, cpus: number): number {
 
 function machineType({ domain }: VmiSpec): string {
   const type = domain.machine?.type || 'q35';
-  if (!/^(pc-)?q35(-[a-z0-9.]+)*$/.test(type))
+  if (!MACHINE_TYPE.test(type))
     throw specError('MACHINE_UNSUPPORTED', 'spec.domain.machine.type', `guests run on q35, found ${JSON.stringify(type.slice(0, 64))}`);
   return type;
 }
 
 /** Parts of the board that can be left out, and system management mode, which can also be asked for. */
-function boardSwitches({ features, clock }: Domain): string[] {
+function boardSwitches({ features, clock }: Domain): Board['switches'] {
   const { acpi, smm } = features ?? {};
   const { hpet, pit } = clock?.timer ?? {};
-  return [
-    ...(acpi?.enabled === false ? ['acpi=off'] : []),
-    ...(smm ? [`smm=${smm.enabled === false ? 'off' : 'on'}`] : []),
-    ...(hpet ? [`hpet=${hpet.present === false ? 'off' : 'on'}`] : []),
-    ...(pit?.present === false ? ['pit=off'] : []),
-  ];
+  return {
+    ...(acpi?.enabled === false && { acpi: false }),
+    ...(smm && { smm: smm.enabled !== false }),
+    ...(hpet && { hpet: hpet.present !== false }),
+    ...(pit?.present === false && { pit: false }),
+  };
 }
 
 /** Ticks that were missed are made up for by the clock on the board (catchup) or come late; only KVM's old timer has a choice, too. */
-function clock({ clock }: Domain, accel: 'kvm' | 'tcg'): string[] {
+function clock({ clock }: Domain, accel: 'kvm' | 'tcg'): Board['clock'] {
   const { rtc, pit } = clock?.timer ?? {};
-  const words = ['base=utc'];
-  if (rtc?.track) words.push(`clock=${rtc.track === 'guest' ? 'vm' : 'host'}`);
-  if (rtc?.tickPolicy === 'catchup') words.push('driftfix=slew');
-  return [
-    ...(words.length > 1 ? ['-rtc', words.join(',')] : []),
-    ...(pit?.tickPolicy && accel === 'kvm' ? ['-global', `kvm-pit.lost_tick_policy=${pit.tickPolicy}`] : []),
-  ];
+  return {
+    ...(rtc?.track && { track: rtc.track === 'guest' ? 'vm' : 'host' }),
+    isCatchingUp: rtc?.tickPolicy === 'catchup',
+    ...(pit?.tickPolicy && accel === 'kvm' && { kvmPitTicks: pit.tickPolicy }),
+  };
 }
 
 /** `max` and `host` are the most that TCG and KVM can show; host-model is libvirt's word for nearly the same. */
@@ -91,11 +91,11 @@ function cpuModel({ domain }: VmiSpec, accel: 'kvm' | 'tcg'): string {
   const model = domain.cpu?.model || 'host-model';
   if (model === 'host-model' || model === 'host-passthrough') return accel === 'kvm' ? 'host' : 'max';
   const why = 'a model is a name such as Skylake-Client';
-  return matching(model, { field: 'spec.domain.cpu.model', pattern: /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, why });
+  return matching(model, { field: 'spec.domain.cpu.model', pattern: CPU_MODEL, why });
 }
 
 /** Cores, sockets and threads; when none of them is given there are as many sockets as the Pod asks for CPUs (8.1). */
-function topology({ domain }: VmiSpec): Record<'cpus' | 'sockets' | 'cores' | 'threads', number> {
+function topology({ domain }: VmiSpec): Board['topology'] {
   const { cpu, resources } = domain;
   const isGiven = cpu?.cores || cpu?.sockets || cpu?.threads;
   const asked = parseQuantity(resources?.limits?.['cpu'] ?? resources?.requests?.['cpu'] ?? 1) ?? 1;
@@ -107,25 +107,12 @@ function topology({ domain }: VmiSpec): Record<'cpus' | 'sockets' | 'cores' | 't
   return { cpus, sockets, cores, threads };
 }
 
-function identity(vmi: ConvertInput['vmi']): string[] {
-  const { name, namespace = 'default' } = vmi.metadata;
-  const { serial } = vmi.spec.domain.firmware ?? {};
-  const uuid = machineUuid(vmi);
-  const words = ['type=1', 'manufacturer=KubeVirt', 'product=None', 'family=KubeVirt'];
-  if (serial) words.push(`serial=${optionValue(serial, 'spec.domain.firmware.serial')}`);
-  return [
-    ...['-name', `guest=${optionValue(`${namespace}_${name}`, 'metadata.name')}`],
-    ...(uuid ? ['-uuid', uuid] : []),
-    ...['-smbios', words.join(',')],
-  ];
-}
-
-function chassis({ chassis = {} }: Domain): string[] {
-  const words = CHASSIS_WORDS.flatMap((name) => {
+function chassis({ chassis = {} }: Domain): Board['chassis'] {
+  const texts = CHASSIS_WORDS.flatMap((name): [string, string][] => {
     const text = chassis[name];
-    return text ? [`${name}=${optionValue(text, `spec.domain.chassis.${name}`)}`] : [];
+    return text ? [[name, printable(text, `spec.domain.chassis.${name}`)]] : [];
   });
-  return words.length === 0 ? [] : ['-smbios', ['type=3', ...words].join(',')];
+  return Object.fromEntries(texts);
 }
 
 /** The identity of the machine; admission fills firmware.uuid, and an instance that slipped by has at least its own uid. */

@@ -1,44 +1,47 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ConvertInput } from './input.ts';
 import { macOf } from './mac.ts';
-import { networkArguments } from './network.ts';
-import { input, valuesOf } from './vmi.testing.ts';
+import { networkParts } from './network.ts';
+import { rootBusOf } from './root-bus.ts';
+import { input } from './vmi.testing.ts';
 
+const parts = ({ vmi }: ConvertInput) => networkParts(vmi, rootBusOf(vmi.spec));
 const card = { name: 'default', masquerade: {} };
 
 test('a guest has the addresses of masquerade', () => {
-  const args = networkArguments(input().vmi);
   const addresses = { net: '10.0.2.0/24', host: '10.0.2.1', dhcpstart: '10.0.2.2', dns: '10.0.2.3', ipv6: false };
-  assert.deepEqual(valuesOf(args, '-netdev'), [{ type: 'user', id: 'net0', ...addresses, hostname: 'testvm' }]);
+  assert.deepEqual(parts(input())[0], { part: 'netdev', id: 'net0', type: 'user', properties: { ...addresses, hostname: 'testvm' } });
 });
 
 test('a listed interface without a network is on the network of the Pod', () => {
-  const args = networkArguments(input({ interfaces: [{ ...card, model: 'e1000', macAddress: '02-AA-BB-CC-DD-EE' }] }).vmi);
-  assert.deepEqual(valuesOf(args, '-device'), [{ driver: 'e1000', id: 'nic0', netdev: 'net0', mac: '02:aa:bb:cc:dd:ee', romfile: '' }]);
+  const [, nic] = parts(input({ interfaces: [{ ...card, model: 'e1000', macAddress: '02-AA-BB-CC-DD-EE' }] }));
+  assert.deepEqual(nic, {
+    ...{ part: 'device', id: 'nic0', driver: 'e1000', place: { kind: 'pci', bus: 'pcie.0', slot: 3, function: 0 } },
+    properties: { netdev: 'net0', mac: '02:aa:bb:cc:dd:ee', romfile: '' },
+  });
 });
 
 test('another guest network is used as given', () => {
-  const args = networkArguments(
-    input({ interfaces: [card] }, { networks: [{ name: 'default', pod: { vmNetworkCIDR: '192.168.7.9/25' } }] }).vmi,
-  );
-  const [{ net, host, dhcpstart }] = valuesOf(args, '-netdev') as [Record<string, unknown>];
+  const [netdev] = parts(input({ interfaces: [card] }, { networks: [{ name: 'default', pod: { vmNetworkCIDR: '192.168.7.9/25' } }] }));
+  const { net, host, dhcpstart } = netdev?.part === 'netdev' ? netdev.properties : {};
   assert.deepEqual([net, host, dhcpstart], ['192.168.7.0/25', '192.168.7.1', '192.168.7.2']);
 });
 
 test('a guest without network cards has none', () => {
-  assert.deepEqual(networkArguments(input({ autoattachPodInterface: false }).vmi), []);
+  assert.deepEqual(parts(input({ autoattachPodInterface: false })), []);
 });
 
 for (const cidr of ['10.0.2.0/30', '10.0.2.0', '300.0.0.0/24', '10.0.2.0/24,hostfwd=tcp::22-:22']) {
   test(`${cidr} is refused as a guest network`, () => {
-    const { vmi } = input({ interfaces: [card] }, { networks: [{ name: 'default', pod: { vmNetworkCIDR: cidr } }] });
-    assert.throws(() => networkArguments(vmi), { code: 'NETWORK_INVALID' });
+    const given = input({ interfaces: [card] }, { networks: [{ name: 'default', pod: { vmNetworkCIDR: cidr } }] });
+    assert.throws(() => parts(given), { code: 'NETWORK_INVALID' });
   });
 }
 
 test('an interface needs a network of its name', () => {
-  const { vmi } = input({ interfaces: [card] }, { networks: [{ name: 'other', pod: {} }] });
-  assert.throws(() => networkArguments(vmi), { code: 'NETWORK_MISSING' });
+  const given = input({ interfaces: [card] }, { networks: [{ name: 'other', pod: {} }] });
+  assert.throws(() => parts(given), { code: 'NETWORK_MISSING' });
 });
 
 test('a made-up hardware address belongs to the machine, not to the instance', () => {

@@ -1,11 +1,9 @@
 /**
  * The only ways in which text of a user gets into QEMU's arguments: as a value inside JSON, or in the key=value syntax with its commas
- * doubled. Both refuse what QEMU could not take as a value, so a name can never become an option.
+ * doubled. What QEMU could not take as a value is refused before, so a name can never become an option.
  */
 import { UserError } from '../../base/errors.ts';
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: finding control characters is the point
-const UNPRINTABLE = /[\u0000-\u001f\u007f]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
+import { isPrintable } from './limits.ts';
 
 /** A fault of the manifest that admission should have refused; `field` is named as the user wrote it. */
 export function specError(code: string, field: string, why: string, fix?: string): UserError {
@@ -13,8 +11,8 @@ export function specError(code: string, field: string, why: string, fix?: string
 }
 
 /** Text for a place where QEMU takes anything printable. */
-function printable(text: string, field: string): string {
-  if (UNPRINTABLE.test(text)) throw specError('TEXT_INVALID', field, 'it contains control characters');
+export function printable(text: string, field: string): string {
+  if (!isPrintable(text)) throw specError('TEXT_INVALID', field, 'it contains control characters');
   return text;
 }
 
@@ -25,14 +23,6 @@ export function matching(text: string, { field, pattern, why }: { field: string;
 }
 
 /** A value in QEMU's key=value syntax, where a comma is written twice. */
-export function optionValue(text: string, field: string): string {
-  return printable(text, field).replaceAll(',', ',,');
-}
-
-/** An option whose value is JSON. */
-export function jsonOption(
-  option: '-audiodev' | '-blockdev' | '-device' | '-netdev' | '-object',
-  value: Readonly<Record<string, unknown>>,
-): string[] {
-  return [option, JSON.stringify(value)];
+export function optionValue(text: string): string {
+  return text.replaceAll(',', ',,');
 }

@@ -1,0 +1,28 @@
+/** From a VirtualMachineInstance to a machine. Pure: the same instance on the same host always gives the same machine. */
+import { normaliseVmiSpec } from '../../api/kubevirt/normalise-vmi-spec.ts';
+import { consoleParts } from './consoles.ts';
+import { standardDeviceParts } from './devices.ts';
+import { diskParts } from './disks.ts';
+import type { ConvertInput } from './input.ts';
+import { ioThreadParts } from './io-threads.ts';
+import { boardOf } from './machine.ts';
+import type { Machine } from './machine-model.ts';
+import { networkParts } from './network.ts';
+import { rootBusOf } from './root-bus.ts';
+
+/** The machine of this instance; a UserError names what cannot be run. */
+export function machineFor(input: ConvertInput): Machine {
+  const vmi = { ...input.vmi, spec: normaliseVmiSpec(input.vmi.spec) };
+  const rootBus = rootBusOf(vmi.spec);
+  return {
+    board: boardOf({ ...input, vmi }),
+    isStartedPaused: vmi.spec.startStrategy === 'Paused',
+    parts: [
+      ...consoleParts(vmi.spec, rootBus),
+      ...ioThreadParts(vmi.spec.domain),
+      ...diskParts(vmi.spec, input.files.images, rootBus),
+      ...networkParts(vmi, rootBus),
+      ...standardDeviceParts(vmi.spec, rootBus),
+    ],
+  };
+}
