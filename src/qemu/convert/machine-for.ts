@@ -3,6 +3,7 @@ import { normaliseVmiSpec } from '../../api/kubevirt/normalise-vmi-spec.ts';
 import { consoleParts } from './consoles.ts';
 import { standardDeviceParts } from './devices.ts';
 import { diskParts } from './disks.ts';
+import { hotplugPorts } from './hotplug-ports.ts';
 import type { ConvertInput } from './input.ts';
 import { ioThreadParts } from './io-threads.ts';
 import { boardOf } from './machine.ts';
@@ -14,8 +15,9 @@ import { rootBusOf } from './root-bus.ts';
 export function machineFor(input: ConvertInput): Machine {
   const vmi = { ...input.vmi, spec: normaliseVmiSpec(input.vmi.spec) };
   const rootBus = rootBusOf(vmi.spec);
+  const board = boardOf({ ...input, vmi });
   return {
-    board: boardOf({ ...input, vmi }),
+    board,
     isStartedPaused: vmi.spec.startStrategy === 'Paused',
     parts: [
       ...consoleParts(vmi.spec, rootBus),
@@ -23,6 +25,7 @@ export function machineFor(input: ConvertInput): Machine {
       ...diskParts(vmi.spec, input.files.images, rootBus),
       ...networkParts(vmi, rootBus),
       ...standardDeviceParts(vmi.spec, rootBus),
+      ...hotplugPorts(board, rootBus),
     ],
   };
 }

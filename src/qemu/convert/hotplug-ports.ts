@@ -1,0 +1,31 @@
+/**
+ * Ports for devices that come while the guest runs: nothing can be plugged into the root bus itself. They share the last slot of that bus, which
+ * other devices reach last, so no device has another place than it had without them. KubeVirt keeps as many ports free: three, and six from
+ * two gigabytes of memory. A port costs a guest about a tenth of a second of its boot under emulation, and no memory.
+ */
+import { ROOT_BUS_SLOTS } from './limits.ts';
+import type { Board, Device, Machine } from './machine-model.ts';
+import { ROOT_BUS, type RootBus } from './root-bus.ts';
+
+const PORTS = { small: 3, large: 6 } as const;
+const LARGE_KIB = 2 * 2 ** 20;
+const DRIVER = 'pcie-root-port';
+
+/** The ports of a machine; none when a device has their slot. */
+export function hotplugPorts({ memoryKib }: Pick<Board, 'memoryKib'>, rootBus: RootBus): Device[] {
+  const slot = ROOT_BUS_SLOTS.last;
+  if ([...rootBus.values()].some((place) => place.slot === slot)) return [];
+  return Array.from({ length: memoryKib < LARGE_KIB ? PORTS.small : PORTS.large }, (_, index) => ({
+    ...{ part: 'device', id: `hotplug${index}`, driver: DRIVER },
+    place: { kind: 'pci', bus: ROOT_BUS, slot, function: index },
+    properties: { chassis: index + 1, multifunction: true },
+  }));
+}
+
+/** The place in each port that no device of this machine has. */
+export function freePorts({ parts }: Pick<Machine, 'parts'>): Device['place'][] {
+  const devices = parts.filter((part) => part.part === 'device');
+  const taken = new Set(devices.map(({ place }) => place.bus));
+  const ports = devices.filter(({ driver, id }) => driver === DRIVER && !taken.has(id));
+  return ports.map(({ id }) => ({ kind: 'pci', bus: id, slot: 0, function: 0 }));
+}
