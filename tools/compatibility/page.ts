@@ -1,9 +1,10 @@
 /** The generated parts of docs/compatibility.md: a table per published type, between two marks. The rest of the page is written by hand. */
 import type { KindRecord } from '../../src/api/kind.ts';
-import { PUBLISHED_SUBRESOURCES } from '../../src/api/kubevirt/generated/published-types.ts';
+import { PUBLISHED_KINDS, PUBLISHED_SUBRESOURCES } from '../../src/api/kubevirt/generated/published-types.ts';
 import { whyRefused } from '../../src/api/kubevirt/why-refused.ts';
 import type { ComparedField } from '../../src/api/schema/published.ts';
 import { ROUTES } from '../../src/virt-api/routes.ts';
+import { withSection } from '../generated-section.ts';
 import { type FullKind, isPublished, nestedSpecs, specFields, statusFields } from './compared.ts';
 
 /** What is to be known of a field that is honoured in part. */
@@ -44,21 +45,13 @@ export function compatibilityPage(page: string, kinds: readonly FullKind[]): str
   const published = kinds.filter(isPublished);
   const sections = {
     kinds: kindsTable(kinds),
+    absent: absentKinds(kinds),
     numbers: numbers(published),
     specs: published.map(specSection).join('\n'),
     statuses: published.map(statusSection).join('\n'),
     subresources: subresources(),
   };
   return Object.entries(sections).reduce((text, [name, content]) => withSection(text, name, content), page);
-}
-
-function withSection(page: string, name: string, content: string): string {
-  const begin = `<!-- begin generated: ${name} -->\n`;
-  const end = `<!-- end generated: ${name} -->`;
-  const from = page.indexOf(begin);
-  const to = page.indexOf(end);
-  if (from < 0 || to < from) throw new Error(`docs/compatibility.md: the marks of the generated section ${name} are not there`);
-  return `${page.slice(0, from + begin.length)}${content}${page.slice(to)}`;
 }
 
 function kindsTable(kinds: readonly FullKind[]): string {
@@ -68,6 +61,13 @@ function kindsTable(kinds: readonly FullKind[]): string {
     return `| ${kind} | ${group} | ${served.join(', ')} | ${shortNames.join(', ')} | ${remark} |\n`;
   });
   return `| kind | group | versions | short names | |\n|---|---|---|---|---|\n${rows.join('')}`;
+}
+
+function absentKinds(kinds: readonly FullKind[]): string {
+  const absent = Object.entries(PUBLISHED_KINDS).filter(([kind]) => !kinds.some(({ record }) => record.kind === kind));
+  const groups = [...new Set(absent.map(([, group]) => group))].sort();
+  const lines = groups.map((each) => `- ${each}: ${absent.flatMap(([kind, group]) => (group === each ? kind : [])).join(', ')}\n`);
+  return `Published by KubeVirt and not here yet:\n\n${lines.join('')}`;
 }
 
 function numbers(kinds: readonly FullKind[]): string {

@@ -1,8 +1,10 @@
 /**
- * Writes the names and types of KubeVirt's published API, and nothing else of it, as a table: the specs of the kinds we share, their status,
- * every KubeVirt type they are made of, and the subresources. Types that belong to Kubernetes or to others are leaves. Run by hand when KubeVirt publishes anew:
+ * Writes the names and types of KubeVirt's published API, and nothing else of it, as a table: every kind with its group, the specs and statuses
+ * of all kinds, ours or not yet, every KubeVirt type they are made of, and the subresources. Types that belong to Kubernetes or to others are
+ * leaves. `npm run generate` reads the table alone; this is run by hand when KubeVirt publishes anew, with the file api/openapi-spec/swagger.json
+ * of its sources:
  *
- *   node tools/compatibility/published-types.ts path/to/openapi-spec.json
+ *   node tools/compatibility/published-types.ts path/to/swagger.json
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -17,18 +19,13 @@ type Property = {
 };
 type Definition = Property & { readonly properties?: Readonly<Record<string, Property>> };
 type Definitions = Readonly<Record<string, Definition>>;
+type Operation = { readonly parameters?: readonly { readonly name?: string; readonly schema?: Property }[] };
+type Paths = Readonly<Record<string, { readonly post?: Operation }>>;
+/** `type` is its name in the document: v1.VirtualMachine. */
+type Kind = { readonly type: string; readonly kind: string; readonly group: string };
 type Table = Record<string, Record<string, string>>;
 
-const ROOTS = [
-  'VirtualMachineSpec',
-  'VirtualMachineStatus',
-  'VirtualMachineInstanceSpec',
-  'VirtualMachineInstanceStatus',
-  'VirtualMachineInstanceReplicaSetSpec',
-  'VirtualMachineInstanceReplicaSetStatus',
-  'KubeVirtSpec',
-  'KubeVirtStatus',
-];
+const OF_KUBEVIRT = /^v1[a-z0-9]*\.[A-Za-z0-9]+$/;
 const LEAVES: readonly [RegExp, string][] = [
   [/\.resource\.Quantity$/, 'quantity'],
   [/\.intstr\.IntOrString$/, 'intOrString'],
@@ -46,21 +43,39 @@ else {
 }
 
 function write(from: string): void {
-  const { definitions, paths } = JSON.parse(readFileSync(from, 'utf8')) as { definitions: Definitions; paths: object };
+  const { definitions, paths } = JSON.parse(readFileSync(from, 'utf8')) as { definitions: Definitions; paths: Paths };
+  const kinds = kindsOf(paths);
   const table: Table = {};
-  for (const root of ROOTS) addType(root, definitions, table);
+  for (const { type } of kinds) for (const part of ['Spec', 'Status']) addType(`${type}${part}`, definitions, table);
   const target = resolve(import.meta.dirname, '../../src/api/kubevirt/generated/published-types.ts');
   const sorted = Object.fromEntries(Object.entries(table).sort(([a], [b]) => a.localeCompare(b)));
-  writeFileSync(target, `${HEADER}${rendered(sorted)}\n${renderedSubresources(Object.keys(paths))}`);
-  console.log(`${Object.keys(table).length} types`);
+  writeFileSync(target, `${HEADER}${renderedKinds(kinds)}\n${rendered(sorted)}\n${renderedSubresources(Object.keys(paths))}`);
+  console.log(`${kinds.length} kinds, ${Object.keys(table).length} types`);
 }
 
-function addType(name: string, definitions: Definitions, table: Table): void {
-  const { properties } = definitions[`v1.${name}`] ?? {};
+/** What can be created below a group. */
+function kindsOf(paths: Paths): Kind[] {
+  const found = Object.entries(paths).flatMap(([path, { post }]): [string, Kind][] => {
+    const [, group = ''] = /^\/apis\/([a-z.]*kubevirt\.io)\/[^/]+\/(?:namespaces\/\{[^}]+\}\/)?[a-z]+$/.exec(path) ?? [];
+    const type = post?.parameters?.find(({ name }) => name === 'body')?.schema?.$ref?.replace('#/definitions/', '');
+    return group && type ? [[type, { type, kind: type.replace(/^.*\./, ''), group }]] : [];
+  });
+  return [...new Map(found).values()].sort((a, b) => a.kind.localeCompare(b.kind));
+}
+
+function addType(full: string, definitions: Definitions, table: Table): void {
+  const { properties } = definitions[full] ?? {};
+  const name = nameOf(full, definitions);
   if (name in table || !properties) return;
   const fields: Record<string, string> = {};
   table[name] = fields;
   for (const field of Object.keys(properties).sort()) fields[field] = typeOf(properties[field]!, definitions, table); // it is one of its keys
+}
+
+/** Without the version, unless v1 has another type of that name. */
+function nameOf(full: string, definitions: Definitions): string {
+  const name = full.replace(/^.*\./, '');
+  return full !== `v1.${name}` && definitions[`v1.${name}`] ? full : name;
 }
 
 /** `boolean`, `[]string`, `{}quantity`, `Disk`; a `~` behind it says that an empty value is the same as none. */
@@ -72,18 +87,23 @@ function typeOf(property: Property, definitions: Definitions, table: Table): str
   const leaf = LEAVES.find(([pattern]) => pattern.test(full));
   if (leaf) return leaf[1];
   const isEmptyNone = JSON.stringify(property.default) === '{}' ? '~' : '';
-  const name = full.startsWith('v1.') ? full.slice(3) : undefined;
-  if (!name || !definitions[full]) return `object${isEmptyNone}`;
+  if (!OF_KUBEVIRT.test(full) || !definitions[full]) return `object${isEmptyNone}`;
   if (!definitions[full].properties) return definitions[full].type === 'string' ? 'string' : `object${isEmptyNone}`;
-  addType(name, definitions, table);
-  return `${name}${isEmptyNone}`;
+  addType(full, definitions, table);
+  return `${nameOf(full, definitions)}${isEmptyNone}`;
+}
+
+/** `VirtualMachine: 'kubevirt.io'`. */
+function renderedKinds(kinds: readonly Kind[]): string {
+  const lines = kinds.map(({ kind, group }) => `  ${kind}: '${group}',\n`);
+  return `export const PUBLISHED_KINDS: Readonly<Record<string, string>> = {\n${lines.join('')}};\n`;
 }
 
 /** A line per type: what a person compares when KubeVirt publishes anew. */
 function rendered(table: Table): string {
   const lines = Object.entries(table).map(([name, fields]) => {
     const pairs = Object.entries(fields).map(([field, type]) => `${field}: '${type}'`);
-    return `  ${name}: { ${pairs.join(', ')} },`.replace('{  }', '{}');
+    return `  ${name.includes('.') ? `'${name}'` : name}: { ${pairs.join(', ')} },`.replace('{  }', '{}');
   });
   return `export const PUBLISHED_TYPES: Readonly<Record<string, Readonly<Record<string, string>>>> = {\n${lines.join('\n')}\n};\n`;
 }
