@@ -38,6 +38,6 @@ export function knownResource({ apiVersion, kind }: { readonly apiVersion: strin
 }
 
 /** Resources by the type of their objects. */
-function byType(resources: readonly Resource[]): ReadonlyMap<string, Resource> {
+export function byType(resources: readonly Resource[]): ReadonlyMap<string, Resource> {
   return new Map(resources.map((resource) => [`${apiVersionOf(resource)} ${resource.kind}`, resource]));
 }
