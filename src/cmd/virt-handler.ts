@@ -35,7 +35,7 @@ await runComponent({
       certs: certs.current,
       port: Number(flags['port']),
     });
-    context.log.info('serving', { port: handler.consolePort, node: nodeName });
+    context.log.info('serving', { port: handler.port, node: nodeName });
     ready();
     await handler.stopped;
   },

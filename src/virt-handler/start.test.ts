@@ -10,6 +10,8 @@ import { parseAllDocuments } from 'yaml';
 import { EVENTS } from '../api/core/event.ts';
 import { NODES } from '../api/core/node.ts';
 import { PODS, type Pod } from '../api/core/pod.ts';
+import { buildRoutePath } from '../api/handler/route-path.ts';
+import { HANDLER_ROUTES } from '../api/handler/routes.ts';
 import { type VirtualMachineInstance, VMIS } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { ANNOTATION_HEARTBEAT, LABEL_NODE_NAME, LABEL_SCHEDULABLE } from '../api/kubevirt/names.ts';
 import { COMPUTE_CONTAINER } from '../api/launcher/compute.ts';
@@ -147,7 +149,7 @@ describe('virt-handler on the real API server', { timeout: 60_000 }, () => {
       await handler.stopped;
     };
     t.after(stop);
-    return { home, port: handler.consolePort, stop };
+    return { home, port: handler.port, stop };
   }
 
   /** What virt-controller and the kubelet would have done: a VMI that is Scheduled, a Pod that runs, and QEMU in it. */
@@ -191,7 +193,7 @@ describe('virt-handler on the real API server', { timeout: 60_000 }, () => {
   /** Through the console, as virt-api does. */
   async function type({ port }: Handler, name: string, key: string): Promise<void> {
     const identity = { ...pki.virtHandlerClient, ca: pki.kubevirtCa, servername: VIRT_HANDLER_SERVER_NAME };
-    const path = `/v1/namespaces/default/virtualmachineinstances/${name}/console`;
+    const path = buildRoutePath(HANDLER_ROUTES.console.path, { namespace: 'default', name });
     const socket = new WebSocket(`wss://127.0.0.1:${port}${path}`, identity);
     await once(socket, 'open');
     socket.send(key);

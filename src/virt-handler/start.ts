@@ -7,12 +7,12 @@ import type { Client } from '../client/client.ts';
 import { showsKvm } from '../qemu/accelerator.ts';
 import { RunLogs } from './console/run-logs.ts';
 import { Screens } from './console/screen.ts';
-import { type Certificates, startConsoleServer } from './console/server.ts';
 import { type DeviceOffer, offerDevice } from './devices/device-plugin.ts';
 import { runHeartbeat } from './heartbeat.ts';
 import { startGuestNetwork } from './network/controller.ts';
-import { connectPort } from './network/serve-port.ts';
 import { startNodeCaches } from './node-caches.ts';
+import { answersFrom } from './server/answers.ts';
+import { type Certificates, startHandlerServer } from './server/server.ts';
 import { runDomainController } from './vmi/controller.ts';
 import { Domains } from './vmi/domains.ts';
 
@@ -32,7 +32,7 @@ export type VirtHandlerOptions = {
   readonly devicePlugins?: string | undefined;
   /** Our own certificate and key, and the authority that signs those of virt-api. */
   readonly certs: Certificates;
-  /** Common names that may look at consoles. */
+  /** Common names that clients may have. */
   readonly allowedClients?: readonly string[];
   readonly host: string;
   readonly port: number;
@@ -41,46 +41,31 @@ export type VirtHandlerOptions = {
   readonly signal: AbortSignal;
 };
 export type VirtHandler = {
-  readonly consolePort: number;
+  /** Where virt-api asks about guests. */
+  readonly port: number;
   /** Uses new certificates for connections made from now on. */
   renewCertificates(certs: Certificates): void;
   /** Resolves when everything has ended after the signal aborted. Guests go on; the next handler finds them. */
   readonly stopped: Promise<void>;
 };
 
-/** Resolves when consoles can be reached; runs until the signal aborts. */
+/** Resolves when guests can be asked about; runs until the signal aborts. */
 export async function startVirtHandler(options: VirtHandlerOptions): Promise<VirtHandler> {
   const { client, nodeName, kubeletRoot, certs, host, port, clock, signal, allowedClients = [VIRT_HANDLER_CLIENT_NAME] } = options;
   const log = options.log.with({ component: 'virt-handler' });
   const runLogs = options.runLogsFolder === undefined ? undefined : new RunLogs(options.runLogsFolder);
   const domains = new Domains({
     kubeletRoot,
-    nodeProcesses: options.nodeProcesses,
     clock,
     log,
     takesConnection: (key, guestPort, inTime) => network.asks(key, guestPort, inTime),
     ...(runLogs && { runLogs }),
   });
-  const screens = new Screens();
   const common = { client, nodeName, clock, log, signal };
   const caches = startNodeCaches(common);
   const network = startGuestNetwork({ ...common, ...caches, monitor: (key, line) => domains.monitor(key, line) });
-  const server = await startConsoleServer({
-    certs,
-    allowedClients,
-    host,
-    port,
-    clock,
-    log,
-    consoleOf: (key) => domains.consoleOf(key),
-    act: (key, action) => domains.act(key, action),
-    askAgent: (key, question) => domains.askAgent(key, question),
-    connectScreen: (key, wish) => screens.connect({ key, folder: domains.folderOf(key), wish }),
-    measure: (key) => domains.usage(key),
-    lastRun: async (uid) => runLogs?.last(uid),
-    takeScreenshot: (key, options) => domains.screenshot(key, options),
-    connectTo: async (key, guestPort) => connectPort({ ...(await network.reach(key, guestPort)), protocol: guestPort.protocol }),
-  });
+  const answers = answersFrom({ domains, screens: new Screens(), network, runLogs, nodeProcesses: options.nodeProcesses, clock, log });
+  const server = await startHandlerServer({ certs, allowedClients, host, port, clock, log, answers });
   const stopped = Promise.all([
     runDomainController({ ...common, ...caches, domains }),
     runHeartbeat(common),
@@ -90,7 +75,7 @@ export async function startVirtHandler(options: VirtHandlerOptions): Promise<Vir
     domains.close();
     await server.close();
   });
-  return { consolePort: server.port, renewCertificates: (next) => server.renew(next), stopped };
+  return { port: server.port, renewCertificates: (next) => server.renew(next), stopped };
 }
 
 async function offerKvm(folder: string | undefined, common: Pick<DeviceOffer, 'clock' | 'log' | 'signal'>): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * An HTTPS server (HTTP/2 and HTTP/1.1 on one port) for web handlers. Client certificates are asked for, never required:
- * handlers are told who was verified and decide themselves.
+ * An HTTPS server (HTTP/2 and HTTP/1.1 on one port) for web handlers. Client certificates are asked for: handlers are told who was verified
+ * and decide themselves, unless only clients with one are to get here at all.
  */
 import type { IncomingMessage } from 'node:http';
 import { createSecureServer, type Http2SecureServer, type SecureServerOptions } from 'node:http2';
@@ -36,6 +36,11 @@ export type WebServerOptions = {
   readonly port: number;
   /** How many higher ports to try when this one is taken. */
   readonly morePorts?: number;
+  /** Without a certificate of `clientCa` a client does not get past TLS. */
+  readonly requiresCertificate?: boolean;
+  readonly minVersion?: 'TLSv1.2' | 'TLSv1.3';
+  /** Throws to turn a client away, before anything of its request is looked at. */
+  readonly admit?: (client: WebClient) => void;
   readonly handle: WebHandler;
   readonly upgrade?: WebUpgradeHandler;
   /** How long the headers of a request may take. */
@@ -64,7 +69,7 @@ const CLOSE_GRACE_MS = 2000;
 
 /** Starts to listen; resolves when connections are accepted. */
 export async function startWebServer(options: WebServerOptions): Promise<WebServer> {
-  const { handle, upgrade, log, clock = systemClock } = options;
+  const { admit, handle, upgrade, log, minVersion = MIN_VERSION, clock = systemClock } = options;
   const closing = new AbortController();
   const sockets = new Set<Duplex>();
   const active = new Set<Promise<void>>();
@@ -79,24 +84,28 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
     if (!(error instanceof ApiError)) log.error('request failed', { error });
     throw error;
   };
-  server.on('secureConnection', (socket) => {
+  server.on('connection', (socket: Duplex) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
   server.on('request', (incoming: NodeRequest, outgoing: NodeResponse) => {
     const client = { ...clientOf(incoming, clients, clock.now()), rawHeaders: incoming.rawHeaders };
-    track(bridge({ incoming, outgoing, signal: closing.signal, answer: (request) => handle(request, client).catch(report) }));
+    const answer = async (request: Request) => {
+      admit?.(client);
+      return handle(request, client);
+    };
+    track(bridge({ incoming, outgoing, signal: closing.signal, answer: (request) => answer(request).catch(report) }));
   });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', (error) => log.debug('connection broke after an upgrade', { error }));
-    if (upgrade) void startUpgrade(upgrade, { request, socket, head }, clock.now());
+    if (upgrade) void startUpgrade({ admit, upgrade }, { request, socket, head }, clock.now());
     else void refuseUpgrade(socket, statusResponse(new Error('this server does not upgrade connections')));
   });
 
   const port = await listenNear(server, options);
   return {
     port,
-    renew: ({ serving, clientCa }) => server.setSecureContext({ ...serving, ca: clientCa, minVersion: MIN_VERSION }),
+    renew: ({ serving, clientCa }) => server.setSecureContext({ ...serving, ca: clientCa, minVersion }),
     async close() {
       if (closing.signal.aborted) return;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
@@ -110,14 +119,15 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
   };
 }
 
-function createServer({ serving, clientCa, headersTimeoutMs = HEADERS_TIMEOUT_MS }: WebServerOptions): Http2SecureServer {
+function createServer(options: WebServerOptions): Http2SecureServer {
+  const { serving, clientCa, requiresCertificate = false, minVersion = MIN_VERSION, headersTimeoutMs = HEADERS_TIMEOUT_MS } = options;
   const server = createSecureServer({
     ...serving,
     ca: clientCa,
     allowHTTP1: true,
     requestCert: true,
-    rejectUnauthorized: false,
-    minVersion: MIN_VERSION,
+    rejectUnauthorized: requiresCertificate,
+    minVersion,
     maxSessionMemory: MAX_SESSION_MEGABYTES,
     settings: { maxConcurrentStreams: MAX_STREAMS },
     handshakeTimeout: headersTimeoutMs,
@@ -148,10 +158,15 @@ function inTime(client: TlsClient, now: number): TlsClient {
   return client.peer && client.peer.validUntilMs < now ? { peer: undefined, refused: EXPIRED } : client;
 }
 
-async function startUpgrade(upgrade: WebUpgradeHandler, { request, socket, head }: Upgrade, now: number): Promise<void> {
+async function startUpgrade(
+  { admit, upgrade }: { readonly admit: WebServerOptions['admit']; readonly upgrade: WebUpgradeHandler },
+  { request, socket, head }: Upgrade,
+  now: number,
+): Promise<void> {
   try {
-    const client = inTime(clientAt(request.socket as TLSSocket), now);
-    await upgrade({ request, socket, head }, { ...client, rawHeaders: request.rawHeaders });
+    const client = { ...inTime(clientAt(request.socket as TLSSocket), now), rawHeaders: request.rawHeaders };
+    admit?.(client);
+    await upgrade({ request, socket, head }, client);
   } catch (error) {
     await refuseUpgrade(socket, statusResponse(error));
   }

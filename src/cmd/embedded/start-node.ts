@@ -88,11 +88,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     port: 0,
   });
   await untilNode(admin, { name, isAsWanted: (node) => node.metadata.labels?.[LABEL_SCHEDULABLE] === 'true', signal });
-  await mirrorPod(
-    admin,
-    { component: 'virt-handler', port: { name: HANDLER_PORT_NAME, number: handler.consolePort } },
-    { nodeName: name, clock },
-  );
+  await mirrorPod(admin, { component: 'virt-handler', port: { name: HANDLER_PORT_NAME, number: handler.port } }, { nodeName: name, clock });
   return { name, kubelet, stopped: Promise.all([handler.stopped, kubelet.stopped]) };
 }
 

@@ -3,6 +3,7 @@
  * A guest that is silent, lies or floods costs a question now and then, and nothing else waits for it.
  */
 import { join } from 'node:path';
+import type { GuestOsInfo } from '../../api/handler/answers.ts';
 import { AGENT_SOCKET } from '../../api/launcher/files.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ApiError, messageOf } from '../../base/errors.ts';
@@ -10,7 +11,7 @@ import { deepEqual } from '../../base/json.ts';
 import type { Logger } from '../../base/log.ts';
 import { connectUnixSocket } from '../../qemu/qmp/connect-socket.ts';
 import { AgentChannel, AgentRefusal, type Question } from './channel.ts';
-import { type GuestNic, type GuestOsInfo, missingCommands, readIsFrozen, readNics, readOsInfo, readVersion } from './facts.ts';
+import { type GuestNic, missingCommands, readIsFrozen, readNics, readOsInfo, readVersion } from './facts.ts';
 
 export type AgentFacts = {
   /** Unknown until the port was asked about, and until an agent that has it open has answered or failed to. */

@@ -1,20 +1,11 @@
 /** Runs a program inside a guest through its agent: no network and no password needed, output and time limited. */
+import type { ExecResult } from '../../api/handler/answers.ts';
+import type { ExecQuestion } from '../../api/handler/questions.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
 import type { AgentSession } from './agent-session.ts';
 
-/** What the program printed, as base64, and how it ended. */
-export type ExecResult = {
-  readonly exitCode?: number;
-  readonly signal?: number;
-  readonly stdout: string;
-  readonly stderr: string;
-  /** The agent or we kept only the beginning. */
-  readonly isTruncated: boolean;
-};
-
-const MOST_WORDS = 256;
 const MOST_OUTPUT_BYTES = 1024 * 1024;
 /** Two outputs in base64, and what is around them. */
 const MOST_ANSWER_BYTES = 4 * MOST_OUTPUT_BYTES;
@@ -23,12 +14,14 @@ const LONGEST_TIMEOUT_MS = 600_000;
 const FIRST_LOOK_MS = 20;
 const LAST_LOOK_MS = 1_000;
 
-/** `command` is the program and its arguments; `input` is base64. Answers when the program has ended. */
-export async function execInGuest(agent: AgentSession, body: JsonObject, clock: Clock): Promise<ExecResult> {
-  const command = commandFrom(body['command']);
-  const { input } = body;
-  const timeoutMs = timeoutFrom(body['timeoutSeconds']);
-  const pid = await startInGuest(agent, { command, capturesOutput: true, ...(typeof input === 'string' && input !== '' && { input }) });
+/** Answers when the program has ended. */
+export async function execInGuest(
+  agent: AgentSession,
+  { command, input, timeoutSeconds }: ExecQuestion,
+  clock: Clock,
+): Promise<ExecResult> {
+  const timeoutMs = timeoutSeconds === undefined ? DEFAULT_TIMEOUT_MS : Math.min(timeoutSeconds * 1000, LONGEST_TIMEOUT_MS);
+  const pid = await startInGuest(agent, { command, capturesOutput: true, ...(input !== undefined && { input }) });
   const end = await endOf({ agent, clock, pid, timeoutMs });
   if (end) return end;
   throw new ApiError('Timeout', `the program still runs after ${timeoutMs / 1000} s; it goes on in the guest as process ${pid}`);
@@ -78,18 +71,4 @@ function resultFrom(status: JsonObject): ExecResult {
 function outputFrom(data: unknown): [text: string, isCut: boolean] {
   const bytes = Buffer.from(typeof data === 'string' ? data : '', 'base64');
   return [bytes.subarray(0, MOST_OUTPUT_BYTES).toString('base64'), bytes.length > MOST_OUTPUT_BYTES];
-}
-
-function commandFrom(value: unknown): readonly string[] {
-  const words = Array.isArray(value) ? value : [];
-  const isCommand =
-    words.length > 0 && words.length <= MOST_WORDS && words.every((word) => typeof word === 'string' && !word.includes('\0'));
-  if (isCommand && words[0] !== '') return words;
-  throw new ApiError('BadRequest', `command: Invalid value: must be a program and its arguments, at most ${MOST_WORDS} words`);
-}
-
-function timeoutFrom(value: unknown): number {
-  if (value === undefined || value === null) return DEFAULT_TIMEOUT_MS;
-  if (typeof value === 'number' && value > 0) return Math.min(value * 1000, LONGEST_TIMEOUT_MS);
-  throw new ApiError('BadRequest', `timeoutSeconds: Invalid value: ${JSON.stringify(value)}: must be greater than zero`);
 }

@@ -1,28 +1,10 @@
 /** What an agent may tell of its guest, and how its answers are read. Pure. Anything wrong is left out, anything long is cut. */
 import { isIP } from 'node:net';
+import type { GuestFileSystem, GuestOsInfo, GuestUser } from '../../api/handler/answers.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
 import { readable } from './readable.ts';
 
-export type GuestOsInfo = {
-  readonly name?: string;
-  readonly kernelRelease?: string;
-  readonly version?: string;
-  readonly prettyName?: string;
-  readonly versionId?: string;
-  readonly kernelVersion?: string;
-  readonly machine?: string;
-  readonly id?: string;
-};
 export type GuestNic = { readonly interfaceName: string; readonly mac: string; readonly ipAddresses: readonly string[] };
-export type GuestUser = { readonly userName: string; readonly domain?: string; readonly loginTime?: number };
-export type GuestFileSystem = {
-  readonly diskName: string;
-  readonly mountPoint: string;
-  readonly fileSystemType: string;
-  readonly usedBytes: number;
-  readonly totalBytes: number;
-  readonly disk?: readonly { readonly serial?: string; readonly busType: string }[];
-};
 export type AgentVersion = { readonly version: string; readonly commands: readonly { readonly name: string; readonly enabled: boolean }[] };
 
 const MOST_NICS = 32;

@@ -11,15 +11,23 @@
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { RawData, WebSocket } from 'ws';
+import type { ScreenQuestion } from '../../api/handler/questions.ts';
 import { VNC_SOCKET } from '../../api/launcher/files.ts';
 import { ApiError } from '../../base/errors.ts';
 import { codeOf, connectUnixSocket } from '../../qemu/qmp/connect-socket.ts';
-import { carry, type PortConnection } from '../network/serve-port.ts';
+import { carryBytes } from '../network/serve-port.ts';
+import type { StreamConnection } from '../server/stream-connection.ts';
 import { RfbInput } from './rfb-input.ts';
 
 /** `watching` is shared and never has the turn. */
 export type ScreenWish = 'shared' | 'watching' | 'plain' | 'preserve';
-export type ScreenOptions = { readonly key: string; readonly folder: string | undefined; readonly wish: ScreenWish };
+export type ScreenOptions = { readonly key: string; readonly folder: string; readonly wish: ScreenWish };
+
+/** What a client of the screen wants to be. */
+export function wishOf({ shared, write, preserveSession }: ScreenQuestion): ScreenWish {
+  if (shared) return write === false ? 'watching' : 'shared';
+  return preserveSession ? 'preserve' : 'plain';
+}
 
 type Session = { readonly end: () => void };
 /** A shared viewer that has the turn. */
@@ -40,22 +48,26 @@ export class Screens {
   readonly #turns = new Map<string, Turn>();
 
   /** Connects with the screen of a guest; throws NotFound when it has none, ServiceUnavailable when the last viewer is to be left alone. */
-  async connect({ key, folder, wish }: ScreenOptions): Promise<PortConnection> {
+  async connect({ key, folder, wish }: ScreenOptions): Promise<StreamConnection> {
     if (wish === 'preserve' && this.#plain.has(key))
       throw new ApiError('ServiceUnavailable', 'somebody else looks at it, and is not to be disturbed');
     const screen = await openScreen(folder);
+    const abandon = () => screen.destroy();
     if (wish === 'shared' || wish === 'watching')
-      return (webSocket) => this.#share({ key, screen, webSocket, isWriter: wish === 'shared' });
-    return (webSocket) => {
-      this.#give(key, undefined);
-      this.#plain.get(key)?.end();
-      const session: Session = { end: () => webSocket.close(NORMAL_CLOSURE, 'another client took over the screen') };
-      this.#plain.set(key, session);
-      webSocket.once('close', () => {
-        if (this.#plain.get(key) === session) this.#plain.delete(key);
-      });
-      carry(screen)(webSocket);
-    };
+      return { abandon, carry: (webSocket) => this.#share({ key, screen, webSocket, isWriter: wish === 'shared' }) };
+    return { abandon, carry: (webSocket) => this.#replace(key, screen, webSocket) };
+  }
+
+  /** A plain viewer takes the place of the last one. */
+  #replace(key: string, screen: Socket, webSocket: WebSocket): void {
+    this.#give(key, undefined);
+    this.#plain.get(key)?.end();
+    const session: Session = { end: () => webSocket.close(NORMAL_CLOSURE, 'another client took over the screen') };
+    this.#plain.set(key, session);
+    webSocket.once('close', () => {
+      if (this.#plain.get(key) === session) this.#plain.delete(key);
+    });
+    carryBytes(screen)(webSocket);
   }
 
   #share({ key, screen, webSocket, isWriter }: Shared): void {
@@ -114,8 +126,7 @@ function bytesOf(data: RawData): Buffer {
 }
 
 /** Connects with the screen of the guest whose sockets are in this folder; throws NotFound when it has none. */
-async function openScreen(folder: string | undefined): Promise<Socket> {
-  if (folder === undefined) throw new ApiError('NotFound', 'the guest is not here');
+async function openScreen(folder: string): Promise<Socket> {
   try {
     return await connectUnixSocket(join(folder, VNC_SOCKET));
   } catch (error) {

@@ -8,6 +8,7 @@ import type { Client } from '../../client/client.ts';
 import type { LookAgain } from '../../reconcile/apply.ts';
 import { runController } from '../../reconcile/controller.ts';
 import { keyOfOwner, type NodeCaches, ownKey } from '../node-caches.ts';
+import { noSuchGuest } from '../vmi/no-such-guest.ts';
 import { decideNetwork, type NetworkAction } from './decide.ts';
 import { type GuestPort, mayOpen, portId } from './decide-forwards.ts';
 import { Forwards, type Monitor } from './forwards.ts';
@@ -55,7 +56,7 @@ export function startGuestNetwork({ monitor, ...options }: GuestNetworkOptions):
   return {
     async reach(key, port) {
       const found = findGuestPod(key, sources);
-      if (!found) throw new ApiError('NotFound', `the guest ${key} does not run here`);
+      if (!found) throw noSuchGuest(key);
       if (!mayOpen(found.vmi, port))
         throw new ApiError('BadRequest', `port ${port.port} is not among the ports that the interface of ${key} declares`);
       return { host: found.address, port: await forwards.open({ key, address: found.address, ...port }) };

@@ -21,7 +21,7 @@ async function client(t: TestContext, target: PortTarget): Promise<{ socket: Web
   socket.on('message', (data: Buffer) => got.push(data));
   const [serving] = (await accepted) as [WebSocket];
   t.after(() => serving.terminate());
-  connection(serving);
+  connection.carry(serving);
   if (socket.readyState !== WebSocket.OPEN) await once(socket, 'open');
   return { socket, serving, got };
 }
@@ -77,4 +77,16 @@ test('a port where nobody listens is an error before anybody is told that it sta
   const { port } = gone.address() as AddressInfo;
   await new Promise((resolve) => gone.close(resolve));
   await assert.rejects(connectPort({ protocol: 'tcp', host: '127.0.0.1', port }), /ECONNREFUSED/);
+});
+
+test('a connection that nobody comes for is closed on the side of the guest, too', async (t) => {
+  const guest = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1');
+  t.after(() => guest.close());
+  await once(guest, 'listening');
+  const accepted = once(guest, 'connection');
+  const { abandon } = await connectPort({ protocol: 'tcp', host: '127.0.0.1', port: (guest.address() as AddressInfo).port });
+  const [side] = await accepted;
+  abandon();
+  await once(side.resume(), 'end');
+  side.destroy();
 });

@@ -8,27 +8,21 @@ import { credentialSourcesOf } from '../../api/kubevirt/access-credentials.ts';
 import { PUBLIC_VOLUME } from '../../api/launcher/mounts.ts';
 import { controllerOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
-import { ApiError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { type Source, WakeUps } from '../../reconcile/source.ts';
 import { AgentSession } from '../agent/agent-session.ts';
-import { answerFor, type GuestQuestion } from '../agent/answer.ts';
 import { keepCredentials } from '../agent/credential-keeper.ts';
 import type { RunLogs } from '../console/run-logs.ts';
-import { takeScreenshot } from '../console/screenshot.ts';
 import { SerialConsole } from '../console/serial-console.ts';
 import { GuestProbes, type ProbeFacts } from '../probes/guest-probes.ts';
 import type { Domain } from './domain.ts';
 import type { DomainCommand } from './domain-command.ts';
-import type { GuestAction } from './guest-action.ts';
+import { noSuchGuest } from './no-such-guest.ts';
 import type { Followed } from './observed.ts';
 import { DomainSession } from './session.ts';
-import { readUsage, type Usage } from './usage.ts';
 
 export type DomainsOptions = {
   readonly kubeletRoot: string;
-  /** Where the `/proc` of the node is mounted, when that is not ours. */
-  readonly nodeProcesses?: string | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   /** Keeps what guests printed in runs that are over. */
@@ -37,7 +31,10 @@ export type DomainsOptions = {
   readonly takesConnection: (key: string, port: number, signal: AbortSignal) => Promise<string | undefined>;
 };
 
-type Guest = Followed & {
+export type Guest = Followed & {
+  readonly key: string;
+  /** Where the kubelet keeps what belongs to its Pod. */
+  readonly podFolder: string;
   /** Where its sockets are. */
   readonly folder: string;
   readonly session: DomainSession;
@@ -97,54 +94,16 @@ export class Domains {
     this.#guests.get(key)?.session.order(id, command);
   }
 
+  /** A guest that is followed; throws NotFound for any other. */
+  guest(key: string): Guest {
+    const guest = this.#guests.get(key);
+    if (!guest) throw noSuchGuest(key);
+    return guest;
+  }
+
   /** Sends a line to the human monitor of a guest that is followed. */
   async monitor(key: string, line: string): Promise<string> {
-    const guest = this.#guests.get(key);
-    if (!guest) throw new Error(`there is no guest ${key} here`);
-    return guest.session.monitor(line);
-  }
-
-  /** Makes the QEMU of a guest obey; throws when it does not. */
-  async act(key: string, action: GuestAction): Promise<void> {
-    const guest = this.#guests.get(key);
-    if (!guest) throw new Error(`there is no guest ${key} here`);
-    // Whoever listens inside reboots in order; the keys are for guests without an agent.
-    if (action === 'softreboot' && (await this.#rebootsByAgent(guest))) return;
-    await guest.session.act(action);
-  }
-
-  /** Asks the agent in a guest; throws when it does not answer. */
-  async askAgent(key: string, question: GuestQuestion): Promise<object | undefined> {
-    const guest = this.#guests.get(key);
-    if (!guest) throw new Error(`there is no guest ${key} here`);
-    return answerFor(question)?.(guest.agent, question.body, this.#options.clock);
-  }
-
-  /** A picture of the screen of a guest, as PNG. */
-  async screenshot(key: string, { movesCursor }: { readonly movesCursor: boolean }): Promise<Buffer> {
-    const guest = this.#guests.get(key);
-    if (!guest) throw new Error(`there is no guest ${key} here`);
-    const { folder, session } = guest;
-    return takeScreenshot({ folder, movesCursor, execute: (command, args) => session.execute(command, args) });
-  }
-
-  /** What a guest uses of this node. */
-  usage(key: string): Usage {
-    const guest = this.#guests.get(key);
-    if (!guest) throw new ApiError('NotFound', `there is no guest ${key} here`);
-    const { podUid } = guest;
-    const { kubeletRoot, nodeProcesses, clock } = this.#options;
-    return readUsage({ podUid, podFolder: join(kubeletRoot, podPath(podUid)), nodeProcesses }, clock.now());
-  }
-
-  /** Where the sockets of a guest that is followed are. */
-  folderOf(key: string): string | undefined {
-    return this.#guests.get(key)?.folder;
-  }
-
-  /** The serial console of a guest that is followed. */
-  consoleOf(key: string): SerialConsole | undefined {
-    return this.#guests.get(key)?.console;
+    return this.guest(key).session.monitor(line);
   }
 
   /** The agent in a guest that is followed, whether it is there or not. */
@@ -188,17 +147,6 @@ export class Domains {
     };
   }
 
-  async #rebootsByAgent({ agent }: Guest): Promise<boolean> {
-    if (agent.facts.state !== 'connected') return false;
-    try {
-      await agent.ask({ command: 'guest-shutdown', arguments: { mode: 'reboot' }, mayBeSilent: true });
-      return true;
-    } catch (error) {
-      this.#options.log.warn('the guest agent does not reboot its guest', { error });
-      return false;
-    }
-  }
-
   #open(key: string, { vmi, podUid }: Followed): Guest {
     const machineUid = controllerOf(vmi)?.uid ?? vmi.metadata.uid;
     const { kubeletRoot, clock } = this.#options;
@@ -224,6 +172,6 @@ export class Domains {
     const takesConnection = (port: number, signal: AbortSignal) => this.#options.takesConnection(key, port, signal);
     const stateOf = () => session.domain.state;
     const probes = new GuestProbes({ vmi, agent, stateOf, takesConnection, clock, onChange: tell }, ended.signal);
-    return { vmi, podUid, folder, session, console: serial, agent, probes, keepLog, ended };
+    return { key, vmi, podUid, podFolder, folder, session, console: serial, agent, probes, keepLog, ended };
   }
 }

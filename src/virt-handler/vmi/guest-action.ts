@@ -11,10 +11,6 @@ const COMMANDS = {
 
 export type GuestAction = keyof typeof COMMANDS;
 
-export function isGuestAction(word: string): word is GuestAction {
-  return Object.hasOwn(COMMANDS, word);
-}
-
 export function commandFor(action: GuestAction): DomainCommand {
   return COMMANDS[action];
 }

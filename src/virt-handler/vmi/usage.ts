@@ -1,17 +1,10 @@
 /** What a guest uses of its node: the time and the memory of the processes of its Pod, as the kernel counts them. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Usage } from '../../api/handler/answers.ts';
 import { ApiError } from '../../base/errors.ts';
 import { findByVariable } from '../../base/node/process-identity.ts';
 import { SANDBOX_VARIABLE } from '../../base/node/sandbox-path.ts';
-
-export type Usage = {
-  /** Processor time since the start. */
-  readonly cpuSeconds: number;
-  /** Resident memory: of QEMU that of the guest which it has touched, and QEMU's own. */
-  readonly memoryBytes: number;
-  readonly atMs: number;
-};
 
 /** The kernel counts in these whatever its own clock is. */
 const TICKS_PER_SECOND = 100;

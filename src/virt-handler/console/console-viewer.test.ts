@@ -5,15 +5,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { WebSocket } from 'ws';
+import { buildRoutePath } from '../../api/handler/route-path.ts';
+import { HANDLER_ROUTES } from '../../api/handler/routes.ts';
 import { systemClock } from '../../base/clock.ts';
 import { silentLogger } from '../../base/log.ts';
-import { ensurePki, type KeyPair, type Pki, VIRT_HANDLER_CLIENT_NAME, VIRT_HANDLER_SERVER_NAME } from '../../base/node/pki.ts';
+import { ensurePki, type Pki, VIRT_HANDLER_CLIENT_NAME, VIRT_HANDLER_SERVER_NAME } from '../../base/node/pki.ts';
 import { until } from '../../testing/until.ts';
 import { startGuest } from '../guest.testing.ts';
+import { onlyAnswers } from '../server/answers.testing.ts';
+import { startHandlerServer } from '../server/server.ts';
+import { connectConsole } from './console-viewer.ts';
 import { SerialConsole } from './serial-console.ts';
-import { startConsoleServer } from './server.ts';
 
-describe('the console server, with a real guest', () => {
+describe('the console of a real guest', () => {
   let folder = '';
   let pki: Pki;
   before(async () => {
@@ -127,60 +131,33 @@ describe('the console server, with a real guest', () => {
     assert.equal(await client.closed, 'the guest has ended');
   });
 
-  test('another path, another guest: not found', async (t) => {
-    const { port } = await serve(t);
-    assert.equal(await refusal(open(port, pki.virtHandlerClient, '/v1/namespaces/default/virtualmachineinstances/other/console')), 404);
-    assert.equal(await refusal(open(port, pki.virtHandlerClient, '//')), 404);
-    assert.equal(await refusal(open(port, pki.virtHandlerClient, '/v1/namespaces/default/virtualmachineinstances/db/console/..%2f')), 404);
-  });
-
-  test('a certificate of the same authority with another name is not enough', async (t) => {
-    const { port } = await serve(t);
-    // virt-api's own certificate is for serving; TLS refuses it as a client's already, whatever its name.
-    await assert.rejects(once(open(port, pki.virtApi), 'open'));
-  });
-
-  test('a client that the list does not name is refused', async (t) => {
-    const { port } = await serve(t, ['somebody-else']);
-    assert.equal(await refusal(open(port, pki.virtHandlerClient)), 403);
-  });
-
-  test('no certificate, or one of another authority, is no client', async (t) => {
-    const { port } = await serve(t);
-    await assert.rejects(once(open(port, undefined), 'open'));
-    await assert.rejects(once(open(port, pki.frontProxyClient), 'open'));
-  });
-
-  async function serve(t: TestContext, allowedClients = [VIRT_HANDLER_CLIENT_NAME]) {
+  async function serve(t: TestContext) {
     const guest = await startGuest(t);
     const serial = new SerialConsole({ folder: guest.folder, clock: systemClock, log: silentLogger });
     t.after(() => serial.close());
     serial.open();
     const certs = { ...pki.virtHandler, ca: pki.kubevirtCa };
-    const consoleOf = (key: string) => (key === 'default/db' ? serial : undefined);
-    const server = await startConsoleServer({
+    const server = await startHandlerServer({
       certs,
-      allowedClients,
+      allowedClients: [VIRT_HANDLER_CLIENT_NAME],
       host: '127.0.0.1',
       port: 0,
       clock: systemClock,
       log: silentLogger,
-      consoleOf,
+      answers: onlyAnswers({ console: ({ question }) => connectConsole(serial, question) }),
     });
     t.after(() => server.close());
-    const connect = (query = '', protocols: string[] = []) =>
-      collect(open(server.port, pki.virtHandlerClient, `${PATH}${query}`, protocols));
-    return { port: server.port, serial, connect };
+    const connect = (query = '', protocols: string[] = []) => collect(open(server.port, `${PATH}${query}`, protocols));
+    return { serial, connect };
   }
 
-  function open(port: number, client: KeyPair | undefined, path = PATH, protocols: string[] = []): WebSocket {
-    const identity = client && { cert: client.cert, key: client.key };
-    const options = { ...identity, ca: pki.kubevirtCa, servername: VIRT_HANDLER_SERVER_NAME };
-    return new WebSocket(`wss://127.0.0.1:${port}${path}`, protocols, options);
+  function open(port: number, path: string, protocols: string[]): WebSocket {
+    const identity = { ...pki.virtHandlerClient, ca: pki.kubevirtCa, servername: VIRT_HANDLER_SERVER_NAME };
+    return new WebSocket(`wss://127.0.0.1:${port}${path}`, protocols, identity);
   }
 });
 
-const PATH = '/v1/namespaces/default/virtualmachineinstances/db/console';
+const PATH = buildRoutePath(HANDLER_ROUTES.console.path, { namespace: 'default', name: 'db' });
 
 function collect(socket: WebSocket) {
   const chunks: Buffer[] = [];
@@ -191,11 +168,4 @@ function collect(socket: WebSocket) {
   const bytes = () => chunks.reduce((sum, { length }) => sum + length, 0);
   const closed = once(socket, 'close').then(([, reason]) => String(reason));
   return { socket, text, bytes, told: () => words, closed, opened: once(socket, 'open') };
-}
-
-async function refusal(socket: WebSocket): Promise<number | undefined> {
-  socket.on('error', () => {});
-  const [, response] = await once(socket, 'unexpected-response');
-  socket.terminate();
-  return response.statusCode;
 }
