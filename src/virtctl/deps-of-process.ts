@@ -14,6 +14,7 @@ export function depsOf(context: Context): Deps {
     env,
     workingFolder: process.cwd(),
     clock: systemClock,
+    signal: new AbortController().signal, // the end of the program does it
     connect: async (flags) => (await import('./connect.ts')).connect({ ...places, env, stderr }, flags),
     onSignal: (signal, act) => {
       process.on(signal, act);

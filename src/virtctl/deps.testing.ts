@@ -57,6 +57,7 @@ export function testDeps(answers: Answers = {}, overrides: Partial<ClusterDeps> 
     env: {},
     workingFolder: '/work',
     clock: new FakeClock(),
+    signal: new AbortController().signal,
     home: '/nowhere',
     cache: '/nowhere',
     program: '/nowhere/virtctl',

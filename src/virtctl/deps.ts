@@ -36,6 +36,8 @@ export type Deps = Places & {
   /** The folder in which the program was called. */
   readonly workingFolder: string;
   readonly clock: Clock;
+  /** Ends what would go on until the program is ended. */
+  readonly signal: AbortSignal;
   /** For a command that may do without a cluster; what speaks TLS is loaded by the first call. */
   connect(flags: ConnectionFlags): Promise<Connection>;
   /** Calls `act` instead of ending the program; what it returns ends that again. */

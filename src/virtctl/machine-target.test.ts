@@ -15,13 +15,13 @@ for (const [words, expected] of CASES) {
   test(`"${words.join(' ')}" names ${expected}`, () => assert.equal(machineName('start', words), expected));
 }
 
-test('a word that is no kind is refused, with the way to say it', () => {
+test('two names are refused, with the way to say it', () => {
   assert.throws(
-    () => machineName('start', ['omw', 'db']),
+    () => machineName('start', ['web', 'db']),
     (error: UserError) =>
       error instanceof UserError &&
-      error.why === 'omw is not a kind of machine' &&
-      error.fix === 'virtctl start db, or virtctl start vm db',
+      error.why === 'web is not a kind (vm, vmi), and only one name is taken at a time' &&
+      error.fix === 'virtctl start web; virtctl start db',
   );
 });
 

@@ -28,8 +28,8 @@ export function machineTarget(verb: string, words: readonly string[]): MachineTa
   const kind = (Object.keys(KIND_WORDS) as MachineKind[]).find((each) => KIND_WORDS[each].includes(word)); // keys of a Record
   if (parts.length === 2 && second && kind) return { kind, name: second, ...(word === 'omv' && { note: 'omv is taken as ovm' }) };
   throw new UserError('USAGE', `virtctl ${verb} takes one machine, got: ${words.join(' ')}`, {
-    why: parts.length === 2 ? `${first} is not a kind of machine` : 'more than one name was given',
-    fix: `virtctl ${verb} ${parts.at(-1)}, or virtctl ${verb} vm ${parts.at(-1)}`,
+    why: parts.length === 2 ? `${first} is not a kind (vm, vmi), and only one name is taken at a time` : 'more than one name was given',
+    fix: parts.map((name) => `virtctl ${verb} ${name}`).join('; '),
     exitCode: 2,
   });
 }

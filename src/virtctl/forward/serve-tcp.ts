@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { UserError } from '../../base/errors.ts';
 
 export type ServeOptions = {
   readonly address: string;
@@ -10,12 +11,22 @@ export type ServeOptions = {
   /** Opens the other end of a connection. */
   readonly open: () => Promise<Duplex>;
   readonly onRefused: (error: unknown) => void;
+  /** Closes the port and its connections. */
+  readonly signal: AbortSignal;
 };
 
 /** Resolves when it listens. A connection that the other end does not take is closed; the others go on. */
-export async function serveTcp({ address, port, open, onRefused }: ServeOptions): Promise<{ port: number; closed: Promise<unknown> }> {
+export async function serveTcp({
+  address,
+  port,
+  open,
+  onRefused,
+  signal,
+}: ServeOptions): Promise<{ port: number; closed: Promise<unknown> }> {
   const server = createServer({ pauseOnConnect: true, allowHalfOpen: true }, (socket: Socket) => {
-    socket.on('error', () => socket.destroy());
+    const end = () => socket.destroy();
+    signal.addEventListener('abort', end, { once: true });
+    socket.on('error', end).on('close', () => signal.removeEventListener('abort', end));
     open().then(
       (stream) => join(socket, stream),
       (error: unknown) => {
@@ -24,10 +35,28 @@ export async function serveTcp({ address, port, open, onRefused }: ServeOptions)
       },
     );
   });
-  server.listen(port, address);
-  await once(server, 'listening');
+  server.listen({ port, host: address, signal });
+  await once(server, 'listening').catch((error: unknown) => {
+    throw explained(error, `${address}:${port}`);
+  });
   const bound = server.address();
   return { port: typeof bound === 'object' && bound ? bound.port : port, closed: once(server, 'close') };
+}
+
+/** Node's own words say neither who is in the way nor what to do about it. */
+export function explained(error: unknown, at: string): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const fix = 'choose another local port, such as 8080:80, or 0:80 for a free one';
+  if (code === 'EADDRINUSE')
+    return new UserError('PORT_IN_USE', `cannot listen on ${at}`, { why: 'another program listens there', fix, exitCode: 4, cause: error });
+  if (code === 'EACCES')
+    return new UserError('PORT_FORBIDDEN', `cannot listen on ${at}`, {
+      why: 'ports below 1024 are for root',
+      fix,
+      exitCode: 6,
+      cause: error,
+    });
+  return error;
 }
 
 /** Until the guest closes, or the client is gone; that the client has said all is not passed on, because the answer may still come. */

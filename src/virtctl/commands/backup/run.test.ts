@@ -12,8 +12,8 @@ import { run as backup } from './run.ts';
 function home(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'backup-'));
   t.after(() => rmSync(folder, { recursive: true }));
-  const { deps, stdout } = testDeps({}, { home: folder });
-  return { deps, path: join(folder, 'store.db'), file: join(folder, 'saved'), stdout };
+  const { deps, stdout, stderr } = testDeps({}, { home: folder });
+  return { deps, path: join(folder, 'store.db'), file: join(folder, 'saved'), stdout, stderr };
 }
 
 test('what was backed up comes back, and versions only grow', async (t) => {
@@ -57,9 +57,10 @@ test('what is no backup is refused and changes nothing', async (t) => {
   after.close();
 });
 
-test('nothing to back up is said', async (t) => {
-  const { deps, file } = home(t);
+test('nothing to back up is said, and nothing else', async (t) => {
+  const { deps, file, stderr } = home(t);
   await assert.rejects(backup(deps, {}, file), (error: unknown) => error instanceof UserError && error.code === 'NO_CLUSTER');
+  assert.equal(stderr(), '');
 });
 
 test('100,000 records are backed up within seconds, and a killed backup leaves nothing behind the next time', async (t) => {

@@ -15,6 +15,7 @@ const MEBIBYTE = 2 ** 20;
 export async function run({ home, stdout, stderr, clock, connect }: Deps, _flags: object, file: string): Promise<void> {
   const target = resolve(file);
   const unfinished = `${target}.unfinished`;
+  requireStore(home);
   const progress = createProgress(stderr, clock);
   removeStore(unfinished); // of one that was killed
   let objects = 0;
@@ -52,9 +53,12 @@ async function download({ client }: Connection, target: string, onBytes: (done: 
 }
 
 async function copyStopped(path: string, target: string): Promise<number> {
-  if (!existsSync(path)) {
-    throw new UserError('NO_CLUSTER', `There is nothing to back up at ${path}`, { fix: 'virtctl up starts a cluster', exitCode: 3 });
-  }
   await copyStore(path, target);
   return statSync(target).size;
+}
+
+function requireStore(home: string): void {
+  const path = storePath(home);
+  if (runningState(home) || existsSync(path)) return;
+  throw new UserError('NO_CLUSTER', `There is nothing to back up at ${path}`, { fix: 'virtctl up starts a cluster', exitCode: 3 });
 }

@@ -3,11 +3,13 @@ import { createSocket, type RemoteInfo } from 'node:dgram';
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { VMS } from '../../../api/kubevirt/kinds/virtual-machine.ts';
+import { VMIS } from '../../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { portForwardPath } from '../../../api/kubevirt/subresource-path.ts';
-import { messageOf, UserError } from '../../../base/errors.ts';
+import { ApiError, isApiError, messageOf, UserError } from '../../../base/errors.ts';
 import type { ClusterDeps, Connection, ConnectionFlags } from '../../deps.ts';
 import { type ForwardedPort, type ForwardTarget, parsePort, parseTarget } from '../../forward/parse.ts';
-import { serveTcp } from '../../forward/serve-tcp.ts';
+import { explained, serveTcp } from '../../forward/serve-tcp.ts';
 
 type PortForwardFlags = ConnectionFlags & { readonly stdio: boolean; readonly address: string };
 const QUIET_MS = 2_000;
@@ -19,8 +21,30 @@ export async function run(deps: ClusterDeps, flags: PortForwardFlags, target: st
   const wanted = ports.map(parsePort);
   const open: Open = (port) => openPort(deps, to, port);
   if (flags.stdio) return carryStdio(deps, open, wanted);
-  const say = (line: string) => deps.stderr.write(`${line}\n`);
-  await Promise.all(wanted.map((port) => (port.protocol === 'tcp' ? listenTcp : listenUdp)({ port, address: flags.address, open, say })));
+  const say = (line: string) => void deps.stderr.write(`${line}\n`);
+  await sayWhetherItRuns(deps, to, say);
+  await Promise.all(
+    wanted.map((port) =>
+      (port.protocol === 'tcp' ? listenTcp : listenUdp)({ port, address: flags.address, signal: deps.signal, open, say }),
+    ),
+  );
+}
+
+/** It may run later, so the ports are served all the same; a machine that is not there at all is an error. */
+async function sayWhetherItRuns({ client, namespace: ours }: ClusterDeps, to: ForwardTarget, say: (line: string) => void): Promise<void> {
+  const { name, resource, namespace = ours } = to;
+  try {
+    const [vm, vmi] = await Promise.all([client.get(VMS, { namespace, name }), client.get(VMIS, { namespace, name })]);
+    if (vmi?.status?.phase === 'Running') return;
+    if (!vmi && (!vm || resource === 'virtualmachineinstances'))
+      throw new ApiError('NotFound', `${resource}.kubevirt.io "${name}" not found in namespace ${namespace}`);
+    const state = vm?.status?.printableStatus ?? vmi?.status?.phase ?? 'Stopped';
+    say(
+      `${name} is not running (${state}): connections fail until it does; virtctl start ${name} starts it, virtctl why ${name} says more`,
+    );
+  } catch (error) {
+    if (!isApiError(error, 'Forbidden')) throw error; // who may only forward finds out with the first connection
+  }
 }
 
 function openPort({ openStream, namespace }: Connection, to: ForwardTarget, { remote, protocol }: ForwardedPort): Promise<Duplex> {
@@ -57,13 +81,15 @@ type ListenOptions = {
   readonly address: string;
   readonly open: Open;
   readonly say: (line: string) => void;
+  readonly signal: AbortSignal;
 };
 
 /** Serves until the process ends. A connection that the guest does not take is closed, and said why; the others go on. */
-async function listenTcp({ port, address, open, say }: ListenOptions): Promise<void> {
+async function listenTcp({ port, address, open, say, signal }: ListenOptions): Promise<void> {
   const served = await serveTcp({
     address,
     port: port.local,
+    signal,
     open: () => open(port),
     onRefused: (error) => say(`cannot forward a connection to port ${port.remote}: ${messageOf(error)}`),
   });
@@ -72,8 +98,8 @@ async function listenTcp({ port, address, open, say }: ListenOptions): Promise<v
 }
 
 /** Each sender has a connection of its own, so that answers find their way back. */
-async function listenUdp({ port, address, open, say }: ListenOptions): Promise<void> {
-  const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4');
+async function listenUdp({ port, address, open, say, signal }: ListenOptions): Promise<void> {
+  const socket = createSocket({ type: address.includes(':') ? 'udp6' : 'udp4', signal });
   const streams = new Map<string, Promise<Duplex>>();
   const connectFor = async ({ address: from, port: fromPort }: RemoteInfo, key: string): Promise<Duplex> => {
     const stream = await open(port);
@@ -94,7 +120,9 @@ async function listenUdp({ port, address, open, say }: ListenOptions): Promise<v
     );
   });
   socket.bind(port.local, address);
-  await once(socket, 'listening');
+  await once(socket, 'listening').catch((error: unknown) => {
+    throw explained(error, `${address}:${port.local}`);
+  });
   say(`forwarding udp ${address}:${socket.address().port} to ${port.remote}`);
   await once(socket, 'close');
 }

@@ -49,8 +49,9 @@ export async function run(deps: Deps, flags: RunFlags, image: string): Promise<v
   }
   await showBoot(deps, vm, connection);
   stopListening(); // from here on the keys are the guest's
-  await untilRunning(connection, name, CONSOLE_PATIENCE_MINUTES);
-  await showConsole({ ...deps, ...connection }, name);
+  const connected = { ...deps, ...connection };
+  await untilRunning(connected, name, CONSOLE_PATIENCE_MINUTES);
+  await showConsole(connected, name);
   deps.stderr.write(`${name} runs on. virtctl stop ${name} stops it, kubectl delete vm ${name} removes ${what(wanted)}.\n`);
 }
 

@@ -11,8 +11,8 @@ export const definition = defineCommand({
       port: {
         kind: 'parsed',
         parse: numberParser,
-        brief: 'Port of the API on 127.0.0.1; the next free one is taken when it is busy',
-        default: '6443',
+        brief: 'Port of the API on 127.0.0.1 (default: 6443); the next free one is taken when it is busy',
+        optional: true,
         placeholder: 'port',
       },
       nodes: {

@@ -24,13 +24,14 @@ import { createProgress } from '../../progress.ts';
 /** They are loops of one process; more than this is for a benchmark, not for this machine. */
 const MOST_NODES = 100;
 const INTERRUPTED = 130;
+const DEFAULT_PORT = 6443;
 
-export async function run(deps: Deps, flags: { demo: boolean; port: number; nodes?: number; adopt: boolean }): Promise<void> {
+export async function run(deps: Deps, flags: { demo: boolean; port?: number; nodes?: number; adopt: boolean }): Promise<void> {
   const { clock, env, home, stdout } = deps;
   const progress = createProgress(stdout, clock);
   const started = clock.now();
   const nodes = nodesFrom(flags.nodes);
-  requirePort(flags.port);
+  const port = portFrom(flags.port);
   const interrupted = new AbortController();
   const stopListening = deps.onSignal('SIGINT', () => {
     stopListening(); // a second Ctrl+C ends this program at once
@@ -50,9 +51,8 @@ export async function run(deps: Deps, flags: { demo: boolean; port: number; node
     const running = runningState(home);
     const { state, network } = running
       ? { state: running, network: undefined }
-      : await launchEmbedded(deps, { port: flags.port, nodes, adopt: flags.adopt, signal: interrupted.signal });
-    const busy = !running && state.port !== flags.port ? ` (port ${flags.port} is busy)` : '';
-    return `https://127.0.0.1:${state.port}${busy}, data in ${home}${running ? ', was running' : ''}${whatIsLost(network)}`;
+      : await launchEmbedded(deps, { port, nodes, adopt: flags.adopt, signal: interrupted.signal });
+    return `https://127.0.0.1:${state.port}${running ? ignored(flags.port, state.port) : busy(port, state.port)}, data in ${home}${running ? ', was running' : ''}${whatIsLost(network)}`;
   });
   if (interrupted.signal.aborted) leave(deps);
   stopListening();
@@ -72,9 +72,18 @@ export async function run(deps: Deps, flags: { demo: boolean; port: number; node
   stdout.write(whatNext(deps, flags.demo, clock.now() - started));
 }
 
-function requirePort(port: number): void {
-  if (Number.isInteger(port) && port > 0 && port <= LAST_PORT) return;
+function portFrom(port = DEFAULT_PORT): number {
+  if (Number.isInteger(port) && port > 0 && port <= LAST_PORT) return port;
   throw new UserError('USAGE', `--port ${port} is not a port`, { fix: `say a number from 1 to ${LAST_PORT}`, exitCode: 2 });
+}
+
+function busy(wanted: number, taken: number): string {
+  return wanted === taken ? '' : ` (port ${wanted} is busy)`;
+}
+
+/** A cluster that runs keeps its port. */
+function ignored(wanted: number | undefined, taken: number): string {
+  return wanted === undefined || wanted === taken ? '' : ` (not ${wanted}: virtctl down, then up again, for another port)`;
 }
 
 /** What is left to do once the cluster serves can be done by the next `up`. */

@@ -38,6 +38,7 @@ export async function run(deps: ClusterDeps, flags: VncFlags, ...words: string[]
     address: flags.address,
     port: flags.port,
     open: () => openScreen(deps, name, flags),
+    signal: deps.signal,
     onRefused: (error) => stderr.write(`cannot show the screen of ${name}: ${messageOf(error)}\n`),
   });
   if (!viewer) {
