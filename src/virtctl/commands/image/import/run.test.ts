@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { openImageStore } from '../../../../images/store.ts';
+import { testDeps } from '../../../deps.testing.ts';
+import { run } from './run.ts';
+
+test('a disk becomes an image of the store', async (t) => {
+  const home = mkdtempSync(join(tmpdir(), 'import-'));
+  t.after(() => rmSync(home, { recursive: true }));
+  const path = join(home, 'disk.raw');
+  writeFileSync(path, Buffer.alloc(2 ** 20, 'disk'));
+  const { deps, stdout } = testDeps({}, { home });
+  await run(deps, {}, path, 'localhost/disk');
+  const digest = openImageStore(join(home, 'images')).resolve('localhost/disk:latest')?.digest ?? '';
+  assert.equal(stdout(), `localhost/disk:latest imported, ${digest.slice(7, 19)}\n`);
+  await assert.rejects(run(deps, {}, join(home, 'nowhere'), 'localhost/other'));
+});

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { identify } from '../../../base/node/process-identity.ts';
+import { vm } from '../../../testing/builders.ts';
+import { testDeps } from '../../deps.testing.ts';
+import { statePath } from '../../embedded/paths.ts';
+import { run } from './run.ts';
+
+test('a cluster that does not run is said, with what starts it', async () => {
+  await assert.rejects(run(testDeps().deps), { code: 'NOT_RUNNING', fix: 'virtctl up', exitCode: 3 });
+});
+
+test('a cluster that runs: where it is, and a line for each machine', async (t) => {
+  const home = mkdtempSync(join(tmpdir(), 'status-'));
+  t.after(() => rmSync(home, { recursive: true }));
+  const machines = { metadata: {}, items: [vm('Always', { printableStatus: 'Running' }), vm('Halted', {}, { name: 'cache' })] };
+  const { deps, stdout } = testDeps({ 'GET /apis/kubevirt.io/v1/virtualmachines': machines }, { home });
+  mkdirSync(join(home, 'run'));
+  const state = {
+    process: identify(process.pid),
+    port: 6443,
+    startedAt: new Date(deps.clock.now() - 90_000).toISOString(),
+    version: 'v0',
+  };
+  writeFileSync(statePath(home), JSON.stringify(state));
+  await run(deps);
+  const [cluster, data, kubeconfig, ...rest] = stdout().split('\n');
+  assert.match(cluster ?? '', new RegExp(`^cluster +running for 90s, process ${process.pid}, https://127\\.0\\.0\\.1:6443$`));
+  assert.deepEqual([data, kubeconfig], [`data        ${home}`, `kubeconfig  ${home}/kubeconfig`]);
+  assert.deepEqual(
+    rest.map((line) => line.trim().split(/ +/)),
+    [['machines'], ['default/db', 'Running'], ['default/cache', 'Stopped'], ['']],
+  );
+});
