@@ -1,7 +1,8 @@
 /** deploy/rbac-components.yaml: the accounts of our components, and what each may do. */
 import type { Component, KindRecord } from '../../src/api/kind.ts';
+import { COMPONENT_ACCOUNTS } from '../../src/api/kubevirt/component-accounts.ts';
 import { INSTALL_NAMESPACE } from '../../src/api/kubevirt/names.ts';
-import { ACCOUNTS, CLUSTER_RULES, FOREIGN_ROLES, OWN_NAMESPACE_RULES } from './component-rules-table.ts';
+import { CLUSTER_RULES, FOREIGN_ROLES, OWN_NAMESPACE_RULES } from './component-rules-table.ts';
 import { mergeRules, type PolicyRule, rule } from './policy-rule.ts';
 import { yamlText } from './yaml-text.ts';
 
@@ -9,14 +10,18 @@ const HEADER =
   "What each component may do, and nothing else. A rule without a comment is there because the component's main loop needs it.";
 const GROUP = 'rbac.authorization.k8s.io';
 const RBAC = `${GROUP}/v1`;
-const COMPONENTS = Object.keys(ACCOUNTS) as readonly Component[]; // the keys of the table
+const COMPONENTS = Object.keys(CLUSTER_RULES) as readonly Component[]; // the keys of the table
 /** The order in which the parts of objects are named. */
 const PARTS = [undefined, 'status', 'finalizers'] as const;
 const KEEP = 'Admission: there is one KubeVirt in a cluster, and no definition goes while there are objects of it.';
 
 /** The text of deploy/rbac-components.yaml. */
 export function componentRoles(kinds: readonly KindRecord[]): string {
-  const accounts = COMPONENTS.map((component) => ({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: inside(ACCOUNTS[component]) }));
+  const accounts = COMPONENTS.map((component) => ({
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: inside(COMPONENT_ACCOUNTS[component]),
+  }));
   return yamlText(HEADER, [...accounts, ...COMPONENTS.flatMap((component) => rolesOf(component, kinds))]);
 }
 
@@ -35,7 +40,7 @@ export function clusterRulesOf(component: Component, kinds: readonly KindRecord[
 }
 
 function rolesOf(component: Component, kinds: readonly KindRecord[]): object[] {
-  const account = ACCOUNTS[component];
+  const account = COMPONENT_ACCOUNTS[component];
   const own = OWN_NAMESPACE_RULES[component];
   const foreign = FOREIGN_ROLES[component];
   const everywhere = { name: account, labels: { 'kubevirt.io': '' } };

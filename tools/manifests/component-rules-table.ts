@@ -2,13 +2,6 @@
 import type { Component } from '../../src/api/kind.ts';
 import { type PolicyRule, rule } from './policy-rule.ts';
 
-/** The account that each component runs as, by the names that KubeVirt has for them. */
-export const ACCOUNTS: Readonly<Record<Component, string>> = {
-  'virt-api': 'kubevirt-apiserver',
-  'virt-controller': 'kubevirt-controller',
-  'virt-handler': 'kubevirt-handler',
-};
-
 /** In the whole cluster. */
 export const CLUSTER_RULES: Readonly<Record<Component, readonly PolicyRule[]>> = {
   'virt-api': [rule('authorization.k8s.io', 'subjectaccessreviews', ['create'], 'Whether the caller may do what was asked for.')],

@@ -1,7 +1,7 @@
 /** deploy/webhooks.yaml: what the API server asks virt-api about before it writes. */
 import type { Component, KindRecord } from '../../src/api/kind.ts';
+import { userNameOf } from '../../src/api/kubevirt/component-accounts.ts';
 import { INSTALL_NAMESPACE } from '../../src/api/kubevirt/names.ts';
-import { ACCOUNTS } from './component-rules-table.ts';
 import { yamlText } from './yaml-text.ts';
 
 const HEADER = `Admission of our kinds by virt-api. The certificate authority (caBundle) is made at installation and filled in there.
@@ -53,7 +53,7 @@ function webhook(kind: KindRecord, verb: 'mutate' | 'validate', spared: readonly
 
 /** On a cluster it spares calls; a server that does not evaluate it asks more often, and gets the same answers. */
 function notUpdatedBy(components: readonly Component[]): object {
-  const names = components.map((component) => `'system:serviceaccount:${INSTALL_NAMESPACE}:${ACCOUNTS[component]}'`);
+  const names = components.map((component) => `'${userNameOf(component)}'`);
   const isOne = names.length === 1 ? `== ${names[0]}` : `in [${names.join(', ')}]`;
   return {
     name: components.length === 1 ? `not-by-${components[0]}` : 'not-by-controllers',

@@ -1,5 +1,7 @@
 /** Everything that works through the API: the control plane's own parts and the components of the product. */
+
 import { join, resolve } from 'node:path';
+import { userNameOf } from '../../api/kubevirt/component-accounts.ts';
 import type { KubeObject } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
@@ -56,7 +58,7 @@ export async function startComponents(options: EmbeddedComponentsOptions): Promi
   // First of all and last to go: every write of an instance asks its webhooks.
   const stopVirtApi = new AbortController();
   const virtApi = await startVirtApi({
-    ...as('system:serviceaccount:kubevirt:kubevirt-apiserver', 'virt-api'),
+    ...as(userNameOf('virt-api'), 'virt-api'),
     signal: stopVirtApi.signal,
     pki,
     host: '127.0.0.1',
@@ -81,7 +83,7 @@ export async function startComponents(options: EmbeddedComponentsOptions): Promi
     proxy: as('system:kube-proxy', 'service-proxy'),
     network: options.network,
   });
-  const controller = runVirtController(as('system:serviceaccount:kubevirt:kubevirt-controller', 'virt-controller'));
+  const controller = runVirtController(as(userNameOf('virt-controller'), 'virt-controller'));
   const count = countNodes(home, options.nodes);
   const nodes = await Promise.all(
     Array.from({ length: count }, (_, index) => startNode({ ...options, admin, as, number: index + 1, count })),

@@ -2,11 +2,13 @@
  * One node of the embedded cluster: a kubelet and a virt-handler with a name, a folder and a range of addresses of their own. All nodes are
  * this machine, so each offers only its share of it.
  */
+
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { NODES, type Node } from '../../api/core/node.ts';
 import { HANDLER_PORT_NAME } from '../../api/handler/routes.ts';
+import { userNameOf } from '../../api/kubevirt/component-accounts.ts';
 import { EXTRA_NODE_NAME, LABEL_SCHEDULABLE } from '../../api/kubevirt/names.ts';
 import { ACCELERATOR_VARIABLE } from '../../api/launcher/variables.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -79,7 +81,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   await untilNode(admin, { name, isAsWanted: () => true, signal });
   const handler = await startVirtHandler({
     // As with the token of a Pod there: a virt-handler is believed about the instances of its own node alone.
-    ...as('system:serviceaccount:kubevirt:kubevirt-handler', 'virt-handler', { [EXTRA_NODE_NAME]: [name] }),
+    ...as(userNameOf('virt-handler'), 'virt-handler', { [EXTRA_NODE_NAME]: [name] }),
     nodeName: name,
     kubeletRoot: rootDir,
     runLogsFolder: join(options.home, 'logs', 'guests'),

@@ -1,5 +1,6 @@
 /** The question that the API server puts to us about one write, and who asks in it. */
-import { EXTRA_NODE_NAME, INSTALL_NAMESPACE } from '../../api/kubevirt/names.ts';
+import { userNameOf } from '../../api/kubevirt/component-accounts.ts';
+import { EXTRA_NODE_NAME } from '../../api/kubevirt/names.ts';
 import type { KubeObject } from '../../api/meta.ts';
 import { ApiError } from '../../base/errors.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
@@ -44,12 +45,8 @@ function reviewed(value: unknown): ReviewedObject | undefined {
   return isObject(value) && isObject(value['metadata']) ? (value as ReviewedObject) : undefined; // the API server has made sure of the rest
 }
 
-const [HANDLER, ...OTHERS] = accounts('kubevirt-handler', 'kubevirt-controller', 'kubevirt-apiserver', 'kubevirt-operator');
-const COMPONENTS = [HANDLER, ...OTHERS];
-
-function accounts(...names: string[]): string[] {
-  return names.map((name) => `system:serviceaccount:${INSTALL_NAMESPACE}:${name}`);
-}
+const HANDLER = userNameOf('virt-handler');
+const COMPONENTS = [HANDLER, userNameOf('virt-controller'), userNameOf('virt-api'), userNameOf('virt-operator')];
 
 /** The node whose virt-handler asks; undefined when somebody else does, or when Kubernetes is too old to tell. */
 export function handlerNodeOf({ username, userNode }: Pick<AdmissionRequest, 'username' | 'userNode'>): string | undefined {

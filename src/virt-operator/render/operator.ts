@@ -1,12 +1,13 @@
 /** What people apply to install: the namespace, the kind KubeVirt, and virt-operator with no more rights than it needs. Pure. */
 
+import { COMPONENT_ACCOUNTS } from '../../api/kubevirt/component-accounts.ts';
 import { INSTALLED_KINDS, MACHINE_KINDS } from '../../api/kubevirt/installed-kinds-table.ts';
 import { INSTALL_NAMESPACE } from '../../api/kubevirt/names.ts';
 import type { KubeObject } from '../../api/meta.ts';
 import { renderComponents } from './render.ts';
 
 const NAME = 'virt-operator';
-const ACCOUNT = 'kubevirt-operator';
+const ACCOUNT = COMPONENT_ACCOUNTS[NAME];
 const LABELS = { 'kubevirt.io': '' };
 const RBAC = 'rbac.authorization.k8s.io';
 const KUBEVIRT = 'kubevirt.io';

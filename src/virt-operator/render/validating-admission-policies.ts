@@ -2,6 +2,7 @@
  * What a virt-handler may do to nodes and Pods, beyond what roles can say: change the marks of ours on its own node, and delete launcher Pods there.
  * A node that was taken over reaches no other with the token that it finds. Instances are guarded by our webhook. Pure.
  */
+import { userNameOf } from '../../api/kubevirt/component-accounts.ts';
 import { EXTRA_NODE_NAME, LABEL_COMPONENT, LABEL_SCHEDULABLE } from '../../api/kubevirt/names.ts';
 import { LAUNCHER_PROGRAM } from '../../api/launcher/compute.ts';
 
@@ -51,7 +52,7 @@ export function renderValidatingAdmissionPolicies({ namespace }: { readonly name
     const metadata = { name, labels: { 'kubevirt.io': '' } };
     const resourceRules = [{ apiGroups: [''], apiVersions: ['v1'], operations: [operation], resources: [resource] }];
     const matchConditions = [
-      { name: 'is-virt-handler', expression: `request.userInfo.username == 'system:serviceaccount:${namespace}:kubevirt-handler'` },
+      { name: 'is-virt-handler', expression: `request.userInfo.username == '${userNameOf('virt-handler', namespace)}'` },
       // A token that is bound to a Pod names its node, unless a cluster leaves that out: there nothing can be judged.
       { name: 'names-its-node', expression: `request.userInfo.?extra[?'${EXTRA_NODE_NAME}'].hasValue()` },
     ];

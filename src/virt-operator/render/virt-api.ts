@@ -1,4 +1,5 @@
 /** Deployment virt-api: the server of webhooks and of the aggregated API. Pure. */
+import { COMPONENT_ACCOUNTS } from '../../api/kubevirt/component-accounts.ts';
 import { CERTIFICATE_VOLUMES, componentDeployment, METRICS_PORT } from './component-pod.ts';
 import type { RenderOptions } from './options.ts';
 
@@ -10,7 +11,7 @@ export function renderVirtApi(options: RenderOptions) {
   const { virtApi, handlerClient, authorities } = CERTIFICATE_VOLUMES;
   return componentDeployment('virt-api', options, {
     maxUnavailable: 0,
-    serviceAccountName: 'kubevirt-apiserver',
+    serviceAccountName: COMPONENT_ACCOUNTS['virt-api'],
     terminationGracePeriodSeconds: 30,
     container: {
       args: [`--port=${PORT}`],

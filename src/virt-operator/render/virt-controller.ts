@@ -1,4 +1,5 @@
 /** Deployment virt-controller: one of its replicas works, the next one takes over. Pure. */
+import { COMPONENT_ACCOUNTS } from '../../api/kubevirt/component-accounts.ts';
 import { componentDeployment, METRICS_PORT } from './component-pod.ts';
 import type { RenderOptions } from './options.ts';
 
@@ -6,7 +7,7 @@ export function renderVirtController(options: RenderOptions) {
   const { namespace, images } = options;
   return componentDeployment('virt-controller', options, {
     maxUnavailable: 1,
-    serviceAccountName: 'kubevirt-controller',
+    serviceAccountName: COMPONENT_ACCOUNTS['virt-controller'],
     container: { args: [`--launcher-image=${images.launcher}`, `--namespace=${namespace}`], ports: [METRICS_PORT] },
   });
 }

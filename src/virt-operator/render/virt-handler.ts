@@ -3,8 +3,10 @@
  * else. Of the node's processes it may read what everybody on the node may (how much they use), and touch none; it needs neither its network nor
  * its devices: those that Pods may have it only tells the kubelet of. Pure.
  */
+
 import { PODS_FOLDER } from '../../api/core/pod-folder-layout.ts';
 import { HANDLER_PORT_NAME } from '../../api/handler/routes.ts';
+import { COMPONENT_ACCOUNTS } from '../../api/kubevirt/component-accounts.ts';
 import { CERTIFICATE_VOLUMES, componentPod, labelsOf, METRICS_PORT, selectorOf } from './component-pod.ts';
 import type { RenderOptions } from './options.ts';
 
@@ -26,7 +28,7 @@ export function renderVirtHandler(options: RenderOptions) {
       selector: selectorOf('virt-handler'),
       updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } },
       template: componentPod('virt-handler', options, {
-        serviceAccountName: 'kubevirt-handler',
+        serviceAccountName: COMPONENT_ACCOUNTS['virt-handler'],
         securityContext: { runAsUser: 0, runAsGroup: 0, seccompProfile: { type: 'RuntimeDefault' } },
         container: {
           args: [
