@@ -4,7 +4,8 @@ import { ApiError } from '../../base/errors.ts';
 export class AddressPool {
   readonly #first: number;
   readonly #count: number;
-  readonly #used = new Map<string, string>();
+  readonly #used = new Set<string>();
+  readonly #byOwner = new Map<string, string>();
   #next = 0;
 
   /** The first two addresses of the range (network, gateway) and the last (broadcast) are left out. */
@@ -17,9 +18,14 @@ export class AddressPool {
     this.#count = 2 ** (32 - prefix) - 3;
   }
 
+  /** The address this owner has. */
+  of(owner: string): string | undefined {
+    return this.#byOwner.get(owner);
+  }
+
   /** The address this owner has, the preferred one when it is free, or the next free one. */
   take(owner: string, preferred?: string): string {
-    const own = [...this.#used].find(([, each]) => each === owner)?.[0];
+    const own = this.of(owner);
     if (own) return own;
     if (preferred && this.#isInRange(preferred) && !this.#used.has(preferred)) return this.#give(preferred, owner);
     for (let tries = 0; tries < this.#count; tries++) {
@@ -30,11 +36,14 @@ export class AddressPool {
   }
 
   release(owner: string): void {
-    for (const [address, each] of this.#used) if (each === owner) this.#used.delete(address);
+    const address = this.of(owner);
+    if (address !== undefined) this.#used.delete(address);
+    this.#byOwner.delete(owner);
   }
 
   #give(address: string, owner: string): string {
-    this.#used.set(address, owner);
+    this.#used.add(address);
+    this.#byOwner.set(owner, address);
     return address;
   }
 

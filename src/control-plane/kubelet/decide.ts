@@ -1,120 +1,62 @@
 /**
- * What should happen to one Pod of this node, given everything we can see.
+ * The next step for one Pod of this node, as a whole: its containers and what the API says of it. First match wins.
  *
- *   Pod                              containers                        what happens
- *   unknown to this store            some run                          leave them alone: it cannot have deleted the Pod
- *   gone from the API                some run                          kill them
- *                                    none runs                         clean up
- *   being deleted                    run, not told                     stop signal (kill when the grace period is 0)
- *                                    run, told, grace period is over   kill
- *                                    none runs                         clean up, delete the object
- *   Succeeded or Failed              some run                          as when being deleted, but nothing is cleaned up
- *   otherwise                        one is to start, no volumes yet   prepare the volumes
- *                                    init containers                   one after the other, each until it succeeds
- *                                    the others                        start together; again as the restart policy says
- *                                    one fails its liveness probe      as when being deleted, then as the restart policy says
+ *   what is seen                                        what follows
+ *   nobody looks after it yet                           take over what an earlier kubelet left, which may be nothing
+ *   cleaned up, gone from the API                       forget it
+ *   cleaned up, the API waits for us                    delete the object at once
+ *   cleaned up, somebody else holds the object          nothing
+ *   a container is to start or stop, or volumes to come do that, and look again: what was done changes what is seen
+ *   containers are to be killed                         kill them, then write the status
+ *   nothing runs and the Pod is to go                   write the status, clean up, delete the object
+ *   anything else                                       write the status, when it differs from what the API has
  *
- * What failed or crashed waits for its back-off first. Pure: no clock, no I/O.
+ * `decide-containers.ts` has the rules for the containers. First the folder goes, then the object: as long as the object is there, somebody
+ * is known to be responsible for the folder. Pure: no clock, no I/O.
  */
-import { isPodFinal, type Pod } from '../../api/core/pod.ts';
-import { isDeleting } from '../../api/meta.ts';
-import { type ContainerRecord, lookAgainForMs, restartAtMs, retryAtMs, type Setback } from './container-record.ts';
-import { phaseOf, restartsAfter } from './status.ts';
+import { isDeleting, refOf } from '../../api/meta.ts';
+import type { Action, Decision } from '../../reconcile/decision.ts';
+import { type ContainersAction, decideContainers } from './decide-containers.ts';
+import type { ObservedPod } from './observed.ts';
+import { derivePodStatus } from './status.ts';
+import { statusPatch } from './status-patch.ts';
 
-export type ObservedPod = {
-  /** Undefined when the API no longer has it. */
-  readonly pod: Pod | undefined;
-  /** It was started under another store: that this one does not have it says nothing. */
-  readonly isForeign?: boolean;
-  /** Init containers first, in the order of the spec. */
-  readonly containers: readonly ContainerRecord[];
-  readonly volumes: 'absent' | 'preparing' | 'ready' | Setback;
-  readonly now: number;
-};
-
-export type PodAction = { readonly because: string } & (
-  | { readonly do: 'prepare' }
-  | { readonly do: 'start' | 'stop' | 'kill'; readonly container: string }
-  | { readonly do: 'clean up' }
-);
-export type PodDecision = { readonly actions: readonly PodAction[]; readonly lookAgainAfterMs?: number };
-
-const nothing: PodDecision = { actions: [] };
-/** A killed process can take a moment to go; a second signal does no harm. */
-const KILL_AGAIN_MS = 1_000;
-export const DEFAULT_GRACE_SECONDS = 30;
+/** What is done on this node besides writing to the API. */
+export type PodAction = ContainersAction | { readonly because: string; readonly do: 'take over' | 'forget' };
+export type PodDecision = Decision<PodAction>;
 
 /** Decides the next step; the same input always gives the same answer. */
 export function decidePod(observed: ObservedPod): PodDecision {
-  const { pod, containers, isForeign } = observed;
-  if (!pod && isForeign && containers.some((container) => container.run.is === 'running')) return nothing;
-  if (!pod) return endAll(observed, 0, 'the Pod is gone') ?? cleanUp('the Pod is gone');
-  if (isDeleting(pod)) return endAll(observed, graceSecondsOf(pod), 'the Pod is being deleted') ?? cleanUp('the Pod is being deleted');
-  const phase = isPodFinal(pod) ? pod.status?.phase : phaseOf(pod, containers);
-  if (phase === 'Succeeded' || phase === 'Failed') return endAll(observed, graceSecondsOf(pod), `the Pod has ${phase}`) ?? nothing;
-  return run(pod, observed);
+  const { isNew, isCleanedUp } = observed;
+  if (isCleanedUp) return leave(observed);
+  if (isNew) return { actions: [{ do: 'take over', because: 'the Pod is on this node' }], lookAgainAfterMs: 0 };
+  const { actions, lookAgainAfterMs } = decideContainers(observed);
+  if (actions.some(changesWhatIsSeen)) return { actions, lookAgainAfterMs: 0 };
+  if (actions.some((action) => action.do === 'clean up'))
+    return { actions: [...writeStatus(observed), ...actions, ...deleteObject(observed)], lookAgainAfterMs: 0 };
+  return { actions: [...actions, ...writeStatus(observed)], ...(lookAgainAfterMs !== undefined && { lookAgainAfterMs }) };
 }
 
-function graceSecondsOf({ metadata, spec }: Pod): number {
-  return metadata.deletionGracePeriodSeconds ?? spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS;
+/** Of a kill only the end of the process is to be seen, and that wakes us. */
+function changesWhatIsSeen(action: ContainersAction): boolean {
+  return action.do === 'prepare' || action.do === 'start' || action.do === 'stop';
 }
 
-/** Undefined when nothing is left to end. */
-function endAll({ containers, now }: ObservedPod, graceSeconds: number, because: string): PodDecision | undefined {
-  const running = containers.filter((container) => container.run.is === 'running');
-  if (running.length === 0) return undefined;
-  return together(running.map((container) => endOne(container, graceSeconds, now, because)));
+function leave(observed: ObservedPod): PodDecision {
+  if (!observed.pod) return { actions: [{ do: 'forget', because: 'the Pod is gone' }] };
+  return { actions: deleteObject(observed) };
 }
 
-function endOne({ name, run }: ContainerRecord, graceSeconds: number, now: number, because: string): PodDecision {
-  if (run.is !== 'running') return nothing;
-  if (graceSeconds <= 0) return { actions: [{ do: 'kill', container: name, because }], lookAgainAfterMs: KILL_AGAIN_MS };
-  if (run.stopSentAtMs === undefined) return { actions: [{ do: 'stop', container: name, because }] };
-  const leftMs = run.stopSentAtMs + graceSeconds * 1000 - now;
-  if (leftMs > 0) return { actions: [], lookAgainAfterMs: leftMs };
-  const why = `${because} and its grace period of ${graceSeconds} s is over`;
-  return { actions: [{ do: 'kill', container: name, because: why }], lookAgainAfterMs: KILL_AGAIN_MS };
+function deleteObject({ pod }: ObservedPod): Action[] {
+  const isDone = !pod || (isDeleting(pod) && pod.metadata.deletionGracePeriodSeconds === 0);
+  return isDone ? [] : [{ do: 'delete', target: refOf(pod), gracePeriodSeconds: 0, because: 'nothing of it is left on its node' }];
 }
 
-function cleanUp(because: string): PodDecision {
-  return { actions: [{ do: 'clean up', because }] };
-}
-
-function run(pod: Pod, observed: ObservedPod): PodDecision {
-  const { containers, now } = observed;
-  const init = containers.find((container) => container.isInit && !(container.run.is === 'ended' && container.run.exitCode === 0));
-  const turn = init ? [init] : containers.filter((container) => !container.isInit);
-  const wanted = together(turn.map((container) => (container.doomedBy ? endDoomed(pod, container, now) : startOne(pod, container, now))));
-  if (wanted.actions.every((action) => action.do !== 'start')) return wanted;
-  return withVolumes(observed, wanted);
-}
-
-/** The probe may have a grace period of its own. */
-function endDoomed(pod: Pod, container: ContainerRecord, now: number): PodDecision {
-  const spec = pod.spec.containers.find(({ name }) => name === container.name);
-  const graceSeconds = spec?.[`${container.doomedBy ?? 'liveness'}Probe`]?.terminationGracePeriodSeconds ?? graceSecondsOf(pod);
-  return endOne(container, graceSeconds, now, `its ${container.doomedBy} probe failed`);
-}
-
-function startOne(pod: Pod, container: ContainerRecord, now: number): PodDecision {
-  const { name, run, setback } = container;
-  if (run.is === 'running') return nothing;
-  if (setback && retryAtMs(setback) > now) return { actions: [], lookAgainAfterMs: lookAgainForMs(setback, now) };
-  if (run.is === 'waiting') return { actions: [{ do: 'start', container: name, because: 'it has not run yet' }] };
-  if (!restartsAfter(pod, container, run.exitCode)) return nothing;
-  const waitMs = restartAtMs({ ...container, run }) - now;
-  if (waitMs > 0) return { actions: [], lookAgainAfterMs: waitMs };
-  return { actions: [{ do: 'start', container: name, because: `it ended with exit code ${run.exitCode}` }] };
-}
-
-function withVolumes({ volumes, now }: ObservedPod, wanted: PodDecision): PodDecision {
-  if (volumes === 'ready') return wanted;
-  if (volumes === 'preparing') return nothing;
-  if (volumes !== 'absent' && retryAtMs(volumes) > now) return { actions: [], lookAgainAfterMs: lookAgainForMs(volumes, now) };
-  return { actions: [{ do: 'prepare', because: 'a container is to start' }] };
-}
-
-function together(decisions: readonly PodDecision[]): PodDecision {
-  const waits = decisions.map((decision) => decision.lookAgainAfterMs).filter((wait) => wait !== undefined);
-  return { actions: decisions.flatMap((decision) => decision.actions), ...(waits.length > 0 && { lookAgainAfterMs: Math.min(...waits) }) };
+function writeStatus({ pod, containers, volumes, podIP, hostIP, now }: ObservedPod): Action[] {
+  const status = pod && podIP !== undefined && statusPatch(pod, derivePodStatus({ pod, containers, volumes, podIP, hostIP, now }));
+  if (!status) return [];
+  // The list of conditions is replaced as a whole, so it must be built from the very version that it replaces.
+  const { resourceVersion } = pod.metadata;
+  const because = 'what is seen of it has changed';
+  return [{ do: 'patch', target: refOf(pod), subresource: 'status', patch: { status }, resourceVersion, because }];
 }

@@ -9,11 +9,12 @@ import { updatePodRecord } from '../../base/node/pod-record.ts';
 import { isSameProcess, type ProcessIdentity, signalProcess } from '../../base/node/process-identity.ts';
 import { builtInImageOf, findBuiltIn } from './built-in-images.ts';
 import { afterEnd, beforeStart, type ContainerRecord, type Ended, type Setback, setBackAgain } from './container-record.ts';
-import { DEFAULT_GRACE_SECONDS, type ObservedPod } from './decide.ts';
+import { DEFAULT_GRACE_SECONDS } from './decide-containers.ts';
 import { oomScoreOf } from './default-qos-class.ts';
 import type { KubeletContext } from './kubelet-context.ts';
 import { loadContainers } from './load-containers.ts';
 import { lastWords, limitLog, removeOldLogs } from './log-files.ts';
+import type { ObservedPod } from './observed.ts';
 import { createPodFolder, podDir, readPodIdentity, removePodFolder } from './pod-folder.ts';
 import { volumeOwner } from './privileges.ts';
 import { Probes } from './probes.ts';
@@ -37,8 +38,8 @@ export class PodRuntime {
   readonly #own = new Set<string>();
   readonly #unsaved = new Set<string>();
   readonly #probes: Probes;
-  /** Everything is done: the object may still be in the API, held by somebody's finalizer, but no longer because of us. */
-  isRemoved = false;
+  /** No trace is left: the object may still be in the API, held by somebody's finalizer. */
+  isCleanedUp = false;
   #volumes: ObservedPod['volumes'] = 'absent';
   /** The store that we work for has never had it. */
   readonly #isForeign: boolean;
@@ -69,12 +70,16 @@ export class PodRuntime {
       this.log.warn('a Pod that the store does not know is left alone', { because: 'it was started under another store' });
   }
 
-  observe(pod: Pod | undefined): ObservedPod {
-    const { clock, images } = this.#context;
-    const hasCome = (setback: Setback | undefined) => setback?.isMissing && setback.image && images.resolve(setback.image);
-    if (typeof this.#volumes === 'object' && hasCome(this.#volumes)) this.#volumes = 'absent';
+  observe(pod: Pod | undefined): Pick<ObservedPod, 'isForeign' | 'containers' | 'volumes'> {
     const containers = [...this.#containers.values()].map((each) => ({ ...each, ...this.#probes.of(pod, each) }));
-    return { pod, isForeign: this.#isForeign, containers, volumes: this.#volumes, now: clock.now() };
+    return { isForeign: this.#isForeign, containers, volumes: this.#volumesNow() };
+  }
+
+  /** What could not be brought because an image was missing can be tried at once when that has come. */
+  #volumesNow(): ObservedPod['volumes'] {
+    const volumes = this.#volumes;
+    const hasCome = typeof volumes === 'object' && volumes.isMissing && volumes.image && this.#context.images.resolve(volumes.image);
+    return hasCome ? 'absent' : volumes;
   }
 
   container(name: string): ContainerRecord | undefined {
@@ -98,7 +103,8 @@ export class PodRuntime {
   /** Begins to bring the volumes; ends in a wake-up, not in this call. */
   prepare(pod: Pod): void {
     const stop = new AbortController();
-    const before = typeof this.#volumes === 'object' ? this.#volumes : undefined;
+    const volumes = this.#volumesNow();
+    const before = typeof volumes === 'object' ? volumes : undefined;
     this.#volumes = 'preparing';
     const signal = AbortSignal.any([stop.signal, this.#context.signal]);
     const done = this.#bringVolumes(pod, signal)
@@ -178,6 +184,7 @@ export class PodRuntime {
       await removePodFolder(this.dir);
     }
     this.#context.addresses.release(this.uid);
+    this.isCleanedUp = true;
   }
 
   /** What nobody tells us and has to be looked at now and then. */

@@ -6,16 +6,17 @@ import type { Logger } from '../../base/log.ts';
 import { startCache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
 import { createEventRecorder } from '../../reconcile/events.ts';
-import { KeyedQueue } from '../../reconcile/queue.ts';
+import { WakeUps } from '../../reconcile/source.ts';
 import { AddressPool } from './address-pool.ts';
 import type { BuiltInImages } from './built-in-images.ts';
+import { runPodController } from './controller.ts';
 import { keepTokensFresh } from './keep-tokens-fresh.ts';
 import { keepVolumesFresh } from './keep-volumes-fresh.ts';
 import type { KubeletContext } from './kubelet-context.ts';
 import { containerNameOf, type PodLogOptions, refuseTimes, streamLog } from './logs.ts';
 import { keepNodeRegistered } from './node-registration.ts';
+import { UID_INDEX } from './observe.ts';
 import { podDir, podsDir } from './pod-folder.ts';
-import { runPodLoop, UID_INDEX } from './pod-loop.ts';
 import type { PodRuntime } from './pod-runtime.ts';
 import { type MayBecome, whoWeMayBecome } from './privileges.ts';
 import type { ImageSource } from './volumes.ts';
@@ -60,7 +61,7 @@ export function startKubelet(options: KubeletOptions): Kubelet {
   const rootDir = realpathSync(options.rootDir); // one spelling: processes are recognised by it after a restart
   for (const dir of [rootDir, podsDir(rootDir)]) chmodSync(dir, 0o711); // containers of other users pass through
   const log = options.log.with({ node: nodeName });
-  const queue = new KeyedQueue({ clock, signal });
+  const changes = new WakeUps();
   const runtimes = new Map<string, PodRuntime>();
   const events = createEventRecorder({ client, clock, log, component: 'kubelet' });
   const context: KubeletContext = {
@@ -73,14 +74,14 @@ export function startKubelet(options: KubeletOptions): Kubelet {
     hostIP: options.hostIP ?? '127.0.0.1',
     mayBecome: options.mayBecome ?? whoWeMayBecome(),
     addresses: new AddressPool(podCidr),
-    wake: (uid) => queue.add(uid),
+    wake: (uid) => changes.wake(uid),
   };
   const fieldSelector = `spec.nodeName=${nodeName}`;
   const indexes = { [UID_INDEX]: (pod: Pod) => [pod.metadata.uid ?? ''] };
   const pods = startCache({ client, resource: PODS, fieldSelector, indexes, clock, log, signal });
   const { promise: registered, resolve: onRegistered } = Promise.withResolvers<void>();
   const loops = [
-    runPodLoop({ context, pods, queue, runtimes }),
+    runPodController({ context, pods, changes, runtimes }),
     keepNodeRegistered({ context, podCidr, share: options.share ?? 1, onRegistered }),
     keepTokensFresh({ context, pods }),
     keepVolumesFresh({ context, pods }),
