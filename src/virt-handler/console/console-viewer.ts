@@ -1,6 +1,7 @@
 /** A client at the serial console of a guest: what it may do there, and its bytes. */
 import type { RawData, WebSocket } from 'ws';
 import type { ConsoleQuestion } from '../../api/handler/questions.ts';
+import { TAKE_OVER, TURNS } from '../../api/handler/turns.ts';
 import { ApiError } from '../../base/errors.ts';
 import type { StreamConnection } from '../server/stream-connection.ts';
 import type { SerialConsole, Viewer } from './serial-console.ts';
@@ -10,8 +11,6 @@ type Wish = Pick<Viewer, 'isShared' | 'writes'>;
 /** All that is kept of the past, and room for what comes meanwhile. */
 const MAX_UNSENT_BYTES = 4 * 1024 * 1024;
 const NORMAL_CLOSURE = 1000;
-/** What a shared client says, as text, to be the one who types; it hears `writing` and `watching`. Bytes of the console are binary. */
-const TAKE_OVER = 'take-over';
 
 /** Connects with a serial console; one that is just being opened is waited for. Throws NotFound when there is none. */
 export async function connectConsole(serial: SerialConsole, question: ConsoleQuestion): Promise<StreamConnection> {
@@ -34,6 +33,7 @@ function view(webSocket: WebSocket, serial: SerialConsole, wish: Wish): void {
   webSocket.once('close', () => gone.abort());
   webSocket.on('error', () => webSocket.terminate());
   webSocket.on('message', (data, isBinary) => {
+    // Bytes of the console are binary; of a shared client text is a wish.
     if (wish.isShared && !isBinary) return void (String(data) === TAKE_OVER && serial.takeOver(viewer));
     // Nothing more is read from a client until the guest has taken what it typed.
     webSocket.pause();
@@ -46,7 +46,7 @@ function viewerFor(webSocket: WebSocket, wish: Wish): Viewer {
   return {
     ...wish,
     tell: (isWriter) => {
-      if (wish.isShared && webSocket.readyState === webSocket.OPEN) webSocket.send(isWriter ? 'writing' : 'watching');
+      if (wish.isShared && webSocket.readyState === webSocket.OPEN) webSocket.send(isWriter ? TURNS.mine : TURNS.others);
     },
     send: (bytes) => {
       if (webSocket.bufferedAmount > MAX_UNSENT_BYTES) return false;

@@ -12,6 +12,7 @@ import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { RawData, WebSocket } from 'ws';
 import type { ScreenQuestion } from '../../api/handler/questions.ts';
+import { TAKE_OVER } from '../../api/handler/turns.ts';
 import { VNC_SOCKET } from '../../api/launcher/files.ts';
 import { ApiError } from '../../base/errors.ts';
 import { codeOf, connectUnixSocket } from '../../qemu/qmp/connect-socket.ts';
@@ -36,8 +37,6 @@ type Turn = { readonly lose: () => void };
 const NORMAL_CLOSURE = 1000;
 const UNKNOWN_MESSAGE = 1003;
 const MAX_UNSENT_BYTES = 4 * 1024 * 1024;
-/** As at a console: what a shared viewer says, as text. */
-const TAKE_OVER = 'take-over';
 
 type Shared = { readonly key: string; readonly screen: Socket; readonly webSocket: WebSocket; readonly isWriter: boolean };
 

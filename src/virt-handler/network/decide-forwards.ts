@@ -12,10 +12,10 @@
  */
 import type { Pod } from '../../api/core/pod.ts';
 import type { Service } from '../../api/core/service.ts';
+import type { Protocol } from '../../api/handler/route-path.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { matchesLabels, requirementsOf } from '../../base/selectors.ts';
 
-export type Protocol = 'tcp' | 'udp';
 export type GuestPort = { readonly protocol: Protocol; readonly port: number };
 
 export type Seen = { readonly vmi: VirtualMachineInstance; readonly pod: Pod; readonly services: readonly Service[] };

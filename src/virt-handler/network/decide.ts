@@ -7,8 +7,9 @@
  *
  * Nothing is closed: QEMU ends with its Pod. Pure.
  */
+import type { Protocol } from '../../api/handler/route-path.ts';
 import type { Decision, OtherAction } from '../../reconcile/decision.ts';
-import { decideForwards, type GuestPort, type Protocol, portId, usualPorts } from './decide-forwards.ts';
+import { decideForwards, type GuestPort, portId, usualPorts } from './decide-forwards.ts';
 import type { ObservedNetwork } from './observe.ts';
 
 export type NetworkAction = Pick<OtherAction, 'because' | 'event'> &

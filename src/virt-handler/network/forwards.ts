@@ -1,5 +1,6 @@
 /** Opens ports of guests at the addresses of their Pods, by QEMU's human monitor, and knows which are open by asking QEMU itself. */
-import type { GuestPort, Protocol } from './decide-forwards.ts';
+import type { Protocol } from '../../api/handler/route-path.ts';
+import type { GuestPort } from './decide-forwards.ts';
 
 /** Sends a line to the human monitor of the guest with this key; an answer is what it printed. */
 export type Monitor = (key: string, line: string) => Promise<string>;

@@ -2,8 +2,8 @@
 import { createSocket, type Socket as DatagramSocket } from 'node:dgram';
 import { connect, type Socket } from 'node:net';
 import { createWebSocketStream, type RawData, type WebSocket } from 'ws';
+import type { Protocol } from '../../api/handler/route-path.ts';
 import type { StreamConnection } from '../server/stream-connection.ts';
-import type { Protocol } from './decide-forwards.ts';
 
 export type PortTarget = { readonly protocol: Protocol; readonly host: string; readonly port: number };
 
