@@ -21,7 +21,7 @@ function decide({ wish, secrets }: Observed): Decision {
   if (first && secrets.length > wanted) return { actions: [{ do: 'delete', target: refOf(first), because: 'too many' }] };
   if (secrets.length === wanted) return { actions: [] };
   const metadata = { name: '', generateName: 's-', namespace: wish.metadata.namespace, ownerReferences: [controllerReferenceTo(wish)] };
-  const event = { type: 'Normal', reason: 'Made', message: `Made one more than ${secrets.length}` } as const;
+  const event = { type: 'Normal', reason: 'SuccessfulCreate', message: `Made one more than ${secrets.length}` } as const;
   return { actions: [{ do: 'create', object: { apiVersion: 'v1', kind: 'Secret', metadata }, because: 'too few', event }] };
 }
 

@@ -18,7 +18,7 @@ function configMap(resourceVersion: string, data?: Record<string, string>): Conf
 const PATCH = 'PATCH /api/v1/namespaces/ns/configmaps/a';
 const EVENT = 'POST /api/v1/namespaces/ns/events';
 const patch: Action = { do: 'patch', target: refOf(configMap('1')), patch: { data: { done: 'yes' } }, because: 'not done' };
-const event = { type: 'Normal', reason: 'Done', message: 'It is done' } as const;
+const event = { type: 'Normal', reason: 'SuccessfulCreate', message: 'It is done' } as const;
 
 function start(t: TestContext, decide: (seen: ConfigMap, look: number) => Decision) {
   const api = new ScriptedApi();

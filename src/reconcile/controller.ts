@@ -2,6 +2,7 @@
  * The one reconcile loop: caches and other sources wake keys, keys are observed, what was decided is performed, failures back off. What
  * `decide` returned is what is logged and what is done, in its order: writes by the loop itself, everything else by the controller's `act`.
  */
+import type { RefusalEventReason } from '../api/core/event-reasons.ts';
 import { type KubeObject, keyOf } from '../api/meta.ts';
 import type { Clock } from '../base/clock.ts';
 import { ApiError, messageOf, TerminalError } from '../base/errors.ts';
@@ -172,7 +173,7 @@ function shownOf(action: Action | OtherAction, subject: KubeObject): Readonly<Re
   return { object: `${subject.kind} ${keyOf(subject.metadata)}`, ...detailsOf(action) };
 }
 
-const REFUSALS: Readonly<Record<Exclude<Action['do'], 'record'>, string>> = {
+const REFUSALS: Readonly<Record<Exclude<Action['do'], 'record'>, RefusalEventReason>> = {
   create: 'FailedCreate',
   apply: 'FailedUpdate',
   patch: 'FailedUpdate',

@@ -1,8 +1,9 @@
 /** What a controller wants to happen, as a value: comparing, logging or discarding it changes nothing. */
+import type { EventReason } from '../api/core/event-reasons.ts';
 import type { KubeObject, Ref } from '../api/meta.ts';
 
 /** Recorded on the object a decision is about, once, when the action it belongs to has succeeded. */
-export type EventToRecord = { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: string };
+export type EventToRecord = { readonly type: 'Normal' | 'Warning'; readonly reason: EventReason; readonly message: string };
 
 /** One write to the API. `because` is shown to humans: it becomes the log line. */
 export type Action = { readonly because: string; readonly event?: EventToRecord } & (

@@ -4,8 +4,9 @@
  */
 import type { Pod } from '../api/core/pod.ts';
 import { SERVICES } from '../api/core/service.ts';
+import { vmiIs } from '../api/kubevirt/condition-reasons.ts';
 import type { VirtualMachineInstance } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { hasCondition, isDeleting, keyOf } from '../api/meta.ts';
+import { isDeleting, keyOf } from '../api/meta.ts';
 import type { Clock } from '../base/clock.ts';
 import { messageOf, UserError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
@@ -66,7 +67,7 @@ export async function servePod(options: ServePodOptions): Promise<void> {
 }
 
 function readyOf(vmis: Cache<VirtualMachineInstance>): VirtualMachineInstance | undefined {
-  return vmis.list().find((vmi) => !isDeleting(vmi) && hasCondition(vmi.status?.conditions, 'Ready'));
+  return vmis.list().find((vmi) => !isDeleting(vmi) && vmiIs(vmi, 'Ready'));
 }
 
 async function untilReady(vmis: Cache<VirtualMachineInstance>, clock: Clock): Promise<VirtualMachineInstance> {

@@ -20,8 +20,6 @@ export const FINALIZER_VMI = 'kubevirt.io/foregroundDeleteVirtualMachine';
 export const READINESS_GATE_UNPAUSED = 'kubevirt.io/virtual-machine-unpaused';
 /** The Pod condition that says what a readiness probe inside the guest says; on Pods of guests that have one. */
 export const READINESS_GATE_GUEST = 'kubevirt.io/guest-ready';
-/** The condition of an instance with the same answer, which virt-handler writes. */
-export const CONDITION_GUEST_READY = 'GuestReady';
 /** Where our own components live, embedded and on a cluster. */
 export const INSTALL_NAMESPACE = 'kubevirt';
 /** What Kubernetes tells of the token of a Pod: the node that the Pod is on. */

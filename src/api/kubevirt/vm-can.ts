@@ -16,7 +16,8 @@
  */
 import type { StatusReason } from '../../base/errors.ts';
 import type { GuestSubresourceName } from '../handler/routes.ts';
-import { controllerOf, hasCondition, isDeleting } from '../meta.ts';
+import { controllerOf, isDeleting } from '../meta.ts';
+import { vmIs, vmiIs } from './condition-reasons.ts';
 import { endsWhenPaused } from './guest-probe.ts';
 import { type RunStrategy, runStrategyOf, type VirtualMachine } from './kinds/virtual-machine.ts';
 import { gracePeriodSecondsOf, isFinal, type VirtualMachineInstance } from './kinds/virtual-machine-instance.ts';
@@ -42,7 +43,7 @@ const VM_RULES: Readonly<Record<VmAction, readonly Rule<VmSituation>[]>> = {
   start: [
     ['Conflict', 'VM is being deleted', ({ vm }) => isDeleting(vm)],
     ['Conflict', 'VM is already running', ({ vmi }) => vmi !== undefined && isStarted(vmi)],
-    ['Conflict', 'VM needs manual recovery', ({ vm }) => hasCondition(vm.status?.conditions, 'ManualRecoveryRequired')],
+    ['Conflict', 'VM needs manual recovery', ({ vm }) => vmIs(vm, 'ManualRecoveryRequired')],
     ['Conflict', ({ vm }) => `${runStrategyOf(vm)} does not support manual start requests`, hasStrategy('Always', 'Once')],
     ['Conflict', 'RerunOnFailure does not support starting VM from failed state', isRerunAfterFailure],
     ['InternalError', 'stop/start already underway', (seen) => hasPendingRequests(seen) && !startsBySpec(seen)],
@@ -62,7 +63,7 @@ const VM_RULES: Readonly<Record<VmAction, readonly Rule<VmSituation>[]>> = {
   ],
   restart: [
     ['Conflict', 'VM is being deleted', ({ vm }) => isDeleting(vm)],
-    ['Conflict', 'volumes of the VM are being changed', ({ vm }) => hasCondition(vm.status?.conditions, 'VolumesChange')],
+    ['Conflict', 'volumes of the VM are being changed', ({ vm }) => vmIs(vm, 'VolumesChange')],
     ['Conflict', ({ vm }) => `${runStrategyOf(vm)} does not support manual restart requests`, hasStrategy('Halted', 'Once')],
     ['Conflict', 'VM is not running', ({ vmi }) => vmi === undefined],
     ['InternalError', 'stop/start already underway', hasPendingRequests],
@@ -103,7 +104,7 @@ const VMI_RULES: Readonly<Partial<Record<VmiAction, readonly Rule<VirtualMachine
   ],
   portforward: [
     ['BadRequest', (vmi) => `the instance is not running but ${vmi.status?.phase ?? 'Pending'}`, (vmi) => vmi.status?.phase !== 'Running'],
-    ['Conflict', 'the instance is paused', (vmi) => hasCondition(vmi.status?.conditions, 'Paused')],
+    ['Conflict', 'the instance is paused', (vmi) => vmiIs(vmi, 'Paused')],
     ['BadRequest', 'the instance has no network interface', (vmi) => !vmi.status?.interfaces?.length],
   ],
   pause: [
@@ -166,7 +167,7 @@ function isRerunAfterFailure({ vm, vmi }: VmSituation): boolean {
 }
 
 function isPaused(vmi: VirtualMachineInstance): boolean {
-  return hasCondition(vmi.status?.conditions, 'Paused');
+  return vmiIs(vmi, 'Paused');
 }
 
 function hasAcpi({ spec }: VirtualMachineInstance): boolean {
@@ -174,7 +175,7 @@ function hasAcpi({ spec }: VirtualMachineInstance): boolean {
 }
 
 function hasAgent(vmi: VirtualMachineInstance): boolean {
-  return hasCondition(vmi.status?.conditions, 'AgentConnected');
+  return vmiIs(vmi, 'AgentConnected');
 }
 
 function isThere({ vmi }: VmSituation): boolean {

@@ -13,6 +13,7 @@
  *
  * Pure: no clock, no I/O, no randomness.
  */
+import type { KubernetesEventReason } from '../../api/core/event-reasons.ts';
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
 import {
   ANNOTATION_PROVISIONED_BY,
@@ -151,7 +152,7 @@ function provision({ claim, volumesDir }: ObservedClaim, storageClass: StorageCl
   return { actions: [{ do: 'create', object: volume, because: `a claim of class ${storageClass.metadata.name} has no volume`, event }] };
 }
 
-function waiting(reason: string, message: string): Decision {
+function waiting(reason: KubernetesEventReason, message: string): Decision {
   return { actions: [{ do: 'record', because: message, event: { type: 'Normal', reason, message } }] };
 }
 

@@ -1,4 +1,5 @@
 /** The status of an OfflineVirtualMachine that follows from the VirtualMachine it keeps. Pure. */
+import type { OfflineVmConditions } from '../../api/kubevirt/condition-reasons.ts';
 import { withCondition, withoutCondition } from '../../api/kubevirt/conditions.ts';
 import type { OfflineVmStatus } from '../../api/kubevirt/kinds/offline-virtual-machine.ts';
 import type { Condition } from '../../api/meta.ts';
@@ -15,7 +16,9 @@ export function deriveOfflineVmStatus(observed: ObservedOfflineVm): OfflineVmSta
 function conditionsAfter({ ovm, vm, stranger, createError, now }: ObservedOfflineVm): readonly Condition[] | undefined {
   const before = ovm.status?.conditions ?? [];
   const message = ovm.spec.running && !vm ? ((stranger && whyNotOurs(ovm, stranger)) ?? createError) : undefined;
-  const failure = { type: 'Failure', status: 'True', reason: 'FailedCreate', message } as const;
-  const after = message === undefined ? withoutCondition(before, 'Failure') : withCondition(before, failure, now);
+  const after =
+    message === undefined
+      ? withoutCondition<OfflineVmConditions>(before, 'Failure')
+      : withCondition<OfflineVmConditions>(before, { type: 'Failure', status: 'True', reason: 'FailedCreate', message }, now);
   return after.length > 0 ? after : undefined;
 }

@@ -15,10 +15,11 @@
  *
  * Pure: no clock, no I/O, no randomness.
  */
+import { vmiCondition, vmiIs } from '../../api/kubevirt/condition-reasons.ts';
 import { instanceFrom } from '../../api/kubevirt/instance-from.ts';
 import type { VirtualMachineInstanceReplicaSet } from '../../api/kubevirt/kinds/replica-set.ts';
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { conditionOf, hasCondition, isControlledBy, isDeleting, refOf } from '../../api/meta.ts';
+import { hasCondition, isControlledBy, isDeleting, refOf } from '../../api/meta.ts';
 import { timestamp } from '../../base/clock.ts';
 import { diffAsMergePatch } from '../../base/json.ts';
 import { matchesLabels, requirementsOf } from '../../base/selectors.ts';
@@ -57,7 +58,7 @@ export function decideReplicaSet(observed: ObservedReplicaSet): Decision {
 
 /** Not final, not going, and its Pod is not going either. */
 function isActive(vmi: VirtualMachineInstance): boolean {
-  return !isFinal(vmi) && !isDeleting(vmi) && conditionOf(vmi.status?.conditions, 'Ready')?.reason !== 'PodTerminating';
+  return !isFinal(vmi) && !isDeleting(vmi) && vmiCondition(vmi, 'Ready')?.reason !== 'PodTerminating';
 }
 
 function wantedOf({ spec }: VirtualMachineInstanceReplicaSet): number {
@@ -81,7 +82,7 @@ function adoptOrRelease({ set, vmis, mayAdopt }: ObservedReplicaSet): Action[] {
 
 /** Whoever serves nobody goes first: without a node, then not ready, then the youngest. */
 function leastFirst(vmis: readonly VirtualMachineInstance[]): VirtualMachineInstance[] {
-  const rank = (vmi: VirtualMachineInstance) => (hasCondition(vmi.status?.conditions, 'Ready') ? 2 : vmi.status?.nodeName ? 1 : 0);
+  const rank = (vmi: VirtualMachineInstance) => (vmiIs(vmi, 'Ready') ? 2 : vmi.status?.nodeName ? 1 : 0);
   const age = (vmi: VirtualMachineInstance) => vmi.metadata.creationTimestamp ?? '';
   return vmis.toSorted((a, b) => rank(a) - rank(b) || age(b).localeCompare(age(a)) || a.metadata.name.localeCompare(b.metadata.name));
 }

@@ -1,8 +1,9 @@
 /** The status of a replica set that follows from its instances. Pure. */
+import { type ReplicaSetConditions, vmiIs } from '../../api/kubevirt/condition-reasons.ts';
 import { withCondition, withoutCondition } from '../../api/kubevirt/conditions.ts';
 import type { ReplicaSetStatus, VirtualMachineInstanceReplicaSet } from '../../api/kubevirt/kinds/replica-set.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { type Condition, hasCondition, isDeleting } from '../../api/meta.ts';
+import { type Condition, isDeleting } from '../../api/meta.ts';
 import { requirementsOf } from '../../base/selectors.ts';
 import type { ObservedReplicaSet } from './observed.ts';
 
@@ -12,7 +13,7 @@ export function deriveReplicaSetStatus(observed: ObservedReplicaSet, active: rea
   return {
     ...set.status,
     replicas: active.length,
-    readyReplicas: active.filter((vmi) => hasCondition(vmi.status?.conditions, 'Ready')).length,
+    readyReplicas: active.filter((vmi) => vmiIs(vmi, 'Ready')).length,
     labelSelector: selectorText(set),
     conditions: conditionsAfter(observed),
   };
@@ -21,12 +22,16 @@ export function deriveReplicaSetStatus(observed: ObservedReplicaSet, active: rea
 function conditionsAfter({ set, createError, deleteError, now }: ObservedReplicaSet): readonly Condition[] {
   const before = set.status?.conditions ?? [];
   const paused = set.spec.paused
-    ? withCondition(before, { type: 'ReplicaPaused', status: 'True', reason: 'Paused', message: 'The controller is paused' }, now)
-    : withoutCondition(before, 'ReplicaPaused');
+    ? withCondition<ReplicaSetConditions>(
+        before,
+        { type: 'ReplicaPaused', status: 'True', reason: 'Paused', message: 'The controller is paused' },
+        now,
+      )
+    : withoutCondition<ReplicaSetConditions>(before, 'ReplicaPaused');
   const message = createError ?? deleteError;
-  if (message === undefined || isDeleting(set)) return withoutCondition(paused, 'ReplicaFailure');
+  if (message === undefined || isDeleting(set)) return withoutCondition<ReplicaSetConditions>(paused, 'ReplicaFailure');
   const reason = createError === undefined ? 'FailedDelete' : 'FailedCreate';
-  return withCondition(paused, { type: 'ReplicaFailure', status: 'True', reason, message }, now);
+  return withCondition<ReplicaSetConditions>(paused, { type: 'ReplicaFailure', status: 'True', reason, message }, now);
 }
 
 /** The form that the scale subresource hands to autoscalers. */

@@ -12,19 +12,21 @@
  *
  * Ours, not KubeVirt's: an instance takes the story of its end with it, and people ask for it afterwards.
  */
+import { type VmConditions, vmCondition } from '../../api/kubevirt/condition-reasons.ts';
+import type { LastShutdownReason } from '../../api/kubevirt/ending-reasons.ts';
 import { runStrategyOf } from '../../api/kubevirt/kinds/virtual-machine.ts';
-import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { type Condition, conditionOf, isDeleting } from '../../api/meta.ts';
+import { endingOf, isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { type Condition, isDeleting } from '../../api/meta.ts';
 import { timestamp } from '../../base/clock.ts';
 import { stopWasRequested } from './intent.ts';
 import type { ObservedVm } from './observed.ts';
 import { hasRun } from './start-failure.ts';
 
-type Asked = Required<Pick<Condition, 'reason' | 'message'>>;
+type Story = { readonly reason: LastShutdownReason; readonly message: string };
 
-export const LAST_SHUTDOWN = 'LastShutdown';
+export const LAST_SHUTDOWN = 'LastShutdown' satisfies keyof VmConditions;
 /** Ends after which somebody may still be waiting to see the instance gone. */
-const WATCHED_ENDS = ['InstanceDeleted', 'GracePeriodExpired'];
+const WATCHED_ENDS: readonly LastShutdownReason[] = ['InstanceDeleted', 'GracePeriodExpired'];
 /** Counted from a time stamp in whole seconds, so between a half and one and a half second. */
 const VISIBLE_FOR_MS = 1_500;
 
@@ -39,14 +41,15 @@ export function lastShutdownOf(observed: ObservedVm): Condition | undefined {
 
 /** How long to wait before the next instance, so that whoever deleted the last one can see that it is gone; 0 when nobody waits. */
 export function pauseAfterDeletionMs({ vm, now }: ObservedVm): number {
-  const last = conditionOf(vm.status?.conditions, LAST_SHUTDOWN);
-  if (!last || !WATCHED_ENDS.includes(last.reason ?? '')) return 0;
+  const last = vmCondition(vm, LAST_SHUTDOWN);
+  if (!last || !WATCHED_ENDS.some((reason) => reason === last.reason)) return 0;
   const endedMs = Date.parse(last.lastTransitionTime ?? '');
   return Number.isNaN(endedMs) ? 0 : Math.max(0, endedMs + VISIBLE_FOR_MS - now);
 }
 
-function storyOf(observed: ObservedVm, vmi: VirtualMachineInstance): Pick<Condition, 'reason' | 'message'> {
-  const { phase, reason } = vmi.status ?? {};
+function storyOf(observed: ObservedVm, vmi: VirtualMachineInstance): Story {
+  const phase = vmi.status?.phase;
+  const reason = endingOf(vmi);
   const who = whoAsked(observed, vmi);
   if (!hasRun(vmi)) return { reason: 'StartFailed', message: `The instance ended before its guest ran${reason ? ` (${reason})` : ''}` };
   if (!who && phase === 'Succeeded') return { reason: 'GuestShutdown', message: 'The guest powered itself off' };
@@ -55,7 +58,7 @@ function storyOf(observed: ObservedVm, vmi: VirtualMachineInstance): Pick<Condit
   return who;
 }
 
-function whoAsked(observed: ObservedVm, vmi: VirtualMachineInstance): Asked | undefined {
+function whoAsked(observed: ObservedVm, vmi: VirtualMachineInstance): Story | undefined {
   if (isDeleting(observed.vm)) return { reason: 'Requested', message: 'The virtual machine is being deleted' };
   if (stopWasRequested(observed)) return { reason: 'Requested', message: 'A user asked for a stop or a restart' };
   if (!isDeleting(vmi)) return lostPod(vmi);
@@ -64,7 +67,8 @@ function whoAsked(observed: ObservedVm, vmi: VirtualMachineInstance): Asked | un
 }
 
 /** Without a deletion of the instance, only that of its Pod makes virt-handler press the power button. */
-function lostPod({ status }: VirtualMachineInstance): Asked | undefined {
-  const isAsked = status?.reason === 'PodDeleted' || status?.reason === 'GracePeriodExpired';
+function lostPod(vmi: VirtualMachineInstance): Story | undefined {
+  const reason = endingOf(vmi);
+  const isAsked = reason === 'PodDeleted' || reason === 'GracePeriodExpired';
   return isAsked ? { reason: 'PodDeleted', message: 'The Pod was deleted, or its node drained' } : undefined;
 }

@@ -1,9 +1,10 @@
 /** The VirtualMachine status that follows from what we can see and from what was just decided. Pure, like decide.ts. */
+import { type VmConditions, type VmiConditions, vmCondition, vmiCondition, vmiIs } from '../../api/kubevirt/condition-reasons.ts';
 import { withCondition, withoutCondition } from '../../api/kubevirt/conditions.ts';
 import { runStrategyOf, type StateChangeRequest, type VirtualMachine, type VmStatus } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { ANNOTATION_VM_GENERATION } from '../../api/kubevirt/names.ts';
-import { type Condition, conditionOf, hasCondition, isDeleting } from '../../api/meta.ts';
+import { type Condition, conditionOf, isDeleting } from '../../api/meta.ts';
 import { GUEST_NOT_RUNNING } from '../vmi/status.ts';
 import { isHandlerLost } from './heartbeat.ts';
 import { isRerunOwed, isSetToStart, obstacleOf, stopWasRequested, willStart } from './intent.ts';
@@ -39,7 +40,7 @@ const PRINTABLE: readonly [string, (seen: Seen) => boolean][] = [
   ['Terminating', ({ vm }) => isDeleting(vm)],
   ['Stopping', ({ vmi, next }) => vmi !== undefined && !isFinal(vmi) && (isDeleting(vmi) || next === 'delete')],
   ['Unknown', isHandlerLost],
-  ['Paused', ({ vmi }) => vmi?.status?.phase === 'Running' && hasCondition(vmi.status.conditions, 'Paused')],
+  ['Paused', ({ vmi }) => vmi?.status?.phase === 'Running' && vmiIs(vmi, 'Paused')],
   ['Running', ({ vmi }) => vmi?.status?.phase === 'Running'],
   ['ErrorPvcNotFound', ({ vmi }) => isBeforeRun(vmi) && isFalseBecause(vmi, 'Synchronized', 'FailedPvcNotFound')],
   ['ErrorUnschedulable', ({ vmi }) => isBeforeRun(vmi) && isFalseBecause(vmi, 'PodScheduled', 'Unschedulable')],
@@ -58,8 +59,12 @@ function isBeforeRun(vmi: VirtualMachineInstance | undefined): boolean {
   return vmi !== undefined && (phase === undefined || phase === 'Pending' || phase === 'Scheduling' || phase === 'Scheduled');
 }
 
-function isFalseBecause(vmi: VirtualMachineInstance | undefined, type: string, reason: string): boolean {
-  const condition = conditionOf(vmi?.status?.conditions, type);
+function isFalseBecause<Type extends keyof VmiConditions>(
+  vmi: VirtualMachineInstance | undefined,
+  type: Type,
+  reason: VmiConditions[Type],
+): boolean {
+  const condition = vmiCondition(vmi, type);
   return condition?.status === 'False' && condition.reason === reason;
 }
 
@@ -106,11 +111,13 @@ function conditionsAfter(observed: ObservedVm, next: Next): readonly Condition[]
   const mirrored = vmi ? mirror(before, vmi) : before;
   const withReady = withRestartRequired(withLastShutdown(readyAfter(observed, mirrored), observed), observed);
   const failure = failureOf(observed, next);
-  return failure ? withCondition(withReady, { type: 'Failure', status: 'True', ...failure }, now) : withoutCondition(withReady, 'Failure');
+  return failure
+    ? withCondition<VmConditions>(withReady, { type: 'Failure', status: 'True', ...failure }, now)
+    : withoutCondition<VmConditions>(withReady, 'Failure');
 }
 
 /** What keeps us from doing our work, as long as it is still to be done. */
-function failureOf(observed: ObservedVm, next: Next): { readonly reason: string; readonly message: string } | undefined {
+function failureOf(observed: ObservedVm, next: Next): { readonly reason: VmConditions['Failure']; readonly message: string } | undefined {
   const { vm, vmi, createError, deleteError } = observed;
   if (next === 'delete' && deleteError !== undefined) return { reason: 'FailedDelete', message: deleteError };
   const message = obstacleOf(observed) ?? (!vmi && willStart(observed) ? createError : undefined);
@@ -119,18 +126,18 @@ function failureOf(observed: ObservedVm, next: Next): { readonly reason: string;
 
 /** Before the guest runs, why it is not ready yet is the instance's to tell: each reason here would be one more write per start. */
 function readyAfter({ vm, vmi, now }: ObservedVm, conditions: readonly Condition[]): readonly Condition[] {
-  const ready = conditionOf(vmi?.status?.conditions, 'Ready');
-  if (!ready) return withCondition(conditions, notReady(vmi), now);
+  const ready = vmiCondition(vmi, 'Ready');
+  if (!ready) return withCondition<VmConditions>(conditions, notReady(vmi), now);
   if (ready.status === 'True' && !isReady(vmi))
-    return withCondition(conditions, { type: 'Ready', status: 'False', ...GUEST_NOT_RUNNING }, now);
-  const before = conditionOf(vm.status?.conditions, 'Ready');
+    return withCondition<VmConditions>(conditions, { type: 'Ready', status: 'False', ...GUEST_NOT_RUNNING }, now);
+  const before = vmCondition(vm, 'Ready');
   const isOldNews = before?.status === 'False' && before.reason !== NO_INSTANCE && ready.status === 'False' && isBeforeRun(vmi);
   return isOldNews ? conditions : replace(conditions, ready);
 }
 
 /** A guest that has ended is not ready, whatever its instance still says of its Pod: its phase is written first. */
 function isReady(vmi: VirtualMachineInstance | undefined): boolean {
-  return vmi !== undefined && !isFinal(vmi) && hasCondition(vmi.status?.conditions, 'Ready');
+  return vmi !== undefined && !isFinal(vmi) && vmiIs(vmi, 'Ready');
 }
 
 function withLastShutdown(conditions: readonly Condition[], observed: ObservedVm): readonly Condition[] {
@@ -143,11 +150,11 @@ function withLastShutdown(conditions: readonly Condition[], observed: ObservedVm
 function withRestartRequired(conditions: readonly Condition[], { vm, vmi, revisions, now }: ObservedVm): readonly Condition[] {
   const revision = vmi && !isFinal(vmi) && !isDeleting(vmi) ? revisionOf(vmi, revisions) : undefined;
   const fields = revision ? fieldsAwaitingRestart(vm, revision) : [];
-  if (fields.length === 0) return withoutCondition(conditions, RESTART_REQUIRED);
+  if (fields.length === 0) return withoutCondition<VmConditions>(conditions, RESTART_REQUIRED);
   const message = `These fields of the template wait for a restart: ${fields.join(', ')}`;
   const isSame = conditionOf(conditions, RESTART_REQUIRED)?.message === message;
-  const others = isSame ? conditions : withoutCondition(conditions, RESTART_REQUIRED);
-  return withCondition(others, { type: RESTART_REQUIRED, status: 'True', reason: 'TemplateChanged', message }, now);
+  const others = isSame ? conditions : withoutCondition<VmConditions>(conditions, RESTART_REQUIRED);
+  return withCondition<VmConditions>(others, { type: RESTART_REQUIRED, status: 'True', reason: 'TemplateChanged', message }, now);
 }
 
 function notReady(vmi: VirtualMachineInstance | undefined) {
@@ -165,7 +172,7 @@ function mirror(before: readonly Condition[], vmi: VirtualMachineInstance): read
 
 const NO_INSTANCE = 'VMINotExists';
 const RESTART_REQUIRED = 'RestartRequired';
-const OWN_CONDITIONS = ['Ready', 'Failure', LAST_SHUTDOWN, RESTART_REQUIRED];
+const OWN_CONDITIONS: readonly string[] = ['Ready', 'Failure', LAST_SHUTDOWN, RESTART_REQUIRED] satisfies (keyof VmConditions)[];
 
 /** Nulls are left out: a merge patch may lose them, and a copy that never equals its original would be written for ever. */
 function replace(conditions: readonly Condition[], { lastProbeTime, lastTransitionTime, ...rest }: Condition): readonly Condition[] {

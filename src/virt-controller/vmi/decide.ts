@@ -20,18 +20,18 @@
  * Pure: no clock, no I/O, no randomness. `observe.ts` gathers the input, `reconcile/` performs the output.
  */
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
+import { type ReadinessGates, vmiCondition, vmiIs } from '../../api/kubevirt/condition-reasons.ts';
 import { withCondition } from '../../api/kubevirt/conditions.ts';
 import { guestProbe } from '../../api/kubevirt/guest-probe.ts';
 import { isFinal } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import {
-  CONDITION_GUEST_READY,
   FINALIZER_VM_CONTROLLER,
   FINALIZER_VMI,
   LABEL_NODE_NAME,
   READINESS_GATE_GUEST,
   READINESS_GATE_UNPAUSED,
 } from '../../api/kubevirt/names.ts';
-import { type Condition, conditionOf, hasCondition, isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
+import { type Condition, isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
 import { diffAsMergePatch } from '../../base/json.ts';
 import type { Action, Decision, EventToRecord } from '../../reconcile/decision.ts';
 import { missingClaimMessage } from './claims.ts';
@@ -117,7 +117,7 @@ function createPod(observed: ObservedVmi): Action[] {
   if (!needsPod(observed)) return [];
   const message = waitsForClaim(observed);
   if (message !== undefined) {
-    const isTold = conditionOf(vmi.status?.conditions, 'Synchronized')?.message === message;
+    const isTold = vmiCondition(vmi, 'Synchronized')?.message === message;
     return isTold ? [] : [{ do: 'record', because: message, event: { type: 'Normal', reason: 'FailedPvcNotFound', message } }];
   }
   const pod = launcherPodFor(vmi, { image: launcherImage, claims, containerDisks, hasKvm });
@@ -150,12 +150,12 @@ function patchReadinessGates(observed: ObservedVmi, change: PhaseChange | undefi
   const pod = currentPod(observed);
   const phase = change?.phase ?? vmi.status?.phase;
   if (!pod?.spec.nodeName || isDeleting(vmi) || isDeleting(pod) || isPodFinal(pod) || willBeFinal(vmi, change)) return [];
-  const isPaused = phase === 'Running' ? hasCondition(vmi.status?.conditions, 'Paused') : vmi.spec.startStrategy === 'Paused';
+  const isPaused = phase === 'Running' ? vmiIs(vmi, 'Paused') : vmi.spec.startStrategy === 'Paused';
   const gate = isPaused
     ? ({ type: READINESS_GATE_UNPAUSED, status: 'False', reason: 'Paused', message: 'The guest is paused' } as const)
     : ({ type: READINESS_GATE_UNPAUSED, status: 'True', reason: 'NotPaused', message: 'The guest is not paused' } as const);
   const before = pod.status?.conditions ?? [];
-  const unpaused = withCondition(before, gate, now);
+  const unpaused = withCondition<ReadinessGates>(before, gate, now);
   const conditions = withGuestGate(unpaused, observed);
   if (conditions === before) return [];
   const told =
@@ -165,10 +165,10 @@ function patchReadinessGates(observed: ObservedVmi, change: PhaseChange | undefi
 
 /** What the readiness probe inside the guest says, once it has said something. */
 function withGuestGate(conditions: readonly Condition[], { vmi, now }: ObservedVmi): readonly Condition[] {
-  const said = guestProbe(vmi.spec, 'readiness') && conditionOf(vmi.status?.conditions, CONDITION_GUEST_READY);
+  const said = guestProbe(vmi.spec, 'readiness') && vmiCondition(vmi, 'GuestReady');
   if (!said) return conditions;
   const { status, reason, message } = said;
-  return withCondition(
+  return withCondition<ReadinessGates>(
     conditions,
     { type: READINESS_GATE_GUEST, status, ...(reason !== undefined && { reason }), ...(message !== undefined && { message }) },
     now,

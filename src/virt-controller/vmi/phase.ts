@@ -14,12 +14,13 @@
  * the API shows its Pod alive, the guest may be too, and a second one beside it would ruin its disk (fencing). Pure.
  */
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
+import type { VmiEndingReason } from '../../api/kubevirt/ending-reasons.ts';
 import type { VmiPhase } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { COMPUTE_CONTAINER } from '../../api/launcher/compute.ts';
 import { isDeleting } from '../../api/meta.ts';
 import type { ObservedVmi } from './observed.ts';
 
-export type PhaseChange = { readonly phase: VmiPhase; readonly because: string; readonly reason?: string };
+export type PhaseChange = { readonly phase: VmiPhase; readonly because: string; readonly reason?: VmiEndingReason };
 
 type Seen = ObservedVmi & { readonly pod: Pod | undefined };
 type Rule = { readonly from: readonly (VmiPhase | undefined)[]; readonly when: (seen: Seen) => boolean } & {
@@ -94,7 +95,7 @@ function createdAt({ metadata }: Pod): string {
   return metadata.creationTimestamp ?? '';
 }
 
-function failed(reason: string, because: string): PhaseChange {
+function failed(reason: VmiEndingReason, because: string): PhaseChange {
   return { phase: 'Failed', reason, because };
 }
 

@@ -1,5 +1,6 @@
 /** The status that virt-controller gives an instance. What virt-handler wrote stays as it is. Pure, like decide.ts. */
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
+import { type NotReadyReason, type NotSynchronizedReason, type VmiConditions, vmiCondition } from '../../api/kubevirt/condition-reasons.ts';
 import { type NewCondition, withCondition, withoutCondition } from '../../api/kubevirt/conditions.ts';
 import type { VirtualMachineInstance, VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { QEMU_USER } from '../../api/launcher/compute.ts';
@@ -10,7 +11,10 @@ import type { ObservedVmi } from './observed.ts';
 import { currentPod, type PhaseChange } from './phase.ts';
 import { volumeStatusOf } from './volume-status.ts';
 
-export const GUEST_NOT_RUNNING = { reason: 'GuestNotRunning', message: 'The guest is not running' } as const;
+export const GUEST_NOT_RUNNING = { reason: 'GuestNotRunning', message: 'The guest is not running' } as const satisfies {
+  reason: NotReadyReason;
+  message: string;
+};
 
 /** What an instance starts its life with: whoever makes one saves its controller a write. */
 export function firstStatus(at: string): VmiStatus {
@@ -56,12 +60,14 @@ function activePods(pods: readonly Pod[]): VmiStatus['activePods'] {
 function conditionsAfter(observed: ObservedVmi, pod: Pod | undefined, phase: VmiStatus['phase']): readonly Condition[] {
   const { vmi, now } = observed;
   const before = vmi.status?.conditions ?? [];
-  const withReady = withCondition(before, readyCondition(pod, phase), now);
+  const withReady = withCondition<VmiConditions>(before, readyCondition(pod, phase), now);
   const refusal = placeRefusal(pod);
-  const withScheduled = refusal ? withCondition(withReady, pick(refusal), now) : withoutCondition(withReady, 'PodScheduled');
+  const withScheduled = refusal
+    ? withCondition<VmiConditions>(withReady, copied('PodScheduled', refusal), now)
+    : withoutCondition<VmiConditions>(withReady, 'PodScheduled');
   const problem = synchronizedProblem(observed, pod);
-  if (problem) return withCondition(withScheduled, problem, now);
-  return isOurSynchronized(vmi) ? withoutCondition(withScheduled, 'Synchronized') : withScheduled;
+  if (problem) return withCondition<VmiConditions>(withScheduled, problem, now);
+  return isOurSynchronized(vmi) ? withoutCondition<VmiConditions>(withScheduled, 'Synchronized') : withScheduled;
 }
 
 /** What the scheduler says of a Pod that fits nowhere. */
@@ -71,30 +77,41 @@ function placeRefusal(pod: Pod | undefined): Condition | undefined {
 }
 
 /** The first of these reasons that holds is the one that is shown. */
-function readyCondition(pod: Pod | undefined, phase: VmiStatus['phase']): NewCondition {
-  const no = (reason: string, message: string): NewCondition => ({ type: 'Ready', status: 'False', reason, message });
+function readyCondition(pod: Pod | undefined, phase: VmiStatus['phase']): NewCondition<VmiConditions> {
+  const no = (reason: NotReadyReason, message: string): NewCondition<VmiConditions> => ({
+    type: 'Ready',
+    status: 'False',
+    reason,
+    message,
+  });
   if (!pod) return no('PodNotExists', 'The instance has no Pod');
   if (isDeleting(pod) || isPodFinal(pod)) return no('PodTerminating', 'The Pod of the instance is ending or has ended');
   if (phase !== 'Running') return no(GUEST_NOT_RUNNING.reason, GUEST_NOT_RUNNING.message);
   const ready = conditionOf(pod.status?.conditions, 'Ready');
-  return ready ? pick(ready) : no('PodConditionMissing', 'The Pod does not say whether it is ready');
+  return ready ? copied('Ready', ready) : no('PodConditionMissing', 'The Pod does not say whether it is ready');
 }
 
-function pick({ type, status, reason, message }: Condition): NewCondition {
+/** What the Pod says. */
+function copied(type: 'Ready' | 'PodScheduled', { status, reason, message }: Condition): NewCondition<VmiConditions> {
   return { type, status, ...(reason !== undefined && { reason }), ...(message !== undefined && { message }) };
 }
 
 /** What a kubelet says about an image it cannot get, and the reason that clients know it by. */
-const PULL_ERRORS: Readonly<Record<string, string>> = {
+const PULL_ERRORS: Readonly<Record<string, NotSynchronizedReason>> = {
   ErrImagePull: 'ErrImagePull',
   ImagePullBackOff: 'ImagePullBackOff',
   InvalidImageName: 'ErrImagePull',
   ErrImageNeverPull: 'ErrImagePull',
   RegistryUnavailable: 'ErrImagePull',
 };
-const OUR_REASONS = ['FailedCreate', 'FailedPvcNotFound', 'NoStorageClass', ...Object.values(PULL_ERRORS)];
+const OUR_REASONS: readonly NotSynchronizedReason[] = [
+  'FailedCreate',
+  'FailedPvcNotFound',
+  'NoStorageClass',
+  ...Object.values(PULL_ERRORS),
+];
 
-function synchronizedProblem({ vmi, createError, claims }: ObservedVmi, pod: Pod | undefined): NewCondition | undefined {
+function synchronizedProblem({ vmi, createError, claims }: ObservedVmi, pod: Pod | undefined): NewCondition<VmiConditions> | undefined {
   const message = pod ? undefined : missingClaimMessage(vmi.metadata.namespace, claims);
   if (message !== undefined) return { type: 'Synchronized', status: 'False', reason: 'FailedPvcNotFound', message };
   if (!pod && createError) return { type: 'Synchronized', status: 'False', reason: 'FailedCreate', message: createError };
@@ -111,5 +128,6 @@ function synchronizedProblem({ vmi, createError, claims }: ObservedVmi, pod: Pod
 
 /** virt-handler reports its own troubles under the same type; those are not ours to remove. */
 function isOurSynchronized(vmi: VirtualMachineInstance): boolean {
-  return OUR_REASONS.includes(conditionOf(vmi.status?.conditions, 'Synchronized')?.reason ?? '');
+  const reason = vmiCondition(vmi, 'Synchronized')?.reason;
+  return reason !== undefined && OUR_REASONS.includes(reason);
 }

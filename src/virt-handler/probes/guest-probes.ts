@@ -3,10 +3,9 @@
  * One question of a kind at a time; the thresholds are those of any Pod. A guest that stands still is not asked: its silence says nothing.
  */
 import { afterAnswer, dueAtMs, NEVER_ASKED, type ProbeState, timeoutMsOf } from '../../api/core/probe-state.ts';
+import { vmiCondition } from '../../api/kubevirt/condition-reasons.ts';
 import { guestProbe, VMI_PROBE_KINDS, type VmiProbe, type VmiProbeKind } from '../../api/kubevirt/guest-probe.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { CONDITION_GUEST_READY } from '../../api/kubevirt/names.ts';
-import { conditionOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { AgentSession } from '../agent/agent-session.ts';
@@ -109,7 +108,7 @@ function answerInTime(ask: AskGuest, { timeoutMs, clock }: { timeoutMs: number; 
 
 /** A handler that comes back believes what the one before it wrote, so that nobody leaves a Service because of it. */
 function firstState(kind: VmiProbeKind, vmi: VirtualMachineInstance): ProbeState {
-  const told = kind === 'readiness' ? conditionOf(vmi.status?.conditions, CONDITION_GUEST_READY)?.status : undefined;
+  const told = kind === 'readiness' ? vmiCondition(vmi, 'GuestReady')?.status : undefined;
   return told === undefined ? NEVER_ASKED : { ...NEVER_ASKED, verdict: told === 'True' };
 }
 

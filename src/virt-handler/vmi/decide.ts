@@ -29,12 +29,13 @@
  *
  * Pure: no clock, no I/O. `observe.ts` gathers the input; the loop performs the writes, `act.ts` everything else, in the order of the decision.
  */
+import type { KubeVirtEventReason } from '../../api/core/event-reasons.ts';
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
-import { gracePeriodSecondsOf, isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { CONDITION_GUEST_READY } from '../../api/kubevirt/names.ts';
+import { vmiCondition } from '../../api/kubevirt/condition-reasons.ts';
+import { endingOf, gracePeriodSecondsOf, isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { COMPUTE_CONTAINER } from '../../api/launcher/compute.ts';
 import { LAUNCHER_VARIABLES } from '../../api/launcher/variables.ts';
-import { conditionOf, isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
+import { isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
 import { diffAsMergePatch } from '../../base/json.ts';
 import type { Action, Decision, EventToRecord, OtherAction } from '../../reconcile/decision.ts';
 import { type Domain, hasEnded } from './domain.ts';
@@ -59,8 +60,6 @@ const COMMAND_AGAIN_MS = 5_000;
 const QUIT_PATIENCE_MS = 30_000;
 /** A guest that was cut off has had its time. More than a second, because time stamps are whole seconds. */
 const EXPIRED_PATIENCE_MS = 3_000;
-const EXPIRED = 'GracePeriodExpired';
-const POD_DELETED = 'PodDeleted';
 const START_PATIENCE_MS = 180_000;
 /** A launcher that first copies an image to a claim takes as long as the disks of its node need. */
 const COPY_PATIENCE_MS = 3_600_000;
@@ -111,7 +110,7 @@ function clearAway(seen: ObservedDomain): DomainDecision {
   if (isGone(seen)) return decision({});
   const because = `VMI is ${vmi.status?.phase}`;
   const quit = give(seen, { name: 'quit' }, because);
-  const patienceMs = vmi.status?.reason === EXPIRED ? EXPIRED_PATIENCE_MS : QUIT_PATIENCE_MS;
+  const patienceMs = endingOf(vmi) === 'GracePeriodExpired' ? EXPIRED_PATIENCE_MS : QUIT_PATIENCE_MS;
   const waitMs = (reachedAt(vmi, vmi.status?.phase) ?? now) + patienceMs - now;
   if (waitMs > 0) return decision({ actions: quit, lookAgainAfterMs: Math.min(waitMs, COMMAND_AGAIN_MS) });
   return decision({ actions: [...endPod(pod, `${because} and QEMU does not go`), ...quit] });
@@ -137,7 +136,7 @@ function reportHang(seen: ObservedDomain): DomainDecision {
 
 function reportShutdown(seen: ObservedDomain): DomainDecision {
   // Who asked is not in the VMI when somebody deleted its Pod, and the Pod does not stay to tell.
-  const reason = mustStop(seen) && !isDeleting(seen.vmi) ? { reason: POD_DELETED } : {};
+  const reason = mustStop(seen) && !isDeleting(seen.vmi) ? { reason: 'PodDeleted' as const } : {};
   const told = event('Stopped', 'The guest was shut down.');
   return decision({ actions: write(seen, { phase: 'Succeeded', ...reason }, 'the guest powered off', told) });
 }
@@ -178,7 +177,7 @@ function cancelStart(seen: ObservedDomain): DomainDecision {
 function cutOffLate(seen: ObservedDomain): DomainDecision {
   const because = `the guest did not power off within ${gracePeriodSecondsOf(seen.vmi)} s`;
   const told = event('Deleted', 'The guest was cut off at the end of its grace period.');
-  const actions = write(seen, { phase: 'Failed', reason: EXPIRED }, because, told);
+  const actions = write(seen, { phase: 'Failed', reason: 'GracePeriodExpired' }, because, told);
   // A QEMU that does not answer has nothing to say in the next pass either.
   return decision({ actions: canBeAsked(seen.domain) || isGone(seen) ? actions : [...actions, ...endPod(seen.pod, because)] });
 }
@@ -199,7 +198,7 @@ function letRun(seen: ObservedDomain): DomainDecision {
 }
 
 function keepCurrent(seen: ObservedDomain): DomainDecision {
-  const isNews = seen.domain.state === 'io-error' && conditionOf(seen.vmi.status?.conditions, 'Paused')?.reason !== 'PausedIOError';
+  const isNews = seen.domain.state === 'io-error' && vmiCondition(seen.vmi, 'Paused')?.reason !== 'PausedIOError';
   const told = isNews ? warning('IOerror', 'The guest was paused because a disk cannot be read or written.') : undefined;
   const lookAgainAfterMs = isPhase(seen.vmi, 'Scheduled') ? startDeadlineOf(seen) - seen.now : undefined;
   return decision({
@@ -211,7 +210,7 @@ function keepCurrent(seen: ObservedDomain): DomainDecision {
 /** Told once for each change of the condition. */
 function tellCredentials({ vmi, agent }: ObservedDomain): Action[] {
   const { credentials } = agent ?? {};
-  const shown = conditionOf(vmi.status?.conditions, 'AccessCredentialsSynchronized')?.status;
+  const shown = vmiCondition(vmi, 'AccessCredentialsSynchronized')?.status;
   if (!credentials || shown === (credentials.isSynced ? 'True' : 'False')) return [];
   const told = credentials.isSynced
     ? event('AccessCredentialsSyncSuccess', 'The guest has its keys and passwords.')
@@ -221,7 +220,7 @@ function tellCredentials({ vmi, agent }: ObservedDomain): Action[] {
 
 /** Told when a guest that was ready, or was not asked before, is not. */
 function tellReadiness({ vmi, probes }: ObservedDomain): Action[] {
-  const shown = conditionOf(vmi.status?.conditions, CONDITION_GUEST_READY)?.status;
+  const shown = vmiCondition(vmi, 'GuestReady')?.status;
   if (probes?.readiness?.isYes !== false || shown === 'False') return [];
   const told = warning('Unhealthy', `Readiness probe failed: ${probes.readiness.why}`);
   return [{ do: 'record', because: told.message, event: told }];
@@ -334,15 +333,15 @@ function canBeAsked(domain: Domain): boolean {
   return domain.isConnected && domain.state !== 'unresponsive';
 }
 
-function event(reason: string, message: string): EventToRecord {
+function event(reason: KubeVirtEventReason, message: string): EventToRecord {
   return { type: 'Normal', reason, message };
 }
 
-function warning(reason: string, message: string): EventToRecord {
+function warning(reason: KubeVirtEventReason, message: string): EventToRecord {
   return { type: 'Warning', reason, message };
 }
 
-function record(reason: string, message: string): Action {
+function record(reason: KubeVirtEventReason, message: string): Action {
   return { do: 'record', because: message, event: event(reason, message) };
 }
 

@@ -1,14 +1,15 @@
 /** The VMI status that follows from what QEMU and the Pod show. Pure. What other components wrote stays as it is. */
-import { withCondition, withoutCondition } from '../../api/kubevirt/conditions.ts';
+import type { VmiConditions } from '../../api/kubevirt/condition-reasons.ts';
+import { type NewCondition, withCondition, withoutCondition } from '../../api/kubevirt/conditions.ts';
+import type { VmiEndingReason } from '../../api/kubevirt/ending-reasons.ts';
 import type { VirtualMachineInstance, VmiPhase, VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { CONDITION_GUEST_READY } from '../../api/kubevirt/names.ts';
 import { type Condition, conditionOf } from '../../api/meta.ts';
 import { timestamp } from '../../base/clock.ts';
 import { agentStatus, withAgentNics } from '../agent/status.ts';
 import { hasEnded } from './domain.ts';
 import type { ObservedDomain } from './observed.ts';
 
-export type StatusChange = { readonly phase?: VmiPhase; readonly reason?: string };
+export type StatusChange = { readonly phase?: VmiPhase; readonly reason?: VmiEndingReason };
 type NicStatus = NonNullable<VmiStatus['interfaces']>[number];
 
 /** The status with this change of phase, if any, and with conditions and interfaces as they are now. */
@@ -22,9 +23,9 @@ export function deriveDomainStatus(seen: ObservedDomain, change: StatusChange): 
 function withReady({ pod, now }: ObservedDomain, status: VmiStatus): VmiStatus {
   const ready = conditionOf(pod?.status?.conditions, 'Ready');
   if (!ready) return status;
-  const { type, status: flag, reason, message } = ready;
-  const next = { type, status: flag, ...(reason !== undefined && { reason }), ...(message !== undefined && { message }) };
-  return { ...status, conditions: [...withCondition(status.conditions ?? [], next, now)] };
+  const { status: flag, reason, message } = ready;
+  const next = { type: 'Ready' as const, status: flag, ...(reason !== undefined && { reason }), ...(message !== undefined && { message }) };
+  return { ...status, conditions: [...withCondition<VmiConditions>(status.conditions ?? [], next, now)] };
 }
 
 /** A phase is stamped when it is first reached. */
@@ -38,49 +39,55 @@ function phaseOf({ vmi, now }: ObservedDomain, { phase, reason }: StatusChange):
 
 /** Conditions that are present only while they hold. `undefined` means that what we see does not tell. */
 const WHILE_TRUE: readonly {
-  readonly type: string;
   readonly holds: (seen: ObservedDomain) => boolean | undefined;
-  readonly reason?: (seen: ObservedDomain) => string;
-  readonly message?: (seen: ObservedDomain) => string;
+  readonly says: (seen: ObservedDomain) => NewCondition<VmiConditions>;
 }[] = [
   {
-    type: 'Paused',
     holds: ({ vmi, domain }) => {
       if (hasEnded(domain) || domain.isGone) return false;
       if (!domain.isConnected || domain.state === 'unresponsive') return undefined;
       if (domain.state === 'prelaunch') return vmi.spec.startStrategy === 'Paused';
       return domain.state === 'paused' || domain.state === 'io-error';
     },
-    reason: ({ domain }) => (domain.state === 'io-error' ? 'PausedIOError' : 'PausedByUser'),
-    message: () => 'The processors of the guest are stopped.',
+    says: ({ domain }) => ({
+      type: 'Paused',
+      status: 'True',
+      reason: domain.state === 'io-error' ? 'PausedIOError' : 'PausedByUser',
+      message: 'The processors of the guest are stopped.',
+    }),
   },
   {
-    type: 'Unresponsive',
     holds: ({ vmi, domain }) => {
       if (domain.isGone) return false;
       if (domain.state === 'connecting') return undefined;
       return domain.state === 'unresponsive' || (domain.state === 'absent' && vmi.status?.phase === 'Running');
     },
-    reason: () => 'QMPTimeout',
-    message: () => 'QEMU does not answer.',
+    says: () => ({ type: 'Unresponsive', status: 'True', reason: 'QMPTimeout', message: 'QEMU does not answer.' }),
   },
-  { type: 'AgentConnected', holds: ({ domain, agent }) => (domain.isGone ? false : isAgentThere(agent)) },
   {
-    type: 'AgentVersionNotSupported',
+    holds: ({ domain, agent }) => (domain.isGone ? false : isAgentThere(agent)),
+    says: () => ({ type: 'AgentConnected', status: 'True' }),
+  },
+  {
     holds: ({ domain, agent }) => (domain.isGone ? false : isAgentThere(agent) && (agent?.missing ?? []).length > 0),
-    reason: () => 'MissingCommands',
-    message: ({ agent }) => `The guest agent does not know ${agent?.missing?.join(', ')}.`,
+    says: ({ agent }) => ({
+      type: 'AgentVersionNotSupported',
+      status: 'True',
+      reason: 'MissingCommands',
+      message: `The guest agent does not know ${agent?.missing?.join(', ')}.`,
+    }),
   },
 ];
 
 /** True or False, and absent before anybody tried. */
 function withCredentials(conditions: readonly Condition[], { agent, now }: ObservedDomain): readonly Condition[] {
-  const type = 'AccessCredentialsSynchronized';
   const { credentials } = agent ?? {};
   if (!credentials) return conditions;
   const { isSynced, message } = credentials;
   const reason = isSynced ? 'AccessCredentialsSyncSuccess' : 'AccessCredentialsSyncFailed';
-  return withCondition(conditions, { type, status: isSynced ? 'True' : 'False', reason, ...(message && { message }) }, now);
+  const status = isSynced ? 'True' : 'False';
+  const said = { type: 'AccessCredentialsSynchronized', status, reason, ...(message && { message }) } as const;
+  return withCondition<VmiConditions>(conditions, said, now);
 }
 
 /** True or False, and absent before the probe inside the guest has an answer. */
@@ -88,7 +95,7 @@ function withGuestReady(conditions: readonly Condition[], { probes, now }: Obser
   if (!probes?.readiness) return conditions;
   const { isYes, why } = probes.readiness;
   const said = { status: isYes ? 'True' : 'False', reason: isYes ? 'ProbeSucceeded' : 'ProbeFailed' } as const;
-  return withCondition(conditions, { type: CONDITION_GUEST_READY, ...said, ...(why !== undefined && { message: why }) }, now);
+  return withCondition<VmiConditions>(conditions, { type: 'GuestReady', ...said, ...(why !== undefined && { message: why }) }, now);
 }
 
 function isAgentThere(agent: ObservedDomain['agent']): boolean | undefined {
@@ -98,11 +105,10 @@ function isAgentThere(agent: ObservedDomain['agent']): boolean | undefined {
 function conditionsOf(seen: ObservedDomain): Pick<VmiStatus, 'conditions'> {
   const before: readonly Condition[] = seen.vmi.status?.conditions ?? [];
   let after = before;
-  for (const { type, holds, reason, message } of WHILE_TRUE) {
+  for (const { holds, says } of WHILE_TRUE) {
     const answer = holds(seen);
-    const said = { ...(reason && { reason: reason(seen) }), ...(message && { message: message(seen) }) };
-    if (answer === true) after = withCondition(after, { type, status: 'True', ...said }, seen.now);
-    else if (answer === false) after = withoutCondition(after, type);
+    if (answer === true) after = withCondition<VmiConditions>(after, says(seen), seen.now);
+    else if (answer === false) after = withoutCondition<VmiConditions>(after, says(seen).type);
   }
   after = withGuestReady(withCredentials(after, seen), seen);
   return after === before ? {} : { conditions: [...after] };

@@ -87,7 +87,7 @@ describe('an installation that is to be', () => {
   });
 
   test('an unsupported cluster gets a status and nothing else', () => {
-    const unsupported = { reason: 'UnsupportedKubernetes', message: 'too old' };
+    const unsupported = { reason: 'UnsupportedKubernetes', message: 'too old' } as const;
     const deploying = { ...installation, stage: 'deploying' } as const;
     assert.deepEqual(decided({ unsupported, installation: deploying, pairings: [pairing('Secret', false)] }), [
       'patch KubeVirt status kubevirt/kubevirt: the installation is deploying',

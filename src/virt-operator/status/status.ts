@@ -1,11 +1,12 @@
 /** What a KubeVirt object says of its installation: the same words for the embedded cluster and for one that an operator keeps. Pure. */
+import type { InstallationProblemReason, InstallationReason, KubeVirtConditions } from '../../api/kubevirt/condition-reasons.ts';
 import { type NewCondition, withCondition } from '../../api/kubevirt/conditions.ts';
 import type { KubeVirt, KubeVirtStatus } from '../../api/kubevirt/kinds/kubevirt.ts';
 
 export type InstallationStage = 'deploying' | 'ready' | 'updating' | 'degraded' | 'unavailable' | 'deleting';
 
 /** What keeps an installation from the next stage; the message says how to fix it. */
-export type Problem = { readonly reason: string; readonly message: string };
+export type Problem = { readonly reason: InstallationProblemReason; readonly message: string };
 
 export type Installation = {
   readonly stage: InstallationStage;
@@ -22,8 +23,8 @@ export type Installation = {
 };
 
 /** The four conditions, and what each of them is, as a letter: T or F. */
-const TYPES = ['Created', 'Available', 'Progressing', 'Degraded'] as const;
-type Row = readonly [phase: NonNullable<KubeVirtStatus['phase']>, flags: string, reason: string, message: string];
+const TYPES = ['Created', 'Available', 'Progressing', 'Degraded'] as const satisfies (keyof KubeVirtConditions)[];
+type Row = readonly [phase: NonNullable<KubeVirtStatus['phase']>, flags: string, reason: InstallationReason, message: string];
 const STAGES: Readonly<Record<InstallationStage, Row>> = {
   deploying: ['Deploying', 'FFTF', 'DeploymentInProgress', 'The components are being started.'],
   ready: ['Deployed', 'TTFF', 'AllComponentsReady', 'All components are ready.'],
@@ -38,13 +39,13 @@ export function deriveKubeVirtStatus({ metadata, status }: KubeVirt, installatio
   const { version, runningVersion, architecture, outdatedInstances = 0, now } = installation;
   const [phase, flags, ...words] = STAGES[installation.stage];
   const { reason, message } = installation.problem ?? { reason: words[0], message: words[1] };
-  const wanted = TYPES.map((type, index): NewCondition => {
+  const wanted = TYPES.map((type, index): NewCondition<KubeVirtConditions> => {
     const isTrue = flags[index] === 'T';
     return type === 'Created' && isTrue
       ? { type, status: 'True', reason: 'AllResourcesCreated', message: 'All resources were created.' }
-      : { type, status: isTrue ? 'True' : 'False', reason, message };
+      : ({ type, status: isTrue ? 'True' : 'False', reason, message } as NewCondition<KubeVirtConditions>); // all four have these reasons
   });
-  const conditions = wanted.reduce((list, each) => withCondition(list, each, now), status?.conditions ?? []);
+  const conditions = wanted.reduce((list, each) => withCondition<KubeVirtConditions>(list, each, now), status?.conditions ?? []);
   return {
     ...status,
     phase,

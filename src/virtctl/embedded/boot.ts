@@ -1,5 +1,5 @@
 /** Creates a machine if it is not there and follows it until its login prompt, showing the last line of its console. */
-
+import { vmiCondition } from '../../api/kubevirt/condition-reasons.ts';
 import { type VirtualMachine, VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { isApiError, UserError } from '../../base/errors.ts';
@@ -42,9 +42,10 @@ async function untilRunning({ client, vm, onLine }: BootOptions, namespace: stri
   const { name } = vm.metadata;
   for await (const event of client.watch(VMIS, { namespace, fieldSelector: `metadata.name=${name}`, signal })) {
     if (event.type === 'BOOKMARK' || event.type === 'DELETED') continue;
-    const { phase = 'Pending', conditions } = event.object.status ?? {};
+    const { phase = 'Pending' } = event.object.status ?? {};
     if (phase === 'Running') return;
-    const problem = conditions?.find((condition) => condition.type === 'Synchronized' && condition.status === 'False');
+    const synchronized = vmiCondition(event.object, 'Synchronized');
+    const problem = synchronized?.status === 'False' ? synchronized : undefined;
     if (problem || phase === 'Failed') {
       throw new UserError('VM_NOT_STARTED', `the machine ${name} does not start: ${problem?.reason ?? phase}`, {
         why: problem?.message ?? event.object.status?.reason,

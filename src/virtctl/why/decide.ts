@@ -15,11 +15,12 @@
  *   starting         nothing is wrong yet
  */
 import type { Pod } from '../../api/core/pod.ts';
+import { vmCondition, vmiCondition } from '../../api/kubevirt/condition-reasons.ts';
 import { type RunStrategy, runStrategyOf } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { gracePeriodSecondsOf, isFinal } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { ANNOTATION_DISK_IMAGE, ANNOTATION_HEARTBEAT, HEARTBEAT_STALE_AFTER_MS } from '../../api/kubevirt/names.ts';
 import { refusalOf, type VmSituation } from '../../api/kubevirt/vm-can.ts';
-import { conditionOf, hasCondition, isDeleting } from '../../api/meta.ts';
+import { conditionOf, isDeleting } from '../../api/meta.ts';
 import { humanDuration } from '../../base/duration.ts';
 import { decidePlacing } from './decide-placing.ts';
 import type { Answer, Observed } from './observed.ts';
@@ -101,7 +102,7 @@ function nodeLost({ name, vmi, nodes, now }: Observed): Answer | undefined {
 }
 
 function qemuSilent({ name, vm, vmi }: Observed): Answer | undefined {
-  const condition = conditionOf(vmi?.status?.conditions, 'Unresponsive');
+  const condition = vmiCondition(vmi, 'Unresponsive');
   if (condition?.status !== 'True') return undefined;
   return blocked(
     `QEMU of ${name} hangs`,
@@ -111,7 +112,7 @@ function qemuSilent({ name, vm, vmi }: Observed): Answer | undefined {
 }
 
 function paused({ name, vmi }: Observed): Answer | undefined {
-  const condition = conditionOf(vmi?.status?.conditions, 'Paused');
+  const condition = vmiCondition(vmi, 'Paused');
   if (condition?.status !== 'True') return undefined;
   const evidence = [`condition Paused since ${condition.lastTransitionTime}: ${condition.reason}, ${condition.message ?? ''}`];
   return condition.reason === 'PausedIOError'
@@ -125,8 +126,8 @@ function paused({ name, vmi }: Observed): Answer | undefined {
 
 function running({ name, vmi, now }: Observed): Answer | undefined {
   if (vmi?.status?.phase !== 'Running') return undefined;
-  const { conditions, nodeName, interfaces, phaseTransitionTimestamps } = vmi.status;
-  const ready = conditionOf(conditions, 'Ready');
+  const { nodeName, interfaces, phaseTransitionTimestamps } = vmi.status;
+  const ready = vmiCondition(vmi, 'Ready');
   const since = phaseTransitionTimestamps?.find(({ phase }) => phase === 'Running')?.phaseTransitionTimestamp;
   const address = interfaces?.map(({ ipAddress }) => ipAddress).find((each) => each !== undefined);
   const evidence = [
@@ -164,8 +165,8 @@ function claimMissing({ name, claims, vm, vmi }: Observed): Answer | undefined {
 }
 
 function controllerStuck({ name, vm, vmi }: Observed): Answer | undefined {
-  const failure = conditionOf(vm?.status?.conditions, 'Failure');
-  const stuck = failure?.status === 'True' ? failure : conditionOf(vmi?.status?.conditions, 'Synchronized');
+  const failure = vmCondition(vm, 'Failure');
+  const stuck = failure?.status === 'True' ? failure : vmiCondition(vmi, 'Synchronized');
   if (!stuck || (stuck.type === 'Synchronized' && (stuck.status !== 'False' || isImageReason(stuck.reason)))) return undefined;
   const [what, where] = stuck === failure ? ['an instance', 'VM'] : ['a Pod', 'VMI'];
   return blocked(
@@ -180,7 +181,7 @@ function isImageReason(reason: string | undefined): boolean {
 }
 
 function imageMissing({ name, vmi, pod, claims }: Observed): Answer | undefined {
-  const condition = conditionOf(vmi?.status?.conditions, 'Synchronized');
+  const condition = vmiCondition(vmi, 'Synchronized');
   if (!vmi || isFinal(vmi) || condition?.status !== 'False' || !isImageReason(condition.reason)) return undefined;
   const shown = (vmi.spec.volumes ?? []).flatMap((volume) => volume.containerDisk?.image ?? volume.registryDisk?.image ?? []);
   const images = [...shown, ...[...claims.values()].flatMap((claim) => claim?.metadata.annotations?.[ANNOTATION_DISK_IMAGE] ?? [])];
@@ -291,8 +292,8 @@ function starting({ name, vmi, pod, now }: Observed): Answer | undefined {
 }
 
 function lastShutdown({ vm }: Observed): string[] {
-  const condition = conditionOf(vm?.status?.conditions, 'LastShutdown');
-  return condition && hasCondition(vm?.status?.conditions, 'LastShutdown')
+  const condition = vmCondition(vm, 'LastShutdown');
+  return condition?.status === 'True'
     ? [`last shutdown ${condition.lastTransitionTime}: ${condition.reason}, ${condition.message ?? ''}`]
     : [];
 }

@@ -4,6 +4,7 @@ import type { KubeObject } from '../../meta.ts';
 import type { Static } from '../../schema/dsl.ts';
 import { OWNER_REFERENCES } from '../access-reasons.ts';
 import { AGE, conditionPath } from '../columns.ts';
+import type { VmiEndingReason } from '../ending-reasons.ts';
 import { USUAL_ROLES } from '../usual-roles.ts';
 import type { vmiSpecSchema } from '../vmi-spec-schema.ts';
 import { REFUSED_OF_VMI } from './virtual-machine-instance-refused-table.ts';
@@ -57,6 +58,11 @@ export const VMIS = kind<VirtualMachineInstance>({
   remark: 'no status subresource, as in KubeVirt',
   refused: REFUSED_OF_VMI,
 });
+
+/** How it ended, when there is more to say than its phase: the word of whoever wrote it. */
+export function endingOf({ status }: Pick<VirtualMachineInstance, 'status'>): VmiEndingReason | undefined {
+  return status?.reason as VmiEndingReason | undefined; // only virt-handler and virt-controller write a status
+}
 
 /** The guest has ended for good; the object only tells how. */
 export function isFinal(vmi: VirtualMachineInstance): boolean {

@@ -1,6 +1,7 @@
 /** Puts the product into a Kubernetes cluster: virt-operator, then the KubeVirt object that makes it install the rest. */
 import { NAMESPACES } from '../../../api/core/namespace.ts';
 import { PODS, type Pod } from '../../../api/core/pod.ts';
+import type { InstallationReason } from '../../../api/kubevirt/condition-reasons.ts';
 import { DEPLOYMENTS, installedResource } from '../../../api/kubevirt/installed-kinds-table.ts';
 import { KUBEVIRTS, type KubeVirt } from '../../../api/kubevirt/kinds/kubevirt.ts';
 import { INSTALL_NAMESPACE } from '../../../api/kubevirt/names.ts';
@@ -98,7 +99,7 @@ function whatPodLacks({ metadata: { name }, status, spec }: Pod): Missing | unde
 }
 
 /** Reasons that are the course of things. */
-const ON_ITS_WAY: ReadonlySet<string> = new Set(['DeploymentInProgress', 'UpdateInProgress', 'ComponentsNotReady']);
+const ON_ITS_WAY: ReadonlySet<string> = new Set<InstallationReason>(['DeploymentInProgress', 'UpdateInProgress', 'ComponentsNotReady']);
 
 function whatIsLacking(kubeVirt: KubeVirt | undefined): Missing | undefined {
   const { status, metadata } = kubeVirt ?? {};

@@ -1,0 +1,43 @@
+/** Every reason for which one of our programs records an event: people grep for them, and tools select by them. */
+
+/** What Kubernetes calls it, for what the embedded cluster does in its place. */
+export type KubernetesEventReason =
+  | 'ClaimLost'
+  | 'ExternalProvisioning'
+  | 'Failed'
+  | 'FailedBinding'
+  | 'FailedMount'
+  | 'FailedScheduling'
+  | 'Killing'
+  | 'OwnerRefInvalidNamespace'
+  | 'ProvisioningFailed'
+  | 'ProvisioningSucceeded'
+  | 'Scheduled'
+  | 'Started'
+  | 'Unhealthy';
+
+/** A controller could not do what it wanted, because the API server refused it. */
+export type RefusalEventReason = 'FailedBinding' | 'FailedCreate' | 'FailedDelete' | 'FailedReconcile' | 'FailedUpdate';
+
+/** What happened to a machine; as in KubeVirt where that has it. */
+export type KubeVirtEventReason =
+  | 'AccessCredentialsSyncFailed'
+  | 'AccessCredentialsSyncSuccess'
+  | 'Created'
+  | 'Deleted'
+  | 'FailedPvcNotFound'
+  | 'GuestHung'
+  | 'GuestPanicked'
+  | 'IOerror'
+  | 'NodeUnresponsive'
+  | 'PrototypeMissing'
+  | 'ShuttingDown'
+  | 'Started'
+  | 'Stopped'
+  | 'SuccessfulCreate'
+  | 'SuccessfulDelete'
+  | 'SuccessfulPaused'
+  | 'SuccessfulResumed'
+  | 'Unhealthy';
+
+export type EventReason = KubernetesEventReason | RefusalEventReason | KubeVirtEventReason;

@@ -1,0 +1,108 @@
+/** Every condition of our kinds, and for which reasons it is as it is: for who writes them, and for who reads them. */
+import { type Condition, conditionOf } from '../meta.ts';
+import type { LastShutdownReason } from './ending-reasons.ts';
+import type { VirtualMachine } from './kinds/virtual-machine.ts';
+import type { VirtualMachineInstance } from './kinds/virtual-machine-instance.ts';
+import { READINESS_GATE_GUEST, READINESS_GATE_UNPAUSED } from './names.ts';
+
+/** A reason that is copied from an object of Kubernetes, which has more of them. */
+type Copied = string;
+
+/** Why an instance is not ready, where its Pod does not say it. */
+export type NotReadyReason = 'GuestNotRunning' | 'PodConditionMissing' | 'PodNotExists' | 'PodTerminating';
+/** Why the cluster is not as the instance wants it. */
+export type NotSynchronizedReason = 'ErrImagePull' | 'FailedCreate' | 'FailedPvcNotFound' | 'ImagePullBackOff' | 'NoStorageClass';
+
+/** Of a VirtualMachineInstance; its VirtualMachine shows the same. */
+export type VmiConditions = {
+  /** virt-controller; virt-handler at the moment when the guest comes up. */
+  readonly Ready: NotReadyReason | Copied;
+  readonly PodScheduled: Copied;
+  readonly Synchronized: NotSynchronizedReason;
+  /** virt-handler: there while they hold. */
+  readonly Paused: 'PausedByUser' | 'PausedIOError';
+  readonly Unresponsive: 'QMPTimeout';
+  readonly AgentConnected: never;
+  readonly AgentVersionNotSupported: 'MissingCommands';
+  readonly AccessCredentialsSynchronized: 'AccessCredentialsSyncFailed' | 'AccessCredentialsSyncSuccess';
+  /** What a readiness probe inside the guest says. */
+  readonly GuestReady: 'ProbeFailed' | 'ProbeSucceeded';
+};
+
+/** Of a VirtualMachine. */
+export type VmConditions = Omit<VmiConditions, 'Ready'> & {
+  readonly Ready: NotReadyReason | 'VMIConditionMissing' | 'VMINotExists' | Copied;
+  readonly Failure: 'FailedCreate' | 'FailedDelete';
+  readonly LastShutdown: LastShutdownReason;
+  readonly RestartRequired: 'TemplateChanged';
+  /** Of KubeVirt; nothing here sets them. */
+  readonly ManualRecoveryRequired: Copied;
+  readonly VolumesChange: Copied;
+};
+
+export type OfflineVmConditions = { readonly Failure: 'FailedCreate' };
+
+export type ReplicaSetConditions = {
+  readonly ReplicaFailure: 'FailedCreate' | 'FailedDelete';
+  readonly ReplicaPaused: 'Paused';
+};
+
+/** Of a launcher Pod, which waits for them to be ready. */
+export type ReadinessGates = {
+  readonly [READINESS_GATE_UNPAUSED]: 'NotPaused' | 'Paused';
+  readonly [READINESS_GATE_GUEST]: Copied;
+};
+
+/** How far an installation is, and what keeps it from the next stage. */
+export type InstallationReason =
+  | 'AllComponentsReady'
+  | 'ComponentsNotReady'
+  | 'DeletionInProgress'
+  | 'DeploymentInProgress'
+  | 'UpdateInProgress';
+export type InstallationProblemReason =
+  | 'ComponentFails'
+  | 'ImageCannotBePulled'
+  | 'NoNodeFits'
+  | 'NoNodes'
+  | 'PodsRefused'
+  | 'UnsupportedKubernetes'
+  | 'WorkloadsExist';
+export type KubeVirtConditions = {
+  readonly Created: 'AllResourcesCreated' | InstallationReason | InstallationProblemReason;
+  readonly Available: InstallationReason | InstallationProblemReason;
+  readonly Progressing: InstallationReason | InstallationProblemReason;
+  readonly Degraded: InstallationReason | InstallationProblemReason;
+};
+
+/** A condition as it is read: what its writers may have said. */
+export type Known<Reasons, Type extends keyof Reasons> = Omit<Condition, 'type' | 'reason'> & {
+  readonly type: Type;
+  readonly reason?: Reasons[Type];
+};
+
+/** What an instance says of this; undefined when it says nothing. */
+export function vmiCondition<Type extends keyof VmiConditions>(
+  vmi: Pick<VirtualMachineInstance, 'status'> | undefined,
+  type: Type,
+): Known<VmiConditions, Type> | undefined {
+  return conditionOf(vmi?.status?.conditions, type) as Known<VmiConditions, Type> | undefined; // only our components write a status
+}
+
+/** What a machine says of this; undefined when it says nothing. */
+export function vmCondition<Type extends keyof VmConditions>(
+  vm: Pick<VirtualMachine, 'status'> | undefined,
+  type: Type,
+): Known<VmConditions, Type> | undefined {
+  return conditionOf(vm?.status?.conditions, type) as Known<VmConditions, Type> | undefined; // only our components write a status
+}
+
+/** Whether an instance says so. */
+export function vmiIs(vmi: Pick<VirtualMachineInstance, 'status'> | undefined, type: keyof VmiConditions): boolean {
+  return vmiCondition(vmi, type)?.status === 'True';
+}
+
+/** Whether a machine says so. */
+export function vmIs(vm: Pick<VirtualMachine, 'status'> | undefined, type: keyof VmConditions): boolean {
+  return vmCondition(vm, type)?.status === 'True';
+}
