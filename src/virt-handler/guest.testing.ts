@@ -52,7 +52,7 @@ export async function startGuest(t: TestContext, { folder, isPaused }: { folder?
   sector.writeUInt16LE(0xaa55, 510);
   await writeFile(join(home, 'boot.img'), sector);
   const disk = ['-drive', 'if=none,id=disk,file=boot.img,format=raw', '-device', 'ide-hd,drive=disk'];
-  const socket = 'socket,id=serial0,path=serial0.sock,server=on,wait=off,logfile=serial0.log,logappend=on';
+  const socket = `socket,id=serial0,path=${SERIAL_SOCKET},server=on,wait=off,logfile=${SERIAL_LOG},logappend=on`;
   const serial = ['-chardev', socket, '-serial', 'chardev:serial0'];
   const args = [...disk, ...serial, '-device', 'pvpanic'];
   const qemu = await startQemu(t, { machine: 'q35', isPaused, folder: home, args });

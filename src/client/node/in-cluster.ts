@@ -1,12 +1,12 @@
 /** The cluster that this process runs in, as its service account: where the API is says the environment, who we are says a mounted folder. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { SERVICE_ACCOUNT_MOUNT_PATH } from '../../api/core/service-account-mount.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { messageOf, UserError } from '../../base/errors.ts';
 import { sandboxPath } from '../../base/node/sandbox-path.ts';
 import type { Cluster } from './kubeconfig.ts';
 
-const FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount';
 /** A kubelet writes a new token long before the old one ends. */
 const TOKEN_LIFE_MS = 30_000;
 
@@ -16,7 +16,7 @@ export type InClusterOptions = { readonly env?: NodeJS.ProcessEnv; readonly cloc
 export function inClusterConfig({ env = process.env, clock = systemClock }: InClusterOptions = {}): Cluster {
   const [host, port] = [env['KUBERNETES_SERVICE_HOST'], env['KUBERNETES_SERVICE_PORT']];
   if (!host || !port) throw missing('KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set');
-  const folder = sandboxPath(FOLDER, env);
+  const folder = sandboxPath(SERVICE_ACCOUNT_MOUNT_PATH, env);
   const ca = read(join(folder, 'ca.crt'));
   let token = { text: read(join(folder, 'token')).trim(), readAt: clock.now() };
   return {

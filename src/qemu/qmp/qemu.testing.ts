@@ -41,7 +41,7 @@ export async function startQemu(t: TestContext, options: TestQemuOptions = {}): 
   const { machine = 'none', isPaused = false, args = [] } = options;
   const folder = options.folder ?? (await temporaryFolder(t));
   const board = machine === 'none' ? ['-machine', 'none'] : ['-machine', 'q35', '-accel', 'tcg,tb-size=16', '-m', '16'];
-  const fixed = ['-nodefaults', '-no-user-config', '-display', 'none', '-no-shutdown', '-qmp', 'unix:qmp.sock,server=on,wait=off'];
+  const fixed = ['-nodefaults', '-no-user-config', '-display', 'none', '-no-shutdown', '-qmp', `unix:${QMP_SOCKET},server=on,wait=off`];
   const child = spawn('qemu-system-x86_64', options.exactArgs ?? [...board, ...fixed, ...(isPaused ? ['-S'] : []), ...args], {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'inherit'],

@@ -1,5 +1,7 @@
 /** KubeVirt: the configuration of an installation, one object in it. */
+
 import { kind } from '../../kind.ts';
+import { ACCELERATOR_VARIABLE } from '../../launcher/variables.ts';
 import type { KubeObject } from '../../meta.ts';
 import type { Static } from '../../schema/dsl.ts';
 import { AGE } from '../columns.ts';
@@ -42,8 +44,7 @@ export const KUBEVIRTS = kind<KubeVirt>({
     'configuration.controllerConfiguration': CLIENT_LIMITS,
     'configuration.cpuModel': CPU_MODELS,
     'configuration.developerConfiguration': 'nothing here is tuned by it',
-    'configuration.developerConfiguration.useEmulation':
-      'the accelerator is chosen by looking at the host; start the embedded cluster with KUBEVIRT_ACCEL=tcg',
+    'configuration.developerConfiguration.useEmulation': `the accelerator is chosen by looking at the host; start the embedded cluster with ${ACCELERATOR_VARIABLE}=tcg`,
     'configuration.handlerConfiguration': CLIENT_LIMITS,
     'configuration.mediatedDevicesConfiguration': HARDWARE,
     'configuration.migrations': MIGRATION,

@@ -1,12 +1,12 @@
 /** New Pods run as a service account that exists, and get its token unless somebody does not want that. */
 import type { Container, Pod } from '../../../api/core/pod.ts';
+import { SERVICE_ACCOUNT_MOUNT_PATH } from '../../../api/core/service-account-mount.ts';
 import type { Store } from '../../store/store.ts';
 import { generatedName } from '../objects/object-meta.ts';
 import { forbidden } from '../response/api-errors.ts';
 import type { AdmissionAttributes, ServerParts } from '../server-parts.ts';
 import type { AnyObject } from '../types/resource-type.ts';
 
-const MOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount';
 const MIRROR = 'kubernetes.io/config.mirror';
 /** One hour and a bit, by which those who care recognise a token that may be renewed for longer. */
 const TOKEN_SECONDS = 3607;
@@ -55,10 +55,10 @@ async function find(store: Store, key: string, signal: AbortSignal): Promise<Any
 /** Every container that has nothing else in that place gets the token, the authority of the API server and the namespace. */
 function withToken(spec: Pod['spec']): object {
   const name = generatedName('kube-api-access-');
-  const needsIt = ({ volumeMounts = [] }: Container) => !volumeMounts.some(({ mountPath }) => mountPath === MOUNT_PATH);
+  const needsIt = ({ volumeMounts = [] }: Container) => !volumeMounts.some(({ mountPath }) => mountPath === SERVICE_ACCOUNT_MOUNT_PATH);
   const mounted = (container: Container) =>
     needsIt(container)
-      ? { ...container, volumeMounts: [...(container.volumeMounts ?? []), { name, mountPath: MOUNT_PATH, readOnly: true }] }
+      ? { ...container, volumeMounts: [...(container.volumeMounts ?? []), { name, mountPath: SERVICE_ACCOUNT_MOUNT_PATH, readOnly: true }] }
       : container;
   const all = [...spec.containers, ...(spec.initContainers ?? [])];
   if (!all.some(needsIt)) return spec;
