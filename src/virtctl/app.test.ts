@@ -7,11 +7,13 @@ import { propose } from './complete/propose.ts';
 import type { Context } from './context.ts';
 import { COMMANDS } from './generated/commands.ts';
 
+const FILES = ['run.ts', 'run.test.ts', 'bad-moments.testing.ts'];
+
 for (const { words, load } of COMMANDS) {
-  test(`${words.join(' ')} is a group, or has a function and a test of it`, async () => {
+  test(`${words.join(' ')} is a group, or has a function, a test of it, and says what it does where something is wrong`, async () => {
     const folder = join(import.meta.dirname, 'commands', ...words);
-    const files = ['run.ts', 'run.test.ts'].filter((name) => existsSync(join(folder, name)));
-    assert.deepEqual(files, 'command' in (await load()) ? ['run.ts', 'run.test.ts'] : []);
+    const files = FILES.filter((name) => existsSync(join(folder, name)));
+    assert.deepEqual(files, 'command' in (await load()) ? FILES : []);
   });
 
   test(`${words.join(' ')} stands somewhere on the first page, by itself or by its group`, async () => {

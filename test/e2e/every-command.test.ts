@@ -1,6 +1,7 @@
 /**
- * Every command of virtctl does what it says, with a real guest: one step for each command, by its name and in the order in which a person
- * might use them. A command without a step fails the first test; what a command does in other situations is tested elsewhere.
+ * Every command of virtctl does what it says, with a real guest: one step for each command, in the order in which a person might use them.
+ * A step is here, or in the folder of its command (step.testing.ts). A command without one fails the first test; what a command does in other
+ * situations is tested elsewhere.
  */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
@@ -11,14 +12,15 @@ import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { type Application, type CommandContext, generateHelpTextForAllCommands } from '@stricli/core';
 import { parse } from 'yaml';
 import { TestRegistry } from '../../src/images/registry.testing.ts';
-import { buildVirtctl } from '../../src/virtctl/app.ts';
+import { COMMANDS } from '../../src/virtctl/generated/commands.ts';
+import type { Step } from '../../src/virtctl/step.testing.ts';
 import { EmbeddedCluster, type Result, run } from './harness.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../..');
 const VIRTCTL = join(PROJECT, 'bin/virtctl');
+const SOURCES = join(PROJECT, 'src/virtctl/commands');
 
 class World {
   readonly cluster = new EmbeddedCluster();
@@ -74,9 +76,8 @@ class World {
 
 const LOGIN = ['--known-hosts', '/dev/null', '-t', '-o StrictHostKeyChecking=no', '-t', '-o BatchMode=yes'];
 
-type Step = (world: World) => Promise<void>;
-
-const STEPS: Readonly<Record<string, Step>> = {
+/** What needs more of the harness than a step in the folder of a command has, in order. */
+const NARRATIVE: Readonly<Record<string, (world: World) => Promise<void>>> = {
   async up(world) {
     await world.say('up');
     process.kill(world.cluster.pid(), 0);
@@ -84,25 +85,10 @@ const STEPS: Readonly<Record<string, Step>> = {
     await world.say('up'); // a second time changes nothing
     assert.equal(world.cluster.pid(), pid);
   },
-  async status(world) {
-    assert.match(await world.say('status'), new RegExp(`running for .*, process ${world.cluster.pid()}, https://127\\.0\\.0\\.1:\\d+\n`));
-  },
   async kubeconfig(world) {
     const path = (await world.say('kubeconfig')).trim();
     const { code } = await run(world.cluster.kubectls.current, ['--kubeconfig', path, 'get', '--raw', '/readyz']);
     assert.equal(code, 0);
-  },
-  async version(world) {
-    assert.match(await world.say('version'), /^Client Version: \S+\nServer Version: \S+\n$/);
-    const { stderr } = await world.cluster.virtctl(['version', '-v', '6']);
-    assert.match(stderr, /^GET https:\S+\/apis\/subresources\.kubevirt\.io\/v1\/version 200(?: OK)? in \d+ ms\n$/);
-  },
-  async doctor(world) {
-    const { ok, checks } = JSON.parse(await world.say('doctor', '--json'));
-    assert.deepEqual([ok, checks.find(({ name }: { name: string }) => name === 'api')?.status], [true, 'ok']);
-  },
-  async 'image list'(world) {
-    assert.match(await world.say('image', 'list'), /^NAME +DIGEST +SIZE\n(.*\n)*localhost\/guests\/agent:latest +[0-9a-f]{12} +\d+Mi\n/);
   },
   async 'image import'(world) {
     writeFileSync(world.file('disk.raw'), Buffer.alloc(2 ** 20, 'disk'));
@@ -147,23 +133,10 @@ const STEPS: Readonly<Record<string, Step>> = {
     assert.equal(await world.say('run', 'agent', '--name', 'guest', '--memory', '192Mi', '--disk', '1Gi', '--detach'), 'guest\n');
     await world.status('Running');
   },
-  async ls(world) {
-    assert.match(await world.say('ls'), /^NAME +STATUS +AGE +IP +NODE\nguest +Running +\d+s +\d+\.244\.\d+\.\d+ +\S+\n$/);
-  },
-  async why(world) {
-    assert.match(await world.say('why', 'guest'), /nothing blocks: guest is running/);
-  },
   async console(world) {
     await using console = world.cluster.console('guest');
     await console.login();
     assert.equal(await console.command('echo $((6 * 7))'), '42');
-  },
-  async logs(world) {
-    assert.match(await world.say('logs', 'guest'), /\nguest ready\n/);
-    assert.match(await world.say('logs', '--system', '--tail', '1'), /^\d{4}-\d\d-\d\d .*\n$/);
-  },
-  async top(world) {
-    assert.match(await world.say('top', 'guest'), /^guest +\d+m +1 +\d+Mi +192Mi +\S+$/m);
   },
   async vnc(world) {
     await world.say('vnc', 'screenshot', 'guest', '--file', world.file('guest.png'));
@@ -209,9 +182,6 @@ const STEPS: Readonly<Record<string, Step>> = {
   async exec(world) {
     const { code, stdout } = await world.cluster.virtctl(['exec', '-i', 'guest', '--', 'sh', '-c', 'cat; exit 3'], { input: 'hello\n' });
     assert.deepEqual([code, stdout], [3, 'hello\n']);
-  },
-  async guestosinfo(world) {
-    assert.equal(JSON.parse(await world.say('guestosinfo', 'guest')).os.id, 'kubevirt-ts-guest');
   },
   async fslist(world) {
     await world.inGuest('mke2fs -F /dev/vdb >/dev/null && mkdir -p /data && mount -t ext4 /dev/vdb /data');
@@ -337,11 +307,6 @@ const STEPS: Readonly<Record<string, Step>> = {
     await world.cluster.must('kubectl', ['create', '-f', '-'], { input: yaml });
     assert.equal(await world.cluster.field('vm', 'written', '.spec.runStrategy'), parse(yaml).spec.runStrategy);
   },
-  async expand(world) {
-    const expanded = JSON.parse(await world.say('expand', '--vm', 'written', '-o', 'json'));
-    assert.equal(expanded.spec.template.spec.domain.machine.type, 'q35');
-    assert.equal(await world.cluster.field('vm', 'written', '.spec.template.spec.domain.machine.type'), '');
-  },
   async completion(world) {
     for (const shell of ['bash', 'zsh', 'fish']) {
       const path = world.file(`completion.${shell}`);
@@ -384,17 +349,33 @@ const STEPS: Readonly<Record<string, Step>> = {
 /** The function that the script has registered, and what it proposes. */
 const COMPLETE = '$(complete -p virtctl | sed "s/.*-F \\([^ ]*\\).*/\\1/"); IFS=,; echo "$COMPREPLY"';
 
-test('every command has a step', async () => {
-  const app = (await buildVirtctl()) as unknown as Application<CommandContext>; // no command is run, so none asks for more of its context
-  const commands = generateHelpTextForAllCommands(app).map(([route]) => route.split(' ').slice(1).join(' '));
-  assert.deepEqual(Object.keys(STEPS).sort(), commands.sort());
+const NAMES = COMMANDS.filter(({ words }) => existsSync(join(SOURCES, ...words, 'run.ts'))).map(({ words }) => words.join(' '));
+
+/** Steps from the folders of commands, each behind the one that it names. */
+async function allSteps(): Promise<ReadonlyMap<string, (world: World) => Promise<void>>> {
+  const own = new Map<string, Step>();
+  for (const name of NAMES) {
+    const path = join(SOURCES, ...name.split(' '), 'step.testing.ts');
+    if (existsSync(path)) own.set(name, ((await import(path)) as { step: Step }).step);
+  }
+  const steps = new Map<string, (world: World) => Promise<void>>();
+  const add = (name: string, step: (world: World) => Promise<void>) => {
+    steps.set(name, step);
+    for (const [next, { after, run }] of own) if (after === name) add(next, run);
+  };
+  for (const [name, step] of Object.entries(NARRATIVE)) add(name, step);
+  return steps;
+}
+
+test('every command has one step', async () => {
+  assert.deepEqual([...(await allSteps()).keys()].sort(), NAMES.toSorted());
 });
 
 test('every command of virtctl, with a real guest', async (t) => {
   execFileSync(process.execPath, ['tools/guest-image/build.ts', 'agent'], { cwd: PROJECT, stdio: ['ignore', 'ignore', 'inherit'] });
   const world = new World();
   await using _cluster = world.cluster;
-  for (const [command, step] of Object.entries(STEPS)) await t.test(command, () => step(world));
+  for (const [command, step] of await allSteps()) await t.test(command, () => step(world));
 });
 
 /** A boot of the same guest: what was in its memory is gone, its instance and its QEMU are not. */

@@ -2,89 +2,33 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { type Application, type CommandContext, generateHelpTextForAllCommands } from '@stricli/core';
 import { issueLeaf } from '../../src/base/node/pki-issue.ts';
 import { writeKubeconfig } from '../../src/client/node/kubeconfig.ts';
-import { buildVirtctl } from '../../src/virtctl/app.ts';
+import type { BadMoments, ClusterBadMoments, LocalBadMoments } from '../../src/virtctl/bad-moments.testing.ts';
+import { COMMANDS } from '../../src/virtctl/generated/commands.ts';
 import { EmbeddedCluster, type Result, run } from './harness.ts';
 
-const BIN = join(resolve(import.meta.dirname, '../..'), 'bin');
+const PROJECT = resolve(import.meta.dirname, '../..');
+const BIN = join(PROJECT, 'bin');
+const SOURCES = join(PROJECT, 'src/virtctl/commands');
 const VIRTCTL = join(BIN, 'virtctl');
 const DAY_MS = 24 * 3_600_000;
 
-type Remote = {
-  /** With the name of a machine, or of something else that it needs, that is not there. */
-  readonly args: readonly string[];
-  /** What it says then; nothing for a command that needs no name. */
-  readonly missing?: RegExp;
-  /** Another program ends it, with a code of its own. */
-  readonly isOthers?: boolean;
-};
+type Command<Moments = BadMoments> = { readonly words: readonly string[]; readonly moments: Moments };
 
-const NOT_FOUND = /^3 error\[NotFound\]: .*no(body|where)/;
-const named = (...args: string[]): Remote => ({ args: [...args, 'nobody'], missing: NOT_FOUND });
-const KEY = ['--user', 'root', '--value', 'ssh-ed25519 AAAA'];
-
-/** Every command that talks to a cluster. */
-const REMOTE: Readonly<Record<string, Remote>> = {
-  run: { args: ['run', 'tiny', '-n', 'nowhere', '--detach'], missing: NOT_FOUND },
-  ls: { args: ['ls'] },
-  top: named('top'),
-  start: named('start'),
-  stop: named('stop'),
-  restart: named('restart'),
-  pause: named('pause'),
-  unpause: named('unpause'),
-  reset: named('reset'),
-  'soft-reboot': named('soft-reboot'),
-  console: named('console'),
-  vnc: named('vnc', 'screenshot', '-f', '-'),
-  ssh: { args: ['ssh', 'root@vm/nobody', '-c', 'true'], isOthers: true, missing: /^255 error\[NotFound\]: .*nobody/ },
-  scp: { args: ['scp', '/etc/hostname', 'root@vm/nobody:/tmp'], isOthers: true, missing: /^255 error\[NotFound\]: .*nobody/ },
-  exec: { args: ['exec', 'nobody', '--', 'true'], missing: NOT_FOUND },
-  guestosinfo: named('guestosinfo'),
-  userlist: named('userlist'),
-  fslist: named('fslist'),
-  'credentials add-ssh-key': named('credentials', 'add-ssh-key', ...KEY),
-  'credentials remove-ssh-key': named('credentials', 'remove-ssh-key', ...KEY),
-  'credentials set-password': named('credentials', 'set-password', '-u', 'root', '-p', 'x'),
-  'port-forward': { args: ['port-forward', '--stdio', 'vm/nobody', '22'], missing: NOT_FOUND },
-  expose: { args: ['expose', 'vm', 'nobody', '--name', 'x', '--port', '80'], missing: NOT_FOUND },
-  logs: named('logs'),
-  why: named('why'),
-  expand: named('expand', '--vm'),
-  install: { args: ['install'] },
-  uninstall: { args: ['uninstall'] },
-  version: { args: ['version'] },
-};
-
-/** Every other command: what it says on a machine where there is nothing. */
-const LOCAL: Readonly<Record<string, readonly [args: readonly string[], expected: RegExp]>> = {
-  up: [['up', '--port', '99999999'], /^2 error\[USAGE\]/],
-  down: [['down'], /^0 nothing to stop/],
-  status: [['status'], /^3 error\[NOT_RUNNING\]/],
-  kubeconfig: [['kubeconfig'], /^3 error\[NOT_SET_UP\]/],
-  'create vm': [['create', 'vm', '--user', 'me', '--password-file', '/nowhere'], /^3 error\[FILE_MISSING\]: cannot read \/nowhere/],
-  'image list': [['image', 'list'], /^\d /],
-  'image tag': [['image', 'tag', 'nobody', 'other'], /^\d error\[/],
-  'image import': [['image', 'import', '/nowhere', 'other'], /^\d error\[/],
-  'image push': [['image', 'push', '/nowhere', 'registry.example.com/other'], /^3 error\[SOURCE_MISSING\]/],
-  'image remove': [['image', 'remove', 'nobody'], /^\d error\[/],
-  doctor: [['doctor'], /^[07] /],
-  backup: [['backup', '/nowhere/file'], /^3 error\[NO_CLUSTER\]/],
-  restore: [['restore', '/nowhere'], /^3 error\[NO_BACKUP\]/],
-  completion: [['completion', 'tcsh'], /^2 .*bash\|zsh\|fish/],
-};
-
-test('every command is in one of the tables', async () => {
-  const app = (await buildVirtctl()) as unknown as Application<CommandContext>; // no command is run, so none asks for more of its context
-  const commands = generateHelpTextForAllCommands(app).map(([route]) => route.split(' ').slice(1).join(' '));
-  assert.deepEqual([...Object.keys(REMOTE), ...Object.keys(LOCAL)].sort(), commands.sort());
-});
+/** Every command, with what is in its folder. */
+const ALL: readonly Command[] = await Promise.all(
+  COMMANDS.filter(({ words }) => existsSync(join(SOURCES, ...words, 'run.ts'))).map(async ({ words }) => {
+    const { badMoments } = (await import(join(SOURCES, ...words, 'bad-moments.testing.ts'))) as { badMoments: BadMoments };
+    return { words, moments: badMoments };
+  }),
+);
+const REMOTE = ALL.filter((command): command is Command<ClusterBadMoments> => command.moments.needs === 'cluster');
+const LOCAL = ALL.filter((command): command is Command<LocalBadMoments> => command.moments.needs === 'nothing');
 
 test('bad moments', async (t) => {
   await using cluster = await EmbeddedCluster.start();
@@ -97,13 +41,11 @@ test('bad moments', async (t) => {
   const short = ({ code, stderr }: Result) => `${code} ${stderr.split('\n')[0]}`;
   const isPlain = ({ stderr }: Result) => assert.doesNotMatch(stderr, /\n\s+at |node:internal/, stderr);
 
-  const remote = Object.entries(REMOTE);
-
   await t.test('a name that is not there', async () => {
-    await forAll(remote, async ([command, { args, missing }]) => {
+    await forAll(REMOTE, async ({ words, moments: { args, missing } }) => {
       if (!missing) return;
-      const result = await cluster.virtctl(args);
-      assert.match(short(result), missing, `${command}\n${result.stderr}`);
+      const result = await cluster.virtctl([...words, ...args]);
+      assert.match(short(result), missing, `${words.join(' ')}\n${result.stderr}`);
       isPlain(result);
     });
   });
@@ -119,17 +61,18 @@ test('bad moments', async (t) => {
   await t.test('a command line that is not understood: 2', async () => {
     for (const args of [['strat', 'web'], ['start'], ['stop', 'web', '--force'], ['restart', 'web', '--grace-period', '0']])
       assert.equal((await cluster.virtctl(args)).code, 2, args.join(' '));
-    await forAll([...remote, ...Object.entries(LOCAL)], async ([command]) => {
-      const result = await cluster.virtctl([...command.split(' '), '--no-such-flag']);
-      assert.match(short(result), /^2 .*(--no-such-flag|Expected)/, command);
+    await forAll(ALL, async ({ words }) => {
+      const result = await cluster.virtctl([...words, '--no-such-flag']);
+      assert.match(short(result), /^2 .*(--no-such-flag|Expected)/, words.join(' '));
       isPlain(result);
     });
   });
 
   await t.test('no server: 8', async () => {
     const dead = kubeconfigFor('dead', 'https://127.0.0.1:9');
-    await forAll(remote, async ([command, { args, isOthers }]) => {
-      const result = await cluster.virtctl(withKubeconfig(args, dead));
+    await forAll(REMOTE, async ({ words, moments: { args, isOthers } }) => {
+      const command = words.join(' ');
+      const result = await cluster.virtctl([...words, '--kubeconfig', dead, ...args]);
       assert.match(result.stderr, /error\[ServiceUnavailable\]: Cannot reach the Kubernetes API at https:\/\/127\.0\.0\.1:9/, command);
       assert.equal(result.code, isOthers ? 255 : 8, command);
       isPlain(result);
@@ -138,15 +81,16 @@ test('bad moments', async (t) => {
 
   await t.test('no cluster at all: 8, and the commands of this machine do without', async () => {
     const nowhere = { KUBECONFIG: '', VIRT_HOME: '/nonexistent', HOME: '/nonexistent' };
-    await forAll(remote, async ([command, { args }]) => {
-      const result = await cluster.virtctl(args, { env: nowhere });
+    await forAll(REMOTE, async ({ words, moments: { args } }) => {
+      const command = words.join(' ');
+      const result = await cluster.virtctl([...words, ...args], { env: nowhere });
       assert.match(result.stderr, /^error\[NO_CLUSTER\]: there is no cluster to talk to/, command);
       assert.equal(result.code, 8, command);
     });
     assert.equal((await cluster.virtctl(['version', '--client'], { env: nowhere })).code, 0);
-    await forAll(Object.entries(LOCAL), async ([command, [args, expected]]) => {
-      const result = await cluster.virtctl(args, { env: nowhere });
-      assert.match(`${result.code} ${result.stderr || result.stdout}`, expected, command);
+    await forAll(LOCAL, async ({ words, moments: { args, expected } }) => {
+      const result = await cluster.virtctl([...words, ...args], { env: nowhere });
+      assert.match(`${result.code} ${result.stderr || result.stdout}`, expected, words.join(' '));
       isPlain(result);
     });
   });
@@ -162,8 +106,9 @@ test('bad moments', async (t) => {
     const path = join(cluster.home, 'late-kubeconfig');
     const server = /https:\/\/127\.0\.0\.1:\d+/.exec(readFileSync(kubeconfig, 'utf8'))?.[0] ?? '';
     await writeKubeconfig(path, { server, ca: authority.cert, ...leaf, name: 'late' });
-    await forAll(remote, async ([command, { args }]) => {
-      const result = await cluster.virtctl(withKubeconfig(args, path));
+    await forAll(REMOTE, async ({ words, moments: { args } }) => {
+      const command = words.join(' ');
+      const result = await cluster.virtctl([...words, '--kubeconfig', path, ...args]);
       assert.match(short(result), /^6 error\[CERTIFICATE_EXPIRED\]: the client certificate in \S+late-kubeconfig has expired/, command);
       isPlain(result);
     });
@@ -173,7 +118,8 @@ test('bad moments', async (t) => {
 
   await t.test('a server that says nothing: Ctrl+C ends the wait', async () => {
     const wakes = new Map<number, () => void>();
-    await forAll(remote, async ([command, { args, isOthers }]) => {
+    await forAll(REMOTE, async ({ words, moments: { args, isOthers } }) => {
+      const command = words.join(' ');
       const sockets: Socket[] = [];
       const server = createServer((socket) => {
         socket.on('error', () => {});
@@ -185,7 +131,12 @@ test('bad moments', async (t) => {
       const { port } = server.address() as AddressInfo; // it listens
       const path = kubeconfigFor(`mute-${port}`, `https://127.0.0.1:${port}`);
       // A terminal sends the signal to everybody in the foreground.
-      const child = spawn(VIRTCTL, withKubeconfig(args, path), { env, detached: true, timeout: 60_000, killSignal: 'SIGKILL' });
+      const child = spawn(VIRTCTL, [...words, '--kubeconfig', path, ...args], {
+        env,
+        detached: true,
+        timeout: 60_000,
+        killSignal: 'SIGKILL',
+      });
       wakes.set(port, () => {
         if (child.pid && child.exitCode === null && child.signalCode === null) process.kill(-child.pid, 'SIGINT');
       });
@@ -201,7 +152,8 @@ test('bad moments', async (t) => {
   });
 
   await t.test('help for a reader that has gone', async () => {
-    await forAll([...remote, ...Object.entries(LOCAL)], async ([command]) => {
+    await forAll(ALL, async ({ words }) => {
+      const command = words.join(' ');
       const line = `${VIRTCTL} ${command} --help | true; echo "\${PIPESTATUS[0]}"`;
       const { stdout, stderr } = await run('bash', ['-c', line], { env: env as Record<string, string> });
       assert.deepEqual([stdout, stderr], ['0\n', ''], command);
@@ -288,13 +240,6 @@ test('bad moments', async (t) => {
     return readFileSync(join(cluster.home, name), 'utf8');
   }
 });
-
-/** Before the command that is run in a guest, whose flags are its own. */
-function withKubeconfig(args: readonly string[], path: string): string[] {
-  const [command = '', ...rest] = args;
-  const isGroup = command === 'credentials';
-  return isGroup ? [command, rest[0] ?? '', '--kubeconfig', path, ...rest.slice(1)] : [command, '--kubeconfig', path, ...rest];
-}
 
 /** Two at a time, which is what a small machine has room for. */
 async function forAll<T>(items: readonly T[], each: (item: T) => Promise<void>): Promise<void> {
