@@ -2,6 +2,7 @@
 import { type Application, type CommandContext, generateHelpTextForAllCommands } from '@stricli/core';
 import { buildVirtctl } from '../src/virtctl/app.ts';
 import { everythingUnsupported } from '../src/virtctl/unsupported-commands-table.ts';
+import { commandsByGroup } from './virtctl-groups.ts';
 
 const INTRODUCTION = `# virtctl
 
@@ -51,7 +52,15 @@ export async function virtctlPage(): Promise<string> {
   const app = (await buildVirtctl()) as unknown as Application<CommandContext>; // no command is run, so none asks for more of its context
   const commands = generateHelpTextForAllCommands(app).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const sections = commands.map(([route, help]) => `## ${route}\n\n\`\`\`text\n${help.trimEnd()}\n\`\`\`\n`);
-  return [INTRODUCTION, ...sections, unsupported()].join('\n');
+  return [INTRODUCTION, await overview(), ...sections, unsupported()].join('\n');
+}
+
+async function overview(): Promise<string> {
+  const groups = (await commandsByGroup()).map(({ title, commands }) => {
+    const rows = commands.map(({ name, brief }) => `| \`${name}\` | ${brief} |`);
+    return `### ${title}\n\n| command | what it does |\n|---|---|\n${rows.join('\n')}\n`;
+  });
+  return `## Commands\n\n${groups.join('\n')}`;
 }
 
 function unsupported(): string {

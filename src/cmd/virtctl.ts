@@ -10,7 +10,7 @@ delete process.env['NODE_COMPILE_CACHE']; // bin/virtctl set it for us, not for 
 process.stdout.on('error', leaveQuietly);
 const words = process.argv.slice(2);
 const name = process.env['VIRTCTL_NAME'];
-const quick = quickAnswer(words, () => name === undefined && !process.stdout.isTTY);
+const quick = quickAnswer(words, name);
 if (quick === undefined) await answer();
 else process.stdout.write(quick);
 

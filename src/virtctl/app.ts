@@ -4,6 +4,7 @@ import type { Context } from './context.ts';
 import { type Definition, HELP_GROUPS, type Help } from './define-command.ts';
 import { exitCodeOf, renderError } from './failure.ts';
 import { COMMANDS } from './generated/commands.ts';
+import { unknownCommand } from './suggest-command.ts';
 import { unsupported } from './unsupported-commands-table.ts';
 
 export type BuildOptions = {
@@ -13,6 +14,9 @@ export type BuildOptions = {
   readonly first?: string | undefined;
 };
 
+/** What is further away than this was not meant. */
+const A_SLIP = { threshold: 2, weights: { insertion: 1, deletion: 1, substitution: 1, transposition: 1 } };
+
 /** The application; `run` of @stricli/core executes it. */
 export async function buildVirtctl({ name = 'virtctl', first }: BuildOptions = {}): Promise<Application<Context>> {
   const isWanted = ([word]: readonly string[]) => word === first || camelCase(word ?? '') === first;
@@ -21,14 +25,19 @@ export async function buildVirtctl({ name = 'virtctl', first }: BuildOptions = {
   const loaded = await Promise.all(entries.map(async ({ words, load }) => ({ words, definition: await load() })));
   return buildApplication(routesUnder([], loaded, 'Virtual machines as Kubernetes objects, run by QEMU'), {
     name,
-    scanner: { caseStyle: 'allow-kebab-for-camel', allowArgumentEscapeSequence: true },
+    scanner: { caseStyle: 'allow-kebab-for-camel', allowArgumentEscapeSequence: true, distanceOptions: A_SLIP },
     documentation: { caseStyle: 'convert-camel-to-kebab', useAliasInUsageLine: true, onlyRequiredInUsageLine: true },
     localization: {
       text: {
         ...text_en,
         exceptionWhileRunningCommand: renderError,
         commandErrorResult: renderError,
-        noCommandRegisteredForInput: (unknown) => unsupported('command', unknown.input) ?? text_en.noCommandRegisteredForInput(unknown),
+        noCommandRegisteredForInput: ({ input, corrections }) =>
+          unsupported('command', input) ??
+          unknownCommand(
+            input,
+            corrections.map((name) => name.replaceAll('`', '')),
+          ),
         exceptionWhileParsingArguments: (error, ansiColor) =>
           (error instanceof FlagNotFoundError ? unsupported('flag', error.input) : undefined) ??
           text_en.exceptionWhileParsingArguments(error, ansiColor),

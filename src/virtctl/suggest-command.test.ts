@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { COMMANDS } from './generated/commands.ts';
+import { unknownCommand } from './suggest-command.ts';
+
+const NAMES = COMMANDS.filter(({ words }) => words.length === 1).map(({ words }) => words.join(' '));
+const fixOf = (said: string) => unknownCommand(said, NAMES).split('\nfix: ')[1];
+
+const CASES: [said: string, fix: string][] = [
+  ['strat', 'did you mean start?'],
+  ['stopp', 'did you mean stop?'],
+  ['log', 'did you mean logs?'],
+  ['port-froward', 'did you mean port-forward?'],
+  ['unistall', 'did you mean install or uninstall?'],
+  ['delete', 'kubectl delete vm NAME'],
+  ['shell', 'virtctl ssh root@vm/NAME, or virtctl console NAME'],
+  ['list', 'virtctl ls'],
+  ['foo', 'virtctl --help lists all commands'],
+  ['constructor', 'virtctl --help lists all commands'],
+];
+for (const [said, fix] of CASES) test(`${said}: ${fix}`, () => assert.equal(fixOf(said), fix));
+
+test('no word of another tool is a command here', () => {
+  for (const name of NAMES) assert.match(fixOf(name) ?? '', /^did you mean /);
+});

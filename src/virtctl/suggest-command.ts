@@ -1,0 +1,63 @@
+/** What to say to a word that is no command: what other tools call it, or a command that is spelled almost like it. */
+
+/** Words of other tools, and what does the same here. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  apply: 'kubectl apply -f FILE',
+  attach: 'virtctl console NAME',
+  boot: 'virtctl start NAME',
+  delete: 'kubectl delete vm NAME',
+  describe: 'kubectl describe vm NAME, or virtctl why NAME',
+  destroy: 'kubectl delete vm NAME',
+  edit: 'kubectl edit vm NAME',
+  get: 'virtctl ls, or kubectl get vms',
+  help: 'virtctl --help, or virtctl COMMAND --help',
+  info: 'virtctl why NAME, or kubectl describe vm NAME',
+  kill: 'virtctl stop NAME --force --grace-period 0',
+  launch: 'virtctl run IMAGE',
+  list: 'virtctl ls',
+  login: 'virtctl ssh root@vm/NAME, or virtctl console NAME',
+  poweroff: 'virtctl stop NAME',
+  ps: 'virtctl ls',
+  reboot: 'virtctl restart NAME, or virtctl soft-reboot NAME',
+  remove: 'kubectl delete vm NAME',
+  resume: 'virtctl unpause NAME',
+  rm: 'kubectl delete vm NAME',
+  shell: 'virtctl ssh root@vm/NAME, or virtctl console NAME',
+  shutdown: 'virtctl stop NAME',
+  suspend: 'virtctl pause NAME',
+};
+
+/** The whole answer; `names` are the commands that could have been meant. */
+export function unknownCommand(said: string, names: readonly string[]): string {
+  const elsewhere = Object.hasOwn(ELSEWHERE, said) ? ELSEWHERE[said] : undefined;
+  const near = names.filter((name) => isNear(said, name));
+  const fix = elsewhere ?? (near.length > 0 ? `did you mean ${near.join(' or ')}?` : 'virtctl --help lists all commands');
+  return `error[USAGE]: unknown command ${said}\nfix: ${fix}`;
+}
+
+/** A slip of the finger, and no more: a command that changes something is not proposed for a word that is far away. */
+function isNear(said: string, name: string): boolean {
+  return distance(said, name) <= (Math.min(said.length, name.length) <= 4 ? 1 : 2);
+}
+
+/** Letters to insert, to take away, to replace or to swap with their neighbour. */
+function distance(from: string, to: string): number {
+  const row = (length: number, first: number) => Array.from({ length }, (_, index) => (index === 0 ? first : 0));
+  const rows = [Array.from({ length: to.length + 1 }, (_, index) => index)];
+  for (let i = 1; i <= from.length; i += 1) {
+    const current = row(to.length + 1, i);
+    const at = (r: number, c: number) => rows[r]?.[c] ?? 0;
+    for (let j = 1; j <= to.length; j += 1) {
+      const isSame = from[i - 1] === to[j - 1];
+      const isSwapped = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
+      current[j] = Math.min(
+        at(i - 1, j) + 1,
+        (current[j - 1] ?? 0) + 1,
+        at(i - 1, j - 1) + (isSame ? 0 : 1),
+        isSwapped ? at(i - 2, j - 2) + 1 : Number.POSITIVE_INFINITY,
+      );
+    }
+    rows.push(current);
+  }
+  return rows[from.length]?.[to.length] ?? 0;
+}
