@@ -64,7 +64,7 @@ export function reached(...phases: VmiPhase[]): Pick<VmiStatus, 'phaseTransition
 
 /** A launcher Pod (uid pod-1) of `vmi()`, on node n1, whose container is in this state. */
 export function launcherPod(state: ContainerState, status: Partial<Pod['status']> = {}, metadata: Meta = {}): Pod {
-  const name = 'virt-launcher-db-abcde';
+  const name = 'virt-launcher-db-8tfgs';
   const phase = state.running ? 'Running' : state.terminated ? (state.terminated.exitCode === 0 ? 'Succeeded' : 'Failed') : 'Pending';
   const compute = {
     name: COMPUTE_CONTAINER,

@@ -5,6 +5,7 @@ import { NODES } from '../api/core/node.ts';
 import { PODS, type Pod } from '../api/core/pod.ts';
 import { type VirtualMachine, VMS } from '../api/kubevirt/kinds/virtual-machine.ts';
 import { type VirtualMachineInstance, VMIS } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { launcherPodNameOf } from '../api/launcher/pod-name.ts';
 import { keyOf } from '../api/meta.ts';
 import { pathOf } from '../api/resource.ts';
 import { createClient } from '../client/client.ts';
@@ -13,7 +14,7 @@ import { FakeClock } from '../testing/fake-clock.ts';
 import { handFedCache } from '../testing/hand-fed-cache.ts';
 import { byController } from './owner.ts';
 import { observeVm } from './vm/observe.ts';
-import { launcherPodFor, launcherPodNameOf } from './vmi/launcher-pod.ts';
+import { launcherPodFor } from './vmi/launcher-pod.ts';
 import { observeVmi } from './vmi/observe.ts';
 import { rememberWriteErrors, type WriteErrors } from './write-errors.ts';
 

@@ -22,7 +22,7 @@ import { tinySpec } from '../testing/builders.ts';
 import { runVirtController } from './run.ts';
 
 const at = { namespace: 'default', name: 'vm-cirros' };
-const USER = 'somebody';
+const USER = 'system:serviceaccount:kubevirt:kubevirt-controller';
 
 function documents(path: string): KubeObject[] {
   return parseAllDocuments(readFileSync(path, 'utf8')).map((document) => document.toJS() as KubeObject);

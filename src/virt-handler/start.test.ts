@@ -15,6 +15,7 @@ import { HANDLER_ROUTES } from '../api/handler/routes.ts';
 import { type VirtualMachineInstance, VMIS } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { ANNOTATION_HEARTBEAT, LABEL_NODE_NAME, LABEL_SCHEDULABLE } from '../api/kubevirt/names.ts';
 import { COMPUTE_CONTAINER } from '../api/launcher/compute.ts';
+import { launcherPodNameOf } from '../api/launcher/pod-name.ts';
 import { conditionOf, controllerReferenceTo, type KubeObject } from '../api/meta.ts';
 import { systemClock } from '../base/clock.ts';
 import { silentLogger } from '../base/log.ts';
@@ -115,7 +116,7 @@ describe('virt-handler on the real API server', { timeout: 60_000 }, () => {
     await api.client.patch(VMIS, hung.at, { spec: { terminationGracePeriodSeconds: 1 } });
     await api.client.delete(VMIS, hung.at);
     await hung.shows('Failed');
-    const pod = { namespace: 'default', name: 'virt-launcher-hung' };
+    const pod = hung.podName;
     await until(async () => (await api.client.get(PODS, pod))?.metadata.deletionGracePeriodSeconds === 1, 'the Pod to be cut off');
     assert.equal(conditionOf((await other.shows('Running')).status?.conditions, 'Unresponsive'), undefined);
   });
@@ -162,7 +163,7 @@ describe('virt-handler on the real API server', { timeout: 60_000 }, () => {
       spec: { ...tinySpec, terminationGracePeriodSeconds: graceSeconds },
       status: { phase: 'Scheduling' },
     });
-    const podName = { namespace: 'default', name: `virt-launcher-${name}` };
+    const podName = { namespace: 'default', name: launcherPodNameOf(vmi) };
     const pod = await api.client.create<Pod>(PODS, {
       apiVersion: 'v1',
       kind: 'Pod',
@@ -187,7 +188,7 @@ describe('virt-handler on the real API server', { timeout: 60_000 }, () => {
       }, `${name} to be ${phase}`);
       return seen!; // until() saw it
     };
-    return { qemu, folder, at, shows };
+    return { qemu, folder, at, podName, shows };
   }
 
   /** Through the console, as virt-api does. */

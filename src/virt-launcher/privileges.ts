@@ -22,7 +22,8 @@ const ROOT = 0;
 export function stepDown(env: Environment): Privileges {
   const uid = idOf(env, RUN_AS_VARIABLES.user) ?? QEMU_USER;
   const gid = idOf(env, RUN_AS_VARIABLES.group) ?? uid;
-  if (process.getuid?.() !== ROOT || uid === ROOT) return { asRoot: (use) => use(), dropForGood() {} };
+  if (process.getuid?.() !== ROOT) return { asRoot: (use) => use(), dropForGood() {} };
+  if (uid === ROOT) throw new UserError('USER_INVALID', `${RUN_AS_VARIABLES.user}=0: QEMU never runs as root`);
   process.setgroups?.([gid, ...kvmGroup()]); // first: only root may change groups
   process.setegid?.(gid);
   process.seteuid?.(uid);

@@ -20,6 +20,7 @@ import { type Kubelet, startKubelet } from '../../control-plane/kubelet/start.ts
 import { openImageStore } from '../../images/store.ts';
 import { startVirtHandler } from '../../virt-handler/start.ts';
 import { mirrorPod } from './mirror-pods.ts';
+import { whyNotLauncher } from './why-not-launcher.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../../..');
 /** Addresses that this process can listen on: in the namespace all are local, on the host those of the loopback are. */
@@ -64,6 +65,8 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   const name = nodeNameOf(number);
   const rootDir = folderOf(home, number);
   const { clock, signal } = as('', '');
+  // As with the token of a Pod there: a virt-handler is believed about the instances of its own node alone.
+  const asHandler = as(userNameOf('virt-handler'), 'virt-handler', { [EXTRA_NODE_NAME]: [name] });
   const kubelet = startKubelet({
     ...as(`system:node:${name}`, 'kubelet'),
     nodeName: name,
@@ -74,14 +77,19 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     images: openImageStore(join(home, 'images')),
     podCidr: podRangeOf(number, network),
     builtInImages: {
-      'kubevirt-ts/virt-launcher': { path: join(PROJECT, 'bin'), stopSignal: 'SIGCONT', dropsPrivileges: true, env: launcherEnvironment() },
+      'kubevirt-ts/virt-launcher': {
+        path: join(PROJECT, 'bin'),
+        stopSignal: 'SIGCONT',
+        dropsPrivileges: true,
+        env: launcherEnvironment(),
+        whyNotFor: (pod) => whyNotLauncher(asHandler.client, pod),
+      },
       'kubevirt-ts/vmctl': { path: join(PROJECT, 'bin'), entrypoint: 'vmctl', dropsPrivileges: true, env: { NODE: process.execPath } },
     },
   });
   await untilNode(admin, { name, isAsWanted: () => true, signal });
   const handler = await startVirtHandler({
-    // As with the token of a Pod there: a virt-handler is believed about the instances of its own node alone.
-    ...as(userNameOf('virt-handler'), 'virt-handler', { [EXTRA_NODE_NAME]: [name] }),
+    ...asHandler,
     nodeName: name,
     kubeletRoot: rootDir,
     runLogsFolder: join(options.home, 'logs', 'guests'),

@@ -4,6 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import type { Pod } from '../../api/core/pod.ts';
 import { ApiError } from '../../base/errors.ts';
 import { repositoryOf } from '../../images/references.ts';
 
@@ -19,6 +20,8 @@ export type BuiltInImage = {
   /** Its programs are started as root, when we are root, and become CONTAINER_RUN_AS_USER themselves. Then a Pod may set harmless variables only. */
   readonly dropsPrivileges?: boolean;
   readonly env?: Readonly<Record<string, string>>;
+  /** Why this Pod may not use the image, if it may not: it is asked before every start. */
+  readonly whyNotFor?: (pod: Pod, signal: AbortSignal) => Promise<string | undefined>;
 };
 export type BuiltInImages = Readonly<Record<string, BuiltInImage>>;
 

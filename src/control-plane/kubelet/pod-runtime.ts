@@ -146,6 +146,7 @@ export class PodRuntime {
     const next: ContainerRecord = { ...beforeStart(before), setback: undefined };
     let plan: Launch;
     try {
+      await this.#assertMayUse(pod, name);
       plan = this.#plan(pod, next);
     } catch (error) {
       const setback = setBackAgain(before.setback, { ...this.#setbackFrom(error, 'config'), atMs: this.#context.clock.now() });
@@ -207,6 +208,13 @@ export class PodRuntime {
         message: 'The container ended while nobody could see its exit code',
       });
     }
+  }
+
+  /** Some images of ours do what their Pod says; those are for Pods that a component of ours has made. */
+  async #assertMayUse(pod: Pod, name: string): Promise<void> {
+    const image = findBuiltIn(this.#context.builtInImages, specOf(pod, name)?.image ?? '');
+    const why = await image?.whyNotFor?.(pod, this.#context.signal);
+    if (why !== undefined) throw new ApiError('Forbidden', why);
   }
 
   #plan(pod: Pod, { name, restartCount }: ContainerRecord): Launch {

@@ -20,6 +20,36 @@ test('a program of ours gets no variable that changes how programs are loaded, w
   assert.match(waitingOf(pod)?.message ?? '', /a Pod may not set NODE_OPTIONS/);
 });
 
+test('no container is root, whoever asks for it', async (t) => {
+  const node = await testNode(t);
+  node.start();
+  await node.run('p', { containers: [sh('exit 0', { securityContext: { runAsUser: 0 } })] });
+  const pod = await node.when('p', (each) => waitingOf(each)?.message !== undefined);
+  assert.match(waitingOf(pod)?.message ?? '', /asks for runAsUser 0/);
+});
+
+test('an image that is not for every Pod is asked before it is started', async (t) => {
+  const node = await testNode(t);
+  const image = { path: join(node.dir, 'programs'), programs: ['sh'], whyNotFor: async () => 'not for this Pod' };
+  node.start({ builtInImages: { 'test/shell': image } });
+  await node.run('p', { containers: [sh('exit 0')] });
+  const pod = await node.when('p', (each) => waitingOf(each)?.message !== undefined);
+  assert.match(waitingOf(pod)?.message ?? '', /not for this Pod/);
+});
+
+test('nothing is made outside of the folder of a Pod', async (t) => {
+  const node = await testNode(t);
+  node.start();
+  for (const type of ['FileOrCreate', 'DirectoryOrCreate']) {
+    const name = type.toLowerCase();
+    const path = join(node.dir, `made-${name}`);
+    await node.run(name, { containers: [sh('exit 0')], volumes: [{ name: 'v', hostPath: { path, type } }] });
+    const pod = await node.when(name, (each) => waitingOf(each)?.message !== undefined);
+    assert.match(waitingOf(pod)?.message ?? '', /hostPath type check failed/);
+    await assert.rejects(stat(path), /ENOENT/);
+  }
+});
+
 describe('as root', { skip }, () => {
   test('a container runs as its user and can write to its volumes', async (t) => {
     const node = await testNode(t);

@@ -25,6 +25,10 @@ export function requestedUser(pod: Pod, container: Container): RunAs | undefined
   if (runAsNonRoot && (runAsUser ?? process.getuid?.()) === 0) {
     throw new ApiError('Invalid', `container has runAsNonRoot and would run as root (container: ${container.name})`);
   }
+  if (runAsUser === 0) {
+    const why = 'containers of the embedded cluster are processes of the host and never root';
+    throw new ApiError('Invalid', `container asks for runAsUser 0: ${why} (container: ${container.name})`);
+  }
   if (runAsUser === undefined) return undefined;
   return { uid: runAsUser, gid: runAsGroup ?? merged.fsGroup ?? runAsUser };
 }

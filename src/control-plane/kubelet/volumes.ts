@@ -178,11 +178,10 @@ async function writeFiles(path: string, files: Files, { owner }: Pick<VolumeOpti
   return path;
 }
 
+/** Nothing is made outside of the Pod's folder: `...OrCreate` means what is there already. */
 async function linkHostPath(path: string, { path: target, type = '' }: NonNullable<PodVolume['hostPath']>): Promise<string> {
   if (!target.startsWith('/') || target.split('/').includes('..'))
     throw new ApiError('Invalid', `hostPath ${JSON.stringify(target)} is not absolute`);
-  if (type === 'DirectoryOrCreate') await mkdir(target, { recursive: true, mode: 0o755 });
-  if (type === 'FileOrCreate') await writeFile(target, '', { flag: 'a', mode: 0o644 });
   const found = await stat(target).catch(() => undefined);
   const isRight =
     type === '' ||
@@ -201,10 +200,11 @@ async function linkClaim(path: string, claimName: string, options: VolumeOptions
   const { hostPath, volumeMode } = volume.spec;
   if (!hostPath || volumeMode === 'Block')
     throw new ApiError('Invalid', `volume "${volume.metadata.name}" is no folder, which is all that the embedded kubelet mounts`);
+  const isProvisioned = volume.metadata.annotations?.[ANNOTATION_PROVISIONED_BY] === LOCAL_PROVISIONER;
+  if (isProvisioned) await mkdir(hostPath.path, { recursive: true, mode: 0o755 });
   await linkHostPath(path, hostPath);
   // As fsGroup does for volumes that a provisioner made; what an administrator points at keeps its owner.
-  if (volume.metadata.annotations?.[ANNOTATION_PROVISIONED_BY] === LOCAL_PROVISIONER)
-    await giveTo(hostPath.path, options.owner, options.owner ? 0o2770 : 0o700);
+  if (isProvisioned) await giveTo(hostPath.path, options.owner, options.owner ? 0o2770 : 0o700);
   return path;
 }
 

@@ -10,7 +10,7 @@ import type { ObservedVmi } from './observed.ts';
 
 const WRITE = 'patch VirtualMachineInstance default/db:';
 const CHANGED = `${WRITE} what is known of it has changed`;
-const DELETE = 'delete Pod default/virt-launcher-db-abcde: VMI is being deleted';
+const DELETE = 'delete Pod default/virt-launcher-db-8tfgs: VMI is being deleted';
 const now = Date.parse('2026-01-01T00:01:00Z');
 const at = '2026-01-01T00:00:00Z';
 const deleting = { deletionTimestamp: at };
@@ -35,12 +35,12 @@ const cases: [string, Case, string[]][] = [
   [
     'the readiness gate is opened as soon as the Pod has a node, so that running and ready are one word of its kubelet',
     { vmi: vmi('Pending'), pods: [launcherPod(waiting)] },
-    [`${WRITE} Scheduling: VMI has a Pod`, 'patch Pod status default/virt-launcher-db-abcde: the guest is not paused'],
+    [`${WRITE} Scheduling: VMI has a Pod`, 'patch Pod status default/virt-launcher-db-8tfgs: the guest is not paused'],
   ],
   [
     'a VMI whose container runs is Scheduled',
     { vmi: vmi('Scheduling'), pods: [launcherPod(running)] },
-    [`${WRITE} Scheduled: its Pod runs on n1`, 'patch Pod status default/virt-launcher-db-abcde: the guest is not paused'],
+    [`${WRITE} Scheduled: its Pod runs on n1`, 'patch Pod status default/virt-launcher-db-8tfgs: the guest is not paused'],
   ],
   [
     'a VMI that is deleted is not Scheduled any more',
@@ -72,22 +72,22 @@ const cases: [string, Case, string[]][] = [
   [
     'a running guest opens the readiness gate of its Pod',
     { vmi: vmi('Running', onNode), pods: [launcherPod(running)] },
-    [CHANGED, 'patch Pod status default/virt-launcher-db-abcde: the guest is not paused'],
+    [CHANGED, 'patch Pod status default/virt-launcher-db-8tfgs: the guest is not paused'],
   ],
   [
     'a paused guest closes it',
     { vmi: vmi('Running', { ...onNode, conditions: [{ type: 'Paused', status: 'True' }] }), pods: [launcherPod(running)] },
-    [CHANGED, 'patch Pod status default/virt-launcher-db-abcde: the guest is paused'],
+    [CHANGED, 'patch Pod status default/virt-launcher-db-8tfgs: the guest is paused'],
   ],
   [
     'what a probe inside the guest says is told to the Pod',
     { vmi: probed([{ type: 'GuestReady', status: 'False' }]), pods: [launcherPod(running)] },
-    [CHANGED, 'patch Pod status default/virt-launcher-db-abcde: the guest was asked whether it is ready'],
+    [CHANGED, 'patch Pod status default/virt-launcher-db-8tfgs: the guest was asked whether it is ready'],
   ],
   [
     'and nothing before it has said anything',
     { vmi: probed([]), pods: [launcherPod(running)] },
-    [CHANGED, 'patch Pod status default/virt-launcher-db-abcde: the guest is not paused'],
+    [CHANGED, 'patch Pod status default/virt-launcher-db-8tfgs: the guest is not paused'],
   ],
   ['a deleted VMI deletes its Pod', { vmi: vmi('Succeeded', onNode, deleting), pods: [launcherPod(justEnded)] }, [CHANGED, DELETE]],
   ['and waits while that goes', { vmi: vmi('Succeeded', onNode, deleting), pods: [launcherPod(running, {}, deleting)] }, [CHANGED]],

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { PersistentVolumeClaim } from '../../api/core/volume.ts';
 import type { VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
+import { launcherPodNameOf } from '../../api/launcher/pod-name.ts';
 import type { ObjectMeta } from '../../api/meta.ts';
 import { tinySpec, vmi } from '../../testing/builders.ts';
-import { launcherPodFor, launcherPodNameOf } from './launcher-pod.ts';
+import { launcherPodFor } from './launcher-pod.ts';
 import { launcherResources, offersKvm } from './launcher-resources.ts';
 
 const podFor = (spec: VmiSpec = tinySpec, metadata: Partial<ObjectMeta> = {}) =>

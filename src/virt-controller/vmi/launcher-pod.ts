@@ -1,6 +1,6 @@
 /** The Pod that runs one instance: what KubeVirt gives its launcher, without what only libvirt needs. Pure. */
 import type { Container, EnvVar, Pod, PodSpec } from '../../api/core/pod.ts';
-import { LONGEST_LABEL, shortened } from '../../api/core/short-name.ts';
+import { shortened } from '../../api/core/short-name.ts';
 import { guestProbe, kubeletProbe } from '../../api/kubevirt/guest-probe.ts';
 import { gracePeriodSecondsOf, hostnameOf, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import {
@@ -15,9 +15,9 @@ import {
 } from '../../api/kubevirt/names.ts';
 import { COMPUTE_CONTAINER, LAUNCHER_COMMAND, LAUNCHER_PROGRAM, QEMU_USER } from '../../api/launcher/compute.ts';
 import { PRIVATE_VOLUME, PUBLIC_VOLUME } from '../../api/launcher/mounts.ts';
+import { launcherPodNameOf } from '../../api/launcher/pod-name.ts';
 import { LAUNCHER_VARIABLES } from '../../api/launcher/variables.ts';
 import { controllerReferenceTo } from '../../api/meta.ts';
-import { sha1Hex } from '../../base/sha1.ts';
 import { type Claims, diskImageOf, newDiskBytes } from './claims.ts';
 import { launcherResources } from './launcher-resources.ts';
 import { type ContainerDiskWay, type LauncherVolumes, launcherVolumes } from './launcher-volumes.ts';
@@ -31,9 +31,6 @@ const NOT_CARRIED = [
 ];
 /** Time for the Pod to end by itself after the guest's grace period is over: two times upstream's 15 s. */
 const GRACE_MARGIN_SECONDS = 30;
-/** Letters and digits that neither form words nor look like each other, as Kubernetes uses for generated names. */
-const SUFFIX_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
-const PREFIX_LENGTH = LONGEST_LABEL - 5;
 
 export type LauncherOptions = {
   readonly image: string;
@@ -71,19 +68,6 @@ export function launcherPodFor(vmi: VirtualMachineInstance, options: LauncherOpt
     },
     spec: podSpec(vmi, options),
   };
-}
-
-/**
- * Looks generated but follows from the uid: one instance has one first Pod, and making it twice must fail even for a controller
- * that does not see its own last write.
- */
-export function launcherPodNameOf({ metadata: { name, uid = '' } }: VirtualMachineInstance): string {
-  const digest = sha1Hex(uid);
-  const suffix = Array.from(
-    { length: 5 },
-    (_, i) => SUFFIX_ALPHABET[Number.parseInt(digest.slice(i * 4, i * 4 + 4), 16) % SUFFIX_ALPHABET.length],
-  );
-  return `${`virt-launcher-${name}-`.slice(0, PREFIX_LENGTH)}${suffix.join('')}`;
 }
 
 function podSpec(vmi: VirtualMachineInstance, options: LauncherOptions): PodSpec {

@@ -5,7 +5,8 @@ import { PERSISTENT_VOLUME_CLAIMS } from '../../api/core/volume.ts';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { FINALIZER_VM_CONTROLLER, FINALIZER_VMI } from '../../api/kubevirt/names.ts';
-import { controllerOf, isControlledBy, keyOf } from '../../api/meta.ts';
+import { isLauncherOf, launcherPodNameOf } from '../../api/launcher/pod-name.ts';
+import { controllerOf, keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Cache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
@@ -13,7 +14,6 @@ import { heartbeatAtOf, isStale } from '../node-heartbeat.ts';
 import { BY_CONTROLLER } from '../owner.ts';
 import type { WriteErrors } from '../write-errors.ts';
 import { type Claims, claimNamesOf } from './claims.ts';
-import { launcherPodNameOf } from './launcher-pod.ts';
 import { offersKvm } from './launcher-resources.ts';
 import type { ContainerDiskWay } from './launcher-volumes.ts';
 import type { ObservedVmi } from './observed.ts';
@@ -59,11 +59,11 @@ async function claimsOf({ client }: VmiObserver, { metadata: { namespace }, spec
  * only Pods whose label nobody has taken off.
  */
 async function podsOf({ client, pods }: VmiObserver, vmi: VirtualMachineInstance): Promise<readonly Pod[]> {
-  const known = pods.byIndex(BY_CONTROLLER, vmi.metadata.uid ?? '');
+  const known = pods.byIndex(BY_CONTROLLER, vmi.metadata.uid ?? '').filter((pod) => isLauncherOf(pod, vmi));
   const isSettled = isFinal(vmi) && !vmi.metadata.finalizers?.includes(FINALIZER_VMI);
   if (known.length > 0 || isSettled) return known;
   const pod = await client.get(PODS, { namespace: vmi.metadata.namespace, name: launcherPodNameOf(vmi) });
-  return pod && isControlledBy(pod, vmi) ? [pod] : [];
+  return pod && isLauncherOf(pod, vmi) ? [pod] : [];
 }
 
 function isVmGone(vms: Cache<VirtualMachine>, vmi: VirtualMachineInstance): boolean {

@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { PODS, type Pod } from '../../api/core/pod.ts';
 import { SERVICES, type Service } from '../../api/core/service.ts';
 import { type VirtualMachineInstance, VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { launcherPodNameOf } from '../../api/launcher/pod-name.ts';
 import { controllerReferenceTo } from '../../api/meta.ts';
 import { silentLogger } from '../../base/log.ts';
 import { launcherPod, vmi } from '../../testing/builders.ts';
@@ -45,7 +46,7 @@ test('a port that is open is not asked for again, until the guest is in another 
   assert.equal(lines.length, before);
   pods.remove(podOf(guest('a')));
   const next = podOf(guest('a'));
-  pods.put({ ...next, metadata: { ...next.metadata, name: 'next', uid: 'next' }, status: { ...next.status, podIP: '10.0.0.2' } });
+  pods.put({ ...next, metadata: { ...next.metadata, uid: 'next' }, status: { ...next.status, podIP: '10.0.0.2' } });
   await until(() => added('a').includes('tcp:10.0.0.2:8081-:8081'));
 });
 
@@ -67,7 +68,7 @@ function guest(name: string): VirtualMachineInstance {
 
 function podOf(owner: VirtualMachineInstance, annotations: Record<string, string> = {}): Pod {
   const { name } = owner.metadata;
-  const metadata = { name: `pod-${name}`, uid: `pod-${name}`, labels: { app: name }, annotations };
+  const metadata = { name: launcherPodNameOf(owner), uid: `pod-${name}`, labels: { app: name }, annotations };
   const running = { running: { startedAt: '2026-01-01T00:00:00Z' } };
   return launcherPod(running, { podIP: '10.0.0.1' }, { ...metadata, ownerReferences: [controllerReferenceTo(owner)] });
 }

@@ -28,7 +28,7 @@ import {
 } from './world.testing.ts';
 
 const PATCH = 'patch VirtualMachineInstance default/db';
-const DELETE_POD = 'delete Pod default/virt-launcher-db-abcde';
+const DELETE_POD = 'delete Pod default/virt-launcher-db-8tfgs';
 const SHOWN = `${PATCH}: what QEMU shows has changed`;
 const IS_RUNNING = [`${PATCH}: the guest is running`, 'Normal Created', 'Normal Started'];
 const ASK_AGAIN = ['command system_powerdown: VMI is being deleted', 'look again in 5s'];

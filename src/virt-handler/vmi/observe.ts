@@ -1,7 +1,7 @@
 /** Gathers what `decide` looks at: the VMI, its Pod from the caches, its guest from the QMP sessions that are open. Opens none. */
 import { PODS, type Pod } from '../../api/core/pod.ts';
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { isControlledBy } from '../../api/meta.ts';
+import { isLauncherOf } from '../../api/launcher/pod-name.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Client } from '../../client/client.ts';
 import type { NodeCaches } from '../node-caches.ts';
@@ -22,7 +22,7 @@ export async function observeDomain(key: string, options: ObserveDomainOptions):
   const followed = domains.followed(key);
   const vmi = vmis.get(key);
   if (!vmi) return followed && { vmi: followed.vmi, hasLeft: true, followed, domain: unknownDomain, now: clock.now() };
-  const pod = newestOf(options.pods.byIndex('owner', vmi.metadata.uid ?? ''), vmi, options) ?? (await podNotInCache(vmi, options));
+  const pod = launcherIn(options.pods.byIndex('owner', vmi.metadata.uid ?? ''), vmi, options) ?? (await podNotInCache(vmi, options));
   const isHeard = isFollowed({ vmi, pod, followed });
   return {
     vmi,
@@ -44,16 +44,10 @@ async function podNotInCache(vmi: VirtualMachineInstance, options: ObserveDomain
     namespace: vmi.metadata.namespace,
     fieldSelector: `spec.nodeName=${options.nodeName}`,
   });
-  return newestOf(items, vmi, options);
+  return launcherIn(items, vmi, options);
 }
 
-/** Labels can be set by anybody who may make Pods; the owner reference, the namespace and the node have to fit too. */
-function newestOf(pods: readonly Pod[], vmi: VirtualMachineInstance, { nodeName }: ObserveDomainOptions): Pod | undefined {
-  return pods
-    .filter((pod) => isControlledBy(pod, vmi) && pod.metadata.namespace === vmi.metadata.namespace && pod.spec.nodeName === nodeName)
-    .sort((a, b) => ageOf(b) - ageOf(a))[0];
-}
-
-function ageOf(pod: Pod): number {
-  return Date.parse(pod.metadata.creationTimestamp ?? '') || 0;
+/** The Pod of this instance, if this node runs it. */
+function launcherIn(pods: readonly Pod[], vmi: VirtualMachineInstance, { nodeName }: ObserveDomainOptions): Pod | undefined {
+  return pods.find((pod) => isLauncherOf(pod, vmi) && pod.spec.nodeName === nodeName);
 }

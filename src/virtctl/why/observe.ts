@@ -7,7 +7,8 @@ import { VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { LABEL_CREATED_BY } from '../../api/kubevirt/names.ts';
 import type { Volume } from '../../api/kubevirt/vmi-spec-schema.ts';
-import { isControlledBy, type KubeObject } from '../../api/meta.ts';
+import { isLauncherOf } from '../../api/launcher/pod-name.ts';
+import type { KubeObject } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ApiError, isApiError } from '../../base/errors.ts';
 import type { Client } from '../../client/client.ts';
@@ -49,7 +50,7 @@ async function visibleNodes(client: Client): Promise<readonly Node[] | undefined
 
 async function launcherPod(client: Client, namespace: string, vmi: KubeObject): Promise<Pod | undefined> {
   const { items } = await client.list(PODS, { namespace, labelSelector: `${LABEL_CREATED_BY}=${vmi.metadata.uid}` });
-  const own = items.filter((pod) => isControlledBy(pod, vmi)).sort((a, b) => madeAt(a) - madeAt(b));
+  const own = items.filter((pod) => isLauncherOf(pod, vmi)).sort((a, b) => madeAt(a) - madeAt(b));
   return own.findLast((pod) => !isPodFinal(pod)) ?? own.at(-1);
 }
 

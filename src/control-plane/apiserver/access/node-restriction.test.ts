@@ -72,3 +72,29 @@ test('a node reads the Secrets and ConfigMaps that its Pods mount, and no others
     assert.match(await outcome(node.list(resource)), /forbidden/);
   }
 });
+
+test('a mirror Pod is no way to what the node has nothing to do with', async (t) => {
+  const { client, clientAs, close } = await startTestServer();
+  t.after(close);
+  const node = clientAs('system:node:n1', ['system:nodes']);
+  await client.create(SECRETS, { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'victim', namespace: 'default' } });
+  const mirror = (name: string, more: object = {}, container: object = {}) => ({
+    apiVersion: 'v1',
+    kind: 'Pod' as const,
+    metadata: { name, namespace: 'default', annotations: { 'kubernetes.io/config.mirror': 'x' } },
+    spec: { nodeName: 'n1', containers: [{ name: 'c', image: 'i', ...container }], ...more },
+  });
+  const refused = [
+    mirror('a', { volumes: [{ name: 'v', secret: { secretName: 'victim' } }] }),
+    mirror('b', { volumes: [{ name: 'v', configMap: { name: 'victim' } }] }),
+    mirror('c', { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'victim' } }] }),
+    mirror('d', { volumes: [{ name: 'v', projected: { sources: [] } }] }),
+    mirror('e', { serviceAccountName: 'mighty' }),
+    mirror('f', { imagePullSecrets: [{ name: 'victim' }] }),
+    mirror('g', {}, { env: [{ name: 'E', valueFrom: { secretKeyRef: { name: 'victim', key: 'k' } } }] }),
+    mirror('h', {}, { envFrom: [{ secretRef: { name: 'victim' } }] }),
+  ];
+  for (const pod of refused) assert.match(await outcome(node.create(PODS, pod)), /can not create mirror Pods that reference/);
+  assert.equal(await outcome(node.create(PODS, mirror('ok', {}, { args: ['victim'] }))), 'ok');
+  assert.match(await outcome(node.get(SECRETS, { namespace: 'default', name: 'victim' })), /no relationship found/);
+});

@@ -4,10 +4,11 @@
  *   Secrets, ConfigMaps      read those that a Pod it runs names
  *   nodes                    write its own
  *   leases                   write the one of its name in kube-node-lease
- *   Pods                     write those it runs; of new ones only mirrors of what it runs anyway
+ *   Pods                     write those it runs; of new ones only mirrors of what it runs anyway, which reference nothing
  *   service account tokens   bound to a Pod that it runs (see subresources/token.ts)
  */
 import type { Pod } from '../../../api/core/pod.ts';
+import type { KubeObject } from '../../../api/meta.ts';
 import { forbidden } from '../response/api-errors.ts';
 import type { AdmissionAttributes } from '../server-parts.ts';
 import type { Identity } from '../transport/identity.ts';
@@ -40,7 +41,7 @@ export function assertNodeMayRead(podsOfNodes: PodsOfNodes, identity: Identity, 
   if (node === undefined || attributes.type === 'path' || attributes.group !== '' || !MOUNTED.includes(attributes.resource)) return;
   const { resource, group, namespace, name } = attributes;
   const pods = name === undefined ? [] : podsOfNodes.of(node, namespace ?? '');
-  for (const { spec } of pods) if (mentions(spec, name)) return;
+  for (const pod of pods) if (!isMirror(pod) && mentions(pod.spec, name)) return;
   throw forbidden({ plural: resource, group }, name, `no relationship found between node "${node}" and this object`);
 }
 
@@ -60,9 +61,37 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
       : 'can only access its own lease in the "kube-node-lease" system namespace',
   '/pods': ({ operation, object, oldObject }, node) => {
     if (nodeNameOf(oldObject ?? object) !== node) return 'can only write Pods with spec.nodeName set to itself';
-    const isMirror = object?.metadata.annotations?.[MIRROR] !== undefined;
-    return operation === 'CREATE' && !isMirror ? 'can only create mirror Pods' : undefined;
+    if (operation !== 'CREATE') return undefined;
+    return object && isMirror(object) ? whatMirrorMentions(object) : 'can only create mirror Pods';
   },
+};
+
+/** True for a Pod that only stands for what a node runs anyway. */
+export function isMirror({ metadata }: Pick<KubeObject, 'metadata'>): boolean {
+  return metadata.annotations?.[MIRROR] !== undefined;
+}
+
+/** A mirror Pod may not be the reason why a node gets to read something of the cluster. */
+function whatMirrorMentions(object: AnyObject): string | undefined {
+  const { spec } = object as unknown as Pod; // only Pods come here
+  const { imagePullSecrets = [] } = spec as { imagePullSecrets?: readonly object[] };
+  const containers = [...spec.containers, ...(spec.initContainers ?? [])] as readonly Sourced[];
+  const named = Object.entries({
+    'service accounts': spec.serviceAccountName !== undefined && spec.serviceAccountName !== 'default',
+    volumes: (spec.volumes ?? []).some((volume) => !volume.emptyDir && !volume.hostPath),
+    'image pull secrets': imagePullSecrets.length > 0,
+    'variables from other objects': containers.some(
+      ({ env = [], envFrom = [] }) =>
+        envFrom.length > 0 || env.some(({ valueFrom }) => valueFrom?.secretKeyRef || valueFrom?.configMapKeyRef),
+    ),
+    'resource claims': 'resourceClaims' in spec,
+  }).find(([, isNamed]) => isNamed);
+  return named && `can not create mirror Pods that reference ${named[0]}`;
+}
+
+type Sourced = {
+  readonly env?: readonly { readonly valueFrom?: { readonly secretKeyRef?: object; readonly configMapKeyRef?: object } }[];
+  readonly envFrom?: readonly object[];
 };
 
 function nodeNameOf(object: AnyObject | undefined): string | undefined {

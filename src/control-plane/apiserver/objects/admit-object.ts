@@ -5,6 +5,7 @@ import { isObject, type JsonObject } from '../../../base/json.ts';
 import { assertMayGrant } from '../access/assert-may-grant.ts';
 import { assertOwnOfNode } from '../access/node-restriction.ts';
 import { withServiceAccount } from '../access/service-account-of-pod.ts';
+import { assertPodSecurity } from '../pod-security/assert-pod-security.ts';
 import { fieldValidation } from '../request/query.ts';
 import { invalid } from '../response/api-errors.ts';
 import { applyDefaults } from '../schema/defaults.ts';
@@ -110,6 +111,7 @@ export async function mutated(call: Call, request: AdmissionAttributes & { objec
 export async function assertAdmitted(call: Call, request: AdmissionAttributes): Promise<void> {
   assertMayGrant(call.parts, request);
   assertOwnOfNode(request);
+  assertPodSecurity(call.parts.store, request);
   const { admission } = call.parts.hooks;
   if (!admission) return;
   const { warnings } = await admission.validate(request);

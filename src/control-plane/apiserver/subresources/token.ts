@@ -4,7 +4,7 @@ import { invalidCause } from '../../../base/causes.ts';
 import { timestamp } from '../../../base/clock.ts';
 import { ApiError } from '../../../base/errors.ts';
 import { isObject, type JsonObject } from '../../../base/json.ts';
-import { nodeOf } from '../access/node-restriction.ts';
+import { isMirror, nodeOf } from '../access/node-restriction.ts';
 import type { Wanted } from '../access/service-account-tokens.ts';
 import { decodeBody } from '../request/decode-body.ts';
 import { conflict, forbidden, invalid, notFound, unknownPath } from '../response/api-errors.ts';
@@ -26,7 +26,7 @@ export async function createToken(call: Call): Promise<Response> {
   const serviceAccount = currentObject(call);
   const spec = isObject(body['spec']) ? body['spec'] : {};
   const boundTo = boundObject(call, serviceAccount, spec);
-  const audiences = Array.isArray(spec['audiences']) ? spec['audiences'].map(String) : [];
+  const audiences = Array.isArray(spec['audiences']) ? spec['audiences'].map(textOf) : [];
   const expirationSeconds = secondsOf(call, spec['expirationSeconds']);
   const { token, expirationSecond } = tokens.issue({ serviceAccount, audiences, expirationSeconds, boundTo });
   const { name, namespace } = serviceAccount.metadata;
@@ -57,24 +57,28 @@ function boundObject(call: Call, serviceAccount: AnyObject, { boundObjectRef }: 
     if (node !== undefined) throw forbidden(call.type, call.path.name, `node "${node}" requested a token that is not bound to a Pod`);
     return undefined;
   }
-  const { kind: wantedKind, name, uid } = boundObjectRef;
-  const kind = BINDABLE[String(wantedKind)];
-  if (!kind) throw new ApiError('BadRequest', `cannot bind token to object of type ${String(wantedKind)}`);
+  const { uid } = boundObjectRef;
+  const wantedKind = textOf(boundObjectRef['kind']);
+  const name = textOf(boundObjectRef['name']);
+  const kind = BINDABLE[wantedKind];
+  if (!kind) throw new ApiError('BadRequest', `cannot bind token to object of type ${wantedKind}`);
   const type = { group: '', plural: `${kind}s` };
-  const object = call.parts.store.get(storeKey(type, call.path.namespace, String(name)))?.value as AnyObject | undefined; // every stored value has metadata
-  if (!object) throw notFound(type, String(name));
+  const object = call.parts.store.get(storeKey(type, call.path.namespace, name))?.value as AnyObject | undefined; // every stored value has metadata
+  if (!object) throw notFound(type, name);
   if (uid && uid !== object.metadata.uid) {
-    throw conflict(
-      type,
-      String(name),
-      `the UID in the bound object reference (${uid}) does not match the UID in record (${object.metadata.uid})`,
-    );
+    throw conflict(type, name, `the UID in the bound object reference (${uid}) does not match the UID in record (${object.metadata.uid})`);
   }
   if (kind === 'pod') assertRunsAs(object as unknown as Pod, serviceAccount.metadata.name); // its shape was checked by the schema
   if (node !== undefined && (kind !== 'pod' || (object as unknown as Pod).spec.nodeName !== node)) {
     throw forbidden(call.type, call.path.name, `node "${node}" requested a token bound to a Pod that is scheduled on a different node`);
   }
+  if (node !== undefined && isMirror(object))
+    throw forbidden(call.type, call.path.name, `node "${node}" requested a token bound to a mirror Pod`);
   return { kind, object };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 function assertRunsAs({ spec }: Pod, name: string): void {

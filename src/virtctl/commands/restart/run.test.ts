@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { launcherPodNameOf } from '../../../api/launcher/pod-name.ts';
 import { status, testDeps } from '../../deps.testing.ts';
 import { run } from './run.ts';
 
@@ -24,10 +25,11 @@ test('a restart is one request', async () => {
 });
 
 test('by force the launcher Pod of the instance goes, too, and no other', async () => {
-  const remove = 'DELETE /api/v1/namespaces/default/pods/ours';
+  const ours = launcherPodNameOf(vmi);
+  const remove = `DELETE /api/v1/namespaces/default/pods/${ours}`;
   const { deps, requests } = testDeps({
     [VMI]: vmi,
-    [PODS]: { metadata: {}, items: [podOf('ours', 'u1'), podOf('foreign', 'u2')] },
+    [PODS]: { metadata: {}, items: [podOf(ours, 'u1'), podOf('foreign', 'u1'), podOf(ours, 'u2')] },
     [VM]: {},
     [remove]: {},
   });
@@ -37,7 +39,12 @@ test('by force the launcher Pod of the instance goes, too, and no other', async 
     [VMI, PODS, VM, remove],
   );
   assert.deepEqual(requests[2]?.[1], { gracePeriodSeconds: 0 });
-  assert.deepEqual(requests[3]?.[1], { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0, preconditions: { uid: 'of-ours' } });
+  assert.deepEqual(requests[3]?.[1], {
+    apiVersion: 'v1',
+    kind: 'DeleteOptions',
+    gracePeriodSeconds: 0,
+    preconditions: { uid: `of-${ours}` },
+  });
 });
 
 test('a dry run by force takes no Pod away', async () => {

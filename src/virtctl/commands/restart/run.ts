@@ -2,7 +2,7 @@
 import { PODS, type Pod } from '../../../api/core/pod.ts';
 import { VMIS } from '../../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { LABEL_CREATED_BY } from '../../../api/kubevirt/names.ts';
-import { isControlledBy } from '../../../api/meta.ts';
+import { isLauncherOf } from '../../../api/launcher/pod-name.ts';
 import type { ClusterDeps } from '../../deps.ts';
 import { callMachine } from '../../lifecycle/call-machine.ts';
 import { type ForceFlags, requireBoth } from '../../lifecycle/force-flags.ts';
@@ -25,5 +25,5 @@ async function launcherPods({ client, namespace }: ClusterDeps, name: string): P
   const vmi = await client.get(VMIS, { namespace, name });
   if (!vmi) return [];
   const { items } = await client.list(PODS, { namespace, labelSelector: `${LABEL_CREATED_BY}=${vmi.metadata.uid}` });
-  return items.filter((pod) => isControlledBy(pod, vmi));
+  return items.filter((pod) => isLauncherOf(pod, vmi));
 }

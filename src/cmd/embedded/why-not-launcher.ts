@@ -1,0 +1,14 @@
+/** The kubelet's question before it starts virt-launcher, which believes what its Pod says: has virt-controller made this Pod for an instance? */
+import type { Pod } from '../../api/core/pod.ts';
+import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { isLauncherOf } from '../../api/launcher/pod-name.ts';
+import { controllerOf } from '../../api/meta.ts';
+import type { Client } from '../../client/client.ts';
+
+/** Why the Pod is not the launcher of an instance that is there; undefined when it is. Names and owners alone are claims of whoever wrote them. */
+export async function whyNotLauncher(client: Client, pod: Pod): Promise<string | undefined> {
+  const owner = controllerOf(pod);
+  const vmi = owner && (await client.get(VMIS, { namespace: pod.metadata.namespace, name: owner.name }));
+  if (vmi && isLauncherOf(pod, vmi)) return undefined;
+  return 'the image of virt-launcher is only for Pods that virt-controller has made for a VirtualMachineInstance';
+}
