@@ -26,7 +26,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'control-plane/volumes': [...LOOP, 'base/node'],
   'control-plane/services': [...LOOP, 'base/node'],
   'control-plane/kubelet': [...LOOP, 'base/node', 'images'],
-  'virt-api': SERVER,
+  'virt-api': [...SERVER, 'qemu'],
   'virt-controller': LOOP,
   'virt-handler': [...SERVER, 'qemu'],
   'virt-operator': SERVER,

@@ -13,7 +13,7 @@ export type RootBus = ReadonlyMap<string, PciPlace>;
 export const ROOT_BUS = 'pcie.0';
 
 /** The ids of the devices, first slot first; there may be more of them than slots. */
-function rootBusDevices(spec: VmiSpec): readonly string[] {
+export function rootBusDevices(spec: VmiSpec): readonly string[] {
   const { devices } = spec.domain;
   return [
     ...(devices.autoattachGraphicsDevice === false ? [] : ['video0']),

@@ -12,6 +12,7 @@ export type Schema = {
   required?: string[];
   items?: Schema;
   additionalProperties?: Schema;
+  'x-kubernetes-list-map-keys'?: string[];
   minimum?: number;
   maximum?: number;
 };
@@ -84,10 +85,18 @@ function arbitraryOf(schema: Schema): fc.Arbitrary<unknown> {
     case 'boolean':
       return fc.boolean();
     case 'array':
-      return fc.array(arbitraryOf(schema.items ?? { type: 'object' }), { maxLength: 5 });
+      return listOf(schema);
     default:
       return objectOf(schema);
   }
+}
+
+/** No two items have the same key where the schema says that there is one. */
+function listOf({ items = { type: 'object' }, 'x-kubernetes-list-map-keys': keys }: Schema): fc.Arbitrary<unknown> {
+  const item = arbitraryOf(items);
+  if (!keys) return fc.array(item, { maxLength: 5 });
+  const keyOf = (value: unknown) => JSON.stringify(keys.map((key) => (value as Record<string, unknown>)[key])); // items with keys are objects
+  return fc.uniqueArray(item, { maxLength: 5, selector: keyOf });
 }
 
 /** Near the least, or a power of two above it. */

@@ -1,24 +1,20 @@
 /** Data for cloud-init: one source each for user and network data, readable, and short enough to live in an object. */
+import type { VmiSpec, Volume } from '../../../api/kubevirt/vmi-spec-schema.ts';
 import { invalidCause, requiredCause, tooLongCause } from '../../../base/causes.ts';
 import type { StatusCause } from '../../../base/errors.ts';
-import type { CheckedCloudInit, CheckedSpec } from './checked-spec.ts';
 
 const MOST_BYTES = 2048;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-const KINDS = ['cloudInitNoCloud', 'cloudInitConfigDrive'] as const;
 
-export function validateCloudInit({ volumes = [] }: CheckedSpec, path: string): StatusCause[] {
-  return volumes.flatMap((volume, index) =>
-    KINDS.flatMap((kind) => {
-      const data = volume[kind];
-      return data ? dataCauses(data, `${path}.volumes[${index}].${kind}`) : [];
-    }),
+export function validateCloudInit({ volumes = [] }: VmiSpec, path: string): StatusCause[] {
+  return volumes.flatMap(({ cloudInitNoCloud: data }, index) =>
+    data ? dataCauses(data, `${path}.volumes[${index}].cloudInitNoCloud`) : [],
   );
 }
 
-function dataCauses(data: CheckedCloudInit, at: string): StatusCause[] {
+function dataCauses(data: NonNullable<Volume['cloudInitNoCloud']>, at: string): StatusCause[] {
   const user = [data.userData, data.userDataBase64, data.secretRef?.name].filter(Boolean).length;
-  const network = [data.networkData, data.networkDataBase64, data.networkDataSecretRef?.name].filter(Boolean).length;
+  const network = [data.networkData, data.networkDataBase64].filter(Boolean).length;
   const causes: StatusCause[] = [];
   if (user > 1) causes.push(invalidCause(at, 'userData', 'only one of userData, userDataBase64 and secretRef may be set'));
   if (network > 1)

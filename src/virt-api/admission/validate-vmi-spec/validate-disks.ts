@@ -1,42 +1,29 @@
 /** Disks: each shows one volume that is there, in one way that its bus has. */
-import { duplicateCause, forbiddenCause, invalidCause } from '../../../base/causes.ts';
+import type { Disk, VmiSpec, Volume } from '../../../api/kubevirt/vmi-spec-schema.ts';
+import { invalidCause } from '../../../base/causes.ts';
 import type { StatusCause } from '../../../base/errors.ts';
 import { nearestWord } from '../../../base/nearest-word.ts';
-import type { CheckedDisk, CheckedSpec, CheckedVolume } from './checked-spec.ts';
+import { DISK_SERIAL, isBlockSize } from '../../../qemu/convert/limits.ts';
+import { busOf } from '../../../qemu/convert/root-bus.ts';
 
-const TARGETS = ['disk', 'cdrom', 'lun'] as const;
-const SERIAL = /^[A-Za-z0-9_.+-]{1,256}$/;
-const PCI_ADDRESS = /^[0-9a-f]{4}:[0-9a-f]{2}:[0-1][0-9a-f]\.[0-7]$/i;
-const DEFAULT_BUS = 'sata';
-/** Who can be passed to a guest with its SCSI commands. */
-const LUN_SOURCES = ['persistentVolumeClaim', 'dataVolume'];
+const TARGETS = ['disk', 'cdrom'] as const;
 
-export function validateDisks({ domain, volumes = [] }: CheckedSpec, path: string): StatusCause[] {
-  const disks = domain?.devices?.disks ?? [];
+export function validateDisks({ domain, volumes = [] }: VmiSpec, path: string): StatusCause[] {
+  const disks = domain.devices.disks ?? [];
   return disks.flatMap((disk, index) => {
     const at = `${path}.domain.devices.disks[${index}]`;
     const others = disks.slice(0, index);
-    return [
-      ...nameCauses(disk, others, at),
-      ...volumeCauses(disk, { others, volumes, at }),
-      ...targetCauses(disk, at),
-      ...optionCauses(disk, at),
-    ];
+    return [...volumeCauses(disk, { others, volumes, at }), ...targetCauses(disk, at), ...optionCauses(disk, at)];
   });
 }
 
-function nameCauses({ name }: CheckedDisk, others: readonly CheckedDisk[], at: string): StatusCause[] {
-  return others.some((other) => other.name === name) ? [duplicateCause(`${at}.name`, name)] : [];
-}
-
-type Around = { readonly others: readonly CheckedDisk[]; readonly volumes: readonly CheckedVolume[]; readonly at: string };
+type Around = { readonly others: readonly Disk[]; readonly volumes: readonly Volume[]; readonly at: string };
 
 /** A disk and its volume find each other by name; volumeName is the old way to say another one. */
-function volumeCauses(disk: CheckedDisk, { others, volumes, at }: Around): StatusCause[] {
+function volumeCauses(disk: Disk, { others, volumes, at }: Around): StatusCause[] {
   const wanted = volumeOf(disk);
   const field = `${at}.${disk.volumeName ? 'volumeName' : 'name'}`;
-  const volume = volumes.find(({ name }) => name === wanted);
-  if (!volume) {
+  if (!volumes.some(({ name }) => name === wanted)) {
     const meant = nearestWord(
       wanted,
       volumes.map(({ name }) => name),
@@ -49,55 +36,44 @@ function volumeCauses(disk: CheckedDisk, { others, volumes, at }: Around): Statu
       ),
     ];
   }
-  const causes: StatusCause[] = [];
-  if (others.some((other) => other.name !== disk.name && volumeOf(other) === wanted))
-    causes.push(invalidCause(field, wanted, 'another disk shows the same volume'));
-  if (disk.lun && !LUN_SOURCES.some((source) => volume[source] !== undefined))
-    causes.push(invalidCause(`${at}.lun`, wanted, 'a LUN can only show a persistentVolumeClaim or a dataVolume'));
-  return causes;
+  const isTwice = others.some((other) => other.name !== disk.name && volumeOf(other) === wanted);
+  return isTwice ? [invalidCause(field, wanted, 'another disk shows the same volume')] : [];
 }
 
-function volumeOf({ name, volumeName }: CheckedDisk): string {
+function volumeOf({ name, volumeName }: Disk): string {
   return volumeName || name;
 }
 
-function targetCauses(disk: CheckedDisk, at: string): StatusCause[] {
+function targetCauses(disk: Disk, at: string): StatusCause[] {
   const given = TARGETS.filter((target) => disk[target]);
   if (given.length > 1) return [invalidCause(at, given.join(', '), 'a disk has only one of disk, cdrom and lun')];
-  const target = given[0] ?? 'disk';
-  const { bus = DEFAULT_BUS, readonly, pciAddress } = disk[target] ?? {};
+  const bus = busOf(disk);
   const causes: StatusCause[] = [];
-  if (target === 'cdrom' && bus === 'virtio')
+  if (disk.cdrom && bus === 'virtio')
     causes.push(invalidCause(`${at}.cdrom.bus`, bus, 'there is no CD-ROM drive on virtio; use sata or scsi'));
-  if (target === 'disk' && bus === 'sata' && readonly)
+  if (disk.disk?.readonly && bus === 'sata')
     causes.push(invalidCause(`${at}.disk.readonly`, true, 'a SATA disk cannot be read-only; use virtio, scsi or a cdrom'));
-  if (pciAddress && bus !== 'virtio') causes.push(forbiddenCause(`${at}.${target}.pciAddress`, 'only a virtio disk has a PCI address'));
-  if (pciAddress && !PCI_ADDRESS.test(pciAddress))
-    causes.push(invalidCause(`${at}.${target}.pciAddress`, pciAddress, 'must be a PCI address such as 0000:81:01.0'));
   if (disk.dedicatedIOThread && bus !== 'virtio')
     causes.push(invalidCause(`${at}.dedicatedIOThread`, true, 'only a virtio disk has a thread of its own'));
   return causes;
 }
 
-function optionCauses({ serial, blockSize, io, cache }: CheckedDisk, at: string): StatusCause[] {
+function optionCauses({ serial, blockSize, io, cache }: Disk, at: string): StatusCause[] {
   const causes: StatusCause[] = [];
   if (io === 'native' && cache && cache !== 'none')
     causes.push(invalidCause(`${at}.io`, io, `needs a disk without a cache of the host: cache none, not ${cache}`));
-  if (serial && !SERIAL.test(serial))
+  if (serial && !DISK_SERIAL.test(serial))
     causes.push(invalidCause(`${at}.serial`, serial.slice(0, 64), 'consists of letters, digits and _ . + -, at most 256 of them'));
-  if (!blockSize) return causes;
-  const { custom, matchVolume } = blockSize;
-  if (custom && matchVolume)
-    causes.push(invalidCause(`${at}.blockSize`, 'custom, matchVolume', 'custom and matchVolume exclude each other'));
+  const { custom } = blockSize ?? {};
+  if (!custom) return causes;
   for (const kind of ['logical', 'physical'] as const) {
-    const size = custom?.[kind];
-    if (size !== undefined && !(size >= 512 && size <= 2_097_152 && Number.isInteger(Math.log2(size))))
-      causes.push(invalidCause(`${at}.blockSize.custom.${kind}`, size, 'must be a power of two between 512 and 2097152'));
+    if (!isBlockSize(custom[kind]))
+      causes.push(invalidCause(`${at}.blockSize.custom.${kind}`, custom[kind], 'must be a power of two between 512 and 2097152'));
   }
-  if (custom?.logical !== undefined && custom.physical !== undefined && custom.logical > custom.physical)
+  if (custom.logical > custom.physical)
     causes.push(invalidCause(`${at}.blockSize.custom.logical`, custom.logical, `must be at most the physical size, ${custom.physical}`));
-  const { discardGranularity: discard, logical } = custom ?? {};
-  if (discard !== undefined && logical && discard % logical !== 0)
+  const { discardGranularity: discard, logical } = custom;
+  if (discard !== undefined && discard % logical !== 0)
     causes.push(invalidCause(`${at}.blockSize.custom.discardGranularity`, discard, `must be a multiple of the logical size, ${logical}`));
   return causes;
 }

@@ -1,23 +1,22 @@
-/** Memory: there must be some, requests within limits, the guest within the limit, huge pages that fit. */
+/** Memory: there must be some, requests within limits, the guest within the limit. */
+import type { VmiSpec } from '../../../api/kubevirt/vmi-spec-schema.ts';
 import { invalidCause, requiredCause } from '../../../base/causes.ts';
 import type { StatusCause } from '../../../base/errors.ts';
 import { parseQuantity } from '../../../base/quantity.ts';
-import type { Amount, CheckedSpec } from './checked-spec.ts';
+import { GUEST_MEMORY_BYTES } from '../../../qemu/convert/limits.ts';
+
+type Amount = string | number;
 
 const LEAST_REQUEST_BYTES = 1e6;
-const LEAST_GUEST_BYTES = 2 ** 20;
-/** QEMU's x86 boards end there. */
-const MOST_GUEST_BYTES = 2 ** 42;
 
-export function validateMemory({ domain }: CheckedSpec, path: string): StatusCause[] {
+export function validateMemory({ domain }: VmiSpec, path: string): StatusCause[] {
   const at = `${path}.domain`;
   const fields = {
-    guest: { field: `${at}.memory.guest`, amount: domain?.memory?.guest },
-    request: { field: `${at}.resources.requests.memory`, amount: domain?.resources?.requests?.['memory'] },
-    limit: { field: `${at}.resources.limits.memory`, amount: domain?.resources?.limits?.['memory'] },
+    guest: { field: `${at}.memory.guest`, amount: domain.memory?.guest },
+    request: { field: `${at}.resources.requests.memory`, amount: domain.resources?.requests?.['memory'] },
+    limit: { field: `${at}.resources.limits.memory`, amount: domain.resources?.limits?.['memory'] },
   };
-  const pageSize = domain?.memory?.hugepages?.pageSize;
-  const isGiven = Object.values(fields).some(({ amount }) => amount !== undefined) || pageSize !== undefined;
+  const isGiven = Object.values(fields).some(({ amount }) => amount !== undefined);
   if (!isGiven) return [requiredCause(fields.guest.field, 'the guest needs memory: set this, or a request or limit of memory')];
   const malformed = Object.values(fields).flatMap(({ field, amount }) => amountCauses(field, amount));
   if (malformed.length > 0) return malformed;
@@ -35,11 +34,11 @@ export function validateMemory({ domain }: CheckedSpec, path: string): StatusCau
     );
   const shown = [fields.guest, fields.request, fields.limit].find(({ amount }) => amount !== undefined);
   const size = bytes(shown?.amount);
-  if (shown && size !== undefined && size >= LEAST_REQUEST_BYTES && !(size >= LEAST_GUEST_BYTES && size <= MOST_GUEST_BYTES))
+  if (shown && size !== undefined && size >= LEAST_REQUEST_BYTES && !(size >= GUEST_MEMORY_BYTES.least && size <= GUEST_MEMORY_BYTES.most))
     causes.push(invalidCause(shown.field, shown.amount, 'a guest has between 1Mi and 4Ti of memory'));
   if (guest !== undefined && guest < LEAST_REQUEST_BYTES)
     causes.push(invalidCause(fields.guest.field, fields.guest.amount, 'must be 1Mi or more'));
-  return [...causes, ...hugePageCauses(`${at}.memory.hugepages.pageSize`, pageSize, fields.request)];
+  return causes;
 }
 
 /** A quantity that is there must be one, and not below zero. */
@@ -48,20 +47,6 @@ export function amountCauses(field: string, amount: Amount | undefined): StatusC
   const number = parseQuantity(amount);
   if (number === undefined || !Number.isFinite(number)) return [invalidCause(field, amount, 'must be a quantity such as 500m or 128Mi')];
   return number < 0 ? [invalidCause(field, amount, 'must be greater than or equal to 0')] : [];
-}
-
-function hugePageCauses(
-  field: string,
-  pageSize: string | undefined,
-  request: { field: string; amount: Amount | undefined },
-): StatusCause[] {
-  if (pageSize === undefined) return [];
-  const page = parseQuantity(pageSize);
-  if (page === undefined || !(page > 0)) return [invalidCause(field, pageSize, 'must be a size such as 2Mi or 1Gi')];
-  const asked = bytes(request.amount);
-  if (asked === undefined) return [];
-  if (asked < page) return [invalidCause(request.field, request.amount, `must be at least one huge page, ${pageSize}`)];
-  return asked % page === 0 ? [] : [invalidCause(request.field, request.amount, `must be a multiple of the huge page size, ${pageSize}`)];
 }
 
 function bytes(amount: Amount | undefined): number | undefined {

@@ -1,28 +1,20 @@
 /** Names that end up in DNS or name another object. */
-import { invalidCause, requiredCause } from '../../../base/causes.ts';
+import type { VmiSpec } from '../../../api/kubevirt/vmi-spec-schema.ts';
+import { invalidCause } from '../../../base/causes.ts';
 import type { StatusCause } from '../../../base/errors.ts';
-import type { CheckedSpec } from './checked-spec.ts';
 
 const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const LABEL_RULE = 'a lowercase RFC 1123 label: letters, digits and -, at most 63 of them';
 const SUBDOMAIN_RULE = 'a lowercase RFC 1123 subdomain: labels with dots between them, at most 253 characters';
 
-const SUBDOMAINS = ['subdomain', 'serviceAccountName', 'priorityClassName', 'schedulerName'] as const;
+const SUBDOMAINS = ['subdomain', 'priorityClassName', 'schedulerName'] as const;
 
-/** hostname is a DNS label; the others are DNS subdomains, and a serviceAccount volume must name the same account. */
-export function validateNames(spec: CheckedSpec, path: string): StatusCause[] {
-  const { hostname, serviceAccountName, volumes = [] } = spec;
+/** hostname is a DNS label; the others are DNS subdomains. */
+export function validateNames(spec: VmiSpec, path: string): StatusCause[] {
+  const { hostname } = spec;
   const causes: StatusCause[] = [];
   if (hostname && !LABEL.test(hostname)) causes.push(invalidCause(`${path}.hostname`, hostname, `must be ${LABEL_RULE}`));
   for (const field of SUBDOMAINS) causes.push(...subdomainCauses(`${path}.${field}`, spec[field]));
-  volumes.forEach(({ serviceAccount }, index) => {
-    if (!serviceAccount) return;
-    const field = `${path}.volumes[${index}].serviceAccount.serviceAccountName`;
-    const name = serviceAccount.serviceAccountName;
-    if (!name) causes.push(requiredCause(field, 'the account whose token is shown'));
-    else if (serviceAccountName && name !== serviceAccountName)
-      causes.push(invalidCause(field, name, `must be the same as ${path}.serviceAccountName, ${JSON.stringify(serviceAccountName)}`));
-  });
   return causes;
 }
 

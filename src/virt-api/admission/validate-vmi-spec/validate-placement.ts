@@ -1,16 +1,16 @@
 /** Where the Pod may run, as far as the API server would refuse the Pod for it: better to hear of it here than never to get an instance. */
+import type { VmiSpec } from '../../../api/kubevirt/vmi-spec-schema.ts';
 import { invalidCause, unsupportedCause } from '../../../base/causes.ts';
 import type { StatusCause } from '../../../base/errors.ts';
 import { isObject } from '../../../base/json.ts';
 import { labelCauses } from '../validate-labels.ts';
-import type { CheckedSpec } from './checked-spec.ts';
 import { validateAffinity } from './validate-affinity.ts';
 
 /** 68 years; a Pod gets some seconds more, which must still be a number that everybody can count to. */
 const LONGEST_GRACE = 2 ** 31 - 1;
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
-export function validatePlacement(spec: CheckedSpec, path: string): StatusCause[] {
+export function validatePlacement(spec: VmiSpec, path: string): StatusCause[] {
   const { nodeSelector, tolerations = [], affinity, terminationGracePeriodSeconds } = spec;
   const causes = labelCauses(nodeSelector, `${path}.nodeSelector`);
   tolerations.forEach((toleration, index) => causes.push(...tolerationCauses(toleration, `${path}.tolerations[${index}]`)));

@@ -1,12 +1,14 @@
 /** Probes: one handler each, which can reach the guest and nothing else; and no liveness probe for a guest that starts paused. */
+import type { VmiSpec } from '../../../api/kubevirt/vmi-spec-schema.ts';
 import { invalidCause, requiredCause } from '../../../base/causes.ts';
 import type { StatusCause } from '../../../base/errors.ts';
-import type { CheckedProbe, CheckedSpec } from './checked-spec.ts';
+
+type Probe = NonNullable<VmiSpec['livenessProbe']>;
 
 const MOST_WORDS = 256;
 const HANDLERS = ['httpGet', 'tcpSocket', 'exec', 'guestAgentPing'] as const;
 
-export function validateProbes(spec: CheckedSpec, path: string): StatusCause[] {
+export function validateProbes(spec: VmiSpec, path: string): StatusCause[] {
   const causes = (['livenessProbe', 'readinessProbe'] as const).flatMap((name) => {
     const probe = spec[name];
     return probe ? handlerCauses(probe, { at: `${path}.${name}`, hasPodNetwork: hasPodNetwork(spec) }) : [];
@@ -18,7 +20,7 @@ export function validateProbes(spec: CheckedSpec, path: string): StatusCause[] {
   return causes;
 }
 
-function handlerCauses(probe: CheckedProbe, { at, hasPodNetwork }: { at: string; hasPodNetwork: boolean }): StatusCause[] {
+function handlerCauses(probe: Probe, { at, hasPodNetwork }: { at: string; hasPodNetwork: boolean }): StatusCause[] {
   const given = HANDLERS.filter((handler) => probe[handler]);
   if (given.length === 0) return [requiredCause(at, `a probe has one of ${HANDLERS.join(', ')}`)];
   if (given.length > 1) return [invalidCause(at, given.join(', '), 'a probe has only one handler')];
@@ -44,6 +46,6 @@ function commandCauses(command: unknown, at: string): StatusCause[] {
   return isCommand ? [] : [invalidCause(at, words.length, `must be at most ${MOST_WORDS} words of text`)];
 }
 
-function hasPodNetwork({ networks = [], domain }: CheckedSpec): boolean {
-  return networks.length === 0 ? domain?.devices?.autoattachPodInterface !== false : networks.some(({ pod }) => pod);
+function hasPodNetwork({ networks = [], domain }: VmiSpec): boolean {
+  return networks.length === 0 ? domain.devices.autoattachPodInterface !== false : networks.some(({ pod }) => pod);
 }

@@ -1,8 +1,8 @@
 /** Whether a guest can be run from a spec: for an instance itself and for every kind that carries a template of one. */
 import { honouredVmiSpec } from '../../../api/kubevirt/refused-fields.ts';
+import type { VmiSpec } from '../../../api/kubevirt/vmi-spec-schema.ts';
 import type { StatusCause } from '../../../base/errors.ts';
-import type { JsonObject } from '../../../base/json.ts';
-import type { Check, CheckedSpec } from './checked-spec.ts';
+import { isObject, type JsonObject } from '../../../base/json.ts';
 import { validateAccessCredentials } from './validate-access-credentials.ts';
 import { validateBoard } from './validate-board.ts';
 import { validateBootOrder } from './validate-boot-order.ts';
@@ -11,7 +11,6 @@ import { validateCpu } from './validate-cpu.ts';
 import { validateDeviceCounts } from './validate-device-counts.ts';
 import { validateDevices } from './validate-devices.ts';
 import { validateDisks } from './validate-disks.ts';
-import { validateDns } from './validate-dns.ts';
 import { validateFirmware } from './validate-firmware.ts';
 import { validateInterfaces } from './validate-interfaces.ts';
 import { validateMachine } from './validate-machine.ts';
@@ -22,7 +21,9 @@ import { validatePlacement } from './validate-placement.ts';
 import { validateProbes } from './validate-probes.ts';
 import { validateResources } from './validate-resources.ts';
 import { validateVolumes } from './validate-volumes.ts';
-import { validateWords } from './validate-words.ts';
+
+/** Every reason to refuse a part of the spec; `path` is where the spec stands in the object. */
+type Check = (spec: VmiSpec, path: string) => readonly StatusCause[];
 
 const CHECKS: readonly Check[] = [
   validateNames,
@@ -41,18 +42,13 @@ const CHECKS: readonly Check[] = [
   validateDevices,
   validateDeviceCounts,
   validateProbes,
-  validateDns,
   validateAccessCredentials,
   validatePlacement,
-  validateWords,
 ];
 
 /** Every reason to refuse the spec that stands at `path` (`spec`, `spec.template.spec`) of an object which its schema has accepted. */
 export function validateVmiSpec(spec: JsonObject, path: string): StatusCause[] {
-  return checkVmiSpec(honouredVmiSpec(spec), path);
-}
-
-/** The rules alone, for every field of the published API that has any. */
-export function checkVmiSpec(spec: JsonObject, path: string): StatusCause[] {
-  return CHECKS.flatMap((check) => check(spec as CheckedSpec, path)); // the schema has checked the types
+  const { domain, ...honoured } = honouredVmiSpec(spec);
+  const checked = { ...honoured, domain: { devices: {}, ...(isObject(domain) && domain) } } as VmiSpec; // the schema has checked the types
+  return CHECKS.flatMap((check) => check(checked, path));
 }
