@@ -9,7 +9,10 @@ import { systemClock } from '../base/clock.ts';
 import { messageOf, UserError } from '../base/errors.ts';
 import { createLogger } from '../base/log.ts';
 import { cacheFolder, virtHome } from '../base/node/folders.ts';
+import { createLogOutput } from '../base/node/log-output.ts';
+import { explainSystemError } from '../base/node/system-error.ts';
 
+const STDOUT = 1;
 enableCompileCache(join(cacheFolder(), 'compile'));
 
 const { values } = parseArgs({
@@ -21,8 +24,11 @@ const { values } = parseArgs({
     adopt: { type: 'boolean', default: false },
   },
 });
+// A full disk must not end the control plane: guests need it, and room may come back.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 const log = createLogger({
-  write: (line) => process.stdout.write(`${line}\n`),
+  write: createLogOutput(STDOUT, (line) => process.stdout.write(`${line}\n`)),
+  repeatAfterMs: 60_000,
   level: process.env['KUBEVIRT_LOG'] === 'debug' ? 'debug' : 'info',
   now: systemClock.now,
 });
@@ -49,8 +55,9 @@ try {
   process.exit(0);
 } catch (error) {
   log.error('the embedded cluster cannot start', { error });
-  const { code = 'EMBEDDED_FAILED', why, fix, exitCode = 1 } = error instanceof UserError ? error : {};
-  report({ failed: { code, message: messageOf(error), why, fix, exitCode } });
+  const explained = error instanceof UserError ? error : explainSystemError(error);
+  const { code = 'EMBEDDED_FAILED', why, fix, exitCode = 1 } = explained ?? {};
+  report({ failed: { code, message: messageOf(explained ?? error), why, fix, exitCode } });
   process.exit(exitCode);
 }
 
