@@ -2,7 +2,7 @@
  * Which process this is, so that it is recognised later by somebody who did not start it: a pid alone is reused,
  * a pid with its start time is not, and both mean nothing after the next boot.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 export type ProcessIdentity = {
   readonly pid: number;
@@ -42,6 +42,20 @@ export function signalProcess(identity: ProcessIdentity, signal: NodeJS.Signals,
   } catch (error) {
     if (isCode(error, 'ESRCH')) return false;
     throw error;
+  }
+}
+
+/** True when both processes are in one network namespace, as far as we may know. */
+export function sharesNetwork(pid: number, otherPid: number): boolean {
+  const network = networkOf(pid);
+  return network !== undefined && network === networkOf(otherPid);
+}
+
+function networkOf(pid: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/ns/net`);
+  } catch {
+    return undefined; // ended meanwhile, or somebody else's
   }
 }
 

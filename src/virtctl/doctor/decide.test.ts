@@ -24,6 +24,7 @@ const healthy: Facts = {
   api: { text: 'answers' },
   certificateEndsAt: now + 300 * 24 * 3600_000,
   unknownGuests: [],
+  guestsElsewhere: [],
 };
 
 test('on a healthy machine everything is ok', () => {
@@ -52,6 +53,14 @@ const CASES: [what: string, facts: Partial<Facts>, name: string, status: CheckSt
   ['a full disk', { cacheFreeBytes: 2 ** 20 }, 'cache disk', 'failed', /1 MiB free/, /KUBEVIRT_CACHE/],
   ['little memory', { availableMemoryBytes: 2 ** 29 }, 'memory', 'warning', /512 MiB of 16 GiB/, /less memory/],
   ['no memory', { availableMemoryBytes: 2 ** 20 }, 'memory', 'failed', /1 MiB/, /less memory/],
+  [
+    'guests out of reach',
+    { guestsElsewhere: ['VirtualMachineInstance a in b'] },
+    'guests',
+    'failed',
+    /another network.*Instance a/,
+    /virtctl up/,
+  ],
   ['guests of another store', { unknownGuests: ['VirtualMachineInstance a in b'] }, 'guests', 'warning', /Instance a in b/, /virtctl down/],
   ['a stopped cluster', { cluster: { state: 'stopped', text: 'none' } }, 'cluster', 'warning', /none/, /virtctl up/],
   [

@@ -37,6 +37,8 @@ export type Facts = {
   readonly certificateEndsAt: number | undefined;
   /** Guests that run and that the store does not know. */
   readonly unknownGuests: readonly string[];
+  /** Guests that the running cluster cannot reach: they are in another network namespace. */
+  readonly guestsElsewhere: readonly string[];
 };
 
 const MIN_NODE = 24;
@@ -148,7 +150,12 @@ function judgeCluster({ cluster }: Facts): Verdict {
   return cluster.state === 'running' ? ok(cluster.text) : warning(cluster.text, 'virtctl up');
 }
 
-function judgeGuests({ unknownGuests }: Facts): Verdict {
+function judgeGuests({ unknownGuests, guestsElsewhere }: Facts): Verdict {
+  if (guestsElsewhere.length > 0) {
+    const fix =
+      'virtctl restart NAME; or stop the process of the cluster with kill (guests run on), then virtctl up, which joins their network';
+    return failed(`in another network than the cluster, and out of its reach: ${guestsElsewhere.join(', ')}`, fix);
+  }
   if (unknownGuests.length === 0) return ok('the cluster knows all that run');
   const fix = 'virtctl down shuts them down; with their old store back in its place they are guests of the cluster again';
   return warning(`outside of the cluster run: ${unknownGuests.join(', ')}`, fix);

@@ -8,7 +8,8 @@ import { dirname, join } from 'node:path';
 import { humanDuration } from '../../base/duration.ts';
 import { messageOf, UserError } from '../../base/errors.ts';
 import { findProgram } from '../../base/node/find-program.ts';
-import { nameOfPod } from '../../base/node/living-pods.ts';
+import { livingPods, nameOfPod } from '../../base/node/living-pods.ts';
+import { sharesNetwork } from '../../base/node/process-identity.ts';
 import { loadKubeconfig } from '../../client/node/kubeconfig.ts';
 import { openImageStore } from '../../images/store.ts';
 import { chooseAcceleration } from '../../qemu/accelerator.ts';
@@ -49,6 +50,7 @@ export async function observeHost(deps: Deps): Promise<Facts> {
     api: await askApi(deps),
     certificateEndsAt: certificateEndOf(home),
     unknownGuests: unknownGuests(home).map(nameOfPod),
+    guestsElsewhere: guestsElsewhere(home),
   };
 }
 
@@ -119,6 +121,14 @@ function clusterOf(home: string, now: number): Facts['cluster'] {
   return lastState(home)
     ? { state: 'killed', text: 'was killed; guests may still run, and are found again by the next start' }
     : { state: 'stopped', text: 'none runs with this data folder' };
+}
+
+function guestsElsewhere(home: string): readonly string[] {
+  const { process: cluster } = runningState(home) ?? {};
+  if (!cluster) return [];
+  return livingPods(home)
+    .filter(({ containers }) => containers.some(({ process }) => !sharesNetwork(process.pid, cluster.pid)))
+    .map(nameOfPod);
 }
 
 async function askApi({ home, connect }: Deps): Promise<Facts['api']> {

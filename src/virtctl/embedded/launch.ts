@@ -4,10 +4,11 @@ import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { systemClock } from '../../base/clock.ts';
 import { UserError } from '../../base/errors.ts';
+import { withFileLock } from '../../base/node/file-lock.ts';
 import type { Deps } from '../deps.ts';
 import { closeNetwork, type Network, openNetwork } from './network-namespace.ts';
-import { logPath, statePath } from './paths.ts';
-import { type EmbeddedState, lastState } from './state.ts';
+import { logPath, startLockPath, statePath } from './paths.ts';
+import { type EmbeddedState, guestsOf, runningState } from './state.ts';
 
 /** A small young generation: 30 MiB less resident memory for a few more short collections, which a process that mostly waits does not feel. */
 export const NODE_FLAGS = ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=2'];
@@ -25,28 +26,57 @@ export type EmbeddedReport =
       };
     };
 
-/** Returns when the cluster serves; throws what it said when it could not start. It goes on when we end; aborting before ends it. */
-export async function launchEmbedded(
-  context: Pick<Deps, 'home' | 'env' | 'embeddedProgram'>,
-  options: { readonly port: number; readonly nodes: number; readonly adopt?: boolean; readonly signal?: AbortSignal },
-): Promise<{ state: EmbeddedState; network: Network }> {
-  const log = logPath(context.home);
-  for (const path of [log, statePath(context.home)]) mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  chmodSync(context.home, 0o711); // QEMU's own user walks through to its files; nobody may list
-  const hadCluster = lastState(context.home) !== undefined;
-  const network = await openNetwork({ home: context.home, port: options.port, env: context.env, clock: systemClock });
+export type LaunchOptions = {
+  readonly port: number;
+  readonly nodes: number;
+  readonly adopt?: boolean;
+  /** Told when another call is starting or stopping the cluster. */
+  readonly onWaiting?: () => void;
+  readonly signal?: AbortSignal;
+};
+/** Without a network when the cluster was running already. */
+export type Launched = { readonly state: EmbeddedState; readonly network?: Network };
+type Launcher = Pick<Deps, 'home' | 'env' | 'embeddedProgram'>;
+
+/**
+ * Returns when the cluster serves; throws what it said when it could not start. It goes on when we end; aborting before ends it. Of several
+ * calls at once the first starts it, the others wait and find it running.
+ */
+export async function launchEmbedded(context: Launcher, options: LaunchOptions): Promise<Launched> {
+  const { home } = context;
+  for (const path of [logPath(home), statePath(home)]) mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  chmodSync(home, 0o711); // QEMU's own user walks through to its files; nobody may list
+  return whileNobodyElseStarts({ ...options, home }, async () => {
+    const state = runningState(home);
+    return state ? { state } : launch(context, options);
+  });
+}
+
+/** What changes whether a cluster runs on this folder is done by one process at a time. */
+export function whileNobodyElseStarts<Result>(
+  { home, onWaiting, signal }: { readonly home: string; readonly onWaiting?: () => void; readonly signal?: AbortSignal },
+  work: () => Promise<Result>,
+): Promise<Result> {
+  return withFileLock({ path: startLockPath(home), clock: systemClock, onWaiting, signal }, work);
+}
+
+async function launch(context: Launcher, options: LaunchOptions): Promise<Launched> {
+  const { home } = context;
+  const log = logPath(home);
+  const network = await openNetwork({ home, port: options.port, env: context.env, clock: systemClock });
   const output = openSync(log, 'a', 0o600);
-  const settings = ['--home', context.home, '--port', String(network.port), '--network', network.mode, '--nodes', String(options.nodes)];
+  const settings = ['--home', home, '--port', String(network.port), '--network', network.mode, '--nodes', String(options.nodes)];
   if (options.adopt) settings.push('--adopt');
   const command = [...network.prefix, process.execPath, ...NODE_FLAGS, context.embeddedProgram, ...settings];
   const child = spawn(command[0] ?? process.execPath, command.slice(1), {
-    cwd: context.home,
+    cwd: home,
     detached: true,
     stdio: ['ignore', output, output, 'ipc'],
   });
   closeSync(output);
   const report = await reportOf(child, log, options.signal).catch((error: unknown) => ({ error }));
-  if (!('ready' in report) && !hadCluster) closeNetwork(context.home); // nobody lives there, and nobody would put it away
+  // We made it, nobody lives there, and nobody else would put it away. Whatever was there before is not ours to close.
+  if (!('ready' in report) && network.isNew && guestsOf(home).length === 0) closeNetwork(home);
   if ('error' in report) throw report.error;
   child.removeAllListeners('exit');
   if (child.connected) child.disconnect();

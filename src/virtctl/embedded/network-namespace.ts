@@ -9,15 +9,25 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
-import { bootId, identifyChild, isSameProcess, type ProcessIdentity, signalProcess } from '../../base/node/process-identity.ts';
+import {
+  bootId,
+  identifyChild,
+  isSameProcess,
+  type ProcessIdentity,
+  sharesNetwork,
+  signalProcess,
+} from '../../base/node/process-identity.ts';
+import { explainSystemError } from '../../base/node/system-error.ts';
 import { type ClaimedPort, claimPort } from './claim-port.ts';
-import { lastState } from './state.ts';
+import { guestsOf, lastState } from './state.ts';
 
 export type Network = {
   readonly mode: 'namespace' | 'host';
   /** What a program is started through to be in it. */
   readonly prefix: readonly string[];
   readonly port: number;
+  /** This call made it: only then it is this call's to close. */
+  readonly isNew: boolean;
   /** Why it is the network of the host. */
   readonly why?: string;
 };
@@ -30,35 +40,49 @@ const PATIENCE_MS = 5_000;
  * Makes the addresses of Pods and Services local, lets everybody inside listen on low ports, and stays for as long as the data folder
  * does: a cluster that somebody removed with `rm -r` leaves nothing behind for ever.
  */
-const HOLD = `
+const SET_UP = `
 ip link set lo up && ip route add local 10.244.0.0/16 dev lo && ip route add local 10.96.0.0/12 dev lo || exit 1
-echo 0 > /proc/sys/net/ipv4/ip_unprivileged_port_start || exit 1
+echo 0 > /proc/sys/net/ipv4/ip_unprivileged_port_start || exit 1`;
+const HOLD = `
 echo ready; read pasta; exec < /dev/null > /dev/null 2>&1
 while [ -d "$0" ]; do sleep 5; done
 kill "$pasta"`;
 
-/** The namespace of this data folder: the one that is still there, else a new one, else (said why) the network of the host. */
+/**
+ * The network of this data folder: that in which its guests live, else the one that is still there, else a new one, else (said why) that of
+ * the host. Only one caller at a time: see launch.ts.
+ */
 export async function openNetwork({ home, port, env, clock }: NetworkOptions): Promise<Network> {
+  const guest = guestToJoin(home);
   const kept = keptNetwork(home);
-  if (kept) return inNamespace(kept);
-  closeNetwork(home); // half of one
-  const host = (why: string): Network => ({ mode: 'host', prefix: [], port, why });
+  if (kept && (!guest || sharesNetwork(guest.pid, kept.holder.pid))) return inNamespace(kept, false);
+  closeNetwork(home); // half of one, or one in which nobody lives
+  const host = (why: string): Network => ({ mode: 'host', prefix: [], port, isNew: false, why });
+  if (guest && sharesNetwork(guest.pid, process.pid)) return host('guests live there');
   const last = lastState(home);
-  if (last?.network === 'host' && last.process.bootId === bootId())
+  if (!guest && last?.network === 'host' && last.process.bootId === bootId())
     return host('the cluster before this one, whose guests may still run, used it');
-  if (env['KUBEVIRT_NETWORK'] === 'host') return host('KUBEVIRT_NETWORK=host');
+  if (!guest && env['KUBEVIRT_NETWORK'] === 'host') return host('KUBEVIRT_NETWORK=host');
   const missing = whatIsMissing();
   if (missing) return host(missing);
   let claim: ClaimedPort | undefined;
   try {
     claim = await claimPort(port); // asked before pasta is, which says nothing when a port is taken
-    return inNamespace(await createNetwork({ home, clock, port: claim.port }));
+    return inNamespace(await createNetwork({ home, clock, port: claim.port, join: guest }), true);
   } catch (error) {
     closeNetwork(home);
+    if (explainSystemError(error)) throw error; // no network would be any better
     return host(messageOf(error));
   } finally {
     claim?.release();
   }
+}
+
+/** One of the guests: those of the kept namespace first, for they need nothing. */
+function guestToJoin(home: string): ProcessIdentity | undefined {
+  const guests = guestsOf(home);
+  const holder = readKept(home)?.holder;
+  return guests.find(({ pid }) => holder && sharesNetwork(pid, holder.pid)) ?? guests[0];
 }
 
 /** Ends what keeps the namespace; the namespace goes with the last guest in it. */
@@ -70,11 +94,12 @@ export function closeNetwork(home: string): void {
   rmSync(pidPath(home), { force: true });
 }
 
-function inNamespace({ holder, port }: Kept): Network {
+function inNamespace({ holder, port }: Kept, isNew: boolean): Network {
   return {
     mode: 'namespace',
     prefix: ['nsenter', '-t', String(holder.pid), ...(isRoot() ? [] : ['-U', '--preserve-credentials']), '-n', '--'],
     port,
+    isNew,
   };
 }
 
@@ -112,19 +137,35 @@ function whatIsMissing(): string | undefined {
   return undefined;
 }
 
-async function createNetwork({ home, port, clock }: { home: string; port: number; clock: Clock }): Promise<Kept> {
-  const userNamespace = isRoot() ? [] : ['-U', '-c', '--keep-caps'];
-  const holding = spawn('unshare', [...userNamespace, '-n', '--', 'sh', '-c', HOLD, join(home, 'run')], {
-    cwd: '/',
-    detached: true,
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
-  const holder = await identified(holding, 'unshare');
+type Making = { readonly home: string; readonly port: number; readonly clock: Clock };
+
+/** With somebody to join, the namespace is theirs and has been set up already; only what keeps it and its way out are new. */
+async function createNetwork({ join: guest, ...making }: Making & { readonly join: ProcessIdentity | undefined }): Promise<Kept> {
+  const [program, ...args] = guest
+    ? ['nsenter', '-t', String(guest.pid), ...(isRoot() ? [] : ['-U', '--preserve-credentials']), '-n', '--', 'sh', '-c', HOLD]
+    : ['unshare', ...(isRoot() ? [] : ['-U', '-c', '--keep-caps']), '-n', '--', 'sh', '-c', SET_UP + HOLD];
+  const holding = spawn(program, [...args, join(making.home, 'run')], { cwd: '/', detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+  const holder = await identified(holding, program);
+  try {
+    return await connectNetwork({ ...making, holding, holder });
+  } catch (error) {
+    signalProcess(holder, 'SIGTERM', 'group'); // also when there was no room to write down that it is ours
+    for (const pipe of holding.stdio) pipe?.destroy();
+    throw error;
+  }
+}
+
+async function connectNetwork({ home, port, clock, holding, holder }: Making & { holding: ChildProcess; holder: ProcessIdentity }) {
   keep(home, { holder });
   await ready(holding);
   const pasta = await startPasta({ home, port, holder, clock });
-  await untilAccepting(port, clock);
-  keep(home, { holder, pasta, port });
+  try {
+    await untilAccepting(port, clock);
+    keep(home, { holder, pasta, port });
+  } catch (error) {
+    signalProcess(pasta, 'SIGTERM');
+    throw error;
+  }
   holding.stdin?.end(`${pasta.pid}\n`);
   holding.unref();
   return { holder, pasta, port };
@@ -186,14 +227,20 @@ async function startPasta({
     said += chunk;
   });
   const pasta = await identified(child, 'pasta');
-  keep(home, { holder, pasta });
-  const deadline = clock.now() + PATIENCE_MS;
-  while (readPid(home) !== pasta.pid) {
-    if (child.exitCode !== null || clock.now() > deadline) throw new Error(`pasta cannot serve: ${pastaReason(said)}`);
-    await clock.sleep(5);
+  try {
+    keep(home, { holder, pasta });
+    const deadline = clock.now() + PATIENCE_MS;
+    while (readPid(home) !== pasta.pid) {
+      if (child.exitCode !== null || clock.now() > deadline) throw new Error(`pasta cannot serve: ${pastaReason(said)}`);
+      await clock.sleep(5);
+    }
+  } catch (error) {
+    signalProcess(pasta, 'SIGTERM');
+    throw error;
+  } finally {
+    child.stderr?.destroy();
+    child.unref();
   }
-  child.stderr?.destroy();
-  child.unref();
   return pasta;
 }
 

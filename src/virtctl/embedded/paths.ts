@@ -13,3 +13,8 @@ export function statePath(home: string): string {
 export function logPath(home: string): string {
   return join(home, 'logs', 'embedded.log');
 }
+
+/** Held while a cluster is being started or stopped. */
+export function startLockPath(home: string): string {
+  return join(home, 'run', 'start.lock');
+}

@@ -1,14 +1,15 @@
 /** Shuts the guests down and stops the embedded cluster; with --purge nothing of it stays. */
 import { existsSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Clock } from '../../../base/clock.ts';
 import { isApiError, messageOf, UserError } from '../../../base/errors.ts';
 import { livingPods, nameOfPod } from '../../../base/node/living-pods.ts';
 import { isSameProcess, type ProcessIdentity, signalProcess } from '../../../base/node/process-identity.ts';
 import type { Deps } from '../../deps.ts';
-import { launchEmbedded } from '../../embedded/launch.ts';
+import { launchEmbedded, whileNobodyElseStarts } from '../../embedded/launch.ts';
 import { closeNetwork } from '../../embedded/network-namespace.ts';
 import { drain } from '../../embedded/node.ts';
-import { kubeconfigPath } from '../../embedded/paths.ts';
+import { kubeconfigPath, startLockPath } from '../../embedded/paths.ts';
 import { type EmbeddedState, guestsOf, lastState, runningState } from '../../embedded/state.ts';
 import { shutDownGuests, unknownGuests } from '../../embedded/unknown-guests.ts';
 import { createProgress, type Progress } from '../../progress.ts';
@@ -33,15 +34,17 @@ export async function run(deps: Deps, flags: { purge: boolean }): Promise<void> 
       await shutDownGuests(strangers, clock);
       return count + strangers.length === 0 ? 'none was running' : `${count + strangers.length} shut down`;
     });
-    await progress.step('control', async () => {
-      await stopProcess(state.process, clock);
-      // Containers other than guests, such as vmctl: as when a node is switched off, they start again with the next `up`.
-      for (const container of guestsOf(home)) signalProcess(container, 'SIGKILL', 'group');
-      closeNetwork(home);
-      return 'stopped';
-    });
+    await progress.step('control', () =>
+      whileNobodyElseStarts({ home }, async () => {
+        await stopProcess(state.process, clock);
+        // Containers other than guests, such as vmctl: as when a node is switched off, they start again with the next `up`.
+        for (const container of guestsOf(home)) signalProcess(container, 'SIGKILL', 'group');
+        closeNetwork(home);
+        return 'stopped';
+      }),
+    );
   } else {
-    closeNetwork(home); // a cluster that was ended by hand leaves its namespace, for guests that it may have
+    if (existsSync(dirname(startLockPath(home)))) await putNetworkAway(home);
     if (!flags.purge) stdout.write('nothing to stop: no embedded cluster runs here\n');
   }
   if (flags.purge) await progress.step('data', async () => purge(home));
@@ -61,6 +64,13 @@ async function launchOrShutDown(deps: Deps, progress: Progress): Promise<Embedde
     });
     return undefined;
   }
+}
+
+/** A cluster that was ended by hand leaves its namespace, for guests that it may have. */
+function putNetworkAway(home: string): Promise<void> {
+  return whileNobodyElseStarts({ home }, async () => {
+    if (!runningState(home) && guestsOf(home).length === 0) closeNetwork(home);
+  });
 }
 
 async function stopProcess(identity: ProcessIdentity, clock: Clock): Promise<void> {

@@ -17,7 +17,6 @@ import { launchEmbedded } from '../../embedded/launch.ts';
 import type { Network } from '../../embedded/network-namespace.ts';
 import { allowScheduling } from '../../embedded/node.ts';
 import { kubeconfigPath } from '../../embedded/paths.ts';
-import { runningState } from '../../embedded/state.ts';
 import { unknownGuests } from '../../embedded/unknown-guests.ts';
 import { createProgress } from '../../progress.ts';
 
@@ -47,12 +46,16 @@ export async function run(deps: Deps, flags: { demo: boolean; port?: number; nod
     const path = findQemu(env);
     return `${qemuVersion(path)} (${path})`;
   });
-  await progress.step('control', async () => {
-    const running = runningState(home);
-    const { state, network } = running
-      ? { state: running, network: undefined }
-      : await launchEmbedded(deps, { port, nodes, adopt: flags.adopt, signal: interrupted.signal });
-    return `https://127.0.0.1:${state.port}${running ? ignored(flags.port, state.port) : busy(port, state.port)}, data in ${home}${running ? ', was running' : ''}${whatIsLost(network)}`;
+  await progress.step('control', async (step) => {
+    const { state, network } = await launchEmbedded(deps, {
+      port,
+      nodes,
+      adopt: flags.adopt,
+      onWaiting: () => step.update('somebody else is starting it'),
+      signal: interrupted.signal,
+    });
+    const where = `https://127.0.0.1:${state.port}${network ? busy(port, state.port) : ignored(flags.port, state.port)}`;
+    return `${where}, data in ${home}${network ? '' : ', was running'}${whatIsLost(network)}`;
   });
   if (interrupted.signal.aborted) leave(deps);
   stopListening();

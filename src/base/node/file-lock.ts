@@ -1,0 +1,50 @@
+/**
+ * One process at a time, told by a file. The lock is SQLite's, which the kernel takes back however its holder ends: there is nothing stale
+ * that somebody would have to judge.
+ */
+import { DatabaseSync } from 'node:sqlite';
+import type { Clock } from '../clock.ts';
+
+const TRY_EVERY_MS = 50;
+const SQLITE_BUSY = 5;
+
+export type LockOptions = {
+  readonly path: string;
+  readonly clock: Clock;
+  /** Told once when somebody else has it. */
+  readonly onWaiting?: () => void;
+  readonly signal?: AbortSignal;
+};
+
+/** Runs `work` while nobody else does who names the same file; waits for its turn. */
+export async function withFileLock<Result>(options: LockOptions, work: () => Promise<Result>): Promise<Result> {
+  const lock = await acquire(options);
+  try {
+    return await work();
+  } finally {
+    lock.close();
+  }
+}
+
+async function acquire({ path, clock, onWaiting = () => {}, signal }: LockOptions): Promise<DatabaseSync> {
+  for (let isFirst = true; ; isFirst = false) {
+    const lock = tryLock(path);
+    if (lock) return lock;
+    if (isFirst) onWaiting();
+    await clock.sleep(TRY_EVERY_MS, signal);
+    signal?.throwIfAborted();
+  }
+}
+
+/** Undefined when somebody else has it. Nothing is written, so that a full disk does not matter. */
+function tryLock(path: string): DatabaseSync | undefined {
+  const database = new DatabaseSync(path, { timeout: 0 });
+  try {
+    database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+    return database;
+  } catch (error) {
+    database.close();
+    if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return undefined;
+    throw error;
+  }
+}
