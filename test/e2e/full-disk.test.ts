@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { isSameProcess } from '../../src/base/node/process-identity.ts';
@@ -78,7 +79,7 @@ test('a full disk stops writes and nothing else', { skip: isRoot ? false : 'only
 
   await t.test('an import is one error with a fix, and leaves nothing behind', async () => {
     const disk = join(cluster.home, '..', 'some-disk.raw');
-    execFileSync('dd', ['if=/dev/urandom', `of=${disk}`, 'bs=1M', 'count=8', 'status=none']);
+    writeFileSync(disk, randomBytes(8 * MEBIBYTE));
     t.after(() => rmSync(disk, { force: true }));
     const { code, stderr } = await cluster.virtctl(['image', 'import', disk, 'localhost/some:1']);
     assert.notEqual(code, 0);
