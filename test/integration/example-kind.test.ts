@@ -1,4 +1,4 @@
-/** A kind that is not ours yet, from its record and schema alone: everything that Kubernetes must know of it follows. */
+/** A kind that will never be ours, from its record and schema alone: everything that Kubernetes must know of it follows. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -20,23 +20,23 @@ import { rulesOfRole, userRoles } from '../../tools/manifests/user-roles.ts';
 import { validatingWebhooks, webhooks } from '../../tools/manifests/webhooks.ts';
 
 const record = kind({
-  group: 'snapshot.kubevirt.io',
-  kind: 'VirtualMachineSnapshot',
-  plural: 'virtualmachinesnapshots',
-  shortNames: ['vmsnapshot', 'vmsnapshots'],
-  description: 'What a machine was at one moment.',
+  group: 'example.kubevirt.io',
+  kind: 'VirtualMachineInstancePreset',
+  plural: 'virtualmachineinstancepresets',
+  shortNames: ['vmipreset', 'vmipresets'],
+  description: 'What instances have in common.',
   versions: ['v1beta1', 'v1alpha1'],
-  columns: [AGE, { name: 'ReadyToUse', type: 'boolean', jsonPath: '.status.readyToUse' }],
+  columns: [AGE, { name: 'Used', type: 'boolean', jsonPath: '.status.used' }],
   subresources: { status: {} },
   admission: { validate: { exceptUpdatesBy: ['virt-controller'] } },
   roles: USUAL_ROLES,
   access: { 'virt-controller': [{ verbs: ['get', 'list', 'watch'] }, { part: 'status', verbs: ['patch'] }] },
   remark: 'an example',
-  refused: { deletionPolicy: 'a snapshot goes with its object', failureDeadline: 'nobody looks at the clock' },
+  refused: { domain: 'write it into the machine' },
 });
 const schemas: KindSchemas = {
-  spec: object('Which machine.', { source: foreign('The machine.') }),
-  status: object('How far it is.', { readyToUse: optional(boolean('It is whole.')) }),
+  spec: object('Which machines.', { selector: foreign('Their labels.') }),
+  status: object('What is known of it.', { used: optional(boolean('There is such a machine.')) }),
 };
 const example: FullKind = { record, schemas };
 const all = [...KINDS, record];
@@ -54,8 +54,8 @@ function added(rulesFor: (kinds: typeof all) => readonly PolicyRule[]): string[]
 
 test('a record gives a definition with the published fields that are refused', () => {
   const { metadata, spec } = crdOf(record, schemas);
-  assert.deepEqual(metadata, { name: 'virtualmachinesnapshots.snapshot.kubevirt.io', labels: { 'kubevirt.io': '' } });
-  assert.deepEqual(spec.names.shortNames, ['vmsnapshot', 'vmsnapshots']);
+  assert.deepEqual(metadata, { name: 'virtualmachineinstancepresets.example.kubevirt.io', labels: { 'kubevirt.io': '' } });
+  assert.deepEqual(spec.names.shortNames, ['vmipreset', 'vmipresets']);
   assert.deepEqual(
     spec.versions.map(({ name, storage }) => [name, storage]),
     [
@@ -64,20 +64,20 @@ test('a record gives a definition with the published fields that are refused', (
     ],
   );
   const schema = spec.versions[0]?.schema.openAPIV3Schema as { properties: { spec: { properties: object } } } | undefined; // it has a spec
-  assert.deepEqual(Object.keys(schema?.properties.spec.properties ?? {}), ['source', 'deletionPolicy', 'failureDeadline']);
+  assert.deepEqual(Object.keys(schema?.properties.spec.properties ?? {}), ['selector', 'domain']);
 });
 
 test('a record gives a webhook', () => {
   assert.deepEqual(validatingWebhooks([record]), [
     {
-      name: 'virtualmachinesnapshots-validator.snapshot.kubevirt.io',
-      clientConfig: { service: { name: 'virt-api', namespace: 'kubevirt', port: 443, path: '/validate/virtualmachinesnapshots' } },
+      name: 'virtualmachineinstancepresets-validator.example.kubevirt.io',
+      clientConfig: { service: { name: 'virt-api', namespace: 'kubevirt', port: 443, path: '/validate/virtualmachineinstancepresets' } },
       rules: [
         {
           operations: ['CREATE', 'UPDATE'],
-          apiGroups: ['snapshot.kubevirt.io'],
+          apiGroups: ['example.kubevirt.io'],
           apiVersions: ['v1beta1', 'v1alpha1'],
-          resources: ['virtualmachinesnapshots'],
+          resources: ['virtualmachineinstancepresets'],
           scope: 'Namespaced',
         },
       ],
@@ -100,11 +100,14 @@ test('a record gives a webhook', () => {
 test('a record gives what components may do', () => {
   assert.deepEqual(
     added((kinds) => clusterRulesOf('virt-controller', kinds)),
-    ['snapshot.kubevirt.io virtualmachinesnapshots: get list watch', 'snapshot.kubevirt.io virtualmachinesnapshots/status: patch'],
+    [
+      'example.kubevirt.io virtualmachineinstancepresets: get list watch',
+      'example.kubevirt.io virtualmachineinstancepresets/status: patch',
+    ],
   );
   assert.deepEqual(
     added((kinds) => clusterRulesOf('virt-api', kinds)),
-    ['snapshot.kubevirt.io virtualmachinesnapshots: list'],
+    ['example.kubevirt.io virtualmachineinstancepresets: list'],
   );
   assert.deepEqual(
     added((kinds) => clusterRulesOf('virt-handler', kinds)),
@@ -117,22 +120,23 @@ test('a record gives what people may do', () => {
   for (const [role, may] of Object.entries({ ...verbs, admin: `${verbs.edit} deletecollection` }))
     assert.deepEqual(
       added((kinds) => rulesOfRole(role as 'view', kinds, SUBRESOURCES)), // one of the three above
-      [`snapshot.kubevirt.io virtualmachinesnapshots: ${may}`],
+      [`example.kubevirt.io virtualmachineinstancepresets: ${may}`],
     );
 });
 
 test('a record is in the manifests that are installed', () => {
-  for (const text of [componentRoles(all), userRoles(all, SUBRESOURCES), webhooks(all)]) assert.match(text, /virtualmachinesnapshots/);
+  for (const text of [componentRoles(all), userRoles(all, SUBRESOURCES), webhooks(all)])
+    assert.match(text, /virtualmachineinstancepresets/);
 });
 
 test('a record is a resource that is found by the type of its objects', () => {
-  assert.equal(byType(all).get('snapshot.kubevirt.io/v1beta1 VirtualMachineSnapshot'), record);
+  assert.equal(byType(all).get('example.kubevirt.io/v1beta1 VirtualMachineInstancePreset'), record);
 });
 
 test('a record gives a table of refused fields', () => {
   const text = refusedTable([...FULL_KINDS, example]);
-  assert.match(text, /const VIRTUAL_MACHINE_SNAPSHOT = \{\n {2}deletionPolicy: 'set',\n {2}failureDeadline: 'set',\n\} as const;/);
-  assert.match(text, /^ {2}VirtualMachineSnapshot: VIRTUAL_MACHINE_SNAPSHOT,$/m);
+  assert.match(text, /const VIRTUAL_MACHINE_INSTANCE_PRESET = \{\n {2}domain: 'set',\n\} as const;/);
+  assert.match(text, /^ {2}VirtualMachineInstancePreset: VIRTUAL_MACHINE_INSTANCE_PRESET,$/m);
 });
 
 test('a record gives a part of the page about compatibility', () => {
@@ -144,16 +148,11 @@ test('a record gives a part of the page about compatibility', () => {
       .split('\n')
       .filter(isNew),
     [
-      '| VirtualMachineSnapshot | snapshot.kubevirt.io | v1beta1 (stored), v1alpha1 | vmsnapshot, vmsnapshots | an example |',
-      '- snapshot.kubevirt.io: VirtualMachineRestore, VirtualMachineSnapshotContent',
-      '| VirtualMachineSnapshot | 1 | 2 |',
-      '## VirtualMachineSnapshot spec',
-      '| `deletionPolicy` | string | **refused**: a snapshot goes with its object |',
-      '| `failureDeadline` | string | **refused**: nobody looks at the clock |',
-      '| `source` | object | honoured |',
-      '### VirtualMachineSnapshot status',
-      'Written: `readyToUse`.',
-      'Never written: `conditions`, `creationTime`, `error`, `indications`, `phase`, `snapshotVolumes`, `sourceIndications`, `sourceUID`, `virtualMachineSnapshotContentName`.',
+      '| VirtualMachineInstancePreset | example.kubevirt.io | v1beta1 (stored), v1alpha1 | vmipreset, vmipresets | an example |',
+      '- kubevirt.io: VirtualMachineInstanceMigration',
+      '| VirtualMachineInstancePreset | 1 | 1 |',
+      '## VirtualMachineInstancePreset spec',
+      '| `domain` | DomainSpec | **refused**: write it into the machine |',
     ],
   );
 });

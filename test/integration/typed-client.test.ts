@@ -1,15 +1,10 @@
 /** Each kind of ours from TypeScript, on the real API server: get, list, watch and cache, typed by its Resource. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { parse } from 'yaml';
-import { KUBEVIRTS } from '../../src/api/kubevirt/kinds/kubevirt.ts';
-import { OFFLINE_VMS } from '../../src/api/kubevirt/kinds/offline-virtual-machine.ts';
-import { VMIRSS } from '../../src/api/kubevirt/kinds/replica-set.ts';
-import { VMS } from '../../src/api/kubevirt/kinds/virtual-machine.ts';
-import { VMIS } from '../../src/api/kubevirt/kinds/virtual-machine-instance.ts';
-import { VMI_CONFIGS } from '../../src/api/kubevirt/kinds/vmi-config.ts';
+import { KINDS } from '../../src/api/kubevirt/kinds-table.ts';
 import { type KubeObject, keyOf } from '../../src/api/meta.ts';
 import type { Resource } from '../../src/api/resource.ts';
 import { systemClock } from '../../src/base/clock.ts';
@@ -20,14 +15,9 @@ import { startTestServer, type TestServer } from '../../src/control-plane/apiser
 
 const ROOT = join(import.meta.dirname, '../..');
 const namespace = 'default';
-const KINDS: readonly [resource: Resource, example: string][] = [
-  [VMS, 'vm'],
-  [VMIS, 'vmi'],
-  [VMIRSS, 'replica-set'],
-  [OFFLINE_VMS, 'offline-vm'],
-  [VMI_CONFIGS, 'vmi-config'],
-  [KUBEVIRTS, 'kubevirt'],
-];
+const EXAMPLES = readdirSync(join(ROOT, 'examples'))
+  .filter((name) => name.endsWith('.yaml'))
+  .map((name) => parse(readFileSync(join(ROOT, 'examples', name), 'utf8')) as KubeObject);
 
 describe('the typed client', { timeout: 60_000 }, () => {
   let server: TestServer;
@@ -37,7 +27,7 @@ describe('the typed client', { timeout: 60_000 }, () => {
   });
   after(() => server.close());
 
-  for (const [resource, example] of KINDS) {
+  for (const resource of KINDS as readonly Resource[]) {
     test(`${resource.kind}: get, list, watch and cache`, async () => {
       const { client } = server;
       const stop = new AbortController();
@@ -56,7 +46,8 @@ describe('the typed client', { timeout: 60_000 }, () => {
         });
       });
       const { resourceVersion } = await client.list(resource, { namespace });
-      const manifest = parse(readFileSync(join(ROOT, `examples/${example}.yaml`), 'utf8')) as KubeObject;
+      const manifest = EXAMPLES.find(({ kind }) => kind === resource.kind);
+      assert.ok(manifest, `examples/ has no ${resource.kind}`);
       const made = await client.create(resource, { ...manifest, metadata: { name: 'mine', namespace } });
       const at = { name: 'mine', namespace };
       assert.deepEqual(await client.get(resource, at), made);

@@ -33,8 +33,13 @@ export function isPublished({ record }: FullKind): boolean {
   return specTypeOf(record) in PUBLISHED_TYPES;
 }
 
+/** Whether KubeVirt publishes a status of the kind. */
+export function isStatusPublished({ record }: FullKind): boolean {
+  return statusTypeOf(record) in PUBLISHED_TYPES;
+}
+
 /** What KubeVirt's published types call the status of the kind. */
-export function statusTypeOf({ kind }: Pick<KindRecord, 'kind'>): string {
+function statusTypeOf({ kind }: Pick<KindRecord, 'kind'>): string {
   return `${kind}Status`;
 }
 

@@ -5,7 +5,7 @@ import { whyRefused } from '../../src/api/kubevirt/why-refused.ts';
 import type { ComparedField } from '../../src/api/schema/published.ts';
 import { ROUTES } from '../../src/virt-api/routes.ts';
 import { withSection } from '../generated-section.ts';
-import { type FullKind, isPublished, nestedSpecs, specFields, statusFields } from './compared.ts';
+import { type FullKind, isPublished, isStatusPublished, nestedSpecs, specFields, statusFields } from './compared.ts';
 
 /** What is to be known of a field that is honoured in part. */
 const NOTES: Readonly<Record<string, string>> = {
@@ -48,7 +48,7 @@ export function compatibilityPage(page: string, kinds: readonly FullKind[]): str
     absent: absentKinds(kinds),
     numbers: numbers(published),
     specs: published.map(specSection).join('\n'),
-    statuses: published.map(statusSection).join('\n'),
+    statuses: published.filter(isStatusPublished).map(statusSection).join('\n'),
     subresources: subresources(),
   };
   return Object.entries(sections).reduce((text, [name, content]) => withSection(text, name, content), page);
