@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PODS } from '../../api/core/pod.ts';
+import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { keyOf } from '../../api/meta.ts';
+import { silentLogger } from '../../base/log.ts';
+import { temporaryFolder } from '../../qemu/qmp/qemu.testing.ts';
+import { FakeClock } from '../../testing/fake-clock.ts';
+import { handFedCache } from '../../testing/hand-fed-cache.ts';
+import { ScriptedApi } from '../../testing/scripted-api.ts';
+import { POD_INDEXES } from '../node-caches.ts';
+import { Domains } from './domains.ts';
+import { observeDomain } from './observe.ts';
+import { deleted, livePod, running } from './world.testing.ts';
+
+const vmi = running();
+const key = keyOf(vmi.metadata);
+const podUid = livePod().metadata.uid ?? '';
+
+test('looking at a guest changes nothing: nobody listens to it and its grace period does not begin', async (t) => {
+  const { vmis, domains, look } = await node(t);
+  vmis.put(deleted(30));
+  const first = await look();
+  assert.deepEqual([first?.followed, first?.domain.state, first?.stoppingSince], [undefined, 'connecting', undefined]);
+  assert.deepEqual([domains.followed(key), await look()], [undefined, first]);
+});
+
+test('a guest that is listened to is seen, with the beginning of its grace period', async (t) => {
+  const { domains, look, clock } = await node(t);
+  domains.follow(key, { vmi, podUid });
+  domains.startGracePeriod(key);
+  const seen = await look();
+  assert.deepEqual([seen?.followed?.podUid, seen?.stoppingSince], [podUid, clock.now()]);
+});
+
+test('of another guest of its name nothing is seen', async (t) => {
+  const { domains, look } = await node(t);
+  domains.follow(key, { vmi: { ...vmi, metadata: { ...vmi.metadata, uid: 'vmi-0' } }, podUid });
+  domains.startGracePeriod(key);
+  assert.equal((await look())?.stoppingSince, undefined);
+});
+
+test('a VMI that has left is seen for as long as somebody listens to its guest', async (t) => {
+  const { vmis, domains, look } = await node(t);
+  domains.follow(key, { vmi, podUid });
+  vmis.remove(vmi);
+  assert.equal((await look())?.hasLeft, true);
+  domains.forget(key);
+  assert.equal(await look(), undefined);
+});
+
+async function node(t: Parameters<typeof temporaryFolder>[0]) {
+  const clock = new FakeClock();
+  const vmis = handFedCache(VMIS);
+  const pods = handFedCache(PODS, POD_INDEXES);
+  vmis.put(vmi);
+  pods.put(livePod());
+  const takesConnection = async () => undefined;
+  const domains = new Domains({ kubeletRoot: await temporaryFolder(t), clock, log: silentLogger, takesConnection });
+  t.after(() => domains.close());
+  const look = () => observeDomain(key, { client: new ScriptedApi().client, clock, nodeName: 'n1', vmis, pods, domains });
+  return { clock, vmis, domains, look };
+}
