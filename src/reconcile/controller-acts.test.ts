@@ -10,7 +10,7 @@ import { ScriptedApi } from '../testing/scripted-api.ts';
 import { quiet, until } from '../testing/until.ts';
 import { type Act, runController } from './controller.ts';
 import { type Action, type Decision, explain } from './decision.ts';
-import { WakeUps } from './source.ts';
+import { changesOf, WakeUps } from './source.ts';
 
 type Say = { readonly do: 'say'; readonly word: string; readonly secret: object; readonly because: string };
 
@@ -37,7 +37,7 @@ function start(t: TestContext, { decide, act }: { decide: (look: number) => Deci
     clock,
     log,
     signal: stop.signal,
-    triggers: [{ cache, keysOf: ({ metadata }) => [keyOf(metadata)] }, { source: wakeUps }],
+    triggers: [changesOf(cache, ({ metadata }) => [keyOf(metadata)]), wakeUps],
     observe: (key) => cache.get(key),
     decide: () => decide(++looks),
     act,

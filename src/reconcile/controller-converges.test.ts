@@ -11,6 +11,7 @@ import { startTestServer } from '../control-plane/apiserver/test-server.testing.
 import { until } from '../testing/until.ts';
 import { runController } from './controller.ts';
 import type { Decision } from './decision.ts';
+import { changesOf } from './source.ts';
 
 type Observed = { readonly wish: ConfigMap; readonly secrets: readonly Secret[] };
 
@@ -35,10 +36,7 @@ async function start(t: TestContext) {
   const ended = runController<Observed>({
     ...common,
     name: 'wish-controller',
-    triggers: [
-      { cache: wishes, keysOf: ({ metadata }) => [keyOf(metadata)] },
-      { cache: secrets, keysOf: (object) => ownerKey(object as Secret) }, // the cache holds Secrets only
-    ],
+    triggers: [changesOf(wishes, ({ metadata }) => [keyOf(metadata)]), changesOf(secrets, ownerKey)],
     observe: (key) => {
       const wish = wishes.get(key);
       return wish && { wish, secrets: secrets.byIndex('owner', key) };

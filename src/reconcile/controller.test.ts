@@ -10,6 +10,7 @@ import { ScriptedApi } from '../testing/scripted-api.ts';
 import { quiet, until } from '../testing/until.ts';
 import { runController } from './controller.ts';
 import type { Action, Decision } from './decision.ts';
+import { changesOf } from './source.ts';
 
 function configMap(resourceVersion: string, data?: Record<string, string>): ConfigMap {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'ns', name: 'a', uid: 'uid-a', resourceVersion }, data };
@@ -35,7 +36,7 @@ function start(t: TestContext, decide: (seen: ConfigMap, look: number) => Decisi
     clock,
     log,
     signal: stop.signal,
-    triggers: [{ cache, keysOf: ({ metadata }) => [keyOf(metadata)] }],
+    triggers: [changesOf(cache, ({ metadata }) => [keyOf(metadata)])],
     observe: (key) => cache.get(key),
     decide: (seen) => decide(seen, looks.push(seen.metadata.resourceVersion)),
     subject: (seen) => seen,

@@ -7,23 +7,13 @@ import { type KubeObject, keyOf } from '../api/meta.ts';
 import type { Clock } from '../base/clock.ts';
 import { ApiError, messageOf, TerminalError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import type { Cache } from '../client/cache.ts';
 import type { Client } from '../client/client.ts';
 import { type Applied, applyAction, type LookAgain, type ResourceOf, type Written } from './apply.ts';
 import { type Action, type Decision, detailsOf, type EventToRecord, isWrite, type OtherAction, subjectOf, summaryOf } from './decision.ts';
 import { createEventRecorder, type EventRecorder } from './events.ts';
 import { Freshness } from './freshness.ts';
 import { KeyedQueue } from './queue.ts';
-import { changesOf, type Source } from './source.ts';
-
-/** What wakes keys: the objects of a cache, which then is also waited for after a write of its kind, or something else that knows keys. */
-export type Trigger =
-  | {
-      readonly cache: Cache<KubeObject>;
-      /** Which keys of this controller a change of that object concerns (asked for the old and the new state). */
-      readonly keysOf: (object: KubeObject) => readonly string[];
-    }
-  | { readonly source: Source };
+import type { Source } from './source.ts';
 
 /** Performs what is no write. It may begin what takes long: how that went is for a later observation, of which a source tells. */
 export type Act<Observed, Other extends OtherAction> = (action: Other, observed: Observed) => Acted | Promise<Acted>;
@@ -36,7 +26,8 @@ export type ControllerOptions<Observed, Other extends OtherAction = never> = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
-  readonly triggers: readonly Trigger[];
+  /** What wakes keys. */
+  readonly triggers: readonly Source[];
   /** Everything `decide` may look at, or undefined when the subject is gone. Looks, and changes nothing. */
   readonly observe: (key: string) => Observed | undefined | Promise<Observed | undefined>;
   readonly decide: (observed: Observed) => Decision<Other>;
@@ -69,20 +60,15 @@ export async function runController<Observed, Other extends OtherAction = never>
   const log = options.log.with({ controller: name });
   const queue = new KeyedQueue({ clock, signal });
   const recorder = createEventRecorder({ client, clock, log, component: name });
-  const caches = triggers.flatMap((trigger) => ('cache' in trigger ? trigger.cache : []));
+  const caches = triggers.flatMap(({ cache = [] }) => cache);
   const freshness = new Freshness({ caches, clock, signal });
-  const sources = triggers.map(sourceOf);
-  const stops = sources.map((source) => source.subscribe((key) => queue.add(key)));
+  const stops = triggers.map((source) => source.subscribe((key) => queue.add(key)));
   const act = (options.act ?? refuse) as Act<Observed, OtherAction>; // is given only what its own `decide` has made
   const loop: Loop<Observed> = { ...options, act, log, queue, recorder, freshness, deadEnds: new Map() };
-  if (await haveSynced(sources, signal)) await Promise.all(Array.from({ length: workers }, () => work(loop)));
+  if (await haveSynced(triggers, signal)) await Promise.all(Array.from({ length: workers }, () => work(loop)));
   for (const stop of stops) stop();
   freshness.stop();
   await recorder.flush();
-}
-
-function sourceOf(trigger: Trigger): Source {
-  return 'source' in trigger ? trigger.source : changesOf(trigger.cache, trigger.keysOf);
 }
 
 /** Of a controller without `act` the types let nothing come here. */

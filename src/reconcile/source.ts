@@ -1,12 +1,14 @@
-/** What wakes a controller besides caches: anything that can say which of its keys may look different now. */
+/** What wakes a controller: a cache, or anything else that can say which of its keys may look different now. */
 import type { KubeObject } from '../api/meta.ts';
-import type { Change } from '../client/cache.ts';
+import type { Cache } from '../client/cache.ts';
 
 export type Source = {
   /** Called with every key that has something to look at already, and with each that changes from now on. Returns how to stop. */
   subscribe(wake: (key: string) => void): () => void;
   /** Resolves when there is enough to decide on; rejects when there never will be. */
   readonly synced: Promise<void>;
+  /** A cache behind it, in which a write of its kind is waited for before the key is looked at again. */
+  readonly cache?: Cache<KubeObject>;
 };
 
 /** A source that is told by hand. Nothing is kept for later: keys that nobody listens to yet are lost. */
@@ -26,15 +28,13 @@ export class WakeUps implements Source {
 }
 
 /** Anything that tells of changes as a cache does. */
-type Changing<T extends KubeObject> = {
-  subscribe(listener: (change: Change<T>) => void): () => void;
-  readonly synced: Promise<void>;
-};
+type Changing<T extends KubeObject> = Pick<Cache<T>, 'subscribe' | 'synced'>;
 
-/** The keys that changes of these objects concern. */
-export function changesOf<T extends KubeObject>(objects: Changing<T>, keysOf: (object: T) => readonly string[]): Source {
+/** The keys that changes of these objects concern: asked for the old and the new state of each. */
+export function changesOf<T extends KubeObject>(objects: Cache<T> | Changing<T>, keysOf: (object: T) => readonly string[]): Source {
   return {
     synced: objects.synced,
+    ...('resource' in objects && { cache: objects }),
     subscribe: (wake) =>
       objects.subscribe((change) => {
         const states = change.type === 'modified' ? [change.old, change.object] : [change.object];

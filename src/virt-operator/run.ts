@@ -11,6 +11,7 @@ import type { Logger } from '../base/log.ts';
 import { startCache } from '../client/cache.ts';
 import type { Client } from '../client/client.ts';
 import { runController } from '../reconcile/controller.ts';
+import { changesOf } from '../reconcile/source.ts';
 import { kubernetesVersionCheck } from './kubevirt/check-kubernetes-version.ts';
 import { decideInstallation } from './kubevirt/decide.ts';
 import { observeInstallation } from './kubevirt/observe.ts';
@@ -62,8 +63,8 @@ export async function runVirtOperator({ manifests, defaults, spreadMs, onSynced,
     ...options,
     name: 'virt-operator',
     triggers: [
-      { cache: kubeVirts, keysOf: ({ metadata }) => [keyOf(metadata)] },
-      ...[pods, ...installed].map((cache) => ({ cache, keysOf: () => kubeVirts.list().map(({ metadata }) => keyOf(metadata)) })),
+      changesOf(kubeVirts, ({ metadata }) => [keyOf(metadata)]),
+      ...[pods, ...installed].map((cache) => changesOf(cache, () => kubeVirts.list().map(({ metadata }) => keyOf(metadata)))),
     ],
     observe: (key) => observeInstallation(key, observing),
     decide: decideInstallation,

@@ -10,6 +10,7 @@ import { startCache } from '../client/cache.ts';
 import type { Client } from '../client/client.ts';
 import type { Cluster } from '../client/node/kubeconfig.ts';
 import { runController } from '../reconcile/controller.ts';
+import { changesOf } from '../reconcile/source.ts';
 import type { Arguments } from './arguments.ts';
 import { derivedName } from './check-name.ts';
 import { checkRights, rightsOf } from './check-rights.ts';
@@ -72,7 +73,7 @@ async function keep(options: VmctlOptions, task: Task, prototype: VirtualMachine
     ...shared,
     name: 'vmctl',
     workers: 1,
-    triggers: [prototypes, vms].map((cache) => ({ cache, keysOf: () => [key] })),
+    triggers: [prototypes, vms].map((cache) => changesOf(cache, () => [key])),
     observe: () => ({ task, prototype: prototypes.get(keyOf(prototype.metadata)), vm: vms.get(key) }),
     decide: decideDerived,
     subject: () => task.pod ?? prototype,

@@ -7,6 +7,7 @@ import type { Logger } from '../../base/log.ts';
 import { startCache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
 import { runController } from '../../reconcile/controller.ts';
+import { changesOf } from '../../reconcile/source.ts';
 import { decideKubeVirtStatus, type ObservedInstallation } from '../../virt-operator/status/decide.ts';
 import { VERSION } from '../version.ts';
 
@@ -31,7 +32,7 @@ export async function keepKubeVirtStatus(options: KubeVirtKeeperOptions): Promis
   await runController<ObservedInstallation>({
     ...options,
     name: 'kubevirt-status',
-    triggers: [{ cache: kubeVirts, keysOf: ({ metadata }) => [keyOf(metadata)] }],
+    triggers: [changesOf(kubeVirts, ({ metadata }) => [keyOf(metadata)])],
     observe: (key) => {
       const kubeVirt = kubeVirts.get(key);
       const now = options.clock.now();

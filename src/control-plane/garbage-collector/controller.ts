@@ -41,7 +41,7 @@ export async function runGarbageCollector({ client, clock, log: rootLog, signal 
     clock,
     log: rootLog,
     signal,
-    triggers: [{ source: changesOf({ subscribe: (listener) => graph.subscribe(listener), synced }, (object) => concerned(graph, object)) }],
+    triggers: [changesOf({ subscribe: (listener) => graph.subscribe(listener), synced }, (object) => concerned(graph, object))],
     observe: (id) => observeItem(id, { graph, metadata }),
     decide: decideItem,
     subject: ({ item }) => item,

@@ -2,7 +2,7 @@
 import type { Pod } from '../../api/core/pod.ts';
 import type { Cache } from '../../client/cache.ts';
 import { runController } from '../../reconcile/controller.ts';
-import type { Source } from '../../reconcile/source.ts';
+import { changesOf, type Source } from '../../reconcile/source.ts';
 import { actOnPod } from './act.ts';
 import { decidePod, type PodAction } from './decide.ts';
 import type { KubeletContext } from './kubelet-context.ts';
@@ -27,7 +27,7 @@ export async function runPodController(options: PodControllerOptions): Promise<v
   const loop = runController<WatchedPod, PodAction>({
     ...context,
     name: 'kubelet',
-    triggers: [{ cache: pods, keysOf: ({ metadata }) => [metadata.uid ?? ''] }, { source: podsOfThisNode(options) }],
+    triggers: [changesOf(pods, ({ metadata }) => [metadata.uid ?? '']), podsOfThisNode(options)],
     observe: (uid) => observePod(uid, options),
     decide: decidePod,
     act: (action, observed) => actOnPod(action, observed, options),

@@ -6,7 +6,8 @@ import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { type Cache, startCache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
-import { runController, type Trigger } from '../../reconcile/controller.ts';
+import { runController } from '../../reconcile/controller.ts';
+import { changesOf } from '../../reconcile/source.ts';
 import { Assumptions } from './assumptions.ts';
 import { decideBinding, type NodeState, needsNode, type ObservedBinding, SCHEDULER_NAME } from './decide.ts';
 import { type ResourceList, requestsOf, totalOf } from './requests.ts';
@@ -31,10 +32,7 @@ export function runScheduler({ client, clock, log, signal }: SchedulerOptions): 
     clock,
     log,
     signal,
-    triggers: [
-      { cache: pods, keysOf: (object) => concerned(pods, object as Pod) }, // the cache holds Pods only
-      { cache: nodes, keysOf: () => waitingIn(pods) },
-    ] satisfies Trigger[],
+    triggers: [changesOf(pods, (pod) => concerned(pods, pod)), changesOf(nodes, () => waitingIn(pods))],
     observe: (key) => {
       const pod = pods.get(key);
       if (!pod || !needsNode(pod)) return undefined;

@@ -9,6 +9,7 @@ import type { Logger } from '../../base/log.ts';
 import { startCache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
 import { runController } from '../../reconcile/controller.ts';
+import { changesOf } from '../../reconcile/source.ts';
 import { decideAggregation, type ObservedRole } from './decide-aggregation.ts';
 import {
   DEFAULT_ACCOUNT,
@@ -31,10 +32,7 @@ export async function runDefaultServiceAccounts(options: ServiceAccountsOptions)
   await runController<ObservedNamespace>({
     ...options,
     name: 'serviceaccount-controller',
-    triggers: [
-      { cache: namespaces, keysOf: nameOf },
-      { cache: accounts, keysOf: namespaceOf },
-    ],
+    triggers: [changesOf(namespaces, nameOf), changesOf(accounts, namespaceOf)],
     observe: (key) => {
       const namespace = namespaces.get(key);
       return namespace && { namespace, serviceAccount: accounts.get(`${key}/${DEFAULT_ACCOUNT}`) };
@@ -51,10 +49,7 @@ export async function runRootCaPublisher({ ca, ...options }: ServiceAccountsOpti
   await runController<ObservedRootCa>({
     ...options,
     name: 'root-ca-certificate-publisher',
-    triggers: [
-      { cache: namespaces, keysOf: nameOf },
-      { cache: configMaps, keysOf: namespaceOf },
-    ],
+    triggers: [changesOf(namespaces, nameOf), changesOf(configMaps, namespaceOf)],
     observe: (key) => {
       const namespace = namespaces.get(key);
       return namespace && { namespace, configMap: configMaps.get(`${key}/${ROOT_CA}`), ca };
@@ -72,7 +67,7 @@ export async function runRoleAggregation(options: ServiceAccountsOptions): Promi
     ...options,
     name: 'clusterrole-aggregation-controller',
     // A role may be part of any other: there are few of these, and looking at one costs nothing.
-    triggers: [{ cache: roles, keysOf: () => aggregated().flatMap(nameOf) }],
+    triggers: [changesOf(roles, () => aggregated().flatMap(nameOf))],
     observe: (key) => {
       const role = roles.get(key);
       return role && { role, all: roles.list() };

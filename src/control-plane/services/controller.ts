@@ -9,6 +9,7 @@ import { matchesLabels, requirementsOf } from '../../base/selectors.ts';
 import { startCache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
 import { runController } from '../../reconcile/controller.ts';
+import { changesOf } from '../../reconcile/source.ts';
 import { decideSlices, LABEL_SERVICE_NAME, type ObservedService } from './decide-slices.ts';
 
 export type ServicesOptions = { readonly client: Client; readonly clock: Clock; readonly log: Logger; readonly signal: AbortSignal };
@@ -31,11 +32,7 @@ export function runEndpointSlices(options: ServicesOptions): Promise<void> {
   return runController<ObservedService>({
     ...options,
     name: 'endpoint-slice-controller',
-    triggers: [
-      { cache: services, keysOf: ({ metadata }) => [keyOf(metadata)] },
-      { cache: pods, keysOf: (object) => selecting(object as Pod) }, // the cache holds Pods only
-      { cache: slices, keysOf: serviceOf },
-    ],
+    triggers: [changesOf(services, ({ metadata }) => [keyOf(metadata)]), changesOf(pods, selecting), changesOf(slices, serviceOf)],
     observe: (key) => {
       const service = services.get(key);
       if (!service) return undefined;

@@ -16,6 +16,7 @@ import type { Logger } from '../../base/log.ts';
 import { startCache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
 import { runController } from '../../reconcile/controller.ts';
+import { changesOf } from '../../reconcile/source.ts';
 import { decideClaim, type ObservedClaim } from './decide-claim.ts';
 import { decideVolume, type ObservedVolume, type RemoveData } from './decide-volume.ts';
 
@@ -50,10 +51,10 @@ export async function runVolumes({ volumesDir, ...options }: VolumesOptions): Pr
     ...options,
     name: NAME,
     triggers: [
-      { cache: claims, keysOf: ({ metadata }) => [keyOf(metadata)] },
-      { cache: volumes, keysOf: (object) => claimKeysOf(object as PersistentVolume) ?? waiting() }, // the cache holds volumes only
-      { cache: classes, keysOf: waiting },
-      { cache: pods, keysOf: (object) => claimsOf(object as Pod) }, // the cache holds Pods only
+      changesOf(claims, ({ metadata }) => [keyOf(metadata)]),
+      changesOf(volumes, (volume) => claimKeysOf(volume) ?? waiting()),
+      changesOf(classes, waiting),
+      changesOf(pods, claimsOf),
     ],
     observe: (key) => {
       const claim = claims.get(key);
@@ -66,10 +67,7 @@ export async function runVolumes({ volumesDir, ...options }: VolumesOptions): Pr
   const reclaimer = runController<ObservedVolume, RemoveData>({
     ...options,
     name: NAME,
-    triggers: [
-      { cache: volumes, keysOf: ({ metadata }) => [metadata.name] },
-      { cache: claims, keysOf: (object) => volumesOf(object as PersistentVolumeClaim, volumes.list()) }, // the cache holds claims only
-    ],
+    triggers: [changesOf(volumes, ({ metadata }) => [metadata.name]), changesOf(claims, (claim) => volumesOf(claim, volumes.list()))],
     observe: async (key) => {
       const volume = volumes.get(key);
       const folder = volume && folderOf(volume);

@@ -4,6 +4,7 @@ import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts
 import { fromKey, keyOf } from '../../api/meta.ts';
 import type { Cache } from '../../client/cache.ts';
 import { type ControllerOptions, runController } from '../../reconcile/controller.ts';
+import { changesOf } from '../../reconcile/source.ts';
 import { decideDerivedVm, type ObservedDerivedVm, podKeyOf } from './decide.ts';
 
 type Options = Pick<ControllerOptions<ObservedDerivedVm>, 'client' | 'clock' | 'log' | 'signal'> & { readonly vms: Cache<VirtualMachine> };
@@ -13,7 +14,7 @@ export function runDerivedVmController({ vms, ...shared }: Options): Promise<voi
   return runController<ObservedDerivedVm>({
     ...shared,
     name: 'virt-controller-derived-vm',
-    triggers: [{ cache: vms, keysOf: (vm) => (podKeyOf(vm) === undefined ? [] : [keyOf(vm.metadata)]) }],
+    triggers: [changesOf(vms, (vm) => (podKeyOf(vm) === undefined ? [] : [keyOf(vm.metadata)]))],
     observe: async (key) => {
       const vm = vms.get(key);
       const podKey = vm && podKeyOf(vm);

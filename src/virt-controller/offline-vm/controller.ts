@@ -1,6 +1,7 @@
 /** Keeps every OfflineVirtualMachine and the VirtualMachine of its name in step: the loop of `observe`, `decide` and apply. */
 import { keyOf } from '../../api/meta.ts';
 import { type ControllerOptions, runController } from '../../reconcile/controller.ts';
+import { changesOf } from '../../reconcile/source.ts';
 import { rememberAbsences } from '../absences.ts';
 import { decideOfflineVm } from './decide.ts';
 import { type OfflineVmObserver, observeOfflineVm } from './observe.ts';
@@ -19,8 +20,8 @@ export function runOfflineVmController(
     log,
     signal,
     triggers: [
-      { cache: offlineVms, keysOf: ({ metadata }) => [keyOf(metadata)] },
-      { cache: vms, keysOf: ({ metadata }) => [keyOf(metadata)] }, // a machine has the name of its OVM
+      changesOf(offlineVms, ({ metadata }) => [keyOf(metadata)]),
+      changesOf(vms, ({ metadata }) => [keyOf(metadata)]), // a machine has the name of its OVM
     ],
     observe: (key) => observeOfflineVm(observer, key),
     decide: decideOfflineVm,

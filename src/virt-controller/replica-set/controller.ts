@@ -3,6 +3,7 @@
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { type KubeObject, keyOf } from '../../api/meta.ts';
 import { type ControllerOptions, runController } from '../../reconcile/controller.ts';
+import { changesOf } from '../../reconcile/source.ts';
 import { ownerKeysOf } from '../owner.ts';
 import { decideReplicaSet } from './decide.ts';
 import { isCandidate, observeReplicaSet, type ReplicaSetObserver } from './observe.ts';
@@ -27,8 +28,8 @@ export function runReplicaSetController(
     log,
     signal,
     triggers: [
-      { cache: replicaSets, keysOf: ({ metadata }) => [keyOf(metadata)] },
-      { cache: vmis, keysOf: (vmi) => [...ownerOf(vmi), ...candidatesOf(vmi)] },
+      changesOf(replicaSets, ({ metadata }) => [keyOf(metadata)]),
+      changesOf(vmis, (vmi) => [...ownerOf(vmi), ...candidatesOf(vmi)]),
     ],
     observe: (key) => observeReplicaSet(options, key),
     decide: decideReplicaSet,

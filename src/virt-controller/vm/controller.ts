@@ -1,6 +1,7 @@
 /** Keeps every VirtualMachine and its instance in step: the loop of `observe`, `decide` and reconcile's apply. */
 import { keyOf } from '../../api/meta.ts';
 import { type ControllerOptions, runController } from '../../reconcile/controller.ts';
+import { changesOf } from '../../reconcile/source.ts';
 import { ownerKeysOf } from '../owner.ts';
 import { decideVm } from './decide.ts';
 import { observeVm, type VmObserver } from './observe.ts';
@@ -16,10 +17,10 @@ export function runVmController(options: VmObserver & Pick<ControllerOptions<Obs
     log,
     signal,
     triggers: [
-      { cache: vms, keysOf: ({ metadata }) => [keyOf(metadata)] },
-      { cache: vmis, keysOf: ({ metadata }) => [keyOf(metadata)] }, // an instance has the name of its VM
-      { cache: revisions, keysOf: ownerKeysOf('VirtualMachine') },
-      { cache: nodes, keysOf: () => [] }, // wakes nobody, but is waited for: a node that is not known yet would be a lost one
+      changesOf(vms, ({ metadata }) => [keyOf(metadata)]),
+      changesOf(vmis, ({ metadata }) => [keyOf(metadata)]), // an instance has the name of its VM
+      changesOf(revisions, ownerKeysOf('VirtualMachine')),
+      changesOf(nodes, () => []), // wakes nobody, but is waited for: a node that is not known yet would be a lost one
     ],
     observe: (key) => observeVm(options, key),
     decide: decideVm,

@@ -1,6 +1,7 @@
 /** Keeps every instance and its launcher Pod in step until virt-handler takes over: the loop of `observe`, `decide` and apply. */
 import { keyOf } from '../../api/meta.ts';
 import { type ControllerOptions, runController } from '../../reconcile/controller.ts';
+import { changesOf } from '../../reconcile/source.ts';
 import { ownerKeysOf } from '../owner.ts';
 import { decideVmi } from './decide.ts';
 import { observeVmi, type VmiObserver } from './observe.ts';
@@ -16,10 +17,10 @@ export function runVmiController(options: VmiObserver & Pick<ControllerOptions<O
     log,
     signal,
     triggers: [
-      { cache: vmis, keysOf: ({ metadata }) => [keyOf(metadata)] },
-      { cache: pods, keysOf: ownerKeysOf('VirtualMachineInstance') },
-      { cache: vms, keysOf: ({ metadata }) => [keyOf(metadata)] }, // its end lets the instance go
-      { cache: nodes, keysOf: () => [] }, // wakes nobody, but is waited for: a node that is not known yet would be a lost one
+      changesOf(vmis, ({ metadata }) => [keyOf(metadata)]),
+      changesOf(pods, ownerKeysOf('VirtualMachineInstance')),
+      changesOf(vms, ({ metadata }) => [keyOf(metadata)]), // its end lets the instance go
+      changesOf(nodes, () => []), // wakes nobody, but is waited for: a node that is not known yet would be a lost one
     ],
     observe: (key) => observeVmi(options, key),
     decide: decideVmi,

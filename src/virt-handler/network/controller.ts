@@ -1,5 +1,4 @@
 /** Keeps the ports open that the guests of this node should have: looks again at a guest when it, its Pod or a Service of it changes. */
-import type { Service } from '../../api/core/service.ts';
 import { keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ApiError, messageOf } from '../../base/errors.ts';
@@ -7,6 +6,7 @@ import type { Logger } from '../../base/log.ts';
 import type { Client } from '../../client/client.ts';
 import type { LookAgain } from '../../reconcile/apply.ts';
 import { runController } from '../../reconcile/controller.ts';
+import { changesOf } from '../../reconcile/source.ts';
 import { keyOfOwner, type NodeCaches, ownKey } from '../node-caches.ts';
 import { noSuchGuest } from '../vmi/no-such-guest.ts';
 import { decideNetwork, type NetworkAction } from './decide.ts';
@@ -42,11 +42,7 @@ export function startGuestNetwork({ monitor, ...options }: GuestNetworkOptions):
   const loop = runController<ObservedNetwork, NetworkAction>({
     ...options,
     name: 'guest-network',
-    triggers: [
-      { cache: vmis, keysOf: ownKey },
-      { cache: pods, keysOf: keyOfOwner },
-      { cache: services, keysOf: (service) => guestsBehind(service as Service, sources) }, // the cache holds Services only
-    ],
+    triggers: [changesOf(vmis, ownKey), changesOf(pods, keyOfOwner), changesOf(services, (service) => guestsBehind(service, sources))],
     observe: (key) => observeNetwork(key, sources),
     decide: decideNetwork,
     act: (action, observed) => openPorts(action, observed, { ...options, forwards, opened }),

@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Client } from '../../client/client.ts';
 import { runController } from '../../reconcile/controller.ts';
+import { changesOf } from '../../reconcile/source.ts';
 import { keyOfOwner, type NodeCaches, ownKey } from '../node-caches.ts';
 import { actOnDomain } from './act.ts';
 import { type DomainAction, decideDomain } from './decide.ts';
@@ -25,7 +26,7 @@ export async function runDomainController(options: DomainControllerOptions): Pro
   await runController<ObservedDomain, DomainAction>({
     ...options,
     name: 'virt-handler',
-    triggers: [{ cache: vmis, keysOf: ownKey }, { cache: pods, keysOf: keyOfOwner }, { source: domains.changes }],
+    triggers: [changesOf(vmis, ownKey), changesOf(pods, keyOfOwner), domains.changes],
     observe: (key) => observeDomain(key, options),
     decide: decideDomain,
     act: (action, observed) => actOnDomain(action, observed, domains),

@@ -19,6 +19,7 @@ import { derivePodStatus } from '../../../src/control-plane/kubelet/status.ts';
 import { runScheduler } from '../../../src/control-plane/scheduler/controller.ts';
 import { runController } from '../../../src/reconcile/controller.ts';
 import { type Decision, nothingToDo } from '../../../src/reconcile/decision.ts';
+import { changesOf } from '../../../src/reconcile/source.ts';
 import { runVirtController } from '../../../src/virt-controller/run.ts';
 import { type DomainAction, decideDomain } from '../../../src/virt-handler/vmi/decide.ts';
 import type { ObservedDomain } from '../../../src/virt-handler/vmi/observed.ts';
@@ -95,7 +96,7 @@ async function runNodes(common: NodesOptions): Promise<void> {
   const kubelets = runController<Pod>({
     ...common,
     name: 'kubelet',
-    triggers: [{ cache: pods, keysOf: ({ metadata }) => [keyOf(metadata)] }],
+    triggers: [changesOf(pods, ({ metadata }) => [keyOf(metadata)])],
     observe: (key) => pods.get(key),
     decide: decidePodStatus,
     subject: (pod) => pod,
@@ -104,8 +105,8 @@ async function runNodes(common: NodesOptions): Promise<void> {
     ...common,
     name: 'virt-handler',
     triggers: [
-      { cache: vmis, keysOf: ({ metadata }) => [keyOf(metadata)] },
-      { cache: pods, keysOf: (pod) => (controllerOf(pod) ? [keyOf({ ...pod.metadata, name: controllerOf(pod)?.name ?? '' })] : []) },
+      changesOf(vmis, ({ metadata }) => [keyOf(metadata)]),
+      changesOf(pods, (pod) => (controllerOf(pod) ? [keyOf({ ...pod.metadata, name: controllerOf(pod)?.name ?? '' })] : [])),
     ],
     observe: (key) => observeGuest(vmis.get(key), (uid) => pods.byIndex('owner', uid)),
     decide: decideDomain,
