@@ -2,7 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { hostnameOf, type VirtualMachineInstance } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { hostnameOf } from '../api/kubevirt/hostname.ts';
+import type { VirtualMachineInstance } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { Volume } from '../api/kubevirt/vmi-spec-schema.ts';
 import { messageOf, UserError } from '../base/errors.ts';
 import { machineUuid } from '../qemu/convert/machine.ts';

@@ -2,7 +2,8 @@
 import type { VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { AGENT_SOCKET, QMP_SOCKET, SERIAL_LOG, SERIAL_SOCKET, VNC_SOCKET } from '../../api/launcher/files.ts';
 import { AGENT_PORT } from './input.ts';
-import { type Part, setting } from './machine-model.ts';
+import type { Part } from './machine-model.ts';
+import { setting } from './option-text.ts';
 import { card, type RootBus } from './root-bus.ts';
 
 const CARDS = {

@@ -1,6 +1,7 @@
 /** Devices beside disks, network cards and consoles: those that every guest has without asking, and those that it can ask for. */
 import type { VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
-import { type Device, type Part, setting } from './machine-model.ts';
+import type { Device, Part } from './machine-model.ts';
+import { setting } from './option-text.ts';
 import { card, type RootBus, tabletsOf } from './root-bus.ts';
 import { usbDevice } from './usb.ts';
 

@@ -31,3 +31,5 @@ export type ConvertInput = {
 
 /** What QMP calls the guest agent's port and its backend. */
 export const AGENT_PORT = 'agent0';
+/** What it calls the host's side of the card on the Pod's network, where ports are forwarded. */
+export const POD_NETDEV = 'net0';

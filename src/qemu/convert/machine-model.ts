@@ -71,7 +71,3 @@ export type Machine = {
 
 /** The parts that QEMU can also be given while it runs. */
 export type Pluggable = Exclude<Part, Setting | { readonly part: 'audiodev' }>;
-
-export function setting(...words: string[]): Setting {
-  return { part: 'setting', words };
-}

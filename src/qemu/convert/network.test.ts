@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ConvertInput } from './input.ts';
+import { type ConvertInput, POD_NETDEV } from './input.ts';
 import { macOf } from './mac.ts';
 import { networkParts } from './network.ts';
 import { rootBusOf } from './root-bus.ts';
@@ -11,7 +11,7 @@ const card = { name: 'default', masquerade: {} };
 
 test('a guest has the addresses of masquerade', () => {
   const addresses = { net: '10.0.2.0/24', host: '10.0.2.1', dhcpstart: '10.0.2.2', dns: '10.0.2.3', ipv6: false };
-  assert.deepEqual(parts(input())[0], { part: 'netdev', id: 'net0', type: 'user', properties: { ...addresses, hostname: 'testvm' } });
+  assert.deepEqual(parts(input())[0], { part: 'netdev', id: POD_NETDEV, type: 'user', properties: { ...addresses, hostname: 'testvm' } });
 });
 
 test('a listed interface without a network is on the network of the Pod', () => {

@@ -1,5 +1,5 @@
 /** Network cards. The guest is behind the address of its Pod (masquerade, 9.3) through QEMU's own user-mode network: no privileges needed. */
-import { hostnameOf } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { hostnameOf } from '../../api/kubevirt/hostname.ts';
 import type { Interface } from '../../api/kubevirt/vmi-spec-schema.ts';
 import type { ConvertInput } from './input.ts';
 import { parseGuestNetwork } from './limits.ts';
@@ -13,7 +13,7 @@ type Vmi = ConvertInput['vmi'];
 const DRIVERS = { virtio: 'virtio-net-pci', e1000: 'e1000', e1000e: 'e1000e', rtl8139: 'rtl8139' } as const;
 const DEFAULT_CIDR = '10.0.2.0/24';
 
-/** A netdev and a card for each interface; virt-handler adds host forwards to netdev `net0`, `net1`, ... */
+/** A netdev and a card for each interface; virt-handler forwards ports to the first, which is on the Pod's network. */
 export function networkParts(vmi: Vmi, rootBus: RootBus): Part[] {
   return interfacesOf(vmi.spec).flatMap((nic, index) => [
     { part: 'netdev', id: `net${index}`, type: 'user', properties: { ...addresses(vmi, nic), ...hostname(vmi) } },

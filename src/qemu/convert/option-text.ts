@@ -4,6 +4,7 @@
  */
 import { UserError } from '../../base/errors.ts';
 import { isPrintable } from './limits.ts';
+import type { Setting } from './machine-model.ts';
 
 /** A fault of the manifest that admission should have refused; `field` is named as the user wrote it. */
 export function specError(code: string, field: string, why: string, fix?: string): UserError {
@@ -25,4 +26,9 @@ export function matching(text: string, { field, pattern, why }: { field: string;
 /** A value in QEMU's key=value syntax, where a comma is written twice. */
 export function optionValue(text: string): string {
   return text.replaceAll(',', ',,');
+}
+
+/** An option and its value, as a part of a machine; for words of ours alone. */
+export function setting(...words: string[]): Setting {
+  return { part: 'setting', words };
 }

@@ -2,7 +2,8 @@
 import type { Container, EnvVar, Pod, PodSpec } from '../../api/core/pod.ts';
 import { shortened } from '../../api/core/short-name.ts';
 import { guestProbe, kubeletProbe } from '../../api/kubevirt/guest-probe.ts';
-import { gracePeriodSecondsOf, hostnameOf, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { hostnameOf } from '../../api/kubevirt/hostname.ts';
+import { gracePeriodSecondsOf, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import {
   ANNOTATION_DOMAIN,
   LABEL_COMPONENT,

@@ -1,5 +1,6 @@
 /** Opens ports of guests at the addresses of their Pods, by QEMU's human monitor, and knows which are open by asking QEMU itself. */
 import type { Protocol } from '../../api/handler/route-path.ts';
+import { POD_NETDEV } from '../../qemu/convert/input.ts';
 import type { GuestPort } from './decide-forwards.ts';
 
 /** Sends a line to the human monitor of the guest with this key; an answer is what it printed. */
@@ -37,7 +38,7 @@ export class Forwards {
       const isOpen = ({ protocol, port }: GuestPort) =>
         open.some((each) => each.protocol === protocol && each.address === address && each.guestPort === port);
       for (const { protocol, port } of ports.filter((each) => !isOpen(each)))
-        await this.#monitor(key, `hostfwd_add net0 ${protocol}:${address}:${port}-:${port}`);
+        await this.#monitor(key, `hostfwd_add ${POD_NETDEV} ${protocol}:${address}:${port}-:${port}`);
     });
   }
 
@@ -56,7 +57,7 @@ export class Forwards {
     if (open !== undefined) return open;
     let refusal = '';
     for (const hostPort of [port, 0]) {
-      refusal = await this.#monitor(key, `hostfwd_add net0 ${protocol}:${address}:${hostPort}-:${port}`);
+      refusal = await this.#monitor(key, `hostfwd_add ${POD_NETDEV} ${protocol}:${address}:${hostPort}-:${port}`);
       const opened = refusal.trim() === '' ? await this.#find(wanted) : undefined;
       if (opened !== undefined) return opened;
     }

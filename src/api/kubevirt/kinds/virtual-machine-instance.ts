@@ -69,15 +69,6 @@ export function isFinal(vmi: VirtualMachineInstance): boolean {
   return vmi.status?.phase === 'Succeeded' || vmi.status?.phase === 'Failed';
 }
 
-/** What a host name is made from. */
-type Named = { readonly metadata: { readonly name: string }; readonly spec: { readonly hostname?: string } };
-
-/** The name the guest is told: spec.hostname, or the instance's name up to the first dot. */
-export function hostnameOf({ metadata, spec }: Named): string {
-  const name = spec.hostname || metadata.name.split('.')[0] || '';
-  return name.slice(0, 63).replace(/-+$/, ''); // a cut may leave a dash at the end, which no host name may have
-}
-
 /** How long the guest has to shut down. */
 export function gracePeriodSecondsOf(vmi: VirtualMachineInstance): number {
   return vmi.spec.terminationGracePeriodSeconds ?? 30;

@@ -29,6 +29,11 @@ for (const { release, golden } of RELEASES) {
   }
 }
 
+test('there is a file for this version: begin it as a copy of the one before', () => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }; // npm sees to it
+  assert.equal(NEWEST?.release, version);
+});
+
 test('every golden machine is written down for the newest release', () => {
   assert.deepEqual(Object.keys(NEWEST?.golden ?? {}), Object.keys(GOLDEN_MACHINES));
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hostnameOf } from './virtual-machine-instance.ts';
+import { hostnameOf } from './hostname.ts';
 
 const CASES: readonly [fact: string, name: string, hostname: string | undefined, expected: string][] = [
   ['is the name of the instance', 'db', undefined, 'db'],
