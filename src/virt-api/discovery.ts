@@ -33,7 +33,7 @@ export function groupList(): object {
 }
 
 /** GET /apis/subresources.kubevirt.io/VERSION/version; the names of the fields are those that virtctl prints. */
-export function versionInfo(version: string): object {
+export function kubeVirtVersionInfo(version: string): object {
   const { platform, arch, version: runtime } = process;
   return {
     gitVersion: version,

@@ -152,14 +152,14 @@ describe('start, stop and restart on the real API server', { timeout: 60_000 }, 
   });
 
   test('whoever may only get a configuration cannot start it by GET', async () => {
-    const wish = {
+    const attributes = {
       resource: 'virtualmachineinstanceconfigs',
       subresource: 'start',
       namespace: 'default',
       name: 'c1',
       verb: 'update',
     } as const;
-    const ask = (user: string, ...groups: string[]) => requireAccess(api.client, { user, groups, extra: { scopes: ['a'] } }, wish);
+    const ask = (user: string, ...groups: string[]) => requireAccess(api.client, { user, groups, extra: { scopes: ['a'] } }, attributes);
     await assert.rejects(ask('viewer', 'system:authenticated'), { reason: 'Forbidden' });
     await assert.rejects(ask('viewer', 'system:authenticated, system:masters'), { reason: 'Forbidden' });
     await ask('boss', 'system:authenticated', 'system:masters');

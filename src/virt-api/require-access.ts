@@ -21,7 +21,7 @@ const REVIEWS: Resource<Review> = {
 };
 
 /** What is asked for; without a subresource, the thing of that name in a namespace. */
-export type Wish = {
+export type ResourceAttributes = {
   readonly resource: string;
   readonly subresource?: string;
   readonly namespace: string;
@@ -30,15 +30,15 @@ export type Wish = {
 };
 
 /** Throws Forbidden unless the caller may do this. */
-export async function requireAccess(client: Client, { user, ...caller }: Caller, wish: Wish): Promise<void> {
+export async function requireAccess(client: Client, { user, ...caller }: Caller, attributes: ResourceAttributes): Promise<void> {
   const review = await client.create(REVIEWS, {
     apiVersion: 'authorization.k8s.io/v1',
     kind: 'SubjectAccessReview',
     metadata: { name: '' },
-    spec: { user, ...caller, resourceAttributes: { group: SUBRESOURCES_GROUP, ...wish } },
+    spec: { user, ...caller, resourceAttributes: { group: SUBRESOURCES_GROUP, ...attributes } },
   });
   if (review.status?.allowed) return;
-  const { resource, subresource, namespace, name, verb } = wish;
+  const { resource, subresource, namespace, name, verb } = attributes;
   const named = name === undefined ? '' : ` "${name}"`;
   const what = subresource === undefined ? resource : `${resource}/${subresource}`;
   throw new ApiError(

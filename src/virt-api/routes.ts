@@ -2,7 +2,7 @@
 import { SUBRESOURCE_VERSIONS, SUBRESOURCES_GROUP } from '../api/kubevirt/subresources.ts';
 import { EXPAND_VM_SPEC, SUBRESOURCES, type Subresource, type VIRT_API_SUBRESOURCES } from '../api/kubevirt/subresources-table.ts';
 import { ApiError } from '../base/errors.ts';
-import type { Served } from './call.ts';
+import type { Served } from './subresource-call.ts';
 import { expandVm } from './subresources/expand-spec.ts';
 import { previousLog } from './subresources/logs.ts';
 import { restartOfflineVm, startOfflineVm, stopOfflineVm } from './subresources/offline-vm.ts';
@@ -53,10 +53,10 @@ export function findExpansion(pathname: string): string | undefined {
   return isOurs && namespaces === 'namespaces' && what === EXPAND_VM_SPEC.resource && more.length === 0 ? namespace : undefined;
 }
 
-export type Found = { readonly route: Route; readonly namespace: string; readonly name: string };
+export type RouteMatch = { readonly route: Route; readonly namespace: string; readonly name: string };
 
 /** The route of a path below /apis; undefined when it is not the path of a subresource that we have. */
-export function findRoute(pathname: string): Found | undefined {
+export function findRoute(pathname: string): RouteMatch | undefined {
   const [empty, apis, group, version, namespaces, namespace, resource, name, ...rest] = pathname.replace(/\/$/, '').split('/').map(decode);
   if (empty !== '' || apis !== 'apis' || group !== SUBRESOURCES_GROUP || namespaces !== 'namespaces' || !namespace || !name)
     return undefined;

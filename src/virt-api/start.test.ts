@@ -287,13 +287,13 @@ describe('virt-api behind the API server', { timeout: 30_000 }, () => {
     assert.equal((await ask({ ...direct, method: 'PUT', path: `${BASE}/namespaces/default/expand-vm-spec` })).status, 403);
     const group = 'subresources.kubevirt.io';
     const who = { user: 'ann', uid: '1', groups: ['people', 'a, system:masters'], extra: { 'example.org/scope': ['x'] } };
-    const wish = (attributes: object) => ({ ...who, resourceAttributes: { group, ...attributes } });
+    const review = (attributes: object) => ({ ...who, resourceAttributes: { group, ...attributes } });
     const namespace = 'default';
     assert.deepEqual(asked, [
       ...calls.map(({ resource, subresource, method }) =>
-        wish({ resource, subresource, namespace, name: 'db', verb: method === 'GET' ? 'get' : 'update' }),
+        review({ resource, subresource, namespace, name: 'db', verb: method === 'GET' ? 'get' : 'update' }),
       ),
-      wish({ resource: 'expand-vm-spec', namespace, verb: 'update' }),
+      review({ resource: 'expand-vm-spec', namespace, verb: 'update' }),
     ]);
     assert.equal(theVm()?.spec.runStrategy, 'Halted');
   });
@@ -334,9 +334,9 @@ describe('virt-api behind the API server', { timeout: 30_000 }, () => {
   });
 
   const noConsole: [string, number, () => void][] = [
-    ['of nothing', 404, () => {}],
+    ['of an instance that is not there', 404, () => {}],
     ['of an instance that starts', 400, () => given(vm('Always'), vmi('Scheduled'))],
-    ['of one that failed', 409, () => given(vm('Always'), vmi('Failed'))],
+    ['of an instance that failed', 409, () => given(vm('Always'), vmi('Failed'))],
     [
       'of one that has none',
       400,

@@ -11,10 +11,10 @@ import type { Peer } from '../base/node/verified-peer.ts';
 import { startWebServer, type Upgrade, type WebServer } from '../base/node/web-server.ts';
 import type { Client } from '../client/client.ts';
 import { answerReview, isReviewPath } from './admission/answer-review.ts';
-import { group, groupList, resourceList, versionInfo } from './discovery.ts';
+import { group, groupList, kubeVirtVersionInfo, resourceList } from './discovery.ts';
 import { type Caller, callerBehind } from './front-proxy.ts';
-import { requireAccess, type Wish } from './require-access.ts';
-import { type Found, findExpansion, findRoute } from './routes.ts';
+import { type ResourceAttributes, requireAccess } from './require-access.ts';
+import { findExpansion, findRoute, type RouteMatch } from './routes.ts';
 import { expandGiven } from './subresources/expand-spec.ts';
 
 /** Our own certificate, the authority of the front proxy, and what we show to (and expect of) virt-handler; the last two are read for each call. */
@@ -71,7 +71,7 @@ function discoveryAnswer(pathname: string, { version = 'unknown' }: VirtApiOptio
   if (pathname === BASE) return Response.json(group());
   for (const each of SUBRESOURCE_VERSIONS) {
     if (pathname === `${BASE}/${each}`) return Response.json(resourceList(each));
-    if (pathname === subresourceGroupPath('version', each)) return Response.json(versionInfo(version));
+    if (pathname === subresourceGroupPath('version', each)) return Response.json(kubeVirtVersionInfo(version));
   }
   return undefined;
 }
@@ -94,12 +94,12 @@ async function answer(
     throw new ApiError('BadRequest', `${route.subresource} is a WebSocket: the request asks for no upgrade`);
   const isAllowed = request.method === 'GET' ? route.verbs.includes('get') : request.method === route.method;
   if ('open' in route || !isAllowed) throw new ApiError('MethodNotAllowed', `${request.method} is not possible here, only ${route.method}`);
-  await requireAccess(client, caller, wishOf({ route, namespace, name }));
+  await requireAccess(client, caller, resourceAttributesOf({ route, namespace, name }));
   return route.answer({ ...common, namespace, name });
 }
 
 /** What does the same by GET and by PUT is a change either way. */
-function wishOf({ route, namespace, name }: Found): Wish {
+function resourceAttributesOf({ route, namespace, name }: RouteMatch): ResourceAttributes {
   const { resource, subresource } = route;
   return { resource, subresource, namespace, name, verb: route.method === 'GET' ? 'get' : 'update' };
 }
@@ -121,11 +121,11 @@ async function open(upgrade: Upgrade, peer: Peer | undefined, options: VirtApiOp
   const { route, namespace, name } = routeOf(new URL(`https://virt-api${request.url}`).pathname);
   if (!('open' in route)) throw new ApiError('BadRequest', `${route.subresource} is not a WebSocket`);
   if (request.headers.upgrade?.toLowerCase() !== 'websocket') throw new ApiError('BadRequest', `${route.subresource} is a WebSocket`);
-  await requireAccess(client, caller, wishOf({ route, namespace, name }));
+  await requireAccess(client, caller, resourceAttributesOf({ route, namespace, name }));
   await route.open({ client, log: log.with({ user }), namespace, name, user, upgrade, handlerTls: handlerTlsOf(pki) });
 }
 
-function routeOf(pathname: string): Found {
+function routeOf(pathname: string): RouteMatch {
   const found = findRoute(pathname);
   if (!found) throw new ApiError('NotFound', 'the server could not find the requested resource');
   return found;

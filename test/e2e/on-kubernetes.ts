@@ -9,6 +9,7 @@ export const ON_KUBERNETES: Readonly<Record<string, 'runs' | `embedded only: ${s
   board: 'runs',
   'every-command': 'embedded only: a list of the commands, without a cluster',
   'first-five-minutes': 'embedded only: it is about virtctl up and down',
+  'forgotten-guests': 'embedded only: it takes the store away from under running guests',
   'guest-endings': 'runs',
   'kill-nine': 'embedded only: it kills the embedded process; components.ts and nodes.ts kill what there is instead',
   network: 'embedded only: it asks for NodePorts on the loopback; first-vm.ts and tenants.ts use Services',

@@ -4,18 +4,18 @@
  */
 import { after, before, describe } from 'node:test';
 import type { RealCluster } from '../../tools/kubernetes/cluster.ts';
+import { nodesSkipReason } from './nodes-skip-reason.ts';
 import { startProductCluster } from './product-cluster.ts';
-import { believedScenarios } from './scenarios/believed.ts';
 import { componentScenarios } from './scenarios/components.ts';
 import { e2eScenarios } from './scenarios/e2e.ts';
 import { firstVmScenarios } from './scenarios/first-vm.ts';
 import { lookingScenarios } from './scenarios/looking.ts';
+import { nodeRightsScenarios } from './scenarios/node-rights.ts';
 import { nodeScenarios } from './scenarios/nodes.ts';
 import { seedScenarios } from './scenarios/seeds.ts';
 import { tenantScenarios } from './scenarios/tenants.ts';
 import { vmctlScenarios } from './scenarios/vmctl.ts';
 import { World } from './scenarios/world.ts';
-import { whyNoNodes } from './why-no-nodes.ts';
 
 const SCENARIOS: Readonly<Record<string, (world: World) => void>> = {
   'first-vm': firstVmScenarios,
@@ -24,7 +24,7 @@ const SCENARIOS: Readonly<Record<string, (world: World) => void>> = {
   vmctl: vmctlScenarios,
   tenants: tenantScenarios,
   e2e: e2eScenarios,
-  believed: believedScenarios,
+  'node-rights': nodeRightsScenarios,
   components: componentScenarios,
   nodes: nodeScenarios,
 };
@@ -35,7 +35,7 @@ const wanted = process.env['SCENARIOS']?.split(',') ?? Object.keys(SCENARIOS);
 const unknown = wanted.find((name) => !(name in SCENARIOS));
 if (unknown) throw new Error(`there are no scenarios named ${unknown}; there are ${Object.keys(SCENARIOS).join(', ')}`);
 
-describe('the product on three nodes', { skip: whyNoNodes() }, () => {
+describe('the product on three nodes', { skip: nodesSkipReason() }, () => {
   let cluster: RealCluster;
   before(async () => {
     cluster = await startProductCluster({ name: `scenarios-${process.pid}`, nodes: 3 });
@@ -51,5 +51,5 @@ describe('the product on three nodes', { skip: whyNoNodes() }, () => {
   describe('scenarios beside each other', { concurrency: LANES.length }, () => {
     for (const lane of LANES) describe(lane.join(', '), { concurrency: 1 }, () => play(lane));
   });
-  play(['believed', 'components', 'nodes']);
+  play(['node-rights', 'components', 'nodes']);
 });

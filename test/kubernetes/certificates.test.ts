@@ -3,13 +3,13 @@ import { after, before, describe, test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
 import type { RealCluster } from '../../tools/kubernetes/cluster.ts';
 import { apply, kubectl } from './kubectl.ts';
+import { nodesSkipReason } from './nodes-skip-reason.ts';
 import { smallMachine, startProductCluster } from './product-cluster.ts';
-import { whyNoNodes } from './why-no-nodes.ts';
 
 /** Shorter than on other clusters: two rounds of it are waited for. A kubelet brings changed files within a minute and a half. */
 const SPREAD_MS = 110_000;
 
-describe('certificates of an installation', { skip: whyNoNodes() }, () => {
+describe('certificates of an installation', { skip: nodesSkipReason() }, () => {
   let cluster: RealCluster;
   const inKubevirt = (...args: string[]) => kubectl(cluster, '-n', 'kubevirt', ...args);
   const bundle = () => inKubevirt('get', 'configmap/kubevirt-ca', '-o', 'jsonpath={.data.ca-bundle}');

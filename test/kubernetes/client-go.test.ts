@@ -4,13 +4,13 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
-import { ensureClientGo, whyNoClientGo } from '../clients/client-go/build.ts';
+import { clientGoSkipReason, ensureClientGo } from '../clients/client-go/build.ts';
 import { restartRenaming } from '../conformance/changed-while-away.ts';
 import { Cluster } from '../conformance/cluster.ts';
 import { eventually } from '../conformance/eventually.ts';
 
 /** The usual Go client: what most programs on a cluster are made with. It sends protobuf and asks for it. */
-describe('client-go', { skip: whyNoClientGo() }, () => {
+describe('client-go', { skip: clientGoSkipReason() }, () => {
   let cluster: Cluster;
   let program: string;
   before(async () => {

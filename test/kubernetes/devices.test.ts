@@ -11,11 +11,11 @@ import { RealCluster } from '../../tools/kubernetes/cluster.ts';
 import { BUSYBOX_IMAGE } from '../../tools/kubernetes/image-store.ts';
 import { until } from '../../tools/kubernetes/until.ts';
 import { apply, kubectl, untilReady } from './kubectl.ts';
-import { whyNoNodes } from './why-no-nodes.ts';
+import { nodesSkipReason } from './nodes-skip-reason.ts';
 
 const RESOURCE = 'devices.kubevirt.io/kvm';
 
-describe('a device of a node that Pods may have', { skip: whyNoNodes() }, () => {
+describe('a device of a node that Pods may have', { skip: nodesSkipReason() }, () => {
   let cluster: RealCluster;
   const stop = new AbortController();
   const folder = mkdtempSync(join(tmpdir(), 'device-'));

@@ -7,9 +7,9 @@ import { buildImages } from '../../tools/image/build-images.ts';
 import type { RealCluster } from '../../tools/kubernetes/cluster.ts';
 import * as patience from '../../tools/kubernetes/until.ts';
 import { apply, kubectl } from './kubectl.ts';
+import { nodesSkipReason } from './nodes-skip-reason.ts';
 import { IMAGES, runInGuest, smallMachine, startClusterWithImages, virtctl } from './product-cluster.ts';
 import { pushAs } from './push-images.ts';
-import { whyNoNodes } from './why-no-nodes.ts';
 
 /** A release of the same sources under another version: what an upgrade does must not depend on what else has changed. */
 const PREVIOUS = { version: 'v0.0.9', tag: 'previous' } as const;
@@ -31,7 +31,7 @@ const CLUSTER_KINDS = [
 /** Kinds whose objects come and go without anybody's doing, or stay for a while after what they tell of. */
 const NOT_COUNTED = /^(componentstatuses|events(\.events\.k8s\.io)?|leases\.coordination\.k8s\.io)$/;
 
-describe('virtctl install and uninstall on a real Kubernetes', { skip: whyNoNodes() }, () => {
+describe('virtctl install and uninstall on a real Kubernetes', { skip: nodesSkipReason() }, () => {
   let cluster: RealCluster;
   let atFirst: string[];
   const inKubevirt = (...args: string[]) => kubectl(cluster, '-n', 'kubevirt', ...args);

@@ -5,9 +5,9 @@ import { after, before, describe, test } from 'node:test';
 import { RealApiServer } from '../../tools/kubernetes/api-server.ts';
 import { ensureKubernetes } from '../../tools/kubernetes/build.ts';
 import { run } from '../e2e/harness.ts';
-import { whyNoKubernetes } from './why-no-kubernetes.ts';
+import { kubernetesSkipReason } from './kubernetes-skip-reason.ts';
 
-describe('a real Kubernetes takes our manifests as they are', { skip: whyNoKubernetes() }, () => {
+describe('a real Kubernetes takes our manifests as they are', { skip: kubernetesSkipReason() }, () => {
   let server: RealApiServer;
   const kubectl = (...args: string[]) =>
     run(join(ensureKubernetes(), 'kubectl'), args, { env: { KUBECONFIG: server.kubeconfig, KUBECACHEDIR: join(server.folder, 'cache') } });

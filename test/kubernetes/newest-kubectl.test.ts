@@ -4,11 +4,11 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ensureKubernetes } from '../../tools/kubernetes/build.ts';
-import { whyNoKubernetes } from './why-no-kubernetes.ts';
+import { kubernetesSkipReason } from './kubernetes-skip-reason.ts';
 
 const FILES = ['access', 'custom-resources', 'extension', 'kubectl'].map((name) => `test/conformance/${name}.test.ts`);
 
-test('our API server serves the newest kubectl', { skip: whyNoKubernetes() }, () => {
+test('our API server serves the newest kubectl', { skip: kubernetesSkipReason() }, () => {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env; // a runner of its own
   const { status, stdout } = spawnSync(process.execPath, ['--test', ...FILES], {
     encoding: 'utf8',

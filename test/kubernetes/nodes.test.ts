@@ -9,11 +9,11 @@ import { NODES } from '../../src/api/core/node.ts';
 import { PODS, type Pod } from '../../src/api/core/pod.ts';
 import { RealCluster } from '../../tools/kubernetes/cluster.ts';
 import { apply, askFromPod, claim, kubectl, podWithClaims, untilReady, webPod, webPodSpec } from './kubectl.ts';
-import { whyNoNodes } from './why-no-nodes.ts';
+import { nodesSkipReason } from './nodes-skip-reason.ts';
 
 const NODE_NAMES = ['node1', 'node2', 'node3'];
 
-describe('a real Kubernetes of three nodes', { skip: whyNoNodes() }, () => {
+describe('a real Kubernetes of three nodes', { skip: nodesSkipReason() }, () => {
   let cluster: RealCluster;
   before(async () => {
     cluster = await RealCluster.start({ name: `nodes-${process.pid}`, nodes: 3 });

@@ -3,15 +3,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { acceptedDifference } from './accepted-differences.ts';
+import { kubernetesSkipReason } from './kubernetes-skip-reason.ts';
 import { parse, type Recorded, resolve } from './recording.ts';
 import { TwoServers, type Which } from './two-servers.ts';
-import { whyNoKubernetes } from './why-no-kubernetes.ts';
 
 const FOLDER = join(import.meta.dirname, 'recorded');
 
 for (const file of readdirSync(FOLDER).sort()) {
   describe(`what ${file.replace(/\.jsonl$/, '')} said is answered as by a real Kubernetes`, {
-    skip: whyNoKubernetes(),
+    skip: kubernetesSkipReason(),
     concurrency: 1,
   }, () => {
     const answers: Record<Which, unknown[]> = { real: [], ours: [] };

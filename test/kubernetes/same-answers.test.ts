@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { kubernetesSkipReason } from './kubernetes-skip-reason.ts';
 import { type Asked, TwoServers } from './two-servers.ts';
-import { whyNoKubernetes } from './why-no-kubernetes.ts';
 
 const NS = '/api/v1/namespaces/t1';
 const CM = `${NS}/configmaps`;
@@ -233,7 +233,7 @@ const REQUESTS: [string, Asked, { readonly onlyCode?: string }?][] = [
   ['the groups', { path: '/apis/ex.io/v1' }, { onlyCode: 'no storageVersionHash' }],
 ];
 
-describe('the same requests get the same answers as from a real Kubernetes', { skip: whyNoKubernetes() }, () => {
+describe('the same requests get the same answers as from a real Kubernetes', { skip: kubernetesSkipReason() }, () => {
   let servers: TwoServers;
   before(async () => {
     servers = await TwoServers.start();

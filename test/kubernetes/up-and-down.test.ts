@@ -13,12 +13,12 @@ import { planCluster } from '../../tools/kubernetes/plan.ts';
 import { findAllParts, findPart, killProcesses } from '../../tools/kubernetes/processes.ts';
 import { until } from '../../tools/kubernetes/until.ts';
 import { apply, claim, podWithClaims, untilReady } from './kubectl.ts';
-import { whyNoNodes } from './why-no-nodes.ts';
+import { nodesSkipReason } from './nodes-skip-reason.ts';
 
 const COMMANDS = join(import.meta.dirname, '../../tools/kubernetes');
 const run = (command: string, ...args: string[]) => promisify(execFile)(join(COMMANDS, command), args);
 
-describe('tools/kubernetes/up and down', { skip: whyNoNodes() }, () => {
+describe('tools/kubernetes/up and down', { skip: nodesSkipReason() }, () => {
   test('down leaves nothing on the machine', async () => {
     const name = `down-${process.pid}`;
     const folder = clusterFolder(name);

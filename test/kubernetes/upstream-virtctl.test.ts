@@ -1,10 +1,10 @@
 import { test } from 'node:test';
-import { ensureUpstreamVirtctl, whyNoUpstreamVirtctl } from '../../tools/upstream-virtctl/build.ts';
+import { ensureUpstreamVirtctl, upstreamVirtctlSkipReason } from '../../tools/upstream-virtctl/build.ts';
 import { useUpstreamVirtctl } from '../conformance/upstream-virtctl/script.ts';
 import { EmbeddedCluster } from '../e2e/harness.ts';
 import { sessionOn } from '../e2e/seed-session.ts';
 
-test("KubeVirt's own virtctl, unchanged, on an embedded cluster", { skip: whyNoUpstreamVirtctl() }, async (t) => {
+test("KubeVirt's own virtctl, unchanged, on an embedded cluster", { skip: upstreamVirtctlSkipReason() }, async (t) => {
   const virtctl = ensureUpstreamVirtctl();
   await using cluster = await EmbeddedCluster.start({ guests: ['agent'] });
   await useUpstreamVirtctl(t, sessionOn(cluster, virtctl));

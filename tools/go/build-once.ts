@@ -42,14 +42,14 @@ export function buildOnce(program: GoProgram, finish: (folder: string) => void =
     console.error(`  . ${name} building ${version} (${takes}, once)`);
     build(program, join(unfinished, name));
     finish(unfinished);
-    return putInPlace(unfinished, folderOf(program));
+    return renameIntoCache(unfinished, folderOf(program));
   } finally {
     rmSync(unfinished, { recursive: true, force: true });
   }
 }
 
 /** Two may build at the same time; the program of the first is as good. */
-function putInPlace(unfinished: string, folder: string): string {
+function renameIntoCache(unfinished: string, folder: string): string {
   try {
     renameSync(unfinished, folder);
   } catch (error) {

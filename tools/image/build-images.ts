@@ -10,7 +10,7 @@ import { pushImage } from '../../src/images/push.ts';
 import { findLogin } from '../../src/images/registry-login.ts';
 import { type ImageFile, writeLayeredImage } from '../../src/images/write-image.ts';
 import { unpackPackages } from '../guest-image/packages.ts';
-import { putInPlace } from '../kubernetes/put-in-place.ts';
+import { renameIntoCache } from '../kubernetes/rename-into-cache.ts';
 import { bundle } from '../release/bundle.ts';
 import { type ImageContent, imagesFrom } from './images.ts';
 import { writeArchive } from './oci-archive.ts';
@@ -88,7 +88,7 @@ function ensurePackages(): string {
   const work = mkdtempSync(join(cacheFolder(), 'image-packages', 'build-'));
   try {
     unpackPackages({ names: PACKAGES, workDir: work, into: join(work, 'root'), withDependencies: true });
-    putInPlace(join(work, 'root'), folder);
+    renameIntoCache(join(work, 'root'), folder);
   } finally {
     rmSync(work, { recursive: true, force: true });
   }

@@ -14,8 +14,8 @@ import { clusterFolder, clusterFolders, hasLostItsOwner, setOwner } from './clus
 import { takeDown } from './down.ts';
 import { AUDIT_LOG, AUDIT_POLICY, type ControlPlaneProgram, controlPlaneFlags } from './flags.ts';
 import { bringUpBridge, numbersOf, takeNumber } from './host.ts';
+import { requireHost } from './host-requirements.ts';
 import { ensureImageStore } from './image-store.ts';
-import { requireMachine } from './machine.ts';
 import * as nodes from './node.ts';
 import { ensurePackages } from './packages.ts';
 import { writePki } from './pki.ts';
@@ -68,7 +68,7 @@ export class RealCluster implements AsyncDisposable {
     signal,
   }: ClusterOptions = {}): Promise<RealCluster> {
     checkOptions(name, nodes, images);
-    requireMachine();
+    requireHost();
     ensureKubernetes();
     const packages = ensurePackages();
     const imageStore = ensureImageStore({ packages, archives: images });

@@ -5,7 +5,7 @@ import { ensureKubernetes } from './build.ts';
 import { RealCluster } from './cluster.ts';
 import { clusterFolder, clusterFolders } from './cluster-folders.ts';
 import { takeDown } from './down.ts';
-import { requireMachine } from './machine.ts';
+import { requireHost } from './host-requirements.ts';
 import { ensurePackages } from './packages.ts';
 
 const USAGE: Readonly<Record<string, string>> = {
@@ -54,7 +54,7 @@ async function up(args: readonly string[]): Promise<void> {
 
 async function down(args: readonly string[]): Promise<void> {
   const { name, all } = parse('down', args, { name: { type: 'string', default: 'default' }, all: { type: 'boolean', default: false } });
-  requireMachine();
+  requireHost();
   for (const folder of all ? clusterFolders() : [clusterFolder(String(name))]) await takeDown(folder);
 }
 

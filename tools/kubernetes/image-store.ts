@@ -22,7 +22,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { UserError } from '../../src/base/errors.ts';
 import { cacheFolder } from '../../src/base/node/folders.ts';
 import { PAUSE_IMAGE } from './node-files.ts';
-import { putInPlace } from './put-in-place.ts';
+import { renameIntoCache } from './rename-into-cache.ts';
 
 /** A shell, for tests and for looking around. */
 export const BUSYBOX_IMAGE = 'images.local/busybox:1';
@@ -55,7 +55,7 @@ export function ensureImageStore({ packages, archives }: StoreInput): string {
   try {
     const own = writeBusyboxArchive(workDir, packages);
     importAll({ packages, workDir, archives: [own, ...archives] });
-    putInPlace(join(workDir, 'store'), folder);
+    renameIntoCache(join(workDir, 'store'), folder);
   } finally {
     rmSync(workDir, { recursive: true, force: true });
   }

@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 
 import { join } from 'node:path';
 import { cacheFolder } from '../../src/base/node/folders.ts';
 import { unpackPackages } from '../guest-image/packages.ts';
-import { putInPlace } from './put-in-place.ts';
+import { renameIntoCache } from './rename-into-cache.ts';
 
 const PACKAGES = [
   'containerd',
@@ -53,7 +53,7 @@ export function ensurePackages(): string {
       if (existsSync(join(into, part))) cpSync(join(into, part), join(into, 'usr', part), { recursive: true, verbatimSymlinks: true });
     }
     for (const name of IPTABLES) symlinkSync('xtables-nft-multi', join(into, 'usr/sbin', name)); // what installing would have set up
-    putInPlace(into, folder);
+    renameIntoCache(into, folder);
   } finally {
     rmSync(workDir, { recursive: true, force: true });
   }

@@ -27,7 +27,7 @@ export function findUpstreamVirtctl(): string | undefined {
 }
 
 /** Why there can be no such program on this machine; false when there can. */
-export function whyNoUpstreamVirtctl(): string | false {
+export function upstreamVirtctlSkipReason(): string | false {
   return findUpstreamVirtctl() || hasGo() ? false : "KubeVirt's own virtctl is built with Go, which is not installed";
 }
 

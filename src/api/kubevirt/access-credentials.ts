@@ -1,4 +1,4 @@
-/** Keys and passwords for a guest (9.6): which Secrets they come from. Pure. */
+/** Keys and passwords for a guest: which Secrets they come from. Pure. */
 import type { VmiSpec } from './vmi-spec-schema.ts';
 
 /** By which way the guest gets them. */

@@ -9,7 +9,7 @@ export const VMI_PROBE_KINDS = ['readiness', 'liveness'] as const;
 export type VmiProbeKind = (typeof VMI_PROBE_KINDS)[number];
 export type VmiProbe = NonNullable<VmiSpec['readinessProbe']>;
 
-/** What the first question waits for in addition, as upstream: a guest has to boot before anything can answer (9.5). */
+/** What the first question waits for in addition, as upstream: a guest has to boot before anything can answer. */
 const BOOT_SECONDS = 10;
 
 /** The probe of this kind that the kubelet asks. */
@@ -24,7 +24,7 @@ export function guestProbe(spec: VmiSpec, kind: VmiProbeKind): VmiProbe | undefi
   return probe && !probe.httpGet ? withBootTime(probe) : undefined;
 }
 
-/** A pause is no failure to an agent that is only pinged; any other liveness probe would end the guest for it (5.2). */
+/** A pause is no failure to an agent that is only pinged; any other liveness probe would end the guest for it. */
 export function endsWhenPaused({ spec }: VirtualMachineInstance): boolean {
   return spec.livenessProbe !== undefined && !spec.livenessProbe.guestAgentPing;
 }

@@ -26,12 +26,12 @@ const cases: [string, Partial<ObservedItem>, string[]][] = [
   ['what all owners left goes', ownedBy('gone', 'gone'), [`${DELETE}: owner Pod o1 is gone`]],
   ['an owner in another namespace does not count', ownedBy('misplaced'), [`${DELETE}: owner Pod o1 is misplaced`]],
   [
-    'one living owner keeps it; the dead are forgotten',
+    'one living owner keeps a dependent; the dead are forgotten',
     ownedBy('there', 'gone', 'leaving'),
     [`${PATCH}: not owned by Pod o2, Pod o3 any more`],
   ],
-  ['an owner that cannot be looked up keeps it', ownedBy('gone', 'unknown'), ['look again in 30s']],
-  ['it goes when its owner waits for it', ownedBy('leaving'), [`${DELETE}: owner Pod o1 is leaving`]],
+  ['an owner that cannot be looked up keeps its dependent', ownedBy('gone', 'unknown'), ['look again in 30s']],
+  ['a dependent goes when its owner waits for it', ownedBy('leaving'), [`${DELETE}: owner Pod o1 is leaving`]],
   ['what is going already is left alone', { ...ownedBy('gone'), item: going('mine') }, []],
   [
     'a foreground deletion waits for blocking dependents',

@@ -53,6 +53,7 @@ describe('fields', () => {
     ['status.podIP', '10.244.0.2'],
     ['status.hostIP', '127.0.0.1'],
   ];
-  for (const [path, expected] of cases) test(path, () => assert.equal(fieldOf(path, source), expected));
-  test('unknown', () => assert.throws(() => fieldOf('toString', source), { reason: 'Invalid' }));
+  for (const [path, expected] of cases)
+    test(`fieldRef ${path} is ${JSON.stringify(expected)}`, () => assert.equal(fieldOf(path, source), expected));
+  test('an unknown fieldRef is refused', () => assert.throws(() => fieldOf('toString', source), { reason: 'Invalid' }));
 });

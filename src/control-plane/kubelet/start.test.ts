@@ -59,7 +59,7 @@ describe('a Pod', () => {
     assert.deepEqual([stateOf(bad)?.terminated?.exitCode, stateOf(bad)?.terminated?.reason], [3, 'Error']);
   });
 
-  test('that fails tells the end of its log where it asks for that', async (t) => {
+  test('a Pod that fails tells the end of its log where it asks for that', async (t) => {
     const node = await testNode(t);
     node.start();
     const says = sh('seq 1000 2000; echo the reason >&2; exit 3');
@@ -227,7 +227,7 @@ describe('a Pod', () => {
     assert.equal(stateOf(await node.when('p', ({ status }) => status?.phase === 'Failed'))?.terminated?.exitCode, 137);
   });
 
-  test('that shows a component of this process is left alone', async (t) => {
+  test('a Pod that shows a component of this process is left alone', async (t) => {
     const node = await testNode(t);
     node.start();
     await node.run('mirror', { containers: [sh('sleep 60')] }, { annotations: { 'kubernetes.io/config.mirror': 'x' } });
@@ -321,7 +321,7 @@ describe('deletion', () => {
     await until(() => processesOf(node.dir).length === 0, 'processes to end');
   });
 
-  test('by force, with the object gone at once: processes and folder go, too', async (t) => {
+  test('a Pod that is deleted by force is gone at once, with its processes and its folder', async (t) => {
     const node = await testNode(t);
     node.start();
     const pod = await node.run('p', { containers: [sh('trap "" TERM; sleep 60')] });
@@ -429,7 +429,7 @@ describe('logs', () => {
     await until(() => existsSync(`${log}.1`) && statSync(log).size < 2_000_000, 'the log to be cut');
   });
 
-  test('of a container that has not started are refused', async (t) => {
+  test('logs of a container that has not started are refused', async (t) => {
     const node = await testNode(t);
     const kubelet = node.start();
     await node.run('p', { containers: [{ name: 'main', image: 'nginx', command: ['x'] }] });

@@ -97,7 +97,7 @@ describe('readiness', () => {
     ['a Pod that has failed', ended(1), pod(), 'Ready False PodFailed'],
   ];
   for (const [name, run, each, expected] of cases) {
-    test(name, () => assert.ok(conditionsOf(derive(run, { pod: each }).conditions).includes(expected)));
+    test(`${name}: ${expected}`, () => assert.ok(conditionsOf(derive(run, { pod: each }).conditions).includes(expected)));
   }
 });
 
@@ -111,7 +111,8 @@ describe('phase', () => {
     ['success under Always', ended(0), pod({ restartPolicy: 'Always' }), 'Running'],
     ['there is no way back from Failed', running, pod({}, { phase: 'Failed' }), 'Failed'],
   ];
-  for (const [name, run, each, expected] of cases) test(name, () => assert.equal(derive(run, { pod: each }).phase, expected));
+  for (const [name, run, each, expected] of cases)
+    test(`phase ${expected}: ${name}`, () => assert.equal(derive(run, { pod: each }).phase, expected));
 });
 
 test('a container that will start again shows how its last run ended', () => {
@@ -129,7 +130,7 @@ describe('quality of service', () => {
     ['limits above requests', { requests: { cpu: '1', memory: '1Gi' }, limits: { cpu: '2', memory: '1Gi' } }, 'Burstable'],
   ];
   for (const [name, resources, expected] of cases) {
-    test(name, () => assert.equal(qosClassOf(pod({ containers: [{ name: 'main', resources }] })), expected));
+    test(`QoS class ${expected}: ${name}`, () => assert.equal(qosClassOf(pod({ containers: [{ name: 'main', resources }] })), expected));
   }
 });
 

@@ -1,4 +1,4 @@
-/** Which disk the firmware tries first (9.1): without any bootOrder the order of the list; with one, only those that have it. */
+/** Which disk the firmware tries first: without any bootOrder the order of the list; with one, only those that have it. */
 import type { Disk } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { specError } from './option-text.ts';
 

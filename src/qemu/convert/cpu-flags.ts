@@ -58,7 +58,7 @@ function hypervFlags({ features, clock }: Domain): string[] {
   ];
 }
 
-/** Features with those that they cannot do without (8.1): admission writes them into an instance; another way in must not fail. */
+/** Features with those that they cannot do without: admission writes them into an instance; another way in must not fail. */
 function withNeeded(hyperv: Hyperv): Hyperv {
   const on = { enabled: true };
   const needsSynic = isOn(hyperv.synictimer) || isOn(hyperv.synic);

@@ -94,7 +94,7 @@ function cpuModel({ domain }: VmiSpec, accel: 'kvm' | 'tcg'): string {
   return matching(model, { field: 'spec.domain.cpu.model', pattern: CPU_MODEL, why });
 }
 
-/** Cores, sockets and threads; when none of them is given there are as many sockets as the Pod asks for CPUs (8.1). */
+/** Cores, sockets and threads; when none of them is given there are as many sockets as the Pod asks for CPUs. */
 function topology({ domain }: VmiSpec): Board['topology'] {
   const { cpu, resources } = domain;
   const isGiven = cpu?.cores || cpu?.sockets || cpu?.threads;

@@ -117,7 +117,7 @@ const DEFAULTS_OF_AN_INSTANCE: readonly Rule[] = [
   ['clock timers', filled('a timer that is there is present')],
   ['watchdog', filled('a watchdog resets')],
   ['probes', filled('a probe has its times and numbers', 'times and numbers of a probe that are given stay')],
-  ['status', review('it is born Pending, with its memory and processors')],
+  ['status', review('an instance is born Pending, with its memory and processors')],
   ['finalizer', filled('our finalizer, once')],
   ['terminationGracePeriodSeconds is not written', filled('a grace period is not written')],
   [
@@ -288,13 +288,13 @@ const OTHER_KINDS: readonly Rule[] = [
 
 const SECTIONS: Readonly<Record<string, readonly Rule[]>> = {
   '8: all webhooks': ALL,
-  '8.1: defaults of a VirtualMachine': DEFAULTS_OF_A_VM,
-  '8.1: defaults of an instance': DEFAULTS_OF_AN_INSTANCE,
-  '8.2: names, memory, processors, firmware': NAMES_AND_SIZES,
-  '8.2: disks and volumes': DISKS_AND_VOLUMES,
-  '8.2: networks and interfaces': NETWORKS,
-  '8.2: the rest of a spec': THE_REST_OF_A_SPEC,
-  '8.3 and 8.4: other kinds': OTHER_KINDS,
+  'defaults of a VirtualMachine': DEFAULTS_OF_A_VM,
+  'defaults of an instance': DEFAULTS_OF_AN_INSTANCE,
+  'names, memory, processors, firmware': NAMES_AND_SIZES,
+  'disks and volumes': DISKS_AND_VOLUMES,
+  'networks and interfaces': NETWORKS,
+  'the rest of a spec': THE_REST_OF_A_SPEC,
+  'rules of other kinds': OTHER_KINDS,
 };
 
 for (const [section, rules] of Object.entries(SECTIONS)) {

@@ -114,7 +114,7 @@ describe('VirtualMachine', () => {
     const object = changed(old, { spec: { template: { spec: { subdomain: 'fine' } } } });
     assert.equal((await review({ object, old })).allowed, true);
   });
-  test('but nothing may get worse', async () => {
+  test('an object that was wrong before may not get worse', async () => {
     const old = changed(VM, { spec: { template: { spec: { hostname: '-' } } } });
     const object = changed(old, { spec: { template: { spec: { subdomain: '-' } } } });
     assert.deepEqual(fields(await review({ object, old })), ['spec.template.spec.subdomain']);
@@ -202,7 +202,7 @@ describe('defaults of a VirtualMachineInstance', () => {
     currentCPUTopology: { cores: 1, sockets: 1, threads: 1 },
     memory: { guestAtBoot: '64M', guestCurrent: '64M', guestRequested: '64M' },
   };
-  test('it is born Pending, with its memory and processors', async () => {
+  test('an instance is born Pending, with its memory and processors', async () => {
     assert.deepEqual(at('/status', await review({ object: VMI })), BORN);
   });
   test('a user cannot bring a status along', async () => {

@@ -12,7 +12,7 @@ import { deepEqual, type JsonObject } from '../../base/json.ts';
 import type { Client } from '../../client/client.ts';
 import { type AdmissionRequest, admissionRequestOf, isComponent } from './admission-request.ts';
 import { decideMutation } from './decide-mutation.ts';
-import { mayDeleteDefinition } from './keep-definitions.ts';
+import { reviewCrdDeletion } from './protect-crds.ts';
 import { newCauses } from './ratchet.ts';
 import { RULES, type Rules } from './rules-table.ts';
 
@@ -29,7 +29,7 @@ const ANSWERS: ReadonlyMap<string, Answer> = new Map([
     return [`/validate/${resource.plural}`, (request, { client }) => validated(kind, request, client)];
   }),
   [`/mutate/${VMIS.plural}`, mutated],
-  ['/validate/customresourcedefinitions', (request, { client }) => mayDeleteDefinition(request, client)],
+  ['/validate/customresourcedefinitions', (request, { client }) => reviewCrdDeletion(request, client)],
 ]);
 
 /** True for a path that the API server asks for a review under. */

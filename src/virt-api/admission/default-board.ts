@@ -1,5 +1,5 @@
 /**
- * What the board of an instance is given (8.1):
+ * What the board of an instance is given:
  *
  *   features         acpi on; every feature that is there is on unless it says otherwise; spinlocks try 4096 times;
  *                    Hyper-V features bring along what they need: synictimer synic, synic, tlbflush and ipi vpindex, evmcs vapic and vmx

@@ -1,5 +1,5 @@
 /**
- * The status that an instance is born with (8.1), so that nobody sees one without a phase:
+ * The status that an instance is born with, so that nobody sees one without a phase:
  *
  *   phase                Pending, with the time
  *   memory               what the guest starts with, has and is to have: the same until it can be changed

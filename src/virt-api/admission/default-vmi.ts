@@ -1,5 +1,5 @@
 /**
- * What an instance is given that its author left open (8.1), so that everybody reads one answer from the object:
+ * What an instance is given that its author left open, so that everybody reads one answer from the object:
  *
  *   old spellings             today's words, and a disk for every volume
  *   architecture              amd64

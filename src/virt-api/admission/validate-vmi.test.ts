@@ -28,27 +28,31 @@ function refusals({ object, oldObject, node }: { object: JsonObject; oldObject?:
 }
 
 describe('a virt-handler', () => {
-  test('writes what it sees of an instance on its node', () => {
+  test('a virt-handler writes what it sees of an instance on its node', () => {
     assert.deepEqual(refusals({ oldObject: onN1(), object: onN1({ status: { phase: 'Running', interfaces: [{}] } }), node: 'n1' }), []);
   });
 
   const label = 'metadata.labels[kubevirt.io/nodeName]';
   for (const [what, change, field] of [
     ['an instance of another node', { oldObject: onN1(), object: onN1({ status: { phase: 'Failed' } }), node: 'n2' }, label],
-    ['one that was handed to nobody', { oldObject: onN1({ metadata: { labels: {} } }), object: onN1(), node: 'n1' }, label],
-    ['a new one', { object: onN1(), node: 'n1' }, label],
-    ['the spec', { oldObject: onN1(), object: onN1({ spec: { hostname: 'x' } }), node: 'n1' }, 'spec'],
-    ['its node', { oldObject: onN1(), object: onN1({ status: { nodeName: 'n2' } }), node: 'n1' }, 'status.nodeName'],
-    ['its owner', { oldObject: onN1(), object: onN1({ metadata: { ownerReferences: [{}] } }), node: 'n1' }, 'metadata.ownerReferences'],
+    ['an instance that was handed to nobody', { oldObject: onN1({ metadata: { labels: {} } }), object: onN1(), node: 'n1' }, label],
+    ['a new instance', { object: onN1(), node: 'n1' }, label],
+    ['the spec of an instance', { oldObject: onN1(), object: onN1({ spec: { hostname: 'x' } }), node: 'n1' }, 'spec'],
+    ['the node of an instance', { oldObject: onN1(), object: onN1({ status: { nodeName: 'n2' } }), node: 'n1' }, 'status.nodeName'],
     [
-      'to whom it is handed',
+      'the owner of an instance',
+      { oldObject: onN1(), object: onN1({ metadata: { ownerReferences: [{}] } }), node: 'n1' },
+      'metadata.ownerReferences',
+    ],
+    [
+      'to whom an instance is handed',
       { oldObject: onN1(), object: onN1({ metadata: { labels: { 'kubevirt.io/nodeName': 'n2' } } }), node: 'n1' },
       'metadata.labels',
     ],
   ] as const)
-    test(`does not write ${what}`, () => assert.deepEqual(refusals(change), [field]));
+    test(`a virt-handler does not write ${what}`, () => assert.deepEqual(refusals(change), [field]));
 
-  test('of a Kubernetes that does not tell its node is believed', () => {
+  test('a virt-handler of a Kubernetes that does not tell its node is believed', () => {
     assert.deepEqual(refusals({ oldObject: onN1(), object: onN1({ status: { phase: 'Running' } }) }), []);
   });
 });

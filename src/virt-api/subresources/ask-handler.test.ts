@@ -69,9 +69,9 @@ describe('a question to virt-handler', () => {
   const REFUSALS: readonly (readonly [name: string, answer: () => Response, expected: string])[] = [
     ['not found', () => status('NotFound', 404), 'NotFound 404 Cannot reach VMI default/db: no'],
     ['a conflict', () => status('Conflict', 409), 'Conflict 409 Cannot reach VMI default/db: no'],
-    ['busy', () => status('TooManyRequests', 429), 'TooManyRequests 429 Cannot reach VMI default/db: no'],
+    ['that it is busy', () => status('TooManyRequests', 429), 'TooManyRequests 429 Cannot reach VMI default/db: no'],
     [
-      'that it is not for us, which is nothing that the user may not',
+      'that virt-api may not ask, which the user is not blamed for',
       () => status('Forbidden', 403),
       'InternalError 500 Cannot reach VMI default/db: no',
     ],
@@ -83,7 +83,7 @@ describe('a question to virt-handler', () => {
     ],
   ];
   for (const [name, answered, expected] of REFUSALS)
-    test(`is answered with ${name}`, async () => {
+    test(`virt-handler answers ${name}, and the caller is told`, async () => {
       answer = answered;
       const asked = askHandler(call(), 'usage', { ...db, question: {} });
       const said = await asked.catch((error: unknown) => error);

@@ -7,7 +7,7 @@ import { httpsFetch, keepAliveAgent } from '../../base/node/https-fetch.ts';
 import { VIRT_HANDLER_SERVER_NAME } from '../../base/node/pki.ts';
 import { readBytes } from '../../base/read-bytes.ts';
 import { errorFrom } from '../../client/client.ts';
-import type { Call } from '../call.ts';
+import type { SubresourceCall } from '../subresource-call.ts';
 import { findHandler } from './find-handler.ts';
 
 export type HandlerQuestion<Name extends RequestName> = {
@@ -26,7 +26,7 @@ const OUR_OWN_FAULTS: readonly StatusReason[] = ['Unauthorized', 'Forbidden', 'M
 
 /** What virt-handler answers. Throws what it refused with, or ServiceUnavailable when it cannot be reached. */
 export async function askHandler<Name extends RequestName>(
-  { client, handlerTls }: Pick<Call, 'client' | 'handlerTls'>,
+  { client, handlerTls }: Pick<SubresourceCall, 'client' | 'handlerTls'>,
   name: Name,
   { nodeName, parameters, question, purpose }: HandlerQuestion<Name>,
 ): Promise<AnswerOf<Name>> {

@@ -7,10 +7,10 @@ import { ApiError } from '../../base/errors.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
 import { defaultVmiSpec } from '../admission/default-vmi.ts';
 import { validateVm } from '../admission/validate-vm.ts';
-import type { Call } from '../call.ts';
+import type { SubresourceCall } from '../subresource-call.ts';
 import { readOptions } from './read-options.ts';
 
-export async function expandVm({ client, namespace, name }: Call): Promise<Response> {
+export async function expandVm({ client, namespace, name }: SubresourceCall): Promise<Response> {
   const vm = await client.get(VMS, { namespace, name });
   const details = { name, group: 'kubevirt.io', kind: 'virtualmachines' };
   if (!vm) throw new ApiError('NotFound', `virtualmachines.kubevirt.io "${name}" not found`, { details });
@@ -18,7 +18,7 @@ export async function expandVm({ client, namespace, name }: Call): Promise<Respo
 }
 
 /** Refuses what the API server would refuse, before it is filled in. */
-export async function expandGiven({ namespace, request }: Call): Promise<Response> {
+export async function expandGiven({ namespace, request }: SubresourceCall): Promise<Response> {
   const vm = await readOptions(request);
   const { apiVersion, kind, metadata } = vm;
   if (kind !== 'VirtualMachine' || !String(apiVersion).startsWith('kubevirt.io/'))

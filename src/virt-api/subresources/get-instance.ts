@@ -1,14 +1,14 @@
 /** The instance that a subresource is asked of. */
 import { type VirtualMachineInstance, VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { ApiError } from '../../base/errors.ts';
-import type { Call } from '../call.ts';
+import type { SubresourceCall } from '../subresource-call.ts';
 
 /** Throws NotFound. */
 export async function getInstance({
   client,
   namespace,
   name,
-}: Pick<Call, 'client' | 'namespace' | 'name'>): Promise<VirtualMachineInstance> {
+}: Pick<SubresourceCall, 'client' | 'namespace' | 'name'>): Promise<VirtualMachineInstance> {
   const vmi = await client.get(VMIS, { namespace, name });
   if (vmi) return vmi;
   const details = { name, group: 'kubevirt.io', kind: 'virtualmachineinstances' };

@@ -6,7 +6,7 @@ import { STREAM_SUBPROTOCOL } from '../../api/kubevirt/subresources.ts';
 import { ApiError, messageOf } from '../../base/errors.ts';
 import { VIRT_HANDLER_SERVER_NAME } from '../../base/node/pki.ts';
 import { tunnelUpgrade } from '../../base/node/tunnel-upgrade.ts';
-import type { UpgradeCall } from '../call.ts';
+import type { UpgradeCall } from '../subresource-call.ts';
 import { findHandler } from './find-handler.ts';
 
 export type StreamQuestion<Name extends StreamName> = {

@@ -5,11 +5,11 @@ import type { EndedRun } from '../../api/handler/answers.ts';
 import { VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { INSTALL_NAMESPACE, LABEL_COMPONENT } from '../../api/kubevirt/names.ts';
 import { ApiError, isApiError } from '../../base/errors.ts';
-import type { Call } from '../call.ts';
+import type { SubresourceCall } from '../subresource-call.ts';
 import { askHandler } from './ask-handler.ts';
 
 /** Answers with the bytes as they were printed; the machine may have run on any node. */
-export async function previousLog(call: Call): Promise<Response> {
+export async function previousLog(call: SubresourceCall): Promise<Response> {
   const { client, namespace, name, request } = call;
   if (new URL(request.url).searchParams.get('previous') !== 'true')
     throw new ApiError('BadRequest', 'only ?previous=true is served here; the console shows the run that goes on');
@@ -35,7 +35,7 @@ export async function previousLog(call: Call): Promise<Response> {
   return new Response(Buffer.from(last.printed, 'base64'), { headers: { 'content-type': 'application/octet-stream' } });
 }
 
-async function handlerNodes({ client }: Call): Promise<string[]> {
+async function handlerNodes({ client }: SubresourceCall): Promise<string[]> {
   const { items } = await client.list(PODS, { namespace: INSTALL_NAMESPACE, labelSelector: `${LABEL_COMPONENT}=virt-handler` });
   return [...new Set(items.flatMap(({ spec }) => (spec.nodeName ? [spec.nodeName] : [])))];
 }

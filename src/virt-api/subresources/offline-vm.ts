@@ -4,21 +4,21 @@ import { VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { isControlledBy, isDeleting } from '../../api/meta.ts';
 import { pathOf } from '../../api/resource.ts';
 import { ApiError } from '../../base/errors.ts';
-import type { Call } from '../call.ts';
+import type { SubresourceCall } from '../subresource-call.ts';
 import { isDryRun, readOptions } from './read-options.ts';
 
 /** Wishes that it runs. */
-export function startOfflineVm(call: Call): Promise<Response> {
+export function startOfflineVm(call: SubresourceCall): Promise<Response> {
   return setRunning(call, 'start', true);
 }
 
 /** Wishes that it does not run; its VirtualMachine goes. */
-export function stopOfflineVm(call: Call): Promise<Response> {
+export function stopOfflineVm(call: SubresourceCall): Promise<Response> {
   return setRunning(call, 'stop', false);
 }
 
 /** Deletes its VirtualMachine, which is how an OfflineVirtualMachine restarts: the next one has the template of today. */
-export async function restartOfflineVm(call: Call): Promise<Response> {
+export async function restartOfflineVm(call: SubresourceCall): Promise<Response> {
   const { client, namespace, name } = call;
   const options = await readOptions(call.request);
   const ovm = await find(call);
@@ -28,7 +28,7 @@ export async function restartOfflineVm(call: Call): Promise<Response> {
   return new Response(null, { status: 202 });
 }
 
-async function setRunning(call: Call, verb: string, running: boolean): Promise<Response> {
+async function setRunning(call: SubresourceCall, verb: string, running: boolean): Promise<Response> {
   const { client, log, namespace, name, user } = call;
   const options = await readOptions(call.request);
   const ovm = await find(call);
@@ -44,13 +44,13 @@ async function setRunning(call: Call, verb: string, running: boolean): Promise<R
   return new Response(null, { status: 202 });
 }
 
-async function find({ client, namespace, name }: Call): Promise<OfflineVirtualMachine> {
+async function find({ client, namespace, name }: SubresourceCall): Promise<OfflineVirtualMachine> {
   const ovm = await client.get(OFFLINE_VMS, { namespace, name });
   if (ovm) return ovm;
   const details = { name, group: 'kubevirt.io', kind: 'offlinevirtualmachines' };
   throw new ApiError('NotFound', `offlinevirtualmachines.kubevirt.io "${name}" not found`, { details });
 }
 
-function refused({ namespace, name }: Call, verb: string, why: string): ApiError {
+function refused({ namespace, name }: SubresourceCall, verb: string, why: string): ApiError {
   return new ApiError('Conflict', `Cannot ${verb} OfflineVirtualMachine ${namespace}/${name}: ${why}`);
 }

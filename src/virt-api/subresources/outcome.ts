@@ -1,4 +1,4 @@
-/** What becomes of a wish about a machine: refused with a reason, or writes to make. */
+/** What becomes of a request about a machine: refused with a reason, or writes to make. */
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { Refusal } from '../../api/kubevirt/vm-can.ts';

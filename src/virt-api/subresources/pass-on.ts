@@ -14,7 +14,7 @@ import {
 } from '../../api/handler/routes.ts';
 import { vmiRefusalOf } from '../../api/kubevirt/vm-can.ts';
 import { ApiError } from '../../base/errors.ts';
-import type { Call, Served, UpgradeCall } from '../call.ts';
+import type { Served, SubresourceCall, UpgradeCall } from '../subresource-call.ts';
 import { askHandler } from './ask-handler.ts';
 import { getInstance } from './get-instance.ts';
 import { tunnelToHandler } from './handler-tunnel.ts';
@@ -33,7 +33,7 @@ export function passedOnBy(name: string): Served | undefined {
 }
 
 /** Asks a question by its table entry. What changes something takes `{ dryRun }`, and is logged. */
-async function passOn(call: Call, route: PassedOnRequest): Promise<Response> {
+async function passOn(call: SubresourceCall, route: PassedOnRequest): Promise<Response> {
   const { namespace, name, request, log, user } = call;
   const { method, answer, subresource } = handlerRoute(route);
   const isChange = method === 'PUT';
@@ -56,14 +56,17 @@ async function passOnStream(call: UpgradeCall, route: PassedOnStream): Promise<v
 }
 
 /** The node of the instance, when that is in a state that allows this; throws NotFound, or why not. */
-export async function allowedNode(call: Pick<Call, 'client' | 'namespace' | 'name'>, route: GuestSubresourceName): Promise<string> {
+export async function allowedNode(
+  call: Pick<SubresourceCall, 'client' | 'namespace' | 'name'>,
+  route: GuestSubresourceName,
+): Promise<string> {
   const vmi = await getInstance(call);
   const refused = vmiRefusalOf(route, vmi);
   if (refused) throw new ApiError(refused.reason, `Cannot ${purposeOf(call, route)}: ${refused.message}`);
   return vmi.status?.nodeName ?? '';
 }
 
-function purposeOf({ namespace, name }: Pick<Call, 'namespace' | 'name'>, route: GuestSubresourceName): string {
+function purposeOf({ namespace, name }: Pick<SubresourceCall, 'namespace' | 'name'>, route: GuestSubresourceName): string {
   const { subresource } = handlerRoute(route);
   return `${subresource?.verb ?? route} VMI ${namespace}/${name}`;
 }

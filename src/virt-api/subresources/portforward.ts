@@ -2,13 +2,13 @@
 
 import { type VirtualMachine, VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { ApiError } from '../../base/errors.ts';
-import type { UpgradeCall } from '../call.ts';
+import type { UpgradeCall } from '../subresource-call.ts';
 import { tunnelToHandler } from './handler-tunnel.ts';
 import { allowedNode } from './pass-on.ts';
 
 const TARGET = /\/portforward\/([1-9]\d{0,4})(?:\/(tcp|udp))?\/?$/;
 
-/** The same, of the machine: one that has no instance is in conflict with the wish, and not unknown (5.1). */
+/** The same, of the machine: one that has no instance is in conflict with the request, and not unknown. */
 export async function openVmPort(call: UpgradeCall): Promise<void> {
   const { client, namespace, name } = call;
   const vm = await client.get<VirtualMachine>(VMS, { namespace, name });

@@ -4,9 +4,9 @@ import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { ApiError } from '../../base/errors.ts';
 import { silentLogger } from '../../base/log.ts';
-import type { Call, UpgradeCall } from '../call.ts';
 import { FakeApi } from '../fake-api.testing.ts';
 import { ROUTES, type Route } from '../routes.ts';
+import type { SubresourceCall, UpgradeCall } from '../subresource-call.ts';
 import { expandGiven, expandVm } from './expand-spec.ts';
 import { passedOnBy } from './pass-on.ts';
 
@@ -32,9 +32,17 @@ function vm(overrides: object = {}): object {
   };
 }
 
-function callOf(api: FakeApi, { query = '', body }: { readonly query?: string; readonly body?: string }): Call {
+function callOf(api: FakeApi, { query = '', body }: { readonly query?: string; readonly body?: string }): SubresourceCall {
   const request = new Request(`https://virt-api/x${query}`, body === undefined ? {} : { method: 'PUT', body });
-  return { client: api.client, log: silentLogger, user: 'me', namespace: 'default', name: 'db', request, handlerTls: {} } as Call;
+  return {
+    client: api.client,
+    log: silentLogger,
+    user: 'me',
+    namespace: 'default',
+    name: 'db',
+    request,
+    handlerTls: {},
+  } as SubresourceCall;
 }
 
 async function answerOf(answer: Promise<Response>): Promise<string> {
@@ -45,10 +53,10 @@ async function answerOf(answer: Promise<Response>): Promise<string> {
 }
 
 const PICTURES: [name: string, instance: VirtualMachineInstance | undefined, query: string, expected: RegExp][] = [
-  ['of nothing', undefined, '', /^404 NotFound/],
-  ['of one that is not running', vmi('Scheduled'), '', /^500 InternalError: .*not running but Scheduled/],
-  ['of one that failed', vmi('Failed'), '', /^500 InternalError: .*not running but Failed/],
-  ['of one without a screen', vmi('Running', { autoattachGraphicsDevice: false }), '', /^500 InternalError: .*has no screen/],
+  ['of an instance that is not there', undefined, '', /^404 NotFound/],
+  ['of an instance that is not running', vmi('Scheduled'), '', /^500 InternalError: .*not running but Scheduled/],
+  ['of an instance that failed', vmi('Failed'), '', /^500 InternalError: .*not running but Failed/],
+  ['of an instance without a screen', vmi('Running', { autoattachGraphicsDevice: false }), '', /^500 InternalError: .*has no screen/],
   ['with a cursor that is neither', vmi('Running'), '?moveCursor=maybe', /^400 BadRequest: moveCursor: Invalid value: "maybe"/],
   ['with a cursor that is a number', vmi('Running'), '?moveCursor=2', /^400 BadRequest: moveCursor: Invalid value: "2"/],
   ['on a node without virt-handler', vmi('Running'), '?moveCursor=true', /^503 ServiceUnavailable/],
@@ -76,20 +84,20 @@ test('one that is there can', async () => {
 const BODIES: [name: string, body: string, expected: RegExp][] = [
   ['a machine', JSON.stringify(vm()), /^200$/],
   ['a machine without a namespace', JSON.stringify(vm({ metadata: { name: 'db' } })), /^200$/],
-  ['nothing', '', /^400 BadRequest: Cannot expand the body: it is no VirtualMachine but "nothing"/],
+  ['an empty body', '', /^400 BadRequest: Cannot expand the body: it is no VirtualMachine but "nothing"/],
   ['a list', '[]', /^400 BadRequest: the body of the request is not an object/],
-  ['no text at all', 'a: [', /^400 BadRequest: the body of the request is neither JSON nor YAML/],
+  ['a body that cannot be parsed', 'a: [', /^400 BadRequest: the body of the request is neither JSON nor YAML/],
   ['another kind', '{"apiVersion":"v1","kind":"Pod"}', /^400 BadRequest: .*no VirtualMachine but "Pod"/],
   ['another group', '{"apiVersion":"example.com/v1","kind":"VirtualMachine"}', /^400 BadRequest/],
   [
-    'one of another namespace',
+    'a machine of another namespace',
     JSON.stringify(vm({ metadata: { name: 'db', namespace: 'test' } })),
     /^400 BadRequest: VM namespace must be default/,
   ],
-  ['one without a template', JSON.stringify(vm({ spec: { runStrategy: 'Halted' } })), /^400 BadRequest: .*template/],
+  ['a machine without a template', JSON.stringify(vm({ spec: { runStrategy: 'Halted' } })), /^400 BadRequest: .*template/],
   ['YAML that would take long', `a: ${'['.repeat(64 * 1024)}`, /^413 RequestEntityTooLarge: .*YAML of more than 65536/],
   ['JSON of the same length', `{"a":"${'x'.repeat(64 * 1024)}"}`, /^400 BadRequest: .*no VirtualMachine/],
-  ['too much', `{"a":"${'x'.repeat(1024 * 1024)}"}`, /^413 RequestEntityTooLarge/],
+  ['a body that is too large', `{"a":"${'x'.repeat(1024 * 1024)}"}`, /^413 RequestEntityTooLarge/],
 ];
 for (const [name, body, expected] of BODIES) {
   test(`${name} to expand: ${expected.source.slice(1, 4)}`, async () => {
@@ -98,7 +106,7 @@ for (const [name, body, expected] of BODIES) {
 }
 
 /**
- * What each subresource of an instance answers (5.2) when there is none; when it is Scheduled, Failed, Running, or Running and paused, without an
+ * What each subresource of an instance answers when there is none; when it is Scheduled, Failed, Running, or Running and paused, without an
  * agent; and when it runs with one. 503 is a yes: nobody is there to pass it on to. A new subresource needs a line here.
  */
 const ANSWERS: Readonly<Record<string, string>> = {

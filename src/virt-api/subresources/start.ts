@@ -1,11 +1,11 @@
 /** PUT virtualmachines/NAME/start */
-import type { Call } from '../call.ts';
+import type { SubresourceCall } from '../subresource-call.ts';
 import { changeVm } from './change-vm.ts';
 import { decideStart } from './decide-start.ts';
 import { booleanOption, isDryRun, readOptions } from './read-options.ts';
 
 /** Accepts `{ paused, dryRun }`. */
-export async function start({ request, ...call }: Call): Promise<Response> {
+export async function start({ request, ...call }: SubresourceCall): Promise<Response> {
   const options = await readOptions(request);
   const isPaused = booleanOption(options, 'paused');
   const decide = (seen: Parameters<typeof decideStart>[0]) => decideStart({ ...seen, isPaused });

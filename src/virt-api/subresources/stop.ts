@@ -1,11 +1,11 @@
 /** PUT virtualmachines/NAME/stop */
-import type { Call } from '../call.ts';
+import type { SubresourceCall } from '../subresource-call.ts';
 import { changeVm } from './change-vm.ts';
 import { decideStop } from './decide-stop.ts';
 import { isDryRun, readOptions, secondsOption } from './read-options.ts';
 
 /** Accepts `{ gracePeriod, dryRun }`. */
-export async function stop({ request, ...call }: Call): Promise<Response> {
+export async function stop({ request, ...call }: SubresourceCall): Promise<Response> {
   const options = await readOptions(request);
   const gracePeriodSeconds = secondsOption(options, 'gracePeriod');
   const decide = (seen: Parameters<typeof decideStop>[0]) => decideStop({ ...seen, gracePeriodSeconds });

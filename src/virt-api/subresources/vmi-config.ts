@@ -8,11 +8,11 @@ import { type VirtualMachineInstanceConfig, VMI_CONFIGS } from '../../api/kubevi
 import { isControlledBy, isDeleting } from '../../api/meta.ts';
 import { pathOf } from '../../api/resource.ts';
 import { ApiError } from '../../base/errors.ts';
-import type { Call } from '../call.ts';
+import type { SubresourceCall } from '../subresource-call.ts';
 import { isDryRun, readOptions } from './read-options.ts';
 
 /** Makes one more instance from the template as it is now, and answers with it. */
-export async function startFromConfig(call: Call): Promise<Response> {
+export async function startFromConfig(call: SubresourceCall): Promise<Response> {
   const { client, namespace, name, request } = call;
   const options = await readOptions(request);
   const config = await find(call);
@@ -29,7 +29,7 @@ export async function startFromConfig(call: Call): Promise<Response> {
 }
 
 /** Deletes all its instances, or the one that `{ name }` or `?instance=` names. */
-export async function stopFromConfig(call: Call): Promise<Response> {
+export async function stopFromConfig(call: SubresourceCall): Promise<Response> {
   const { client, namespace, name, request } = call;
   const options = await readOptions(request);
   const config = await find(call);
@@ -43,7 +43,7 @@ export async function stopFromConfig(call: Call): Promise<Response> {
   return new Response(null, { status: 202 });
 }
 
-async function find({ client, namespace, name }: Call): Promise<VirtualMachineInstanceConfig> {
+async function find({ client, namespace, name }: SubresourceCall): Promise<VirtualMachineInstanceConfig> {
   const config = await client.get(VMI_CONFIGS, { namespace, name });
   if (config) return config;
   const details = { name, group: 'kubevirt.io', kind: 'virtualmachineinstanceconfigs' };

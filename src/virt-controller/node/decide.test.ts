@@ -24,7 +24,7 @@ const cases: [string, Node, number, string[]][] = [
     300_001,
     ['patch Node /n1: virt-handler was last heard of at 2026-01-01T00:00:00Z'],
   ],
-  ['that is said once', node('false', beat), 900_000, []],
+  ['a silent node that takes no more guests is not patched again', node('false', beat), 900_000, []],
   ['a node without virt-handler is not ours', node(undefined), 900_000, []],
 ];
 

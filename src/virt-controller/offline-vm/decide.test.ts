@@ -47,14 +47,14 @@ const cases: [string, Omit<ObservedOfflineVm, 'now'>, string[]][] = [
     { ovm: ovm(false, up), vm: ours({ ready: true }) },
     ['delete VirtualMachine default/db: spec.running is false'],
   ],
-  ['once', { ovm: ovm(false, up), vm: ours({ ready: true }, deleting) }, []],
+  ['a VM that is already being deleted is not deleted again', { ovm: ovm(false, up), vm: ours({ ready: true }, deleting) }, []],
   [
     'the next VM waits until everybody has seen that the last is gone',
     { ovm: ovm(true, up), goneSince: now - 400 },
     [`${STATUS} created false, ready false`, 'look again in 0.6s'],
   ],
   [
-    'and no longer',
+    'the next VM is made when everybody has seen that the last is gone',
     { ovm: ovm(true, { created: false, ready: false }), goneSince: now - 1000 },
     [CREATE, `${STATUS} created true, ready false`],
   ],

@@ -45,7 +45,7 @@ export function willStart(observed: ObservedVm): boolean {
   return (vmi ? WILL_RESTART : WILL_START)[runStrategyOf(vm)]({ vm, vmi });
 }
 
-/** True when the machine is on its way up, as the spec (2.5) asks before it says that a volume is waited for. */
+/** True when the machine is on its way up: only then a volume is waited for. */
 export function isSetToStart({ vm, vmi }: Pair): boolean {
   return SET_TO_START[runStrategyOf(vm)]({ vm, vmi });
 }

@@ -102,7 +102,7 @@ function owedStart(first: ReturnType<typeof decideVm>['actions'][number] | undef
 
 describe('run strategies', () => {
   for (const [strategy, state, seen, expected] of [...table, ...fencing, ...order]) {
-    test(`2.4 ${strategy}, ${state}: ${expected}`, () => assert.equal(outcome(strategy, seen), expected));
+    test(`run strategy ${strategy}, ${state}: ${expected}`, () => assert.equal(outcome(strategy, seen), expected));
   }
 
   test('2.4 Halted with running: false becomes running: true, not a run strategy', () => {
@@ -138,5 +138,6 @@ const trimming: [string, readonly StateChangeRequest[], VirtualMachineInstance |
 ];
 
 describe('state change requests', () => {
-  for (const [name, requests, has, expected] of trimming) test(`2.4 ${name}`, () => assert.deepEqual(trimmed(requests, has), expected));
+  for (const [name, requests, has, expected] of trimming)
+    test(`state change requests: ${name}`, () => assert.deepEqual(trimmed(requests, has), expected));
 });

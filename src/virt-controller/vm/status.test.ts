@@ -84,7 +84,7 @@ const printable: [string, string, Omit<ObservedVm, 'now'>, Next?][] = [
 
 describe('deriveVmStatus', () => {
   for (const [status, why, observed, next = 'leave'] of printable) {
-    test(`2.5 ${status}: ${why}`, () => assert.equal(deriveVmStatus({ ...observed, now }, next).printableStatus, status));
+    test(`printable status ${status}: ${why}`, () => assert.equal(deriveVmStatus({ ...observed, now }, next).printableStatus, status));
   }
 
   test('mirrors the conditions of its VMI, with Ready also without one', () => {

@@ -58,14 +58,14 @@ const cases: [string, Case, string[]][] = [
     [`${WRITE} Failed: its Pod is being deleted`],
   ],
   ['a Pod that vanishes fails the VMI', { vmi: vmi('Scheduling') }, [`${WRITE} Failed: its Pod is gone`]],
-  ['also while the guest runs', { vmi: vmi('Running', onNode) }, [`${WRITE} Failed: its Pod is gone`]],
+  ['a Pod that vanishes while the guest runs fails the VMI', { vmi: vmi('Running', onNode) }, [`${WRITE} Failed: its Pod is gone`]],
   [
     'virt-handler has a moment to say how a guest ended',
     { vmi: vmi('Running', onNode), pods: [launcherPod(justEnded)] },
     [CHANGED, 'look again in 8s'],
   ],
   [
-    'and no longer',
+    'a guest whose end virt-handler does not tell in time fails with its Pod',
     { vmi: vmi('Running', onNode), pods: [launcherPod(crashed)] },
     [`${WRITE} Failed: its Pod has ended: Error, exit code 1: no disk`],
   ],
@@ -75,7 +75,7 @@ const cases: [string, Case, string[]][] = [
     [CHANGED, 'patch Pod status default/virt-launcher-db-8tfgs: the guest is not paused'],
   ],
   [
-    'a paused guest closes it',
+    'a paused guest closes the readiness gate of its Pod',
     { vmi: vmi('Running', { ...onNode, conditions: [{ type: 'Paused', status: 'True' }] }), pods: [launcherPod(running)] },
     [CHANGED, 'patch Pod status default/virt-launcher-db-8tfgs: the guest is paused'],
   ],
@@ -85,12 +85,16 @@ const cases: [string, Case, string[]][] = [
     [CHANGED, 'patch Pod status default/virt-launcher-db-8tfgs: the guest was asked whether it is ready'],
   ],
   [
-    'and nothing before it has said anything',
+    'a readiness probe that has not said anything yet leaves the guest gate alone',
     { vmi: probed([]), pods: [launcherPod(running)] },
     [CHANGED, 'patch Pod status default/virt-launcher-db-8tfgs: the guest is not paused'],
   ],
   ['a deleted VMI deletes its Pod', { vmi: vmi('Succeeded', onNode, deleting), pods: [launcherPod(justEnded)] }, [CHANGED, DELETE]],
-  ['and waits while that goes', { vmi: vmi('Succeeded', onNode, deleting), pods: [launcherPod(running, {}, deleting)] }, [CHANGED]],
+  [
+    'a deleted VMI waits while its Pod goes',
+    { vmi: vmi('Succeeded', onNode, deleting), pods: [launcherPod(running, {}, deleting)] },
+    [CHANGED],
+  ],
   ['a VMI that has ended keeps its Pod', { vmi: vmi('Succeeded', onNode), pods: [launcherPod(justEnded)] }, [CHANGED]],
 ];
 

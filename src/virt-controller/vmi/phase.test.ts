@@ -77,7 +77,7 @@ const rows: Row[] = [
 
 describe('phases that virt-controller changes', () => {
   for (const [name, seen, expected] of rows) {
-    test(`3.1 ${name}`, () => {
+    test(`phase ${name}`, () => {
       const change = nextPhaseOf({ pods: [], isVmGone: false, launcherImage: 'launcher', now, ...seen });
       assert.equal(change ? [change.phase, change.reason].filter(Boolean).join(' ') : 'stays', expected);
     });

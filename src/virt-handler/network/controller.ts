@@ -9,11 +9,11 @@ import { runController } from '../../reconcile/controller.ts';
 import { changesOf } from '../../reconcile/source.ts';
 import { keyOfOwner, type NodeCaches, ownKey } from '../node-caches.ts';
 import { noSuchGuest } from '../vmi/no-such-guest.ts';
+import { checkGuestPort } from './check-guest-port.ts';
 import { decideNetwork, type NetworkAction } from './decide.ts';
 import { type GuestPort, mayOpen, portId } from './decide-forwards.ts';
 import { Forwards, type Monitor } from './forwards.ts';
 import { findGuestPod, guestsBehind, type ObservedNetwork, type OpenedPorts, observeNetwork } from './observe.ts';
-import { takesConnection } from './takes-connection.ts';
 
 export type GuestNetworkOptions = NodeCaches & {
   readonly client: Client;
@@ -62,7 +62,7 @@ export function startGuestNetwork({ monitor, ...options }: GuestNetworkOptions):
       if (!found) return 'the guest has no address yet';
       const host = found.address;
       const open = await forwards.open({ key, address: host, protocol: 'tcp', port });
-      return takesConnection({ host, port: open, connections: () => monitor(key, 'info usernet'), clock, signal });
+      return checkGuestPort({ host, port: open, connections: () => monitor(key, 'info usernet'), clock, signal });
     },
     stopped: loop.finally(stopForgetting),
   };

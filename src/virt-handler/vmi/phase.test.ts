@@ -70,7 +70,7 @@ const rows: [name: string, seen: Partial<ObservedDomain>, expected: string][] = 
 
 describe('phases that virt-handler changes', () => {
   for (const [name, seen, expected] of rows) {
-    test(`3.1 ${name}`, () => {
+    test(`phase ${name}`, () => {
       const writes = decideDomain({ ...usual, ...seen }).actions.flatMap((action) => (action.do === 'patch' ? [action.patch] : []));
       const { phase, reason } = (writes[0] as { status?: { phase?: string; reason?: string } } | undefined)?.status ?? {};
       assert.equal(phase ? [phase, reason].filter(Boolean).join(' ') : 'stays', expected);

@@ -12,7 +12,7 @@ const CLIENT_GO: GoProgram = {
 };
 
 /** Why it cannot be built on this machine; false when it can, or when it has been. */
-export function whyNoClientGo(): string | false {
+export function clientGoSkipReason(): string | false {
   return findGoProgram(CLIENT_GO) || hasGo() ? false : 'a client-go program is built with Go, which is not installed';
 }
 

@@ -1,7 +1,7 @@
 /** The sessions of the documents this project grew from, and one of KubeVirt's own virtctl, unchanged, as on the embedded cluster. */
 import { join, resolve } from 'node:path';
 import { before, describe, type TestContext, test } from 'node:test';
-import { ensureUpstreamVirtctl, whyNoUpstreamVirtctl } from '../../../tools/upstream-virtctl/build.ts';
+import { ensureUpstreamVirtctl, upstreamVirtctlSkipReason } from '../../../tools/upstream-virtctl/build.ts';
 import { replay } from '../../conformance/seeds/replay.ts';
 import { useUpstreamVirtctl } from '../../conformance/upstream-virtctl/script.ts';
 import { pushGuest } from '../push-images.ts';
@@ -34,7 +34,7 @@ export function seedScenarios(world: World): void {
       });
     }
 
-    test("KubeVirt's own virtctl", { skip: whyNoUpstreamVirtctl() }, async (t) => {
+    test("KubeVirt's own virtctl", { skip: upstreamVirtctlSkipReason() }, async (t) => {
       clearAfter(t);
       await useUpstreamVirtctl(t, world.session(t, ensureUpstreamVirtctl()));
     });

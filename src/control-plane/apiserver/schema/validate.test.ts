@@ -74,7 +74,7 @@ const REFUSED: readonly (readonly [string, Schema, unknown, string])[] = [
 ];
 
 for (const [what, rule, value, message] of REFUSED) {
-  test(`refuses ${what}`, () => assert.deepEqual(textsOf(rule, value), [`spec.x: ${message}`]));
+  test(`a schema refuses ${what}`, () => assert.deepEqual(textsOf(rule, value), [`spec.x: ${message}`]));
 }
 
 const ACCEPTED: readonly (readonly [string, Schema, unknown])[] = [
@@ -88,7 +88,7 @@ const ACCEPTED: readonly (readonly [string, Schema, unknown])[] = [
 ];
 
 for (const [what, rule, value] of ACCEPTED) {
-  test(`takes ${what}`, () => assert.deepEqual(textsOf(rule, value), []));
+  test(`a schema takes ${what}`, () => assert.deepEqual(textsOf(rule, value), []));
 }
 
 test('every cause is reported, with path, reason and text', () => {

@@ -19,7 +19,7 @@ export function validateNames(spec: VmiSpec, path: string): StatusCause[] {
 }
 
 /** The name of a volume ends up in the names of files and of the volumes of a Pod. */
-export function labelCauses(field: string, text: string | undefined): StatusCause[] {
+export function dnsLabelCauses(field: string, text: string | undefined): StatusCause[] {
   return text !== undefined && !LABEL.test(text) ? [invalidCause(field, text.slice(0, 80), `must be ${LABEL_RULE}`)] : [];
 }
 

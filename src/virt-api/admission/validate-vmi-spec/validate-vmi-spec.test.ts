@@ -255,17 +255,29 @@ const RULES: readonly [rule: string, patch: JsonObject, answer: RegExp | ''][] =
     /readinessProbe\.tcpSocket: .*Pod network/,
   ],
   ['a network probe names its port', { readinessProbe: { httpGet: {} } }, /^spec\.readinessProbe\.httpGet\.port: Required/],
-  ['by number', { livenessProbe: { httpGet: { port: 'http' } } }, /^spec\.livenessProbe\.httpGet\.port: .*names of ports/],
-  ['of a port that exists', { livenessProbe: { httpGet: { port: 65_536 } } }, /^spec\.livenessProbe\.httpGet\.port: .*65535/],
+  [
+    'a network probe names its port by number',
+    { livenessProbe: { httpGet: { port: 'http' } } },
+    /^spec\.livenessProbe\.httpGet\.port: .*names of ports/,
+  ],
+  [
+    'a network probe names a port that exists',
+    { livenessProbe: { httpGet: { port: 65_536 } } },
+    /^spec\.livenessProbe\.httpGet\.port: .*65535/,
+  ],
   [
     'a port probe asks the guest and nobody else',
     { readinessProbe: { tcpSocket: { port: 1, host: 'x' } } },
     /tcpSocket\.host: .*no other host/,
   ],
   ['a program probe has a program', { readinessProbe: { exec: {} } }, /^spec\.readinessProbe\.exec\.command: Required/],
-  ['of words', { readinessProbe: { exec: { command: ['a\0b'] } } }, /^spec\.readinessProbe\.exec\.command: .*words/],
   [
-    'one yes is alive',
+    'a program probe has a program of words',
+    { readinessProbe: { exec: { command: ['a\0b'] } } },
+    /^spec\.readinessProbe\.exec\.command: .*words/,
+  ],
+  [
+    'a liveness probe succeeds with one yes',
     { livenessProbe: { guestAgentPing: {}, successThreshold: 2 } },
     /^spec\.livenessProbe\.successThreshold: .*must be 1/,
   ],

@@ -3,7 +3,7 @@ import type { VmiSpec, Volume } from '../../../api/kubevirt/vmi-spec-schema.ts';
 import { invalidCause, requiredCause } from '../../../base/causes.ts';
 import type { StatusCause } from '../../../base/errors.ts';
 import { parseQuantity } from '../../../base/quantity.ts';
-import { labelCauses, subdomainCauses } from './validate-names.ts';
+import { dnsLabelCauses, subdomainCauses } from './validate-names.ts';
 
 const SOURCES = ['containerDisk', 'registryDisk', 'cloudInitNoCloud', 'persistentVolumeClaim', 'ephemeral', 'emptyDisk'] as const;
 /** What one file of ours can hold, qcow2 or not. */
@@ -12,7 +12,7 @@ const MOST_DISK_BYTES = 64 * 2 ** 40;
 export function validateVolumes({ volumes = [] }: VmiSpec, path: string): StatusCause[] {
   return volumes.flatMap((volume, index) => {
     const at = `${path}.volumes[${index}]`;
-    return [...labelCauses(`${at}.name`, volume.name), ...sourceCauses(volume, at), ...REQUIRED.flatMap((rule) => rule(volume, at))];
+    return [...dnsLabelCauses(`${at}.name`, volume.name), ...sourceCauses(volume, at), ...REQUIRED.flatMap((rule) => rule(volume, at))];
   });
 }
 

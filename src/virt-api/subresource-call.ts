@@ -15,11 +15,11 @@ type Common = {
   readonly handlerTls: TlsIdentity;
 };
 
-export type Call = Common & { readonly request: Request };
+export type SubresourceCall = Common & { readonly request: Request };
 export type UpgradeCall = Common & { readonly upgrade: Upgrade };
 
 /** What serves a subresource: an answer, or a WebSocket that is opened. */
 export type Served = {
   /** What follows in the path belongs to it. */
   readonly takesRest?: true;
-} & ({ readonly answer: (call: Call) => Promise<Response> } | { readonly open: (call: UpgradeCall) => Promise<void> });
+} & ({ readonly answer: (call: SubresourceCall) => Promise<Response> } | { readonly open: (call: UpgradeCall) => Promise<void> });

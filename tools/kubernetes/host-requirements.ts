@@ -1,5 +1,4 @@
 /** Why this machine cannot carry a real cluster, said before anything is done. */
-
 import { UserError } from '../../src/base/errors.ts';
 import { findProgram } from '../../src/base/node/find-program.ts';
 
@@ -13,7 +12,7 @@ const PACKAGE_OF: Readonly<Record<string, string>> = {
 };
 
 /** Throws the first thing that is missing; Go is asked for only when something has to be built. */
-export function requireMachine(): void {
+export function requireHost(): void {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) {
     throw new UserError('ROOT_NEEDED', 'a real Kubernetes with nodes needs root', {
       why: 'it makes network bridges, namespaces, mounts and cgroups',

@@ -1,4 +1,4 @@
-/** What is believed: a guest about whether it is ready, and a virt-handler about the instances of its own node alone. */
+/** Whom the cluster believes: a guest about whether it is ready, and a virt-handler about the instances of its own node alone. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
@@ -8,17 +8,17 @@ import { eventually, type World } from './world.ts';
 
 const run = promisify(execFile);
 
-export function believedScenarios(shared: World): void {
-  const world = shared.in('believed');
+export function nodeRightsScenarios(shared: World): void {
+  const world = shared.in('node-rights');
   const system = shared.in('kubevirt');
   const probe = { tcpSocket: { port: 80 }, periodSeconds: 1, failureThreshold: 2, timeoutSeconds: 5 };
 
-  describe('what is believed', () => {
+  describe('what a guest and a virt-handler are believed', () => {
     before(async () => {
       await world.makeNamespace({ 'pod-security.kubernetes.io/enforce': 'restricted' });
       await world.apply(world.machine('asked', { spec: { readinessProbe: probe } }));
     });
-    after(() => shared.kubectl('delete', 'namespace', 'believed', '--timeout=150s'));
+    after(() => shared.kubectl('delete', 'namespace', 'node-rights', '--timeout=150s'));
 
     test('a guest is ready while it takes connections, and not when only the network in front of it does', async () => {
       await world.until('vm/asked', '.status.printableStatus', 'Running');
@@ -45,7 +45,7 @@ export function believedScenarios(shared: World): void {
         );
       };
       const patchAs = (isOwn: boolean, patch: object) =>
-        doAs(isOwn, 'patch', 'vmi', 'asked', '-n', 'believed', '--type=merge', '-p', JSON.stringify(patch));
+        doAs(isOwn, 'patch', 'vmi', 'asked', '-n', 'node-rights', '--type=merge', '-p', JSON.stringify(patch));
       const seen = { status: { guestOSInfo: { id: 'seen' } } };
       assert.match(await patchAs(false, seen), /may only change instances that were handed to it/);
       assert.match(
@@ -74,9 +74,9 @@ export function believedScenarios(shared: World): void {
       const deleteAs = (isOwn: boolean, namespace: string, pod: string) =>
         doAs(isOwn, 'delete', 'pod', pod, '-n', namespace, '--wait=false', '--dry-run=server');
       const ofNode = handlers.find(({ spec }) => spec.nodeName === nodeName)?.metadata.name ?? '';
-      assert.match(await deleteAs(false, 'believed', launcher), /may delete Pods of its own node only/);
+      assert.match(await deleteAs(false, 'node-rights', launcher), /may delete Pods of its own node only/);
       assert.match(await deleteAs(true, 'kubevirt', ofNode), /may delete launcher Pods only/);
-      assert.equal(await deleteAs(true, 'believed', launcher), 'taken');
+      assert.equal(await deleteAs(true, 'node-rights', launcher), 'taken');
     });
   });
 }

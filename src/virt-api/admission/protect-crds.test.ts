@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createClient } from '../../client/client.ts';
-import { mayDeleteDefinition } from './keep-definitions.ts';
+import { reviewCrdDeletion } from './protect-crds.ts';
 
 function asked(name: string, machines: readonly string[], operation = 'DELETE') {
   const items = machines.map((each) => ({ metadata: { namespace: 'default', name: each } }));
   const fetch = async () => Response.json({ items, metadata: { resourceVersion: '1' } });
   const oldObject = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata: { name } };
   const request = { uid: '1', operation, username: 'ada', object: undefined, oldObject };
-  return mayDeleteDefinition(request, createClient({ fetch, baseUrl: 'https://cluster', userAgent: 'test' }));
+  return reviewCrdDeletion(request, createClient({ fetch, baseUrl: 'https://cluster', userAgent: 'test' }));
 }
 
 test('a definition stays while there are objects of it, some of which are named', async () => {
@@ -18,8 +18,8 @@ test('a definition stays while there are objects of it, some of which are named'
 });
 
 for (const [what, answer] of [
-  ['one without objects', asked('virtualmachines.kubevirt.io', [])],
-  ['one of others', asked('widgets.example.com', ['a'])],
-  ['a change', asked('virtualmachines.kubevirt.io', ['a'], 'UPDATE')],
+  ['the deletion of a CRD without objects', asked('virtualmachines.kubevirt.io', [])],
+  ["the deletion of somebody else's CRD", asked('widgets.example.com', ['a'])],
+  ['a change of a CRD', asked('virtualmachines.kubevirt.io', ['a'], 'UPDATE')],
 ] as const)
   test(`${what} is let pass`, async () => assert.deepEqual(await answer, { allowed: true }));

@@ -1,7 +1,7 @@
 /** Two commands may make the same thing for the cache at once: the first to finish wins, and both go on with its result. */
 import { existsSync, renameSync } from 'node:fs';
 
-export function putInPlace(finished: string, place: string): void {
+export function renameIntoCache(finished: string, place: string): void {
   try {
     renameSync(finished, place);
   } catch (error) {

@@ -9,7 +9,7 @@ import type { AdmissionRequest } from './admission-request.ts';
 const SHOWN = 5;
 
 /** The answer to the question whether a definition may be deleted. */
-export async function mayDeleteDefinition({ operation, oldObject }: AdmissionRequest, client: Client): Promise<JsonObject> {
+export async function reviewCrdDeletion({ operation, oldObject }: AdmissionRequest, client: Client): Promise<JsonObject> {
   const name = oldObject?.metadata.name;
   const resource: Resource | undefined = KINDS.find(({ plural, group }) => `${plural}.${group}` === name);
   if (operation !== 'DELETE' || !resource) return { allowed: true };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { systemClock } from '../../base/clock.ts';
-import { takenAt, takesConnection } from './takes-connection.ts';
+import { checkGuestPort, takenAt } from './check-guest-port.ts';
 
 /** As QEMU 7.2 prints it. */
 const line = (state: string, number: number, port: number) =>
@@ -26,7 +26,7 @@ async function front(t: TestContext, onConnection: (socket: Socket) => void): Pr
 }
 
 const ask = (port: number, connections: () => string, signal = AbortSignal.timeout(30_000)) =>
-  takesConnection({ host: '127.0.0.1', port, connections: async () => HEAD + connections(), clock: systemClock, signal });
+  checkGuestPort({ host: '127.0.0.1', port, connections: async () => HEAD + connections(), clock: systemClock, signal });
 
 test('connections that the guest has taken are found by address and port', () => {
   const text = HEAD + line('ESTABLISHED', 20, 80) + line('SYN_SENT', 21, 80) + line('CLOSE_WAIT', 22, 80) + line('ESTABLISHED', 23, 81);

@@ -20,7 +20,7 @@ const LOOK_MS = 50;
 const LINE = /^\s*TCP\[(?:ESTABLISHED|CLOSE_WAIT)\]\s+(\d+)\s+(\S+)\s+(\d+)\s/gm;
 
 /** Undefined when it does, else why not. */
-export async function takesConnection({ host, port, connections, clock, signal }: PortQuestion): Promise<string | undefined> {
+export async function checkGuestPort({ host, port, connections, clock, signal }: PortQuestion): Promise<string | undefined> {
   const before = takenAt(await connections(), { host, port });
   const socket = connect({ host, port, signal });
   const heard = Promise.withResolvers<string | undefined>();

@@ -1,7 +1,7 @@
 /** Why there can be no real Kubernetes on this machine; false when there can. */
 import { execFileSync } from 'node:child_process';
 
-export function whyNoKubernetes(): string | false {
+export function kubernetesSkipReason(): string | false {
   try {
     execFileSync('go', ['version'], { stdio: 'ignore' });
     return false;
