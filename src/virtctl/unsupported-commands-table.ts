@@ -41,7 +41,7 @@ const UNSUPPORTED_FLAGS: readonly Row[] = [
   ['infer-preference-from', INSTANCETYPES],
   [
     'volume-import',
-    'there are no DataVolumes; use --volume-pvc with a claim that has the annotation kubevirt.io/disk-image, or --volume-containerdisk',
+    'there are no DataVolumes; use --volume-pvc with a PVC that has the annotation kubevirt.io/disk-image, or --volume-containerdisk',
   ],
   ['volume-sysprep', 'answer files for Windows (sysprep) are not supported yet'],
 ];

@@ -43,7 +43,7 @@ test('run', async (t) => {
     assert.equal(await console.command('cat /sys/block/vda/size'), String((1935 * 2 ** 20) / 512));
     await console.command(`echo ${MARKER} | dd of=/dev/vda bs=512 seek=${FREE_BLOCK} conv=sync,fsync 2>/dev/null`);
     console.type('\x1d');
-    await console.expect(/keeper runs on\. virtctl stop keeper stops it, kubectl delete vm keeper removes it with its disk\./);
+    await console.expect(/keeper keeps running\. virtctl stop keeper stops it, kubectl delete vm keeper removes it with its disk\./);
   });
 
   await t.test('what it wrote is there after a stop and a start', async () => {

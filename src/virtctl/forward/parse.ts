@@ -36,7 +36,7 @@ export function parsePort(text: string): ForwardedPort {
   const port = { protocol: protocol.toLowerCase() as ForwardedPort['protocol'], local: Number(local), remote: Number(remote) }; // as the pattern says
   const isPort = (number: number, least: number) => number >= least && number <= 65_535;
   if (local === '' || !isPort(port.local, text.includes(':') ? 0 : 1) || !isPort(port.remote, 1)) {
-    throw usage(`${text} is no port`, 'ports are [tcp/|udp/]LOCAL[:REMOTE], numbers from 1 to 65535');
+    throw usage(`invalid port ${text}`, 'ports are [tcp/|udp/]LOCAL[:REMOTE], numbers from 1 to 65535');
   }
   return port;
 }

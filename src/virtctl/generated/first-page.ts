@@ -25,7 +25,7 @@ VIRTUAL MACHINES
   stop          Stop a virtual machine
   restart       Restart a virtual machine
   pause         Stop the processors of a running machine
-  unpause       Let a paused machine go on
+  unpause       Resume a paused machine
   reset         Reset a running machine at once, as its reset button would
   soft-reboot   Ask the guest to reboot itself: its agent, or else by Ctrl+Alt+Del
   why           Say why a machine does not run: the first thing that blocks, the evidence and the fix
@@ -73,7 +73,7 @@ start	Start a virtual machine
 stop	Stop a virtual machine
 restart	Restart a virtual machine
 pause	Stop the processors of a running machine
-unpause	Let a paused machine go on
+unpause	Resume a paused machine
 reset	Reset a running machine at once, as its reset button would
 soft-reboot	Ask the guest to reboot itself: its agent, or else by Ctrl+Alt+Del
 why	Say why a machine does not run: the first thing that blocks, the evidence and the fix

@@ -31,7 +31,7 @@ export async function untilThere({ what, step, clock, timeoutMs, look, note }: W
     if (clock.now() > deadline)
       throw new UserError('NOT_IN_TIME', `${what}, not within ${humanDuration(timeoutMs)}`, {
         why: text,
-        fix: 'mend that; it goes on by itself, and the same command again waits for it',
+        fix: 'fix that; it is retried by itself, and the same command again waits for it',
         exitCode: 5,
       });
     await clock.sleep(LOOK_EVERY_MS);

@@ -8,7 +8,7 @@ export type ForceFlags = LifecycleFlags & { readonly force: boolean; readonly gr
 export function requireBoth({ force, gracePeriod }: ForceFlags): void {
   if (force === (gracePeriod !== undefined)) return;
   throw new UserError('USAGE', '--force and --grace-period must be given together', {
-    why: 'cutting a guest off can damage its data, so both the wish and the time have to be said',
+    why: 'a force stop can damage the data of a guest, so both the wish and the time have to be said',
     fix: 'add the other one, e.g. --force --grace-period 0',
     exitCode: 2,
   });

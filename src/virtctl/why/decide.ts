@@ -75,9 +75,9 @@ function goingAway({ name, vm, vmi, pod, now }: Observed): Answer | undefined {
   return blocked(
     `${name} is being ${isVmGoing ? 'deleted' : 'stopped'} and waits for its guest to power off`,
     [
-      `asked ${ago(now - askedAt)}, grace period ${graceSeconds}s${leftMs > 0 ? `: cut off in ${humanDuration(leftMs)} at the latest` : ' is over'}`,
+      `asked ${ago(now - askedAt)}, grace period ${graceSeconds}s${leftMs > 0 ? `: force stop in ${humanDuration(leftMs)} at the latest` : ' is over'}`,
     ],
-    `wait, or cut it off: virtctl stop ${name} --force --grace-period 0`,
+    `wait, or force stop it: virtctl stop ${name} --force --grace-period 0`,
   );
 }
 
@@ -143,7 +143,7 @@ function claimMissing({ name, claims, vm, vmi }: Observed): Answer | undefined {
   for (const [claim, found] of claims) {
     if (!found)
       return blocked(
-        `${name} needs the claim ${claim}, which does not exist`,
+        `${name} needs the PVC ${claim}, which does not exist`,
         [`volume with claimName: ${claim}`],
         `kubectl create a PersistentVolumeClaim named ${claim}`,
       );
@@ -151,13 +151,13 @@ function claimMissing({ name, claims, vm, vmi }: Observed): Answer | undefined {
     // Where there is a default class, the server has written it into the claim.
     if (found.spec.storageClassName === undefined && !found.spec.volumeName)
       return blocked(
-        `${name} waits for its claim ${claim}, which names no storage class, and there is no default one`,
-        [`claim ${claim} is ${found.status.phase}`],
-        `kubectl annotate storageclass NAME storageclass.kubernetes.io/is-default-class=true, or make the claim again with a storageClassName`,
+        `${name} waits for its PVC ${claim}, which names no storage class, and there is no default one`,
+        [`PVC ${claim} is ${found.status.phase}`],
+        `kubectl annotate storageclass NAME storageclass.kubernetes.io/is-default-class=true, or make the PVC again with a storageClassName`,
       );
     return blocked(
-      `${name} waits for its claim ${claim}, which has no volume yet`,
-      [`claim ${claim} is ${found.status.phase}, class ${found.spec.storageClassName || 'none'}`],
+      `${name} waits for its PVC ${claim}, which has no volume yet`,
+      [`PVC ${claim} is ${found.status.phase}, class ${found.spec.storageClassName || 'none'}`],
       `kubectl describe pvc ${claim}`,
     );
   }
@@ -232,7 +232,7 @@ function crashLoop(observed: Observed): Answer | undefined {
   return blocked(
     `${name} fails to start again and again`,
     [`${failure.consecutiveFailCount} failures in a row; ${next}`, ...lastShutdown(observed), ...lastFailure(observed)],
-    `mend the cause above; ${tryAtOnce(name, { vm, ...(vmi && { vmi }) })} tries at once`,
+    `fix the cause above; ${tryAtOnce(name, { vm, ...(vmi && { vmi }) })} retries at once`,
   );
 }
 

@@ -10,7 +10,7 @@ export const definition = defineClusterCommand({
     flags: {
       ...connection,
       dryRun,
-      force: { kind: 'boolean', brief: 'Cut the guest off; needs --grace-period 0', default: false, withNegated: false },
+      force: { kind: 'boolean', brief: 'Force stop the guest first; needs --grace-period 0', default: false, withNegated: false },
       gracePeriod: { kind: 'parsed', parse: numberParser, brief: 'Only 0, together with --force', optional: true, placeholder: 'seconds' },
     },
     positional: machine,

@@ -68,7 +68,7 @@ test('without --detach the console opens at the login prompt', async () => {
     { openConsole: async () => ({ output: output(), write() {}, takeOver() {}, close() {} }) },
   );
   await run(deps, { ...FLAGS, detach: false, ephemeral: true }, 'tiny');
-  assert.match(stderr(), /✓ vm +db is running and waits at its login prompt[\s\S]*Connected to the console of db[\s\S]*db runs on\./);
+  assert.match(stderr(), /✓ vm +db is running and waits at its login prompt[\s\S]*Connected to the console of db[\s\S]*db keeps running\./);
 });
 
 test('Ctrl+C while it is made says that nobody knows, and ends', async () => {

@@ -52,7 +52,7 @@ export async function run(deps: Deps, flags: RunFlags, image: string): Promise<v
   const connected = { ...deps, ...connection };
   await untilRunning(connected, name, CONSOLE_PATIENCE_MINUTES);
   await showConsole(connected, name);
-  deps.stderr.write(`${name} runs on. virtctl stop ${name} stops it, kubectl delete vm ${name} removes ${what(wanted)}.\n`);
+  deps.stderr.write(`${name} keeps running. virtctl stop ${name} stops it, kubectl delete vm ${name} removes ${what(wanted)}.\n`);
 }
 
 function machineFor(image: string, flags: RunFlags): Wanted {
@@ -129,7 +129,7 @@ function leave({ stderr, exit }: Deps, wanted: Wanted, isMade: boolean): never {
   const claim = wanted.claim?.metadata.name;
   stderr.write(
     isMade
-      ? `\n${name} goes on starting. virtctl console ${name} shows it, kubectl delete vm ${name} removes ${what(wanted)}.\n`
+      ? `\n${name} keeps starting. virtctl console ${name} shows it, kubectl delete vm ${name} removes ${what(wanted)}.\n`
       : `\nInterrupted while ${name} was being made. virtctl ls shows whether it is there${claim ? `, kubectl get pvc ${claim} its disk` : ''}.\n`,
   );
   return exit(INTERRUPTED);

@@ -10,7 +10,7 @@ export const definition = defineClusterCommand({
     flags: {
       ...connection,
       dryRun,
-      force: { kind: 'boolean', brief: 'Do not wait for the guest; needs --grace-period', default: false, withNegated: false },
+      force: { kind: 'boolean', brief: 'Force stop: do not wait for the guest; needs --grace-period', default: false, withNegated: false },
       gracePeriod: {
         kind: 'parsed',
         parse: numberParser,

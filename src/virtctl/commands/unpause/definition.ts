@@ -6,5 +6,5 @@ export const definition = defineClusterCommand({
   help: { group: 'machines', rank: 8 },
   run: () => import('./run.ts'),
   parameters: { flags: { ...connection, dryRun }, positional: machine, aliases: connectionAliases },
-  docs: { brief: 'Let a paused machine go on', customUsage: ['my-vm', 'vmi my-vmi'] },
+  docs: { brief: 'Resume a paused machine', customUsage: ['my-vm', 'vmi my-vmi'] },
 });

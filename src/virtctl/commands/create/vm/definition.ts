@@ -35,7 +35,7 @@ export const definition = defineCommand({
         ...text,
         variadic: true,
         optional: true,
-        brief: 'A disk from a claim: CLAIM, or src:CLAIM,name:NAME,bootorder:N',
+        brief: 'A disk from a PVC: PVC, or src:PVC,name:NAME,bootorder:N',
         placeholder: 'volume',
       },
       cloudInit: { kind: 'enum', values: ['noCloud', 'none'], brief: 'How cloud-init gets its data', default: 'noCloud' },
@@ -65,7 +65,7 @@ export const definition = defineCommand({
       },
       {
         input: '--volume-pvc data --run-strategy Manual --user me --ssh-key "$(cat ~/.ssh/id_ed25519.pub)"',
-        brief: 'from a claim, with a user',
+        brief: 'from a PVC, with a user',
       },
     ],
   },
