@@ -1,17 +1,19 @@
 /** GET virtualmachines/NAME/logs?previous=true: what the guest printed in its last run that is over. A subresource of ours. */
-
 import { PODS } from '../../api/core/pod.ts';
 import type { EndedRun } from '../../api/handler/answers.ts';
 import { VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { INSTALL_NAMESPACE, LABEL_COMPONENT } from '../../api/kubevirt/names.ts';
+import type { SubresourceQuery } from '../../api/kubevirt/subresource-path.ts';
 import { ApiError, isApiError } from '../../base/errors.ts';
 import type { SubresourceCall } from '../subresource-call.ts';
 import { askHandler } from './ask-handler.ts';
 
+const PREVIOUS = 'previous' satisfies keyof SubresourceQuery<'logs'>;
+
 /** Answers with the bytes as they were printed; the machine may have run on any node. */
 export async function previousLog(call: SubresourceCall): Promise<Response> {
   const { client, namespace, name, request } = call;
-  if (new URL(request.url).searchParams.get('previous') !== 'true')
+  if (new URL(request.url).searchParams.get(PREVIOUS) !== 'true')
     throw new ApiError('BadRequest', 'only ?previous=true is served here; the console shows the run that goes on');
   const vm = await client.get(VMS, { namespace, name });
   const details = { name, group: 'kubevirt.io', kind: 'virtualmachines' };
