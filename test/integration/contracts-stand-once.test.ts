@@ -7,6 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { HANDLER_ROUTES } from '../../src/api/handler/routes.ts';
+import { claimMount } from '../../src/api/launcher/mounts.ts';
 
 const SRC = join(import.meta.dirname, '../../src');
 const MODULES = [
@@ -40,6 +41,10 @@ for (const module of MODULES) {
   });
 }
 
+test('what a function builds is looked for, too', () => {
+  assert.deepEqual(textsOf({ claimMount }), [claimMount('').mountPath]);
+});
+
 test('the paths of virt-handler are in its table of routes alone', () => {
   const paths = Object.values(HANDLER_ROUTES).map(({ path }) => path);
   const patterns = paths.map((path) => new RegExp(`(?<!/apis?/[^/]*)${path.replaceAll(/:\w+/g, '[^/\'"`]+')}`));
@@ -54,11 +59,20 @@ function filesWith(holds: (code: string) => boolean): string[] {
 /** Texts that tell of their contract: not those that are a plain word, and of those that a function builds only whole parts of paths. */
 function textsOf(value: unknown): string[] {
   if (typeof value === 'string') return /[^a-z]/.test(value) ? [value] : [];
-  if (typeof value === 'function') {
-    const built = textsIn(value(...Array.from({ length: value.length }, () => PLACEHOLDER)));
-    return built.flatMap((text) => text.split(PLACEHOLDER)).filter((part) => /[/~]/.test(part) && part.length > 5);
-  }
+  if (typeof value === 'function')
+    return builtBy(value as (...names: string[]) => unknown) // which throws when it is not
+      .flatMap((text) => text.split(PLACEHOLDER))
+      .filter((part) => /[/~]/.test(part) && part.length > 5);
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : [];
+}
+
+/** Nothing of a function that wants objects: it asks a question, and builds no name. */
+function builtBy(build: (...names: string[]) => unknown): string[] {
+  try {
+    return textsIn(build(...Array.from({ length: build.length }, () => PLACEHOLDER)));
+  } catch {
+    return [];
+  }
 }
 
 function textsIn(value: unknown): string[] {
