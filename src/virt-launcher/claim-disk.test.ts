@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { LAUNCHER_VARIABLES } from '../api/launcher/variables.ts';
 import { findClaimDisk, newDiskBytesFor } from './claim-disk.ts';
+import type { FormatSources } from './disk-format.ts';
 import { qcow2Header } from './pod.testing.ts';
 
 let base: string;
@@ -18,7 +19,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(base, { recursive: true }));
 
-const find = (newSizeBytes?: number) => findClaimDisk({ folder, linkPath, newSizeBytes });
+const UNKNOWN = { declared: undefined, ofImage: undefined };
+const find = (newSizeBytes?: number, format: FormatSources = UNKNOWN) => findClaimDisk({ folder, linkPath, newSizeBytes, format });
 
 test('a missing disk is made sparse, with the size that is left of the claim', () => {
   assert.deepEqual(find(2 ** 30), { format: 'raw', sizeBytes: 2 ** 30, isNew: true, isLinked: true });
@@ -32,9 +34,40 @@ test('a disk that is there is used as it is, whatever the claim says', () => {
   assert.deepEqual(readFileSync(linkPath), Buffer.alloc(4096, 7));
 });
 
-test('a qcow2 disk is known by its first bytes', () => {
+test('a guest that writes a qcow2 header onto its raw disk has a raw disk with such a beginning', () => {
+  find(2 ** 20);
+  writeFileSync(join(folder, 'disk.img'), Buffer.concat([qcow2Header({}), Buffer.alloc(2 ** 20)]).subarray(0, 2 ** 20));
+  rmSync(linkPath);
+  assert.deepEqual(find(2 ** 20), { format: 'raw', sizeBytes: 2 ** 20, isNew: false, isLinked: true });
+});
+
+const KEPT: readonly [title: string, note: string | undefined, sources: FormatSources, format: string][] = [
+  ['the annotation of its claim', undefined, { declared: 'qcow2', ofImage: undefined }, 'qcow2'],
+  ['the note beside it', 'qcow2\n', UNKNOWN, 'qcow2'],
+  ['the image that it began as', undefined, { declared: undefined, ofImage: () => 'qcow2' }, 'qcow2'],
+  ['the annotation rather than the note', 'qcow2\n', { declared: 'raw', ofImage: undefined }, 'raw'],
+  ['the note rather than the image', 'raw\n', { declared: undefined, ofImage: () => 'qcow2' }, 'raw'],
+];
+for (const [title, note, sources, format] of KEPT) {
+  test(`the format of a disk is told by ${title}`, () => {
+    writeFileSync(join(folder, 'disk.img'), qcow2Header({}));
+    if (note) writeFileSync(join(folder, 'disk.img.format'), note);
+    assert.equal(find(undefined, sources).format, format);
+  });
+}
+
+test('a note that nobody of ours wrote is refused', () => {
   writeFileSync(join(folder, 'disk.img'), qcow2Header({}));
-  assert.equal(find().format, 'qcow2');
+  writeFileSync(join(folder, 'disk.img.format'), 'vmdk');
+  assert.throws(() => find(), { code: 'DISK_FORMAT_UNKNOWN' });
+  rmSync(join(folder, 'disk.img.format'));
+  symlinkSync('/etc/hostname', join(folder, 'disk.img.format'));
+  assert.throws(() => find(), { code: 'IMAGE_FILE_REFUSED' });
+});
+
+test('a disk that is not of its format is refused', () => {
+  writeFileSync(join(folder, 'disk.img'), Buffer.alloc(4096));
+  assert.throws(() => find(undefined, { declared: 'qcow2', ofImage: undefined }), { code: 'DISK_FORMAT_MISMATCH' });
 });
 
 for (const [what, make, code] of [
@@ -46,7 +79,7 @@ for (const [what, make, code] of [
 ] as const) {
   test(`${what} is refused as a disk`, () => {
     make(join(folder, 'disk.img'));
-    assert.throws(() => find(2 ** 30), { code });
+    assert.throws(() => find(2 ** 30, { declared: 'qcow2', ofImage: undefined }), { code });
   });
 }
 

@@ -1,10 +1,11 @@
-/** The disk of a persistent volume claim: the file disk.img at the root of its folder, made sparse when it is not there yet. */
+/** The disk of a persistent volume claim: the file disk.img at the root of its folder, made sparse when it is not there yet. What it holds is the guest's. */
 import { closeSync, constants, fsyncSync, ftruncateSync, openSync } from 'node:fs';
 import { LAUNCHER_VARIABLES } from '../api/launcher/variables.ts';
 import { messageOf, UserError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
+import { type FormatSources, keptFormat, noteFormat } from './disk-format.ts';
 import { makeHardLink } from './hard-link.ts';
-import { type ImageFacts, readImageFacts } from './image-format.ts';
+import { factsAs, type ImageFacts } from './image-format.ts';
 import { openInRoot } from './open-in-root.ts';
 
 export type ClaimDisk = ImageFacts & { readonly isNew: boolean; readonly isLinked: boolean };
@@ -18,6 +19,8 @@ type Options = {
   readonly linkPath: string;
   /** Undefined: a disk that is missing is not made. */
   readonly newSizeBytes: number | undefined;
+  /** Where its format is kept. */
+  readonly format: FormatSources;
   /** Makes a new disk that is not empty. */
   readonly fill?: ((folder: string, sizeBytes: number) => void) | undefined;
 };
@@ -27,7 +30,7 @@ export function findClaimDisk(options: Options): ClaimDisk {
   const { folder, linkPath } = options;
   const { file, isNew } = openOrMake(options);
   try {
-    const facts = readImageFacts(file, CLAIM_DISK);
+    const facts = factsAs(keptFormat(folder, options.format), file, CLAIM_DISK);
     return { ...facts, isNew, isLinked: makeHardLink({ file, path: `${folder}/${CLAIM_DISK}`, linkPath }) };
   } finally {
     closeSync(file);
@@ -61,7 +64,10 @@ function openOrMake({ folder, newSizeBytes: sizeBytes, fill }: Options): { file:
       fill(folder, sizeBytes);
       return { file: openInRoot(folder, CLAIM_DISK), isNew: true };
     }
-    if (sizeBytes > 0) return { file: make(`${folder}/${CLAIM_DISK}`, sizeBytes), isNew: true };
+    if (sizeBytes > 0) {
+      noteFormat(folder, 'raw');
+      return { file: make(`${folder}/${CLAIM_DISK}`, sizeBytes), isNew: true };
+    }
     throw new UserError('DISK_SIZE_INVALID', 'the claim is too small for a disk', { why: 'less than 1Mi is left of it', cause: error });
   }
 }

@@ -10,12 +10,13 @@ import { messageOf, UserError } from '../base/errors.ts';
 import { sandboxPath } from '../base/node/sandbox-path.ts';
 import { formatBytes, parseQuantity } from '../base/quantity.ts';
 import { isReadOnlyDisk } from '../qemu/convert/disks.ts';
-import type { DiskImage, ImageFile } from '../qemu/convert/input.ts';
+import type { DiskImage, ImageFile, ImageFormat } from '../qemu/convert/input.ts';
 import { findBlockDevice } from './block-device.ts';
 import { CLAIM_DISK, type ClaimDisk, diskImage, findClaimDisk, newDiskBytesFor } from './claim-disk.ts';
 import { cloudInitIso, readPublicKeys } from './cloud-init.ts';
 import { type FoundDisk, findContainerDisk, openContainerDisk } from './container-disk.ts';
 import { diskRootIn } from './container-disk-share.ts';
+import { declaredFormat } from './disk-format.ts';
 import { populateDisk } from './populate-disk.ts';
 import type { Privileges } from './privileges.ts';
 import { createQcow2, MOST_BYTES } from './qcow2.ts';
@@ -89,7 +90,8 @@ function claimBeneathOverlay(task: Task): DiskImage {
 function claimImage(task: Task, newSizeBytes: number | undefined): ImageFile & { sizeBytes: number } {
   const { disk, volume, index, folder, env, report } = task;
   const device = findBlockDevice(sandboxPath(claimDevice(folderName(volume.name)).devicePath, env));
-  const image = newSizeBytes === undefined ? undefined : diskImage(env, volume.name);
+  const began = diskImage(env, volume.name);
+  const image = newSizeBytes === undefined ? undefined : began;
   if (device && image)
     throw new UserError('DISK_INVALID', `the claim of disk ${JSON.stringify(disk.name)} cannot begin as the image ${image}`, {
       why: 'it is in Block mode, where nobody can tell a disk that was filled from one that was not',
@@ -105,12 +107,19 @@ function claimImage(task: Task, newSizeBytes: number | undefined): ImageFile & {
       folder: claimFolder,
       linkPath: join(folder, baseName(index)),
       newSizeBytes,
+      format: { declared: declaredFormat(env, volume.name), ofImage: began === undefined ? undefined : () => formatOfImage(task) },
       fill: image === undefined ? undefined : (into, sizeBytes) => copyImage(task, { image, into, sizeBytes }),
     }),
   );
   report(`disk ${disk.name}: claim, ${found.format}, ${formatBytes(found.sizeBytes)}${found.isNew ? ', new' : ''}`);
   const path = found.isLinked ? join(folder, baseName(index)) : join(realpathSync(sandboxPath(root, env)), CLAIM_DISK);
   return { path, format: found.format, sizeBytes: found.sizeBytes };
+}
+
+function formatOfImage({ volume, env, privileges }: Task): ImageFormat {
+  const { file, format } = privileges.asRoot(() => openContainerDisk(diskRoot(folderName(volume.name), env)));
+  closeSync(file);
+  return format;
 }
 
 type Copy = { readonly image: string; readonly into: string; readonly sizeBytes: number };

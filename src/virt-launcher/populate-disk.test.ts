@@ -53,7 +53,7 @@ test('a raw disk has the content of the image, the size of the claim, and holes 
   const content = writeRaw();
   fill(64 * MIB);
   const { size, blocks, mode } = statSync(disk());
-  assert.deepEqual([size, mode & 0o777, readdirSync(folder)], [64 * MIB, 0o600, ['disk.img']]);
+  assert.deepEqual([size, mode & 0o777, readdirSync(folder)], [64 * MIB, 0o600, ['disk.img', 'disk.img.format']]);
   assert.ok(blocks * 512 < MIB, `${blocks} blocks`);
   assert.ok(readFileSync(disk()).subarray(0, content.length).equals(content));
 });
@@ -85,7 +85,7 @@ test('what a killed try left behind is not the disk, and does not stand in the w
   writeFileSync(join(folder, 'disk.img.unfinished'), Buffer.alloc(8 * MIB, 1));
   fill(4 * MIB);
   assert.ok(readFileSync(disk()).subarray(0, content.length).equals(content));
-  assert.deepEqual(readdirSync(folder), ['disk.img']);
+  assert.deepEqual(readdirSync(folder), ['disk.img', 'disk.img.format']);
 });
 
 test('a disk that appears meanwhile is never replaced', () => {

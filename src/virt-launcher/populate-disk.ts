@@ -6,6 +6,7 @@ import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, linkSync, op
 import { messageOf, UserError } from '../base/errors.ts';
 import { formatBytes } from '../base/quantity.ts';
 import { CLAIM_DISK } from './claim-disk.ts';
+import { noteFormat } from './disk-format.ts';
 import type { ImageFacts } from './image-format.ts';
 import { growQcow2 } from './qcow2.ts';
 
@@ -41,6 +42,7 @@ export function populateDisk(options: Options): void {
   try {
     rmSync(unfinished, { force: true }); // of a try that was killed
     writeCopy(unfinished, options);
+    noteFormat(folder, facts.format); // before the disk has its name: it is never there without its format
     linkSync(unfinished, `${folder}/${CLAIM_DISK}`); // unlike a rename, this never takes the place of a disk that is there
     rmSync(unfinished);
     syncFolder(folder);

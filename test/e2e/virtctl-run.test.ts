@@ -74,7 +74,7 @@ test('run', async (t) => {
     await cluster.must('kubectl', ['create', '-f', '-'], { input: machine });
     await using console = cluster.console('half');
     await console.expect(/guest ready/);
-    assert.deepEqual(readdirSync(folder), ['disk.img']);
+    assert.deepEqual(readdirSync(folder), ['disk.img', 'disk.img.format']);
   });
 
   await t.test('--ephemeral makes no disk', async () => {

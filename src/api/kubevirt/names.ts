@@ -12,6 +12,8 @@ export const ANNOTATION_VM_GENERATION = 'kubevirt.io/vm-generation';
 
 /** On a claim: the container image that its disk is a copy of when it is first used. */
 export const ANNOTATION_DISK_IMAGE = 'kubevirt.io/disk-image';
+/** On a claim: the format of the disk that somebody has put there, `raw` (as when it is not said) or `qcow2`. */
+export const ANNOTATION_DISK_FORMAT = 'kubevirt.io/disk-format';
 
 export const FINALIZER_VM_CONTROLLER = 'kubevirt.io/virtualMachineControllerFinalize';
 export const FINALIZER_VMI = 'kubevirt.io/foregroundDeleteVirtualMachine';

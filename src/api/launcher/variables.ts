@@ -8,6 +8,8 @@ export const LAUNCHER_VARIABLES = {
   newDiskBytes: 'KUBEVIRT_NEW_DISK_BYTES',
   /** Which of its disks begin as which image, by volume, as JSON. */
   diskImages: 'KUBEVIRT_DISK_IMAGES',
+  /** Which format the claim of a disk says that it has, by volume, as JSON. */
+  diskFormats: 'KUBEVIRT_DISK_FORMATS',
   /** Where it meets the containers of its disks; not set where images are volumes. */
   diskShare: 'KUBEVIRT_DISK_SHARE',
 } as const;

@@ -1,6 +1,6 @@
 /** The persistent volume claims that an instance uses: whether they are there, and how large a new disk on each of them is. Pure. */
 import type { PersistentVolumeClaim } from '../../api/core/volume.ts';
-import { ANNOTATION_DISK_IMAGE } from '../../api/kubevirt/names.ts';
+import { ANNOTATION_DISK_FORMAT, ANNOTATION_DISK_IMAGE } from '../../api/kubevirt/names.ts';
 import type { VmiSpec, Volume } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { parseQuantity } from '../../base/quantity.ts';
 
@@ -55,4 +55,9 @@ export function newDiskBytes({ volumes = [] }: VmiSpec, claims: Claims | undefin
 export function diskImageOf({ persistentVolumeClaim: volume }: Volume, claims: Claims | undefined): string | undefined {
   if (!volume || volume.readOnly) return undefined;
   return claims?.get(volume.claimName)?.metadata.annotations?.[ANNOTATION_DISK_IMAGE]?.trim() || undefined;
+}
+
+/** The format that the claim of a volume says its disk has, if it says one. */
+export function diskFormatOf(volume: Volume, claims: Claims | undefined): string | undefined {
+  return claims?.get(claimOf(volume) ?? '')?.metadata.annotations?.[ANNOTATION_DISK_FORMAT]?.trim() || undefined;
 }

@@ -14,12 +14,13 @@ import {
   READINESS_GATE_GUEST,
   READINESS_GATE_UNPAUSED,
 } from '../../api/kubevirt/names.ts';
+import type { Volume } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { COMPUTE_CONTAINER, LAUNCHER_COMMAND, LAUNCHER_PROGRAM, QEMU_USER } from '../../api/launcher/compute.ts';
 import { PRIVATE_VOLUME, PUBLIC_VOLUME } from '../../api/launcher/mounts.ts';
 import { launcherPodNameOf } from '../../api/launcher/pod-name.ts';
 import { LAUNCHER_VARIABLES } from '../../api/launcher/variables.ts';
 import { controllerReferenceTo } from '../../api/meta.ts';
-import { type Claims, diskImageOf, newDiskBytes } from './claims.ts';
+import { type Claims, diskFormatOf, diskImageOf, newDiskBytes } from './claims.ts';
 import { launcherResources } from './launcher-resources.ts';
 import { type ContainerDiskWay, type LauncherVolumes, launcherVolumes } from './launcher-volumes.ts';
 
@@ -118,7 +119,7 @@ function computeContainer(vmi: VirtualMachineInstance, options: LauncherOptions,
     imagePullPolicy: 'IfNotPresent',
     command: [LAUNCHER_PROGRAM],
     args: [LAUNCHER_COMMAND],
-    env: [vmiVariable(vmi), ...newDisksVariable(vmi, claims), ...diskImagesVariable(vmi, claims), ...own.env],
+    env: [vmiVariable(vmi), ...newDisksVariable(vmi, claims), ...diskVariables(vmi, claims), ...own.env],
     resources: launcherResources(vmi.spec, options),
     // Asked at the address of the Pod, where the guest's ports are.
     ...(readinessProbe && { readinessProbe }),
@@ -156,13 +157,16 @@ function newDisksVariable({ spec }: VirtualMachineInstance, claims: Claims | und
   return Object.keys(sizes).length === 0 ? [] : [{ name: LAUNCHER_VARIABLES.newDiskBytes, value: JSON.stringify(sizes) }];
 }
 
-/** Which of the disks begin as which image. */
-function diskImagesVariable({ spec: { volumes = [] } }: VirtualMachineInstance, claims: Claims | undefined): EnvVar[] {
-  const images = volumes.flatMap((volume) => {
-    const image = diskImageOf(volume, claims);
-    return image ? [[volume.name, image] as const] : [];
-  });
-  return images.length === 0 ? [] : [{ name: LAUNCHER_VARIABLES.diskImages, value: JSON.stringify(Object.fromEntries(images)) }];
+/** Which of the disks begin as which image, and which have which format, as their claims say. */
+function diskVariables({ spec: { volumes = [] } }: VirtualMachineInstance, claims: Claims | undefined): EnvVar[] {
+  const byVolume = (name: string, wordOf: (volume: Volume, claims: Claims | undefined) => string | undefined): EnvVar[] => {
+    const words = volumes.flatMap((volume) => {
+      const word = wordOf(volume, claims);
+      return word ? [[volume.name, word] as const] : [];
+    });
+    return words.length === 0 ? [] : [{ name, value: JSON.stringify(Object.fromEntries(words)) }];
+  };
+  return [...byVolume(LAUNCHER_VARIABLES.diskImages, diskImageOf), ...byVolume(LAUNCHER_VARIABLES.diskFormats, diskFormatOf)];
 }
 
 function carriedAnnotations({ metadata: { annotations = {} } }: VirtualMachineInstance): Record<string, string> {

@@ -1,0 +1,73 @@
+/**
+ * The format of a claim's disk, which is decided when the disk is made and kept beside it. The disk itself is never asked: a guest writes to
+ * it, and a header that it wrote would choose what QEMU makes of the next start.
+ *
+ *   the claim's annotation says one     that one: whoever may write the claim put such a disk there
+ *   a note beside the disk              that one: written by us before the disk got its name
+ *   the claim begins as an image        the image's: disks of before there were notes
+ *   otherwise                           raw, as everywhere in KubeVirt
+ */
+import { closeSync, constants, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
+import { LAUNCHER_VARIABLES } from '../api/launcher/variables.ts';
+import { UserError } from '../base/errors.ts';
+import { isObject } from '../base/json.ts';
+import type { ImageFormat } from '../qemu/convert/input.ts';
+import { openInRoot } from './open-in-root.ts';
+
+const NOTE = 'disk.img.format';
+const FORMATS: readonly ImageFormat[] = ['raw', 'qcow2'];
+const { O_CREAT, O_NOFOLLOW, O_TRUNC, O_WRONLY } = constants;
+
+export type FormatSources = {
+  /** By the claim. */
+  readonly declared: ImageFormat | undefined;
+  /** Of the image that the disk began as, if it began as one. */
+  readonly ofImage: (() => ImageFormat) | undefined;
+};
+
+/** The rules above, for the disk in `folder`. */
+export function keptFormat(folder: string, { declared, ofImage }: FormatSources): ImageFormat {
+  return declared ?? noteIn(folder) ?? ofImage?.() ?? 'raw';
+}
+
+/** Writes down the format of the disk that is about to be made in `folder`. */
+export function noteFormat(folder: string, format: ImageFormat): void {
+  const file = openSync(`${folder}/${NOTE}`, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
+  try {
+    writeSync(file, `${format}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** What the claim of this volume says about its disk; virt-controller, who sees the claim, has put it into the Pod. */
+export function declaredFormat(env: Readonly<Record<string, string | undefined>>, volumeName: string): ImageFormat | undefined {
+  const formats: unknown = JSON.parse(env[LAUNCHER_VARIABLES.diskFormats] ?? '{}');
+  const said = isObject(formats) ? formats[volumeName] : undefined;
+  return said === undefined ? undefined : known(said, `the claim of volume ${volumeName}`);
+}
+
+function noteIn(folder: string): ImageFormat | undefined {
+  let file: number;
+  try {
+    file = openInRoot(folder, NOTE);
+  } catch (error) {
+    if (error instanceof UserError && error.code === 'IMAGE_FILE_MISSING') return undefined;
+    throw error;
+  }
+  try {
+    const buffer = Buffer.alloc(16);
+    return known(buffer.toString('latin1', 0, readSync(file, buffer, 0, buffer.length, 0)).trim(), `the note ${NOTE} beside the disk`);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function known(said: unknown, who: string): ImageFormat {
+  const format = FORMATS.find((each) => each === said);
+  if (format) return format;
+  throw new UserError('DISK_FORMAT_UNKNOWN', `${who} names a format that is not supported: ${JSON.stringify(said)}`, {
+    fix: `say ${FORMATS.join(' or ')}`,
+  });
+}
