@@ -1,5 +1,5 @@
-/** `npm run bench -- NAME`: a table for people, then one line of JSON with every figure. */
-const BENCHMARKS: Record<string, () => Promise<{ benchmark: () => Promise<void> }>> = {
+/** `npm run bench -- NAME [FLAGS]`: a table for people, then one line of JSON with every figure. */
+const BENCHMARKS: Record<string, () => Promise<{ benchmark: (args: readonly string[]) => Promise<void> }>> = {
   admission: () => import('./admission.ts'),
   apiserver: () => import('./apiserver.ts'),
   start: () => import('./start.ts'),
@@ -14,4 +14,4 @@ if (!load) {
   console.error(`error: there is no benchmark named ${JSON.stringify(name)}\nfix: npm run bench -- ${Object.keys(BENCHMARKS).join('|')}`);
   process.exit(2);
 }
-await (await load()).benchmark();
+await (await load()).benchmark(process.argv.slice(3));

@@ -1,17 +1,25 @@
-/** How many machines a second the real API server, scheduler and virt-controller start, all at once, on nodes that are simulated. */
+/**
+ * How many machines a second the real API server, scheduler and virt-controller start, all at once, on nodes that are simulated.
+ * `--machines N` chooses how many: the CPU time and the memory of one must not depend on it.
+ */
 import { cpus, loadavg, totalmem } from 'node:os';
+import { parseArgs } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { defineMachines } from '../integration/scale/machines.ts';
 import { startSimulatedCluster } from '../integration/scale/simulated-cluster.ts';
 
-const MACHINES = 1_000;
+const DEFAULT_MACHINES = 1_000;
 const TIMEOUT_MS = 600_000;
 
-export async function benchmark(): Promise<void> {
-  await using cluster = await startSimulatedCluster({ nodes: MACHINES / 100 + 1 });
+export async function benchmark(args: readonly string[] = []): Promise<void> {
+  const machines = machinesFrom(args);
+  await using cluster = await startSimulatedCluster({ nodes: Math.ceil(machines / 100) + 1 });
   const over = new AbortController();
   const signal = AbortSignal.any([over.signal, AbortSignal.timeout(TIMEOUT_MS)]);
   const emptyMiB = residentMiB();
-  const { start } = await defineMachines(cluster.client, { count: MACHINES, signal });
+  const emptyHeapMiB = heapInUseMiB();
+  const { start } = await defineMachines(cluster.client, { count: machines, signal });
   const definedMiB = residentMiB();
   cluster.writes.length = 0;
   const cpuBefore = process.cpuUsage();
@@ -19,30 +27,51 @@ export async function benchmark(): Promise<void> {
   await start();
   const startMs = performance.now() - begun;
   const { user, system } = process.cpuUsage(cpuBefore);
+  const runningMiB = residentMiB();
+  const perMachineKiB = (grownMiB: number) => Math.round((grownMiB * 1024) / machines);
   over.abort();
   const figures = {
     benchmark: 'scale',
     date: new Date().toISOString().slice(0, 10),
     machine: `${cpus().length} CPU, ${Math.round(totalmem() / 2 ** 30)} GiB`,
     load: Number(loadavg()[0]?.toFixed(1)),
-    machines: MACHINES,
+    machines,
     startSeconds: Number((startMs / 1000).toFixed(1)),
-    startsPerSecond: Math.round((MACHINES / startMs) * 1000),
-    cpuMsPerStart: Number(((user + system) / 1000 / MACHINES).toFixed(1)),
-    writesPerStart: Number((cluster.writes.length / MACHINES).toFixed(1)),
+    startsPerSecond: Math.round((machines / startMs) * 1000),
+    cpuSeconds: Number(((user + system) / 1e6).toFixed(1)),
+    cpuMsPerStart: Number(((user + system) / 1000 / machines).toFixed(1)),
+    writesPerStart: Number((cluster.writes.length / machines).toFixed(1)),
     retriedWrites: cluster.writes.filter(({ code }) => code === 409).length,
     emptyMiB,
     definedMiB,
-    runningMiB: residentMiB(),
+    runningMiB,
+    largestMiB: Math.round(process.resourceUsage().maxRSS / 1024),
+    residentKiBPerMachine: perMachineKiB(runningMiB - emptyMiB),
+    inUseKiBPerMachine: perMachineKiB(heapInUseMiB() - emptyHeapMiB),
   };
-  console.log(`${MACHINES} machines, all started at once     ${figures.startSeconds} s`);
+  console.log(`${machines} machines, all started at once     ${figures.startSeconds} s, of CPU time ${figures.cpuSeconds} s`);
   console.log(`starts per second                     ${figures.startsPerSecond}`);
   console.log(`CPU time per start                    ${figures.cpuMsPerStart} ms`);
   console.log(`writes per start, everybody's         ${figures.writesPerStart}, ${figures.retriedWrites} done again in all`);
-  console.log(`resident: empty, defined, running     ${figures.emptyMiB}, ${figures.definedMiB}, ${figures.runningMiB} MiB`);
+  console.log(`resident: empty, defined, running     ${emptyMiB}, ${definedMiB}, ${runningMiB} MiB, at most ${figures.largestMiB} MiB`);
+  console.log(
+    `of a running machine                  ${figures.residentKiBPerMachine} KiB resident, ${figures.inUseKiBPerMachine} KiB in use`,
+  );
   console.log(JSON.stringify(figures));
+}
+
+function machinesFrom(args: readonly string[]): number {
+  const { machines } = parseArgs({ args: [...args], options: { machines: { type: 'string' } } }).values;
+  return Number(machines ?? DEFAULT_MACHINES);
 }
 
 function residentMiB(): number {
   return Math.round(process.memoryUsage().rss / 2 ** 20);
+}
+
+/** What is still needed of the heap: the rest of what is resident, the engine has not given back yet. */
+function heapInUseMiB(): number {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  return process.memoryUsage().heapUsed / 2 ** 20;
 }

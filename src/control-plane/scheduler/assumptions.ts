@@ -2,39 +2,41 @@
 import type { Pod } from '../../api/core/pod.ts';
 import type { Clock } from '../../base/clock.ts';
 
-type Assumption = { readonly pod: Pod; readonly nodeName: string; readonly until: number };
+type Assumption = { readonly pod: Pod; readonly until: number };
 
 /** A binding that has not shown up by then has failed. */
 const LIFE_MS = 30_000;
 
 export class Assumptions {
+  /** Oldest first, for all live equally long. */
   readonly #byUid = new Map<string, Assumption>();
   readonly #clock: Clock;
-  readonly #current: (pod: Pod) => Pod | undefined;
 
-  /** `current` is how the cache sees that Pod now. */
-  constructor({ clock, current }: { readonly clock: Clock; readonly current: (pod: Pod) => Pod | undefined }) {
+  constructor(clock: Clock) {
     this.#clock = clock;
-    this.#current = current;
   }
 
-  assume(pod: Pod, nodeName: string): void {
-    this.#byUid.set(pod.metadata.uid ?? '', { pod, nodeName, until: this.#clock.now() + LIFE_MS });
+  has(pod: Pod): boolean {
+    return this.#byUid.has(pod.metadata.uid ?? '');
   }
 
-  forget(pod: Pod): void {
-    this.#byUid.delete(pod.metadata.uid ?? '');
+  assume(pod: Pod): void {
+    this.forget(pod);
+    this.#byUid.set(pod.metadata.uid ?? '', { pod, until: this.#clock.now() + LIFE_MS });
   }
 
-  /** The Pods believed to be on their way to this node. */
-  on(nodeName: string): Pod[] {
-    return [...this.#byUid.values()].filter((each) => each.nodeName === nodeName && this.#isOpen(each)).map(({ pod }) => pod);
+  forget(pod: Pod): boolean {
+    return this.#byUid.delete(pod.metadata.uid ?? '');
   }
 
-  #isOpen({ pod, until }: Assumption): boolean {
-    const seen = this.#current(pod);
-    const isOpen = seen?.metadata.uid === pod.metadata.uid && !seen?.spec.nodeName && until > this.#clock.now();
-    if (!isOpen) this.forget(pod);
-    return isOpen;
+  /** The Pods whose binding has not shown up in time; they are forgotten. */
+  takeExpired(): Pod[] {
+    const expired: Pod[] = [];
+    for (const { pod, until } of this.#byUid.values()) {
+      if (until > this.#clock.now()) break;
+      expired.push(pod);
+    }
+    for (const pod of expired) this.forget(pod);
+    return expired;
   }
 }

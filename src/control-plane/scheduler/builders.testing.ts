@@ -2,8 +2,7 @@
 import type { Node } from '../../api/core/node.ts';
 import type { Pod, PodSpec } from '../../api/core/pod.ts';
 import type { ObjectMeta } from '../../api/meta.ts';
-import type { NodeState } from './decide.ts';
-import { requestsOf, totalOf } from './requests.ts';
+import { ClusterState } from './cluster-state.ts';
 
 export type NodeParts = {
   readonly name?: string;
@@ -41,6 +40,20 @@ export function asking(requests: Readonly<Record<string, string>>, metadata: Par
   return pod({ containers: [{ name: 'c', image: 'i', resources: { requests } }] }, metadata);
 }
 
-export function state(parts: NodeParts = {}, pods: readonly Pod[] = []): NodeState {
-  return { node: node(parts), pods, used: totalOf(pods.map(requestsOf)) };
+export type NodeWithPods = { readonly node: Node; readonly pods: readonly Pod[] };
+
+export function state(parts: NodeParts = {}, pods: readonly Pod[] = []): NodeWithPods {
+  return { node: node(parts), pods };
+}
+
+/** A cluster of these nodes; Pods are told apart by where they stand in the lists. */
+export function cluster(nodes: readonly NodeWithPods[]): ClusterState {
+  const result = new ClusterState();
+  for (const each of nodes) {
+    const { name } = each.node.metadata;
+    result.setNode(each.node);
+    for (const [index, there] of each.pods.entries())
+      result.place({ ...there, metadata: { ...there.metadata, uid: `${name}-${index}` } }, name);
+  }
+  return result;
 }

@@ -4,8 +4,8 @@ import type { Affinity, NodeSelectorRequirement, PodAffinityTerm } from '../../a
 import type { Taint } from '../../api/core/node.ts';
 import type { Pod, Toleration } from '../../api/core/pod.ts';
 import { explain } from '../../reconcile/decision.ts';
-import { asking, pod, state } from './builders.testing.ts';
-import { decideBinding, type NodeState } from './decide.ts';
+import { asking, cluster, type NodeWithPods, pod, state } from './builders.testing.ts';
+import { decideBinding } from './decide.ts';
 import { requestsOf } from './requests.ts';
 
 const now = Date.parse('2026-01-01T00:00:00Z');
@@ -32,7 +32,7 @@ const UNWANTED = "1 node(s) didn't match Pod's node affinity/selector";
 const n1 = state();
 const n2 = state({ name: 'n2' });
 
-const cases: [string, Pod, NodeState[], string[]][] = [
+const cases: [string, Pod, NodeWithPods[], string[]][] = [
   ['a Pod with a node is left alone', pod({ nodeName: 'n1' }), [n1], []],
   ['a Pod of another scheduler is left alone', pod({ schedulerName: 'mine' }), [n1], []],
   ['a Pod that names this scheduler is taken', pod({ schedulerName: 'default-scheduler' }), [n1], [bound('n1')]],
@@ -225,7 +225,7 @@ const cases: [string, Pod, NodeState[], string[]][] = [
 
 describe('decideBinding', () => {
   for (const [name, waiting, nodes, expected] of cases) {
-    test(name, () => assert.deepEqual(explain(decideBinding({ pod: waiting, nodes, now })), expected));
+    test(name, () => assert.deepEqual(explain(decideBinding({ pod: waiting, cluster: cluster(nodes), now })), expected));
   }
 });
 
@@ -234,7 +234,7 @@ test('the reason is a condition and an event, once, and keeps the other conditio
   const waiting = asking({ cpu: '9' });
   const other = { type: 'Ready', status: 'False' } as const;
   const seen: Pod = { ...waiting, status: { conditions: [other] } };
-  const [action] = decideBinding({ pod: seen, nodes: [n1], now }).actions;
+  const [action] = decideBinding({ pod: seen, cluster: cluster([n1]), now }).actions;
   const condition = {
     type: 'PodScheduled',
     status: 'False',
@@ -246,7 +246,7 @@ test('the reason is a condition and an event, once, and keeps the other conditio
   assert.deepEqual(action.patch, { status: { conditions: [other, condition] } });
   assert.deepEqual([action.event, action.resourceVersion], [{ type: 'Warning', reason: 'FailedScheduling', message }, '1']);
   const told: Pod = { ...waiting, status: { conditions: [condition] } };
-  assert.deepEqual(explain(decideBinding({ pod: told, nodes: [n1], now })), [AGAIN]);
+  assert.deepEqual(explain(decideBinding({ pod: told, cluster: cluster([n1]), now })), [AGAIN]);
 });
 
 test('a Pod asks for its containers together or its largest init container, whichever is more', () => {

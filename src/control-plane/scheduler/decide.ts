@@ -9,20 +9,17 @@
  *   cordoned, not ready, taints, node selector and affinity, host ports, resources, affinities between Pods.
  * Best: fewest taints it would rather avoid, most preferred, least loaded, fewest Pods, first by name.
  */
-import type { Node } from '../../api/core/node.ts';
-import { type ContainerPort, isPodFinal, type Pod } from '../../api/core/pod.ts';
+import { isPodFinal, type Pod } from '../../api/core/pod.ts';
 import { type Condition, conditionOf, isDeleting, refOf } from '../../api/meta.ts';
 import { timestamp } from '../../base/clock.ts';
 import { type Decision, nothingToDo } from '../../reconcile/decision.ts';
-import { isNodeWanted, preferenceFor } from './node-affinity.ts';
-import { isAcceptedByOthers, meetsAffinity, meetsAntiAffinity, type Placement } from './pod-affinity.ts';
-import { type ResourceList, requestsOf, resourceList } from './requests.ts';
-import { dislikedTaints, isReady, NOT_READY, tolerates, UNSCHEDULABLE, untoleratedTaint } from './taints.ts';
+import type { ClusterView, NodeState } from './cluster-view.ts';
+import { objectionsTo, type Wishes, wishesOf } from './filters.ts';
+import { preferenceFor } from './node-affinity.ts';
+import type { ResourceList } from './requests.ts';
+import { dislikedTaints } from './taints.ts';
 
-/** A node, the Pods that hold a place on it, and what they ask for together. */
-export type NodeState = Placement & { readonly used: ResourceList };
-
-export type ObservedBinding = { readonly pod: Pod; readonly nodes: readonly NodeState[]; readonly now: number };
+export type ObservedBinding = { readonly pod: Pod; readonly cluster: ClusterView; readonly now: number };
 
 /** Changes wake whoever waits; this is for room that comes free without one, such as a binding that failed. */
 const LOOK_AGAIN_MS = 60_000;
@@ -38,93 +35,45 @@ export function needsNode(pod: Pod): boolean {
 
 /** Binds the Pod, or says on it why that cannot be done. */
 export function decideBinding(observed: ObservedBinding): Decision {
-  const { pod, nodes } = observed;
+  const { pod, cluster } = observed;
   if (!needsNode(pod)) return nothingToDo;
-  const requests = requestsOf(pod);
-  const objections = new Map(nodes.map((state) => [state, objectionsTo({ pod, requests, state, nodes })]));
-  const possible = nodes.filter((state) => objections.get(state)?.length === 0);
-  const best = possible.sort(byFitness(pod, requests))[0];
-  if (!best) return reportUnschedulable(observed, [...objections.values()]);
+  const wishes = wishesOf(pod, cluster);
+  const objections: (readonly string[])[] = [];
+  let possible = 0;
+  let best: Fitness | undefined;
+  for (const state of cluster.nodes.values()) {
+    const against = objectionsTo(wishes, state);
+    objections.push(against);
+    if (against.length > 0) continue;
+    possible += 1;
+    const fitness = fitnessOf(state, wishes);
+    if (!best || isBetter(fitness, best)) best = fitness;
+  }
+  if (!best) return reportUnschedulable(observed, objections);
   const { namespace, name } = pod.metadata;
-  const nodeName = best.node.metadata.name;
+  const nodeName = best.name;
   const event = { type: 'Normal', reason: 'Scheduled', message: `Successfully assigned ${namespace}/${name} to ${nodeName}` } as const;
   return {
-    actions: [{ do: 'bind', pod: refOf(pod), nodeName, event, because: `best of ${possible.length} possible of ${nodes.length} nodes` }],
+    actions: [{ do: 'bind', pod: refOf(pod), nodeName, event, because: `best of ${possible} possible of ${cluster.nodes.size} nodes` }],
   };
 }
 
-type Candidate = { readonly pod: Pod; readonly requests: ResourceList; readonly state: NodeState; readonly nodes: readonly NodeState[] };
+/** Where a node comes among those that are possible: the first of these in which two differ decides, and less is better. */
+type Fitness = { readonly name: string; readonly ranks: readonly number[] };
 
-const FILTERS: readonly ((candidate: Candidate) => readonly string[])[] = [
-  ({ pod, state }) => when(state.node.spec?.unschedulable === true && !tolerates(pod, UNSCHEDULABLE), 'node(s) were unschedulable'),
-  ({ pod, state }) => when(!isReady(state.node) && !tolerates(pod, NOT_READY), 'node(s) were not ready'),
-  ({ pod, state }) => {
-    const taint = untoleratedTaint(pod, state.node);
-    return when(taint !== undefined, `node(s) had untolerated taint {${taint?.key}: ${taint?.value ?? ''}}`);
-  },
-  ({ pod, state }) => when(!isNodeWanted(pod, state.node), "node(s) didn't match Pod's node affinity/selector"),
-  ({ pod, state }) => when(!hasFreePorts(pod, state.pods), "node(s) didn't have free ports for the requested pod ports"),
-  ({ requests, state }) => shortages(requests, state),
-  ({ pod, state, nodes }) => when(!meetsAffinity(pod, state.node, nodes), "node(s) didn't match pod affinity rules"),
-  ({ pod, state, nodes }) => when(!meetsAntiAffinity(pod, state.node, nodes), "node(s) didn't match pod anti-affinity rules"),
-  ({ pod, state, nodes }) => when(!isAcceptedByOthers(pod, state.node, nodes), "node(s) didn't satisfy existing pods anti-affinity rules"),
-];
-
-function objectionsTo(candidate: Candidate): readonly string[] {
-  for (const filter of FILTERS) {
-    const objections = filter(candidate);
-    if (objections.length > 0) return objections;
-  }
-  return [];
+function fitnessOf(state: NodeState, { pod, requests }: Wishes): Fitness {
+  const { node, pods } = state;
+  const ranks = [dislikedTaints(pod, node), -preferenceFor(pod, node), loadWith(requests, state), pods.size];
+  return { name: node.metadata.name, ranks };
 }
 
-function when(isRefused: boolean, reason: string): readonly string[] {
-  return isRefused ? [reason] : [];
-}
-
-function shortages(requests: ResourceList, { node, used }: NodeState): readonly string[] {
-  const allocatable = resourceList(node.status?.allocatable);
-  const lacking = Object.keys(requests).filter((name) => {
-    const wanted = requests[name] ?? 0;
-    // A hair's breadth of slack: 0.1 cores three times is not 0.3 in floating point.
-    return wanted > 0 && (used[name] ?? 0) + wanted > (allocatable[name] ?? 0) + 1e-6;
-  });
-  return lacking.sort().map((name) => (name === 'pods' ? 'Too many pods' : `Insufficient ${name}`));
-}
-
-function hasFreePorts(pod: Pod, others: readonly Pod[]): boolean {
-  const wanted = hostPortsOf(pod);
-  if (wanted.length === 0) return true;
-  const taken = others.flatMap(hostPortsOf);
-  return !wanted.some((port) => taken.some((other) => isSamePort(port, other)));
-}
-
-function hostPortsOf({ spec }: Pod): ContainerPort[] {
-  return spec.containers.flatMap(({ ports = [] }) => ports).filter(({ hostPort }) => hostPort !== undefined && hostPort > 0);
-}
-
-function isSamePort(a: ContainerPort, b: ContainerPort): boolean {
-  const isAny = (address = '') => address === '' || address === '0.0.0.0';
-  const isSameAddress = isAny(a.hostIP) || isAny(b.hostIP) || a.hostIP === b.hostIP;
-  return a.hostPort === b.hostPort && (a.protocol ?? 'TCP') === (b.protocol ?? 'TCP') && isSameAddress;
-}
-
-function byFitness(pod: Pod, requests: ResourceList): (a: NodeState, b: NodeState) => number {
-  return (a, b) =>
-    dislikedTaints(pod, a.node) - dislikedTaints(pod, b.node) ||
-    preferenceFor(pod, b.node) - preferenceFor(pod, a.node) ||
-    loadWith(requests, a) - loadWith(requests, b) ||
-    a.pods.length - b.pods.length ||
-    (nameOf(a.node) < nameOf(b.node) ? -1 : 1);
-}
-
-function nameOf(node: Node): string {
-  return node.metadata.name;
+function isBetter(a: Fitness, b: Fitness): boolean {
+  const first = a.ranks.findIndex((rank, index) => rank !== b.ranks[index]);
+  return first === -1 ? a.name < b.name : (a.ranks[first] ?? 0) < (b.ranks[first] ?? 0);
 }
 
 /** The mean of how full processors and memory would be. */
-function loadWith(requests: ResourceList, { node, used }: NodeState): number {
-  const allocatable = resourceList(node.status?.allocatable);
+function loadWith(requests: ResourceList, { allocatable, used }: NodeState): number {
   const share = (name: string) => ((used[name] ?? 0) + (requests[name] ?? 0)) / (allocatable[name] || 1);
   return (share('cpu') + share('memory')) / 2;
 }

@@ -1,0 +1,63 @@
+/** What a node must have for a Pod to go there. */
+import type { ContainerPort, Pod } from '../../api/core/pod.ts';
+import type { ClusterView, NodeState } from './cluster-view.ts';
+import { areFree, hostPortsOf } from './host-ports.ts';
+import { isNodeWanted } from './node-affinity.ts';
+import { type AffinityCheck, affinityCheck } from './pod-affinity.ts';
+import { type ResourceList, requestsOf } from './requests.ts';
+import { isReady, NOT_READY, tolerates, UNSCHEDULABLE, untoleratedTaint } from './taints.ts';
+
+/** A Pod and what it wants, worked out once for all nodes. */
+export type Wishes = {
+  readonly pod: Pod;
+  readonly requests: ResourceList;
+  readonly ports: readonly ContainerPort[];
+  readonly affinity: AffinityCheck;
+};
+
+export function wishesOf(pod: Pod, cluster: ClusterView): Wishes {
+  return { pod, requests: requestsOf(pod), ports: hostPortsOf(pod), affinity: affinityCheck(pod, cluster) };
+}
+
+type Filter = (wishes: Wishes, state: NodeState) => readonly string[];
+
+/** Cheap ones first: Pods elsewhere are looked at only for a node that has passed everything else. */
+const FILTERS: readonly Filter[] = [
+  ({ pod }, { node }) => when(node.spec?.unschedulable === true && !tolerates(pod, UNSCHEDULABLE), 'node(s) were unschedulable'),
+  ({ pod }, { node }) => when(!isReady(node) && !tolerates(pod, NOT_READY), 'node(s) were not ready'),
+  ({ pod }, { node }) => {
+    const taint = untoleratedTaint(pod, node);
+    return when(taint !== undefined, `node(s) had untolerated taint {${taint?.key}: ${taint?.value ?? ''}}`);
+  },
+  ({ pod }, { node }) => when(!isNodeWanted(pod, node), "node(s) didn't match Pod's node affinity/selector"),
+  ({ ports }, { pods }) => when(!areFree(ports, pods.values()), "node(s) didn't have free ports for the requested pod ports"),
+  ({ requests }, state) => shortages(requests, state),
+  ({ affinity }, { node }) => {
+    const objection = affinity(node);
+    return objection === undefined ? NONE : [objection];
+  },
+];
+
+/** Why the Pod cannot go there: what the first filter says that the node fails. */
+export function objectionsTo(wishes: Wishes, state: NodeState): readonly string[] {
+  for (const filter of FILTERS) {
+    const objections = filter(wishes, state);
+    if (objections.length > 0) return objections;
+  }
+  return NONE;
+}
+
+const NONE: readonly string[] = [];
+
+function when(isRefused: boolean, reason: string): readonly string[] {
+  return isRefused ? [reason] : NONE;
+}
+
+function shortages(requests: ResourceList, { allocatable, used }: NodeState): readonly string[] {
+  const lacking = Object.keys(requests).filter((name) => {
+    const wanted = requests[name] ?? 0;
+    // A hair's breadth of slack: 0.1 cores three times is not 0.3 in floating point.
+    return wanted > 0 && (used[name] ?? 0) + wanted > (allocatable[name] ?? 0) + 1e-6;
+  });
+  return lacking.sort().map((name) => (name === 'pods' ? 'Too many pods' : `Insufficient ${name}`));
+}
