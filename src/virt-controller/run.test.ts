@@ -143,6 +143,24 @@ test('the machine of the first seed runs, restarts and goes, with the rights of 
   assert.ok(events.every(({ type }) => type === 'Normal'));
 });
 
+test('a machine whose node fell silent is Unknown, and Running again with the next beat', { timeout: 60_000 }, async (t) => {
+  const { admin, theirs, run } = await installed(t);
+  run(theirs);
+  const beatAt = (ms: number) => ({ annotations: { 'kubevirt.io/heartbeat': timestamp(ms) } });
+  await admin.create(NODES, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1', ...beatAt(systemClock.now()) } });
+  const spec = { runStrategy: 'Always' as const, template: { spec: tinySpec } };
+  await admin.create(VMS, { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachine', metadata: at, spec });
+  await toyNode(admin).boot();
+  const is = (status: string) => until(admin, VMS, (vm) => vm?.status?.printableStatus === status);
+  await is('Running');
+  await admin.patch(NODES, { name: 'n1' }, { metadata: beatAt(systemClock.now() - 600_000) });
+  await is('Unknown');
+  const silentAt = systemClock.now();
+  await admin.patch(NODES, { name: 'n1' }, { metadata: beatAt(systemClock.now()) });
+  await is('Running');
+  assert.ok(systemClock.now() - silentAt < 10_000, 'it was looked at only by chance');
+});
+
 test('a replica set is scaled by its subresource, heals and tells its selector, with the rights of deploy/', {
   timeout: 60_000,
 }, async (t) => {

@@ -83,11 +83,12 @@ export async function startComponents(options: EmbeddedComponentsOptions): Promi
     proxy: as('system:kube-proxy', 'service-proxy'),
     network: options.network,
   });
-  const controller = runVirtController(as(userNameOf('virt-controller'), 'virt-controller'));
   const count = countNodes(home, options.nodes);
   const nodes = await Promise.all(
     Array.from({ length: count }, (_, index) => startNode({ ...options, admin, as, number: index + 1, count })),
   );
+  // After the first beat of every node: to it they have been silent for as long as we were away.
+  const controller = runVirtController(as(userNameOf('virt-controller'), 'virt-controller'));
   api.serveLogs((pod, request) => {
     const node = nodes.find(({ name }) => name === pod.spec.nodeName);
     if (!node) throw new ApiError('ServiceUnavailable', `there is no node ${pod.spec.nodeName}`);

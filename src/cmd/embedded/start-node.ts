@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path';
 import { NODES, type Node } from '../../api/core/node.ts';
 import { HANDLER_PORT_NAME } from '../../api/handler/routes.ts';
 import { userNameOf } from '../../api/kubevirt/component-accounts.ts';
-import { EXTRA_NODE_NAME, LABEL_SCHEDULABLE } from '../../api/kubevirt/names.ts';
+import { ANNOTATION_HEARTBEAT, EXTRA_NODE_NAME, LABEL_SCHEDULABLE } from '../../api/kubevirt/names.ts';
 import { ACCELERATOR_VARIABLE } from '../../api/launcher/variables.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
@@ -88,6 +88,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     },
   });
   await untilNode(admin, { name, isAsWanted: () => true, signal });
+  const startedAt = Math.floor(clock.now() / 1000) * 1000; // times in the API are whole seconds
   const handler = await startVirtHandler({
     ...asHandler,
     nodeName: name,
@@ -97,7 +98,9 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     host: '127.0.0.1',
     port: 0,
   });
-  await untilNode(admin, { name, isAsWanted: (node) => node.metadata.labels?.[LABEL_SCHEDULABLE] === 'true', signal });
+  const isReady = ({ metadata: { labels, annotations } }: Node) =>
+    labels?.[LABEL_SCHEDULABLE] === 'true' && Date.parse(annotations?.[ANNOTATION_HEARTBEAT] ?? '') >= startedAt;
+  await untilNode(admin, { name, isAsWanted: isReady, signal });
   await mirrorPod(admin, { component: 'virt-handler', port: { name: HANDLER_PORT_NAME, number: handler.port } }, { nodeName: name, clock });
   return { name, kubelet, stopped: Promise.all([handler.stopped, kubelet.stopped]) };
 }

@@ -2,6 +2,7 @@
 import { keyOf } from '../../api/meta.ts';
 import { type ControllerOptions, runController } from '../../reconcile/controller.ts';
 import { changesOf } from '../../reconcile/source.ts';
+import { keysOnSilentNode } from '../node-heartbeat.ts';
 import { ownerKeysOf } from '../owner.ts';
 import { decideVm } from './decide.ts';
 import { observeVm, type VmObserver } from './observe.ts';
@@ -20,7 +21,7 @@ export function runVmController(options: VmObserver & Pick<ControllerOptions<Obs
       changesOf(vms, ({ metadata }) => [keyOf(metadata)]),
       changesOf(vmis, ({ metadata }) => [keyOf(metadata)]), // an instance has the name of its VM
       changesOf(revisions, ownerKeysOf('VirtualMachine')),
-      changesOf(nodes, () => []), // wakes nobody, but is waited for: a node that is not known yet would be a lost one
+      changesOf(nodes, keysOnSilentNode({ vmis, clock })), // also waited for: a node that is not known yet would be a lost one
     ],
     observe: (key) => observeVm(options, key),
     decide: decideVm,

@@ -2,6 +2,7 @@
 import { keyOf } from '../../api/meta.ts';
 import { type ControllerOptions, runController } from '../../reconcile/controller.ts';
 import { changesOf } from '../../reconcile/source.ts';
+import { keysOnSilentNode } from '../node-heartbeat.ts';
 import { ownerKeysOf } from '../owner.ts';
 import { decideVmi } from './decide.ts';
 import { observeVmi, type VmiObserver } from './observe.ts';
@@ -20,7 +21,7 @@ export function runVmiController(options: VmiObserver & Pick<ControllerOptions<O
       changesOf(vmis, ({ metadata }) => [keyOf(metadata)]),
       changesOf(pods, ownerKeysOf('VirtualMachineInstance')),
       changesOf(vms, ({ metadata }) => [keyOf(metadata)]), // its end lets the instance go
-      changesOf(nodes, () => []), // wakes nobody, but is waited for: a node that is not known yet would be a lost one
+      changesOf(nodes, keysOnSilentNode({ vmis, clock })), // also waited for: a node that is not known yet would be a lost one
     ],
     observe: (key) => observeVmi(options, key),
     decide: decideVmi,
