@@ -54,6 +54,14 @@ const CASES: [what: string, facts: Partial<Facts>, name: string, status: CheckSt
   ['little memory', { availableMemoryBytes: 2 ** 29 }, 'memory', 'warning', /512 MiB of 16 GiB/, /less memory/],
   ['no memory', { availableMemoryBytes: 2 ** 20 }, 'memory', 'failed', /1 MiB/, /less memory/],
   [
+    'a damaged store',
+    { store: { records: 3, revision: 9, problems: ['record 2 (x) does not match its checksum', 'all is well up to revision 1'] } },
+    'store',
+    'failed',
+    /record 2 .*up to revision 1/,
+    /restore --salvage/,
+  ],
+  [
     'guests out of reach',
     { guestsElsewhere: ['VirtualMachineInstance a in b'] },
     'guests',

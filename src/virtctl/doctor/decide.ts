@@ -39,6 +39,8 @@ export type Facts = {
   readonly unknownGuests: readonly string[];
   /** Guests that the running cluster cannot reach: they are in another network namespace. */
   readonly guestsElsewhere: readonly string[];
+  /** Undefined when nobody asked for it: it takes a while. */
+  readonly store?: Found<{ readonly records: number; readonly revision: number; readonly problems: readonly string[] }>;
 };
 
 const MIN_NODE = 24;
@@ -49,7 +51,7 @@ const DAY_MS = 24 * 3600 * 1000;
 
 /** All checks, in the order in which things are needed. */
 export function decideChecks(facts: Facts): readonly Check[] {
-  return CHECKS.map(([name, look]) => ({ name, ...look(facts) }));
+  return CHECKS.filter(([name]) => name !== 'store' || facts.store !== undefined).map(([name, look]) => ({ name, ...look(facts) }));
 }
 
 type Verdict = Omit<Check, 'name'>;
@@ -70,6 +72,7 @@ const CHECKS: readonly (readonly [string, (facts: Facts) => Verdict])[] = [
   ['port', judgePort],
   ['demo image', judgeDemoImage],
   ['cluster', judgeCluster],
+  ['store', judgeStore],
   ['guests', judgeGuests],
   ['api', judgeApi],
   ['certificate', judgeCertificate],
@@ -159,6 +162,16 @@ function judgeGuests({ unknownGuests, guestsElsewhere }: Facts): Verdict {
   if (unknownGuests.length === 0) return ok('the cluster knows all that run');
   const fix = 'virtctl down shuts them down; with their old store back in its place they are guests of the cluster again';
   return warning(`outside of the cluster run: ${unknownGuests.join(', ')}`, fix);
+}
+
+function judgeStore({ store, homeFolder }: Facts): Verdict {
+  if (!store) return ok('not looked at');
+  if ('missing' in store) return failed(store.missing, store.fix);
+  const { records, revision, problems } = store;
+  if (problems.length === 0) return ok(`all ${records} records are whole, up to revision ${revision}`);
+  const [first, ...more] = problems.length > 4 ? [...problems.slice(0, 3), `${problems.length - 4} more`, ...problems.slice(-1)] : problems;
+  const fix = `virtctl down, then virtctl restore --salvage, or virtctl restore with one of ${homeFolder}/backups`;
+  return failed([first, ...more].join('; '), fix);
 }
 
 function judgeApi({ api }: Facts): Verdict {

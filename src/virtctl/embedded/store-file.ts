@@ -15,6 +15,7 @@ import {
   writeStoreMeta,
 } from '../../base/node/store-format.ts';
 import { type StoreScan, scanStore } from '../../base/node/store-scan.ts';
+import { readWatermark } from '../../base/node/store-watermark.ts';
 
 export type StoreContent = {
   readonly objects: number;
@@ -73,6 +74,26 @@ export function inspectStore(path: string): StoreContent {
   }
 }
 
+export type StoreVerdict = { readonly records: number; readonly revision: number; readonly problems: readonly string[] };
+
+/** What is wrong with a store, looked at in a copy: nothing about the store changes, not even when it is damaged. */
+export function checkStore(path: string): StoreVerdict {
+  const marked = readWatermark(path);
+  return withCopy(path, `${path}.checked`, (database) => {
+    const check = database.prepare('PRAGMA quick_check(5)').all() as { quick_check: string }[];
+    const { scan, revision } = contentOf(database);
+    const isBehind = marked && marked.clusterId === readStoreMeta(database, 'clusterId') && revision < marked.revision;
+    const problems = [
+      ...check.map((row) => row.quick_check).filter((line) => line !== 'ok'),
+      ...scan.damaged.map((record) => `record ${record.revision} (${record.key}) does not match its checksum`),
+      ...(scan.unreadable === undefined ? [] : [scan.unreadable]),
+      ...(isBehind ? [`it ends at revision ${revision}, and had come to ${marked.revision}`] : []),
+    ];
+    if (problems.length > 0) problems.push(`all is well up to revision ${scan.wholeUpTo ?? 0}`);
+    return { records: scan.whole, revision, problems };
+  });
+}
+
 /**
  * Makes a copy the beginning of another history: whoever watched before has to read everything again, no version number is given out
  * twice, and guests that this store does not know are never taken for Pods that it has deleted. Returns its id.
@@ -90,15 +111,12 @@ export function beginHistory(path: string, revision: number): string {
 
 /** Writes every record of a damaged store that is still whole into a new one at `target`. The damaged one is not changed. */
 export function salvageStore(path: string, target: string): StoreContent {
-  const source = `${target}-source`;
   try {
-    removeStore(source);
-    for (const part of ['', '-wal'] as const) if (existsSync(path + part)) copyFileSync(path + part, source + part);
     return withDatabase(target, (kept) => {
       createStoreTables(kept, randomUUID());
       const insert = kept.prepare('INSERT INTO log (revision, key, value, checksum) VALUES (?, ?, ?, ?)');
       kept.exec('BEGIN');
-      const scan = withDatabase(source, (database) =>
+      const scan = withCopy(path, `${target}-source`, (database) =>
         scanStore(database, ({ revision, key, text }) => insert.run(revision, key, text ?? null, recordChecksum(revision, key, text))),
       );
       kept.exec('COMMIT');
@@ -110,8 +128,6 @@ export function salvageStore(path: string, target: string): StoreContent {
       fix: 'virtctl restore FILE with a backup',
       cause: error,
     });
-  } finally {
-    removeStore(source);
   }
 }
 
@@ -140,6 +156,17 @@ function contentOf(database: DatabaseSync): StoreContent {
 function uidOf(text: string): string {
   const { metadata } = JSON.parse(text) as { metadata?: { uid?: string } }; // whatever is in the log was made from an object
   return metadata?.uid ?? '';
+}
+
+/** With its log, which SQLite would otherwise write into the file. */
+function withCopy<Result>(path: string, copy: string, work: (database: DatabaseSync) => Result): Result {
+  removeStore(copy);
+  try {
+    for (const part of ['', '-wal'] as const) if (existsSync(path + part)) copyFileSync(path + part, copy + part);
+    return withDatabase(copy, work);
+  } finally {
+    removeStore(copy);
+  }
 }
 
 function withDatabase<Result>(path: string, work: (database: DatabaseSync) => Result): Result {

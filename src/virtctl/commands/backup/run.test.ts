@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { UserError } from '../../../base/errors.ts';
 import { openStore } from '../../../control-plane/store/store.ts';
 import { testDeps } from '../../deps.testing.ts';
+import { checkStore } from '../../embedded/store-file.ts';
 import { run as restore } from '../restore/run.ts';
 import { run as backup } from './run.ts';
 
@@ -92,6 +93,8 @@ test('of a damaged store everything that is whole is brought back, and what is l
   bytes[bytes.indexOf('{"n":2,') + 50] = 0x79;
   writeFileSync(path, bytes);
   assert.throws(() => openStore({ path }), /is damaged/);
+  const { problems } = checkStore(path);
+  assert.deepEqual(problems, ['record 2 (core/configmaps/default/c2) does not match its checksum', 'all is well up to revision 1']);
   await restore(deps, { salvage: true, adopt: false });
   assert.match(stdout(), /^2 objects are restored.*up to revision 1;.*record 2 \(core\/configmaps\/default\/c2\) is lost/s);
   const after = openStore({ path });

@@ -11,7 +11,7 @@ test('a machine without QEMU is unfit, and every check is shown', async (t) => {
   t.after(() => rmSync(home, { recursive: true }));
   const said = async (json: boolean) => {
     const { deps, stdout } = testDeps({}, { home, cache: home, env: { PATH: '/nowhere', KUBEVIRT_QEMU: '/nowhere/qemu' } });
-    await assert.rejects(run(deps, { json }), { code: 'HOST_UNFIT', exitCode: 7, message: /qemu/ });
+    await assert.rejects(run(deps, { json, store: false }), { code: 'HOST_UNFIT', exitCode: 7, message: /qemu/ });
     return stdout();
   };
   const { ok, checks } = JSON.parse(await said(true)) as { ok: boolean; checks: { name: string; status: string }[] };

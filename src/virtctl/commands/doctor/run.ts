@@ -3,11 +3,12 @@ import { UserError } from '../../../base/errors.ts';
 import type { Deps } from '../../deps.ts';
 import { type Check, type CheckStatus, decideChecks } from '../../doctor/decide.ts';
 import { observeHost } from '../../doctor/observe.ts';
+import { observeStore } from '../../doctor/observe-store.ts';
 
 const MARKS: Readonly<Record<CheckStatus, string>> = { ok: '✓', warning: '!', failed: '✗' };
 
-export async function run(deps: Deps, flags: { json: boolean }): Promise<void> {
-  const checks = decideChecks(await observeHost(deps));
+export async function run(deps: Deps, flags: { json: boolean; store: boolean }): Promise<void> {
+  const checks = decideChecks({ ...(await observeHost(deps)), ...(flags.store && { store: await observeStore(deps) }) });
   const failed = checks.filter(({ status }) => status === 'failed');
   deps.stdout.write(flags.json ? `${JSON.stringify({ ok: failed.length === 0, checks }, null, 2)}\n` : rendered(checks));
   if (failed.length === 0) return;
