@@ -8,7 +8,7 @@ import type { VirtualMachineInstance } from '../api/kubevirt/kinds/virtual-machi
 import { normaliseVmiSpec } from '../api/kubevirt/normalise-vmi-spec.ts';
 import { DISKS_FOLDER } from '../api/launcher/files.ts';
 import { PRIVATE_VOLUME, PUBLIC_VOLUME } from '../api/launcher/mounts.ts';
-import { LAUNCHER_VARIABLES } from '../api/launcher/variables.ts';
+import { GUEST_WAY_OUT_VARIABLE, LAUNCHER_VARIABLES } from '../api/launcher/variables.ts';
 import { messageOf, UserError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
 import { sandboxPath } from '../base/node/sandbox-path.ts';
@@ -39,7 +39,11 @@ export function prepare({ env, report }: { env: Environment; report: (line: stri
     checkAccess(images);
     const acceleration = chooseAcceleration(env);
     report(`acceleration: ${acceleration.accel} (${acceleration.why})`);
-    const args = argumentsFor({ vmi, host: acceleration, files: { images } });
+    const args = argumentsFor({
+      vmi,
+      host: { ...acceleration, isClosed: env[GUEST_WAY_OUT_VARIABLE] === 'none' },
+      files: { images },
+    });
     report(`starting ${program} as user ${process.getuid?.()}`);
     return { program, args, env: environmentOfQemu(env) };
   } catch (error) {

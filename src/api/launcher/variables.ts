@@ -17,5 +17,8 @@ export const LAUNCHER_VARIABLES = {
 /** `kvm` or `tcg`, from whoever started the cluster; chosen by looking at the host when it is not set. */
 export const ACCELERATOR_VARIABLE = 'KUBEVIRT_ACCEL';
 
+/** `none`: the guest gets no way out of its QEMU; ports still lead in. From whoever started the cluster. */
+export const GUEST_WAY_OUT_VARIABLE = 'KUBEVIRT_GUEST_WAY_OUT';
+
 /** The embedded kubelet tells a program that it starts as root who it is to become. */
 export const RUN_AS_VARIABLES = { user: 'CONTAINER_RUN_AS_USER', group: 'CONTAINER_RUN_AS_GROUP' } as const;

@@ -10,7 +10,7 @@ import { NODES, type Node } from '../../api/core/node.ts';
 import { HANDLER_PORT_NAME } from '../../api/handler/routes.ts';
 import { userNameOf } from '../../api/kubevirt/component-accounts.ts';
 import { ANNOTATION_HEARTBEAT, EXTRA_NODE_NAME, LABEL_SCHEDULABLE } from '../../api/kubevirt/names.ts';
-import { ACCELERATOR_VARIABLE } from '../../api/launcher/variables.ts';
+import { ACCELERATOR_VARIABLE, GUEST_WAY_OUT_VARIABLE } from '../../api/launcher/variables.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Pki } from '../../base/node/pki.ts';
@@ -81,7 +81,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
         path: join(PROJECT, 'bin'),
         stopSignal: 'SIGCONT',
         dropsPrivileges: true,
-        env: launcherEnvironment(),
+        env: launcherEnvironment(network),
         whyNotFor: (pod) => whyNotLauncher(asHandler.client, pod),
       },
       'kubevirt-ts/vmctl': { path: join(PROJECT, 'bin'), entrypoint: 'vmctl', dropsPrivileges: true, env: { NODE: process.execPath } },
@@ -116,9 +116,14 @@ function podRangeOf(number: number, network: NodeOptions['network']): string {
 }
 
 /** The kubelet passes nothing of our environment on: the launcher gets the Node that runs us, and the user's choice of accelerator. */
-function launcherEnvironment(): Record<string, string> {
+function launcherEnvironment(network: NodeOptions['network']): Record<string, string> {
   const accelerator = process.env[ACCELERATOR_VARIABLE];
-  return { NODE: process.execPath, ...(accelerator ? { [ACCELERATOR_VARIABLE]: accelerator } : {}) };
+  return {
+    NODE: process.execPath,
+    ...(accelerator && { [ACCELERATOR_VARIABLE]: accelerator }),
+    // There the loopback of the host would be what a guest reaches first.
+    ...(network === 'host' && { [GUEST_WAY_OUT_VARIABLE]: 'none' }),
+  };
 }
 
 /** A machine that is created the moment we serve must not meet a cluster without a fitting node. */

@@ -22,7 +22,11 @@ export type DiskImage = ImageFile & {
 
 export type ConvertInput = {
   readonly vmi: Pick<VirtualMachineInstance, 'metadata' | 'spec'>;
-  readonly host: { readonly accel: 'kvm' | 'tcg' };
+  readonly host: {
+    readonly accel: 'kvm' | 'tcg';
+    /** QEMU is on a network that is not for guests: ports lead in, nothing leads out. */
+    readonly isClosed?: boolean;
+  };
   readonly files: {
     /** The image of each volume that a disk shows, by the volume's name. */
     readonly images: ReadonlyMap<string, DiskImage>;

@@ -23,7 +23,7 @@ export function machineFor(input: ConvertInput): Machine {
       ...consoleParts(vmi.spec, rootBus),
       ...ioThreadParts(vmi.spec.domain),
       ...diskParts(vmi.spec, input.files.images, rootBus),
-      ...networkParts(vmi, rootBus),
+      ...networkParts(input, rootBus),
       ...standardDeviceParts(vmi.spec, rootBus),
       ...hotplugPorts(board, rootBus),
     ],

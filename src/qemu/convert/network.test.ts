@@ -6,7 +6,7 @@ import { networkParts } from './network.ts';
 import { rootBusOf } from './root-bus.ts';
 import { input } from './vmi.testing.ts';
 
-const parts = ({ vmi }: ConvertInput) => networkParts(vmi, rootBusOf(vmi.spec));
+const parts = (input: ConvertInput) => networkParts(input, rootBusOf(input.vmi.spec));
 const card = { name: 'default', masquerade: {} };
 
 test('a guest has the addresses of masquerade', () => {
@@ -62,4 +62,9 @@ test('made-up hardware addresses of a thousand machines differ', () => {
 
 test('a multicast hardware address is refused', () => {
   assert.throws(() => macOf(input().vmi, { ...card, macAddress: '01:00:5e:00:00:01' }), { code: 'MAC_INVALID' });
+});
+
+test('on a network that is not for guests nothing leads out', () => {
+  const [netdev] = parts({ ...input(), host: { accel: 'tcg', isClosed: true } });
+  assert.equal((netdev as { properties: Record<string, unknown> }).properties['restrict'], true);
 });

@@ -1,4 +1,4 @@
-/** Network cards. The guest is behind the address of its Pod (masquerade, 9.3) through QEMU's own user-mode network: no privileges needed. */
+/** Network cards. The guest is behind the address of its Pod (masquerade) through QEMU's own user-mode network: no privileges needed. */
 import { hostnameOf } from '../../api/kubevirt/hostname.ts';
 import type { Interface } from '../../api/kubevirt/vmi-spec-schema.ts';
 import type { ConvertInput } from './input.ts';
@@ -14,9 +14,14 @@ const DRIVERS = { virtio: 'virtio-net-pci', e1000: 'e1000', e1000e: 'e1000e', rt
 const DEFAULT_CIDR = '10.0.2.0/24';
 
 /** A netdev and a card for each interface; virt-handler forwards ports to the first, which is on the Pod's network. */
-export function networkParts(vmi: Vmi, rootBus: RootBus): Part[] {
+export function networkParts({ vmi, host }: Pick<ConvertInput, 'vmi' | 'host'>, rootBus: RootBus): Part[] {
   return interfacesOf(vmi.spec).flatMap((nic, index) => [
-    { part: 'netdev', id: `net${index}`, type: 'user', properties: { ...addresses(vmi, nic), ...hostname(vmi) } },
+    {
+      part: 'netdev',
+      id: `net${index}`,
+      type: 'user',
+      properties: { ...addresses(vmi, nic), ...hostname(vmi), ...(host.isClosed && { restrict: true }) },
+    },
     ...card(rootBus, `nic${index}`, DRIVERS[nic.model ?? 'virtio'], {
       netdev: `net${index}`,
       mac: macOf(vmi, nic),

@@ -10,6 +10,7 @@ const healthy: Facts = {
   qemu: { path: '/usr/bin/qemu', version: '7.2.22' },
   acceleration: { accel: 'kvm', why: '/dev/kvm opens' },
   missingNetworkPrograms: [],
+  isOnHostNetwork: false,
   userNamespaces: { text: 'not needed: we are root' },
   homeFolder: '/data',
   homeFreeBytes: 50 * GiB,
@@ -38,6 +39,7 @@ const CASES: [what: string, facts: Partial<Facts>, name: string, status: CheckSt
   ['no virtualization', { acceleration: { accel: 'tcg', why: 'no vmx' } }, 'acceleration', 'warning', /emulated.*no vmx/, /firmware/],
   ['no right to KVM', { acceleration: { accel: 'tcg', why: 'EACCES' } }, 'acceleration', 'warning', /emulated/, /group kvm/],
   ['KVM that was forced', { acceleration: { missing: 'cannot', fix: 'unset' } }, 'acceleration', 'failed', /cannot/, /unset/],
+  ['a cluster on the network of the host', { isOnHostNetwork: true }, 'network', 'warning', /no way out/, /without --host-network/],
   ['no pasta', { missingNetworkPrograms: ['pasta'] }, 'network', 'warning', /pasta not installed/, /passt/],
   ['no user namespaces', { userNamespaces: { missing: 'denied', fix: 'sysctl' } }, 'namespaces', 'warning', /denied/, /sysctl/],
   [

@@ -20,6 +20,8 @@ export type Facts = {
   readonly acceleration: Found<{ readonly accel: 'kvm' | 'tcg'; readonly why: string }>;
   /** Programs that the cluster's own network needs and that are not installed. */
   readonly missingNetworkPrograms: readonly string[];
+  /** The running cluster is on the network of the host. */
+  readonly isOnHostNetwork: boolean;
   readonly userNamespaces: Found<{ readonly text: string }>;
   readonly homeFolder: string;
   readonly homeFreeBytes: number;
@@ -103,11 +105,16 @@ function judgeAcceleration({ acceleration }: Facts): Verdict {
   return warning(`guests are emulated, about ten times slower: ${acceleration.why}`, fix);
 }
 
-function judgeNetwork({ missingNetworkPrograms: missing }: Facts): Verdict {
+function judgeNetwork({ missingNetworkPrograms: missing, isOnHostNetwork }: Facts): Verdict {
+  if (isOnHostNetwork)
+    return warning(
+      'the cluster is on the network of the host: Services have no addresses inside, guests have no way out and do not reach each other',
+      'virtctl down, then virtctl up without --host-network',
+    );
   if (missing.length === 0) return ok('pasta, unshare, nsenter and ip are there');
   const isPasta = missing.includes('pasta');
   return warning(
-    `${missing.join(', ')} not installed: Services have no addresses inside and guests do not reach each other`,
+    `${missing.join(', ')} not installed: the cluster can have no network of its own, and virtctl up refuses to start without --host-network`,
     `apt-get install ${isPasta ? 'passt ' : ''}util-linux iproute2`,
   );
 }

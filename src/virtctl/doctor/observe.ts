@@ -35,6 +35,7 @@ export async function observeHost(deps: Deps): Promise<Facts> {
       return { path, version: qemuVersion(path) };
     }),
     acceleration: attempt(() => chooseAcceleration(env)),
+    isOnHostNetwork: runningState(home)?.network === 'host',
     missingNetworkPrograms: ['pasta', 'unshare', 'nsenter', 'ip'].filter((program) => !findProgram(program, env['PATH'])),
     userNamespaces: userNamespaces(),
     homeFolder: home,

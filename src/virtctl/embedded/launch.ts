@@ -30,6 +30,7 @@ export type LaunchOptions = {
   readonly port: number;
   readonly nodes: number;
   readonly adopt?: boolean;
+  readonly isHostNetwork?: boolean;
   /** Told when another call is starting or stopping the cluster. */
   readonly onWaiting?: () => void;
   readonly signal?: AbortSignal;
@@ -63,7 +64,13 @@ export function whileNobodyElseStarts<Result>(
 async function launch(context: Launcher, options: LaunchOptions): Promise<Launched> {
   const { home } = context;
   const log = logPath(home);
-  const network = await openNetwork({ home, port: options.port, env: context.env, clock: systemClock });
+  const network = await openNetwork({
+    home,
+    port: options.port,
+    env: context.env,
+    clock: systemClock,
+    isHostWanted: options.isHostNetwork,
+  });
   const output = openSync(log, 'a', 0o600);
   const settings = ['--home', home, '--port', String(network.port), '--network', network.mode, '--nodes', String(options.nodes)];
   if (options.adopt) settings.push('--adopt');

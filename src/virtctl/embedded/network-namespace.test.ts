@@ -40,6 +40,22 @@ test('who asks for the network of the host gets it', async () => {
   assert.equal(existsSync(join(home, 'run/network.json')), false);
 });
 
+test('who asks for the network of the host by a flag gets it, and nobody gets it unasked', async () => {
+  const network = await openNetwork({ home, port: FIRST_PORT, env: {}, clock: systemClock, isHostWanted: true });
+  assert.deepEqual([network.mode, network.why], ['host', '--host-network']);
+  const path = process.env['PATH'];
+  process.env['PATH'] = '/nonexistent';
+  try {
+    await assert.rejects(open(), (error: Error & { code?: string; fix?: string }) => {
+      assert.equal(error.code, 'NETWORK_NAMESPACE_MISSING');
+      assert.match(error.fix ?? '', /--host-network, where guests have no way out/);
+      return true;
+    });
+  } finally {
+    process.env['PATH'] = path;
+  }
+});
+
 test('a namespace has local Pod and Service addresses, is found again, and is gone when it is closed', async (t) => {
   const network = await open();
   if (network.mode === 'host') {
@@ -49,6 +65,7 @@ test('a namespace has local Pod and Service addresses, is found again, and is go
   const own = inside(network.prefix, 'readlink', '/proc/self/ns/net');
   assert.notEqual(own.trim(), readlinkSync('/proc/self/ns/net'));
   for (const address of ['10.244.3.4', '10.96.0.1']) assert.match(inside(network.prefix, 'ip', 'route', 'get', address), /^local/);
+  assert.match(inside(network.prefix, 'sh', '-c', 'ip route get 169.254.169.254 2>&1 || true'), /unreachable|No route to host/);
   assert.equal(inside(network.prefix, 'cat', '/proc/sys/net/ipv4/ip_unprivileged_port_start').trim(), '0');
 
   assert.deepEqual([network.isNew, await open()], [true, { ...network, isNew: false }]);

@@ -8,7 +8,7 @@ import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
-import { messageOf } from '../../base/errors.ts';
+import { messageOf, UserError } from '../../base/errors.ts';
 import {
   bootId,
   identifyChild,
@@ -28,14 +28,22 @@ export type Network = {
   readonly port: number;
   /** This call made it: only then it is this call's to close. */
   readonly isNew: boolean;
-  /** Why it is the network of the host. */
+  /** Why it is the network of the host, or what it lacks. */
   readonly why?: string;
 };
 type Kept = { readonly holder: ProcessIdentity; readonly pasta: ProcessIdentity; readonly port: number };
-type NetworkOptions = { readonly home: string; readonly port: number; readonly env: NodeJS.ProcessEnv; readonly clock: Clock };
+type NetworkOptions = {
+  readonly home: string;
+  readonly port: number;
+  readonly env: NodeJS.ProcessEnv;
+  readonly clock: Clock;
+  /** Somebody asked for the network of the host. */
+  readonly isHostWanted?: boolean;
+};
 
 const NODE_PORTS = '30000-32767';
 const PATIENCE_MS = 5_000;
+const NETWORK_FIX = 'apt-get install passt iproute2 util-linux; user namespaces and /dev/net/tun must be open to you';
 /**
  * Makes the addresses of Pods and Services local, lets everybody inside listen on low ports, and stays for as long as the data folder
  * does: a cluster that somebody removed with `rm -r` leaves nothing behind for ever.
@@ -49,10 +57,10 @@ while [ -d "$0" ]; do sleep 5; done
 kill "$pasta"`;
 
 /**
- * The network of this data folder: that in which its guests live, else the one that is still there, else a new one, else (said why) that of
- * the host. Only one caller at a time: see launch.ts.
+ * The network of this data folder: that in which its guests live, else the one that is still there, else a new one. That of the host is never
+ * taken by itself: what listens on its loopback would be a guest's to reach. Only one caller at a time: see launch.ts.
  */
-export async function openNetwork({ home, port, env, clock }: NetworkOptions): Promise<Network> {
+export async function openNetwork({ home, port, env, clock, isHostWanted = false }: NetworkOptions): Promise<Network> {
   const guest = guestToJoin(home);
   const kept = keptNetwork(home);
   if (kept && (!guest || sharesNetwork(guest.pid, kept.holder.pid))) return inNamespace(kept, false);
@@ -62,17 +70,18 @@ export async function openNetwork({ home, port, env, clock }: NetworkOptions): P
   const last = lastState(home);
   if (!guest && last?.network === 'host' && last.process.bootId === bootId())
     return host('the cluster before this one, whose guests may still run, used it');
+  if (!guest && isHostWanted) return host('--host-network');
   if (!guest && env['KUBEVIRT_NETWORK'] === 'host') return host('KUBEVIRT_NETWORK=host');
-  const missing = whatIsMissing();
-  if (missing) return host(missing);
+  const missing = missingProgram();
+  if (missing) throw noNamespace(`${missing} is not installed`);
   let claim: ClaimedPort | undefined;
   try {
     claim = await claimPort(port); // asked before pasta is, which says nothing when a port is taken
-    return inNamespace(await createNetwork({ home, clock, port: claim.port, join: guest }), true);
+    return { ...inNamespace(await createNetwork({ home, clock, port: claim.port, join: guest }), true), ...nameServerNote() };
   } catch (error) {
     closeNetwork(home);
     if (explainSystemError(error)) throw error; // no network would be any better
-    return host(messageOf(error));
+    throw noNamespace(messageOf(error), error);
   } finally {
     claim?.release();
   }
@@ -97,10 +106,14 @@ export function closeNetwork(home: string): void {
 function inNamespace({ holder, port }: Kept, isNew: boolean): Network {
   return {
     mode: 'namespace',
-    prefix: ['nsenter', '-t', String(holder.pid), ...(isRoot() ? [] : ['-U', '--preserve-credentials']), '-n', '--'],
+    prefix: ['nsenter', ...enter(holder.pid)],
     port,
     isNew,
   };
+}
+
+function enter(pid: number): string[] {
+  return ['-t', String(pid), ...(isRoot() ? [] : ['-U', '--preserve-credentials']), '-n', '--'];
 }
 
 function keptPath(home: string): string {
@@ -128,13 +141,24 @@ function isRoot(): boolean {
   return process.getuid?.() === 0;
 }
 
-function whatIsMissing(): string | undefined {
-  for (const program of ['pasta', 'unshare', 'nsenter', 'ip'])
-    if (spawnSync('sh', ['-c', `command -v ${program}`]).status !== 0) return `${program} is not installed`;
+function missingProgram(): string | undefined {
+  return ['pasta', 'unshare', 'nsenter', 'ip'].find((program) => spawnSync('sh', ['-c', `command -v ${program}`]).status !== 0);
+}
+
+function noNamespace(why: string, cause?: unknown): UserError {
+  return new UserError('NETWORK_NAMESPACE_MISSING', 'the embedded cluster cannot have a network of its own', {
+    why,
+    fix: `${NETWORK_FIX}; or virtctl up --host-network, where guests have no way out and Services no addresses`,
+    ...(cause !== undefined && { cause }),
+  });
+}
+
+/** Nothing inside reaches the loopback of the host, so a name server there is out of reach; everything else works. */
+function nameServerNote(): { why?: string } {
   const servers = [...readFileSync('/etc/resolv.conf', 'utf8').matchAll(/^nameserver\s+(\S+)/gm)].map(([, address = '']) => address);
   if (servers.length > 0 && servers.every((address) => address.startsWith('127.') || address === '::1'))
-    return `the name server of this machine, ${servers[0]}, can be reached from its own network only`;
-  return undefined;
+    return { why: `guests cannot look up names: the name server of this machine, ${servers[0]}, listens on its loopback only` };
+  return {};
 }
 
 type Making = { readonly home: string; readonly port: number; readonly clock: Clock };
@@ -142,7 +166,7 @@ type Making = { readonly home: string; readonly port: number; readonly clock: Cl
 /** With somebody to join, the namespace is theirs and has been set up already; only what keeps it and its way out are new. */
 async function createNetwork({ join: guest, ...making }: Making & { readonly join: ProcessIdentity | undefined }): Promise<Kept> {
   const [program, ...args] = guest
-    ? ['nsenter', '-t', String(guest.pid), ...(isRoot() ? [] : ['-U', '--preserve-credentials']), '-n', '--', 'sh', '-c', HOLD]
+    ? ['nsenter', ...enter(guest.pid), 'sh', '-c', HOLD]
     : ['unshare', ...(isRoot() ? [] : ['-U', '-c', '--keep-caps']), '-n', '--', 'sh', '-c', SET_UP + HOLD];
   const holding = spawn(program, [...args, join(making.home, 'run')], { cwd: '/', detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
   const holder = await identified(holding, program);
@@ -161,6 +185,7 @@ async function connectNetwork({ home, port, clock, holding, holder }: Making & {
   const pasta = await startPasta({ home, port, holder, clock });
   try {
     await untilAccepting(port, clock);
+    cutLinkLocal(holder);
     keep(home, { holder, pasta, port });
   } catch (error) {
     signalProcess(pasta, 'SIGTERM');
@@ -169,6 +194,13 @@ async function connectNetwork({ home, port, clock, holding, holder }: Making & {
   holding.stdin?.end(`${pasta.pid}\n`);
   holding.unref();
   return { holder, pasta, port };
+}
+
+/** Services that tell a machine who it is (169.254.169.254) are for the host; pasta copies a route to them when the host has one. */
+function cutLinkLocal({ pid }: ProcessIdentity): void {
+  const cut = 'ip route flush root 169.254.0.0/16; ip route replace unreachable 169.254.0.0/16';
+  const { status, stderr } = spawnSync('nsenter', [...enter(pid), 'sh', '-c', cut], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`addresses of the link cannot be cut off: ${stderr.trim()}`);
 }
 
 /** Written at every step, so that whatever ends us leaves a trace of what it left behind. */

@@ -22,6 +22,12 @@ export const definition = defineCommand({
         optional: true,
         placeholder: 'number',
       },
+      hostNetwork: {
+        kind: 'boolean',
+        brief: 'Use the network of this machine where the cluster cannot have its own: guests then have no way out',
+        default: false,
+        withNegated: false,
+      },
       adopt: {
         kind: 'boolean',
         brief: 'Leave guests running, outside of the cluster, that its store does not know',

@@ -25,7 +25,10 @@ const MOST_NODES = 100;
 const INTERRUPTED = 130;
 const DEFAULT_PORT = 6443;
 
-export async function run(deps: Deps, flags: { demo: boolean; port?: number; nodes?: number; adopt: boolean }): Promise<void> {
+export async function run(
+  deps: Deps,
+  flags: { demo: boolean; port?: number; nodes?: number; adopt: boolean; hostNetwork: boolean },
+): Promise<void> {
   const { clock, env, home, stdout } = deps;
   const progress = createProgress(stdout, clock);
   const started = clock.now();
@@ -51,6 +54,7 @@ export async function run(deps: Deps, flags: { demo: boolean; port?: number; nod
       port,
       nodes,
       adopt: flags.adopt,
+      isHostNetwork: flags.hostNetwork,
       onWaiting: () => step.update('somebody else is starting it'),
       signal: interrupted.signal,
     });
@@ -103,8 +107,8 @@ function nodesFrom(wanted = 1): number {
 
 /** What does not work without a network of the cluster's own, and why there is none. */
 function whatIsLost(network: Network | undefined): string {
-  if (network?.mode !== 'host') return '';
-  return `; on the host's network (${network.why}): Services have no addresses inside and guests do not reach each other`;
+  if (network?.mode !== 'host') return network?.why ? `; ${network.why}` : '';
+  return `; on the host's network (${network.why}): Services have no addresses inside, guests have no way out and do not reach each other`;
 }
 
 function qemuVersion(path: string): string {
