@@ -1,9 +1,10 @@
 /** Records what happened to an object as core/v1 Events, for people. The same event again only raises the count of the first. */
 import { EVENTS, type Event } from '../api/core/event.ts';
 import type { KubeObject } from '../api/meta.ts';
-import { type Clock, timestamp } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { isApiError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
+import { timestamp } from '../base/timestamp.ts';
 import type { Client } from '../client/client.ts';
 import type { EventToRecord } from './decision.ts';
 

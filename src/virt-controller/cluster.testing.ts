@@ -4,8 +4,8 @@
  */
 import type { Pod } from '../api/core/pod.ts';
 import { controllerOf, isDeleting, type KubeObject, type ObjectMeta } from '../api/meta.ts';
-import { timestamp } from '../base/clock.ts';
 import { mergePatch } from '../base/json.ts';
+import { timestamp } from '../base/timestamp.ts';
 import type { Action, Decision } from '../reconcile/decision.ts';
 
 export type Snapshot = ReadonlyMap<string, KubeObject>;

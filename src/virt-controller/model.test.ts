@@ -10,7 +10,7 @@ import { isFinal } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { RUN_STRATEGIES } from '../api/kubevirt/kinds/virtual-machine-schema.ts';
 import { HEARTBEAT_STALE_AFTER_MS } from '../api/kubevirt/names.ts';
 import { isControlledBy, isDeleting } from '../api/meta.ts';
-import { timestamp } from '../base/clock.ts';
+import { timestamp } from '../base/timestamp.ts';
 import { vm } from '../testing/builders.ts';
 import type { Snapshot } from './cluster.testing.ts';
 import { World } from './world.testing.ts';

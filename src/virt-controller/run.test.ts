@@ -13,9 +13,10 @@ import { ANNOTATION_VMCTL_POD, LABEL_VMCTL_POD_UID } from '../api/kubevirt/names
 import { COMPUTE_CONTAINER } from '../api/launcher/compute.ts';
 import { hasCondition, type KubeObject } from '../api/meta.ts';
 import type { Resource } from '../api/resource.ts';
-import { systemClock, timestamp } from '../base/clock.ts';
+import { systemClock } from '../base/clock.ts';
 import { isApiError } from '../base/errors.ts';
 import { silentLogger } from '../base/log.ts';
+import { timestamp } from '../base/timestamp.ts';
 import type { Client } from '../client/client.ts';
 import { startTestServer } from '../control-plane/apiserver/test-server.testing.ts';
 import { tinySpec } from '../testing/builders.ts';

@@ -6,7 +6,7 @@ import type { VirtualMachineInstance, VmiPhase } from '../api/kubevirt/kinds/vir
 import { FINALIZER_VM_CONTROLLER } from '../api/kubevirt/names.ts';
 import { COMPUTE_CONTAINER } from '../api/launcher/compute.ts';
 import { controllerOf, isControlledBy, isDeleting, type KubeObject } from '../api/meta.ts';
-import { timestamp } from '../base/clock.ts';
+import { timestamp } from '../base/timestamp.ts';
 import { type Decision, explain, nothingToDo } from '../reconcile/decision.ts';
 import { Cluster, type Snapshot } from './cluster.testing.ts';
 import { isStale } from './node-heartbeat.ts';

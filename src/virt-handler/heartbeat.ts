@@ -1,8 +1,9 @@
 /** Tells the cluster that this node can run guests: a label for the scheduler, and a time stamp that goes stale when we do. */
 import { NODES } from '../api/core/node.ts';
 import { ANNOTATION_HEARTBEAT, LABEL_SCHEDULABLE } from '../api/kubevirt/names.ts';
-import { type Clock, timestamp } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
+import { timestamp } from '../base/timestamp.ts';
 import type { Client } from '../client/client.ts';
 
 export type HeartbeatOptions = {

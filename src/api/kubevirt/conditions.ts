@@ -1,5 +1,5 @@
 /** Changing one condition among others, by the rule all our kinds share: what did not change keeps its time stamp, and its list. */
-import { timestamp } from '../../base/clock.ts';
+import { timestamp } from '../../base/timestamp.ts';
 import type { Condition } from '../meta.ts';
 
 /** The conditions of a kind as a type, `VmiConditions`: the reasons of each. */

@@ -2,7 +2,8 @@
 import { ENDPOINT_SLICES } from '../../api/core/endpoint-slice.ts';
 import { PODS, type Pod } from '../../api/core/pod.ts';
 import { INSTALL_NAMESPACE, LABEL_COMPONENT } from '../../api/kubevirt/names.ts';
-import { type Clock, timestamp } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { timestamp } from '../../base/timestamp.ts';
 import type { Client } from '../../client/client.ts';
 import { apply } from './apply-manifests.ts';
 

@@ -1,13 +1,14 @@
 /** Puts the parts of an embedded cluster together, in the order in which they need each other. */
 import { chmodSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Clock, timestamp } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { UserError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { nameOfPod } from '../../base/node/living-pods.ts';
 import { ensurePki } from '../../base/node/pki.ts';
 import { identify } from '../../base/node/process-identity.ts';
 import { ensureSigningKey } from '../../base/node/signing-key.ts';
+import { timestamp } from '../../base/timestamp.ts';
 import { writeKubeconfig } from '../../client/node/kubeconfig.ts';
 import { listen } from '../../control-plane/apiserver/transport/listen.ts';
 import { keepStore } from '../../control-plane/store/keep-store.ts';

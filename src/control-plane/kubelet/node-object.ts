@@ -1,7 +1,7 @@
 /** The Node object of this machine. Pure: what the machine has is passed in. */
 import type { Node } from '../../api/core/node.ts';
 import { type Condition, conditionOf } from '../../api/meta.ts';
-import { timestamp } from '../../base/clock.ts';
+import { timestamp } from '../../base/timestamp.ts';
 
 /** What a machine offers, measured once. */
 export type Machine = {

@@ -1,7 +1,7 @@
 /** What a Pod's status says, from what the kubelet sees of its containers. Conditions of others are kept as they are. Pure. */
 import { type Container, type ContainerStatus, isPodFinal, type Pod, type PodPhase, type PodStatus } from '../../api/core/pod.ts';
 import { type Condition, conditionOf, hasCondition, isDeleting } from '../../api/meta.ts';
-import { timestamp } from '../../base/clock.ts';
+import { timestamp } from '../../base/timestamp.ts';
 import { type ContainerRecord, crashDelayMs, type Ended, restartAtMs, type Setback, waitingFor } from './container-record.ts';
 import { qosClassOf } from './default-qos-class.ts';
 

@@ -11,7 +11,7 @@
  */
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
 import { type Condition, conditionOf, isDeleting, refOf } from '../../api/meta.ts';
-import { timestamp } from '../../base/clock.ts';
+import { timestamp } from '../../base/timestamp.ts';
 import { type Decision, nothingToDo } from '../../reconcile/decision.ts';
 import type { ClusterView, NodeState } from './cluster-view.ts';
 import { objectionsTo, type Wishes, wishesOf } from './filters.ts';

@@ -17,7 +17,7 @@ import type { LastShutdownReason } from '../../api/kubevirt/ending-reasons.ts';
 import { runStrategyOf } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { endingOf, isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { type Condition, isDeleting } from '../../api/meta.ts';
-import { timestamp } from '../../base/clock.ts';
+import { timestamp } from '../../base/timestamp.ts';
 import { stopWasRequested } from './intent.ts';
 import type { ObservedVm } from './observed.ts';
 import { hasRun } from './start-failure.ts';

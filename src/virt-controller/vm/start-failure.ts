@@ -1,8 +1,8 @@
 /** How long a VM whose instances end before they ever ran waits for its next try. Pure. */
 import { runStrategyOf, type VirtualMachine, type VmStatus } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { timestamp } from '../../base/clock.ts';
 import { sha1Hex } from '../../base/sha1.ts';
+import { timestamp } from '../../base/timestamp.ts';
 import type { ObservedVm } from './observed.ts';
 
 type StartFailure = VmStatus['startFailure'];

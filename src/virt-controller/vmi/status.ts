@@ -5,7 +5,7 @@ import { type NewCondition, withCondition, withoutCondition } from '../../api/ku
 import type { VirtualMachineInstance, VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { QEMU_USER } from '../../api/launcher/compute.ts';
 import { type Condition, conditionOf, isDeleting } from '../../api/meta.ts';
-import { timestamp } from '../../base/clock.ts';
+import { timestamp } from '../../base/timestamp.ts';
 import { classlessClaimMessage, missingClaimMessage } from './claims.ts';
 import type { ObservedVmi } from './observed.ts';
 import { currentPod, type PhaseChange } from './phase.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Condition, ObjectMeta } from '../../api/meta.ts';
-import { timestamp } from '../../base/clock.ts';
 import { mergePatch } from '../../base/json.ts';
+import { timestamp } from '../../base/timestamp.ts';
 import { explain } from '../../reconcile/decision.ts';
 import { launcherPod, tinySpec, vmi } from '../../testing/builders.ts';
 import type { AgentFacts } from '../agent/agent-session.ts';

@@ -4,7 +4,7 @@ import { type NewCondition, withCondition, withoutCondition } from '../../api/ku
 import type { VmiEndingReason } from '../../api/kubevirt/ending-reasons.ts';
 import type { VirtualMachineInstance, VmiPhase, VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { type Condition, conditionOf } from '../../api/meta.ts';
-import { timestamp } from '../../base/clock.ts';
+import { timestamp } from '../../base/timestamp.ts';
 import { agentStatus, withAgentNics } from '../agent/status.ts';
 import { hasEnded } from './domain.ts';
 import type { ObservedDomain } from './observed.ts';

@@ -1,8 +1,9 @@
 /** Keeps APIService objects true: those of local groups exist, and each says in its `Available` condition whether it can answer. */
-import { type Clock, timestamp } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/clock.ts';
 import { messageOf } from '../../../base/errors.ts';
 import { isObject, type JsonObject } from '../../../base/json.ts';
 import type { Logger } from '../../../base/log.ts';
+import { timestamp } from '../../../base/timestamp.ts';
 import type { Store } from '../../store/store.ts';
 import type { SelfRequest } from '../bootstrap.ts';
 import { CRD_PREFIX, type ResourceRegistry } from '../types/resource-registry.ts';

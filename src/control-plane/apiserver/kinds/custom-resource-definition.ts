@@ -5,8 +5,8 @@
 import type { Condition } from '../../../api/meta.ts';
 import { invalidCause } from '../../../base/causes.ts';
 import type { Clock } from '../../../base/clock.ts';
-import { timestamp } from '../../../base/clock.ts';
 import type { StatusCause } from '../../../base/errors.ts';
+import { timestamp } from '../../../base/timestamp.ts';
 import type { Store } from '../../store/store.ts';
 import { validateCrd } from '../schema/validate-crd-schema.ts';
 import { BUILT_IN_KINDS } from '../types/built-in-kinds-table.ts';

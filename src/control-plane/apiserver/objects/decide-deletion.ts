@@ -8,7 +8,7 @@
  *   finalizers (own, orphan, foreground)        stays, with deletionTimestamp = now
  *   otherwise                                   removed
  */
-import { timestamp } from '../../../base/clock.ts';
+import { timestamp } from '../../../base/timestamp.ts';
 import type { DeleteOptions } from '../request/query.ts';
 import type { AnyObject, ResourceType } from '../types/resource-type.ts';
 

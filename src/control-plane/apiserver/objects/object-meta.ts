@@ -1,5 +1,5 @@
 /** The metadata the server owns: identity and time stamps of a new object, and what an update may not touch. */
-import { timestamp } from '../../../base/clock.ts';
+import { timestamp } from '../../../base/timestamp.ts';
 import type { AnyObject, ResourceType } from '../types/resource-type.ts';
 
 /** Letters and digits that make no words and are not mistaken for each other. */

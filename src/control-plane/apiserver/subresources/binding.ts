@@ -1,8 +1,8 @@
 /** POST pods/binding: a scheduler's decision where a Pod runs. It can be made once. */
 import type { Pod } from '../../../api/core/pod.ts';
-import { timestamp } from '../../../base/clock.ts';
 import { ApiError } from '../../../base/errors.ts';
 import { isObject } from '../../../base/json.ts';
+import { timestamp } from '../../../base/timestamp.ts';
 import { changeObject } from '../objects/change-object.ts';
 import { decodeBody } from '../request/decode-body.ts';
 import { conflict } from '../response/api-errors.ts';

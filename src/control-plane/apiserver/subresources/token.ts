@@ -1,9 +1,9 @@
 /** POST serviceaccounts/token: a token for a service account, bound to a Pod or a Secret if one is named. */
 import type { Pod } from '../../../api/core/pod.ts';
 import { invalidCause } from '../../../base/causes.ts';
-import { timestamp } from '../../../base/clock.ts';
 import { ApiError } from '../../../base/errors.ts';
 import { isObject, type JsonObject } from '../../../base/json.ts';
+import { timestamp } from '../../../base/timestamp.ts';
 import { isMirror, nodeOf } from '../access/node-restriction.ts';
 import type { Wanted } from '../access/service-account-tokens.ts';
 import { decodeBody } from '../request/decode-body.ts';
