@@ -74,6 +74,33 @@ test('a bit that changed anywhere in the log is noticed or harmless: nothing is 
   assert.ok(noticed > 40, `${noticed}`);
 });
 
+test('a bit that changed anywhere in the file is noticed or harmless', async (t) => {
+  const path = await stopped(t);
+  const whole = readFileSync(path);
+  const mark = readFileSync(join(path, '../store.json'));
+  const first = openStore({ path });
+  const expected = JSON.stringify(first.list(''));
+  first.close();
+  const offsets = [60, 63, ...Array.from({ length: 150 }, (_, n) => Math.floor((n * whole.length) / 150) + (n % 11))]; // 60 to 63: its format
+  let noticed = 0;
+  for (const [n, at] of offsets.entries()) {
+    const changed = Buffer.from(whole);
+    changed[at] = (changed[at] ?? 0) ^ (1 << ((n + 1) % 8));
+    writeFileSync(path, changed);
+    writeFileSync(join(path, '../store.json'), mark);
+    try {
+      const store = openStore({ path });
+      assert.equal(JSON.stringify(store.list('')), expected, `bit at ${at}`);
+      store.close();
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      assert.match(error.code, /^STORE_(DAMAGED|TOO_NEW)$/);
+      noticed += 1;
+    }
+  }
+  assert.ok(noticed > 75, `${noticed}`);
+});
+
 test('a changed record is named with the revision up to which all is well', async (t) => {
   const path = await stopped(t);
   const bytes = readFileSync(path);

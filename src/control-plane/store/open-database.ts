@@ -8,6 +8,7 @@ import { createStoreTables, migrateStore, STORE_FORMAT, storeFormatOf } from '..
 import { scanStore } from '../../base/node/store-scan.ts';
 import { readWatermark } from '../../base/node/store-watermark.ts';
 
+const SQLITE_ERROR = 1;
 const SQLITE_BUSY = 5;
 const SQLITE_CORRUPT = 11;
 export const SQLITE_FULL = 13;
@@ -102,7 +103,8 @@ function explain(error: unknown, path: string): unknown {
     });
   }
   if (code === SQLITE_CANTOPEN) return cannotOpen(path, messageOf(error), error);
-  if (code === SQLITE_CORRUPT || code === SQLITE_NOT_A_DATABASE) return damaged(path, messageOf(error), error);
+  const isDamage = code === SQLITE_CORRUPT || code === SQLITE_NOT_A_DATABASE || code === SQLITE_ERROR; // the last: tables are not as we made them
+  if (isDamage) return damaged(path, messageOf(error), error);
   return error;
 }
 

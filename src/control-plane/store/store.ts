@@ -51,14 +51,13 @@ const PAGE_BYTES = 4096;
 export function openStore(options: StoreOptions): Store {
   const database = openDatabase(options.path);
   if (options.maxBytes !== undefined) database.exec(`PRAGMA max_page_count = ${Math.ceil(options.maxBytes / PAGE_BYTES)}`);
-  const log = new LogTable(database, options.path);
   try {
-    const store = new Store(log, options);
+    const store = new Store(new LogTable(database, options.path), options);
     requireNotBehind(store, options.path);
     return store;
   } catch (error) {
-    log.close();
-    throw error;
+    database.close();
+    throw sqliteCode(error) === undefined ? error : damaged(options.path, messageOf(error), error); // its tables are not those that we made
   }
 }
 

@@ -1,6 +1,5 @@
 /** GET /snapshot: a consistent copy of the whole store, for `virtctl backup`. Nobody has the right to it but administrators. */
-import { createReadStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -13,9 +12,9 @@ export async function serveSnapshot(store: Store): Promise<Response> {
   try {
     const path = join(folder, 'store.db');
     await store.snapshot(path);
-    const file = createReadStream(path);
-    file.once('close', () => void remove());
-    const body = Readable.toWeb(file) as ReadableStream<Uint8Array>; // node and the web library type the same stream apart
+    const file = await open(path, 'r');
+    await remove(); // the open file is enough, and whoever is killed from here on leaves nothing behind
+    const body = Readable.toWeb(file.createReadStream()) as ReadableStream<Uint8Array>; // node and the web library type the same stream apart
     return new Response(body, { headers: { 'content-type': 'application/vnd.sqlite3', 'cache-control': 'no-store' } });
   } catch (error) {
     await remove();
