@@ -48,7 +48,7 @@ function wrote(fd: number, size: number): boolean {
 }
 
 test('a full disk stops writes and nothing else', { skip: isRoot ? false : 'only root can mount a small disk' }, async (t) => {
-  await using cluster = new SmallDiskCluster(220);
+  await using cluster = new SmallDiskCluster(400);
 
   await t.test('up is one error with a fix', async () => {
     cluster.fill();
@@ -62,8 +62,14 @@ test('a full disk stops writes and nothing else', { skip: isRoot ? false : 'only
   await cluster.must('virtctl', ['up']);
   const identity = JSON.parse(readFileSync(join(cluster.home, 'run/embedded.json'), 'utf8')).process;
   await cluster.must('kubectl', ['create', 'configmap', 'before']);
+  await cluster.must('kubectl', ['apply', '-f', 'examples/vm.yaml']);
+  await cluster.until('vm/hello', '.status.ready', 'true');
+  await using console = cluster.console('hello');
+  await console.expect(/guest ready/);
+  await console.login();
+  const guests = cluster.guestPids();
 
-  await t.test('reads go on, writes answer 507 with a fix, the control plane stays', async () => {
+  await t.test('reads, guests and consoles go on, writes answer 507 with a fix, the control plane stays', async () => {
     cluster.fill();
     const logBytes = statSync(join(cluster.home, 'logs/embedded.log')).size;
     const deadline = performance.now() + 25_000; // two renewals of every lease
@@ -73,6 +79,7 @@ test('a full disk stops writes and nothing else', { skip: isRoot ? false : 'only
       assert.match(stderr, /no space left.*free disk space/);
       await cluster.must('kubectl', ['get', 'configmap', 'before']);
       assert.ok(isSameProcess(identity), 'the control plane has ended');
+      assert.match(await console.command('echo still $((1 + 1))'), /still 2/);
     } while (performance.now() < deadline);
     assert.ok(statSync(join(cluster.home, 'logs/embedded.log')).size < logBytes + 64 * 1024);
   });
@@ -92,6 +99,8 @@ test('a full disk stops writes and nothing else', { skip: isRoot ? false : 'only
     await cluster.must('kubectl', ['get', 'configmap', 'before', 'after']);
     assert.equal((await cluster.kubectl(['get', 'configmap', 'meanwhile'])).code, 1);
     assert.ok(isSameProcess(identity));
+    assert.deepEqual(cluster.guestPids(), guests);
+    await cluster.until('vm/hello', '.status.printableStatus', 'Running');
     await cluster.must('virtctl', ['status']);
   });
 

@@ -21,7 +21,16 @@ test('of several ups at once the first starts the cluster and the others find it
   assert.match(await cluster.must('virtctl', ['status']), /running for/);
   const { holder, pasta } = keptBy(cluster);
   await cluster.must('virtctl', ['down']);
-  assert.deepEqual([holder, pasta].map(isSameProcess), [false, false]);
+  await Promise.all([ended(holder.pid), ended(pasta.pid)]);
+});
+
+test('an up whose predecessor was killed halfway finds the cluster that it had begun', async () => {
+  await using cluster = new EmbeddedCluster();
+  const first = cluster.virtctl(['up'], { timeoutMs: 1_500 }); // then it is ended by a signal, long before the cluster serves
+  await first;
+  const { code, stdout, stderr } = await cluster.virtctl(['up']);
+  assert.equal(code, 0, stdout + stderr);
+  assert.match(await cluster.must('virtctl', ['status']), /running for/);
 });
 
 test('running guests keep their network, whatever happens to the cluster', async (t) => {

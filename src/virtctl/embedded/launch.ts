@@ -13,6 +13,8 @@ import { type EmbeddedState, guestsOf, runningState } from './state.ts';
 /** A small young generation: 30 MiB less resident memory for a few more short collections, which a process that mostly waits does not feel. */
 export const NODE_FLAGS = ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=2'];
 
+const OTHER_PATIENCE_MS = 20_000;
+
 /** What the embedded process reports once: that it serves, or why it cannot. */
 export type EmbeddedReport =
   | { readonly ready: EmbeddedState }
@@ -90,7 +92,18 @@ async function launch(context: Launcher, options: LaunchOptions): Promise<Launch
   child.unref();
   if ('ready' in report) return { state: report.ready, network };
   const { code, message, ...rest } = report.failed;
+  const other = code === 'STORE_LOCKED' ? await untilRunning(home) : undefined;
+  if (other) return { state: other };
   throw new UserError(code, message, rest);
+}
+
+/** Whoever started a cluster may have been killed before it served: the cluster goes on starting. */
+async function untilRunning(home: string): Promise<EmbeddedState | undefined> {
+  for (const deadline = systemClock.now() + OTHER_PATIENCE_MS; systemClock.now() < deadline; await systemClock.sleep(100)) {
+    const state = runningState(home);
+    if (state) return state;
+  }
+  return undefined;
 }
 
 function reportOf(child: ChildProcess, log: string, signal: AbortSignal | undefined): Promise<EmbeddedReport> {
