@@ -22,5 +22,7 @@ function statusObjectOf(error: unknown): StatusObject {
 export function statusResponse(error: unknown): Response {
   const status = statusObjectOf(error);
   const body = JSON.stringify(status);
-  return new Response(body, { status: status.code, headers: { 'content-type': 'application/json' } });
+  const retryAfter = status.details?.retryAfterSeconds;
+  const headers = { 'content-type': 'application/json', ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }) };
+  return new Response(body, { status: status.code, headers });
 }

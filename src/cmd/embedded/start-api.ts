@@ -15,6 +15,7 @@ import type { Store } from '../../control-plane/store/store.ts';
 import { VERSION } from '../version.ts';
 import { reachEndpoint } from './reach-endpoint.ts';
 import { resolveService } from './resolve-service.ts';
+import { VirtApiEndpoint } from './virt-api-endpoint.ts';
 
 /** Who puts the cluster's own objects in place: no webhook of a user may keep a cluster from starting. */
 export const INSTALLER = 'system:embedded-installer';
@@ -28,6 +29,8 @@ export type Api = {
   clientAs(user: string, groups: readonly string[], extra?: Identity['extra']): Client;
   /** Who answers GET pods/log; known once the kubelet runs. */
   serveLogs(logs: (pod: Pod, options: PodLogOptions) => Promise<Response>): void;
+  /** To be told where virt-api serves: what it admits waits for it. */
+  readonly virtApi: VirtApiEndpoint;
   close(): void;
 };
 
@@ -42,16 +45,17 @@ type ApiOptions = {
 
 export async function startApi({ store, pki, signingKey, clock, log }: ApiOptions): Promise<Api> {
   let logs: ((pod: Pod, options: PodLogOptions) => Promise<Response>) | undefined;
+  const virtApi = new VirtApiEndpoint(clock);
   const resolve: ResolveService = (namespace, name, port) =>
     resolveService(clientAs('system:kube-apiserver', ['system:masters']), { namespace, name, port });
   const proxy = createServiceProxy({
-    resolveService: resolve,
+    resolveService: async (namespace, name, port) => (virtApi.isFor(namespace, name) ? virtApi.address() : resolve(namespace, name, port)),
     frontProxy: pki.frontProxyClient,
     log: log.with({ component: 'aggregator' }),
   });
   const admission = createAdmission({
     store,
-    resolveService: resolve,
+    resolveService: (namespace, name, port) => (virtApi.isFor(namespace, name) ? virtApi.untilServing() : resolve(namespace, name, port)),
     exemptUsers: ['system:apiserver', INSTALLER],
     log: log.with({ component: 'kube-apiserver' }),
   });
@@ -62,6 +66,7 @@ export async function startApi({ store, pki, signingKey, clock, log }: ApiOption
     signingKey,
     hooks: {
       admission,
+      whyNotReady: () => virtApi.whyNotReady(),
       reachEndpoint,
       proxyToService: (apiService, request, identity) => proxy.proxyToService(apiService as unknown as ApiService, request, identity),
       logs: (pod, options) => {
@@ -88,6 +93,7 @@ export async function startApi({ store, pki, signingKey, clock, log }: ApiOption
       ),
     reviewToken: async (token) => server.reviewToken(token),
     clientAs,
+    virtApi,
     serveLogs: (serve) => {
       logs = serve;
     },

@@ -23,6 +23,7 @@ import { publishApiServer, runServiceNetwork } from './network.ts';
 import { requestHeaderTrust } from './request-header-trust.ts';
 import { type Api, INSTALLER } from './start-api.ts';
 import { countNodes, type NodeOptions, nodeNameOf, startNode } from './start-node.ts';
+import { VIRT_API_SERVICE } from './virt-api-endpoint.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../../..');
 
@@ -65,7 +66,8 @@ export async function startComponents(options: EmbeddedComponentsOptions): Promi
     port: 0,
     version: VERSION,
   });
-  await publishEndpoint(admin, { service: 'virt-api', port: virtApi.port });
+  await publishEndpoint(admin, { service: VIRT_API_SERVICE, port: virtApi.port });
+  api.virtApi.serve({ host: '127.0.0.1', port: virtApi.port });
   const accounts = [
     runDefaultServiceAccounts(as('system:serviceaccount:kube-system:service-account-controller', 'service-accounts')),
     runRootCaPublisher({ ...as('system:serviceaccount:kube-system:root-ca-cert-publisher', 'service-accounts'), ca: pki.ca }),
@@ -110,6 +112,7 @@ export async function startComponents(options: EmbeddedComponentsOptions): Promi
     ...Object.fromEntries(nodes.map(({ name, stopped }) => [`node ${name}`, stopped])),
   };
   const stopped = allEnded(parts, { signal, clock, log }).then(() => {
+    api.virtApi.stop();
     stopVirtApi.abort();
     return allEnded({ 'virt-api': virtApi.stopped }, { signal, clock, log });
   });

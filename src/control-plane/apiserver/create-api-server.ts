@@ -78,7 +78,14 @@ export async function createApiServer({ store, clock, log, hooks = {}, signingKe
   };
   const aggregated = new AggregatedApis({ store, hooks, clock, log });
   let problem: string | undefined = 'starting';
-  const others = { store, registry, aggregated, openApi: new OpenApiDocuments(registry), tokens, whyNotReady: () => problem };
+  const others = {
+    store,
+    registry,
+    aggregated,
+    openApi: new OpenApiDocuments(registry),
+    tokens,
+    whyNotReady: () => problem ?? hooks.whyNotReady?.(),
+  };
 
   async function handle(request: Request, identity: Identity): Promise<Response> {
     const response = await respond(request, identity);

@@ -52,6 +52,8 @@ export type Hooks = {
   /** Sends a request to the server behind an APIService. */
   readonly proxyToService?: (apiService: AnyObject, request: Request, identity: Identity) => Promise<Response>;
   readonly admission?: Admission;
+  /** Why something that answers depend on is not there yet, undefined when all is. */
+  readonly whyNotReady?: () => string | undefined;
   /** Sends a request to a Pod; without it nothing is proxied. */
   readonly reachEndpoint?: (request: EndpointRequest) => Promise<Response>;
 };

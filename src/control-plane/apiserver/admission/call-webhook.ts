@@ -38,7 +38,7 @@ export async function callWebhook(
   } catch (error) {
     if (error instanceof Unreachable || error === late.reason) {
       const why = error === late.reason ? `no answer within ${timeoutSeconds} s` : messageOf(error);
-      throw new Error(`failed to call webhook: Post "${url}": ${why}`, { cause: error });
+      throw new Error(`failed to call webhook: Post "${url}": ${why}`, { cause: error instanceof Unreachable ? error.cause : error });
     }
     throw error;
   }

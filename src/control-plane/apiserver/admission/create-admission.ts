@@ -2,7 +2,7 @@
  * Admission by webhook: mutating ones take turns, each sees what those before it made of the object; validating ones are asked at once.
  *
  *   a webhook says no                     its answer, with its name in front
- *   cannot be asked, failurePolicy Fail    500; Ignore: as if it were not there
+ *   cannot be asked, failurePolicy Fail    500, or what the way to it answered; Ignore: as if it were not there
  *   dry run, and it may have side effects  400
  *   reinvocationPolicy IfNeeded            asked once more when a later one changed the object
  */
@@ -130,6 +130,8 @@ async function ask({ webhook, version }: Matched, request: AdmissionAttributes, 
   }
 }
 
+/** Whoever knows the way to a webhook may have an answer of its own: that it is about to be there is no failure. */
 function failed({ name }: Webhook, error: unknown): ApiError {
+  if (error instanceof Error && error.cause instanceof ApiError) return error.cause;
   return new ApiError('InternalError', `Internal error occurred: failed calling webhook "${name}": ${messageOf(error)}`, { cause: error });
 }
