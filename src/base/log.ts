@@ -1,5 +1,6 @@
 /** Structured logging: one JSON line per entry. `info` means that something changed in the world. */
 import { ApiError, UserError } from './errors.ts';
+import { escapeUnprintable } from './escape-unprintable.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -37,7 +38,8 @@ function loggerWith(options: LoggerOptions, fields: LogFields, said: Map<string,
     const isTrouble = entryLevel === 'warn' || entryLevel === 'error';
     const leftOut = isTrouble && repeatAfterMs !== undefined ? repeatsOf(entry, { said, now: now(), repeatAfterMs }) : 0;
     if (leftOut === undefined) return;
-    write(JSON.stringify({ time: new Date(now()).toISOString(), ...entry, ...(leftOut > 0 && { leftOut }) }));
+    // A log is read on terminals; the escapes are JSON's own, so the entry is the same.
+    write(escapeUnprintable(JSON.stringify({ time: new Date(now()).toISOString(), ...entry, ...(leftOut > 0 && { leftOut }) })));
   };
   return {
     debug: at('debug'),

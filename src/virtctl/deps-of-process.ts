@@ -2,10 +2,14 @@
 import { systemClock } from '../base/clock.ts';
 import type { Context } from './context.ts';
 import type { ClusterDeps, ConnectionFlags, Deps } from './deps.ts';
+import { harmlessOutput } from './harmless-output.ts';
 
 export function depsOf(context: Context): Deps {
   const { process, ...places } = context;
-  const { stdin, stdout, stderr, env } = process;
+  const { stdin, env } = process;
+  // What another program reads is data and stays what it is; what is said on stderr is for people wherever it ends.
+  const stdout = process.stdout.isTTY ? harmlessOutput(process.stdout) : process.stdout;
+  const stderr = harmlessOutput(process.stderr);
   return {
     ...places,
     stdin,

@@ -1,5 +1,7 @@
 /** Failures as people see them: what happened, why, and what to do; and the exit code for scripts. */
+
 import { ApiError, type StatusReason, UserError } from '../base/errors.ts';
+import { escapeUnprintable } from '../base/escape-unprintable.ts';
 import { explainSystemError } from '../base/node/system-error.ts';
 
 /** 2 is usage, 3 not found, 4 wrong state, 5 time-out, 6 permission, 7 this host cannot, 8 no server. */
@@ -19,14 +21,19 @@ export function exitCodeOf(error: unknown): number {
   return 1;
 }
 
+/** The words for people; a message may quote anybody. */
 export function renderError(error: unknown): string {
+  return escapeUnprintable(errorText(error));
+}
+
+function errorText(error: unknown): string {
   if (error instanceof UserError) {
     return [`error[${error.code}]: ${error.message}`, error.why && `why: ${error.why}`, error.fix && `fix: ${error.fix}`]
       .filter(Boolean)
       .join('\n');
   }
   const explained = explainSystemError(error);
-  if (explained) return renderError(explained);
+  if (explained) return errorText(explained);
   if (error instanceof ApiError) return `error[${error.reason}]: ${error.message}`;
   // What the operating system refuses is about what was asked for; where in our code that was helps nobody.
   if (error instanceof Error && 'syscall' in error) return `error[${(error as NodeJS.ErrnoException).code}]: ${error.message}`;

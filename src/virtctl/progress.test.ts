@@ -9,7 +9,7 @@ function recorder(isTTY: boolean, columns = 80, env = {}) {
     now += 500;
     return now;
   };
-  const progress = createProgress({ write: (text) => written.push(text), isTTY, columns }, { now: clock }, env);
+  const progress = createProgress({ write: (bytes) => written.push(String(bytes)), isTTY, columns }, { now: clock }, env);
   return { written, progress };
 }
 

@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { RUN_AS_VARIABLES } from '../../api/launcher/variables.ts';
 import { systemClock } from '../../base/clock.ts';
 import { ApiError, messageOf, UserError } from '../../base/errors.ts';
+import { escapeUnprintable } from '../../base/escape-unprintable.ts';
 import { createLogger } from '../../base/log.ts';
 import { virtHome } from '../../base/node/folders.ts';
 import { SANDBOX_VARIABLE } from '../../base/node/sandbox-path.ts';
@@ -29,7 +30,7 @@ export async function main(signal: AbortSignal): Promise<number> {
     await run(signal);
     return 0;
   } catch (error) {
-    process.stderr.write(`${errorLine(error)}\n`);
+    process.stderr.write(`${escapeUnprintable(errorLine(error))}\n`);
     return exitCodeOf(error);
   }
 }

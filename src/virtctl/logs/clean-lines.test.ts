@@ -9,6 +9,7 @@ const CASES: [what: string, chunks: string[], lines: string[]][] = [
   ['a line that was written over', ['10%\r50%\r100%\r\n'], ['100%']],
   ['colours and a title', ['\x1b[31mred\x1b[0m \x1b]0;title\x07x\n'], ['red x']],
   ['bells and other control characters', ['a\x07b\x00c\td\n'], ['abc\td']],
+  ['one-character sequences and other writing directions', ['a\x9b31mb\u202ec\u2028d\n'], ['abcd']],
   ['an empty line', ['\r\n\r\n'], ['', '']],
 ];
 

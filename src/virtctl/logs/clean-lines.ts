@@ -1,5 +1,6 @@
 /** Bytes of a serial port as lines of text. A guest may print anything; what reaches the terminal or a file is plain. */
 import { stripVTControlCharacters } from 'node:util';
+import { UNPRINTABLE } from '../../base/escape-unprintable.ts';
 
 export type LineReader = {
   /** The lines that are complete now. */
@@ -35,5 +36,10 @@ export function createLineReader(): LineReader {
 /** What a terminal would show of this line: text that was written over by a carriage return is gone, and so is everything invisible. */
 function cleanLine(line: string): string {
   const written = line.replace(/\r+$/, '').split('\r').at(-1) ?? '';
-  return stripVTControlCharacters(written).replace(/[^\t -~\u00a0-\u{10ffff}]/gu, '');
+  return plainText(written);
+}
+
+/** Text without what a terminal would act on: a guest colours what it prints, and nobody wants to read that as escapes. */
+export function plainText(text: string): string {
+  return stripVTControlCharacters(text).replace(UNPRINTABLE, (character) => (character === '\t' ? character : ''));
 }

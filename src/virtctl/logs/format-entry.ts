@@ -1,11 +1,17 @@
 /** An entry of the embedded cluster's log as people read it. */
+import { escapeUnprintable } from '../../base/escape-unprintable.ts';
 import { isObject } from '../../base/json.ts';
 import type { LogLevel } from '../../base/log.ts';
 
 const ORDER: readonly string[] = ['debug', 'info', 'warn', 'error'];
 
-/** One or more lines, or undefined for an entry below `level`. What is no entry (a crash prints anything) is returned as it is. */
+/** One or more lines, or undefined for an entry below `level`. What is no entry (a crash prints anything) is returned as text. */
 export function formatEntry(line: string, level: LogLevel): string | undefined {
+  const text = entryText(line, level);
+  return text === undefined ? undefined : escapeUnprintable(text);
+}
+
+function entryText(line: string, level: LogLevel): string | undefined {
   const entry = parseEntry(line);
   if (!entry) return line;
   const { time, level: entryLevel, message, stack, ...fields } = entry;

@@ -30,6 +30,8 @@ export async function run(deps: ClusterDeps, flags: ExecFlags, machine: string, 
   return result.exitCode ?? 128 + (result.signal ?? 0);
 }
 
+/** A program's bytes are its caller's; on a terminal they are text, and what a guest says is not obeyed there. */
 function written(stream: Output, base64: string): Promise<void> {
-  return new Promise((resolve) => stream.write(Buffer.from(base64, 'base64'), () => resolve()));
+  const bytes = Buffer.from(base64, 'base64');
+  return new Promise((resolve) => stream.write(stream.isTTY ? bytes.toString() : bytes, () => resolve()));
 }

@@ -1,4 +1,5 @@
 /** The first thing that keeps a machine from running, how we know, and what to do. */
+import { escapeToOneLine } from '../../../base/escape-unprintable.ts';
 import type { ClusterDeps, ConnectionFlags } from '../../deps.ts';
 import { machineName } from '../../machine-target.ts';
 import { decideWhy } from '../../why/decide.ts';
@@ -16,5 +17,5 @@ export async function run(
     ...answer.evidence.map((line) => `  seen: ${line}`),
     ...(answer.fix ? [`  ${answer.isBlocked ? 'fix' : 'next'}:  ${answer.fix}`] : []),
   ];
-  stdout.write(`${flags.json ? JSON.stringify(answer, null, 2) : lines.join('\n')}\n`);
+  stdout.write(`${flags.json ? JSON.stringify(answer, null, 2) : lines.map(escapeToOneLine).join('\n')}\n`);
 }
