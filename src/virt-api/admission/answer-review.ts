@@ -1,6 +1,5 @@
-/** The webhooks of virt-api: `/validate/RESOURCE` for every kind of ours and for definitions of kinds, `/mutate/virtualmachineinstances`. */
+/** The webhooks of virt-api: `/validate/RESOURCE` for every kind of ours and for definitions of kinds, `/mutate/RESOURCE` for those that are completed. */
 import { randomUUID } from 'node:crypto';
-import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { KINDS } from '../../api/kubevirt/kinds-table.ts';
 import { refusedFields } from '../../api/kubevirt/refused-fields.ts';
 import { isDeleting } from '../../api/meta.ts';
@@ -11,8 +10,7 @@ import { ApiError, type StatusCause } from '../../base/errors.ts';
 import { deepEqual, type JsonObject } from '../../base/json.ts';
 import { timestamp } from '../../base/timestamp.ts';
 import type { Client } from '../../client/client.ts';
-import { type AdmissionRequest, admissionRequestOf, isComponent } from './admission-request.ts';
-import { decideMutation } from './decide-mutation.ts';
+import { type AdmissionRequest, admissionRequestOf } from './admission-request.ts';
 import { reviewCrdDeletion } from './protect-crds.ts';
 import { newCauses } from './ratchet.ts';
 import { RULES, type Rules } from './rules-table.ts';
@@ -25,11 +23,7 @@ type Answer = (request: AdmissionRequest, world: World) => JsonObject | Promise<
 const MAX_BYTES = 16 * 1024 * 1024;
 
 const ANSWERS: ReadonlyMap<string, Answer> = new Map([
-  ...KINDS.map((resource): [string, Answer] => {
-    const kind = { resource, ...RULES[resource.kind] };
-    return [`/validate/${resource.plural}`, (request, { client }) => validated(kind, request, client)];
-  }),
-  [`/mutate/${VMIS.plural}`, mutated],
+  ...KINDS.flatMap((resource) => answersFor({ resource, ...RULES[resource.kind] })),
   ['/validate/customresourcedefinitions', (request, { client }) => reviewCrdDeletion(request, client)],
 ]);
 
@@ -46,6 +40,14 @@ export async function answerReview(request: Request, pathname: string, world: Wo
   const review = admissionRequestOf(await jsonOf(request));
   const response = { uid: review.uid, ...(await answer(review, world)) };
   return Response.json({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', response });
+}
+
+function answersFor(kind: AdmittedKind): [path: string, answer: Answer][] {
+  const { resource, mutate } = kind;
+  return [
+    [`/validate/${resource.plural}`, (request, { client }) => validated(kind, request, client)],
+    ...(mutate ? [[`/mutate/${resource.plural}`, (request, { clock }) => mutated(mutate, request, clock)] as [string, Answer]] : []),
+  ];
 }
 
 async function validated(kind: AdmittedKind, request: AdmissionRequest, client: Client): Promise<JsonObject> {
@@ -65,7 +67,7 @@ function causesOf({ resource, validate }: AdmittedKind, object: JsonObject): Sta
   const refused = refusedFields(resource.kind, object);
   const isExplained = ({ reason, field }: StatusCause): boolean =>
     reason === 'FieldValueRequired' && refused.some((other) => other.field.startsWith(`${field}.`));
-  return [...refused, ...validate(object).filter((cause) => !isExplained(cause))];
+  return [...refused, ...(validate?.(object) ?? []).filter((cause) => !isExplained(cause))];
 }
 
 function denied({ resource: { kind, group } }: AdmittedKind, name: string, causes: readonly StatusCause[]): JsonObject {
@@ -74,16 +76,10 @@ function denied({ resource: { kind, group } }: AdmittedKind, name: string, cause
   return { allowed: false, status: { status: 'Failure', code: 422, reason: 'Invalid', message, details: { name, group, kind, causes } } };
 }
 
-function mutated({ operation, object, oldObject, username }: AdmissionRequest, { clock }: World): JsonObject {
+function mutated(mutate: NonNullable<Rules['mutate']>, request: AdmissionRequest, clock: Clock): JsonObject {
+  const { object } = request;
   if (!object) return { allowed: true };
-  const patch = decideMutation({
-    operation,
-    object,
-    oldObject,
-    isComponent: isComponent(username),
-    newUuid: randomUUID(),
-    now: timestamp(clock.now()),
-  });
+  const patch = mutate({ ...request, object }, { newUuid: randomUUID(), now: timestamp(clock.now()) });
   if (patch.length === 0) return { allowed: true };
   return { allowed: true, patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') };
 }
