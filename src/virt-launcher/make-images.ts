@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { credentialSourcesOf } from '../api/kubevirt/access-credentials.ts';
 import type { VirtualMachineInstance } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { Disk, Volume } from '../api/kubevirt/vmi-spec-schema.ts';
-import { claimDevice, claimMount, containerDiskMount, credentialMount, userDataMount } from '../api/launcher/mounts.ts';
+import type { SourceData, SourceName } from '../api/kubevirt/volumes/volume-source.ts';
+import { claimDevice, claimMount, containerDiskMount, contentMount, credentialMount } from '../api/launcher/mounts.ts';
 import { LAUNCHER_VARIABLES } from '../api/launcher/variables.ts';
 import { messageOf, UserError } from '../base/errors.ts';
 import { sandboxPath } from '../base/node/sandbox-path.ts';
@@ -42,18 +43,27 @@ export function makeImages(options: Options): Map<string, DiskImage> {
   return images;
 }
 
+/** How the disk of each source is made. */
+const BUILDERS: { readonly [Name in SourceName]: (task: Task, source: SourceData<Name>) => DiskImage } = {
+  containerDisk: overlay,
+  registryDisk: overlay,
+  cloudInitNoCloud: cloudInit,
+  emptyDisk: empty,
+  persistentVolumeClaim: claim,
+  ephemeral: claimBeneathOverlay,
+};
+
 function makeImage(task: Task): DiskImage {
-  const { containerDisk, cloudInitNoCloud, emptyDisk, persistentVolumeClaim, ephemeral, name } = task.volume;
-  if (containerDisk) return overlay(task, containerDisk.path);
-  if (cloudInitNoCloud) return cloudInit(task, cloudInitNoCloud);
-  if (emptyDisk) return empty(task, emptyDisk.capacity);
-  if (persistentVolumeClaim) return claim(task, persistentVolumeClaim.readOnly === true);
-  if (ephemeral?.persistentVolumeClaim) return claimBeneathOverlay(task);
-  throw new UserError('VOLUME_UNSUPPORTED', `volume ${JSON.stringify(name)} has no source that is known here`);
+  const { volume } = task;
+  for (const [name, build] of Object.entries(BUILDERS)) {
+    const source = volume[name as SourceName]; // a key of the table
+    if (source) return build(task, source as never); // the one that it builds
+  }
+  throw new UserError('VOLUME_UNSUPPORTED', `volume ${JSON.stringify(volume.name)} has no source that is known here`);
 }
 
 /** The guest writes to a file of its own; the image beneath is shared by all guests that use it. */
-function overlay(task: Task, path: string | undefined): DiskImage {
+function overlay(task: Task, { path }: SourceData<'containerDisk'>): DiskImage {
   const { disk, index, folder, report } = task;
   const found = findBase(task, path);
   const base = { path: found.isLinked ? join(folder, baseName(index)) : found.path, format: found.format };
@@ -66,7 +76,7 @@ function overlay(task: Task, path: string | undefined): DiskImage {
 }
 
 /** The disk itself: what the guest writes stays when the instance ends. */
-function claim(task: Task, isVolumeReadOnly: boolean): DiskImage {
+function claim(task: Task, { readOnly: isVolumeReadOnly = false }: SourceData<'persistentVolumeClaim'>): DiskImage {
   const { disk, volume, env } = task;
   const isReadOnly = isVolumeReadOnly || isReadOnlyDisk(disk);
   if (isVolumeReadOnly && !isReadOnlyDisk(disk) && (disk.disk?.bus ?? 'sata') === 'sata')
@@ -159,11 +169,11 @@ function baseName(index: number): string {
   return `base${index}`;
 }
 
-function cloudInit(task: Task, source: NonNullable<Volume['cloudInitNoCloud']>): DiskImage {
+function cloudInit(task: Task, source: SourceData<'cloudInitNoCloud'>): DiskImage {
   const { vmi, disk, index, folder, report } = task;
   const publicKeys = publicKeysFor(task);
   const iso = source.secretRef
-    ? withFolder(task, userDataMount(folderName(task.volume.name)).mountPath, (secretFolder) =>
+    ? withFolder(task, contentMount(folderName(task.volume.name)).mountPath, (secretFolder) =>
         cloudInitIso({ vmi, source, publicKeys, secretFolder }),
       )
     : cloudInitIso({ vmi, source, publicKeys });
@@ -197,7 +207,7 @@ function openFolder(path: string, name: string): number {
   }
 }
 
-function empty({ disk, index, folder, report }: Task, capacity: string | number): DiskImage {
+function empty({ disk, index, folder, report }: Task, { capacity }: SourceData<'emptyDisk'>): DiskImage {
   const bytes = parseQuantity(capacity);
   if (bytes === undefined || !(bytes > 0 && bytes <= MOST_BYTES))
     throw new UserError('DISK_SIZE_INVALID', `emptyDisk ${JSON.stringify(disk.name)} cannot have the size ${capacity}`, {

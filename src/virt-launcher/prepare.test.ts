@@ -22,7 +22,7 @@ import { setTimeout as nextLook } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Disk, VmiSpec, Volume } from '../api/kubevirt/vmi-spec-schema.ts';
 import { QMP_SOCKET, SERIAL_LOG } from '../api/launcher/files.ts';
-import { userDataMount } from '../api/launcher/mounts.ts';
+import { contentMount } from '../api/launcher/mounts.ts';
 import { LAUNCHER_VARIABLES, RUN_AS_VARIABLES } from '../api/launcher/variables.ts';
 import { sandboxPath } from '../base/node/sandbox-path.ts';
 import { bootSector, makePod, type PodFolders, putFile, qcow2Header } from './pod.testing.ts';
@@ -236,7 +236,7 @@ test('a volume that QEMU may not write to is named', { skip: !isRoot && 'the own
 });
 
 test('cloud-init data comes from a Secret, read with the rights of the Pod', () => {
-  const folder = sandboxPath(userDataMount('seed').mountPath, pod.env);
+  const folder = sandboxPath(contentMount('seed').mountPath, pod.env);
   mkdirSync(folder, { recursive: true });
   const closed = join(pod.image, 'closed');
   writeFileSync(closed, 'root only', { mode: 0o000 });

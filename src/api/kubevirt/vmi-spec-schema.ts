@@ -3,6 +3,7 @@ import type { Affinity } from '../core/affinity.ts';
 import type { HttpGetAction, Probe, Toleration } from '../core/pod.ts';
 import { boolean, foreign, integer, list, listBy, mapOf, object, oneOf, optional, quantity, type Static, text } from '../schema/dsl.ts';
 import { chassisSchema, clockSchema, cpuFeatureSchema, featuresSchema } from './vmi-board-schema.ts';
+import { volumeSchema } from './volumes/volume-schema.ts';
 
 const BUSES = ['virtio', 'sata', 'scsi', 'usb'] as const;
 
@@ -157,42 +158,6 @@ const domainSchema = object('The virtual hardware.', {
     ),
     blockMultiQueue: optional(boolean('True gives disks on virtio a queue for each processor; they have as many anyway.')),
   }),
-});
-
-const cloudInitSchema = object('Data for cloud-init, as a small disk with the label cidata.', {
-  userData: optional(text('What cloud-init is to do: a #cloud-config document or a script.')),
-  userDataBase64: optional(text('The same, encoded.')),
-  secretRef: optional(object('Take it from the key userdata of a Secret.', { name: optional(text('The Secret, in the same namespace.')) })),
-  networkData: optional(text('Network configuration for cloud-init.')),
-  networkDataBase64: optional(text('The same, encoded.')),
-});
-
-const imageSourceSchema = object('A disk image that comes in a container image, under /disk. Writes are lost when the instance ends.', {
-  image: text('The container image.', { minLength: 1 }),
-  imagePullPolicy: optional(oneOf('When to fetch it.', ['Always', 'IfNotPresent', 'Never'])),
-  path: optional(text('The file inside the image, when there is more than one.')),
-});
-
-const claimSourceSchema = object(
-  'A persistent volume claim of the same namespace; its disk is the file disk.img, made when it is not there.',
-  {
-    claimName: text('The claim.', { minLength: 1 }),
-    readOnly: optional(boolean('The guest may read but not write.')),
-  },
-);
-
-const volumeSchema = object('A source of data for a disk. Exactly one source is set.', {
-  name: text('What disks refer to.'),
-  containerDisk: optional(imageSourceSchema),
-  registryDisk: optional(imageSourceSchema),
-  cloudInitNoCloud: optional(cloudInitSchema),
-  emptyDisk: optional(object('An empty disk that lives as long as the instance.', { capacity: quantity('Its size.') })),
-  persistentVolumeClaim: optional(claimSourceSchema),
-  ephemeral: optional(
-    object('A disk that begins with the content of a claim. Writes are lost when the instance ends and never reach the claim.', {
-      persistentVolumeClaim: optional(claimSourceSchema),
-    }),
-  ),
 });
 
 const credentialSourceSchema = object('Where it comes from.', {

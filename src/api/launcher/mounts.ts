@@ -29,8 +29,8 @@ export function claimDevice(volume: string): { readonly name: string; readonly d
   return { name: claimMount(volume).name, devicePath: `/dev/${volume}` };
 }
 
-/** The Secret with the user data of a cloud-init volume. */
-export function userDataMount(volume: string): Mount {
+/** What the disk of a volume is made of, where that is an object of its own: the Secret with the user data of cloud-init. */
+export function contentMount(volume: string): Mount {
   return { name: shortened(`secret-${volume}`), mountPath: `/var/run/kubevirt-private-secrets/${volume}` };
 }
 

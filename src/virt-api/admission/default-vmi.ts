@@ -18,9 +18,11 @@
  *
  * It runs before the schema is checked: what has another shape than expected is left for the schema to refuse.
  */
+
 import { FINALIZER_VMI } from '../../api/kubevirt/names.ts';
 import { normaliseVmiSpec } from '../../api/kubevirt/normalise-vmi-spec.ts';
 import type { VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
+import { defaultVolume } from '../../api/kubevirt/volumes/source-of.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
 import { parseQuantity } from '../../base/quantity.ts';
 import { defaultBoard, defaultExtras, neededCpuFeatures } from './default-board.ts';
@@ -126,22 +128,6 @@ function defaultDisk(disk: JsonObject): JsonObject {
   if (lun !== undefined || cdrom !== undefined || (disk['disk'] !== undefined && !isObject(disk['disk']))) return disk;
   const target = record(disk['disk']);
   return { ...disk, disk: { ...target, bus: target['bus'] || 'sata' } };
-}
-
-function defaultVolume(volume: JsonObject): JsonObject {
-  const { containerDisk } = volume;
-  if (!isObject(containerDisk) || typeof containerDisk['image'] !== 'string') return volume;
-  return {
-    ...volume,
-    containerDisk: { ...containerDisk, imagePullPolicy: containerDisk['imagePullPolicy'] || pullPolicyFor(containerDisk['image']) },
-  };
-}
-
-/** Always for what may change under its name. */
-function pullPolicyFor(image: string): 'Always' | 'IfNotPresent' {
-  if (image.includes('@')) return 'IfNotPresent';
-  const tag = /:([^:/]+)$/.exec(image)?.[1] ?? 'latest';
-  return tag === 'latest' ? 'Always' : 'IfNotPresent';
 }
 
 const PROBE = { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 };

@@ -2,6 +2,7 @@
 import type { PersistentVolumeClaim } from '../../api/core/volume.ts';
 import { ANNOTATION_DISK_FORMAT, ANNOTATION_DISK_IMAGE } from '../../api/kubevirt/names.ts';
 import type { VmiSpec, Volume } from '../../api/kubevirt/vmi-spec-schema.ts';
+import { claimOf } from '../../api/kubevirt/volumes/source-of.ts';
 import { parseQuantity } from '../../base/quantity.ts';
 
 /** Claims by name; undefined for one that does not exist. */
@@ -11,14 +12,9 @@ export type Claims = ReadonlyMap<string, PersistentVolumeClaim | undefined>;
 const OVERHEAD = 0.055;
 const ALIGNMENT = 2 ** 20;
 
-/** The claim behind a volume, if it has one. */
-export function claimOf({ persistentVolumeClaim, ephemeral }: Volume): string | undefined {
-  return (persistentVolumeClaim ?? ephemeral?.persistentVolumeClaim)?.claimName;
-}
-
 /** Every claim that an instance uses, once. */
 export function claimNamesOf({ volumes = [] }: VmiSpec): string[] {
-  return [...new Set(volumes.flatMap((volume) => claimOf(volume) ?? []))];
+  return [...new Set(volumes.flatMap((volume) => claimOf(volume)?.claimName ?? []))];
 }
 
 /** What an instance without a Pod waits for, in words: a claim that does not exist yet. */
@@ -41,23 +37,27 @@ export function classlessClaimMessage(namespace: string | undefined, claims: Cla
 /** For each volume that is a claim, the size of the disk to make when it has none: the claim's, less what a file system needs itself. */
 export function newDiskBytes({ volumes = [] }: VmiSpec, claims: Claims | undefined): Readonly<Record<string, number>> {
   return Object.fromEntries(
-    volumes.flatMap(({ name, persistentVolumeClaim }) => {
-      const claim = claims?.get(persistentVolumeClaim?.claimName ?? '');
+    volumes.flatMap((volume) => {
+      const claim = claims?.get(writableClaimOf(volume) ?? '');
       // A claim that waits for its first user has no capacity yet, and gets at least what it asks for.
       const quantity = claim?.status?.capacity?.['storage'] ?? claim?.spec.resources?.requests?.['storage'];
       const bytes = quantity === undefined ? undefined : parseQuantity(quantity);
-      return bytes === undefined ? [] : [[name, Math.floor((bytes * (1 - OVERHEAD)) / ALIGNMENT) * ALIGNMENT]];
+      return bytes === undefined ? [] : [[volume.name, Math.floor((bytes * (1 - OVERHEAD)) / ALIGNMENT) * ALIGNMENT]];
     }),
   );
 }
 
 /** The image that the disk of a volume begins as, when its claim names one; a volume that is only read is never filled. */
-export function diskImageOf({ persistentVolumeClaim: volume }: Volume, claims: Claims | undefined): string | undefined {
-  if (!volume || volume.readOnly) return undefined;
-  return claims?.get(volume.claimName)?.metadata.annotations?.[ANNOTATION_DISK_IMAGE]?.trim() || undefined;
+export function diskImageOf(volume: Volume, claims: Claims | undefined): string | undefined {
+  return claims?.get(writableClaimOf(volume) ?? '')?.metadata.annotations?.[ANNOTATION_DISK_IMAGE]?.trim() || undefined;
 }
 
 /** The format that the claim of a volume says its disk has, if it says one. */
 export function diskFormatOf(volume: Volume, claims: Claims | undefined): string | undefined {
-  return claims?.get(claimOf(volume) ?? '')?.metadata.annotations?.[ANNOTATION_DISK_FORMAT]?.trim() || undefined;
+  return claims?.get(claimOf(volume)?.claimName ?? '')?.metadata.annotations?.[ANNOTATION_DISK_FORMAT]?.trim() || undefined;
+}
+
+function writableClaimOf(volume: Volume): string | undefined {
+  const claim = claimOf(volume);
+  return claim?.isReadOnly ? undefined : claim?.claimName;
 }

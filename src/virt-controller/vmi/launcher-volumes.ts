@@ -9,18 +9,20 @@ import type { Container, EnvVar, Lifecycle, PodVolume, ResourceRequirements, Vol
 import { credentialSourcesOf } from '../../api/kubevirt/access-credentials.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { Volume } from '../../api/kubevirt/vmi-spec-schema.ts';
+import { claimOf, contentOf, imageOf } from '../../api/kubevirt/volumes/source-of.ts';
+import type { ClaimUse, DiskImageSource } from '../../api/kubevirt/volumes/volume-source.ts';
 import { diskContainerName, SHARE_FILES, SHARE_PROGRAM } from '../../api/launcher/disk-share.ts';
 import {
   claimDevice,
   claimMount,
   containerDiskMount,
+  contentMount,
   credentialMount,
   DISK_SHARE_VOLUME,
   type Mount,
-  userDataMount,
 } from '../../api/launcher/mounts.ts';
 import { LAUNCHER_VARIABLES } from '../../api/launcher/variables.ts';
-import { type Claims, claimOf, diskImageOf } from './claims.ts';
+import { type Claims, diskImageOf } from './claims.ts';
 import { isGuaranteed } from './launcher-resources.ts';
 
 /** How the image of a containerDisk comes into a launcher Pod. */
@@ -62,14 +64,14 @@ export function launcherVolumes({ spec }: VirtualMachineInstance, options: Optio
 
 type Parts = Partial<Pick<LauncherVolumes, 'volumes' | 'mounts' | 'devices' | 'containers'>>;
 
-function partsFor(source: Volume, options: Options): Parts[] {
-  const { name, containerDisk, registryDisk, cloudInitNoCloud } = source;
-  const disk = containerDisk ?? registryDisk;
-  if (disk) return [imageParts(name, disk, options)];
-  if (claimOf(source)) return [claimVolume(source, options), ...firstContent(source, options)];
-  const secretName = cloudInitNoCloud?.secretRef?.name;
-  if (!secretName) return [];
-  return [secretParts(userDataMount(name), secretName)];
+/** By what the record of its source says; nothing for one that is made inside the Pod. */
+function partsFor(volume: Volume, options: Options): Parts[] {
+  const [image, claim, content] = [imageOf(volume), claimOf(volume), contentOf(volume)];
+  return [
+    ...(image ? [imageParts(volume.name, image, options)] : []),
+    ...(claim ? [claimVolume(volume.name, claim, options), ...firstContent(volume, options)] : []),
+    ...(content ? [readOnlyParts(contentMount(volume.name), content)] : []),
+  ];
 }
 
 /** The image that the disk of a claim begins as. It is looked at once, so nobody needs a newer one of that name. */
@@ -78,29 +80,26 @@ function firstContent(source: Volume, options: Options): Parts[] {
   return image ? [imageParts(source.name, { image, imagePullPolicy: 'IfNotPresent' }, options)] : [];
 }
 
-function imageParts(name: string, source: ImageSource, options: Options): Parts {
+function imageParts(name: string, source: DiskImageSource, options: Options): Parts {
   return options.way === 'container' ? diskContainer(name, source, options) : imageVolume(name, source);
 }
 
 /** Where the launcher reads keys for cloud-init, and virt-handler what the guest agent is to set. */
 function credentialParts(spec: VirtualMachineInstance['spec']): Parts[] {
   const names = new Set(credentialSourcesOf(spec).map(({ secretName }) => secretName));
-  return [...names].map((secretName) => secretParts(credentialMount(secretName), secretName));
+  return [...names].map((secretName) => readOnlyParts(credentialMount(secretName), { secret: { secretName } }));
 }
 
-function secretParts(mount: Mount, secretName: string): Parts {
-  return { volumes: [{ name: mount.name, secret: { secretName } }], mounts: [{ ...mount, readOnly: true }] };
+function readOnlyParts(mount: Mount, source: Omit<PodVolume, 'name'>): Parts {
+  return { volumes: [{ name: mount.name, ...source }], mounts: [{ ...mount, readOnly: true }] };
 }
 
-type ImageSource = NonNullable<Volume['containerDisk']>;
-
-function imageVolume(name: string, { image, imagePullPolicy }: ImageSource): Parts {
-  const mount = containerDiskMount(name);
+function imageVolume(name: string, { image, imagePullPolicy }: DiskImageSource): Parts {
   const reference = { reference: image, ...(imagePullPolicy && { pullPolicy: imagePullPolicy }) };
-  return { volumes: [{ name: mount.name, image: reference }], mounts: [{ ...mount, readOnly: true }] };
+  return readOnlyParts(containerDiskMount(name), { image: reference });
 }
 
-function diskContainer(name: string, { image, imagePullPolicy }: ImageSource, { resources }: Options): Parts {
+function diskContainer(name: string, { image, imagePullPolicy }: DiskImageSource, { resources }: Options): Parts {
   const { mountPath } = DISK_SHARE_VOLUME;
   const container: Container = {
     name: diskContainerName(name),
@@ -120,11 +119,9 @@ function idleResources(compute: ResourceRequirements): ResourceRequirements {
   return { requests: IDLE.small, limits: compute.limits?.['cpu'] === undefined ? { memory: IDLE.most.memory } : IDLE.most };
 }
 
-function claimVolume(source: Volume, { claims }: Options): Parts {
-  const claimName = claimOf(source) ?? '';
-  const mount = claimMount(source.name);
+function claimVolume(name: string, { claimName, isReadOnly }: ClaimUse, { claims }: Options): Parts {
+  const mount = claimMount(name);
   const volumes = [{ name: mount.name, persistentVolumeClaim: { claimName } }];
-  if (claims?.get(claimName)?.spec.volumeMode === 'Block') return { volumes, devices: [claimDevice(source.name)] };
-  const readOnly = source.persistentVolumeClaim?.readOnly === true || source.ephemeral !== undefined;
-  return { volumes, mounts: [{ ...mount, ...(readOnly && { readOnly }) }] };
+  if (claims?.get(claimName)?.spec.volumeMode === 'Block') return { volumes, devices: [claimDevice(name)] };
+  return { volumes, mounts: [{ ...mount, ...(isReadOnly && { readOnly: true }) }] };
 }

@@ -3,7 +3,8 @@
 import type { VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { normaliseVmiSpec } from '../../api/kubevirt/normalise-vmi-spec.ts';
 import type { Disk, VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
-import { type Claims, claimOf } from './claims.ts';
+import { claimOf } from '../../api/kubevirt/volumes/source-of.ts';
+import type { Claims } from './claims.ts';
 
 type VolumeStatus = NonNullable<VmiStatus['volumeStatus']>[number];
 type ClaimInfo = NonNullable<VolumeStatus['persistentVolumeClaimInfo']>;
@@ -15,7 +16,7 @@ export function volumeStatusOf(written: VmiSpec, claims: Claims | undefined): Vm
   const targets = targetsOf(domain.devices.disks ?? []);
   return volumes
     .map((volume): VolumeStatus => {
-      const info = claimInfo(claimOf(volume), claims);
+      const info = claimInfo(claimOf(volume)?.claimName, claims);
       return { name: volume.name, target: targets.get(volume.name) ?? '', ...(info && { persistentVolumeClaimInfo: info }) };
     })
     .toSorted((a, b) => a.name.localeCompare(b.name));

@@ -1,10 +1,12 @@
 /** Machines as lines of a table. Pure. */
+
 import type { PersistentVolumeClaim } from '../../api/core/volume.ts';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { ANNOTATION_DISK_IMAGE } from '../../api/kubevirt/names.ts';
 import { guestMemoryBytesOf, vcpusOf } from '../../api/kubevirt/vmi-size.ts';
 import type { VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
+import { claimOf, imageOf } from '../../api/kubevirt/volumes/source-of.ts';
 import { keyOf } from '../../api/meta.ts';
 import { humanDuration } from '../../base/duration.ts';
 import { formatBytes } from '../../base/quantity.ts';
@@ -49,7 +51,7 @@ const COLUMNS: readonly Column[] = [
   ['NODE', ({ vmi }) => vmi?.status?.nodeName],
   ['CPUS', (machine) => numberOf(specOf(machine), vcpusOf), 'wide'],
   ['MEMORY', (machine) => memoryOf(specOf(machine)), 'wide'],
-  ['IMAGE', (machine, { claims }) => imageOf(machine, claims), 'wide'],
+  ['IMAGE', (machine, { claims }) => diskImageOf(machine, claims), 'wide'],
 ];
 
 function metaOf({ vm, vmi }: Machine) {
@@ -75,14 +77,11 @@ function memoryOf(spec: VmiSpec | undefined): string | undefined {
 }
 
 /** The image that it boots from, or that its disk began as. */
-function imageOf(machine: Machine, claims: readonly PersistentVolumeClaim[]): string | undefined {
+function diskImageOf(machine: Machine, claims: readonly PersistentVolumeClaim[]): string | undefined {
   const volumes = specOf(machine)?.volumes ?? [];
   const namespace = metaOf(machine)?.namespace;
   const claimed = (name: string | undefined) => claims.find(({ metadata }) => metadata.name === name && metadata.namespace === namespace);
   return volumes
-    .map(({ containerDisk, registryDisk, persistentVolumeClaim: claim }) => {
-      const image = containerDisk?.image ?? registryDisk?.image;
-      return image ?? claimed(claim?.claimName)?.metadata.annotations?.[ANNOTATION_DISK_IMAGE];
-    })
+    .map((volume) => imageOf(volume)?.image ?? claimed(claimOf(volume)?.claimName)?.metadata.annotations?.[ANNOTATION_DISK_IMAGE])
     .find((image) => image);
 }

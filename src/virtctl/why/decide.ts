@@ -14,12 +14,14 @@
  *   by intention     halted, waits for a start, ended and its strategy does not start it again
  *   starting         nothing is wrong yet
  */
+
 import type { Pod } from '../../api/core/pod.ts';
 import { vmCondition, vmiCondition } from '../../api/kubevirt/condition-reasons.ts';
 import { type RunStrategy, runStrategyOf } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { gracePeriodSecondsOf, isFinal } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { ANNOTATION_DISK_IMAGE, ANNOTATION_HEARTBEAT, HEARTBEAT_STALE_AFTER_MS } from '../../api/kubevirt/names.ts';
 import { refusalOf, type VmSituation } from '../../api/kubevirt/vm-can.ts';
+import { imageOf } from '../../api/kubevirt/volumes/source-of.ts';
 import { conditionOf, isDeleting } from '../../api/meta.ts';
 import { humanDuration } from '../../base/duration.ts';
 import { decidePlacing } from './decide-placing.ts';
@@ -183,7 +185,7 @@ function isImageReason(reason: string | undefined): boolean {
 function imageMissing({ name, vmi, pod, claims }: Observed): Answer | undefined {
   const condition = vmiCondition(vmi, 'Synchronized');
   if (!vmi || isFinal(vmi) || condition?.status !== 'False' || !isImageReason(condition.reason)) return undefined;
-  const shown = (vmi.spec.volumes ?? []).flatMap((volume) => volume.containerDisk?.image ?? volume.registryDisk?.image ?? []);
+  const shown = (vmi.spec.volumes ?? []).flatMap((volume) => imageOf(volume)?.image ?? []);
   const images = [...shown, ...[...claims.values()].flatMap((claim) => claim?.metadata.annotations?.[ANNOTATION_DISK_IMAGE] ?? [])];
   const isLocal = images.some((image) => image.startsWith('localhost/'));
   return blocked(

@@ -1,4 +1,5 @@
 /** Reads a machine and everything behind it: VM, VMI, Pod, nodes, claims, events. */
+
 import { EVENTS, type Event } from '../../api/core/event.ts';
 import { NODES, type Node } from '../../api/core/node.ts';
 import { isPodFinal, PODS, type Pod } from '../../api/core/pod.ts';
@@ -7,6 +8,7 @@ import { VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { LABEL_CREATED_BY } from '../../api/kubevirt/names.ts';
 import type { Volume } from '../../api/kubevirt/vmi-spec-schema.ts';
+import { claimOf } from '../../api/kubevirt/volumes/source-of.ts';
 import { isLauncherOf } from '../../api/launcher/pod-name.ts';
 import type { KubeObject } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -63,9 +65,7 @@ async function claimsOf(
   namespace: string,
   volumes: readonly Volume[],
 ): Promise<Map<string, PersistentVolumeClaim | undefined>> {
-  const names = volumes.flatMap(
-    ({ persistentVolumeClaim, ephemeral }) => persistentVolumeClaim?.claimName ?? ephemeral?.persistentVolumeClaim?.claimName ?? [],
-  );
+  const names = volumes.flatMap((volume) => claimOf(volume)?.claimName ?? []);
   return new Map(
     await Promise.all(names.map(async (name) => [name, await client.get(PERSISTENT_VOLUME_CLAIMS, { namespace, name })] as const)),
   );

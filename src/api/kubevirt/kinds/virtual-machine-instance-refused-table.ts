@@ -1,4 +1,5 @@
 /** Why a published field of an instance's spec is refused, or what has to come first. The longest path that begins the field's own is its reason. */
+import { REFUSED_OF_VOLUMES } from '../volumes/refused-sources-table.ts';
 
 export const HARDWARE = 'passes a device of the host to the guest; needs device plugins';
 const BACKUP = 'part of incremental backup, which is not here';
@@ -65,18 +66,6 @@ export const REFUSED_OF_VMI: Readonly<Record<string, string>> = {
   serviceAccountName: 'the launcher Pod has no token; a guest gets one from a Secret',
   topologySpreadConstraints: 'not passed on to the Pod yet; affinity is',
   utilityVolumes: BACKUP,
-  'volumes[].cloudInitConfigDrive': 'use cloudInitNoCloud, which every cloud-init reads, too',
-  'volumes[].cloudInitNoCloud.networkDataSecretRef': 'give networkData in the manifest',
-  'volumes[].configMap': 'disks made from ConfigMaps are not here yet',
-  'volumes[].containerDisk.imagePullSecret': 'images are pulled without credentials, or put in place with virtctl image',
-  'volumes[].containerPath': 'needs a virtiofsd beside QEMU',
-  'volumes[].dataVolume': 'DataVolumes belong to CDI',
-  'volumes[].downwardAPI': 'disks made from fields of the object are not here yet',
-  'volumes[].downwardMetrics': 'metrics of the host are not shown to guests',
-  'volumes[].hostDisk': 'files of the host are a way out of the Pod; off by default in KubeVirt, too',
-  'volumes[].memoryDump': 'memory dumps are not here',
   'volumes[].persistentVolumeClaim.hotpluggable': HOTPLUG,
-  'volumes[].secret': 'disks made from Secrets are not here yet; cloudInitNoCloud.secretRef is',
-  'volumes[].serviceAccount': 'the launcher Pod has no token; a guest gets one from a Secret',
-  'volumes[].sysprep': 'answer files for Windows are not here yet',
+  ...REFUSED_OF_VOLUMES,
 };

@@ -6,7 +6,6 @@ import { isObject, type JsonObject } from '../../../base/json.ts';
 import { validateAccessCredentials } from './validate-access-credentials.ts';
 import { validateBoard } from './validate-board.ts';
 import { validateBootOrder } from './validate-boot-order.ts';
-import { validateCloudInit } from './validate-cloud-init.ts';
 import { validateCpu } from './validate-cpu.ts';
 import { validateDeviceCounts } from './validate-device-counts.ts';
 import { validateDevices } from './validate-devices.ts';
@@ -36,7 +35,6 @@ const CHECKS: readonly Check[] = [
   validateDisks,
   validateBootOrder,
   validateVolumes,
-  validateCloudInit,
   validateNetworks,
   validateInterfaces,
   validateDevices,

@@ -1,18 +1,18 @@
-/** Data for cloud-init: one source each for user and network data, readable, and short enough to live in an object. */
-import type { VmiSpec, Volume } from '../../../api/kubevirt/vmi-spec-schema.ts';
+/** cloudInitNoCloud: one source each for user and network data, readable, and short enough to live in an object. */
 import { invalidCause, requiredCause, tooLongCause } from '../../../base/causes.ts';
+import { subdomainCauses } from '../../../base/dns-name-causes.ts';
 import type { StatusCause } from '../../../base/errors.ts';
+import type { SourceData, VolumeSource } from './volume-source.ts';
 
 const MOST_BYTES = 2048;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-export function validateCloudInit({ volumes = [] }: VmiSpec, path: string): StatusCause[] {
-  return volumes.flatMap(({ cloudInitNoCloud: data }, index) =>
-    data ? dataCauses(data, `${path}.volumes[${index}].cloudInitNoCloud`) : [],
-  );
-}
+export const cloudInitNoCloud: VolumeSource<SourceData<'cloudInitNoCloud'>> = {
+  validate: (data, at) => [...subdomainCauses(`${at}.secretRef.name`, data.secretRef?.name), ...dataCauses(data, at)],
+  content: ({ secretRef }) => (secretRef?.name ? { secret: { secretName: secretRef.name } } : undefined),
+};
 
-function dataCauses(data: NonNullable<Volume['cloudInitNoCloud']>, at: string): StatusCause[] {
+function dataCauses(data: SourceData<'cloudInitNoCloud'>, at: string): StatusCause[] {
   const user = [data.userData, data.userDataBase64, data.secretRef?.name].filter(Boolean).length;
   const network = [data.networkData, data.networkDataBase64].filter(Boolean).length;
   const causes: StatusCause[] = [];

@@ -1,0 +1,19 @@
+/** persistentVolumeClaim: the disk on a claim; ephemeral: the same, beneath a disk that ends with the instance. */
+import { requiredCause } from '../../../base/causes.ts';
+import { subdomainCauses } from '../../../base/dns-name-causes.ts';
+import type { StatusCause } from '../../../base/errors.ts';
+import type { SourceData, VolumeSource } from './volume-source.ts';
+
+export const persistentVolumeClaim: VolumeSource<SourceData<'persistentVolumeClaim'>> = {
+  validate: ({ claimName }, at) => nameCauses(`${at}.claimName`, claimName),
+  claim: ({ claimName, readOnly }) => ({ claimName, isReadOnly: readOnly === true }),
+};
+
+export const ephemeral: VolumeSource<SourceData<'ephemeral'>> = {
+  validate: (data, at) => nameCauses(`${at}.persistentVolumeClaim.claimName`, data.persistentVolumeClaim?.claimName),
+  claim: ({ persistentVolumeClaim: claim }) => claim && { claimName: claim.claimName, isReadOnly: true },
+};
+
+function nameCauses(field: string, name: string | undefined): StatusCause[] {
+  return name ? subdomainCauses(field, name) : [requiredCause(field, 'the claim')];
+}

@@ -1,0 +1,55 @@
+/** Questions about a volume, answered by the record of its source. */
+import type { StatusCause } from '../../../base/errors.ts';
+import { isObject, type JsonObject } from '../../../base/json.ts';
+import type { PodVolume } from '../../core/pod.ts';
+import type { Volume } from '../vmi-spec-schema.ts';
+import { VOLUME_SOURCES } from './sources-table.ts';
+import type { ClaimUse, DiskImageSource, SourceName, VolumeSource } from './volume-source.ts';
+
+const NAMES = Object.keys(VOLUME_SOURCES) as SourceName[]; // the keys of that very type
+
+/** The sources that a volume has: one, unless nobody has checked it yet. */
+export function sourceNamesOf(volume: Volume): SourceName[] {
+  return NAMES.filter((name) => volume[name] !== undefined);
+}
+
+/** Every reason to refuse the sources of a volume; `at` is where the volume stands. */
+export function sourceCauses(volume: Volume, at: string): StatusCause[] {
+  return sourceNamesOf(volume).flatMap((name) => ask(volume, name, ({ validate }, data) => validate(data, `${at}.${name}`)));
+}
+
+/** A volume as it is written, with what its source leaves open filled in. */
+export function defaultVolume(volume: JsonObject): JsonObject {
+  const filled = NAMES.flatMap((name) => {
+    const { withDefaults } = VOLUME_SOURCES[name];
+    const written = volume[name];
+    return withDefaults && isObject(written) ? [[name, withDefaults(written)] as const] : [];
+  });
+  return { ...volume, ...Object.fromEntries(filled) };
+}
+
+/** The container image that the disk of a volume comes in, if it does. */
+export function imageOf(volume: Volume): DiskImageSource | undefined {
+  return askFirst(volume, ({ image }, data) => image?.(data));
+}
+
+/** The claim behind a volume, if it has one. */
+export function claimOf(volume: Volume): ClaimUse | undefined {
+  return askFirst(volume, ({ claim }, data) => claim?.(data));
+}
+
+/** What the disk of a volume is made of, as a volume of a Pod; undefined when the manifest has it all. */
+export function contentOf(volume: Volume): Omit<PodVolume, 'name'> | undefined {
+  return askFirst(volume, ({ content }, data) => content?.(data));
+}
+
+type Question<Answer> = (source: VolumeSource<never>, data: never) => Answer;
+
+function askFirst<Answer>(volume: Volume, question: Question<Answer>): Answer | undefined {
+  const [name] = sourceNamesOf(volume);
+  return name && ask(volume, name, question);
+}
+
+function ask<Answer>(volume: Volume, name: SourceName, question: Question<Answer>): Answer {
+  return question(VOLUME_SOURCES[name], volume[name] as never); // a record and the data of one name belong together
+}

@@ -1,0 +1,27 @@
+/** What must be known of a source of volumes outside of the launcher, which makes the disk of it. */
+import type { StatusCause } from '../../../base/errors.ts';
+import type { JsonObject } from '../../../base/json.ts';
+import type { PodVolume } from '../../core/pod.ts';
+import type { Volume } from '../vmi-spec-schema.ts';
+
+export type SourceName = Exclude<keyof Volume, 'name'>;
+export type SourceData<Name extends SourceName> = NonNullable<Volume[Name]>;
+
+/** The image of a container, with a disk in it. */
+export type DiskImageSource = { readonly image: string; readonly imagePullPolicy?: 'Always' | 'IfNotPresent' | 'Never' };
+/** A persistent volume claim, with a disk on it. */
+export type ClaimUse = { readonly claimName: string; readonly isReadOnly: boolean };
+
+/** One that has neither image, claim nor content is made inside the Pod, from what the manifest says. */
+export type VolumeSource<Data> = {
+  /** Every reason to refuse it; `at` is where it stands in the object. Its schema has accepted it. */
+  readonly validate: (data: Data, at: string) => readonly StatusCause[];
+  /** With what was left open filled in; of what is written before anybody has looked at it. */
+  readonly withDefaults?: (written: JsonObject) => JsonObject;
+  /** The container image that its disk comes in: a mount of the launcher Pod. */
+  readonly image?: (data: Data) => DiskImageSource;
+  /** The claim that its disk is on: a mount of the launcher Pod, and part of the status. */
+  readonly claim?: (data: Data) => ClaimUse | undefined;
+  /** Whose files its disk is made of: a volume of the launcher Pod, mounted where `contentMount` says. */
+  readonly content?: (data: Data) => Omit<PodVolume, 'name'> | undefined;
+};
