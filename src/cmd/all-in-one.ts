@@ -14,6 +14,7 @@ import { explainSystemError } from '../base/node/system-error.ts';
 
 const STDOUT = 1;
 enableCompileCache(join(cacheFolder(), 'compile'));
+delete process.env['NODE_COMPILE_CACHE']; // set for us, not for the programs that we start
 
 const { values } = parseArgs({
   options: {

@@ -2,12 +2,13 @@
 import type { KubeObject } from '../../api/meta.ts';
 import { pathOf, type Resource } from '../../api/resource.ts';
 import { isApiError } from '../../base/errors.ts';
+import { cacheFolder } from '../../base/node/folders.ts';
 import type { Client } from '../../client/client.ts';
 import { readManifests } from '../cluster/read-manifests.ts';
 
 /** Definitions first. */
 export async function applyManifests(client: Client, folder: string, change: (object: KubeObject) => KubeObject): Promise<void> {
-  for (const object of readManifests(folder)) await apply(client, change(object));
+  for (const object of readManifests(folder, { keptIn: cacheFolder() })) await apply(client, change(object));
 }
 
 /** Creates the object, or makes the stored one say what ours says. */

@@ -1,10 +1,11 @@
 /** Starts the embedded cluster as a process of its own and waits until it serves. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { systemClock } from '../../base/clock.ts';
 import { UserError } from '../../base/errors.ts';
 import { withFileLock } from '../../base/node/file-lock.ts';
+import { cacheFolder } from '../../base/node/folders.ts';
 import type { Deps } from '../deps.ts';
 import { closeNetwork, type Network, openNetwork } from './network-namespace.ts';
 import { logPath, startLockPath, statePath } from './paths.ts';
@@ -79,6 +80,7 @@ async function launch(context: Launcher, options: LaunchOptions): Promise<Launch
   const command = [...network.prefix, process.execPath, ...NODE_FLAGS, context.embeddedProgram, ...settings];
   const child = spawn(command[0] ?? process.execPath, command.slice(1), {
     cwd: home,
+    env: { ...process.env, NODE_COMPILE_CACHE: join(cacheFolder(context.env), 'compile') }, // from its first file on
     detached: true,
     stdio: ['ignore', output, output, 'ipc'],
   });
