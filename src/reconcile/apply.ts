@@ -37,7 +37,7 @@ export async function applyAction(action: Action, { client, clock, resourceOf = 
     if (isOutdated(action, error)) return { outcome: 'look again', why: error.message };
     throw error;
   } finally {
-    finished.abort();
+    finished.abort('finished'); // a reason that the engine would have to make comes with a stack trace
   }
 }
 

@@ -13,6 +13,9 @@ export type FreshnessOptions = { readonly caches: readonly Cache<KubeObject>[]; 
 /** A write that no cache will ever show (its selector leaves it out) must not stop a key for good. */
 const PATIENCE_MS = 5_000;
 
+/** A reason of its own, because one that the engine has to make comes with a stack trace, for every write. */
+const SEEN = 'seen';
+
 type Watched = { readonly cache: Cache<KubeObject>; newest: bigint };
 
 export class Freshness {
@@ -25,6 +28,7 @@ export class Freshness {
   constructor({ caches, clock, signal }: FreshnessOptions) {
     this.#clock = clock;
     this.#signal = signal;
+    signal.addEventListener('abort', () => this.#wakeAll(), { once: true });
     this.#watched = [...new Set(caches)].map((cache) => ({ cache, newest: 0n }));
     this.#stops = this.#watched.map((watched) =>
       watched.cache.subscribe(({ object }) => {
@@ -39,18 +43,22 @@ export class Freshness {
   /** Resolves when the caches show these writes, or after a few seconds, or when the signal aborts. */
   async caughtUp(writes: readonly Written[]): Promise<void> {
     const isSeen = () => writes.every((written) => this.#isSeen(written));
-    if (isSeen()) return;
+    if (isSeen() || this.#signal.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     const waiter = { isSeen, wake: resolve };
     this.#waiting.add(waiter);
     const seen = new AbortController();
-    await Promise.race([promise, this.#clock.sleep(PATIENCE_MS, AbortSignal.any([seen.signal, this.#signal]))]);
-    seen.abort();
+    await Promise.race([promise, this.#clock.sleep(PATIENCE_MS, seen.signal)]);
+    seen.abort(SEEN);
     this.#waiting.delete(waiter);
   }
 
   stop(): void {
     for (const stop of this.#stops) stop();
+  }
+
+  #wakeAll(): void {
+    for (const { wake } of this.#waiting) wake();
   }
 
   #isSeen(written: Written): boolean {

@@ -39,16 +39,17 @@ export class KeyedQueue {
 
   /** One timer per key: the earliest that is asked for counts, and taking the key cancels it. */
   addAfter(key: string, delayMs: number): void {
+    if (this.#signal.aborted) return;
     const delay = Math.min(Math.max(0, delayMs), LONGEST_DELAY_MS);
     const at = this.#clock.now() + delay;
     const pending = this.#delayed.get(key);
     if (pending && pending.at <= at) return;
     pending?.cancel();
     const timer = new AbortController();
-    const entry = { at, cancel: () => timer.abort() };
+    const entry = { at, cancel: () => timer.abort('taken') }; // a reason that the engine would have to make comes with a stack trace
     this.#delayed.set(key, entry);
-    void this.#clock.sleep(delay, AbortSignal.any([timer.signal, this.#signal])).then(() => {
-      if (timer.signal.aborted || this.#signal.aborted) return;
+    void this.#clock.sleep(delay, timer.signal).then(() => {
+      if (timer.signal.aborted) return;
       this.#delayed.delete(key);
       this.add(key);
     });
@@ -94,6 +95,8 @@ export class KeyedQueue {
   }
 
   #close(): void {
+    for (const { cancel } of this.#delayed.values()) cancel();
+    this.#delayed.clear();
     for (const taker of this.#takers.splice(0)) taker(undefined);
   }
 }
