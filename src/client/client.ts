@@ -8,6 +8,7 @@ import { apiVersionOf, pathOf, type Resource } from '../api/resource.ts';
 import { ApiError, STATUS_CODES, type StatusDetails, type StatusReason } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
 import { readLines } from './lines.ts';
+import type { SharedObjects } from './shared-objects.ts';
 
 /** Takes a Request with an absolute URL; everything about transport and identity is inside. */
 export type KubeFetch = (request: Request) => Promise<Response>;
@@ -50,8 +51,16 @@ const PATCH_TYPES = {
   apply: 'application/apply-patch+yaml',
 } as const;
 
-export function createClient(options: { readonly fetch: KubeFetch; readonly baseUrl: string; readonly userAgent: string }): Client {
-  const { fetch, baseUrl, userAgent } = options;
+export type ClientOptions = {
+  readonly fetch: KubeFetch;
+  readonly baseUrl: string;
+  readonly userAgent: string;
+  /** With other clients of this process, for what is listed and watched. */
+  readonly shared?: SharedObjects;
+};
+
+export function createClient(options: ClientOptions): Client {
+  const { fetch, baseUrl, userAgent, shared } = options;
   const fieldManager = userAgent.split('/')[0];
 
   async function request(path: string, init: RequestInit = {}): Promise<Response> {
@@ -87,12 +96,13 @@ export function createClient(options: { readonly fetch: KubeFetch; readonly base
     async list(resource, { namespace, ...selectors } = {}) {
       const list = await send<RawList>('GET', `${pathOf(resource, { namespace })}${query(selectors)}`);
       const type = { apiVersion: apiVersionOf(resource), kind: resource.kind };
-      return { items: list.items.map((item) => ({ ...type, ...item }) as never), resourceVersion: list.metadata.resourceVersion };
+      const items = list.items.map((item) => ({ ...type, ...item }) as KubeObject); // of the kind that was asked for
+      return { items: items.map((item) => (shared?.share(item) ?? item) as never), resourceVersion: list.metadata.resourceVersion };
     },
     async *watch(resource, { namespace, signal, ...rest } = {}) {
       const path = `${pathOf(resource, { namespace })}${query({ ...rest, watch: 'true', allowWatchBookmarks: 'true' })}`;
       const response = await request(path, { signal });
-      for await (const line of readLines(response.body, signal)) yield watchEventFrom(line);
+      for await (const line of readLines(response.body, signal)) yield watchEventFrom(line, shared);
     },
     create: (resource, object, { subresource, signal } = {}) => {
       const { namespace, name } = object.metadata;
@@ -126,8 +136,13 @@ function query(values: Readonly<Record<string, string | undefined>>): string {
   return present.length === 0 ? '' : `?${new URLSearchParams(present)}`;
 }
 
+/** How a line starts that a Kubernetes API server writes: the object is the rest, up to the last brace. */
+const OBJECT_EVENT = /^\{"type":"(ADDED|MODIFIED|DELETED)","object":/;
+
 /** One line of a watch stream; an ERROR event becomes the exception it stands for. */
-function watchEventFrom<T>(line: string): WatchEvent<T> {
+function watchEventFrom<T>(line: string, shared: SharedObjects | undefined): WatchEvent<T> {
+  const [start, type] = (shared && OBJECT_EVENT.exec(line)) ?? [];
+  if (shared && start !== undefined) return { type, object: shared.parse(line.slice(start.length, -1)) } as WatchEvent<T>;
   const event = JSON.parse(line) as { type: string; object: unknown };
   if (event.type === 'ERROR') throw errorFromStatus(event.object, 500);
   return event as WatchEvent<T>;

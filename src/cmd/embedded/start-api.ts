@@ -7,6 +7,7 @@ import { ApiError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Pki } from '../../base/node/pki.ts';
 import { type Client, createClient } from '../../client/client.ts';
+import { SharedObjects } from '../../client/shared-objects.ts';
 import { createAdmission } from '../../control-plane/apiserver/admission/create-admission.ts';
 import { type ApiService, createServiceProxy, type ResolveService } from '../../control-plane/apiserver/aggregation/service-proxy.ts';
 import { createApiServer } from '../../control-plane/apiserver/create-api-server.ts';
@@ -76,12 +77,14 @@ export async function startApi({ store, pki, signingKey, clock, log }: ApiOption
     },
   });
 
+  const shared = new SharedObjects();
   function clientAs(user: string, groups: readonly string[], extra?: Identity['extra']): Client {
     const identity: Identity = { user, groups: [...groups, 'system:authenticated'], ...(extra && { extra }) };
     return createClient({
       fetch: (request) => server.handle(request, identity),
       baseUrl: 'https://kubernetes.default.svc',
       userAgent: `${user.split(':').at(-1)}/${VERSION}`,
+      shared,
     });
   }
 

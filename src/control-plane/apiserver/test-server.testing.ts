@@ -3,6 +3,7 @@
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { type Logger, silentLogger } from '../../base/log.ts';
 import { type Client, createClient } from '../../client/client.ts';
+import { SharedObjects } from '../../client/shared-objects.ts';
 import type { Store } from '../store/store.ts';
 import { temporaryStore } from '../store/temporary-store.testing.ts';
 import { type ApiServer, createApiServer } from './create-api-server.ts';
@@ -41,8 +42,9 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     hooks: options.hooks,
     signingKey: options.signingKey,
   });
+  const shared = new SharedObjects();
   const clientFor = (identity: Identity) =>
-    createClient({ fetch: (request) => server.handle(request, identity), baseUrl: BASE_URL, userAgent: 'test' });
+    createClient({ fetch: (request) => server.handle(request, identity), baseUrl: BASE_URL, userAgent: 'test', shared });
   return {
     client: clientFor(ADMIN),
     server,
