@@ -31,6 +31,8 @@ const ANSWER_TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 /** What may have been left over from before; more than this is a flood. */
 const MAX_LEFTOVER_BYTES = 1024 * 1024;
+/** Answers to greetings of conversations before this one, which nobody waited for. */
+const MOST_GREETINGS = 32;
 const DEEPEST = 12;
 
 export class AgentChannel {
@@ -83,12 +85,14 @@ export class AgentChannel {
     // The delimiter makes the agent forget half a question, and complain; what it says of that comes before its own delimiter.
     this.#write(Buffer.concat([Buffer.of(DELIMITER), Buffer.from(`${question}\n`)]));
     const deadline = this.#clock.now() + SYNC_TIMEOUT_MS;
-    while (true) {
+    // Counted, not only timed: greetings that are all there already are read without any time passing for others.
+    for (let greetings = 0; greetings < MOST_GREETINGS; greetings++) {
       const limits = { timeoutMs: deadline - this.#clock.now(), what: 'a greeting' };
       await this.#readTo(DELIMITER, { ...limits, maxBytes: MAX_LEFTOVER_BYTES, isKept: false });
       const line = await this.#readTo(NEWLINE, { ...limits, maxBytes: MAX_ANSWER_BYTES, isKept: true });
       if (parse(line)?.['return'] === id) return;
     }
+    throw new Error(`the guest agent greeted ${MOST_GREETINGS} times, and never as it was asked to`);
   }
 
   async #answerTo(question: Question): Promise<unknown> {
