@@ -20,14 +20,13 @@ export type PackagesInput = {
   readonly withDependencies?: boolean;
 };
 
-/** Downloads the packages (a metapackage stands for the first one it depends on) and unpacks them all into `into`. */
-export function unpackPackages({ names, architecture, suite, workDir, into, withDependencies }: PackagesInput): void {
+/** Downloads the packages (a metapackage stands for the first one it depends on), unpacks them all into `into`, and returns their files. */
+export function unpackPackages({ names, architecture, suite, workDir, into, withDependencies }: PackagesInput): string[] {
   const apt = privateApt(workDir, architecture, suite);
   update(apt);
   if (withDependencies) {
     apt('install', ['--download-only', '--yes', '--no-install-recommends', ...names]);
-    unpackAll(join(workDir, 'apt/cache/archives'), into);
-    return;
+    return unpackAll(join(workDir, 'apt/cache/archives'), into);
   }
   const debs = join(workDir, 'debs');
   mkdirSync(debs, { recursive: true });
@@ -36,11 +35,14 @@ export function unpackPackages({ names, architecture, suite, workDir, into, with
     names.map((name) => resolveMetapackage(name, apt)),
     debs,
   );
-  unpackAll(debs, into);
+  return unpackAll(debs, into);
 }
 
-function unpackAll(folder: string, into: string): void {
-  for (const name of readdirSync(folder).sort()) if (name.endsWith('.deb')) execFileSync('dpkg-deb', ['-x', join(folder, name), into]);
+function unpackAll(folder: string, into: string): string[] {
+  const names = readdirSync(folder).filter((name) => name.endsWith('.deb'));
+  const paths = names.sort().map((name) => join(folder, name));
+  for (const path of paths) execFileSync('dpkg-deb', ['-x', path, into]);
+  return paths;
 }
 
 type Apt = (verb: string, args?: readonly string[], cwd?: string) => string;

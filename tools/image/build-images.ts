@@ -1,7 +1,7 @@
 /** The images as archives in a folder. The same sources, packages and Node give the same digests. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, lstatSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cacheFolder } from '../../src/base/node/folders.ts';
@@ -12,6 +12,7 @@ import { type ImageFile, writeLayeredImage } from '../../src/images/write-image.
 import { unpackPackages } from '../guest-image/packages.ts';
 import { renameIntoCache } from '../kubernetes/rename-into-cache.ts';
 import { bundle } from '../release/bundle.ts';
+import { type DebianPackage, type DebianPackageFiles, describePackages, packagesOf } from './debian-packages.ts';
 import { type ImageContent, imagesFrom } from './images.ts';
 import { writeArchive } from './oci-archive.ts';
 
@@ -34,8 +35,12 @@ export type BuiltImage = {
   /** Of the archive, which is compressed. */
   readonly bytes: number;
   readonly unpackedBytes: number;
+  /** Those whose files are in it. */
+  readonly debianPackages: readonly DebianPackage[];
 };
 
+/** In the folder of unpacked packages: which they are. Part of no image. */
+const PACKAGE_LIST = 'debian-packages.json';
 const PACKAGES = ['qemu-system-x86', 'busybox-static', 'libstdc++6', 'libc6'];
 
 /** Builds every image; those of an earlier run are replaced. */
@@ -46,11 +51,14 @@ export async function buildImages({ registry, tag, into, push, only, version }: 
     const packages = ensurePackages();
     const applets = execFileSync(join(packages, 'bin/busybox'), ['--list'], { encoding: 'utf8' }).trim().split('\n').sort();
     const bundles = await bundle(join(work, 'bundles'), { version });
+    const debian: DebianPackageFiles[] = JSON.parse(readFileSync(join(packages, PACKAGE_LIST), 'utf8'));
     const built: BuiltImage[] = [];
     const contents = imagesFrom({ packages, node: process.execPath, bundles, applets: applets.filter((name) => name !== 'busybox') });
     for (const content of contents.filter(({ name }) => only?.includes(name) ?? true)) {
       const reference = `${registry}/${content.name}:${tag}`;
-      built.push(await build({ content, reference, work, archive: join(into, `${content.name}.tar`) }));
+      const debianPackages = packagesOf(content.layers.flat(), { root: packages, packages: debian });
+      const image = await build({ content, reference, work, archive: join(into, `${content.name}.tar`) });
+      built.push({ ...image, debianPackages });
       if (push) await pushTo(push, { dir: join(work, content.name), reference });
     }
     return built;
@@ -59,7 +67,9 @@ export async function buildImages({ registry, tag, into, push, only, version }: 
   }
 }
 
-async function build(options: { content: ImageContent; reference: string; work: string; archive: string }): Promise<BuiltImage> {
+type BuildInput = { content: ImageContent; reference: string; work: string; archive: string };
+
+async function build(options: BuildInput): Promise<Omit<BuiltImage, 'debianPackages'>> {
   const { content, reference, work, archive } = options;
   const layout = join(work, content.name);
   const { digest } = await writeLayeredImage({ dir: layout, reference, layers: content.layers, owner: 0, config: content.config });
@@ -82,12 +92,20 @@ function sizeOf(file: ImageFile): number {
 
 /** Kept by the list of names: remove the cache folder to take up newer packages. */
 function ensurePackages(): string {
-  const folder = join(cacheFolder(), 'image-packages', createHash('sha256').update(PACKAGES.join()).digest('hex').slice(0, 16));
+  const folder = join(
+    cacheFolder(),
+    'image-packages',
+    createHash('sha256')
+      .update([...PACKAGES, PACKAGE_LIST].join())
+      .digest('hex')
+      .slice(0, 16),
+  );
   if (existsSync(folder)) return folder;
   mkdirSync(join(cacheFolder(), 'image-packages'), { recursive: true });
   const work = mkdtempSync(join(cacheFolder(), 'image-packages', 'build-'));
   try {
-    unpackPackages({ names: PACKAGES, workDir: work, into: join(work, 'root'), withDependencies: true });
+    const files = unpackPackages({ names: PACKAGES, workDir: work, into: join(work, 'root'), withDependencies: true });
+    writeFileSync(join(work, 'root', PACKAGE_LIST), JSON.stringify(describePackages(files)));
     renameIntoCache(join(work, 'root'), folder);
   } finally {
     rmSync(work, { recursive: true, force: true });

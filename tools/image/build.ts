@@ -10,6 +10,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { UserError } from '../../src/base/errors.ts';
 import { VERSION } from '../../src/cmd/version.ts';
+import { reportUserError } from '../release/report-user-error.ts';
 import { buildImages } from './build-images.ts';
 
 const { values } = parseArgs({
@@ -21,7 +22,7 @@ const { values } = parseArgs({
   },
 });
 
-try {
+await reportUserError(async () => {
   if (values.push !== undefined && !(/^https?:\/\/[^/]+\/?$/.test(values.push) && URL.canParse(values.push)))
     throw new UserError('USAGE', `${values.push} is no address of a registry`, {
       why: 'names are those of the images',
@@ -31,11 +32,7 @@ try {
   for (const { reference, digest, archive, bytes, unpackedBytes } of await buildImages(values)) {
     console.log(`${reference}\n  ${digest}\n  ${mib(bytes)} MiB (${mib(unpackedBytes)} MiB unpacked)  ${archive}`);
   }
-} catch (error) {
-  if (!(error instanceof UserError)) throw error;
-  console.error(`error[${error.code}]: ${error.message}\nwhy: ${error.why}\nfix: ${error.fix}`);
-  process.exitCode = error.exitCode;
-}
+});
 
 function mib(bytes: number): string {
   return (bytes / 2 ** 20).toFixed(1);

@@ -1,7 +1,33 @@
-/** `npm run build`: the release files in dist/, with their sizes. */
-import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { bundle } from './bundle.ts';
+/**
+ * `npm run build`: the release files in dist/, with their sizes; docs/releases.md says what they are.
+ *
+ *   npm run build [-- --into dist] [--images [--registry images.local/kubevirt-ts] [--tag v0.1.0]] [--sign KEY.pem] [--builder ID]
+ */
+import { readFileSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { VERSION } from '../../src/cmd/version.ts';
+import { reportUserError } from './report-user-error.ts';
+import { writeRelease } from './write-release.ts';
 
-for (const [name, path] of await bundle(resolve(import.meta.dirname, '../../dist')))
-  console.log(`${name.padEnd(16)} ${String(Math.round(statSync(path).size / 1024)).padStart(6)} KiB  ${path}`);
+const { values } = parseArgs({
+  options: {
+    into: { type: 'string', default: resolve(import.meta.dirname, '../../dist') },
+    images: { type: 'boolean', default: false },
+    registry: { type: 'string', default: 'images.local/kubevirt-ts' },
+    tag: { type: 'string', default: VERSION },
+    builder: { type: 'string', default: 'urn:kubevirt-ts:builder:local' },
+    sign: { type: 'string' },
+  },
+});
+
+await reportUserError(async () => {
+  const { images, registry, tag, builder } = values;
+  const into = resolve(values.into);
+  const signWith = values.sign === undefined ? undefined : readFileSync(values.sign, 'utf8');
+  const files = await writeRelease({ into, builder, images: images ? { registry, tag } : undefined, signWith });
+  for (const { name, sha256 } of files)
+    console.log(
+      `${sha256.slice(0, 12)} ${String(Math.round(statSync(join(into, name)).size / 1024)).padStart(6)} KiB  ${join(into, name)}`,
+    );
+});
