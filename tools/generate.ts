@@ -6,16 +6,16 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseAllDocuments, stringify } from 'yaml';
-import { CRDS } from '../src/api/kubevirt/crds.ts';
 import { KINDS } from '../src/api/kubevirt/kinds-table.ts';
 import { SUBRESOURCES } from '../src/api/kubevirt/subresources-table.ts';
 import type { KubeObject } from '../src/api/meta.ts';
 import { APPLIED_BY_HAND } from '../src/cmd/cluster/read-manifests.ts';
 import { VERSION } from '../src/cmd/version.ts';
 import { renderKubeVirt, renderOperator } from '../src/virt-operator/render/operator.ts';
-import { FULL_KINDS } from './compatibility/compared.ts';
 import { compatibilityPage } from './compatibility/page.ts';
 import { refusedTable } from './compatibility/refused-table.ts';
+import { CRDS } from './crds.ts';
+import { KIND_FILES } from './kind-files.ts';
 import { componentRoles } from './manifests/component-roles.ts';
 import { userRoles } from './manifests/user-roles.ts';
 import { webhooks } from './manifests/webhooks.ts';
@@ -61,9 +61,9 @@ const wanted = new Map([
   ...installed,
   ['deploy/kubevirt-operator.yaml', OPERATOR_HEADER + yamlOf(renderOperator({ manifests: manifests(), image: IMAGE, version: VERSION }))],
   ['deploy/kubevirt-cr.yaml', CR_HEADER + yamlOf([renderKubeVirt()])],
-  ['src/api/kubevirt/generated/refused-fields-table.ts', refusedTable(FULL_KINDS)],
-  [PAGE, compatibilityPage(textOf(PAGE) ?? '', FULL_KINDS)],
-  [TYPESCRIPT_PAGE, await typescriptPage(textOf(TYPESCRIPT_PAGE) ?? '')],
+  ['src/api/kubevirt/generated/refused-fields-table.ts', refusedTable(KIND_FILES)],
+  [PAGE, compatibilityPage(textOf(PAGE) ?? '', KIND_FILES)],
+  [TYPESCRIPT_PAGE, typescriptPage(textOf(TYPESCRIPT_PAGE) ?? '', KIND_FILES)],
   [COMMANDS, virtctlCommands()],
   ['docs/virtctl.md', await virtctlPage()],
   ['src/virtctl/generated/first-page.ts', await firstPage()],

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { crdOf } from '../../src/api/kubevirt/crds.ts';
 import { refusedFields } from '../../src/api/kubevirt/refused-fields.ts';
 import type { ComparedField } from '../../src/api/schema/published.ts';
 import type { JsonObject } from '../../src/base/json.ts';
@@ -10,11 +9,14 @@ import { objectsOf } from '../../src/control-plane/apiserver/schema/arbitrary.te
 import { prune } from '../../src/control-plane/apiserver/schema/prune.ts';
 import type { Schema } from '../../src/control-plane/apiserver/schema/schema.ts';
 import { validate } from '../../src/control-plane/apiserver/schema/validate.ts';
-import { FULL_KINDS, type FullKind, nestedSpecs, specFields } from '../../tools/compatibility/compared.ts';
+import { specFields } from '../../tools/compatibility/compared.ts';
+import { nestedSpecs } from '../../tools/compatibility/nested-specs.ts';
+import { crdOf } from '../../tools/crds.ts';
+import { type FullKind, KIND_FILES } from '../../tools/kind-files.ts';
 
-for (const full of FULL_KINDS) {
+for (const full of KIND_FILES) {
   const { kind } = full.record;
-  const schema = crdOf(full.record, full.schemas).spec.versions[0]?.schema.openAPIV3Schema as Schema; // a definition has a version
+  const schema = crdOf(full).spec.versions[0]?.schema.openAPIV3Schema as Schema; // a definition has a version
 
   describe(kind, () => {
     test('what follows the schema is kept whole', () => {
@@ -41,9 +43,7 @@ for (const full of FULL_KINDS) {
 
 /** Those of the specs inside it, too. */
 function allFields(full: FullKind, prefix = 'spec.'): ComparedField[] {
-  const inner = nestedSpecs(full).flatMap(([at, { kind }]) =>
-    FULL_KINDS.filter(({ record }) => record.kind === kind).flatMap((each) => allFields(each, `${prefix}${at}`)),
-  );
+  const inner = nestedSpecs(full).flatMap(({ at, of }) => allFields(of, `${prefix}${at}`));
   return [...specFields(full).map((field) => ({ ...field, path: `${prefix}${field.path}` })), ...inner];
 }
 

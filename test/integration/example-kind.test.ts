@@ -5,15 +5,16 @@ import { test } from 'node:test';
 import { kind } from '../../src/api/kind.ts';
 import { byType } from '../../src/api/known-resources.ts';
 import { AGE } from '../../src/api/kubevirt/columns.ts';
-import { crdOf } from '../../src/api/kubevirt/crds.ts';
+import { specSchema as vmSpec } from '../../src/api/kubevirt/kinds/virtual-machine-schema.ts';
 import { KINDS } from '../../src/api/kubevirt/kinds-table.ts';
-import type { KindSchemas } from '../../src/api/kubevirt/schemas-table.ts';
 import { SUBRESOURCES } from '../../src/api/kubevirt/subresources-table.ts';
 import { USUAL_ROLES } from '../../src/api/kubevirt/usual-roles.ts';
-import { boolean, foreign, object, optional } from '../../src/api/schema/dsl.ts';
-import { FULL_KINDS, type FullKind } from '../../tools/compatibility/compared.ts';
+import { boolean, foreign, list, object, optional } from '../../src/api/schema/dsl.ts';
+import { nestedSpecs } from '../../tools/compatibility/nested-specs.ts';
 import { compatibilityPage } from '../../tools/compatibility/page.ts';
 import { refusedTable } from '../../tools/compatibility/refused-table.ts';
+import { crdOf } from '../../tools/crds.ts';
+import { type FullKind, KIND_FILES, readKindFiles } from '../../tools/kind-files.ts';
 import { clusterRulesOf, componentRoles } from '../../tools/manifests/component-roles.ts';
 import type { PolicyRule } from '../../tools/manifests/policy-rule.ts';
 import { rulesOfRole, userRoles } from '../../tools/manifests/user-roles.ts';
@@ -34,7 +35,7 @@ const record = kind({
   remark: 'an example',
   refused: { domain: 'write it into the machine' },
 });
-const schemas: KindSchemas = {
+const schemas: FullKind['schemas'] = {
   spec: object('Which machines.', { selector: foreign('Their labels.') }),
   status: object('What is known of it.', { used: optional(boolean('There is such a machine.')) }),
 };
@@ -53,7 +54,7 @@ function added(rulesFor: (kinds: typeof all) => readonly PolicyRule[]): string[]
 }
 
 test('a record gives a definition with the published fields that are refused', () => {
-  const { metadata, spec } = crdOf(record, schemas);
+  const { metadata, spec } = crdOf(example);
   assert.deepEqual(metadata, { name: 'virtualmachineinstancepresets.example.kubevirt.io', labels: { 'kubevirt.io': '' } });
   assert.deepEqual(spec.names.shortNames, ['vmipreset', 'vmipresets']);
   assert.deepEqual(
@@ -124,6 +125,22 @@ test('a record gives what people may do', () => {
     );
 });
 
+test('a kind stands inside another one where the schema is the same', () => {
+  const template = object('A template.', { spec: object('Other words for it.', vmSpec.properties) });
+  const spec = object('Machines.', { machines: list('Those.', template), template });
+  assert.deepEqual(
+    nestedSpecs({ record, schemas: { spec } }).map(({ at, of }) => [at, of.record.kind]),
+    [
+      ['machines[].spec.', 'VirtualMachine'],
+      ['template.spec.', 'VirtualMachine'],
+    ],
+  );
+});
+
+test('a kind whose record is nowhere in the folder is told', async () => {
+  await assert.rejects(readKindFiles([record], 'src/api/kubevirt/kinds'), /no file has the record of VirtualMachineInstancePreset/);
+});
+
 test('a record is in the manifests that are installed', () => {
   for (const text of [componentRoles(all), userRoles(all, SUBRESOURCES), webhooks(all)])
     assert.match(text, /virtualmachineinstancepresets/);
@@ -134,7 +151,7 @@ test('a record is a resource that is found by the type of its objects', () => {
 });
 
 test('a record gives a table of refused fields', () => {
-  const text = refusedTable([...FULL_KINDS, example]);
+  const text = refusedTable([...KIND_FILES, example]);
   assert.match(text, /const VIRTUAL_MACHINE_INSTANCE_PRESET = \{\n {2}domain: 'set',\n\} as const;/);
   assert.match(text, /^ {2}VirtualMachineInstancePreset: VIRTUAL_MACHINE_INSTANCE_PRESET,$/m);
 });
@@ -144,7 +161,7 @@ test('a record gives a part of the page about compatibility', () => {
   const lines = page.split('\n');
   const isNew = (line: string) => !lines.includes(line) && line.length < 200 && line !== '';
   assert.deepEqual(
-    compatibilityPage(page, [...FULL_KINDS, example])
+    compatibilityPage(page, [...KIND_FILES, example])
       .split('\n')
       .filter(isNew),
     [

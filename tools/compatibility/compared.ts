@@ -1,26 +1,15 @@
 /** Our kinds beside the published ones: what the table of refused fields, the CRDs and docs/compatibility.md have in common. */
 import { type KindRecord, specTypeOf } from '../../src/api/kind.ts';
 import { PUBLISHED_TYPES } from '../../src/api/kubevirt/generated/published-types.ts';
-import { KINDS } from '../../src/api/kubevirt/kinds-table.ts';
-import { type KindSchemas, SCHEMAS } from '../../src/api/kubevirt/schemas-table.ts';
-import { NESTED_SPECS } from '../../src/api/kubevirt/why-refused.ts';
 import { type ComparedField, compareFields } from '../../src/api/schema/published.ts';
 import { structural } from '../../src/api/schema/structural.ts';
-
-/** A kind with all that is known of it. */
-export type FullKind = { readonly record: KindRecord; readonly schemas: KindSchemas };
-
-export const FULL_KINDS: readonly FullKind[] = KINDS.map((record) => ({ record, schemas: SCHEMAS[record.kind] }));
+import type { FullKind } from '../kind-files.ts';
+import { nestedSpecs } from './nested-specs.ts';
 
 /** Fields of a spec, published or ours. What belongs to the spec of another kind is left to that one. */
 export function specFields(full: FullKind): readonly ComparedField[] {
-  return allSpecFields(full).filter(({ path }) => !NESTED_SPECS.some(([at]) => path.startsWith(at)));
-}
-
-/** Where inside the spec that of another kind stands. */
-export function nestedSpecs(full: FullKind): typeof NESTED_SPECS {
-  const fields = allSpecFields(full);
-  return NESTED_SPECS.filter(([at]) => fields.some(({ path }) => path.startsWith(at)));
+  const nested = nestedSpecs(full);
+  return allSpecFields(full).filter(({ path }) => !nested.some(({ at }) => path.startsWith(at)));
 }
 
 /** Fields of a status, published or ours. */

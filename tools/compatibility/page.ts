@@ -5,7 +5,9 @@ import { whyRefused } from '../../src/api/kubevirt/why-refused.ts';
 import type { ComparedField } from '../../src/api/schema/published.ts';
 import { ROUTES } from '../../src/virt-api/routes.ts';
 import { withSection } from '../generated-section.ts';
-import { type FullKind, isPublished, isStatusPublished, nestedSpecs, specFields, statusFields } from './compared.ts';
+import type { FullKind } from '../kind-files.ts';
+import { isPublished, isStatusPublished, specFields, statusFields } from './compared.ts';
+import { nestedSpecs } from './nested-specs.ts';
 
 /** What is to be known of a field that is honoured in part. */
 const NOTES: Readonly<Record<string, string>> = {
@@ -81,7 +83,7 @@ function numbers(kinds: readonly FullKind[]): string {
 
 function specSection(full: FullKind): string {
   const rows = specFields(full).map((field) => `| \`${field.path}\` | ${typeOf(field)} | ${verdict(full.record, field)} |\n`);
-  const nested = nestedSpecs(full).map(([at, { kind }]) => `\`${at.replace(/\.$/, '')}\` is the spec of a ${kind}.`);
+  const nested = nestedSpecs(full).map(({ at, of }) => `\`${at.replace(/\.$/, '')}\` is the spec of a ${of.record.kind}.`);
   const introduction = [INTRODUCTIONS[full.record.kind] ?? [], ...nested].flat().map((text) => `${text}\n\n`);
   return `## ${full.record.kind} spec\n\n${introduction.join('')}| field | type | |\n|---|---|---|\n${rows.join('')}`;
 }

@@ -21,16 +21,22 @@ export type RefusedFields = { readonly [field: string]: 'set' | 'struct' | 'any'
 type Refusals = { readonly kind: KindRecord; readonly fields: RefusedFields };
 
 const BY_KIND: ReadonlyMap<string, Refusals> = new Map(KINDS.map((kind) => [kind.kind, { kind, fields: REFUSED_FIELDS[kind.kind] }]));
+/** Whose table it is: where the spec of one kind stands in that of another, the same table does. */
+const OWNERS: ReadonlyMap<RefusedFields, KindRecord> = new Map(KINDS.map((kind) => [REFUSED_FIELDS[kind.kind], kind]));
+
+/** A refused field by its path in the spec of the object, and why. */
+type Refusal = { readonly path: string; readonly why: string };
+/** A place in an object: its path, and the kind in whose spec that is, which begins at `start` of the path. */
+type Place = { readonly path: string; readonly kind: KindRecord; readonly start: number };
 
 /** A cause for every field of the object that KubeVirt has and we do not honour. Other unknown fields are the API server's to judge. */
 export function refusedFields(kind: string, object: JsonObject): StatusCause[] {
   const refusals = BY_KIND.get(kind);
   const { spec } = object;
   if (!refusals || !isObject(spec)) return [];
-  return pathsIn(spec, refusals.fields, '').map((path) => {
-    const why = whyRefused(refusals.kind, path.replace(/\[\d+\]/g, '[]')) ?? 'nothing acts on it';
-    return forbiddenCause(`spec.${path}`, `this field of KubeVirt is not supported here: ${why}`);
-  });
+  return refusalsIn(spec, refusals.fields, { path: '', kind: refusals.kind, start: 0 }).map(({ path, why }) =>
+    forbiddenCause(`spec.${path}`, `this field of KubeVirt is not supported here: ${why}`),
+  );
 }
 
 /** The spec of an instance without what is refused of it, and without nulls: what is kept as written is of any type, so no rule can read it. */
@@ -49,14 +55,21 @@ function honouredPart(value: unknown, rules: RefusedFields): unknown {
   return honoured;
 }
 
-function pathsIn(object: JsonObject, rules: RefusedFields, prefix: string): string[] {
+function refusalsIn(object: JsonObject, rules: RefusedFields, { path: prefix, ...outer }: Place): Refusal[] {
+  const owner = OWNERS.get(rules);
+  const inside = owner ? { kind: owner, start: prefix.length } : outer;
   return Object.entries(rules).flatMap(([name, rule]) => {
     const value = Object.hasOwn(object, name) ? object[name] : undefined;
     const path = `${prefix}${name}`;
-    if (typeof rule === 'string') return saysSomething(value, rule) ? [path] : [];
-    if (Array.isArray(value)) return value.flatMap((item, at) => (isObject(item) ? pathsIn(item, rule, `${path}[${at}].`) : []));
-    return isObject(value) ? pathsIn(value, rule, `${path}.`) : [];
+    if (typeof rule === 'string') return saysSomething(value, rule) ? [{ path, why: reasonOf({ ...inside, path }) }] : [];
+    if (Array.isArray(value))
+      return value.flatMap((item, at) => (isObject(item) ? refusalsIn(item, rule, { ...inside, path: `${path}[${at}].` }) : []));
+    return isObject(value) ? refusalsIn(value, rule, { ...inside, path: `${path}.` }) : [];
   });
+}
+
+function reasonOf({ kind, path, start }: Place): string {
+  return whyRefused(kind, path.slice(start).replace(/\[\d+\]/g, '[]')) ?? 'nothing acts on it';
 }
 
 function saysSomething(value: unknown, rule: 'set' | 'struct' | 'any'): boolean {

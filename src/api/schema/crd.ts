@@ -30,13 +30,10 @@ export type CustomResourceDefinition = KubeObject & {
     readonly versions: readonly CrdVersion[];
   };
 };
-/** What the definition has beside the record. */
-type Schemas = {
-  readonly spec: TSchema;
-  readonly status?: TSchema;
-  /** What KubeVirt publishes of the spec. */
-  readonly published: Published;
-};
+/** What the file beside the record exports, as `specSchema` and `statusSchema`. */
+export type KindSchemas = { readonly spec: TSchema; readonly status?: TSchema };
+/** What the definition has beside the record; `published` is what KubeVirt publishes of the spec. */
+type Schemas = KindSchemas & { readonly published: Published };
 
 /** The CRD of a kind. Status is never required: it does not exist before our components have looked. */
 export function crdFor(record: KindRecord, schemas: Schemas): CustomResourceDefinition {

@@ -2,20 +2,20 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
-import { CRDS } from '../../api/kubevirt/crds.ts';
+import { KINDS } from '../../api/kubevirt/kinds-table.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
 import { type AdmissionWorld, documents, startAdmissionWorld } from './admission-world.testing.ts';
 
-const KINDS = new Map(CRDS.map(({ spec }) => [spec.names.kind, spec.names.plural]));
+const PLURALS: ReadonlyMap<string, string> = new Map(KINDS.map(({ kind, plural }) => [kind, plural]));
 const MANIFESTS = ['examples', 'examples/seeds']
   .flatMap((folder) => readdirSync(folder).map((file) => `${folder}/${file}`))
   .filter((file) => file.endsWith('.yaml'))
   .flatMap((file) => documents(file).map((object) => ({ file, object })))
-  .filter(({ object }) => object && KINDS.has(object.kind))
+  .filter(({ object }) => object && PLURALS.has(object.kind))
   .map(({ file, object }) => ({ file, object: { ...object, metadata: { ...object.metadata, namespace: 'default' } } }));
 
 const collection = ({ apiVersion, kind }: { apiVersion: string; kind: string }) =>
-  `/apis/${apiVersion}/namespaces/default/${KINDS.get(kind)}`;
+  `/apis/${apiVersion}/namespaces/default/${PLURALS.get(kind)}`;
 
 /** `npm run test:soak` asks for all of them. */
 const MUTATIONS = Number(process.env['MUTATED_MANIFESTS'] ?? 500);

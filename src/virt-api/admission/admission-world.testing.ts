@@ -1,7 +1,6 @@
 /** The real API server with our definitions and webhooks, in memory, and the real virt-api behind them over TLS. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
-import { CRDS } from '../../api/kubevirt/crds.ts';
 import { systemClock } from '../../base/clock.ts';
 import { silentLogger } from '../../base/log.ts';
 import { createClient } from '../../client/client.ts';
@@ -50,7 +49,8 @@ export async function startAdmissionWorld() {
     return { status: response.status, body: (await response.json()) as Answer, warning: response.headers.get('warning') ?? '' };
   }
 
-  for (const crd of CRDS) await send('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', crd);
+  for (const crd of readdirSync('deploy/crds').flatMap((file) => documents(`deploy/crds/${file}`)))
+    await send('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', crd);
   for (const { kind, webhooks, ...rest } of documents('deploy/webhooks.yaml')) {
     const caBundle = Buffer.from(pki.kubevirtCa).toString('base64');
     const ours = (webhooks as { clientConfig: object }[]).map((each) => ({ ...each, clientConfig: { ...each.clientConfig, caBundle } }));

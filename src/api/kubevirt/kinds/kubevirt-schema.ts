@@ -26,7 +26,7 @@ const certificateLifeSchema = (what: string) =>
     renewBefore: optional(text('How long before its end a new one is made.')),
   });
 
-export const kubeVirtSpecSchema = object('What is installed and how it is configured.', {
+export const specSchema = object('What is installed and how it is configured.', {
   certificateRotateStrategy: optional(
     object('When certificates of the components are replaced. They are made by the operator.', {
       selfSigned: optional(
@@ -59,7 +59,7 @@ export const kubeVirtSpecSchema = object('What is installed and how it is config
   imagePullPolicy: optional(oneOf('When images of the components are fetched.', ['Always', 'IfNotPresent', 'Never'])),
 });
 
-export const kubeVirtStatusSchema = object('What is known of the installation. Written by our components alone.', {
+export const statusSchema = object('What is known of the installation. Written by our components alone.', {
   phase: optional(oneOf('Where the installation is in its life.', ['Deploying', 'Deployed', 'Deleting', 'Deleted'])),
   conditions: optional(conditionsSchema),
   operatorVersion: optional(text('The version of the program that writes this status.')),

@@ -5,7 +5,7 @@ import { ACCELERATOR_VARIABLE } from '../../launcher/variables.ts';
 import type { KubeObject } from '../../meta.ts';
 import type { Static } from '../../schema/dsl.ts';
 import { AGE } from '../columns.ts';
-import type { kubeVirtSpecSchema, kubeVirtStatusSchema } from './kubevirt-schema.ts';
+import type { specSchema, statusSchema } from './kubevirt-schema.ts';
 import { HARDWARE, HOTPLUG } from './virtual-machine-instance-refused-table.ts';
 
 const OPERATOR = 'the operator puts its components in place as they are';
@@ -17,10 +17,10 @@ const CLIENT_LIMITS = 'our clients have no such limit to tune';
 /** What it says is for everybody to see; who may change it, may change the cluster. */
 const LOOK = ['get', 'list'] as const;
 
-export type KubeVirtStatus = Static<typeof kubeVirtStatusSchema>;
+export type KubeVirtStatus = Static<typeof statusSchema>;
 export type KubeVirt = KubeObject & {
   readonly kind: 'KubeVirt';
-  readonly spec: Static<typeof kubeVirtSpecSchema>;
+  readonly spec: Static<typeof specSchema>;
   readonly status?: KubeVirtStatus;
 };
 

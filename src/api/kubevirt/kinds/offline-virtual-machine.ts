@@ -5,12 +5,12 @@ import type { Static } from '../../schema/dsl.ts';
 import { OWNER_REFERENCES } from '../access-reasons.ts';
 import { AGE } from '../columns.ts';
 import { USUAL_ROLES } from '../usual-roles.ts';
-import type { offlineVmSpecSchema, offlineVmStatusSchema } from './offline-virtual-machine-schema.ts';
+import type { specSchema, statusSchema } from './offline-virtual-machine-schema.ts';
 
-export type OfflineVmStatus = Static<typeof offlineVmStatusSchema>;
+export type OfflineVmStatus = Static<typeof statusSchema>;
 export type OfflineVirtualMachine = KubeObject & {
   readonly kind: 'OfflineVirtualMachine';
-  readonly spec: Static<typeof offlineVmSpecSchema>;
+  readonly spec: Static<typeof specSchema>;
   readonly status?: OfflineVmStatus;
 };
 

@@ -5,12 +5,12 @@ import type { Static } from '../../schema/dsl.ts';
 import { OWNER_REFERENCES } from '../access-reasons.ts';
 import { AGE } from '../columns.ts';
 import { USUAL_ROLES } from '../usual-roles.ts';
-import type { replicaSetSpecSchema, replicaSetStatusSchema } from './replica-set-schema.ts';
+import type { specSchema, statusSchema } from './replica-set-schema.ts';
 
-export type ReplicaSetStatus = Static<typeof replicaSetStatusSchema>;
+export type ReplicaSetStatus = Static<typeof statusSchema>;
 export type VirtualMachineInstanceReplicaSet = KubeObject & {
   readonly kind: 'VirtualMachineInstanceReplicaSet';
-  readonly spec: Static<typeof replicaSetSpecSchema>;
+  readonly spec: Static<typeof specSchema>;
   readonly status?: ReplicaSetStatus;
 };
 

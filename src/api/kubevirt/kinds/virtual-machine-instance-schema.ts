@@ -1,12 +1,15 @@
-/** The schema of what is known of a VirtualMachineInstance; its spec is in vmi-spec-schema.ts. */
+/** The schema of a VirtualMachineInstance; templates have its spec, too. */
 import { integer, list, mapOf, object, oneOf, optional, quantity, text, time } from '../../schema/dsl.ts';
 import { conditionsSchema } from '../condition-schema.ts';
+import { vmiSpecSchema } from '../vmi-spec-schema.ts';
 
 export const VMI_PHASES = ['Pending', 'Scheduling', 'Scheduled', 'Running', 'Succeeded', 'Failed', 'Unknown'] as const;
 
 const ACCESS_MODES = ['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOncePod'] as const;
 
-export const vmiStatusSchema = object('What is known of the instance. Written by our components alone.', {
+export const specSchema = vmiSpecSchema;
+
+export const statusSchema = object('What is known of the instance. Written by our components alone.', {
   phase: optional(oneOf('Where the instance is in its life.', VMI_PHASES)),
   phaseTransitionTimestamps: optional(
     list(

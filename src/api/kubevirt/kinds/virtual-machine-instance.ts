@@ -6,15 +6,14 @@ import { OWNER_REFERENCES } from '../access-reasons.ts';
 import { AGE, conditionPath } from '../columns.ts';
 import type { VmiEndingReason } from '../ending-reasons.ts';
 import { USUAL_ROLES } from '../usual-roles.ts';
-import type { vmiSpecSchema } from '../vmi-spec-schema.ts';
 import { REFUSED_OF_VMI } from './virtual-machine-instance-refused-table.ts';
-import type { vmiStatusSchema } from './virtual-machine-instance-schema.ts';
+import type { specSchema, statusSchema } from './virtual-machine-instance-schema.ts';
 
-export type VmiStatus = Static<typeof vmiStatusSchema>;
+export type VmiStatus = Static<typeof statusSchema>;
 export type VmiPhase = NonNullable<VmiStatus['phase']>;
 export type VirtualMachineInstance = KubeObject & {
   readonly kind: 'VirtualMachineInstance';
-  readonly spec: Static<typeof vmiSpecSchema>;
+  readonly spec: Static<typeof specSchema>;
   readonly status?: VmiStatus;
 };
 

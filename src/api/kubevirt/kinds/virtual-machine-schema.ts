@@ -5,13 +5,13 @@ import { instanceTemplateSchema } from '../instance-template-schema.ts';
 
 export const RUN_STRATEGIES = ['Always', 'Halted', 'Manual', 'RerunOnFailure', 'Once'] as const;
 
-export const vmSpecSchema = object('What the machine is and when it runs.', {
+export const specSchema = object('What the machine is and when it runs.', {
   running: optional(boolean('True is the run strategy Always, false is Halted. Give this or runStrategy, not both.')),
   runStrategy: optional(oneOf('When an instance is started, and what happens when it ends.', RUN_STRATEGIES)),
   template: instanceTemplateSchema,
 });
 
-export const vmStatusSchema = object('What is known of the machine. Written by our components alone.', {
+export const statusSchema = object('What is known of the machine. Written by our components alone.', {
   created: optional(boolean('There is an instance.')),
   virtualMachine: optional(text('The name of the instance, for readers that look for it here.')),
   ready: optional(boolean('The instance is ready.')),

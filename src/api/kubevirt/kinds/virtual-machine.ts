@@ -5,14 +5,14 @@ import type { Static } from '../../schema/dsl.ts';
 import { OWNER_REFERENCES } from '../access-reasons.ts';
 import { AGE, conditionPath } from '../columns.ts';
 import { USUAL_ROLES } from '../usual-roles.ts';
-import type { vmSpecSchema, vmStatusSchema } from './virtual-machine-schema.ts';
+import type { specSchema, statusSchema } from './virtual-machine-schema.ts';
 
-export type RunStrategy = NonNullable<Static<typeof vmSpecSchema>['runStrategy']>;
-export type VmStatus = Static<typeof vmStatusSchema>;
+export type RunStrategy = NonNullable<Static<typeof specSchema>['runStrategy']>;
+export type VmStatus = Static<typeof statusSchema>;
 export type StateChangeRequest = NonNullable<VmStatus['stateChangeRequests']>[number];
 export type VirtualMachine = KubeObject & {
   readonly kind: 'VirtualMachine';
-  readonly spec: Static<typeof vmSpecSchema>;
+  readonly spec: Static<typeof specSchema>;
   readonly status?: VmStatus;
 };
 

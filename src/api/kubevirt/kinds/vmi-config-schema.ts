@@ -2,6 +2,6 @@
 import { object } from '../../schema/dsl.ts';
 import { instanceTemplateSchema } from '../instance-template-schema.ts';
 
-export const vmiConfigSpecSchema = object('What instances that are started from this configuration are.', {
+export const specSchema = object('What instances that are started from this configuration are.', {
   template: instanceTemplateSchema,
 });

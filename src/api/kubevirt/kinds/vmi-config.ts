@@ -5,11 +5,11 @@ import type { Static } from '../../schema/dsl.ts';
 import { OWNER_REFERENCES } from '../access-reasons.ts';
 import { AGE } from '../columns.ts';
 import { USUAL_ROLES } from '../usual-roles.ts';
-import type { vmiConfigSpecSchema } from './vmi-config-schema.ts';
+import type { specSchema } from './vmi-config-schema.ts';
 
 export type VirtualMachineInstanceConfig = KubeObject & {
   readonly kind: 'VirtualMachineInstanceConfig';
-  readonly spec: Static<typeof vmiConfigSpecSchema>;
+  readonly spec: Static<typeof specSchema>;
 };
 
 export const VMI_CONFIGS = kind<VirtualMachineInstanceConfig>({

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { isObject } from '../../base/json.ts';
-import type { StructuralSchema } from '../schema/structural.ts';
+import { PUBLISHED_KINDS } from '../src/api/kubevirt/generated/published-types.ts';
+import type { StructuralSchema } from '../src/api/schema/structural.ts';
+import { isObject } from '../src/base/json.ts';
 import { CRDS } from './crds.ts';
-import { PUBLISHED_KINDS } from './generated/published-types.ts';
 
 const ALLOWED = new Set([
   ...['type', 'description', 'properties', 'required', 'items', 'additionalProperties', 'enum', 'format', 'pattern', 'default', 'nullable'],
