@@ -1,4 +1,4 @@
-/** The cloud-init disk (NoCloud, 9.4): a small ISO with the label cidata. */
+/** The cloud-init disk (NoCloud): a small ISO with the label cidata. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -40,9 +40,9 @@ export const connectionAliases = { n: 'namespace', v: 'verbosity' } as const;
 export const dryRun = off('Let the server check the request without carrying it out');
 
 /** Names of machines, for words that are more than one. */
-export const proposeMachines = {
+export const proposeVms = {
   async proposeCompletions(this: Context, partial: string): Promise<readonly string[]> {
-    return (await import('./complete/names.ts')).machineNames(this, partial);
+    return (await import('./complete/names.ts')).vmNames(this, partial);
   },
 } as const;
 
@@ -54,7 +54,7 @@ export const machine = {
     ...text,
     brief: 'Name of the machine; `vm NAME` is understood too',
     placeholder: 'NAME',
-    ...proposeMachines,
+    ...proposeVms,
   },
 } as const;
 

@@ -2,10 +2,10 @@
 import { queryOf } from '../handler/message.ts';
 import type { Protocol } from '../handler/route-path.ts';
 import type { GuestSubresourceName, QuestionOf } from '../handler/routes.ts';
-import { type MachineResource, SUBRESOURCE_VERSIONS, SUBRESOURCES_GROUP } from './subresources.ts';
+import { SUBRESOURCE_VERSIONS, SUBRESOURCES_GROUP, type VmResource } from './subresources.ts';
 import { EXPAND_VM_SPEC, type VIRT_API_SUBRESOURCES } from './subresources-table.ts';
 
-export type Machine = { readonly resource: MachineResource; readonly namespace: string; readonly name: string };
+export type Machine = { readonly resource: VmResource; readonly namespace: string; readonly name: string };
 
 type OfVirtApi = keyof typeof VIRT_API_SUBRESOURCES extends `${string}/${infer Name}` ? Name : never;
 /** Ports have a path of their own. */
@@ -29,14 +29,14 @@ export function expandVmSpecPath(namespace: string): string {
 
 /** The path of a subresource of a machine, with its query. */
 export function subresourcePath<Name extends SubresourceName>(machine: Machine, name: Name, query?: SubresourceQuery<Name>): string {
-  return `${machinePath(machine)}/${name}${queryOf(query ?? {})}`;
+  return `${vmPath(machine)}/${name}${queryOf(query ?? {})}`;
 }
 
 /** The path of a port of a machine. */
 export function portForwardPath(machine: Machine, port: number, protocol: Protocol): string {
-  return `${machinePath(machine)}/portforward/${port}/${protocol}`;
+  return `${vmPath(machine)}/portforward/${port}/${protocol}`;
 }
 
-function machinePath({ resource, namespace, name }: Machine): string {
+function vmPath({ resource, namespace, name }: Machine): string {
   return subresourceGroupPath(`namespaces/${encodeURIComponent(namespace)}/${resource}/${encodeURIComponent(name)}`);
 }

@@ -4,12 +4,12 @@
  */
 import type { HandlerRoute } from '../handler/route.ts';
 import { HANDLER_ROUTES, type HandlerRouteName } from '../handler/routes.ts';
-import type { MachineResource } from './subresources.ts';
+import type { VmResource } from './subresources.ts';
 
 /** The least of the roles for people that includes it. */
 export type SubresourceRole = 'view' | 'edit' | 'admin';
 export type Subresource = {
-  readonly resource: MachineResource;
+  readonly resource: VmResource;
   readonly subresource: string;
   /** What it is a subresource of. */
   readonly kind: string;
@@ -41,7 +41,7 @@ export const EXPAND_VM_SPEC = { resource: 'expand-vm-spec', kind: 'VirtualMachin
 export const SUBRESOURCES: readonly Subresource[] = [
   ...Object.entries(VIRT_API_SUBRESOURCES).map(([name, entry]): Subresource => {
     const [resource, subresource = ''] = name.split('/');
-    return { resource: resource as MachineResource, subresource, ...entry }; // as the key says
+    return { resource: resource as VmResource, subresource, ...entry }; // as the key says
   }),
   ...Object.keys(HANDLER_ROUTES).flatMap((name) => servedBy(name as HandlerRouteName)), // the keys of the table
 ];

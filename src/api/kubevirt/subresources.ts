@@ -6,4 +6,4 @@ export const SUBRESOURCE_VERSIONS = ['v1', 'v1alpha3'] as const;
 /** What a WebSocket agrees on: bytes, and nothing around them. */
 export const STREAM_SUBPROTOCOL = 'plain.kubevirt.io';
 
-export type MachineResource = 'virtualmachines' | 'virtualmachineinstances' | 'offlinevirtualmachines' | 'virtualmachineinstanceconfigs';
+export type VmResource = 'virtualmachines' | 'virtualmachineinstances' | 'offlinevirtualmachines' | 'virtualmachineinstanceconfigs';

@@ -24,7 +24,7 @@ export type RegistrationOptions = {
 /** Registers, then renews until the signal aborts; failures are logged and tried again. */
 export async function keepNodeRegistered({ context, podCidr, share, onRegistered }: RegistrationOptions): Promise<void> {
   const { clock, log, signal } = context;
-  const machine = partOf(measureMachine(context.rootDir), share);
+  const machine = partOf(measureVm(context.rootDir), share);
   let statusAt = Number.NEGATIVE_INFINITY;
   while (!signal.aborted) {
     let pauseMs = LEASE_EVERY_MS;
@@ -66,7 +66,7 @@ async function renewLease({ client, nodeName, clock }: KubeletContext): Promise<
   }
 }
 
-function measureMachine(dir: string): Machine {
+function measureVm(dir: string): Machine {
   const limit = process.constrainedMemory();
   const memoryBytes = limit > 0 && limit < totalmem() ? limit : totalmem();
   const { blocks, bsize } = statfsSync(dir);

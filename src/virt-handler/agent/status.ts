@@ -1,4 +1,4 @@
-/** What the status of an instance shows of its agent (3.2, 9.7). Pure. What is not known yet stays as it was written. */
+/** What the status of an instance shows of its agent. Pure. What is not known yet stays as it was written. */
 import type { VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { AgentFacts } from './agent-session.ts';
 

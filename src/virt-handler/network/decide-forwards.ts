@@ -1,6 +1,6 @@
 /**
  * Which ports of a guest have to be open at the address of its Pod. QEMU's user network lets in only what it was told to, so "all ports"
- * (masquerade, 9.3) means those that somebody can ask for:
+ * (masquerade) means those that somebody can ask for:
  *
  *   declared   the ports of the interface; when it declares any, only those
  *   served     the target ports of Services that select the Pod

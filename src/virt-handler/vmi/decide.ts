@@ -202,13 +202,13 @@ function keepCurrent(seen: ObservedDomain): DomainDecision {
   const told = isNews ? warning('IOerror', 'The guest was paused because a disk cannot be read or written.') : undefined;
   const lookAgainAfterMs = isPhase(seen.vmi, 'Scheduled') ? startDeadlineOf(seen) - seen.now : undefined;
   return decision({
-    actions: [...write(seen, {}, 'what QEMU shows has changed', told), ...tellCredentials(seen), ...tellReadiness(seen)],
+    actions: [...write(seen, {}, 'what QEMU shows has changed', told), ...reportCredentials(seen), ...reportReadiness(seen)],
     lookAgainAfterMs,
   });
 }
 
 /** Told once for each change of the condition. */
-function tellCredentials({ vmi, agent }: ObservedDomain): Action[] {
+function reportCredentials({ vmi, agent }: ObservedDomain): Action[] {
   const { credentials } = agent ?? {};
   const shown = vmiCondition(vmi, 'AccessCredentialsSynchronized')?.status;
   if (!credentials || shown === (credentials.isSynced ? 'True' : 'False')) return [];
@@ -219,7 +219,7 @@ function tellCredentials({ vmi, agent }: ObservedDomain): Action[] {
 }
 
 /** Told when a guest that was ready, or was not asked before, is not. */
-function tellReadiness({ vmi, probes }: ObservedDomain): Action[] {
+function reportReadiness({ vmi, probes }: ObservedDomain): Action[] {
   const shown = vmiCondition(vmi, 'GuestReady')?.status;
   if (probes?.readiness?.isYes !== false || shown === 'False') return [];
   const told = warning('Unhealthy', `Readiness probe failed: ${probes.readiness.why}`);

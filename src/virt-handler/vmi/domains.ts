@@ -135,26 +135,26 @@ export class Domains {
     guest?.ended.abort();
   }
 
-  #logKeeper(machineUid: string | undefined, serial: SerialConsole): () => void {
+  #logKeeper(vmUid: string | undefined, serial: SerialConsole): () => void {
     const { runLogs, clock, log } = this.#options;
     let isKept = false;
     return () => {
-      if (isKept || !runLogs || machineUid === undefined) return;
+      if (isKept || !runLogs || vmUid === undefined) return;
       isKept = true;
       runLogs
-        .keep(machineUid, { endedAtMs: clock.now(), printed: serial.past() })
+        .keep(vmUid, { endedAtMs: clock.now(), printed: serial.past() })
         .catch((error: unknown) => log.warn('cannot keep what a guest printed', { error }));
     };
   }
 
   #open(key: string, { vmi, podUid }: Followed): Guest {
-    const machineUid = controllerOf(vmi)?.uid ?? vmi.metadata.uid;
+    const vmUid = controllerOf(vmi)?.uid ?? vmi.metadata.uid;
     const { kubeletRoot, clock } = this.#options;
     const log = this.#options.log.with({ object: `VirtualMachineInstance ${key}` });
     const podFolder = join(kubeletRoot, podPath(podUid));
     const folder = join(podFolder, podVolumePath('empty-dir', PUBLIC_VOLUME.name));
     const serial = new SerialConsole({ folder, clock, log });
-    const keepLog = this.#logKeeper(machineUid, serial);
+    const keepLog = this.#logKeeper(vmUid, serial);
     const tell = () => this.#wakeUps.wake(key);
     const agent = new AgentSession({ folder, clock, log, onChange: tell });
     const onChange = (domain: Domain) => {

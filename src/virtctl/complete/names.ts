@@ -10,7 +10,7 @@ import type { Connection } from '../deps.ts';
 const PATIENCE_MS = 1_000;
 
 /** Machines whose name begins like this, in the namespace of the kubeconfig. */
-export function machineNames(context: Context, partial: string): Promise<readonly string[]> {
+export function vmNames(context: Context, partial: string): Promise<readonly string[]> {
   return namesOf(context, partial, ({ client, namespace }) => client.list(VMS, { namespace }));
 }
 
@@ -18,7 +18,7 @@ export function machineNames(context: Context, partial: string): Promise<readonl
 export async function targetNames(context: Context, partial: string): Promise<readonly string[]> {
   const user = /^[^@/]*@/.exec(partial)?.[0] ?? '';
   const kind = partial.startsWith(`${user}vmi/`) ? 'vmi' : 'vm';
-  return (await machineNames(context, '')).map((name) => `${user}${kind}/${name}`).filter((target) => target.startsWith(partial));
+  return (await vmNames(context, '')).map((name) => `${user}${kind}/${name}`).filter((target) => target.startsWith(partial));
 }
 
 /** Namespaces whose name begins like this. */

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import type { UserError } from '../../base/errors.ts';
-import { buildMachine } from './machine.ts';
 import { parseAccessCredential } from './parse-access-credential.ts';
 import { parseAmount } from './parse-amount.ts';
 import { parseVolume } from './parse-volume.ts';
 import { firstUserData } from './user-data.ts';
+import { buildVm } from './vm.ts';
 
 test('a machine has a disk for each volume, in the order they were given', () => {
-  const { metadata, spec } = buildMachine({
+  const { metadata, spec } = buildVm({
     name: 'db',
     runStrategy: 'Always',
     memory: '512Mi',

@@ -1,6 +1,6 @@
 /** `src:IMAGE,name:NAME,bootorder:N`, or just `IMAGE`, as KubeVirt's virtctl takes it. */
 import { UserError } from '../../base/errors.ts';
-import type { VolumeChoice } from './machine.ts';
+import type { VolumeChoice } from './vm.ts';
 
 const KEYS = ['src', 'name', 'bootorder'];
 

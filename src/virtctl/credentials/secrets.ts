@@ -10,7 +10,7 @@ export type CredentialFlags = ConnectionFlags & { readonly user: string; readonl
 export type KeyFlags = CredentialFlags & { readonly file?: string; readonly value?: string };
 
 /** The machine of this name. */
-export async function machineOf({ client, namespace }: Connection, name: string): Promise<VirtualMachine> {
+export async function vmOf({ client, namespace }: Connection, name: string): Promise<VirtualMachine> {
   const vm = await client.get(VMS, { namespace, name });
   if (vm) return vm;
   throw new ApiError('NotFound', `there is no virtual machine "${name}" in namespace ${namespace}`);

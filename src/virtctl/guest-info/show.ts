@@ -1,7 +1,7 @@
 /** What the agent in a guest tells, as JSON. */
 import { subresourcePath } from '../../api/kubevirt/subresource-path.ts';
 import type { ClusterDeps } from '../deps.ts';
-import { machineName } from '../machine-target.ts';
+import { vmName } from '../vm-target.ts';
 
 type Asked = {
   readonly verb: string;
@@ -11,7 +11,7 @@ type Asked = {
 
 /** Asks, and prints the answer as it is. */
 export async function showGuestInfo({ client, namespace, stdout }: ClusterDeps, { verb, subresource, words }: Asked): Promise<void> {
-  const name = machineName(verb, words);
+  const name = vmName(verb, words);
   const response = await client.request(subresourcePath({ resource: 'virtualmachineinstances', namespace, name }, subresource));
   stdout.write(`${JSON.stringify(await response.json(), null, 2)}\n`);
 }

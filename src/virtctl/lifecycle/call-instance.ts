@@ -1,6 +1,6 @@
 /** pause, unpause, reset and soft-reboot: what is said of a running guest. */
 import type { ClusterDeps } from '../deps.ts';
-import { machineName } from '../machine-target.ts';
+import { vmName } from '../vm-target.ts';
 import { type LifecycleFlags, putSubresource, RESOURCES, withDryRun } from './put-subresource.ts';
 
 type InstanceCall = {
@@ -11,7 +11,7 @@ type InstanceCall = {
 
 /** Sends it, and says what was done. */
 export async function callInstance({ client, namespace, stdout }: ClusterDeps, { verb, flags, words }: InstanceCall): Promise<void> {
-  const name = machineName(verb, words);
+  const name = vmName(verb, words);
   if (flags.dryRun) stdout.write('Dry Run execution\n');
   const subresource = verb === 'soft-reboot' ? 'softreboot' : verb;
   await putSubresource(client, { namespace, resource: RESOURCES.vmi, name, verb: subresource }, withDryRun({}, flags));

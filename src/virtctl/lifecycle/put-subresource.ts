@@ -1,14 +1,14 @@
 /** The request behind start, stop, pause and their like: one PUT to a subresource of a machine. */
 
 import { type Machine, type SubresourceName, subresourcePath } from '../../api/kubevirt/subresource-path.ts';
-import type { MachineResource } from '../../api/kubevirt/subresources.ts';
+import type { VmResource } from '../../api/kubevirt/subresources.ts';
 import type { Client } from '../../client/client.ts';
 import type { ConnectionFlags } from '../deps.ts';
-import type { MachineKind } from '../machine-target.ts';
+import type { VmKind } from '../vm-target.ts';
 
 export type LifecycleFlags = ConnectionFlags & { readonly dryRun: boolean };
 
-export const RESOURCES: Readonly<Record<MachineKind, MachineResource>> = {
+export const RESOURCES: Readonly<Record<VmKind, VmResource>> = {
   vm: 'virtualmachines',
   ovm: 'offlinevirtualmachines',
   vmic: 'virtualmachineinstanceconfigs',

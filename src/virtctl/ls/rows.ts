@@ -26,15 +26,15 @@ type Machine = { readonly vm?: VirtualMachine; readonly vmi?: VirtualMachineInst
 type Around = { readonly now: number; readonly claims: readonly PersistentVolumeClaim[] };
 
 /** The header and a line per machine, instances without a machine included. */
-export function machineRows({ vms, vmis, claims = [], now, isWide, isAcross }: Listing): string[][] {
+export function vmRows({ vms, vmis, claims = [], now, isWide, isAcross }: Listing): string[][] {
   const around = { now, claims };
   const columns = COLUMNS.filter(([, , when]) => (when === 'wide' ? isWide : when === 'across' ? isAcross : true));
   const header = columns.map(([title]) => title);
-  return [header, ...machinesOf(vms, vmis).map((machine) => columns.map(([, cell]) => cell(machine, around) ?? '-'))];
+  return [header, ...vmsOf(vms, vmis).map((machine) => columns.map(([, cell]) => cell(machine, around) ?? '-'))];
 }
 
 /** Every machine with its instance, by namespace and name. */
-function machinesOf(vms: readonly VirtualMachine[], vmis: readonly VirtualMachineInstance[]): Machine[] {
+function vmsOf(vms: readonly VirtualMachine[], vmis: readonly VirtualMachineInstance[]): Machine[] {
   const machines = new Map<string, Machine>(vms.map((vm) => [keyOf(vm.metadata), { vm }]));
   for (const vmi of vmis) machines.set(keyOf(vmi.metadata), { ...machines.get(keyOf(vmi.metadata)), vmi });
   return [...machines].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, machine]) => machine);

@@ -18,7 +18,7 @@ import type { Observed } from './observed.ts';
 
 export type Where = { readonly client: Client; readonly namespace: string; readonly name: string; readonly clock: Clock };
 
-export async function observeMachine({ client, namespace, name, clock }: Where): Promise<Observed> {
+export async function observeVm({ client, namespace, name, clock }: Where): Promise<Observed> {
   const at = { namespace, name };
   const [vm, vmi, nodes] = await Promise.all([client.get(VMS, at), client.get(VMIS, at), visibleNodes(client)]);
   if (!vm && !vmi) throw new ApiError('NotFound', `there is no virtual machine "${name}" in namespace ${namespace}`);

@@ -2,10 +2,10 @@
 import { showConsole } from '../../console/attach.ts';
 import { untilRunning } from '../../console/until-running.ts';
 import type { ClusterDeps, ConnectionFlags } from '../../deps.ts';
-import { machineName } from '../../machine-target.ts';
+import { vmName } from '../../vm-target.ts';
 
 export async function run(deps: ClusterDeps, flags: ConnectionFlags & { timeout: number }, ...words: string[]): Promise<void> {
-  const name = machineName('console', words);
+  const name = vmName('console', words);
   await untilRunning(deps, name, flags.timeout);
   await showConsole(deps, name);
 }

@@ -1,7 +1,7 @@
 /** `virtctl exec`: what it is called with; run.ts is what it does. */
 import { numberParser } from '@stricli/core';
 import { defineClusterCommand } from '../../define-command.ts';
-import { connection, connectionAliases, off, proposeMachines, text } from '../../parameters.ts';
+import { connection, connectionAliases, off, proposeVms, text } from '../../parameters.ts';
 
 export const definition = defineClusterCommand({
   help: { group: 'guest', rank: 5 },
@@ -25,7 +25,7 @@ export const definition = defineClusterCommand({
         ...text,
         brief: 'Name of the machine, then the program and its arguments',
         placeholder: 'NAME COMMAND',
-        ...proposeMachines,
+        ...proposeVms,
       },
     },
     aliases: { ...connectionAliases, i: 'stdin' },

@@ -4,14 +4,14 @@ import type { ExecResult } from '../../../api/handler/answers.ts';
 import { subresourcePath } from '../../../api/kubevirt/subresource-path.ts';
 import { UserError } from '../../../base/errors.ts';
 import type { ClusterDeps, ConnectionFlags, Output } from '../../deps.ts';
-import { machineName } from '../../machine-target.ts';
+import { vmName } from '../../vm-target.ts';
 
 type ExecFlags = ConnectionFlags & { readonly timeout: number; readonly stdin: boolean };
 
 const MOST_INPUT_BYTES = 256 * 1024;
 
 export async function run(deps: ClusterDeps, flags: ExecFlags, machine: string, ...command: string[]): Promise<number> {
-  const name = machineName('exec', [machine]);
+  const name = vmName('exec', [machine]);
   const { client, namespace, stdin, stdout, stderr } = deps;
   const input = flags.stdin ? await buffer(stdin) : undefined;
   if (input && input.length > MOST_INPUT_BYTES)

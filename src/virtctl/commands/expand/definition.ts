@@ -1,6 +1,6 @@
 /** `virtctl expand`: what it is called with; run.ts is what it does. */
 import { defineClusterCommand } from '../../define-command.ts';
-import { connection, connectionAliases, proposeMachines, text } from '../../parameters.ts';
+import { connection, connectionAliases, proposeVms, text } from '../../parameters.ts';
 
 export const definition = defineClusterCommand({
   help: { group: 'machines', rank: 14 },
@@ -8,7 +8,7 @@ export const definition = defineClusterCommand({
   parameters: {
     flags: {
       ...connection,
-      vm: { ...text, brief: 'Name of a machine of the cluster', optional: true, placeholder: 'name', ...proposeMachines },
+      vm: { ...text, brief: 'Name of a machine of the cluster', optional: true, placeholder: 'name', ...proposeVms },
       file: { ...text, brief: 'File with the manifest of a machine; - is the standard input', optional: true, placeholder: 'file' },
       output: { kind: 'enum', values: ['yaml', 'json'], brief: 'Format', default: 'yaml' },
     },

@@ -1,7 +1,7 @@
 /** `virtctl expose`: what it is called with; run.ts is what it does. */
 import { numberParser } from '@stricli/core';
 import { defineClusterCommand } from '../../define-command.ts';
-import { connection, connectionAliases, optionalText, proposeMachines, text } from '../../parameters.ts';
+import { connection, connectionAliases, optionalText, proposeVms, text } from '../../parameters.ts';
 
 export const definition = defineClusterCommand({
   help: { group: 'network', rank: 2 },
@@ -35,7 +35,7 @@ export const definition = defineClusterCommand({
       kind: 'tuple',
       parameters: [
         { ...text, brief: 'vm, vmi or vmirs', placeholder: 'TYPE' },
-        { ...text, brief: 'Its name', placeholder: 'NAME', ...proposeMachines },
+        { ...text, brief: 'Its name', placeholder: 'NAME', ...proposeVms },
       ],
     },
     aliases: connectionAliases,

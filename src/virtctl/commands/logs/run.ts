@@ -9,7 +9,7 @@ import { logPath } from '../../embedded/paths.ts';
 import { createLineReader } from '../../logs/clean-lines.ts';
 import { fileLines } from '../../logs/follow-file.ts';
 import { formatEntry } from '../../logs/format-entry.ts';
-import { machineName } from '../../machine-target.ts';
+import { vmName } from '../../vm-target.ts';
 
 type LogFlags = ConnectionFlags & {
   readonly follow: boolean;
@@ -21,7 +21,7 @@ type LogFlags = ConnectionFlags & {
 export async function run(deps: Deps, flags: LogFlags, ...words: string[]): Promise<void> {
   if (flags.system) return systemLogs(deps, flags, words);
   if (words.length === 0) throw usage('which machine is not said');
-  const name = machineName('logs', words);
+  const name = vmName('logs', words);
   const connection = await deps.connect(flags);
   if (flags.previous) return previousLogs(deps, connection, { name, tail: flags.tail, isFollowed: flags.follow });
   await mustRun(connection, name);

@@ -5,7 +5,7 @@ import { VMIS } from '../../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { isApiError } from '../../../base/errors.ts';
 import type { Client, ListOptions } from '../../../client/client.ts';
 import type { ClusterDeps, ConnectionFlags } from '../../deps.ts';
-import { machineRows } from '../../ls/rows.ts';
+import { vmRows } from '../../ls/rows.ts';
 import { renderTable } from '../../table.ts';
 
 export type OutputFormat = 'wide' | 'json' | 'yaml' | 'name';
@@ -32,7 +32,7 @@ export async function run(deps: ClusterDeps, flags: ListFlags): Promise<void> {
       const isWide = flags.output === 'wide';
       const claims = isWide ? await visibleClaims(client, where) : [];
       if (vms.length + vmis.length > 0)
-        stdout.write(renderTable(machineRows({ vms, vmis, claims, now: clock.now(), isWide, isAcross: flags.allNamespaces })));
+        stdout.write(renderTable(vmRows({ vms, vmis, claims, now: clock.now(), isWide, isAcross: flags.allNamespaces })));
       else
         stderr.write(`there are no machines ${flags.allNamespaces ? 'in any namespace' : `in namespace ${ours}`}; virtctl run makes one\n`);
     }

@@ -4,15 +4,15 @@ import { VMIS } from '../../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { LABEL_CREATED_BY } from '../../../api/kubevirt/names.ts';
 import { isLauncherOf } from '../../../api/launcher/pod-name.ts';
 import type { ClusterDeps } from '../../deps.ts';
-import { callMachine } from '../../lifecycle/call-machine.ts';
+import { callVm } from '../../lifecycle/call-vm.ts';
 import { type ForceFlags, requireBoth } from '../../lifecycle/force-flags.ts';
-import { machineName } from '../../machine-target.ts';
+import { vmName } from '../../vm-target.ts';
 
 export async function run(deps: ClusterDeps, flags: ForceFlags, ...words: string[]): Promise<void> {
   const { force, gracePeriod, dryRun } = flags;
   requireBoth(flags);
-  const pods = force && !dryRun ? await launcherPods(deps, machineName('restart', words)) : [];
-  await callMachine(deps, { verb: 'restart', flags, words, body: force ? { gracePeriodSeconds: gracePeriod } : {} });
+  const pods = force && !dryRun ? await launcherPods(deps, vmName('restart', words)) : [];
+  await callVm(deps, { verb: 'restart', flags, words, body: force ? { gracePeriodSeconds: gracePeriod } : {} });
   for (const { metadata } of pods)
     await deps.client.delete(PODS, metadata, {
       uid: metadata.uid,

@@ -5,9 +5,9 @@ import { ApiError } from '../../../base/errors.ts';
 import { showConsole } from '../../console/attach.ts';
 import { untilRunning } from '../../console/until-running.ts';
 import { buildClaim } from '../../create/claim.ts';
-import { buildMachine } from '../../create/machine.ts';
 import { parseAmount } from '../../create/parse-amount.ts';
 import { randomName } from '../../create/random-name.ts';
+import { buildVm } from '../../create/vm.ts';
 import type { Connection, ConnectionFlags, Deps } from '../../deps.ts';
 import { watchBoot } from '../../embedded/boot.ts';
 import { createProgress } from '../../progress.ts';
@@ -61,7 +61,7 @@ function machineFor(image: string, flags: RunFlags): Wanted {
   const name = flags.name ?? randomName(stemOf(image));
   const size = parseAmount('--disk', flags.disk);
   const claim = flags.ephemeral ? undefined : buildClaim({ name: `${name}-root`, image: reference, size });
-  const vm = buildMachine({
+  const vm = buildVm({
     name,
     runStrategy: 'Always',
     memory: parseAmount('--memory', flags.memory),

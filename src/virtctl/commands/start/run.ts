@@ -1,8 +1,8 @@
 /** Starts a machine. */
 import type { ClusterDeps } from '../../deps.ts';
-import { callMachine } from '../../lifecycle/call-machine.ts';
+import { callVm } from '../../lifecycle/call-vm.ts';
 import type { LifecycleFlags } from '../../lifecycle/put-subresource.ts';
 
 export function run(deps: ClusterDeps, flags: LifecycleFlags & { paused: boolean }, ...words: string[]): Promise<void> {
-  return callMachine(deps, { verb: 'start', flags, words, body: flags.paused ? { paused: true } : {} });
+  return callVm(deps, { verb: 'start', flags, words, body: flags.paused ? { paused: true } : {} });
 }

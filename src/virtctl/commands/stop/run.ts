@@ -1,9 +1,9 @@
 /** Stops a machine: asks the guest to shut down, or gives it a time. */
 import type { ClusterDeps } from '../../deps.ts';
-import { callMachine } from '../../lifecycle/call-machine.ts';
+import { callVm } from '../../lifecycle/call-vm.ts';
 import { type ForceFlags, requireBoth } from '../../lifecycle/force-flags.ts';
 
 export async function run(deps: ClusterDeps, flags: ForceFlags, ...words: string[]): Promise<void> {
   requireBoth(flags);
-  await callMachine(deps, { verb: 'stop', flags, words, body: flags.force ? { gracePeriod: flags.gracePeriod } : {} });
+  await callVm(deps, { verb: 'stop', flags, words, body: flags.force ? { gracePeriod: flags.gracePeriod } : {} });
 }

@@ -5,9 +5,9 @@ import { VMIS } from '../../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { subresourcePath } from '../../../api/kubevirt/subresource-path.ts';
 import { ApiError } from '../../../base/errors.ts';
 import type { ClusterDeps, Connection, ConnectionFlags } from '../../deps.ts';
-import { machineName } from '../../machine-target.ts';
 import { renderTable } from '../../table.ts';
 import { usageRows } from '../../top/rows.ts';
+import { vmName } from '../../vm-target.ts';
 
 /** Long enough for a rate, short enough to wait for. */
 const BETWEEN_MS = 2000;
@@ -18,7 +18,7 @@ export async function run(
   ...words: string[]
 ): Promise<void> {
   const { client, namespace, clock, stdout, stderr } = deps;
-  const name = words.length > 0 ? machineName('top', words) : undefined;
+  const name = words.length > 0 ? vmName('top', words) : undefined;
   const { items } = await client.list(VMIS, flags.allNamespaces ? {} : { namespace });
   const vmis = items.filter(({ metadata, status }) => status?.phase === 'Running' && (name === undefined || metadata.name === name));
   if (name !== undefined && vmis.length === 0)

@@ -7,11 +7,11 @@ import type { Resource } from '../../../api/resource.ts';
 import { isApiError, UserError } from '../../../base/errors.ts';
 import type { Client } from '../../../client/client.ts';
 import type { ClusterDeps, ConnectionFlags } from '../../deps.ts';
-import { allMachines } from '../../install/machines.ts';
 import { readOperator } from '../../install/operator-manifest.ts';
 import { requireRealCluster } from '../../install/real-cluster.ts';
 import { requireRights } from '../../install/rights.ts';
 import { type Missing, untilThere } from '../../install/until.ts';
+import { allVms } from '../../install/vms.ts';
 import { createProgress } from '../../progress.ts';
 
 export type UninstallFlags = Omit<ConnectionFlags, 'namespace'> & { readonly force: boolean; readonly timeout: number };
@@ -25,7 +25,7 @@ export async function run(deps: ClusterDeps, flags: UninstallFlags): Promise<voi
   const objects = readOperator(deps.manifests).toReversed();
   await requireRealCluster(client);
   await requireRights(client, [...new Set([...objects.map(resourceOf), KUBEVIRTS])], ['delete']);
-  const machines = await allMachines(client);
+  const machines = await allVms(client);
   if (machines.length > 0 && !flags.force) throw stillThere(machines);
 
   await progress.step('kubevirt', async (step) => {

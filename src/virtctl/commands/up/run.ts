@@ -74,7 +74,7 @@ export async function run(
   const strangers = unknownGuests(home);
   if (strangers.length > 0) await progress.step('guests', async () => `${strangers.map(nameOfPod).join(', ')} run outside of the cluster`);
   await progress.step('image', () => importGuestImages(deps));
-  if (flags.demo) await progress.step('vm', (step) => watchBoot({ client, openConsole, vm: demoMachine(deps), onLine: step.update }));
+  if (flags.demo) await progress.step('vm', (step) => watchBoot({ client, openConsole, vm: demoVm(deps), onLine: step.update }));
 
   stdout.write(whatNext(deps, flags.demo, clock.now() - started));
 }
@@ -116,7 +116,7 @@ function qemuVersion(path: string): string {
   return /version (\S+)/.exec(said)?.[1] ?? said.trim();
 }
 
-function demoMachine({ examples }: Deps): VirtualMachine {
+function demoVm({ examples }: Deps): VirtualMachine {
   const vm = parse(readFileSync(join(examples, 'vm.yaml'), 'utf8')) as VirtualMachine;
   return { ...vm, metadata: { ...vm.metadata, namespace: 'default' } };
 }

@@ -6,7 +6,7 @@ import { ApiError, messageOf, UserError } from '../../../base/errors.ts';
 import { findProgram } from '../../../base/node/find-program.ts';
 import type { ClusterDeps, Connection } from '../../deps.ts';
 import { serveTcp } from '../../forward/serve-tcp.ts';
-import { machineName } from '../../machine-target.ts';
+import { vmName } from '../../vm-target.ts';
 import { type ScreenshotFlags, takeScreenshot } from './screenshot.ts';
 
 type VncFlags = ScreenshotFlags & {
@@ -29,8 +29,8 @@ const VIEWERS: readonly Viewer[] = [
 
 export async function run(deps: ClusterDeps, flags: VncFlags, ...words: string[]): Promise<void> {
   const [first, second] = words;
-  if (first === 'screenshot' && second !== undefined) return takeScreenshot(deps, flags, machineName('vnc screenshot', words.slice(1)));
-  const name = machineName('vnc', words);
+  if (first === 'screenshot' && second !== undefined) return takeScreenshot(deps, flags, vmName('vnc screenshot', words.slice(1)));
+  const name = vmName('vnc', words);
   await mustBeThere(deps, name);
   const { stdout, stderr, env } = deps;
   const viewer = flags.proxyOnly ? undefined : findViewer(env['PATH'], flags);

@@ -1,17 +1,17 @@
 /** The first thing that keeps a machine from running, how we know, and what to do. */
 import { escapeToOneLine } from '../../../base/escape-unprintable.ts';
 import type { ClusterDeps, ConnectionFlags } from '../../deps.ts';
-import { machineName } from '../../machine-target.ts';
+import { vmName } from '../../vm-target.ts';
 import { decideWhy } from '../../why/decide.ts';
-import { observeMachine } from '../../why/observe.ts';
+import { observeVm } from '../../why/observe.ts';
 
 export async function run(
   { client, namespace, clock, stdout }: ClusterDeps,
   flags: ConnectionFlags & { json: boolean },
   ...words: string[]
 ): Promise<void> {
-  const name = machineName('why', words);
-  const answer = decideWhy(await observeMachine({ client, namespace, name, clock }));
+  const name = vmName('why', words);
+  const answer = decideWhy(await observeVm({ client, namespace, name, clock }));
   const lines = [
     answer.what,
     ...answer.evidence.map((line) => `  seen: ${line}`),

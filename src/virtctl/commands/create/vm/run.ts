@@ -2,12 +2,12 @@
 import { stringify } from 'yaml';
 import type { RunStrategy } from '../../../../api/kubevirt/kinds/virtual-machine.ts';
 import { UserError } from '../../../../base/errors.ts';
-import { buildMachine } from '../../../create/machine.ts';
 import { type AccessCredential, parseAccessCredential } from '../../../create/parse-access-credential.ts';
 import { parseAmount } from '../../../create/parse-amount.ts';
 import { parseVolume } from '../../../create/parse-volume.ts';
 import { randomName } from '../../../create/random-name.ts';
 import { firstUserData } from '../../../create/user-data.ts';
+import { buildVm } from '../../../create/vm.ts';
 import type { Deps } from '../../../deps.ts';
 import { readInput } from '../../../read-input.ts';
 
@@ -32,7 +32,7 @@ type CreateFlags = {
 
 export function run({ stdout }: Deps, flags: CreateFlags): void {
   const accessCredentials = (flags.accessCred ?? []).map((each) => parseAccessCredential(each, flags.user));
-  const vm = buildMachine({
+  const vm = buildVm({
     ...(flags.namespace && { namespace: flags.namespace }),
     name: flags.name ?? randomName('vm'),
     runStrategy: flags.runStrategy,

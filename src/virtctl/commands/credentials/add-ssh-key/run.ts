@@ -6,9 +6,9 @@ import { UserError } from '../../../../base/errors.ts';
 import { randomName } from '../../../create/random-name.ts';
 import { chooseSecrets } from '../../../credentials/choose-secrets.ts';
 import { addKey } from '../../../credentials/keys.ts';
-import { type KeyFlags, keyFrom, machineOf, requireOwned, secretOf } from '../../../credentials/secrets.ts';
+import { type KeyFlags, keyFrom, requireOwned, secretOf, vmOf } from '../../../credentials/secrets.ts';
 import type { ClusterDeps, Connection } from '../../../deps.ts';
-import { machineName } from '../../../machine-target.ts';
+import { vmName } from '../../../vm-target.ts';
 
 type AddFlags = KeyFlags & { readonly createSecret: boolean; readonly updateSecret: boolean };
 
@@ -18,7 +18,7 @@ export async function run(deps: ClusterDeps, flags: AddFlags, ...words: string[]
   const key = keyFrom(flags);
   if (flags.createSecret && flags.updateSecret) throw usage('--create-secret and --update-secret cannot be combined');
   if (flags.updateSecret && flags.secret === undefined) throw usage('--update-secret needs --secret');
-  const vm = await machineOf(deps, machineName('credentials add-ssh-key', words));
+  const vm = await vmOf(deps, vmName('credentials add-ssh-key', words));
   const tell = (text: string) => void deps.stdout.write(`${text}\n`);
   if (flags.createSecret) return tell(await addWithNewSecret(deps, { vm, key, flags }));
   const [name = ''] = flags.updateSecret ? [flags.secret] : chooseSecrets(vm, { what: 'keys', ...flags });

@@ -3,13 +3,13 @@ import { SECRETS } from '../../../../api/core/secret.ts';
 import { ApiError } from '../../../../base/errors.ts';
 import { chooseSecrets } from '../../../credentials/choose-secrets.ts';
 import { removeKey } from '../../../credentials/keys.ts';
-import { type KeyFlags, keyFrom, machineOf, requireOwned, secretOf } from '../../../credentials/secrets.ts';
+import { type KeyFlags, keyFrom, requireOwned, secretOf, vmOf } from '../../../credentials/secrets.ts';
 import type { ClusterDeps } from '../../../deps.ts';
-import { machineName } from '../../../machine-target.ts';
+import { vmName } from '../../../vm-target.ts';
 
 export async function run(deps: ClusterDeps, flags: KeyFlags, ...words: string[]): Promise<void> {
   const key = keyFrom(flags);
-  const vm = await machineOf(deps, machineName('credentials remove-ssh-key', words));
+  const vm = await vmOf(deps, vmName('credentials remove-ssh-key', words));
   const secrets = await Promise.all(chooseSecrets(vm, { what: 'keys', ...flags }).map((name) => secretOf(deps, name)));
   const changes = secrets.flatMap((secret) => {
     const patch = removeKey(secret.data ?? {}, key);

@@ -2,14 +2,14 @@
 import { SECRETS } from '../../../../api/core/secret.ts';
 import { chooseSecrets } from '../../../credentials/choose-secrets.ts';
 import { encode } from '../../../credentials/keys.ts';
-import { type CredentialFlags, machineOf, requireOwned, secretOf } from '../../../credentials/secrets.ts';
+import { type CredentialFlags, requireOwned, secretOf, vmOf } from '../../../credentials/secrets.ts';
 import type { ClusterDeps } from '../../../deps.ts';
-import { machineName } from '../../../machine-target.ts';
+import { vmName } from '../../../vm-target.ts';
 
 type PasswordFlags = CredentialFlags & { readonly password: string };
 
 export async function run(deps: ClusterDeps, flags: PasswordFlags, ...words: string[]): Promise<void> {
-  const vm = await machineOf(deps, machineName('credentials set-password', words));
+  const vm = await vmOf(deps, vmName('credentials set-password', words));
   const [name = ''] = chooseSecrets(vm, { what: 'passwords', ...flags });
   const secret = await secretOf(deps, name);
   requireOwned(secret, vm, flags);

@@ -2,11 +2,11 @@
 import { UserError } from '../base/errors.ts';
 
 /** A kind that can be told to start, stop or restart; `vmi` is the running guest itself. */
-export type MachineKind = 'vm' | 'ovm' | 'vmic' | 'vmi';
-export type MachineTarget = { readonly kind?: MachineKind; readonly name: string; readonly note?: string };
+export type VmKind = 'vm' | 'ovm' | 'vmic' | 'vmi';
+export type VmTarget = { readonly kind?: VmKind; readonly name: string; readonly note?: string };
 
 /** The words people put between verb and name, as with kubectl. */
-const KIND_WORDS: Readonly<Record<MachineKind, readonly string[]>> = {
+const KIND_WORDS: Readonly<Record<VmKind, readonly string[]>> = {
   vm: ['vm', 'vms', 'virtualmachine', 'virtualmachines'],
   vmi: ['vmi', 'vmis', 'virtualmachineinstance', 'virtualmachineinstances'],
   // `omv` is how a published example spells it
@@ -15,17 +15,17 @@ const KIND_WORDS: Readonly<Record<MachineKind, readonly string[]>> = {
 };
 
 /** `NAME`, `vm NAME` or `vm/NAME`. */
-export function machineName(verb: string, words: readonly string[]): string {
-  return machineTarget(verb, words).name;
+export function vmName(verb: string, words: readonly string[]): string {
+  return vmTarget(verb, words).name;
 }
 
 /** The same, and which kind was meant, if that was said. */
-export function machineTarget(verb: string, words: readonly string[]): MachineTarget {
+export function vmTarget(verb: string, words: readonly string[]): VmTarget {
   const parts = words.flatMap((word) => word.split('/'));
   const [first = '', second] = parts;
   if (parts.length === 1 && first) return { name: first };
   const word = first.toLowerCase();
-  const kind = (Object.keys(KIND_WORDS) as MachineKind[]).find((each) => KIND_WORDS[each].includes(word)); // keys of a Record
+  const kind = (Object.keys(KIND_WORDS) as VmKind[]).find((each) => KIND_WORDS[each].includes(word)); // keys of a Record
   if (parts.length === 2 && second && kind) return { kind, name: second, ...(word === 'omv' && { note: 'omv is taken as ovm' }) };
   throw new UserError('USAGE', `virtctl ${verb} takes one machine, got: ${words.join(' ')}`, {
     why: parts.length === 2 ? `${first} is not a kind (vm, vmi), and only one name is taken at a time` : 'more than one name was given',

@@ -6,7 +6,7 @@ import type { AccessCredential } from './parse-access-credential.ts';
 /** A volume as it is written on the command line: an image or a claim, with what goes with it. */
 export type VolumeChoice = { readonly source: string; readonly name?: string; readonly bootOrder?: number };
 
-export type MachineChoices = {
+export type VmChoices = {
   readonly name: string;
   readonly namespace?: string;
   readonly runStrategy: RunStrategy;
@@ -21,7 +21,7 @@ export type MachineChoices = {
 };
 
 /** Every disk is written out, so that the manifest says all there is to know. */
-export function buildMachine(choices: MachineChoices): VirtualMachine {
+export function buildVm(choices: VmChoices): VirtualMachine {
   const { name, namespace, runStrategy, memory, cpus, gracePeriodSeconds, accessCredentials = [] } = choices;
   const volumes = volumesOf(choices);
   return {
@@ -47,7 +47,7 @@ export function buildMachine(choices: MachineChoices): VirtualMachine {
   };
 }
 
-function volumesOf({ name, images, claims, userDataBase64, networkDataBase64 }: MachineChoices): { volume: Volume; disk: Disk }[] {
+function volumesOf({ name, images, claims, userDataBase64, networkDataBase64 }: VmChoices): { volume: Volume; disk: Disk }[] {
   const shown = (volume: Volume, bootOrder?: number) => ({
     volume,
     disk: { name: volume.name, disk: { bus: 'virtio' as const }, ...(bootOrder !== undefined && { bootOrder }) },

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../api/meta.ts';
 import { isApiError } from '../../base/errors.ts';
 import type { Client } from '../../client/client.ts';
 
-export async function allMachines(client: Client): Promise<KubeObject[]> {
+export async function allVms(client: Client): Promise<KubeObject[]> {
   const lists = await Promise.all(
     MACHINE_KINDS.map(async (resource) => {
       try {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { UserError } from '../base/errors.ts';
-import { machineName, machineTarget } from './machine-target.ts';
+import { vmName, vmTarget } from './vm-target.ts';
 
 const CASES: [string[], string][] = [
   [['db'], 'db'],
@@ -12,12 +12,12 @@ const CASES: [string[], string][] = [
 ];
 
 for (const [words, expected] of CASES) {
-  test(`"${words.join(' ')}" names ${expected}`, () => assert.equal(machineName('start', words), expected));
+  test(`"${words.join(' ')}" names ${expected}`, () => assert.equal(vmName('start', words), expected));
 }
 
 test('two names are refused, with the way to say it', () => {
   assert.throws(
-    () => machineName('start', ['web', 'db']),
+    () => vmName('start', ['web', 'db']),
     (error: UserError) =>
       error instanceof UserError &&
       error.why === 'web is not a kind (vm, vmi), and only one name is taken at a time' &&
@@ -26,8 +26,8 @@ test('two names are refused, with the way to say it', () => {
 });
 
 test('the kind that was said is kept, and a published slip is understood', () => {
-  assert.deepEqual(machineTarget('start', ['ovm', 'db']), { kind: 'ovm', name: 'db' });
-  assert.deepEqual(machineTarget('start', ['omv', 'db']), { kind: 'ovm', name: 'db', note: 'omv is taken as ovm' });
-  assert.deepEqual(machineTarget('start', ['vmic/db']), { kind: 'vmic', name: 'db' });
-  assert.deepEqual(machineTarget('start', ['db']), { name: 'db' });
+  assert.deepEqual(vmTarget('start', ['ovm', 'db']), { kind: 'ovm', name: 'db' });
+  assert.deepEqual(vmTarget('start', ['omv', 'db']), { kind: 'ovm', name: 'db', note: 'omv is taken as ovm' });
+  assert.deepEqual(vmTarget('start', ['vmic/db']), { kind: 'vmic', name: 'db' });
+  assert.deepEqual(vmTarget('start', ['db']), { name: 'db' });
 });
