@@ -13,8 +13,9 @@ export class SharedObjects {
   /** By their texts, oldest first. */
   readonly #lately = new Map<string, KubeObject>();
   #characters = 0;
-  /** One for each version of an object that somebody still holds. */
-  readonly #versions = new Map<string, WeakRef<KubeObject>>();
+  /** The version that came last of each object, for as long as somebody holds it: by how it is seen, then by uid. */
+  readonly #newest = new Map<string, Map<string, WeakRef<KubeObject>>>();
+  #size = 0;
   #sweepAt = FIRST_SWEEP;
 
   /** The object that a text stands for. */
@@ -28,19 +29,29 @@ export class SharedObjects {
 
   /** An equal object that somebody holds already, or this one. */
   share<T extends KubeObject>(object: T): T {
-    const key = versionOf(object);
-    if (key === undefined) return object;
-    const known = this.#versions.get(key)?.deref();
+    const { uid, resourceVersion } = object.metadata ?? {};
+    if (!uid || !resourceVersion) return object;
+    const ofKind = this.#ofKind(object);
+    const known = ofKind.get(uid);
+    const held = known?.deref();
     // Compared, because a server may show the same version with other defaults after a change of its schema.
-    if (known && deepEqual(known, object)) return known as T; // equal to it in everything
-    this.#versions.set(key, new WeakRef(object));
-    if (this.#versions.size >= this.#sweepAt) this.#sweep();
+    if (held?.metadata.resourceVersion === resourceVersion && deepEqual(held, object)) return held as T; // equal to it in everything
+    ofKind.set(uid, new WeakRef(object));
+    if (!known) this.#size += 1;
+    if (this.#size >= this.#sweepAt) this.#sweep();
     return object;
   }
 
-  /** How many versions are known, those included that nobody holds any more. */
+  /** How many objects are known, those included that nobody holds any more. */
   get size(): number {
-    return this.#versions.size;
+    return this.#size;
+  }
+
+  #ofKind({ apiVersion, kind }: KubeObject): Map<string, WeakRef<KubeObject>> {
+    const name = `${apiVersion} ${kind}`;
+    const known = this.#newest.get(name) ?? new Map<string, WeakRef<KubeObject>>();
+    this.#newest.set(name, known);
+    return known;
   }
 
   #remember(text: string, object: KubeObject): void {
@@ -55,13 +66,11 @@ export class SharedObjects {
 
   /** Each time as many have come as were left the time before: that costs the same for each, however many there are. */
   #sweep(): void {
-    for (const [key, held] of this.#versions) if (held.deref() === undefined) this.#versions.delete(key);
-    this.#sweepAt = Math.max(FIRST_SWEEP, this.#versions.size * 2);
+    this.#size = 0;
+    for (const ofKind of this.#newest.values()) {
+      for (const [uid, held] of ofKind) if (held.deref() === undefined) ofKind.delete(uid);
+      this.#size += ofKind.size;
+    }
+    this.#sweepAt = Math.max(FIRST_SWEEP, this.#size * 2);
   }
-}
-
-/** The same for two objects that are the same version of the same object, seen as the same kind. */
-function versionOf({ apiVersion, kind, metadata }: KubeObject): string | undefined {
-  const { uid, resourceVersion } = metadata ?? {};
-  return uid && resourceVersion ? `${apiVersion} ${kind} ${uid} ${resourceVersion}` : undefined;
 }
