@@ -73,7 +73,7 @@ export function assertReadable(call: Call, object: AnyObject): void {
   if (call.type.isBuiltIn) refuseMistyped(call, malformedIn(call, object));
 }
 
-function malformedIn({ type: { schema } }: Call, object: AnyObject): StatusCause[] {
+function malformedIn({ type: { schema } }: Call, object: AnyObject): readonly StatusCause[] {
   return schema ? validate(schema, object) : [];
 }
 

@@ -53,12 +53,25 @@ function dropNulls(schema: Schema, value: JsonObject): JsonObject {
 
 function fillFixed(schema: Schema, value: JsonObject): JsonObject {
   let result = value;
-  for (const [key, child] of Object.entries(schema.properties ?? {})) {
-    if (child.default === undefined || value[key] !== undefined || key === '__proto__') continue;
+  for (const [key, fixed] of fixedDefaults(schema)) {
+    if (value[key] !== undefined) continue;
     if (result === value) result = { ...value };
-    result[key] = structuredClone(child.default);
+    result[key] = structuredClone(fixed);
   }
   return result;
+}
+
+/** Few of the many fields of a kind have one: they are looked for once, not in every object. */
+const fixedOf = new WeakMap<Schema, readonly (readonly [key: string, fixed: unknown])[]>();
+
+function fixedDefaults(schema: Schema): readonly (readonly [key: string, fixed: unknown])[] {
+  const known = fixedOf.get(schema);
+  if (known) return known;
+  const found = Object.entries(schema.properties ?? {}).flatMap(([key, child]): [string, unknown][] =>
+    child.default === undefined || key === '__proto__' ? [] : [[key, child.default]],
+  );
+  fixedOf.set(schema, found);
+  return found;
 }
 
 function derive(schema: Schema, value: JsonObject): JsonObject {

@@ -29,20 +29,23 @@ function pruneArray({ items }: Schema, value: readonly unknown[], { path, unknow
 
 /** Gives back the same object when there was nothing to drop. */
 function pruneObject(schema: Schema, value: JsonObject, { path, unknown }: Place): JsonObject {
-  const result: JsonObject = {};
-  let isSame = true;
-  for (const [key, field] of Object.entries(value)) {
+  let result = value;
+  for (const key of Object.keys(value)) {
+    const field = value[key];
     const child = childOf(schema, key);
     const at = pathTo(path, key);
     if (key === '__proto__' || (!child && !schema['x-kubernetes-preserve-unknown-fields'])) {
       unknown.push(at);
-      isSame = false;
+      if (result === value) result = { ...value };
+      delete result[key];
       continue;
     }
-    result[key] = child ? pruneNode(child, field, { path: at, unknown }) : field;
-    if (result[key] !== field) isSame = false;
+    const kept = child ? pruneNode(child, field, { path: at, unknown }) : field;
+    if (kept === field) continue;
+    if (result === value) result = { ...value };
+    result[key] = kept;
   }
-  return isSame ? value : result;
+  return result;
 }
 
 function holdsFields({ type, properties, additionalProperties }: Schema): boolean {

@@ -19,24 +19,32 @@ import { asResource } from './resource-root.ts';
 import { childOf, pathTo, type Schema } from './schema.ts';
 
 /** Every rule of the schema that the object breaks; nothing when it is valid. */
-export function validate(schema: Schema, value: JsonObject): StatusCause[] {
+export function validate(schema: Schema, value: JsonObject): readonly StatusCause[] {
   return validateNode(asResource(schema), value, '');
 }
 
 /** The same for a part of an object that is found at `path`, such as a default in a CRD. */
-export function validateNode(schema: Schema, value: unknown, path: string): StatusCause[] {
-  if (value === null && schema.nullable) return [];
+export function validateNode(schema: Schema, value: unknown, path: string): readonly StatusCause[] {
+  if (value === null && schema.nullable) return NONE;
   const wrongType = typeCauses(schema, value, path);
   if (wrongType.length > 0) return wrongType;
-  return [...enumCauses(schema, value, path), ...ownCauses(schema, value, path), ...compositeCauses(schema, value, path)];
+  return joined(joined(enumCauses(schema, value, path), ownCauses(schema, value, path)), compositeCauses(schema, value, path));
 }
 
-function typeCauses(schema: Schema, value: unknown, path: string): StatusCause[] {
+/** Nearly all nodes of nearly all objects are right: that must not cost a list each. */
+const NONE: readonly StatusCause[] = [];
+
+function joined(some: readonly StatusCause[], more: readonly StatusCause[]): readonly StatusCause[] {
+  if (more.length === 0) return some;
+  return some.length === 0 ? more : [...some, ...more];
+}
+
+function typeCauses(schema: Schema, value: unknown, path: string): readonly StatusCause[] {
   const found = typeOf(value);
   const wrong = (wanted: string) => [typeCause(path, found, `${path} in body must be of type ${wanted}: "${found}"`)];
-  if (schema['x-kubernetes-int-or-string']) return found === 'integer' || found === 'string' ? [] : wrong('integer,string');
-  if (schema.type === undefined || schema.type === found) return [];
-  return schema.type === 'number' && found === 'integer' ? [] : wrong(schema.type);
+  if (schema['x-kubernetes-int-or-string']) return found === 'integer' || found === 'string' ? NONE : wrong('integer,string');
+  if (schema.type === undefined || schema.type === found) return NONE;
+  return schema.type === 'number' && found === 'integer' ? NONE : wrong(schema.type);
 }
 
 /** JSON has one kind of number; 1.0 is an integer. */
@@ -47,21 +55,22 @@ function typeOf(value: unknown): string {
   return typeof value;
 }
 
-function enumCauses(schema: Schema, value: unknown, path: string): StatusCause[] {
-  if (!schema.enum) return [];
+function enumCauses(schema: Schema, value: unknown, path: string): readonly StatusCause[] {
+  if (!schema.enum) return NONE;
   const text = JSON.stringify(value);
-  return schema.enum.some((allowed) => JSON.stringify(allowed) === text) ? [] : [unsupportedCause(path, value, schema.enum)];
+  return schema.enum.some((allowed) => JSON.stringify(allowed) === text) ? NONE : [unsupportedCause(path, value, schema.enum)];
 }
 
-function ownCauses(schema: Schema, value: unknown, path: string): StatusCause[] {
+function ownCauses(schema: Schema, value: unknown, path: string): readonly StatusCause[] {
   if (typeof value === 'string') return stringCauses(schema, value, path);
   if (typeof value === 'number') return numberCauses(schema, value, path);
   if (Array.isArray(value)) return arrayCauses(schema, value, path);
-  return isObject(value) ? objectCauses(schema, value, path) : [];
+  return isObject(value) ? objectCauses(schema, value, path) : NONE;
 }
 
-function stringCauses(schema: Schema, value: string, path: string): StatusCause[] {
+function stringCauses(schema: Schema, value: string, path: string): readonly StatusCause[] {
   const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern, format } = schema;
+  if (minLength === 0 && maxLength === Number.POSITIVE_INFINITY && pattern === undefined && format === undefined) return NONE;
   const causes: StatusCause[] = [];
   // Only a limit makes the characters worth counting: texts can be long.
   const length = minLength > 0 || maxLength < value.length ? [...value].length : minLength;
@@ -95,7 +104,7 @@ export function patternProblem(pattern: string): string | undefined {
   }
 }
 
-function numberCauses(schema: Schema, value: number, path: string): StatusCause[] {
+function numberCauses(schema: Schema, value: number, path: string): readonly StatusCause[] {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
   const causes: StatusCause[] = [];
   const refuse = (rule: string) => causes.push(invalidCause(path, value, `${path} in body should be ${rule}`));
@@ -110,18 +119,18 @@ function numberCauses(schema: Schema, value: number, path: string): StatusCause[
   return causes;
 }
 
-function arrayCauses(schema: Schema, value: readonly unknown[], path: string): StatusCause[] {
+function arrayCauses(schema: Schema, value: readonly unknown[], path: string): readonly StatusCause[] {
   const { minItems = 0, maxItems = Number.POSITIVE_INFINITY, items } = schema;
   const causes: StatusCause[] = [];
   if (value.length > maxItems) causes.push(tooManyCause(path, value.length, maxItems));
   if (value.length < minItems) causes.push(invalidCause(path, value.length, `${path} in body should have at least ${minItems} items`));
-  if (items) causes.push(...value.flatMap((item, index) => validateNode(items, item, pathTo(path, index))));
-  return [...causes, ...duplicateCauses(schema, value, path)];
+  if (items) for (const [index, item] of value.entries()) causes.push(...validateNode(items, item, pathTo(path, index)));
+  return joined(causes, duplicateCauses(schema, value, path));
 }
 
-function duplicateCauses(schema: Schema, value: readonly unknown[], path: string): StatusCause[] {
+function duplicateCauses(schema: Schema, value: readonly unknown[], path: string): readonly StatusCause[] {
   const listType = schema['x-kubernetes-list-type'];
-  if (listType !== 'set' && listType !== 'map') return [];
+  if (listType !== 'set' && listType !== 'map') return NONE;
   const seen = new Set<string>();
   const causes: StatusCause[] = [];
   for (const [index, item] of value.entries()) {
@@ -138,23 +147,26 @@ function keysOf(schema: Schema, item: unknown): unknown {
   return Object.fromEntries((schema['x-kubernetes-list-map-keys'] ?? []).map((key) => [key, item[key]]));
 }
 
-function objectCauses(schema: Schema, value: JsonObject, path: string): StatusCause[] {
+function objectCauses(schema: Schema, value: JsonObject, path: string): readonly StatusCause[] {
   const node = schema['x-kubernetes-embedded-resource'] ? asResource(schema) : schema;
   const { required = [], minProperties = 0, maxProperties = Number.POSITIVE_INFINITY } = node;
-  const count = Object.keys(value).length;
+  const keys = Object.keys(value);
+  const count = keys.length;
   const causes = required
     .filter((key) => !Object.hasOwn(value, key) || value[key] === undefined)
     .map((key) => requiredCause(pathTo(path, key)));
   if (count > maxProperties) causes.push(tooManyCause(path, count, maxProperties));
   if (count < minProperties) causes.push(invalidCause(path, count, `${path} in body should have at least ${minProperties} properties`));
-  for (const [key, field] of Object.entries(value)) {
+  for (const key of keys) {
     const child = childOf(node, key);
+    const field = value[key];
     if (child && field !== undefined) causes.push(...validateNode(child, field, pathTo(path, key)));
   }
   return causes;
 }
 
-function compositeCauses({ allOf = [], anyOf, oneOf, not }: Schema, value: unknown, path: string): StatusCause[] {
+function compositeCauses({ allOf = [], anyOf, oneOf, not }: Schema, value: unknown, path: string): readonly StatusCause[] {
+  if (allOf.length === 0 && !anyOf && !oneOf && !not) return NONE;
   const causes = allOf.flatMap((schema) => validateNode(schema, value, path));
   const refuse = (rule: string) => causes.push(invalidCause(path, '', `"${path}" must ${rule}`));
   if (anyOf && !anyOf.some((schema) => isValid(schema, value, path))) {
@@ -173,6 +185,6 @@ function isValid(schema: Schema, value: unknown, path: string): boolean {
 }
 
 /** The alternative that nearly matched tells most about what was meant. */
-function fewest(alternatives: readonly StatusCause[][]): StatusCause[] {
+function fewest(alternatives: readonly (readonly StatusCause[])[]): readonly StatusCause[] {
   return alternatives.reduce((best, next) => (next.length < best.length ? next : best), alternatives[0] ?? []);
 }
