@@ -10,6 +10,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -174,6 +175,24 @@ test('QEMU runs as user 107 without groups of root, and without the instance in 
   assert.doesNotMatch(readFileSync(`/proc/${started.child.pid}/environ`, 'utf8'), /KUBEVIRT_VMI|NODE_/);
   assert.equal(await quit(started), 0);
 });
+
+test('only the user of QEMU reaches its sockets, and they are no ports', { timeout: DEADLINE_MS }, async ({ signal }) => {
+  putFile(pod, 'disk/disk.img', bootSector('x'));
+  const started = await start(vmi(), signal);
+  const sockets = readdirSync(pod.publicFolder).filter((name) => statSync(join(pod.publicFolder, name)).isSocket());
+  assert.ok(sockets.length >= 3, sockets.join());
+  for (const name of sockets) assert.equal(statSync(join(pod.publicFolder, name)).mode & 0o077, 0, name);
+  assert.deepEqual(listeningPorts(started.child.pid), []);
+  assert.equal(await quit(started), 0);
+});
+
+/** The TCP sockets of a process that listen. */
+function listeningPorts(pid: number | undefined): string[] {
+  const folder = `/proc/${pid}/fd`;
+  const own = new Set(readdirSync(folder).map((fd) => /^socket:\[(\d+)\]$/.exec(readlinkSync(join(folder, fd)))?.[1]));
+  const rows = ['tcp', 'tcp6'].flatMap((table) => readFileSync(`/proc/${pid}/net/${table}`, 'utf8').split('\n').slice(1));
+  return rows.filter((row) => row.trim().split(/\s+/)[3] === '0A' && own.has(row.trim().split(/\s+/)[9]));
+}
 
 const seedVolume: Volume = { name: 'seed', cloudInitNoCloud: { userData: '#!/bin/sh' } };
 const missing: Volume = { name: 'root', containerDisk: { image: 'x', path: 'disk/none' } };

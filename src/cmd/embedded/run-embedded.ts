@@ -1,8 +1,7 @@
 /** Puts the parts of an embedded cluster together, in the order in which they need each other. */
-import { chmodSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
-import { UserError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { nameOfPod } from '../../base/node/living-pods.ts';
 import { ensurePki } from '../../base/node/pki.ts';
@@ -18,6 +17,7 @@ import type { EmbeddedState } from '../../virtctl/embedded/state.ts';
 import { VERSION } from '../version.ts';
 import { adoptGuests } from './adopt-guests.ts';
 import { allEnded } from './all-ended.ts';
+import { prepareHome } from './prepare-home.ts';
 import { startApi } from './start-api.ts';
 import { startComponents } from './start-components.ts';
 
@@ -111,27 +111,4 @@ function adoptOrClose(store: Store, { home, adopt, log }: EmbeddedOptions): void
 function endAtOnce(error: unknown, log: Logger): void {
   log.error('the store cannot be written any more', { error });
   process.exit(1);
-}
-
-/** Our folder is ours alone: others may pass through (QEMU's user does) but neither list nor write. */
-function prepareHome(home: string): void {
-  mkdirSync(home, { recursive: true });
-  const { mode, uid } = statSync(home);
-  if ((mode & 0o022) !== 0 || uid !== process.getuid?.()) {
-    throw new UserError('HOME_UNSAFE', `the data folder ${home} can be written by others`, {
-      why: 'it holds keys and disks; whoever can write there owns every machine',
-      fix: `chmod go-w ${home}, or set VIRT_HOME to a folder of your own`,
-    });
-  }
-  chmodSync(home, 0o711);
-  for (const [folder, permissions] of [
-    ['run', 0o700],
-    ['logs', 0o700],
-    ['kubelet', 0o711],
-    ['images', 0o711],
-    ['volumes', 0o711],
-  ] as const) {
-    mkdirSync(join(home, folder), { recursive: true });
-    chmodSync(join(home, folder), permissions);
-  }
 }

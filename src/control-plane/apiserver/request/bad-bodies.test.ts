@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { startTestServer, type TestServer } from '../test-server.testing.ts';
 
 const MAPS = '/api/v1/namespaces/default/configmaps';
@@ -71,6 +72,15 @@ describe('bodies nobody should send', { timeout: 30_000 }, () => {
     assert.equal((await send('{}', 'application/merge-patch+json')).status, 415);
     const patched = await send('{}', 'application/json', { method: 'PATCH', path: `${MAPS}/json` });
     assert.deepEqual([patched.status, patched.answer.reason], [415, 'UnsupportedMediaType']);
+  });
+
+  test('a compressed body is never unpacked: 400 or 415', async () => {
+    const bomb = new Uint8Array(gzipSync(Buffer.alloc(64 * MEGABYTE, ' ')));
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+    const before = process.memoryUsage().arrayBuffers;
+    const { status } = await server.fetch(MAPS, { method: 'POST', headers, body: bomb });
+    assert.ok(status === 400 || status === 415, String(status));
+    assert.ok(process.memoryUsage().arrayBuffers - before < 32 * MEGABYTE);
   });
 
   test('bytes that are not UTF-8: 400', async () => {
