@@ -91,7 +91,7 @@ export async function startApi({ store, pki, signingKey, clock, log }: ApiOption
   return {
     handle: (request, identity) => server.handle(request, identity),
     upgrade: (request, socket, head, identity) =>
-      server.upgrade(request, identity, (apiService, acting) =>
+      server.upgrade({ request, identity, socket }, (apiService, acting) =>
         proxy.proxyUpgrade(apiService as unknown as ApiService, request, socket, head, acting),
       ),
     reviewToken: async (token) => server.reviewToken(token),

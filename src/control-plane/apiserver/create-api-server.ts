@@ -7,6 +7,7 @@ import type { Store } from '../store/store.ts';
 import { authorize } from './access/authorize.ts';
 import { impersonated } from './access/impersonate.ts';
 import { assertNodeMayRead } from './access/node-restriction.ts';
+import { OpenStreams } from './access/open-streams.ts';
 import { PodsOfNodes } from './access/pods-of-nodes.ts';
 import { attributesOf } from './access/request-attributes.ts';
 import { RuleIndex } from './access/rule-index.ts';
@@ -24,6 +25,7 @@ import { parseResourcePath, type ResourcePath, verbOf } from './request/path-gra
 import { methodNotAllowed, unknownPath } from './response/api-errors.ts';
 import { Renderer } from './response/render.ts';
 import { respondError } from './response/respond.ts';
+import { revocableBody } from './response/revocable-body.ts';
 import type { Call, Hooks, Identity, ServerParts } from './server-parts.ts';
 import { builtInTypes } from './types/built-in-types.ts';
 import { ResourceRegistry } from './types/resource-registry.ts';
@@ -42,11 +44,17 @@ export type ApiServerOptions = {
 /** What of a request decides who may make it; node's own requests have these fields, too. */
 type Asked = { readonly method?: string; readonly url?: string; readonly rawHeaders?: readonly string[] };
 
+type AskedUpgrade = {
+  readonly request: Asked;
+  readonly identity: Identity;
+  readonly socket: { once(event: 'close', listener: () => void): unknown; destroy(): unknown };
+};
+
 export type ApiServer = {
   /** Answers any request; failures are Status objects, nothing is thrown. */
   handle(request: Request, identity: Identity): Promise<Response>;
-  /** Authorizes a connection that leaves HTTP (console, VNC) and hands it to `forward`; rejects with the ApiError to answer otherwise. */
-  upgrade(request: Asked, identity: Identity, forward: (apiService: AnyObject, identity: Identity) => Promise<void>): Promise<void>;
+  /** Authorizes a connection that leaves HTTP (console, VNC) and hands it to `forward`; ends it when that is no longer allowed; rejects with the ApiError to answer otherwise. */
+  upgrade(asked: AskedUpgrade, forward: (apiService: AnyObject, identity: Identity) => Promise<void>): Promise<void>;
   /** The owner of a bearer token, undefined when it is good for nothing. */
   reviewToken(token: string): Identity | undefined;
   /** Ends every watch; the store stays open. */
@@ -71,6 +79,7 @@ export async function createApiServer({ store, clock, log, hooks = {}, signingKe
     tokens,
     renderer: new Renderer(),
     flowControl: new FlowControl(),
+    openStreams: new OpenStreams({ store, clock, log, signal: closing.signal }),
     clock,
     log,
     hooks,
@@ -100,7 +109,7 @@ export async function createApiServer({ store, clock, log, hooks = {}, signingKe
     try {
       const identity = impersonated(rules, caller, request.headers);
       leave = parts.flowControl.enter(identity, 'request');
-      return await answer({ parts, aggregated, others }, request, identity);
+      return await answer({ parts, aggregated, others }, { request, caller, identity });
     } catch (error) {
       if (!(error instanceof ApiError)) log.error('request failed', { method: request.method, url: request.url, error });
       return respondError(error);
@@ -123,13 +132,17 @@ export async function createApiServer({ store, clock, log, hooks = {}, signingKe
   problem = undefined;
   return {
     handle,
-    async upgrade(request, caller, forward) {
-      const identity = impersonated(rules, caller, webHeaders(request.rawHeaders ?? []));
+    async upgrade({ request, identity: caller, socket }, forward) {
+      const headers = webHeaders(request.rawHeaders ?? []);
+      const identity = impersonated(rules, caller, headers);
       const url = new URL(request.url ?? '/', BASE_URL);
-      authorize(rules, identity, attributesOf(request.method ?? 'GET', url));
+      const attributes = attributesOf(request.method ?? 'GET', url);
+      authorize(rules, identity, attributes);
       const path = parseResourcePath(url.pathname);
       const apiService = path && aggregated.find(path.group, path.version);
       if (!apiService) throw unknownPath();
+      const isAllowed = () => isStillAllowed(rules, { caller, headers, attributes });
+      socket.once('close', parts.openStreams.add({ user: identity.user, isAllowed, end: () => socket.destroy() }));
       await forward(apiService, identity);
     },
     reviewToken: (token) => tokens?.review(token)?.identity,
@@ -144,8 +157,10 @@ export async function createApiServer({ store, clock, log, hooks = {}, signingKe
 
 type Routes = { readonly parts: ServerParts; readonly aggregated: AggregatedApis; readonly others: NonResourceParts };
 
+type Answered = { readonly request: Request; readonly caller: Identity; readonly identity: Identity };
+
 /** Who may, before what is there: a stranger learns nothing from the difference. */
-async function answer({ parts, aggregated, others }: Routes, request: Request, identity: Identity): Promise<Response> {
+async function answer({ parts, aggregated, others }: Routes, { request, caller, identity }: Answered): Promise<Response> {
   const url = new URL(request.url);
   const attributes = attributesOf(request.method, url);
   authorize(parts.rules, identity, attributes);
@@ -154,17 +169,42 @@ async function answer({ parts, aggregated, others }: Routes, request: Request, i
   if (!path) return answerNonResource(others, request, { url, identity });
   const verb = verbOf(request.method, path, url.searchParams);
   if (!verb) throw methodNotAllowed();
+  const isAllowed = () => isStillAllowed(parts.rules, { caller, headers: request.headers, attributes });
   const apiService = aggregated.find(path.group, path.version);
-  if (apiService) return aggregated.forward(apiService, request, identity);
+  if (apiService) return whileAllowed(parts, await aggregated.forward(apiService, request, identity), { user: identity.user, isAllowed });
   const type = typeFor(parts.registry, path);
   const warnings = type.deprecationWarning === undefined ? [] : [type.deprecationWarning];
-  const call: Call = { parts, type, path, query: url.searchParams, request, identity, warnings };
+  const call: Call = { parts, type, path, query: url.searchParams, request, identity, warnings, isAllowed };
   try {
-    return await answerForVerb(call, verb)(call);
+    const response = await answerForVerb(call, verb)(call);
+    // A watch sees to itself; of the others only these can go on.
+    return ['log', 'proxy'].includes(path.subresource ?? '') ? whileAllowed(parts, response, { user: identity.user, isAllowed }) : response;
   } catch (error) {
     if (error instanceof ApiError) return respondError(error, warnings); // what was noticed before it was refused is told all the same
     throw error;
   }
+}
+
+type Permission = { readonly caller: Identity; readonly headers: Headers; readonly attributes: Parameters<typeof authorize>[2] };
+
+/** As when the request came: throws Forbidden, or resolves with false when the credentials are good for nothing any more. */
+async function isStillAllowed(rules: RuleIndex, { caller, headers, attributes }: Permission): Promise<boolean> {
+  authorize(rules, impersonated(rules, caller, headers), attributes);
+  return caller.isStillProven?.() ?? true;
+}
+
+/** The answer, cut off when its user may no longer have it. */
+function whileAllowed(
+  { openStreams }: ServerParts,
+  response: Response,
+  { user, isAllowed }: { readonly user: string; readonly isAllowed: () => Promise<boolean> },
+): Response {
+  // What says how long it is is over soon.
+  if (!response.body || response.headers.has('content-length')) return response;
+  let leave = () => {};
+  const { body, cut } = revocableBody(response.body, () => leave());
+  leave = openStreams.add({ user, isAllowed, end: () => cut(new ApiError('Forbidden', 'the right to this was taken away')) });
+  return new Response(body, { status: response.status, statusText: response.statusText, headers: response.headers });
 }
 
 /** The type a path names; NotFound when there is none, or when its scope does not fit the path. */

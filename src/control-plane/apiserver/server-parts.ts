@@ -2,6 +2,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Store } from '../store/store.ts';
+import type { OpenStreams } from './access/open-streams.ts';
 import type { PodsOfNodes } from './access/pods-of-nodes.ts';
 import type { RuleIndex } from './access/rule-index.ts';
 import type { ServiceAccountTokens } from './access/service-account-tokens.ts';
@@ -71,6 +72,8 @@ export type ServerParts = {
   readonly tokens: ServiceAccountTokens | undefined;
   readonly renderer: Renderer;
   readonly flowControl: FlowControl;
+  /** Answers that go on, for as long as they may. */
+  readonly openStreams: OpenStreams;
   readonly clock: Clock;
   readonly log: Logger;
   readonly hooks: Hooks;
@@ -87,4 +90,6 @@ export type Call = {
   readonly request: Request;
   readonly identity: Identity;
   readonly warnings: string[];
+  /** Asked again while an answer goes on; throws, or resolves with false, when the request would now be refused. */
+  readonly isAllowed: () => Promise<boolean>;
 };

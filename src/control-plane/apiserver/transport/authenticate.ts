@@ -10,6 +10,7 @@
  * A header that claims an identity is never believed: X-Remote-* is what we tell aggregated servers. Impersonate-* is a wish of
  * whoever this is, granted or refused by access/impersonate.ts.
  */
+import type { Clock } from '../../../base/clock.ts';
 import { ApiError } from '../../../base/errors.ts';
 import type { Peer } from '../../../base/node/verified-peer.ts';
 import { ALL_AUTHENTICATED, ANONYMOUS, type Identity } from './identity.ts';
@@ -18,6 +19,7 @@ import { ALL_AUTHENTICATED, ANONYMOUS, type Identity } from './identity.ts';
 export type ReviewToken = (token: string, signal: AbortSignal) => Promise<Identity | undefined>;
 
 export type Credentials = {
+  readonly clock: Pick<Clock, 'now'>;
   readonly peer: Peer | undefined;
   /** Why a certificate was shown but not believed. */
   readonly refused?: string;
@@ -30,13 +32,17 @@ export type Credentials = {
 const TOKEN_SUBPROTOCOL = 'base64url.bearer.authorization.k8s.io.';
 
 /** Gives the identity behind the credentials, or throws Unauthorized when they are wrong. */
-export async function authenticate({ peer, refused, headers, reviewToken, signal }: Credentials): Promise<Identity> {
-  if (peer) return { user: peer.commonName, groups: withAuthenticated(peer.organizations) };
+export async function authenticate({ peer, refused, headers, reviewToken, signal, clock }: Credentials): Promise<Identity> {
+  if (peer) {
+    const isStillProven = async () => clock.now() <= peer.validUntilMs;
+    return { user: peer.commonName, groups: withAuthenticated(peer.organizations), isStillProven };
+  }
   const token = tokenFrom(headers);
   if (token === undefined && refused === undefined) return ANONYMOUS;
   const owner = token === undefined ? undefined : await reviewToken?.(token, signal);
   if (!owner) throw new ApiError('Unauthorized', 'Unauthorized');
-  return { ...owner, groups: withAuthenticated(owner.groups) };
+  const isStillProven = async () => token !== undefined && (await reviewToken?.(token, signal))?.user === owner.user;
+  return { ...owner, groups: withAuthenticated(owner.groups), isStillProven };
 }
 
 /** True for headers that speak of identities: nothing behind the front door may see what a client put there. */

@@ -4,6 +4,8 @@ export type Identity = {
   readonly groups: readonly string[];
   readonly uid?: string;
   readonly extra?: Readonly<Record<string, readonly string[]>>;
+  /** Whether what proved it still does: certificates expire, tokens end with their Pod. Absent: it needs no proof. */
+  readonly isStillProven?: () => Promise<boolean>;
 };
 
 export const ALL_AUTHENTICATED = 'system:authenticated';

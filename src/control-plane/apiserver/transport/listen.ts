@@ -1,7 +1,7 @@
 /** The TLS front of the API server: who is asking is settled here, everything behind it gets a web Request and an Identity. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Clock } from '../../../base/clock.ts';
+import { type Clock, systemClock } from '../../../base/clock.ts';
 import { ApiError } from '../../../base/errors.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { KeyPair } from '../../../base/node/pki.ts';
@@ -33,7 +33,7 @@ const MORE_PORTS = 20;
 
 /** Serves the API over TLS; the answer says on which port. */
 export function listen(options: ListenOptions): Promise<WebServer> {
-  const { handle, upgrade, pki, host = '127.0.0.1', port, reviewToken, headersTimeoutMs, clock, log } = options;
+  const { handle, upgrade, pki, host = '127.0.0.1', port, reviewToken, headersTimeoutMs, clock = systemClock, log } = options;
   const hosts = allowedHosts(pki.apiServer.cert);
   return startWebServer({
     serving: pki.apiServer,
@@ -46,14 +46,14 @@ export function listen(options: ListenOptions): Promise<WebServer> {
     log,
     async handle(request, client) {
       hosts.check(new URL(request.url).host);
-      const identity = await authenticate({ ...client, headers: request.headers, reviewToken, signal: request.signal });
+      const identity = await authenticate({ ...client, headers: request.headers, reviewToken, clock, signal: request.signal });
       return handle(withoutClaims(request), identity);
     },
     async upgrade({ request, socket, head }, client) {
       const headers = webHeaders(request.rawHeaders);
       hosts.check(hostOf(request));
       hosts.checkOrigin(headers.get('origin'));
-      const identity = await authenticate({ ...client, headers, reviewToken, signal: closeSignal(socket) });
+      const identity = await authenticate({ ...client, headers, reviewToken, clock, signal: closeSignal(socket) });
       await upgrade(cleaned(request), socket, head, identity);
     },
   });

@@ -94,6 +94,13 @@ export class WatchStream {
     this.#wake();
   }
 
+  /** Ends at once; what waits is for nobody any more. */
+  cut(): void {
+    this.#waiting = [];
+    this.#next = 0;
+    this.end();
+  }
+
   /** An object that enters the selection is new to the client, one that leaves it is gone. */
   #addChange({ revision, entry, previous }: StoreEvent): void {
     const isIn = this.#selects(entry);

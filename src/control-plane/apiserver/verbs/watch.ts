@@ -30,7 +30,9 @@ export async function watch(call: Call): Promise<Response> {
     stream.follow(prefix, from);
   }
   const done = AbortSignal.any([request.signal, parts.closed, type.retired, stream.ended]);
+  const forget = parts.openStreams.add({ user: call.identity.user, isAllowed: call.isAllowed, end: () => stream.cut() });
   const end = () => {
+    forget();
     leave();
     stream.end();
   };
