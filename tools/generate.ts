@@ -1,7 +1,7 @@
 /**
  * Writes the files that follow from the sources: definitions, roles and webhooks in deploy/, the manifests to install by, the table of refused
- * fields, what virtctl says most often, and tables in docs/. With --check nothing is written, and files that are not current, missing or no
- * longer made are an error.
+ * fields, the check of types, a first example of a kind that has none, what virtctl says most often, and tables in docs/. With --check nothing
+ * is written, and files that are not current, missing or no longer made are an error.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -15,10 +15,12 @@ import { renderKubeVirt, renderOperator } from '../src/virt-operator/render/oper
 import { compatibilityPage } from './compatibility/page.ts';
 import { refusedTable } from './compatibility/refused-table.ts';
 import { CRDS } from './crds.ts';
+import { firstExamples } from './first-example.ts';
 import { KIND_FILES } from './kind-files.ts';
 import { componentRoles } from './manifests/component-roles.ts';
 import { userRoles } from './manifests/user-roles.ts';
 import { webhooks } from './manifests/webhooks.ts';
+import { publishedKinds } from './published-kinds.ts';
 import { typescriptPage } from './typescript-page.ts';
 import { virtctlCommands } from './virtctl-commands.ts';
 
@@ -62,6 +64,8 @@ const wanted = new Map([
   ['deploy/kubevirt-operator.yaml', OPERATOR_HEADER + yamlOf(renderOperator({ manifests: manifests(), image: IMAGE, version: VERSION }))],
   ['deploy/kubevirt-cr.yaml', CR_HEADER + yamlOf([renderKubeVirt()])],
   ['src/api/kubevirt/generated/refused-fields-table.ts', refusedTable(KIND_FILES)],
+  ...firstExamples(KIND_FILES),
+  ['test/types/generated/published-kinds.ts', publishedKinds(KINDS)],
   [PAGE, compatibilityPage(textOf(PAGE) ?? '', KIND_FILES)],
   [TYPESCRIPT_PAGE, typescriptPage(textOf(TYPESCRIPT_PAGE) ?? '', KIND_FILES)],
   [COMMANDS, virtctlCommands()],

@@ -9,16 +9,18 @@ import { specSchema as vmSpec } from '../../src/api/kubevirt/kinds/virtual-machi
 import { KINDS } from '../../src/api/kubevirt/kinds-table.ts';
 import { SUBRESOURCES } from '../../src/api/kubevirt/subresources-table.ts';
 import { USUAL_ROLES } from '../../src/api/kubevirt/usual-roles.ts';
-import { boolean, foreign, list, object, optional } from '../../src/api/schema/dsl.ts';
+import { boolean, foreign, integer, list, object, oneOf, optional, quantity, text } from '../../src/api/schema/dsl.ts';
 import { nestedSpecs } from '../../tools/compatibility/nested-specs.ts';
 import { compatibilityPage } from '../../tools/compatibility/page.ts';
 import { refusedTable } from '../../tools/compatibility/refused-table.ts';
 import { crdOf } from '../../tools/crds.ts';
+import { firstExample } from '../../tools/first-example.ts';
 import { type FullKind, KIND_FILES, readKindFiles } from '../../tools/kind-files.ts';
 import { clusterRulesOf, componentRoles } from '../../tools/manifests/component-roles.ts';
 import type { PolicyRule } from '../../tools/manifests/policy-rule.ts';
 import { rulesOfRole, userRoles } from '../../tools/manifests/user-roles.ts';
 import { validatingWebhooks, webhooks } from '../../tools/manifests/webhooks.ts';
+import { publishedKinds } from '../../tools/published-kinds.ts';
 
 const record = kind({
   group: 'example.kubevirt.io',
@@ -139,6 +141,31 @@ test('a kind stands inside another one where the schema is the same', () => {
 
 test('a kind whose record is nowhere in the folder is told', async () => {
   await assert.rejects(readKindFiles([record], 'src/api/kubevirt/kinds'), /no file has the record of VirtualMachineInstancePreset/);
+});
+
+test('a schema gives a first example', () => {
+  const source = object('What.', { kind: oneOf('Of which kind.', ['VirtualMachine']), name: text('Which.'), size: quantity('How much.') });
+  const spec = object('Which machines.', { source, count: integer('How many.', { minimum: 3 }), paused: optional(boolean('Not now.')) });
+  assert.equal(
+    firstExample({ record, schemas: { spec } }),
+    `# What instances have in common.
+apiVersion: example.kubevirt.io/v1beta1
+kind: VirtualMachineInstancePreset
+metadata:
+  name: example
+spec:
+  source:
+    kind: VirtualMachine
+    name: example
+    size: "1"
+  count: 3
+`,
+  );
+});
+
+test('a record is checked against the published type of a version that it has', () => {
+  const checks = publishedKinds([record], 'interface V1alpha1VirtualMachineInstancePreset {\n');
+  assert.match(checks, /^ {2}Fits<Published<Ours<'VirtualMachineInstancePreset'>>, V1alpha1VirtualMachineInstancePreset>,$/m);
 });
 
 test('a record is in the manifests that are installed', () => {
