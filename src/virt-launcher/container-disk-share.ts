@@ -2,9 +2,11 @@
  * Disks whose images are containers beside ours (clusters without image volumes): each tells the number of a process of its own in a shared
  * volume, and the root folder of that process is the image. We tell ours, so that they end when we do.
  */
+
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { VirtualMachineInstance } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { imageOf } from '../api/kubevirt/volumes/source-of.ts';
 import { COMPUTE_PROCESS_FILE, diskProcessFile } from '../api/launcher/disk-share.ts';
 import { LAUNCHER_VARIABLES } from '../api/launcher/variables.ts';
 import type { Clock } from '../base/clock.ts';
@@ -34,7 +36,7 @@ export async function untilDisksAreThere(options: { vmi: Vmi; env: Environment; 
   const share = env[LAUNCHER_VARIABLES.diskShare];
   if (!share) return;
   writeFileSync(join(share, COMPUTE_PROCESS_FILE), `${process.pid}\n`);
-  const shown = (vmi.spec.volumes ?? []).filter((volume) => volume.containerDisk ?? volume.registryDisk).map(({ name }) => name);
+  const shown = (vmi.spec.volumes ?? []).filter(imageOf).map(({ name }) => name);
   const names = [...shown, ...Object.keys(diskImages(env))];
   const since = clock.now();
   while (!signal.aborted && names.some((name) => diskRootIn(share, name) === undefined)) {
