@@ -7,7 +7,8 @@ export const definition = defineCommand({
   parameters: {
     flags: {
       purge: { kind: 'boolean', brief: 'Also remove all data: machines, disks, images, certificates', default: false, withNegated: false },
+      yes: { kind: 'boolean', brief: 'With --purge on a terminal: do not ask', default: false, withNegated: false },
     },
   },
-  docs: { brief: 'Shut guests down gracefully and stop the embedded cluster', customUsage: ['', '--purge'] },
+  docs: { brief: 'Shut guests down gracefully and stop the embedded cluster', customUsage: ['', '--purge', '--purge --yes'] },
 });

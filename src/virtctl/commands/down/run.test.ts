@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { DatabaseSync } from 'node:sqlite';
+import { PassThrough } from 'node:stream';
+import { type TestContext, test } from 'node:test';
 import { testDeps } from '../../deps.testing.ts';
 import { run } from './run.ts';
 
@@ -10,7 +12,7 @@ test('where nothing runs there is nothing to stop', async (t) => {
   const home = mkdtempSync(join(tmpdir(), 'down-'));
   t.after(() => rmSync(home, { recursive: true }));
   const { deps, stdout, requests } = testDeps({}, { home });
-  await run(deps, { purge: false });
+  await run(deps, { purge: false, yes: false });
   assert.deepEqual([stdout(), requests], ['nothing to stop: no embedded cluster runs here\n', []]);
 });
 
@@ -18,7 +20,62 @@ test('--purge removes the data folder', async () => {
   const home = mkdtempSync(join(tmpdir(), 'down-'));
   writeFileSync(join(home, 'store.db'), '');
   const { deps, stdout } = testDeps({}, { home });
-  await run(deps, { purge: true });
+  await run(deps, { purge: true, yes: false });
   assert.equal(existsSync(home), false);
   assert.match(stdout(), new RegExp(`✓ data +${home} removed`));
+});
+
+/** A data folder with one VM, one disk, and one VM that was deleted. */
+function dataFolder(t: TestContext): string {
+  const home = mkdtempSync(join(tmpdir(), 'down-'));
+  t.after(() => rmSync(home, { recursive: true, force: true }));
+  const database = new DatabaseSync(join(home, 'store.db'));
+  database.exec('CREATE TABLE log (revision INTEGER PRIMARY KEY, key TEXT, value TEXT)');
+  const put = database.prepare('INSERT INTO log (key, value) VALUES (?, ?)');
+  const object = (name: string, more = {}) => JSON.stringify({ metadata: { namespace: 'default', name }, ...more });
+  put.run('kubevirt.io/virtualmachines/default/db', object('db'));
+  put.run('kubevirt.io/virtualmachines/default/old', object('old'));
+  put.run('kubevirt.io/virtualmachines/default/old', null);
+  put.run('core/persistentvolumeclaims/default/data', object('data', { spec: { resources: { requests: { storage: '10Gi' } } } }));
+  database.close();
+  return home;
+}
+
+function atTerminal(home: string, answer: string) {
+  const stdin = Object.assign(new PassThrough(), { isTTY: true });
+  stdin.end(answer);
+  const stdout = Object.assign(new PassThrough(), { isTTY: true });
+  stdout.resume();
+  return testDeps({}, { home, stdin, stdout });
+}
+
+for (const answer of ['no\n', '\n', 'y\n', '']) {
+  test(`on a terminal --purge keeps everything when the answer is ${JSON.stringify(answer)}`, async (t) => {
+    const home = dataFolder(t);
+    const { deps, stderr } = atTerminal(home, answer);
+    await assert.rejects(run(deps, { purge: true, yes: false }), /nothing was removed/);
+    assert.equal(existsSync(join(home, 'store.db')), true);
+    assert.match(stderr(), /1 VM: default\/db\n {2}1 disk \(PVC\): default\/data \(10Gi\)\n/);
+  });
+}
+
+test('on a terminal --purge removes what it named when the answer is yes', async (t) => {
+  const home = dataFolder(t);
+  await run(atTerminal(home, 'yes\n').deps, { purge: true, yes: false });
+  assert.equal(existsSync(home), false);
+});
+
+test('--purge --yes does not ask', async (t) => {
+  const home = dataFolder(t);
+  const { deps, stderr } = atTerminal(home, '');
+  await run(deps, { purge: true, yes: true });
+  assert.deepEqual([existsSync(home), stderr()], [false, '']);
+});
+
+test('a store that cannot be read is purged after a question, too', async (t) => {
+  const home = dataFolder(t);
+  writeFileSync(join(home, 'store.db'), 'no database');
+  const { deps, stderr } = atTerminal(home, 'yes\n');
+  await run(deps, { purge: true, yes: false });
+  assert.match(stderr(), /cannot be read from its store/);
 });

@@ -5,8 +5,10 @@ import type { Clock } from '../../../base/clock.ts';
 import { isApiError, messageOf, UserError } from '../../../base/errors.ts';
 import { livingPods, nameOfPod } from '../../../base/node/living-pods.ts';
 import { isSameProcess, type ProcessIdentity, signalProcess } from '../../../base/node/process-identity.ts';
+import { canAsk, confirm } from '../../confirm.ts';
 import type { Deps } from '../../deps.ts';
 import { launchEmbedded, whileNobodyElseStarts } from '../../embedded/launch.ts';
+import { describeLost } from '../../embedded/lost-by-purge.ts';
 import { closeNetwork } from '../../embedded/network-namespace.ts';
 import { drain } from '../../embedded/node.ts';
 import { kubeconfigPath, startLockPath } from '../../embedded/paths.ts';
@@ -16,7 +18,9 @@ import { createProgress, type Progress } from '../../progress.ts';
 
 const STOP_PATIENCE_MS = 15_000;
 
-export async function run(deps: Deps, flags: { purge: boolean }): Promise<void> {
+export async function run(deps: Deps, flags: { purge: boolean; yes: boolean }): Promise<void> {
+  // Before anything is stopped: whoever says no has lost nothing, not even time.
+  if (flags.purge && !flags.yes && canAsk(deps) && existsSync(deps.home)) await mustBeMeant(deps);
   const { home, clock, stdout, connect } = deps;
   const progress = createProgress(stdout, clock);
   // A cluster that is gone may have left guests running: only a running one can ask them to shut down.
@@ -48,6 +52,14 @@ export async function run(deps: Deps, flags: { purge: boolean }): Promise<void> 
     if (!flags.purge) stdout.write('nothing to stop: no embedded cluster runs here\n');
   }
   if (flags.purge) await progress.step('data', async () => purge(home));
+}
+
+async function mustBeMeant(deps: Deps): Promise<void> {
+  deps.stderr.write(await describeLost(deps));
+  if (await confirm(deps, 'Remove all of this?')) return;
+  throw new UserError('NOT_CONFIRMED', 'nothing was stopped and nothing was removed', {
+    fix: 'virtctl down stops the cluster and keeps its data; virtctl down --purge --yes does not ask',
+  });
 }
 
 /** Undefined when it cannot be started: guests do not depend on that, they are asked directly. */
