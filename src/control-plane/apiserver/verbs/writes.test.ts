@@ -174,6 +174,17 @@ test('the identity of an object cannot be changed', async (t) => {
   await assert.rejects(client.patch(CONFIG_MAPS, IN_DEFAULT, { metadata: { name: 'b' } }), (error) => isApiError(error, 'BadRequest'));
 });
 
+test('managedFields that somebody made up hinder nobody, and server-side apply is no way to use them', async (t) => {
+  const { client, fetch, close } = await startTestServer();
+  t.after(close);
+  const managedFields = [{ manager: 'kubelet', operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: { 'f:data': {} } }];
+  const forged = { ...map('a', { data: { k: 'v' } }), metadata: { ...IN_DEFAULT, managedFields } };
+  assert.equal((await fetch(MAPS, json('POST', forged))).status, 201);
+  assert.deepEqual((await client.patch(CONFIG_MAPS, IN_DEFAULT, { data: { k: 'w' } })).data, { k: 'w' });
+  const applied = await fetch(`${MAPS}/a?fieldManager=kubelet`, json('PATCH', map('a'), 'application/apply-patch+yaml'));
+  assert.equal(applied.status, 415);
+});
+
 test('kinds that always want a version refuse an update without one', async (t) => {
   const { client, close } = await startTestServer();
   t.after(close);
