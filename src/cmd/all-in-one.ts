@@ -1,6 +1,6 @@
 /**
  * The embedded cluster: one process with everything but the guests. Started by `virtctl up`, which it tells over its IPC channel
- * that it serves or why it cannot; ends on SIGTERM without touching the guests.
+ * that it serves or why it cannot; ends on SIGTERM without touching the guests. Where it dies otherwise, it is started again: see supervisor.ts.
  */
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
@@ -36,6 +36,10 @@ const log = createLogger({
 const stop = new AbortController();
 process.on('SIGTERM', () => stop.abort());
 process.on('SIGINT', () => stop.abort());
+// Whatever goes wrong while we end as we were asked to, nobody is to start us again.
+process.on('exit', () => {
+  if (stop.signal.aborted) process.exitCode = 0;
+});
 process.on('unhandledRejection', (error) => log.error('a failure that nobody handled', { error }));
 
 try {

@@ -44,6 +44,23 @@ test('guests survive kill -9 of the cluster and are adopted: same processes, no 
   assert.equal(cluster.guestPids().length, 1);
 });
 
+test('a cluster that dies of itself is started again by itself, and its guest is adopted', async () => {
+  await using cluster = await EmbeddedCluster.start();
+  await cluster.must('kubectl', ['apply', '-f', '-'], { input: manifest('one') });
+  await cluster.until('vm/one', '.status.ready', 'true');
+  const guests = cluster.guestPids();
+  const before = cluster.pid();
+
+  process.kill(before, 'SIGABRT'); // as V8 does when its heap is full
+  while (!identify(cluster.pid()) || cluster.pid() === before) await new Promise((resolve) => setTimeout(resolve, 100));
+  await cluster.until('vm/one', '.status.printableStatus', 'Running');
+  assert.deepEqual(cluster.guestPids(), guests);
+  assert.match(await cluster.must('virtctl', ['status']), /^restarts +1, the last \S+ ago: it gave up \(signal 6\)/m);
+
+  await cluster.must('virtctl', ['down']);
+  assert.equal((await cluster.virtctl(['status'])).code, 3);
+});
+
 test('a guest whose QEMU is killed fails, says why, and is started again', async () => {
   await using cluster = await EmbeddedCluster.start();
   await cluster.must('kubectl', ['apply', '-f', 'examples/vm.yaml']);

@@ -55,6 +55,7 @@ const CASES: [what: string, facts: Partial<Facts>, name: string, status: CheckSt
   ['a full disk', { cacheFreeBytes: 2 ** 20 }, 'cache disk', 'failed', /1 MiB free/, /KUBEVIRT_CACHE/],
   ['little memory', { availableMemoryBytes: 2 ** 29 }, 'memory', 'warning', /512 MiB of 16 GiB/, /less memory/],
   ['no memory', { availableMemoryBytes: 2 ** 20 }, 'memory', 'failed', /1 MiB/, /less memory/],
+  ['a cluster that was started again', { restarts: 'twice' }, 'cluster', 'warning', /process 1; twice/, /embedded\.log/],
   [
     'a damaged store',
     { store: { records: 3, revision: 9, problems: ['record 2 (x) does not match its checksum', 'all is well up to revision 1'] } },

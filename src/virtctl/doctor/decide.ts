@@ -34,6 +34,8 @@ export type Facts = {
   readonly homePermissions: { readonly isOurs: boolean; readonly isWritableByOthers: boolean } | undefined;
   readonly demoImage: string | undefined;
   readonly cluster: { readonly state: 'running' | 'killed' | 'stopped'; readonly text: string };
+  /** That the cluster ended unexpectedly and was started again, and why; undefined when it was not. */
+  readonly restarts?: string;
   /** Undefined when there is no cluster to ask. */
   readonly api: Found<{ readonly text: string }> | undefined;
   readonly certificateEndsAt: number | undefined;
@@ -156,8 +158,10 @@ function judgeDemoImage({ demoImage }: Facts): Verdict {
   return demoImage ? ok(demoImage) : warning('not built yet, so virtctl up --demo has nothing to boot', 'script/bootstrap');
 }
 
-function judgeCluster({ cluster }: Facts): Verdict {
-  return cluster.state === 'running' ? ok(cluster.text) : warning(cluster.text, 'virtctl up');
+function judgeCluster({ cluster, restarts, homeFolder }: Facts): Verdict {
+  const text = restarts === undefined ? cluster.text : `${cluster.text}; ${restarts}`;
+  if (cluster.state !== 'running') return warning(text, 'virtctl up');
+  return restarts === undefined ? ok(text) : warning(text, `what came before is in ${homeFolder}/logs/embedded.log`);
 }
 
 function judgeGuests({ unknownGuests, guestsElsewhere }: Facts): Verdict {

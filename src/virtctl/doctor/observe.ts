@@ -17,6 +17,7 @@ import { findQemu } from '../../qemu/find-qemu.ts';
 import { qemuVersion } from '../../qemu/qemu-version.ts';
 import type { Deps } from '../deps.ts';
 import { kubeconfigPath } from '../embedded/paths.ts';
+import { restartsOf, times } from '../embedded/restarts.ts';
 import { lastState, runningState } from '../embedded/state.ts';
 import { unknownGuests } from '../embedded/unknown-guests.ts';
 import type { Facts, Found } from './decide.ts';
@@ -48,6 +49,7 @@ export async function observeHost(deps: Deps): Promise<Facts> {
     homePermissions: permissionsOf(home),
     demoImage: demoImage(deps),
     cluster: clusterOf(home, clock.now()),
+    restarts: restartsText(home),
     api: await askApi(deps),
     certificateEndsAt: certificateEndOf(home),
     unknownGuests: unknownGuests(home).map(nameOfPod),
@@ -122,6 +124,11 @@ function clusterOf(home: string, now: number): Facts['cluster'] {
   return lastState(home)
     ? { state: 'killed', text: 'was killed; guests may still run, and are found again by the next start' }
     : { state: 'stopped', text: 'none runs with this data folder' };
+}
+
+function restartsText(home: string): string | undefined {
+  const restarts = restartsOf(home);
+  return restarts && `it ended unexpectedly and was started again ${times(restarts.count)}, the last time because: ${restarts.because}`;
 }
 
 function guestsElsewhere(home: string): readonly string[] {

@@ -6,10 +6,12 @@ import { systemClock } from '../../base/clock.ts';
 import { UserError } from '../../base/errors.ts';
 import { withFileLock } from '../../base/node/file-lock.ts';
 import { cacheFolder } from '../../base/node/folders.ts';
+import { identifyChild } from '../../base/node/process-identity.ts';
 import type { Deps } from '../deps.ts';
 import { closeNetwork, type Network, openNetwork } from './network-namespace.ts';
 import { logPath, startLockPath, statePath } from './paths.ts';
 import { type EmbeddedState, guestsOf, runningState } from './state.ts';
+import { endSupervisor, keepSupervisor, supervised } from './supervisor.ts';
 
 /** A small young generation: 30 MiB less resident memory for a few more short collections, which a process that mostly waits does not feel. */
 export const NODE_FLAGS = ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=2'];
@@ -67,6 +69,7 @@ export function whileNobodyElseStarts<Result>(
 async function launch(context: Launcher, options: LaunchOptions): Promise<Launched> {
   const { home } = context;
   const log = logPath(home);
+  await endSupervisor(home, systemClock);
   const network = await openNetwork({
     home,
     port: options.port,
@@ -78,14 +81,15 @@ async function launch(context: Launcher, options: LaunchOptions): Promise<Launch
   const settings = ['--home', home, '--port', String(network.port), '--network', network.mode, '--nodes', String(options.nodes)];
   if (options.adopt) settings.push('--adopt');
   const command = [...network.prefix, process.execPath, ...NODE_FLAGS, context.embeddedProgram, ...settings];
-  const child = spawn(command[0] ?? process.execPath, command.slice(1), {
+  const [program = '', ...args] = supervised({ home, command });
+  const child = spawn(program, args, {
     cwd: home,
     env: { ...process.env, NODE_COMPILE_CACHE: join(cacheFolder(context.env), 'compile') }, // from its first file on
     detached: true,
     stdio: ['ignore', output, output, 'ipc'],
   });
   closeSync(output);
-  const report = await reportOf(child, log, options.signal).catch((error: unknown) => ({ error }));
+  const report = await reportOf(child, { home, log, signal: options.signal }).catch((error: unknown) => ({ error }));
   // We made it, nobody lives there, and nobody else would put it away. Whatever was there before is not ours to close.
   if (!('ready' in report) && network.isNew && guestsOf(home).length === 0) closeNetwork(home);
   if ('error' in report) throw report.error;
@@ -108,9 +112,18 @@ async function untilRunning(home: string): Promise<EmbeddedState | undefined> {
   return undefined;
 }
 
-function reportOf(child: ChildProcess, log: string, signal: AbortSignal | undefined): Promise<EmbeddedReport> {
+type Reporting = { readonly home: string; readonly log: string; readonly signal: AbortSignal | undefined };
+
+async function reportOf(child: ChildProcess, { home, log, signal }: Reporting): Promise<EmbeddedReport> {
+  const end = () => child.kill('SIGTERM');
+  try {
+    const supervisor = child.pid === undefined ? undefined : identifyChild(child.pid);
+    if (supervisor) keepSupervisor(home, supervisor);
+  } catch (error) {
+    end(); // nobody would find it again
+    throw error;
+  }
   return new Promise((resolve, reject) => {
-    const end = () => child.kill('SIGTERM');
     if (signal?.aborted) end();
     else signal?.addEventListener('abort', end, { once: true });
     child.once('message', (message) => resolve(message as EmbeddedReport)); // the one message that our own program sends

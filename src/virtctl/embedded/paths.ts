@@ -18,3 +18,13 @@ export function logPath(home: string): string {
 export function startLockPath(home: string): string {
   return join(home, 'run', 'start.lock');
 }
+
+/** Who starts the cluster again when it dies of itself. */
+export function supervisorPath(home: string): string {
+  return join(home, 'run', 'supervisor.json');
+}
+
+/** How often that happened, written by a shell: see supervisor.ts. */
+export function restartsPath(home: string): string {
+  return join(home, 'run', 'restarts');
+}

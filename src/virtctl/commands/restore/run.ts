@@ -19,14 +19,16 @@ import {
   storePath,
   syncToDisk,
 } from '../../embedded/store-file.ts';
+import { endSupervisor } from '../../embedded/supervisor.ts';
 
 /** Far more than clients can have seen after the backup was made: no version number is ever given out twice. */
 const REVISION_JUMP = 1_000_000;
 
-export async function run({ home, stdout }: Deps, flags: { salvage: boolean; adopt: boolean }, file?: string): Promise<void> {
+export async function run({ home, stdout, clock }: Deps, flags: { salvage: boolean; adopt: boolean }, file?: string): Promise<void> {
   if (runningState(home)) {
     throw new UserError('RUNNING', 'Cannot restore while the embedded cluster runs', { fix: 'virtctl down, then restore', exitCode: 4 });
   }
+  await endSupervisor(home, clock); // one that was about to start it again
   const path = storePath(home);
   const unfinished = `${path}.unfinished`;
   removeStore(unfinished);

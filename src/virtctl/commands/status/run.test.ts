@@ -26,8 +26,10 @@ test('a cluster that runs: where it is, and a line for each machine', async (t) 
     version: 'v0',
   };
   writeFileSync(statePath(home), JSON.stringify(state));
+  writeFileSync(join(home, 'run/restarts'), `2 ${new Date(deps.clock.now() - 100_000).toISOString()} exit code 7\n`);
   await run(deps);
-  const [cluster, data, kubeconfig, ...rest] = stdout().split('\n');
+  const [cluster, restarts, data, kubeconfig, ...rest] = stdout().split('\n');
+  assert.equal(restarts, 'restarts    2, the last 100s ago: exit code 7');
   assert.match(cluster ?? '', new RegExp(`^cluster +running for 90s, process ${process.pid}, https://127\\.0\\.0\\.1:6443$`));
   assert.deepEqual([data, kubeconfig], [`data        ${home}`, `kubeconfig  ${home}/kubeconfig`]);
   assert.deepEqual(

@@ -4,18 +4,25 @@ import { humanDuration } from '../../../base/duration.ts';
 import { UserError } from '../../../base/errors.ts';
 import { nameOfPod } from '../../../base/node/living-pods.ts';
 import type { Deps } from '../../deps.ts';
-import { kubeconfigPath } from '../../embedded/paths.ts';
+import { kubeconfigPath, logPath } from '../../embedded/paths.ts';
+import { restartsOf, times } from '../../embedded/restarts.ts';
 import { runningState } from '../../embedded/state.ts';
 import { unknownGuests } from '../../embedded/unknown-guests.ts';
 
 export async function run({ home, clock, stdout: out, connect }: Deps): Promise<void> {
   const state = runningState(home);
+  const restarts = restartsOf(home);
   if (!state) {
-    throw new UserError('NOT_RUNNING', `no embedded cluster runs with the data folder ${home}`, { fix: 'virtctl up', exitCode: 3 });
+    const why = restarts && `it ended unexpectedly (${restarts.because}) and was started again ${times(restarts.count)}: ${logPath(home)}`;
+    throw new UserError('NOT_RUNNING', `no embedded cluster runs with the data folder ${home}`, { why, fix: 'virtctl up', exitCode: 3 });
   }
   out.write(
     `cluster     running for ${humanDuration(clock.now() - Date.parse(state.startedAt))}, process ${state.process.pid}, https://127.0.0.1:${state.port}\n`,
   );
+  if (restarts) {
+    const age = humanDuration(clock.now() - Date.parse(restarts.lastAt));
+    out.write(`restarts    ${restarts.count}, the last ${age} ago: ${restarts.because}\n`);
+  }
   out.write(`data        ${home}\n`);
   out.write(`kubeconfig  ${kubeconfigPath(home)}\n`);
   const { client } = await connect({ kubeconfig: kubeconfigPath(home) });

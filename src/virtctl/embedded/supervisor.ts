@@ -1,0 +1,88 @@
+/**
+ * What starts the embedded process again when it dies of itself: a shell, because a resident program should cost a megabyte and not thirty.
+ * It goes when the process ends as it was asked to, with the data folder, and with the next `up`.
+ *
+ *   exit code 0; a signal that asks (TERM, INT, HUP)    somebody wanted it: the end
+ *   it never served                                     `up` says why: the end
+ *   any other exit code; a signal of a fault            start again
+ *   KILL                                                start again if the kernel killed for lack of memory meanwhile, else somebody wanted it
+ *   the sixth time without ten minutes of quiet         the end
+ */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { Clock } from '../../base/clock.ts';
+import { isSameProcess, type ProcessIdentity, signalProcess } from '../../base/node/process-identity.ts';
+import { restartsPath, supervisorPath } from './paths.ts';
+
+export type SuperviseOptions = {
+  readonly home: string;
+  readonly command: readonly string[];
+  /** Before the first restart; twice as long before each further one. */
+  readonly pauseSeconds?: number;
+  /** Where the kernel counts whom it killed for lack of memory. */
+  readonly vmstat?: string;
+};
+
+const END_PATIENCE_MS = 15_000;
+
+/** What comes in as descriptor 3 is the process's own way to report; only the first one has somebody to report to. */
+const SUPERVISE = `
+run=$0/run first=$1 vmstat=$2; shift 2
+child= ending= asked= served= tries=0 restarts=0 pause=$first
+trap 'ending=yes; asked=yes; [ -z "$child" ] || kill -TERM "$child"' TERM INT HUP
+lacking() { sed -n 's/^oom_kill //p' "$vmstat"; }
+say() { printf '{"time":"%s","level":"error","message":"%s","component":"supervisor","because":"%s"}\\n' "$now" "$1" "$why"; }
+while :; do
+  began=$(date +%s) lacked=$(lacking)
+  "$@" & child=$!
+  exec 3>&-; unset NODE_CHANNEL_FD NODE_CHANNEL_SERIALIZATION_MODE
+  [ -z "$ending" ] || kill -TERM "$child"
+  asked=yes
+  while [ -n "$asked" ]; do asked=; wait "$child"; code=$?; done
+  ! grep -qs "\\"pid\\":$child," "$run/embedded.json" || served=yes
+  child=
+  [ -z "$ending" ] && [ -n "$served" ] && [ -d "$run" ] || exit "$code"
+  case $code in
+    0 | 129 | 130 | 143) exit "$code" ;;
+    137) [ "$(lacking)" != "$lacked" ] || exit "$code"; why='the kernel killed it for lack of memory' ;;
+    134) why='it gave up (signal 6), as it does when its heap is full' ;;
+    13[235689] | 159) why="a fault (signal $((code - 128)))" ;;
+    *) why="exit code $code" ;;
+  esac
+  now=$(date -u +%Y-%m-%dT%H:%M:%SZ)
+  [ $(($(date +%s) - began)) -lt 600 ] || { tries=0; pause=$first; }
+  tries=$((tries + 1))
+  [ $tries -le 5 ] || { say 'the embedded cluster ended too often and is not started again: virtctl up'; exit "$code"; }
+  restarts=$((restarts + 1))
+  say 'the embedded cluster ended unexpectedly and is started again'
+  printf '%s %s %s\\n' "$restarts" "$now" "$why" > "$run/restarts"
+  sleep "$pause" & child=$!
+  wait "$child"; child= pause=$((pause * 2))
+  [ -z "$ending" ] || exit "$code"
+done`;
+
+/** The program and its arguments that run a command until somebody wants it to end. */
+export function supervised({ home, command, pauseSeconds = 1, vmstat = '/proc/vmstat' }: SuperviseOptions): readonly string[] {
+  return ['sh', '-c', SUPERVISE, home, String(pauseSeconds), vmstat, ...command];
+}
+
+/** Written down, so that the next `up` knows whom to end. */
+export function keepSupervisor(home: string, supervisor: ProcessIdentity): void {
+  rmSync(restartsPath(home), { force: true });
+  writeFileSync(supervisorPath(home), JSON.stringify(supervisor), { mode: 0o600 });
+}
+
+/** Ends the one that is there, between two processes or while it starts one: whoever starts a cluster by hand is alone. */
+export async function endSupervisor(home: string, clock: Clock): Promise<void> {
+  const supervisor = readSupervisor(home);
+  if (!supervisor || !signalProcess(supervisor, 'SIGTERM')) return;
+  for (const deadline = clock.now() + END_PATIENCE_MS; isSameProcess(supervisor); await clock.sleep(20))
+    if (clock.now() > deadline) throw new Error(`what starts the embedded cluster again (process ${supervisor.pid}) does not end`);
+}
+
+function readSupervisor(home: string): ProcessIdentity | undefined {
+  try {
+    return JSON.parse(readFileSync(supervisorPath(home), 'utf8')) as ProcessIdentity;
+  } catch {
+    return undefined; // none, or the end of a disk that was full
+  }
+}
