@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { symlink } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { describe, type TestContext, test } from 'node:test';
 import { QMP_SOCKET } from '../../api/launcher/files.ts';
 import { systemClock } from '../../base/clock.ts';
@@ -106,6 +108,39 @@ describe('a session with a real QEMU', () => {
     await sees(({ state, isConnected }) => state === 'unresponsive' && !isConnected);
   });
 });
+
+test('a storm of events is one more look at the guest, and no change', async (t) => {
+  const folder = await temporaryFolder(t);
+  const storm = `${JSON.stringify({ event: 'WATCHDOG', data: { action: 'reset' } })}\n`.repeat(50_000);
+  let looks = 0;
+  await serveQmp(t, join(folder, QMP_SOCKET), (command) => {
+    if (command !== 'query-status') return { before: '', answer: command === 'query-chardev' || command === 'query-rx-filter' ? [] : {} };
+    looks += 1;
+    return { before: looks === 1 ? storm : '', answer: { status: 'running', running: true } };
+  });
+  let changes = 0;
+  const session = new DomainSession({ folder, clock: systemClock, log: silentLogger, onChange: () => changes++ });
+  t.after(() => session.close());
+  await until(() => looks === 2);
+  await session.execute('query-version', {});
+  assert.deepEqual([session.domain.state, looks, changes < 5], ['running', 2, true]);
+});
+
+/** A QEMU that answers as told, after saying something else first. */
+async function serveQmp(t: TestContext, path: string, answerTo: (command: string) => { before: string; answer: unknown }): Promise<void> {
+  const server = createServer((socket) => {
+    t.after(() => socket.destroy());
+    socket.on('error', () => {});
+    socket.write('{"QMP":{"version":{},"capabilities":[]}}\n');
+    createInterface({ input: socket }).on('line', (line) => {
+      const { execute, id } = JSON.parse(line) as { execute: string; id: number };
+      const { before, answer } = answerTo(execute);
+      socket.write(`${before}${JSON.stringify({ return: answer, id })}\n`);
+    });
+  });
+  t.after(() => server.close());
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+}
 
 function watch(t: TestContext, folder: string, clock: FakeClock | typeof systemClock = systemClock) {
   const session = new DomainSession({ folder, clock, log: silentLogger, onChange: () => {} });

@@ -5,9 +5,12 @@ import { parseAllDocuments } from 'yaml';
 import { BOOTSTRAP_CLUSTER_ROLE_BINDINGS, BOOTSTRAP_CLUSTER_ROLES, type Role } from './bootstrap-roles-table.ts';
 import { allows, type PolicyRule } from './policy-rule.ts';
 
-const COMPONENTS = parseAllDocuments(readFileSync('deploy/rbac-components.yaml', 'utf8'))
-  .map((document) => document.toJS() as Role)
-  .filter(({ kind }) => kind === 'ClusterRole');
+const COMPONENTS = clusterRolesIn('deploy/rbac-components.yaml');
+
+function clusterRolesIn(path: string): Role[] {
+  const documents = parseAllDocuments(readFileSync(path, 'utf8')).map((document) => document.toJS() as Role);
+  return documents.filter(({ kind }) => kind === 'ClusterRole');
+}
 
 function grants(rules: readonly PolicyRule[], verb: string, resource: string, group = ''): boolean {
   const attributes = { type: 'resource', verb, group, resource, subresource: undefined, namespace: 'any', name: 'any' } as const;
@@ -26,6 +29,18 @@ test('no component of ours may look through Secrets, change roles, or do everyth
     assert.equal(grants(rules, 'impersonate', 'users'), false, metadata.name);
     assert.ok(!rules.some(({ verbs = [], resources = [] }) => verbs.includes('*') || resources.includes('*')), metadata.name);
   }
+});
+
+test('virt-operator changes and removes only what it installs by name, and sees no Secrets outside of its namespace', () => {
+  const [operator, ...others] = clusterRolesIn('deploy/kubevirt-operator.yaml');
+  assert.deepEqual([operator?.metadata.name, others.length], ['kubevirt-operator', 0]);
+  const rules = operator?.rules ?? [];
+  for (const verb of ['get', 'list', 'watch']) assert.equal(grants(rules, verb, 'secrets'), false, verb);
+  const isOurs = ({ apiGroups = [], resources = [] }: PolicyRule) =>
+    apiGroups.join() === 'kubevirt.io' || resources.every((resource) => ['nodes', 'events'].includes(resource));
+  const changing = (verb: string) => ['update', 'patch', 'delete', 'deletecollection', 'bind', 'escalate', '*'].includes(verb);
+  for (const rule of rules.filter((each) => !isOurs(each) && (each.verbs ?? []).some(changing)))
+    assert.ok((rule.resourceNames ?? []).length > 0, JSON.stringify(rule));
 });
 
 test('view shows no Secrets, edit changes no roles, and strangers hold nothing but health and version', () => {
