@@ -1,6 +1,7 @@
 /** `type:ssh,src:SECRET,method:ga,user:NAME` as KubeVirt's virtctl takes it: keys or passwords for a guest, from a Secret. */
 import type { VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { UserError } from '../../base/errors.ts';
+import { parseParts } from './parse-parts.ts';
 
 export type AccessCredential = NonNullable<VmiSpec['accessCredentials']>[number];
 
@@ -8,13 +9,7 @@ const KEYS = ['type', 'src', 'method', 'user'];
 
 /** What goes into the manifest; `defaultUser` is the one of --user. Throws a UserError with what is wrong about it. */
 export function parseAccessCredential(text: string, defaultUser?: string): AccessCredential {
-  const parts = new Map<string, string>();
-  for (const part of text.split(',')) {
-    const colon = part.indexOf(':');
-    const key = part.slice(0, Math.max(0, colon));
-    if (!KEYS.includes(key)) throw wrong(text, `"${part}" is none of ${KEYS.map((each) => `${each}:VALUE`).join(', ')}`);
-    parts.set(key, part.slice(colon + 1));
-  }
+  const parts = parseParts(text, { keys: KEYS, wrong });
   const type = parts.get('type') ?? 'ssh';
   const secretName = parts.get('src');
   const method = parts.get('method') ?? 'ga';

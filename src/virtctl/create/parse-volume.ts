@@ -1,5 +1,6 @@
 /** `src:IMAGE,name:NAME,bootorder:N`, or just `IMAGE`, as KubeVirt's virtctl takes it. */
 import { UserError } from '../../base/errors.ts';
+import { parseParts } from './parse-parts.ts';
 import type { VolumeChoice } from './vm.ts';
 
 const KEYS = ['src', 'name', 'bootorder'];
@@ -7,13 +8,7 @@ const KEYS = ['src', 'name', 'bootorder'];
 /** The parts of a volume flag; throws a UserError with what is wrong about it. */
 export function parseVolume(text: string): VolumeChoice {
   if (!/(^|,)(src|name|bootorder):/.test(text)) return { source: text };
-  const parts = new Map<string, string>();
-  for (const part of text.split(',')) {
-    const colon = part.indexOf(':');
-    const key = part.slice(0, Math.max(0, colon));
-    if (!KEYS.includes(key)) throw wrong(text, `"${part}" is none of ${KEYS.map((each) => `${each}:VALUE`).join(', ')}`);
-    parts.set(key, part.slice(colon + 1));
-  }
+  const parts = parseParts(text, { keys: KEYS, wrong });
   const [source, name, order] = KEYS.map((key) => parts.get(key));
   if (!source) throw wrong(text, 'src:VALUE is missing');
   const bootOrder = order === undefined ? undefined : Number(order);

@@ -3,9 +3,16 @@ import type { JsonObject } from '../../../base/json.ts';
 import { AGE, ageOf, at, type Column, count, joined, listAt, NAME, numberAt, orNone, pairsAt, sizeAt, text, textAt } from './column.ts';
 import { POD_COLUMNS } from './pod-columns.ts';
 
-const DESIRED = count('Desired', (object) => numberAt(object, 'spec', 'replicas'));
 const CONTAINERS = text('Containers', (object) => joined(containersOf(object).map(({ name }) => String(name))), 1);
 const IMAGES = text('Images', (object) => joined(containersOf(object).map(({ image }) => String(image))), 1);
+const REPLICAS: readonly Column[] = [
+  count('Desired', (object) => numberAt(object, 'spec', 'replicas')),
+  count('Current', (object) => numberAt(object, 'status', 'replicas')),
+  count('Ready', (object) => numberAt(object, 'status', 'readyReplicas')),
+  AGE,
+  CONTAINERS,
+  IMAGES,
+];
 const SELECTOR = text('Selector', (object) => pairsAt(object, 'spec', 'selector', 'matchLabels'), 1);
 const CREATED = text('Created At', (object) => textAt(object, 'metadata', 'creationTimestamp'));
 const BINDING: readonly Column[] = [
@@ -59,16 +66,7 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   '/ConfigMap': [NAME, text('Data', (object) => sizeAt(object, 'data') + sizeAt(object, 'binaryData')), AGE],
   '/Secret': [NAME, text('Type', (secret) => textAt(secret, 'type')), text('Data', (secret) => sizeAt(secret, 'data')), AGE],
   '/ServiceAccount': [NAME, text('Secrets', (account) => sizeAt(account, 'secrets')), AGE],
-  '/ReplicationController': [
-    NAME,
-    DESIRED,
-    count('Current', (object) => numberAt(object, 'status', 'replicas')),
-    count('Ready', (object) => numberAt(object, 'status', 'readyReplicas')),
-    AGE,
-    CONTAINERS,
-    IMAGES,
-    text('Selector', (object) => pairsAt(object, 'spec', 'selector'), 1),
-  ],
+  '/ReplicationController': [NAME, ...REPLICAS, text('Selector', (object) => pairsAt(object, 'spec', 'selector'), 1)],
   '/Endpoints': [NAME, text('Endpoints', endpointAddresses), AGE],
   '/PersistentVolumeClaim': [
     NAME,
@@ -126,16 +124,7 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     IMAGES,
     SELECTOR,
   ],
-  'apps/ReplicaSet': [
-    NAME,
-    DESIRED,
-    count('Current', (object) => numberAt(object, 'status', 'replicas')),
-    count('Ready', (object) => numberAt(object, 'status', 'readyReplicas')),
-    AGE,
-    CONTAINERS,
-    IMAGES,
-    SELECTOR,
-  ],
+  'apps/ReplicaSet': [NAME, ...REPLICAS, SELECTOR],
   'apps/StatefulSet': [
     NAME,
     text('Ready', (object) => `${numberAt(object, 'status', 'readyReplicas')}/${numberAt(object, 'spec', 'replicas')}`),
