@@ -4,7 +4,18 @@
  * embedded process and a command line tool may use one folder at the same time.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { constants, createReadStream, createWriteStream, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  constants,
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+} from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -15,8 +26,9 @@ import { isObject } from '../base/json.ts';
 import { writeFileDurablySync } from '../base/node/durable-file.ts';
 import { isDigest } from './references.ts';
 
-/** QEMU's own user reads what lies here. */
-const READABLE = 0o644;
+/** An image may hold anything, passwords too: nobody but its owner reads it. */
+const OWN_FOLDER = 0o700;
+const OWN_FILE = 0o600;
 
 export type Descriptor = {
   readonly mediaType: string;
@@ -36,9 +48,23 @@ const LOCK_TIMEOUT_MS = 10_000;
 
 /** Makes an empty layout unless there is one. */
 export function createLayout(dir: string): void {
-  mkdirSync(join(dir, 'blobs', 'sha256'), { recursive: true, mode: 0o755 });
-  if (!existsSync(join(dir, 'oci-layout'))) writeFileDurablySync(join(dir, 'oci-layout'), '{"imageLayoutVersion":"1.0.0"}\n', READABLE);
+  mkdirSync(join(dir, 'blobs', 'sha256'), { recursive: true, mode: OWN_FOLDER });
+  if (!existsSync(join(dir, 'oci-layout'))) writeFileDurablySync(join(dir, 'oci-layout'), '{"imageLayoutVersion":"1.0.0"}\n', OWN_FILE);
   if (!existsSync(join(dir, 'index.json'))) changeIndex(dir, (manifests) => manifests);
+}
+
+/** Closes a layout that was made when others could read it. Temporary files of others come and go meanwhile. */
+export function closeToOthers(dir: string): void {
+  const blobs = join(dir, 'blobs');
+  const close = (path: string) => {
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (!found || found.isSymbolicLink() || (found.mode & 0o077) === 0) return;
+    chmodSync(path, found.isDirectory() ? OWN_FOLDER : OWN_FILE);
+  };
+  for (const folder of [dir, blobs, join(blobs, 'sha256'), join(dir, 'unpacked')]) close(folder);
+  // With the folder closed nobody new gets at these; closed as well, they stay so when the folder is copied elsewhere.
+  for (const name of ['oci-layout', 'index.json', '.lock']) close(join(dir, name));
+  for (const name of readdirSync(join(blobs, 'sha256'))) close(join(blobs, 'sha256', name));
 }
 
 /** What the index lists; empty when there is no index yet. */
@@ -58,7 +84,7 @@ export function changeIndex(dir: string, change: (manifests: Descriptor[]) => re
     writeFileDurablySync(
       join(dir, 'index.json'),
       `${JSON.stringify({ schemaVersion: 2, mediaType: INDEX_TYPE, manifests }, null, 2)}\n`,
-      READABLE,
+      OWN_FILE,
     );
   } finally {
     lock.close();
@@ -105,7 +131,7 @@ export async function addBlob(dir: string, content: Readable, signal?: AbortSign
     }
   }
   try {
-    await pipeline(content, measured, createWriteStream(temporary, { flags: 'wx', mode: 0o644, flush: true }), { signal });
+    await pipeline(content, measured, createWriteStream(temporary, { flags: 'wx', mode: OWN_FILE, flush: true }), { signal });
     const digest = `sha256:${hash.digest('hex')}`;
     await rename(temporary, blobPath(dir, digest));
     await syncFolder(join(dir, 'blobs', 'sha256'));

@@ -32,7 +32,7 @@ test('an image that was written is found, unpacked once, and shared', async (t) 
   const [one, two] = await Promise.all([store.unpacked('localhost/guests/tiny'), store.unpacked('localhost/guests/tiny')]);
   assert.equal(one, two);
   assert.equal(await readFile(join(one, 'disk/disk.img'), 'utf8'), 'disk');
-  assert.equal((await stat(one)).mode & 0o777, 0o755);
+  assert.equal((await stat(one)).mode & 0o777, 0o700);
   assert.deepEqual(await readdir(join(dir, 'unpacked')), [digest.replace(':', '-')]);
 });
 

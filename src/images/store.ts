@@ -1,6 +1,6 @@
 /** The local image store: names for images, their verified blobs, and each image unpacked once per digest. */
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, unlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, unlinkSync } from 'node:fs';
 import { chmod, mkdir, rename, rm } from 'node:fs/promises';
 import { arch } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { identify, isSameProcess } from '../base/node/process-identity.ts';
 import {
   blobPath,
   changeIndex,
+  closeToOthers,
   copyBlob,
   createLayout,
   type Descriptor,
@@ -43,6 +44,8 @@ export type ImageStore = {
 /** Opens (and if needed makes) the store in `dir` and clears away what a killed process left half unpacked. */
 export function openImageStore(dir: string, limits: UnpackLimits = DEFAULT_LIMITS): ImageStore {
   createLayout(dir);
+  mkdirSync(join(dir, 'unpacked'), { recursive: true, mode: 0o700 });
+  closeToOthers(dir);
   removeAbandoned(join(dir, 'unpacked'));
   const unpacking = new Map<string, Promise<string>>();
 
@@ -156,11 +159,11 @@ async function unpack({ dir, descriptor, path, limits }: Unpacking): Promise<str
   const temporary = join(dir, 'unpacked', `.tmp-${self?.pid}-${self?.startTime}-${randomUUID()}`);
   const { layers } = await readManifest(dir, descriptor);
   for (const layer of layers) await verifyBlob(dir, layer);
-  await mkdir(temporary, { recursive: true, mode: 0o755 });
+  await mkdir(temporary, { recursive: true, mode: 0o700 });
   try {
     const opened = layers.map(({ mediaType, digest }) => ({ mediaType, open: () => openBlob(dir, digest) }));
     await unpackLayers({ layers: opened, into: temporary, limits });
-    await chmod(temporary, 0o755);
+    await chmod(temporary, 0o700); // root alone finds the disk in it; QEMU's user opens a hard link to that, so the file itself is readable
     await rename(temporary, path).catch((error) => {
       if (!existsSync(path)) throw error; // another process was faster: its copy is as good
     });

@@ -29,5 +29,5 @@ test('others neither list nor write the data folder, and reach neither sockets n
   chmodSync(home, 0o755);
   prepareHome(home);
   const modeOf = (folder: string) => (statSync(join(home, folder)).mode & 0o777).toString(8);
-  assert.deepEqual(['.', 'run', 'logs', 'kubelet', 'images', 'volumes'].map(modeOf), ['711', '700', '700', '711', '711', '711']);
+  assert.deepEqual(['.', 'run', 'logs', 'kubelet', 'images', 'volumes'].map(modeOf), ['711', '700', '700', '711', '700', '711']);
 });

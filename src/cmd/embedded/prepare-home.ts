@@ -17,7 +17,7 @@ export function prepareHome(home: string): void {
     ['run', 0o700],
     ['logs', 0o700],
     ['kubelet', 0o711],
-    ['images', 0o711],
+    ['images', 0o700],
     ['volumes', 0o711],
   ] as const) {
     mkdirSync(join(home, folder), { recursive: true });
