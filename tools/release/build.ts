@@ -3,11 +3,12 @@
  *
  *   npm run build [-- --into dist] [--images [--registry images.local/kubevirt-ts] [--tag v0.1.0]] [--sign KEY.pem] [--builder ID]
  */
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { VERSION } from '../../src/cmd/version.ts';
 import { reportUserError } from './report-user-error.ts';
+import { readKeyFile } from './signature.ts';
 import { writeRelease } from './write-release.ts';
 
 const { values } = parseArgs({
@@ -24,7 +25,7 @@ const { values } = parseArgs({
 await reportUserError(async () => {
   const { images, registry, tag, builder } = values;
   const into = resolve(values.into);
-  const signWith = values.sign === undefined ? undefined : readFileSync(values.sign, 'utf8');
+  const signWith = values.sign === undefined ? undefined : readKeyFile(values.sign);
   const files = await writeRelease({ into, builder, images: images ? { registry, tag } : undefined, signWith });
   for (const { name, sha256 } of files)
     console.log(

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { areSumsSigned, signSums } from './signature.ts';
+import { areSumsSigned, readKeyFile, signSums } from './signature.ts';
 
 const skip = spawnSync('openssl', ['version']).error !== undefined && 'there is no openssl';
 const SUMS = Buffer.from(`${'ab'.repeat(32)}  virtctl.mjs\n`);
@@ -49,4 +49,9 @@ test('a key of another kind, and what is no key, are refused', () => {
   const rsa = keys(() => generateKeyPairSync('rsa', { modulusLength: 2048 }));
   assert.throws(() => signSums(SUMS, rsa.privateKey), { code: 'KEY_INVALID', message: 'this private key is not for Ed25519' });
   assert.throws(() => areSumsSigned(SUMS, Buffer.alloc(64), 'release.pub'), { code: 'KEY_INVALID', message: 'this is no public key' });
+});
+
+test('a key file that cannot be read is named', () => {
+  for (const path of [import.meta.dirname, join(import.meta.dirname, 'none.key')])
+    assert.throws(() => readKeyFile(path), { code: 'KEY_INVALID', message: `the key ${path} cannot be read` });
 });

@@ -1,8 +1,8 @@
 /** `script/node tools/release/verify.ts FOLDER --key release.pub`: whether the files of a release are those that were signed. */
-import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { UserError } from '../../src/base/errors.ts';
 import { reportUserError } from './report-user-error.ts';
+import { readKeyFile } from './signature.ts';
 import { verifyRelease } from './verify-release.ts';
 
 const { values, positionals } = parseArgs({ options: { key: { type: 'string' } }, allowPositionals: true });
@@ -15,6 +15,6 @@ await reportUserError(async () => {
       fix: 'verify.ts FOLDER --key release.pub',
       exitCode: 2,
     });
-  const files = await verifyRelease(folder, readFileSync(values.key, 'utf8'));
+  const files = await verifyRelease(folder, readKeyFile(values.key));
   console.log(`${files.length} files are as they were signed`);
 });
