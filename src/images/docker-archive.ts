@@ -3,9 +3,9 @@ import { closeSync, createReadStream, existsSync, openSync, readFileSync, readSy
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { UserError } from '../base/errors.ts';
+import { normaliseReference } from '../base/image-reference.ts';
 import { isObject } from '../base/json.ts';
 import { addBlob, createLayout, type Descriptor, MANIFEST_TYPE, type Manifest } from './layout.ts';
-import { normaliseReference } from './references.ts';
 import { storeUnderName } from './store.ts';
 
 type Entry = { readonly Config: string; readonly RepoTags?: readonly string[] | null; readonly Layers: readonly string[] };

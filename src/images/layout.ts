@@ -22,9 +22,9 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ApiError } from '../base/errors.ts';
+import { isDigest } from '../base/image-reference.ts';
 import { isObject } from '../base/json.ts';
 import { writeFileDurablySync } from '../base/node/durable-file.ts';
-import { isDigest } from './references.ts';
 
 /** An image may hold anything, passwords too: nobody but its owner reads it. */
 const OWN_FOLDER = 0o700;

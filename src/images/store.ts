@@ -5,6 +5,7 @@ import { chmod, mkdir, rename, rm } from 'node:fs/promises';
 import { arch } from 'node:os';
 import { join } from 'node:path';
 import { ApiError, UserError } from '../base/errors.ts';
+import { normaliseReference, parseReference, repositoryOf } from '../base/image-reference.ts';
 import { identify, isSameProcess } from '../base/node/process-identity.ts';
 import {
   blobPath,
@@ -22,7 +23,6 @@ import {
   syncFolder,
   verifyBlob,
 } from './layout.ts';
-import { normaliseReference, parseReference, repositoryOf } from './references.ts';
 import { DEFAULT_LIMITS, type UnpackLimits, unpackLayers } from './unpack.ts';
 
 type StoredImage = { readonly reference: string; readonly digest: string; readonly sizeBytes: number };

@@ -9,8 +9,8 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip, createZstdCompress } from 'node:zlib';
 import { type Pack, pack } from 'tar-stream';
 import { QEMU_USER } from '../api/launcher/compute.ts';
+import { normaliseReference } from '../base/image-reference.ts';
 import { addBlob, createLayout, type Descriptor, MANIFEST_TYPE, type Manifest } from './layout.ts';
-import { normaliseReference } from './references.ts';
 import { storeUnderName } from './store.ts';
 
 export type ImageFile = {

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Pod } from '../../api/core/pod.ts';
 import { ApiError } from '../../base/errors.ts';
-import { repositoryOf } from '../../images/references.ts';
+import { repositoryOf } from '../../base/image-reference.ts';
 
 export type BuiltInImage = {
   /** The folder with the programs. */

@@ -1,6 +1,7 @@
 /** Brings a disk or an image from this machine into the embedded cluster. */
+
+import { normaliseReference } from '../../../../base/image-reference.ts';
 import { importImage } from '../../../../images/import-file.ts';
-import { normaliseReference } from '../../../../images/references.ts';
 import { openImageStore } from '../../../../images/store.ts';
 import type { Deps } from '../../../deps.ts';
 import { storeFolder } from '../store-folder.ts';

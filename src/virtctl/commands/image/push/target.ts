@@ -1,6 +1,6 @@
 /** Where an image is pushed to, from the name that people give it. */
 import { isApiError, UserError } from '../../../../base/errors.ts';
-import { type ImageReference, isLocalOnly, normaliseReference, parseReference } from '../../../../images/references.ts';
+import { type ImageReference, isLocalOnly, normaliseReference, parseReference } from '../../../../base/image-reference.ts';
 
 type Target = {
   /** In full, as nodes pull it. */

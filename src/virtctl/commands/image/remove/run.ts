@@ -1,5 +1,5 @@
 /** Takes a name of an image away. */
-import { normaliseReference } from '../../../../images/references.ts';
+import { normaliseReference } from '../../../../base/image-reference.ts';
 import { openImageStore } from '../../../../images/store.ts';
 import type { Deps } from '../../../deps.ts';
 import { storeFolder } from '../store-folder.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { isLocalOnly, normaliseReference, repositoryOf } from './references.ts';
+import { isLocalOnly, normaliseReference, repositoryOf } from './image-reference.ts';
 
 const digest = `sha256:${'a'.repeat(64)}`;
 const spellings: [string, string][] = [
@@ -13,6 +13,8 @@ const spellings: [string, string][] = [
   ['localhost/guests/tiny', 'localhost/guests/tiny:latest'],
   ['localhost:5000/x', 'localhost:5000/x:latest'],
   ['registry:5000/x:y', 'registry:5000/x:y'],
+  ['[fd00::1]:5000/x:y', '[fd00::1]:5000/x:y'],
+  [`quay.io/x@sha512:${'b'.repeat(128)}`, `quay.io/x@sha512:${'b'.repeat(128)}`],
   [`nginx@${digest}`, `docker.io/library/nginx@${digest}`],
   [`nginx:1@${digest}`, `docker.io/library/nginx:1@${digest}`],
 ];
@@ -28,6 +30,14 @@ const refused = [
   `x@${digest}@${digest}`,
   '../x',
   'x\ny',
+  'x\n',
+  'x:1\n',
+  'x\0y',
+  'quay.io/../x',
+  'quay.io/a/./b',
+  'quay.io/a b',
+  '\u001b[2Jx',
+  'x:\u202ey',
   'a'.repeat(600),
 ];
 

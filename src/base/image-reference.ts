@@ -1,5 +1,5 @@
 /** Image references as people write them and as they are stored: `nginx` is `docker.io/library/nginx:latest`. */
-import { ApiError } from '../base/errors.ts';
+import { ApiError } from './errors.ts';
 
 export type ImageReference = {
   /** Where it would be pulled from: `docker.io`, `quay.io`, `localhost:5000`; `localhost` alone is no registry. */
@@ -9,10 +9,12 @@ export type ImageReference = {
   readonly digest?: string;
 };
 
-const DOMAIN = /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)(?::\d{1,5})?$/;
+const DOMAIN = /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:]+\])(?::\d{1,5})?$/;
 const REPOSITORY = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$/;
 const TAG = /^\w[\w.-]{0,127}$/;
 const DIGEST = /^sha256:[a-f0-9]{64}$/;
+/** What a registry may use instead; here such an image is not found. */
+const OTHER_DIGEST = /^(?!sha256:)[a-z][a-z0-9]*(?:[+._-][a-z][a-z0-9]*)*:[0-9a-f]{32,}$/;
 const MAX_LENGTH = 512;
 
 /** Reads a reference in any of its spellings; throws Invalid for anything else. */
@@ -33,9 +35,19 @@ export function parseReference(text: string): ImageReference {
     DOMAIN.test(domain) &&
     REPOSITORY.test(repository) &&
     (tag === undefined || TAG.test(tag)) &&
-    (digest === undefined || DIGEST.test(digest));
+    (digest === undefined || DIGEST.test(digest) || OTHER_DIGEST.test(digest));
   if (!isValid) throw invalid(text);
   return { domain, repository, ...(tag === undefined && digest === undefined ? { tag: 'latest' } : { tag }), digest };
+}
+
+/** True for a text that names an image, in any of the spellings. */
+export function isImageReference(text: string): boolean {
+  try {
+    parseReference(text);
+    return true;
+  } catch {
+    return false; // it throws for nothing else
+  }
 }
 
 /** The one spelling used as a key: domain, repository, tag and (when given) digest. */
