@@ -6,12 +6,12 @@ import { systemClock } from '../../base/clock.ts';
 import { UserError } from '../../base/errors.ts';
 import { withFileLock } from '../../base/node/file-lock.ts';
 import { cacheFolder } from '../../base/node/folders.ts';
-import { identifyChild } from '../../base/node/process-identity.ts';
+import { identifyChild, signalProcess } from '../../base/node/process-identity.ts';
 import type { Deps } from '../deps.ts';
 import { closeNetwork, type Network, openNetwork } from './network-namespace.ts';
 import { logPath, startLockPath, statePath } from './paths.ts';
 import { type EmbeddedState, guestsOf, runningState } from './state.ts';
-import { endSupervisor, keepSupervisor, supervised } from './supervisor.ts';
+import { ASK_AGAIN_MS, endSupervisor, keepSupervisor, supervised } from './supervisor.ts';
 
 /** A small young generation: 30 MiB less resident memory for a few more short collections, which a process that mostly waits does not feel. */
 export const NODE_FLAGS = ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=2'];
@@ -115,21 +115,39 @@ async function untilRunning(home: string): Promise<EmbeddedState | undefined> {
 type Reporting = { readonly home: string; readonly log: string; readonly signal: AbortSignal | undefined };
 
 async function reportOf(child: ChildProcess, { home, log, signal }: Reporting): Promise<EmbeddedReport> {
-  const end = () => child.kill('SIGTERM');
+  const ending = new AbortController();
+  keepOrEnd(child, home);
   try {
-    const supervisor = child.pid === undefined ? undefined : identifyChild(child.pid);
-    if (supervisor) keepSupervisor(home, supervisor);
+    return await new Promise((resolve, reject) => {
+      const end = () => void askToEnd(child, ending.signal);
+      if (signal?.aborted) end();
+      else signal?.addEventListener('abort', end, { once: true, signal: ending.signal });
+      child.on('message', (message) => {
+        if (!signal?.aborted) resolve(message as EmbeddedReport); // the one message that our own program sends
+      });
+      child.once('error', reject);
+      child.once('exit', (code, by) => reject(signal?.aborted ? interrupted() : diedEarly(code ?? by, log)));
+    });
+  } finally {
+    ending.abort();
+  }
+}
+
+/** Where there is no room to write down that it is ours, nobody would find it again. */
+function keepOrEnd({ pid }: ChildProcess, home: string): void {
+  const supervisor = pid === undefined ? undefined : identifyChild(pid);
+  if (!supervisor) return; // it could not be started, which is told as an event
+  try {
+    keepSupervisor(home, supervisor);
   } catch (error) {
-    end(); // nobody would find it again
+    signalProcess(supervisor, 'SIGKILL', 'group');
     throw error;
   }
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) end();
-    else signal?.addEventListener('abort', end, { once: true });
-    child.once('message', (message) => resolve(message as EmbeddedReport)); // the one message that our own program sends
-    child.once('error', reject);
-    child.once('exit', (code, by) => reject(signal?.aborted ? interrupted() : diedEarly(code ?? by, log)));
-  });
+}
+
+/** Until it has ended: see supervisor.ts. */
+async function askToEnd(child: ChildProcess, ended: AbortSignal): Promise<void> {
+  for (; !ended.aborted; await systemClock.sleep(ASK_AGAIN_MS, ended)) child.kill('SIGTERM');
 }
 
 function interrupted(): UserError {

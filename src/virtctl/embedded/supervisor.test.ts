@@ -95,6 +95,18 @@ test('ending it ends what it has started, and nothing is started again', async (
   await endSupervisor(home, systemClock); // none is there
 });
 
+test('it ends however early it is asked to', async () => {
+  for (let delayMs = 0; delayMs < 20; delayMs++) {
+    const { child, ended } = start('exec sleep 60');
+    const supervisor = identifyChild(child.pid ?? 0);
+    assert.ok(supervisor);
+    keepSupervisor(home, supervisor);
+    await systemClock.sleep(delayMs);
+    await endSupervisor(home, systemClock);
+    await ended;
+  }
+});
+
 test('only the first process has somebody to report to', async () => {
   const says = '[ -n "$NODE_CHANNEL_FD" ] && echo "{}" >&3 || ! echo x 2>/dev/null >&3 || touch leaked';
   const options = { home, command: ['sh', '-c', `${COUNTS}; ${SERVES}; ${says}; ${FIRST} && exit 1; exit 0`], pauseSeconds: 0 };

@@ -10,7 +10,7 @@
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { Clock } from '../../base/clock.ts';
-import { isSameProcess, type ProcessIdentity, signalProcess } from '../../base/node/process-identity.ts';
+import { type ProcessIdentity, signalProcess } from '../../base/node/process-identity.ts';
 import { restartsPath, supervisorPath } from './paths.ts';
 
 export type SuperviseOptions = {
@@ -23,8 +23,13 @@ export type SuperviseOptions = {
 };
 
 const END_PATIENCE_MS = 15_000;
+/** Between two requests to end: see SUPERVISE. */
+export const ASK_AGAIN_MS = 50;
 
-/** What comes in as descriptor 3 is the process's own way to report; only the first one has somebody to report to. */
+/**
+ * A signal that is passed on between the fork and the exec of the process is lost: whoever wants an end says so until it is there.
+ * What comes in as descriptor 3 is the process's own way to report; only the first one has somebody to report to.
+ */
 const SUPERVISE = `
 run=$0/run first=$1 vmstat=$2; shift 2
 child= ending= asked= served= tries=0 restarts=0 pause=$first
@@ -33,9 +38,9 @@ lacking() { sed -n 's/^oom_kill //p' "$vmstat"; }
 say() { printf '{"time":"%s","level":"error","message":"%s","component":"supervisor","because":"%s"}\\n' "$now" "$1" "$why"; }
 while :; do
   began=$(date +%s) lacked=$(lacking)
+  [ -z "$ending" ] || exit 143
   "$@" & child=$!
   exec 3>&-; unset NODE_CHANNEL_FD NODE_CHANNEL_SERIALIZATION_MODE
-  [ -z "$ending" ] || kill -TERM "$child"
   asked=yes
   while [ -n "$asked" ]; do asked=; wait "$child"; code=$?; done
   ! grep -qs "\\"pid\\":$child," "$run/embedded.json" || served=yes
@@ -74,8 +79,8 @@ export function keepSupervisor(home: string, supervisor: ProcessIdentity): void 
 /** Ends the one that is there, between two processes or while it starts one: whoever starts a cluster by hand is alone. */
 export async function endSupervisor(home: string, clock: Clock): Promise<void> {
   const supervisor = readSupervisor(home);
-  if (!supervisor || !signalProcess(supervisor, 'SIGTERM')) return;
-  for (const deadline = clock.now() + END_PATIENCE_MS; isSameProcess(supervisor); await clock.sleep(20))
+  if (!supervisor) return;
+  for (const deadline = clock.now() + END_PATIENCE_MS; signalProcess(supervisor, 'SIGTERM'); await clock.sleep(ASK_AGAIN_MS))
     if (clock.now() > deadline) throw new Error(`what starts the embedded cluster again (process ${supervisor.pid}) does not end`);
 }
 
