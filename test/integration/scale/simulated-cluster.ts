@@ -32,6 +32,7 @@ export type SimulatedCluster = AsyncDisposable & { readonly client: Client; read
 
 export const SIMULATED_NODES = 'system:simulated-nodes';
 export const CONTROLLER = 'system:serviceaccount:kubevirt:kubevirt-controller';
+const BEAT_MS = 60_000;
 const RUNNING = { state: 'running', isConnected: true, isGone: false, commands: {}, macs: ['02:00:00:00:00:01'] } as const;
 
 /** A cluster with this many nodes, of 110 Pods each. */
@@ -47,6 +48,7 @@ export async function startSimulatedCluster({ nodes }: { readonly nodes: number 
     runScheduler({ ...common, client: clientAs('system:kube-scheduler') }),
     runVirtController({ ...common, client: clientAs(CONTROLLER, ['system:serviceaccounts', 'system:serviceaccounts:kubevirt']) }),
     runNodes({ ...common, client: clientAs(SIMULATED_NODES, ['system:masters']) }),
+    keepAlive({ ...common, client: clientAs(SIMULATED_NODES, ['system:masters']) }),
   ];
   return {
     client,
@@ -86,6 +88,17 @@ async function addNode(client: Client, name: string): Promise<void> {
   });
   const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: now }];
   await client.patch(NODES, { name }, { status: { capacity: amounts, allocatable: amounts, conditions } }, { subresource: 'status' });
+}
+
+/** A node of which nothing is heard for minutes gets no more machines. */
+async function keepAlive({ client, clock, signal }: NodesOptions): Promise<void> {
+  while (!signal.aborted) {
+    await clock.sleep(BEAT_MS, signal);
+    const annotations = { 'kubevirt.io/heartbeat': timestamp(clock.now()) };
+    for (const { metadata } of signal.aborted ? [] : (await client.list(NODES)).items) {
+      await client.patch(NODES, metadata, { metadata: { annotations } });
+    }
+  }
 }
 
 type NodesOptions = { readonly client: Client; readonly clock: typeof systemClock; readonly log: Logger; readonly signal: AbortSignal };
