@@ -28,7 +28,7 @@ const HOMONYMS = [
 const PLACEHOLDER = 'PLACEHOLDER';
 
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+  .filter((name) => name.endsWith('.ts') && !/\.test(ing)?\.ts$/.test(name))
   .map((name) => ({ name, text: withoutComments(readFileSync(join(SRC, name), 'utf8')) }));
 
 for (const module of MODULES) {

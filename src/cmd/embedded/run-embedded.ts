@@ -20,6 +20,7 @@ import { allEnded } from './all-ended.ts';
 import { prepareHome } from './prepare-home.ts';
 import { startApi } from './start-api.ts';
 import { startComponents } from './start-components.ts';
+import { VirtApiEndpoint } from './virt-api-endpoint.ts';
 
 export type EmbeddedOptions = {
   readonly home: string;
@@ -44,7 +45,8 @@ export async function runEmbedded(options: EmbeddedOptions): Promise<{ state: Em
   const keeping = keepStore({ store, backupsDir: join(home, 'backups'), clock, log: log.with({ component: 'store' }), signal });
   const pki = await ensurePki(join(home, 'pki'), clock);
   const signingKey = await ensureSigningKey(join(home, 'pki'));
-  const api = await startApi({ store, pki, signingKey, clock, log });
+  const virtApi = new VirtApiEndpoint(clock);
+  const api = await startApi({ store, pki, signingKey, clock, log, virtApi });
   const server = await listen({
     handle: api.handle,
     upgrade: api.upgrade,
@@ -57,6 +59,7 @@ export async function runEmbedded(options: EmbeddedOptions): Promise<{ state: Em
   const components = await startComponents({
     home,
     api,
+    virtApi,
     pki,
     clock,
     log,

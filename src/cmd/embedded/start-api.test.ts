@@ -10,6 +10,7 @@ import { startVirtApi } from '../../virt-api/start.ts';
 import { withCaBundle } from '../../virt-operator/render/render.ts';
 import { applyManifests } from './apply-manifests.ts';
 import { INSTALLER, startApi } from './start-api.ts';
+import { VirtApiEndpoint } from './virt-api-endpoint.ts';
 
 const DEPLOY = resolve(import.meta.dirname, '../../../deploy');
 const VMS = '/apis/kubevirt.io/v1/namespaces/default/virtualmachines';
@@ -36,13 +37,14 @@ describe('an API that serves before virt-api does', { timeout: 60_000 }, () => {
           signal?.addEventListener('abort', () => done());
         }),
     };
-    const api = await startApi({ store, pki: pki.pki, signingKey, clock, log: silentLogger });
+    const virtApi = new VirtApiEndpoint(clock);
+    const api = await startApi({ store, pki: pki.pki, signingKey, clock, log: silentLogger, virtApi });
     const admin = api.clientAs(INSTALLER, ['system:masters']);
     await applyManifests(admin, DEPLOY, (object) => withCaBundle(object, pki.pki.kubevirtCa));
     held.length = 0;
     const stop = new AbortController();
     return {
-      api,
+      virtApi,
       held,
       send: (method: string, path: string, body?: object) => {
         const headers = { 'content-type': 'application/json' };
@@ -52,7 +54,7 @@ describe('an API that serves before virt-api does', { timeout: 60_000 }, () => {
         const client = api.clientAs('system:serviceaccount:kubevirt:kubevirt-apiserver', ['system:masters']);
         const options = { client, clock: systemClock, log: silentLogger, signal: stop.signal, pki: pki.pki };
         const { port } = await startVirtApi({ ...options, host: '127.0.0.1', port: 0, version: 'test' });
-        api.virtApi.serve({ host: '127.0.0.1', port });
+        virtApi.serve({ host: '127.0.0.1', port });
       },
       [Symbol.dispose]() {
         stop.abort();
@@ -120,7 +122,7 @@ describe('an API that serves before virt-api does', { timeout: 60_000 }, () => {
     const start = '/apis/subresources.kubevirt.io/v1/namespaces/default/virtualmachines/a/start';
     const starting = await cluster.send('PUT', start, {});
     await cluster.serveVirtApi();
-    cluster.api.virtApi.stop();
+    cluster.virtApi.stop();
     const ending = await cluster.send('POST', VMS, machine('a'));
     assert.deepEqual(
       [starting, ending].map((answer) => [answer.status, answer.headers.get('retry-after')]),

@@ -16,7 +16,7 @@ import type { Store } from '../../control-plane/store/store.ts';
 import { VERSION } from '../version.ts';
 import { reachEndpoint } from './reach-endpoint.ts';
 import { resolveService } from './resolve-service.ts';
-import { VirtApiEndpoint } from './virt-api-endpoint.ts';
+import type { VirtApiEndpoint } from './virt-api-endpoint.ts';
 
 /** Who puts the cluster's own objects in place: no webhook of a user may keep a cluster from starting. */
 export const INSTALLER = 'system:embedded-installer';
@@ -30,8 +30,6 @@ export type Api = {
   clientAs(user: string, groups: readonly string[], extra?: Identity['extra']): Client;
   /** Who answers GET pods/log; known once the kubelet runs. */
   serveLogs(logs: (pod: Pod, options: PodLogOptions) => Promise<Response>): void;
-  /** To be told where virt-api serves: what it admits waits for it. */
-  readonly virtApi: VirtApiEndpoint;
   close(): void;
 };
 
@@ -42,21 +40,22 @@ type ApiOptions = {
   readonly signingKey: string;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Where virt-api of this process serves: what it admits waits for it. Without one there is none, and nothing waits. */
+  readonly virtApi?: VirtApiEndpoint;
 };
 
-export async function startApi({ store, pki, signingKey, clock, log }: ApiOptions): Promise<Api> {
+export async function startApi({ store, pki, signingKey, clock, log, virtApi }: ApiOptions): Promise<Api> {
   let logs: ((pod: Pod, options: PodLogOptions) => Promise<Response>) | undefined;
-  const virtApi = new VirtApiEndpoint(clock);
   const resolve: ResolveService = (namespace, name, port) =>
     resolveService(clientAs('system:kube-apiserver', ['system:masters']), { namespace, name, port });
   const proxy = createServiceProxy({
-    resolveService: async (namespace, name, port) => (virtApi.isFor(namespace, name) ? virtApi.address() : resolve(namespace, name, port)),
+    resolveService: async (namespace, name, port) => (virtApi?.isFor(namespace, name) ? virtApi.address() : resolve(namespace, name, port)),
     frontProxy: pki.frontProxyClient,
     log: log.with({ component: 'aggregator' }),
   });
   const admission = createAdmission({
     store,
-    resolveService: (namespace, name, port) => (virtApi.isFor(namespace, name) ? virtApi.untilServing() : resolve(namespace, name, port)),
+    resolveService: (namespace, name, port) => (virtApi?.isFor(namespace, name) ? virtApi.untilServing() : resolve(namespace, name, port)),
     exemptUsers: ['system:apiserver', INSTALLER],
     log: log.with({ component: 'kube-apiserver' }),
   });
@@ -67,7 +66,7 @@ export async function startApi({ store, pki, signingKey, clock, log }: ApiOption
     signingKey,
     hooks: {
       admission,
-      whyNotReady: () => virtApi.whyNotReady(),
+      whyNotReady: () => virtApi?.whyNotReady(),
       reachEndpoint,
       proxyToService: (apiService, request, identity) => proxy.proxyToService(apiService as unknown as ApiService, request, identity),
       logs: (pod, options) => {
@@ -96,7 +95,6 @@ export async function startApi({ store, pki, signingKey, clock, log }: ApiOption
       ),
     reviewToken: async (token) => server.reviewToken(token),
     clientAs,
-    virtApi,
     serveLogs: (serve) => {
       logs = serve;
     },

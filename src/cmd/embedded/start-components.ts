@@ -23,13 +23,15 @@ import { publishApiServer, runServiceNetwork } from './network.ts';
 import { requestHeaderTrust } from './request-header-trust.ts';
 import { type Api, INSTALLER } from './start-api.ts';
 import { countNodes, type NodeOptions, nodeNameOf, startNode } from './start-node.ts';
-import { VIRT_API_SERVICE } from './virt-api-endpoint.ts';
+import { VIRT_API_SERVICE, type VirtApiEndpoint } from './virt-api-endpoint.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../../..');
 
 export type EmbeddedComponentsOptions = {
   readonly home: string;
   readonly api: Api;
+  /** To be told where virt-api serves. */
+  readonly virtApi: VirtApiEndpoint;
   readonly pki: Pki;
   readonly clock: Clock;
   readonly log: Logger;
@@ -43,7 +45,7 @@ export type EmbeddedComponentsOptions = {
 
 /** Resolves when all of them work; `stopped` resolves after the signal, when the last has ended. */
 export async function startComponents(options: EmbeddedComponentsOptions): Promise<{ stopped: Promise<void> }> {
-  const { home, api, pki, clock, log, signal } = options;
+  const { home, api, virtApi, pki, clock, log, signal } = options;
   const nodeName = nodeNameOf(1);
   const admin = api.clientAs(INSTALLER, ['system:masters']);
   await applyManifests(admin, join(PROJECT, 'deploy'), (object) => withoutSelector(withCaBundle(object, pki.kubevirtCa)));
@@ -58,7 +60,7 @@ export async function startComponents(options: EmbeddedComponentsOptions): Promi
   });
   // First of all and last to go: every write of an instance asks its webhooks.
   const stopVirtApi = new AbortController();
-  const virtApi = await startVirtApi({
+  const runningVirtApi = await startVirtApi({
     ...as(userNameOf('virt-api'), 'virt-api'),
     signal: stopVirtApi.signal,
     pki,
@@ -66,8 +68,8 @@ export async function startComponents(options: EmbeddedComponentsOptions): Promi
     port: 0,
     version: VERSION,
   });
-  await publishEndpoint(admin, { service: VIRT_API_SERVICE, port: virtApi.port });
-  api.virtApi.serve({ host: '127.0.0.1', port: virtApi.port });
+  await publishEndpoint(admin, { service: VIRT_API_SERVICE, port: runningVirtApi.port });
+  virtApi.serve({ host: '127.0.0.1', port: runningVirtApi.port });
   const accounts = [
     runDefaultServiceAccounts(as('system:serviceaccount:kube-system:service-account-controller', 'service-accounts')),
     runRootCaPublisher({ ...as('system:serviceaccount:kube-system:root-ca-cert-publisher', 'service-accounts'), ca: pki.ca }),
@@ -97,7 +99,7 @@ export async function startComponents(options: EmbeddedComponentsOptions): Promi
     return node.kubelet.logs(pod, request);
   });
 
-  await mirrorPod(admin, { component: 'virt-api', port: { name: 'https', number: virtApi.port } }, { nodeName, clock });
+  await mirrorPod(admin, { component: 'virt-api', port: { name: 'https', number: runningVirtApi.port } }, { nodeName, clock });
   await mirrorPod(admin, { component: 'virt-controller' }, { nodeName, clock });
   await ensureKubeVirt(admin);
   const installation = keepKubeVirtStatus({ ...as(INSTALLER, 'kubevirt-status'), client: admin });
@@ -112,9 +114,9 @@ export async function startComponents(options: EmbeddedComponentsOptions): Promi
     ...Object.fromEntries(nodes.map(({ name, stopped }) => [`node ${name}`, stopped])),
   };
   const stopped = allEnded(parts, { signal, clock, log }).then(() => {
-    api.virtApi.stop();
+    virtApi.stop();
     stopVirtApi.abort();
-    return allEnded({ 'virt-api': virtApi.stopped }, { signal, clock, log });
+    return allEnded({ 'virt-api': runningVirtApi.stopped }, { signal, clock, log });
   });
   return { stopped };
 }
