@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { UserError } from '../../base/errors.ts';
+import { readWatermark, writeWatermarkSync } from '../../base/node/store-watermark.ts';
 import { openStore } from './store.ts';
 
 const COUNT = 40;
@@ -157,4 +158,13 @@ test('a store of format 1 gets checksums and an id, and keeps everything', async
   const again = openStore({ path });
   t.after(() => again.close());
   assert.deepEqual([again.clusterId, again.revision], [clusterId, 9]);
+});
+
+test('a new store says which history it begins before its first write: the mark of another one beside it is no longer true', async (t) => {
+  const path = join(folder(t), 'store.db');
+  writeWatermarkSync(path, { clusterId: 'of-before', revision: 100 });
+  const store = openStore({ path });
+  await store.mark();
+  assert.deepEqual(readWatermark(path), { clusterId: store.clusterId, revision: 0 });
+  store.close();
 });

@@ -84,7 +84,8 @@ export class Store {
   #garbage: { row: number; upTo: number }[] = [];
   #failure: unknown;
   #isClosed = false;
-  #marked = 0;
+  /** Nothing yet: a new store has to say which history it begins, before its first write. */
+  #marked = -1;
 
   constructor(log: LogTable, options: StoreOptions) {
     this.#log = log;
