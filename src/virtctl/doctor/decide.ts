@@ -113,7 +113,7 @@ function judgeNetwork({ missingNetworkPrograms: missing, isOnHostNetwork }: Fact
       'the cluster is on the network of the host: Services have no addresses inside, guests have no way out and do not reach each other',
       'virtctl down, then virtctl up without --host-network',
     );
-  if (missing.length === 0) return ok('pasta, unshare, nsenter and ip are there');
+  if (missing.length === 0) return ok('pasta, unshare, nsenter, setsid and ip are there');
   const isPasta = missing.includes('pasta');
   return warning(
     `${missing.join(', ')} not installed: the cluster can have no network of its own, and virtctl up refuses to start without --host-network`,

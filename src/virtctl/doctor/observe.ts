@@ -16,6 +16,7 @@ import { chooseAcceleration } from '../../qemu/accelerator.ts';
 import { findQemu } from '../../qemu/find-qemu.ts';
 import { qemuVersion } from '../../qemu/qemu-version.ts';
 import type { Deps } from '../deps.ts';
+import { NETWORK_PROGRAMS } from '../embedded/network-namespace.ts';
 import { kubeconfigPath } from '../embedded/paths.ts';
 import { restartsOf, times } from '../embedded/restarts.ts';
 import { lastState, runningState } from '../embedded/state.ts';
@@ -37,7 +38,7 @@ export async function observeHost(deps: Deps): Promise<Facts> {
     }),
     acceleration: attempt(() => chooseAcceleration(env)),
     isOnHostNetwork: runningState(home)?.network === 'host',
-    missingNetworkPrograms: ['pasta', 'unshare', 'nsenter', 'ip'].filter((program) => !findProgram(program, env['PATH'])),
+    missingNetworkPrograms: NETWORK_PROGRAMS.filter((program) => !findProgram(program, env['PATH'])),
     userNamespaces: userNamespaces(),
     homeFolder: home,
     homeFreeBytes: freeBytesAt(home),

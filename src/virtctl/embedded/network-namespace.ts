@@ -9,6 +9,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf, UserError } from '../../base/errors.ts';
+import { findProgram } from '../../base/node/find-program.ts';
 import {
   bootId,
   identifyChild,
@@ -41,6 +42,8 @@ type NetworkOptions = {
   readonly isHostWanted?: boolean;
 };
 
+/** What a network of the cluster's own needs. */
+export const NETWORK_PROGRAMS: readonly string[] = ['pasta', 'unshare', 'nsenter', 'setsid', 'ip'];
 const NODE_PORTS = '30000-32767';
 const PATIENCE_MS = 5_000;
 const NETWORK_FIX = 'apt-get install passt iproute2 util-linux; user namespaces and /dev/net/tun must be open to you';
@@ -141,8 +144,9 @@ function isRoot(): boolean {
   return process.getuid?.() === 0;
 }
 
+/** Looked for without starting anything: Ctrl+C would end that, too, and it would count as missing. */
 function missingProgram(): string | undefined {
-  return ['pasta', 'unshare', 'nsenter', 'ip'].find((program) => spawnSync('sh', ['-c', `command -v ${program}`]).status !== 0);
+  return NETWORK_PROGRAMS.find((program) => !findProgram(program, process.env['PATH']));
 }
 
 function noNamespace(why: string, cause?: unknown): UserError {
@@ -199,7 +203,8 @@ async function connectNetwork({ home, port, clock, holding, holder }: Making & {
 /** Services that tell a machine who it is (169.254.169.254) are for the host; pasta copies a route to them when the host has one. */
 function cutLinkLocal({ pid }: ProcessIdentity): void {
   const cut = 'ip route flush root 169.254.0.0/16; ip route replace unreachable 169.254.0.0/16';
-  const { status, stderr } = spawnSync('nsenter', [...enter(pid), 'sh', '-c', cut], { encoding: 'utf8' });
+  // In a session of its own: Ctrl+C in the terminal is for us to answer, and would end it halfway.
+  const { status, stderr } = spawnSync('setsid', ['nsenter', ...enter(pid), 'sh', '-c', cut], { encoding: 'utf8' });
   if (status !== 0) throw new Error(`addresses of the link cannot be cut off: ${stderr.trim()}`);
 }
 
