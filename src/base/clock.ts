@@ -1,7 +1,9 @@
 /** Time as a dependency, so that tests decide what time it is. */
 export type Clock = {
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch: for dates. Somebody may set it, by hours and back. */
   now(): number;
+  /** Milliseconds since some moment, that nobody can set: for how long something took or may take. */
+  steady(): number;
   /** Resolves after `ms`, or at once (without throwing) when the signal aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 };
@@ -9,6 +11,7 @@ export type Clock = {
 /** The machine's own clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
+  steady: () => performance.now(),
   sleep: (ms, signal) =>
     new Promise((resolve) => {
       if (signal?.aborted) return resolve();

@@ -7,6 +7,11 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Whatever somebody sent, as text for a message: a template would ask an object for its own `toString`, which may be anything. */
+export function jsonText(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'undefined');
+}
+
 /** Equality of JSON values; a key with the value undefined counts as absent, as it does on the wire. */
 export function deepEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;

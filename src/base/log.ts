@@ -14,7 +14,8 @@ const ORDER: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 
 export type LoggerOptions = {
   readonly write: (line: string) => void;
-  readonly level: LogLevel;
+  /** What is less than this is left out; a function is asked for each entry. */
+  readonly level: LogLevel | (() => LogLevel);
   readonly now: () => number;
   readonly fields?: LogFields;
   /** The same warning is not said again so soon; how often it was left out is said then. Left out: every one is said. */
@@ -33,7 +34,7 @@ const MAX_SAID = 1_000;
 function loggerWith(options: LoggerOptions, fields: LogFields, said: Map<string, Said>): Logger {
   const { write, level, now, repeatAfterMs } = options;
   const at = (entryLevel: LogLevel) => (message: string, extra?: LogFields) => {
-    if (ORDER.indexOf(entryLevel) < ORDER.indexOf(level)) return;
+    if (ORDER.indexOf(entryLevel) < ORDER.indexOf(typeof level === 'function' ? level() : level)) return;
     const entry = { level: entryLevel, message, ...fields, ...withErrorText(extra) };
     const isTrouble = entryLevel === 'warn' || entryLevel === 'error';
     const leftOut = isTrouble && repeatAfterMs !== undefined ? repeatsOf(entry, { said, now: now(), repeatAfterMs }) : 0;

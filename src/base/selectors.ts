@@ -74,3 +74,15 @@ export function parseFieldSelector(text: string): FieldRequirement[] {
     return { path: match[1]!, isNegated: match[2] === '!=', value: match[3]!.replace(/\\(.)/g, '$1') };
   });
 }
+
+/** The form that the scale subresource hands to autoscalers. */
+export function selectorText(selector: LabelSelector): string {
+  return requirementsOf(selector)
+    .map(({ key, operator, values }) => {
+      if (operator === 'Exists') return key;
+      if (operator === 'DoesNotExist') return `!${key}`;
+      if (operator === 'In' && values.length === 1) return `${key}=${values[0]}`;
+      return `${key} ${operator === 'In' ? 'in' : 'notin'} (${values.toSorted().join(',')})`;
+    })
+    .join(',');
+}

@@ -1,7 +1,8 @@
 /** Pods of a data folder that have processes, told by the processes themselves: whatever the store says, and whether a cluster runs or not. */
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { type PodRecord, readPodRecord } from './pod-record.ts';
+import { firstProcessesOf, isInSandbox } from './pod-sandbox.ts';
 import { findByVariable, type ProcessIdentity, readVariable } from './process-identity.ts';
 import { SANDBOX_VARIABLE } from './sandbox-path.ts';
 
@@ -13,6 +14,8 @@ export type LivingPod = {
   readonly containers: readonly {
     readonly process: ProcessIdentity /** What it sees as the root of its mounts. */;
     readonly sandbox: string;
+    /** In a network of the Pod's own, and not in that of its cluster. */
+    readonly isInside: boolean;
   }[];
 };
 
@@ -20,17 +23,30 @@ export type LivingPod = {
 export function livingPods(home: string): readonly LivingPod[] {
   if (!existsSync(home)) return [];
   const root = realpathSync(home);
-  const pods = new Map<string, { uid: string; dir: string; containers: { process: ProcessIdentity; sandbox: string }[] }>();
+  const pods = new Map<string, { uid: string; dir: string; containers: LivingPod['containers'][number][] }>();
+  const add = (dir: string, uid: string, process: ProcessIdentity, sandbox: string) => {
+    const pod = pods.get(dir) ?? { uid, dir, containers: [] };
+    if (pod.containers.some((each) => each.process.pid === process.pid)) return;
+    pod.containers.push({ process, sandbox, isInside: isInSandbox(dir, process.pid) });
+    pods.set(dir, pod);
+  };
   for (const process of findByVariable(SANDBOX_VARIABLE, (path) => path.startsWith(`${root}/`))) {
     const sandbox = readVariable(process.pid, SANDBOX_VARIABLE) ?? '';
     const [, kubelet, uid] = /^\/(kubelet[^/]*)\/pods\/([^/]+)\//.exec(sandbox.slice(root.length)) ?? [];
     if (kubelet === undefined || uid === undefined) continue;
-    const dir = join(root, kubelet, 'pods', uid);
-    const pod = pods.get(dir) ?? { uid, dir, containers: [] };
-    pod.containers.push({ process, sandbox });
-    pods.set(dir, pod);
+    add(join(root, kubelet, 'pods', uid), uid, process, sandbox);
   }
+  // The containers themselves: their variables are their own, and what started them may be gone.
+  for (const { dir, uid } of podFolders(root))
+    for (const { container, process } of firstProcessesOf(dir)) add(dir, uid, process, join(dir, 'root', container));
   return [...pods.values()].map((pod) => ({ ...pod, record: readPodRecord(pod.dir) }));
+}
+
+function podFolders(root: string): { readonly dir: string; readonly uid: string }[] {
+  const kubelets = readdirSync(root).filter((name) => name.startsWith('kubelet') && existsSync(join(root, name, 'pods')));
+  return kubelets.flatMap((kubelet) =>
+    readdirSync(join(root, kubelet, 'pods')).map((uid) => ({ dir: join(root, kubelet, 'pods', uid), uid })),
+  );
 }
 
 /** How a person knows it. */

@@ -4,12 +4,26 @@ import { join } from 'node:path';
 import { isObject } from '../json.ts';
 import { writeFileDurably, writeFileDurablySync } from './durable-file.ts';
 
+/** The user and groups that the processes of a Pod have on the host. */
+export type PodUser = {
+  readonly uid: number;
+  readonly gid: number;
+  /** Those of its claims. */
+  readonly groups: readonly number[];
+  /** The machine, or the Pod, whose user it is for life. */
+  readonly of: string;
+  /** It is the root of containers, which have more users than this one. */
+  readonly isRootInside?: boolean;
+};
+
 export type PodRecord = {
   readonly uid: string;
   readonly namespace: string;
   readonly name: string;
   /** The address that it holds for life. */
   readonly podIP: string;
+  /** Left out when its processes are what its spec asks for. */
+  readonly user?: PodUser;
   /** Under which history of the store it was last seen; another one cannot have deleted it. */
   readonly clusterId?: string;
   /** Kind and name of its controller, for people. */

@@ -45,6 +45,11 @@ export function signalProcess(identity: ProcessIdentity, signal: NodeJS.Signals,
   }
 }
 
+/** Ends it with what is in its group; the first process of a container leads none, and takes all others in the container with it. */
+export function killProcess(identity: ProcessIdentity): void {
+  if (!signalProcess(identity, 'SIGKILL', 'group')) signalProcess(identity, 'SIGKILL');
+}
+
 /** True when both processes are in one network namespace, as far as we may know. */
 export function sharesNetwork(pid: number, otherPid: number): boolean {
   const network = networkOf(pid);

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { closeSync, openSync, writeSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
 import { explainSystemError } from './system-error.ts';
 
@@ -23,4 +25,16 @@ test('a full disk is one error with a fix, however deep it was noticed', () => {
 test('what has no remedy of its own stays as it is', () => {
   assert.equal(explainSystemError(Object.assign(new Error('EISDIR'), { code: 'EISDIR' })), undefined);
   assert.equal(explainSystemError('text'), undefined);
+});
+
+test('a port that is taken is one error with a fix', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo; // it listens
+  const [error] = (await once(createServer().listen(port, '127.0.0.1'), 'error')) as [Error];
+  server.close();
+  const explained = explainSystemError(error);
+  assert.equal(explained?.code, 'PORT_IN_USE');
+  assert.equal(explained.message, `another program listens there already for 127.0.0.1:${port}`);
+  assert.match(explained.fix ?? '', /another port/);
 });

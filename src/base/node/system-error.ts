@@ -1,6 +1,8 @@
 /** What the operating system refuses, for people: the few refusals that have a remedy of their own. */
 import { UserError } from '../errors.ts';
 
+/** What Node adds for files and for sockets. */
+type Refused = NodeJS.ErrnoException & { readonly dest?: string; readonly address?: string; readonly port?: number };
 type Remedy = { readonly code: string; readonly what: string; readonly fix: string };
 
 const ROOM: Remedy = {
@@ -11,6 +13,16 @@ const ROOM: Remedy = {
 const REMEDIES: Readonly<Record<string, Remedy>> = {
   ENOSPC: ROOM,
   EDQUOT: { ...ROOM, what: 'the quota of the disk is used up' },
+  EADDRINUSE: {
+    code: 'PORT_IN_USE',
+    what: 'another program listens there already',
+    fix: 'end that program (ss -lptn shows it), or choose another port',
+  },
+  EMFILE: {
+    code: 'TOO_MANY_FILES',
+    what: 'too many files are open',
+    fix: 'allow more with ulimit -n, then try again',
+  },
   EROFS: {
     code: 'DISK_READ_ONLY',
     what: 'the disk can only be read',
@@ -21,10 +33,10 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
 /** Undefined for anything else: that says best itself what it is. */
 export function explainSystemError(error: unknown): UserError | undefined {
   if (!(error instanceof Error)) return undefined;
-  const { code = '', syscall, path, dest } = error as NodeJS.ErrnoException & { readonly dest?: string };
+  const { code = '', syscall, path, dest, address, port } = error as Refused;
   const remedy = isSqliteFull(error) ? ROOM : REMEDIES[code];
   if (!remedy) return explainSystemError(error.cause);
-  const where = dest ?? path;
+  const where = dest ?? path ?? (port === undefined ? undefined : `${address ?? ''}:${port}`);
   return new UserError(remedy.code, where === undefined ? remedy.what : `${remedy.what} for ${where}`, {
     why: syscall ? `${code} when it was to ${syscall}` : error.message,
     fix: remedy.fix,

@@ -21,8 +21,11 @@ const HOP_BY_HOP = new Set([
   'upgrade',
   'http2-settings',
 ]);
-/** How much of an unwanted request body is read and thrown away so that the connection can be used again. */
-const MAX_DISCARDED_BYTES = 256 * 1024;
+/**
+ * How much of an unwanted request body is read and thrown away so that the connection can be used again: more than any body may have.
+ * A connection that is closed with something unread takes the answer with it, or breaks under the next request.
+ */
+const MAX_DISCARDED_BYTES = 5 * 1024 * 1024;
 const MAX_DISCARD_MS = 10_000;
 
 export type BridgeOptions = {
@@ -199,6 +202,7 @@ function discardRest(incoming: NodeRequest): void {
   incoming.once('close', () => clearTimeout(timer));
   incoming.on('end', () => clearTimeout(timer));
   incoming.on('error', () => {});
+  incoming.removeAllListeners('data'); // a stream that nobody reads would pause it
   incoming.on('data', (chunk: Buffer) => {
     left -= chunk.length;
     if (left <= 0) giveUp();

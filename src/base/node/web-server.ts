@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import { createSecureServer, type Http2SecureServer, type SecureServerOptions } from 'node:http2';
 import type { Duplex } from 'node:stream';
-import type { TLSSocket } from 'node:tls';
+import type { SecureContextOptions, TLSSocket } from 'node:tls';
 import { type Clock, systemClock } from '../clock.ts';
 import { ApiError, UserError } from '../errors.ts';
 import type { Logger } from '../log.ts';
@@ -38,7 +38,9 @@ export type WebServerOptions = {
   readonly morePorts?: number;
   /** Without a certificate of `clientCa` a client does not get past TLS. */
   readonly requiresCertificate?: boolean;
-  readonly minVersion?: 'TLSv1.2' | 'TLSv1.3';
+  readonly minVersion?: 'TLSv1.2' | 'TLSv1.3' | undefined;
+  /** As OpenSSL takes them; its own choice when not given. */
+  readonly ciphers?: string | undefined;
   /** Throws to turn a client away, before anything of its request is looked at. */
   readonly admit?: (client: WebClient) => void;
   readonly handle: WebHandler;
@@ -50,11 +52,11 @@ export type WebServerOptions = {
 };
 
 /** What a server shows, and whose clients it knows. */
-export type ServerTls = Pick<WebServerOptions, 'serving' | 'clientCa'>;
+export type ServerTls = Pick<WebServerOptions, 'serving' | 'clientCa' | 'minVersion' | 'ciphers'>;
 export type WebServer = {
   readonly port: number;
-  /** Takes other certificates for connections made from now on; those that stand are left alone. */
-  renew(tls: ServerTls): void;
+  /** Takes other certificates and limits for connections made from now on; what is not given stays, and so do connections that stand. */
+  renew(tls: Partial<ServerTls>): void;
   close(): Promise<void>;
 };
 
@@ -69,7 +71,8 @@ const CLOSE_GRACE_MS = 2000;
 
 /** Starts to listen; resolves when connections are accepted. */
 export async function startWebServer(options: WebServerOptions): Promise<WebServer> {
-  const { admit, handle, upgrade, log, minVersion = MIN_VERSION, clock = systemClock } = options;
+  const { admit, handle, upgrade, log, clock = systemClock } = options;
+  let tls: ServerTls = options;
   const closing = new AbortController();
   const sockets = new Set<Duplex>();
   const active = new Set<Promise<void>>();
@@ -105,7 +108,10 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
   const port = await listenNear(server, options);
   return {
     port,
-    renew: ({ serving, clientCa }) => server.setSecureContext({ ...serving, ca: clientCa, minVersion }),
+    renew(changed) {
+      tls = { ...tls, ...changed };
+      server.setSecureContext(secureContextOf(tls));
+    },
     async close() {
       if (closing.signal.aborted) return;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
@@ -119,15 +125,17 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
   };
 }
 
+function secureContextOf({ serving, clientCa, minVersion = MIN_VERSION, ciphers }: ServerTls): SecureContextOptions {
+  return { ...serving, ca: clientCa, minVersion, ...(ciphers && { ciphers }) };
+}
+
 function createServer(options: WebServerOptions): Http2SecureServer {
-  const { serving, clientCa, requiresCertificate = false, minVersion = MIN_VERSION, headersTimeoutMs = HEADERS_TIMEOUT_MS } = options;
+  const { requiresCertificate = false, headersTimeoutMs = HEADERS_TIMEOUT_MS } = options;
   const server = createSecureServer({
-    ...serving,
-    ca: clientCa,
+    ...secureContextOf(options),
     allowHTTP1: true,
     requestCert: true,
     rejectUnauthorized: requiresCertificate,
-    minVersion,
     maxSessionMemory: MAX_SESSION_MEGABYTES,
     settings: { maxConcurrentStreams: MAX_STREAMS },
     handshakeTimeout: headersTimeoutMs,
