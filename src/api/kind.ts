@@ -42,6 +42,10 @@ type KindFacts = {
   readonly versions: readonly [string, ...string[]];
   readonly shortNames: readonly string[];
   readonly columns: readonly PrinterColumn[];
+  /** What `kubectl get` lists it under beside its own name; `all` when not given. */
+  readonly categories?: readonly string[];
+  /** What KubeVirt's published types call the spec, when not by the name of the kind. */
+  readonly specType?: string;
   readonly subresources?: CrdSubresources;
   /** Every kind is validated; `mutate` says that objects are completed on their way into the store, too. */
   readonly admission?: { readonly validate?: Asked; readonly mutate?: Asked };
@@ -68,6 +72,6 @@ export function kind<Kind extends KubeObject>(
 }
 
 /** What KubeVirt's published types call the spec of the kind. */
-export function specTypeOf({ kind }: Pick<Resource, 'kind'>): string {
-  return `${kind}Spec`;
+export function specTypeOf({ kind, specType = `${kind}Spec` }: Pick<KindRecord, 'kind' | 'specType'>): string {
+  return specType;
 }

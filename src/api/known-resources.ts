@@ -1,15 +1,23 @@
 /** Which Resource a kind is: for code that holds an object or a reference and needs its URL. */
 import { CONFIG_MAPS } from './core/configmap.ts';
 import { CONTROLLER_REVISIONS } from './core/controller-revision.ts';
+import { DAEMON_SETS } from './core/daemon-set.ts';
+import { DEPLOYMENTS } from './core/deployment.ts';
 import { ENDPOINT_SLICES } from './core/endpoint-slice.ts';
+import { ENDPOINTS } from './core/endpoints.ts';
 import { EVENTS } from './core/event.ts';
+import { HORIZONTAL_POD_AUTOSCALERS } from './core/horizontal-pod-autoscaler.ts';
+import { CRON_JOBS, JOBS } from './core/job.ts';
 import { LEASES } from './core/lease.ts';
 import { NAMESPACES } from './core/namespace.ts';
 import { NODES } from './core/node.ts';
 import { PODS } from './core/pod.ts';
+import { POD_DISRUPTION_BUDGETS } from './core/pod-disruption-budget.ts';
+import { REPLICA_SETS } from './core/replica-set.ts';
 import { SECRETS } from './core/secret.ts';
 import { SERVICES } from './core/service.ts';
 import { SERVICE_ACCOUNTS } from './core/service-account.ts';
+import { STATEFUL_SETS } from './core/stateful-set.ts';
 import { PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES } from './core/volume.ts';
 import { KINDS } from './kubevirt/kinds-table.ts';
 import { apiVersionOf, type Resource } from './resource.ts';
@@ -18,17 +26,26 @@ import { apiVersionOf, type Resource } from './resource.ts';
 const KUBERNETES: readonly Resource[] = [
   CONFIG_MAPS,
   CONTROLLER_REVISIONS,
+  CRON_JOBS,
+  DAEMON_SETS,
+  DEPLOYMENTS,
   ENDPOINT_SLICES,
+  ENDPOINTS,
   EVENTS,
+  HORIZONTAL_POD_AUTOSCALERS,
+  JOBS,
   LEASES,
   NAMESPACES,
   NODES,
   PERSISTENT_VOLUME_CLAIMS,
   PERSISTENT_VOLUMES,
+  POD_DISRUPTION_BUDGETS,
   PODS,
+  REPLICA_SETS,
   SECRETS,
   SERVICE_ACCOUNTS,
   SERVICES,
+  STATEFUL_SETS,
 ];
 const BY_TYPE = byType([...KUBERNETES, ...KINDS]);
 

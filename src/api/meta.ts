@@ -8,6 +8,17 @@ export type OwnerReference = {
   readonly blockOwnerDeletion?: boolean;
 };
 
+/** Which fields of an object belong to whom; `fieldsV1` is a set of paths. */
+export type ManagedFieldsEntry = {
+  readonly manager: string;
+  readonly operation: 'Apply' | 'Update';
+  readonly apiVersion: string;
+  readonly time?: string;
+  readonly fieldsType: 'FieldsV1';
+  readonly fieldsV1: object;
+  readonly subresource?: string;
+};
+
 export type ObjectMeta = {
   readonly name: string;
   readonly namespace?: string;
@@ -22,6 +33,7 @@ export type ObjectMeta = {
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly ownerReferences?: readonly OwnerReference[];
+  readonly managedFields?: readonly ManagedFieldsEntry[];
 };
 
 export type KubeObject = { readonly apiVersion: string; readonly kind: string; readonly metadata: ObjectMeta };

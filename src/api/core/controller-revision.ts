@@ -11,3 +11,6 @@ export const CONTROLLER_REVISIONS: Resource<ControllerRevision> = {
   kind: 'ControllerRevision',
   isNamespaced: true,
 };
+
+/** Which revision of the template a Pod of a DaemonSet or StatefulSet was made from, and the revision itself. */
+export const LABEL_CONTROLLER_REVISION_HASH = 'controller-revision-hash';

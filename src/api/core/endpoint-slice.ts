@@ -9,6 +9,7 @@ export type EndpointSlice = KubeObject & {
   readonly endpoints: readonly {
     readonly addresses: readonly string[];
     readonly conditions?: { readonly ready?: boolean; readonly serving?: boolean; readonly terminating?: boolean };
+    readonly hostname?: string;
     readonly nodeName?: string;
     readonly targetRef?: { readonly kind?: string; readonly namespace?: string; readonly name?: string; readonly uid?: string };
   }[];

@@ -2,18 +2,39 @@
 
 /** What Kubernetes calls it, for what the embedded cluster does in its place. */
 export type KubernetesEventReason =
+  | 'BackOff'
+  | 'BackoffLimitExceeded'
   | 'ClaimLost'
+  | 'Completed'
+  | 'DeadlineExceeded'
+  | 'ErrImageNeverPull'
   | 'ExternalProvisioning'
   | 'Failed'
   | 'FailedBinding'
+  | 'FailedCreatePodSandBox'
   | 'FailedMount'
+  | 'FailedPostStartHook'
+  | 'FailedPreStopHook'
   | 'FailedScheduling'
+  | 'InspectFailed'
+  | 'FailedGetResourceMetric'
+  | 'JobAlreadyActive'
   | 'Killing'
+  | 'MissSchedule'
+  | 'NodeNotReady'
+  | 'NodePortTaken'
   | 'OwnerRefInvalidNamespace'
   | 'ProvisioningFailed'
   | 'ProvisioningSucceeded'
+  | 'Pulled'
+  | 'Pulling'
+  | 'Resumed'
+  | 'ScalingReplicaSet'
   | 'Scheduled'
   | 'Started'
+  | 'SuccessfulRescale'
+  | 'Suspended'
+  | 'TaintManagerEviction'
   | 'Unhealthy';
 
 /** A controller could not do what it wanted, because the API server refused it. */
@@ -29,6 +50,7 @@ export type KubeVirtEventReason =
   | 'GuestHung'
   | 'GuestPanicked'
   | 'IOerror'
+  | 'ImageStandIn'
   | 'NodeUnresponsive'
   | 'PrototypeMissing'
   | 'ShuttingDown'
@@ -38,6 +60,7 @@ export type KubeVirtEventReason =
   | 'SuccessfulDelete'
   | 'SuccessfulPaused'
   | 'SuccessfulResumed'
+  | 'SuccessfulUpdate'
   | 'Unhealthy';
 
 export type EventReason = KubernetesEventReason | RefusalEventReason | KubeVirtEventReason;

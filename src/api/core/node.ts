@@ -3,7 +3,12 @@
 import type { Condition, KubeObject } from '../meta.ts';
 import type { Resource } from '../resource.ts';
 
-export type Taint = { readonly key: string; readonly value?: string; readonly effect: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute' };
+export type Taint = {
+  readonly key: string;
+  readonly value?: string;
+  readonly effect: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
+  readonly timeAdded?: string;
+};
 export type Node = KubeObject & {
   readonly kind: 'Node';
   readonly spec?: { readonly unschedulable?: boolean; readonly taints?: readonly Taint[]; readonly podCIDR?: string };

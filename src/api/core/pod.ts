@@ -1,13 +1,22 @@
 /** Pod: the fields of the published type that our components read or write. */
 
+import type { LabelSelector } from '../../base/selectors.ts';
 import type { Condition, KubeObject } from '../meta.ts';
 import type { Resource } from '../resource.ts';
 
 export type EnvVar = {
   readonly name: string;
   readonly value?: string;
-  readonly valueFrom?: { readonly fieldRef?: { readonly fieldPath: string } };
+  readonly valueFrom?: {
+    readonly fieldRef?: { readonly fieldPath: string };
+    readonly configMapKeyRef?: KeyRef;
+    readonly secretKeyRef?: KeyRef;
+    readonly resourceFieldRef?: { readonly resource: string; readonly divisor?: string };
+  };
 };
+type KeyRef = { readonly name: string; readonly key: string; readonly optional?: boolean };
+type ObjectRef = { readonly name: string; readonly optional?: boolean };
+export type EnvFrom = { readonly prefix?: string; readonly configMapRef?: ObjectRef; readonly secretRef?: ObjectRef };
 export type VolumeMount = { readonly name: string; readonly mountPath: string; readonly readOnly?: boolean; readonly subPath?: string };
 export type ResourceRequirements = {
   readonly requests?: Readonly<Record<string, string>>;
@@ -27,7 +36,8 @@ export type SecurityContext = {
   readonly fsGroup?: number;
   readonly allowPrivilegeEscalation?: boolean;
   readonly capabilities?: { readonly add?: readonly string[]; readonly drop?: readonly string[] };
-  readonly seccompProfile?: { readonly type: string };
+  readonly seccompProfile?: { readonly type: string; readonly localhostProfile?: string };
+  readonly seLinuxOptions?: { readonly type?: string };
   readonly readOnlyRootFilesystem?: boolean;
   readonly privileged?: boolean;
   /** Of a Pod. */
@@ -53,7 +63,13 @@ export type Probe = {
   readonly terminationGracePeriodSeconds?: number;
 };
 export type VolumeDevice = { readonly name: string; readonly devicePath: string };
-export type Lifecycle = { readonly postStart?: { readonly exec: { readonly command: readonly string[] } } };
+export type LifecycleHandler = {
+  readonly exec?: { readonly command?: readonly string[] };
+  readonly httpGet?: HttpGetAction;
+  readonly tcpSocket?: { readonly port: number | string; readonly host?: string };
+  readonly sleep?: { readonly seconds: number };
+};
+export type Lifecycle = { readonly postStart?: LifecycleHandler; readonly preStop?: LifecycleHandler };
 export type Container = {
   readonly name: string;
   readonly image?: string;
@@ -62,6 +78,9 @@ export type Container = {
   readonly args?: readonly string[];
   readonly workingDir?: string;
   readonly env?: readonly EnvVar[];
+  readonly envFrom?: readonly EnvFrom[];
+  readonly stdin?: boolean;
+  readonly tty?: boolean;
   readonly ports?: readonly ContainerPort[];
   readonly resources?: ResourceRequirements;
   readonly volumeMounts?: readonly VolumeMount[];
@@ -100,6 +119,21 @@ export type Toleration = {
   readonly effect?: string;
   readonly tolerationSeconds?: number;
 };
+export type PodDnsConfig = {
+  readonly nameservers?: readonly string[];
+  readonly searches?: readonly string[];
+  readonly options?: readonly { readonly name?: string; readonly value?: string }[];
+};
+export type TopologySpreadConstraint = {
+  readonly maxSkew: number;
+  readonly topologyKey: string;
+  readonly whenUnsatisfiable: 'DoNotSchedule' | 'ScheduleAnyway';
+  readonly labelSelector?: LabelSelector;
+  readonly matchLabelKeys?: readonly string[];
+  readonly minDomains?: number;
+  readonly nodeAffinityPolicy?: 'Honor' | 'Ignore';
+  readonly nodeTaintsPolicy?: 'Honor' | 'Ignore';
+};
 export type PodSpec = {
   readonly nodeName?: string;
   readonly nodeSelector?: Readonly<Record<string, string>>;
@@ -121,6 +155,17 @@ export type PodSpec = {
   readonly readinessGates?: readonly { readonly conditionType: string }[];
   readonly securityContext?: SecurityContext;
   readonly shareProcessNamespace?: boolean;
+  /** False: a user namespace of its own. */
+  readonly hostUsers?: boolean;
+  readonly runtimeClassName?: string;
+  readonly hostNetwork?: boolean;
+  readonly hostPID?: boolean;
+  readonly hostIPC?: boolean;
+  readonly imagePullSecrets?: readonly { readonly name?: string }[];
+  readonly hostAliases?: readonly { readonly ip: string; readonly hostnames?: readonly string[] }[];
+  readonly dnsPolicy?: string;
+  readonly dnsConfig?: PodDnsConfig;
+  readonly topologySpreadConstraints?: readonly TopologySpreadConstraint[];
   readonly initContainers?: readonly Container[];
   readonly containers: readonly Container[];
   readonly volumes?: readonly PodVolume[];
@@ -166,6 +211,16 @@ export type PodStatus = {
 export type Pod = KubeObject & { readonly kind: 'Pod'; readonly spec: PodSpec; readonly status?: PodStatus };
 
 export const PODS: Resource<Pod> = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', isNamespaced: true };
+
+/** The container of this name, of whichever kind. */
+export function containerIn({ spec }: Pod, wanted: string): Container | undefined {
+  return [...(spec.initContainers ?? []), ...spec.containers].find(({ name }) => name === wanted);
+}
+
+/** A container that starts with the init containers and stays. */
+export function isSidecar({ spec }: Pod, name: string): boolean {
+  return spec.initContainers?.some((container) => container.name === name && container.restartPolicy === 'Always') ?? false;
+}
 
 /** Nothing in this Pod will run again. */
 export function isPodFinal(pod: Pod): boolean {

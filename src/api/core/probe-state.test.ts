@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Probe } from './pod.ts';
-import { afterAnswer, dueAtMs, NEVER_ASKED, type ProbeState, probeOf, timeoutMsOf } from './probe-state.ts';
+import { afterAnswer, dueAtMs, NEVER_ASKED, PROBE_KINDS, type ProbeState, probeOf, timeoutMsOf } from './probe-state.ts';
 
 const probe: Probe = { httpGet: { port: 80 } };
 
@@ -33,10 +33,9 @@ test('the first question waits for the initial delay, the next ones for the peri
   assert.deepEqual([dueAtMs(slow, NEVER_ASKED, 1000), dueAtMs(slow, { inARow: 1, askedAtMs: 6_000 }, 1000)], [6_000, 8_000]);
 });
 
-test('a probe that is not asked over the network is not ours', () => {
+test('a probe by a program is ours only where programs can be started', () => {
   const container = { name: 'main', readinessProbe: { exec: { command: ['true'] } }, livenessProbe: probe };
-  assert.deepEqual(
-    [probeOf(container, 'readiness'), probeOf(container, 'liveness'), probeOf(container, 'startup')],
-    [undefined, probe, undefined],
-  );
+  const asked = (canExec: boolean) => PROBE_KINDS.map((kind) => probeOf(container, kind, canExec));
+  assert.deepEqual(asked(false), [undefined, probe, undefined]);
+  assert.deepEqual(asked(true), [undefined, probe, container.readinessProbe]);
 });

@@ -19,10 +19,10 @@ export const NEVER_ASKED: ProbeState = { inARow: 0 };
 
 const DEFAULTS = { periodSeconds: 10, timeoutSeconds: 1, successThreshold: 1, failureThreshold: 3 } as const;
 
-/** The probe of this kind, if it is one that we can ask: over the network. */
-export function probeOf(container: Container, kind: ProbeKind): Probe | undefined {
+/** The probe of this kind, if it is one that we can ask: over the network, and in a container that programs can be started in. */
+export function probeOf(container: Container, kind: ProbeKind, canExec: boolean): Probe | undefined {
   const probe = container[`${kind}Probe`];
-  return probe?.httpGet || probe?.tcpSocket ? probe : undefined;
+  return probe?.httpGet || probe?.tcpSocket || (canExec && probe?.exec) ? probe : undefined;
 }
 
 /** How long an answer may take. */

@@ -16,6 +16,9 @@ export type Service = KubeObject & {
     readonly ports?: readonly ServicePort[];
     readonly clusterIP?: string;
     readonly type?: string;
+    readonly externalName?: string;
+    readonly sessionAffinity?: string;
+    readonly sessionAffinityConfig?: { readonly clientIP?: { readonly timeoutSeconds?: number } };
     readonly publishNotReadyAddresses?: boolean;
   };
 };

@@ -3,7 +3,7 @@ import type { VmiSpec } from './vmi-spec-schema.ts';
 
 /** By which way the guest gets them. */
 export type CredentialSource = { readonly secretName: string } & (
-  | { readonly way: 'cloud-init' }
+  | { readonly way: 'cloud-init'; readonly layout: 'noCloud' | 'configDrive' }
   | { readonly way: 'agent-keys'; readonly users: readonly string[] }
   | { readonly way: 'agent-passwords' }
 );
@@ -14,8 +14,9 @@ export function credentialSourcesOf({ accessCredentials = [] }: Pick<VmiSpec, 'a
     const secretName = (sshPublicKey ?? userPassword)?.source?.secret?.secretName;
     if (!secretName) return [];
     if (userPassword) return [{ secretName, way: 'agent-passwords' }];
-    const { noCloud, qemuGuestAgent } = sshPublicKey?.propagationMethod ?? {};
-    if (noCloud) return [{ secretName, way: 'cloud-init' }];
+    const { noCloud, configDrive, qemuGuestAgent } = sshPublicKey?.propagationMethod ?? {};
+    if (noCloud) return [{ secretName, way: 'cloud-init', layout: 'noCloud' }];
+    if (configDrive) return [{ secretName, way: 'cloud-init', layout: 'configDrive' }];
     return qemuGuestAgent ? [{ secretName, way: 'agent-keys', users: qemuGuestAgent.users ?? [] }] : [];
   });
 }

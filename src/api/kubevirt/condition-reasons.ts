@@ -19,9 +19,14 @@ export type VmiConditions = {
   readonly Ready: NotReadyReason | Copied;
   readonly PodScheduled: Copied;
   readonly Synchronized: NotSynchronizedReason;
+  /** virt-controller: there while status.evacuationNodeName is. */
+  readonly EvictionRequested: 'EvictionRequested';
   /** virt-handler: there while they hold. */
   readonly Paused: 'PausedByUser' | 'PausedIOError';
   readonly Unresponsive: 'QMPTimeout';
+  /** There from the moment when the guest runs. */
+  readonly LiveMigratable: 'NotMigratable';
+  readonly StorageLiveMigratable: 'NotMigratable';
   readonly AgentConnected: never;
   readonly AgentVersionNotSupported: 'MissingCommands';
   readonly AccessCredentialsSynchronized: 'AccessCredentialsSyncFailed' | 'AccessCredentialsSyncSuccess';
@@ -32,7 +37,7 @@ export type VmiConditions = {
 /** Of a VirtualMachine. */
 export type VmConditions = Omit<VmiConditions, 'Ready'> & {
   readonly Ready: NotReadyReason | 'VMIConditionMissing' | 'VMINotExists' | Copied;
-  readonly Failure: 'FailedCreate' | 'FailedDelete';
+  readonly Failure: 'FailedCreate' | 'FailedDelete' | 'FailedFindInstancetype' | 'FailedFindPreference';
   readonly LastShutdown: LastShutdownReason;
   readonly RestartRequired: 'TemplateChanged';
   /** Of KubeVirt; nothing here sets them. */
@@ -63,6 +68,7 @@ export type InstallationReason =
 export type InstallationProblemReason =
   | 'ComponentFails'
   | 'ImageCannotBePulled'
+  | 'InvalidConfiguration'
   | 'NoNodeFits'
   | 'NoNodes'
   | 'PodsRefused'

@@ -1,11 +1,28 @@
 /** Every kind of ours: a new kind is a new line here, and `npm run generate` does what follows from its record. */
+import { CLUSTER_INSTANCETYPES } from './kinds/cluster-instancetype.ts';
+import { CLUSTER_PREFERENCES } from './kinds/cluster-preference.ts';
+import { INSTANCETYPES } from './kinds/instancetype.ts';
 import { KUBEVIRTS } from './kinds/kubevirt.ts';
 import { OFFLINE_VMS } from './kinds/offline-virtual-machine.ts';
+import { POOLS } from './kinds/pool.ts';
+import { PREFERENCES } from './kinds/preference.ts';
 import { VMIRSS } from './kinds/replica-set.ts';
 import { VMS } from './kinds/virtual-machine.ts';
 import { VMIS } from './kinds/virtual-machine-instance.ts';
 import { VMI_CONFIGS } from './kinds/vmi-config.ts';
 
-export const KINDS = [VMS, VMIS, VMIRSS, OFFLINE_VMS, VMI_CONFIGS, KUBEVIRTS] as const;
+export const KINDS = [
+  VMS,
+  VMIS,
+  VMIRSS,
+  OFFLINE_VMS,
+  VMI_CONFIGS,
+  INSTANCETYPES,
+  CLUSTER_INSTANCETYPES,
+  PREFERENCES,
+  CLUSTER_PREFERENCES,
+  POOLS,
+  KUBEVIRTS,
+] as const;
 
 export type KindName = (typeof KINDS)[number]['kind'];

@@ -12,8 +12,17 @@ export const ANNOTATION_VM_GENERATION = 'kubevirt.io/vm-generation';
 
 /** On a claim: the container image that its disk is a copy of when it is first used. */
 export const ANNOTATION_DISK_IMAGE = 'kubevirt.io/disk-image';
+/** On a claim: its own uid, once its disk has been made and a guest has run from it. From then on the image is not needed; a copy of the claim is another one. */
+export const ANNOTATION_DISK_MADE = 'kubevirt.io/disk-made';
 /** On a claim: the format of the disk that somebody has put there, `raw` (as when it is not said) or `qcow2`. */
 export const ANNOTATION_DISK_FORMAT = 'kubevirt.io/disk-format';
+
+/** On a Service of the embedded cluster: where the host reaches its NodePorts, `80:30080/TCP=127.0.0.1:30080`, one after the other with commas. */
+export const ANNOTATION_HOST_ADDRESSES = 'kubevirt.io/host-addresses';
+
+/** On a Node of the embedded cluster: whether it runs, is stopped or killed; and what somebody wants it to be. */
+export const ANNOTATION_NODE_POWER = 'kubevirt.io/embedded-node-power';
+export const ANNOTATION_NODE_POWER_WANTED = 'kubevirt.io/embedded-node-power-wanted';
 
 export const FINALIZER_VM_CONTROLLER = 'kubevirt.io/virtualMachineControllerFinalize';
 export const FINALIZER_VMI = 'kubevirt.io/foregroundDeleteVirtualMachine';
@@ -38,3 +47,9 @@ export const ANNOTATION_VMCTL_PROTOTYPE = 'kubevirt.io/vmctl-prototype';
 
 /** What a node with a usable /dev/kvm offers, and a launcher Pod asks for. */
 export const RESOURCE_KVM = 'devices.kubevirt.io/kvm';
+/** What a node has of network devices for Pods; no launcher of ours asks for them. */
+export const RESOURCE_TUN = 'devices.kubevirt.io/tun';
+export const RESOURCE_VHOST_NET = 'devices.kubevirt.io/vhost-net';
+
+/** On an instance: its launcher ends with a failure at once, where the installation has the gate for it. For trying what follows. */
+export const ANNOTATION_FAIL_FAST = 'kubevirt.io/func-test-virt-launcher-fail-fast';

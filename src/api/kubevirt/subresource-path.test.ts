@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expandVmSpecPath, type Machine, portForwardPath, subresourceGroupPath, subresourcePath } from './subresource-path.ts';
+import { expandVmSpecPath, portForwardPath, type SubresourceTarget, subresourceGroupPath, subresourcePath } from './subresource-path.ts';
 
-const DB: Machine = { resource: 'virtualmachineinstances', namespace: 'default', name: 'db' };
+const DB: SubresourceTarget = { resource: 'virtualmachineinstances', namespace: 'default', name: 'db' };
 const AT_DB = '/apis/subresources.kubevirt.io/v1/namespaces/default/virtualmachineinstances/db';
 
 test('a subresource has its path below its machine', () => {

@@ -5,7 +5,7 @@ import type { GuestSubresourceName, QuestionOf } from '../handler/routes.ts';
 import { SUBRESOURCE_VERSIONS, SUBRESOURCES_GROUP, type VmResource } from './subresources.ts';
 import { EXPAND_VM_SPEC, type VIRT_API_SUBRESOURCES } from './subresources-table.ts';
 
-export type Machine = { readonly resource: VmResource; readonly namespace: string; readonly name: string };
+export type SubresourceTarget = { readonly resource: VmResource; readonly namespace: string; readonly name: string };
 
 type OfVirtApi = keyof typeof VIRT_API_SUBRESOURCES extends `${string}/${infer Name}` ? Name : never;
 /** Ports have a path of their own. */
@@ -28,15 +28,19 @@ export function expandVmSpecPath(namespace: string): string {
 }
 
 /** The path of a subresource of a machine, with its query. */
-export function subresourcePath<Name extends SubresourceName>(machine: Machine, name: Name, query?: SubresourceQuery<Name>): string {
-  return `${vmPath(machine)}/${name}${queryOf(query ?? {})}`;
+export function subresourcePath<Name extends SubresourceName>(
+  target: SubresourceTarget,
+  name: Name,
+  query?: SubresourceQuery<Name>,
+): string {
+  return `${vmPath(target)}/${name}${queryOf(query ?? {})}`;
 }
 
 /** The path of a port of a machine. */
-export function portForwardPath(machine: Machine, port: number, protocol: Protocol): string {
-  return `${vmPath(machine)}/portforward/${port}/${protocol}`;
+export function portForwardPath(target: SubresourceTarget, port: number, protocol: Protocol): string {
+  return `${vmPath(target)}/portforward/${port}/${protocol}`;
 }
 
-function vmPath({ resource, namespace, name }: Machine): string {
+function vmPath({ resource, namespace, name }: SubresourceTarget): string {
   return subresourceGroupPath(`namespaces/${encodeURIComponent(namespace)}/${resource}/${encodeURIComponent(name)}`);
 }

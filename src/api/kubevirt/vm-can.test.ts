@@ -62,6 +62,12 @@ describe('what can be done to a VM', () => {
     assert.equal(refusalOf('start', { vm: vm('Manual'), vmi: vmi('Pending') })?.message, 'VM is already running');
   });
 
+  test('a machine that stops is not called running', () => {
+    const running = vmi('Running');
+    const stopping = { ...running, metadata: { ...running.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
+    assert.match(refusalOf('start', { vm: vm('Halted'), vmi: stopping })?.message ?? '', /^VM is stopping/);
+  });
+
   test('the console is for running instances that have one', () => {
     const without = { ...vmi('Running'), spec: { domain: { devices: { autoattachSerialConsole: false } } } };
     const reasons = [vmi('Running'), vmi('Scheduled'), vmi(undefined), vmi('Failed'), vmi('Succeeded'), without].map(

@@ -1,7 +1,7 @@
 /**
  * Which action is possible in which state, and if not, why not: written once, for server, command line and web page.
  *
- *   start      not while an instance runs; not for Always and Once (they start by themselves); not for RerunOnFailure after a failure
+ *   start      not while an instance runs or stops; not for Always and Once (they start by themselves); not for RerunOnFailure after a failure
  *   stop       any time for Always and Once; else only while there is an instance; for Halted only to cut a shutdown short
  *              not for a VM that an OfflineVirtualMachine keeps: that one holds the wish
  *   restart    only while there is an instance; not for Halted and Once
@@ -12,7 +12,7 @@
  *   guestosinfo, userlist, filesystemlist, freeze, unfreeze, exec  only while the instance runs and its agent is connected
  *   anything else of an instance  only while it runs
  *
- * Rules of one action are tried from the top, the first that applies is the answer. Pure.
+ * Rules of one action are tried from the top, the first that applies is the answer, in the words that clients of KubeVirt look for. Pure.
  */
 import type { StatusReason } from '../../base/errors.ts';
 import type { GuestSubresourceName } from '../handler/routes.ts';
@@ -42,6 +42,11 @@ type Rule<Seen> = readonly [reason: StatusReason, message: string | ((seen: Seen
 const VM_RULES: Readonly<Record<VmAction, readonly Rule<VmSituation>[]>> = {
   start: [
     ['Conflict', 'VM is being deleted', ({ vm }) => isDeleting(vm)],
+    [
+      'Conflict',
+      'VM is stopping: it can be started again as soon as it has stopped',
+      ({ vmi }) => vmi !== undefined && isDeleting(vmi) && isStarted(vmi),
+    ],
     ['Conflict', 'VM is already running', ({ vmi }) => vmi !== undefined && isStarted(vmi)],
     ['Conflict', 'VM needs manual recovery', ({ vm }) => vmIs(vm, 'ManualRecoveryRequired')],
     ['Conflict', ({ vm }) => `${runStrategyOf(vm)} does not support manual start requests`, hasStrategy('Always', 'Once')],
@@ -72,51 +77,47 @@ const VM_RULES: Readonly<Record<VmAction, readonly Rule<VmSituation>[]>> = {
 
 const NOT_RUNNING: Rule<VirtualMachineInstance> = [
   'Conflict',
-  (vmi) => `the instance is not running but ${vmi.status?.phase ?? 'Pending'}`,
+  (vmi) => `VMI is not running but ${vmi.status?.phase ?? 'Pending'}`,
   (vmi) => vmi.status?.phase !== 'Running',
 ];
 
 /** Upstream answers these questions with 500 where others are a conflict. */
 const AGENT_QUESTION: readonly Rule<VirtualMachineInstance>[] = [
-  ['InternalError', (vmi) => `the instance is not running but ${vmi.status?.phase ?? 'Pending'}`, (vmi) => vmi.status?.phase !== 'Running'],
+  ['InternalError', (vmi) => `VMI is not running but ${vmi.status?.phase ?? 'Pending'}`, (vmi) => vmi.status?.phase !== 'Running'],
   ['InternalError', 'VMI does not have guest agent connected', (vmi) => !hasAgent(vmi)],
 ];
 
 /** What is not here is possible while the instance runs. */
 const VMI_RULES: Readonly<Partial<Record<VmiAction, readonly Rule<VirtualMachineInstance>[]>>> = {
   console: [
-    ['BadRequest', 'the instance has no serial console', (vmi) => vmi.spec.domain.devices.autoattachSerialConsole === false],
-    ['Conflict', 'the instance has failed', (vmi) => vmi.status?.phase === 'Failed'],
-    ['BadRequest', (vmi) => `the instance is not running but ${vmi.status?.phase ?? 'Pending'}`, (vmi) => vmi.status?.phase !== 'Running'],
+    ['BadRequest', 'No serial consoles are present.', (vmi) => vmi.spec.domain.devices.autoattachSerialConsole === false],
+    ['Conflict', 'VMI has failed', (vmi) => vmi.status?.phase === 'Failed'],
+    ['BadRequest', (vmi) => `VMI is not running but ${vmi.status?.phase ?? 'Pending'}`, (vmi) => vmi.status?.phase !== 'Running'],
   ],
   vnc: [
-    ['BadRequest', 'the instance has no screen', (vmi) => vmi.spec.domain.devices.autoattachGraphicsDevice === false],
-    ['BadRequest', (vmi) => `the instance is not running but ${vmi.status?.phase ?? 'Pending'}`, (vmi) => vmi.status?.phase !== 'Running'],
+    ['BadRequest', 'No graphics devices are present.', (vmi) => vmi.spec.domain.devices.autoattachGraphicsDevice === false],
+    ['BadRequest', (vmi) => `VMI is not running but ${vmi.status?.phase ?? 'Pending'}`, (vmi) => vmi.status?.phase !== 'Running'],
   ],
   // Upstream answers with 500 whatever keeps it from the screen.
   'vnc/screenshot': [
-    ['InternalError', 'the instance has no screen', (vmi) => vmi.spec.domain.devices.autoattachGraphicsDevice === false],
-    [
-      'InternalError',
-      (vmi) => `the instance is not running but ${vmi.status?.phase ?? 'Pending'}`,
-      (vmi) => vmi.status?.phase !== 'Running',
-    ],
+    ['InternalError', 'No graphics devices are present.', (vmi) => vmi.spec.domain.devices.autoattachGraphicsDevice === false],
+    ['InternalError', (vmi) => `VMI is not running but ${vmi.status?.phase ?? 'Pending'}`, (vmi) => vmi.status?.phase !== 'Running'],
   ],
   portforward: [
-    ['BadRequest', (vmi) => `the instance is not running but ${vmi.status?.phase ?? 'Pending'}`, (vmi) => vmi.status?.phase !== 'Running'],
-    ['Conflict', 'the instance is paused', (vmi) => vmiIs(vmi, 'Paused')],
-    ['BadRequest', 'the instance has no network interface', (vmi) => !vmi.status?.interfaces?.length],
+    ['BadRequest', (vmi) => `VMI is not running but ${vmi.status?.phase ?? 'Pending'}`, (vmi) => vmi.status?.phase !== 'Running'],
+    ['Conflict', 'VMI is paused', (vmi) => vmiIs(vmi, 'Paused')],
+    ['BadRequest', 'VMI has no network interface', (vmi) => !vmi.status?.interfaces?.length],
   ],
   pause: [
     NOT_RUNNING,
-    ['Forbidden', 'a paused instance fails its liveness probe and would be ended', endsWhenPaused],
-    ['Conflict', 'the instance is already paused', isPaused],
+    ['Forbidden', 'VMI has a liveness probe, which fails while it is paused, and would be ended', endsWhenPaused],
+    ['Conflict', 'VMI is already paused', isPaused],
   ],
-  unpause: [NOT_RUNNING, ['Conflict', 'the instance is not paused', (vmi) => !isPaused(vmi)]],
+  unpause: [NOT_RUNNING, ['Conflict', 'VMI is not paused', (vmi) => !isPaused(vmi)]],
   softreboot: [
     NOT_RUNNING,
-    ['Conflict', 'the instance is paused', isPaused],
-    ['Conflict', 'the instance has neither an agent nor ACPI, and would not notice', (vmi) => !hasAgent(vmi) && !hasAcpi(vmi)],
+    ['Conflict', 'VMI is paused', isPaused],
+    ['Conflict', 'VMI neither have the agent connected nor the ACPI feature enabled', (vmi) => !hasAgent(vmi) && !hasAcpi(vmi)],
   ],
   guestosinfo: AGENT_QUESTION,
   userlist: AGENT_QUESTION,
@@ -125,7 +126,7 @@ const VMI_RULES: Readonly<Partial<Record<VmiAction, readonly Rule<VirtualMachine
   unfreeze: [NOT_RUNNING, ['InternalError', 'VMI does not have guest agent connected', (vmi) => !hasAgent(vmi)]],
   exec: [
     NOT_RUNNING,
-    ['Conflict', 'the instance is paused', isPaused],
+    ['Conflict', 'VMI is paused', isPaused],
     ['Conflict', 'VMI does not have guest agent connected', (vmi) => !hasAgent(vmi)],
   ],
 };

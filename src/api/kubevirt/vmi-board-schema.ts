@@ -59,11 +59,25 @@ export const featuresSchema = object('What the platform offers to the guest.', {
   hypervPassthrough: optional(object('Every Hyper-V feature that the host has.', { enabled: optional(boolean('True when not given.')) })),
 });
 
-export const clockSchema = object('The clock of the machine, which runs in UTC, and its timers.', {
-  utc: optional(object('The clock runs in UTC. It always does.', {})),
+export const clockSchema = object('The clock of the machine, and its timers. It runs in UTC unless a time zone is given.', {
+  utc: optional(
+    object('The clock runs in UTC.', {
+      offsetSeconds: optional(
+        integer('How far ahead of it when the machine starts; behind it when negative.', { minimum: -(2 ** 31), maximum: 2 ** 31 - 1 }),
+      ),
+    }),
+  ),
+  timezone: optional(
+    text('The clock shows the local time of this zone, such as Europe/Berlin, when the machine starts.', { maxLength: 64 }),
+  ),
   timer: optional(
     object('Timers that the guest finds.', {
-      hpet: optional(timerSchema('The high precision timer.')),
+      hpet: optional(
+        object('The high precision timer.', {
+          present: optional(boolean('True when not given.')),
+          tickPolicy: optional(oneOf('Ticks that were missed come late; QEMU has no other way.', ['delay'])),
+        }),
+      ),
       kvm: optional(timerSchema('The clock of KVM.')),
       pit: optional(
         object('The oldest timer of a PC.', {

@@ -1,6 +1,6 @@
 /** What a guest is made of: the spec of a VirtualMachineInstance and of the template in a VirtualMachine. */
 import type { Affinity } from '../core/affinity.ts';
-import type { HttpGetAction, Probe, Toleration } from '../core/pod.ts';
+import type { HttpGetAction, PodDnsConfig, Probe, Toleration, TopologySpreadConstraint } from '../core/pod.ts';
 import { boolean, foreign, integer, list, listBy, mapOf, object, oneOf, optional, quantity, type Static, text } from '../schema/dsl.ts';
 import { chassisSchema, clockSchema, cpuFeatureSchema, featuresSchema } from './vmi-board-schema.ts';
 import { volumeSchema } from './volumes/volume-schema.ts';
@@ -16,6 +16,7 @@ const diskSchema = object('A device that shows a volume to the guest.', {
     object('Show the volume as a disk. This is what a device without any of disk, cdrom and lun is.', {
       bus: optional(oneOf('How the disk is attached.', BUSES)),
       readonly: optional(boolean('The guest may read but not write.')),
+      pciAddress: optional(text('Its place on the root bus, such as 0000:00:10.0. For the bus virtio.')),
     }),
   ),
   cdrom: optional(
@@ -26,7 +27,8 @@ const diskSchema = object('A device that shows a volume to the guest.', {
     }),
   ),
   serial: optional(text('A serial number that the guest can read.', { maxLength: 256 })),
-  bootOrder: optional(integer('Devices are tried for booting from the lowest number up.', { minimum: 1 })),
+  bootOrder: optional(integer('Disks and network cards are tried for booting from the lowest number up.', { minimum: 1 })),
+  tag: optional(text('A word by which the guest finds the disk in the metadata of its config drive.', { maxLength: 64 })),
   cache: optional(oneOf('How the host caches writes.', ['none', 'writethrough', 'writeback'])),
   io: optional(
     oneOf('How the host reads and writes: by threads, or (without a cache) by the asynchronous calls of Linux.', ['native', 'threads']),
@@ -46,6 +48,11 @@ const diskSchema = object('A device that shows a volume to the guest.', {
           discardGranularity: optional(integer('The least that can be given back.', { minimum: 0 })),
         }),
       ),
+      matchVolume: optional(
+        object('The sizes of what the volume lies on: of its block device, or of the blocks of its file system.', {
+          enabled: optional(boolean('True when not given.')),
+        }),
+      ),
     }),
   ),
   dedicatedIOThread: optional(boolean('A thread of its own for this disk. For the bus virtio.')),
@@ -54,6 +61,11 @@ const diskSchema = object('A device that shows a volume to the guest.', {
 const interfaceSchema = object('A network card.', {
   name: text('The network of this name is what the card is plugged into.'),
   model: optional(oneOf('Which card the guest sees.', ['virtio', 'e1000', 'e1000e', 'rtl8139'])),
+  bootOrder: optional(integer('Its turn among the devices that are tried for booting, by PXE.', { minimum: 1 })),
+  pciAddress: optional(text('Its place on the root bus, such as 0000:00:10.0.')),
+  acpiIndex: optional(integer('The number by which guests that name cards after their firmware name it.', { minimum: 1, maximum: 16_383 })),
+  state: optional(oneOf('The cable is plugged in.', ['up'])),
+  tag: optional(text('A word by which the guest finds the card in the metadata of its config drive.', { maxLength: 64 })),
   macAddress: optional(text('The hardware address; one is made up, and kept, when it is not given.')),
   bridge: optional(object('Hand the address of the Pod to the guest. Embedded, this is the same as masquerade.', {})),
   masquerade: optional(object('Put the guest behind the address of its Pod.', {})),
@@ -67,6 +79,17 @@ const interfaceSchema = object('A network card.', {
       }),
     ),
   ),
+  portRanges: optional(
+    list(
+      'Ranges of such ports.',
+      object('From one port to another.', {
+        start: integer('The first.', { minimum: 1, maximum: 65535 }),
+        end: optional(integer('The last; the first one alone when not given.', { minimum: 1, maximum: 65535 })),
+        protocol: optional(oneOf('TCP when not given.', ['TCP', 'UDP'])),
+      }),
+      { maxItems: 64 },
+    ),
+  ),
 });
 
 const domainSchema = object('The virtual hardware.', {
@@ -75,19 +98,51 @@ const domainSchema = object('The virtual hardware.', {
       cores: optional(integer('Cores in each socket.', { minimum: 1 })),
       sockets: optional(integer('Sockets.', { minimum: 1 })),
       threads: optional(integer('Threads in each core.', { minimum: 1 })),
+      maxSockets: optional(integer('The most sockets that it may be given. None is plugged in while the guest runs.', { minimum: 1 })),
       model: optional(text('The processor that the guest sees; the most capable one of the host when not given.')),
       features: optional(list('Features of the processor, one by one.', cpuFeatureSchema, { maxItems: 256 })),
     }),
   ),
   memory: optional(
-    object('Memory of the guest.', { guest: optional(quantity('How much the guest sees; the memory request when not given.')) }),
+    object('Memory of the guest.', {
+      guest: optional(quantity('How much the guest sees; the memory request when not given.')),
+      maxGuest: optional(quantity('The most that it may be given. None is plugged in while the guest runs.')),
+      reservedOverhead: optional(
+        object('Memory beside that of the guest.', {
+          addedOverhead: optional(quantity('How much more the Pod asks for than QEMU is known to need.')),
+          memLock: optional(oneOf('Memory of guests is not locked.', ['NotRequired'])),
+        }),
+      ),
+    }),
   ),
   machine: optional(object('The board.', { type: optional(text('A machine type such as q35; the default when empty.')) })),
   firmware: optional(
     object('What the guest can read about its machine.', {
       uuid: optional(text('The identity of the machine. Kept for the life of a VirtualMachine.')),
       serial: optional(text('The serial number of the machine.')),
-      bootloader: optional(object('What starts the guest.', { bios: optional(object('A BIOS. It is what every guest has.', {})) })),
+      kernelBoot: optional(
+        object('A kernel to start the guest with, instead of what is on its disks.', {
+          kernelArgs: optional(text('What the kernel is told.', { maxLength: 2048 })),
+          container: optional(
+            object('A container image that has it.', {
+              image: text('The image.'),
+              imagePullPolicy: optional(oneOf('When to fetch the image.', ['Always', 'IfNotPresent', 'Never'])),
+              imagePullSecret: optional(text('A Secret with the credentials for its registry.')),
+              kernelPath: optional(text('The kernel in the image, such as /boot/vmlinuz.')),
+              initrdPath: optional(text('Its initial file system in the image.')),
+            }),
+          ),
+        }),
+      ),
+      bootloader: optional(
+        object('What starts the guest.', {
+          bios: optional(
+            object('A BIOS. It is what every guest has.', {
+              useSerial: optional(boolean('True shows what it prints on the serial console, too.')),
+            }),
+          ),
+        }),
+      ),
     }),
   ),
   chassis: optional(chassisSchema),
@@ -106,6 +161,7 @@ const domainSchema = object('The virtual hardware.', {
     object('What the Pod asks of its node.', {
       requests: optional(mapOf('What is set aside: memory, cpu.', quantity('An amount.'))),
       limits: optional(mapOf('What may at most be used.', quantity('An amount.'))),
+      overcommitGuestOverhead: optional(boolean('True leaves what QEMU needs beside the memory of the guest out of the requests.')),
     }),
   ),
   devices: object('Disks, network cards and the like.', {
@@ -114,6 +170,7 @@ const domainSchema = object('The virtual hardware.', {
     autoattachPodInterface: optional(boolean('False gives a guest without any network card when none is listed.')),
     autoattachSerialConsole: optional(boolean('False leaves out the serial console.')),
     autoattachGraphicsDevice: optional(boolean('False leaves out the graphics card and the VNC console.')),
+    logSerialConsole: optional(boolean('False keeps no log of the serial console: what is printed while nobody looks is lost.')),
     autoattachMemBalloon: optional(boolean('False leaves out the balloon, which gives free memory back to the host.')),
     autoattachInputDevice: optional(boolean('True adds a tablet when no input device is listed.')),
     rng: optional(object('Give the guest a source of randomness.', {})),
@@ -156,6 +213,9 @@ const domainSchema = object('The virtual hardware.', {
         { maxItems: 4 },
       ),
     ),
+    networkInterfaceMultiqueue: optional(boolean('True asks for a queue for each processor. Cards on the Pod network have one.')),
+    useVirtioTransitional: optional(boolean('True makes virtio devices that guests older than Linux 3.14 know, too.')),
+    disableHotplug: optional(boolean('True leaves out the ports for devices that are plugged in while the guest runs.')),
     blockMultiQueue: optional(boolean('True gives disks on virtio a queue for each processor; they have as many anyway.')),
   }),
 });
@@ -170,6 +230,7 @@ const accessCredentialSchema = object('Keys or passwords, from a Secret. It has 
       source: credentialSourceSchema,
       propagationMethod: object('How they get into the guest. Exactly one.', {
         noCloud: optional(object('By cloud-init, at the first start; needs a cloudInitNoCloud volume.', {})),
+        configDrive: optional(object('By cloud-init, at the first start; needs a cloudInitConfigDrive volume.', {})),
         qemuGuestAgent: optional(
           object('By the guest agent, again whenever the Secret changes. It owns the authorized_keys of these users.', {
             users: list('Users in the guest.', text('A name.')),
@@ -237,8 +298,26 @@ export const vmiSpecSchema = object('What the guest is made of and how it is run
   affinity: optional(foreign<Affinity>('Finer rules for the choice of node, as for Pods.')),
   tolerations: optional(foreign<readonly Toleration[]>('Taints that the Pod puts up with, as for Pods.', 'array')),
   schedulerName: optional(text('Another scheduler than the default one.')),
+  topologySpreadConstraints: optional(
+    foreign<readonly TopologySpreadConstraint[]>('How its Pod is spread over nodes and zones, as for Pods.', 'array'),
+  ),
+  serviceAccountName: optional(text('The service account of the Pod. It brings Secrets for registries, and no token.')),
+  dnsPolicy: optional(
+    oneOf('Whose name servers and search domains the Pod has, and with it the guest.', [
+      'ClusterFirst',
+      'ClusterFirstWithHostNet',
+      'Default',
+      'None',
+    ]),
+  ),
+  dnsConfig: optional(foreign<PodDnsConfig>('Name servers and search domains beside those of the policy, as for Pods.')),
   priorityClassName: optional(text('The priority of the Pod.')),
-  evictionStrategy: optional(oneOf('What to do when the node is drained.', ['None'])),
+  evictionStrategy: optional(
+    oneOf(
+      'What to do when the node is drained. Machines cannot be moved yet: LiveMigrateIfPossible is as None, LiveMigrate refuses the eviction, External refuses it, too, and leaves the rest to somebody else.',
+      ['None', 'LiveMigrateIfPossible', 'LiveMigrate', 'External'],
+    ),
+  ),
 });
 
 export type VmiSpec = Static<typeof vmiSpecSchema>;

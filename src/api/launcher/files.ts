@@ -9,3 +9,5 @@ export const AGENT_SOCKET = 'agent.sock';
 
 /** In the private volume: the disks that end with the instance. */
 export const DISKS_FOLDER = 'disks';
+/** In the private volume, too: what scripts for KubeVirt look at, under the names that it has there. The image links to it. */
+export const EPHEMERAL_DISKS_FOLDER = 'published-disks';

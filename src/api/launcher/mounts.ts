@@ -11,6 +11,8 @@ export type Mount = { readonly name: string; readonly mountPath: string };
 export const PUBLIC_VOLUME = { name: 'public', mountPath: '/var/run/kubevirt' } as const satisfies Mount;
 /** Disks; nobody else's business. */
 export const PRIVATE_VOLUME = { name: 'private', mountPath: '/var/run/kubevirt-private' } as const satisfies Mount;
+/** Where KubeVirt has what is the folder of ephemeral disks in our private volume; no mount, a link of the image. */
+export const PUBLISHED_EPHEMERAL_DISKS = '/var/run/kubevirt-ephemeral-disks';
 /** Where `compute` and the containers of its disks meet, on clusters without image volumes. */
 export const DISK_SHARE_VOLUME = { name: 'container-disks', mountPath: '/var/run/kubevirt-disk-share' } as const satisfies Mount;
 
@@ -29,9 +31,14 @@ export function claimDevice(volume: string): { readonly name: string; readonly d
   return { name: claimMount(volume).name, devicePath: `/dev/${volume}` };
 }
 
-/** What the disk of a volume is made of, where that is an object of its own: the Secret with the user data of cloud-init. */
+/** What the disk of a volume is made of, where that is an object of its own: a Secret with the user data of cloud-init, a ConfigMap. */
 export function contentMount(volume: string): Mount {
   return { name: shortened(`secret-${volume}`), mountPath: `/var/run/kubevirt-private-secrets/${volume}` };
+}
+
+/** The Secret with the network data of cloud-init. */
+export function networkContentMount(volume: string): Mount {
+  return { name: shortened(`network-${volume}`), mountPath: `/var/run/kubevirt-private-network-data/${volume}` };
 }
 
 /** A Secret with keys or passwords for the guest; its name need not be one that a volume may have. */

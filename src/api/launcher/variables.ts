@@ -10,6 +10,8 @@ export const LAUNCHER_VARIABLES = {
   diskImages: 'KUBEVIRT_DISK_IMAGES',
   /** Which format the claim of a disk says that it has, by volume, as JSON. */
   diskFormats: 'KUBEVIRT_DISK_FORMATS',
+  /** What the installation says of every machine, as JSON; not set when that is nothing. */
+  settings: 'KUBEVIRT_MACHINE_SETTINGS',
   /** Where it meets the containers of its disks; not set where images are volumes. */
   diskShare: 'KUBEVIRT_DISK_SHARE',
 } as const;
@@ -20,5 +22,16 @@ export const ACCELERATOR_VARIABLE = 'KUBEVIRT_ACCEL';
 /** `none`: the guest gets no way out of its QEMU; ports still lead in. From whoever started the cluster. */
 export const GUEST_WAY_OUT_VARIABLE = 'KUBEVIRT_GUEST_WAY_OUT';
 
+/** `embedded`: names are those of the embedded cluster, whatever the resolv.conf of the host says. Without it, the Pod's resolv.conf says it. */
+export const CLUSTER_DNS_VARIABLE = 'KUBEVIRT_CLUSTER_DNS';
+
 /** The embedded kubelet tells a program that it starts as root who it is to become. */
-export const RUN_AS_VARIABLES = { user: 'CONTAINER_RUN_AS_USER', group: 'CONTAINER_RUN_AS_GROUP' } as const;
+export const RUN_AS_VARIABLES = {
+  user: 'CONTAINER_RUN_AS_USER',
+  group: 'CONTAINER_RUN_AS_GROUP',
+  /** Further ones, with commas between them. */
+  groups: 'CONTAINER_RUN_AS_GROUPS',
+} as const;
+
+/** Folders that QEMU must not see, from the inside out, as JSON; from the embedded kubelet, where QEMU can have mounts of its own. */
+export const HIDDEN_FOLDERS_VARIABLE = 'CONTAINER_HIDDEN_FOLDERS';

@@ -1,4 +1,6 @@
 /** A kind of ours as a CustomResourceDefinition that any Kubernetes accepts. */
+
+import { isObject } from '../../base/json.ts';
 import type { CrdSubresources, KindRecord, PrinterColumn } from '../kind.ts';
 import type { KubeObject } from '../meta.ts';
 import type { TSchema } from './dsl.ts';
@@ -37,7 +39,7 @@ type Schemas = KindSchemas & { readonly published: Published };
 
 /** The CRD of a kind. Status is never required: it does not exist before our components have looked. */
 export function crdFor(record: KindRecord, schemas: Schemas): CustomResourceDefinition {
-  const { group, kind, plural, shortNames, versions, isNamespaced, label = 'kubevirt.io' } = record;
+  const { group, kind, plural, shortNames, versions, isNamespaced, label = 'kubevirt.io', categories = ['all'] } = record;
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -45,7 +47,7 @@ export function crdFor(record: KindRecord, schemas: Schemas): CustomResourceDefi
     spec: {
       group,
       scope: isNamespaced ? 'Namespaced' : 'Cluster',
-      names: { plural, singular: kind.toLowerCase(), kind, listKind: `${kind}List`, shortNames, categories: ['all'] },
+      names: { plural, singular: kind.toLowerCase(), kind, listKind: `${kind}List`, shortNames, categories },
       conversion: { strategy: 'None' },
       versions: versions.map((name, index) => versionOf(record, schemas, { name, storage: index === 0 })),
     },
@@ -62,8 +64,8 @@ function versionOf(record: KindRecord, schemas: Schemas, version: Pick<CrdVersio
       apiVersion: { type: 'string', description: 'The version of the API that this object is written in.' },
       kind: { type: 'string', description: 'What this object is.' },
       metadata: { type: 'object' },
-      spec: withRefusedFields(structural(schemas.spec), schemas.published),
-      ...(schemas.status && { status: structural(schemas.status) }),
+      spec: withoutEmpty(withRefusedFields(structural(schemas.spec), schemas.published)),
+      ...(schemas.status && { status: withoutEmpty(structural(schemas.status)) }),
     },
   };
   return {
@@ -74,4 +76,10 @@ function versionOf(record: KindRecord, schemas: Schemas, version: Pick<CrdVersio
     additionalPrinterColumns: columns,
     ...(subresources && { subresources }),
   };
+}
+
+/** An API server does not store an empty list of properties, and a manifest that has one is never as it was applied. */
+function withoutEmpty(schema: StructuralSchema): StructuralSchema {
+  const isEmpty = (key: string, value: unknown) => key === 'properties' && isObject(value) && Object.keys(value).length === 0;
+  return JSON.parse(JSON.stringify(schema, (key, value: unknown) => (isEmpty(key, value) ? undefined : value))) as StructuralSchema;
 }

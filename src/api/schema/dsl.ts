@@ -32,6 +32,10 @@ export function integer(
   return Type.Integer({ description, format: 'int32', ...rules });
 }
 
+export function number(description: string, rules: { minimum?: number; maximum?: number } = {}) {
+  return Type.Number({ description, ...rules });
+}
+
 export function boolean(description: string) {
   return Type.Boolean({ description });
 }

@@ -1,18 +1,10 @@
 /** The schema of a KubeVirt object: the configuration of an installation. */
 import { foreign, integer, list, mapOf, object, oneOf, optional, text } from '../../schema/dsl.ts';
 import { conditionsSchema } from '../condition-schema.ts';
+import { configurationSchema } from '../configuration/configuration-schema.ts';
 
-const configurationSchema = object('How machines are run.', {
-  developerConfiguration: optional(
-    object('Settings for trying things out.', {
-      featureGates: optional(
-        list('Features to switch on. What is here is always on, so the names are kept and change nothing.', text('The name.')),
-      ),
-      disabledFeatureGates: optional(list('Features to switch off. Kept, too, and without effect.', text('The name.'))),
-    }),
-  ),
-  vmRolloutStrategy: optional(oneOf('When a change of a machine reaches its guest. Stage: at its next start.', ['Stage'])),
-});
+/** What a label can be. */
+const label = (what: string) => text(what, { maxLength: 63, pattern: '^([A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?)?$' });
 
 const nodePlacementSchema = object('On which nodes Pods are put.', {
   nodeSelector: optional(mapOf('Labels that a node must have.', text('The value.'))),
@@ -33,6 +25,9 @@ export const specSchema = object('What is installed and how it is configured.', 
         object('By an authority of its own.', {
           ca: optional(certificateLifeSchema('the authority')),
           server: optional(certificateLifeSchema('a certificate of a component')),
+          caRotateInterval: optional(text('The older spelling of ca.duration.')),
+          caOverlapInterval: optional(text('The older spelling of ca.renewBefore.')),
+          certRotateInterval: optional(text('The older spelling of server.duration.')),
         }),
       ),
     }),
@@ -42,6 +37,9 @@ export const specSchema = object('What is installed and how it is configured.', 
   imagePullSecrets: optional(
     list('Secrets of namespace kubevirt with which images are fetched.', object('A Secret.', { name: optional(text('Its name.')) })),
   ),
+  productName: optional(label('The product that this is a part of: label app.kubernetes.io/part-of of the components.')),
+  productVersion: optional(label('Its version: label app.kubernetes.io/version; ours when it is not set.')),
+  productComponent: optional(label('What it is of the product: label app.kubernetes.io/component; kubevirt when it is not set.')),
   infra: optional(
     object('virt-api and virt-controller.', {
       replicas: optional(integer('How many of each; 2 when it is not set.', { minimum: 1, maximum: 100 })),
@@ -56,6 +54,32 @@ export const specSchema = object('What is installed and how it is configured.', 
     ]),
   ),
   configuration: optional(configurationSchema),
+  customizeComponents: optional(
+    object('Changes to the components. For virt-operator.', {
+      patches: optional(
+        list(
+          'Changes to objects of the installation, one after the other.',
+          object('One change.', {
+            resourceName: text('The name of the object; * for every name.', { minLength: 1, maxLength: 253 }),
+            resourceType: text('Its kind, such as Deployment.', { minLength: 1, maxLength: 63 }),
+            patch: text('What changes, as JSON.', { maxLength: 65_536 }),
+            type: oneOf('Which kind of patch that is.', ['json', 'merge', 'strategic']),
+          }),
+          { maxItems: 100 },
+        ),
+      ),
+      flags: optional(
+        object('Flags of the components, beside those that they have.', {
+          api: optional(mapOf('Of virt-api.', text('The value.'))),
+          controller: optional(mapOf('Of virt-controller.', text('The value.'))),
+          handler: optional(mapOf('Of virt-handler.', text('The value.'))),
+        }),
+      ),
+    }),
+  ),
+  monitorAccount: optional(text('The account of Prometheus. Kept: our Pods name their metrics by the annotations prometheus.io/*.')),
+  monitorNamespace: optional(text('Its namespace. Kept, as monitorAccount.')),
+  serviceMonitorNamespace: optional(text('Where ServiceMonitors go. Kept, as monitorAccount.')),
   imagePullPolicy: optional(oneOf('When images of the components are fetched.', ['Always', 'IfNotPresent', 'Never'])),
 });
 

@@ -19,6 +19,7 @@ export const statusSchema = object('What is known of the instance. Written by ou
   ),
   reason: optional(text('One word for why the instance ended, when there is more to say than the phase.')),
   nodeName: optional(text('The node it runs on.')),
+  evacuationNodeName: optional(text('The node that it has to leave, as somebody asked with an eviction.')),
   conditions: optional(conditionsSchema),
   interfaces: optional(
     list(
@@ -67,7 +68,7 @@ export const statusSchema = object('What is known of the instance. Written by ou
         name: text('Its name in the spec.'),
         target: text('What the guest is likely to call it, such as vda.'),
         persistentVolumeClaimInfo: optional(
-          object('The claim behind it, as it was when the instance started.', {
+          object('The PVC behind it, as it was when the instance started.', {
             claimName: optional(text('Its name.')),
             accessModes: optional(list('How it may be used.', oneOf('One mode.', ACCESS_MODES))),
             capacity: optional(mapOf('How large it is.', quantity('An amount.'))),

@@ -5,9 +5,33 @@ import { instanceTemplateSchema } from '../instance-template-schema.ts';
 
 export const RUN_STRATEGIES = ['Always', 'Halted', 'Manual', 'RerunOnFailure', 'Once'] as const;
 
+const matcherSchema = (what: string, kinds: string) =>
+  object(`The ${what} of the machine: by its name, or found by a volume.`, {
+    name: optional(text(`The name of the ${what}.`)),
+    kind: optional(text(`${kinds}; the one of the cluster when not given.`)),
+    revisionName: optional(text(`The copy of the ${what} that the machine is made with; one of its own when not given.`)),
+    inferFromVolume: optional(text(`The volume whose claim says by its labels which ${what} goes with it.`)),
+    inferFromVolumeFailurePolicy: optional(oneOf('What to do when it does not; Reject when not given.', ['Reject', 'Ignore'])),
+  });
+
+const chosenSchema = (what: string) =>
+  object(`The ${what} that the machine is made with.`, {
+    name: optional(text('Its name.')),
+    kind: optional(text('Its kind.')),
+    controllerRevisionRef: optional(
+      object('The copy of it that was made for this machine, so that it stays the same.', {
+        name: optional(text('The ControllerRevision.')),
+      }),
+    ),
+    inferFromVolume: optional(text('The volume that it was found by.')),
+    inferFromVolumeFailurePolicy: optional(oneOf('What was to be done otherwise.', ['Reject', 'Ignore'])),
+  });
+
 export const specSchema = object('What the machine is and when it runs.', {
   running: optional(boolean('True is the run strategy Always, false is Halted. Give this or runStrategy, not both.')),
   runStrategy: optional(oneOf('When an instance is started, and what happens when it ends.', RUN_STRATEGIES)),
+  instancetype: optional(matcherSchema('instance type', 'VirtualMachineInstancetype or VirtualMachineClusterInstancetype')),
+  preference: optional(matcherSchema('preference', 'VirtualMachinePreference or VirtualMachineClusterPreference')),
   template: instanceTemplateSchema,
 });
 
@@ -19,6 +43,8 @@ export const statusSchema = object('What is known of the machine. Written by our
   runStrategy: optional(oneOf('The strategy that was last acted on.', RUN_STRATEGIES)),
   observedGeneration: optional(integer('The generation that the running instance was made from.', { format: 'int64' })),
   desiredGeneration: optional(integer('The current generation.', { format: 'int64' })),
+  instancetypeRef: optional(chosenSchema('instance type')),
+  preferenceRef: optional(chosenSchema('preference')),
   conditions: optional(conditionsSchema),
   stateChangeRequests: optional(
     list(

@@ -31,7 +31,7 @@ export const VMS = kind<VirtualMachine>({
     { name: 'Ready', type: 'string', jsonPath: conditionPath('Ready') },
   ],
   subresources: { status: {} },
-  admission: { validate: { exceptUpdatesBy: ['virt-controller'] } },
+  admission: { validate: { exceptUpdatesBy: ['virt-controller'] }, mutate: { exceptUpdatesBy: ['virt-controller'] } },
   roles: USUAL_ROLES,
   access: {
     'virt-api': [
@@ -47,8 +47,6 @@ export const VMS = kind<VirtualMachine>({
   },
   refused: {
     dataVolumeTemplates: 'DataVolumes belong to CDI',
-    instancetype: 'instance types are not here yet: write cpu and memory in the template',
-    preference: 'preferences are not here yet: write them out in the template',
     updateVolumesStrategy: 'volumes are replaced at the next start',
   },
 });

@@ -1,4 +1,4 @@
-/** persistentVolumeClaim: the disk on a claim; ephemeral: the same, beneath a disk that ends with the instance. */
+/** persistentVolumeClaim: the disk on a claim; dataVolume: the same, by the name that a DataVolume and its claim share; ephemeral: the same, beneath a disk that ends with the instance. */
 import { requiredCause } from '../../../base/causes.ts';
 import { subdomainCauses } from '../../../base/dns-name-causes.ts';
 import type { StatusCause } from '../../../base/errors.ts';
@@ -9,11 +9,16 @@ export const persistentVolumeClaim: VolumeSource<SourceData<'persistentVolumeCla
   claim: ({ claimName, readOnly }) => ({ claimName, isReadOnly: readOnly === true }),
 };
 
+export const dataVolume: VolumeSource<SourceData<'dataVolume'>> = {
+  validate: ({ name }, at) => nameCauses(`${at}.name`, name),
+  claim: ({ name }) => ({ claimName: name, isReadOnly: false }),
+};
+
 export const ephemeral: VolumeSource<SourceData<'ephemeral'>> = {
   validate: (data, at) => nameCauses(`${at}.persistentVolumeClaim.claimName`, data.persistentVolumeClaim?.claimName),
   claim: ({ persistentVolumeClaim: claim }) => claim && { claimName: claim.claimName, isReadOnly: true },
 };
 
 function nameCauses(field: string, name: string | undefined): StatusCause[] {
-  return name ? subdomainCauses(field, name) : [requiredCause(field, 'the claim')];
+  return name ? subdomainCauses(field, name) : [requiredCause(field, 'the PVC')];
 }

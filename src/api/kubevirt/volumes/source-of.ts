@@ -2,7 +2,7 @@
 import type { StatusCause } from '../../../base/errors.ts';
 import { isObject, type JsonObject } from '../../../base/json.ts';
 import type { PodVolume } from '../../core/pod.ts';
-import type { Volume } from '../vmi-spec-schema.ts';
+import type { VmiSpec, Volume } from '../vmi-spec-schema.ts';
 import { VOLUME_SOURCES } from './sources-table.ts';
 import type { ClaimUse, DiskImageSource, SourceName, VolumeSource } from './volume-source.ts';
 
@@ -38,9 +38,26 @@ export function claimOf(volume: Volume): ClaimUse | undefined {
   return askFirst(volume, ({ claim }, data) => claim?.(data));
 }
 
+/** The layout of the cloud-init disk that a volume is, by the name that KubeVirt gives to its file. */
+export function cloudInitLayoutOf(volume: Volume): 'noCloud' | 'configdrive' | undefined {
+  if (volume.cloudInitNoCloud) return 'noCloud';
+  return volume.cloudInitConfigDrive ? 'configdrive' : undefined;
+}
+
+/** The service accounts that a launcher Pod has to run as: its own, and those of its volumes. All are the same, once admission has looked. */
+export function accountsOf({ serviceAccountName, volumes = [] }: Pick<VmiSpec, 'serviceAccountName' | 'volumes'>): string[] {
+  const ofVolumes = volumes.map((volume) => askFirst(volume, ({ account }, data) => account?.(data)));
+  return [...new Set([serviceAccountName, ...ofVolumes].flatMap((name) => name || []))];
+}
+
 /** What the disk of a volume is made of, as a volume of a Pod; undefined when the manifest has it all. */
 export function contentOf(volume: Volume): Omit<PodVolume, 'name'> | undefined {
   return askFirst(volume, ({ content }, data) => content?.(data));
+}
+
+/** The same for the network data of cloud-init. */
+export function networkContentOf(volume: Volume): Omit<PodVolume, 'name'> | undefined {
+  return askFirst(volume, ({ networkContent }, data) => networkContent?.(data));
 }
 
 type Question<Answer> = (source: VolumeSource<never>, data: never) => Answer;

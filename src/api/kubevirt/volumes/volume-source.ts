@@ -8,7 +8,12 @@ export type SourceName = Exclude<keyof Volume, 'name'>;
 export type SourceData<Name extends SourceName> = NonNullable<Volume[Name]>;
 
 /** The image of a container, with a disk in it. */
-export type DiskImageSource = { readonly image: string; readonly imagePullPolicy?: 'Always' | 'IfNotPresent' | 'Never' };
+export type DiskImageSource = {
+  readonly image: string;
+  readonly imagePullPolicy?: 'Always' | 'IfNotPresent' | 'Never';
+  /** With the credentials for its registry. */
+  readonly imagePullSecret?: string;
+};
 /** A persistent volume claim, with a disk on it. */
 export type ClaimUse = { readonly claimName: string; readonly isReadOnly: boolean };
 
@@ -24,4 +29,8 @@ export type VolumeSource<Data> = {
   readonly claim?: (data: Data) => ClaimUse | undefined;
   /** Whose files its disk is made of: a volume of the launcher Pod, mounted where `contentMount` says. */
   readonly content?: (data: Data) => Omit<PodVolume, 'name'> | undefined;
+  /** The service account that the launcher Pod has to run as for it. */
+  readonly account?: (data: Data) => string | undefined;
+  /** Whose files have the network data of cloud-init: mounted where `networkContentMount` says. */
+  readonly networkContent?: (data: Data) => Omit<PodVolume, 'name'> | undefined;
 };

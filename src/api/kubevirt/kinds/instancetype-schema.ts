@@ -1,0 +1,2 @@
+/** The schema of a VirtualMachineInstancetype. */
+export { instancetypeSpecSchema as specSchema } from '../instancetype/instancetype-schema.ts';
