@@ -8,7 +8,14 @@ import { importDockerArchive } from './docker-archive.ts';
 import { openImageStore } from './store.ts';
 import { writeImage } from './write-image.ts';
 
-type Options = { readonly storeDir: string; readonly path: string; readonly reference: string; readonly signal?: AbortSignal };
+type Options = {
+  readonly storeDir: string;
+  readonly path: string;
+  readonly reference: string;
+  /** Told how much of a disk has been read. */
+  readonly onRead?: (readBytes: number, ofBytes: number) => void;
+  readonly signal?: AbortSignal;
+};
 
 const QCOW2 = Buffer.from([0x51, 0x46, 0x49, 0xfb]);
 const GZIP = Buffer.from([0x1f, 0x8b]);
@@ -16,7 +23,7 @@ const SECTOR = 512;
 
 /** Imports a file or folder under this name, whatever kind of image it is; a UserError when it is none. */
 export async function importImage(options: Options): Promise<{ readonly digest: string }> {
-  const { storeDir, path, reference, signal } = options;
+  const { storeDir, path, reference, signal, onRead } = options;
   const info = await stat(path).catch((error: NodeJS.ErrnoException) => {
     throw new UserError('FILE_MISSING', `cannot read ${path}`, { why: error.code ?? error.message, exitCode: 3, cause: error });
   });
@@ -27,7 +34,7 @@ export async function importImage(options: Options): Promise<{ readonly digest: 
   if (!isQcow2 && (info.size === 0 || info.size % SECTOR !== 0))
     throw notAnImage(path, 'a raw disk consists of whole sectors of 512 bytes');
   const name = isQcow2 ? 'disk/disk.qcow2' : 'disk/disk.img';
-  return writeImage({ dir: storeDir, reference, files: [{ path, name }], ...(signal && { signal }) });
+  return writeImage({ dir: storeDir, reference, files: [{ path, name }], ...(signal && { signal }), ...(onRead && { onRead }) });
 }
 
 async function importArchive({ storeDir, path, reference, signal }: Options): Promise<{ readonly digest: string }> {

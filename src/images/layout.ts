@@ -40,9 +40,11 @@ export type Descriptor = {
 export type Manifest = { readonly config: Descriptor; readonly layers: readonly Descriptor[] };
 
 export const NAME_ANNOTATION = 'org.opencontainers.image.ref.name';
+/** Of a name that was pulled: a registry says what it stands for. Names without it were given here, and stay as they are. */
+export const PULLED_ANNOTATION = 'kubevirt-ts.io/pulled';
 export const MANIFEST_TYPE = 'application/vnd.oci.image.manifest.v1+json';
-const INDEX_TYPE = 'application/vnd.oci.image.index.v1+json';
-const MAX_JSON_BYTES = 4 * 2 ** 20;
+export const INDEX_TYPE = 'application/vnd.oci.image.index.v1+json';
+export const MAX_JSON_BYTES = 4 * 2 ** 20;
 const MAX_LAYERS = 127;
 const LOCK_TIMEOUT_MS = 10_000;
 
@@ -151,10 +153,14 @@ export async function copyBlob(from: string, to: string, descriptor: Descriptor,
 
 /** A verified manifest. */
 export async function readManifest(dir: string, descriptor: Descriptor): Promise<Manifest> {
-  const json = await readJsonBlob(dir, descriptor);
-  const layers = descriptorsOf(json, 'layers', descriptor.digest);
-  const [config] = descriptorsOf({ config: [json['config']] }, 'config', descriptor.digest);
-  if (layers.length > MAX_LAYERS) throw corrupt(descriptor, `it has ${layers.length} layers, the limit is ${MAX_LAYERS}`);
+  return manifestIn(await readJsonBlob(dir, descriptor), descriptor.digest);
+}
+
+/** The parts that a manifest names, within bounds; `where` is for messages. */
+export function manifestIn(json: Record<string, unknown>, where: string): Manifest {
+  const layers = descriptorsOf(json, 'layers', where);
+  const [config] = descriptorsOf({ config: [json['config']] }, 'config', where);
+  if (layers.length > MAX_LAYERS) throw new ApiError('Invalid', `${where} has ${layers.length} layers, the limit is ${MAX_LAYERS}`);
   return { config: config!, layers }; // one in, one out
 }
 
@@ -185,7 +191,8 @@ function parseJson(bytes: Buffer, where: string): Record<string, unknown> {
   throw new ApiError('Invalid', `${where} is not a JSON object`);
 }
 
-function descriptorsOf(json: Record<string, unknown>, field: string, where: string): Descriptor[] {
+/** A list of descriptors, each with a digest, a size and a media type; `where` is for messages. */
+export function descriptorsOf(json: Record<string, unknown>, field: string, where: string): Descriptor[] {
   const list = json[field];
   if (!Array.isArray(list)) throw new ApiError('Invalid', `${where} has no ${field}`);
   return list.map((entry: unknown) => {

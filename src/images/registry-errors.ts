@@ -2,9 +2,11 @@
 import { stripVTControlCharacters } from 'node:util';
 import { UserError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
+import { readBytes } from '../base/read-bytes.ts';
 import { type Login, loginHost } from './registry-login.ts';
 
 const MAX_SAID = 300;
+const MAX_READ_BYTES = 64 * 2 ** 10;
 const PERMISSION = 6;
 const NO_SERVER = 8;
 
@@ -52,17 +54,23 @@ export function expectsHttps(address: string, { status, said }: { status: number
 }
 
 /** 401 and 403, from the registry or from where it gives out tokens. */
-export function refused(options: { address: string; login: Login | undefined; status: number; said: string }): UserError {
-  const { address, login, status, said } = options;
-  const { why, fix } = adviceFor(login, loginHost(address));
-  return new UserError('REGISTRY_FORBIDS', `the registry ${address} does not take the image`, {
+export function refused(options: {
+  readonly address: string;
+  readonly login: Login | undefined;
+  readonly status: number;
+  readonly said: string;
+  readonly doing: 'push' | 'pull';
+}): UserError {
+  const { address, login, status, said, doing } = options;
+  const { why, fix } = adviceFor(login, loginHost(address), doing);
+  return new UserError('REGISTRY_FORBIDS', `the registry ${address} does not ${doing === 'push' ? 'take' : 'give out'} the image`, {
     why: `it answered ${`${status} ${said}`.trim()}; ${why}`,
     fix,
     exitCode: PERMISSION,
   });
 }
 
-function adviceFor(login: Login | undefined, host: string): { why: string; fix: string } {
+function adviceFor(login: Login | undefined, host: string, doing: 'push' | 'pull'): { why: string; fix: string } {
   const logIn = `podman login ${host} or docker login ${host}`;
   const byHand = `name a file in $REGISTRY_AUTH_FILE with {"auths":{"${host}":{"auth":"USER:PASSWORD in base64"}}}`;
   switch (login?.kind) {
@@ -71,13 +79,17 @@ function adviceFor(login: Login | undefined, host: string): { why: string; fix: 
     case 'helper':
       return { why: `the login for ${host} is kept by the helper "${login.helper}" (${login.file}), which is not run`, fix: byHand };
     case 'password':
-      return { why: `the login for ${host} is from ${login.file}`, fix: `${logIn}, with an account that may write there` };
+      return {
+        why: `the login for ${host} is from ${login.file}`,
+        fix: `${logIn}, with an account that may ${doing === 'push' ? 'write' : 'read'} there`,
+      };
   }
 }
 
 /** The words of an answer that are for people, as one line of plain text. */
 export async function wordsOf(response: Response): Promise<string> {
-  const text = await response.text().catch(() => '');
+  const bytes = await readBytes(response.body, MAX_READ_BYTES, 'the answer').catch(() => new Uint8Array());
+  const text = new TextDecoder().decode(bytes);
   return stripVTControlCharacters(messagesIn(text) ?? text)
     .replace(/[^ -~\u00a0-\uffff]+/g, ' ')
     .trim()

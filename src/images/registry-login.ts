@@ -83,7 +83,7 @@ function readLogins(file: string): Record<string, unknown> {
 function unreadable(file: string, why: string): UserError {
   return new UserError('LOGINS_UNREADABLE', `cannot read the logins for registries in ${file}`, {
     why,
-    fix: 'mend it, or name another file in $REGISTRY_AUTH_FILE',
+    fix: 'fix it, or name another file in $REGISTRY_AUTH_FILE',
   });
 }
 

@@ -17,6 +17,13 @@ for (const [header, expected] of CASES)
 
 test('a registry with https cannot have the password sent by http', async () => {
   const challenge = { realm: 'http://127.0.0.1:1/token', service: undefined };
-  const asked = fetchToken({ challenge, address: 'https://registry.example.com', repository: 'x', login: undefined, signal: undefined });
+  const asked = fetchToken({
+    challenge,
+    address: 'https://registry.example.com',
+    repository: 'x',
+    login: undefined,
+    signal: undefined,
+    doing: 'push',
+  });
   await assert.rejects(asked, { code: 'REGISTRY_FORBIDS', why: 'its tokens are given out by http://127.0.0.1:1, which is not https' });
 });

@@ -1,4 +1,4 @@
-/** A registry that speaks as much of the distribution API as a push needs, over real HTTP, and remembers what it was asked. */
+/** A registry that speaks as much of the distribution API as pushes and pulls need, over real HTTP, and remembers what it was asked. */
 import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
@@ -15,6 +15,14 @@ export type TestRegistryOptions = {
   readonly tokenUses?: number;
   /** What it says of itself instead of the truth. */
   readonly realm?: string;
+  /** So many bytes of a blob are sent at most before the connection breaks. */
+  readonly breaksAfterBytes?: number;
+  /** So many bytes of a blob are sent, and then nothing more. */
+  stallsAfterBytes?: number | undefined;
+  /** Where it sends whoever asks for a blob. */
+  readonly blobsAt?: (digest: string) => string;
+  /** Ranges are not known to it. */
+  readonly hasNoRanges?: boolean;
 };
 type Asked = { readonly at: 'registry' | 'elsewhere'; readonly what: string; readonly authorization: string | undefined };
 
@@ -23,6 +31,9 @@ export class TestRegistry implements AsyncDisposable {
   /** By `NAME:TAG`. */
   readonly manifests = new Map<string, { readonly type: string; readonly body: string }>();
   readonly asked: Asked[] = [];
+  /** The parts of blobs that were asked for. */
+  readonly ranges: string[] = [];
+  readonly #byDigest = new Map<string, { readonly type: string; readonly body: string }>();
   #options: TestRegistryOptions;
   #tokens = new Map<string, number>();
   #registry: Server;
@@ -73,14 +84,21 @@ export class TestRegistry implements AsyncDisposable {
     if (!this.#isWelcome(headers.authorization)) this.#challenge(response);
     else if (path === '/v2/') response.end();
     else if (method === 'HEAD' && kind === 'blobs') response.writeHead(this.blobs.has(rest) ? 200 : 404).end();
-    else if (method === 'POST' && rest === 'uploads/') {
+    else if (method === 'GET' && kind === 'blobs') this.#sendBlob(rest, headers.range, response);
+    else if (method === 'GET' && kind === 'manifests') {
+      const found = this.manifests.get(`${name}:${rest}`) ?? this.#byDigest.get(`${name}:${rest}`);
+      if (found) response.writeHead(200, { 'content-type': found.type }).end(found.body);
+      else response.writeHead(404).end('{"errors":[{"code":"MANIFEST_UNKNOWN","message":"manifest unknown"}]}');
+    } else if (method === 'POST' && rest === 'uploads/') {
       const base = this.#options.hasUploadsElsewhere ? `http://${hostOf(this.#elsewhere)}` : '';
       response.writeHead(202, { location: `${base}${path}${randomUUID()}?state=kept` }).end();
     } else if (method === 'PUT' && kind === 'blobs') this.#upload(query, body, response);
     else if (method === 'PUT' && kind === 'manifests') {
       const { config, layers } = JSON.parse(String(body)) as { config: { digest: string }; layers: { digest: string }[] };
       const isWhole = [config, ...layers].every(({ digest }) => this.blobs.has(digest));
-      if (isWhole) this.manifests.set(`${name}:${rest}`, { type: headers['content-type'] ?? '', body: String(body) });
+      const manifest = { type: headers['content-type'] ?? '', body: String(body) };
+      if (isWhole) this.manifests.set(`${name}:${rest}`, manifest);
+      if (isWhole) this.#byDigest.set(`${name}:${digestOf(body)}`, manifest);
       response.writeHead(isWhole ? 201 : 400).end();
     } else response.writeHead(405).end();
   }
@@ -88,7 +106,7 @@ export class TestRegistry implements AsyncDisposable {
   #answerElsewhere(request: IncomingMessage, body: Buffer, response: ServerResponse): void {
     const { pathname, searchParams, search } = new URL(request.url ?? '', 'http://elsewhere');
     const { account, tokenUses = Number.POSITIVE_INFINITY } = this.#options;
-    const isAsked = searchParams.get('service') === 'the registry' && /^repository:.+:pull,push$/.test(searchParams.get('scope') ?? '');
+    const isAsked = searchParams.get('service') === 'the registry' && /^repository:.+:pull(,push)?$/.test(searchParams.get('scope') ?? '');
     if (pathname !== '/token') this.#upload(search.slice(1), body, response);
     else if (account !== undefined && request.headers.authorization !== basic(account))
       response.writeHead(401).end('{"errors":[{"code":"DENIED","message":"who are you?"}]}');
@@ -100,9 +118,26 @@ export class TestRegistry implements AsyncDisposable {
     }
   }
 
+  #sendBlob(digest: string, range: string | undefined, response: ServerResponse): void {
+    const { breaksAfterBytes, stallsAfterBytes, blobsAt, hasNoRanges } = this.#options;
+    const blob = this.blobs.get(digest);
+    if (range !== undefined) this.ranges.push(range);
+    const from = hasNoRanges ? 0 : Number(/^bytes=(\d+)-$/.exec(range ?? '')?.[1] ?? 0);
+    if (blobsAt) response.writeHead(307, { location: blobsAt(digest) }).end();
+    else if (!blob) response.writeHead(404).end();
+    else {
+      const rest = blob.subarray(from);
+      const head = from > 0 ? { 'content-range': `bytes ${from}-${blob.length - 1}/${blob.length}` } : {};
+      response.writeHead(from > 0 ? 206 : 200, { ...head, 'content-length': rest.length });
+      if (stallsAfterBytes !== undefined && rest.length > stallsAfterBytes) response.write(rest.subarray(0, stallsAfterBytes));
+      else if (breaksAfterBytes === undefined || rest.length <= breaksAfterBytes) response.end(rest);
+      else response.write(rest.subarray(0, breaksAfterBytes), () => response.destroy());
+    }
+  }
+
   #upload(query = '', body: Buffer, response: ServerResponse): void {
     const parameters = new URLSearchParams(query);
-    const digest = `sha256:${createHash('sha256').update(body).digest('hex')}`;
+    const digest = digestOf(body);
     const isRight = parameters.get('digest') === digest && parameters.get('state') === 'kept';
     if (isRight) this.blobs.set(digest, body);
     response.writeHead(isRight ? 201 : 400).end();
@@ -128,6 +163,10 @@ export class TestRegistry implements AsyncDisposable {
 /** The header that stands for an account. */
 export function basic(account: string): string {
   return `Basic ${Buffer.from(account).toString('base64')}`;
+}
+
+export function digestOf(body: Uint8Array): string {
+  return `sha256:${createHash('sha256').update(body).digest('hex')}`;
 }
 
 function hostOf(server: Server): string {

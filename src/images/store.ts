@@ -17,19 +17,21 @@ import {
   type Manifest,
   NAME_ANNOTATION,
   openBlob,
+  PULLED_ANNOTATION,
   readIndex,
   readManifest,
   selectManifest,
   syncFolder,
   verifyBlob,
 } from './layout.ts';
+import { type ImageRoot, makeImageRoot, type RootOptions } from './root-filesystem.ts';
 import { DEFAULT_LIMITS, type UnpackLimits, unpackLayers } from './unpack.ts';
 
 type StoredImage = { readonly reference: string; readonly digest: string; readonly sizeBytes: number };
 
 export type ImageStore = {
-  /** The manifest digest an image name stands for now; undefined when it is not here. */
-  resolve(reference: string): { readonly digest: string } | undefined;
+  /** The manifest digest an image name stands for now; undefined when it is not here. Names that were given here are not pulled. */
+  resolve(reference: string): { readonly digest: string; readonly isPulled: boolean } | undefined;
   /** Copies the image of an OCI layout folder into the store under this name. */
   importLayout(layoutDir: string, reference: string, signal?: AbortSignal): Promise<{ readonly digest: string }>;
   /** Gives an image one more name; the old holder of that name loses it. */
@@ -37,6 +39,8 @@ export type ImageStore = {
   list(): Promise<readonly StoredImage[]>;
   /** A folder with the image's files, not to be written to; made on first use, shared by everybody after. */
   unpacked(reference: string, signal?: AbortSignal): Promise<string>;
+  /** Its root filesystem and configuration, for containers; not to be written to, made on first use. */
+  root(reference: string, options: RootOptions & { readonly signal?: AbortSignal }): Promise<ImageRoot>;
   /** Takes the name away; with its last name an image's blobs and files go, too. */
   remove(reference: string): void;
 };
@@ -48,9 +52,13 @@ export function openImageStore(dir: string, limits: UnpackLimits = DEFAULT_LIMIT
   closeToOthers(dir);
   removeAbandoned(join(dir, 'unpacked'));
   const unpacking = new Map<string, Promise<string>>();
+  const rooting = new Map<string, Promise<ImageRoot>>();
 
   return {
-    resolve: (reference) => find(dir, reference),
+    resolve(reference) {
+      const found = find(dir, reference);
+      return found && { digest: found.digest, isPulled: isPulled(found) };
+    },
     async importLayout(layoutDir, reference, signal) {
       const name = normaliseReference(reference);
       const descriptor = await selectManifest(layoutDir, offeredBy(layoutDir, name), architecture());
@@ -60,7 +68,7 @@ export function openImageStore(dir: string, limits: UnpackLimits = DEFAULT_LIMIT
     },
     tag(source, target) {
       const name = normaliseReference(target);
-      changeIndex(dir, (manifests) => withName(manifests, name, findOrThrow(dir, source)));
+      changeIndex(dir, (manifests) => withName(manifests, name, { ...findOrThrow(dir, source), annotations: {} }));
     },
     async list() {
       const images = readIndex(dir).map(async (descriptor): Promise<StoredImage> => {
@@ -78,16 +86,28 @@ export function openImageStore(dir: string, limits: UnpackLimits = DEFAULT_LIMIT
       unpacking.set(path, running);
       return untilAborted(running, signal);
     },
+    root(reference, { into, shift, signal }) {
+      const descriptor = findOrThrow(dir, reference);
+      const key = `${descriptor.digest} ${into}`;
+      const running = rooting.get(key) ?? makeImageRoot({ dir, descriptor, into, shift }).finally(() => rooting.delete(key));
+      rooting.set(key, running);
+      return untilAborted(running, signal);
+    },
     remove(reference) {
       const name = normaliseReference(reference);
       findOrThrow(dir, name);
-      changeIndex(dir, (manifests) => {
-        const rest = manifests.filter((each) => each.annotations?.[NAME_ANNOTATION] !== name);
-        for (const gone of manifests) if (!rest.some(({ digest }) => digest === gone.digest)) removeContent(dir, gone, rest);
-        return rest;
-      });
+      removeNames(dir, new Set([name]));
     },
   };
+}
+
+/** Takes names away, and what is without a name then. */
+export function removeNames(dir: string, names: ReadonlySet<string>): void {
+  changeIndex(dir, (manifests) => {
+    const rest = manifests.filter((each) => !names.has(each.annotations?.[NAME_ANNOTATION] ?? ''));
+    for (const gone of manifests) if (!rest.some(({ digest }) => digest === gone.digest)) removeContent(dir, gone, rest);
+    return rest;
+  });
 }
 
 /** Stores a manifest's blobs with `copy`, then the name; a blob that a removal elsewhere took meanwhile is copied again. */
@@ -96,16 +116,18 @@ export async function storeUnderName(options: {
   readonly name: string;
   readonly descriptor: Descriptor;
   readonly manifest: Manifest;
+  readonly isPulled?: boolean;
   readonly copy: (blob: Descriptor) => Promise<void>;
 }): Promise<void> {
   const { dir, name, descriptor, manifest, copy } = options;
+  const annotations: Record<string, string> = options.isPulled ? { [PULLED_ANNOTATION]: 'true' } : {};
   const blobs = [...manifest.layers, manifest.config, descriptor];
   for (let tries = 0; tries < 3; tries++) {
     for (const blob of blobs) await copy(blob);
     let isComplete = false;
     changeIndex(dir, (manifests) => {
       isComplete = blobs.every(({ digest }) => existsSync(blobPath(dir, digest)));
-      return isComplete ? withName(manifests, name, descriptor) : manifests;
+      return isComplete ? withName(manifests, name, { ...descriptor, annotations }) : manifests;
     });
     if (isComplete) return;
   }
@@ -126,7 +148,8 @@ function find(dir: string, reference: string): Descriptor | undefined {
   return readIndex(dir).find((descriptor) => {
     const name = descriptor.annotations?.[NAME_ANNOTATION];
     if (name === undefined) return false;
-    return digest ? descriptor.digest === digest && repositoryOf(name) === repositoryOf(wanted) : name === wanted;
+    if (name === wanted) return true; // by digest, too: an index has another digest than the manifest that was chosen from it
+    return digest !== undefined && descriptor.digest === digest && repositoryOf(name) === repositoryOf(wanted);
   });
 }
 
@@ -136,9 +159,22 @@ function findOrThrow(dir: string, reference: string): Descriptor {
   return found;
 }
 
-function withName(manifests: readonly Descriptor[], name: string, { mediaType, digest, size }: Descriptor): Descriptor[] {
+/** The old holder of the name loses it; one that was pulled is kept by its digest until the cache is full, as somebody may use it. */
+function withName(manifests: readonly Descriptor[], name: string, { mediaType, digest, size, annotations }: Descriptor): Descriptor[] {
   const others = manifests.filter((each) => each.annotations?.[NAME_ANNOTATION] !== name);
-  return [...others, { mediaType, digest, size, annotations: { [NAME_ANNOTATION]: name } }];
+  const old = manifests.find((each) => each.annotations?.[NAME_ANNOTATION] === name);
+  const isOrphan = old && isPulled(old) && old.digest !== digest && !others.some((each) => each.digest === old.digest);
+  const kept = isOrphan ? [{ ...old, annotations: { ...old.annotations, [NAME_ANNOTATION]: `${repositoryOf(name)}@${old.digest}` } }] : [];
+  const pulled = annotations?.[PULLED_ANNOTATION];
+  return [
+    ...others,
+    ...kept,
+    { mediaType, digest, size, annotations: { [NAME_ANNOTATION]: name, ...(pulled && { [PULLED_ANNOTATION]: pulled }) } },
+  ];
+}
+
+function isPulled({ annotations }: Descriptor): boolean {
+  return annotations?.[PULLED_ANNOTATION] !== undefined;
 }
 
 /** What a layout offers under this name, or everything when it uses names of its own. */
@@ -187,8 +223,8 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Pro
 
 /** Runs under the index lock, hence synchronous; blobs that other images use stay. */
 function removeContent(dir: string, gone: Descriptor, rest: readonly Descriptor[]): void {
-  const used = new Set(rest.flatMap((each) => blobsOf(dir, each)));
-  for (const digest of blobsOf(dir, gone)) {
+  const used = new Set(rest.flatMap((each) => blobsOf(dir, each.digest)));
+  for (const digest of blobsOf(dir, gone.digest)) {
     if (!used.has(digest) && existsSync(blobPath(dir, digest))) unlinkSync(blobPath(dir, digest));
   }
   const unpacked = join(dir, 'unpacked', gone.digest.replace(':', '-'));
@@ -199,7 +235,7 @@ function removeContent(dir: string, gone: Descriptor, rest: readonly Descriptor[
 }
 
 /** A manifest that cannot be read (somebody emptied the folder) holds on to nothing but itself. */
-function blobsOf(dir: string, { digest }: Descriptor): string[] {
+export function blobsOf(dir: string, digest: string): string[] {
   const path = blobPath(dir, digest);
   if (!existsSync(path)) return [digest];
   const { config, layers } = JSON.parse(readFileSync(path, 'utf8')) as Manifest;

@@ -30,15 +30,15 @@ export type UnpackLimits = {
 export const DEFAULT_LIMITS: UnpackLimits = { maxEntries: 65_536, maxBytes: 128 * 2 ** 30, maxDataBytes: 64 * 2 ** 30 };
 
 /** The part of tar-stream's entries that is used here. */
-type Entry = AsyncIterable<Uint8Array> & { readonly header: Header; resume(): unknown };
+export type Entry = AsyncIterable<Uint8Array> & { readonly header: Header; resume(): unknown };
 
 /** What has been used up so far, over all layers of one image. */
-type Budget = UnpackLimits & { entries: number; bytes: number; dataBytes: number };
+export type Budget = UnpackLimits & { entries: number; bytes: number; dataBytes: number };
 
 const CHUNK_BYTES = 256 * 1024;
 const MAX_NAME_BYTES = 1024;
 const MAX_DEPTH = 32;
-const WHITEOUT = '.wh.';
+export const WHITEOUT = '.wh.';
 const OPAQUE = '.wh..wh..opq';
 const DECOMPRESSORS: Readonly<Record<string, () => Transform | undefined>> = {
   '': () => undefined,
@@ -49,6 +49,11 @@ const DECOMPRESSORS: Readonly<Record<string, () => Transform | undefined>> = {
 const LAYER_TYPE =
   /^application\/vnd\.(?:oci\.image\.layer(?:\.nondistributable)?\.v1\.tar|docker\.image\.rootfs\.diff\.tar)(|\+gzip|\.gzip|\+zstd)$/;
 
+/** True for layers that can be unpacked. */
+export function isLayerType(mediaType: string): boolean {
+  return LAYER_TYPE.test(mediaType);
+}
+
 export type Layer = { readonly mediaType: string; readonly open: () => Readable };
 
 /** Applies layers, lowest first, to an empty folder of ours; on failure the folder's content is of no use. */
@@ -57,13 +62,22 @@ export async function unpackLayers(options: {
   readonly into: string;
   readonly limits?: UnpackLimits;
   readonly signal?: AbortSignal;
+  /** What is done with an entry; the table above when left out. */
+  readonly apply?: ApplyEntry;
 }): Promise<void> {
   const budget: Budget = { ...(options.limits ?? DEFAULT_LIMITS), entries: 0, bytes: 0, dataBytes: 0 };
   for (const layer of options.layers) {
     const suffix = LAYER_TYPE.exec(layer.mediaType)?.[1];
     const decompressor = suffix === undefined ? undefined : DECOMPRESSORS[suffix];
     if (!decompressor) throw refuse(`layers of type ${JSON.stringify(layer.mediaType)} are not supported`);
-    await unpackLayer({ source: layer.open(), decompressor: decompressor(), into: options.into, budget, signal: options.signal });
+    await unpackLayer({
+      source: layer.open(),
+      decompressor: decompressor(),
+      into: options.into,
+      budget,
+      signal: options.signal,
+      apply: options.apply ?? applyEntry,
+    });
   }
 }
 
@@ -73,9 +87,10 @@ type LayerOptions = {
   readonly into: string;
   readonly budget: Budget;
   readonly signal: AbortSignal | undefined;
+  readonly apply: ApplyEntry;
 };
 
-async function unpackLayer({ source, decompressor, into, budget, signal }: LayerOptions): Promise<void> {
+async function unpackLayer({ source, decompressor, into, budget, signal, apply }: LayerOptions): Promise<void> {
   const archive = extract();
   const counted = new Transform({
     transform(chunk: Buffer, _encoding, done) {
@@ -88,7 +103,7 @@ async function unpackLayer({ source, decompressor, into, budget, signal }: Layer
   const [fed, applied] = await Promise.allSettled([
     // tar-stream's Writable is one of its own make, which node's types do not know
     pipeline([...stages, archive as unknown as NodeJS.WritableStream], { signal }),
-    applyEntries(archive as AsyncIterable<Entry>, into, budget),
+    applyEntries(archive as AsyncIterable<Entry>, { into, budget, apply }),
   ]);
   const failures = [applied, fed].filter((result) => result.status === 'rejected').map((result): unknown => result.reason);
   signal?.throwIfAborted();
@@ -98,17 +113,21 @@ async function unpackLayer({ source, decompressor, into, budget, signal }: Layer
   if (failures.length > 0) throw refuse(`a layer cannot be read: ${messageOf(first)}`, first);
 }
 
-async function applyEntries(archive: AsyncIterable<Entry>, into: string, budget: Budget): Promise<void> {
+async function applyEntries(
+  archive: AsyncIterable<Entry>,
+  { into, budget, apply }: Pick<LayerOptions, 'into' | 'budget' | 'apply'>,
+): Promise<void> {
   const written = new Set<string>();
   for await (const entry of archive) {
     budget.entries += 1;
     if (budget.entries > budget.maxEntries) throw refuse(`it has more than ${budget.maxEntries} entries`);
-    await applyEntry({ entry, into, budget, written });
+    await apply({ entry, into, budget, written });
     entry.resume(); // an entry that was not read (a directory with a body) must not hold up the next
   }
 }
 
-type EntryOptions = { readonly entry: Entry; readonly into: string; readonly budget: Budget; readonly written: Set<string> };
+export type EntryOptions = { readonly entry: Entry; readonly into: string; readonly budget: Budget; readonly written: Set<string> };
+export type ApplyEntry = (options: EntryOptions) => Promise<void>;
 
 async function applyEntry({ entry, into, budget, written }: EntryOptions): Promise<void> {
   const { name, type, size = 0, pax } = entry.header;
@@ -140,21 +159,21 @@ async function applyEntry({ entry, into, budget, written }: EntryOptions): Promi
 }
 
 /** The segments of an entry's name; `./a/b/` is a, b. */
-function partsOf(name: string): string[] {
+export function partsOf(name: string, maxDepth = MAX_DEPTH): string[] {
   if (name.startsWith('/')) throw refuse(`entry ${quote(name)} has an absolute name`);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
   if (/[\u0000-\u001f\u007f\ufffd]/.test(name)) throw refuse(`entry ${quote(name)} has a control character or invalid text in its name`);
   if (Buffer.byteLength(name) > MAX_NAME_BYTES) throw refuse(`entry ${quote(name)} has a name longer than ${MAX_NAME_BYTES} bytes`);
   const parts = name.split('/').filter((part) => part !== '' && part !== '.');
   if (parts.includes('..')) throw refuse(`entry ${quote(name)} leads out of the image`);
-  if (parts.length > MAX_DEPTH) throw refuse(`entry ${quote(name)} is more than ${MAX_DEPTH} folders deep`);
+  if (parts.length > maxDepth) throw refuse(`entry ${quote(name)} is more than ${maxDepth} folders deep`);
   if (parts.some((part) => Buffer.byteLength(part) > 255)) throw refuse(`entry ${quote(name)} has a name longer than 255 bytes`);
   return parts;
 }
 
 type Folders = { readonly into: string; readonly parts: readonly string[]; readonly name: string; readonly written: Set<string> };
 
-async function makeFolders({ into, parts, name, written }: Folders): Promise<void> {
+export async function makeFolders({ into, parts, name, written }: Folders): Promise<void> {
   for (let depth = 1; depth <= parts.length; depth++) {
     const relative = parts.slice(0, depth).join('/');
     const path = join(into, relative);
@@ -169,7 +188,7 @@ async function makeFolders({ into, parts, name, written }: Folders): Promise<voi
 type Whiteout = { readonly into: string; readonly parts: readonly string[]; readonly base: string; readonly written: ReadonlySet<string> };
 
 /** A whiteout speaks about lower layers only: what this layer has written itself stays. */
-async function takeAway({ into, parts, base, written }: Whiteout): Promise<void> {
+export async function takeAway({ into, parts, base, written }: Whiteout): Promise<void> {
   const folder = parts.slice(0, -1);
   if (base === OPAQUE) return removeLower({ into, relative: folder.join('/'), written, keepItself: true });
   const victim = base.slice(WHITEOUT.length);
@@ -199,10 +218,10 @@ async function kindOf(path: string): Promise<'file' | 'folder' | undefined> {
   return stats.isDirectory() ? 'folder' : 'file';
 }
 
-function quote(name: string): string {
+export function quote(name: string): string {
   return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}...` : name);
 }
 
-function refuse(why: string, cause?: unknown): ApiError {
+export function refuse(why: string, cause?: unknown): ApiError {
   return new ApiError('Invalid', `the image is refused: ${why}`, { cause });
 }

@@ -11,6 +11,7 @@ import { type Pack, pack } from 'tar-stream';
 import { QEMU_USER } from '../api/launcher/compute.ts';
 import { normaliseReference } from '../base/image-reference.ts';
 import { addBlob, createLayout, type Descriptor, MANIFEST_TYPE, type Manifest } from './layout.ts';
+import type { RunConfig } from './run-config.ts';
 import { storeUnderName } from './store.ts';
 
 export type ImageFile = {
@@ -27,16 +28,6 @@ export type ImageFile = {
   | { readonly linkTo: string }
   | { readonly isFolder: true }
 );
-/** What a runtime does with the image, in the words of its format. */
-export type RunConfig = {
-  readonly User?: string;
-  readonly Env?: readonly string[];
-  readonly Entrypoint?: readonly string[];
-  readonly Cmd?: readonly string[];
-  readonly WorkingDir?: string;
-  readonly StopSignal?: string;
-  readonly Labels?: Readonly<Record<string, string>> | undefined;
-};
 
 const LAYER_TYPE = 'application/vnd.oci.image.layer.v1.tar';
 const CONFIG_TYPE = 'application/vnd.oci.image.config.v1+json';
@@ -47,7 +38,10 @@ type WriteOptions = {
   readonly reference: string;
   readonly compression?: keyof typeof COMPRESSORS;
   readonly signal?: AbortSignal;
+  /** Told how much of the file that is being written has been read. */
+  readonly onRead?: OnRead;
 };
+type OnRead = (readBytes: number, ofBytes: number) => void;
 
 /**
  * Writes an image of one layer into the layout (or store) `dir` under `reference`; the same files give the same digest. The files belong to
@@ -64,11 +58,11 @@ export function writeImage(
 export async function writeLayeredImage(
   options: WriteOptions & { readonly layers: readonly (readonly ImageFile[])[]; readonly owner: number; readonly config: RunConfig },
 ): Promise<{ readonly digest: string }> {
-  const { dir, reference, layers, owner, config: run, compression = 'gzip', signal } = options;
+  const { dir, reference, layers, owner, config: run, compression = 'gzip', signal, onRead } = options;
   const name = normaliseReference(reference);
   createLayout(dir);
   const written: { layer: Descriptor; diffId: string }[] = [];
-  for (const files of layers) written.push(await writeLayer({ dir, files, owner, compression, signal }));
+  for (const files of layers) written.push(await writeLayer({ dir, files, owner, compression, signal, onRead }));
   const architecture = arch() === 'x64' ? 'amd64' : arch();
   const config = await writeJson(dir, CONFIG_TYPE, {
     architecture,
@@ -88,9 +82,11 @@ type LayerOptions = {
   readonly owner: number;
   readonly compression: keyof typeof COMPRESSORS;
   readonly signal: AbortSignal | undefined;
+  readonly onRead: OnRead | undefined;
 };
 
-async function writeLayer({ dir, files, owner, compression, signal }: LayerOptions): Promise<{ layer: Descriptor; diffId: string }> {
+async function writeLayer(options: LayerOptions): Promise<{ layer: Descriptor; diffId: string }> {
+  const { dir, compression, signal } = options;
   const archive = pack();
   const hash = createHash('sha256');
   async function* hashed(source: AsyncIterable<Buffer>) {
@@ -104,7 +100,7 @@ async function writeLayer({ dir, files, owner, compression, signal }: LayerOptio
     addBlob(dir, compressor, signal),
     // tar-stream's Readable is one of its own make, which node's types do not know
     pipeline(archive as AsyncIterable<Buffer>, hashed, compressor, { signal }),
-    addFiles(archive, files, owner).catch((error: Error) => {
+    addFiles(archive, options).catch((error: Error) => {
       archive.destroy(error);
       throw error;
     }),
@@ -113,7 +109,7 @@ async function writeLayer({ dir, files, owner, compression, signal }: LayerOptio
   return { layer: { mediaType, ...blob }, diffId: `sha256:${hash.digest('hex')}` };
 }
 
-async function addFiles(archive: Pack, files: readonly ImageFile[], id: number): Promise<void> {
+async function addFiles(archive: Pack, { files, owner: id, onRead }: LayerOptions): Promise<void> {
   const owner = { uid: id, gid: id, mtime: new Date(0) };
   const named = new Set(files.map(({ name }) => name));
   const folders = new Set(files.flatMap(({ name }) => parentsOf(name)).filter((name) => !named.has(name)));
@@ -126,7 +122,9 @@ async function addFiles(archive: Pack, files: readonly ImageFile[], id: number):
     else {
       const { size } = await stat(file.path);
       const entry = archive.entry({ name, size, mode, ...owner });
-      await pipeline(createReadStream(file.path), entry as unknown as NodeJS.WritableStream);
+      const source = createReadStream(file.path);
+      if (onRead) source.on('data', () => onRead(source.bytesRead, size));
+      await pipeline(source, entry as unknown as NodeJS.WritableStream);
     }
   }
   archive.finalize();
