@@ -15,7 +15,7 @@ function configMap(name: string, resourceVersion: string, options: { uid?: strin
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'ns', name, uid, resourceVersion, labels } };
 }
 
-function start(t: TestContext) {
+function start(t: TestContext, onState?: (isCurrent: boolean) => void) {
   const api = new ScriptedApi();
   const clock = new FakeClock();
   const stop = new AbortController();
@@ -27,6 +27,7 @@ function start(t: TestContext) {
     clock,
     log: silentLogger,
     signal: stop.signal,
+    ...(onState && { onState }),
   });
   const told: string[] = [];
   cache.subscribe((change) => told.push(`${change.type} ${change.key}@${change.object.metadata.resourceVersion}`));
@@ -59,11 +60,30 @@ test('a list and a watch become one copy, and subscribers are told every change'
   assert.deepEqual(api.seen, [LIST, `${WATCH}5&watch=true&allowWatchBookmarks=true`]);
 });
 
+test('whoever shows the copy is told when it may be old, and everything is listed again', async (t) => {
+  const states: boolean[] = [];
+  const { api, clock } = start(t, (isCurrent) => states.push(isCurrent));
+  await api.list([], '5');
+  await api.breakConnection();
+  await until(() => states.length === 2);
+  await untilAsked({ api, clock }, 3);
+  assert.equal(api.seen[2], LIST);
+  await api.list([], '6');
+  await until(() => states.length === 3);
+  assert.deepEqual(states, [true, false, true]);
+});
+
 test('who wrote which field is not kept', async (t) => {
   const { api, cache, told } = start(t);
   const written = (name: string, version: string) => {
     const object = configMap(name, version);
-    return { ...object, metadata: { ...object.metadata, managedFields: [{ manager: 'kubectl' }] } };
+    return {
+      ...object,
+      metadata: {
+        ...object.metadata,
+        managedFields: [{ manager: 'kubectl', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: {} } as const],
+      },
+    };
   };
   await api.list([written('a', '1')], '5');
   const watch = await api.watch();

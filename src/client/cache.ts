@@ -31,6 +31,8 @@ export type CacheOptions<T extends KubeObject> = ListOptions & {
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
+  /** Told whether the copy is as current as the server is, for who shows it to people; after a failure everything is listed again. */
+  readonly onState?: (isCurrent: boolean) => void;
 };
 
 const BACKOFF: Backoff = { firstMs: 100, capMs: 30_000 };
@@ -58,7 +60,7 @@ export function startCache<T extends KubeObject>(options: CacheOptions<T>): Cach
 }
 
 async function keepCurrent<T extends KubeObject>(options: CacheOptions<T>, store: CacheStore<T>, onSynced: () => void): Promise<void> {
-  const { clock, log, signal } = options;
+  const { clock, log, signal, onState } = options;
   let position: string | undefined;
   let failures = 0;
   while (!signal.aborted) {
@@ -69,20 +71,22 @@ async function keepCurrent<T extends KubeObject>(options: CacheOptions<T>, store
         store.replace(listed.items.map(withoutWriters));
         position = listed.resourceVersion;
         onSynced();
+        onState?.(true);
       }
-      const startedAt = clock.now();
+      const startedAt = clock.steady();
       for await (const event of watchFrom(options, position)) {
         position = event.object.metadata.resourceVersion ?? position;
         failures = 0;
         if (event.type !== 'BOOKMARK') store.apply(event.type, withoutWriters(event.object));
       }
       // A watch that ends by itself is normal, one that ends at once is a server that must not be asked in a tight circle.
-      if (clock.now() - startedAt >= BACKOFF.capMs) failures = 0;
+      if (clock.steady() - startedAt >= BACKOFF.capMs) failures = 0;
       else failures += 1;
     } catch (error) {
       if (signal.aborted) return;
       failures += 1;
-      if (isExpired(error) || failures % FAILURES_BEFORE_RELIST === 0) position = undefined;
+      if (isExpired(error) || onState || failures % FAILURES_BEFORE_RELIST === 0) position = undefined;
+      if (!isExpired(error)) onState?.(false);
       if (!isExpired(error)) log.warn('cannot list or watch, trying again', { failures, error });
     }
     if (failures > 0 && !signal.aborted) await clock.sleep(withJitter(backoffMs(BACKOFF, failures)), signal);

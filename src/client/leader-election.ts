@@ -45,13 +45,13 @@ export async function runLeader(options: LeaderOptions): Promise<void> {
 
 async function keepRenewing(holder: LeaseHolder, { clock, signal, name }: LeaderOptions, ended: AbortSignal): Promise<void> {
   const stop = AbortSignal.any([signal, ended]);
-  let renewedAt = clock.now();
+  let renewedAt = clock.steady();
   while (!stop.aborted) {
     await clock.sleep(RETRY_MS, stop);
     if (stop.aborted) return;
-    const askedAt = clock.now();
+    const askedAt = clock.steady();
     if (await holder.step()) renewedAt = askedAt;
-    else if (holder.isLost || clock.now() - renewedAt >= RENEW_WITHIN_MS) throw new Error(`lost the lease ${name}: ${holder.because}`);
+    else if (holder.isLost || clock.steady() - renewedAt >= RENEW_WITHIN_MS) throw new Error(`lost the lease ${name}: ${holder.because}`);
   }
 }
 
@@ -74,7 +74,7 @@ class LeaseHolder {
     try {
       const lease = await withDeadline(client.get(LEASES, { namespace, name }), clock);
       this.#remember(lease);
-      const step = decideLease({ lease, identity, unchangedSince: this.#unchangedSince, now: clock.now() });
+      const step = decideLease({ lease, identity, unchangedSince: this.#unchangedSince, now: clock.steady() });
       this.because = step.because;
       this.isLost = step.do === 'wait';
       if (step.do === 'wait') return false;
@@ -104,7 +104,7 @@ class LeaseHolder {
     const content = JSON.stringify(lease?.spec);
     if (content === this.#content) return;
     this.#content = content;
-    this.#unchangedSince = this.#options.clock.now();
+    this.#unchangedSince = this.#options.clock.steady();
   }
 
   #next(lease: Lease | undefined, isOurs: boolean): Lease {

@@ -98,3 +98,14 @@ test('a server that never answers is given up after a minute', async () => {
   clock.advance(60_000);
   await failing;
 });
+
+test('whoever is told to stop waits for a write two seconds longer, and no timer stays', async () => {
+  const [api, clock, stop] = [new ScriptedApi(), new FakeClock(), new AbortController()];
+  const applied = applyAction(actions.create, { client: api.client, clock, signal: stop.signal });
+  const refused = assert.rejects(applied);
+  await until(() => api.seen.length === 1);
+  clock.advance(10_000);
+  stop.abort();
+  clock.advance(2_000);
+  await refused;
+});

@@ -12,7 +12,13 @@ import type { Action } from './decision.ts';
 /** Finds the URL of a kind that `knownResource` does not list. */
 export type ResourceOf = (type: { readonly apiVersion: string; readonly kind: string }) => Resource | undefined;
 
-export type ApplyOptions = { readonly client: Client; readonly clock: Clock; readonly resourceOf?: ResourceOf };
+export type ApplyOptions = {
+  readonly client: Client;
+  readonly clock: Clock;
+  /** Whoever is told to stop waits for a write only a little longer. */
+  readonly signal?: AbortSignal;
+  readonly resourceOf?: ResourceOf;
+};
 
 /** What a write left behind, for whoever must not act again before having seen it. */
 export type Written = { readonly wrote: KubeObject } | { readonly deleted: Ref };
@@ -23,20 +29,27 @@ export type Applied = { readonly outcome: 'done'; readonly written?: Written } |
 
 /** No write is waited on for longer: a connection may die without a word. */
 const DEADLINE_MS = 60_000;
+const STOPPING_MS = 2_000;
 
 /** Performs one action; throws what neither succeeded nor means that the decision was out of date. */
-export async function applyAction(action: Action, { client, clock, resourceOf = knownResource }: ApplyOptions): Promise<Applied> {
+export async function applyAction(action: Action, { client, clock, signal, resourceOf = knownResource }: ApplyOptions): Promise<Applied> {
   const finished = new AbortController();
   const deadline = new AbortController();
-  void clock.sleep(DEADLINE_MS, finished.signal).then(() => {
-    if (!finished.signal.aborted) deadline.abort(new Error(`no answer within ${DEADLINE_MS / 1000}s`));
-  });
+  const waitFor = (ms: number) =>
+    void clock.sleep(ms, finished.signal).then(() => {
+      if (!finished.signal.aborted) deadline.abort(new Error(`no answer within ${ms / 1000}s`));
+    });
+  const stopping = () => waitFor(STOPPING_MS);
+  waitFor(DEADLINE_MS);
+  signal?.addEventListener('abort', stopping, { once: true });
+  if (signal?.aborted) stopping();
   try {
     return { outcome: 'done', ...(await write(action, { client, resourceOf, signal: deadline.signal })) };
   } catch (error) {
     if (isOutdated(action, error)) return { outcome: 'look again', why: error.message };
     throw error;
   } finally {
+    signal?.removeEventListener('abort', stopping);
     finished.abort('finished'); // a reason that the engine would have to make comes with a stack trace
   }
 }

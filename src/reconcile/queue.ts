@@ -41,7 +41,7 @@ export class KeyedQueue {
   addAfter(key: string, delayMs: number): void {
     if (this.#signal.aborted) return;
     const delay = Math.min(Math.max(0, delayMs), LONGEST_DELAY_MS);
-    const at = this.#clock.now() + delay;
+    const at = this.#clock.steady() + delay;
     const pending = this.#delayed.get(key);
     if (pending && pending.at <= at) return;
     pending?.cancel();

@@ -18,15 +18,15 @@ export function inClusterConfig({ env = process.env, clock = systemClock }: InCl
   if (!host || !port) throw missing('KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set');
   const folder = sandboxPath(SERVICE_ACCOUNT_MOUNT_PATH, env);
   const ca = read(join(folder, 'ca.crt'));
-  let token = { text: read(join(folder, 'token')).trim(), readAt: clock.now() };
+  let token = { text: read(join(folder, 'token')).trim(), readAt: clock.steady() };
   return {
     context: 'in-cluster',
     server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
     namespace: read(join(folder, 'namespace')).trim(),
     ca,
     get token() {
-      if (clock.now() - token.readAt >= TOKEN_LIFE_MS)
-        token = { text: readAgain(join(folder, 'token')) ?? token.text, readAt: clock.now() };
+      if (clock.steady() - token.readAt >= TOKEN_LIFE_MS)
+        token = { text: readAgain(join(folder, 'token')) ?? token.text, readAt: clock.steady() };
       return token.text;
     },
   };
