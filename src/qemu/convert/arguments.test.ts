@@ -24,7 +24,7 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   '-smbios': ['type', 'manufacturer', 'product', 'family', 'serial', 'version', 'asset', 'sku'],
   '-smp': ['cpus', 'sockets', 'cores', 'threads'],
   '-m': ['size'],
-  '-machine': ['', 'acpi', 'smm', 'hpet', 'pit'],
+  '-machine': ['', 'acpi', 'smm', 'hpet', 'pit', 'graphics'],
   '-rtc': ['base', 'clock', 'driftfix'],
   '-action': ['panic', 'watchdog', 'reboot'],
 };
@@ -43,6 +43,16 @@ test('a plain instance is the machine that KubeVirt would give', () => {
 
 test('a paused start keeps the processors stopped', () => {
   assert.ok(argumentsFor(input({}, { startStrategy: 'Paused' })).includes('-S'));
+});
+
+test('a kernel of its own is loaded with what it is told, as one word', () => {
+  const firmware = { kernelBoot: { kernelArgs: 'console=ttyS0, -S', container: { image: 'x', kernelPath: '/k' } } };
+  const given = input({}, {}, { firmware });
+  const args = argumentsFor({ ...given, files: { ...given.files, boot: { kernel: 'disks/kernel', initrd: 'disks/initrd' } } });
+  assert.deepEqual(
+    ['-kernel', '-initrd', '-append'].map((option) => valuesOf(args, option)),
+    [['disks/kernel'], ['disks/initrd'], ['console=ttyS0, -S']],
+  );
 });
 
 test('a watchdog resets by default; one that is to power off pauses, so that somebody can still ask why', () => {

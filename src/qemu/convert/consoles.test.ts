@@ -31,3 +31,8 @@ test('the serial console is logged, and the screen is a unix socket', () => {
   assert.deepEqual(serial, { part: 'chardev', id: 'serial0', socket: 'serial0.sock', log: 'serial0.log' });
   assert.ok(consoles().some((part) => part.part === 'setting' && part.words.includes('unix:vnc.sock,share=force-shared')));
 });
+
+test('no log of the serial console when it is switched off', () => {
+  const serial = consoles({ logSerialConsole: false }).find((part) => part.part === 'chardev' && part.id === 'serial0');
+  assert.deepEqual(serial, { part: 'chardev', id: 'serial0', socket: 'serial0.sock' });
+});

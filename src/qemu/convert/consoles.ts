@@ -15,10 +15,10 @@ const CARDS = {
 
 /** QMP, serial console, VNC and guest agent. */
 export function consoleParts({ domain }: VmiSpec, rootBus: RootBus): Part[] {
-  const { autoattachSerialConsole, video } = domain.devices;
+  const { autoattachSerialConsole, logSerialConsole, video } = domain.devices;
   return [
     ...[{ part: 'chardev', id: 'qmp', socket: QMP_SOCKET } as const, setting('-mon', 'chardev=qmp,mode=control')],
-    ...(autoattachSerialConsole === false ? [] : serial()),
+    ...(autoattachSerialConsole === false ? [] : serial(logSerialConsole !== false)),
     // Without this QEMU may open a window, or a VNC port that everybody on the host can reach.
     setting('-display', 'none'),
     ...screen(video?.type ?? 'vga', rootBus),
@@ -26,9 +26,12 @@ export function consoleParts({ domain }: VmiSpec, rootBus: RootBus): Part[] {
   ];
 }
 
-/** The log takes what is printed while nobody is connected; a guest must never wait for a reader. */
-function serial(): Part[] {
-  return [{ part: 'chardev', id: 'serial0', socket: SERIAL_SOCKET, log: SERIAL_LOG }, setting('-serial', 'chardev:serial0')];
+/** The log takes what is printed while nobody is connected, without one it is lost; a guest must never wait for a reader. */
+function serial(isLogged: boolean): Part[] {
+  return [
+    { part: 'chardev', id: 'serial0', socket: SERIAL_SOCKET, ...(isLogged && { log: SERIAL_LOG }) },
+    setting('-serial', 'chardev:serial0'),
+  ];
 }
 
 /** Who may look beside whom is decided by virt-handler, not by what a viewer says when it connects. */

@@ -1,5 +1,6 @@
 /** Devices beside disks, network cards and consoles: those that every guest has without asking, and those that it can ask for. */
 import type { VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
+import type { MachineSettings } from '../../api/launcher/machine-settings.ts';
 import type { Device, Part } from './machine-model.ts';
 import { setting } from './option-text.ts';
 import { card, type RootBus, tabletsOf } from './root-bus.ts';
@@ -11,13 +12,13 @@ type Devices = VmiSpec['domain']['devices'];
 const WATCHDOG_ACTIONS = { poweroff: 'pause', reset: 'reset', shutdown: 'shutdown' } as const;
 
 /** Randomness, a balloon that gives free pages back to the host, and a way for the guest to say that it panicked. */
-export function standardDeviceParts({ domain }: VmiSpec, rootBus: RootBus): Part[] {
+export function standardDeviceParts({ domain }: VmiSpec, rootBus: RootBus, settings: MachineSettings = {}): Part[] {
   const { devices, rebootPolicy } = domain;
   return [
     // rng-builtin needs no file of the host.
     { part: 'object', id: 'rng0', type: 'rng-builtin', properties: {} },
     ...card(rootBus, 'virtio-rng0', 'virtio-rng-pci', { rng: 'rng0' }),
-    ...card(rootBus, 'balloon0', 'virtio-balloon-pci', { 'free-page-reporting': true }),
+    ...card(rootBus, 'balloon0', 'virtio-balloon-pci', balloon(settings)),
     ...card(rootBus, 'panic0', 'pvpanic-pci'),
     ...(devices.panicDevices?.some(({ model }) => model === 'isa') ? [ISA_PANIC] : []),
     // Paused, not ended: virt-handler sees over QMP that it was a panic, and a dump can be taken.
@@ -28,6 +29,13 @@ export function standardDeviceParts({ domain }: VmiSpec, rootBus: RootBus): Part
     ...watchdog(devices, rootBus),
     ...sound(devices, rootBus),
   ];
+}
+
+function balloon({ isFreePageReportingOff = false, balloonStatsSeconds = 0 }: MachineSettings): Device['properties'] {
+  return {
+    'free-page-reporting': !isFreePageReportingOff,
+    ...(balloonStatsSeconds > 0 && { 'guest-stats-polling-interval': balloonStatsSeconds }),
+  };
 }
 
 const ISA_PANIC: Device = { part: 'device', id: 'panic1', driver: 'pvpanic', place: { kind: 'bus', bus: 'isa.0' }, properties: {} };

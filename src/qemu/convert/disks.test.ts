@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { Disk } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { diskParts } from './disks.ts';
 import type { DiskImage } from './input.ts';
+import { machineFor } from './machine-for.ts';
 import type { Part } from './machine-model.ts';
 import { deviceProperties } from './properties.ts';
 import { rootBusOf } from './root-bus.ts';
@@ -144,3 +145,21 @@ for (const [bus, expected] of [
     assert.equal(nodeFor({ name: 'a', disk: { bus } }, { path: 'i', format: 'raw', isReadOnly: true })['read-only'], expected);
   });
 }
+
+test('with the boot order of a card, disks without one are not booted from', () => {
+  const given = input({
+    disks: [{ name: 'root', disk: { bus: 'virtio' } }],
+    interfaces: [{ name: 'default', masquerade: {}, bootOrder: 1 }],
+  });
+  const disk = machineFor(given).parts.find((part) => part.part === 'device' && part.id === 'disk0');
+  assert.equal(disk?.part === 'device' && 'bootindex' in disk.properties, false);
+});
+
+test('a disk that matches its volume has the block sizes of what lies beneath', () => {
+  const given = input({ disks: [{ name: 'root', disk: { bus: 'virtio' }, blockSize: { matchVolume: {} } }] });
+  const image = { path: 'disk.img', format: 'raw', matched: { logicalBytes: 512, physicalBytes: 4096 } } as const;
+  const { parts } = machineFor({ ...given, files: { images: new Map([['root', image]]) } });
+  const disk = parts.find((part) => part.part === 'device' && part.id === 'disk0');
+  const { logical_block_size: logical, physical_block_size: physical } = disk?.part === 'device' ? disk.properties : {};
+  assert.deepEqual([logical, physical], [512, 4096]);
+});

@@ -15,7 +15,7 @@ import { ioThreadsOf } from './io-threads.ts';
 import { DISK_SERIAL, type DiskBus, isBlockSize, MOST_DISKS_ON, SATA_PORTS } from './limits.ts';
 import type { Device, Part } from './machine-model.ts';
 import { matching, specError } from './option-text.ts';
-import { busOf, card, type RootBus } from './root-bus.ts';
+import { busOf, card, interfacesOf, type RootBus } from './root-bus.ts';
 import { usbDevice } from './usb.ts';
 
 type Properties = Device['properties'];
@@ -32,7 +32,7 @@ type Slot = {
 /** All disks, in the order of the list, which is the order in which guests name them. */
 export function diskParts(spec: VmiSpec, images: ReadonlyMap<string, DiskImage>, rootBus: RootBus): Part[] {
   const disks = spec.domain.devices.disks ?? [];
-  const boot = bootIndexes(disks);
+  const boot = bootIndexes(disks, interfacesOf(spec));
   const threads = ioThreadsOf(spec.domain);
   const onBus = new Map<DiskBus, number>();
   return disks.flatMap((disk, index): Part[] => {
@@ -54,7 +54,7 @@ export function diskParts(spec: VmiSpec, images: ReadonlyMap<string, DiskImage>,
       ...bootIndex(boot[index]),
       ...writeCache(disk),
       ...onErrors(disk),
-      ...blockSizes(disk, field),
+      ...blockSizes(disk, { image, field }),
       ...(thread && { iothread: thread }),
     };
     const tree = blockNode({ node, image, isReadOnly: isReadOnly(disk, image), disk });
@@ -121,9 +121,12 @@ function onErrors({ errorPolicy }: Disk): Properties {
 }
 
 /** A CD-ROM has blocks of its own kind. */
-function blockSizes({ cdrom, blockSize }: Disk, field: string): Properties {
+function blockSizes({ cdrom, blockSize }: Disk, { image, field }: { image: DiskImage; field: string }): Properties {
+  const { matched } = image;
+  if (cdrom) return {};
+  if (matched) return { logical_block_size: matched.logicalBytes, physical_block_size: matched.physicalBytes };
   const { custom } = blockSize ?? {};
-  if (cdrom || !custom) return {};
+  if (!custom) return {};
   const { logical, physical, discardGranularity } = custom;
   if (!isBlockSize(logical) || !isBlockSize(physical) || logical > physical)
     throw specError('DISK_INVALID', `${field}.blockSize.custom`, 'sizes are powers of two from 512 to 2097152, the logical one not above the other'); // biome-ignore format: one sentence

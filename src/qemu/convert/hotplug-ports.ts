@@ -3,16 +3,20 @@
  * other devices reach last, so no device has another place than it had without them. KubeVirt keeps as many ports free: three, and six from
  * two gigabytes of memory. A port costs a guest about a tenth of a second of its boot under emulation, and no memory.
  */
+import type { Domain } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { ROOT_BUS_SLOTS } from './limits.ts';
 import type { Board, Device, Machine } from './machine-model.ts';
 import { ROOT_BUS, type RootBus } from './root-bus.ts';
+
+type Devices = Pick<Domain['devices'], 'disableHotplug'>;
 
 const PORTS = { small: 3, large: 6 } as const;
 const LARGE_KIB = 2 * 2 ** 20;
 const DRIVER = 'pcie-root-port';
 
-/** The ports of a machine; none when a device has their slot. */
-export function hotplugPorts({ memoryKib }: Pick<Board, 'memoryKib'>, rootBus: RootBus): Device[] {
+/** The ports of a machine; none when a device has their slot, or nothing is to be plugged in. */
+export function hotplugPorts({ memoryKib }: Pick<Board, 'memoryKib'>, rootBus: RootBus, { disableHotplug }: Devices = {}): Device[] {
+  if (disableHotplug) return [];
   const slot = ROOT_BUS_SLOTS.last;
   if ([...rootBus.values()].some((place) => place.slot === slot)) return [];
   return Array.from({ length: memoryKib < LARGE_KIB ? PORTS.small : PORTS.large }, (_, index) => ({

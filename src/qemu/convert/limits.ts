@@ -7,14 +7,16 @@
 export const ROOT_BUS_SLOTS = { first: 1, last: 30 } as const;
 export const MOST_ROOT_BUS_DEVICES = ROOT_BUS_SLOTS.last - ROOT_BUS_SLOTS.first + 1;
 
+/** Where a device can be put: on the root bus, which is bus 0, as function 0. */
+export const PCI_ADDRESS_RULE = 'devices are on the root bus, from 0000:00:01.0 to 0000:00:1e.0';
+const PCI_ADDRESS = /^0000:00:([01][0-9a-f])\.0$/i;
+
 /** How many disks and drives a bus takes. Those on virtio need a slot of the root bus each, six on SATA a controller, all on SCSI or USB one. */
 export const MOST_DISKS_ON = { virtio: 256, scsi: 256, sata: 60, usb: 15 } as const;
 export type DiskBus = keyof typeof MOST_DISKS_ON;
 export const SATA_PORTS = 6;
 export const DEFAULT_DISK_BUS: DiskBus = 'sata';
 
-/** What q35 takes without an IOMMU. */
-export const MOST_CPUS = 255;
 /** QEMU's x86 boards end at 4Ti; it refuses less than it needs for the firmware, and 1Mi keeps the arithmetic honest. */
 export const GUEST_MEMORY_BYTES = { least: 2 ** 20, most: 2 ** 42 } as const;
 
@@ -40,6 +42,12 @@ export function isBlockSize(bytes: number): boolean {
   return bytes >= 512 && bytes <= 2_097_152 && Number.isInteger(Math.log2(bytes));
 }
 
+/** The slot of the root bus that an address means; undefined for one where nothing can be put. */
+export function pciSlotOf(address: string): number | undefined {
+  const slot = Number.parseInt(PCI_ADDRESS.exec(address)?.[1] ?? '', 16);
+  return slot >= ROOT_BUS_SLOTS.first && slot <= ROOT_BUS_SLOTS.last ? slot : undefined;
+}
+
 /** A hardware address of one card, with colons or dashes. */
 export function isUnicastMac(text: string): boolean {
   return MAC.test(text) && (Number.parseInt(text.slice(0, 2), 16) & 1) === 0;
@@ -52,4 +60,14 @@ export function parseGuestNetwork(text: string): { readonly base: number; readon
   const size = 2 ** (32 - prefix);
   const address = ((a * 256 + b) * 256 + c) * 256 + d;
   return { base: address - (address % size), prefix };
+}
+
+/** A name such as Europe/Berlin that this Node knows. */
+export function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return false;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined;
+  } catch {
+    return false; // a RangeError: there is no such zone
+  }
 }

@@ -7,8 +7,8 @@ import { specError } from './option-text.ts';
 /** The hardware address of one card of an instance. */
 export function macOf({ metadata, spec }: ConvertInput['vmi'], card: Interface): string {
   if (card.macAddress) return checked(card.macAddress, `spec.domain.devices.interfaces[${JSON.stringify(card.name)}].macAddress`);
-  const machine = spec.domain.firmware?.uuid || `${metadata.namespace ?? 'default'}/${metadata.name}`;
-  const seed = `${machine.toLowerCase()}/${card.name}`;
+  const identity = spec.domain.firmware?.uuid || `${metadata.namespace ?? 'default'}/${metadata.name}`;
+  const seed = `${identity.toLowerCase()}/${card.name}`;
   const bits = [fnv1a(seed, 0x811c9dc5), fnv1a(seed, 0x5bd1e995)].map((hash) => hash.toString(16).padStart(8, '0')).join('');
   // 02 = locally administered. The byte after it is never 0, which keeps clear of 02:00:00:00:00:00, the bridge of KubeVirt Pods.
   const bytes = bits.slice(0, 10).match(/../g) ?? [];

@@ -10,6 +10,7 @@ import { boardOf } from './machine.ts';
 import type { Machine } from './machine-model.ts';
 import { networkParts } from './network.ts';
 import { rootBusOf } from './root-bus.ts';
+import { transitional } from './transitional.ts';
 
 /** The machine of this instance; a UserError names what cannot be run. */
 export function machineFor(input: ConvertInput): Machine {
@@ -19,13 +20,13 @@ export function machineFor(input: ConvertInput): Machine {
   return {
     board,
     isStartedPaused: vmi.spec.startStrategy === 'Paused',
-    parts: [
+    parts: transitional(vmi.spec.domain.devices, [
       ...consoleParts(vmi.spec, rootBus),
       ...ioThreadParts(vmi.spec.domain),
       ...diskParts(vmi.spec, input.files.images, rootBus),
       ...networkParts(input, rootBus),
-      ...standardDeviceParts(vmi.spec, rootBus),
-      ...hotplugPorts(board, rootBus),
-    ],
+      ...standardDeviceParts(vmi.spec, rootBus, input.settings),
+      ...hotplugPorts(board, rootBus, vmi.spec.domain.devices),
+    ]),
   };
 }

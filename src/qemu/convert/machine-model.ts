@@ -45,17 +45,27 @@ export type Chardev = {
 /** Processors, memory and what the guest can read about its identity. */
 export type Board = {
   readonly type: string;
-  readonly switches: Readonly<Partial<Record<'acpi' | 'smm' | 'hpet' | 'pit', boolean>>>;
+  readonly switches: Readonly<Partial<Record<'acpi' | 'smm' | 'hpet' | 'pit' | 'graphics', boolean>>>;
   readonly accelerator: { readonly kind: 'kvm' } | { readonly kind: 'tcg'; readonly cacheMib: number };
   /** Flags are words of QEMU such as `hv-relaxed=on`. */
   readonly processor: { readonly model: string; readonly flags: readonly string[] };
   readonly topology: Readonly<Record<'cpus' | 'sockets' | 'cores' | 'threads', number>>;
   readonly memoryKib: number;
-  readonly clock: { readonly track?: 'vm' | 'host'; readonly isCatchingUp: boolean; readonly kvmPitTicks?: 'delay' | 'discard' };
+  readonly clock: {
+    /** What it shows at the start, as 2026-01-31T13:00:00; UTC when not given. */
+    readonly base?: string;
+    readonly track?: 'vm' | 'host';
+    readonly isCatchingUp: boolean;
+    readonly kvmPitTicks?: 'delay' | 'discard';
+  };
+  /** What is loaded into memory instead of a boot sector. */
+  readonly boot?: { readonly kernel: string; readonly initrd?: string; readonly args?: string };
   readonly name: string;
   readonly uuid?: string;
   readonly serial?: string;
   readonly chassis: Readonly<Record<string, string>>;
+  /** Manufacturer, product and so on, as the guest reads them. */
+  readonly system: Readonly<Record<string, string>>;
 };
 
 /** What is neither: an option of QEMU and its value. */

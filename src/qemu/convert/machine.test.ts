@@ -27,6 +27,10 @@ const CPUS: [name: string, domain: Domain, expected: string][] = [
 ];
 for (const [name, domain, expected] of CPUS) test(`processors are ${name}`, () => assert.equal(argumentOf('-smp', domain), expected));
 
+test('firmware that uses the serial port has no screen of its own', () => {
+  assert.equal(argumentOf('-machine', { firmware: { bootloader: { bios: { useSerial: true } } } }), 'q35,graphics=off');
+});
+
 const REFUSED: [domain: Domain, code: string][] = [
   [{ resources: {} }, 'MEMORY_MISSING'],
   [{ memory: { guest: '-1Gi' } }, 'MEMORY_INVALID'],
@@ -55,4 +59,11 @@ test('a comma in a serial number stays part of it', () => {
 test('code that TCG translated takes little room for a small guest, more for a large one, none with KVM', () => {
   const accel = (guest: string, kind: 'kvm' | 'tcg') => argumentOf('-accel', { memory: { guest } }, kind);
   assert.deepEqual([accel('128Mi', 'tcg'), accel('2Gi', 'tcg'), accel('2Gi', 'kvm')], ['tcg,tb-size=32', 'tcg,tb-size=128', 'kvm']);
+});
+
+test('what the installation says of the maker is what the guest reads; the rest stays', () => {
+  const settings = { smbios: { product: 'Cloud, large', version: '2' } };
+  const [system] = valuesOf(renderBoard(boardOf({ ...input({}, {}, { firmware: { serial: 'x' } }), settings })), '-smbios');
+  assert.equal(system, 'type=1,manufacturer=KubeVirt,product=Cloud,, large,family=KubeVirt,version=2,serial=x');
+  assert.throws(() => boardOf({ ...input(), settings: { smbios: { family: 'a\nb' } } }), { code: 'TEXT_INVALID' });
 });

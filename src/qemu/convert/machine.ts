@@ -1,9 +1,13 @@
 /** The board: machine type, processors, memory, clock, and what the guest can read about its identity. */
+
+import { MOST_CPUS } from '../../api/kubevirt/vmi-size.ts';
 import type { Domain, VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
+import type { MachineSettings } from '../../api/launcher/machine-settings.ts';
 import { parseQuantity } from '../../base/quantity.ts';
+import { clockBase } from './clock-base.ts';
 import { cpuFlags } from './cpu-flags.ts';
 import type { ConvertInput } from './input.ts';
-import { CPU_MODEL, GUEST_MEMORY_BYTES, MACHINE_TYPE, MOST_CPUS, UUID } from './limits.ts';
+import { CPU_MODEL, GUEST_MEMORY_BYTES, MACHINE_TYPE, UUID } from './limits.ts';
 import type { Board } from './machine-model.ts';
 import { matching, printable, specError } from './option-text.ts';
 
@@ -14,15 +18,17 @@ import { matching, printable, specError } from './option-text.ts';
  */
 const TCG_CACHE_MIB = { small: 32, large: 128, perCpu: 4 } as const;
 const CHASSIS_WORDS = ['manufacturer', 'version', 'serial', 'asset', 'sku'] as const;
+const SYSTEM_WORDS = ['manufacturer', 'product', 'version', 'sku', 'family'] as const;
 const SMALL_GUEST_BYTES = 512 * 2 ** 20;
 
 /** The board that an instance asks for, on this host. */
-export function boardOf({ vmi, host }: ConvertInput): Board {
+export function boardOf({ vmi, host, settings, files }: ConvertInput): Board {
   const { domain } = vmi.spec;
   const sizeBytes = memoryBytes(vmi.spec);
   const cpus = topology(vmi.spec);
   const { serial } = domain.firmware ?? {};
   const uuid = machineUuid(vmi);
+  const args = domain.firmware?.kernelBoot?.kernelArgs;
   return {
     type: machineType(vmi.spec),
     switches: boardSwitches(domain),
@@ -30,11 +36,13 @@ export function boardOf({ vmi, host }: ConvertInput): Board {
     processor: { model: cpuModel(vmi.spec, host.accel), flags: cpuFlags(domain, host.accel) },
     topology: cpus,
     memoryKib: Math.ceil(sizeBytes / 1024),
-    clock: clock(domain, host.accel),
+    clock: clock(domain, host),
+    ...(files.boot && { boot: { ...files.boot, ...(args && { args: printable(args, 'spec.domain.firmware.kernelBoot.kernelArgs') }) } }),
     name: printable(`${vmi.metadata.namespace ?? 'default'}_${vmi.metadata.name}`, 'metadata.name'),
     ...(uuid && { uuid }),
     ...(serial && { serial: printable(serial, 'spec.domain.firmware.serial') }),
     chassis: chassis(domain),
+    system: system(settings?.smbios),
   };
 }
 
@@ -65,7 +73,7 @@ function machineType({ domain }: VmiSpec): string {
 }
 
 /** Parts of the board that can be left out, and system management mode, which can also be asked for. */
-function boardSwitches({ features, clock }: Domain): Board['switches'] {
+function boardSwitches({ features, clock, firmware }: Domain): Board['switches'] {
   const { acpi, smm } = features ?? {};
   const { hpet, pit } = clock?.timer ?? {};
   return {
@@ -73,13 +81,17 @@ function boardSwitches({ features, clock }: Domain): Board['switches'] {
     ...(smm && { smm: smm.enabled !== false }),
     ...(hpet && { hpet: hpet.present !== false }),
     ...(pit?.present === false && { pit: false }),
+    // Without a screen of its own the firmware writes to the serial port; the one that is plugged in shows the same.
+    ...(firmware?.bootloader?.bios?.useSerial && { graphics: false }),
   };
 }
 
 /** Ticks that were missed are made up for by the clock on the board (catchup) or come late; only KVM's old timer has a choice, too. */
-function clock({ clock }: Domain, accel: 'kvm' | 'tcg'): Board['clock'] {
+function clock({ clock }: Domain, { accel, nowMs }: ConvertInput['host']): Board['clock'] {
   const { rtc, pit } = clock?.timer ?? {};
+  const base = clock && nowMs !== undefined ? clockBase(clock, nowMs) : undefined;
   return {
+    ...(base && { base }),
     ...(rtc?.track && { track: rtc.track === 'guest' ? 'vm' : 'host' }),
     isCatchingUp: rtc?.tickPolicy === 'catchup',
     ...(pit?.tickPolicy && accel === 'kvm' && { kvmPitTicks: pit.tickPolicy }),
@@ -113,6 +125,15 @@ function chassis({ chassis = {} }: Domain): Board['chassis'] {
     return text ? [[name, printable(text, `spec.domain.chassis.${name}`)]] : [];
   });
   return Object.fromEntries(texts);
+}
+
+/** What KubeVirt tells guests, unless the installation says otherwise. */
+function system(smbios: MachineSettings['smbios'] = {}): Board['system'] {
+  const given = SYSTEM_WORDS.flatMap((name): [string, string][] => {
+    const text = smbios[name];
+    return text ? [[name, printable(text, `smbios.${name} of the installation`)]] : [];
+  });
+  return { manufacturer: 'KubeVirt', product: 'None', family: 'KubeVirt', ...Object.fromEntries(given) };
 }
 
 /** The identity of the machine; admission fills firmware.uuid, and an instance that slipped by has at least its own uid. */

@@ -68,3 +68,10 @@ test('on a network that is not for guests nothing leads out', () => {
   const [netdev] = parts({ ...input(), host: { accel: 'tcg', isClosed: true } });
   assert.equal((netdev as { properties: Record<string, unknown> }).properties['restrict'], true);
 });
+
+test('a card that is booted from has the firmware for it, and its turn', () => {
+  const [, nic] = parts(input({ interfaces: [{ ...card, model: 'e1000', bootOrder: 2, acpiIndex: 7, macAddress: '02:aa:bb:cc:dd:ee' }] }));
+  assert.deepEqual(nic?.part === 'device' && nic.properties, {
+    ...{ netdev: 'net0', mac: '02:aa:bb:cc:dd:ee', romfile: 'pxe-e1000.rom', bootindex: 2, 'acpi-index': 7 },
+  });
+});

@@ -20,13 +20,15 @@ export function networkParts({ vmi, host }: Pick<ConvertInput, 'vmi' | 'host'>, 
       part: 'netdev',
       id: `net${index}`,
       type: 'user',
-      properties: { ...addresses(vmi, nic), ...hostname(vmi), ...(host.isClosed && { restrict: true }) },
+      properties: { ...addresses(vmi, nic), ...hostname(vmi), ...search(host.searchDomains), ...(host.isClosed && { restrict: true }) },
     },
     ...card(rootBus, `nic${index}`, DRIVERS[nic.model ?? 'virtio'], {
       netdev: `net${index}`,
       mac: macOf(vmi, nic),
-      // No boot ROM: it would only cost time, nothing boots from the network here.
-      romfile: '',
+      // No boot ROM for a card that is not booted from: it would only cost time.
+      romfile: nic.bootOrder === undefined ? '' : `pxe-${nic.model ?? 'virtio'}.rom`,
+      ...(nic.bootOrder !== undefined && { bootindex: nic.bootOrder }),
+      ...(nic.acpiIndex !== undefined && { 'acpi-index': nic.acpiIndex }),
     }),
   ]);
 }
@@ -53,6 +55,12 @@ function hostname(vmi: Vmi): Record<string, unknown> {
   const name = hostnameOf(vmi);
   // DHCP can carry a DNS label and nothing else; admission refuses the rest, and a guest without a name still boots.
   return /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/i.test(name) ? { hostname: name } : {};
+}
+
+/** By DHCP: the list, and the first for guests that know one domain only. */
+function search(domains: readonly string[] = []): Record<string, unknown> {
+  const [first] = domains;
+  return first === undefined ? {} : { domainname: first, dnssearch: domains.map((str) => ({ str })) };
 }
 
 function guestNetwork(text: string, field: string): { readonly base: number; readonly prefix: number } {

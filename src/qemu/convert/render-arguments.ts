@@ -20,18 +20,21 @@ export function renderArguments({ board, isStartedPaused, parts }: Machine): str
 
 /** The arguments for the board itself. */
 export function renderBoard(board: Board): string[] {
-  const { accelerator, processor, clock, uuid, serial } = board;
+  const { accelerator, processor, clock, boot, uuid, serial } = board;
   const switches = Object.entries(board.switches).map(([name, isOn]) => `${name}=${isOn ? 'on' : 'off'}`);
   const rtc = [...(clock.track ? [`clock=${clock.track}`] : []), ...(clock.isCatchingUp ? ['driftfix=slew'] : [])];
-  const system = { manufacturer: 'KubeVirt', product: 'None', family: 'KubeVirt', ...(serial && { serial }) };
+  const system = { ...board.system, ...(serial && { serial }) };
   return [
     ...['-machine', [board.type, ...switches].join(',')],
     ...['-accel', accelerator.kind === 'kvm' ? 'kvm' : `tcg,tb-size=${accelerator.cacheMib}`],
     ...['-cpu', [processor.model, ...processor.flags].join(',')],
     ...['-smp', keyValues(board.topology)],
     ...['-m', `size=${board.memoryKib}k`],
-    ...(rtc.length > 0 ? ['-rtc', ['base=utc', ...rtc].join(',')] : []),
+    ...(clock.base || rtc.length > 0 ? ['-rtc', [`base=${clock.base ?? 'utc'}`, ...rtc].join(',')] : []),
     ...(clock.kvmPitTicks ? ['-global', `kvm-pit.lost_tick_policy=${clock.kvmPitTicks}`] : []),
+    ...(boot ? ['-kernel', boot.kernel] : []),
+    ...(boot?.initrd ? ['-initrd', boot.initrd] : []),
+    ...(boot?.args ? ['-append', boot.args] : []),
     ...['-name', keyValues({ guest: board.name })],
     ...(uuid ? ['-uuid', uuid] : []),
     ...['-smbios', `type=1,${keyValues(system)}`],

@@ -3,7 +3,15 @@
  * Guests name their disks and cards after these addresses, so the order is a promise: a new kind of device goes to the end of the list.
  */
 import type { Disk, Domain, Interface, VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
-import { DEFAULT_DISK_BUS, type DiskBus, MOST_ROOT_BUS_DEVICES, ROOT_BUS_SLOTS, SATA_PORTS } from './limits.ts';
+import {
+  DEFAULT_DISK_BUS,
+  type DiskBus,
+  MOST_ROOT_BUS_DEVICES,
+  PCI_ADDRESS_RULE,
+  pciSlotOf,
+  ROOT_BUS_SLOTS,
+  SATA_PORTS,
+} from './limits.ts';
 import type { Device, PciPlace } from './machine-model.ts';
 import { specError } from './option-text.ts';
 
@@ -36,7 +44,34 @@ export function rootBusOf(spec: VmiSpec): RootBus {
     const why = `they need ${ids.length} PCI slots, there are ${MOST_ROOT_BUS_DEVICES}`;
     throw specError('TOO_MANY_DEVICES', 'spec.domain.devices', why, 'use bus scsi for the disks, 256 of them share one slot');
   }
-  return new Map(ids.map((id, index) => [id, { kind: 'pci', bus: ROOT_BUS, slot: ROOT_BUS_SLOTS.first + index, function: 0 }]));
+  const asked = askedSlots(spec, new Set(ids));
+  const taken = new Set(asked.values());
+  let next: number = ROOT_BUS_SLOTS.first;
+  return new Map(
+    ids.map((id): [string, PciPlace] => {
+      while (taken.has(next)) next += 1;
+      const slot = asked.get(id) ?? next++;
+      return [id, { kind: 'pci', bus: ROOT_BUS, slot, function: 0 }];
+    }),
+  );
+}
+
+/** The slots that a spec names itself; the other devices have the rest, in their order. */
+function askedSlots(spec: VmiSpec, ids: ReadonlySet<string>): Map<string, number> {
+  const asked = [
+    ...(spec.domain.devices.disks ?? []).map(({ disk }, index) => [`disk${index}`, 'disks', index, disk?.pciAddress] as const),
+    ...interfacesOf(spec).map(({ pciAddress }, index) => [`nic${index}`, 'interfaces', index, pciAddress] as const),
+  ];
+  const slots = new Map<string, number>();
+  for (const [id, list, index, address] of asked) {
+    if (!address || !ids.has(id)) continue;
+    const field = `spec.domain.devices.${list}[${index}]${list === 'disks' ? '.disk' : ''}.pciAddress`;
+    const slot = pciSlotOf(address);
+    if (slot === undefined) throw specError('ADDRESS_INVALID', field, PCI_ADDRESS_RULE);
+    if ([...slots.values()].includes(slot)) throw specError('ADDRESS_INVALID', field, 'another device has it');
+    slots.set(id, slot);
+  }
+  return slots;
 }
 
 /** The device of this id at its place, or nothing when the machine does not have it. */

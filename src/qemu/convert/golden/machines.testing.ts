@@ -38,6 +38,14 @@ export const GOLDEN_MACHINES: Readonly<Record<string, ConvertInput>> = {
   }),
   'a full board': machine({ disks: disks(24, 'virtio') }),
   'four gigabytes': machine({ disks: [disk('root', 'virtio')] }, {}, { memory: { guest: '4Gi' } }),
+  'places of its own choice': machine({
+    disks: [disk('root', 'virtio'), { name: 'data', disk: { bus: 'virtio', pciAddress: '0000:00:02.0' } }],
+    interfaces: [{ ...card('virtio'), pciAddress: '0000:00:1e.0', bootOrder: 1, acpiIndex: 3 }],
+  }),
+  'for guests older than virtio 1.0': machine({
+    ...{ disks: [disk('root', 'virtio'), disk('data', 'scsi')], inputs: [tablet('virtio')], useVirtioTransitional: true },
+    disableHotplug: true,
+  }),
 };
 
 /** Each disk is a raw file of its own. */
