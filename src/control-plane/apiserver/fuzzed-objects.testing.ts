@@ -18,11 +18,26 @@ const WRONG: readonly unknown[] = [
   {},
   { a: null },
   { toString: 1, valueOf: null },
-  { __proto__: null, constructor: { prototype: 1 } },
+  JSON.parse('{"__proto__": null, "constructor": {"prototype": 1}}'), // as it arrives; written down it would be no field
+  2 ** 53,
+  0.5,
+  '1e400',
+  '-99999999999999999999Gi',
+  '../..',
+  '\ud800',
+  'x'.repeat(5_000),
+  Array.from({ length: 200 }, (_, n) => n),
+  JSON.parse(`${'['.repeat(60)}${']'.repeat(60)}`),
+  JSON.parse(`${'{"a":'.repeat(60)}1${'}'.repeat(60)}`),
 ];
 const MAX_DEPTH = 8;
 
 export type Random = () => number;
+
+/** One of them. */
+export function pick<T>(random: Random, values: readonly T[]): T {
+  return values[Math.floor(random() * values.length)] as T; // the index is below the length
+}
 
 /** Numbers from 0 up to but not including 1, by a seed (mulberry32). */
 export function seededRandom(seed: number): Random {
@@ -35,9 +50,14 @@ export function seededRandom(seed: number): Random {
   };
 }
 
+/** What nobody expects. */
+export function wrongValue(random: Random): unknown {
+  return pick(random, WRONG);
+}
+
 /** A value for the schema; each place of it is something wrong with the given probability. */
 export function fuzzedValue(schema: Schema, random: Random, { wrongness, depth = 0 }: { wrongness: number; depth?: number }): unknown {
-  if (random() < wrongness) return WRONG[Math.floor(random() * WRONG.length)];
+  if (random() < wrongness) return wrongValue(random);
   const deeper = { wrongness, depth: depth + 1 };
   if (schema.properties) {
     const isWanted = (name: string) => schema.required?.includes(name) || (depth < MAX_DEPTH && random() < 0.4);

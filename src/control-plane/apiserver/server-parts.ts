@@ -2,10 +2,13 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Store } from '../store/store.ts';
-import type { OpenStreams } from './access/open-streams.ts';
+import type { OpenStreams, Permission } from './access/open-streams.ts';
 import type { PodsOfNodes } from './access/pods-of-nodes.ts';
 import type { RuleIndex } from './access/rule-index.ts';
 import type { ServiceAccountTokens } from './access/service-account-tokens.ts';
+import type { AskWebhook } from './admission/webhook.ts';
+import type { Conversions } from './conversion/conversions.ts';
+import type { QuotaLedger } from './quota/quota-ledger.ts';
 import type { FlowControl } from './request/flow-control.ts';
 import type { ResourcePath } from './request/path-grammar.ts';
 import type { Renderer } from './response/render.ts';
@@ -52,7 +55,11 @@ export type Hooks = {
   readonly logs?: (pod: AnyObject, options: PodLogOptions) => Promise<Response>;
   /** Sends a request to the server behind an APIService. */
   readonly proxyToService?: (apiService: AnyObject, request: Request, identity: Identity) => Promise<Response>;
+  /** What Pods and nodes use now, as objects of metrics.k8s.io; without it there is no such group. */
+  readonly metrics?: () => Promise<{ readonly nodes: readonly AnyObject[]; readonly pods: readonly AnyObject[] }>;
   readonly admission?: Admission;
+  /** Asks a webhook; without it nothing is converted. */
+  readonly askWebhook?: AskWebhook;
   /** Why something that answers depend on is not there yet, undefined when all is. */
   readonly whyNotReady?: () => string | undefined;
   /** Sends a request to a Pod; without it nothing is proxied. */
@@ -68,9 +75,13 @@ export type ServerParts = {
   readonly rules: RuleIndex;
   /** Which node runs what. */
   readonly podsOfNodes: PodsOfNodes;
+  /** How much of each ResourceQuota is used. */
+  readonly quotas: QuotaLedger;
   /** Undefined when the cluster has no key to sign tokens with: then Pods get none. */
   readonly tokens: ServiceAccountTokens | undefined;
   readonly renderer: Renderer;
+  /** Objects of versions that they are not stored in. */
+  readonly conversions: Conversions;
   readonly flowControl: FlowControl;
   /** Answers that go on, for as long as they may. */
   readonly openStreams: OpenStreams;
@@ -90,6 +101,6 @@ export type Call = {
   readonly request: Request;
   readonly identity: Identity;
   readonly warnings: string[];
-  /** Asked again while an answer goes on; throws, or resolves with false, when the request would now be refused. */
-  readonly isAllowed: () => Promise<boolean>;
+  /** Asked again while an answer goes on. */
+  readonly permission: Permission;
 };

@@ -72,8 +72,7 @@ const NODE_RULES = [
   { apiGroups: [''], resources: ['nodes/status', 'pods/status'], verbs: ['update', 'patch'] },
   rule('', 'pods', [...READ, 'create', 'delete']),
   { apiGroups: [''], resources: ['pods/eviction', 'serviceaccounts/token'], verbs: ['create'] },
-  rule('', 'configmaps secrets', ['get']),
-  rule('', 'persistentvolumeclaims persistentvolumes', READ),
+  rule('', 'configmaps secrets persistentvolumeclaims persistentvolumes', ['get']),
   ...EVENT_RULES,
   rule('coordination.k8s.io', 'leases', ['get', 'create', 'update', 'patch', 'delete']),
   rule('node.k8s.io', 'runtimeclasses', READ),
@@ -91,6 +90,14 @@ const SCHEDULER_RULES = [
   rule('policy', 'poddisruptionbudgets', READ),
   rule('storage.k8s.io', 'csidrivers csinodes storageclasses csistoragecapacities volumeattachments', READ),
   rule('coordination.k8s.io', 'leases', ['get', 'create', 'update', 'list', 'watch']),
+];
+
+/** Reads for all controllers of the control plane; each writes by the rules of its own role. */
+const CONTROLLER_MANAGER_RULES = [
+  ...EVENT_RULES,
+  rule('authentication.k8s.io', 'tokenreviews', ['create']),
+  rule('authorization.k8s.io', 'subjectaccessreviews', ['create']),
+  { apiGroups: ['*'], resources: ['*'], verbs: ['list', 'watch'] },
 ];
 
 const POD_CONTROL = [rule('', 'pods', [...READ, 'create', 'delete', 'patch', 'update']), ...EVENT_RULES];
@@ -131,6 +138,7 @@ const CONTROLLERS: Readonly<Record<string, readonly PolicyRule[]>> = {
     ...POD_CONTROL,
   ],
   'job-controller': [...workloadRules('batch', 'jobs'), ...POD_CONTROL],
+  'ttl-after-finished-controller': [rule('batch', 'jobs', [...READ, 'delete']), ...EVENT_RULES],
   'cronjob-controller': [
     ...workloadRules('batch', 'cronjobs'),
     rule('batch', 'jobs', [...READ, 'create', 'delete', 'patch', 'update']),
@@ -147,6 +155,7 @@ const CONTROLLERS: Readonly<Record<string, readonly PolicyRule[]>> = {
     rule('', 'nodes pods services', READ),
     { apiGroups: [''], resources: ['services/finalizers'], verbs: ['update'] },
     rule('discovery.k8s.io', 'endpointslices', [...READ, 'create', 'delete', 'patch', 'update']),
+    rule('', 'endpoints', [...READ, 'create', 'delete', 'patch', 'update']),
     ...EVENT_RULES,
   ],
   'persistent-volume-binder': [
@@ -163,6 +172,13 @@ const CONTROLLERS: Readonly<Record<string, readonly PolicyRule[]>> = {
     ...workloadRules('policy', 'poddisruptionbudgets'),
     rule('apps', 'deployments replicasets statefulsets', READ),
     rule('', 'pods replicationcontrollers', READ),
+    ...EVENT_RULES,
+  ],
+  'horizontal-pod-autoscaler': [
+    ...workloadRules('autoscaling', 'horizontalpodautoscalers'),
+    { apiGroups: ['*'], resources: ['*/scale'], verbs: ['get', 'patch', 'update'] },
+    rule('', 'pods', READ),
+    rule('metrics.k8s.io', 'pods', ['get', 'list']),
     ...EVENT_RULES,
   ],
   'node-controller': [
@@ -194,6 +210,9 @@ export const BOOTSTRAP_CLUSTER_ROLES: readonly Role[] = [
   role('system:discovery', [
     { nonResourceURLs: [...PUBLIC_URLS, '/api', '/api/*', '/apis', '/apis/*', '/openapi', '/openapi/*'], verbs: ['get'] },
   ]),
+  role('system:monitoring', [
+    { nonResourceURLs: ['healthz', 'livez', 'readyz'].flatMap((path) => [`/${path}`, `/${path}/*`]), verbs: ['get'] },
+  ]),
   role('system:basic-user', [
     rule('authorization.k8s.io', 'selfsubjectaccessreviews selfsubjectrulesreviews', ['create']),
     rule('authentication.k8s.io', 'selfsubjectreviews', ['create']),
@@ -210,6 +229,7 @@ export const BOOTSTRAP_CLUSTER_ROLES: readonly Role[] = [
   ]),
   role('system:node', NODE_RULES),
   role('system:kube-scheduler', SCHEDULER_RULES),
+  role('system:kube-controller-manager', CONTROLLER_MANAGER_RULES),
   ...Object.entries(CONTROLLERS).map(([name, rules]) => role(`system:controller:${name}`, rules)),
 ];
 
@@ -219,9 +239,11 @@ export const BOOTSTRAP_CLUSTER_ROLE_BINDINGS: readonly RoleBinding[] = [
   binding('system:public-info-viewer', [AUTHENTICATED, groupSubject('system:unauthenticated')]),
   binding('system:discovery', [AUTHENTICATED]),
   binding('system:basic-user', [AUTHENTICATED]),
+  binding('system:monitoring', [groupSubject('system:monitoring')]),
   binding('system:service-account-issuer-discovery', [groupSubject('system:serviceaccounts')]),
   binding('system:node', [groupSubject('system:nodes')]),
   binding('system:kube-scheduler', [{ apiGroup: GROUP, kind: 'User', name: 'system:kube-scheduler' }]),
+  binding('system:kube-controller-manager', [{ apiGroup: GROUP, kind: 'User', name: 'system:kube-controller-manager' }]),
   ...Object.keys(CONTROLLERS).map((name) =>
     binding(`system:controller:${name}`, [{ kind: 'ServiceAccount', name, namespace: 'kube-system' }]),
   ),

@@ -5,6 +5,7 @@ import { LEASES } from '../../../api/core/lease.ts';
 import { NODES } from '../../../api/core/node.ts';
 import { PODS } from '../../../api/core/pod.ts';
 import { SECRETS } from '../../../api/core/secret.ts';
+import { PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES } from '../../../api/core/volume.ts';
 import type { Resource } from '../../../api/resource.ts';
 import { startTestServer } from '../test-server.testing.ts';
 import { outcome } from './rights.testing.ts';
@@ -71,6 +72,61 @@ test('a node reads the Secrets and ConfigMaps that its Pods mount, and no others
     }
     assert.match(await outcome(node.list(resource)), /forbidden/);
   }
+});
+
+test('a node reads claims of its Pods and the volumes that belong to them, and no others', async (t) => {
+  const { client, clientAs, close } = await startTestServer();
+  t.after(close);
+  const claim = (name: string, volumeName: string) =>
+    client.create(PERSISTENT_VOLUME_CLAIMS, {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name, namespace: 'default' },
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Mi' } }, volumeName },
+    });
+  const volume = (name: string, claimName: string) =>
+    client.create(PERSISTENT_VOLUMES, {
+      apiVersion: 'v1',
+      kind: 'PersistentVolume',
+      metadata: { name },
+      spec: {
+        accessModes: ['ReadWriteOnce'],
+        capacity: { storage: '1Mi' },
+        hostPath: { path: '/x' },
+        claimRef: { namespace: 'default', name: claimName },
+      },
+    });
+  await Promise.all([claim('mine', 'v-mine'), claim('greedy', 'v-theirs'), claim('theirs', 'v-theirs')]);
+  await Promise.all([volume('v-mine', 'mine'), volume('v-theirs', 'theirs'), volume('v-free', 'nobodys')]);
+  const volumes = ['mine', 'greedy'].map((claimName) => ({ name: claimName, persistentVolumeClaim: { claimName } }));
+  const spec = { nodeName: 'n1', containers: [{ name: 'c', image: 'i', args: ['theirs'] }], volumes };
+  await client.create(PODS, { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', namespace: 'default' }, spec });
+  const node = clientAs('system:node:n1', ['system:nodes']);
+  assert.equal(await outcome(node.get(PERSISTENT_VOLUME_CLAIMS, { namespace: 'default', name: 'mine' })), 'ok');
+  assert.equal(await outcome(node.get(PERSISTENT_VOLUMES, { name: 'v-mine' })), 'ok');
+  const refused = [
+    node.get(PERSISTENT_VOLUME_CLAIMS, { namespace: 'default', name: 'theirs' }),
+    node.get(PERSISTENT_VOLUMES, { name: 'v-theirs' }),
+    node.get(PERSISTENT_VOLUMES, { name: 'v-free' }),
+    node.list(PERSISTENT_VOLUMES),
+    node.list(PERSISTENT_VOLUME_CLAIMS, { namespace: 'default' }),
+  ];
+  for (const message of await Promise.all(refused.map(outcome))) assert.match(message, /forbidden/);
+});
+
+test('a Pod that only mentions a Secret gives its node none', async (t) => {
+  const { client, clientAs, close } = await startTestServer();
+  t.after(close);
+  await client.create(SECRETS, { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'victim', namespace: 'default' } });
+  const spec = {
+    nodeName: 'n1',
+    hostname: 'victim',
+    containers: [{ name: 'victim', image: 'victim', args: ['victim'], env: [{ name: 'victim', value: 'victim' }] }],
+    volumes: [{ name: 'victim', configMap: { name: 'victim' } }],
+  };
+  await client.create(PODS, { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'victim', namespace: 'default' }, spec });
+  const node = clientAs('system:node:n1', ['system:nodes']);
+  assert.match(await outcome(node.get(SECRETS, { namespace: 'default', name: 'victim' })), /no relationship found/);
 });
 
 test('a mirror Pod is no way to what the node has nothing to do with', async (t) => {

@@ -1,24 +1,26 @@
 /**
  * What a role cannot say: a node has only to do with what is its own. All nodes hold the same role; here their name counts.
  *
- *   Secrets, ConfigMaps      read those that a Pod it runs names
+ *   Secrets, ConfigMaps      read those that a Pod it runs references (see pod-references.ts)
+ *   claims and their volumes the same
  *   nodes                    write its own
  *   leases                   write the one of its name in kube-node-lease
  *   Pods                     write those it runs; of new ones only mirrors of what it runs anyway, which reference nothing
  *   service account tokens   bound to a Pod that it runs (see subresources/token.ts)
  */
 import type { Pod } from '../../../api/core/pod.ts';
+import type { PersistentVolume, PersistentVolumeClaim } from '../../../api/core/volume.ts';
 import type { KubeObject } from '../../../api/meta.ts';
 import { forbidden } from '../response/api-errors.ts';
-import type { AdmissionAttributes } from '../server-parts.ts';
+import type { AdmissionAttributes, ServerParts } from '../server-parts.ts';
 import type { Identity } from '../transport/identity.ts';
 import type { AnyObject } from '../types/resource-type.ts';
-import type { PodsOfNodes } from './pods-of-nodes.ts';
+import { type PodReference, referencesOf } from './pod-references.ts';
 import type { Attributes } from './policy-rule.ts';
 
 const NODES_GROUP = 'system:nodes';
 const NODE_USER = 'system:node:';
-const MOUNTED: readonly string[] = ['secrets', 'configmaps'];
+const MOUNTED: readonly string[] = ['secrets', 'configmaps', 'persistentvolumeclaims', 'persistentvolumes'];
 const MIRROR = 'kubernetes.io/config.mirror';
 
 /** The node that makes the request, undefined when it is not a node. */
@@ -36,19 +38,30 @@ export function assertOwnOfNode(request: AdmissionAttributes): void {
 }
 
 /** Throws Forbidden when a node reads what none of its Pods has to do with. */
-export function assertNodeMayRead(podsOfNodes: PodsOfNodes, identity: Identity, attributes: Attributes): void {
+export function assertNodeMayRead(parts: Parts, identity: Identity, attributes: Attributes): void {
   const node = nodeOf(identity);
   if (node === undefined || attributes.type === 'path' || attributes.group !== '' || !MOUNTED.includes(attributes.resource)) return;
   const { resource, group, namespace, name } = attributes;
-  const pods = name === undefined ? [] : podsOfNodes.of(node, namespace ?? '');
-  for (const pod of pods) if (!isMirror(pod) && mentions(pod.spec, name)) return;
+  if (name !== undefined && isFetchedBy(node, parts, { resource, namespace, name })) return;
   throw forbidden({ plural: resource, group }, name, `no relationship found between node "${node}" and this object`);
 }
 
-/** By any field: volumes, variables and pull secrets all name what they want, and a Pod could mount whatever it mentions. */
-function mentions(value: unknown, name: string | undefined): boolean {
-  if (typeof value === 'string') return value === name;
-  return typeof value === 'object' && value !== null && Object.values(value).some((each) => mentions(each, name));
+type Parts = Pick<ServerParts, 'podsOfNodes' | 'store'>;
+type Asked = { readonly resource: string; readonly namespace: string | undefined; readonly name: string };
+
+function isFetchedBy(node: string, parts: Parts, asked: Asked): boolean {
+  if (asked.resource === 'persistentvolumes') return isVolumeOf(node, parts, asked.name);
+  const isIt = (reference: PodReference) => reference.resource === asked.resource && reference.name === asked.name;
+  for (const pod of parts.podsOfNodes.of(node, asked.namespace ?? '')) if (!isMirror(pod) && referencesOf(pod).some(isIt)) return true;
+  return false;
+}
+
+/** Volume and claim have to name each other: a claim is written by whoever may make one, and can name any volume. */
+function isVolumeOf(node: string, parts: Parts, name: string): boolean {
+  const volume = parts.store.get(`core/persistentvolumes//${name}`)?.value as PersistentVolume | undefined; // checked by the schema
+  const { namespace = '', name: claimName = '' } = volume?.spec.claimRef ?? {};
+  const claim = parts.store.get(`core/persistentvolumeclaims/${namespace}/${claimName}`)?.value as PersistentVolumeClaim | undefined; // as above
+  return claim?.spec.volumeName === name && isFetchedBy(node, parts, { resource: 'persistentvolumeclaims', namespace, name: claimName });
 }
 
 type Refusal = (request: AdmissionAttributes, node: string) => string | undefined;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attributesOf } from './request-attributes.ts';
+import { attributesOf, upgradeAttributesOf } from './request-attributes.ts';
 
 const NAMES: readonly [title: string, selector: string, name: string | undefined][] = [
   ['an equality names one object', 'metadata.name=allowed', 'allowed'],
@@ -33,4 +33,13 @@ for (const [title, selector, name] of NAMES) {
 test('a name in the path counts, whatever a field selector says', () => {
   const attributes = attributesOf('GET', new URL('https://server/api/v1/namespaces/a/secrets/mine?fieldSelector=metadata.name%3Dother'));
   assert.equal(attributes.type === 'resource' && attributes.name, 'mine');
+});
+
+test('a stream of a Pod is create, by GET and by POST; a console is what its method says', () => {
+  const verbOf = (method: string, path: string) => upgradeAttributesOf(method, new URL(path, 'https://server')).verb;
+  const pod = '/api/v1/namespaces/a/pods/p';
+  const streams = ['exec', 'attach', 'portforward'].flatMap((name) => ['GET', 'POST'].map((method) => verbOf(method, `${pod}/${name}`)));
+  assert.deepEqual([...new Set(streams)], ['create']);
+  assert.equal(verbOf('GET', '/apis/subresources.kubevirt.io/v1/namespaces/a/virtualmachineinstances/p/console'), 'get');
+  assert.equal(verbOf('GET', `${pod}/log`), 'get');
 });

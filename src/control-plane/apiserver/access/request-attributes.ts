@@ -3,6 +3,7 @@ import { parseFieldSelector } from '../../../base/selectors.ts';
 
 import { parseResourcePath, type Verb, verbOf } from '../request/path-grammar.ts';
 import { methodNotAllowed } from '../response/api-errors.ts';
+import { isPodStream } from '../subresources/pod-stream.ts';
 import type { Attributes } from './policy-rule.ts';
 
 /** MethodNotAllowed for a method that the API does not have. */
@@ -16,6 +17,15 @@ export function attributesOf(method: string, url: URL): Attributes {
   const namespace = group === '' && resource === 'namespaces' ? path.name : path.namespace;
   const name = nameForAuthorization(verb, path.name, url.searchParams);
   return { type: 'resource', verb, group, resource, subresource, namespace, name };
+}
+
+/**
+ * The same of a connection that leaves HTTP. Streams of Pods are always `create`: whether a client opens one with GET (WebSockets) or POST
+ * (SPDY) is up to its version, and who may only read must not run programs.
+ */
+export function upgradeAttributesOf(method: string, url: URL): Attributes {
+  const attributes = attributesOf(method, url);
+  return attributes.type === 'resource' && isPodStream(attributes) ? { ...attributes, verb: 'create' } : attributes;
 }
 
 /**

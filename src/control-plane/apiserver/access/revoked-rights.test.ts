@@ -49,7 +49,10 @@ async function endOf(response: Response): Promise<'ended' | 'cut off'> {
 
 async function openConsole({ server }: TestServer, identity: Identity): Promise<EventEmitter & { destroy(): void }> {
   const socket = Object.assign(new EventEmitter(), { destroy: () => void socket.emit('close') });
-  await server.upgrade({ request: { method: 'GET', url: CONSOLE }, identity, socket }, async () => {});
+  await server.upgrade(
+    { request: { method: 'GET', url: CONSOLE }, identity, socket },
+    { toService: async () => {}, toPod: async () => {} },
+  );
   return socket;
 }
 

@@ -35,6 +35,9 @@ export type Wanted = {
   readonly boundTo?: { readonly kind: 'pod' | 'secret'; readonly object: AnyObject };
 };
 
+/** By how much a clock may be set back; the same as for certificates. */
+const CLOCK_MARGIN_S = 2 * 3_600;
+
 export class ServiceAccountTokens {
   readonly #store: Store;
   readonly #clock: Clock;
@@ -63,7 +66,7 @@ export class ServiceAccountTokens {
       sub: `system:serviceaccount:${namespace}:${name}`,
       aud: audiences.length > 0 ? audiences : [ISSUER],
       exp: now + expirationSeconds,
-      nbf: now,
+      nbf: now - CLOCK_MARGIN_S, // a clock that is set back must not make strangers of all Pods
       iat: now,
       jti: randomUUID(),
       'kubernetes.io': { namespace, serviceaccount: named(serviceAccount), ...(boundTo && { [boundTo.kind]: named(boundTo.object) }) },

@@ -1,22 +1,11 @@
-/** One call of a webhook: HTTPS to its Service (through the EndpointSlices) or its URL, within its time. */
-import { randomUUID, X509Certificate } from 'node:crypto';
-import { Agent } from 'node:https';
-import { messageOf } from '../../../base/errors.ts';
-import { httpsFetch } from '../../../base/node/https-fetch.ts';
-import type { ResolveService } from '../aggregation/service-proxy.ts';
+/** One question to a webhook of admission. */
+import { randomUUID } from 'node:crypto';
 import type { AdmissionAttributes } from '../server-parts.ts';
+import { postToWebhook, type WebhookCallOptions, WebhookUnreachable } from './post-to-webhook.ts';
 import { reviewOf, type Verdict, verdictOf } from './review.ts';
-import type { ClientConfig, Webhook } from './webhook.ts';
-
-export type WebhookCallOptions = {
-  readonly resolveService: ResolveService;
-  readonly agent: Agent;
-  /** Authorities that were read before: a configuration is read once and asked often. */
-  readonly authorities: WeakMap<ClientConfig, string>;
-};
+import type { Webhook } from './webhook.ts';
 
 const DEFAULT_TIMEOUT_SECONDS = 10;
-const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 
 /** The webhook's verdict. A denial is an ApiError; every other error means that it could not be asked. */
 export async function callWebhook(
@@ -25,91 +14,11 @@ export async function callWebhook(
   options: WebhookCallOptions,
 ): Promise<Verdict> {
   const uid = randomUUID();
-  const timeoutSeconds = webhook.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS;
-  const late = AbortSignal.timeout(timeoutSeconds * 1000);
-  const url = urlOf(webhook.clientConfig, timeoutSeconds);
-  try {
-    const signal = AbortSignal.any([request.signal, late]);
-    const answer = await post(
-      { url, config: webhook.clientConfig, body: JSON.stringify(reviewOf(request, { uid, version })), signal },
-      options,
-    );
-    return verdictOf(answer, { uid, webhook: webhook.name });
-  } catch (error) {
-    if (error instanceof Unreachable || error === late.reason) {
-      const why = error === late.reason ? `no answer within ${timeoutSeconds} s` : messageOf(error);
-      throw new Error(`failed to call webhook: Post "${url}": ${why}`, { cause: error instanceof Unreachable ? error.cause : error });
-    }
-    throw error;
-  }
-}
-
-class Unreachable extends Error {}
-
-function urlOf({ url, service }: ClientConfig, timeoutSeconds: number): string {
-  const path = service?.path ?? '';
-  const base = service
-    ? `https://${service.name}.${service.namespace}.svc:${service.port ?? 443}${path.startsWith('/') ? path : `/${path}`}`
-    : (url ?? '');
-  return `${base}${base.includes('?') ? '&' : '?'}timeout=${timeoutSeconds}s`;
-}
-
-type Post = { readonly url: string; readonly config: ClientConfig; readonly body: string; readonly signal: AbortSignal };
-
-async function post({ url, config, body, signal }: Post, { resolveService, agent, authorities }: WebhookCallOptions): Promise<unknown> {
-  const send = async (through: Agent): Promise<Response> => {
-    const where = await locate(config, resolveService);
-    const headers = { 'content-type': 'application/json', accept: 'application/json' };
-    const request = new Request(url, { method: 'POST', headers, body, signal });
-    return httpsFetch(request, { ...where, ...trustOf(config, authorities), agent: through });
-  };
-  // The server may have closed a connection that we kept; a webhook may be asked twice, so a new one is worth a try.
-  const response = await reached(() => send(agent).catch((error) => (isBroken(error) ? send(new Agent()) : Promise.reject(error))), signal);
-  const text = await reached(() => textOf(response), signal);
-  if (response.status !== 200) throw new Error(`the server answered ${response.status}: ${text.slice(0, 200)}`);
-  return JSON.parse(text);
-}
-
-function isBroken(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
-}
-
-/** Errors of the way there, told apart from what is wrong with an answer. */
-async function reached<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (signal.aborted) throw signal.reason;
-    throw new Unreachable(messageOf(error), { cause: error });
-  }
-}
-
-async function locate({ service }: ClientConfig, resolveService: ResolveService) {
-  if (!service) return {};
-  const { namespace, name, port = 443 } = service;
-  const connectTo = await resolveService(namespace, name, port);
-  if (!connectTo) throw new Error(`no endpoints available for service "${name}"`);
-  return { connectTo, servername: `${name}.${namespace}.svc` };
-}
-
-/** Without a bundle the system's authorities decide; a bundle that is no certificate must not fall back to them. */
-function trustOf(config: ClientConfig, authorities: WebhookCallOptions['authorities']): { ca?: string } {
-  if (!config.caBundle) return {};
-  const known = authorities.get(config);
-  if (known !== undefined) return { ca: known };
-  const ca = Buffer.from(config.caBundle, 'base64').toString('utf8');
-  new X509Certificate(ca);
-  authorities.set(config, ca);
-  return { ca };
-}
-
-async function textOf(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length;
-    if (size > MAX_ANSWER_BYTES) throw new Error(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+  const body = reviewOf(request, { uid, version });
+  const { clientConfig: config, timeoutSeconds = DEFAULT_TIMEOUT_SECONDS } = webhook;
+  const answer = await postToWebhook({ config, body, timeoutSeconds, signal: request.signal }, options).catch((error) => {
+    if (!(error instanceof WebhookUnreachable)) throw error;
+    throw new Error(`failed to call webhook: ${error.message}`, { cause: error.cause });
+  });
+  return verdictOf(answer, { uid, webhook: webhook.name });
 }

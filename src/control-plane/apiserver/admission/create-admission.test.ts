@@ -94,10 +94,10 @@ describe('admission webhooks', { timeout: 60_000 }, () => {
   });
 
   for (const [what, isUp] of [
-    ['an answer that is no review', true],
-    ['a Service without endpoints', false],
+    ['gives an answer that is no review', true],
+    ['is a Service without endpoints', false],
   ] as const) {
-    test(`${what}: Fail refuses, Ignore goes on`, async () => {
+    test(`when a webhook ${what}, failurePolicy Fail refuses the object and Ignore goes on`, async () => {
       world.answers.set('a', () => new Response('what?', { status: 200 }));
       world.reachable(isUp);
       await world.configure('Validating', { failurePolicy: 'Fail' });
@@ -143,6 +143,45 @@ describe('admission webhooks', { timeout: 60_000 }, () => {
       ['b', 'b'],
       'the new object has the label, then only the old one',
     );
+  });
+
+  const OF_OTHERS = "request.userInfo.username != 'ada'";
+  for (const [what, expressions, policy, status, asked] of [
+    ['are true', ["request.operation == 'CREATE'", "object.metadata.name == 'x' && oldObject == null"], 'Fail', 201, 1],
+    ['exclude the user', [OF_OTHERS], 'Fail', 201, 0],
+    ['fail, and another is false', ['object.nothing == 1', OF_OTHERS], 'Fail', 201, 0],
+    ['fail under failurePolicy Fail', ['object.nothing == 1'], 'Fail', 403, 0],
+    ['fail under failurePolicy Ignore', ['object.nothing == 1'], 'Ignore', 201, 0],
+  ] as const) {
+    test(`when matchConditions ${what}, the answer is ${status} and the webhook is asked ${asked} times`, async () => {
+      const matchConditions = expressions.map((expression, index) => ({ name: `c${index}`, expression }));
+      await world.configure('Validating', { matchConditions, failurePolicy: policy });
+      const answer = await create('x');
+      assert.deepEqual([answer.status, world.asked.length], [status, asked]);
+      if (status === 403) assert.equal(answer.body.message, 'configmaps "x" is forbidden: no such key: nothing');
+    });
+  }
+
+  test('a configuration whose matchConditions do not compile is refused', async () => {
+    const body = {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'ValidatingWebhookConfiguration',
+      metadata: { name: 'broken' },
+      webhooks: [
+        {
+          name: 'a.example.com',
+          clientConfig: { url: 'https://localhost:1/a' },
+          sideEffects: 'None',
+          admissionReviewVersions: ['v1'],
+          matchConditions: [{ name: 'c', expression: "authorizer.group('').resource('pods').check('get').allowed()" }],
+        },
+      ],
+    };
+    const response = await world.send('POST', '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations', body);
+    assert.equal(response.status, 422);
+    const { details } = await response.json();
+    assert.equal(details.causes[0].field, 'webhooks[0].matchConditions[0].expression');
+    assert.match(details.causes[0].message, /compilation failed: undeclared reference to 'authorizer' \(in container ''\)$/);
   });
 
   test('a dry run asks only webhooks without side effects, and tells them', async () => {

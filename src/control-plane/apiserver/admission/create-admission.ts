@@ -1,5 +1,6 @@
 /**
- * Admission by webhook: mutating ones take turns, each sees what those before it made of the object; validating ones are asked at once.
+ * Admission by webhook: mutating ones take turns, each sees what those before it made of the object; then policies are held against it,
+ * and validating webhooks are asked at once.
  *
  *   a webhook says no                     its answer, with its name in front
  *   cannot be asked, failurePolicy Fail    500, or what the way to it answered; Ignore: as if it were not there
@@ -12,11 +13,15 @@ import type { Logger } from '../../../base/log.ts';
 import { keepAliveAgent } from '../../../base/node/https-fetch.ts';
 import type { Store } from '../../store/store.ts';
 import type { ResolveService } from '../aggregation/service-proxy.ts';
+import { assertPolicies } from '../policy/assert-policies.ts';
+import { PoliciesInForce } from '../policy/policies-in-force.ts';
 import type { Admission, AdmissionAttributes } from '../server-parts.ts';
 import { type AnyObject, storeKey } from '../types/resource-type.ts';
-import { callWebhook, type WebhookCallOptions } from './call-webhook.ts';
+import { callWebhook } from './call-webhook.ts';
 import { isExempt, WebhookConfigurations } from './configurations.ts';
 import { matchedVersion, type Surroundings } from './match.ts';
+import { wantsToBeAsked } from './match-conditions.ts';
+import type { WebhookCallOptions } from './post-to-webhook.ts';
 import { patched, type Verdict } from './review.ts';
 import type { Webhook } from './webhook.ts';
 
@@ -39,11 +44,16 @@ export function createAdmission(options: AdmissionOptions): Admission & { close(
   const { store, exemptUsers } = options;
   const mutating = new WebhookConfigurations(store, 'mutatingwebhookconfigurations');
   const validating = new WebhookConfigurations(store, 'validatingwebhookconfigurations');
+  const policies = new PoliciesInForce(store);
   const agent = keepAliveAgent();
   const asking: Asking = { ...options, agent, authorities: new WeakMap() };
 
+  function isFree({ type, identity }: AdmissionAttributes): boolean {
+    return isExempt(type.group) || exemptUsers.includes(identity.user);
+  }
+
   function concerned(webhooks: readonly Webhook[], request: AdmissionAttributes): readonly Matched[] {
-    if (webhooks.length === 0 || isExempt(request.type.group) || exemptUsers.includes(request.identity.user)) return [];
+    if (webhooks.length === 0 || isFree(request)) return [];
     const around = surroundings(store, request);
     return webhooks.flatMap((webhook) => {
       const version = matchedVersion(webhook, request, around);
@@ -63,14 +73,17 @@ export function createAdmission(options: AdmissionOptions): Admission & { close(
       return { object: again.object, warnings: [...first.warnings, ...again.warnings] };
     },
     async validate(request) {
+      const isHeld = policies.all.length > 0 && !isFree(request);
+      const ofPolicies = isHeld ? assertPolicies(request, surroundings(store, request), { ...options, policies }) : [];
       const deleting = request.operation === 'DELETE' ? concerned(mutating.webhooks, request) : []; // they may object, too
       const all = [...deleting, ...concerned(validating.webhooks, request)];
       const verdicts = await Promise.all(all.map((matched) => ask(matched, request, asking)));
-      return { warnings: verdicts.flatMap((verdict) => verdict?.warnings ?? []) };
+      return { warnings: [...ofPolicies, ...verdicts.flatMap((verdict) => verdict?.warnings ?? [])] };
     },
     close() {
       mutating.close();
       validating.close();
+      policies.close();
       agent.destroy();
     },
   };
@@ -116,8 +129,9 @@ function applied({ webhook, version }: Matched, request: AdmissionAttributes & {
   }
 }
 
-/** The verdict; undefined when the webhook could not be asked and does not insist. */
+/** The verdict; undefined when the webhook does not want to be asked, or could not be and does not insist. */
 async function ask({ webhook, version }: Matched, request: AdmissionAttributes, asking: Asking): Promise<Verdict | undefined> {
+  if (!wantsToBeAsked(webhook, request, version)) return undefined;
   if (request.isDryRun && !WITHOUT_SIDE_EFFECTS.includes(webhook.sideEffects ?? ''))
     throw new ApiError('BadRequest', `admission webhook "${webhook.name}" does not support dry run`);
   try {

@@ -1,7 +1,17 @@
-/** Which webhooks a write concerns, and under which version of its kind each of them wants to see it. */
-import { matchesLabels, requirementsOf } from '../../../base/selectors.ts';
+/** Which webhooks and policies a write concerns, and under which version of its kind each of them wants to see it. */
+import { type LabelSelector, matchesLabels, requirementsOf } from '../../../base/selectors.ts';
 import type { AdmissionAttributes } from '../server-parts.ts';
-import type { Webhook, WebhookRule } from './webhook.ts';
+import type { WebhookRule } from './webhook.ts';
+
+/** What a webhook, a policy or a binding says about the requests that it wants to see. */
+export type Matching = {
+  readonly rules?: readonly WebhookRule[] | undefined;
+  /** Whatever the rules say. */
+  readonly exceptRules?: readonly WebhookRule[] | undefined;
+  readonly matchPolicy?: string | undefined;
+  readonly namespaceSelector?: LabelSelector | undefined;
+  readonly objectSelector?: LabelSelector | undefined;
+};
 
 type Labels = Readonly<Record<string, string>> | undefined;
 
@@ -12,17 +22,28 @@ export type Surroundings = {
   readonly versions: readonly string[];
 };
 
-/** The version in which the webhook is to be asked; undefined when the request does not concern it. */
-export function matchedVersion(webhook: Webhook, request: AdmissionAttributes, around: Surroundings): string | undefined {
-  const rules = (webhook.rules ?? []).filter((rule) => concerns(rule, request));
-  const isNamed = (version: string): boolean => rules.some((rule) => names(rule.apiVersions, version));
-  if (rules.length === 0 || !isSelected(webhook, request, around)) return undefined;
-  const { version } = request.type;
-  if (isNamed(version)) return version;
-  return webhook.matchPolicy === 'Exact' ? undefined : around.versions.find(isNamed);
+/** The version in which the request is to be seen; undefined when it does not concern them. */
+export function matchedVersion(matching: Matching, request: AdmissionAttributes, around: Surroundings): string | undefined {
+  if (versionBy(matching.exceptRules, matching, { request, around }) !== undefined) return undefined;
+  const version = versionBy(matching.rules, matching, { request, around });
+  return version !== undefined && isSelected(matching, request, around) ? version : undefined;
 }
 
-function isSelected({ namespaceSelector = {}, objectSelector = {} }: Webhook, request: AdmissionAttributes, around: Surroundings): boolean {
+type Asked = { readonly request: AdmissionAttributes; readonly around: Surroundings };
+
+function versionBy(all: readonly WebhookRule[] = [], { matchPolicy }: Matching, { request, around }: Asked): string | undefined {
+  const rules = all.filter((rule) => concerns(rule, request));
+  const isNamed = (version: string): boolean => rules.some((rule) => names(rule.apiVersions, version));
+  const { version } = request.type;
+  if (isNamed(version)) return version;
+  return matchPolicy === 'Exact' ? undefined : around.versions.find(isNamed);
+}
+
+function isSelected(
+  { namespaceSelector = {}, objectSelector = {} }: Matching,
+  request: AdmissionAttributes,
+  around: Surroundings,
+): boolean {
   const { type, object, oldObject } = request;
   const isNamespace = type.group === '' && type.kind === 'Namespace';
   const place = isNamespace ? (object ?? oldObject)?.metadata.labels : around.namespaceLabels;
@@ -33,13 +54,14 @@ function isSelected({ namespaceSelector = {}, objectSelector = {} }: Webhook, re
 }
 
 /** Everything of a rule but the version. */
-function concerns(rule: WebhookRule, { operation, type, subresource }: AdmissionAttributes): boolean {
-  const { operations = [], apiGroups = [], resources = [], scope = '*' } = rule;
+function concerns(rule: WebhookRule, { operation, type, subresource, name }: AdmissionAttributes): boolean {
+  const { operations = [], apiGroups = [], resources = [], resourceNames = [], scope = '*' } = rule;
   const isInScope = scope === '*' || scope === (type.isNamespaced ? 'Namespaced' : 'Cluster');
   return (
     isInScope &&
     names(operations, operation) &&
     names(apiGroups, type.group) &&
+    (resourceNames.length === 0 || resourceNames.includes(name)) &&
     resources.some((resource) => isResource(resource, type.plural, subresource))
   );
 }

@@ -4,6 +4,7 @@ import { isObject, type JsonObject } from '../../../base/json.ts';
 import { applyJsonPatch } from '../patch/json-patch.ts';
 import type { AdmissionAttributes } from '../server-parts.ts';
 import type { AnyObject } from '../types/resource-type.ts';
+import { subresourceKind } from '../types/subresource-kinds-table.ts';
 
 export type Verdict = { readonly patch: unknown; readonly warnings: readonly string[] };
 
@@ -15,15 +16,18 @@ const MAX_WARNINGS = 20;
 export function reviewOf(request: AdmissionAttributes, { uid, version }: { uid: string; version: string }): JsonObject {
   const { type, operation, identity, subresource, isDryRun } = request;
   const { group } = type;
+  // What is sent to some subresources is of a kind of its own.
+  const kindOfIt = subresource === undefined ? undefined : subresourceKind(subresource);
+  const own = kindOfIt?.kind === request.object?.kind ? kindOfIt : undefined;
   const subResource = subresource === undefined ? {} : { subResource: subresource, requestSubResource: subresource };
   return {
     kind: 'AdmissionReview',
     apiVersion: 'admission.k8s.io/v1',
     request: {
       uid,
-      kind: { group, version, kind: type.kind },
+      kind: own ?? { group, version, kind: type.kind },
       resource: { group, version, resource: type.plural },
-      requestKind: { group, version: type.version, kind: type.kind },
+      requestKind: own ?? { group, version: type.version, kind: type.kind },
       requestResource: { group, version: type.version, resource: type.plural },
       ...subResource,
       name: request.name,
@@ -35,8 +39,8 @@ export function reviewOf(request: AdmissionAttributes, { uid, version }: { uid: 
         groups: identity.groups,
         ...(identity.extra && { extra: identity.extra }),
       },
-      object: inVersion(request.object, type.group, version) ?? null,
-      oldObject: inVersion(request.oldObject, type.group, version) ?? null,
+      object: (own ? request.object : inVersion(request.object, type.group, version)) ?? null,
+      oldObject: (own ? request.oldObject : inVersion(request.oldObject, type.group, version)) ?? null,
       dryRun: isDryRun,
       options: { kind: OPTIONS_KIND[operation], apiVersion: 'meta.k8s.io/v1', ...(isDryRun && { dryRun: ['All'] }) },
     },

@@ -7,6 +7,8 @@ export type WebhookRule = {
   readonly apiGroups?: readonly string[];
   readonly apiVersions?: readonly string[];
   readonly resources?: readonly string[];
+  /** Of policies only; none are all. */
+  readonly resourceNames?: readonly string[];
   readonly scope?: string;
 };
 
@@ -17,6 +19,19 @@ export type ClientConfig = {
   readonly caBundle?: string;
 };
 
+export type WebhookPost = {
+  readonly config: ClientConfig;
+  readonly body: object;
+  readonly timeoutSeconds: number;
+  readonly signal: AbortSignal;
+  readonly maxAnswerBytes?: number;
+};
+
+/** Asks a webhook; the answer is JSON. */
+export type AskWebhook = (post: WebhookPost) => Promise<unknown>;
+
+export type MatchCondition = { readonly name: string; readonly expression: string };
+
 export type Webhook = {
   readonly name: string;
   readonly clientConfig: ClientConfig;
@@ -25,6 +40,8 @@ export type Webhook = {
   readonly matchPolicy?: string;
   readonly namespaceSelector?: LabelSelector;
   readonly objectSelector?: LabelSelector;
+  /** All must be true. */
+  readonly matchConditions?: readonly MatchCondition[];
   readonly sideEffects?: string;
   readonly timeoutSeconds?: number;
   readonly reinvocationPolicy?: string;

@@ -82,9 +82,9 @@ export class AggregatedApis {
     const { name, uid } = service.metadata;
     const known = this.#known.get(name);
     const maxAgeMs = known?.found.isStale ? STALE_MS : FRESH_MS;
-    if (known && known.uid === uid && this.#clock.now() - known.atMs < maxAgeMs) return known.found;
+    if (known && known.uid === uid && this.#clock.steady() - known.atMs < maxAgeMs) return known.found;
     const found = await this.#ask(service, { group, version, resources: known?.found.resources ?? [], isStale: true });
-    this.#known.set(name, { found, atMs: this.#clock.now(), uid });
+    this.#known.set(name, { found, atMs: this.#clock.steady(), uid });
     return found;
   }
 

@@ -8,6 +8,7 @@ import type { Clock } from '../../../base/clock.ts';
 import type { StatusCause } from '../../../base/errors.ts';
 import { timestamp } from '../../../base/timestamp.ts';
 import type { Store } from '../../store/store.ts';
+import { definitionRuleCauses } from '../cel/definition-rules.ts';
 import { validateCrd } from '../schema/validate-crd-schema.ts';
 import { BUILT_IN_KINDS } from '../types/built-in-kinds-table.ts';
 import type { Crd, CrdNames } from '../types/custom-resource-types.ts';
@@ -25,7 +26,11 @@ export function crdStrategy({ store, clock }: { store: Store; clock: Clock }): S
     },
     prepareUpdate: (object) => settled(object),
     prepareDeletion: (object) => withCondition(object as Crd, terminating(), clock.now()), // only definitions come here
-    validate: (object, old) => [...validateCrd(object), ...(old ? validateChange(object as Crd, old as Crd) : [])],
+    validate(object, old) {
+      const [crd, before] = [object as Crd, old as Crd | undefined]; // only definitions come here
+      const causes = [...validateCrd(object), ...(before ? validateChange(crd, before) : [])];
+      return causes.length > 0 ? causes : definitionRuleCauses(crd, before);
+    },
   };
 
   /** The definition with its names completed and its status worked out; one that is not well-formed is left for validation. */

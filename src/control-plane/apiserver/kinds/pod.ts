@@ -52,7 +52,8 @@ function withNodeTolerations(tolerations: readonly Toleration[] = []): Toleratio
   return [...tolerations, ...added];
 }
 
-function qosClass({ spec }: Pod): 'Guaranteed' | 'Burstable' | 'BestEffort' {
+/** How well a Pod is treated when there is too little for all. */
+export function qosClass({ spec }: Pod): 'Guaranteed' | 'Burstable' | 'BestEffort' {
   const all = [...spec.containers, ...(spec.initContainers ?? [])].map(({ resources }) => resources ?? {});
   if (all.every(({ requests = {}, limits = {} }) => Object.keys({ ...requests, ...limits }).length === 0)) return 'BestEffort';
   return all.every(isGuaranteed) ? 'Guaranteed' : 'Burstable';

@@ -1,14 +1,22 @@
 /** Which built-in kind has which rules of its own. */
 import type { Clock } from '../../../base/clock.ts';
 import type { Store } from '../../store/store.ts';
+import { webhookConfigurationStrategy } from '../admission/match-conditions.ts';
+import { limitRangeStrategy } from '../limit-range/limit-range-defaults.ts';
+import { policyBindingStrategy, policyStrategy } from '../policy/strategies.ts';
 import type { Strategy } from '../types/resource-type.ts';
+import { autoscalerStrategy } from './autoscaler-v1.ts';
 import { configMapStrategy, secretStrategy } from './configmap-and-secret.ts';
 import { crdStrategy } from './custom-resource-definition.ts';
 import { immutableFields } from './immutable-fields.ts';
+import { cronJobStrategy, jobStrategy } from './job-rules.ts';
 import { namespaceStrategy } from './namespace.ts';
 import { podStrategy } from './pod.ts';
+import { podDisruptionBudgetStrategy } from './pod-disruption-budget.ts';
 import { bindingStrategy, roleStrategy } from './rbac.ts';
+import { resourceQuotaStrategy } from './resource-quota.ts';
 import { serviceStrategy } from './service.ts';
+import { daemonSetStrategy, deploymentStrategy, replicaSetStrategy, statefulSetStrategy } from './workload-rules.ts';
 
 /** Volumes and claims wait until somebody binds them. */
 const pending: Strategy = { prepareCreate: (object) => ({ ...object, status: { phase: 'Pending' } }) };
@@ -22,19 +30,29 @@ export function strategiesFor({ store, clock }: { store: Store; clock: Clock }):
     'core/services': serviceStrategy(store),
     'core/configmaps': configMapStrategy,
     'core/secrets': secretStrategy,
+    'core/limitranges': limitRangeStrategy,
+    'core/resourcequotas': resourceQuotaStrategy,
     'core/persistentvolumes': pending,
     'core/persistentvolumeclaims': pending,
-    'apps/deployments': { ...immutableFields('spec.selector'), annotationsAreDesired: true },
-    'apps/replicasets': immutableFields('spec.selector'),
-    'apps/daemonsets': immutableFields('spec.selector'),
-    'apps/statefulsets': immutableFields('spec.selector', 'spec.serviceName'),
+    'apps/deployments': deploymentStrategy,
+    'apps/replicasets': replicaSetStrategy,
+    'apps/daemonsets': daemonSetStrategy,
+    'apps/statefulsets': statefulSetStrategy,
+    'batch/jobs': jobStrategy,
+    'batch/cronjobs': cronJobStrategy,
     'apps/controllerrevisions': immutableFields('data'),
+    'autoscaling/horizontalpodautoscalers': autoscalerStrategy,
+    'policy/poddisruptionbudgets': podDisruptionBudgetStrategy,
     'rbac.authorization.k8s.io/roles': roleStrategy({ hasUrls: false }),
     'rbac.authorization.k8s.io/clusterroles': roleStrategy({ hasUrls: true }),
     'rbac.authorization.k8s.io/rolebindings': bindingStrategy(['Role', 'ClusterRole']),
     'rbac.authorization.k8s.io/clusterrolebindings': bindingStrategy(['ClusterRole']),
     'scheduling.k8s.io/priorityclasses': immutableFields('value'),
     'storage.k8s.io/storageclasses': immutableFields('provisioner', 'parameters', 'reclaimPolicy', 'volumeBindingMode'),
+    'admissionregistration.k8s.io/mutatingwebhookconfigurations': webhookConfigurationStrategy,
+    'admissionregistration.k8s.io/validatingadmissionpolicies': policyStrategy,
+    'admissionregistration.k8s.io/validatingadmissionpolicybindings': policyBindingStrategy,
+    'admissionregistration.k8s.io/validatingwebhookconfigurations': webhookConfigurationStrategy,
     'apiextensions.k8s.io/customresourcedefinitions': crdStrategy({ store, clock }),
   };
 }

@@ -6,11 +6,12 @@ import type { AggregatedApis } from '../aggregation/aggregated-apis.ts';
 import { aggregatedDiscovery, aggregatedVersion, apiGroup, apiGroupList, apiResourceList, apiVersions } from '../discovery/discovery.ts';
 import { versionInfo } from '../discovery/version-info.ts';
 import type { OpenApiDocuments } from '../openapi/serve-openapi.ts';
-import { isTrue, segmentsOf } from '../request/path-grammar.ts';
+import { segmentsOf } from '../request/path-grammar.ts';
 import { methodNotAllowed, unknownPath } from '../response/api-errors.ts';
 import { respondJson } from '../response/respond.ts';
 import type { Identity } from '../transport/identity.ts';
 import type { ResourceRegistry } from '../types/resource-registry.ts';
+import { answerHealth, type HealthCheck } from './health.ts';
 import { serveSnapshot } from './serve-snapshot.ts';
 
 export type NonResourceParts = {
@@ -19,8 +20,7 @@ export type NonResourceParts = {
   readonly aggregated: AggregatedApis;
   readonly openApi: OpenApiDocuments;
   readonly tokens: ServiceAccountTokens | undefined;
-  /** Why the server is not ready, undefined when it is. */
-  readonly whyNotReady: () => string | undefined;
+  readonly healthChecks: readonly HealthCheck[];
 };
 
 export async function answerNonResource(
@@ -37,9 +37,8 @@ export async function answerNonResource(
       return respondJson(versionInfo(), { request });
     case 'healthz':
     case 'livez':
-      return health(url, first, undefined);
     case 'readyz':
-      return health(url, first, parts.whyNotReady());
+      return answerHealth(parts.healthChecks, url);
     case 'api':
     case 'apis':
       return discovery(parts, request, { segments, identity });
@@ -63,14 +62,6 @@ function keys({ tokens }: NonResourceParts, path: string): Response {
   if (tokens && path === '.well-known/openid-configuration') return respondJson(tokens.discovery(), {});
   if (tokens && path === 'openid/v1/jwks') return respondJson(tokens.keys(), { headers: { 'content-type': 'application/jwk-set+json' } });
   throw unknownPath();
-}
-
-function health(url: URL, name: string, problem: string | undefined): Response {
-  const isVerbose = isTrue(url.searchParams.get('verbose'));
-  const line = problem === undefined ? '[+]ping ok' : `[-]${problem}`;
-  const verdict = problem === undefined ? `${name} check passed` : `${name} check failed`;
-  const text = isVerbose || problem !== undefined ? `${line}\n${verdict}\n` : 'ok';
-  return new Response(text, { status: problem === undefined ? 200 : 500, headers: { 'content-type': 'text/plain; charset=utf-8' } });
 }
 
 type Asked = { readonly segments: readonly string[]; readonly identity: Identity };

@@ -5,6 +5,8 @@ import { isObject, type JsonObject } from '../../../base/json.ts';
 import { assertMayGrant } from '../access/assert-may-grant.ts';
 import { assertOwnOfNode } from '../access/node-restriction.ts';
 import { withServiceAccount } from '../access/service-account-of-pod.ts';
+import { ruleCauses } from '../cel/validation-rules.ts';
+import { assertWithinLimits, withLimitDefaults } from '../limit-range/apply-limit-ranges.ts';
 import { assertPodSecurity } from '../pod-security/assert-pod-security.ts';
 import { fieldValidation } from '../request/query.ts';
 import { invalid } from '../response/api-errors.ts';
@@ -92,14 +94,16 @@ export function assertValid(call: Call, object: AnyObject, old: AnyObject | unde
     ? []
     : [...validateObjectMeta(type, object), ...(old ? validateMetaUpdate(object, old) : [])];
   const ofKind = malformed.length === 0 ? (type.strategy.validate?.(object, old, call.path.subresource) ?? []) : [];
-  const causes = [...ofMeta, ...malformed, ...ofKind];
+  const ofRules = malformed.length === 0 && type.schema && !type.isBuiltIn ? ruleCauses(type.schema, object, old) : [];
+  const causes = [...ofMeta, ...malformed, ...ofKind, ...ofRules];
   if (causes.length > 0) throw invalid(type, object.metadata.name, causes);
 }
 
 /** Asks mutating admission; what it changed is pruned and defaulted again. */
 export async function mutated(call: Call, request: AdmissionAttributes & { object: AnyObject }): Promise<AnyObject> {
   const { admission } = call.parts.hooks;
-  const own = await withServiceAccount(call.parts, request);
+  const account = await withServiceAccount(call.parts, request);
+  const own = withLimitDefaults(call.parts.store, { ...request, object: account });
   const before = own === request.object ? own : completed(call, own);
   if (!admission) return before;
   const { object, warnings } = await admission.mutate({ ...request, object: before });
@@ -112,6 +116,7 @@ export async function assertAdmitted(call: Call, request: AdmissionAttributes): 
   assertMayGrant(call.parts, request);
   assertOwnOfNode(request);
   assertPodSecurity(call.parts.store, request);
+  assertWithinLimits(call.parts.store, request);
   const { admission } = call.parts.hooks;
   if (!admission) return;
   const { warnings } = await admission.validate(request);

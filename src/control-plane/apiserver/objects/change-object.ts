@@ -7,9 +7,12 @@
  *   the wanted part changed                 generation + 1
  *   last finalizer of a deleted object      the object goes
  */
+import type { ManagedFieldsEntry } from '../../../api/meta.ts';
 import { isApiError } from '../../../base/errors.ts';
-import { deepEqual } from '../../../base/json.ts';
+import { deepEqual, type JsonObject, jsonText } from '../../../base/json.ts';
 import type { Entry } from '../../store/entry.ts';
+import { sameOwnership } from '../apply/own-fields.ts';
+import { type Change, recordedUpdate } from '../apply/record-write.ts';
 import { isDryRun } from '../request/query.ts';
 import { conflict, modified, notFound } from '../response/api-errors.ts';
 import { renderAt, toStored } from '../response/render.ts';
@@ -21,27 +24,41 @@ import { desiredPartOf, withOldIdentity } from './object-meta.ts';
 /** What the client wants the object to become; it may throw. The result's resourceVersion and uid, if set, are preconditions. */
 export type ObjectChange = (old: AnyObject) => AnyObject;
 
+export type ChangeOptions = {
+  /** Which part of the object may change; that of the request when it is not given. */
+  readonly subresource?: string | undefined;
+  /** Who owns which fields afterwards; by the rules for updates when it is not given. */
+  readonly recorded?: (change: Change) => readonly ManagedFieldsEntry[] | undefined;
+};
+
 const MAX_TRIES = 50;
 
-/** The object after the change; `subresource` says which part of it may change. */
-export async function changeObject(call: Call, change: ObjectChange, subresource = call.path.subresource): Promise<AnyObject> {
+/** The object after the change. */
+export async function changeObject(call: Call, change: ObjectChange, options: ChangeOptions = {}): Promise<AnyObject> {
   const { parts, type, path } = call;
+  const subresource = 'subresource' in options ? options.subresource : path.subresource;
+  const recorded = options.recorded ?? ((each) => recordedUpdate(call, each));
   const name = path.name ?? '';
   for (let tries = 1; ; tries += 1) {
     const entry = parts.store.get(storeKey(type, path.namespace, name));
     if (!entry) throw notFound(type, name);
+    await parts.conversions.prepare(type, [entry], call.request.signal);
     const old = parts.renderer.render(type, entry);
     const wanted = change(old);
     assertPreconditions(call, wanted, old);
-    const object = await prepared(call, { wanted, old, subresource });
+    const object = await prepared(call, { wanted, old, subresource, recorded });
     if (isUnchanged(object, old)) return old;
-    if (isDryRun(call.query)) return withGeneration(call, object, old);
+    const next = withGeneration(call, object, old);
+    const value = mayVanish(call, next) ? undefined : await parts.conversions.stored(type, next, call.request.signal);
+    const giveBack = parts.quotas.reserve(reviewOf(call, { object, old, subresource }));
     try {
-      return await commit(call, { entry, old, object });
+      return isDryRun(call.query) ? next : await commit(call, { entry, next, value });
     } catch (error) {
       // Somebody was faster. Whoever named a version gets Conflict from the comparison with the new state, the others go on.
       if (!isApiError(error, 'Conflict')) throw error;
       if (tries === MAX_TRIES) throw modified(type, name);
+    } finally {
+      giveBack();
     }
   }
 }
@@ -50,39 +67,52 @@ function assertPreconditions({ type }: Call, wanted: AnyObject, old: AnyObject):
   const { uid, resourceVersion } = wanted.metadata;
   const { name } = old.metadata;
   if (uid && uid !== old.metadata.uid) {
-    throw conflict(type, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid}`);
+    throw conflict(type, name, `Precondition failed: UID in precondition: ${jsonText(uid)}, UID in object meta: ${old.metadata.uid}`);
   }
   if (resourceVersion && resourceVersion !== old.metadata.resourceVersion) throw modified(type, name);
 }
 
-type Step = { readonly wanted: AnyObject; readonly old: AnyObject; readonly subresource: string | undefined };
+type Step = {
+  readonly wanted: AnyObject;
+  readonly old: AnyObject;
+  readonly subresource: string | undefined;
+  readonly recorded: NonNullable<ChangeOptions['recorded']>;
+};
 
-async function prepared(call: Call, { wanted, old, subresource }: Step): Promise<AnyObject> {
-  const { type, path } = call;
-  const merged = withOldIdentity(mergedBySubresource(call, { wanted, old, subresource }), old);
+async function prepared(call: Call, { wanted, old, subresource, recorded }: Step): Promise<AnyObject> {
+  const { type } = call;
+  const changed = withOldIdentity(mergedBySubresource(call, { wanted, old, subresource }), old);
+  const managedFields = recorded({ old, wanted, merged: changed });
+  const merged = withOwners(changed, managedFields);
   if (type.strategy.prepareUpdate) assertReadable(call, merged);
   const complete = type.strategy.prepareUpdate?.(merged, old, subresource) ?? merged;
   if (isUnchanged(complete, old)) return complete;
-  const review: AdmissionAttributes & { object: AnyObject } = {
-    operation: 'UPDATE',
-    type,
-    namespace: path.namespace,
-    name: old.metadata.name,
-    subresource,
-    object: complete,
-    oldObject: old,
-    isDryRun: isDryRun(call.query),
-    identity: call.identity,
-    signal: call.request.signal,
-  };
-  const object = withOldIdentity(await mutated(call, review), old);
+  const review = reviewOf(call, { object: complete, old, subresource });
+  const object = withOwners(withOldIdentity(await mutated(call, review), old), managedFields);
   assertValid(call, object, old);
   await assertAdmitted(call, { ...review, object });
   return object;
 }
 
+type Reviewed = { readonly object: AnyObject; readonly old: AnyObject; readonly subresource: string | undefined };
+
+function reviewOf(call: Call, { object, old, subresource }: Reviewed): AdmissionAttributes & { object: AnyObject } {
+  return {
+    operation: 'UPDATE',
+    type: call.type,
+    namespace: call.path.namespace,
+    name: old.metadata.name,
+    subresource,
+    object,
+    oldObject: old,
+    isDryRun: isDryRun(call.query),
+    identity: call.identity,
+    signal: call.request.signal,
+  };
+}
+
 /** Status and the rest are separate worlds where a kind has a status subresource; a custom status write leaves metadata alone as well. */
-function mergedBySubresource({ type }: Call, { wanted, old, subresource }: Step): AnyObject {
+function mergedBySubresource({ type }: Call, { wanted, old, subresource }: Omit<Step, 'recorded'>): AnyObject {
   if (subresource === 'status') {
     return { ...old, ...(type.isBuiltIn && { metadata: wanted.metadata }), status: wanted['status'] };
   }
@@ -90,25 +120,28 @@ function mergedBySubresource({ type }: Call, { wanted, old, subresource }: Step)
   return { ...wanted, status: old['status'] };
 }
 
-function isUnchanged(object: AnyObject, old: AnyObject): boolean {
-  return deepEqual(
-    { ...object, metadata: { ...object.metadata, resourceVersion: '' } },
-    { ...old, metadata: { ...old.metadata, resourceVersion: '' } },
-  );
+function withOwners(object: AnyObject, managedFields: readonly ManagedFieldsEntry[] | undefined): AnyObject {
+  return managedFields ? { ...object, metadata: { ...object.metadata, managedFields } } : object;
 }
 
-function withGeneration({ type }: Call, object: AnyObject, old: AnyObject): AnyObject {
-  if (!type.hasGeneration || deepEqual(desiredPartOf(type, object), desiredPartOf(type, old))) return object;
+/** When somebody came to own what they own is no change. */
+function isUnchanged(object: AnyObject, old: AnyObject): boolean {
+  const bare = (each: AnyObject) => ({ ...each, metadata: { ...each.metadata, resourceVersion: '', managedFields: undefined } });
+  return sameOwnership(object.metadata.managedFields, old.metadata.managedFields) && deepEqual(bare(object), bare(old));
+}
+
+/** What a status says is never wanted, also where annotations, which may come with it, are. */
+function withGeneration({ type, path }: Call, object: AnyObject, old: AnyObject): AnyObject {
+  if (!type.hasGeneration || path.subresource === 'status' || deepEqual(desiredPartOf(type, object), desiredPartOf(type, old)))
+    return object;
   return { ...object, metadata: { ...object.metadata, generation: (old.metadata.generation ?? 0) + 1 } };
 }
 
-async function commit(call: Call, { entry, old, object }: { entry: Entry; old: AnyObject; object: AnyObject }): Promise<AnyObject> {
-  const { parts, type } = call;
-  const next = withGeneration(call, object, old);
-  const value = toStored(type, next);
-  const isLast = mayVanish(call, next);
-  const written = await parts.store.write({ key: entry.key, expectedRevision: entry.revision, value: isLast ? undefined : value });
-  return renderAt(type, value, written.revision);
+type Commit = { readonly entry: Entry; readonly next: AnyObject; readonly value: JsonObject | undefined };
+
+async function commit({ parts, type }: Call, { entry, next, value }: Commit): Promise<AnyObject> {
+  const written = await parts.store.write({ key: entry.key, expectedRevision: entry.revision, value });
+  return renderAt(type, toStored(type, next), written.revision);
 }
 
 /** True when nothing keeps a deleted object any more: no finalizer and no grace period. */

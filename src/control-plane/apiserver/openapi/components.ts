@@ -19,6 +19,7 @@ const NOT_COPIED = new Set([
   'additionalProperties',
   'definition',
   'deriveDefaults',
+  'isStruct',
   'allOf',
   'anyOf',
   'oneOf',

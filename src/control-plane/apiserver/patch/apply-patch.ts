@@ -1,4 +1,4 @@
-/** Applies a PATCH body of any of the three plain kinds to an object. Server-side apply is not one of them: it needs field ownership. */
+/** Applies a PATCH body of any of the three plain kinds to an object. Server-side apply is not one of them: it needs to know who owns what (verbs/apply.ts). */
 import { ApiError } from '../../../base/errors.ts';
 import { isObject, type JsonObject, mergePatch } from '../../../base/json.ts';
 import type { Schema } from '../schema/schema.ts';
@@ -16,6 +16,8 @@ export type PatchRequest = {
 
 const PLAIN = ['application/json-patch+json', 'application/merge-patch+json'];
 const STRATEGIC = 'application/strategic-merge-patch+json';
+/** The body of a server-side apply; YAML, and so JSON as well. */
+export const APPLY_TYPE = 'application/apply-patch+yaml';
 
 /** The patched object; `target` stays as it is. */
 export function applyPatch({ contentType, patch, target, schema }: PatchRequest): JsonObject {
@@ -25,17 +27,21 @@ export function applyPatch({ contentType, patch, target, schema }: PatchRequest)
     case 'application/merge-patch+json':
       return objectOf(mergePatch(target, bodyOf(patch)));
     case STRATEGIC:
-      if (!schema) throw unsupported(contentType, PLAIN);
+      if (!schema) throw unsupported(contentType, acceptedTypes(false));
       return strategicMerge(target, bodyOf(patch), schema);
     default:
-      throw unsupported(contentType, schema ? [...PLAIN, STRATEGIC] : PLAIN);
+      throw unsupported(contentType, acceptedTypes(schema !== undefined));
   }
 }
 
 /** UnsupportedMediaType for a body that can be no patch of this kind, whether or not the object is there. */
 export function assertPatchType(contentType: string, { isStrategic }: { readonly isStrategic: boolean }): void {
-  const accepted = isStrategic ? [...PLAIN, STRATEGIC] : PLAIN;
+  const accepted = acceptedTypes(isStrategic);
   if (!accepted.includes(contentType)) throw unsupported(contentType, accepted);
+}
+
+function acceptedTypes(isStrategic: boolean): string[] {
+  return [...PLAIN, ...(isStrategic ? [STRATEGIC] : []), APPLY_TYPE];
 }
 
 function bodyOf(patch: unknown): JsonObject {
@@ -48,7 +54,6 @@ function objectOf(value: unknown): JsonObject {
 }
 
 function unsupported(contentType: string, accepted: readonly string[]): ApiError {
-  const hint = contentType.startsWith('application/apply-patch') ? '; server-side apply is not supported, apply on the client' : '';
-  const message = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}${hint}`;
+  const message = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`;
   return new ApiError('UnsupportedMediaType', message, { cause: new Error(`content type ${contentType}`) });
 }

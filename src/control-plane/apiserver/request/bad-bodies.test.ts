@@ -34,16 +34,16 @@ describe('bodies nobody should send', { timeout: 30_000 }, () => {
     ['YAML whose aliases multiply', bomb.join('\n'), 'application/yaml', 400],
     ['YAML that would take long', `a: ${'['.repeat(512 * 1024)}`, 'application/yaml', 413],
     ['YAML nested deep', nested('[', ']', 3000), 'application/yaml', 400],
-    ['four megabytes', JSON.stringify({ metadata: { name: 'a' }, data: { big: 'x'.repeat(4 * MEGABYTE) } }), 'application/json', 413],
+    ['four megabytes long', JSON.stringify({ metadata: { name: 'a' }, data: { big: 'x'.repeat(4 * MEGABYTE) } }), 'application/json', 413],
     ['a list', '[]', 'application/json', 400],
     ['a word', '"hello"', 'application/json', 400],
-    ['another kind', '{"kind":"Secret","apiVersion":"v1","metadata":{"name":"a"}}', 'application/json', 400],
-    ['metadata that is a word', '{"metadata":"a"}', 'application/json', 400],
+    ['of another kind', '{"kind":"Secret","apiVersion":"v1","metadata":{"name":"a"}}', 'application/json', 400],
+    ['an object whose metadata is a word', '{"metadata":"a"}', 'application/json', 400],
     ['CBOR', 'x', 'application/cbor', 415],
     ['a form', 'a=b', 'application/x-www-form-urlencoded', 415],
   ];
   for (const [name, body, type, status] of cases) {
-    test(`${name}: ${status}, with a Status`, async () => {
+    test(`a body that is ${name} is refused: ${status}, with a Status`, async () => {
       const { status: got, answer } = await send(body, type);
       assert.deepEqual([got, answer.kind, answer.code], [status, 'Status', status]);
     });
@@ -60,7 +60,7 @@ describe('bodies nobody should send', { timeout: 30_000 }, () => {
     ['nested ten thousand deep', protobuf(...Array(10_000).fill(0x12), 0)],
   ];
   for (const [name, body, expected = 400] of malformed) {
-    test(`protobuf ${name}: ${expected}, with a Status`, async () => {
+    test(`a body of protobuf ${name} is refused: ${expected}, with a Status`, async () => {
       const { status, answer } = await send(body, 'application/vnd.kubernetes.protobuf');
       assert.deepEqual([status, answer.kind, answer.code], [expected, 'Status', expected]);
     });
@@ -83,7 +83,7 @@ describe('bodies nobody should send', { timeout: 30_000 }, () => {
     assert.ok(process.memoryUsage().arrayBuffers - before < 32 * MEGABYTE);
   });
 
-  test('bytes that are not UTF-8: 400', async () => {
+  test('a body of bytes that are not UTF-8 is refused: 400', async () => {
     assert.equal((await send(Uint8Array.of(0x7b, 0xff, 0x7d), 'application/json')).status, 400);
   });
 
@@ -114,5 +114,17 @@ describe('bodies nobody should send', { timeout: 30_000 }, () => {
     const operations = JSON.stringify(Array(10_001).fill({ op: 'test', path: '/kind', value: 'ConfigMap' }));
     const { status } = await send(operations, 'application/json-patch+json', { method: 'PATCH', path: `${MAPS}/patched` });
     assert.ok(status === 413 || status === 422, String(status));
+  });
+
+  test('an object where a text belongs is no fault of ours, even one that cannot be made a text', async () => {
+    await send('{"metadata":{"name":"texts"}}', 'application/json');
+    const path = `${MAPS}/texts`;
+    const odd = { toString: 1, valueOf: null };
+    const patch = await send(JSON.stringify({ metadata: { uid: odd } }), 'application/merge-patch+json', { method: 'PATCH', path });
+    assert.equal(patch.status, 409);
+    for (const options of [{ dryRun: [odd] }, { propagationPolicy: odd }, { propagationPolicy: odd, orphanDependents: true }]) {
+      const { status } = await send(JSON.stringify(options), 'application/json', { method: 'DELETE', path });
+      assert.equal(status, 422, JSON.stringify(options));
+    }
   });
 });

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isApiError } from '../../../base/errors.ts';
 import type { Identity } from '../transport/identity.ts';
-import { FlowControl } from './flow-control.ts';
+import { FlowControl, flowOf } from './flow-control.ts';
 
-const LIMITS = { request: { ofOne: 2, ofAll: 3 }, watch: { ofOne: 1, ofAll: 9 } };
+const LIMITS = { request: { ofOne: 2, ofAll: 3 }, watch: { ofOne: 1, ofAll: 9 }, stream: { ofOne: 1, ofAll: 9 } };
 const ann: Identity = { user: 'ann', groups: ['system:authenticated'] };
 const bob: Identity = { user: 'bob', groups: ['system:authenticated'] };
 const isTooMany = (error: unknown) => isApiError(error, 'TooManyRequests') && error.details?.retryAfterSeconds === 1;
@@ -14,8 +14,8 @@ test('a user has so many requests under way, and may go on when one is over', ()
   const leave = flow.enter(ann, 'request');
   flow.enter(ann, 'request');
   assert.throws(() => flow.enter(ann, 'request'), isTooMany);
-  leave();
-  leave(); // saying it twice gives no second place
+  leave?.();
+  leave?.(); // saying it twice gives no second place
   flow.enter(ann, 'request');
   assert.throws(() => flow.enter(ann, 'request'), isTooMany);
 });
@@ -28,11 +28,29 @@ test('one user leaves room for others, and all of them together have a limit', (
   assert.throws(() => flow.enter(bob, 'request'), isTooMany);
 });
 
-test('watches are counted apart from requests', () => {
+test('requests, watches and streams are counted apart', () => {
   const flow = new FlowControl(LIMITS);
-  flow.enter(ann, 'watch');
-  assert.throws(() => flow.enter(ann, 'watch'), isTooMany);
+  for (const kind of ['watch', 'stream'] as const) {
+    flow.enter(ann, kind);
+    assert.throws(() => flow.enter(ann, kind), isTooMany);
+  }
   flow.enter(ann, 'request');
+});
+
+test('what lasts as long as its user wants is a stream, and no request', () => {
+  const of = (verb: string, subresource?: string) =>
+    flowOf({ type: 'resource', verb, group: '', resource: 'pods', subresource, namespace: 'n', name: 'p' });
+  assert.deepEqual(
+    [
+      of('get'),
+      of('watch'),
+      of('get', 'log'),
+      of('create', 'proxy'),
+      of('update', 'status'),
+      flowOf({ type: 'path', verb: 'get', path: '/logs' }),
+    ],
+    ['request', 'watch', 'stream', 'stream', 'request', 'request'],
+  );
 });
 
 for (const identity of [

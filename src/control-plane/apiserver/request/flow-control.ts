@@ -1,32 +1,45 @@
 /**
- * Priority and fairness in small: how many requests and watches of one user, and of all ordinary users, may be under way at once.
+ * Priority and fairness in small: how many requests, watches and streams of one user, and of all ordinary users, may be under way at once.
  * Who carries the cluster (nodes, our own components, administrators) is not counted, so no client can take their share.
+ *
+ *   stream    whatever lasts as long as its user wants: console, screen, exec, attach, port-forward, a log, whatever a Service answers
+ *   watch     a watch, of another server behind this one, too
+ *   request   everything else, until its answer was taken
  */
 import { ApiError } from '../../../base/errors.ts';
+import type { Attributes } from '../access/policy-rule.ts';
 import type { Identity } from '../transport/identity.ts';
 
-export type Flow = 'request' | 'watch';
+export type Flow = 'request' | 'watch' | 'stream';
+/** Says that it is over; may be said more than once. */
+export type Leave = () => void;
 
 type Limits = Readonly<Record<Flow, { readonly ofOne: number; readonly ofAll: number }>>;
 
-/** A busy controller has some dozens of each; a page that shows everything, a hundred watches. */
-const LIMITS: Limits = { request: { ofOne: 100, ofAll: 400 }, watch: { ofOne: 300, ofAll: 2_000 } };
+/** A busy controller has some dozens of each; a page that shows everything, a hundred watches. A console is half a dozen connections behind this one. */
+const LIMITS: Limits = {
+  request: { ofOne: 100, ofAll: 400 },
+  watch: { ofOne: 300, ofAll: 2_000 },
+  stream: { ofOne: 100, ofAll: 500 },
+};
+const WORDS: Readonly<Record<Flow, string>> = { request: 'requests', watch: 'watches', stream: 'streams' };
+const LASTING: readonly string[] = ['log', 'proxy'];
 const RETRY_AFTER_SECONDS = 1;
 const EXEMPT_GROUPS: readonly string[] = ['system:masters', 'system:nodes'];
 const EXEMPT_ACCOUNTS = /^system:serviceaccount:(?:kubevirt|kube-system):/;
 
 export class FlowControl {
   readonly #limits: Limits;
-  readonly #underWay = { request: new Map<string, number>(), watch: new Map<string, number>() };
-  readonly #inAll = { request: 0, watch: 0 };
+  readonly #underWay = { request: new Map<string, number>(), watch: new Map<string, number>(), stream: new Map<string, number>() };
+  readonly #inAll = { request: 0, watch: 0, stream: 0 };
 
   constructor(limits: Limits = LIMITS) {
     this.#limits = limits;
   }
 
-  /** Counts one more until the returned function is called, which may happen more than once; TooManyRequests when there are enough. */
-  enter(identity: Identity, flow: Flow): () => void {
-    if (isExempt(identity)) return () => {};
+  /** Counts one more until the returned function is called; undefined for who is not counted, TooManyRequests when there are enough. */
+  enter(identity: Identity, flow: Flow): Leave | undefined {
+    if (isExempt(identity)) return undefined;
     const { user } = identity;
     const { ofOne, ofAll } = this.#limits[flow];
     const counts = this.#underWay[flow];
@@ -47,11 +60,18 @@ export class FlowControl {
   }
 }
 
+/** As what a request over HTTP is counted; a connection that leaves HTTP is always a stream. */
+export function flowOf(attributes: Attributes): Flow {
+  if (attributes.type === 'path') return 'request';
+  if (attributes.verb === 'watch') return 'watch';
+  return LASTING.includes(attributes.subresource ?? '') ? 'stream' : 'request';
+}
+
 function isExempt({ user, groups }: Identity): boolean {
   return groups.some((group) => EXEMPT_GROUPS.includes(group)) || EXEMPT_ACCOUNTS.test(user);
 }
 
 function tooMany(flow: Flow, why: string): ApiError {
-  const message = `too many ${flow === 'watch' ? 'watches' : 'requests'}, please try again later: ${why}`;
+  const message = `too many ${WORDS[flow]}, please try again later: ${why}`;
   return new ApiError('TooManyRequests', message, { details: { retryAfterSeconds: RETRY_AFTER_SECONDS } });
 }

@@ -17,7 +17,8 @@ export async function typedBody(call: Call, wanted: string): Promise<AnyObject> 
   return asTyped(call, body);
 }
 
-function reportDuplicates({ query, type: { kind, version }, warnings }: Call, bytes: Uint8Array): void {
+/** Refuses fields that are in the body twice, or warns of them, as the request asks. */
+export function reportDuplicates({ query, type: { kind, version }, warnings }: Call, bytes: Uint8Array): void {
   const strictness = fieldValidation(query);
   if (strictness === 'Ignore') return;
   const texts = duplicateKeys(new TextDecoder().decode(bytes)).map((path) => `duplicate field ${JSON.stringify(path)}`);

@@ -11,15 +11,27 @@ import type { AnyObject, ResourceType } from '../types/resource-type.ts';
 /** How much of what was rendered lately is kept, twice, counted as stored text. */
 const RENDERED_BYTES = 4 * 1024 * 1024;
 
+/** Who knows stored values in the versions that they are not stored in. */
+type Converted = { valueOf(type: ResourceType, entry: Entry): JsonObject };
 type Rendered = { readonly object: AnyObject; text: string | undefined };
 
 /** Entries never change, so neither do the objects and texts made from them. */
 export class Renderer {
   #rendered = new LruCache<Entry, Map<ResourceType, Rendered>>(RENDERED_BYTES);
   #heads = new WeakMap<ResourceType, { readonly head: string | undefined }>();
+  readonly #conversions: Converted;
+
+  constructor(conversions: Converted) {
+    this.#conversions = conversions;
+  }
 
   render(type: ResourceType, entry: Entry): AnyObject {
     return this.#rendering(type, entry).object;
+  }
+
+  /** What selectors look at: never a reason to ask a conversion webhook. */
+  selectable(type: ResourceType, entry: Entry): AnyObject {
+    return type.converter ? renderAt(type, entry.value, entry.revision) : this.render(type, entry);
   }
 
   /** The same object as JSON, at another revision if that is given. Most are shown as they are stored, and need no parsing. */
@@ -28,15 +40,20 @@ export class Renderer {
     if (head !== undefined && entry.text.startsWith(head)) {
       return `${head}resourceVersion":"${revision}","${entry.text.slice(head.length)}`;
     }
-    if (revision !== entry.revision) return JSON.stringify(renderAt(type, entry.value, revision));
+    if (revision !== entry.revision) return JSON.stringify(this.renderAt(type, entry, revision));
     const rendered = this.#rendering(type, entry);
     rendered.text ??= JSON.stringify(rendered.object); // a hundred watchers are told the same
     return rendered.text;
   }
 
+  /** The object at another revision than its own: a deletion shows the last state at the revision of the deletion. */
+  renderAt(type: ResourceType, entry: Entry, revision: number): AnyObject {
+    return renderAt(type, this.#conversions.valueOf(type, entry), revision);
+  }
+
   #rendering(type: ResourceType, entry: Entry): Rendered {
     const known = this.#rendered.get(entry, entry.text.length, () => new Map());
-    const found = known.get(type) ?? { object: renderAt(type, entry.value, entry.revision), text: undefined };
+    const found = known.get(type) ?? { object: this.renderAt(type, entry, entry.revision), text: undefined };
     known.set(type, found);
     return found;
   }
@@ -54,7 +71,7 @@ function storedHead(type: ResourceType): string | undefined {
   return `{"apiVersion":${JSON.stringify(apiVersionOf(type))},"kind":${JSON.stringify(type.kind)},"metadata":{"`;
 }
 
-/** A stored value as an object at a revision (a deletion shows the last state at the revision of the deletion). */
+/** A value as an object at a revision. */
 export function renderAt(type: ResourceType, value: JsonObject, revision: number): AnyObject {
   const stored = withOwnNames(type, value) as AnyObject; // only objects that went through the write pipeline are in the store
   const apiVersion = apiVersionOf(type);
@@ -78,12 +95,14 @@ export function toStored(type: ResourceType, object: AnyObject): JsonObject {
 function withOwnNames({ sharedStorage }: ResourceType, value: JsonObject): JsonObject {
   if (!sharedStorage) return value;
   const own = new Map(Object.entries(sharedStorage.storedNames).map(([name, stored]) => [stored, name]));
-  return Object.fromEntries(Object.entries(value).map(([name, field]) => [own.get(name) ?? name, field]));
+  const named = Object.fromEntries(Object.entries(value).map(([name, field]) => [own.get(name) ?? name, field]));
+  return sharedStorage.convert?.fromStored(named) ?? named;
 }
 
 function withStoredNames({ sharedStorage }: ResourceType, object: AnyObject): JsonObject {
   if (!sharedStorage) return object;
   const { storedNames } = sharedStorage;
   const nameOf = (name: string) => (Object.hasOwn(storedNames, name) ? (storedNames[name] ?? name) : name);
-  return Object.fromEntries(Object.entries(object).map(([name, field]) => [nameOf(name), field]));
+  const named = Object.fromEntries(Object.entries(object).map(([name, field]) => [nameOf(name), field]));
+  return sharedStorage.convert?.toStored(named) ?? named;
 }

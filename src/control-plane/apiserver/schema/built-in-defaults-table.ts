@@ -7,6 +7,7 @@ import { isObject, type JsonObject } from '../../../base/json.ts';
 
 const CORE = 'io.k8s.api.core.v1';
 const APPS = 'io.k8s.api.apps.v1';
+const AUTOSCALING = 'io.k8s.api.autoscaling.v2';
 const BATCH = 'io.k8s.api.batch.v1';
 const RBAC = 'io.k8s.api.rbac.v1';
 const CRD = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1';
@@ -51,12 +52,19 @@ export const DEFAULTS: Readonly<Record<string, JsonObject>> = {
   [`${APPS}.StatefulSetUpdateStrategy`]: { type: 'RollingUpdate' },
   [`${BATCH}.JobSpec`]: { backoffLimit: 6, completionMode: 'NonIndexed', suspend: false, podReplacementPolicy: 'TerminatingOrFailed' },
   [`${BATCH}.CronJobSpec`]: { concurrencyPolicy: 'Allow', suspend: false, successfulJobsHistoryLimit: 3, failedJobsHistoryLimit: 1 },
+  [`${AUTOSCALING}.HorizontalPodAutoscalerSpec`]: {
+    minReplicas: 1,
+    metrics: [{ type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 80 } } }],
+  },
   [`${RBAC}.RoleRef`]: { apiGroup: RBAC_GROUP },
   [`${CRD}.CustomResourceDefinitionSpec`]: { conversion: { strategy: 'None' } },
   [`${CRD}.ServiceReference`]: { port: 443 },
   [`${ADMISSION}.MutatingWebhook`]: { ...WEBHOOK, reinvocationPolicy: 'Never' },
   [`${ADMISSION}.ValidatingWebhook`]: WEBHOOK,
   [`${ADMISSION}.RuleWithOperations`]: { scope: '*' },
+  [`${ADMISSION}.NamedRuleWithOperations`]: { scope: '*' },
+  [`${ADMISSION}.MatchResources`]: { matchPolicy: 'Equivalent', namespaceSelector: {}, objectSelector: {} },
+  [`${ADMISSION}.ValidatingAdmissionPolicySpec`]: { failurePolicy: 'Fail' },
   [`${ADMISSION}.ServiceReference`]: { port: 443 },
   'io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.ServiceReference': { port: 443 },
   'io.k8s.api.discovery.v1.EndpointPort': { name: '', protocol: 'TCP' },

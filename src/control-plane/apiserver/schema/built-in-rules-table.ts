@@ -71,5 +71,15 @@ export const RULES: Readonly<Record<string, Rules>> = {
   [`${CRD}.CustomResourceDefinitionVersion`]: { mustBeSet: ['name'] },
   [`${ADMISSION}.MutatingWebhook`]: WEBHOOK,
   [`${ADMISSION}.ValidatingWebhook`]: WEBHOOK,
+  [`${ADMISSION}.ValidatingAdmissionPolicySpec`]: { required: ['matchConstraints'], enums: { failurePolicy: ['Fail', 'Ignore'] } },
+  [`${ADMISSION}.MatchResources`]: { enums: { matchPolicy: ['Equivalent', 'Exact'] } },
+  [`${ADMISSION}.ValidatingAdmissionPolicyBindingSpec`]: { required: ['policyName', 'validationActions'] },
+  [`${ADMISSION}.ParamKind`]: { required: ['apiVersion', 'kind'] },
+  [`${ADMISSION}.ParamRef`]: { required: ['parameterNotFoundAction'], enums: { parameterNotFoundAction: ['Deny', 'Allow'] } },
+  [`${ADMISSION}.Validation`]: {
+    mustBeSet: ['expression'],
+    enums: { reason: ['Forbidden', 'Invalid', 'RequestEntityTooLarge', 'Unauthorized'] },
+  },
+  [`${ADMISSION}.Variable`]: { mustBeSet: ['expression', 'name'] },
   'io.k8s.api.discovery.v1.EndpointSlice': { mustBeSet: ['addressType'], enums: { addressType: ['FQDN', 'IPv4', 'IPv6'] } },
 };

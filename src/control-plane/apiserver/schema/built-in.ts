@@ -2,6 +2,7 @@
  * Schemas of the kinds Kubernetes itself defines, from the generated table plus what the published documents leave out.
  * Definitions share each other and may be recursive, so a node looks its children up when they are first asked for.
  */
+import { isObject } from '../../../base/json.ts';
 import { DEFAULTS, DERIVED_DEFAULTS } from './built-in-defaults-table.ts';
 import { RULES } from './built-in-rules-table.ts';
 import { DEFINITIONS, KINDS } from './generated/built-in.ts';
@@ -48,6 +49,7 @@ function completed(name: string, stored: Stored): Stored & Pick<Schema, 'deriveD
   const defaults = ownValue(DEFAULTS, name) ?? {};
   const { required = [], mustBeSet = [], enums = {} } = ownValue(RULES, name) ?? {};
   const properties: Record<string, Stored> = { ...stored.properties };
+  for (const [field, node] of Object.entries(properties)) if (isObject(node.default)) properties[field] = { ...node, isStruct: true };
   for (const field of mustBeSet) {
     const { default: _, ...rest } = properties[field] ?? {};
     properties[field] = rest;

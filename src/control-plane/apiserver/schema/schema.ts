@@ -4,6 +4,17 @@ import type { JsonObject } from '../../../base/json.ts';
 type SchemaType = 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
 type GroupVersionKind = { readonly group: string; readonly version: string; readonly kind: string };
 
+/** A rule in CEL. */
+export type ValidationRule = {
+  readonly rule: string;
+  readonly message?: string;
+  readonly messageExpression?: string;
+  readonly reason?: string;
+  /** Relative to the node that has the rule: `.spec.x`. */
+  readonly fieldPath?: string;
+  readonly optionalOldSelf?: boolean;
+};
+
 export type Schema = {
   readonly type?: SchemaType;
   readonly description?: string;
@@ -39,9 +50,12 @@ export type Schema = {
   readonly 'x-kubernetes-map-type'?: 'granular' | 'atomic';
   readonly 'x-kubernetes-patch-strategy'?: string;
   readonly 'x-kubernetes-patch-merge-key'?: string;
+  readonly 'x-kubernetes-validations'?: readonly ValidationRule[];
   readonly 'x-kubernetes-group-version-kind'?: readonly GroupVersionKind[];
   /** The shared definition this node stands for (built-in kinds): OpenAPI refers to it by this name. */
   readonly definition?: string;
+  /** A struct that Go has in every object, said or not (built-in kinds). */
+  readonly isStruct?: boolean;
   /** Defaults that depend on the other fields of the object, which already has its fixed defaults. */
   readonly deriveDefaults?: (object: JsonObject) => JsonObject;
 };

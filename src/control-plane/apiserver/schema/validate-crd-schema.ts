@@ -84,10 +84,22 @@ function conversionCauses({ strategy = 'None', webhook }: JsonObject): StatusCau
       },
     ];
   }
-  if (strategy === 'Webhook' && !isObject(webhook)) {
-    return [requiredCause('spec.conversion.webhook', 'required when strategy is set to "Webhook"')];
-  }
-  return [];
+  if (strategy === 'None') return [];
+  const field = 'spec.conversion.webhook';
+  if (!isObject(webhook)) return [requiredCause(field, 'required when strategy is set to "Webhook"')];
+  return [...clientConfigCauses(objectAt(webhook, 'clientConfig'), `${field}.clientConfig`), ...reviewVersionCauses(webhook, field)];
+}
+
+function clientConfigCauses({ url, service }: JsonObject, field: string): StatusCause[] {
+  if ((url === undefined) === (service === undefined)) return [requiredCause(field, 'exactly one of url or service is required')];
+  const isHttps = url === undefined || (typeof url === 'string' && URL.canParse(url) && url.startsWith('https://'));
+  return isHttps ? [] : [invalidCause(`${field}.url`, url, "'https' is the only allowed URL scheme; desired format: https://host[/path]")];
+}
+
+function reviewVersionCauses({ conversionReviewVersions: versions }: JsonObject, at: string): StatusCause[] {
+  const field = `${at}.conversionReviewVersions`;
+  if (!Array.isArray(versions) || versions.length === 0) return [requiredCause(field)];
+  return versions.includes('v1') ? [] : [invalidCause(field, versions, 'must include at least one of v1')];
 }
 
 function schemaCauses(version: JsonObject, path: string): StatusCause[] {

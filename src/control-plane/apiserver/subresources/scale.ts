@@ -1,37 +1,53 @@
 /** The scale subresource: how many replicas are wanted and there are, in one form for every kind that has replicas. */
 
+import { apiVersionOf } from '../../../api/resource.ts';
 import { invalidCause } from '../../../base/causes.ts';
 import { ApiError } from '../../../base/errors.ts';
 import { isObject, type JsonObject } from '../../../base/json.ts';
 import { changeObject } from '../objects/change-object.ts';
-import { applyPatch } from '../patch/apply-patch.ts';
+import { APPLY_TYPE, applyPatch } from '../patch/apply-patch.ts';
 import { decodeBody, mediaTypeOf, readBody } from '../request/decode-body.ts';
-import { parseJson } from '../request/parse-text.ts';
+import { parseJson, parseYaml } from '../request/parse-text.ts';
+import { assertApplyOptions } from '../request/query.ts';
 import { invalid, unknownPath } from '../response/api-errors.ts';
 import { respondObject } from '../response/respond.ts';
 import type { Call } from '../server-parts.ts';
 import type { AnyObject, ScalePaths } from '../types/resource-type.ts';
-import { currentObject } from '../verbs/get.ts';
+import { applyObject } from '../verbs/apply.ts';
+import { convertedObject } from '../verbs/get.ts';
 
 export async function getScale(call: Call): Promise<Response> {
-  return respondScale(call, currentObject(call));
+  return respondScale(call, await convertedObject(call));
 }
 
 export async function updateScale(call: Call): Promise<Response> {
   const body = await decodeBody(call.request);
   if (!body) throw new ApiError('BadRequest', 'the request has no body: send a Scale');
-  return respondScale(call, await changeObject(call, (old) => withScale(call, old, body), undefined));
+  return respondScale(call, await changeObject(call, (old) => withScale(call, old, body), { subresource: undefined }));
 }
 
 export async function patchScale(call: Call): Promise<Response> {
   const contentType = mediaTypeOf(call.request);
+  if (contentType === APPLY_TYPE) return applyScale(call);
   const patch = parseJson(await readBody(call.request));
   const change = (old: AnyObject) => {
     // A Scale has no lists: strategic merge is plain merge here.
     const type = contentType === 'application/strategic-merge-patch+json' ? 'application/merge-patch+json' : contentType;
     return withScale(call, old, applyPatch({ contentType: type, patch, target: scaleOf(call, old) }));
   };
-  return respondScale(call, await changeObject(call, change, undefined));
+  return respondScale(call, await changeObject(call, change, { subresource: undefined }));
+}
+
+/** Whoever applies a Scale owns the replicas of the object. */
+async function applyScale(call: Call): Promise<Response> {
+  assertApplyOptions(call.query);
+  const scale = parseYaml(await readBody(call.request));
+  if (!isObject(scale) || scale['kind'] !== 'Scale') throw new ApiError('BadRequest', 'send a Scale to apply');
+  const { replicas } = isObject(scale['spec']) ? scale['spec'] : {};
+  const stated = { apiVersion: apiVersionOf(call.type), kind: call.type.kind, metadata: { name: call.path.name } };
+  const applied = replicas === undefined ? stated : withValue(stated, pathsOf(call).specReplicas.split('.'), replicas);
+  const { object } = await applyObject(call, applied, undefined);
+  return respondScale(call, object);
 }
 
 function respondScale(call: Call, object: AnyObject): Response {

@@ -1,5 +1,5 @@
 /** The columns of built-in kinds. A kind that is not here prints its name and age. */
-import type { JsonObject } from '../../../base/json.ts';
+import { isObject, type JsonObject } from '../../../base/json.ts';
 import { AGE, ageOf, at, type Column, count, joined, listAt, NAME, numberAt, orNone, pairsAt, sizeAt, text, textAt } from './column.ts';
 import { POD_COLUMNS } from './pod-columns.ts';
 
@@ -65,6 +65,12 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   ],
   '/ConfigMap': [NAME, text('Data', (object) => sizeAt(object, 'data') + sizeAt(object, 'binaryData')), AGE],
   '/Secret': [NAME, text('Type', (secret) => textAt(secret, 'type')), text('Data', (secret) => sizeAt(secret, 'data')), AGE],
+  '/ResourceQuota': [
+    NAME,
+    text('Request', (quota) => usedOf(quota, (resource) => !resource.startsWith('limits.'))),
+    text('Limit', (quota) => usedOf(quota, (resource) => resource.startsWith('limits.'))),
+    AGE,
+  ],
   '/ServiceAccount': [NAME, text('Secrets', (account) => sizeAt(account, 'secrets')), AGE],
   '/ReplicationController': [NAME, ...REPLICAS, text('Selector', (object) => pairsAt(object, 'spec', 'selector'), 1)],
   '/Endpoints': [NAME, text('Endpoints', endpointAddresses), AGE],
@@ -178,6 +184,25 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   ],
   'admissionregistration.k8s.io/MutatingWebhookConfiguration': WEBHOOKS,
   'admissionregistration.k8s.io/ValidatingWebhookConfiguration': WEBHOOKS,
+  'autoscaling/HorizontalPodAutoscaler': [
+    NAME,
+    text(
+      'Reference',
+      (object) => `${textAt(object, 'spec', 'scaleTargetRef', 'kind')}/${textAt(object, 'spec', 'scaleTargetRef', 'name')}`,
+    ),
+    text('Targets', autoscalerTargets),
+    text('MinPods', (object) => orNone(textAt(object, 'spec', 'minReplicas'), '<unset>')),
+    count('MaxPods', (object) => numberAt(object, 'spec', 'maxReplicas')),
+    count('Replicas', (object) => numberAt(object, 'status', 'currentReplicas')),
+    AGE,
+  ],
+  'policy/PodDisruptionBudget': [
+    NAME,
+    text('Min Available', (budget) => orNone(textAt(budget, 'spec', 'minAvailable'), 'N/A')),
+    text('Max Unavailable', (budget) => orNone(textAt(budget, 'spec', 'maxUnavailable'), 'N/A')),
+    count('Allowed Disruptions', (budget) => numberAt(budget, 'status', 'disruptionsAllowed')),
+    AGE,
+  ],
   'rbac.authorization.k8s.io/Role': [NAME, CREATED],
   'rbac.authorization.k8s.io/ClusterRole': [NAME, CREATED],
   'rbac.authorization.k8s.io/RoleBinding': BINDING,
@@ -222,6 +247,13 @@ function lastSeen(event: JsonObject): unknown {
 function regarding(event: JsonObject): string {
   const object = at(event, 'involvedObject') ?? at(event, 'regarding');
   return `${textAt(object, 'kind').toLowerCase()}/${textAt(object, 'name')}`;
+}
+
+/** `pods: 1/10, requests.cpu: 500m/2` of a quota. */
+function usedOf(quota: JsonObject, isShown: (resource: string) => boolean): string {
+  const hard = at(quota, 'status', 'hard');
+  const shown = isObject(hard) ? Object.keys(hard).filter(isShown).sort() : [];
+  return shown.map((name) => `${name}: ${textAt(quota, 'status', 'used', name)}/${textAt(hard, name)}`).join(', ');
 }
 
 function nodeStatus(node: JsonObject): string {
@@ -291,4 +323,21 @@ function apiServiceAvailable(apiService: JsonObject): string {
 function revisionController(revision: JsonObject): string {
   const owner = listAt(revision, 'metadata', 'ownerReferences').find(({ controller }) => controller === true);
   return owner === undefined ? '<none>' : `${textAt(owner, 'kind').toLowerCase()}.apps/${textAt(owner, 'name')}`;
+}
+
+/** What is used and what should be, of each metric: `cpu: 12%/80%`. */
+function autoscalerTargets(object: JsonObject): string {
+  const current = listAt(object, 'status', 'currentMetrics');
+  const shown = listAt(object, 'spec', 'metrics').map((metric) => {
+    const place = at(metric, 'containerResource') === undefined ? 'resource' : 'containerResource';
+    const name = textAt(metric, place, 'name');
+    const isOne = (status: JsonObject) => textAt(status, place, 'name') === name && textAt(status, 'type') === textAt(metric, 'type');
+    const used = current.find(isOne);
+    const target = (field: string) => textAt(metric, place, 'target', field);
+    const field = target('averageUtilization') === '' ? 'averageValue' : 'averageUtilization';
+    const unit = field === 'averageUtilization' ? '%' : '';
+    const value = used === undefined ? '' : textAt(used, place, 'current', field);
+    return `${name}: ${value === '' ? '<unknown>' : `${value}${unit}`}/${target(field)}${unit}`;
+  });
+  return orNone(shown.join(', '));
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { Agent } from 'node:https';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
@@ -24,6 +25,7 @@ describe('clients nobody should have', { timeout: 60_000 }, () => {
     ({ pki, remove: removePki } = await temporaryPki());
     server = await listen({
       async handle(request) {
+        if (request.method === 'PUT') return new Response('not wanted', { status: 404 }); // without a look at its body
         if (request.method !== 'GET') return new Response(String((await readBody(request, { timeoutMs: PATIENCE_MS })).length));
         if (request.signal.aborted) return new Response('nobody reads this');
         watches += 1;
@@ -82,6 +84,17 @@ describe('clients nobody should have', { timeout: 60_000 }, () => {
     assert.match(message, /did not arrive within 1\.5 s/);
     socket.destroy();
     await everybodyElseIsServed();
+  });
+
+  test('a large body that is refused unread: the connection is good for the next request', async (t) => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    t.after(() => agent.destroy());
+    const options = { port: server.port, ca: pki.ca, ...pki.admin, agent };
+    for (const size of [100, 400_000, 3_500_000]) {
+      const refused = await ask({ ...options, method: 'PUT', body: 'x'.repeat(size) });
+      const next = await ask({ ...options, method: 'POST', body: 'hello' });
+      assert.deepEqual([refused.status, next.status, next.body], [404, 200, '5'], `after ${size} bytes`);
+    }
   });
 
   test('ten thousand HTTP/2 requests that are taken back at once: the connection is closed, and nothing of them stays', async () => {

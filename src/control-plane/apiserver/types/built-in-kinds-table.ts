@@ -1,4 +1,5 @@
 /** The kinds Kubernetes itself defines, as data: names, scope and subresources as a real server publishes them. */
+import { AUTOSCALER_V1 } from '../kinds/autoscaler-v1.ts';
 import type { NameSyntax, ScalePaths, SharedStorage } from './resource-type.ts';
 
 export type BuiltInKind = {
@@ -17,8 +18,12 @@ export type BuiltInKind = {
   readonly returnsDeleted?: true;
   readonly selectableFields?: readonly string[];
   readonly sharedStorage?: SharedStorage;
+  /** When not all of the usual ones. */
+  readonly verbs?: readonly string[];
   /** Kinds that are asked, not stored: only `create` exists. */
   readonly isReview?: true;
+  /** Kinds that are measured, not stored: only `get` and `list` exist. */
+  readonly isMeasured?: true;
 };
 
 const REPLICAS: ScalePaths = { specReplicas: 'spec.replicas', statusReplicas: 'status.replicas', labelSelector: 'spec.selector' };
@@ -204,6 +209,20 @@ const OTHERS: readonly (readonly [string, string, readonly Omit<BuiltInKind, 'gr
     ],
   ],
   [
+    'autoscaling',
+    'v1',
+    [
+      {
+        plural: 'horizontalpodautoscalers',
+        kind: 'HorizontalPodAutoscaler',
+        shortNames: ['hpa'],
+        categories: ALL,
+        sharedStorage: AUTOSCALER_V1,
+        verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'watch'],
+      },
+    ],
+  ],
+  [
     'networking.k8s.io',
     'v1',
     [
@@ -252,6 +271,21 @@ const OTHERS: readonly (readonly [string, string, readonly Omit<BuiltInKind, 'gr
       {
         plural: 'mutatingwebhookconfigurations',
         kind: 'MutatingWebhookConfiguration',
+        categories: API_EXTENSIONS,
+        isClusterWide: true,
+        hasGeneration: true,
+      },
+      {
+        plural: 'validatingadmissionpolicies',
+        kind: 'ValidatingAdmissionPolicy',
+        categories: API_EXTENSIONS,
+        isClusterWide: true,
+        subresources: ['status'],
+        hasGeneration: true,
+      },
+      {
+        plural: 'validatingadmissionpolicybindings',
+        kind: 'ValidatingAdmissionPolicyBinding',
         categories: API_EXTENSIONS,
         isClusterWide: true,
         hasGeneration: true,
@@ -350,4 +384,12 @@ const OTHERS: readonly (readonly [string, string, readonly Omit<BuiltInKind, 'gr
 export const BUILT_IN_KINDS: readonly BuiltInKind[] = [
   ...CORE.map((kind) => ({ group: '', version: 'v1', ...kind })),
   ...OTHERS.flatMap(([group, version, kinds]) => kinds.map((kind) => ({ group, version, ...kind }))),
+];
+
+export const METRICS_GROUP = 'metrics.k8s.io';
+
+/** Only where somebody measures. */
+export const METRICS_KINDS: readonly BuiltInKind[] = [
+  { group: METRICS_GROUP, version: 'v1beta1', plural: 'nodes', kind: 'NodeMetrics', isClusterWide: true, isMeasured: true },
+  { group: METRICS_GROUP, version: 'v1beta1', plural: 'pods', kind: 'PodMetrics', isMeasured: true },
 ];

@@ -6,9 +6,9 @@ import { CUSTOM_VERBS } from './custom-resource-types.ts';
 import type { ResourceType, Strategy } from './resource-type.ts';
 
 /** `strategies` are looked up by `group/plural` (`core/pods`). */
-export function builtInTypes(strategies: Readonly<Record<string, Strategy>>): ResourceType[] {
+export function builtInTypes(strategies: Readonly<Record<string, Strategy>>, kinds = BUILT_IN_KINDS): ResourceType[] {
   const never = new AbortController().signal;
-  return BUILT_IN_KINDS.map((kind) => typeOf(kind, strategies[`${kind.group || 'core'}/${kind.plural}`] ?? {}, never));
+  return kinds.map((kind) => typeOf(kind, strategies[`${kind.group || 'core'}/${kind.plural}`] ?? {}, never));
 }
 
 function typeOf(kind: BuiltInKind, strategy: Strategy, retired: AbortSignal): ResourceType {
@@ -23,7 +23,7 @@ function typeOf(kind: BuiltInKind, strategy: Strategy, retired: AbortSignal): Re
     categories: kind.categories ?? [],
     isNamespaced: !kind.isClusterWide,
     isBuiltIn: true,
-    verbs: kind.isReview ? ['create'] : CUSTOM_VERBS,
+    verbs: kind.verbs ?? (kind.isReview ? ['create'] : kind.isMeasured ? ['get', 'list'] : CUSTOM_VERBS),
     subresources: kind.subresources ?? [],
     schema: schemaOf(kind),
     printerColumns: undefined,

@@ -1,5 +1,6 @@
 /** A CustomResourceDefinition as the resource types it defines, one per served version. */
 import { isObject } from '../../../base/json.ts';
+import type { ClientConfig } from '../admission/webhook.ts';
 import type { Schema } from '../schema/schema.ts';
 import type { AnyObject, PrinterColumn, ResourceType } from './resource-type.ts';
 
@@ -32,6 +33,7 @@ export type Crd = AnyObject & {
     readonly scope: 'Namespaced' | 'Cluster';
     readonly names: CrdNames;
     readonly versions: readonly CrdVersion[];
+    readonly conversion?: { readonly strategy?: string; readonly webhook?: { readonly clientConfig?: ClientConfig } };
   };
   readonly status?: { readonly conditions?: readonly { type: string; status: string }[]; readonly storedVersions?: readonly string[] };
 };
@@ -44,7 +46,8 @@ export function isEstablished(crd: Crd): boolean {
 }
 
 export function customResourceTypes(crd: Crd, retired: AbortSignal): ResourceType[] {
-  const { group, scope, names, versions } = crd.spec;
+  const { group, scope, names, versions, conversion } = crd.spec;
+  const converter = conversion?.strategy === 'Webhook' ? conversion.webhook?.clientConfig : undefined;
   const stored = versions.find((version) => version.storage)?.name ?? '';
   return versions
     .filter((version) => version.served)
@@ -71,6 +74,7 @@ export function customResourceTypes(crd: Crd, retired: AbortSignal): ResourceTyp
           ...(scale.labelSelectorPath && { labelSelector: undotted(scale.labelSelectorPath) }),
         },
         storedApiVersion: `${group}/${stored}`,
+        ...(converter && { converter }),
         nameSyntax: 'subdomain',
         hasGeneration: true,
         allowsUnconditionalUpdate: false,

@@ -2,6 +2,7 @@
  * Every resource that is served now: the built-in ones and those of stored CustomResourceDefinitions.
  * It follows the store synchronously, so a definition is in force before its writer gets the answer.
  */
+import { apiVersionOf } from '../../../api/resource.ts';
 import { deepEqual } from '../../../base/json.ts';
 import type { StoreEvent } from '../../store/entry.ts';
 import type { Store } from '../../store/store.ts';
@@ -41,12 +42,12 @@ export class ResourceRegistry {
     return [...this.#types.values()];
   }
 
-  /** One type per resource, whatever its versions: enough to reach every stored object. */
+  /** One type per resource: enough to reach every stored object. The stored version if it is served, so that nothing needs conversion. */
   resources(): ResourceType[] {
     const seen = new Map<string, ResourceType>();
     for (const type of this.#types.values()) {
       const bucket = storePrefix(type);
-      if (!seen.has(bucket)) seen.set(bucket, type);
+      if (!seen.has(bucket) || apiVersionOf(type) === type.storedApiVersion) seen.set(bucket, type);
     }
     return [...seen.values()];
   }

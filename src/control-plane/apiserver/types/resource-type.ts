@@ -1,6 +1,9 @@
 /** What the API server knows about one kind in one version: where it lives, how it looks, which rules of its own it has. */
+
 import type { KubeObject } from '../../../api/meta.ts';
 import type { StatusCause } from '../../../base/errors.ts';
+import type { JsonObject } from '../../../base/json.ts';
+import type { ClientConfig } from '../admission/webhook.ts';
 import type { Schema } from '../schema/schema.ts';
 
 /** Any API object: the fields all kinds share are typed, the rest is looked into with care. */
@@ -39,7 +42,13 @@ export type Strategy = {
 };
 
 /** A kind that is another kind's second face: its objects are stored as the other's, with these top-level fields under other names. */
-export type SharedStorage = { readonly group: string; readonly apiVersion: string; readonly storedNames: Readonly<Record<string, string>> };
+export type SharedStorage = {
+  readonly group: string;
+  readonly apiVersion: string;
+  readonly storedNames: Readonly<Record<string, string>>;
+  /** For faces that differ in more than names. What cannot be stored is thrown. */
+  readonly convert?: { toStored(object: JsonObject): JsonObject; fromStored(object: JsonObject): JsonObject };
+};
 
 export type ResourceType = {
   readonly group: string;
@@ -59,6 +68,8 @@ export type ResourceType = {
   readonly scale: ScalePaths | undefined;
   /** The apiVersion objects are stored under. */
   readonly storedApiVersion: string;
+  /** Who turns an object of one version into one of another; without one all versions have one shape. */
+  readonly converter?: ClientConfig;
   readonly sharedStorage?: SharedStorage;
   /** Which syntax names have. */
   readonly nameSyntax: NameSyntax;

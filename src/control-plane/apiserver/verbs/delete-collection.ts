@@ -14,10 +14,9 @@ export async function deleteCollection(call: Call): Promise<Response> {
   if (type.isNamespaced && path.namespace === undefined) throw methodNotAllowed();
   const options = deleteOptions(query, (await decodeBody(call.request)) ?? {});
   const { matches } = selectionOf(type, query);
-  const objects = parts.store
-    .list(storePrefix(type, path.namespace))
-    .map((entry) => parts.renderer.render(type, entry))
-    .filter(matches);
+  const entries = parts.store.list(storePrefix(type, path.namespace)).filter((entry) => matches(parts.renderer.selectable(type, entry)));
+  await parts.conversions.prepare(type, entries, call.request.signal);
+  const objects = entries.map((entry) => parts.renderer.render(type, entry));
   await Promise.all(
     objects.map(async ({ metadata }) => {
       try {

@@ -120,7 +120,25 @@ test('an eviction is a graceful deletion', async (t) => {
   await client.create(PODS, podOn('n1'));
   const body = JSON.stringify({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'a' } });
   assert.equal((await fetch('/api/v1/namespaces/default/pods/a/eviction', { method: 'POST', body })).status, 201);
-  assert.equal((await client.get(PODS, IN_DEFAULT))?.metadata.deletionGracePeriodSeconds, 30);
+  const pod = await client.get(PODS, IN_DEFAULT);
+  assert.equal(pod?.metadata.deletionGracePeriodSeconds, 30);
+  const said = pod?.status?.conditions?.find(({ type }) => type === 'DisruptionTarget');
+  assert.deepEqual([said?.status, said?.reason], ['True', 'EvictionByEvictionAPI']);
+});
+
+test('an eviction of another Pod of the name changes nothing', async (t) => {
+  const { client, fetch, close } = await startTestServer();
+  t.after(close);
+  await client.create(PODS, podOn('n1'));
+  const before = await client.get(PODS, IN_DEFAULT);
+  for (const preconditions of [{ uid: 'another' }, { resourceVersion: '1' }]) {
+    const body = JSON.stringify({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'a' }, deleteOptions: { preconditions } });
+    assert.equal((await fetch('/api/v1/namespaces/default/pods/a/eviction', { method: 'POST', body })).status, 409);
+  }
+  assert.deepEqual(await client.get(PODS, IN_DEFAULT), before);
+  const preconditions = { uid: before?.metadata.uid, resourceVersion: before?.metadata.resourceVersion };
+  const body = JSON.stringify({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'a' }, deleteOptions: { preconditions } });
+  assert.equal((await fetch('/api/v1/namespaces/default/pods/a/eviction', { method: 'POST', body })).status, 201);
 });
 
 test('dryRun deletes nothing', async (t) => {

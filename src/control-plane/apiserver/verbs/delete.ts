@@ -33,14 +33,16 @@ export async function deleteObject(call: Call, name: string, options: DeleteOpti
   for (;;) {
     const entry = parts.store.get(key);
     if (!entry) throw notFound(type, name);
+    await parts.conversions.prepare(type, [entry], call.request.signal);
     const old = parts.renderer.render(type, entry);
     assertPreconditions(call, old, options);
     await assertAdmitted(call, admissionRequest(call, old, options.isDryRun));
     const { outcome, object } = decideDeletion(type, old, { ...options, nowMs: parts.clock.now() });
     if (outcome === 'nothing' || options.isDryRun) return { object, isGone: outcome === 'remove' };
     const value = toStored(type, object);
+    const kept = outcome === 'remove' ? undefined : await parts.conversions.stored(type, object, call.request.signal);
     try {
-      const operation = { key, expectedRevision: entry.revision, value: outcome === 'remove' ? undefined : value };
+      const operation = { key, expectedRevision: entry.revision, value: kept };
       const { revision } = await parts.store.write(operation);
       return { object: renderAt(type, value, revision), isGone: outcome === 'remove' };
     } catch (error) {

@@ -17,7 +17,8 @@ export async function list(call: Call): Promise<Response> {
   const token = decodeContinue(query.get('continue'));
   const { entries, revision } = token ? continued(call, token) : await snapshot(call);
   const rest = token ? entries.slice(firstAfter(entries, token.after)) : entries;
-  const { matching, remaining } = pageOf(rest, { limit, selection, objectOf: (entry) => parts.renderer.render(type, entry) });
+  const { matching, remaining } = pageOf(rest, { limit, selection, objectOf: (entry) => parts.renderer.selectable(type, entry) });
+  await parts.conversions.prepare(type, matching, call.request.signal);
   const last = matching.at(-1);
   const metadata: ListMetadata = {
     resourceVersion: String(revision),

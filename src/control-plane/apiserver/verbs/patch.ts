@@ -1,15 +1,19 @@
-/** PATCH of an object or of its status: JSON patch, merge patch, and strategic merge for built-in kinds. */
+/** PATCH of an object or of its status: JSON patch, merge patch, strategic merge for built-in kinds, and server-side apply. */
 import { ApiError } from '../../../base/errors.ts';
 import { completed } from '../objects/admit-object.ts';
 import { changeObject } from '../objects/change-object.ts';
-import { applyPatch, assertPatchType } from '../patch/apply-patch.ts';
+import { APPLY_TYPE, applyPatch, assertPatchType } from '../patch/apply-patch.ts';
 import { mediaTypeOf, readBody } from '../request/decode-body.ts';
 import { assertBounded, parseJson } from '../request/parse-text.ts';
+import { assertPlainPatchOptions } from '../request/query.ts';
 import { respondObject } from '../response/respond.ts';
 import type { Call } from '../server-parts.ts';
 import type { AnyObject } from '../types/resource-type.ts';
+import { apply } from './apply.ts';
 
 export async function patch(call: Call): Promise<Response> {
+  if (mediaTypeOf(call.request) === APPLY_TYPE) return apply(call);
+  assertPlainPatchOptions(call.query);
   const change = await patchOf(call);
   return respondObject(call, await changeObject(call, change));
 }

@@ -5,7 +5,7 @@ import { startTestServer } from '../test-server.testing.ts';
 const MAPS = '/api/v1/namespaces/default/configmaps';
 const RECONNECTS = Number(process.env['WATCH_RECONNECTS'] ?? 500);
 
-test('a client that comes and goes hundreds of times sees every change once, in order', {
+test(`a client that comes and goes ${RECONNECTS} times sees every change once, in order`, {
   timeout: 60_000 + RECONNECTS * 100,
 }, async (t) => {
   const { fetch, store, close } = await startTestServer({ historySize: 20_000 });
@@ -30,6 +30,7 @@ test('a client that comes and goes hundreds of times sees every change once, in 
   }
   isDone = true;
   await writing;
+  t.diagnostic(`${RECONNECTS} reconnects, ${seen.length} changes seen`);
   assert.ok(seen.length >= RECONNECTS);
   assert.deepEqual(seen, changes.slice(0, seen.length));
 

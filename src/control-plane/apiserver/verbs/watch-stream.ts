@@ -8,7 +8,6 @@ import type { JsonObject } from '../../../base/json.ts';
 import type { Entry, StoreEvent } from '../../store/entry.ts';
 import type { Representation } from '../request/negotiate.ts';
 import type { Selection } from '../request/selection.ts';
-import { renderAt } from '../response/render.ts';
 import { isPlain, statusOf, tableOf, viewOf } from '../response/respond.ts';
 import type { Call } from '../server-parts.ts';
 import type { AnyObject } from '../types/resource-type.ts';
@@ -22,6 +21,8 @@ type Waiting =
 /** Changes that wait for one client; what it asked for at the start does not count. More than any history holds of ordinary objects. */
 const MAX_WAITING = { changes: 20_000, bytes: 64 * 1024 * 1024 };
 const CHUNK_CHARACTERS = 64 * 1024;
+/** So many waiting changes are put to a conversion webhook before the first is told of. */
+const CONVERTED_AT_ONCE = 100;
 
 export class WatchStream {
   readonly readable: ReadableStream<Uint8Array>;
@@ -112,7 +113,7 @@ export class WatchStream {
 
   #selects(entry: Entry | undefined): boolean {
     if (!entry || this.#selection.isEverything) return entry !== undefined;
-    return this.#selection.matches(this.#call.parts.renderer.render(this.#call.type, entry));
+    return this.#selection.matches(this.#call.parts.renderer.selectable(this.#call.type, entry));
   }
 
   #add(waiting: Waiting): void {
@@ -135,10 +136,11 @@ export class WatchStream {
         this.#wake = resolve;
       });
     }
-    if (this.#isCancelled) return;
+    if (this.#isCancelled || !(await this.#isConverted())) return;
     let text = '';
     while (this.#next < this.#waiting.length && text.length < CHUNK_CHARACTERS) {
       const waiting = this.#waiting[this.#next]!; // the line above proves that there is one
+      if ('entry' in waiting && this.#call.parts.conversions.isMissing(this.#call.type, waiting.entry)) break; // came meanwhile
       text += this.#lineOf(waiting);
       this.#count(waiting, -1);
       this.#next += 1;
@@ -148,6 +150,23 @@ export class WatchStream {
     this.#next = 0;
     if (text !== '') controller.enqueue(this.#encoder.encode(text));
     if (this.#isEnding && this.#waiting.length === 0) controller.close();
+  }
+
+  /** What waits, in the version that was asked for; false when somebody cancelled meanwhile. One ERROR event when it cannot be had. */
+  async #isConverted(): Promise<boolean> {
+    const { parts, type } = this.#call;
+    if (!type.converter) return true;
+    try {
+      const entries = this.#waiting
+        .slice(this.#next, this.#next + CONVERTED_AT_ONCE)
+        .flatMap((each) => ('entry' in each ? [each.entry] : []));
+      await parts.conversions.prepare(type, entries, parts.closed);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      this.cut();
+      this.#waiting = [{ type: 'ERROR', error }];
+    }
+    return !this.#isCancelled;
   }
 
   #lineOf(waiting: Waiting): string {
@@ -171,7 +190,7 @@ export class WatchStream {
 
   #objectOf({ entry, revision }: Waiting & { type: EventType }): AnyObject {
     const { parts, type } = this.#call;
-    return revision === entry.revision ? parts.renderer.render(type, entry) : renderAt(type, entry.value, revision);
+    return revision === entry.revision ? parts.renderer.render(type, entry) : parts.renderer.renderAt(type, entry, revision);
   }
 
   #bookmark({ revision, isEndOfInitial }: Waiting & { type: 'BOOKMARK' }): JsonObject {

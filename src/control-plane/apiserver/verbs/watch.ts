@@ -19,7 +19,6 @@ export async function watch(call: Call): Promise<Response> {
   const wantsBookmarks = isTrue(query.get('allowWatchBookmarks'));
   const selection = watchSelection(call);
   const from = resourceVersionOf(query);
-  const leave = parts.flowControl.enter(call.identity, 'watch');
   const stream = new WatchStream({ call, representation, selection });
   const prefix = storePrefix(type, path.namespace);
   if (isInitial || from === undefined || from === 0) {
@@ -30,10 +29,9 @@ export async function watch(call: Call): Promise<Response> {
     stream.follow(prefix, from);
   }
   const done = AbortSignal.any([request.signal, parts.closed, type.retired, stream.ended]);
-  const forget = parts.openStreams.add({ user: call.identity.user, isAllowed: call.isAllowed, end: () => stream.cut() });
+  const forget = parts.openStreams.add({ ...call.permission, end: () => stream.cut() });
   const end = () => {
     forget();
-    leave();
     stream.end();
   };
   done.addEventListener('abort', end, { once: true });
@@ -82,9 +80,9 @@ async function endAfter(
   const asked = wholeNumber(query, 'timeoutSeconds');
   // Spread over half an hour, so that clients which came together do not come back together.
   const timeoutMs = asked ? asked * 1000 : MIN_TIMEOUT_MS * (1 + Math.random());
-  const endMs = parts.clock.now() + timeoutMs;
+  const endMs = parts.clock.steady() + timeoutMs;
   while (!options.done.aborted) {
-    const leftMs = endMs - parts.clock.now();
+    const leftMs = endMs - parts.clock.steady();
     if (leftMs <= 0) break;
     await parts.clock.sleep(Math.min(leftMs, BOOKMARK_INTERVAL_MS), options.done);
     if (options.wantsBookmarks && !options.done.aborted) stream.addBookmark(parts.store.revision);

@@ -75,6 +75,10 @@ export const MESSAGES: Readonly<Record<string, string>> = {
   'io.k8s.api.authorization.v1.SubjectAccessReviewSpec': '1! resourceAttributes .ResourceAttributes, 2! nonResourceAttributes .NonResourceAttributes, 3 user string, 4 groups []string, 5 extra {}.ExtraValue, 6 uid string',
   'io.k8s.api.authorization.v1.SubjectAccessReviewStatus': '1! allowed bool, 4 denied bool, 2 reason string, 3 evaluationError string',
   'io.k8s.api.authorization.v1.SubjectRulesReviewStatus': '1! resourceRules [].ResourceRule, 2! nonResourceRules [].NonResourceRule, 3! incomplete bool, 4 evaluationError string',
+  'io.k8s.api.autoscaling.v1.CrossVersionObjectReference': '1! kind string, 2! name string, 3 apiVersion string',
+  'io.k8s.api.autoscaling.v1.HorizontalPodAutoscaler': '1 metadata io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta, 2 spec .HorizontalPodAutoscalerSpec, 3 status .HorizontalPodAutoscalerStatus',
+  'io.k8s.api.autoscaling.v1.HorizontalPodAutoscalerSpec': '1! scaleTargetRef .CrossVersionObjectReference, 2! minReplicas int, 3! maxReplicas int, 4! targetCPUUtilizationPercentage int',
+  'io.k8s.api.autoscaling.v1.HorizontalPodAutoscalerStatus': '1! observedGeneration int, 2! lastScaleTime time, 3! currentReplicas int, 4! desiredReplicas int, 5! currentCPUUtilizationPercentage int',
   'io.k8s.api.autoscaling.v1.Scale': '1 metadata io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta, 2 spec .ScaleSpec, 3 status .ScaleStatus',
   'io.k8s.api.autoscaling.v1.ScaleSpec': '1 replicas int',
   'io.k8s.api.autoscaling.v1.ScaleStatus': '1! replicas int, 2 selector string',
@@ -429,6 +433,7 @@ export const MESSAGES: Readonly<Record<string, string>> = {
 
 /** Kinds beyond those of the OpenAPI documents. */
 export const MORE_KINDS: Readonly<Record<string, string>> = {
+  'autoscaling/v1/HorizontalPodAutoscaler': 'io.k8s.api.autoscaling.v1.HorizontalPodAutoscaler',
   'networking.k8s.io/v1/IngressClass': 'io.k8s.api.networking.v1.IngressClass',
   'networking.k8s.io/v1/Ingress': 'io.k8s.api.networking.v1.Ingress',
   'networking.k8s.io/v1/NetworkPolicy': 'io.k8s.api.networking.v1.NetworkPolicy',
