@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Pod } from '../../api/core/pod.ts';
 import { ApiError } from '../../base/errors.ts';
-import { repositoryOf } from '../../base/image-reference.ts';
+import { isImageReference, repositoryOf } from '../../base/image-reference.ts';
 
 export type BuiltInImage = {
   /** The folder with the programs. */
@@ -29,14 +29,12 @@ export type BuiltInImages = Readonly<Record<string, BuiltInImage>>;
 export function builtInImageOf(images: BuiltInImages, reference: string): BuiltInImage {
   const found = findBuiltIn(images, reference);
   if (found) return found;
-  throw new ApiError(
-    'NotFound',
-    `image "${reference}" is not built in; the embedded cluster cannot run container images yet, only mount them as volumes`,
-  );
+  throw new ApiError('NotFound', `image "${reference}" is not built in`);
 }
 
 /** Undefined for every other image. */
 export function findBuiltIn(images: BuiltInImages, reference: string): BuiltInImage | undefined {
+  if (!isImageReference(reference)) return undefined;
   const repository = repositoryOf(reference);
   const found = Object.entries(images).find(([name]) => repositoryOf(name) === repository)?.[1];
   return found && { programs: [basename(repository)], ...found };

@@ -1,6 +1,7 @@
 /** What the kubelet knows about one container, and the questions asked of it. Pure. */
 import { type Backoff, backoffMs } from '../../base/backoff.ts';
 import type { ProcessIdentity } from '../../base/node/process-identity.ts';
+import type { EventToRecord } from '../../reconcile/decision.ts';
 
 /** How a run of a container ended. */
 export type Ended = {
@@ -19,8 +20,10 @@ export type Run =
 
 /** Why something could not be done; it is tried again later. */
 export type Setback = {
-  readonly kind: 'image' | 'config' | 'volume';
+  readonly kind: 'image' | 'config' | 'volume' | 'sandbox';
   readonly image?: string;
+  /** What is shown of an image that is not even asked for. */
+  readonly reason?: 'InvalidImageName' | 'ErrImageNeverPull';
   /** The image is simply not there yet: worth a look more often than the back-off says. */
   readonly isMissing?: boolean;
   readonly message: string;
@@ -51,6 +54,7 @@ const RETRY_BACKOFF: Readonly<Record<Setback['kind'], Backoff>> = {
   image: { firstMs: 10_000, capMs: 300_000 },
   config: { firstMs: 1_000, capMs: 120_000 },
   volume: { firstMs: 1_000, capMs: 120_000 },
+  sandbox: { firstMs: 5_000, capMs: 300_000 },
 };
 /** A run this long makes the crashes before it forgotten. */
 const GOOD_RUN_MS = 600_000;
@@ -96,12 +100,35 @@ export function waitingFor(setback: Setback, now: number): { readonly reason: st
   const { kind, image, message, atMs } = setback;
   switch (kind) {
     case 'image':
+      if (setback.reason) return { reason: setback.reason, message };
       if (now - atMs < ERROR_SHOWN_MS) return { reason: 'ErrImagePull', message };
       return { reason: 'ImagePullBackOff', message: `Back-off pulling image "${image}": ErrImagePull: ${message}` };
     case 'config':
       return { reason: 'CreateContainerConfigError', message };
     case 'volume':
+    case 'sandbox':
       return { reason: 'ContainerCreating', message };
+  }
+}
+
+/** What is told of it, as upstream words it. */
+export function eventsOf({ kind, image, message, reason }: Setback): EventToRecord[] {
+  const warn = (because: EventToRecord['reason'], text: string): EventToRecord => ({ type: 'Warning', reason: because, message: text });
+  switch (kind) {
+    case 'image':
+      if (reason) return [warn(reason === 'InvalidImageName' ? 'InspectFailed' : reason, message), warn('Failed', `Error: ${reason}`)];
+      return [
+        warn('Failed', `Failed to pull image "${image}": ${message}`),
+        warn('Failed', 'Error: ErrImagePull'),
+        { type: 'Normal', reason: 'BackOff', message: `Back-off pulling image "${image}"` },
+        warn('Failed', 'Error: ImagePullBackOff'),
+      ];
+    case 'volume':
+      return [warn('FailedMount', message)];
+    case 'sandbox':
+      return [warn('FailedCreatePodSandBox', message)];
+    case 'config':
+      return [warn('Failed', message)];
   }
 }
 

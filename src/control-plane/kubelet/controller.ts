@@ -3,12 +3,11 @@ import type { Pod } from '../../api/core/pod.ts';
 import type { Cache } from '../../client/cache.ts';
 import { runController } from '../../reconcile/controller.ts';
 import { changesOf, type Source } from '../../reconcile/source.ts';
-import { actOnPod } from './act.ts';
 import { decidePod, type PodAction } from './decide.ts';
 import type { KubeletContext } from './kubelet-context.ts';
 import { observePod, UID_INDEX, type WatchedPod } from './observe.ts';
 import { listPodUids, podDir, readPodIdentity } from './pod-folder.ts';
-import type { PodRuntime } from './pod-runtime.ts';
+import { PodRuntime } from './pod-runtime.ts';
 
 const WORKERS = 8;
 const LOOK_AROUND_MS = 500;
@@ -35,6 +34,26 @@ export async function runPodController(options: PodControllerOptions): Promise<v
     workers: WORKERS,
   });
   await Promise.all([loop, lookAround(options)]);
+}
+
+/** Who looks after a Pod is settled here; what happens to its containers is up to them. */
+async function actOnPod(action: PodAction, { uid, pod }: WatchedPod, { context, runtimes }: PodControllerOptions): Promise<undefined> {
+  switch (action.do) {
+    case 'take over':
+      if (pod) context.addresses.take(uid, pod.status?.podIP);
+      if (!runtimes.has(uid)) runtimes.set(uid, new PodRuntime(context, uid, pod));
+      return;
+    case 'forget':
+      runtimes.delete(uid);
+      return;
+    case 'prepare':
+    case 'start':
+    case 'stop':
+    case 'kill':
+    case 'clean up':
+      await runtimes.get(uid)?.act(action, pod);
+      return;
+  }
 }
 
 /** Also Pods that only left a folder: the API may have forgotten them while nobody was here. */

@@ -35,6 +35,15 @@ function pod(restartPolicy: PodSpec['restartPolicy'] = 'Never', metadata: Partia
 const deleting = (graceSeconds: number) =>
   pod('Always', { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: graceSeconds });
 const init = (run: Run, name = 'init') => container(run, { name, isInit: true });
+/** A Pod with a sidecar named `side`. */
+const sided = (each: Pod): Pod => ({
+  ...each,
+  spec: {
+    ...each.spec,
+    initContainers: [{ name: 'side', restartPolicy: 'Always' }, { name: 'other', restartPolicy: 'Always' }, { name: 'init' }],
+  },
+});
+const side = (run: Run, more: Partial<ContainerRecord> = {}) => container(run, { name: 'side', isInit: true, ...more });
 const missing: Setback = { kind: 'image', image: 'x', isMissing: true, message: 'm', failures: 1, atMs: now - 5_000 };
 
 const cases: [string, Partial<ObservedPod>, string[]][] = [
@@ -93,6 +102,42 @@ const cases: [string, Partial<ObservedPod>, string[]][] = [
     'a failed init container is repeated otherwise',
     { pod: pod('OnFailure'), containers: [init(ended(1)), container(waiting)] },
     ['start init: it ended with exit code 1'],
+  ],
+  [
+    'a sidecar has its turn among the init containers',
+    { pod: sided(pod()), containers: [side(waiting), init(waiting), container(waiting)] },
+    ['start side: it has not run yet'],
+  ],
+  [
+    'what follows a sidecar waits until it has started',
+    { pod: sided(pod()), containers: [side(running(), { isStarted: false }), init(waiting)] },
+    [],
+  ],
+  ['and no longer', { pod: sided(pod()), containers: [side(running()), init(waiting)] }, ['start init: it has not run yet']],
+  [
+    'a sidecar that ended is started again, beside the others and under any policy',
+    { pod: sided(pod('Never')), containers: [side(ended(0)), init(ended(0)), container(running())] },
+    ['start side: it ended with exit code 0'],
+  ],
+  [
+    'a Pod whose containers are done ends its sidecars, the last first',
+    { pod: sided(pod()), containers: [side(running()), side(running(), { name: 'other' }), init(ended(0)), container(ended(0))] },
+    ['stop other: the Pod has Succeeded'],
+  ],
+  [
+    'deletion ends the others before the sidecars',
+    { pod: sided(deleting(30)), containers: [side(running()), container(running(1_000))] },
+    ['look again in 29s'],
+  ],
+  [
+    'a sidecar has two seconds when the grace period is over',
+    { pod: sided(deleting(30)), containers: [side(running(500)), container(ended(0))] },
+    ['look again in 1.5s'],
+  ],
+  [
+    'nobody waits for a sidecar when there is no grace period',
+    { pod: sided(deleting(0)), containers: [side(running()), container(running())] },
+    ['kill side: the Pod is being deleted', 'kill main: the Pod is being deleted', 'look again in 1s'],
   ],
   ['a Pod that the API calls Failed starts nothing', { pod: pod('Always', {}, 'Failed') }, []],
   [

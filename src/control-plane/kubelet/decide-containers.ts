@@ -10,17 +10,19 @@
  *                                    none runs                         clean up
  *   Succeeded or Failed              some run                          as when being deleted, but nothing is cleaned up
  *   otherwise                        one is to start, no volumes yet   prepare the volumes
- *                                    init containers                   one after the other, each until it succeeds
+ *                                    init containers                   one after the other, each until it succeeds; a sidecar until it has started
  *                                    the others                        start together; again as the restart policy says
  *                                    one fails its liveness probe      as when being deleted, then as the restart policy says
  *
+ * Sidecars are told to end when no other container runs any more, the last of the spec first; they share what is left of the grace period.
+ *
  * What failed or crashed waits for its back-off first. Pure: no clock, no I/O.
  */
-import { isPodFinal, type Pod } from '../../api/core/pod.ts';
+import { containerIn, isPodFinal, isSidecar, type Pod } from '../../api/core/pod.ts';
 import { isDeleting } from '../../api/meta.ts';
 import { type ContainerRecord, lookAgainForMs, restartAtMs, retryAtMs } from './container-record.ts';
 import type { ObservedPod } from './observed.ts';
-import { phaseOf, restartsAfter } from './status.ts';
+import { isInitialized, phaseOf, restartsAfter } from './status.ts';
 
 /** What is done to the containers. */
 export type ContainersAction = { readonly because: string } & (
@@ -34,6 +36,8 @@ type Seen = Pick<ObservedPod, 'pod' | 'isForeign' | 'containers' | 'volumes' | '
 const nothing: ContainersDecision = { actions: [] };
 /** A killed process can take a moment to go; a second signal does no harm. */
 const KILL_AGAIN_MS = 1_000;
+/** Of a sidecar whose Pod has used up all of its grace period, as upstream has it. */
+const LEAST_GRACE_SECONDS = 2;
 /** As in any Kubernetes, of a Pod that does not say. */
 export const DEFAULT_GRACE_SECONDS = 30;
 
@@ -48,15 +52,28 @@ export function decideContainers(observed: Seen): ContainersDecision {
   return run(pod, observed);
 }
 
-function graceSecondsOf({ metadata, spec }: Pod): number {
+/** How long its containers have to end. */
+export function graceSecondsOf({ metadata, spec }: Pod): number {
   return metadata.deletionGracePeriodSeconds ?? spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS;
 }
 
 /** Undefined when nothing is left to end. */
-function endAll({ containers, now }: Seen, graceSeconds: number, because: string): ContainersDecision | undefined {
+function endAll({ pod, containers, now }: Seen, graceSeconds: number, because: string): ContainersDecision | undefined {
   const running = containers.filter((container) => container.run.is === 'running');
-  if (running.length === 0) return undefined;
-  return together(running.map((container) => endOne(container, graceSeconds, now, because)));
+  const others = running.filter(({ name }) => !pod || !isSidecar(pod, name));
+  const last = running.at(-1);
+  if (!last) return undefined;
+  if (graceSeconds <= 0) return together(running.map((container) => endOne(container, 0, now, because)));
+  if (others.length > 0) return together(others.map((container) => endOne(container, graceSeconds, now, because)));
+  return endOne(last, pod ? graceLeft(pod, last, { graceSeconds, now }) : 0, now, because);
+}
+
+/** For a sidecar, which has waited for the others to end. */
+function graceLeft({ metadata }: Pod, { run }: ContainerRecord, { graceSeconds, now }: { graceSeconds: number; now: number }): number {
+  if (metadata.deletionTimestamp === undefined) return graceSeconds;
+  const toldAtMs = (run.is === 'running' ? run.stopSentAtMs : undefined) ?? now;
+  const leftSeconds = (Date.parse(metadata.deletionTimestamp) - toldAtMs) / 1000;
+  return Math.min(graceSeconds, Math.max(LEAST_GRACE_SECONDS, leftSeconds));
 }
 
 function endOne({ name, run }: ContainerRecord, graceSeconds: number, now: number, because: string): ContainersDecision {
@@ -75,16 +92,22 @@ function cleanUp(because: string): ContainersDecision {
 
 function run(pod: Pod, observed: Seen): ContainersDecision {
   const { containers, now } = observed;
-  const init = containers.find((container) => container.isInit && !(container.run.is === 'ended' && container.run.exitCode === 0));
-  const turn = init ? [init] : containers.filter((container) => !container.isInit);
+  const init = containers.find((container) => container.isInit && !isInitialized(pod, container));
+  const beside = containers.filter((container) => container !== init && isSidecar(pod, container.name) && hasStarted(container));
+  const turn = [...beside, ...(init ? [init] : containers.filter((container) => !container.isInit))];
   const wanted = together(turn.map((container) => (container.doomedBy ? endDoomed(pod, container, now) : startOne(pod, container, now))));
   if (wanted.actions.every((action) => action.do !== 'start')) return wanted;
   return withVolumes(observed, wanted);
 }
 
+/** Once, whatever has become of it: then it is kept running whoever's turn it is. */
+function hasStarted({ run, restartCount }: ContainerRecord): boolean {
+  return run.is !== 'waiting' || restartCount > 0;
+}
+
 /** The probe may have a grace period of its own. */
 function endDoomed(pod: Pod, container: ContainerRecord, now: number): ContainersDecision {
-  const spec = pod.spec.containers.find(({ name }) => name === container.name);
+  const spec = containerIn(pod, container.name);
   const graceSeconds = spec?.[`${container.doomedBy ?? 'liveness'}Probe`]?.terminationGracePeriodSeconds ?? graceSecondsOf(pod);
   return endOne(container, graceSeconds, now, `its ${container.doomedBy} probe failed`);
 }

@@ -1,12 +1,14 @@
 /** Renews the tokens in projected volumes as they get old, so that a Pod can run for as long as it likes. */
-import { chmod, chown, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
 import type { Cache } from '../../client/cache.ts';
 import type { KubeletContext } from './kubelet-context.ts';
 import { podDir, volumeDir } from './pod-folder.ts';
-import { volumeOwner } from './privileges.ts';
+import type { RunAs } from './privileges.ts';
 import { requestToken } from './projected-volume.ts';
+import { ownerOfPod } from './user-of-pod.ts';
+import { giveFile } from './volume-files.ts';
 
 const LOOK_EVERY_MS = 30_000;
 /** Renewed when this much of its life is over. */
@@ -32,10 +34,11 @@ async function renewTokens({ rootDir, client, clock, mayBecome }: KubeletContext
   for (const { name, projected } of pod.spec.volumes ?? []) {
     for (const { serviceAccountToken: source } of projected?.sources ?? []) {
       if (!source) continue;
-      const path = join(volumeDir(podDir(rootDir, pod.metadata.uid ?? ''), 'projected', name), source.path);
-      const token = await readFile(path, 'utf8').catch(() => undefined); // not brought yet: it will come fresh
-      if (token === undefined || !isOld(token, clock.now())) continue;
-      await replace(path, await requestToken(client, pod, source), volumeOwner(pod, mayBecome));
+      const dir = podDir(rootDir, pod.metadata.uid ?? '');
+      const path = await realpath(join(volumeDir(dir, 'projected', name), source.path)).catch(() => undefined);
+      const token = path && (await readFile(path, 'utf8').catch(() => undefined)); // not brought yet: it will come fresh
+      if (path === undefined || token === undefined || !isOld(token, clock.now())) continue;
+      await replace(path, await requestToken(client, pod, source), ownerOfPod(dir, pod, mayBecome));
     }
   }
 }
@@ -50,11 +53,10 @@ function isOld(token: string, nowMs: number): boolean {
 }
 
 /** In one step: whoever reads sees the old token or the new one. */
-async function replace(path: string, content: string, owner: { uid: number; gid: number } | undefined): Promise<void> {
+async function replace(path: string, content: string, owner: RunAs | undefined): Promise<void> {
   const fresh = join(dirname(path), '.fresh-token');
   await rm(fresh, { force: true });
   await writeFile(fresh, content, { flag: 'wx', mode: 0o600 });
-  if (owner) await chown(fresh, owner.uid, owner.gid);
-  await chmod(fresh, owner ? 0o440 : 0o400);
+  await giveFile(fresh, owner);
   await rename(fresh, path);
 }

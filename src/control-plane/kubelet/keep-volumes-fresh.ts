@@ -4,7 +4,7 @@ import { messageOf } from '../../base/errors.ts';
 import type { Cache } from '../../client/cache.ts';
 import type { KubeletContext } from './kubelet-context.ts';
 import { podDir } from './pod-folder.ts';
-import { volumeOwner } from './privileges.ts';
+import { ownerOfPod } from './user-of-pod.ts';
 import { refreshVolumes } from './volumes.ts';
 
 const LOOK_EVERY_MS = 10_000;
@@ -18,7 +18,8 @@ export async function keepVolumesFresh({ context, pods }: { context: KubeletCont
     for (const pod of signal.aborted ? [] : pods.list().filter(({ status }) => status?.phase === 'Running')) {
       if (isPodFinal(pod) || pod.metadata.deletionTimestamp) continue;
       try {
-        await refreshVolumes({ pod, dir: podDir(rootDir, pod.metadata.uid ?? ''), client, owner: volumeOwner(pod, mayBecome) });
+        const dir = podDir(rootDir, pod.metadata.uid ?? '');
+        await refreshVolumes({ pod, dir, client, owner: ownerOfPod(dir, pod, mayBecome) });
       } catch (error) {
         // An object that is gone leaves its last values to the Pods that have them.
         log.debug('cannot bring a volume up to date', {

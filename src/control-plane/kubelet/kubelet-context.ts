@@ -1,12 +1,15 @@
 /** What every part of one kubelet shares. */
+import type { Pod } from '../../api/core/pod.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Client } from '../../client/client.ts';
+import type { ImagePuller } from '../../images/image-puller.ts';
 import type { EventRecorder } from '../../reconcile/events.ts';
 import type { AddressPool } from './address-pool.ts';
 import type { BuiltInImages } from './built-in-images.ts';
+import type { ImageSource } from './image-source.ts';
+import type { PodUsers } from './pod-users.ts';
 import type { MayBecome } from './privileges.ts';
-import type { ImageSource } from './volumes.ts';
 
 export type KubeletContext = {
   readonly client: Client;
@@ -17,9 +20,15 @@ export type KubeletContext = {
   readonly hostIP: string;
   readonly apiServerUrl: string | undefined;
   readonly images: ImageSource;
+  /** Fetches what the store does not have; without one, that is missing. */
+  readonly puller: ImagePuller | undefined;
   readonly builtInImages: BuiltInImages;
   readonly addresses: AddressPool;
   readonly mayBecome: MayBecome;
+  /** Whom Pods run as on this host; what they ask for when there are none. */
+  readonly users: PodUsers | undefined;
+  /** A name that outlives the Pod, when it runs a machine. */
+  readonly machineOf: ((pod: Pod) => Promise<string | undefined>) | undefined;
   readonly events: EventRecorder;
   readonly clock: Clock;
   readonly log: Logger;

@@ -3,16 +3,18 @@
  *
  *   state.json                            process                what the container is now
  *   names a process                       runs, is the same      running: adopted, untouched
- *                                         gone, or another one   ended, exit code unknown (137)
+ *                                         gone, or another one   ended, as its runtime wrote down, else exit code unknown (137)
  *   written before a process was made     found by its variables running: adopted
  *                                         not found              as if it had not been tried
  *   says how it ended                                            ended
  *   not there, API says it runs                                  ended, exit code unknown: never a second process
  *   not there, API says how it ended                             ended
  */
+import { constants } from 'node:os';
 import type { ContainerStatus, Pod } from '../../api/core/pod.ts';
 import { isSameProcess, signalProcess } from '../../base/node/process-identity.ts';
 import { afterEnd, type ContainerRecord, type Ended } from './container-record.ts';
+import { bundleDir, readExitCode } from './containers/bundle.ts';
 import { listContainers } from './pod-folder.ts';
 import { findProcesses } from './start-container.ts';
 import { loadContainer, type SavedContainer, saveContainer } from './state-file.ts';
@@ -52,7 +54,8 @@ function takeOver({ container, isStarting }: SavedContainer, { dir, now }: OneOp
   }
   if (run.is !== 'running' || isSameProcess(run.process)) return container;
   for (const left of findProcesses(dir, name)) signalProcess(left, 'SIGKILL');
-  const ended = afterEnd(container, unknownEnd(now, run.startedAtMs));
+  const how = endOfAdopted(readExitCode(bundleDir(dir, name)));
+  const ended = afterEnd(container, { ...how, startedAtMs: run.startedAtMs, finishedAtMs: now });
   saveContainer(dir, ended);
   return ended;
 }
@@ -74,12 +77,20 @@ function fromStatus({ name, isInit, status, now }: Pick<OneOptions, 'name' | 'is
   return { ...fresh, run: { is: 'ended', ...ended } };
 }
 
+/** How a run ended that we did not see the end of: by what its runtime wrote down, if it did. */
+export function endOfAdopted(exitCode: number | undefined): Omit<Ended, 'finishedAtMs'> {
+  if (exitCode !== undefined) return { exitCode, reason: exitCode === 0 ? 'Completed' : 'Error' };
+  const message = 'The container ended while nobody could see its exit code';
+  return { exitCode: 137, reason: 'ContainerStatusUnknown', message };
+}
+
+/** How a run ended whose process was our child. */
+export function endOfProcess(code: number | null, signal: NodeJS.Signals | null): Omit<Ended, 'finishedAtMs'> {
+  const number = signal ? constants.signals[signal] : undefined;
+  const exitCode = code ?? 128 + (number ?? 0);
+  return { exitCode, ...(number && { signal: number }), reason: exitCode === 0 ? 'Completed' : 'Error' };
+}
+
 function unknownEnd(now: number, startedAtMs: number): Ended {
-  return {
-    exitCode: 137,
-    reason: 'ContainerStatusUnknown',
-    message: 'The container ended while nobody could see its exit code',
-    startedAtMs,
-    finishedAtMs: now,
-  };
+  return { ...endOfAdopted(undefined), startedAtMs, finishedAtMs: now };
 }

@@ -2,6 +2,7 @@
 import { closeSync, copyFileSync, fstatSync, openSync, readSync, statSync, truncateSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { noteLogTime } from './log-times.ts';
 import { containerDir } from './pod-folder.ts';
 
 /** As upstream's containerLogMaxSize. */
@@ -14,12 +15,13 @@ export function containerLogPath(dir: string, container: string, restartCount: n
 /** Keeps the logs of this run and of the one before. */
 export async function removeOldLogs(dir: string, container: string, restartCount: number): Promise<void> {
   const old = containerLogPath(dir, container, restartCount - 2);
-  for (const path of [old, `${old}.1`]) await rm(path, { force: true });
+  for (const path of [old, `${old}.1`, `${old}.times`]) await rm(path, { force: true });
 }
 
-/** Moves what was written so far aside when it is too much; containers append, so they go on at the new beginning. */
-export function limitLog(dir: string, container: string, restartCount: number): void {
-  const path = containerLogPath(dir, container, restartCount);
+/** Notes when it has grown, and moves what was written so far aside when it is too much; containers append, so they go on at the new beginning. */
+export function lookAfterLog(dir: string, { name, restartCount }: { name: string; restartCount: number }, now: number): void {
+  const path = containerLogPath(dir, name, restartCount);
+  noteLogTime(path, now);
   const { size = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
   if (size <= MAX_BYTES) return;
   if (size <= 2 * MAX_BYTES) copyFileSync(path, `${path}.1`); // a flood is not worth keeping

@@ -4,6 +4,7 @@ import type { Pod } from '../../api/core/pod.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
 import { containerLogPath } from './log-files.ts';
+import { LineStamper, noteLogTime, readLogTimes, startOfTime } from './log-times.ts';
 
 export type PodLogOptions = {
   /** May be left out when the Pod has one container only. */
@@ -40,16 +41,6 @@ export function containerNameOf(pod: Pod, wanted: string | undefined): string {
   return wanted;
 }
 
-/** Output goes straight from the container to its file: nobody is there to say when a line was written. */
-export function refuseTimes({ timestamps, sinceSeconds, sinceTime }: PodLogOptions): void {
-  if (timestamps || sinceSeconds !== undefined || sinceTime !== undefined) {
-    throw new ApiError(
-      'BadRequest',
-      'the embedded cluster keeps logs without times: timestamps, sinceSeconds and sinceTime are not supported',
-    );
-  }
-}
-
 /** Opens the log and streams it; `look` tells what the container does now, so that following ends with its run. */
 export async function streamLog(options: {
   readonly pod: Pod;
@@ -66,7 +57,8 @@ export async function streamLog(options: {
     throw new ApiError('BadRequest', `container "${name}" in pod "${pod.metadata.name}" is waiting to start: ${waiting}`);
   }
   const run = container.restartCount - (request.previous ? 1 : 0);
-  const file = await open(containerLogPath(dir, name, run), 'r').catch(() => undefined);
+  const log = containerLogPath(dir, name, run);
+  const file = await open(log, 'r').catch(() => undefined);
   if (!file) {
     const which = request.previous ? `previous terminated container "${name}"` : `log of container "${name}"`;
     throw new ApiError('BadRequest', `${which} in pod "${pod.metadata.name}" not found`);
@@ -75,31 +67,53 @@ export async function streamLog(options: {
     const now = look();
     return !request.follow || !now?.isRunning || now.restartCount !== run;
   };
-  return toStream(read({ file, request, isOver, clock }));
+  return toStream(read({ file, log, request, isOver, clock }));
 }
 
-type ReadOptions = { readonly file: FileHandle; readonly request: PodLogOptions; readonly isOver: () => boolean; readonly clock: Clock };
+type ReadOptions = {
+  readonly file: FileHandle;
+  readonly log: string;
+  readonly request: PodLogOptions;
+  readonly isOver: () => boolean;
+  readonly clock: Clock;
+};
 
-async function* read({ file, request, isOver, clock }: ReadOptions): AsyncGenerator<Uint8Array> {
+async function* read({ file, log, request, isOver, clock }: ReadOptions): AsyncGenerator<Uint8Array> {
   const { tailLines, limitBytes = Number.POSITIVE_INFINITY, signal } = request;
   let left = limitBytes;
   try {
-    let position = tailLines === undefined ? 0 : await startOfTail(file, tailLines);
+    const sinceMs = sinceMsOf(request, clock.now());
+    noteLogTime(log, clock.now());
+    const since = sinceMs === undefined ? 0 : await startOfTime(log, readLogTimes(log), sinceMs);
+    let position = Math.max(since, tailLines === undefined ? 0 : await startOfTail(file, tailLines));
+    const stamper = request.timestamps ? new LineStamper(() => readLogTimes(log), clock.now) : undefined;
     while (left > 0 && !signal?.aborted) {
       const wasOver = isOver(); // asked before reading: what was written until then is read below
       const { size } = await file.stat();
       if (size < position) position = 0; // it was cut
       const { bytesRead, buffer } = await file.read(Buffer.alloc(Math.min(CHUNK_BYTES, left)), 0, undefined, position);
       if (bytesRead > 0) {
+        const chunk = buffer.subarray(0, bytesRead);
+        yield stamper ? stamper.stamp(chunk, position) : chunk;
         position += bytesRead;
         left -= bytesRead;
-        yield buffer.subarray(0, bytesRead);
       } else if (wasOver) return;
       else await clock.sleep(FOLLOW_MS, signal);
     }
   } finally {
     await file.close();
   }
+}
+
+/** BadRequest for a time that is none, or for both. */
+export function sinceMsOf({ sinceSeconds, sinceTime }: PodLogOptions, now: number): number | undefined {
+  if (sinceSeconds !== undefined && sinceTime !== undefined)
+    throw new ApiError('BadRequest', 'at most one of `sinceTime` or `sinceSeconds` may be specified');
+  if (sinceSeconds !== undefined) return now - sinceSeconds * 1000;
+  if (sinceTime === undefined) return undefined;
+  const time = Date.parse(sinceTime);
+  if (Number.isNaN(time)) throw new ApiError('BadRequest', `sinceTime ${JSON.stringify(sinceTime.slice(0, 60))} is not a time`);
+  return time;
 }
 
 /** Where the last so many lines begin, found from the end in pieces: a log may be larger than memory. */

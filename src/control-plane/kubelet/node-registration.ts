@@ -3,6 +3,7 @@ import { readFileSync, statfsSync } from 'node:fs';
 import { arch, availableParallelism, hostname, release, totalmem } from 'node:os';
 import { LEASES, type Lease } from '../../api/core/lease.ts';
 import { NODES } from '../../api/core/node.ts';
+import { isReady } from '../../api/core/taints.ts';
 import { isApiError } from '../../base/errors.ts';
 import { bootId } from '../../base/node/process-identity.ts';
 import type { KubeletContext } from './kubelet-context.ts';
@@ -29,9 +30,10 @@ export async function keepNodeRegistered({ context, podCidr, share, onRegistered
   while (!signal.aborted) {
     let pauseMs = LEASE_EVERY_MS;
     try {
-      if (clock.now() - statusAt >= STATUS_EVERY_MS) {
+      // Whoever missed us has written that nobody knows how we are, or has deleted us; nobody but us takes that back.
+      if (clock.steady() - statusAt >= STATUS_EVERY_MS || (await isGivenUp(context))) {
         await writeNode(context, machine, podCidr);
-        statusAt = clock.now();
+        statusAt = clock.steady();
         onRegistered();
       }
       await renewLease(context);
@@ -41,6 +43,11 @@ export async function keepNodeRegistered({ context, podCidr, share, onRegistered
     }
     await clock.sleep(pauseMs, signal);
   }
+}
+
+async function isGivenUp({ client, nodeName }: KubeletContext): Promise<boolean> {
+  const node = await client.get(NODES, { name: nodeName });
+  return !node || !isReady(node);
 }
 
 async function writeNode({ client, nodeName, hostIP, clock }: KubeletContext, machine: Machine, podCidr: string): Promise<void> {

@@ -1,5 +1,5 @@
 /** A node for tests: a real API server in memory, a real kubelet, real processes, all gone afterwards. */
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -14,6 +14,7 @@ import { type ImageStore, openImageStore } from '../../images/store.ts';
 import { writeImage } from '../../images/write-image.ts';
 import { until } from '../../testing/until.ts';
 import { startTestServer, type TestServer } from '../apiserver/test-server.testing.ts';
+import { closeSandbox } from './containers/sandbox.ts';
 import { type Kubelet, type KubeletOptions, startKubelet } from './start.ts';
 
 export type TestNode = {
@@ -105,6 +106,8 @@ export async function testNode(t: TestContext, options: { signingKey?: string } 
   };
   t.after(async () => {
     await node.stop();
+    const pods = await readdir(join(rootDir, 'pods')).catch(() => []);
+    for (const pod of pods) closeSandbox(join(rootDir, 'pods', pod));
     for (const left of processesOf(dir)) signalProcess(left, 'SIGKILL');
     server.close();
     await rm(dir, { recursive: true, force: true });

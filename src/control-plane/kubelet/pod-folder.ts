@@ -7,11 +7,12 @@
  *   containers/CONTAINER/state.json, 0.log, 1.log   one log per run
  */
 import { existsSync, readdirSync } from 'node:fs';
-import { chmod, mkdir, readdir, rm } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PODS_FOLDER, type PodVolumeKind, podPath, podVolumePath } from '../../api/core/pod-folder-layout.ts';
 import { ApiError } from '../../base/errors.ts';
 import { type PodRecord, readPodRecord, writePodRecord } from '../../base/node/pod-record.ts';
+import { CONTAINERS_FOLDER } from '../../base/node/pod-sandbox.ts';
 
 const SEGMENT = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 
@@ -36,7 +37,7 @@ export function sandboxDir(dir: string, container: string): string {
 }
 
 export function containerDir(dir: string, container: string): string {
-  return join(dir, 'containers', segment(container, 'container name'));
+  return join(dir, CONTAINERS_FOLDER, segment(container, 'container name'));
 }
 
 /** Every uid that has a folder here. */
@@ -47,13 +48,17 @@ export function listPodUids(rootDir: string): string[] {
 
 /** The containers that left a trace in this folder. */
 export function listContainers(dir: string): string[] {
-  const path = join(dir, 'containers');
+  const path = join(dir, CONTAINERS_FOLDER);
   return existsSync(path) ? readdirSync(path).filter((name) => SEGMENT.test(name)) : [];
 }
 
-/** Makes the folder and writes down whose it is. Others may pass through but not look around. */
+/** Makes the folder and writes down whose it is. Its own user passes through but does not look around; without one others do, too. */
 export async function createPodFolder(dir: string, record: PodRecord): Promise<void> {
-  for (const name of ['volumes', 'root', 'containers']) await makeFolder(join(dir, name), 0o711);
+  for (const name of ['volumes', 'root', CONTAINERS_FOLDER]) await makeFolder(join(dir, name), 0o711);
+  if (record.user) {
+    await chown(dir, process.getuid?.() ?? 0, record.user.gid);
+    await chmod(dir, 0o710);
+  }
   await writePodRecord(dir, record);
 }
 

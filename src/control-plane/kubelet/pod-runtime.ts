@@ -1,29 +1,37 @@
 /** One Pod on this node for as long as it is here: its containers, its volumes, and the few things that can be done to them. */
 import { existsSync } from 'node:fs';
-import { constants, totalmem } from 'node:os';
-import type { Container, Pod } from '../../api/core/pod.ts';
+import { totalmem } from 'node:os';
+import { type Container, containerIn, type Pod } from '../../api/core/pod.ts';
 import { isDeleting, keyOf } from '../../api/meta.ts';
 import { ApiError, isApiError, messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { updatePodRecord } from '../../base/node/pod-record.ts';
 import { isSameProcess, type ProcessIdentity, signalProcess } from '../../base/node/process-identity.ts';
+import { ImageError, imageBringer } from './bring-image.ts';
 import { builtInImageOf, findBuiltIn } from './built-in-images.ts';
-import { afterEnd, beforeStart, type ContainerRecord, type Ended, type Setback, setBackAgain } from './container-record.ts';
-import { DEFAULT_GRACE_SECONDS } from './decide-containers.ts';
+import { afterEnd, beforeStart, type ContainerRecord, type Ended, eventsOf, setBackAgain } from './container-record.ts';
+import type { ExecOptions } from './containers/bundle.ts';
+import { NativePod } from './containers/native-pod.ts';
+import { type ContainersAction, graceSecondsOf } from './decide-containers.ts';
 import { oomScoreOf } from './default-qos-class.ts';
+import { Hooks } from './hooks.ts';
 import type { KubeletContext } from './kubelet-context.ts';
-import { loadContainers } from './load-containers.ts';
-import { lastWords, limitLog, removeOldLogs } from './log-files.ts';
+import { endOfAdopted, endOfProcess, loadContainers } from './load-containers.ts';
+import { lastWords, lookAfterLog, removeOldLogs } from './log-files.ts';
 import type { ObservedPod } from './observed.ts';
 import { createPodFolder, podDir, readPodIdentity, removePodFolder } from './pod-folder.ts';
-import { volumeOwner } from './privileges.ts';
-import { Probes } from './probes.ts';
-import { findProcesses, type Launch, launch, makeContainerFolders, planLaunch, setOomScore } from './start-container.ts';
+import { podRecordOf } from './pod-record-of.ts';
+import { Probes, type ProbesOptions } from './probes.ts';
+import { setbackFrom } from './setback-from.ts';
+import { hasImageOrStandIn, standInRecorder } from './stand-ins.ts';
+import { endProcesses, findProcesses, type Launch, launch, makeContainerFolders, planLaunch, setOomScore } from './start-container.ts';
 import { saveContainer } from './state-file.ts';
-import { ImageError, prepareVolumes } from './volumes.ts';
+import type { ExecProcess } from './streams/exec-process.ts';
+import { ownerOfPod, userForPod } from './user-of-pod.ts';
+import { prepareVolumes } from './volumes.ts';
 
-const SWEEP_TRIES = 50;
-const SWEEP_PAUSE_MS = 20;
+const NOT_ENTERED =
+  'is a program of the embedded cluster, which nothing can be run in; `virtctl exec` runs programs in the guest of a machine';
 
 type Exit = { readonly identity: ProcessIdentity; readonly code: number | null; readonly signal: NodeJS.Signals | null };
 
@@ -38,6 +46,8 @@ export class PodRuntime {
   readonly #own = new Set<string>();
   readonly #unsaved = new Set<string>();
   readonly #probes: Probes;
+  readonly #native: NativePod;
+  readonly #hooks: Hooks;
   /** No trace is left: the object may still be in the API, held by somebody's finalizer. */
   isCleanedUp = false;
   #volumes: ObservedPod['volumes'] = 'absent';
@@ -50,14 +60,27 @@ export class PodRuntime {
     this.#context = context;
     this.uid = uid;
     this.dir = podDir(context.rootDir, uid);
+    this.#native = new NativePod({ context, dir: this.dir });
+    const programs: Pick<ProbesOptions, 'canExec' | 'exec'> = {
+      canExec: (container) => this.#native.isNative(container),
+      exec: (container, command, signal) => this.#native.ask(container.name, command, signal),
+    };
     this.#probes = new Probes({
       clock: context.clock,
       signal: context.signal,
+      ...programs,
       onVerdict: () => context.wake(uid),
       onFailure: (probed, kind, why) => {
         const message = `${kind[0]?.toUpperCase()}${kind.slice(1)} probe failed: ${why}`;
         context.events.record(probed, { type: 'Warning', reason: 'Unhealthy', message });
       },
+    });
+    this.#hooks = new Hooks({
+      clock: context.clock,
+      signal: context.signal,
+      events: context.events,
+      ...programs,
+      runs: (name) => this.#native.runs(name),
     });
     const record = readPodIdentity(this.dir);
     this.#isForeign = !pod && context.clusterId !== undefined && record?.clusterId !== context.clusterId;
@@ -71,15 +94,18 @@ export class PodRuntime {
   }
 
   observe(pod: Pod | undefined): Pick<ObservedPod, 'isForeign' | 'containers' | 'volumes'> {
-    const containers = [...this.#containers.values()].map((each) => ({ ...each, ...this.#probes.of(pod, each) }));
+    const containers = [...this.#containers.values()].map((each) => ({
+      ...each,
+      ...this.#probes.of(pod, each),
+      ...(this.#hooks.isStarting(each.name) && { isReady: false, isStarted: false }),
+    }));
     return { isForeign: this.#isForeign, containers, volumes: this.#volumesNow() };
   }
 
   /** What could not be brought because an image was missing can be tried at once when that has come. */
   #volumesNow(): ObservedPod['volumes'] {
-    const volumes = this.#volumes;
-    const hasCome = typeof volumes === 'object' && volumes.isMissing && volumes.image && this.#context.images.resolve(volumes.image);
-    return hasCome ? 'absent' : volumes;
+    const wanted = typeof this.#volumes === 'object' && this.#volumes.isMissing ? this.#volumes.image : undefined;
+    return wanted !== undefined && hasImageOrStandIn(this.#context.images, wanted) ? 'absent' : this.#volumes;
   }
 
   container(name: string): ContainerRecord | undefined {
@@ -100,8 +126,43 @@ export class PodRuntime {
     }
   }
 
+  /** Starts a program in a container; BadRequest where there is nothing to enter. */
+  exec(pod: Pod, name: string, options: ExecOptions): ExecProcess {
+    this.assertEnterable(pod, name);
+    return this.#native.exec(name, options);
+  }
+
+  /** Throws with the reason when no program can be started in a container now. */
+  assertEnterable(pod: Pod, name: string): void {
+    const container = containerIn(pod, name);
+    if (container && !this.#native.isNative(container))
+      throw new ApiError('BadRequest', `container ${name} of pod ${pod.metadata.name} ${NOT_ENTERED}`);
+    if (!this.#native.runs(name)) throw new ApiError('BadRequest', `container ${name} of pod ${pod.metadata.name} does not run`);
+  }
+
+  /** Performs what was decided on its containers. What takes long only begins here, and wakes the Pod when it is done. */
+  async act(action: ContainersAction, pod: Pod | undefined): Promise<void> {
+    switch (action.do) {
+      case 'prepare':
+        if (pod) this.#prepare(pod);
+        return;
+      case 'start':
+        if (pod) await this.#start(pod, action.container);
+        return;
+      case 'stop':
+        if (pod) this.#stop(pod, action.container);
+        return;
+      case 'kill':
+        this.#kill(action.container);
+        return;
+      case 'clean up':
+        await this.#cleanUp();
+        return;
+    }
+  }
+
   /** Begins to bring the volumes; ends in a wake-up, not in this call. */
-  prepare(pod: Pod): void {
+  #prepare(pod: Pod): void {
     const stop = new AbortController();
     const volumes = this.#volumesNow();
     const before = typeof volumes === 'object' ? volumes : undefined;
@@ -114,8 +175,8 @@ export class PodRuntime {
         },
         (error: unknown) => {
           if (signal.aborted) return;
-          this.#volumes = setBackAgain(before, { ...this.#setbackFrom(error, 'volume'), atMs: this.#context.clock.now() });
-          this.#recordSetback(pod, this.#volumes);
+          this.#volumes = setBackAgain(before, { ...setbackFrom(error, 'volume', this.#context.images), atMs: this.#context.clock.now() });
+          for (const event of eventsOf(this.#volumes)) this.#context.events.record(pod, event);
         },
       )
       .finally(() => this.#context.wake(this.uid));
@@ -123,77 +184,105 @@ export class PodRuntime {
   }
 
   async #bringVolumes(pod: Pod, signal: AbortSignal): Promise<void> {
-    const { images, client, mayBecome, hostIP, clusterId } = this.#context;
+    const { images, client, mayBecome, hostIP, clusterId, users, machineOf } = this.#context;
+    const isNative = this.#native.has(pod);
+    if (isNative) this.#native.assertPossible(pod);
+    const user = isNative ? this.#native.user() : await userForPod({ pod, dir: this.dir, client, users, machineOf });
     const podIP = this.podIP(pod);
-    const { namespace = '', name, ownerReferences } = pod.metadata;
-    const owner = ownerReferences?.find(({ controller }) => controller);
-    await createPodFolder(this.dir, {
-      uid: this.uid,
-      namespace,
-      name,
-      podIP,
-      ...(clusterId !== undefined && { clusterId }),
-      ...(owner && { owner: `${owner.kind} ${owner.name}` }),
-      graceSeconds: pod.spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS,
-    });
+    await createPodFolder(this.dir, podRecordOf(pod, { uid: this.uid, podIP, user, clusterId }));
     const fields = { pod, podIP, hostIP };
-    await prepareVolumes({ pod, dir: this.dir, fields, images, client, owner: volumeOwner(pod, mayBecome), signal });
+    const dirOwner = ownerOfPod(this.dir, pod, mayBecome);
+    const bringImage = imageBringer({ pod, context: this.#context, signal });
+    const volumes = await prepareVolumes({
+      pod,
+      dir: this.dir,
+      fields,
+      images,
+      bringImage,
+      onStandIn: standInRecorder(this.#context.events, pod),
+      client,
+      owner: dirOwner,
+      users,
+      isBound: (container) => this.#native.isNative(container),
+      signal,
+    });
+    if (isNative) await this.#native.prepare(pod, podIP, { volumes, bringImage, signal });
   }
 
   /** Starts the next run of a container; what is wrong with its spec or image is remembered, not thrown. */
-  async start(pod: Pod, name: string): Promise<void> {
+  async #start(pod: Pod, name: string): Promise<void> {
     const before = this.#get(name);
     const next: ContainerRecord = { ...beforeStart(before), setback: undefined };
     let plan: Launch;
     try {
       await this.#assertMayUse(pod, name);
-      plan = this.#plan(pod, next);
+      await makeContainerFolders(this.dir, name);
+      plan = await this.#plan(pod, next);
     } catch (error) {
-      const setback = setBackAgain(before.setback, { ...this.#setbackFrom(error, 'config'), atMs: this.#context.clock.now() });
+      const setback = setBackAgain(before.setback, {
+        ...setbackFrom(error, 'config', this.#context.images),
+        atMs: this.#context.clock.now(),
+      });
       this.#containers.set(name, { ...before, setback });
-      this.#recordSetback(pod, setback);
+      for (const event of eventsOf(setback)) this.#context.events.record(pod, event);
       return;
     }
-    await makeContainerFolders(this.dir, name);
     await removeOldLogs(this.dir, name, next.restartCount);
     await this.#launch(pod, next, plan);
   }
 
   /** Asks a container to end. Asking twice does no harm, so it is written down afterwards. */
-  stop(pod: Pod, name: string): void {
+  #stop(pod: Pod, name: string): void {
     const container = this.#get(name);
     if (container.run.is !== 'running') return;
-    const image = specOf(pod, name)?.image ?? '';
-    const signal = findBuiltIn(this.#context.builtInImages, image)?.stopSignal ?? 'SIGTERM';
-    signalProcess(container.run.process, signal);
+    const spec = containerIn(pod, name);
+    if (spec && this.#hooks.hasPreStop(spec)) void this.#stopAfterHook(pod, spec, container);
+    else this.#signalStop(pod, container);
     this.#keep({ ...container, run: { ...container.run, stopSentAtMs: this.#context.clock.now() } });
     this.#context.events.record(pod, { type: 'Normal', reason: 'Killing', message: `Stopping container ${name}` });
   }
 
+  /** The grace period runs meanwhile; when it is over the container is killed, whatever the hook does. */
+  async #stopAfterHook(pod: Pod, container: Container, { name, restartCount }: ContainerRecord): Promise<void> {
+    await this.#hooks.beforeStop({ pod, container, podIP: this.podIP(pod) }, graceSecondsOf(pod));
+    const now = this.#containers.get(name);
+    if (now?.restartCount === restartCount && !this.#context.signal.aborted) this.#signalStop(pod, now);
+  }
+
+  #signalStop(pod: Pod, { name, run }: ContainerRecord): void {
+    if (run.is !== 'running') return;
+    const builtIn = findBuiltIn(this.#context.builtInImages, containerIn(pod, name)?.image ?? '');
+    if (builtIn) signalProcess(run.process, builtIn.stopSignal ?? 'SIGTERM');
+    else this.#native.signal(name, this.#native.stopSignal(name));
+  }
+
   /** Ends a container and everything it has started in its session. */
-  kill(name: string): void {
+  #kill(name: string): void {
     const { run } = this.#get(name);
-    if (run.is === 'running') signalProcess(run.process, 'SIGKILL', 'group');
+    if (run.is === 'running' && !this.#native.signal(name, 'SIGKILL')) signalProcess(run.process, 'SIGKILL', 'group');
   }
 
   /** Removes every trace: processes that got away from their container, the folder, the address. */
-  async cleanUp(): Promise<void> {
+  async #cleanUp(): Promise<void> {
     this.#preparation?.stop.abort(new Error('the Pod is gone'));
     await this.#preparation?.done;
     if (existsSync(this.dir)) {
-      await this.#sweep();
+      this.#native.close();
+      await endProcesses(this.dir, this.#context.clock);
       await removePodFolder(this.dir);
     }
     this.#context.addresses.release(this.uid);
+    this.#context.users?.release(this.uid);
     this.isCleanedUp = true;
   }
 
   /** What nobody tells us and has to be looked at now and then. */
   lookAround(pod: Pod | undefined): void {
     if (pod && !isDeleting(pod)) this.#probes.lookAround(pod, this.#containers.values(), this.podIP(pod));
+    if (pod) this.#native.lookAround(this.podIP(pod));
     this.#save();
     this.#checkAdopted();
-    for (const { name, run, restartCount } of this.#containers.values()) if (run.is === 'running') limitLog(this.dir, name, restartCount);
+    for (const each of this.#containers.values()) if (each.run.is === 'running') lookAfterLog(this.dir, each, this.#context.clock.now());
   }
 
   /** Notices adopted containers that have ended; they are nobody's children, so this is the only way. */
@@ -202,31 +291,31 @@ export class PodRuntime {
       const { name, run } = container;
       if (run.is !== 'running' || this.#own.has(name) || isSameProcess(run.process)) continue;
       for (const left of findProcesses(this.dir, name)) signalProcess(left, 'SIGKILL');
-      this.#end(name, {
-        exitCode: 137,
-        reason: 'ContainerStatusUnknown',
-        message: 'The container ended while nobody could see its exit code',
-      });
+      this.#native.signal(name, 'SIGKILL');
+      this.#end(name, endOfAdopted(this.#native.exitCode(name)));
     }
   }
 
   /** Some images of ours do what their Pod says; those are for Pods that a component of ours has made. */
   async #assertMayUse(pod: Pod, name: string): Promise<void> {
-    const image = findBuiltIn(this.#context.builtInImages, specOf(pod, name)?.image ?? '');
+    const image = findBuiltIn(this.#context.builtInImages, containerIn(pod, name)?.image ?? '');
     const why = await image?.whyNotFor?.(pod, this.#context.signal);
     if (why !== undefined) throw new ApiError('Forbidden', why);
   }
 
-  #plan(pod: Pod, { name, restartCount }: ContainerRecord): Launch {
+  async #plan(pod: Pod, { name, restartCount }: ContainerRecord): Promise<Launch> {
     const { builtInImages, hostIP, apiServerUrl, mayBecome } = this.#context;
-    const container = specOf(pod, name);
+    const container = containerIn(pod, name);
     if (!container) throw new ApiError('Invalid', `the Pod has no container "${name}"`);
+    if (this.#native.isNative(container)) return this.#native.plan(pod, container, { restartCount, podIP: this.podIP(pod) });
     const reference = container.image ?? '';
     try {
       const image = builtInImageOf(builtInImages, reference);
-      return planLaunch({ pod, container, image, dir: this.dir, restartCount, podIP: this.podIP(pod), hostIP, apiServerUrl, mayBecome });
+      const user = readPodIdentity(this.dir)?.user;
+      const podIP = this.podIP(pod);
+      return planLaunch({ pod, container, image, dir: this.dir, restartCount, podIP, hostIP, apiServerUrl, mayBecome, user });
     } catch (error) {
-      if (isApiError(error, 'NotFound')) throw new ImageError(reference, error.message, error);
+      if (isApiError(error, 'NotFound')) throw new ImageError(reference, error.message, { cause: error });
       throw error;
     }
   }
@@ -246,10 +335,20 @@ export class PodRuntime {
       child.on('error', () => {}); // a signal that could not be sent: seen by whoever sent it
       this.#keep({ ...next, run: { is: 'running', process: identity, startedAtMs } });
       events.record(pod, { type: 'Normal', reason: 'Started', message: `Started container ${next.name}` });
+      void this.#afterStart(pod, next);
     } catch (error) {
       this.#end(next.name, { exitCode: 128, reason: 'StartError', message: messageOf(error) });
       events.record(pod, { type: 'Warning', reason: 'Failed', message: `Error: ${messageOf(error)}` });
     }
+  }
+
+  async #afterStart(pod: Pod, { name, restartCount }: ContainerRecord): Promise<void> {
+    const container = containerIn(pod, name);
+    if (!container?.lifecycle?.postStart) return;
+    const isFine = await this.#hooks.afterStart({ pod, container, podIP: this.podIP(pod) });
+    const now = this.#containers.get(name);
+    if (!isFine && now?.restartCount === restartCount && now.run.is === 'running') this.#kill(name);
+    this.#context.wake(this.uid);
   }
 
   #onExit({ name, restartCount }: ContainerRecord, pod: Pod, { identity, code, signal }: Exit): void {
@@ -259,12 +358,11 @@ export class PodRuntime {
     } catch {
       // nothing was left
     }
-    const number = signal ? constants.signals[signal] : undefined;
-    const exitCode = code ?? 128 + (number ?? 0);
-    const isLogTheMessage = exitCode !== 0 && specOf(pod, name)?.terminationMessagePolicy === 'FallbackToLogsOnError';
-    const message = isLogTheMessage ? lastWords(this.dir, name, restartCount) : undefined;
-    const reason = exitCode === 0 ? 'Completed' : 'Error';
-    this.#end(name, { exitCode, ...(number && { signal: number }), reason, ...(message !== undefined && { message }) });
+    this.#native.signal(name, 'SIGKILL'); // of a container whose runtime was killed
+    const isLogTheMessage = containerIn(pod, name)?.terminationMessagePolicy === 'FallbackToLogsOnError';
+    const how = endOfProcess(code, signal);
+    const message = isLogTheMessage && how.exitCode !== 0 ? lastWords(this.dir, name, restartCount) : undefined;
+    this.#end(name, { ...how, ...(message !== undefined && { message }) });
   }
 
   #end(name: string, how: Omit<Ended, 'finishedAtMs'>): void {
@@ -299,31 +397,4 @@ export class PodRuntime {
     if (!found) throw new ApiError('NotFound', `Pod ${this.uid} has no container "${name}"`);
     return found;
   }
-
-  #setbackFrom(error: unknown, otherwise: 'config' | 'volume'): Omit<Setback, 'failures' | 'atMs'> {
-    if (!(error instanceof ImageError)) return { kind: otherwise, message: messageOf(error) };
-    // A container's image cannot come: images of the store are for volumes only.
-    const isMissing = otherwise === 'volume' && isApiError(error.cause, 'NotFound');
-    return { kind: 'image', image: error.image, message: error.message, isMissing };
-  }
-
-  #recordSetback(pod: Pod, { kind, image, message }: Setback): void {
-    const reason = kind === 'volume' ? 'FailedMount' : 'Failed';
-    const text = kind === 'image' ? `Failed to pull image "${image}": ${message}` : message;
-    this.#context.events.record(pod, { type: 'Warning', reason, message: text });
-  }
-
-  async #sweep(): Promise<void> {
-    for (let tries = 0; tries < SWEEP_TRIES; tries++) {
-      const left = findProcesses(this.dir);
-      if (left.length === 0) return;
-      for (const process of left) signalProcess(process, 'SIGKILL');
-      await this.#context.clock.sleep(SWEEP_PAUSE_MS);
-    }
-    throw new Error(`processes of Pod ${this.uid} do not end`);
-  }
-}
-
-function specOf(pod: Pod, name: string): Container | undefined {
-  return [...(pod.spec.initContainers ?? []), ...pod.spec.containers].find((container) => container.name === name);
 }

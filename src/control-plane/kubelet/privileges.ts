@@ -3,7 +3,13 @@ import { readFileSync } from 'node:fs';
 import type { Container, Pod } from '../../api/core/pod.ts';
 import { ApiError } from '../../base/errors.ts';
 
-export type RunAs = { readonly uid: number; readonly gid: number };
+export type RunAs = {
+  readonly uid: number;
+  readonly gid: number;
+  readonly groups?: readonly number[];
+  /** The root of containers that have more users: what is made for them is open to all of those. */
+  readonly isRootInside?: boolean;
+};
 
 /** True when this process may start others as that user; in a rootless namespace most users are not mapped. */
 export type MayBecome = (uid: number) => boolean;
@@ -18,11 +24,11 @@ export function whoWeMayBecome(): MayBecome {
   return (uid) => ranges.some(([first = 0, , count = 0]) => uid >= first && uid < first + count);
 }
 
-/** The user and group that the spec asks for; undefined when it does not say. */
-export function requestedUser(pod: Pod, container: Container): RunAs | undefined {
+/** The user and group that the spec asks for; undefined when it does not say. `otherwise` is who it would run as then. */
+export function requestedUser(pod: Pod, container: Container, otherwise = process.getuid?.()): RunAs | undefined {
   const merged = { ...pod.spec.securityContext, ...container.securityContext };
   const { runAsUser, runAsGroup, runAsNonRoot } = merged;
-  if (runAsNonRoot && (runAsUser ?? process.getuid?.()) === 0) {
+  if (runAsNonRoot && (runAsUser ?? otherwise) === 0) {
     throw new ApiError('Invalid', `container has runAsNonRoot and would run as root (container: ${container.name})`);
   }
   if (runAsUser === 0) {

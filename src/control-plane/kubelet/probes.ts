@@ -1,5 +1,5 @@
 /** The probes of one Pod: asked in time, never two at once of the same kind, and what they have added up to. */
-import type { Container, Pod } from '../../api/core/pod.ts';
+import { type Container, isSidecar, type Pod, type Probe } from '../../api/core/pod.ts';
 import {
   afterAnswer,
   dueAtMs,
@@ -17,6 +17,10 @@ import { runProbe } from './run-probe.ts';
 export type ProbesOptions = {
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  /** True for a container that programs can be started in. */
+  readonly canExec: (container: Container) => boolean;
+  /** Starts a program there: undefined for a yes, the reason for a no. */
+  readonly exec: (container: Container, command: readonly string[], signal: AbortSignal) => Promise<string | undefined>;
   /** A verdict has changed. */
   readonly onVerdict: () => void;
   /** A probe fails, having succeeded or never been asked before. */
@@ -37,16 +41,16 @@ export class Probes {
   /** Asks what is due; answers come later. */
   lookAround(pod: Pod, containers: Iterable<ContainerRecord>, podIP: string): void {
     for (const state of containers) {
-      const container = pod.spec.containers.find(({ name }) => name === state.name);
+      const container = probedIn(pod, state.name);
       if (container && state.run.is === 'running') for (const kind of PROBE_KINDS) this.#askIfDue(kind, { pod, container, state, podIP });
     }
   }
 
   /** What the probes say of a container; without a probe there is nothing to say. */
   of(pod: Pod | undefined, state: ContainerRecord): Pick<ContainerRecord, 'isReady' | 'isStarted' | 'doomedBy'> {
-    const container = pod?.spec.containers.find(({ name }) => name === state.name);
+    const container = pod && probedIn(pod, state.name);
     if (!pod || !container || state.run.is !== 'running') return {};
-    const verdict = (kind: ProbeKind) => (probeOf(container, kind) ? this.#stateOf(kind, { pod, container, state }).verdict : 'none');
+    const verdict = (kind: ProbeKind) => (this.#probeOf(container, kind) ? this.#stateOf(kind, { pod, container, state }).verdict : 'none');
     const isStarted = verdict('startup') === 'none' || verdict('startup') === true;
     const doomedBy = (['startup', 'liveness'] as const).find((kind) => verdict(kind) === false);
     const isReady = isStarted && (verdict('readiness') === 'none' || verdict('readiness') === true);
@@ -55,7 +59,7 @@ export class Probes {
 
   #askIfDue(kind: ProbeKind, round: Round): void {
     const { pod, container, state, podIP } = round;
-    const probe = probeOf(container, kind);
+    const probe = this.#probeOf(container, kind);
     const key = keyOf(kind, state);
     if (!probe || state.run.is !== 'running' || this.#asking.has(key)) return;
     // Until it has started nothing else is asked of it, and afterwards not whether it has.
@@ -66,7 +70,7 @@ export class Probes {
     this.#states.set(key, { ...before, askedAtMs: clock.now() });
     this.#asking.add(key);
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeoutMsOf(probe))]);
-    void runProbe({ probe, container, podIP, signal: inTime }).then((why) => {
+    void runProbe({ probe, container, podIP, signal: inTime, exec: this.#options.exec }).then((why) => {
       this.#asking.delete(key);
       if (signal.aborted) return;
       const known = this.#stateOf(kind, round);
@@ -77,12 +81,17 @@ export class Probes {
     });
   }
 
+  #probeOf(container: Container, kind: ProbeKind): Probe | undefined {
+    return probeOf(container, kind, this.#options.canExec(container));
+  }
+
   /** A kubelet that comes back believes what the one before it wrote, so that nobody leaves a Service because of it. */
   #stateOf(kind: ProbeKind, { pod, state }: Pick<Round, 'pod' | 'container' | 'state'>): ProbeState {
     const key = keyOf(kind, state);
     const known = this.#states.get(key);
     if (known) return known;
-    const told = pod.status?.containerStatuses?.find(
+    const { containerStatuses = [], initContainerStatuses = [] } = pod.status ?? {};
+    const told = [...containerStatuses, ...initContainerStatuses].find(
       ({ name, restartCount }) => name === state.name && restartCount === state.restartCount,
     );
     const isTold = kind === 'readiness' ? told?.ready && told.state?.running : kind === 'startup' && told?.started;
@@ -90,6 +99,12 @@ export class Probes {
     this.#states.set(key, first);
     return first;
   }
+}
+
+/** Sidecars have probes, other init containers do not. */
+function probedIn(pod: Pod, wanted: string): Container | undefined {
+  const sidecars = (pod.spec.initContainers ?? []).filter(({ name }) => isSidecar(pod, name));
+  return [...pod.spec.containers, ...sidecars].find(({ name }) => name === wanted);
 }
 
 function keyOf(kind: ProbeKind, { name, restartCount }: ContainerRecord): string {

@@ -1,20 +1,27 @@
-/** Asks one probe once: a web page, or whether a port takes connections. */
+/** Asks one probe once: a web page, whether a port takes connections, or a program in the container. */
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { connect } from 'node:net';
 import type { Container, HttpGetAction, Probe } from '../../api/core/pod.ts';
 import { messageOf } from '../../base/errors.ts';
 
-export type ProbeRun = { readonly probe: Probe; readonly container: Container; readonly podIP: string; readonly signal: AbortSignal };
+export type ProbeRun = {
+  readonly probe: Probe;
+  readonly container: Container;
+  readonly podIP: string;
+  readonly signal: AbortSignal;
+  readonly exec: (container: Container, command: readonly string[], signal: AbortSignal) => Promise<string | undefined>;
+};
 
 /** Undefined for a yes, the reason for a no; never throws. */
-export async function runProbe({ probe, container, podIP, signal }: ProbeRun): Promise<string | undefined> {
+export async function runProbe({ probe, container, podIP, signal, exec }: ProbeRun): Promise<string | undefined> {
   const { httpGet, tcpSocket } = probe;
   const action = httpGet ?? tcpSocket;
-  const port = action && portOf(action.port, container);
-  if (!action || port === undefined) return `the container has no port ${action?.port}`;
-  const at = { host: action.host || podIP, port, signal };
   try {
+    if (!action && probe.exec) return await exec(container, probe.exec.command ?? [], signal);
+    const port = action && portOf(action.port, container);
+    if (!action || port === undefined) return `the container has no port ${action?.port}`;
+    const at = { host: action.host || podIP, port, signal };
     return await (httpGet ? askWeb(httpGet, at) : askPort(at));
   } catch (error) {
     return signal.aborted ? 'no answer in time' : messageOf(error);

@@ -7,14 +7,18 @@ import { closeSync, constants, existsSync, openSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import type { Container, Pod } from '../../api/core/pod.ts';
 import { RUN_AS_VARIABLES } from '../../api/launcher/variables.ts';
+import type { Clock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
-import { findByVariable, identifyChild, type ProcessIdentity } from '../../base/node/process-identity.ts';
+import { findByVariable, identifyChild, type ProcessIdentity, signalProcess } from '../../base/node/process-identity.ts';
 import { SANDBOX_VARIABLE } from '../../base/node/sandbox-path.ts';
 import { type BuiltInImage, checkProgram, checkVariables } from './built-in-images.ts';
 import { argumentsOf, environmentOf } from './environment.ts';
 import { containerLogPath } from './log-files.ts';
 import { containerDir, makeFolder, sandboxDir } from './pod-folder.ts';
 import { type MayBecome, type RunAs, requestedUser } from './privileges.ts';
+
+const SWEEP_TRIES = 50;
+const SWEEP_PAUSE_MS = 20;
 
 export type StartOptions = {
   readonly pod: Pod;
@@ -26,6 +30,8 @@ export type StartOptions = {
   readonly hostIP: string;
   readonly apiServerUrl: string | undefined;
   readonly mayBecome: MayBecome;
+  /** Whom the Pod runs as on this host, whatever its spec asks for. */
+  readonly user: RunAs | undefined;
 };
 
 /** Everything that decides how a process is made; computed first, so that a mistake in the spec makes no process. */
@@ -44,8 +50,8 @@ const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 export function planLaunch(options: StartOptions): Launch {
   const { pod, container, image, dir, restartCount, podIP, hostIP, mayBecome } = options;
   const sandbox = sandboxDir(dir, container.name);
-  const user = requestedUser(pod, container);
-  const becomes = user && mayBecome(user.uid) ? user : undefined;
+  const asked = requestedUser(pod, container, options.user?.uid);
+  const becomes = options.user ?? (asked && mayBecome(asked.uid) ? asked : undefined);
   const dropsItself = becomes !== undefined && image.dropsPrivileges === true;
   if (image.dropsPrivileges) checkVariables((container.env ?? []).map(({ name }) => name));
 
@@ -59,7 +65,7 @@ export function planLaunch(options: StartOptions): Launch {
     ...environmentOf(container, { pod, podIP, hostIP }, inherited),
     // last, so that no Pod can take them over
     [SANDBOX_VARIABLE]: sandbox,
-    ...(dropsItself && { [RUN_AS_VARIABLES.user]: `${becomes.uid}`, [RUN_AS_VARIABLES.group]: `${becomes.gid}` }),
+    ...(dropsItself && runAsVariables(becomes)),
   };
   const command = container.command?.length ? container.command : image.entrypoint ? [image.entrypoint] : [];
   const [program, ...args] = argumentsOf([...command, ...(container.args ?? [])], env);
@@ -75,6 +81,10 @@ export function planLaunch(options: StartOptions): Launch {
   };
 }
 
+function runAsVariables({ uid, gid, groups = [] }: RunAs): Record<string, string> {
+  return { [RUN_AS_VARIABLES.user]: `${uid}`, [RUN_AS_VARIABLES.group]: `${gid}`, [RUN_AS_VARIABLES.groups]: groups.join(',') };
+}
+
 /** Starts it; the answer is there before anybody else gets a turn, so that it can be written down at once. */
 export function launch({ program, args, env, cwd, logFile, runAs }: Launch): {
   child: ChildProcess;
@@ -83,12 +93,21 @@ export function launch({ program, args, env, cwd, logFile, runAs }: Launch): {
   const { O_WRONLY, O_CREAT, O_APPEND, O_NOFOLLOW } = constants;
   const log = openSync(logFile, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0o640);
   try {
-    const child = spawn(program, args, { cwd, env, detached: true, stdio: ['ignore', log, log], ...runAs });
+    const [command = '', ...rest] = [...becoming(runAs), program, ...args];
+    const { uid, gid, groups } = runAs ?? {};
+    const as = uid !== undefined && !groups?.length ? { uid, gid } : {};
+    const child = spawn(command, rest, { cwd, env, detached: true, stdio: ['ignore', log, log], ...as });
     child.unref(); // we may end while it runs
     return { child, identity: child.pid === undefined ? undefined : identifyChild(child.pid) };
   } finally {
     closeSync(log);
   }
+}
+
+/** Node gives a child no other groups than its own, so where there are others a program of the system does it, which then becomes the one that is meant. */
+function becoming(runAs: RunAs | undefined): string[] {
+  if (!runAs?.groups?.length) return [];
+  return ['/usr/bin/setpriv', '--reuid', `${runAs.uid}`, '--regid', `${runAs.gid}`, '--groups', runAs.groups.join(','), '--'];
 }
 
 /** Memory that runs out is taken from containers before it is taken from us; what they start inherits it. */
@@ -127,4 +146,15 @@ function workingDir(sandbox: string, wanted: string | undefined): string {
   if (existsSync(mounted)) return mounted;
   if (existsSync(wanted)) return wanted;
   throw new ApiError('Invalid', `workingDir ${JSON.stringify(wanted)} does not exist`);
+}
+
+/** Ends whatever is left of a Pod; throws when it does not end. */
+export async function endProcesses(dir: string, clock: Clock): Promise<void> {
+  for (let tries = 0; tries < SWEEP_TRIES; tries++) {
+    const left = findProcesses(dir);
+    if (left.length === 0) return;
+    for (const process of left) signalProcess(process, 'SIGKILL');
+    await clock.sleep(SWEEP_PAUSE_MS);
+  }
+  throw new Error(`processes of the Pod in ${dir} do not end`);
 }

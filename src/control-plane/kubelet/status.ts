@@ -1,5 +1,13 @@
 /** What a Pod's status says, from what the kubelet sees of its containers. Conditions of others are kept as they are. Pure. */
-import { type Container, type ContainerStatus, isPodFinal, type Pod, type PodPhase, type PodStatus } from '../../api/core/pod.ts';
+import {
+  type Container,
+  type ContainerStatus,
+  isPodFinal,
+  isSidecar,
+  type Pod,
+  type PodPhase,
+  type PodStatus,
+} from '../../api/core/pod.ts';
 import { type Condition, conditionOf, hasCondition, isDeleting } from '../../api/meta.ts';
 import { timestamp } from '../../base/timestamp.ts';
 import { type ContainerRecord, crashDelayMs, type Ended, restartAtMs, type Setback, waitingFor } from './container-record.ts';
@@ -27,7 +35,11 @@ export function derivePodStatus(input: StatusInput): PodStatus {
   const initContainerStatuses = statuses(true);
   return {
     phase,
-    conditions: conditionsOf({ ...input, phase, containerStatuses }),
+    conditions: conditionsOf({
+      ...input,
+      phase,
+      containerStatuses: [...initContainerStatuses.filter((each) => isSidecar(pod, each.name)), ...containerStatuses],
+    }),
     hostIP,
     podIP,
     podIPs: [{ ip: podIP }],
@@ -40,7 +52,7 @@ export function derivePodStatus(input: StatusInput): PodStatus {
 
 /** Pending until a container has started; final when no container will run again. */
 export function phaseOf(pod: Pod, containers: readonly ContainerRecord[]): PodPhase {
-  const init = containers.filter((container) => container.isInit);
+  const init = containers.filter((container) => container.isInit && !isSidecar(pod, container.name));
   const main = containers.filter((container) => !container.isInit);
   if (init.some((each) => each.run.is === 'ended' && each.run.exitCode !== 0 && !restartsAfter(pod, each, each.run.exitCode)))
     return 'Failed';
@@ -53,8 +65,9 @@ export function phaseOf(pod: Pod, containers: readonly ContainerRecord[]): PodPh
 }
 
 /** True when the restart policy wants another run after one that ended like this. */
-export function restartsAfter(pod: Pod, { isInit }: Pick<ContainerRecord, 'isInit'>, exitCode: number): boolean {
+export function restartsAfter(pod: Pod, { name, isInit }: Pick<ContainerRecord, 'name' | 'isInit'>, exitCode: number): boolean {
   if (isDeleting(pod)) return false;
+  if (isInit && isSidecar(pod, name)) return !isPodFinal(pod);
   switch (pod.spec.restartPolicy ?? 'Always') {
     case 'Always':
       return !isInit || exitCode !== 0; // an init container has done its work when it succeeds
@@ -63,6 +76,12 @@ export function restartsAfter(pod: Pod, { isInit }: Pick<ContainerRecord, 'isIni
     case 'Never':
       return false;
   }
+}
+
+/** True when the next container of the Pod may start. */
+export function isInitialized(pod: Pod, { name, run, isStarted }: ContainerRecord): boolean {
+  if (isSidecar(pod, name)) return run.is === 'running' && isStarted !== false;
+  return run.is === 'ended' && run.exitCode === 0;
 }
 
 function containerStatus(container: ContainerRecord, input: StatusInput): ContainerStatus {
@@ -78,7 +97,7 @@ function containerStatus(container: ContainerRecord, input: StatusInput): Contai
     image,
     imageID: hasRun ? image : '',
     ...(hasRun && { containerID: containerIdOf(pod, container) }),
-    ready: isInit ? run.is === 'ended' && run.exitCode === 0 : run.is === 'running' && container.isReady !== false,
+    ready: isInit && !isSidecar(pod, name) ? isInitialized(pod, container) : run.is === 'running' && container.isReady !== false,
     started: run.is === 'running' && container.isStarted !== false,
     restartCount,
     state,
@@ -98,7 +117,7 @@ function stateOf(container: ContainerRecord, { pod, containers, volumes, now }: 
       return { running: { startedAt: timestamp(run.startedAtMs) } };
     case 'waiting': {
       if (isBlocked) return { waiting: waitingFor(isBlocked, now) };
-      const isItsTurn = isInit || containers.every((each) => !each.isInit || (each.run.is === 'ended' && each.run.exitCode === 0));
+      const isItsTurn = isInit || containers.every((each) => !each.isInit || isInitialized(pod, each));
       return { waiting: { reason: isItsTurn ? 'ContainerCreating' : 'PodInitializing' } };
     }
     case 'ended': {
@@ -149,11 +168,16 @@ function toCondition([type, isTrue, reason, message]: Finding, before: readonly 
   return { type, status, ...(reason && { reason }), ...(message && { message }), lastTransitionTime };
 }
 
-function initialized({ containers, phase }: ConditionInput): Finding {
-  const unfinished = containers.filter((each) => each.isInit && !(each.run.is === 'ended' && each.run.exitCode === 0));
+function initialized({ pod, containers, phase }: ConditionInput): Finding {
+  const unfinished = containers.filter((each) => each.isInit && !isInitialized(pod, each) && !hasBegun(pod, containers, each));
   if (unfinished.length === 0) return ['Initialized', true, phase === 'Succeeded' ? 'PodCompleted' : undefined];
   const names = unfinished.map(({ name }) => name).join(' ');
   return ['Initialized', false, 'ContainersNotInitialized', `containers with incomplete status: [${names}]`];
+}
+
+/** A sidecar that falls over later does not make the Pod uninitialized again. */
+function hasBegun(pod: Pod, containers: readonly ContainerRecord[], { name }: ContainerRecord): boolean {
+  return isSidecar(pod, name) && containers.some((each) => !each.isInit && (each.run.is !== 'waiting' || each.restartCount > 0));
 }
 
 type Readiness = readonly [status: boolean, reason?: string, message?: string];

@@ -1,53 +1,42 @@
 /** Brings a Pod's volumes into its folder and lays out what each container sees. Can be repeated at any time. */
-import { chmod, chown, lstat, mkdir, readdir, readFile, readlink, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readlink, rename, rm, stat, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CONFIG_MAPS } from '../../api/core/configmap.ts';
 import type { Container, Pod, PodVolume, VolumeMount } from '../../api/core/pod.ts';
 import { SECRETS } from '../../api/core/secret.ts';
-import {
-  ANNOTATION_PROVISIONED_BY,
-  LOCAL_PROVISIONER,
-  PERSISTENT_VOLUME_CLAIMS,
-  PERSISTENT_VOLUMES,
-  type PersistentVolume,
-} from '../../api/core/volume.ts';
-import { ApiError } from '../../base/errors.ts';
+import { ApiError, messageOf } from '../../base/errors.ts';
 import type { Client } from '../../client/client.ts';
+import { standInFor } from '../../images/stand-ins.ts';
+import { type BringImage, ImageError } from './bring-image.ts';
+import { isProvisioned, shareClaim, volumeOfClaim } from './claims.ts';
 import { type FieldSource, fieldOf } from './environment.ts';
+import type { ImageSource } from './image-source.ts';
 import { makeFolder, sandboxDir, volumeDir } from './pod-folder.ts';
+import type { PodUsers } from './pod-users.ts';
 import type { RunAs } from './privileges.ts';
 import { projectedFiles } from './projected-volume.ts';
-
-/** The part of an image store that the kubelet needs. */
-export type ImageSource = {
-  resolve(reference: string): { readonly digest: string } | undefined;
-  /** A folder with the image's files; throws NotFound when the image is not there. */
-  unpacked(reference: string, signal?: AbortSignal): Promise<string>;
-};
-
-/** An image that could not be had: worth another kind of waiting than a missing ConfigMap. */
-export class ImageError extends Error {
-  override readonly name = 'ImageError';
-  readonly image: string;
-
-  constructor(image: string, message: string, cause: unknown) {
-    super(message, { cause });
-    this.image = image;
-  }
-}
+import { type Files, giveTo, hasFiles, inside, writeFiles } from './volume-files.ts';
 
 export type VolumeOptions = {
   readonly pod: Pod;
   readonly dir: string;
   readonly fields: FieldSource;
   readonly images: ImageSource;
+  /** Called before an image is looked for. */
+  readonly bringImage: BringImage;
+  /** Told when an image could not be had and another one is used in its place. */
+  readonly onStandIn?: (reference: string, standIn: string) => void;
   readonly client: Client;
   readonly owner: RunAs | undefined;
+  /** Where each claim has a group of its own; its owner is one of these. */
+  readonly users?: PodUsers | undefined;
+  /** Containers that see volumes as mounts; for the others links are laid out. */
+  readonly isBound?: (container: Container) => boolean;
   readonly signal: AbortSignal;
 };
 
-/** Resolves when every container of the Pod may start. */
-export async function prepareVolumes(options: VolumeOptions): Promise<void> {
+/** Resolves when every container of the Pod may start, with the place of each volume. */
+export async function prepareVolumes(options: VolumeOptions): Promise<ReadonlyMap<string, string>> {
   const { pod, dir, signal } = options;
   const paths = new Map<string, string>();
   for (const volume of pod.spec.volumes ?? []) {
@@ -56,15 +45,16 @@ export async function prepareVolumes(options: VolumeOptions): Promise<void> {
   }
   signal.throwIfAborted();
   for (const container of [...(pod.spec.initContainers ?? []), ...pod.spec.containers]) {
-    await layOutMounts(container, sandboxDir(dir, container.name), paths);
+    if (!options.isBound?.(container)) await layOutMounts(container, sandboxDir(dir, container.name), paths);
   }
+  return paths;
 }
 
 async function prepareVolume(volume: PodVolume, options: VolumeOptions): Promise<string> {
   const { name, emptyDir, image, configMap, secret, hostPath, downwardAPI, projected, persistentVolumeClaim } = volume;
   const { dir } = options;
   if (emptyDir) return makeEmptyDir(volumeDir(dir, 'empty-dir', name), options);
-  if (image) return linkImage(volumeDir(dir, 'image', name), image.reference, options);
+  if (image) return linkImage(volumeDir(dir, 'image', name), image, options);
   if (configMap) return writeFiles(volumeDir(dir, 'configmap', name), await configMapFiles(configMap, options), options);
   if (secret) return writeFiles(volumeDir(dir, 'secret', name), await secretFiles(secret, options), options);
   if (hostPath) return linkHostPath(volumeDir(dir, 'host-path', name), hostPath);
@@ -95,16 +85,6 @@ export async function refreshVolumes(options: Pick<VolumeOptions, 'pod' | 'dir' 
   }
 }
 
-async function hasFiles(path: string, files: Files): Promise<boolean> {
-  const names = await readdir(path, { recursive: true, withFileTypes: true }).catch(() => []);
-  if (names.filter((entry) => !entry.isDirectory()).length !== files.size) return false;
-  for (const [name, content] of files) {
-    const written = await readFile(join(path, inside(name, 'file name'))).catch(() => undefined);
-    if (!written?.equals(Buffer.from(content))) return false;
-  }
-  return true;
-}
-
 function downwardFiles({ items = [] }: NonNullable<PodVolume['downwardAPI']>, { fields }: VolumeOptions): Files {
   return new Map(items.map(({ path, fieldRef }) => [path, fieldOf(fieldRef?.fieldPath ?? '', fields)] as const));
 }
@@ -112,19 +92,34 @@ function downwardFiles({ items = [] }: NonNullable<PodVolume['downwardAPI']>, { 
 async function makeEmptyDir(path: string, { owner }: VolumeOptions): Promise<string> {
   await makeFolder(dirname(path), 0o711);
   await mkdir(path, { recursive: true, mode: 0o700 });
-  await giveTo(path, owner, owner ? 0o2770 : 0o700);
+  await giveTo(path, owner, owner?.isRootInside ? 0o777 : owner ? 0o2770 : 0o700);
   return path;
 }
 
-async function linkImage(path: string, reference: string, { images, signal }: VolumeOptions): Promise<string> {
+async function linkImage(path: string, image: NonNullable<PodVolume['image']>, options: VolumeOptions): Promise<string> {
+  const { images, onStandIn, signal } = options;
+  const { reference } = image;
   // A Pod keeps the image it began with, also when its name means another one by now: overlays are made on top of it.
   if (await stat(path).catch(() => undefined)) return path;
   try {
-    await relink(path, await images.unpacked(reference, signal));
-    return path;
+    await relink(path, await unpackedImage(image, options));
+  } catch (error) {
+    const standIn = error instanceof ImageError ? standInFor(reference) : undefined;
+    if (!standIn || !images.resolve(standIn)) throw error;
+    onStandIn?.(reference, standIn);
+    await relink(path, await images.unpacked(standIn, signal));
+  }
+  return path;
+}
+
+async function unpackedImage({ reference, pullPolicy }: NonNullable<PodVolume['image']>, options: VolumeOptions): Promise<string> {
+  const { images, bringImage, signal } = options;
+  await bringImage(reference, pullPolicy);
+  try {
+    return await images.unpacked(reference, signal);
   } catch (error) {
     signal.throwIfAborted();
-    throw new ImageError(reference, error instanceof Error ? error.message : String(error), error);
+    throw new ImageError(reference, messageOf(error), { cause: error });
   }
 }
 
@@ -147,8 +142,6 @@ async function secretFiles(
   return chosen(new Map(decoded), items, `secret "${secretName}"`);
 }
 
-type Files = ReadonlyMap<string, string | Uint8Array>;
-
 function chosen(files: Files, items: readonly { readonly key: string; readonly path: string }[] | undefined, what: string): Files {
   if (!items) return files;
   return new Map(
@@ -158,24 +151,6 @@ function chosen(files: Files, items: readonly { readonly key: string; readonly p
       return [path, content];
     }),
   );
-}
-
-/** Makes the folder anew beside the old one and swaps them, so that nobody reads half of it. */
-async function writeFiles(path: string, files: Files, { owner }: Pick<VolumeOptions, 'owner'>): Promise<string> {
-  const fresh = `${path}.new`;
-  await rm(fresh, { recursive: true, force: true });
-  await makeFolder(dirname(path), 0o711);
-  await mkdir(fresh, { mode: 0o700 });
-  for (const [name, content] of files) {
-    const file = join(fresh, inside(name, 'file name'));
-    await makeFolder(dirname(file), 0o755);
-    await writeFile(file, content, { flag: 'wx', mode: 0o600 });
-    await giveTo(file, owner, owner ? 0o440 : 0o400);
-  }
-  await giveTo(fresh, owner, owner ? 0o750 : 0o700);
-  await rm(path, { recursive: true, force: true });
-  await rename(fresh, path);
-  return path;
 }
 
 /** Nothing is made outside of the Pod's folder: `...OrCreate` means what is there already. */
@@ -200,24 +175,15 @@ async function linkClaim(path: string, claimName: string, options: VolumeOptions
   const { hostPath, volumeMode } = volume.spec;
   if (!hostPath || volumeMode === 'Block')
     throw new ApiError('Invalid', `volume "${volume.metadata.name}" is no folder, which is all that the embedded kubelet mounts`);
-  const isProvisioned = volume.metadata.annotations?.[ANNOTATION_PROVISIONED_BY] === LOCAL_PROVISIONER;
-  if (isProvisioned) await mkdir(hostPath.path, { recursive: true, mode: 0o755 });
+  const isOurs = isProvisioned(volume);
+  if (isOurs) await mkdir(hostPath.path, { recursive: true, mode: 0o700 });
   await linkHostPath(path, hostPath);
   // As fsGroup does for volumes that a provisioner made; what an administrator points at keeps its owner.
-  if (isProvisioned) await giveTo(hostPath.path, options.owner, options.owner ? 0o2770 : 0o700);
+  const { owner, users } = options;
+  if (isOurs && users && owner && users.has(owner.uid))
+    await shareClaim(hostPath.path, users.groupOf(volume.spec.claimRef?.uid ?? ''), users);
+  else if (isOurs) await giveTo(hostPath.path, owner, owner?.isRootInside ? 0o777 : owner ? 0o2770 : 0o700);
   return path;
-}
-
-async function volumeOfClaim(name: string, { pod, client }: VolumeOptions): Promise<PersistentVolume> {
-  const claim = await client.get(PERSISTENT_VOLUME_CLAIMS, { namespace: pod.metadata.namespace, name });
-  if (!claim) throw new ApiError('NotFound', `persistentvolumeclaim "${name}" not found`);
-  if (claim.metadata.deletionTimestamp) throw new ApiError('Conflict', `persistentvolumeclaim "${name}" is being deleted`);
-  const { volumeName } = claim.spec;
-  if (claim.status?.phase !== 'Bound' || !volumeName) throw new ApiError('Conflict', `persistentvolumeclaim "${name}" is not bound yet`);
-  const volume = await client.get(PERSISTENT_VOLUMES, { name: volumeName });
-  if (volume?.spec.claimRef?.uid !== claim.metadata.uid)
-    throw new ApiError('Conflict', `persistentvolumeclaim "${name}" does not hold volume "${volumeName}"`);
-  return volume as PersistentVolume; // without one there is no claimRef either
 }
 
 async function layOutMounts(container: Container, sandbox: string, volumes: ReadonlyMap<string, string>): Promise<void> {
@@ -256,16 +222,4 @@ async function relink(path: string, target: string): Promise<void> {
   await rm(fresh, { force: true });
   await symlink(target, fresh);
   await rename(fresh, path);
-}
-
-async function giveTo(path: string, owner: RunAs | undefined, mode: number): Promise<void> {
-  if (owner) await chown(path, owner.uid, owner.gid);
-  await chmod(path, mode);
-}
-
-/** A relative path that stays where it is joined to. */
-function inside(path: string, what: string): string {
-  const isSafe = path !== '' && !path.includes('\0') && path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
-  if (!isSafe) throw new ApiError('Invalid', `${JSON.stringify(path)} is not a usable ${what}`);
-  return path;
 }
