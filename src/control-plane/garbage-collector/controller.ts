@@ -19,8 +19,10 @@ export type GarbageCollectorOptions = {
 };
 
 const NAME = 'garbage-collector-controller';
-/** Definitions of kinds tell of themselves; this is for all else that changes what is served. */
-const REDISCOVER_MS = 30_000;
+/** Definitions of kinds and servers of groups tell of themselves; this is for a server that begins to serve something else. */
+const REDISCOVER_MS = 600_000;
+/** Of a group that did not answer nobody tells us anything. */
+const ASK_AGAIN_MS = 30_000;
 /** Definitions come in groups: one reading for all of them. */
 const SETTLE_MS = 100;
 const RETRY_MS = 1_000;
@@ -71,7 +73,9 @@ async function keepDiscovering({ client, clock, log, signal, graph, onSynced }: 
     poke = new AbortController();
     let waitMs = REDISCOVER_MS;
     try {
-      const read = graph.watch(await discover(client, signal));
+      const discovered = await discover(client, signal);
+      if (discovered.silentGroups.length > 0) waitMs = ASK_AGAIN_MS;
+      const read = graph.watch(discovered);
       await Promise.race([read, clock.sleep(SYNC_PATIENCE_MS, AbortSignal.any([signal, settled(read)]))]);
       if (!signal.aborted) onSynced();
     } catch (error) {
