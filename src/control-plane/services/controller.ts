@@ -1,5 +1,6 @@
-/** Keeps the EndpointSlices of Services with selectors: which addresses and ports stand behind each. */
+/** Keeps the EndpointSlices of Services with selectors: which addresses and ports stand behind each; and Endpoints, for older clients. */
 import { ENDPOINT_SLICES } from '../../api/core/endpoint-slice.ts';
+import { ENDPOINTS } from '../../api/core/endpoints.ts';
 import { PODS, type Pod } from '../../api/core/pod.ts';
 import { SERVICES } from '../../api/core/service.ts';
 import { type KubeObject, keyOf } from '../../api/meta.ts';
@@ -10,12 +11,13 @@ import { startCache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
 import { runController } from '../../reconcile/controller.ts';
 import { changesOf } from '../../reconcile/source.ts';
+import { decideEndpoints, type ObservedEndpoints } from './decide-endpoints.ts';
 import { decideSlices, LABEL_SERVICE_NAME, type ObservedService } from './decide-slices.ts';
 
 export type ServicesOptions = { readonly client: Client; readonly clock: Clock; readonly log: Logger; readonly signal: AbortSignal };
 
 /** Runs until the signal aborts. */
-export function runEndpointSlices(options: ServicesOptions): Promise<void> {
+export function runEndpointSlices(options: ServicesOptions): Promise<unknown> {
   const byNamespace = { namespace: ({ metadata }: KubeObject) => [metadata.namespace ?? ''] };
   const services = startCache({ ...options, resource: SERVICES, indexes: byNamespace });
   const pods = startCache({ ...options, resource: PODS, indexes: byNamespace });
@@ -29,7 +31,8 @@ export function runEndpointSlices(options: ServicesOptions): Promise<void> {
       .map((service) => keyOf(service.metadata));
   }
 
-  return runController<ObservedService>({
+  const endpoints = startCache({ ...options, resource: ENDPOINTS });
+  const running = runController<ObservedService>({
     ...options,
     name: 'endpoint-slice-controller',
     triggers: [changesOf(services, ({ metadata }) => [keyOf(metadata)]), changesOf(pods, selecting), changesOf(slices, serviceOf)],
@@ -41,6 +44,24 @@ export function runEndpointSlices(options: ServicesOptions): Promise<void> {
     decide: decideSlices,
     subject: ({ service }) => service,
   });
+  const mirroring = runController<ObservedEndpoints & { readonly subject: KubeObject }>({
+    ...options,
+    name: 'endpoint-controller',
+    triggers: [
+      changesOf(services, ({ metadata }) => [keyOf(metadata)]),
+      changesOf(endpoints, ({ metadata }) => [keyOf(metadata)]),
+      changesOf(slices, serviceOf),
+    ],
+    observe: (key) => {
+      const service = services.get(key);
+      const mirrored = endpoints.get(key);
+      const subject = service ?? mirrored;
+      return subject && { service, slices: slices.byIndex('service', key), endpoints: mirrored, subject };
+    },
+    decide: decideEndpoints,
+    subject: ({ subject }) => subject,
+  });
+  return Promise.all([running, mirroring]);
 }
 
 function serviceOf({ metadata }: KubeObject): string[] {

@@ -2,36 +2,66 @@
 import type { EndpointSlice } from '../../api/core/endpoint-slice.ts';
 import type { Service } from '../../api/core/service.ts';
 
+export type Protocol = 'TCP' | 'UDP';
 export type Target = { readonly host: string; readonly port: number };
-export type Listener = { readonly host: string; readonly port: number; readonly targets: readonly Target[] };
+export type Listener = {
+  readonly protocol: Protocol;
+  readonly host: string;
+  readonly port: number;
+  readonly targets: readonly Target[];
+  /** For so long a client is given the same target again. */
+  readonly affinityMs?: number;
+  /** A NodePort: whoever is on the host gets here, too. */
+  readonly isNodePort?: true;
+};
 export type ListenerOptions = {
   /** Addresses of Services are local here. */
   readonly hasClusterAddresses: boolean;
   /** Where NodePorts are served. */
   readonly nodeAddress: string;
+  /** Addresses of Services at which somebody else answers. */
+  readonly servedElsewhere?: readonly string[];
 };
 
-/** The listeners of one Service: its address with each port, and its NodePorts. Only TCP is carried. */
+/** As Kubernetes has it: three hours. */
+const DEFAULT_AFFINITY_SECONDS = 10_800;
+
+/** One key for each socket. */
+export function listenerKey({ protocol, host, port }: Pick<Listener, 'protocol' | 'host' | 'port'>): string {
+  return `${protocol} ${host}:${port}`;
+}
+
+/** The listeners of one Service: its address with each port, and its NodePorts. SCTP is not carried. */
 export function decideListeners(service: Service, slices: readonly EndpointSlice[], options: ListenerOptions): Listener[] {
   const { clusterIP = '', ports = [], type } = service.spec;
   const hasAddress = /^\d+\.\d+\.\d+\.\d+$/.test(clusterIP) && type !== 'ExternalName';
   if (!hasAddress) return [];
-  return ports
-    .filter(({ protocol = 'TCP' }) => protocol === 'TCP')
-    .flatMap(({ name = '', port, nodePort }) => {
-      const targets = targetsOf(slices, name);
-      return [
-        ...(options.hasClusterAddresses ? [{ host: clusterIP, port, targets }] : []),
-        ...(nodePort ? [{ host: options.nodeAddress, port: nodePort, targets }] : []),
-      ];
-    });
+  const isServedHere = options.hasClusterAddresses && !options.servedElsewhere?.includes(clusterIP);
+  const affinity = affinityOf(service);
+  return ports.flatMap(({ name = '', port, nodePort, protocol = 'TCP' }): Listener[] => {
+    if (protocol !== 'TCP' && protocol !== 'UDP') return [];
+    const shared: Pick<Listener, 'protocol' | 'targets' | 'affinityMs'> = {
+      protocol,
+      targets: targetsOf(slices, name, protocol),
+      ...affinity,
+    };
+    return [
+      ...(isServedHere ? [{ ...shared, host: clusterIP, port }] : []),
+      ...(nodePort ? [{ ...shared, host: options.nodeAddress, port: nodePort, isNodePort: true as const }] : []),
+    ];
+  });
+}
+
+function affinityOf({ spec }: Service): { readonly affinityMs?: number } {
+  if (spec.sessionAffinity !== 'ClientIP') return {};
+  return { affinityMs: (spec.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? DEFAULT_AFFINITY_SECONDS) * 1000 };
 }
 
 /** Those that are ready; when there is none, those that still serve while they end. */
-function targetsOf(slices: readonly EndpointSlice[], portName: string): Target[] {
+function targetsOf(slices: readonly EndpointSlice[], portName: string, wanted: Protocol): Target[] {
   const fitting = (isWanted: (endpoint: EndpointSlice['endpoints'][number]) => boolean) =>
     slices.flatMap(({ ports = [], endpoints }) => {
-      const port = ports.find(({ name = '', protocol = 'TCP' }) => name === portName && protocol === 'TCP')?.port;
+      const port = ports.find(({ name = '', protocol = 'TCP' }) => name === portName && protocol === wanted)?.port;
       return port === undefined
         ? []
         : endpoints.filter(isWanted).flatMap(({ addresses }) => addresses.slice(0, 1).map((host) => ({ host, port })));

@@ -4,6 +4,7 @@
  *   no selector, ExternalName    somebody else writes the slices
  *   a Pod counts                 it has an address, matches, and has not ended
  *   ready                        its Ready condition holds and it is not being deleted (publishNotReadyAddresses: always)
+ *   host name                    that of the Pod, if its subdomain is the Service: the name server has a name for it then
  *   ports                        a named target port may be another number in each Pod: one slice for each set of numbers
  */
 import type { EndpointSlice } from '../../api/core/endpoint-slice.ts';
@@ -32,9 +33,7 @@ type SlicePorts = NonNullable<EndpointSlice['ports']>;
 
 /** Creates what is missing, patches what differs, deletes what is left over; slices that others manage are left alone. */
 export function decideSlices({ service, pods, slices }: ObservedService): Decision {
-  const { selector = {}, type } = service.spec;
-  const isOurs = Object.keys(selector).length > 0 && type !== 'ExternalName' && !isDeleting(service);
-  const wanted = isOurs ? slicesFor(service, pods) : [];
+  const wanted = isSelecting(service) && !isDeleting(service) ? slicesFor(service, pods) : [];
   const owned = slices.filter((slice) => isControlledBy(slice, service) && slice.metadata.labels?.[LABEL_MANAGED_BY] === MANAGER);
   const isWanted = (slice: EndpointSlice) => wanted.some(({ metadata }) => metadata.name === slice.metadata.name);
   const leftOver = owned.filter((slice) => !isWanted(slice) && !isDeleting(slice));
@@ -44,6 +43,11 @@ export function decideSlices({ service, pods, slices }: ObservedService): Decisi
       ...leftOver.map((slice): Action => ({ do: 'delete', target: refOf(slice), because: 'no Pod of the Service has these ports' })),
     ],
   };
+}
+
+/** True for a Service whose Pods are found by its selector; who stands behind others is for somebody else to say. */
+export function isSelecting({ spec: { selector = {}, type } }: Service): boolean {
+  return Object.keys(selector).length > 0 && type !== 'ExternalName';
 }
 
 function write(slice: EndpointSlice, owned: readonly EndpointSlice[]): Action[] {
@@ -92,13 +96,14 @@ function sliceFor(service: Service, { key, ports, pods }: Part): EndpointSlice {
   };
 }
 
-function endpointFor({ spec }: Service, pod: Pod): EndpointSlice['endpoints'][number] {
+function endpointFor({ spec, metadata }: Service, pod: Pod): EndpointSlice['endpoints'][number] {
   const serving = spec.publishNotReadyAddresses === true || hasCondition(pod.status?.conditions, 'Ready');
   const terminating = isDeleting(pod);
   const { name, namespace, uid } = pod.metadata;
   return {
     addresses: [pod.status?.podIP ?? ''],
     conditions: { ready: serving && (!terminating || spec.publishNotReadyAddresses === true), serving, terminating },
+    ...(pod.spec.hostname && pod.spec.subdomain === metadata.name && { hostname: pod.spec.hostname }),
     ...(pod.spec.nodeName && { nodeName: pod.spec.nodeName }),
     targetRef: { kind: 'Pod', name, namespace, uid },
   };

@@ -110,19 +110,25 @@ test('the proxy listens at the address of a Service and at its NodePorts, for en
     type: 'NodePort',
     ports: [
       { port: 80, targetPort: 'http', nodePort: 30080 },
-      { port: 53, protocol: 'UDP' },
+      { name: 'names', port: 53, protocol: 'UDP' },
+      { name: 'other', port: 9, protocol: 'SCTP' },
     ],
   });
   const slices = slicesOf(own, [pod('a', { ip: '10.244.0.2' }), pod('b', { ip: '10.244.0.3', isReady: false })]);
   const targets = [{ host: '10.244.0.2', port: 8080 }];
   const inNamespace = { hasClusterAddresses: true, nodeAddress: '127.0.0.1' };
   assert.deepEqual(decideListeners(own, slices, inNamespace), [
-    { host: '10.96.1.1', port: 80, targets },
-    { host: '127.0.0.1', port: 30080, targets },
+    { protocol: 'TCP', host: '10.96.1.1', port: 80, targets },
+    { protocol: 'TCP', host: '127.0.0.1', port: 30080, targets, isNodePort: true },
+    { protocol: 'UDP', host: '10.96.1.1', port: 53, targets: [{ host: '10.244.0.2', port: 53 }] },
   ]);
   assert.deepEqual(decideListeners(own, slices, { ...inNamespace, hasClusterAddresses: false }), [
-    { host: '127.0.0.1', port: 30080, targets },
+    { protocol: 'TCP', host: '127.0.0.1', port: 30080, targets, isNodePort: true },
   ]);
+  assert.deepEqual(
+    decideListeners(own, slices, { ...inNamespace, servedElsewhere: ['10.96.1.1'] }).map(({ port }) => port),
+    [30080],
+  );
   assert.deepEqual(decideListeners(service({ clusterIP: 'None' }), slices, inNamespace), []);
 });
 
@@ -130,4 +136,12 @@ test('while none is ready, endpoints that end still serve', () => {
   const slices = slicesOf(service(), [pod('c', { ip: '10.244.0.4', isDeleting: true }), pod('b', { ip: '10.244.0.3', isReady: false })]);
   const [listener] = decideListeners(service(), slices, { hasClusterAddresses: true, nodeAddress: '127.0.0.1' });
   assert.deepEqual(listener?.targets, [{ host: '10.244.0.4', port: 8080 }]);
+});
+
+test('session affinity is for as long as the Service says, else for three hours', () => {
+  const affinity = (spec: Partial<Service['spec']>) =>
+    decideListeners(service(spec), [], { hasClusterAddresses: true, nodeAddress: '127.0.0.1' })[0]?.affinityMs;
+  assert.equal(affinity({}), undefined);
+  assert.equal(affinity({ sessionAffinity: 'ClientIP' }), 10_800_000);
+  assert.equal(affinity({ sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 5 } } }), 5_000);
 });

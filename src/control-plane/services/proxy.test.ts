@@ -26,7 +26,8 @@ async function read(): Promise<string> {
   return text;
 }
 
-test('connections to a Service go to its endpoints in turn, and past one that does not answer', async (t) => {
+/** A Service whose endpoints have these addresses. */
+function serve(endpoints: readonly string[]) {
   const service = {
     apiVersion: 'v1',
     kind: 'Service',
@@ -39,7 +40,7 @@ test('connections to a Service go to its endpoints in turn, and past one that do
     metadata: { name: 'web-1', namespace: 'default', resourceVersion: '1', labels: { 'kubernetes.io/service-name': 'web' } },
     addressType: 'IPv4',
     ports: [{ port: PORT }],
-    endpoints: ['127.244.9.2', '127.244.9.3', '127.244.9.4'].map((address) => ({ addresses: [address] })),
+    endpoints: endpoints.map((address) => ({ addresses: [address] })),
   };
   const fetch = async (request: Request): Promise<Response> => {
     const { pathname, searchParams } = new URL(request.url);
@@ -47,7 +48,6 @@ test('connections to a Service go to its endpoints in turn, and past one that do
     const items = pathname.endsWith('/services') ? [service] : [slice];
     return Response.json({ apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '1' }, items });
   };
-  const backends = await Promise.all([echoing('127.244.9.2', 'a'), echoing('127.244.9.3', 'b')]); // nobody at the third
   const stop = new AbortController();
   const client = createClient({ fetch, baseUrl: 'https://kubernetes.default.svc', userAgent: 'test' });
   const stopped = runServiceProxy({
@@ -58,6 +58,12 @@ test('connections to a Service go to its endpoints in turn, and past one that do
     hasClusterAddresses: true,
     nodeAddress: '127.0.0.1',
   });
+  return { stop, stopped };
+}
+
+test('connections to a Service go to its endpoints in turn, and past one that does not answer', async (t) => {
+  const backends = await Promise.all([echoing('127.244.9.2', 'a'), echoing('127.244.9.3', 'b')]); // nobody at the third
+  const { stop, stopped } = serve(['127.244.9.2', '127.244.9.3', '127.244.9.4']);
   t.after(() => {
     for (const backend of backends) backend.close();
   });
@@ -68,4 +74,18 @@ test('connections to a Service go to its endpoints in turn, and past one that do
   stop.abort();
   await stopped;
   await assert.rejects(read(), { code: 'ECONNREFUSED' });
+});
+
+test('a guest that refuses a connection, which its network has taken already, resets it for the client of a Service, too', async (t) => {
+  const front = createServer((socket) => socket.end()).listen(PORT, '127.244.9.2');
+  await once(front, 'listening');
+  const { stop, stopped } = serve(['127.244.9.2']);
+  t.after(async () => {
+    front.close();
+    stop.abort();
+    await stopped;
+  });
+  let code = '';
+  while (code === '' || code === 'ECONNREFUSED') code = await read().then(String, (error: NodeJS.ErrnoException) => error.code ?? ''); // until it listens
+  assert.equal(code, 'ECONNRESET');
 });

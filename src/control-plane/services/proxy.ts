@@ -1,5 +1,4 @@
-/** The proxy of Services: accepts connections at their addresses and passes them on to an endpoint, one after the other in turn. */
-import { connect, createServer, type Server, type Socket } from 'node:net';
+/** The proxy of Services: takes connections and datagrams at their addresses and passes them on to an endpoint. */
 import { ENDPOINT_SLICES } from '../../api/core/endpoint-slice.ts';
 import { SERVICES } from '../../api/core/service.ts';
 import { type KubeObject, keyOf } from '../../api/meta.ts';
@@ -7,28 +6,34 @@ import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { startCache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
-import { decideListeners, type Listener, type ListenerOptions, type Target } from './decide-listeners.ts';
+import { decideListeners, type Listener, type ListenerOptions, listenerKey } from './decide-listeners.ts';
 import { LABEL_SERVICE_NAME } from './decide-slices.ts';
+import { hostPortsFor } from './host-ports/decide-host-ports.ts';
+import type { HostPorts } from './host-ports/host-ports.ts';
+import type { OpenListener } from './open-listener.ts';
+import { TargetChoice } from './target-choice.ts';
+import { openTcpListener } from './tcp-listener.ts';
+import { openUdpListener } from './udp-listener.ts';
 
 export type ServiceProxyOptions = ListenerOptions & {
   readonly client: Client;
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
+  /** Where NodePorts are served on the host; without it, at the address of the node alone. */
+  readonly hostPorts?: HostPorts;
 };
 
-type Open = { readonly server: Server; targets: readonly Target[]; next: number };
+type Open = { readonly listener: OpenListener; readonly choice: TargetChoice };
 
-const CONNECT_TIMEOUT_MS = 5_000;
 const RETRY_MS = 2_000;
 
 /** Runs until the signal aborts; open connections end with it. */
 export async function runServiceProxy(options: ServiceProxyOptions): Promise<void> {
-  const { clock, log, signal } = options;
+  const { clock, log, signal, hostPorts } = options;
   const services = startCache({ ...options, resource: SERVICES });
   const slices = startCache({ ...options, resource: ENDPOINT_SLICES, indexes: { service: serviceOf } });
   const open = new Map<string, Open>();
-  const sockets = new Set<Socket>();
   /** Addresses that somebody else listens at. */
   const busy = new Set<string>();
   let isDirty = false;
@@ -38,38 +43,36 @@ export async function runServiceProxy(options: ServiceProxyOptions): Promise<voi
     const wanted = new Map<string, Listener>();
     for (const service of services.list()) {
       const own = slices.byIndex('service', keyOf(service.metadata));
-      for (const listener of decideListeners(service, own, options)) wanted.set(`${listener.host}:${listener.port}`, listener);
+      for (const listener of decideListeners(service, own, options)) wanted.set(listenerKey(listener), listener);
     }
-    for (const [key, { server }] of open) {
+    for (const [key, { listener }] of open) {
       if (wanted.has(key)) continue;
-      server.close();
+      listener.close();
       open.delete(key);
     }
     for (const [key, listener] of wanted) {
       const known = open.get(key);
-      if (known) known.targets = listener.targets;
+      if (known) known.choice.set(listener);
       else listen(key, listener);
     }
+    hostPorts?.want(hostPortsFor(services.list(), options));
   }
 
-  function listen(key: string, { host, port, targets }: Listener): void {
-    const entry: Open = { server: createServer({ allowHalfOpen: true, pauseOnConnect: true }), targets, next: 0 };
-    entry.server.on('connection', (socket) => {
-      sockets.add(socket);
-      socket.once('close', () => sockets.delete(socket));
-      passOn(socket, inTurn(entry));
-    });
-    entry.server.on('error', (error) => {
-      if (!busy.has(key)) log.warn('cannot serve a Service, trying again', { address: key, error }); // once, not at every try
+  function listen(key: string, wanted: Listener): void {
+    const choice = new TargetChoice(clock);
+    choice.set(wanted);
+    const onError = (error: Error) => {
+      if (!busy.has(key)) log.warn('cannot serve a Service, retrying', { address: key, error }); // once, not at every try
       busy.add(key);
       void clock.sleep(RETRY_MS, signal).then(() => {
         if (open.get(key) === entry) open.delete(key);
         wake();
       });
-    });
-    entry.server.on('listening', () => busy.delete(key));
+    };
+    const { host, port, protocol } = wanted;
+    const opening = { host, port, choice, clock, onError, onListening: () => void busy.delete(key) };
+    const entry: Open = { choice, listener: protocol === 'TCP' ? openTcpListener(opening) : openUdpListener(opening) };
     open.set(key, entry);
-    entry.server.listen(port, host);
   }
 
   /** Many changes at once are one look. */
@@ -81,44 +84,18 @@ export async function runServiceProxy(options: ServiceProxyOptions): Promise<voi
     });
   }
 
+  hostPorts?.onEntered(({ key, client, socket }) => {
+    const entry = open.get(key);
+    if (entry) entry.listener.take(socket, client);
+    else socket.destroy();
+  });
   const stops = [services.subscribe(wake), slices.subscribe(wake)];
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
   for (const stop of stops) stop();
-  for (const { server } of open.values()) server.close();
-  for (const socket of sockets) socket.destroy();
+  for (const { listener } of open.values()) listener.destroy();
 }
 
 function serviceOf({ metadata }: KubeObject): string[] {
   const name = metadata.labels?.[LABEL_SERVICE_NAME];
   return name === undefined ? [] : [keyOf({ namespace: metadata.namespace, name })];
-}
-
-/** All targets, beginning with the one whose turn it is. */
-function inTurn(entry: Open): Target[] {
-  const { targets } = entry;
-  const first = targets.length === 0 ? 0 : entry.next++ % targets.length;
-  return [...targets.slice(first), ...targets.slice(0, first)];
-}
-
-/** To the first target that accepts; a client of a Service without any is refused. */
-function passOn(client: Socket, [target, ...others]: readonly Target[]): void {
-  client.on('error', () => client.destroy());
-  if (!target) {
-    client.resetAndDestroy();
-    return;
-  }
-  const upstream = connect({ ...target, allowHalfOpen: true, timeout: CONNECT_TIMEOUT_MS });
-  const failed = () => {
-    upstream.destroy();
-    passOn(client, others);
-  };
-  const leave = () => upstream.destroy();
-  client.once('close', leave);
-  upstream.once('timeout', failed).once('error', failed);
-  upstream.once('connect', () => {
-    upstream.off('timeout', failed).off('error', failed).setTimeout(0);
-    upstream.on('error', () => client.destroy());
-    client.pipe(upstream);
-    upstream.pipe(client);
-  });
 }

@@ -1,0 +1,96 @@
+/**
+ * Where NodePorts are served on the host, and what a Service says of it.
+ *
+ *   a NodePort, free at the host's loopback                    it is served there, under its own number
+ *   another program (or another cluster) has that number       under the next free one of the range, and an event says so
+ *   it was served under another number before                  under that one again, if it is free
+ *   the Service has no NodePort any more                       it says nothing
+ */
+import type { Service } from '../../../api/core/service.ts';
+import { ANNOTATION_HOST_ADDRESSES } from '../../../api/kubevirt/names.ts';
+import { refOf } from '../../../api/meta.ts';
+import type { Action, Decision, EventToRecord } from '../../../reconcile/decision.ts';
+import { decideListeners, type ListenerOptions, listenerKey } from '../decide-listeners.ts';
+import { HOST_ADDRESS, type HostPort, type HostPortState } from './messages.ts';
+
+export type ObservedHostPorts = {
+  readonly service: Service;
+  readonly options: ListenerOptions;
+  readonly stateOf: (key: string) => HostPortState | undefined;
+};
+
+const FIRST_NODE_PORT = 30_000;
+const NODE_PORTS = 2_768;
+/** How many others are tried where a number is taken. */
+const OTHERS = 16;
+
+/** What to listen at on the host. */
+export function hostPortsFor(services: readonly Service[], options: ListenerOptions): HostPort[] {
+  return services.flatMap((service) =>
+    nodePortsOf(service, options).map(({ key, protocol, name, nodePort }) => ({
+      key,
+      protocol,
+      ports: [...new Set([keptPort(service, name) ?? nodePort, nodePort, ...othersFor(nodePort)])],
+    })),
+  );
+}
+
+/** Keeps the annotation of the Service true. */
+export function decideHostAddresses({ service, options, stateOf }: ObservedHostPorts): Decision {
+  const found = nodePortsOf(service, options).map((port) => ({ ...port, state: stateOf(port.key) }));
+  if (found.some(({ state }) => state === undefined)) return { actions: [] }; // it is not known yet: what is said may still be true
+  const served = found.filter(({ state }) => state?.port !== undefined);
+  const wanted = served.map(({ name, state }) => `${name}=${HOST_ADDRESS}:${state?.port}`).join(',') || undefined;
+  const said = service.metadata.annotations?.[ANNOTATION_HOST_ADDRESSES];
+  if (wanted === said) return { actions: [] };
+  const moved = found.filter(({ state, nodePort }) => state?.port !== nodePort);
+  const patch = { metadata: { annotations: { [ANNOTATION_HOST_ADDRESSES]: wanted ?? null } } };
+  const because = wanted === undefined ? 'no port of the host leads here' : `the host reaches it at ${wanted}`;
+  const action: Action = { do: 'patch', target: refOf(service), patch, because };
+  return {
+    actions: [action, ...moved.map((port) => ({ do: 'record' as const, event: takenEvent(port), because: 'the NodePort is taken' }))],
+  };
+}
+
+type NodePort = { readonly key: string; readonly protocol: HostPort['protocol']; readonly name: string; readonly nodePort: number };
+
+function takenEvent({ nodePort, state }: NodePort & { readonly state: HostPortState | undefined }): EventToRecord {
+  const instead = state?.port === undefined ? 'and so are the next ones' : `it is reached at ${HOST_ADDRESS}:${state.port} instead`;
+  return {
+    type: 'Warning',
+    reason: 'NodePortTaken',
+    message: `another program on this machine listens at ${HOST_ADDRESS}:${nodePort}, ${instead}`,
+  };
+}
+
+/** `name` is how the port is called in the annotation, as kubectl shows it: `80:30080/TCP`. */
+function nodePortsOf(service: Service, options: ListenerOptions): NodePort[] {
+  const ports = service.spec.ports ?? [];
+  return decideListeners(service, [], options)
+    .filter(({ isNodePort }) => isNodePort)
+    .map((listener) => {
+      const own = ports.find(({ nodePort, protocol = 'TCP' }) => nodePort === listener.port && protocol === listener.protocol);
+      return {
+        key: listenerKey(listener),
+        protocol: listener.protocol,
+        name: `${own?.port}:${listener.port}/${listener.protocol}`,
+        nodePort: listener.port,
+      };
+    });
+}
+
+/** Whoever may write a Service may write this, so it is believed within the range of NodePorts only. */
+function keptPort({ metadata }: Service, name: string): number | undefined {
+  const said = metadata.annotations?.[ANNOTATION_HOST_ADDRESSES]?.slice(0, 4096).split(',') ?? [];
+  const port = Number(
+    said
+      .find((each) => each.startsWith(`${name}=${HOST_ADDRESS}:`))
+      ?.split(':')
+      .at(-1),
+  );
+  return port >= FIRST_NODE_PORT && port < FIRST_NODE_PORT + NODE_PORTS ? port : undefined;
+}
+
+function othersFor(nodePort: number): number[] {
+  return Array.from({ length: OTHERS }, (_, index) => FIRST_NODE_PORT + ((nodePort - FIRST_NODE_PORT + index + 1) % NODE_PORTS));
+}
