@@ -22,7 +22,7 @@ export class Assumptions {
 
   assume(pod: Pod): void {
     this.forget(pod);
-    this.#byUid.set(pod.metadata.uid ?? '', { pod, until: this.#clock.now() + LIFE_MS });
+    this.#byUid.set(pod.metadata.uid ?? '', { pod, until: this.#clock.steady() + LIFE_MS });
   }
 
   forget(pod: Pod): boolean {
@@ -33,7 +33,7 @@ export class Assumptions {
   takeExpired(): Pod[] {
     const expired: Pod[] = [];
     for (const { pod, until } of this.#byUid.values()) {
-      if (until > this.#clock.now()) break;
+      if (until > this.#clock.steady()) break;
       expired.push(pod);
     }
     for (const pod of expired) this.forget(pod);

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Pod } from '../../api/core/pod.ts';
+import { requestsOf, totalOf } from '../../api/core/pod-resources.ts';
 import { asking, node } from './builders.testing.ts';
 import { ClusterState } from './cluster-state.ts';
-import { requestsOf, totalOf } from './requests.ts';
 
 const NODES = ['n1', 'n2', 'n3'];
 const cpu = fc.constantFrom('100m', '250m', '333m', '1', '0.1', '1.7');

@@ -4,9 +4,9 @@
  */
 import type { Node } from '../../api/core/node.ts';
 import type { Pod } from '../../api/core/pod.ts';
+import { type ResourceList, requestsOf, resourceList } from '../../api/core/pod-resources.ts';
 import type { ClusterView, NodeState, PlacedPod } from './cluster-view.ts';
 import { requiredAntiAffinity } from './pod-affinity.ts';
-import { type ResourceList, requestsOf, resourceList } from './requests.ts';
 
 type Places = { readonly pods: Map<string, Pod>; readonly usage: Usage };
 type Placed = PlacedPod & { readonly requests: ResourceList };

@@ -1,7 +1,7 @@
 /** What the scheduler sees of the cluster: everything by its name, nothing to search through. */
 import type { Node } from '../../api/core/node.ts';
 import type { Pod } from '../../api/core/pod.ts';
-import type { ResourceList } from './requests.ts';
+import type { ResourceList } from '../../api/core/pod-resources.ts';
 
 /** A node, the Pods that hold a place on it by their uid, and what they ask for together. */
 export type NodeState = {

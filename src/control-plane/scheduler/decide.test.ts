@@ -3,10 +3,10 @@ import { describe, test } from 'node:test';
 import type { Affinity, NodeSelectorRequirement, PodAffinityTerm } from '../../api/core/affinity.ts';
 import type { Taint } from '../../api/core/node.ts';
 import type { Pod, Toleration } from '../../api/core/pod.ts';
+import { requestsOf } from '../../api/core/pod-resources.ts';
 import { explain } from '../../reconcile/decision.ts';
 import { asking, cluster, type NodeWithPods, pod, state } from './builders.testing.ts';
 import { decideBinding } from './decide.ts';
-import { requestsOf } from './requests.ts';
 
 const now = Date.parse('2026-01-01T00:00:00Z');
 const bound = (nodeName: string, possible = 1, nodes = possible) =>

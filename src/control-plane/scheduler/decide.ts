@@ -6,18 +6,19 @@
  *   none does                                                                       say why; a change of nodes or Pods wakes it
  *
  * Filters, in order; the first that a node fails is what is said of it:
- *   cordoned, not ready, taints, node selector and affinity, host ports, resources, affinities between Pods.
- * Best: fewest taints it would rather avoid, most preferred, least loaded, fewest Pods, first by name.
+ *   cordoned, not ready, taints, node selector and affinity, host ports, resources, affinities between Pods, how they are spread.
+ * Best: fewest taints it would rather avoid, most evenly spread, most preferred, least loaded, fewest Pods, first by name.
  */
+
+import { preferenceFor } from '../../api/core/node-affinity.ts';
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
+import type { ResourceList } from '../../api/core/pod-resources.ts';
+import { dislikedTaints } from '../../api/core/taints.ts';
 import { type Condition, conditionOf, isDeleting, refOf } from '../../api/meta.ts';
 import { timestamp } from '../../base/timestamp.ts';
 import { type Decision, nothingToDo } from '../../reconcile/decision.ts';
 import type { ClusterView, NodeState } from './cluster-view.ts';
 import { objectionsTo, type Wishes, wishesOf } from './filters.ts';
-import { preferenceFor } from './node-affinity.ts';
-import type { ResourceList } from './requests.ts';
-import { dislikedTaints } from './taints.ts';
 
 export type ObservedBinding = { readonly pod: Pod; readonly cluster: ClusterView; readonly now: number };
 
@@ -61,9 +62,9 @@ export function decideBinding(observed: ObservedBinding): Decision {
 /** Where a node comes among those that are possible: the first of these in which two differ decides, and less is better. */
 type Fitness = { readonly name: string; readonly ranks: readonly number[] };
 
-function fitnessOf(state: NodeState, { pod, requests }: Wishes): Fitness {
+function fitnessOf(state: NodeState, { pod, requests, spread }: Wishes): Fitness {
   const { node, pods } = state;
-  const ranks = [dislikedTaints(pod, node), -preferenceFor(pod, node), loadWith(requests, state), pods.size];
+  const ranks = [dislikedTaints(pod, node), spread.unevenness(node), -preferenceFor(pod, node), loadWith(requests, state), pods.size];
   return { name: node.metadata.name, ranks };
 }
 

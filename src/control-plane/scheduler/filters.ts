@@ -1,11 +1,13 @@
 /** What a node must have for a Pod to go there. */
+
+import { isNodeWanted } from '../../api/core/node-affinity.ts';
 import type { ContainerPort, Pod } from '../../api/core/pod.ts';
+import { type ResourceList, requestsOf } from '../../api/core/pod-resources.ts';
+import { isReady, NOT_READY, tolerates, UNSCHEDULABLE, untoleratedTaint } from '../../api/core/taints.ts';
 import type { ClusterView, NodeState } from './cluster-view.ts';
 import { areFree, hostPortsOf } from './host-ports.ts';
-import { isNodeWanted } from './node-affinity.ts';
 import { type AffinityCheck, affinityCheck } from './pod-affinity.ts';
-import { type ResourceList, requestsOf } from './requests.ts';
-import { isReady, NOT_READY, tolerates, UNSCHEDULABLE, untoleratedTaint } from './taints.ts';
+import { type SpreadCheck, spreadCheck } from './topology-spread.ts';
 
 /** A Pod and what it wants, worked out once for all nodes. */
 export type Wishes = {
@@ -13,10 +15,22 @@ export type Wishes = {
   readonly requests: ResourceList;
   readonly ports: readonly ContainerPort[];
   readonly affinity: AffinityCheck;
+  readonly spread: SpreadCheck;
 };
 
 export function wishesOf(pod: Pod, cluster: ClusterView): Wishes {
-  return { pod, requests: requestsOf(pod), ports: hostPortsOf(pod), affinity: affinityCheck(pod, cluster) };
+  return {
+    pod,
+    requests: requestsOf(pod),
+    ports: hostPortsOf(pod),
+    affinity: affinityCheck(pod, cluster),
+    spread: spreadCheck(pod, cluster),
+  };
+}
+
+/** The same, for a cluster that has changed since. */
+export function wishesAgain(wishes: Wishes, cluster: ClusterView): Wishes {
+  return { ...wishes, affinity: affinityCheck(wishes.pod, cluster), spread: spreadCheck(wishes.pod, cluster) };
 }
 
 type Filter = (wishes: Wishes, state: NodeState) => readonly string[];
@@ -34,6 +48,10 @@ const FILTERS: readonly Filter[] = [
   ({ requests }, state) => shortages(requests, state),
   ({ affinity }, { node }) => {
     const objection = affinity(node);
+    return objection === undefined ? NONE : [objection];
+  },
+  ({ spread }, { node }) => {
+    const objection = spread.objection(node);
     return objection === undefined ? NONE : [objection];
   },
 ];

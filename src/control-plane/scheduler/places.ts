@@ -1,6 +1,7 @@
 /** Keeps up with who is where, who is believed to be on the way, and who waits; wakes those whom a change may help. */
 import type { Node } from '../../api/core/node.ts';
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
+import { isReady } from '../../api/core/taints.ts';
 import { keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import { deepEqual } from '../../base/json.ts';
@@ -11,7 +12,6 @@ import { ClusterState } from './cluster-state.ts';
 import type { ClusterView } from './cluster-view.ts';
 import { needsNode } from './decide.ts';
 import { requiredAntiAffinity } from './pod-affinity.ts';
-import { isReady } from './taints.ts';
 import { WaitingPods } from './waiting-pods.ts';
 
 export class Places {

@@ -4,10 +4,10 @@
  */
 import type { PodAffinityTerm } from '../../api/core/affinity.ts';
 import type { Node } from '../../api/core/node.ts';
+import { affinityOf } from '../../api/core/node-affinity.ts';
 import type { Pod } from '../../api/core/pod.ts';
 import { matchesLabels, requirementsOf } from '../../base/selectors.ts';
 import type { ClusterView } from './cluster-view.ts';
-import { affinityOf } from './node-affinity.ts';
 
 /** What keeps the Pod off this node, or nothing. */
 export type AffinityCheck = (node: Node) => string | undefined;

@@ -3,11 +3,12 @@
  * for, and no more: each of a thousand that look for nothing looks at every node.
  */
 import type { Pod } from '../../api/core/pod.ts';
+import { type ResourceList, totalOf } from '../../api/core/pod-resources.ts';
 import { keyOf } from '../../api/meta.ts';
 import type { ClusterView, NodeState } from './cluster-view.ts';
-import { objectionsTo, type Wishes, wishesOf } from './filters.ts';
-import { affinityCheck, hasPodAffinity } from './pod-affinity.ts';
-import { type ResourceList, totalOf } from './requests.ts';
+import { objectionsTo, type Wishes, wishesAgain, wishesOf } from './filters.ts';
+import { hasPodAffinity } from './pod-affinity.ts';
+import { hasSpread } from './topology-spread.ts';
 
 type Woken = { readonly nodeName: string; readonly requests: ResourceList };
 
@@ -30,7 +31,7 @@ export class WaitingPods {
   add(pod: Pod): void {
     const key = keyOf(pod.metadata);
     this.#pods.set(key, wishesOf(pod, this.#cluster));
-    if (hasPodAffinity(pod)) this.#withAffinity.add(key);
+    if (hasPodAffinity(pod) || hasSpread(pod)) this.#withAffinity.add(key);
   }
 
   /** It looks again now, or is gone. Returns the node for which it was woken, if it was. */
@@ -68,7 +69,7 @@ export class WaitingPods {
 
   /** Where other Pods are has changed since it was refused, what it wants has not. */
   #isRefused(wishes: Wishes, state: NodeState): boolean {
-    return objectionsTo({ ...wishes, affinity: affinityCheck(wishes.pod, this.#cluster) }, state).length > 0;
+    return objectionsTo(wishesAgain(wishes, this.#cluster), state).length > 0;
   }
 
   #promisedOn(nodeName: string): ResourceList[] {

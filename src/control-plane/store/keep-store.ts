@@ -25,20 +25,20 @@ const BACKUP_NAME = /^store-.*\.db$/;
 /** Runs until the signal aborts. What fails (a full disk, mostly) is said once and tried again at its next time. */
 export async function keepStore({ store, backupsDir, clock, log, signal }: StoreKeeping): Promise<void> {
   const tasks: Task[] = [
-    { name: 'mark', everyMs: MARK_EVERY_MS, dueMs: clock.now(), run: () => store.mark() },
-    { name: 'checkpoint', everyMs: CHECKPOINT_EVERY_MS, dueMs: clock.now() + CHECKPOINT_EVERY_MS, run: async () => store.checkpoint() },
+    { name: 'mark', everyMs: MARK_EVERY_MS, dueMs: clock.steady(), run: () => store.mark() },
+    { name: 'checkpoint', everyMs: CHECKPOINT_EVERY_MS, dueMs: clock.steady() + CHECKPOINT_EVERY_MS, run: async () => store.checkpoint() },
     {
       name: 'backup',
       everyMs: BACKUP_EVERY_MS,
-      dueMs: firstBackupAt(backupsDir, clock.now()),
+      dueMs: clock.steady() + firstBackupAfterMs(backupsDir, clock.now()),
       run: () => backUp(store, backupsDir, clock),
     },
   ];
   const failing = new Set<string>();
   while (!signal.aborted) {
     for (const task of tasks) {
-      if (task.dueMs > clock.now()) continue;
-      task.dueMs = clock.now() + task.everyMs;
+      if (task.dueMs > clock.steady()) continue;
+      task.dueMs = clock.steady() + task.everyMs;
       try {
         await task.run();
         failing.delete(task.name);
@@ -68,10 +68,12 @@ async function backUp(store: Store, backupsDir: string, clock: Clock): Promise<v
   for (const old of backupsIn(backupsDir).slice(0, -BACKUPS_KEPT)) rmSync(join(backupsDir, old), { force: true });
 }
 
-function firstBackupAt(backupsDir: string, now: number): number {
+/** At most as long as always: a copy of tomorrow is one of before the clock was set. */
+function firstBackupAfterMs(backupsDir: string, now: number): number {
   const newest = backupsIn(backupsDir).at(-1);
-  if (newest === undefined) return now + FIRST_BACKUP_AFTER_MS;
-  return Math.max(now + FIRST_BACKUP_AFTER_MS, statSync(join(backupsDir, newest)).mtimeMs + BACKUP_EVERY_MS);
+  if (newest === undefined) return FIRST_BACKUP_AFTER_MS;
+  const restMs = statSync(join(backupsDir, newest)).mtimeMs + BACKUP_EVERY_MS - now;
+  return Math.min(Math.max(FIRST_BACKUP_AFTER_MS, restMs), BACKUP_EVERY_MS);
 }
 
 /** Oldest first: their names are times. */

@@ -37,6 +37,7 @@ test('cut at any frame of its log, the database opens to a state that was whole,
   const frames = Math.floor((wal.length - WAL_HEADER) / FRAME);
   assert.ok(frames > COMMITS, `${frames} frames`);
 
+  t.diagnostic(`cut at every ${STEP === 1 ? '' : `${STEP}th `}frame of ${frames}`);
   for (let frame = 0; frame <= frames; frame += STEP) {
     const cut = WAL_HEADER + frame * FRAME;
     const copy = join(folder, `cut-${frame}`);

@@ -253,4 +253,5 @@ test('kill -9 during writes loses no acknowledged write and never lowers the rev
     for (const [key, i] of newest) assert.ok(Number(store.get(key)?.value['i']) >= i, `${key} was acknowledged with ${i}`);
     store.close();
   }
+  t.diagnostic(`${KILLS} kills, ${highest} revisions acknowledged`);
 });

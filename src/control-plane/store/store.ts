@@ -105,6 +105,12 @@ export class Store {
     return this.#revision;
   }
 
+  /** Undefined when it can be written. */
+  get whyNotWritable(): string | undefined {
+    if (this.#isClosed) return 'it is closed';
+    return this.#failure === undefined ? undefined : messageOf(this.#failure);
+  }
+
   get(key: string): Entry | undefined {
     return this.#state.get(key);
   }
@@ -272,8 +278,7 @@ export class Store {
   }
 
   #unwritable(): ApiError {
-    const why = this.#isClosed ? 'it is closed' : messageOf(this.#failure);
-    return new ApiError('ServiceUnavailable', `the store cannot be written: ${why}`, { cause: this.#failure });
+    return new ApiError('ServiceUnavailable', `the store cannot be written: ${this.whyNotWritable}`, { cause: this.#failure });
   }
 }
 

@@ -5,6 +5,7 @@
  *   deleting, and no Pod uses it                      take the protection off; the volume's own rules follow
  *   without protection                                protect it: a claim in use outlives its deletion
  *   Bound, its volume gone                            Lost
+ *   Bound, asks for more than its volume has          grow the volume, then the status; the disk follows at the next start
  *   its volume refers to it                           write down the volume, then Bound
  *   no class named, there is a default class          name it
  *   a free volume fits                                reserve the smallest one that does
@@ -67,10 +68,26 @@ function withFinalizers(claim: PersistentVolumeClaim, finalizers: readonly strin
 }
 
 function afterBinding(claim: PersistentVolumeClaim, mine: PersistentVolume | undefined): Decision {
+  if (mine && claim.status?.phase === 'Bound') return grow(claim, mine);
   if (mine || claim.status?.phase === 'Lost') return nothingToDo;
   const message = 'Bound claim has lost its PersistentVolume. Data on the volume is lost!';
   const event: EventToRecord = { type: 'Warning', reason: 'ClaimLost', message };
   return { actions: [{ ...patchStatus(claim, { phase: 'Lost' }, 'its volume is gone'), event }] };
+}
+
+/** Folders have no size of their own: what is promised is what the disk on them becomes. Volumes that somebody else made stay as they are. */
+function grow(claim: PersistentVolumeClaim, volume: PersistentVolume): Decision {
+  const storage = claim.spec.resources?.requests?.['storage'];
+  const isLocal = volume.metadata.annotations?.[ANNOTATION_PROVISIONED_BY] === LOCAL_PROVISIONER;
+  if (!isLocal || storage === undefined || (requestOf(claim) ?? 0) <= (bytesOf(claim.status?.capacity?.['storage']) ?? 0))
+    return nothingToDo;
+  const because = `it was asked to grow to ${storage}`;
+  return {
+    actions: [
+      ...(sizeOf(volume) < (requestOf(claim) ?? 0) ? [patch(volume, { spec: { capacity: { storage } } }, because)] : []),
+      patchStatus(claim, { capacity: { storage } }, because),
+    ],
+  };
 }
 
 /** The volume already refers to the claim, so this can be repeated from any point. */

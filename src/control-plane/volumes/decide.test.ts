@@ -19,7 +19,24 @@ function forClaim(observed: Partial<ObservedClaim>): string[] {
   return explain(decideClaim({ claim: claim(), volumes: [], classes: [storageClass()], pods: [], volumesDir: '/v', ...observed }));
 }
 
+const has1Gi = { phase: 'Bound', capacity: { storage: '1Gi' } } as const;
+const wants2Gi = { resources: { requests: { storage: '2Gi' } } };
+
 const CLAIM_RULES: readonly [fact: string, observed: Partial<ObservedClaim>, expected: readonly string[]][] = [
+  [
+    'a claim that asks for more than its volume has grows, and the volume with it',
+    { claim: claim(wants2Gi, has1Gi), volumes: [volume(mine, bound, { annotations: ours })] },
+    [
+      'patch PersistentVolume /v1: it was asked to grow to 2Gi',
+      'patch PersistentVolumeClaim status default/data: it was asked to grow to 2Gi',
+    ],
+  ],
+  ['a volume that somebody else made does not grow', { claim: claim(wants2Gi, has1Gi), volumes: [volume(mine, bound)] }, []],
+  [
+    'a claim that has what it asks for is left alone',
+    { claim: claim({}, has1Gi), volumes: [volume(mine, bound, { annotations: ours })] },
+    [],
+  ],
   [
     'a new claim is protected first',
     { claim: claim({}, undefined, { finalizers: [] }) },
