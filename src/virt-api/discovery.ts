@@ -1,9 +1,23 @@
 /** What the aggregated group offers, as clients and the API server in front ask for it. */
+import { subresourceGroupPath } from '../api/kubevirt/subresource-path.ts';
 import { SUBRESOURCE_VERSIONS, SUBRESOURCES_GROUP } from '../api/kubevirt/subresources.ts';
 import { EXPAND_VM_SPEC, SUBRESOURCES } from '../api/kubevirt/subresources-table.ts';
 
+const BASE = `/apis/${SUBRESOURCES_GROUP}`;
+
+/** The answer to a question about the group itself; undefined for any other path. */
+export function discoveryAnswer(pathname: string, version: string): Response | undefined {
+  if (pathname === '/apis') return Response.json(groupList());
+  if (pathname === BASE) return Response.json(group());
+  for (const each of SUBRESOURCE_VERSIONS) {
+    if (pathname === `${BASE}/${each}`) return Response.json(resourceList(each));
+    if (pathname === subresourceGroupPath('version', each)) return Response.json(kubeVirtVersionInfo(version));
+  }
+  return undefined;
+}
+
 /** GET /apis/subresources.kubevirt.io/VERSION */
-export function resourceList(version: string): object {
+function resourceList(version: string): object {
   return {
     kind: 'APIResourceList',
     apiVersion: 'v1',
@@ -22,18 +36,18 @@ export function resourceList(version: string): object {
 }
 
 /** GET /apis/subresources.kubevirt.io */
-export function group(): object {
+function group(): object {
   const versions = SUBRESOURCE_VERSIONS.map((version) => ({ groupVersion: `${SUBRESOURCES_GROUP}/${version}`, version }));
   return { kind: 'APIGroup', apiVersion: 'v1', name: SUBRESOURCES_GROUP, versions, preferredVersion: versions[0] };
 }
 
 /** GET /apis */
-export function groupList(): object {
+function groupList(): object {
   return { kind: 'APIGroupList', apiVersion: 'v1', groups: [group()] };
 }
 
 /** GET /apis/subresources.kubevirt.io/VERSION/version; the names of the fields are those that virtctl prints. */
-export function kubeVirtVersionInfo(version: string): object {
+function kubeVirtVersionInfo(version: string): object {
   const { platform, arch, version: runtime } = process;
   return {
     gitVersion: version,

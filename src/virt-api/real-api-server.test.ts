@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import { parse } from 'yaml';
+import { DEFAULT_CONFIGURATION } from '../api/kubevirt/configuration/cluster-configuration.ts';
 import { OFFLINE_VMS } from '../api/kubevirt/kinds/offline-virtual-machine.ts';
 import { type VirtualMachine, VMS } from '../api/kubevirt/kinds/virtual-machine.ts';
 import { VMIS } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
@@ -12,10 +13,8 @@ import { silentLogger } from '../base/log.ts';
 import { startTestServer, type TestServer } from '../control-plane/apiserver/test-server.testing.ts';
 import { tinySpec } from '../testing/builders.ts';
 import { requireAccess } from './require-access.ts';
+import { vmChange } from './subresources/change-vm.ts';
 import { restartOfflineVm, startOfflineVm, stopOfflineVm } from './subresources/offline-vm.ts';
-import { restart } from './subresources/restart.ts';
-import { start } from './subresources/start.ts';
-import { stop } from './subresources/stop.ts';
 import { startFromConfig, stopFromConfig } from './subresources/vmi-config.ts';
 
 const CRDS: Resource = {
@@ -27,6 +26,8 @@ const CRDS: Resource = {
 };
 
 /** The conditions in our patches, dry runs and the status subresource are promises of the server: here is the real one. */
+const [start, stop, restart] = [vmChange('start'), vmChange('stop'), vmChange('restart')];
+
 describe('start, stop and restart on the real API server', { timeout: 60_000 }, () => {
   let api: TestServer;
 
@@ -56,6 +57,7 @@ describe('start, stop and restart on the real API server', { timeout: 60_000 }, 
     });
   const call = (name: string, body: object = {}) => ({
     client: api.client,
+    configuration: DEFAULT_CONFIGURATION,
     log: silentLogger,
     namespace: 'default',
     name,

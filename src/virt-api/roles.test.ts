@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
+import { AWAITED_KINDS } from '../api/kubevirt/awaited-kinds-table.ts';
 import { KINDS } from '../api/kubevirt/kinds-table.ts';
 import { SUBRESOURCES_GROUP } from '../api/kubevirt/subresources.ts';
 import { SUBRESOURCES } from '../api/kubevirt/subresources-table.ts';
@@ -24,7 +25,7 @@ function grants(role: string): Set<string> {
 }
 
 function ofKinds(role: 'view' | 'edit' | 'admin'): string[] {
-  return KINDS.flatMap(({ group, plural, roles }) => roles[role].map((verb) => `${verb} ${group} ${plural}`));
+  return [...KINDS, ...AWAITED_KINDS].flatMap(({ group, plural, roles }) => roles[role].map((verb) => `${verb} ${group} ${plural}`));
 }
 
 function ofRoutes(...roles: readonly string[]): string[] {
@@ -34,7 +35,10 @@ function ofRoutes(...roles: readonly string[]): string[] {
 }
 
 const EXPAND = `update ${SUBRESOURCES_GROUP} expand-vm-spec`;
-const SCALE = ['get', 'update', 'patch'].map((verb) => `${verb} kubevirt.io virtualmachineinstancereplicasets/scale`);
+const SCALE = ['get', 'update', 'patch'].flatMap((verb) => [
+  `${verb} kubevirt.io virtualmachineinstancereplicasets/scale`,
+  `${verb} pool.kubevirt.io virtualmachinepools/scale`,
+]);
 const view = [...ofKinds('view'), ...ofRoutes('view'), EXPAND];
 const edit = [...view, ...ofKinds('edit'), ...SCALE, ...ofRoutes('edit')];
 const admin = [...edit, ...ofKinds('admin'), ...ofRoutes('admin')];
@@ -51,7 +55,20 @@ test('whoever may view reads, whoever may edit writes, and admins remove whole c
   const write = [...read, 'create', 'update', 'patch', 'delete'];
   assert.deepEqual(USUAL_ROLES, { view: read, edit: write, admin: [...write, 'deletecollection'] });
   const unusual = KINDS.filter(({ roles }) => roles !== USUAL_ROLES).map(({ kind, roles }) => [kind, Object.values(roles).join(' ')]);
-  assert.deepEqual(unusual, [['KubeVirt', 'get,list get,list get,list get,list']]);
+  const forAll = [read, write, [...write, 'deletecollection'], read].join(' ');
+  assert.deepEqual(unusual, [
+    ['VirtualMachineClusterInstancetype', forAll],
+    ['VirtualMachineClusterPreference', forAll],
+    ['KubeVirt', 'get,list get,list get,list get,list'],
+  ]);
+  const ofTypes = ROLES.find(({ metadata }) => metadata.name === 'instancetype.kubevirt.io:view')?.rules;
+  assert.deepEqual(ofTypes, [
+    {
+      apiGroups: ['instancetype.kubevirt.io'],
+      resources: ['virtualmachineclusterinstancetypes', 'virtualmachineclusterpreferences'],
+      verbs: read,
+    },
+  ]);
 });
 
 test('view, edit and admin join the roles of that name; migrate joins none', () => {

@@ -1,26 +1,52 @@
-/** What answers each subresource of the table; routing and discovery are both made from it. */
+/** What answers each subresource of the table: who asks is told by the API server in front, whether they may is asked for each call. */
 import { SUBRESOURCE_VERSIONS, SUBRESOURCES_GROUP } from '../api/kubevirt/subresources.ts';
 import { EXPAND_VM_SPEC, SUBRESOURCES, type Subresource, type VIRT_API_SUBRESOURCES } from '../api/kubevirt/subresources-table.ts';
 import { ApiError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import type { TlsIdentity } from '../base/node/https-fetch.ts';
+import { FRONT_PROXY_NAME, type Pki } from '../base/node/pki.ts';
+import type { Peer } from '../base/node/verified-peer.ts';
+import type { Upgrade } from '../base/node/web-server.ts';
+import type { Client } from '../client/client.ts';
+import type { FollowedConfiguration } from '../client/follow-configuration.ts';
+import { discoveryAnswer } from './discovery.ts';
+import { callerBehind } from './front-proxy.ts';
+import { type ResourceAttributes, requireAccess } from './require-access.ts';
+import type { StreamAccess } from './stream-access.ts';
 import type { Served } from './subresource-call.ts';
-import { expandVm } from './subresources/expand-spec.ts';
+import { vmChange } from './subresources/change-vm.ts';
+import { expandGiven, expandVm } from './subresources/expand-spec.ts';
 import { previousLog } from './subresources/logs.ts';
 import { restartOfflineVm, startOfflineVm, stopOfflineVm } from './subresources/offline-vm.ts';
 import { passedOnBy } from './subresources/pass-on.ts';
 import { openPort, openVmPort } from './subresources/portforward.ts';
-import { restart } from './subresources/restart.ts';
-import { start } from './subresources/start.ts';
-import { stop } from './subresources/stop.ts';
 import { startFromConfig, stopFromConfig } from './subresources/vmi-config.ts';
 
 /** Called with PUT when it changes something. */
 export type Route = Subresource & Served & { readonly method: 'GET' | 'PUT' };
 
+export type RouteOptions = {
+  readonly client: Client;
+  /** What we show to virt-handler and expect of it; read for each call: on a cluster certificates and names change while we run. */
+  readonly pki: Pick<Pki, 'virtHandlerClient' | 'kubevirtCa'>;
+  /** The names that the front proxy may go by. */
+  readonly frontProxyNames?: readonly string[];
+  /** Shown under /version. */
+  readonly version?: string;
+  readonly log: Logger;
+};
+/** Whose connection it is, and what it says of the one who asks. */
+type From = {
+  readonly peer: Peer | undefined;
+  readonly rawHeaders: readonly string[];
+  readonly configuration: FollowedConfiguration;
+};
+
 /** What is more than a question to virt-handler. */
 const SERVED_HERE: Readonly<Record<keyof typeof VIRT_API_SUBRESOURCES | 'virtualmachineinstances/portforward', Served>> = {
-  'virtualmachines/start': { answer: start },
-  'virtualmachines/stop': { answer: stop },
-  'virtualmachines/restart': { answer: restart },
+  'virtualmachines/start': { answer: vmChange('start') },
+  'virtualmachines/stop': { answer: vmChange('stop') },
+  'virtualmachines/restart': { answer: vmChange('restart') },
   'virtualmachines/logs': { answer: previousLog },
   'virtualmachines/expand-spec': { answer: expandVm },
   'virtualmachines/portforward': { open: openVmPort, takesRest: true },
@@ -46,26 +72,85 @@ function servedBy({ resource, subresource }: Subresource): Served {
   return passedOn;
 }
 
+/** Answers a request; throws what the caller should be told. */
+export async function answer(request: Request, from: From, options: RouteOptions): Promise<Response> {
+  const caller = callerBehind({ ...from, allowedNames: namesOf(options) });
+  const { client, log, pki, version = 'unknown' } = options;
+  const { pathname } = new URL(request.url);
+  const described = discoveryAnswer(pathname, version);
+  if (described) return described;
+  const { user } = caller;
+  const { current: configuration } = from.configuration;
+  const common = { client, configuration, log: log.with({ user }), user, request, handlerTls: handlerTlsOf(pki) };
+  const expansion = findExpansion(pathname);
+  if (expansion !== undefined) {
+    if (request.method !== 'PUT') throw new ApiError('MethodNotAllowed', `${request.method} is not possible here, only PUT`);
+    await requireAccess(client, caller, { resource: EXPAND_VM_SPEC.resource, namespace: expansion, verb: 'update' });
+    return expandGiven({ ...common, namespace: expansion, name: '' });
+  }
+  const { route, namespace, name } = findRoute(pathname);
+  if ('open' in route && request.method === 'GET')
+    throw new ApiError('BadRequest', `${route.subresource} is a WebSocket: the request asks for no upgrade`);
+  const isAllowed = request.method === 'GET' ? route.verbs.includes('get') : request.method === route.method;
+  if ('open' in route || !isAllowed) throw new ApiError('MethodNotAllowed', `${request.method} is not possible here, only ${route.method}`);
+  await requireAccess(client, caller, resourceAttributesOf({ route, namespace, name }));
+  return route.answer({ ...common, namespace, name });
+}
+
+type Opening = Pick<From, 'peer' | 'configuration'> & { readonly upgrade: Upgrade; readonly streams: StreamAccess };
+
+/** Takes a WebSocket over; throws what the caller should be told. */
+export async function open(
+  { upgrade, peer, streams, configuration: { current: configuration } }: Opening,
+  options: RouteOptions,
+): Promise<void> {
+  const { client, pki, log } = options;
+  const { request } = upgrade;
+  const caller = callerBehind({ peer, allowedNames: namesOf(options), rawHeaders: request.rawHeaders });
+  const { user } = caller;
+  const { route, namespace, name } = findRoute(new URL(`https://virt-api${request.url}`).pathname);
+  if (!('open' in route)) throw new ApiError('BadRequest', `${route.subresource} is not a WebSocket`);
+  if (request.headers.upgrade?.toLowerCase() !== 'websocket') throw new ApiError('BadRequest', `${route.subresource} is a WebSocket`);
+  const attributes = resourceAttributesOf({ route, namespace, name });
+  await requireAccess(client, caller, attributes);
+  await route.open({ client, configuration, log: log.with({ user }), namespace, name, user, upgrade, handlerTls: handlerTlsOf(pki) });
+  streams.add({ caller, attributes, socket: upgrade.socket });
+}
+
+function namesOf({ frontProxyNames = [FRONT_PROXY_NAME] }: RouteOptions): readonly string[] {
+  return frontProxyNames;
+}
+
+function handlerTlsOf(pki: RouteOptions['pki']): TlsIdentity {
+  return { ...pki.virtHandlerClient, ca: pki.kubevirtCa };
+}
+
+/** What does the same by GET and by PUT is a change either way. */
+function resourceAttributesOf({ route, namespace, name }: RouteMatch): ResourceAttributes {
+  const { resource, subresource } = route;
+  return { resource, subresource, namespace, name, verb: route.method === 'GET' ? 'get' : 'update' };
+}
+
 /** The namespace of a path that asks for the expansion of a machine in the body; undefined for any other path. */
-export function findExpansion(pathname: string): string | undefined {
+function findExpansion(pathname: string): string | undefined {
   const [empty, apis, group, version, namespaces, namespace, what, ...more] = pathname.replace(/\/$/, '').split('/').map(decode);
   const isOurs = empty === '' && apis === 'apis' && group === SUBRESOURCES_GROUP && SUBRESOURCE_VERSIONS.some((each) => each === version);
   return isOurs && namespaces === 'namespaces' && what === EXPAND_VM_SPEC.resource && more.length === 0 ? namespace : undefined;
 }
 
-export type RouteMatch = { readonly route: Route; readonly namespace: string; readonly name: string };
+type RouteMatch = { readonly route: Route; readonly namespace: string; readonly name: string };
 
-/** The route of a path below /apis; undefined when it is not the path of a subresource that we have. */
-export function findRoute(pathname: string): RouteMatch | undefined {
+/** The route of a path; throws NotFound when it is not the path of a subresource that we have. */
+function findRoute(pathname: string): RouteMatch {
   const [empty, apis, group, version, namespaces, namespace, resource, name, ...rest] = pathname.replace(/\/$/, '').split('/').map(decode);
-  if (empty !== '' || apis !== 'apis' || group !== SUBRESOURCES_GROUP || namespaces !== 'namespaces' || !namespace || !name)
-    return undefined;
-  if (!SUBRESOURCE_VERSIONS.some((each) => each === version)) return undefined;
+  const isOurs = empty === '' && apis === 'apis' && group === SUBRESOURCES_GROUP && SUBRESOURCE_VERSIONS.some((each) => each === version);
   const subresource = rest.join('/');
   const route = ROUTES.find(
     (each) => each.resource === resource && each.subresource === (each.takesRest && rest.length > 1 ? rest[0] : subresource),
   );
-  return route && { route, namespace, name };
+  if (!isOurs || namespaces !== 'namespaces' || !namespace || !name || !route)
+    throw new ApiError('NotFound', 'the server could not find the requested resource');
+  return { route, namespace, name };
 }
 
 function decode(segment: string): string {

@@ -7,6 +7,7 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import type { TLSSocket } from 'node:tls';
 import { WebSocketServer } from 'ws';
 import type { Pod } from '../api/core/pod.ts';
+import { type ClusterConfiguration, DEFAULT_CONFIGURATION } from '../api/kubevirt/configuration/cluster-configuration.ts';
 import type { VirtualMachine } from '../api/kubevirt/kinds/virtual-machine.ts';
 import type { VirtualMachineInstance } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { systemClock } from '../base/clock.ts';
@@ -22,6 +23,7 @@ import { createServiceProxy, type ServiceProxy } from '../control-plane/apiserve
 import { listen } from '../control-plane/apiserver/transport/listen.ts';
 import { ask, temporaryPki } from '../control-plane/apiserver/transport/tls.testing.ts';
 import { vm, vmi } from '../testing/builders.ts';
+import { fixedConfiguration } from '../testing/fixed-configuration.ts';
 import { FakeApi } from './fake-api.testing.ts';
 import { ROUTES } from './routes.ts';
 import { startVirtApi, type VirtApi } from './start.ts';
@@ -296,6 +298,36 @@ describe('virt-api behind the API server', { timeout: 30_000 }, () => {
       review({ resource: 'expand-vm-spec', namespace, verb: 'update' }),
     ]);
     assert.equal(theVm()?.spec.runStrategy, 'Halted');
+  });
+
+  test('the oldest TLS is what the installation says, for connections from then on', async () => {
+    const listeners: ((now: ClusterConfiguration) => void)[] = [];
+    const configuration = {
+      ...fixedConfiguration(),
+      onChange: (listener: (now: ClusterConfiguration) => void) => void listeners.push(listener),
+    };
+    const ended = new AbortController();
+    const log = silentLogger;
+    const own = await startVirtApi({
+      client: api.client,
+      pki,
+      host: '127.0.0.1',
+      port: 0,
+      clock: systemClock,
+      log,
+      signal: ended.signal,
+      configuration,
+    });
+    const health = (maxVersion: 'TLSv1.2' | 'TLSv1.3') =>
+      ask({ port: own.port, ca: pki.kubevirtCa, servername: 'virt-api.kubevirt.svc', path: '/healthz', maxVersion }).then(
+        ({ status }) => status,
+      );
+    assert.equal(await health('TLSv1.2'), 200);
+    for (const listener of listeners) listener({ ...DEFAULT_CONFIGURATION, tls: { minVersion: 'TLSv1.3' } });
+    await assert.rejects(health('TLSv1.2'), /protocol version/);
+    assert.equal(await health('TLSv1.3'), 200);
+    ended.abort();
+    await own.stopped;
   });
 
   const handlerPod = (port: number, overrides: Partial<Pod['metadata']> = {}): Pod => ({

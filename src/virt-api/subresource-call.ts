@@ -1,4 +1,5 @@
 /** What a subresource is called with. */
+import type { ClusterConfiguration } from '../api/kubevirt/configuration/cluster-configuration.ts';
 import type { Logger } from '../base/log.ts';
 import type { TlsIdentity } from '../base/node/https-fetch.ts';
 import type { Upgrade } from '../base/node/web-server.ts';
@@ -6,6 +7,8 @@ import type { Client } from '../client/client.ts';
 
 type Common = {
   readonly client: Client;
+  /** That of the installation. */
+  readonly configuration: ClusterConfiguration;
   readonly log: Logger;
   readonly namespace: string;
   readonly name: string;

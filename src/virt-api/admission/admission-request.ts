@@ -14,6 +14,7 @@ export type AdmissionRequest = {
   readonly username: string;
   /** The node of the Pod whose token it is, where Kubernetes tells (1.30 and later). */
   readonly userNode?: string;
+  readonly isDryRun: boolean;
   readonly object: ReviewedObject | undefined;
   readonly oldObject: ReviewedObject | undefined;
 };
@@ -23,7 +24,7 @@ export function admissionRequestOf(body: unknown): AdmissionRequest {
   const request = isObject(body) && body['kind'] === 'AdmissionReview' ? body['request'] : undefined;
   if (!isObject(request) || typeof request['uid'] !== 'string' || typeof request['operation'] !== 'string')
     throw new ApiError('BadRequest', 'the body must be an AdmissionReview (admission.k8s.io/v1) with a request');
-  const { uid, operation, userInfo, object, oldObject } = request;
+  const { uid, operation, userInfo, dryRun, object, oldObject } = request;
   const { username, extra } = isObject(userInfo) ? userInfo : {};
   const userNode = nodeFrom(extra);
   return {
@@ -31,6 +32,7 @@ export function admissionRequestOf(body: unknown): AdmissionRequest {
     operation,
     username: String(username ?? ''),
     ...(userNode !== undefined && { userNode }),
+    isDryRun: dryRun === true,
     object: reviewed(object),
     oldObject: reviewed(oldObject),
   };

@@ -1,6 +1,7 @@
 /** The real API server with our definitions and webhooks, in memory, and the real virt-api behind them over TLS. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
+import { userNameOf } from '../../api/kubevirt/component-accounts.ts';
 import { systemClock } from '../../base/clock.ts';
 import { silentLogger } from '../../base/log.ts';
 import { createClient } from '../../client/client.ts';
@@ -25,7 +26,8 @@ export async function startAdmissionWorld() {
   });
   const server = await createApiServer({ store, clock: systemClock, log: silentLogger, hooks: { admission } });
   const identityOf = (user: string) => ({ user, groups: ['system:masters', 'system:authenticated'] });
-  const client = createClient({ fetch: (request) => server.handle(request, identityOf('ada')), baseUrl: 'https://k', userAgent: 'test' });
+  const asVirtApi = (request: Request) => server.handle(request, identityOf(userNameOf('virt-api')));
+  const client = createClient({ fetch: asVirtApi, baseUrl: 'https://k', userAgent: 'test' });
   const virtApi = await startVirtApi({
     client,
     pki,
@@ -58,6 +60,8 @@ export async function startAdmissionWorld() {
   }
   return {
     send,
+    handle: server.handle,
+    pki,
     async close() {
       stop.abort();
       await virtApi.stopped;

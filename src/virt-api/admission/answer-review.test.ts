@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { systemClock } from '../../base/clock.ts';
 import { isObject, type JsonObject, mergePatch } from '../../base/json.ts';
 import { createClient } from '../../client/client.ts';
+import { fixedConfiguration } from '../../testing/fixed-configuration.ts';
 import { answerReview } from './answer-review.ts';
 
 const TEMPLATE = {
@@ -34,6 +35,7 @@ const worldWith = () => ({
     userAgent: 'test',
   }),
   clock: { ...systemClock, now: () => Date.parse('2026-01-01T00:00:00Z') },
+  configuration: fixedConfiguration(),
 });
 
 type Asked = { object: JsonObject; old?: JsonObject; user?: string };
@@ -77,6 +79,16 @@ describe('VirtualMachine', () => {
   test('a template is required', async () => {
     assert.deepEqual(fields(await review({ object: changed(VM, { spec: { template: null } }) })), ['spec.template']);
   });
+  test('what cannot be had in this way is taken with a warning', async () => {
+    const devices = { networkInterfaceMultiqueue: true, interfaces: [{ name: 'default', masquerade: {}, tag: 'lan' }] };
+    const spec = { domain: { memory: { guest: '64Mi' }, cpu: { cores: 2 }, devices }, networks: [{ name: 'default', pod: {} }] };
+    const object = { ...VM, spec: { runStrategy: 'Halted', template: { spec } } };
+    assert.deepEqual((await review({ object })).warnings, [
+      'spec.template.spec.domain.devices.networkInterfaceMultiqueue: cards on the Pod network have one queue, whatever the number of processors',
+      'spec.template.spec.domain.devices: tags reach the guest by a cloudInitConfigDrive volume, and there is none',
+    ]);
+  });
+
   test('too little memory to boot is taken with a warning', async () => {
     const object = changed(VM, { spec: { template: { spec: { domain: { resources: { requests: { memory: '8Mi' } } } } } } });
     assert.match((await review({ object })).warnings?.[0] ?? '', /^spec\.template\.spec\.domain\.resources\.requests\.memory: 8Mi is less/);
@@ -260,6 +272,45 @@ describe('other kinds', () => {
   test('the template of a replica set is checked', async () => {
     const object = changed(set, { spec: { template: { spec: { hostname: '-' } } } });
     assert.deepEqual(fields(await ask('/validate/virtualmachineinstancereplicasets', { object })), ['spec.template.spec.hostname']);
+  });
+  const POOL: JsonObject = {
+    apiVersion: 'pool.kubevirt.io/v1beta1',
+    kind: 'VirtualMachinePool',
+    metadata: { name: 'web' },
+    spec: {
+      selector: { matchLabels: { a: 'b' } },
+      virtualMachineTemplate: { metadata: { labels: { a: 'b' } }, spec: { runStrategy: 'Always', template: TEMPLATE } },
+    },
+  };
+  const askPool = (object: JsonObject, old?: JsonObject) => ask('/validate/virtualmachinepools', { object, ...(old && { old }) });
+  test('a pool whose selector fits its template is taken', async () => {
+    assert.equal((await askPool(POOL)).allowed, true);
+  });
+  test('a pool must select its own machines', async () => {
+    const object = changed(POOL, { spec: { selector: { matchLabels: { a: 'c' } } } });
+    assert.deepEqual(fields(await askPool(object)), ['spec.virtualMachineTemplate.metadata.labels']);
+    assert.deepEqual(fields(await askPool(changed(POOL, { spec: { selector: { matchLabels: null } } }))), ['spec.selector']);
+  });
+  test('the selector of a pool never changes', async () => {
+    const object = changed(POOL, { spec: { selector: { matchExpressions: [{ key: 'a', operator: 'Exists' }] } } });
+    assert.deepEqual(fields(await askPool(object, POOL)), ['spec.selector']);
+  });
+  test('what is wrong about a pool is named by its field', async () => {
+    const object = changed(POOL, {
+      spec: {
+        maxUnavailable: '0%',
+        scaleInStrategy: { proactive: {}, unmanaged: {} },
+        updateStrategy: { proactive: {}, opportunistic: {} },
+        virtualMachineTemplate: { spec: { runStrategy: null, template: { spec: { hostname: '-' } } } },
+      },
+    });
+    assert.deepEqual(fields(await askPool(object)), [
+      'spec.virtualMachineTemplate.spec.runStrategy',
+      'spec.virtualMachineTemplate.spec.template.spec.hostname',
+      'spec.maxUnavailable',
+      'spec.scaleInStrategy',
+      'spec.updateStrategy',
+    ]);
   });
   test('a replica set must not select everything', async () => {
     const object = changed(set, { spec: { selector: { matchLabels: null } } });

@@ -1,22 +1,26 @@
 /** The webhooks of virt-api: `/validate/RESOURCE` for every kind of ours and for definitions of kinds, `/mutate/RESOURCE` for those that are completed. */
 import { randomUUID } from 'node:crypto';
+import { AWAITED_KINDS } from '../../api/kubevirt/awaited-kinds-table.ts';
+import type { ClusterConfiguration } from '../../api/kubevirt/configuration/cluster-configuration.ts';
 import { KINDS } from '../../api/kubevirt/kinds-table.ts';
 import { refusedFields } from '../../api/kubevirt/refused-fields.ts';
 import { isDeleting } from '../../api/meta.ts';
 import type { Resource } from '../../api/resource.ts';
-import { causesText } from '../../base/causes.ts';
+import { causesText, forbiddenCause } from '../../base/causes.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ApiError, type StatusCause } from '../../base/errors.ts';
 import { deepEqual, type JsonObject } from '../../base/json.ts';
 import { timestamp } from '../../base/timestamp.ts';
 import type { Client } from '../../client/client.ts';
-import { type AdmissionRequest, admissionRequestOf } from './admission-request.ts';
+import type { FollowedConfiguration } from '../../client/follow-configuration.ts';
+import { type AdmissionRequest, admissionRequestOf, type ReviewedObject } from './admission-request.ts';
 import { reviewCrdDeletion } from './protect-crds.ts';
 import { newCauses } from './ratchet.ts';
+import { reviewEviction } from './review-eviction.ts';
 import { RULES, type Rules } from './rules-table.ts';
 
 type AdmittedKind = Rules & { readonly resource: Resource };
-type World = { readonly client: Client; readonly clock: Clock };
+type World = { readonly client: Client; readonly clock: Clock; readonly configuration: FollowedConfiguration };
 type Answer = (request: AdmissionRequest, world: World) => JsonObject | Promise<JsonObject>;
 
 /** The API server takes objects of up to 3 MiB, and a review holds two of them. */
@@ -24,6 +28,8 @@ const MAX_BYTES = 16 * 1024 * 1024;
 
 const ANSWERS: ReadonlyMap<string, Answer> = new Map([
   ...KINDS.flatMap((resource) => answersFor({ resource, ...RULES[resource.kind] })),
+  ...AWAITED_KINDS.flatMap((resource) => answersFor({ resource, validate: () => [forbiddenCause('kind', resource.awaits)] })),
+  ['/validate/evictions', (request, { client }) => reviewEviction(request, client)],
   ['/validate/customresourcedefinitions', (request, { client }) => reviewCrdDeletion(request, client)],
 ]);
 
@@ -38,6 +44,7 @@ export async function answerReview(request: Request, pathname: string, world: Wo
   if (!answer) throw new ApiError('NotFound', 'the server could not find the requested resource');
   if (request.method !== 'POST') throw new ApiError('MethodNotAllowed', `${request.method} is not possible here, only POST`);
   const review = admissionRequestOf(await jsonOf(request));
+  await world.configuration.known;
   const response = { uid: review.uid, ...(await answer(review, world)) };
   return Response.json({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', response });
 }
@@ -45,29 +52,39 @@ export async function answerReview(request: Request, pathname: string, world: Wo
 function answersFor(kind: AdmittedKind): [path: string, answer: Answer][] {
   const { resource, mutate } = kind;
   return [
-    [`/validate/${resource.plural}`, (request, { client }) => validated(kind, request, client)],
-    ...(mutate ? [[`/mutate/${resource.plural}`, (request, { clock }) => mutated(mutate, request, clock)] as [string, Answer]] : []),
+    [`/validate/${resource.plural}`, (request, world) => validated(kind, request, world)],
+    ...(mutate ? [[`/mutate/${resource.plural}`, (request, world) => mutated(mutate, request, world)] as [string, Answer]] : []),
   ];
 }
 
-async function validated(kind: AdmittedKind, request: AdmissionRequest, client: Client): Promise<JsonObject> {
+async function validated(kind: AdmittedKind, request: AdmissionRequest, { client, configuration }: World): Promise<JsonObject> {
   const { object, oldObject } = request;
   if (!object) return { allowed: true };
   const isSame = oldObject !== undefined && deepEqual(object['spec'], oldObject['spec']);
   // Whoever takes the finalizers off a deleted object must not be held up by what is wrong with it.
   const isSettled = isSame || isDeleting(object);
-  const wrong = isSettled ? [] : newCauses(causesOf(kind, object), oldObject ? causesOf(kind, oldObject) : []);
+  const found = (each: ReviewedObject) => expandedCauses(kind, each, { client, configuration: configuration.current });
+  const wrong = isSettled ? [] : newCauses(await found(object), oldObject ? await found(oldObject) : []);
   const causes = [...(kind.validateChange?.(request) ?? []), ...((await kind.validateBeside?.(request, client)) ?? []), ...wrong];
   if (causes.length > 0) return denied(kind, object.metadata.name, causes);
   return { allowed: true, warnings: isSettled ? [] : (kind.warn?.(object) ?? []) };
 }
 
+type Judged = { readonly client: Client; readonly configuration: ClusterConfiguration };
+
+/** What is wrong with the object as it is, with all that it names written out. */
+async function expandedCauses(kind: AdmittedKind, object: ReviewedObject, { client, configuration }: Judged): Promise<StatusCause[]> {
+  const expanded = kind.expand ? await kind.expand(object, client) : { object };
+  if ('causes' in expanded) return [...refusedFields(kind.resource.kind, object), ...expanded.causes];
+  return causesOf(kind, expanded.object, configuration);
+}
+
 /** Fields that we do not honour, then the rules; a part is not called missing when it is there in a way that we refuse. */
-function causesOf({ resource, validate }: AdmittedKind, object: JsonObject): StatusCause[] {
+function causesOf({ resource, validate }: AdmittedKind, object: JsonObject, configuration: ClusterConfiguration): StatusCause[] {
   const refused = refusedFields(resource.kind, object);
   const isExplained = ({ reason, field }: StatusCause): boolean =>
     reason === 'FieldValueRequired' && refused.some((other) => other.field.startsWith(`${field}.`));
-  return [...refused, ...(validate?.(object) ?? []).filter((cause) => !isExplained(cause))];
+  return [...refused, ...(validate?.(object, configuration) ?? []).filter((cause) => !isExplained(cause))];
 }
 
 function denied({ resource: { kind, group } }: AdmittedKind, name: string, causes: readonly StatusCause[]): JsonObject {
@@ -76,10 +93,12 @@ function denied({ resource: { kind, group } }: AdmittedKind, name: string, cause
   return { allowed: false, status: { status: 'Failure', code: 422, reason: 'Invalid', message, details: { name, group, kind, causes } } };
 }
 
-function mutated(mutate: NonNullable<Rules['mutate']>, request: AdmissionRequest, clock: Clock): JsonObject {
+async function mutated(mutate: NonNullable<Rules['mutate']>, request: AdmissionRequest, world: World): Promise<JsonObject> {
   const { object } = request;
   if (!object) return { allowed: true };
-  const patch = mutate({ ...request, object }, { newUuid: randomUUID(), now: timestamp(clock.now()) });
+  const { client, clock, configuration } = world;
+  const given = { client, newUuid: randomUUID(), now: timestamp(clock.now()), configuration: configuration.current };
+  const patch = await mutate({ ...request, object }, given);
   if (patch.length === 0) return { allowed: true };
   return { allowed: true, patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') };
 }

@@ -18,9 +18,12 @@ const COMPANIONS: readonly [inside: RegExp, fields: JsonObject][] = [
   [/inputs$/, { type: 'tablet' }],
   [/(containerDisk|registryDisk)$/, { image: 'x' }],
   [/persistentVolumeClaim$/, { claimName: 'x' }],
+  [/dataVolume$/, { name: 'x' }],
   [/emptyDisk$/, { capacity: '1Gi' }],
   [/custom$/, { logical: 512, physical: 512 }],
   [/ports$/, { port: 80 }],
+  [/portRanges$/, { start: 80 }],
+  [/kernelBoot\.container$/, { image: 'x' }],
   [/sshPublicKey$/, { source: { secret: { secretName: 'x' } } }],
 ];
 

@@ -5,6 +5,7 @@
  *   changed by a user      status as it was; the new spec completed like the first, so that the same manifest is no change
  *   changed by a component as it is
  */
+import type { ClusterConfiguration } from '../../api/kubevirt/configuration/cluster-configuration.ts';
 import { deepEqual, isObject, type JsonObject } from '../../base/json.ts';
 import { defaultVmi, defaultVmiSpec } from './default-vmi.ts';
 import { defaultVmiStatus } from './default-vmi-status.ts';
@@ -15,6 +16,7 @@ type Mutation = {
   readonly oldObject: JsonObject | undefined;
   readonly isComponent: boolean;
   readonly newUuid: string;
+  readonly configuration: ClusterConfiguration;
   /** The time, as it is written into objects. */
   readonly now: string;
 };
@@ -22,21 +24,21 @@ export type PatchOperation = { readonly op: 'add' | 'replace' | 'remove'; readon
 
 /** The JSON Patch that does it; empty when nothing is to be done. */
 export function decideMutation(mutation: Mutation): PatchOperation[] {
-  const { operation, object, oldObject, isComponent, newUuid, now } = mutation;
+  const { operation, object, oldObject, isComponent, now } = mutation;
   if (operation === 'CREATE') {
-    const { status, ...rest } = defaultVmi(object, { newUuid });
+    const { status, ...rest } = defaultVmi(object, mutation);
     const brought = isComponent && isObject(status) ? status : {};
     return patchBetween(object, { ...rest, status: { ...defaultVmiStatus(rest['spec'], now), ...brought } });
   }
   if (operation !== 'UPDATE' || isComponent || !oldObject) return [];
   const { status: _, ...rest } = object;
   const restored = oldObject['status'] === undefined ? rest : { ...rest, status: oldObject['status'] };
-  return patchBetween(object, { ...restored, spec: completedLike(oldObject['spec'], object['spec'], newUuid) });
+  return patchBetween(object, { ...restored, spec: completedLike(oldObject['spec'], object['spec'], mutation) });
 }
 
-function completedLike(old: unknown, spec: unknown, newUuid: string): unknown {
+function completedLike(old: unknown, spec: unknown, { newUuid, configuration }: Mutation): unknown {
   if (!isObject(spec) || deepEqual(spec, old)) return spec;
-  return defaultVmiSpec(spec, { newUuid: uuidOf(old) ?? newUuid });
+  return defaultVmiSpec(spec, { newUuid: uuidOf(old) ?? newUuid, configuration });
 }
 
 function uuidOf(spec: unknown): string | undefined {

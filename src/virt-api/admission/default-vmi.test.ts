@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { DEFAULT_CONFIGURATION } from '../../api/kubevirt/configuration/cluster-configuration.ts';
 import { type JsonObject, mergePatch } from '../../base/json.ts';
 import { defaultVmi, defaultVmiSpec } from './default-vmi.ts';
 
@@ -35,6 +36,8 @@ const RULES: readonly [rule: string, patch: JsonObject, path: string, expected: 
   ['without anything there is one processor', {}, 'domain.cpu.sockets', 1],
   ['the sockets follow from the limit, rounded up', limits({ cpu: '1500m' }), 'domain.cpu.sockets', 2],
   ['the sockets follow from the request when there is no limit', requests({ cpu: '3' }), 'domain.cpu.sockets', 3],
+  ['the sockets do not follow beyond what a guest can have', requests({ cpu: '1M' }), 'domain.cpu.sockets', 255],
+  ['guest memory does not follow beyond what a guest can have', requests({ memory: '1Ei' }), 'domain.memory', undefined],
   ['a topology that is begun is not completed', domain({ cpu: { cores: 4 } }), 'domain.cpu.sockets', undefined],
   ['a cpu request is as large as a limit that stands alone', limits({ cpu: '2' }), 'domain.resources.requests.cpu', '2'],
   [
@@ -114,5 +117,29 @@ describe('what an instance is given', () => {
     const twice = defaultVmi(once, { newUuid: UUID });
     assert.deepEqual((once['metadata'] as JsonObject)['finalizers'], ['kubevirt.io/foregroundDeleteVirtualMachine']);
     assert.deepEqual(twice, once);
+  });
+});
+
+describe('what the installation says', () => {
+  const configuration = {
+    ...DEFAULT_CONFIGURATION,
+    machineType: 'pc-q35-7.2',
+    cpuModel: 'Penryn',
+    cpuRequest: '250m',
+    evictionStrategy: 'None',
+  };
+  const of = (patch: JsonObject) => {
+    const { domain: board, evictionStrategy } = defaultVmiSpec(mergePatch(BARE, patch) as JsonObject, { newUuid: UUID, configuration });
+    const { machine, cpu, resources } = board as unknown as Record<'machine' | 'cpu' | 'resources', Record<string, unknown>>;
+    return [machine['type'], cpu['model'], cpu['sockets'], resources['requests'], evictionStrategy];
+  };
+
+  test('fills in what the author left open', () => {
+    assert.deepEqual(of({}), ['pc-q35-7.2', 'Penryn', 1, { cpu: '250m' }, 'None']);
+  });
+  test('gives way to the author', () => {
+    const own = domain({ machine: { type: 'q35' }, cpu: { model: 'EPYC' }, resources: { requests: { cpu: '2' } } });
+    const strategy = { evictionStrategy: 'LiveMigrateIfPossible' };
+    assert.deepEqual(of({ ...own, ...strategy }), ['q35', 'EPYC', 2, { cpu: '2' }, 'LiveMigrateIfPossible']);
   });
 });

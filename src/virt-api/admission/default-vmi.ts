@@ -3,15 +3,17 @@
  *
  *   old spellings             today's words, and a disk for every volume
  *   architecture              amd64
- *   machine.type              q35
- *   resources                 a cpu request as large as the limit, when there is a limit alone
+ *   machine.type              that of the installation, else q35
+ *   resources                 a cpu request as large as the limit, when there is a limit alone, else that of the installation
  *   memory.guest              memory request, else limit
- *   cpu                       sockets from the cpu limit or request, when no part of the topology is given; model host-model
+ *   cpu                       sockets from the cpu limit or request, when no part of the topology is given; model of the installation, else host-model
  *   features, clock, inputs   see default-board.ts
  *   disks                     a target of kind disk, bus sata; CD-ROMs read-only, their tray closed
  *   containerDisk             imagePullPolicy by tag
  *   networks, interfaces      one card on the Pod network, unless that is switched off
  *   probes                    answers within 1 s, every 10 s; one yes is a yes, three noes are a no
+ *   evictionStrategy          that of the installation
+ *   logSerialConsole          false, where the installation wants no logs
  *   firmware.uuid             that of the old object, or a new one
  *   finalizers                ours
  *   status                    see default-vmi-status.ts
@@ -19,16 +21,22 @@
  * It runs before the schema is checked: what has another shape than expected is left for the schema to refuse.
  */
 
+import { type ClusterConfiguration, DEFAULT_CONFIGURATION } from '../../api/kubevirt/configuration/cluster-configuration.ts';
 import { FINALIZER_VMI } from '../../api/kubevirt/names.ts';
 import { normaliseVmiSpec } from '../../api/kubevirt/normalise-vmi-spec.ts';
+import { MOST_CPUS } from '../../api/kubevirt/vmi-size.ts';
 import type { VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { defaultVolume } from '../../api/kubevirt/volumes/source-of.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
 import { parseQuantity } from '../../base/quantity.ts';
+import { GUEST_MEMORY_BYTES } from '../../qemu/convert/limits.ts';
 import { defaultBoard, defaultExtras, neededCpuFeatures } from './default-board.ts';
 
+/** What an instance cannot know by itself. */
+export type Defaults = { readonly newUuid: string; readonly configuration?: ClusterConfiguration };
+
 /** The instance with everything filled in; the same object when there is nothing to do. */
-export function defaultVmi(vmi: JsonObject, options: { readonly newUuid: string }): JsonObject {
+export function defaultVmi(vmi: JsonObject, options: Defaults): JsonObject {
   const { spec } = vmi;
   const metadata = isObject(vmi['metadata']) ? vmi['metadata'] : {};
   const finalizers = Array.isArray(metadata['finalizers']) ? metadata['finalizers'] : [];
@@ -38,7 +46,7 @@ export function defaultVmi(vmi: JsonObject, options: { readonly newUuid: string 
 }
 
 /** The spec with everything filled in. */
-export function defaultVmiSpec(spec: JsonObject, { newUuid }: { readonly newUuid: string }): JsonObject {
+export function defaultVmiSpec(spec: JsonObject, { newUuid, configuration = DEFAULT_CONFIGURATION }: Defaults): JsonObject {
   if (!isWellFormed(spec)) return spec;
   const normal = normaliseVmiSpec(spec) as unknown as WellFormed; // same shape, today's words
   const { domain } = normal;
@@ -49,18 +57,20 @@ export function defaultVmiSpec(spec: JsonObject, { newUuid }: { readonly newUuid
     architecture: spec['architecture'] || 'amd64',
     ...defaultNetwork(normal),
     ...defaultProbes(spec),
+    ...(configuration.evictionStrategy && { evictionStrategy: spec['evictionStrategy'] || configuration.evictionStrategy }),
     ...(normal.volumes && { volumes: normal.volumes.map(defaultVolume) }),
     domain: {
       ...domain,
       ...defaultBoard(domain),
-      ...defaultResources(domain),
-      machine: { ...machine, type: machine['type'] || 'q35' },
-      cpu: defaultCpu(domain),
+      ...defaultResources(domain, configuration),
+      machine: { ...machine, type: machine['type'] || configuration.machineType },
+      cpu: defaultCpu(domain, configuration),
       ...defaultMemory(domain),
       firmware: { ...firmware, uuid: firmware['uuid'] || newUuid },
       devices: {
         ...domain.devices,
         ...defaultExtras(domain.devices),
+        ...(configuration.isSerialLogOff && { logSerialConsole: domain.devices['logSerialConsole'] ?? false }),
         ...(domain.devices.disks && { disks: domain.devices.disks.map(defaultDisk) }),
         ...defaultInterface(normal),
       },
@@ -88,29 +98,42 @@ function record(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
-function defaultResources({ resources }: JsonObject): JsonObject {
-  const limit = amountOf(resources, 'limits', 'cpu');
+function defaultResources({ resources, cpu }: JsonObject, { cpuRequest }: ClusterConfiguration): JsonObject {
+  const isDedicated = isObject(cpu) && cpu['dedicatedCpuPlacement'] === true;
+  const limit = amountOf(resources, 'limits', 'cpu') ?? (isDedicated ? undefined : cpuRequest);
   const { requests } = record(resources);
-  if (limit === undefined || (requests !== undefined && !isObject(requests)) || record(requests)['cpu'] !== undefined) return {};
+  if (
+    (resources !== undefined && !isObject(resources)) ||
+    limit === undefined ||
+    (requests !== undefined && !isObject(requests)) ||
+    record(requests)['cpu'] !== undefined
+  )
+    return {};
   return { resources: { ...record(resources), requests: { ...requests, cpu: limit } } };
 }
 
-function defaultCpu(domain: JsonObject): unknown {
+function defaultCpu(domain: JsonObject, { cpuModel }: ClusterConfiguration): unknown {
   const { cpu, resources } = domain;
   if (cpu !== undefined && !isObject(cpu)) return cpu;
   const { cores, sockets, threads, model } = record(cpu);
   const isGiven = cores || sockets || threads;
   const asked = amountOf(resources, 'limits', 'cpu') ?? amountOf(resources, 'requests', 'cpu');
   const number = asked === undefined ? 1 : Math.ceil(parseQuantity(asked) ?? 1);
-  const topology = isGiven ? {} : { cores: 1, sockets: number >= 1 && Number.isFinite(number) ? number : 1, threads: 1 };
-  return { ...record(cpu), ...topology, model: model || 'host-model', ...neededCpuFeatures(domain, cpu?.['features']) };
+  const topology = isGiven ? {} : { cores: 1, sockets: number >= 1 ? Math.min(number, MOST_CPUS) : 1, threads: 1 };
+  return { ...record(cpu), ...topology, model: model || cpuModel, ...neededCpuFeatures(domain, cpu?.['features']) };
 }
 
 function defaultMemory({ memory, resources }: JsonObject): JsonObject {
   if (memory !== undefined && !isObject(memory)) return {};
   const { guest } = record(memory);
-  const amount = guest ?? amountOf(resources, 'requests', 'memory') ?? amountOf(resources, 'limits', 'memory');
+  const asked = amountOf(resources, 'requests', 'memory') ?? amountOf(resources, 'limits', 'memory');
+  const amount = guest ?? (isOfGuests(asked) ? asked : undefined);
   return amount === undefined ? {} : { memory: { ...record(memory), guest: amount } };
+}
+
+/** A Pod may ask for more than a guest can have, and wait for a node that has it. */
+function isOfGuests(asked: string | number | undefined): boolean {
+  return !(asked !== undefined && (parseQuantity(asked) ?? 0) > GUEST_MEMORY_BYTES.most);
 }
 
 function amountOf(resources: unknown, kind: 'requests' | 'limits', name: string): string | number | undefined {

@@ -7,7 +7,7 @@ function asked(name: string, machines: readonly string[], operation = 'DELETE') 
   const items = machines.map((each) => ({ metadata: { namespace: 'default', name: each } }));
   const fetch = async () => Response.json({ items, metadata: { resourceVersion: '1' } });
   const oldObject = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata: { name } };
-  const request = { uid: '1', operation, username: 'ada', object: undefined, oldObject };
+  const request = { uid: '1', operation, username: 'ada', isDryRun: false, object: undefined, oldObject };
   return reviewCrdDeletion(request, createClient({ fetch, baseUrl: 'https://cluster', userAgent: 'test' }));
 }
 

@@ -1,22 +1,37 @@
 /** What admission does for each kind of ours: the compiler asks for a line of every kind that has a record, `{}` where there are no rules of its own. */
-import { KUBEVIRTS } from '../../api/kubevirt/kinds/kubevirt.ts';
+import type { ClusterConfiguration } from '../../api/kubevirt/configuration/cluster-configuration.ts';
+import { configurationCauses } from '../../api/kubevirt/configuration/configuration-causes.ts';
+import { customizeCauses } from '../../api/kubevirt/configuration/customize-causes.ts';
+import { KUBEVIRTS, type KubeVirt } from '../../api/kubevirt/kinds/kubevirt.ts';
 import type { KindName } from '../../api/kubevirt/kinds-table.ts';
 import { keyOf } from '../../api/meta.ts';
 import { forbiddenCause } from '../../base/causes.ts';
 import type { StatusCause } from '../../base/errors.ts';
-import type { JsonObject } from '../../base/json.ts';
+import { isObject, type JsonObject } from '../../base/json.ts';
 import type { Client } from '../../client/client.ts';
+import { expandChoices } from '../expand-choices.ts';
 import { type AdmissionRequest, handlerNodeOf, isComponent, isControlPlane, type ReviewedObject } from './admission-request.ts';
 import { decideMutation, type PatchOperation } from './decide-mutation.ts';
+import { mutateVm } from './mutate-vm.ts';
+import { inPoolTemplate, machineOf, validatePool, validatePoolChange } from './validate-pool.ts';
 import { validateReplicaSet, validateTemplate, validateVm } from './validate-vm.ts';
 import { validateVmi, validateVmiChange } from './validate-vmi.ts';
+import { isVmShaped } from './vm-shape.ts';
 import { templateWarnings, vmiWarnings, vmWarnings } from './warnings.ts';
 
 export type Rules = {
   /** What completes the object on its way into the store. Asked for only when the record of the kind has `admission.mutate`. */
-  readonly mutate?: (request: AdmissionRequest & { readonly object: ReviewedObject }, given: Given) => PatchOperation[];
+  readonly mutate?: (
+    request: AdmissionRequest & { readonly object: ReviewedObject },
+    given: Given,
+  ) => PatchOperation[] | Promise<PatchOperation[]>;
+  /** The object with everything written out that it only names, which is then judged in its place; or why that cannot be. */
+  readonly expand?: (
+    object: ReviewedObject,
+    client: Client,
+  ) => Promise<{ readonly object: JsonObject } | { readonly causes: readonly StatusCause[] }>;
   /** Every reason to refuse the object as it is. On an update, reasons that the old object has too are let pass. */
-  readonly validate?: (object: JsonObject) => StatusCause[];
+  readonly validate?: (object: JsonObject, configuration: ClusterConfiguration) => StatusCause[];
   /** Every reason why this user may not make this change. */
   readonly validateChange?: (request: AdmissionRequest) => StatusCause[];
   /** Every reason that lies in other objects of the cluster. */
@@ -25,11 +40,16 @@ export type Rules = {
   readonly warn?: (object: JsonObject) => string[];
 };
 
-/** What rules cannot know by themselves; `now` is as it is written into objects. */
-type Given = { readonly newUuid: string; readonly now: string };
+/** What rules cannot know by themselves; `now` is as it is written into objects, `configuration` that of the installation. */
+type Given = { readonly newUuid: string; readonly now: string; readonly configuration: ClusterConfiguration; readonly client: Client };
 
 export const RULES: Readonly<Record<KindName, Rules>> = {
-  VirtualMachine: { validate: validateVm, warn: vmWarnings },
+  VirtualMachine: {
+    mutate: ({ object }, { client }) => mutateVm(object, client),
+    expand: expandReviewedVm,
+    validate: validateVm,
+    warn: vmWarnings,
+  },
   VirtualMachineInstance: {
     mutate: ({ operation, object, oldObject, username }, given) =>
       decideMutation({ operation, object, oldObject, isComponent: isComponent(username), ...given }),
@@ -45,8 +65,37 @@ export const RULES: Readonly<Record<KindName, Rules>> = {
   VirtualMachineInstanceReplicaSet: { validate: validateReplicaSet, warn: templateWarnings },
   OfflineVirtualMachine: { validate: validateTemplate, warn: templateWarnings },
   VirtualMachineInstanceConfig: { validate: validateTemplate, warn: templateWarnings },
-  KubeVirt: { validateBeside: isTheOnlyOne }, // otherwise only fields that are not honoured are refused
+  VirtualMachineInstancetype: {},
+  VirtualMachineClusterInstancetype: {},
+  VirtualMachinePreference: {},
+  VirtualMachineClusterPreference: {},
+  VirtualMachinePool: { expand: expandPool, validate: validatePool, validateChange: validatePoolChange },
+  KubeVirt: { validate: validateKubeVirt, validateBeside: isTheOnlyOne },
 };
+
+/** The template stands in the place of a machine; where it cannot be expanded, its fields are told as those of the pool. */
+async function expandPool(object: ReviewedObject, client: Client) {
+  const vm = machineOf(object);
+  const expanded = vm ? await expandReviewedVm(vm, client) : undefined;
+  if (!expanded) return { object };
+  if ('causes' in expanded) return { causes: expanded.causes.map(inPoolTemplate) };
+  const spec = isObject(object['spec']) ? object['spec'] : {};
+  const template = isObject(spec['virtualMachineTemplate']) ? spec['virtualMachineTemplate'] : {};
+  return { object: { ...object, spec: { ...spec, virtualMachineTemplate: { ...template, spec: expanded.object['spec'] } } } };
+}
+
+async function expandReviewedVm(object: ReviewedObject, client: Client) {
+  if (!isVmShaped(object)) return { object };
+  const expansion = await expandChoices(client, object);
+  return 'causes' in expansion ? expansion : { object: expansion.vm as unknown as JsonObject };
+}
+
+/** What contradicts itself; fields that are not honoured are refused before. */
+function validateKubeVirt({ spec }: JsonObject): StatusCause[] {
+  if (!isObject(spec)) return [];
+  const { configuration } = spec as KubeVirt['spec']; // the schema has checked the types
+  return [...configurationCauses(configuration), ...customizeCauses(spec as KubeVirt['spec'])];
+}
 
 /** There is one configuration of an installation; with two nobody could say which one holds. */
 async function isTheOnlyOne({ operation, object }: AdmissionRequest, client: Client): Promise<StatusCause[]> {

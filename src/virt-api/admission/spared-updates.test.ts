@@ -6,6 +6,7 @@ import { userNameOf } from '../../api/kubevirt/component-accounts.ts';
 import { KINDS } from '../../api/kubevirt/kinds-table.ts';
 import { systemClock } from '../../base/clock.ts';
 import { createClient } from '../../client/client.ts';
+import { fixedConfiguration } from '../../testing/fixed-configuration.ts';
 import { answerReview } from './answer-review.ts';
 
 const client = createClient({ fetch: async () => Response.json({ items: [] }), baseUrl: 'https://cluster', userAgent: 'test' });
@@ -17,7 +18,11 @@ async function answerTo(kind: KindRecord, verb: 'validate' | 'mutate', component
   const userInfo = { username: userNameOf(component) };
   const body = JSON.stringify({ kind: 'AdmissionReview', request: { uid: '1', operation: 'UPDATE', userInfo, object, oldObject } });
   const path = `/${verb}/${kind.plural}`;
-  const answer = await answerReview(new Request(`https://virt-api${path}`, { method: 'POST', body }), path, { client, clock: systemClock });
+  const answer = await answerReview(new Request(`https://virt-api${path}`, { method: 'POST', body }), path, {
+    client,
+    clock: systemClock,
+    configuration: fixedConfiguration(),
+  });
   return ((await answer.json()) as { response: unknown }).response;
 }
 

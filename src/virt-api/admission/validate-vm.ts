@@ -1,4 +1,5 @@
 /** VirtualMachine, and every other kind that keeps a template: what must be true of it beyond its schema. */
+import { type ClusterConfiguration, DEFAULT_CONFIGURATION } from '../../api/kubevirt/configuration/cluster-configuration.ts';
 import { forbiddenCause, invalidCause, requiredCause } from '../../base/causes.ts';
 import type { StatusCause } from '../../base/errors.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
@@ -7,9 +8,9 @@ import { labelCauses, reservedLabelCauses } from './validate-labels.ts';
 import { validateVmiSpec } from './validate-vmi-spec/validate-vmi-spec.ts';
 
 /** Every reason to refuse a VirtualMachine. */
-export function validateVm(vm: JsonObject): StatusCause[] {
+export function validateVm(vm: JsonObject, configuration: ClusterConfiguration = DEFAULT_CONFIGURATION): StatusCause[] {
   const { running, runStrategy } = specOf(vm);
-  const causes = validateTemplate(vm);
+  const causes = validateTemplate(vm, configuration);
   if (running !== undefined && runStrategy !== undefined)
     causes.unshift(forbiddenCause('spec.running', 'running and runStrategy exclude each other; runStrategy is the newer one'));
   if (running === undefined && runStrategy === undefined)
@@ -18,7 +19,7 @@ export function validateVm(vm: JsonObject): StatusCause[] {
 }
 
 /** Every reason to refuse an OfflineVirtualMachine or a VirtualMachineInstanceConfig: they are their template. */
-export function validateTemplate(object: JsonObject): StatusCause[] {
+export function validateTemplate(object: JsonObject, configuration: ClusterConfiguration = DEFAULT_CONFIGURATION): StatusCause[] {
   const { template } = specOf(object);
   if (!isObject(template) || !isObject(template['spec'])) return [requiredCause('spec.template', 'what instances are made from')];
   const { labels, annotations } = isObject(template['metadata']) ? template['metadata'] : {};
@@ -26,14 +27,14 @@ export function validateTemplate(object: JsonObject): StatusCause[] {
     ...labelCauses(labels, 'spec.template.metadata.labels'),
     ...reservedLabelCauses(labels, undefined, 'spec.template.metadata.labels'),
     ...annotationCauses(annotations, 'spec.template.metadata.annotations'),
-    ...validateVmiSpec(template['spec'], 'spec.template.spec'),
+    ...validateVmiSpec(template['spec'], 'spec.template.spec', configuration),
   ];
 }
 
 /** Every reason to refuse a VirtualMachineInstanceReplicaSet. */
-export function validateReplicaSet(set: JsonObject): StatusCause[] {
+export function validateReplicaSet(set: JsonObject, configuration: ClusterConfiguration = DEFAULT_CONFIGURATION): StatusCause[] {
   const { selector, template, replicas } = specOf(set);
-  const causes = validateTemplate(set);
+  const causes = validateTemplate(set, configuration);
   if (typeof replicas === 'number' && replicas < 0)
     causes.push(invalidCause('spec.replicas', replicas, 'must be greater than or equal to 0'));
   if (!isObject(selector)) return [...causes, requiredCause('spec.selector', 'which instances belong to the set')];

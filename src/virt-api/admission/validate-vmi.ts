@@ -7,17 +7,18 @@
  *   a virt-handler     changes what it sees of instances on its own node, and nothing else: a node that was taken over reaches no other
  */
 
+import type { ClusterConfiguration } from '../../api/kubevirt/configuration/cluster-configuration.ts';
 import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { LABEL_NODE_NAME } from '../../api/kubevirt/names.ts';
 import { forbiddenCause } from '../../base/causes.ts';
 import type { StatusCause } from '../../base/errors.ts';
-import { deepEqual, isObject, type JsonObject } from '../../base/json.ts';
+import { deepEqual, isObject, type JsonObject, jsonText } from '../../base/json.ts';
 import { reservedLabelCauses } from './validate-labels.ts';
 import { validateVmiSpec } from './validate-vmi-spec/validate-vmi-spec.ts';
 
 /** Every reason to refuse an instance as it is. */
-export function validateVmi({ spec }: JsonObject): StatusCause[] {
-  return validateVmiSpec(isObject(spec) ? spec : {}, 'spec');
+export function validateVmi({ spec }: JsonObject, configuration: ClusterConfiguration): StatusCause[] {
+  return validateVmiSpec(isObject(spec) ? spec : {}, 'spec', configuration);
 }
 
 /** Every reason why this user may not make this change; `old` is undefined for a new instance. */
@@ -63,7 +64,7 @@ function handlerCauses(vmi: JsonObject, old: JsonObject | undefined, node: strin
 /** The owners among the kinds of ours. */
 function ownersOf({ ownerReferences }: JsonObject): readonly unknown[] {
   const owners = Array.isArray(ownerReferences) ? ownerReferences : [];
-  return owners.filter((owner) => isObject(owner) && String(owner['apiVersion']).startsWith(`${VMIS.group}/`));
+  return owners.filter((owner) => isObject(owner) && jsonText(owner['apiVersion']).startsWith(`${VMIS.group}/`));
 }
 
 function metadataOf(object: JsonObject | undefined): JsonObject {

@@ -20,6 +20,30 @@ export function vmiWarnings(vmi: JsonObject): string[] {
 }
 
 function specWarnings(spec: JsonObject, path: string): string[] {
+  return [...memoryWarnings(spec, path), ...deviceWarnings(spec, path)];
+}
+
+/** What asks for something that cannot be had in this way, without harm to the machine. */
+function deviceWarnings(spec: JsonObject, path: string): string[] {
+  const devices = part(spec, 'domain', 'devices');
+  const { cores, sockets, threads } = part(spec, 'domain', 'cpu');
+  const at = `${path}.domain.devices`;
+  const hasProcessors = [cores, sockets, threads].some((count) => typeof count === 'number' && count > 1);
+  const queues =
+    devices['networkInterfaceMultiqueue'] === true && hasProcessors
+      ? [`${at}.networkInterfaceMultiqueue: cards on the Pod network have one queue, whatever the number of processors`]
+      : [];
+  const hasConfigDrive = items(spec['volumes']).some((volume) => 'cloudInitConfigDrive' in volume);
+  const tagged = [...items(devices['disks']), ...items(devices['interfaces'])].some(({ tag }) => tag);
+  const tags = tagged && !hasConfigDrive ? [`${at}: tags reach the guest by a cloudInitConfigDrive volume, and there is none`] : [];
+  return [...queues, ...tags];
+}
+
+function items(list: unknown): readonly JsonObject[] {
+  return Array.isArray(list) ? list.filter(isObject) : [];
+}
+
+function memoryWarnings(spec: JsonObject, path: string): string[] {
   const fields = [
     ['memory', 'guest'],
     ['resources', 'requests', 'memory'],

@@ -1,5 +1,5 @@
 /**
- * Looks at a machine, lets a rule decide, and makes the writes. Every write to the machine holds only for the state that was looked at:
+ * PUT virtualmachines/NAME/{start,stop,restart}: looks at a machine, lets a rule decide, and makes the writes. Every write to the machine holds only for the state that was looked at:
  * when somebody else was faster, the rule is asked again about the new state, so a race ends in the answer the loser would have got later.
  */
 import { type VirtualMachine, VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
@@ -7,31 +7,53 @@ import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { VmSituation } from '../../api/kubevirt/vm-can.ts';
 import { pathOf, type Resource } from '../../api/resource.ts';
 import { ApiError, isApiError } from '../../base/errors.ts';
-import type { Logger } from '../../base/log.ts';
-import type { Client } from '../../client/client.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { SubresourceCall } from '../subresource-call.ts';
+import { decideRestart } from './decide-restart.ts';
+import { decideStart } from './decide-start.ts';
+import { decideStop } from './decide-stop.ts';
 import type { Outcome, Write } from './outcome.ts';
+import { booleanOption, isDryRun, readOptions, secondsOption } from './read-options.ts';
 
-export type ChangeOptions = {
-  readonly client: Client;
-  readonly log: Logger;
-  /** The verb, for messages. */
-  readonly verb: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly isDryRun: boolean;
-  readonly decide: (situation: Pick<VmSituation, 'vm' | 'vmi'>) => Outcome;
-  readonly signal: AbortSignal;
+type Options = Pick<VmSituation, 'isPaused' | 'gracePeriodSeconds'>;
+type Change = { readonly options: (given: JsonObject) => Options; readonly decide: (situation: VmSituation) => Outcome };
+type ChangeName = 'start' | 'stop' | 'restart';
+
+/** What each of them accepts besides `dryRun`, and the rule that decides. */
+const CHANGES: Readonly<Record<ChangeName, Change>> = {
+  start: { options: (given) => ({ isPaused: booleanOption(given, 'paused') }), decide: decideStart },
+  stop: { options: (given) => ({ gracePeriodSeconds: secondsOption(given, 'gracePeriod') }), decide: decideStop },
+  restart: { options: (given) => ({ gracePeriodSeconds: noGraceOption(given) }), decide: decideRestart },
 };
 
 /** The controller writes the status of a machine a few times while it starts; more losses in a row than this are somebody's fight. */
 const MAX_ATTEMPTS = 8;
 const RESOURCES: readonly Resource[] = [VMS, VMIS];
 
+/** How a subresource of this name is answered. */
+export function vmChange(verb: ChangeName): (call: SubresourceCall) => Promise<Response> {
+  return async (call) => {
+    const given = await readOptions(call.request);
+    const options = CHANGES[verb].options(given);
+    await changeVm({ ...call, verb, options, isDryRun: isDryRun(given) });
+    return new Response(null, { status: 202 });
+  };
+}
+
+/** The only grace period that can be asked for is 0. */
+function noGraceOption(given: JsonObject): number | undefined {
+  const gracePeriodSeconds = secondsOption(given, 'gracePeriodSeconds');
+  if (gracePeriodSeconds) throw new ApiError('BadRequest', 'gracePeriodSeconds: only 0 is supported for a restart');
+  return gracePeriodSeconds;
+}
+
+type VmCall = SubresourceCall & { readonly verb: ChangeName; readonly options: Options; readonly isDryRun: boolean };
+
 /** Resolves when the writes are made; throws what the caller should be told otherwise. */
-export async function changeVm(options: ChangeOptions): Promise<void> {
+async function changeVm(call: VmCall): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await attemptChange(options);
+      return await attemptChange(call);
     } catch (error) {
       if (!isApiError(error, 'Conflict') || error instanceof Refused || attempt === MAX_ATTEMPTS) throw error;
     }
@@ -41,33 +63,33 @@ export async function changeVm(options: ChangeOptions): Promise<void> {
 /** Not a lost race: asking again gives the same answer. */
 class Refused extends ApiError {}
 
-async function attemptChange(options: ChangeOptions): Promise<void> {
-  const { client, verb, namespace, name, decide } = options;
+async function attemptChange(call: VmCall): Promise<void> {
+  const { client, verb, options, namespace, name } = call;
   const [vm, vmi] = await Promise.all([client.get(VMS, { namespace, name }), client.get(VMIS, { namespace, name })]);
   if (!vm) throw notFound(name);
-  const outcome = decide({ vm, vmi });
+  const outcome = CHANGES[verb].decide({ vm, vmi, ...options });
   if ('refused' in outcome) {
     const { reason, message } = outcome.refused;
     throw new Refused(reason, `Cannot ${verb} VM ${namespace}/${name}: ${message}`, { details: detailsOf(vm) });
   }
-  await makeWrites(options, outcome);
+  await makeWrites(call, outcome);
 }
 
-async function makeWrites(options: ChangeOptions, { writes, undo }: Extract<Outcome, { writes: unknown }>): Promise<void> {
+async function makeWrites(call: VmCall, { writes, undo }: Extract<Outcome, { writes: unknown }>): Promise<void> {
   let made = 0;
   try {
     for (const each of writes) {
-      await write(options, each);
+      await write(call, each);
       made += 1;
     }
   } catch (error) {
-    if (undo && made > 0) await write(options, undo).catch((cause) => options.log.warn('cannot take back a write', { error: cause }));
+    if (undo && made > 0) await write(call, undo).catch((cause) => call.log.warn('cannot take back a write', { error: cause }));
     throw error;
   }
 }
 
 async function write(
-  { client, log, isDryRun, signal }: ChangeOptions,
+  { client, log, isDryRun, request }: VmCall,
   { target, subresource, patch, resourceVersion, because }: Write,
 ): Promise<void> {
   const resource = RESOURCES.find(({ kind }) => kind === target.kind);
@@ -78,7 +100,7 @@ async function write(
     method: 'PATCH',
     headers: { 'content-type': 'application/merge-patch+json' },
     body: JSON.stringify({ ...patch, metadata }),
-    signal,
+    signal: request.signal,
   });
   if (!isDryRun) log.info('changed', { object: `${target.kind} ${target.namespace}/${target.name}`, because });
 }

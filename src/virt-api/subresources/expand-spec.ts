@@ -2,23 +2,29 @@
  * A machine with everything filled in that its author left open: GET virtualmachines/NAME/expand-spec for one that is stored,
  * PUT namespaces/NAMESPACE/expand-vm-spec for the one in the body. Nothing is written.
  */
+import type { ClusterConfiguration } from '../../api/kubevirt/configuration/cluster-configuration.ts';
 import { VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
-import { ApiError } from '../../base/errors.ts';
+import { causesText, requiredCause } from '../../base/causes.ts';
+import { ApiError, type StatusCause } from '../../base/errors.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
 import { defaultVmiSpec } from '../admission/default-vmi.ts';
 import { validateVm } from '../admission/validate-vm.ts';
+import { isVmShaped } from '../admission/vm-shape.ts';
+import { expandChoices } from '../expand-choices.ts';
 import type { SubresourceCall } from '../subresource-call.ts';
 import { readOptions } from './read-options.ts';
 
-export async function expandVm({ client, namespace, name }: SubresourceCall): Promise<Response> {
+export async function expandVm({ client, configuration, namespace, name }: SubresourceCall): Promise<Response> {
   const vm = await client.get(VMS, { namespace, name });
   const details = { name, group: 'kubevirt.io', kind: 'virtualmachines' };
   if (!vm) throw new ApiError('NotFound', `virtualmachines.kubevirt.io "${name}" not found`, { details });
-  return Response.json(expanded(vm as unknown as JsonObject)); // what came from the wire is JSON
+  const expansion = await expandChoices(client, vm);
+  if ('causes' in expansion) throw new ApiError('InternalError', `Cannot expand VM ${namespace}/${name}: ${causesText(expansion.causes)}`);
+  return Response.json(expanded(expansion.vm as unknown as JsonObject, configuration)); // what came from the wire is JSON
 }
 
 /** Refuses what the API server would refuse, before it is filled in. */
-export async function expandGiven({ namespace, request }: SubresourceCall): Promise<Response> {
+export async function expandGiven({ client, configuration, namespace, request }: SubresourceCall): Promise<Response> {
   const vm = await readOptions(request);
   const { apiVersion, kind, metadata } = vm;
   if (kind !== 'VirtualMachine' || !String(apiVersion).startsWith('kubevirt.io/'))
@@ -26,24 +32,29 @@ export async function expandGiven({ namespace, request }: SubresourceCall): Prom
   const given = isObject(metadata) ? metadata['namespace'] : undefined;
   if (given !== undefined && given !== '' && given !== namespace)
     throw new ApiError('BadRequest', `VM namespace must be ${namespace}, found ${JSON.stringify(given)}`);
-  const [first, ...more] = validateVm(vm);
-  if (first)
-    throw new ApiError(
-      'BadRequest',
-      `Cannot expand the VirtualMachine: ${[first, ...more].map(({ field, message }) => `${field}: ${message}`).join('; ')}`,
-      {
-        details: { causes: [first, ...more] },
-      },
-    );
-  return Response.json(expanded(vm));
+  const inPlace = { ...vm, metadata: { ...(isObject(metadata) && metadata), namespace } };
+  if (!isVmShaped(inPlace)) throw refused([...validateVm(vm, configuration), NO_MACHINE].slice(0, 1));
+  const expansion = await expandChoices(client, inPlace);
+  if ('causes' in expansion) throw refused(expansion.causes);
+  const whole = expansion.vm as unknown as JsonObject;
+  const causes = validateVm(whole, configuration);
+  if (causes.length > 0) throw refused(causes);
+  return Response.json(expanded(whole, configuration));
+}
+
+const NO_MACHINE = requiredCause('spec.template.spec.domain.devices', 'what the machine is made of');
+
+function refused(causes: readonly StatusCause[]): ApiError {
+  const told = causes.map(({ field, message }) => `${field}: ${message}`).join('; ');
+  return new ApiError('BadRequest', `Cannot expand the VirtualMachine: ${told}`, { details: { causes } });
 }
 
 /** The firmware's UUID is left out where the author gave none: each machine gets its own when it is made. */
-function expanded(vm: JsonObject): JsonObject {
+function expanded(vm: JsonObject, configuration: ClusterConfiguration): JsonObject {
   const spec = isObject(vm['spec']) ? vm['spec'] : {};
   const template = isObject(spec['template']) ? spec['template'] : {};
   const inner = isObject(template['spec']) ? template['spec'] : {};
-  const filled = defaultVmiSpec(inner, { newUuid: '' });
+  const filled = defaultVmiSpec(inner, { newUuid: '', configuration });
   return { ...vm, spec: { ...spec, template: { ...template, spec: withoutEmptyUuid(filled) } } };
 }
 

@@ -14,7 +14,7 @@ const PREVIOUS = 'previous' satisfies keyof SubresourceQuery<'logs'>;
 export async function previousLog(call: SubresourceCall): Promise<Response> {
   const { client, namespace, name, request } = call;
   if (new URL(request.url).searchParams.get(PREVIOUS) !== 'true')
-    throw new ApiError('BadRequest', 'only ?previous=true is served here; the console shows the run that goes on');
+    throw new ApiError('BadRequest', 'only ?previous=true is served here; the console shows the current run');
   const vm = await client.get(VMS, { namespace, name });
   const details = { name, group: 'kubevirt.io', kind: 'virtualmachines' };
   if (!vm) throw new ApiError('NotFound', `virtualmachines.kubevirt.io "${name}" not found`, { details });

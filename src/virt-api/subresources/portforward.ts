@@ -3,8 +3,7 @@
 import { type VirtualMachine, VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { ApiError } from '../../base/errors.ts';
 import type { UpgradeCall } from '../subresource-call.ts';
-import { tunnelToHandler } from './handler-tunnel.ts';
-import { allowedNode } from './pass-on.ts';
+import { allowedNode, tunnelToHandler } from './pass-on.ts';
 
 const TARGET = /\/portforward\/([1-9]\d{0,4})(?:\/(tcp|udp))?\/?$/;
 

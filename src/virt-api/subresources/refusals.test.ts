@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { vmiRefusalOf } from '../../api/kubevirt/vm-can.ts';
 import type { ApiError } from '../../base/errors.ts';
 import { silentLogger } from '../../base/log.ts';
 import { FakeApi } from '../fake-api.testing.ts';
@@ -56,7 +57,12 @@ const PICTURES: [name: string, instance: VirtualMachineInstance | undefined, que
   ['of an instance that is not there', undefined, '', /^404 NotFound/],
   ['of an instance that is not running', vmi('Scheduled'), '', /^500 InternalError: .*not running but Scheduled/],
   ['of an instance that failed', vmi('Failed'), '', /^500 InternalError: .*not running but Failed/],
-  ['of an instance without a screen', vmi('Running', { autoattachGraphicsDevice: false }), '', /^500 InternalError: .*has no screen/],
+  [
+    'of an instance without a screen',
+    vmi('Running', { autoattachGraphicsDevice: false }),
+    '',
+    /^500 InternalError: No graphics devices are present\./,
+  ],
   ['with a cursor that is neither', vmi('Running'), '?moveCursor=maybe', /^400 BadRequest: moveCursor: Invalid value: "maybe"/],
   ['with a cursor that is a number', vmi('Running'), '?moveCursor=2', /^400 BadRequest: moveCursor: Invalid value: "2"/],
   ['on a node without virt-handler', vmi('Running'), '?moveCursor=true', /^503 ServiceUnavailable/],
@@ -70,6 +76,37 @@ for (const [name, instance, query, expected] of PICTURES) {
     assert.match(await answerOf(screenshot.answer(callOf(api, { query }))), expected);
   });
 }
+
+const TEXTS: [route: string, instance: VirtualMachineInstance, expected: string][] = [
+  [
+    'softreboot',
+    { ...vmi('Running'), spec: { domain: { devices: {}, features: { acpi: { enabled: false } } } } } as VirtualMachineInstance,
+    '409 Conflict: VMI neither have the agent connected nor the ACPI feature enabled. Cannot softreboot VMI default/db',
+  ],
+  ['softreboot', paused(), '409 Conflict: VMI is paused. Cannot softreboot VMI default/db'],
+  ['pause', paused(), '409 Conflict: VMI is already paused. Cannot pause VMI default/db'],
+  ['unpause', vmi('Running'), '409 Conflict: VMI is not paused. Cannot unpause VMI default/db'],
+  ['reset', vmi('Scheduled'), '409 Conflict: VMI is not running but Scheduled. Cannot reset VMI default/db'],
+];
+for (const [route, instance, expected] of TEXTS) {
+  test(`the answer to ${route} begins with what clients of KubeVirt look for: ${expected.slice(14, 40)}`, async () => {
+    const api = new FakeApi();
+    api.put('virtualmachineinstances', instance);
+    const served = passedOnBy(route);
+    assert.ok(served && 'answer' in served);
+    assert.equal(await answerOf(served.answer(callOf(api, { body: '' }))), expected);
+  });
+}
+
+function paused(): VirtualMachineInstance {
+  const seen = vmi('Running');
+  return { ...seen, status: { ...seen.status, conditions: [{ type: 'Paused', status: 'True' }] } };
+}
+
+test('an instance without a serial console says so as KubeVirt does', () => {
+  const refusal = vmiRefusalOf('console', vmi('Running', { autoattachSerialConsole: false }));
+  assert.deepEqual(refusal, { reason: 'BadRequest', message: 'No serial consoles are present.' });
+});
 
 test('a machine that is not there cannot be expanded', async () => {
   assert.match(await answerOf(expandVm(callOf(new FakeApi(), {}))), /^404 NotFound: virtualmachines\.kubevirt\.io "db" not found/);

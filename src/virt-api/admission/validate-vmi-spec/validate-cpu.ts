@@ -1,9 +1,11 @@
 /** Processors: their number, and what the Pod asks for. */
+
+import { MOST_CPUS } from '../../../api/kubevirt/vmi-size.ts';
 import type { Domain, VmiSpec } from '../../../api/kubevirt/vmi-spec-schema.ts';
 import { invalidCause } from '../../../base/causes.ts';
 import type { StatusCause } from '../../../base/errors.ts';
 import { parseQuantity } from '../../../base/quantity.ts';
-import { CPU_FEATURE, CPU_MODEL, MOST_CPUS } from '../../../qemu/convert/limits.ts';
+import { CPU_FEATURE, CPU_MODEL } from '../../../qemu/convert/limits.ts';
 import { amountCauses } from './validate-memory.ts';
 
 export function validateCpu({ domain }: VmiSpec, path: string): StatusCause[] {
@@ -26,14 +28,13 @@ function resourceCauses({ resources }: Domain, path: string): StatusCause[] {
   return cores(request) > cores(limit) ? [invalidCause(field, request, `must be less than or equal to the cpu limit, ${limit}`)] : [];
 }
 
-function countCauses({ cpu = {}, resources }: Domain, path: string): StatusCause[] {
-  const { cores: perSocket, sockets, threads } = cpu;
-  const isGiven = perSocket || sockets || threads;
-  const asked = resources?.limits?.['cpu'] ?? resources?.requests?.['cpu'];
-  const count = isGiven ? (perSocket || 1) * (sockets || 1) * (threads || 1) : Math.ceil(asked === undefined ? 1 : cores(asked));
-  if (!(count > MOST_CPUS)) return [];
-  const field = isGiven ? `${path}.domain.cpu` : `${path}.domain.resources`;
-  return [invalidCause(field, count, `a guest has at most ${MOST_CPUS} processors`)];
+/** Only processors are counted here: what the Pod asks of a node is for the scheduler, and may fit nowhere. */
+function countCauses({ cpu = {} }: Domain, path: string): StatusCause[] {
+  const { cores: perSocket, sockets, threads, maxSockets } = cpu;
+  const count = (perSocket || 1) * (sockets || 1) * (threads || 1);
+  if (maxSockets !== undefined && (sockets || 1) > maxSockets)
+    return [invalidCause(`${path}.domain.cpu.sockets`, sockets, `must be at most maxSockets, ${maxSockets}`)];
+  return count > MOST_CPUS ? [invalidCause(`${path}.domain.cpu`, count, `a guest has at most ${MOST_CPUS} processors`)] : [];
 }
 
 function cores(amount: string | number): number {

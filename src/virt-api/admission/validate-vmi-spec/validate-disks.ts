@@ -64,8 +64,10 @@ function optionCauses({ serial, blockSize, io, cache }: Disk, at: string): Statu
     causes.push(invalidCause(`${at}.io`, io, `needs a disk without a cache of the host: cache none, not ${cache}`));
   if (serial && !DISK_SERIAL.test(serial))
     causes.push(invalidCause(`${at}.serial`, serial.slice(0, 64), 'consists of letters, digits and _ . + -, at most 256 of them'));
-  const { custom } = blockSize ?? {};
+  const { custom, matchVolume } = blockSize ?? {};
   if (!custom) return causes;
+  if (matchVolume && matchVolume.enabled !== false)
+    causes.push(invalidCause(`${at}.blockSize`, 'custom, matchVolume', 'only one of custom and matchVolume may be set'));
   for (const kind of ['logical', 'physical'] as const) {
     if (!isBlockSize(custom[kind]))
       causes.push(invalidCause(`${at}.blockSize.custom.${kind}`, custom[kind], 'must be a power of two between 512 and 2097152'));

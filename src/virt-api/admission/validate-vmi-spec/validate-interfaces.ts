@@ -1,4 +1,5 @@
 /** Network cards: each plugged into a network of its name, in exactly one way, with a usable address and ports. */
+import { MOST_PORTS_IN_RANGES } from '../../../api/kubevirt/vmi-size.ts';
 import type { Interface, VmiSpec } from '../../../api/kubevirt/vmi-spec-schema.ts';
 import { duplicateCause, invalidCause, requiredCause } from '../../../base/causes.ts';
 import type { StatusCause } from '../../../base/errors.ts';
@@ -17,7 +18,7 @@ export function validateInterfaces({ networks = [], domain }: VmiSpec, path: str
     const causes: StatusCause[] = [];
     if (!/^[A-Za-z0-9_-]+$/.test(card.name)) causes.push(invalidCause(`${at}.name`, card.name, 'consists of letters, digits, - and _'));
     if (!network) causes.push(invalidCause(`${at}.name`, card.name, 'there is no network of this name'));
-    return [...causes, ...bindingCauses(card, network, at), ...macCauses(card, at), ...portCauses(card, at)];
+    return [...causes, ...bindingCauses(card, network, at), ...macCauses(card, at), ...portCauses(card, at), ...rangeCauses(card, at)];
   });
 }
 
@@ -34,6 +35,16 @@ function macCauses({ macAddress, masquerade }: Interface, at: string): StatusCau
     return [invalidCause(field, macAddress.slice(0, 64), 'must be a unicast address such as 02:11:22:33:44:55')];
   const isReserved = masquerade && macAddress.replaceAll('-', ':') === RESERVED_MAC;
   return isReserved ? [invalidCause(field, macAddress, 'is reserved for the bridge inside the Pod')] : [];
+}
+
+function rangeCauses({ portRanges = [] }: Interface, at: string): StatusCause[] {
+  const causes = portRanges.flatMap(({ start, end = start }, index) =>
+    end < start ? [invalidCause(`${at}.portRanges[${index}].end`, end, `must be at least the first port, ${start}`)] : [],
+  );
+  const count = portRanges.reduce((sum, { start, end = start }) => sum + end - start + 1, 0);
+  if (causes.length > 0 || count <= MOST_PORTS_IN_RANGES) return causes;
+  const why = `have more than ${MOST_PORTS_IN_RANGES} ports, each of which would be held open; without ports and portRanges those that are asked for are open`;
+  return [invalidCause(`${at}.portRanges`, count, why)];
 }
 
 function portCauses({ ports = [] }: Interface, at: string): StatusCause[] {

@@ -14,9 +14,11 @@ export function validateMemory({ domain }: VmiSpec, path: string): StatusCause[]
   const fields = {
     guest: { field: `${at}.memory.guest`, amount: domain.memory?.guest },
     request: { field: `${at}.resources.requests.memory`, amount: domain.resources?.requests?.['memory'] },
+    maxGuest: { field: `${at}.memory.maxGuest`, amount: domain.memory?.maxGuest },
+    overhead: { field: `${at}.memory.reservedOverhead.addedOverhead`, amount: domain.memory?.reservedOverhead?.addedOverhead },
     limit: { field: `${at}.resources.limits.memory`, amount: domain.resources?.limits?.['memory'] },
   };
-  const isGiven = Object.values(fields).some(({ amount }) => amount !== undefined);
+  const isGiven = [fields.guest, fields.request, fields.limit].some(({ amount }) => amount !== undefined);
   if (!isGiven) return [requiredCause(fields.guest.field, 'the guest needs memory: set this, or a request or limit of memory')];
   const malformed = Object.values(fields).flatMap(({ field, amount }) => amountCauses(field, amount));
   if (malformed.length > 0) return malformed;
@@ -32,9 +34,13 @@ export function validateMemory({ domain }: VmiSpec, path: string): StatusCause[]
     causes.push(
       invalidCause(fields.guest.field, fields.guest.amount, `must be less than or equal to the memory limit, ${fields.limit.amount}`),
     );
+  const maxGuest = bytes(fields.maxGuest.amount);
+  if (guest !== undefined && maxGuest !== undefined && guest > maxGuest)
+    causes.push(invalidCause(fields.guest.field, fields.guest.amount, `must be less than or equal to maxGuest, ${fields.maxGuest.amount}`));
   const shown = [fields.guest, fields.request, fields.limit].find(({ amount }) => amount !== undefined);
   const size = bytes(shown?.amount);
-  if (shown && size !== undefined && size >= LEAST_REQUEST_BYTES && !(size >= GUEST_MEMORY_BYTES.least && size <= GUEST_MEMORY_BYTES.most))
+  const isTooLarge = guest !== undefined && guest > GUEST_MEMORY_BYTES.most; // what the Pod asks for is for the scheduler
+  if (shown && size !== undefined && size >= LEAST_REQUEST_BYTES && (size < GUEST_MEMORY_BYTES.least || isTooLarge))
     causes.push(invalidCause(shown.field, shown.amount, 'a guest has between 1Mi and 4Ti of memory'));
   if (guest !== undefined && guest < LEAST_REQUEST_BYTES)
     causes.push(invalidCause(fields.guest.field, fields.guest.amount, 'must be 1Mi or more'));

@@ -49,8 +49,83 @@ const RULES: readonly [rule: string, patch: JsonObject, answer: RegExp | ''][] =
   ['subdomain is a DNS subdomain', { subdomain: 'a..b' }, /^spec\.subdomain: /],
   ['subdomain may have dots', { subdomain: 'a.b' }, ''],
 
+  ['a token is of an account', more({ name: 'token', serviceAccount: {} }), /volumes\[1\]\.serviceAccount\.serviceAccountName: Required/],
+  [
+    'a token of the account is fine',
+    { serviceAccountName: 'a', ...more({ name: 'token', serviceAccount: { serviceAccountName: 'a' } }) },
+    '',
+  ],
+  [
+    'a Pod runs as one account',
+    { serviceAccountName: 'a', ...more({ name: 'token', serviceAccount: { serviceAccountName: 'b' } }) },
+    /serviceAccountName: .*"a, b".*one account/,
+  ],
   ['a priority class is a name', { priorityClassName: 'A B' }, /^spec\.priorityClassName: /],
   ['a scheduler is a name', { schedulerName: 'A B' }, /^spec\.schedulerName: /],
+
+  ['a disk on virtio can have a place', disk({ disk: { bus: 'virtio', pciAddress: '0000:00:10.0' } }), ''],
+  ['a place is on the root bus', disk({ disk: { bus: 'virtio', pciAddress: '0000:81:01.0' } }), /disks\[0\]\.disk\.pciAddress: .*root bus/],
+  ['a place is for cards alone', disk({ disk: { bus: 'sata', pciAddress: '0000:00:10.0' } }), /pciAddress: .*only a disk on virtio/],
+  [
+    'a place is given once',
+    devices({
+      disks: [{ name: 'root', disk: { bus: 'virtio', pciAddress: '0000:00:10.0' } }],
+      interfaces: [{ name: 'default', masquerade: {}, pciAddress: '0000:00:10.0' }],
+    }),
+    /interfaces\[0\]\.pciAddress: Duplicate value/,
+  ],
+  [
+    'a turn in booting is given once',
+    devices({ disks: [{ name: 'root', disk: {}, bootOrder: 1 }], interfaces: [{ name: 'default', masquerade: {}, bootOrder: 1 }] }),
+    /interfaces\[0\]\.bootOrder: Duplicate value/,
+  ],
+  ['a card has ranges of ports', card({ masquerade: {}, portRanges: [{ start: 8000, end: 8100 }] }), ''],
+  ['a range ends behind its start', card({ masquerade: {}, portRanges: [{ start: 9, end: 8 }] }), /portRanges\[0\]\.end: .*first port, 9/],
+  ['ranges are bounded', card({ masquerade: {}, portRanges: [{ start: 1, end: 65535 }] }), /portRanges: .*more than 512 ports/],
+  ['a plugged cable is plugged', card({ masquerade: {}, state: 'up' }), ''],
+  ['a cable cannot be out', card({ masquerade: {}, state: 'down' }), /interfaces\[0\]\.state: /],
+  [
+    'a kernel comes in an image',
+    firmware({ kernelBoot: { kernelArgs: 'quiet', container: { image: 'x', kernelPath: '/k', initrdPath: '/i' } } }),
+    '',
+  ],
+  ['a kernel has a path', firmware({ kernelBoot: { container: { image: 'x' } } }), /kernelBoot\.container\.kernelPath: Required/],
+  [
+    'a kernel is in its image',
+    firmware({ kernelBoot: { container: { image: 'x', kernelPath: '/../k' } } }),
+    /kernelPath: .*without \. and \.\./,
+  ],
+  ['arguments are for a kernel', firmware({ kernelBoot: { kernelArgs: 'quiet' } }), /kernelBoot\.container: Required/],
+  [
+    'the image of a kernel has its name for itself',
+    {
+      ...firmware({ kernelBoot: { container: { image: 'x', kernelPath: '/k' } } }),
+      ...more({ name: 'kernel-boot-volume', emptyDisk: { capacity: '1Mi' } }),
+    },
+    /volumes\[1\]\.name: .*image of the kernel/,
+  ],
+  ['firmware can be seen', firmware({ bootloader: { bios: { useSerial: true } } }), ''],
+  [
+    'firmware needs a console to be seen on',
+    { domain: { firmware: { bootloader: { bios: { useSerial: true } } }, devices: { autoattachSerialConsole: false } } },
+    /useSerial: .*autoattachSerialConsole/,
+  ],
+  ['sockets have a bound', cpu({ sockets: 4, maxSockets: 2 }), /domain\.cpu\.sockets: .*maxSockets, 2/],
+  ['memory has a bound', domain({ memory: { guest: '2Gi', maxGuest: '1Gi' } }), /memory\.guest: .*maxGuest, 1Gi/],
+  ['bounds that are kept are fine', domain({ memory: { guest: '1Gi', maxGuest: '4Gi' }, cpu: { sockets: 1, maxSockets: 4 } }), ''],
+  [
+    'overhead is an amount',
+    domain({ memory: { reservedOverhead: { addedOverhead: '-1Mi' } } }),
+    /addedOverhead: .*greater than or equal to 0/,
+  ],
+  [
+    'block sizes are given or matched',
+    disk({ disk: {}, blockSize: { custom: { logical: 512, physical: 512 }, matchVolume: {} } }),
+    /blockSize: .*only one of custom and matchVolume/,
+  ],
+  ['block sizes can be matched', disk({ disk: {}, blockSize: { matchVolume: { enabled: true } } }), ''],
+  ['missed ticks of the HPET come late', domain({ clock: { timer: { hpet: { tickPolicy: 'delay' } } } }), ''],
+  ['missed ticks of the HPET are not made up for', domain({ clock: { timer: { hpet: { tickPolicy: 'catchup' } } } }), /tickPolicy: /],
 
   ['some memory is required', domain({ resources: null }), /^spec\.domain\.memory\.guest: Required value/],
   ['memory is a quantity', resources({ memory: 'much' }), /^spec\.domain\.resources\.requests\.memory: .*should match/],
@@ -63,6 +138,9 @@ const RULES: readonly [rule: string, patch: JsonObject, answer: RegExp | ''][] =
     /^spec\.domain\.memory\.guest: .*memory limit, 512Mi/,
   ],
   ['a guest has no more memory than a board takes', domain({ memory: { guest: '5Ti' } }), /memory\.guest: .*between 1Mi and 4Ti/],
+
+  ['a Pod may ask for more memory than there is', resources({ memory: '1Ei' }), ''],
+  ['a Pod may ask for more cpu than there is', resources({ memory: '64M', cpu: '1M' }), ''],
 
   ['a resource has a name', resources({ memory: '64M', 'a b': 1 }), /resources\.requests: .*"a b"/],
   ['an amount of anything is not negative', resources({ memory: '64M', 'example.com/gpu': -1 }), /requests\[example\.com\/gpu\]: /],
@@ -81,6 +159,10 @@ const RULES: readonly [rule: string, patch: JsonObject, answer: RegExp | ''][] =
 
   ['texts about the chassis are printable', domain({ chassis: { sku: 'a\nb' } }), /chassis\.sku: .*printable/],
   ['a PC has a clock', domain({ clock: { timer: { rtc: { present: false } } } }), /rtc\.present: /],
+  ['a clock ahead of UTC is fine', domain({ clock: { utc: { offsetSeconds: 3600 } } }), ''],
+  ['a clock in a time zone is fine', domain({ clock: { timezone: 'America/New_York' } }), ''],
+  ['a time zone exists', domain({ clock: { timezone: 'Europe/Atlantis' } }), /clock\.timezone: .*Europe\/Berlin/],
+  ['a clock shows one time', domain({ clock: { utc: {}, timezone: 'UTC' } }), /domain\.clock: .*only one of/],
   ['a Hyper-V vendor id is short', domain({ features: { hyperv: { vendorid: { vendorid: 'ä' } } } }), /vendorid\.vendorid: /],
 
   ['firmware.uuid is a UUID', firmware({ uuid: 'me' }), /firmware\.uuid: /],
@@ -160,7 +242,35 @@ const RULES: readonly [rule: string, patch: JsonObject, answer: RegExp | ''][] =
   ['an empty disk is not larger than a file', volume({ emptyDisk: { capacity: '100E' } }), /emptyDisk\.capacity: .*64Ti/],
   ['an empty disk has a size', volume({ emptyDisk: { capacity: '0' } }), /emptyDisk\.capacity: /],
   ['a claim volume names a claim', volume({ persistentVolumeClaim: {} }), /claimName: Required/],
+  ['a DataVolume is the claim of its name', volume({ dataVolume: { name: 'x' } }), ''],
+  ['a DataVolume has a name', volume({ dataVolume: {} }), /dataVolume\.name: Required/],
+  ['a DataVolume has the name of an object', volume({ dataVolume: { name: '../x' } }), /dataVolume\.name: .*RFC 1123/],
   ['an ephemeral volume names a claim', volume({ ephemeral: {} }), /ephemeral\.persistentVolumeClaim\.claimName: Required/],
+
+  ['a ConfigMap is fine', volume({ configMap: { name: 'c', optional: true, volumeLabel: 'my-label' } }), ''],
+  ['a ConfigMap is named', volume({ configMap: {} }), /configMap\.name: Required/],
+  ['a ConfigMap has the name of an object', volume({ configMap: { name: '../x' } }), /configMap\.name: .*RFC 1123/],
+  ['the label of a disk is short', volume({ secret: { secretName: 's', volumeLabel: 'x'.repeat(33) } }), /secret\.volumeLabel: .*32/],
+  ['a Secret is named', volume({ secret: {} }), /secret\.secretName: Required/],
+  ['answer files come from somewhere', volume({ sysprep: {} }), /sysprep: Required/],
+  ['answer files come from one object', volume({ sysprep: { configMap: { name: 'a' }, secret: { name: 'b' } } }), /sysprep: .*only one of/],
+  ['answer files of a Secret are fine', volume({ sysprep: { secret: { name: 'b' } } }), ''],
+  ['a field of the Pod is fine', volume({ downwardAPI: { fields: [{ path: 'a', fieldRef: { fieldPath: 'metadata.labels' } }] } }), ''],
+  [
+    'a field of the Pod is one that the kubelet shows',
+    volume({ downwardAPI: { fields: [{ path: 'a', fieldRef: { fieldPath: 'spec.nodeName' } }] } }),
+    /fields\[0\]\.fieldRef\.fieldPath: .*metadata\.name/,
+  ],
+  [
+    'a file of the downward API stays in its folder',
+    volume({ downwardAPI: { fields: [{ path: '../a', fieldRef: { fieldPath: 'metadata.name' } }] } }),
+    /fields\[0\]\.path: .*relative/,
+  ],
+  [
+    'a file of the downward API shows a field',
+    volume({ downwardAPI: { fields: [{ path: 'a', resourceFieldRef: { resource: 'limits.cpu' } }] } }),
+    /fields\[0\]\.fieldRef: Required/,
+  ],
 
   ['cloud-init has some data', volume({ cloudInitNoCloud: {} }), /cloudInitNoCloud: Required/],
   [
@@ -173,6 +283,20 @@ const RULES: readonly [rule: string, patch: JsonObject, answer: RegExp | ''][] =
     volume({ cloudInitNoCloud: { userData: 'a', networkData: 'a', networkDataBase64: 'YQ==' } }),
     /only one of networkData/,
   ],
+  [
+    'a Secret is a source of network data like the others',
+    volume({ cloudInitNoCloud: { networkData: 'a', networkDataSecretRef: { name: 's' } } }),
+    /only one of networkData/,
+  ],
+  ['network data of a Secret is fine alone', volume({ cloudInitNoCloud: { networkDataSecretRef: { name: 's' } } }), ''],
+  [
+    'a Secret with network data has the name of an object',
+    volume({ cloudInitNoCloud: { networkDataSecretRef: { name: '../x' } } }),
+    /networkDataSecretRef\.name: .*RFC 1123/,
+  ],
+  ['a config drive has data', volume({ cloudInitConfigDrive: {} }), /cloudInitConfigDrive: Required/],
+  ['a config drive has data of cloud-init', volume({ cloudInitConfigDrive: { userData: 'a', networkData: 'b' } }), ''],
+  ['inline data of a config drive is short', volume({ cloudInitConfigDrive: { userData: 'x'.repeat(2049) } }), /userData: Too long/],
   ['inline user data is short', volume({ cloudInitNoCloud: { userData: 'x'.repeat(2049) } }), /userData: Too long.*Secret/],
   ['2048 bytes of user data are fine', volume({ cloudInitNoCloud: { userData: 'x'.repeat(2048) } }), ''],
   ['inline network data is short', volume({ cloudInitNoCloud: { networkData: 'ü'.repeat(1025) } }), /networkData: Too long/],
@@ -309,6 +433,27 @@ const RULES: readonly [rule: string, patch: JsonObject, answer: RegExp | ''][] =
   ['a credential has one way', credential({ sshPublicKey: { ...key, propagationMethod: {} } }), /propagationMethod: .*exactly one of/],
   ['noCloud needs such a volume', credential({ sshPublicKey: { ...key, propagationMethod: { noCloud: {} } } }), /noCloud: .*volume/],
   [
+    'configDrive needs such a volume',
+    {
+      ...credential({ sshPublicKey: { ...key, propagationMethod: { configDrive: {} } } }),
+      ...more({ name: 'c', cloudInitNoCloud: { userData: 'a' } }),
+    },
+    /configDrive: .*needs a cloudInitConfigDrive volume/,
+  ],
+  [
+    'a key by a config drive is fine',
+    {
+      ...credential({ sshPublicKey: { ...key, propagationMethod: { configDrive: {} } } }),
+      ...more({ name: 'c', cloudInitConfigDrive: { userData: 'a' } }),
+    },
+    '',
+  ],
+  [
+    'a credential has one way, of three',
+    credential({ sshPublicKey: { ...key, propagationMethod: { configDrive: {}, noCloud: {} } } }),
+    /propagationMethod: .*exactly one of configDrive, noCloud, qemuGuestAgent/,
+  ],
+  [
     'a key for the agent has users',
     credential({ sshPublicKey: { ...key, propagationMethod: { qemuGuestAgent: { users: [] } } } }),
     /users: Required.*the users who get/,
@@ -316,6 +461,46 @@ const RULES: readonly [rule: string, patch: JsonObject, answer: RegExp | ''][] =
 
   ['a node label has a valid key', { nodeSelector: { 'a/b/c': 'x' } }, /^spec\.nodeSelector: /],
   ['a node label has a valid value', { nodeSelector: { a: 'x y' } }, /^spec\.nodeSelector\[a\]: /],
+  ['a service account has the name of an object', { serviceAccountName: 'A B' }, /^spec\.serviceAccountName: .*RFC 1123/],
+  ['a service account is fine', { serviceAccountName: 'builder' }, ''],
+  ['a DNS policy is known', { dnsPolicy: 'Mine' }, /^spec\.dnsPolicy: Unsupported/],
+  ['without a DNS policy there is a name server', { dnsPolicy: 'None' }, /^spec\.dnsConfig\.nameservers: Required/],
+  ['a name server is an address', { dnsConfig: { nameservers: ['dns.example'] } }, /dnsConfig\.nameservers\[0\]: .*IP address/],
+  ['a Pod has three name servers', { dnsConfig: { nameservers: ['1.1.1.1', '1.1.1.2', '1.1.1.3', '1.1.1.4'] } }, /nameservers: Too many/],
+  ['a search domain is one', { dnsConfig: { searches: ['a b'] } }, /dnsConfig\.searches\[0\]: /],
+  ['a DNS configuration has known fields', { dnsConfig: { servers: [] } }, /dnsConfig\.servers: Unsupported/],
+  ['a DNS configuration has lists', { dnsConfig: { searches: 'x' } }, /dnsConfig\.searches: .*list/],
+  [
+    'a resolver of its own is fine',
+    { dnsPolicy: 'None', dnsConfig: { nameservers: ['1.1.1.1'], searches: ['example.com'], options: [{ name: 'ndots', value: '2' }] } },
+    '',
+  ],
+  [
+    'a spread has a topology',
+    { topologySpreadConstraints: [{ maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule' }] },
+    /topologySpreadConstraints\[0\]\.topologyKey: Required/,
+  ],
+  [
+    'a spread says what else happens',
+    { topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'zone' }] },
+    /topologySpreadConstraints\[0\]\.whenUnsatisfiable: Unsupported/,
+  ],
+  [
+    'a spread allows some skew',
+    { topologySpreadConstraints: [{ maxSkew: 0, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway' }] },
+    /topologySpreadConstraints\[0\]\.maxSkew: /,
+  ],
+  [
+    'a spread is fine',
+    { topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway', labelSelector: {} }] },
+    '',
+  ],
+  ['a Secret for a registry is fine', volume({ containerDisk: { image: 'x', imagePullSecret: 'login' } }), ''],
+  [
+    'a Secret for a registry has the name of an object',
+    volume({ containerDisk: { image: 'x', imagePullSecret: 'A B' } }),
+    /imagePullSecret: /,
+  ],
   ['a toleration has a known operator', { tolerations: [{ operator: 'Near' }] }, /tolerations\[0\]\.operator: Unsupported/],
   ['a toleration of everything says Exists', { tolerations: [{}] }, /tolerations\[0\]\.operator: /],
   ['a toleration that Exists has no value', { tolerations: [{ operator: 'Exists', value: 'x' }] }, /tolerations\[0\]\.value: /],
@@ -393,8 +578,7 @@ describe('validateVmiSpec', () => {
     for (const value of ['x', 5, null, false, [], [null], {}]) {
       const spec = mergePatch(GOOD, {
         resourceClaims: value,
-        dnsConfig: value,
-        serviceAccountName: value,
+        utilityVolumes: value,
       }) as JsonObject;
       assert.deepEqual(validateVmiSpec(spec, 'spec'), []);
     }

@@ -1,4 +1,5 @@
 /** Whether a guest can be run from a spec: for an instance itself and for every kind that carries a template of one. */
+import { type ClusterConfiguration, DEFAULT_CONFIGURATION } from '../../../api/kubevirt/configuration/cluster-configuration.ts';
 import { honouredVmiSpec } from '../../../api/kubevirt/refused-fields.ts';
 import type { VmiSpec } from '../../../api/kubevirt/vmi-spec-schema.ts';
 import type { StatusCause } from '../../../base/errors.ts';
@@ -16,13 +17,15 @@ import { validateMachine } from './validate-machine.ts';
 import { validateMemory } from './validate-memory.ts';
 import { validateNames } from './validate-names.ts';
 import { validateNetworks } from './validate-networks.ts';
+import { validatePciAddresses } from './validate-pci-addresses.ts';
 import { validatePlacement } from './validate-placement.ts';
+import { validatePodFields } from './validate-pod-fields.ts';
 import { validateProbes } from './validate-probes.ts';
 import { validateResources } from './validate-resources.ts';
 import { validateVolumes } from './validate-volumes.ts';
 
-/** Every reason to refuse a part of the spec; `path` is where the spec stands in the object. */
-type Check = (spec: VmiSpec, path: string) => readonly StatusCause[];
+/** Every reason to refuse a part of the spec; `path` is where the spec stands in the object, `configuration` that of the installation. */
+type Check = (spec: VmiSpec, path: string, configuration: ClusterConfiguration) => readonly StatusCause[];
 
 const CHECKS: readonly Check[] = [
   validateNames,
@@ -39,14 +42,20 @@ const CHECKS: readonly Check[] = [
   validateInterfaces,
   validateDevices,
   validateDeviceCounts,
+  validatePciAddresses,
   validateProbes,
   validateAccessCredentials,
   validatePlacement,
+  validatePodFields,
 ];
 
 /** Every reason to refuse the spec that stands at `path` (`spec`, `spec.template.spec`) of an object which its schema has accepted. */
-export function validateVmiSpec(spec: JsonObject, path: string): StatusCause[] {
+export function validateVmiSpec(
+  spec: JsonObject,
+  path: string,
+  configuration: ClusterConfiguration = DEFAULT_CONFIGURATION,
+): StatusCause[] {
   const { domain, ...honoured } = honouredVmiSpec(spec);
   const checked = { ...honoured, domain: { devices: {}, ...(isObject(domain) && domain) } } as VmiSpec; // the schema has checked the types
-  return CHECKS.flatMap((check) => check(checked, path));
+  return CHECKS.flatMap((check) => check(checked, path, configuration));
 }

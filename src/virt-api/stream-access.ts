@@ -1,0 +1,67 @@
+/**
+ * Whether those who have a stream open (a console, a screen, a forwarded port) still may: a right that was taken away ends it within
+ * seconds. The API server in front asks only when a stream is opened. Streams of one caller to one thing cost one question together.
+ */
+import type { Duplex } from 'node:stream';
+import type { Clock } from '../base/clock.ts';
+import { isApiError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import type { Client } from '../client/client.ts';
+import type { Caller } from './front-proxy.ts';
+import { type ResourceAttributes, requireAccess } from './require-access.ts';
+
+const LOOK_EVERY_MS = 5_000;
+
+type Held = { readonly caller: Caller; readonly attributes: ResourceAttributes; readonly sockets: Set<Duplex> };
+
+export class StreamAccess {
+  readonly #held = new Map<string, Held>();
+  readonly #options: { readonly client: Client; readonly clock: Clock; readonly log: Logger; readonly signal: AbortSignal };
+
+  /** Looks until the signal aborts. */
+  constructor(options: { client: Client; clock: Clock; log: Logger; signal: AbortSignal }) {
+    this.#options = options;
+    void this.#run();
+  }
+
+  /** Ends the stream when its caller may no longer have it. */
+  add({ caller, attributes, socket }: { caller: Caller; attributes: ResourceAttributes; socket: Duplex }): void {
+    if (socket.destroyed) return;
+    const key = JSON.stringify([caller, attributes]);
+    const held = this.#held.get(key) ?? { caller, attributes, sockets: new Set() };
+    this.#held.set(key, held);
+    held.sockets.add(socket);
+    socket.once('close', () => {
+      held.sockets.delete(socket);
+      if (held.sockets.size === 0 && this.#held.get(key) === held) this.#held.delete(key);
+    });
+  }
+
+  async #run(): Promise<void> {
+    const { clock, signal } = this.#options;
+    for (;;) {
+      await clock.sleep(LOOK_EVERY_MS, signal);
+      if (signal.aborted) return;
+      for (const held of [...this.#held.values()]) if (!(await this.#mayStill(held))) this.#end(held);
+    }
+  }
+
+  /** Only a clear no counts: an API server that is away for a while ends nothing. */
+  async #mayStill({ caller, attributes }: Held): Promise<boolean> {
+    const { client, log } = this.#options;
+    try {
+      await requireAccess(client, caller, attributes);
+      return true;
+    } catch (error) {
+      if (isApiError(error, 'Forbidden')) return false;
+      log.warn('cannot tell whether a stream is still allowed', { user: caller.user, error });
+      return true;
+    }
+  }
+
+  #end({ caller: { user }, attributes: { resource, subresource, namespace, name }, sockets }: Held): void {
+    const object = `${resource} ${namespace}/${name}`;
+    this.#options.log.info(`${subresource} ended`, { object, user, because: 'the user may no longer have it' });
+    for (const socket of sockets) socket.destroy();
+  }
+}
