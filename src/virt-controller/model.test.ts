@@ -248,7 +248,8 @@ function newest(snapshot: Snapshot): number {
 }
 
 describe('one VM through anything', () => {
-  test(`${STEPS} random steps: never two instances, never a lost stop, always at rest in the end, and the status is true`, () => {
+  test(`${STEPS} random steps: never two instances, never a lost stop, always at rest in the end, and the status is true`, (t) => {
+    t.diagnostic(`${STEPS} steps in ${Math.floor(STEPS / STEPS_PER_HISTORY)} histories`);
     for (let seed = 1; seed <= STEPS / STEPS_PER_HISTORY; seed++) {
       const model = new Model(seed);
       try {

@@ -9,14 +9,15 @@ import { launcherPodNameOf } from '../api/launcher/pod-name.ts';
 import { keyOf } from '../api/meta.ts';
 import { pathOf } from '../api/resource.ts';
 import { createClient } from '../client/client.ts';
+import { byController } from '../reconcile/owner.ts';
+import { rememberWriteErrors, type WriteErrors } from '../reconcile/write-errors.ts';
 import { launcherPod, vm, vmi } from '../testing/builders.ts';
 import { FakeClock } from '../testing/fake-clock.ts';
+import { fixedConfiguration } from '../testing/fixed-configuration.ts';
 import { handFedCache } from '../testing/hand-fed-cache.ts';
-import { byController } from './owner.ts';
 import { observeVm } from './vm/observe.ts';
 import { launcherPodFor } from './vmi/launcher-pod.ts';
 import { observeVmi } from './vmi/observe.ts';
-import { rememberWriteErrors, type WriteErrors } from './write-errors.ts';
 
 const KEY = 'default/db';
 const noErrors: WriteErrors = { get: () => undefined, forget: () => {} };
@@ -50,9 +51,11 @@ function world(options: { vm?: VirtualMachine; vmi?: VirtualMachineInstance; pod
     pods,
     revisions,
     nodes,
+    choices: [],
     createErrors: noErrors,
     deleteErrors: noErrors,
     launcherImage: 'launcher',
+    configuration: fixedConfiguration(),
   };
 }
 

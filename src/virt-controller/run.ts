@@ -2,7 +2,9 @@
 import { CONTROLLER_REVISIONS } from '../api/core/controller-revision.ts';
 import { NODES } from '../api/core/node.ts';
 import { PODS } from '../api/core/pod.ts';
+import { CHOICE_NAMES, CHOICES } from '../api/kubevirt/instancetype/choices-table.ts';
 import { OFFLINE_VMS } from '../api/kubevirt/kinds/offline-virtual-machine.ts';
+import { POOLS } from '../api/kubevirt/kinds/pool.ts';
 import { VMIRSS } from '../api/kubevirt/kinds/replica-set.ts';
 import { VMS } from '../api/kubevirt/kinds/virtual-machine.ts';
 import { VMIS } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
@@ -10,17 +12,21 @@ import { LABEL_VM_REVISION } from '../api/kubevirt/names.ts';
 import { type KubeObject, keyOf } from '../api/meta.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
+import { Pulse } from '../base/pulse.ts';
 import { startCache } from '../client/cache.ts';
 import type { Client } from '../client/client.ts';
+import { type FollowedConfiguration, followConfiguration } from '../client/follow-configuration.ts';
+import { byController, ownerKeysOf } from '../reconcile/owner.ts';
+import { rememberWriteErrors } from '../reconcile/write-errors.ts';
 import { runDerivedVmController } from './derived-vm/controller.ts';
+import { heardNodes } from './heard-nodes.ts';
 import { runNodeController } from './node/controller.ts';
 import { runOfflineVmController } from './offline-vm/controller.ts';
-import { byController, ownerKeysOf } from './owner.ts';
+import { runPoolController } from './pool/controller.ts';
 import { runReplicaSetController } from './replica-set/controller.ts';
 import { runVmController } from './vm/controller.ts';
 import { runVmiController } from './vmi/controller.ts';
 import type { ContainerDiskWay } from './vmi/launcher-volumes.ts';
-import { rememberWriteErrors } from './write-errors.ts';
 
 export type VirtControllerOptions = {
   readonly client: Client;
@@ -31,13 +37,15 @@ export type VirtControllerOptions = {
   readonly launcherImage?: string;
   /** How the images of containerDisks come into launcher Pods: what the nodes can do. */
   readonly containerDisks?: ContainerDiskWay;
+  /** That of the KubeVirt object; followed here when not given. */
+  readonly configuration?: FollowedConfiguration;
 };
 
 /** Runs all controllers until the signal aborts; resolves when the last has finished what it was doing. */
 export async function runVirtController(options: VirtControllerOptions): Promise<void> {
   const { client, clock, log, signal, launcherImage = 'kubevirt-ts/virt-launcher:latest', containerDisks } = options;
   const shared = { client, clock, log, signal };
-  const vms = startCache({ ...shared, resource: VMS });
+  const vms = startCache({ ...shared, resource: VMS, indexes: byController });
   const vmis = startCache({ ...shared, resource: VMIS, indexes: byController });
   const pods = startCache({
     ...shared,
@@ -46,7 +54,12 @@ export async function runVirtController(options: VirtControllerOptions): Promise
     indexes: byController,
   });
   const revisions = startCache({ ...shared, resource: CONTROLLER_REVISIONS, labelSelector: LABEL_VM_REVISION, indexes: byController });
-  const nodes = startCache({ ...shared, resource: NODES });
+  const choices = CHOICE_NAMES.flatMap((choice) =>
+    CHOICES[choice].kinds.map((resource) => startCache<KubeObject>({ ...shared, resource })),
+  );
+  const configuration = options.configuration ?? followConfiguration(shared);
+  const pulse = new Pulse(clock);
+  const nodes = heardNodes(startCache({ ...shared, resource: NODES }), { clock, pulse });
   const forVms = rememberWriteErrors({ client, kind: VMIS.kind });
   const forVmis = rememberWriteErrors({ client, kind: PODS.kind, keyOf: (pod) => ownerKeysOf(VMIS.kind)(pod)[0] });
   const offlineVms = startCache({ ...shared, resource: OFFLINE_VMS });
@@ -54,12 +67,17 @@ export async function runVirtController(options: VirtControllerOptions): Promise
   const forOfflineVms = rememberWriteErrors({ client, kind: VMS.kind });
   const setOf = (vmi: KubeObject | undefined) => vmi && ownerKeysOf(VMIRSS.kind)(vmi)[0];
   const forReplicaSets = rememberWriteErrors({ client, kind: VMIS.kind, keyOf: setOf, keyAt: (at) => setOf(vmis.get(keyOf(at))) });
+  const pools = startCache({ ...shared, resource: POOLS });
+  const poolOf = (vm: KubeObject | undefined) => vm && ownerKeysOf(POOLS.kind)(vm)[0];
+  const forPools = rememberWriteErrors({ client, kind: VMS.kind, keyOf: poolOf, keyAt: (at) => poolOf(vms.get(keyOf(at))) });
   await Promise.all([
+    pulse.run(signal),
     runDerivedVmController({ ...shared, vms }),
     runNodeController({ ...shared, nodes }),
     runOfflineVmController({ ...shared, ...forOfflineVms, offlineVms, vms }),
+    runPoolController({ ...shared, ...forPools, pools, vms, vmis, revisions, nodes }),
     runReplicaSetController({ ...shared, ...forReplicaSets, replicaSets, vmis }),
-    runVmController({ ...shared, ...forVms, vms, vmis, revisions, nodes }),
-    runVmiController({ ...shared, ...forVmis, vms, vmis, pods, nodes, launcherImage, containerDisks }),
+    runVmController({ ...shared, ...forVms, vms, vmis, revisions, nodes, choices }),
+    runVmiController({ ...shared, ...forVmis, vms, vmis, pods, nodes, launcherImage, containerDisks, configuration }),
   ]);
 }

@@ -1,6 +1,8 @@
 /** A toy cluster with one VM: applies decisions of both controllers until there are none left, so that tests can catch flapping. */
 import type { ControllerRevision } from '../api/core/controller-revision.ts';
 import type { ContainerState, Pod } from '../api/core/pod.ts';
+import { CHOICE_NAMES, kindMeant } from '../api/kubevirt/instancetype/choices-table.ts';
+import { type Chosen, isCopy, readCopy, revisionNameOf } from '../api/kubevirt/instancetype/chosen.ts';
 import type { VirtualMachine } from '../api/kubevirt/kinds/virtual-machine.ts';
 import type { VirtualMachineInstance, VmiPhase } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { FINALIZER_VM_CONTROLLER } from '../api/kubevirt/names.ts';
@@ -64,12 +66,22 @@ export class World extends Cluster {
     const vm = first<VirtualMachine>(seen, 'VirtualMachine');
     const vmi = first<VirtualMachineInstance>(seen, 'VirtualMachineInstance');
     if (!vm) return nothingToDo;
-    const revisions = all<ControllerRevision>(seen, 'ControllerRevision').filter((each) => isControlledBy(each, vm));
+    const kept = all<ControllerRevision>(seen, 'ControllerRevision').filter((each) => isControlledBy(each, vm));
+    const [revisions, copies] = [kept.filter((each) => !isCopy(each)), kept.filter(isCopy)];
+    const chosen = chosenIn(seen, vm);
     const heartbeatAt = vmi?.status?.nodeName ? this.heartbeatAt() : undefined;
-    if (!vmi || isControlledBy(vmi, vm)) return decideVm({ vm, vmi, revisions, heartbeatAt, now });
+    if (!vmi || isControlledBy(vmi, vm)) return decideVm({ vm, vmi, revisions, copies, chosen, heartbeatAt, now });
     // as observe does: adoption is decided on a fresh look at the VM
     const isSame = this.vm?.metadata.uid === vm.metadata.uid && this.vm !== undefined && !isDeleting(this.vm);
-    return decideVm({ vm, stranger: vmi, mayAdopt: isSame && !controllerOf(vmi) && !isDeleting(vmi) && !isDeleting(vm), revisions, now });
+    return decideVm({
+      vm,
+      stranger: vmi,
+      mayAdopt: isSame && !controllerOf(vmi) && !isDeleting(vmi) && !isDeleting(vm),
+      revisions,
+      copies,
+      chosen,
+      now,
+    });
   }
 
   /** What the VMI controller wants, given caches that may be behind. That there is no Pod it asks the server, as observe does. */
@@ -124,4 +136,19 @@ function all<T extends KubeObject>(seen: Snapshot, kind: T['kind']): T[] {
 
 function first<T extends KubeObject>(seen: Snapshot, kind: T['kind']): T | undefined {
   return all<T>(seen, kind)[0];
+}
+
+/** What findChosen would find. */
+function chosenIn(seen: Snapshot, vm: VirtualMachine): Chosen {
+  return Object.fromEntries(
+    CHOICE_NAMES.filter((choice) => vm.spec[choice]).map((choice) => {
+      const kept = revisionNameOf(vm, choice);
+      const { name, kind } = vm.spec[choice] ?? {};
+      const resource = kindMeant(choice, kind);
+      const revision = all<ControllerRevision>(seen, 'ControllerRevision').find(({ metadata }) => metadata.name === kept);
+      if (kept) return [choice, readCopy(choice, kept, revision)];
+      const object = all(seen, resource?.kind ?? '').find(({ metadata }) => metadata.name === name);
+      return [choice, object ? { object } : { missing: `${resource?.plural}.${resource?.group} "${name}" not found` }];
+    }),
+  );
 }

@@ -17,8 +17,8 @@
 import { runStrategyOf, type VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { isDeleting, refOf } from '../../api/meta.ts';
 import { diffAsMergePatch } from '../../base/json.ts';
+import { adopt } from '../../reconcile/decide-owner.ts';
 import type { Action, Decision } from '../../reconcile/decision.ts';
-import { adopt } from '../decide-owner.ts';
 import type { ObservedOfflineVm } from './observed.ts';
 import { deriveOfflineVmStatus } from './status.ts';
 import { vmFor } from './vm-for.ts';

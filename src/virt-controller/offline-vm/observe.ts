@@ -5,9 +5,9 @@ import { isControlledBy } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Cache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
+import { mayAdopt } from '../../reconcile/owner.ts';
+import type { WriteErrors } from '../../reconcile/write-errors.ts';
 import type { Absences } from '../absences.ts';
-import { mayAdopt } from '../owner.ts';
-import type { WriteErrors } from '../write-errors.ts';
 import type { ObservedOfflineVm } from './observed.ts';
 
 export type OfflineVmObserver = {

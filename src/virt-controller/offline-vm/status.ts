@@ -3,7 +3,7 @@ import type { OfflineVmConditions } from '../../api/kubevirt/condition-reasons.t
 import { withCondition, withoutCondition } from '../../api/kubevirt/conditions.ts';
 import type { OfflineVmStatus } from '../../api/kubevirt/kinds/offline-virtual-machine.ts';
 import type { Condition } from '../../api/meta.ts';
-import { whyNotOurs } from '../decide-owner.ts';
+import { whyNotOurs } from '../../reconcile/decide-owner.ts';
 import type { ObservedOfflineVm } from './observed.ts';
 
 /** The whole status; compare it with `ovm.status` to know whether to write. */

@@ -3,8 +3,8 @@
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { type KubeObject, keyOf } from '../../api/meta.ts';
 import { type ControllerOptions, runController } from '../../reconcile/controller.ts';
+import { ownerKeysOf } from '../../reconcile/owner.ts';
 import { changesOf } from '../../reconcile/source.ts';
-import { ownerKeysOf } from '../owner.ts';
 import { decideReplicaSet } from './decide.ts';
 import { isCandidate, observeReplicaSet, type ReplicaSetObserver } from './observe.ts';
 import type { ObservedReplicaSet } from './observed.ts';

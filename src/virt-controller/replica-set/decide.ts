@@ -23,8 +23,8 @@ import { hasCondition, isControlledBy, isDeleting, refOf } from '../../api/meta.
 import { diffAsMergePatch } from '../../base/json.ts';
 import { matchesLabels, requirementsOf } from '../../base/selectors.ts';
 import { timestamp } from '../../base/timestamp.ts';
+import { adopt, release } from '../../reconcile/decide-owner.ts';
 import { type Action, type Decision, nothingToDo } from '../../reconcile/decision.ts';
-import { adopt, release } from '../decide-owner.ts';
 import { firstStatus } from '../vmi/status.ts';
 import type { ObservedReplicaSet } from './observed.ts';
 import { deriveReplicaSetStatus } from './status.ts';

@@ -6,8 +6,8 @@ import type { Clock } from '../../base/clock.ts';
 import { matchesLabels, requirementsOf } from '../../base/selectors.ts';
 import type { Cache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
-import { BY_CONTROLLER, mayAdopt } from '../owner.ts';
-import type { WriteErrors } from '../write-errors.ts';
+import { BY_CONTROLLER, mayAdopt } from '../../reconcile/owner.ts';
+import type { WriteErrors } from '../../reconcile/write-errors.ts';
 import type { ObservedReplicaSet } from './observed.ts';
 
 export type ReplicaSetObserver = {

@@ -1,10 +1,10 @@
 /** The status of a replica set that follows from its instances. Pure. */
 import { type ReplicaSetConditions, vmiIs } from '../../api/kubevirt/condition-reasons.ts';
 import { withCondition, withoutCondition } from '../../api/kubevirt/conditions.ts';
-import type { ReplicaSetStatus, VirtualMachineInstanceReplicaSet } from '../../api/kubevirt/kinds/replica-set.ts';
+import type { ReplicaSetStatus } from '../../api/kubevirt/kinds/replica-set.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { type Condition, isDeleting } from '../../api/meta.ts';
-import { requirementsOf } from '../../base/selectors.ts';
+import { selectorText } from '../../base/selectors.ts';
 import type { ObservedReplicaSet } from './observed.ts';
 
 /** The whole status, given the instances that count. */
@@ -14,7 +14,7 @@ export function deriveReplicaSetStatus(observed: ObservedReplicaSet, active: rea
     ...set.status,
     replicas: active.length,
     readyReplicas: active.filter((vmi) => vmiIs(vmi, 'Ready')).length,
-    labelSelector: selectorText(set),
+    labelSelector: selectorText(set.spec.selector),
     conditions: conditionsAfter(observed),
   };
 }
@@ -32,16 +32,4 @@ function conditionsAfter({ set, createError, deleteError, now }: ObservedReplica
   if (message === undefined || isDeleting(set)) return withoutCondition<ReplicaSetConditions>(paused, 'ReplicaFailure');
   const reason = createError === undefined ? 'FailedDelete' : 'FailedCreate';
   return withCondition<ReplicaSetConditions>(paused, { type: 'ReplicaFailure', status: 'True', reason, message }, now);
-}
-
-/** The form that the scale subresource hands to autoscalers. */
-function selectorText({ spec }: VirtualMachineInstanceReplicaSet): string {
-  return requirementsOf(spec.selector)
-    .map(({ key, operator, values }) => {
-      if (operator === 'Exists') return key;
-      if (operator === 'DoesNotExist') return `!${key}`;
-      if (operator === 'In' && values.length === 1) return `${key}=${values[0]}`;
-      return `${key} ${operator === 'In' ? 'in' : 'notin'} (${values.toSorted().join(',')})`;
-    })
-    .join(',');
 }

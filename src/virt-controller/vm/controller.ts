@@ -1,16 +1,19 @@
 /** Keeps every VirtualMachine and its instance in step: the loop of `observe`, `decide` and reconcile's apply. */
-import { keyOf } from '../../api/meta.ts';
+import { CHOICE_NAMES, type ChoiceName, kindMeant } from '../../api/kubevirt/instancetype/choices-table.ts';
+import { revisionNameOf } from '../../api/kubevirt/instancetype/chosen.ts';
+import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
+import { type KubeObject, keyOf } from '../../api/meta.ts';
 import { type ControllerOptions, runController } from '../../reconcile/controller.ts';
+import { ownerKeysOf } from '../../reconcile/owner.ts';
 import { changesOf } from '../../reconcile/source.ts';
 import { keysOnSilentNode } from '../node-heartbeat.ts';
-import { ownerKeysOf } from '../owner.ts';
 import { decideVm } from './decide.ts';
 import { observeVm, type VmObserver } from './observe.ts';
 import type { ObservedVm } from './observed.ts';
 
 /** Runs until the signal aborts. */
 export function runVmController(options: VmObserver & Pick<ControllerOptions<ObservedVm>, 'log' | 'signal'>): Promise<void> {
-  const { client, clock, log, signal, vms, vmis, revisions, nodes } = options;
+  const { client, clock, log, signal, vms, vmis, revisions, nodes, choices } = options;
   return runController<ObservedVm>({
     name: 'virtualmachine-controller',
     client,
@@ -21,10 +24,26 @@ export function runVmController(options: VmObserver & Pick<ControllerOptions<Obs
       changesOf(vms, ({ metadata }) => [keyOf(metadata)]),
       changesOf(vmis, ({ metadata }) => [keyOf(metadata)]), // an instance has the name of its VM
       changesOf(revisions, ownerKeysOf('VirtualMachine')),
+      ...choices.map((cache) => changesOf(cache, (object) => waitingFor(vms.list(), object))),
       changesOf(nodes, keysOnSilentNode({ vmis, clock })), // also waited for: a node that is not known yet would be a lost one
     ],
     observe: (key) => observeVm(options, key),
     decide: decideVm,
     subject: ({ vm }) => vm,
   });
+}
+
+/** Machines that name this instance type or preference and have no copy of it yet: what is there already stays as it was. */
+function waitingFor(vms: readonly VirtualMachine[], { metadata, kind }: KubeObject): string[] {
+  return vms
+    .filter(
+      (vm) =>
+        vm.metadata.namespace === (metadata.namespace ?? vm.metadata.namespace) && CHOICE_NAMES.some((choice) => isWaiting(vm, choice)),
+    )
+    .map((vm) => keyOf(vm.metadata));
+
+  function isWaiting(vm: VirtualMachine, choice: ChoiceName): boolean {
+    const matcher = vm.spec[choice];
+    return matcher?.name === metadata.name && kindMeant(choice, matcher.kind)?.kind === kind && revisionNameOf(vm, choice) === undefined;
+  }
 }

@@ -26,6 +26,10 @@ const orphan = vmi('Running', {}, { ownerReferences: [] });
 const withRunning = { ...vm('Always'), spec: { running: true, template: vm('Always').spec.template } };
 
 const { template } = vm('Always').spec;
+const relabelled = {
+  ...vm('Always', {}, { generation: 2 }),
+  spec: { ...vm('Always').spec, template: { ...vm('Always').spec.template, metadata: { labels: { tier: 'db' } } } },
+};
 const edited = {
   ...vm('Always', {}, { generation: 2 }),
   spec: { ...vm('Always').spec, template: { ...template, spec: { ...template.spec, terminationGracePeriodSeconds: 7 } } },
@@ -216,6 +220,19 @@ const cases: [string, Omit<ObservedVm, 'now'>, string[]][] = [
       revisions: [revisionFor(vm('Always'))],
     },
     [`${STATUS} Running`, 'patch VirtualMachineInstance default/db: the template is the same in generation 2'],
+  ],
+  [
+    'a VMI of a template with other labels stays of the generation that it was made from',
+    {
+      vm: relabelled,
+      vmi: vmi(
+        'Running',
+        { virtualMachineRevisionName: revisionFor(vm('Always')).metadata.name },
+        { annotations: { 'kubevirt.io/vm-generation': '1' } },
+      ),
+      revisions: [revisionFor(vm('Always'))],
+    },
+    [`${STATUS} Running`],
   ],
   [
     'a VMI is looked at again before its node can be lost',

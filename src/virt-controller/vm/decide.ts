@@ -11,7 +11,8 @@
  *
  * A Stop request for the current VMI deletes it under Always, RerunOnFailure and Manual.
  * Before that:  VM is deleting: delete the VMI and wait for its end, then let the VM go; with `--cascade=orphan` let it go at once.
- *               VM without our finalizer: add it.  A VMI of our name without controller: adopt it.
+ *               VM without our finalizer: add it.  An instance type or preference without its copy: make the copy, and tell it in the
+ *               status before anything is made of it, so that a VM stays what it is when the type is edited or gone.  A VMI of our name without controller: adopt it.
  * With it:      before a deletion the status is written first, so that what a next pass must know (a start request, a failure count)
  *               is safe before the VMI that told us is gone; after a creation it is written once, with the VMI in it.
  *               After a deletion that somebody asked for the next VMI is made about a second later: `kubectl delete` waits for the object
@@ -24,15 +25,18 @@
  * Pure: no clock, no I/O, no randomness. `observe.ts` gathers the input, `reconcile/` performs the output.
  */
 import type { ControllerRevision } from '../../api/core/controller-revision.ts';
+import { CHOICE_NAMES } from '../../api/kubevirt/instancetype/choices-table.ts';
+import { missingCopies, refChanges, revisionNameOf } from '../../api/kubevirt/instancetype/chosen.ts';
+import { choiceAnnotations, expandVm } from '../../api/kubevirt/instancetype/expand-vm.ts';
 import { runStrategyOf, type VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { ANNOTATION_VM_GENERATION, FINALIZER_VM_CONTROLLER } from '../../api/kubevirt/names.ts';
 import { isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
 import { diffAsMergePatch } from '../../base/json.ts';
+import { adopt } from '../../reconcile/decide-owner.ts';
 import type { Action, Decision } from '../../reconcile/decision.ts';
-import { adopt } from '../decide-owner.ts';
 import { heartbeatCheckMs } from './heartbeat.ts';
-import { isRerunDue, obstacleOf, requestOf, startWasRequested, stopWasRequested } from './intent.ts';
+import { choiceFailureOf, isRerunDue, obstacleOf, requestOf, startWasRequested, stopWasRequested } from './intent.ts';
 import { pauseAfterDeletionMs } from './last-shutdown.ts';
 import type { ObservedVm } from './observed.ts';
 import { generationOf, isBehindInNameOnly, isRevisionOf, revisionFor, revisionOf } from './revision.ts';
@@ -50,6 +54,8 @@ export function decideVm(observed: ObservedVm): Decision {
   const { vm, stranger, mayAdopt } = observed;
   if (isDeleting(vm)) return decideDeleting(observed);
   if (!hasOurFinalizer(vm)) return { actions: [addFinalizer(vm)] };
+  const keeping = keepChoices(observed);
+  if (keeping.length > 0) return { actions: keeping };
   if (stranger && mayAdopt) return { actions: [adoptInstance(vm, stranger)] };
   if (runStrategyOf(vm) === 'Halted' && startWasRequested(vm)) return { actions: [startForGood(vm)] };
   return perform(observed, stepFor(observed));
@@ -110,8 +116,20 @@ function remove(vmi: VirtualMachineInstance, because: string): Step {
   return isDeleting(vmi) ? LEAVE : { next: 'delete', because };
 }
 
+/** A copy that is there already was made by a pass that did not come to its end. */
+function keepChoices({ vm, chosen = {}, copies = [] }: ObservedVm): Action[] {
+  const refs = refChanges(vm, chosen);
+  if (Object.keys(refs).length === 0) return [];
+  const because = 'what the VM is made with must not change under it';
+  return [
+    ...missingCopies(vm, chosen, copies).map((object) => ({ do: 'create', object, because }) as const),
+    { ...patchOf(vm, { status: refs }, because), subresource: 'status' },
+  ];
+}
+
 function perform(observed: ObservedVm, { next, because, lookAgainAfterMs = heartbeatCheckMs(observed) }: Step): Decision {
   const { vm, vmi } = observed;
+  if (next === 'create' && choiceFailureOf(observed)) return { actions: writeStatus(observed, 'leave') };
   if (next === 'create') {
     const waitMs = pauseAfterDeletionMs(observed);
     return waitMs > 0 ? { actions: writeStatus(observed, 'create'), lookAgainAfterMs: waitMs } : { actions: begin(observed, because) };
@@ -124,11 +142,18 @@ function perform(observed: ObservedVm, { next, because, lookAgainAfterMs = heart
 
 /** A refused create is told before it is tried again; otherwise the status is written once, when there is an instance to tell of. */
 function begin(observed: ObservedVm, because: string): Action[] {
-  const { vm, revisions = [], createError, now } = observed;
+  const { vm, revisions = [], chosen = {}, createError, now } = observed;
+  const expansion = expandVm(vm, chosen);
+  const whole = 'vm' in expansion ? expansion.vm : vm;
   const earlier = revisions.find((each) => isRevisionOf(vm, each));
   const revision = earlier ?? revisionFor(vm);
   const older = revisions.filter((each) => each !== earlier);
-  const vmi = vmiFor(vm, { isPaused: requestOf(vm)?.data?.['paused'] === 'true', revisionName: revision.metadata.name, now });
+  const vmi = vmiFor(whole, {
+    isPaused: requestOf(vm)?.data?.['paused'] === 'true',
+    revisionName: revision.metadata.name,
+    annotations: choiceAnnotations(chosen),
+    now,
+  });
   const event = { type: 'Normal', reason: 'SuccessfulCreate', message: `Created virtual machine: ${vm.metadata.name}` } as const;
   return [
     ...(createError === undefined ? [] : writeStatus(observed, 'create')),
@@ -148,9 +173,13 @@ function annotateGeneration({ vm, vmi, revisions }: ObservedVm): Action[] {
 }
 
 /** What an instance was started from is asked for as long as it is there. */
-function forgetAtRest({ vm, vmi, stranger, revisions = [] }: ObservedVm): Action[] {
+function forgetAtRest({ vm, vmi, stranger, revisions = [], copies = [] }: ObservedVm): Action[] {
   if (vmi || stranger || isDeleting(vm)) return [];
-  const stale = revisions.filter((each) => !isRevisionOf(vm, each));
+  const inForce = CHOICE_NAMES.map((choice) => revisionNameOf(vm, choice));
+  const stale = [
+    ...revisions.filter((each) => !isRevisionOf(vm, each)),
+    ...copies.filter(({ metadata }) => !inForce.includes(metadata.name)),
+  ];
   return forget(stale, 'the VM has changed since, and nothing runs of it');
 }
 

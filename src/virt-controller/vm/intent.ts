@@ -1,7 +1,11 @@
 /** What the user of a VM wants next, read from its run strategy and from the first of its state change requests. Pure. */
+import type { VmConditions } from '../../api/kubevirt/condition-reasons.ts';
+import { CHOICE_NAMES, CHOICES } from '../../api/kubevirt/instancetype/choices-table.ts';
+import { expandVm } from '../../api/kubevirt/instancetype/expand-vm.ts';
 import { type RunStrategy, runStrategyOf, type StateChangeRequest, type VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { isDeleting } from '../../api/meta.ts';
-import { whyNotOurs } from '../decide-owner.ts';
+import { causesText } from '../../base/causes.ts';
+import { whyNotOurs } from '../../reconcile/decide-owner.ts';
 import type { ObservedVm } from './observed.ts';
 
 type Pair = Pick<ObservedVm, 'vm' | 'vmi'>;
@@ -38,10 +42,23 @@ export function obstacleOf({ vm, stranger }: Pick<ObservedVm, 'vm' | 'stranger'>
   return stranger && whyNotOurs(vm, stranger);
 }
 
+/** Why no instance can be made of what the VM names beside its template; undefined when it can. */
+export function choiceFailureOf({ vm, chosen = {} }: Pick<ObservedVm, 'vm' | 'chosen'>): ChoiceFailure | undefined {
+  for (const choice of CHOICE_NAMES) {
+    const found = chosen[choice];
+    if (found && 'missing' in found)
+      return { reason: CHOICES[choice].missingReason, message: `Failure to find ${choice}: ${found.missing}` };
+  }
+  const expansion = expandVm(vm, chosen);
+  return 'causes' in expansion ? { reason: 'FailedCreate', message: causesText(expansion.causes) } : undefined;
+}
+
+type ChoiceFailure = { readonly reason: VmConditions['Failure']; readonly message: string };
+
 /** True when an instance will be made as soon as there is none, so that `Stopped` would be a lie. */
 export function willStart(observed: ObservedVm): boolean {
   const { vm, vmi } = observed;
-  if (isDeleting(vm) || obstacleOf(observed)) return false;
+  if (isDeleting(vm) || obstacleOf(observed) || (!vmi && choiceFailureOf(observed))) return false;
   return (vmi ? WILL_RESTART : WILL_START)[runStrategyOf(vm)]({ vm, vmi });
 }
 

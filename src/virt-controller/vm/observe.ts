@@ -2,16 +2,19 @@
 import type { ControllerRevision } from '../../api/core/controller-revision.ts';
 import type { Node } from '../../api/core/node.ts';
 import { PERSISTENT_VOLUME_CLAIMS } from '../../api/core/volume.ts';
+import { isCopy } from '../../api/kubevirt/instancetype/chosen.ts';
 import { runStrategyOf, type VirtualMachine, VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { isControlledBy } from '../../api/meta.ts';
+import { isControlledBy, type KubeObject, keyOf } from '../../api/meta.ts';
+import type { Resource } from '../../api/resource.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Cache } from '../../client/cache.ts';
-import type { Client } from '../../client/client.ts';
+import type { At, Client } from '../../client/client.ts';
+import { findChosen } from '../../client/find-chosen.ts';
+import { BY_CONTROLLER, mayAdopt } from '../../reconcile/owner.ts';
+import type { WriteErrors } from '../../reconcile/write-errors.ts';
 import { heartbeatAtOf } from '../node-heartbeat.ts';
-import { BY_CONTROLLER, mayAdopt } from '../owner.ts';
 import { claimNamesOf } from '../vmi/claims.ts';
-import type { WriteErrors } from '../write-errors.ts';
 import type { ObservedVm } from './observed.ts';
 
 export type VmObserver = {
@@ -22,6 +25,8 @@ export type VmObserver = {
   /** By the uid of the VM, under BY_CONTROLLER. */
   readonly revisions: Cache<ControllerRevision>;
   readonly nodes: Cache<Node>;
+  /** Of instance types and preferences; all four kinds. */
+  readonly choices: readonly Cache<KubeObject>[];
   readonly createErrors: WriteErrors;
   readonly deleteErrors: WriteErrors;
 };
@@ -36,14 +41,31 @@ export async function observeVm(observer: VmObserver, key: string): Promise<Obse
     return undefined;
   }
   const vmi = vmis.get(key);
-  const started = revisions.byIndex(BY_CONTROLLER, vm.metadata.uid ?? '');
-  const seen = { vm, now: clock.now(), createError: createErrors.get(key), deleteError: deleteErrors.get(key), revisions: started };
+  const kept = revisions.byIndex(BY_CONTROLLER, vm.metadata.uid ?? '');
+  const seen = {
+    vm,
+    now: clock.now(),
+    createError: createErrors.get(key),
+    deleteError: deleteErrors.get(key),
+    revisions: kept.filter((each) => !isCopy(each)),
+    copies: kept.filter(isCopy),
+    chosen: await findChosen(readerOf(observer), vm),
+  };
   if (!vmi) return { ...seen, unboundClaim: await unboundClaimOf(client, vm) };
   if (isControlledBy(vmi, vm)) {
     const unboundClaim = isFinal(vmi) || vmi.status?.phase === 'Running' ? undefined : await unboundClaimOf(client, vm);
     return { ...seen, vmi, heartbeatAt: heartbeatAtOf(nodes, vmi.status?.nodeName), unboundClaim };
   }
   return { ...seen, stranger: vmi, mayAdopt: await mayAdopt({ client, resource: VMS, owner: vm, object: vmi }) };
+}
+
+/** What a cache does not have is asked of the server: somebody may make a type and a machine of it in one breath. */
+function readerOf({ client, choices, revisions }: VmObserver): Pick<Client, 'get'> {
+  const caches: readonly Cache<KubeObject>[] = [...choices, revisions];
+  return {
+    get: async <T extends KubeObject>(resource: Resource<T>, at: At) =>
+      (caches.find((cache) => cache.resource.kind === resource.kind)?.get(keyOf(at)) as T | undefined) ?? client.get(resource, at), // of that kind
+  };
 }
 
 /** Asked of the server, and only on the way up: a copy of every claim of the cluster would cost more. A missing claim is the instance's to tell. */

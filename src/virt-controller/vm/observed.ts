@@ -1,5 +1,6 @@
 /** What `decide` and `status` look at: one VM, its instance, and what is remembered of both. */
 import type { ControllerRevision } from '../../api/core/controller-revision.ts';
+import type { Chosen } from '../../api/kubevirt/instancetype/chosen.ts';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 
@@ -14,6 +15,10 @@ export type ObservedVm = {
   readonly mayAdopt?: boolean;
   /** What the VM was at each of its starts that is still remembered. */
   readonly revisions?: readonly ControllerRevision[];
+  /** The instance type and preference that it names, as found. */
+  readonly chosen?: Chosen;
+  /** The copies of these that are kept for it. */
+  readonly copies?: readonly ControllerRevision[];
   /** When the virt-handler of the instance's node was last heard of; undefined when that does not matter. */
   readonly heartbeatAt?: number | undefined;
   /** A claim that the machine uses and that has no volume yet; asked for only until the guest runs. */

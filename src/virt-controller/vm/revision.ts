@@ -1,5 +1,7 @@
 /** The record of what a VM was when its instance was started: a ControllerRevision. Pure. */
 import { CONTROLLER_REVISIONS, type ControllerRevision } from '../../api/core/controller-revision.ts';
+import { CHOICE_NAMES } from '../../api/kubevirt/instancetype/choices-table.ts';
+import { revisionNameOf as revisionNameOfChoice } from '../../api/kubevirt/instancetype/chosen.ts';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { ANNOTATION_VM_GENERATION, LABEL_VM_REVISION } from '../../api/kubevirt/names.ts';
@@ -20,14 +22,23 @@ export function revisionFor(vm: VirtualMachine): ControllerRevision {
       ownerReferences: [controllerReferenceTo(vm)],
     },
     revision: generationOf(vm),
-    data: { spec: vm.spec },
+    data: { spec: specAtStart(vm) },
   };
+}
+
+/** The spec, with the copies of instance type and preference that are in force. */
+function specAtStart(vm: VirtualMachine): VirtualMachine['spec'] {
+  const matchers = CHOICE_NAMES.flatMap((choice) => {
+    const revisionName = revisionNameOfChoice(vm, choice);
+    return vm.spec[choice] && revisionName ? [[choice, { ...vm.spec[choice], revisionName }]] : [];
+  });
+  return matchers.length === 0 ? vm.spec : { ...vm.spec, ...Object.fromEntries(matchers) };
 }
 
 /** True when a start of the VM as it is now is told by this revision: it may be halted in one and running in the other. */
 export function isRevisionOf(vm: VirtualMachine, { metadata, data }: ControllerRevision): boolean {
   if (metadata.name === revisionNameOf(vm, generationOf(vm))) return true;
-  return isObject(data) && isObject(data['spec']) && deepEqual(withoutRunning(data['spec']), withoutRunning(vm.spec));
+  return isObject(data) && isObject(data['spec']) && deepEqual(withoutRunning(data['spec']), withoutRunning(specAtStart(vm)));
 }
 
 function withoutRunning({ running: _, runStrategy: __, ...rest }: Record<string, unknown>): object {
@@ -42,17 +53,25 @@ export function revisionOf(
   return revisions?.find(({ metadata }) => metadata.name === vmi.status?.virtualMachineRevisionName);
 }
 
-/** The fields of the template that differ from the revision, as paths below `spec.template.spec`; they wait for a restart. */
+/** What differs from the revision and waits for a restart: paths below `spec.template.spec`, and instance type and preference by their names. */
 export function fieldsAwaitingRestart(vm: VirtualMachine, revision: ControllerRevision): readonly string[] {
-  const spec = isObject(revision.data) ? (revision.data['spec'] as VirtualMachine['spec'] | undefined) : undefined; // as revisionFor wrote it
-  if (!spec?.template?.spec) return [];
-  return changedFields(normaliseVmiSpec(spec.template.spec), normaliseVmiSpec(vm.spec.template.spec));
+  const before = specIn(revision);
+  if (!before?.template?.spec) return [];
+  const now = specAtStart(vm);
+  const choices = CHOICE_NAMES.filter((choice) => before[choice]?.revisionName !== now[choice]?.revisionName);
+  return [...changedFields(normaliseVmiSpec(before.template.spec), normaliseVmiSpec(now.template.spec)), ...choices];
 }
 
-/** True when the instance was started from another generation of the VM, but from the same template. */
+/** True when the instance was started from another generation of the VM, but from the same template: its labels and annotations count, too. */
 export function isBehindInNameOnly(vm: VirtualMachine, vmi: VirtualMachineInstance, revision: ControllerRevision): boolean {
   const made = vmi.metadata.annotations?.[ANNOTATION_VM_GENERATION];
-  return made !== undefined && made !== String(generationOf(vm)) && fieldsAwaitingRestart(vm, revision).length === 0;
+  if (made === undefined || made === String(generationOf(vm))) return false;
+  const isSameMetadata = deepEqual(specIn(revision)?.template?.metadata ?? {}, vm.spec.template.metadata ?? {});
+  return isSameMetadata && fieldsAwaitingRestart(vm, revision).length === 0;
+}
+
+function specIn({ data }: ControllerRevision): Partial<VirtualMachine['spec']> | undefined {
+  return isObject(data) ? (data['spec'] as VirtualMachine['spec'] | undefined) : undefined; // as revisionFor wrote it
 }
 
 export function generationOf({ metadata }: VirtualMachine): number {

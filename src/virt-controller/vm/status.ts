@@ -7,7 +7,7 @@ import { ANNOTATION_VM_GENERATION } from '../../api/kubevirt/names.ts';
 import { type Condition, conditionOf, isDeleting } from '../../api/meta.ts';
 import { GUEST_NOT_RUNNING } from '../vmi/status.ts';
 import { isHandlerLost } from './heartbeat.ts';
-import { isRerunOwed, isSetToStart, obstacleOf, stopWasRequested, willStart } from './intent.ts';
+import { choiceFailureOf, isRerunOwed, isSetToStart, obstacleOf, stopWasRequested, willStart } from './intent.ts';
 import { LAST_SHUTDOWN, lastShutdownOf } from './last-shutdown.ts';
 import type { ObservedVm } from './observed.ts';
 import { fieldsAwaitingRestart, generationOf, revisionOf } from './revision.ts';
@@ -120,6 +120,8 @@ function conditionsAfter(observed: ObservedVm, next: Next): readonly Condition[]
 function failureOf(observed: ObservedVm, next: Next): { readonly reason: VmConditions['Failure']; readonly message: string } | undefined {
   const { vm, vmi, createError, deleteError } = observed;
   if (next === 'delete' && deleteError !== undefined) return { reason: 'FailedDelete', message: deleteError };
+  const choiceFailure = vmi || isDeleting(vm) ? undefined : choiceFailureOf(observed);
+  if (choiceFailure) return choiceFailure;
   const message = obstacleOf(observed) ?? (!vmi && willStart(observed) ? createError : undefined);
   return message === undefined || isDeleting(vm) ? undefined : { reason: 'FailedCreate', message };
 }

@@ -13,17 +13,23 @@ import { generationOf } from './revision.ts';
 /** The namespace of firmware UUIDs that follow from a VM's uid. Never change it: guests know their machine by the result. */
 const FIRMWARE_UUIDS = '5b6f0a8e-1d0c-4f0e-9d57-3a8f6c2b7e41';
 
-export type VmiOptions = { readonly isPaused: boolean; readonly revisionName: string; readonly now: number };
+export type VmiOptions = {
+  readonly isPaused: boolean;
+  readonly revisionName: string;
+  /** That tell what it was made with. */
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly now: number;
+};
 
 /** A new instance of the VM: same name, today's spelling, the same firmware UUID and serial number at every start, and its first status. */
-export function vmiFor(vm: VirtualMachine, { isPaused, revisionName, now }: VmiOptions): VirtualMachineInstance {
+export function vmiFor(vm: VirtualMachine, { isPaused, revisionName, annotations, now }: VmiOptions): VirtualMachineInstance {
   const made = instanceFrom({ owner: vm, template: vm.spec.template, named: { name: vm.metadata.name } });
   const { domain, ...rest } = made.spec;
   return {
     ...made,
     metadata: {
       ...made.metadata,
-      annotations: { ...made.metadata.annotations, [ANNOTATION_VM_GENERATION]: String(generationOf(vm)) },
+      annotations: { ...made.metadata.annotations, ...annotations, [ANNOTATION_VM_GENERATION]: String(generationOf(vm)) },
       finalizers: [FINALIZER_VM_CONTROLLER, ...(made.metadata.finalizers ?? [])],
     },
     spec: {

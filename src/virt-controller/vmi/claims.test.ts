@@ -73,15 +73,46 @@ test('a claim that names an image brings it into the Pod, unless the volume is o
   assert.equal(reader.volumes?.length, 3);
 });
 
-test('an instance waits for a claim that is missing, tells so once, and goes on when it appears', () => {
-  const observed = { vmi: machine, pods: [], isVmGone: false, launcherImage: 'launcher', claims: missing, now: 0 };
-  assert.deepEqual(explain(decideVmi(observed)), [
-    'patch VirtualMachineInstance default/db: what is known of it has changed',
-    `record event FailedPvcNotFound: ${message}`,
-    'look again in 1s',
-  ]);
-  const told = { ...observed, vmi: { ...machine, status: deriveVmiStatus(observed, undefined) } };
-  assert.deepEqual(explain(decideVmi(told)), ['look again in 1s']);
-  const [create] = decideVmi({ ...told, claims: present }).actions.filter((action) => action.do === 'create');
-  assert.equal(create?.because, 'VMI is Pending');
+const byDataVolume = { ...machine, spec: { ...spec, volumes: [{ name: 'data', dataVolume: { name: 'data-claim' } }] } };
+
+test('the claim of a DataVolume is mounted as one that is named itself', () => {
+  const { spec: pod } = launcherPodFor(byDataVolume, { image: 'launcher', claims: present });
+  assert.deepEqual(claimNamesOf(byDataVolume.spec), ['data-claim']);
+  assert.deepEqual(pod.volumes?.slice(2), [{ name: 'claim-data', persistentVolumeClaim: { claimName: 'data-claim' } }]);
+  assert.equal(pod.containers[0]?.env?.find(({ name }) => name === 'KUBEVIRT_NEW_DISK_BYTES')?.value, '{"data":1013972992}');
+});
+
+for (const [by, waiting] of [['claimName', machine] as const, ['the name of a DataVolume', byDataVolume] as const])
+  test(`an instance waits for a claim that is missing (by ${by}), tells so once, and goes on when it appears`, () => {
+    const observed = { vmi: waiting, pods: [], isVmGone: false, launcherImage: 'launcher', claims: missing, now: 0 };
+    assert.deepEqual(explain(decideVmi(observed)), [
+      'patch VirtualMachineInstance default/db: what is known of it has changed',
+      `record event FailedPvcNotFound: ${message}`,
+      'look again in 1s',
+    ]);
+    const told = { ...observed, vmi: { ...waiting, status: deriveVmiStatus(observed, undefined) } };
+    assert.deepEqual(explain(decideVmi(told)), ['look again in 1s']);
+    const [create] = decideVmi({ ...told, claims: present }).actions.filter((action) => action.do === 'create');
+    assert.equal(create?.because, 'VMI is Pending');
+  });
+
+test('once its guest has run from its disk, a claim is marked and the next start needs no image; a copy of the claim does', () => {
+  const filled = {
+    ...claim,
+    metadata: { ...claim.metadata, uid: 'claim-1', annotations: { 'kubevirt.io/disk-image': 'registry/disk:1' } },
+  };
+  const claims = new Map([['data-claim', filled]]);
+  const running = { ...machine, status: { ...machine.status, phase: 'Running' as const } };
+  const observed = { vmi: running, pods: [], isVmGone: false, launcherImage: 'launcher', claims, now: 0 };
+  const [mark] = decideVmi(observed).actions.filter((action) => action.do === 'patch' && action.target.kind === 'PersistentVolumeClaim');
+  assert.deepEqual(mark?.do === 'patch' && mark.patch, { metadata: { annotations: { 'kubevirt.io/disk-made': 'claim-1' } } });
+  const imagesOf = (uid: string) => {
+    const marked = {
+      ...filled,
+      metadata: { ...filled.metadata, uid, annotations: { ...filled.metadata.annotations, 'kubevirt.io/disk-made': 'claim-1' } },
+    };
+    const { spec: pod } = launcherPodFor(machine, { image: 'launcher', claims: new Map([['data-claim', marked]]) });
+    return pod.volumes?.filter(({ image }) => image).length;
+  };
+  assert.deepEqual([imagesOf('claim-1'), imagesOf('claim-2')], [0, 1]);
 });

@@ -1,6 +1,6 @@
 /** The persistent volume claims that an instance uses: whether they are there, and how large a new disk on each of them is. Pure. */
 import type { PersistentVolumeClaim } from '../../api/core/volume.ts';
-import { ANNOTATION_DISK_FORMAT, ANNOTATION_DISK_IMAGE } from '../../api/kubevirt/names.ts';
+import { ANNOTATION_DISK_FORMAT, ANNOTATION_DISK_IMAGE, ANNOTATION_DISK_MADE } from '../../api/kubevirt/names.ts';
 import type { VmiSpec, Volume } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { claimOf } from '../../api/kubevirt/volumes/source-of.ts';
 import { parseQuantity } from '../../base/quantity.ts';
@@ -47,9 +47,21 @@ export function newDiskBytes({ volumes = [] }: VmiSpec, claims: Claims | undefin
   );
 }
 
-/** The image that the disk of a volume begins as, when its claim names one; a volume that is only read is never filled. */
+/** The image that the disk of a volume begins as, when its claim names one and has no disk yet; a volume that is only read is never filled. */
 export function diskImageOf(volume: Volume, claims: Claims | undefined): string | undefined {
-  return claims?.get(writableClaimOf(volume) ?? '')?.metadata.annotations?.[ANNOTATION_DISK_IMAGE]?.trim() || undefined;
+  const claim = claims?.get(writableClaimOf(volume) ?? '');
+  return claim && !hasDisk(claim) ? claim.metadata.annotations?.[ANNOTATION_DISK_IMAGE]?.trim() || undefined : undefined;
+}
+
+/** The claims whose disk began as an image and is not known to be made. */
+export function claimsToMark({ volumes = [] }: VmiSpec, claims: Claims | undefined): readonly PersistentVolumeClaim[] {
+  const found = volumes.flatMap((volume) => (diskImageOf(volume, claims) ? (claims?.get(writableClaimOf(volume) ?? '') ?? []) : []));
+  return [...new Set(found)];
+}
+
+/** A guest has run from it: a claim that carries the mark of another one was copied from that, and its disk was not. */
+function hasDisk({ metadata: { uid, annotations } }: PersistentVolumeClaim): boolean {
+  return uid !== undefined && annotations?.[ANNOTATION_DISK_MADE] === uid;
 }
 
 /** The format that the claim of a volume says its disk has, if it says one. */

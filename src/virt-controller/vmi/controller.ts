@@ -1,9 +1,9 @@
 /** Keeps every instance and its launcher Pod in step until virt-handler takes over: the loop of `observe`, `decide` and apply. */
 import { keyOf } from '../../api/meta.ts';
 import { type ControllerOptions, runController } from '../../reconcile/controller.ts';
+import { ownerKeysOf } from '../../reconcile/owner.ts';
 import { changesOf } from '../../reconcile/source.ts';
 import { keysOnSilentNode } from '../node-heartbeat.ts';
-import { ownerKeysOf } from '../owner.ts';
 import { decideVmi } from './decide.ts';
 import { observeVmi, type VmiObserver } from './observe.ts';
 import type { ObservedVmi } from './observed.ts';

@@ -11,6 +11,7 @@
  *   Pending, no Pod, a claim is missing         say so, once, and look again for it
  *   Pending, no Pod, not deleting               create the Pod
  *   deleting                                    delete every Pod that is not being deleted yet; at once, where no virt-handler knows of it
+ *   Running, a disk began as an image           mark its claim: the disk is there, the next start needs no image
  *   it has a node and has not ended             tell the Pod whether the guest is paused, and what a probe inside it says: a guest
  *                                               that is paused or not ready leaves its Services
  *
@@ -25,6 +26,7 @@ import { withCondition } from '../../api/kubevirt/conditions.ts';
 import { guestProbe } from '../../api/kubevirt/guest-probe.ts';
 import { isFinal } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import {
+  ANNOTATION_DISK_MADE,
   FINALIZER_VM_CONTROLLER,
   FINALIZER_VMI,
   LABEL_NODE_NAME,
@@ -34,7 +36,7 @@ import {
 import { type Condition, isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
 import { diffAsMergePatch } from '../../base/json.ts';
 import type { Action, Decision, EventToRecord } from '../../reconcile/decision.ts';
-import { missingClaimMessage } from './claims.ts';
+import { claimsToMark, missingClaimMessage } from './claims.ts';
 import { launcherPodFor } from './launcher-pod.ts';
 import type { ObservedVmi } from './observed.ts';
 import { currentPod, handlerPatienceMs, nextPhaseOf, type PhaseChange } from './phase.ts';
@@ -47,7 +49,13 @@ const CLAIM_PATIENCE_MS = 1_000;
 export function decideVmi(observed: ObservedVmi): Decision {
   const change = nextPhaseOf(observed);
   const waitMs = waitsForClaim(observed) === undefined ? handlerPatienceMs(observed) : CLAIM_PATIENCE_MS;
-  const actions = [...write(observed, change), ...createPod(observed), ...deletePods(observed), ...patchReadinessGates(observed, change)];
+  const actions = [
+    ...write(observed, change),
+    ...createPod(observed),
+    ...deletePods(observed),
+    ...patchReadinessGates(observed, change),
+    ...markClaims(observed),
+  ];
   return { actions, ...(waitMs !== undefined && waitMs > 0 && { lookAgainAfterMs: waitMs }) };
 }
 
@@ -113,16 +121,28 @@ function waitsForClaim(observed: ObservedVmi): string | undefined {
 }
 
 function createPod(observed: ObservedVmi): Action[] {
-  const { vmi, launcherImage, containerDisks, hasKvm, claims } = observed;
+  const { vmi, launcherImage, containerDisks, hasKvm, configuration, claims } = observed;
   if (!needsPod(observed)) return [];
   const message = waitsForClaim(observed);
   if (message !== undefined) {
     const isTold = vmiCondition(vmi, 'Synchronized')?.message === message;
     return isTold ? [] : [{ do: 'record', because: message, event: { type: 'Normal', reason: 'FailedPvcNotFound', message } }];
   }
-  const pod = launcherPodFor(vmi, { image: launcherImage, claims, containerDisks, hasKvm });
+  const pod = launcherPodFor(vmi, { image: launcherImage, claims, containerDisks, hasKvm, ...(configuration && { configuration }) });
   const event: EventToRecord = { type: 'Normal', reason: 'SuccessfulCreate', message: `Created virtual machine pod ${pod.metadata.name}` };
   return [{ do: 'create', object: pod, because: 'VMI is Pending', event }];
+}
+
+/** Under its own condition: whoever deletes or changes the claim meanwhile is not written over. */
+function markClaims({ vmi, claims }: ObservedVmi): Action[] {
+  if (vmi.status?.phase !== 'Running') return [];
+  return claimsToMark(vmi.spec, claims).map((claim) => ({
+    do: 'patch',
+    target: refOf(claim),
+    patch: { metadata: { annotations: { [ANNOTATION_DISK_MADE]: claim.metadata.uid } } },
+    resourceVersion: claim.metadata.resourceVersion,
+    because: 'its guest runs from its disk, which needs no image any more',
+  }));
 }
 
 /** A Pod does not heed its stop signal: virt-handler asks the guest to power off. Where it never will, waiting would only keep others waiting. */

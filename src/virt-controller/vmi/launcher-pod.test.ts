@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { PersistentVolumeClaim } from '../../api/core/volume.ts';
+import { type ClusterConfiguration, DEFAULT_CONFIGURATION } from '../../api/kubevirt/configuration/cluster-configuration.ts';
 import type { VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { launcherPodNameOf } from '../../api/launcher/pod-name.ts';
 import type { ObjectMeta } from '../../api/meta.ts';
@@ -39,7 +40,10 @@ describe('launcherPodFor', () => {
       runAsNonRoot: true,
       fsGroup: 107,
       seccompProfile: { type: 'RuntimeDefault' },
-      sysctls: [{ name: 'net.ipv4.ip_unprivileged_port_start', value: '0' }],
+      sysctls: [
+        { name: 'net.ipv4.ip_unprivileged_port_start', value: '0' },
+        { name: 'net.ipv4.ping_group_range', value: '107 107' },
+      ],
     });
     assert.deepEqual(containers[0]?.securityContext, {
       allowPrivilegeEscalation: false,
@@ -83,7 +87,7 @@ describe('launcherPodFor', () => {
       [{ name: share.name, emptyDir: {} }],
     );
     assert.deepEqual(
-      [compute?.lifecycle?.postStart?.exec.command, compute?.volumeMounts?.at(-1), compute?.env?.at(-1)],
+      [compute?.lifecycle?.postStart?.exec?.command, compute?.volumeMounts?.at(-1), compute?.env?.at(-1)],
       [['virt-launcher-share', share.mountPath], share, { name: 'KUBEVIRT_DISK_SHARE', value: share.mountPath }],
     );
     assert.deepEqual(disk, {
@@ -160,12 +164,28 @@ describe('launcherPodFor', () => {
     assert.deepEqual(mounts, [{ name, mountPath: `/var/run/kubevirt-access-credentials/${name}`, readOnly: true }]);
   });
 
+  test('is given resolver, spread, account and Secrets for registries as they are written, and no token', () => {
+    const wishes = {
+      dnsPolicy: 'None' as const,
+      dnsConfig: { nameservers: ['1.1.1.1'] },
+      topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway' as const }],
+      serviceAccountName: 'builder',
+    };
+    const containerDisk = { image: 'guest', imagePullSecret: 'login' };
+    const volumes = ['a', 'b'].map((name) => ({ name, containerDisk }));
+    const { spec } = podFor({ ...tinySpec, ...wishes, volumes });
+    const { dnsPolicy, dnsConfig, topologySpreadConstraints, serviceAccountName } = spec;
+    assert.deepEqual({ dnsPolicy, dnsConfig, topologySpreadConstraints, serviceAccountName }, wishes);
+    assert.deepEqual([spec.automountServiceAccountToken, spec.imagePullSecrets], [false, [{ name: 'login' }]]);
+    assert.deepEqual(Object.keys(spec.volumes?.[2]?.image ?? {}), ['reference']);
+  });
+
   test('mounts container disks and cloud-init Secrets', () => {
     const long = 'v'.repeat(63);
     const volumes: VmiSpec['volumes'] = [
       { name: 'root', containerDisk: { image: 'guest', imagePullPolicy: 'Never' } },
       { name: long, registryDisk: { image: 'old' } },
-      { name: 'init', cloudInitNoCloud: { secretRef: { name: 'userdata' } } },
+      { name: 'init', cloudInitNoCloud: { secretRef: { name: 'userdata' }, networkDataSecretRef: { name: 'networkdata' } } },
       { name: 'inline', cloudInitNoCloud: { userData: '#!/bin/sh' } },
       { name: 'scratch', emptyDisk: { capacity: '1Gi' } },
     ];
@@ -178,11 +198,13 @@ describe('launcherPodFor', () => {
       { name: 'disk-root', image: { reference: 'guest', pullPolicy: 'Never' } },
       { name: longName, image: { reference: 'old' } },
       { name: 'secret-init', secret: { secretName: 'userdata' } },
+      { name: 'network-init', secret: { secretName: 'networkdata' } },
     ]);
     assert.deepEqual(spec.containers[0]?.volumeMounts?.slice(2), [
       { name: 'disk-root', mountPath: '/var/run/kubevirt-container-disks/root', readOnly: true },
       { name: longName, mountPath: `/var/run/kubevirt-container-disks/${long}`, readOnly: true },
       { name: 'secret-init', mountPath: '/var/run/kubevirt-private-secrets/init', readOnly: true },
+      { name: 'network-init', mountPath: '/var/run/kubevirt-private-network-data/init', readOnly: true },
     ]);
   });
 
@@ -234,5 +256,79 @@ describe('launcherResources', () => {
         { memory: '228Mi', cpu: '500m' },
       ],
     );
+  });
+});
+
+describe('the configuration of the installation', () => {
+  const specWith = (given: Partial<ClusterConfiguration>, spec: VmiSpec = tinySpec, more: object = {}) =>
+    launcherPodFor(
+      { ...vmi('Pending'), spec },
+      { image: 'launcher', hasKvm: true, configuration: { ...DEFAULT_CONFIGURATION, ...given }, ...more },
+    ).spec;
+  const compute = (given: Partial<ClusterConfiguration>, spec?: VmiSpec) => specWith(given, spec).containers[0];
+
+  test('says when the launcher is pulled, where it runs, and under which class and profiles', () => {
+    const { nodeSelector, runtimeClassName, securityContext, containers } = specWith(
+      {
+        launcherPullPolicy: 'Always',
+        nodeSelectors: { disk: 'ssd', zone: 'a' },
+        runtimeClass: 'kata',
+        seccompProfile: { type: 'Localhost', localhostProfile: 'x.json' },
+        selinuxType: 'container_kvm_t',
+      },
+      { ...tinySpec, nodeSelector: { zone: 'b' } },
+    );
+    assert.deepEqual(nodeSelector, { disk: 'ssd', zone: 'b', 'kubevirt.io/schedulable': 'true' });
+    assert.deepEqual([containers[0]?.imagePullPolicy, runtimeClassName], ['Always', 'kata']);
+    assert.deepEqual(securityContext?.seccompProfile, { type: 'Localhost', localhostProfile: 'x.json' });
+    assert.deepEqual(securityContext?.seLinuxOptions, { type: 'container_kvm_t' });
+  });
+
+  test('emulation asks for no KVM, and tells the launcher', () => {
+    assert.equal(compute({})?.resources?.limits?.['devices.kubevirt.io/kvm'], '1');
+    const { resources, env } = compute({ isEmulated: true }) ?? {};
+    assert.equal(resources?.limits?.['devices.kubevirt.io/kvm'], undefined);
+    assert.deepEqual(env?.at(-1), { name: 'KUBEVIRT_ACCEL', value: 'tcg' });
+  });
+
+  test('ratios change what a guest asks for, unless it says it itself', () => {
+    const guest: VmiSpec = { domain: { cpu: { cores: 2 }, memory: { guest: '300Mi' }, devices: { autoattachGraphicsDevice: false } } };
+    assert.deepEqual(launcherResources(guest).requests, { memory: '388Mi', cpu: '200m' });
+    const configuration = { ...DEFAULT_CONFIGURATION, overheadRatio: 2, cpuAllocationRatio: 4, memoryOvercommit: 150 };
+    assert.deepEqual(launcherResources(guest, { configuration }).requests, { memory: '376Mi', cpu: '500m' });
+    const said: VmiSpec = { domain: { ...guest.domain, resources: { requests: { memory: '300Mi', cpu: '1' } } } };
+    assert.deepEqual(launcherResources(said, { configuration }).requests, { memory: '476Mi', cpu: '1' });
+  });
+
+  test('what is known better of the overhead is asked for on top, and none of it where that is asked', () => {
+    const memory = { guest: '300Mi', reservedOverhead: { addedOverhead: '12Mi' } };
+    const guest: VmiSpec = { domain: { memory, devices: { autoattachGraphicsDevice: false } } };
+    assert.equal(launcherResources(guest).requests?.['memory'], '392Mi');
+    const resources = { overcommitGuestOverhead: true, limits: { memory: '300Mi' } };
+    const { requests, limits } = launcherResources({ domain: { ...guest.domain, resources } });
+    assert.deepEqual([requests?.['memory'], limits?.['memory']], ['300Mi', '392Mi']);
+  });
+
+  test('the token of an account is of the account that the Pod runs as, and is mounted for the launcher alone', () => {
+    const spec: VmiSpec = { ...tinySpec, volumes: [{ name: 'token', serviceAccount: { serviceAccountName: 'robot' } }] };
+    const pod = specWith({}, spec);
+    assert.deepEqual([pod.serviceAccountName, pod.automountServiceAccountToken], ['robot', false]);
+    assert.ok(pod.volumes?.some(({ projected }) => projected?.sources?.some((source) => source.serviceAccountToken)));
+  });
+
+  test('containers that hold disks ask for what it says', () => {
+    const resources = { requests: { cpu: '5m' }, limits: { memory: '9Mi' } };
+    const spec: VmiSpec = { ...tinySpec, volumes: [{ name: 'root', containerDisk: { image: 'disk:1' } }] };
+    const { containers } = specWith({ diskContainerResources: resources }, spec, { containerDisks: 'container' });
+    assert.deepEqual(containers[1]?.resources, resources);
+  });
+
+  test('a user namespace of its own, except for Pods with block devices, which cannot have one', () => {
+    assert.equal('hostUsers' in specWith({}), false);
+    assert.equal(specWith({ hasUserNamespaces: true }).hostUsers, false);
+    const spec: VmiSpec = { ...tinySpec, volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'raw' } }] };
+    const claim = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: 'raw' }, spec: { volumeMode: 'Block' } };
+    const claims = new Map([['raw', claim as PersistentVolumeClaim]]);
+    assert.equal('hostUsers' in specWith({ hasUserNamespaces: true }, spec, { claims }), false);
   });
 });

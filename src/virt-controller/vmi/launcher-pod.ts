@@ -1,6 +1,7 @@
 /** The Pod that runs one instance: what KubeVirt gives its launcher, without what only libvirt needs. Pure. */
 import type { Container, EnvVar, Pod, PodSpec } from '../../api/core/pod.ts';
 import { shortened } from '../../api/core/short-name.ts';
+import { type ClusterConfiguration, DEFAULT_CONFIGURATION } from '../../api/kubevirt/configuration/cluster-configuration.ts';
 import { guestProbe, kubeletProbe } from '../../api/kubevirt/guest-probe.ts';
 import { hostnameOf } from '../../api/kubevirt/hostname.ts';
 import { gracePeriodSecondsOf, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
@@ -15,10 +16,11 @@ import {
   READINESS_GATE_UNPAUSED,
 } from '../../api/kubevirt/names.ts';
 import type { Volume } from '../../api/kubevirt/vmi-spec-schema.ts';
+import { accountsOf } from '../../api/kubevirt/volumes/source-of.ts';
 import { COMPUTE_CONTAINER, LAUNCHER_COMMAND, LAUNCHER_PROGRAM, QEMU_USER } from '../../api/launcher/compute.ts';
 import { PRIVATE_VOLUME, PUBLIC_VOLUME } from '../../api/launcher/mounts.ts';
 import { launcherPodNameOf } from '../../api/launcher/pod-name.ts';
-import { LAUNCHER_VARIABLES } from '../../api/launcher/variables.ts';
+import { ACCELERATOR_VARIABLE, LAUNCHER_VARIABLES } from '../../api/launcher/variables.ts';
 import { controllerReferenceTo } from '../../api/meta.ts';
 import { type Claims, diskFormatOf, diskImageOf, newDiskBytes } from './claims.ts';
 import { launcherResources } from './launcher-resources.ts';
@@ -42,6 +44,8 @@ export type LauncherOptions = {
   readonly containerDisks?: ContainerDiskWay | undefined;
   /** There are nodes that give their KVM to Pods: it runs on one of these. */
   readonly hasKvm?: boolean | undefined;
+  /** That of the installation; the defaults when not given. */
+  readonly configuration?: ClusterConfiguration;
 };
 
 /** The launcher Pod for an instance that has none yet. */
@@ -74,26 +78,37 @@ export function launcherPodFor(vmi: VirtualMachineInstance, options: LauncherOpt
 
 function podSpec(vmi: VirtualMachineInstance, options: LauncherOptions): PodSpec {
   const { nodeSelector, affinity, tolerations, schedulerName, priorityClassName, subdomain } = vmi.spec;
-  const { claims, containerDisks: way = 'image-volume' } = options;
-  const own = launcherVolumes(vmi, { claims, way, resources: launcherResources(vmi.spec, options) });
+  const { topologySpreadConstraints, dnsPolicy, dnsConfig } = vmi.spec;
+  const [serviceAccountName] = accountsOf(vmi.spec);
+  const { claims, containerDisks: way = 'image-volume', configuration = DEFAULT_CONFIGURATION } = options;
+  const { nodeSelectors, seccompProfile, selinuxType, runtimeClass, hasUserNamespaces, diskContainerResources } = configuration;
+  const own = launcherVolumes(vmi, { claims, way, resources: launcherResources(vmi.spec, options), diskContainerResources });
   return {
     restartPolicy: 'Never',
     enableServiceLinks: false,
     automountServiceAccountToken: false,
     terminationGracePeriodSeconds: gracePeriodSecondsOf(vmi) + GRACE_MARGIN_SECONDS,
     hostname: hostnameOf(vmi),
-    nodeSelector: { ...nodeSelector, [LABEL_SCHEDULABLE]: 'true' },
+    nodeSelector: { ...nodeSelectors, ...nodeSelector, [LABEL_SCHEDULABLE]: 'true' },
     readinessGates: gatesOf(vmi),
     securityContext: {
       runAsUser: QEMU_USER,
       runAsGroup: QEMU_USER,
       runAsNonRoot: true,
       fsGroup: QEMU_USER,
-      seccompProfile: { type: 'RuntimeDefault' },
+      seccompProfile,
+      ...(selinuxType && { seLinuxOptions: { type: selinuxType } }),
       // QEMU opens the guest's ports at the Pod's address, low ones included; a user other than root has no capability for it.
-      sysctls: [{ name: 'net.ipv4.ip_unprivileged_port_start', value: '0' }],
+      sysctls: [
+        { name: 'net.ipv4.ip_unprivileged_port_start', value: '0' },
+        // It also sends the guest's pings, which some container runtimes allow to nobody.
+        { name: 'net.ipv4.ping_group_range', value: `${QEMU_USER} ${QEMU_USER}` },
+      ],
     },
     ...(own.containers.length > 0 && { shareProcessNamespace: true }),
+    // Kubernetes has none for Pods with block devices.
+    ...(hasUserNamespaces && own.devices.length === 0 && { hostUsers: false }),
+    ...(runtimeClass && { runtimeClassName: runtimeClass }),
     containers: [computeContainer(vmi, options, own), ...own.containers],
     volumes: [{ name: PUBLIC_VOLUME.name, emptyDir: {} }, { name: PRIVATE_VOLUME.name, emptyDir: {} }, ...own.volumes],
     ...(subdomain && { subdomain }),
@@ -101,6 +116,11 @@ function podSpec(vmi: VirtualMachineInstance, options: LauncherOptions): PodSpec
     ...(tolerations && { tolerations }),
     ...(schedulerName && { schedulerName }),
     ...(priorityClassName && { priorityClassName }),
+    ...(topologySpreadConstraints && { topologySpreadConstraints }),
+    ...(serviceAccountName && { serviceAccountName }),
+    ...(dnsPolicy && { dnsPolicy }),
+    ...(dnsConfig && { dnsConfig }),
+    ...(own.pullSecrets.length > 0 && { imagePullSecrets: own.pullSecrets.map((name) => ({ name })) }),
   };
 }
 
@@ -110,16 +130,16 @@ function gatesOf({ spec }: VirtualMachineInstance): NonNullable<PodSpec['readine
 }
 
 function computeContainer(vmi: VirtualMachineInstance, options: LauncherOptions, own: LauncherVolumes): Container {
-  const { image, claims } = options;
+  const { image, claims, configuration = DEFAULT_CONFIGURATION } = options;
   const readinessProbe = kubeletProbe(vmi.spec, 'readiness');
   const livenessProbe = kubeletProbe(vmi.spec, 'liveness');
   return {
     name: COMPUTE_CONTAINER,
     image,
-    imagePullPolicy: 'IfNotPresent',
+    imagePullPolicy: configuration.launcherPullPolicy,
     command: [LAUNCHER_PROGRAM],
     args: [LAUNCHER_COMMAND],
-    env: [vmiVariable(vmi), ...newDisksVariable(vmi, claims), ...diskVariables(vmi, claims), ...own.env],
+    env: [vmiVariable(vmi), ...newDisksVariable(vmi, claims), ...diskVariables(vmi, claims), ...own.env, ...settings(configuration)],
     resources: launcherResources(vmi.spec, options),
     // Asked at the address of the Pod, where the guest's ports are.
     ...(readinessProbe && { readinessProbe }),
@@ -136,6 +156,15 @@ function computeContainer(vmi: VirtualMachineInstance, options: LauncherOptions,
     volumeMounts: [PUBLIC_VOLUME, PRIVATE_VOLUME, ...own.mounts],
     ...(own.devices.length > 0 && { volumeDevices: own.devices }),
   };
+}
+
+/** What is said of every machine. A launcher looks at its host for KVM unless it is told. */
+function settings({ isEmulated, machineSettings }: ClusterConfiguration): EnvVar[] {
+  const value = JSON.stringify(machineSettings).replaceAll('$', '\\u0024');
+  return [
+    ...(isEmulated ? [{ name: ACCELERATOR_VARIABLE, value: 'tcg' }] : []),
+    ...(value === '{}' ? [] : [{ name: LAUNCHER_VARIABLES.settings, value }]),
+  ];
 }
 
 function vmiVariable(vmi: VirtualMachineInstance): EnvVar {

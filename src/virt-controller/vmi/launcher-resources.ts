@@ -1,6 +1,7 @@
 /** What a launcher Pod asks of its node: the guest's memory and processors, and what QEMU needs on top. Pure. */
 import type { Node } from '../../api/core/node.ts';
 import type { ResourceRequirements } from '../../api/core/pod.ts';
+import { type ClusterConfiguration, DEFAULT_CONFIGURATION } from '../../api/kubevirt/configuration/cluster-configuration.ts';
 import { RESOURCE_KVM } from '../../api/kubevirt/names.ts';
 import { guestMemoryBytesOf, vcpusOf } from '../../api/kubevirt/vmi-size.ts';
 import type { VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
@@ -15,26 +16,45 @@ const MIB = 2 ** 20;
  */
 const OVERHEAD_BYTES = { base: 80 * MIB, graphics: 20 * MIB, largeGuest: 96 * MIB, perFurtherCpu: 8 * MIB } as const;
 const LARGE_GUEST_BYTES = 512 * MIB;
-/** One real processor for ten virtual ones. */
-const CPU_ALLOCATION_RATIO = 10;
-
 /** Explicit requests and limits win; only limits given means requests equal to them, hence the Guaranteed class. */
-export function launcherResources(spec: VmiSpec, { hasKvm = false }: { readonly hasKvm?: boolean | undefined } = {}): ResourceRequirements {
+export function launcherResources(
+  spec: VmiSpec,
+  {
+    hasKvm = false,
+    configuration = DEFAULT_CONFIGURATION,
+  }: { readonly hasKvm?: boolean | undefined; readonly configuration?: ClusterConfiguration } = {},
+): ResourceRequirements {
+  const overhead = Math.ceil(overheadBytes(spec) * configuration.overheadRatio) + addedOverhead(spec);
   const { requests = {}, limits = {} } = spec.domain.resources ?? {};
-  const memory = parse(requests['memory']) ?? parse(limits['memory']) ?? guestMemoryBytesOf(spec);
-  const cpu = parse(requests['cpu']) ?? parse(limits['cpu']) ?? vcpusOf(spec) / CPU_ALLOCATION_RATIO;
+  const memory = parse(requests['memory']) ?? parse(limits['memory']) ?? overcommitted(spec, configuration);
+  const cpu = parse(requests['cpu']) ?? parse(limits['cpu']) ?? vcpusOf(spec) / configuration.cpuAllocationRatio;
   const memoryLimit = parse(limits['memory']);
   const cpuLimit = parse(limits['cpu']);
   const bounds = {
-    ...(hasKvm && { [RESOURCE_KVM]: '1' }), // requested by that, too
+    ...(hasKvm && !configuration.isEmulated && { [RESOURCE_KVM]: '1' }), // requested by that, too
     ...others(limits),
-    ...(memoryLimit !== undefined && { memory: formatBytes(memoryLimit + overheadBytes(spec)) }),
+    ...(memoryLimit !== undefined && { memory: formatBytes(memoryLimit + overhead) }),
     ...(cpuLimit !== undefined && { cpu: formatCores(cpuLimit) }),
   };
   return {
-    requests: { ...others(requests), memory: formatBytes((memory ?? 0) + overheadBytes(spec)), cpu: formatCores(cpu) },
+    requests: {
+      ...others(requests),
+      memory: formatBytes((memory ?? 0) + (spec.domain.resources?.overcommitGuestOverhead ? 0 : overhead)),
+      cpu: formatCores(cpu),
+    },
     ...(Object.keys(bounds).length > 0 && { limits: bounds }),
   };
+}
+
+/** What somebody knows better than we do. */
+function addedOverhead({ domain }: VmiSpec): number {
+  return Math.max(0, Math.ceil(parse(domain.memory?.reservedOverhead?.addedOverhead) ?? 0));
+}
+
+/** What is set aside for the memory of a guest that asks for nothing else. */
+function overcommitted(spec: VmiSpec, { memoryOvercommit }: ClusterConfiguration): number | undefined {
+  const bytes = guestMemoryBytesOf(spec);
+  return bytes === undefined ? undefined : Math.ceil((bytes * 100) / memoryOvercommit);
 }
 
 /** Whether a node gives its KVM to Pods. */

@@ -7,9 +7,10 @@
  */
 import type { Container, EnvVar, Lifecycle, PodVolume, ResourceRequirements, VolumeDevice, VolumeMount } from '../../api/core/pod.ts';
 import { credentialSourcesOf } from '../../api/kubevirt/access-credentials.ts';
+import { KERNEL_BOOT_VOLUME, kernelImageOf } from '../../api/kubevirt/kernel-boot.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { Volume } from '../../api/kubevirt/vmi-spec-schema.ts';
-import { claimOf, contentOf, imageOf } from '../../api/kubevirt/volumes/source-of.ts';
+import { claimOf, contentOf, imageOf, networkContentOf } from '../../api/kubevirt/volumes/source-of.ts';
 import type { ClaimUse, DiskImageSource } from '../../api/kubevirt/volumes/volume-source.ts';
 import { diskContainerName, SHARE_FILES, SHARE_PROGRAM } from '../../api/launcher/disk-share.ts';
 import {
@@ -20,6 +21,7 @@ import {
   credentialMount,
   DISK_SHARE_VOLUME,
   type Mount,
+  networkContentMount,
 } from '../../api/launcher/mounts.ts';
 import { LAUNCHER_VARIABLES } from '../../api/launcher/variables.ts';
 import { type Claims, diskImageOf } from './claims.ts';
@@ -35,6 +37,8 @@ export type LauncherVolumes = {
   /** Beside `compute`. */
   readonly containers: readonly Container[];
   readonly env: readonly EnvVar[];
+  /** With which its images are pulled, each once. */
+  readonly pullSecrets: readonly string[];
   /** Of `compute`. */
   readonly lifecycle?: Lifecycle;
 };
@@ -43,6 +47,8 @@ type Options = {
   readonly way: ContainerDiskWay;
   /** Of `compute`. */
   readonly resources: ResourceRequirements;
+  /** Of the containers that hold disks; what an idle shell needs when not given. */
+  readonly diskContainerResources?: ResourceRequirements | undefined;
 };
 
 /** What an idle shell needs. A limit holds for the runtime that starts it, too: with 10m that alone takes a second and a half. */
@@ -50,13 +56,19 @@ const IDLE = { small: { cpu: '1m', memory: '1Mi' }, most: { cpu: '50m', memory: 
 
 /** Everything that the volumes of an instance need in its Pod. */
 export function launcherVolumes({ spec }: VirtualMachineInstance, options: Options): LauncherVolumes {
-  const parts = [...(spec.volumes ?? []).flatMap((volume) => partsFor(volume, options)), ...credentialParts(spec)];
+  const kernel = kernelImageOf(spec);
+  const parts = [
+    ...(spec.volumes ?? []).flatMap((volume) => partsFor(volume, options)),
+    ...credentialParts(spec),
+    ...(kernel ? [imageParts(KERNEL_BOOT_VOLUME, kernel, options)] : []),
+  ];
   const hasShare = parts.some(({ containers = [] }) => containers.length > 0);
   return {
     volumes: [...(hasShare ? [{ name: DISK_SHARE_VOLUME.name, emptyDir: {} }] : []), ...parts.flatMap((part) => part.volumes ?? [])],
     mounts: [...(hasShare ? [DISK_SHARE_VOLUME] : []), ...parts.flatMap((part) => part.mounts ?? [])],
     devices: parts.flatMap((part) => part.devices ?? []),
     containers: parts.flatMap((part) => part.containers ?? []),
+    pullSecrets: [...new Set([...(spec.volumes ?? []).map(imageOf), kernel].flatMap((image) => image?.imagePullSecret || []))],
     env: hasShare ? [{ name: LAUNCHER_VARIABLES.diskShare, value: DISK_SHARE_VOLUME.mountPath }] : [],
     ...(hasShare && { lifecycle: { postStart: { exec: { command: [SHARE_PROGRAM, DISK_SHARE_VOLUME.mountPath] } } } }),
   };
@@ -66,11 +78,13 @@ type Parts = Partial<Pick<LauncherVolumes, 'volumes' | 'mounts' | 'devices' | 'c
 
 /** By what the record of its source says; nothing for one that is made inside the Pod. */
 function partsFor(volume: Volume, options: Options): Parts[] {
-  const [image, claim, content] = [imageOf(volume), claimOf(volume), contentOf(volume)];
+  const [image, claim] = [imageOf(volume), claimOf(volume)];
+  const [content, networkContent] = [contentOf(volume), networkContentOf(volume)];
   return [
     ...(image ? [imageParts(volume.name, image, options)] : []),
     ...(claim ? [claimVolume(volume.name, claim, options), ...firstContent(volume, options)] : []),
     ...(content ? [readOnlyParts(contentMount(volume.name), content)] : []),
+    ...(networkContent ? [readOnlyParts(networkContentMount(volume.name), networkContent)] : []),
   ];
 }
 
@@ -99,14 +113,14 @@ function imageVolume(name: string, { image, imagePullPolicy }: DiskImageSource):
   return readOnlyParts(containerDiskMount(name), { image: reference });
 }
 
-function diskContainer(name: string, { image, imagePullPolicy }: DiskImageSource, { resources }: Options): Parts {
+function diskContainer(name: string, { image, imagePullPolicy }: DiskImageSource, options: Options): Parts {
   const { mountPath } = DISK_SHARE_VOLUME;
   const container: Container = {
     name: diskContainerName(name),
     image,
     ...(imagePullPolicy && { imagePullPolicy }),
     command: [`${mountPath}/${SHARE_FILES.shell}`, 'sh', `${mountPath}/${SHARE_FILES.script}`, mountPath, name],
-    resources: idleResources(resources),
+    resources: options.diskContainerResources ?? idleResources(options.resources),
     securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] }, readOnlyRootFilesystem: true },
     volumeMounts: [DISK_SHARE_VOLUME],
   };

@@ -6,13 +6,15 @@ import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { FINALIZER_VM_CONTROLLER, FINALIZER_VMI } from '../../api/kubevirt/names.ts';
 import { isLauncherOf, launcherPodNameOf } from '../../api/launcher/pod-name.ts';
+import { LAUNCHER_VARIABLES } from '../../api/launcher/variables.ts';
 import { controllerOf, keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Cache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
+import type { FollowedConfiguration } from '../../client/follow-configuration.ts';
+import { BY_CONTROLLER } from '../../reconcile/owner.ts';
+import type { WriteErrors } from '../../reconcile/write-errors.ts';
 import { heartbeatAtOf, isStale } from '../node-heartbeat.ts';
-import { BY_CONTROLLER } from '../owner.ts';
-import type { WriteErrors } from '../write-errors.ts';
 import { type Claims, claimNamesOf } from './claims.ts';
 import { offersKvm } from './launcher-resources.ts';
 import type { ContainerDiskWay } from './launcher-volumes.ts';
@@ -28,11 +30,13 @@ export type VmiObserver = {
   readonly createErrors: WriteErrors;
   readonly launcherImage: string;
   readonly containerDisks?: ContainerDiskWay | undefined;
+  readonly configuration: FollowedConfiguration;
 };
 
 /** What is known of the instance with this key; undefined when it is gone. */
 export async function observeVmi(observer: VmiObserver, key: string): Promise<ObservedVmi | undefined> {
   const { clock, vms, vmis, nodes, createErrors, launcherImage, containerDisks } = observer;
+  await observer.configuration.known;
   const now = clock.now();
   const vmi = vmis.get(key);
   if (!vmi) {
@@ -41,11 +45,20 @@ export async function observeVmi(observer: VmiObserver, key: string): Promise<Ob
   }
   const pods = await podsOf(observer, vmi);
   const { phase } = vmi.status ?? {};
-  const claims = phase === 'Scheduling' || (phase === 'Pending' && pods.length === 0) ? await claimsOf(observer, vmi) : undefined;
+  const needsClaims =
+    phase === 'Scheduling' || (phase === 'Pending' && pods.length === 0) || (phase === 'Running' && pods.some(fillsDisks));
+  const claims = needsClaims ? await claimsOf(observer, vmi) : undefined;
   const isNodeLost = isStale(heartbeatAtOf(nodes, vmi.status?.nodeName), now);
   const createError = createErrors.get(key);
   const hasKvm = phase === 'Pending' && pods.length === 0 && nodes.list().some(offersKvm);
-  return { vmi, pods, isVmGone: isVmGone(vms, vmi), isNodeLost, createError, launcherImage, containerDisks, hasKvm, claims, now };
+  const configuration = observer.configuration.current;
+  const launcher = { launcherImage, containerDisks, hasKvm, configuration };
+  return { vmi, pods, isVmGone: isVmGone(vms, vmi), isNodeLost, createError, ...launcher, claims, now };
+}
+
+/** It was made while a disk had no content yet, which is there as soon as its guest runs. */
+function fillsDisks({ spec: { containers } }: Pod): boolean {
+  return containers.some(({ env = [] }) => env.some(({ name }) => name === LAUNCHER_VARIABLES.diskImages));
 }
 
 /** Asked only around the start, and only of those that have claims: a copy of every claim of the cluster would cost more. */

@@ -1,5 +1,6 @@
 /** What `decide`, `phase` and `status` look at: one instance, its Pods, and the state of its node and claims. */
 import type { Pod } from '../../api/core/pod.ts';
+import type { ClusterConfiguration } from '../../api/kubevirt/configuration/cluster-configuration.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { Claims } from './claims.ts';
 import type { ContainerDiskWay } from './launcher-volumes.ts';
@@ -19,6 +20,8 @@ export type ObservedVmi = {
   readonly containerDisks?: ContainerDiskWay | undefined;
   /** A node gives its KVM to Pods; looked at while it has no Pod. */
   readonly hasKvm?: boolean;
+  /** That of the installation; the defaults when not given. */
+  readonly configuration?: ClusterConfiguration;
   /** The claims it uses, until it is Scheduled. */
   readonly claims?: Claims | undefined;
   readonly now: number;

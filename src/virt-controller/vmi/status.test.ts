@@ -45,6 +45,15 @@ describe('deriveVmiStatus', () => {
     });
   }
 
+  test('that an instance has to leave its node is told as long as it is so', () => {
+    const asked = vmi('Running', { ...onNode, evacuationNodeName: 'n1' });
+    const told = conditions({ vmi: asked, pods: [launcherPod(running, isReady)] });
+    const { status, reason, message } = conditionOf(told, 'EvictionRequested') ?? {};
+    assert.deepEqual([status, reason, message], ['True', 'EvictionRequested', 'The instance has to leave node n1']);
+    const later = conditions({ vmi: vmi('Running', { ...onNode, conditions: told }), pods: [launcherPod(running, isReady)] });
+    assert.equal(conditionOf(later, 'EvictionRequested'), undefined);
+  });
+
   test('our Synchronized goes when all is well, another component’s stays', () => {
     const after = (reason: string) =>
       conditions({

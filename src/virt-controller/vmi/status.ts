@@ -16,6 +16,8 @@ export const GUEST_NOT_RUNNING = { reason: 'GuestNotRunning', message: 'The gues
   message: string;
 };
 
+const EVICTION_REQUESTED = { type: 'EvictionRequested', status: 'True', reason: 'EvictionRequested' } as const;
+
 /** What an instance starts its life with: whoever makes one saves its controller a write. */
 export function firstStatus(at: string): VmiStatus {
   return {
@@ -60,7 +62,11 @@ function activePods(pods: readonly Pod[]): VmiStatus['activePods'] {
 function conditionsAfter(observed: ObservedVmi, pod: Pod | undefined, phase: VmiStatus['phase']): readonly Condition[] {
   const { vmi, now } = observed;
   const before = vmi.status?.conditions ?? [];
-  const withReady = withCondition<VmiConditions>(before, readyCondition(pod, phase), now);
+  const asked = vmi.status?.evacuationNodeName;
+  const withEviction = asked
+    ? withCondition<VmiConditions>(before, { ...EVICTION_REQUESTED, message: `The instance has to leave node ${asked}` }, now)
+    : withoutCondition<VmiConditions>(before, 'EvictionRequested');
+  const withReady = withCondition<VmiConditions>(withEviction, readyCondition(pod, phase), now);
   const refusal = placeRefusal(pod);
   const withScheduled = refusal
     ? withCondition<VmiConditions>(withReady, copied('PodScheduled', refusal), now)
