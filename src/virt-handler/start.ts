@@ -1,13 +1,12 @@
 /** Starts the agent of one node: its guests, their consoles, its heartbeat. */
-import { RESOURCE_KVM } from '../api/kubevirt/names.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import { VIRT_HANDLER_CLIENT_NAME } from '../base/node/pki.ts';
 import type { Client } from '../client/client.ts';
-import { showsKvm } from '../qemu/accelerator.ts';
+import { type FollowedConfiguration, followConfiguration } from '../client/follow-configuration.ts';
 import { RunLogs } from './console/run-logs.ts';
 import { Screens } from './console/screen.ts';
-import { type DeviceOffer, offerDevice } from './devices/device-plugin.ts';
+import { offerDevices } from './devices/offer-devices.ts';
 import { runHeartbeat } from './heartbeat.ts';
 import { startGuestNetwork } from './network/controller.ts';
 import { startNodeCaches } from './node-caches.ts';
@@ -15,9 +14,6 @@ import { answersFrom } from './server/answers.ts';
 import { type Certificates, startHandlerServer } from './server/server.ts';
 import { runDomainController } from './vmi/controller.ts';
 import { Domains } from './vmi/domains.ts';
-
-/** More guests than a node could run: KVM itself is not what runs out. */
-const MANY = 1_000;
 
 export type VirtHandlerOptions = {
   readonly client: Client;
@@ -36,6 +32,8 @@ export type VirtHandlerOptions = {
   readonly allowedClients?: readonly string[];
   readonly host: string;
   readonly port: number;
+  /** That of the KubeVirt object; followed here when not given. */
+  readonly configuration?: FollowedConfiguration;
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
@@ -70,16 +68,10 @@ export async function startVirtHandler(options: VirtHandlerOptions): Promise<Vir
     runDomainController({ ...common, ...caches, domains }),
     runHeartbeat(common),
     network.stopped,
-    offerKvm(options.devicePlugins, common),
+    offerDevices(options.devicePlugins, { ...common, configuration: options.configuration ?? followConfiguration(common) }),
   ]).then(async () => {
     domains.close();
     await server.close();
   });
   return { port: server.port, renewCertificates: (next) => server.renew(next), stopped };
-}
-
-async function offerKvm(folder: string | undefined, common: Pick<DeviceOffer, 'clock' | 'log' | 'signal'>): Promise<void> {
-  if (folder === undefined || !showsKvm()) return;
-  const device = { containerPath: '/dev/kvm', hostPath: '/dev/kvm', permissions: 'rw' };
-  await offerDevice({ ...common, folder, device, resource: RESOURCE_KVM, count: MANY });
 }

@@ -93,7 +93,7 @@ export class AgentSession {
     } else if (!this.#open) {
       this.#open = new AbortController();
       this.#opened++;
-      const now = this.#options.clock.now();
+      const now = this.#options.clock.steady();
       this.#openedAt = [...this.#openedAt.filter((at) => now - at < FLAP_MS), now].slice(-16);
       void this.#run(this.#open.signal);
     }

@@ -84,10 +84,10 @@ export class AgentChannel {
     const question = JSON.stringify({ execute: 'guest-sync-delimited', arguments: { id } });
     // The delimiter makes the agent forget half a question, and complain; what it says of that comes before its own delimiter.
     this.#write(Buffer.concat([Buffer.of(DELIMITER), Buffer.from(`${question}\n`)]));
-    const deadline = this.#clock.now() + SYNC_TIMEOUT_MS;
+    const deadline = this.#clock.steady() + SYNC_TIMEOUT_MS;
     // Counted, not only timed: greetings that are all there already are read without any time passing for others.
     for (let greetings = 0; greetings < MOST_GREETINGS; greetings++) {
-      const limits = { timeoutMs: deadline - this.#clock.now(), what: 'a greeting' };
+      const limits = { timeoutMs: deadline - this.#clock.steady(), what: 'a greeting' };
       await this.#readTo(DELIMITER, { ...limits, maxBytes: MAX_LEFTOVER_BYTES, isKept: false });
       const line = await this.#readTo(NEWLINE, { ...limits, maxBytes: MAX_ANSWER_BYTES, isKept: true });
       if (parse(line)?.['return'] === id) return;

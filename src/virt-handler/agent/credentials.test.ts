@@ -26,7 +26,9 @@ describe('what an agent is asked to set', () => {
     ]);
     const keys = ['ssh-ed25519 A me@here', 'ssh-rsa B'];
     assert.deepEqual(
-      credentialQuestions([KEYS, PASSWORDS, { secretName: 'keys', way: 'cloud-init' }], secrets).map((each) => each.arguments),
+      credentialQuestions([KEYS, PASSWORDS, { secretName: 'keys', way: 'cloud-init', layout: 'noCloud' }], secrets).map(
+        (each) => each.arguments,
+      ),
       [
         { username: 'me', keys, reset: true },
         { username: 'root', keys, reset: true },
@@ -83,7 +85,7 @@ test('keys are set when the agent comes, when they change, and when the guest ma
   const agent = new AgentSession({ folder: fake.folder, clock: systemClock, log: silentLogger, onChange: () => {} });
   const stop = new AbortController();
   // Sleeps are short here; what is waited for is a change.
-  const clock = { now: () => systemClock.now(), sleep: (_ms: number, signal?: AbortSignal) => systemClock.sleep(20, signal) };
+  const clock = { ...systemClock, sleep: (_ms: number, signal?: AbortSignal) => systemClock.sleep(20, signal) };
   const sources = [{ ...KEYS, users: ['root'] }];
   const kept = keepCredentials({ agent, sources, podFolder, clock, log: silentLogger }, stop.signal);
   t.after(async () => {

@@ -24,7 +24,7 @@ export async function execInGuest(
   const pid = await startInGuest(agent, { command, capturesOutput: true, ...(input !== undefined && { input }) });
   const end = await endOf({ agent, clock, pid, timeoutMs });
   if (end) return end;
-  throw new ApiError('Timeout', `the program still runs after ${timeoutMs / 1000} s; it goes on in the guest as process ${pid}`);
+  throw new ApiError('Timeout', `the program still runs after ${timeoutMs / 1000} s; it keeps running in the guest as process ${pid}`);
 }
 
 /** Starts a program and returns its process number; `input` is base64. */
@@ -43,12 +43,12 @@ export async function startInGuest(
 /** How a program ended; undefined when it still runs after this time. */
 export async function endOf(of: { agent: AgentSession; clock: Clock; pid: number; timeoutMs: number }): Promise<ExecResult | undefined> {
   const { agent, clock, pid, timeoutMs } = of;
-  const deadline = clock.now() + timeoutMs;
+  const deadline = clock.steady() + timeoutMs;
   for (let pauseMs = FIRST_LOOK_MS; ; pauseMs = Math.min(2 * pauseMs, LAST_LOOK_MS)) {
     const status = await agent.ask({ command: 'guest-exec-status', arguments: { pid }, maxBytes: MOST_ANSWER_BYTES });
     if (!isObject(status)) throw new Error('the guest agent does not say how the process is');
     if (status['exited'] === true) return resultFrom(status);
-    if (clock.now() >= deadline) return undefined;
+    if (clock.steady() >= deadline) return undefined;
     await clock.sleep(pauseMs);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The values of a Secret, where a kubelet put them. On the embedded node the folder belongs to the user that QEMU runs as, and a guest that
- * broke out of its QEMU could put a link to a file of the host there; so links are followed only in folders that are not QEMU's.
+ * The values of a Secret, where a kubelet put them. On the embedded node a folder that an earlier version made belongs to the user that QEMU runs as,
+ * and a guest that broke out of its QEMU could put a link to a file of the host there; so links are followed only in folders that are not QEMU's.
  */
 import { constants } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';

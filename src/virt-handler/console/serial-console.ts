@@ -10,24 +10,32 @@
  */
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
+import type { RawData, WebSocket } from 'ws';
+import type { ConsoleQuestion } from '../../api/handler/questions.ts';
+import { TAKE_OVER, TURNS } from '../../api/handler/turns.ts';
 import { SERIAL_LOG, SERIAL_SOCKET } from '../../api/launcher/files.ts';
 import type { Clock } from '../../base/clock.ts';
+import { ApiError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { connectUnixSocket } from '../../qemu/qmp/connect-socket.ts';
+import type { StreamConnection } from '../server/stream-connection.ts';
 import { Scrollback } from './scrollback.ts';
 import { readTail, trimLog } from './serial-log.ts';
 
-export type Viewer = {
+type Viewer = {
   /** A shared viewer gets what was written before it came, and leaves the others alone. */
   readonly isShared: boolean;
   /** May type; others only look. */
   readonly writes: boolean;
   /** Whether it is the one who types now. */
-  readonly tell: (isWriter: boolean) => void;
+  readonly showTurn: (isWriter: boolean) => void;
   /** False when the viewer is too slow. */
   readonly send: (bytes: Buffer) => boolean;
   readonly close: (why: string) => void;
+  /** Ends the connection without a word. */
+  readonly cut: () => void;
 };
+type Wish = Pick<Viewer, 'isShared' | 'writes'>;
 export type SerialConsoleOptions = { readonly folder: string; readonly clock: Clock; readonly log: Logger };
 
 const SCROLLBACK_BYTES = 1024 * 1024;
@@ -38,6 +46,9 @@ const TRIM_EVERY_BYTES = 128 * 1024;
 const MAX_UNSENT_INPUT_BYTES = 64 * 1024;
 const RETRY_MS = 1_000;
 const OPEN_PATIENCE_MS = 5_000;
+/** Of one viewer: all that is kept of the past, and room for what comes meanwhile. */
+const MAX_UNSENT_BYTES = 4 * 1024 * 1024;
+const NORMAL_CLOSURE = 1000;
 /** A guest writes byte by byte; who looks gets the first at once and the rest in pieces. */
 const GATHER_MS = 10;
 
@@ -68,45 +79,30 @@ export class SerialConsole {
     });
   }
 
-  /** Whether there is a serial port to look at. A guest that is just starting is waited for. */
-  async isThere(): Promise<boolean> {
-    const decided = new AbortController();
-    const tooLate = this.#options.clock.sleep(OPEN_PATIENCE_MS, decided.signal).then(() => false);
-    const isThere = await Promise.race([this.#found.promise, tooLate]);
-    decided.abort();
-    return isThere;
+  /** Connects a client; a serial port that is just being opened is waited for. Throws NotFound when there is none. */
+  async connect(question: ConsoleQuestion): Promise<StreamConnection> {
+    if (!(await this.#isThere())) throw new ApiError('NotFound', 'the guest has no serial console');
+    // What was printed before is all that a client wants which does not follow.
+    const { shared: isShared = false, follow: follows = true, write = true } = question;
+    const wish = { isShared, writes: follows && write };
+    return {
+      carry: (webSocket) => {
+        this.#view(webSocket, wish);
+        if (!follows) webSocket.close(NORMAL_CLOSURE, 'that is all so far');
+      },
+      abandon: () => {},
+    };
   }
 
   /** Adds a viewer; one that does not share takes the place of the last one that did not. Returns how to leave. */
   attach(viewer: Viewer): () => void {
-    if (!viewer.isShared) for (const other of this.#viewers) if (!other.isShared) this.#drop(other, 'another client took over the console');
+    if (!viewer.isShared) for (const other of this.#viewers) if (!other.isShared) this.#cut(other, 'another client took over the console');
     const past = viewer.isShared ? this.#scrollback.read() : Buffer.alloc(0);
     if (past.length > 0) viewer.send(past);
     if (this.#abort.signal.aborted) viewer.close('the guest has ended');
     else this.#viewers.add(viewer);
-    if (viewer.writes) this.takeOver(viewer);
+    if (viewer.writes) this.#takeOver(viewer);
     return () => this.#leave(viewer);
-  }
-
-  /** Makes this viewer the one who types. */
-  takeOver(viewer: Viewer): void {
-    if (!viewer.writes || this.#writer === viewer || !this.#viewers.has(viewer)) return;
-    const last = this.#writer;
-    this.#writer = viewer;
-    last?.tell(false);
-    viewer.tell(true);
-  }
-
-  /** Types into the guest, if it is this viewer's turn. Resolves when there is room for more. */
-  async write(viewer: Viewer, bytes: Buffer, signal: AbortSignal): Promise<void> {
-    if (!viewer.isShared || !this.#writer) this.takeOver(viewer);
-    const socket = this.#writer === viewer ? this.#socket : undefined;
-    if (!socket || socket.write(bytes) || socket.writableLength <= MAX_UNSENT_INPUT_BYTES) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    socket.once('drain', resolve).once('close', resolve);
-    signal.addEventListener('abort', () => resolve(), { once: true });
-    await promise;
-    socket.off('drain', resolve).off('close', resolve);
   }
 
   /** What is kept of what the guest printed. */
@@ -119,6 +115,51 @@ export class SerialConsole {
     this.#found.resolve(false);
     this.#socket?.destroy();
     for (const viewer of this.#viewers) this.#drop(viewer, 'the guest has ended');
+  }
+
+  /** Whether there is a serial port to look at. A guest that is just starting is waited for. */
+  async #isThere(): Promise<boolean> {
+    const decided = new AbortController();
+    const tooLate = this.#options.clock.sleep(OPEN_PATIENCE_MS, decided.signal).then(() => false);
+    const isThere = await Promise.race([this.#found.promise, tooLate]);
+    decided.abort();
+    return isThere;
+  }
+
+  #view(webSocket: WebSocket, wish: Wish): void {
+    const gone = new AbortController();
+    const viewer = viewerFor(webSocket, wish);
+    webSocket.once('close', () => gone.abort());
+    webSocket.on('error', () => webSocket.terminate());
+    webSocket.on('message', (data, isBinary) => {
+      // Bytes of the console are binary; of a shared client text is a wish.
+      if (wish.isShared && !isBinary) return void (String(data) === TAKE_OVER && this.#takeOver(viewer));
+      // Nothing more is read from a client until the guest has taken what it typed.
+      webSocket.pause();
+      void this.#write(viewer, bytesOf(data), gone.signal).finally(() => webSocket.resume());
+    });
+    webSocket.once('close', this.attach(viewer));
+  }
+
+  /** Makes this viewer the one who types. */
+  #takeOver(viewer: Viewer): void {
+    if (!viewer.writes || this.#writer === viewer || !this.#viewers.has(viewer)) return;
+    const last = this.#writer;
+    this.#writer = viewer;
+    last?.showTurn(false);
+    viewer.showTurn(true);
+  }
+
+  /** Types into the guest, if it is this viewer's turn. Resolves when there is room for more. */
+  async #write(viewer: Viewer, bytes: Buffer, signal: AbortSignal): Promise<void> {
+    if (!viewer.isShared || !this.#writer) this.#takeOver(viewer);
+    const socket = this.#writer === viewer ? this.#socket : undefined;
+    if (!socket || socket.write(bytes) || socket.writableLength <= MAX_UNSENT_INPUT_BYTES) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    socket.once('drain', resolve).once('close', resolve);
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    await promise;
+    socket.off('drain', resolve).off('close', resolve);
   }
 
   get #logPath(): string {
@@ -191,8 +232,36 @@ export class SerialConsole {
     if (this.#writer === viewer) this.#writer = undefined;
   }
 
+  /** As clients of KubeVirt expect it: they take a close frame for the end of the guest. */
+  #cut(viewer: Viewer, because: string): void {
+    this.#leave(viewer);
+    viewer.cut();
+    this.#options.log.info('console closed', { because });
+  }
+
   #drop(viewer: Viewer, why: string): void {
     this.#leave(viewer);
     viewer.close(why);
   }
+}
+
+function viewerFor(webSocket: WebSocket, wish: Wish): Viewer {
+  return {
+    ...wish,
+    showTurn: (isWriter) => {
+      if (wish.isShared && webSocket.readyState === webSocket.OPEN) webSocket.send(isWriter ? TURNS.mine : TURNS.others);
+    },
+    send: (bytes) => {
+      if (webSocket.bufferedAmount > MAX_UNSENT_BYTES) return false;
+      if (webSocket.readyState === webSocket.OPEN) webSocket.send(bytes, { binary: true });
+      return true;
+    },
+    close: (why) => webSocket.close(NORMAL_CLOSURE, why),
+    cut: () => webSocket.terminate(),
+  };
+}
+
+function bytesOf(data: RawData): Buffer {
+  if (Array.isArray(data)) return Buffer.concat(data);
+  return Buffer.isBuffer(data) ? data : Buffer.from(data);
 }

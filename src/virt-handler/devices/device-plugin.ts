@@ -16,7 +16,9 @@ export type DeviceOffer = {
   readonly resource: string;
   readonly device: DeviceSpec;
   /** How many containers may have it at the same time. */
-  readonly count: number;
+  readonly count: () => number;
+  /** Calls when that number may be another one. */
+  readonly onCountChange?: (listener: () => void) => void;
   /** Where the kubelet keeps its own socket and looks for ours. */
   readonly folder: string;
   readonly clock: Clock;
@@ -34,12 +36,16 @@ export async function offerDevice(offer: DeviceOffer): Promise<void> {
   const { resource, folder, clock, log, signal } = offer;
   const endpoint = `${resource.replaceAll(/[./]/g, '-')}.sock`;
   const path = join(folder, endpoint);
+  const watching = new Set<ServerHttp2Stream>();
+  offer.onCountChange?.(() => {
+    for (const stream of watching) stream.write(devicesOf(offer));
+  });
   while (!signal.aborted) {
     rmSync(path, { force: true }); // of a run that was killed
-    const server = await serve(path, offer);
+    const server = await serve(path, offer, watching);
     try {
       await register(join(folder, 'kubelet.sock'), { endpoint, resource });
-      log.info('offering a device', { resource, count: offer.count });
+      log.info('offering a device', { resource, count: offer.count() });
       while (!signal.aborted && existsSync(path)) await clock.sleep(LOOK_EVERY_MS, signal);
     } catch (error) {
       log.warn('the kubelet does not take a device, trying again', { resource, error: messageOf(error) });
@@ -51,14 +57,19 @@ export async function offerDevice(offer: DeviceOffer): Promise<void> {
 
 type Served = { close(): void };
 
-async function serve(path: string, offer: DeviceOffer): Promise<Served> {
+/** Whoever lists the devices goes into `watching`, for as long as it listens. */
+async function serve(path: string, offer: DeviceOffer, watching: Set<ServerHttp2Stream>): Promise<Served> {
   const server: Http2Server = createServer();
   const streams = new Set<ServerHttp2Stream>();
+
   server.on('stream', (stream, headers) => {
     streams.add(stream);
-    stream.on('close', () => streams.delete(stream));
+    stream.on('close', () => {
+      streams.delete(stream);
+      watching.delete(stream);
+    });
     stream.on('error', () => {}); // the kubelet went; its socket tells
-    answer(stream, String(headers[':path']), offer);
+    answer(stream, String(headers[':path']), { offer, watching });
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -72,7 +83,15 @@ async function serve(path: string, offer: DeviceOffer): Promise<Served> {
   };
 }
 
-function answer(stream: ServerHttp2Stream, path: string, { device, count }: DeviceOffer): void {
+function devicesOf({ count }: DeviceOffer): Buffer {
+  return framed(deviceList(Array.from({ length: count() }, (_, index) => String(index))));
+}
+
+function answer(
+  stream: ServerHttp2Stream,
+  path: string,
+  { offer, watching }: { readonly offer: DeviceOffer; readonly watching: Set<ServerHttp2Stream> },
+): void {
   const chunks: Buffer[] = [];
   stream.on('data', (chunk: Buffer) => chunks.push(chunk));
   stream.on('end', () => {
@@ -80,9 +99,10 @@ function answer(stream: ServerHttp2Stream, path: string, { device, count }: Devi
     const isKnown = Object.values<string>(PATHS).includes(path);
     stream.on('wantTrailers', () => stream.sendTrailers(isKnown ? OK : UNIMPLEMENTED));
     stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
-    if (path === PATHS.list)
-      stream.write(framed(deviceList(Array.from({ length: count }, (_, index) => String(index))))); // and stays open: nothing ever changes
-    else if (path === PATHS.allocate) stream.end(framed(allocateResponse(body, device)));
+    if (path === PATHS.list) {
+      stream.write(devicesOf(offer)); // and stays open: their number may change
+      watching.add(stream);
+    } else if (path === PATHS.allocate) stream.end(framed(allocateResponse(body, offer.device)));
     else if (path === PATHS.options) stream.end(framed(Buffer.alloc(0)));
     else stream.end();
   });

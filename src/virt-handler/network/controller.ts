@@ -9,11 +9,12 @@ import { runController } from '../../reconcile/controller.ts';
 import { changesOf } from '../../reconcile/source.ts';
 import { keyOfOwner, type NodeCaches, ownKey } from '../node-caches.ts';
 import { noSuchGuest } from '../vmi/no-such-guest.ts';
-import { checkGuestPort } from './check-guest-port.ts';
+import { checkGuestPort } from './connect-guest-port.ts';
 import { decideNetwork, type NetworkAction } from './decide.ts';
 import { type GuestPort, mayOpen, portId } from './decide-forwards.ts';
 import { Forwards, type Monitor } from './forwards.ts';
 import { findGuestPod, guestsBehind, type ObservedNetwork, type OpenedPorts, observeNetwork } from './observe.ts';
+import type { PortTarget } from './serve-port.ts';
 
 export type GuestNetworkOptions = NodeCaches & {
   readonly client: Client;
@@ -23,8 +24,8 @@ export type GuestNetworkOptions = NodeCaches & {
   readonly signal: AbortSignal;
 };
 export type GuestNetwork = {
-  /** Where a port of a guest of this node can be reached; opens it when it is not open. */
-  reach(key: string, port: GuestPort): Promise<{ readonly host: string; readonly port: number }>;
+  /** Where a port of a guest of this node can be reached, and who has reached it; opens it when it is not open. */
+  reach(key: string, port: GuestPort): Promise<Omit<PortTarget, 'protocol'>>;
   /** Whether a guest of this node takes connections at a port, for a probe: undefined when it does, else why not. */
   asks(key: string, port: number, signal: AbortSignal): Promise<string | undefined>;
   readonly stopped: Promise<void>;
@@ -49,20 +50,20 @@ export function startGuestNetwork({ monitor, ...options }: GuestNetworkOptions):
     subject: ({ vmi }) => vmi,
   });
 
+  const reachable = (key: string, host: string, port: number) => ({ host, port, connections: () => monitor(key, 'info usernet'), clock });
   return {
     async reach(key, port) {
       const found = findGuestPod(key, sources);
       if (!found) throw noSuchGuest(key);
       if (!mayOpen(found.vmi, port))
         throw new ApiError('BadRequest', `port ${port.port} is not among the ports that the interface of ${key} declares`);
-      return { host: found.address, port: await forwards.open({ key, address: found.address, ...port }) };
+      return reachable(key, found.address, await forwards.open({ key, address: found.address, ...port }));
     },
     async asks(key, port, signal) {
       const found = findGuestPod(key, sources);
       if (!found) return 'the guest has no address yet';
-      const host = found.address;
-      const open = await forwards.open({ key, address: host, protocol: 'tcp', port });
-      return checkGuestPort({ host, port: open, connections: () => monitor(key, 'info usernet'), clock, signal });
+      const open = await forwards.open({ key, address: found.address, protocol: 'tcp', port });
+      return checkGuestPort({ ...reachable(key, found.address, open), signal });
     },
     stopped: loop.finally(stopForgetting),
   };

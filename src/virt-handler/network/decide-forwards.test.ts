@@ -78,3 +78,18 @@ test('a guest without a card has no ports', () => {
   assert.equal(mayOpen(lonely, { protocol: 'tcp', port: 80 }), false);
   assert.deepEqual(usualPorts(lonely), []);
 });
+
+test('ports in declared ranges are open, and no others', () => {
+  const machine = withCard({
+    ports: [{ port: 22 }],
+    portRanges: [
+      { start: 8000, end: 8002 },
+      { start: 53, protocol: 'UDP' },
+    ],
+  });
+  assert.deepEqual(decideForwards({ vmi: machine, pod, services: [] }), [
+    ...[22, 8000, 8001, 8002].map((port) => ({ protocol: 'tcp', port })),
+    { protocol: 'udp', port: 53 },
+  ]);
+  assert.equal(mayOpen(machine, { protocol: 'tcp', port: 8003 }), false);
+});

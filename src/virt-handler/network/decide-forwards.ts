@@ -2,7 +2,7 @@
  * Which ports of a guest have to be open at the address of its Pod. QEMU's user network lets in only what it was told to, so "all ports"
  * (masquerade) means those that somebody can ask for:
  *
- *   declared   the ports of the interface; when it declares any, only those
+ *   declared   the ports of the interface and those in its ranges; when it declares any, only those
  *   served     the target ports of Services that select the Pod
  *   probed     the ports that its probes ask at
  *   usual      those of well-known servers, where the system lets QEMU listen
@@ -14,6 +14,7 @@ import type { Pod } from '../../api/core/pod.ts';
 import type { Service } from '../../api/core/service.ts';
 import type { Protocol } from '../../api/handler/route-path.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { MOST_PORTS_IN_RANGES } from '../../api/kubevirt/vmi-size.ts';
 import { matchesLabels, requirementsOf } from '../../base/selectors.ts';
 
 export type GuestPort = { readonly protocol: Protocol; readonly port: number };
@@ -73,7 +74,7 @@ function portNamed(name: string, { vmi, pod }: Pick<Seen, 'vmi' | 'pod'>): numbe
 }
 
 function declaredOf(vmi: VirtualMachineInstance): GuestPort[] {
-  return portsOf(vmi).flatMap(({ port, protocol }) => toPort(port, protocol));
+  return [...portsOf(vmi), ...rangesOf(vmi)].flatMap(({ port, protocol }) => toPort(port, protocol));
 }
 
 function probedOf({ spec }: VirtualMachineInstance): GuestPort[] {
@@ -85,6 +86,14 @@ function probedOf({ spec }: VirtualMachineInstance): GuestPort[] {
 
 function portsOf({ spec }: VirtualMachineInstance) {
   return (spec.domain.devices.interfaces ?? []).flatMap(({ ports = [] }) => ports);
+}
+
+/** Admission has bounded them. */
+function rangesOf({ spec }: VirtualMachineInstance) {
+  const ranges = (spec.domain.devices.interfaces ?? []).flatMap(({ portRanges = [] }) => portRanges);
+  return ranges.flatMap(({ start, end = start, protocol }) =>
+    Array.from({ length: Math.max(0, Math.min(MOST_PORTS_IN_RANGES, end - start + 1)) }, (_, index) => ({ port: start + index, protocol })),
+  );
 }
 
 function toPort(port: number, protocol = 'TCP'): GuestPort[] {

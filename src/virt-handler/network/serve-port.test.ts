@@ -4,6 +4,8 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { WebSocket, WebSocketServer } from 'ws';
+import { type Clock, systemClock } from '../../base/clock.ts';
+import { FakeClock } from '../../testing/fake-clock.ts';
 import { until } from '../../testing/until.ts';
 import { connectPort, type PortTarget } from './serve-port.ts';
 
@@ -26,6 +28,16 @@ async function client(t: TestContext, target: PortTarget): Promise<{ socket: Web
   return { socket, serving, got };
 }
 
+/** A port of a guest; `states` is how far QEMU shows the connection to be, look by look. */
+function tcpPort(port: number, states = ['ESTABLISHED'], clock: Clock = systemClock): PortTarget {
+  let looks = -1; // the first is before it is made
+  const connections = async () => {
+    const state = states[Math.min(looks++, states.length - 1)];
+    return state === undefined ? '' : `  TCP[${state}]      9       127.0.0.1 ${port}        10.0.2.2    80     0     0\n`;
+  };
+  return { protocol: 'tcp', host: '127.0.0.1', port, connections, clock };
+}
+
 /** A guest that says everything it hears again. */
 async function udpGuest(t: TestContext): Promise<PortTarget> {
   const guest = createSocket('udp4');
@@ -33,7 +45,7 @@ async function udpGuest(t: TestContext): Promise<PortTarget> {
   guest.on('message', (datagram, { address, port }) => guest.send(datagram, port, address));
   guest.bind(0, '127.0.0.1');
   await once(guest, 'listening');
-  return { protocol: 'udp', host: '127.0.0.1', port: guest.address().port };
+  return { ...tcpPort(guest.address().port), protocol: 'udp' };
 }
 
 test('of UDP each message is a datagram, both ways', async (t) => {
@@ -65,7 +77,7 @@ test('TCP is a stream, and the end of the guest’s side ends the other', async 
   t.after(() => guest.close());
   guest.listen(0, '127.0.0.1');
   await once(guest, 'listening');
-  const { socket, got } = await client(t, { protocol: 'tcp', host: '127.0.0.1', port: (guest.address() as AddressInfo).port });
+  const { socket, got } = await client(t, tcpPort((guest.address() as AddressInfo).port, ['SYN_SENT', 'ESTABLISHED']));
   socket.send(Buffer.from('hello'));
   await until(() => socket.readyState === WebSocket.CLOSED);
   assert.equal(Buffer.concat(got).toString(), 'hello');
@@ -76,7 +88,7 @@ test('a port where nobody listens is an error before anybody is told that it sta
   await once(gone, 'listening');
   const { port } = gone.address() as AddressInfo;
   await new Promise((resolve) => gone.close(resolve));
-  await assert.rejects(connectPort({ protocol: 'tcp', host: '127.0.0.1', port }), /ECONNREFUSED/);
+  await assert.rejects(connectPort(tcpPort(port)), /ECONNREFUSED/);
 });
 
 test('a connection that nobody comes for is closed on the side of the guest, too', async (t) => {
@@ -84,9 +96,42 @@ test('a connection that nobody comes for is closed on the side of the guest, too
   t.after(() => guest.close());
   await once(guest, 'listening');
   const accepted = once(guest, 'connection');
-  const { abandon } = await connectPort({ protocol: 'tcp', host: '127.0.0.1', port: (guest.address() as AddressInfo).port });
+  const { abandon } = await connectPort(tcpPort((guest.address() as AddressInfo).port));
   const [side] = await accepted;
   abandon();
   await once(side.resume(), 'end');
   side.destroy();
+});
+
+test('a port that QEMU opens and the guest refuses, or does not hear of yet, is an error, too', async (t) => {
+  const front = createServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.1');
+  t.after(() => front.close());
+  await once(front, 'listening');
+  const { port } = front.address() as AddressInfo;
+  const refused = connectPort(tcpPort(port, ['SYN_SENT']));
+  const [side] = await once(front, 'connection');
+  side.end();
+  await assert.rejects(refused, /the guest refused the connection/);
+
+  const clock = new FakeClock();
+  const booting = connectPort(tcpPort(port, ['SYN_SENT'], clock));
+  const outcome = booting.then(
+    () => 'taken',
+    (error: Error) => error.message,
+  );
+  const [silent] = await once(front, 'connection');
+  clock.advance(5_000);
+  assert.equal(await outcome, 'the guest does not answer');
+  await new Promise((resolve) => silent.resume().once('close', resolve)); // QEMU is told, too
+});
+
+test('what a guest says at once is not lost', async (t) => {
+  const guest = createServer((socket) => socket.on('error', () => {}).write('SSH-2.0')).listen(0, '127.0.0.1');
+  t.after(() => guest.close());
+  await once(guest, 'listening');
+  for (const states of [[], ['ESTABLISHED']]) {
+    const { socket, got } = await client(t, tcpPort((guest.address() as AddressInfo).port, states));
+    await until(() => Buffer.concat(got).toString() === 'SSH-2.0');
+    socket.terminate();
+  }
 });

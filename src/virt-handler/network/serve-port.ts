@@ -1,13 +1,15 @@
 /** Carries the bytes of one WebSocket to a port of a guest and back. */
 import { createSocket, type Socket as DatagramSocket } from 'node:dgram';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { createWebSocketStream, type RawData, type WebSocket } from 'ws';
 import type { Protocol } from '../../api/handler/route-path.ts';
 import type { StreamConnection } from '../server/stream-connection.ts';
+import { connectGuestPort, type PortQuestion } from './connect-guest-port.ts';
 
-export type PortTarget = { readonly protocol: Protocol; readonly host: string; readonly port: number };
+export type PortTarget = Omit<PortQuestion, 'signal'> & { readonly protocol: Protocol };
 
-const CONNECT_TIMEOUT_MS = 10_000;
+/** A guest that boots has no network yet, and says nothing. */
+const TAKE_MS = 5_000;
 const NORMAL_CLOSURE = 1000;
 const MAX_UNSENT_BYTES = 1024 * 1024;
 
@@ -16,18 +18,16 @@ export function connectPort(target: PortTarget): Promise<StreamConnection> {
   return target.protocol === 'tcp' ? connectTcp(target) : connectUdp(target);
 }
 
-function connectTcp({ host, port }: PortTarget): Promise<StreamConnection> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ host, port, allowHalfOpen: true, timeout: CONNECT_TIMEOUT_MS });
-    const onTimeout = () => socket.destroy(new Error(`no answer within ${CONNECT_TIMEOUT_MS / 1000} s`));
-    socket.once('timeout', onTimeout);
-    socket.once('error', reject);
-    socket.once('connect', () => {
-      socket.off('error', reject).off('timeout', onTimeout).setTimeout(0);
-      socket.pause();
-      resolve({ carry: carryBytes(socket), abandon: () => socket.destroy() });
-    });
-  });
+/** Nothing is promised to the client before the guest has taken the connection. */
+async function connectTcp(target: PortTarget): Promise<StreamConnection> {
+  const [late, decided] = [new AbortController(), new AbortController()];
+  void target.clock.sleep(TAKE_MS, decided.signal).then(() => late.abort());
+  try {
+    const socket = await connectGuestPort({ ...target, signal: late.signal });
+    return { carry: carryBytes(socket), abandon: () => socket.destroy() };
+  } finally {
+    decided.abort();
+  }
 }
 
 /** Hands the bytes of a socket to a WebSocket and back, until either ends. */

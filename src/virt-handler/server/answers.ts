@@ -9,7 +9,6 @@ import { execInGuest } from '../agent/exec-in-guest.ts';
 import { freezeGuest } from '../agent/freeze-guest.ts';
 import { fileSystemListOf, guestInfoOf, userListOf } from '../agent/guest-info.ts';
 import { softReboot } from '../agent/soft-reboot.ts';
-import { connectConsole } from '../console/console-viewer.ts';
 import type { RunLogs } from '../console/run-logs.ts';
 import { type Screens, wishOf } from '../console/screen.ts';
 import { takeScreenshot } from '../console/screenshot.ts';
@@ -55,7 +54,7 @@ export function answersFrom({ domains, screens, network, runLogs, nodeProcesses,
     unfreeze: ofGuest(({ agent }) => agent.thaw()),
     exec: ofGuest(({ agent }, question) => execInGuest(agent, question, clock)),
 
-    console: ofGuest((guest, question) => connectConsole(guest.console, question)),
+    console: ofGuest((guest, question) => guest.console.connect(question)),
     vnc: ofGuest(({ key, folder }, question) =>
       orExplain(`connect to the screen of the guest ${key}`, screens.connect({ key, folder, wish: wishOf(question) })),
     ),

@@ -5,7 +5,6 @@ import type { Client } from '../../client/client.ts';
 import { runController } from '../../reconcile/controller.ts';
 import { changesOf } from '../../reconcile/source.ts';
 import { keyOfOwner, type NodeCaches, ownKey } from '../node-caches.ts';
-import { actOnDomain } from './act.ts';
 import { type DomainAction, decideDomain } from './decide.ts';
 import type { Domains } from './domains.ts';
 import { observeDomain } from './observe.ts';
@@ -29,7 +28,7 @@ export async function runDomainController(options: DomainControllerOptions): Pro
     triggers: [changesOf(vmis, ownKey), changesOf(pods, keyOfOwner), domains.changes],
     observe: (key) => observeDomain(key, options),
     decide: decideDomain,
-    act: (action, observed) => actOnDomain(action, observed, domains),
+    act: (action, observed) => domains.act(action, observed.vmi),
     subject: ({ vmi }) => vmi,
   });
 }

@@ -5,8 +5,9 @@
 import { join } from 'node:path';
 import { podPath, podVolumePath } from '../../api/core/pod-folder-layout.ts';
 import { credentialSourcesOf } from '../../api/kubevirt/access-credentials.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { PUBLIC_VOLUME } from '../../api/launcher/mounts.ts';
-import { controllerOf } from '../../api/meta.ts';
+import { controllerOf, keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { type Source, WakeUps } from '../../reconcile/source.ts';
@@ -15,8 +16,8 @@ import { keepCredentials } from '../agent/credential-keeper.ts';
 import type { RunLogs } from '../console/run-logs.ts';
 import { SerialConsole } from '../console/serial-console.ts';
 import { GuestProbes, type ProbeFacts } from '../probes/guest-probes.ts';
+import type { DomainAction } from './decide.ts';
 import type { Domain } from './domain.ts';
-import type { DomainCommand } from './domain-command.ts';
 import { noSuchGuest } from './no-such-guest.ts';
 import type { Followed } from './observed.ts';
 import { DomainSession } from './session.ts';
@@ -62,10 +63,25 @@ export class Domains {
     return this.#wakeUps;
   }
 
-  /** Opens the sessions of a guest; those of another one of this name are closed. */
-  follow(key: string, whom: Followed): void {
-    this.forget(key);
-    this.#guests.set(key, this.#open(key, whom));
+  /** Performs what was decided on a guest besides writes to the API. Nothing is waited for: what comes of it is in the next observation. */
+  act(action: DomainAction, vmi: VirtualMachineInstance): undefined {
+    const key = keyOf(vmi.metadata);
+    const guest = this.#guests.get(key);
+    switch (action.do) {
+      case 'follow':
+        this.#forget(key); // another one of this name
+        this.#guests.set(key, this.#open(key, { vmi, podUid: action.podUid }));
+        return;
+      case 'forget':
+        this.#forget(key);
+        return;
+      case 'start grace period':
+        if (guest) guest.stoppingSince ??= this.#options.clock.now();
+        return;
+      case 'command':
+        guest?.session.order(action.id, action.command);
+        return;
+    }
   }
 
   /** Whose sessions are open under this name. */
@@ -81,17 +97,6 @@ export class Domains {
   /** When this process learned that the guest is to stop. */
   stoppingSince(key: string): number | undefined {
     return this.#guests.get(key)?.stoppingSince;
-  }
-
-  /** Remembers that the guest is to stop from now on. */
-  startGracePeriod(key: string): void {
-    const guest = this.#guests.get(key);
-    if (guest) guest.stoppingSince ??= this.#options.clock.now();
-  }
-
-  /** Gives the QEMU of a guest a command; what becomes of it is part of what the guest looks like. */
-  order(key: string, id: string, command: DomainCommand): void {
-    this.#guests.get(key)?.session.order(id, command);
   }
 
   /** A guest that is followed; throws NotFound for any other. */
@@ -116,14 +121,14 @@ export class Domains {
     return this.#guests.get(key)?.probes.facts;
   }
 
-  /** For a guest whose instance or Pod is gone: that may be known before its sessions notice. */
-  forget(key: string): void {
-    this.#guests.get(key)?.keepLog();
-    this.#release(key);
-  }
-
   close(): void {
     for (const key of [...this.#guests.keys()]) this.#release(key);
+  }
+
+  /** For a guest whose instance or Pod is gone: that may be known before its sessions notice. */
+  #forget(key: string): void {
+    this.#guests.get(key)?.keepLog();
+    this.#release(key);
   }
 
   #release(key: string): void {
@@ -155,8 +160,8 @@ export class Domains {
     const folder = join(podFolder, podVolumePath('empty-dir', PUBLIC_VOLUME.name));
     const serial = new SerialConsole({ folder, clock, log });
     const keepLog = this.#logKeeper(vmUid, serial);
-    const tell = () => this.#wakeUps.wake(key);
-    const agent = new AgentSession({ folder, clock, log, onChange: tell });
+    const wake = () => this.#wakeUps.wake(key);
+    const agent = new AgentSession({ folder, clock, log, onChange: wake });
     const onChange = (domain: Domain) => {
       if (domain.isConnected) serial.open();
       if (domain.isAgentOpen !== undefined) agent.portIs(domain.isAgentOpen && !domain.isGone);
@@ -164,14 +169,14 @@ export class Domains {
         keepLog();
         serial.close();
       }
-      tell();
+      wake();
     };
     const ended = new AbortController();
     void keepCredentials({ agent, sources: credentialSourcesOf(vmi.spec), podFolder, clock, log }, ended.signal);
     const session = new DomainSession({ folder, clock, log, onChange });
     const takesConnection = (port: number, signal: AbortSignal) => this.#options.takesConnection(key, port, signal);
     const stateOf = () => session.domain.state;
-    const probes = new GuestProbes({ vmi, agent, stateOf, takesConnection, clock, onChange: tell }, ended.signal);
+    const probes = new GuestProbes({ vmi, agent, stateOf, takesConnection, clock, onChange: wake }, ended.signal);
     return { key, vmi, podUid, podFolder, folder, session, console: serial, agent, probes, keepLog, ended };
   }
 }

@@ -27,25 +27,25 @@ test('looking at a guest changes nothing: nobody listens to it and its grace per
 
 test('a guest that is listened to is seen, with the beginning of its grace period', async (t) => {
   const { domains, look, clock } = await node(t);
-  domains.follow(key, { vmi, podUid });
-  domains.startGracePeriod(key);
+  domains.act({ do: 'follow', podUid, because: 'it is here' }, vmi);
+  domains.act({ do: 'start grace period', because: 'it is to stop' }, vmi);
   const seen = await look();
   assert.deepEqual([seen?.followed?.podUid, seen?.stoppingSince], [podUid, clock.now()]);
 });
 
 test('of another guest of its name nothing is seen', async (t) => {
   const { domains, look } = await node(t);
-  domains.follow(key, { vmi: { ...vmi, metadata: { ...vmi.metadata, uid: 'vmi-0' } }, podUid });
-  domains.startGracePeriod(key);
+  domains.act({ do: 'follow', podUid, because: 'it is here' }, { ...vmi, metadata: { ...vmi.metadata, uid: 'vmi-0' } });
+  domains.act({ do: 'start grace period', because: 'it is to stop' }, vmi);
   assert.equal((await look())?.stoppingSince, undefined);
 });
 
 test('a VMI that has left is seen for as long as somebody listens to its guest', async (t) => {
   const { vmis, domains, look } = await node(t);
-  domains.follow(key, { vmi, podUid });
+  domains.act({ do: 'follow', podUid, because: 'it is here' }, vmi);
   vmis.remove(vmi);
   assert.equal((await look())?.hasLeft, true);
-  domains.forget(key);
+  domains.act({ do: 'forget', because: 'it has left' }, vmi);
   assert.equal(await look(), undefined);
 });
 

@@ -1,9 +1,15 @@
 /** The way of each command to a guest: what QMP is told, and what its answer means. */
 import { type QmpClient, QmpError, QmpTimeout } from '../../qemu/qmp/client.ts';
-import type { DomainCommand } from './domain-command.ts';
+import type { CommandProgress, DomainCommand } from './domain-command.ts';
+
+export type Performer = {
+  readonly qmp: Pick<QmpClient, 'execute'>;
+  /** For a command that takes long: shows in the domain how far it is. */
+  readonly report: (progress: CommandProgress) => void;
+};
 
 /** Resolves with what QEMU returned. */
-export async function performCommand(qmp: Pick<QmpClient, 'execute'>, command: DomainCommand): Promise<unknown> {
+export async function performCommand({ qmp }: Performer, command: DomainCommand): Promise<unknown> {
   switch (command.name) {
     case 'cont':
     case 'stop':

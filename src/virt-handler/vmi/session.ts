@@ -16,7 +16,7 @@ import { Commands } from './commands.ts';
 import { type Domain, hasEnded, stateFrom, unknownDomain } from './domain.ts';
 import type { DomainCommand } from './domain-command.ts';
 import { commandFor, type GuestAction } from './guest-action.ts';
-import { performCommand } from './perform-command.ts';
+import { type Performer, performCommand } from './perform-command.ts';
 
 export type SessionOptions = {
   /** Where QEMU made its sockets. */
@@ -59,7 +59,11 @@ export class DomainSession {
   constructor(options: SessionOptions) {
     this.#options = options;
     const { clock } = options;
-    this.#commands = new Commands({ clock, run: (command) => this.#perform(command), onChange: (commands) => this.#show({ commands }) });
+    this.#commands = new Commands({
+      clock,
+      run: (command, report) => this.#perform(command, report),
+      onChange: (commands) => this.#show({ commands }),
+    });
     void this.#run();
   }
 
@@ -94,10 +98,10 @@ export class DomainSession {
     this.#qmp?.close();
   }
 
-  async #perform(command: DomainCommand): Promise<unknown> {
+  async #perform(command: DomainCommand, report: Performer['report']): Promise<unknown> {
     if (!this.#qmp) throw new Error('QEMU is not connected');
     try {
-      return await performCommand(this.#qmp, command);
+      return await performCommand({ qmp: this.#qmp, report }, command);
     } catch (error) {
       if (error instanceof QmpTimeout) this.#showUnresponsive();
       throw error;
@@ -110,18 +114,18 @@ export class DomainSession {
     const { folder, clock, log } = this.#options;
     const { signal } = this.#abort;
     const onEvent = (event: QmpEvent) => this.#hear(event);
-    let waitingSince = clock.now();
+    let waitingSince = clock.steady();
     while (!signal.aborted && !this.#domain.isGone) {
       try {
         const qmp = await connectQmp({ path: join(folder, QMP_SOCKET), signal, clock, timeoutMs: TIMEOUT_MS, onEvent });
         await this.#follow(qmp);
-        waitingSince = clock.now();
+        waitingSince = clock.steady();
       } catch (error) {
         if (signal.aborted) return;
         log.debug('no QMP session', { error: messageOf(error) });
         this.#judge(error);
       }
-      await clock.sleep(clock.now() - waitingSince < RETRY_MS.soonUntil ? RETRY_MS.soon : RETRY_MS.later, signal);
+      await clock.sleep(clock.steady() - waitingSince < RETRY_MS.soonUntil ? RETRY_MS.soon : RETRY_MS.later, signal);
     }
   }
 
@@ -133,8 +137,8 @@ export class DomainSession {
         this.#show(this.#hadSession ? { isGone: true } : { state: 'absent' });
         break;
       case 'ECONNREFUSED':
-        this.#refusedSince ??= clock.now();
-        if (this.#hadSession || clock.now() - this.#refusedSince >= REFUSAL_PATIENCE_MS) this.#show({ isGone: true });
+        this.#refusedSince ??= clock.steady();
+        if (this.#hadSession || clock.steady() - this.#refusedSince >= REFUSAL_PATIENCE_MS) this.#show({ isGone: true });
         break;
       case 'ENOTSOCK':
         if (this.#domain.state !== 'unresponsive') log.error('the QMP socket was replaced', { error }); // once, not at every try

@@ -15,7 +15,10 @@ type NicStatus = NonNullable<VmiStatus['interfaces']>[number];
 /** The status with this change of phase, if any, and with conditions and interfaces as they are now. */
 export function deriveDomainStatus(seen: ObservedDomain, change: StatusChange): VmiStatus {
   const status: VmiStatus = { ...seen.vmi.status, ...phaseOf(seen, change) };
-  const now: ObservedDomain = { ...seen, vmi: { ...seen.vmi, status: change.phase === 'Running' ? withReady(seen, status) : status } };
+  const now: ObservedDomain = {
+    ...seen,
+    vmi: { ...seen.vmi, status: change.phase === 'Running' ? withMigratable(withReady(seen, status), seen.now) : status },
+  };
   return { ...now.vmi.status, ...conditionsOf(now), ...interfacesOf(now), ...agentStatus(status, seen.agent) };
 }
 
@@ -26,6 +29,13 @@ function withReady({ pod, now }: ObservedDomain, status: VmiStatus): VmiStatus {
   const { status: flag, reason, message } = ready;
   const next = { type: 'Ready' as const, status: flag, ...(reason !== undefined && { reason }), ...(message !== undefined && { message }) };
   return { ...status, conditions: [...withCondition<VmiConditions>(status.conditions ?? [], next, now)] };
+}
+
+/** Whoever waits for one of these gets an answer: guests stay on their node. */
+function withMigratable(status: VmiStatus, now: number): VmiStatus {
+  const said = { status: 'False', reason: 'NotMigratable', message: 'Live migration is not supported.' } as const;
+  const withLive = withCondition<VmiConditions>(status.conditions ?? [], { type: 'LiveMigratable', ...said }, now);
+  return { ...status, conditions: [...withCondition<VmiConditions>(withLive, { type: 'StorageLiveMigratable', ...said }, now)] };
 }
 
 /** A phase is stamped when it is first reached. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { systemClock } from '../../base/clock.ts';
-import { checkGuestPort, takenAt } from './check-guest-port.ts';
+import { checkGuestPort, takenAt } from './connect-guest-port.ts';
 
 /** As QEMU 7.2 prints it. */
 const line = (state: string, number: number, port: number) =>
