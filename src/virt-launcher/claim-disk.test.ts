@@ -92,3 +92,21 @@ test('the size of a new disk comes from the Pod', () => {
   assert.equal(newDiskBytesFor({ [LAUNCHER_VARIABLES.newDiskBytes]: '{"data":1048576}' }, 'data'), 1048576);
   assert.equal(newDiskBytesFor({}, 'data'), undefined);
 });
+
+test('a disk of ours grows with its PVC, and never shrinks', () => {
+  find(2 ** 20);
+  for (const [wanted, expected] of [
+    [2 ** 22, 2 ** 22],
+    [2 ** 21, 2 ** 22],
+  ] as const) {
+    rmSync(linkPath);
+    assert.deepEqual(find(wanted), { format: 'raw', sizeBytes: expected, isNew: false, isLinked: true });
+  }
+});
+
+test('the format of a disk that began as an image is written down, for a start without that image', () => {
+  writeFileSync(join(folder, 'disk.img'), Buffer.concat([qcow2Header({}), Buffer.alloc(2 ** 20)]));
+  assert.equal(find(undefined, { declared: undefined, ofImage: () => 'qcow2' }).format, 'qcow2');
+  rmSync(linkPath);
+  assert.equal(find().format, 'qcow2');
+});

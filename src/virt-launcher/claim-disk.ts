@@ -3,10 +3,12 @@ import { closeSync, constants, fsyncSync, ftruncateSync, openSync } from 'node:f
 import { LAUNCHER_VARIABLES } from '../api/launcher/variables.ts';
 import { messageOf, UserError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
-import { type FormatSources, keptFormat, noteFormat } from './disk-format.ts';
+import { formatBytes } from '../base/quantity.ts';
+import { type FormatSources, isOurs, keptFormat, noteFormat } from './disk-format.ts';
 import { makeHardLink } from './hard-link.ts';
 import { factsAs, type ImageFacts } from './image-format.ts';
 import { openInRoot } from './open-in-root.ts';
+import { growQcow2 } from './qcow2.ts';
 
 export type ClaimDisk = ImageFacts & { readonly isNew: boolean; readonly isLinked: boolean };
 
@@ -30,8 +32,30 @@ export function findClaimDisk(options: Options): ClaimDisk {
   const { folder, linkPath } = options;
   const { file, isNew } = openOrMake(options);
   try {
-    const facts = factsAs(keptFormat(folder, options.format), file, CLAIM_DISK);
+    const found = factsAs(keptFormat(folder, options.format), file, CLAIM_DISK);
+    const isGrown = !isNew && grow(options, found);
+    const facts = isGrown ? factsAs(found.format, file, CLAIM_DISK) : found;
     return { ...facts, isNew, isLinked: makeHardLink({ file, path: `${folder}/${CLAIM_DISK}`, linkPath }) };
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** To the size that its claim has by now; a disk never shrinks, and one that somebody else put there stays as it is. */
+function grow({ folder, newSizeBytes = 0 }: Options, { format, sizeBytes }: ImageFacts): boolean {
+  if (newSizeBytes <= sizeBytes || !isOurs(folder)) return false;
+  const file = openSync(`${folder}/${CLAIM_DISK}`, O_RDWR | O_NOFOLLOW);
+  try {
+    if (format === 'qcow2') growQcow2(file, newSizeBytes);
+    else ftruncateSync(file, newSizeBytes);
+    fsyncSync(file);
+    return true;
+  } catch (error) {
+    throw new UserError('DISK_NOT_GROWN', `the disk of the PVC cannot grow to ${formatBytes(newSizeBytes)}`, {
+      why: messageOf(error),
+      fix: 'free some space on the volume, or make the PVC as large as its StorageClass allows',
+      cause: error,
+    });
   } finally {
     closeSync(file);
   }
@@ -68,7 +92,7 @@ function openOrMake({ folder, newSizeBytes: sizeBytes, fill }: Options): { file:
       noteFormat(folder, 'raw');
       return { file: make(`${folder}/${CLAIM_DISK}`, sizeBytes), isNew: true };
     }
-    throw new UserError('DISK_SIZE_INVALID', 'the claim is too small for a disk', { why: 'less than 1Mi is left of it', cause: error });
+    throw new UserError('DISK_SIZE_INVALID', 'the PVC is too small for a disk', { why: 'less than 1Mi is left of it', cause: error });
   }
 }
 
@@ -80,7 +104,7 @@ function make(path: string, sizeBytes: number): number {
     fsyncSync(file);
     return file;
   } catch (error) {
-    throw new UserError('FILE_INACCESSIBLE', `user ${process.geteuid?.()} cannot make a disk on the claim's volume`, {
+    throw new UserError('FILE_INACCESSIBLE', `user ${process.geteuid?.()} cannot make a disk on the volume of the PVC`, {
       why: messageOf(error),
       cause: error,
     });

@@ -38,9 +38,9 @@ export async function untilDisksAreThere(options: { vmi: Vmi; env: Environment; 
   writeFileSync(join(share, COMPUTE_PROCESS_FILE), `${process.pid}\n`);
   const shown = (vmi.spec.volumes ?? []).filter(imageOf).map(({ name }) => name);
   const names = [...shown, ...Object.keys(diskImages(env))];
-  const since = clock.now();
+  const since = clock.steady();
   while (!signal.aborted && names.some((name) => diskRootIn(share, name) === undefined)) {
     const { soon, later, soonUntil } = LOOK_EVERY_MS;
-    await clock.sleep(clock.now() - since < soonUntil ? soon : later, signal);
+    await clock.sleep(clock.steady() - since < soonUntil ? soon : later, signal);
   }
 }

@@ -27,7 +27,16 @@ export type FormatSources = {
 
 /** The rules above, for the disk in `folder`. */
 export function keptFormat(folder: string, { declared, ofImage }: FormatSources): ImageFormat {
-  return declared ?? noteIn(folder) ?? ofImage?.() ?? 'raw';
+  const kept = declared ?? noteIn(folder);
+  if (kept) return kept;
+  const format = ofImage?.();
+  if (format) noteFormat(folder, format); // the next start may not have the image
+  return format ?? 'raw';
+}
+
+/** The disk in `folder` was made by us: only then there is a note. */
+export function isOurs(folder: string): boolean {
+  return noteIn(folder) !== undefined;
 }
 
 /** Writes down the format of the disk that is about to be made in `folder`. */
@@ -45,7 +54,7 @@ export function noteFormat(folder: string, format: ImageFormat): void {
 export function declaredFormat(env: Readonly<Record<string, string | undefined>>, volumeName: string): ImageFormat | undefined {
   const formats: unknown = JSON.parse(env[LAUNCHER_VARIABLES.diskFormats] ?? '{}');
   const said = isObject(formats) ? formats[volumeName] : undefined;
-  return said === undefined ? undefined : known(said, `the claim of volume ${volumeName}`);
+  return said === undefined ? undefined : known(said, `the PVC of volume ${volumeName}`);
 }
 
 function noteIn(folder: string): ImageFormat | undefined {

@@ -44,7 +44,7 @@ export function factsAs(format: ImageFormat, file: number, name: string): ImageF
   if (isQcow2(start)) return { format, sizeBytes: readQcow2Size(start, name) };
   throw new UserError('DISK_FORMAT_MISMATCH', `disk ${name} is refused`, {
     why: 'it is said to be qcow2 and does not begin like that',
-    fix: 'put a qcow2 disk there, or take the annotation kubevirt.io/disk-format off its claim',
+    fix: 'put a qcow2 disk there, or take the annotation kubevirt.io/disk-format off its PVC',
   });
 }
 

@@ -5,7 +5,15 @@ import { credentialSourcesOf } from '../api/kubevirt/access-credentials.ts';
 import type { VirtualMachineInstance } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { Disk, Volume } from '../api/kubevirt/vmi-spec-schema.ts';
 import type { SourceData, SourceName } from '../api/kubevirt/volumes/volume-source.ts';
-import { claimDevice, claimMount, containerDiskMount, contentMount, credentialMount } from '../api/launcher/mounts.ts';
+import {
+  claimDevice,
+  claimMount,
+  containerDiskMount,
+  contentMount,
+  credentialMount,
+  type Mount,
+  networkContentMount,
+} from '../api/launcher/mounts.ts';
 import { LAUNCHER_VARIABLES } from '../api/launcher/variables.ts';
 import { messageOf, UserError } from '../base/errors.ts';
 import { sandboxPath } from '../base/node/sandbox-path.ts';
@@ -14,10 +22,13 @@ import { isReadOnlyDisk } from '../qemu/convert/disks.ts';
 import type { DiskImage, ImageFile, ImageFormat } from '../qemu/convert/input.ts';
 import { findBlockDevice } from './block-device.ts';
 import { CLAIM_DISK, type ClaimDisk, diskImage, findClaimDisk, newDiskBytesFor } from './claim-disk.ts';
-import { cloudInitIso, readPublicKeys } from './cloud-init.ts';
+import { type CloudInitLayout, cloudInitIso, readPublicKeys } from './cloud-init.ts';
 import { type FoundDisk, findContainerDisk, openContainerDisk } from './container-disk.ts';
 import { diskRootIn } from './container-disk-share.ts';
 import { declaredFormat } from './disk-format.ts';
+import { createIso, type IsoFiles } from './iso9660.ts';
+import { withMatchedBlocks } from './matched-blocks.ts';
+import { FILES_LABEL, readMountedFiles, requireAnswerFile, SYSPREP_LABEL } from './mounted-files.ts';
 import { populateDisk } from './populate-disk.ts';
 import type { Privileges } from './privileges.ts';
 import { createQcow2, MOST_BYTES } from './qcow2.ts';
@@ -38,7 +49,8 @@ export function makeImages(options: Options): Map<string, DiskImage> {
   const { volumes = [], domain } = options.vmi.spec;
   for (const [index, disk] of (domain.devices.disks ?? []).entries()) {
     const volume = volumes.find(({ name }) => name === disk.name);
-    if (volume && !images.has(volume.name)) images.set(volume.name, makeImage({ ...options, disk, volume, index }));
+    if (volume && !images.has(volume.name))
+      images.set(volume.name, withMatchedBlocks(makeImage({ ...options, disk, volume, index }), disk));
   }
   return images;
 }
@@ -47,9 +59,16 @@ export function makeImages(options: Options): Map<string, DiskImage> {
 const BUILDERS: { readonly [Name in SourceName]: (task: Task, source: SourceData<Name>) => DiskImage } = {
   containerDisk: overlay,
   registryDisk: overlay,
-  cloudInitNoCloud: cloudInit,
+  cloudInitNoCloud: (task, source) => cloudInit(task, 'noCloud', source),
+  cloudInitConfigDrive: (task, source) => cloudInit(task, 'configDrive', source),
   emptyDisk: empty,
+  configMap: (task, { volumeLabel }) => filesDisk(task, { label: volumeLabel }),
+  secret: (task, { volumeLabel }) => filesDisk(task, { label: volumeLabel }),
+  downwardAPI: (task, { volumeLabel }) => filesDisk(task, { label: volumeLabel }),
+  serviceAccount: (task) => filesDisk(task, { label: undefined }),
+  sysprep: (task) => filesDisk(task, { label: SYSPREP_LABEL, check: requireAnswerFile }),
   persistentVolumeClaim: claim,
+  dataVolume: (task) => claim(task, {}),
   ephemeral: claimBeneathOverlay,
 };
 
@@ -76,11 +95,11 @@ function overlay(task: Task, { path }: SourceData<'containerDisk'>): DiskImage {
 }
 
 /** The disk itself: what the guest writes stays when the instance ends. */
-function claim(task: Task, { readOnly: isVolumeReadOnly = false }: SourceData<'persistentVolumeClaim'>): DiskImage {
+function claim(task: Task, { readOnly: isVolumeReadOnly = false }: Pick<SourceData<'persistentVolumeClaim'>, 'readOnly'>): DiskImage {
   const { disk, volume, env } = task;
   const isReadOnly = isVolumeReadOnly || isReadOnlyDisk(disk);
   if (isVolumeReadOnly && !isReadOnlyDisk(disk) && (disk.disk?.bus ?? 'sata') === 'sata')
-    throw new UserError('DISK_INVALID', `disk ${JSON.stringify(disk.name)} cannot show a read-only claim`, {
+    throw new UserError('DISK_INVALID', `disk ${JSON.stringify(disk.name)} cannot show a read-only PVC`, {
       why: 'there are no read-only SATA disks',
       fix: 'use bus virtio or scsi, or a cdrom',
     });
@@ -103,12 +122,12 @@ function claimImage(task: Task, newSizeBytes: number | undefined): ImageFile & {
   const began = diskImage(env, volume.name);
   const image = newSizeBytes === undefined ? undefined : began;
   if (device && image)
-    throw new UserError('DISK_INVALID', `the claim of disk ${JSON.stringify(disk.name)} cannot begin as the image ${image}`, {
+    throw new UserError('DISK_INVALID', `the PVC of disk ${JSON.stringify(disk.name)} cannot begin as the image ${image}`, {
       why: 'it is in Block mode, where nobody can tell a disk that was filled from one that was not',
-      fix: 'use a claim with volumeMode Filesystem',
+      fix: 'use a PVC with volumeMode Filesystem',
     });
   if (device) {
-    report(`disk ${disk.name}: claim in Block mode, ${formatBytes(device.sizeBytes)}`);
+    report(`disk ${disk.name}: PVC in Block mode, ${formatBytes(device.sizeBytes)}`);
     return device;
   }
   const root = claimMount(folderName(volume.name)).mountPath;
@@ -121,7 +140,7 @@ function claimImage(task: Task, newSizeBytes: number | undefined): ImageFile & {
       fill: image === undefined ? undefined : (into, sizeBytes) => copyImage(task, { image, into, sizeBytes }),
     }),
   );
-  report(`disk ${disk.name}: claim, ${found.format}, ${formatBytes(found.sizeBytes)}${found.isNew ? ', new' : ''}`);
+  report(`disk ${disk.name}: PVC, ${found.format}, ${formatBytes(found.sizeBytes)}${found.isNew ? ', new' : ''}`);
   const path = found.isLinked ? join(folder, baseName(index)) : join(realpathSync(sandboxPath(root, env)), CLAIM_DISK);
   return { path, format: found.format, sizeBytes: found.sizeBytes };
 }
@@ -139,7 +158,7 @@ function copyImage({ disk, volume, env, privileges, report }: Task, { image, int
   const root = diskRoot(folderName(volume.name), env);
   const { file, ...facts } = privileges.asRoot(() => openContainerDisk(root));
   try {
-    report(`disk ${disk.name}: copying ${image} (${facts.name}, ${facts.format}, ${formatBytes(facts.sizeBytes)}) to its claim`);
+    report(`disk ${disk.name}: copying ${image} (${facts.name}, ${facts.format}, ${formatBytes(facts.sizeBytes)}) to its PVC`);
     populateDisk({ from: file, facts, image, folder: into, sizeBytes });
   } finally {
     closeSync(file);
@@ -157,7 +176,8 @@ function findBase({ volume, index, folder, env, privileges }: Task, path: string
   }
 }
 
-function diskRoot(name: string, env: Options['env']): string {
+/** Where the container image of a volume is. */
+export function diskRoot(name: string, env: Options['env']): string {
   const share = env[LAUNCHER_VARIABLES.diskShare];
   if (!share) return sandboxPath(containerDiskMount(name).mountPath, env);
   const root = diskRootIn(share, name);
@@ -169,23 +189,41 @@ function baseName(index: number): string {
   return `base${index}`;
 }
 
-function cloudInit(task: Task, source: SourceData<'cloudInitNoCloud'>): DiskImage {
-  const { vmi, disk, index, folder, report } = task;
-  const publicKeys = publicKeysFor(task);
-  const iso = source.secretRef
-    ? withFolder(task, contentMount(folderName(task.volume.name)).mountPath, (secretFolder) =>
-        cloudInitIso({ vmi, source, publicKeys, secretFolder }),
-      )
-    : cloudInitIso({ vmi, source, publicKeys });
+function cloudInit(task: Task, layout: CloudInitLayout, source: SourceData<'cloudInitNoCloud'>): DiskImage {
+  const { vmi } = task;
+  const name = folderName(task.volume.name);
+  const publicKeys = publicKeysFor(task, layout);
+  const iso = withOptionalFolder(task, source.secretRef && contentMount(name), (secretFolder) =>
+    withOptionalFolder(task, source.networkDataSecretRef && networkContentMount(name), (networkFolder) =>
+      cloudInitIso({ vmi, layout, source, publicKeys, secretFolder, networkFolder }),
+    ),
+  );
+  return isoDisk(task, 'cloud-init', iso);
+}
+
+type FilesDisk = { readonly label: string | undefined; readonly check?: (files: IsoFiles) => void };
+
+/** The files of an object that the kubelet has mounted; a disk of what they are now. */
+function filesDisk(task: Task, { label, check }: FilesDisk): DiskImage {
+  const files = withFolder(task, contentMount(folderName(task.volume.name)).mountPath, readMountedFiles);
+  check?.(files);
+  return isoDisk(task, `${Object.keys(files).length} files`, createIso(label || FILES_LABEL, files));
+}
+
+function isoDisk({ disk, index, folder, report }: Task, what: string, iso: Buffer): DiskImage {
   const path = join(folder, `disk${index}.iso`);
   writeFileSync(path, iso, { flag: 'wx', mode: 0o600 });
-  report(`disk ${disk.name}: cloud-init, ${formatBytes(iso.length)}`);
+  report(`disk ${disk.name}: ${what}, ${formatBytes(iso.length)}`);
   return { path, format: 'raw', isReadOnly: true, isEphemeral: true };
 }
 
-function publicKeysFor(task: Task): string[] {
-  const secrets = credentialSourcesOf(task.vmi.spec).filter(({ way }) => way === 'cloud-init');
+function publicKeysFor(task: Task, layout: CloudInitLayout): string[] {
+  const secrets = credentialSourcesOf(task.vmi.spec).filter((each) => each.way === 'cloud-init' && each.layout === layout);
   return secrets.flatMap(({ secretName }) => withFolder(task, credentialMount(secretName).mountPath, readPublicKeys));
+}
+
+function withOptionalFolder<T>(task: Task, mount: Mount | undefined, use: (folder: string | undefined) => T): T {
+  return mount ? withFolder(task, mount.mountPath, use) : use(undefined);
 }
 
 /** Root opens the folder that the node runtime mounted; what is in it is used as QEMU's user, who may see no more than the Pod may. */

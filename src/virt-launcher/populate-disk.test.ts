@@ -97,7 +97,7 @@ test('a disk that appears meanwhile is never replaced', () => {
 
 test('an image that is larger than the claim is refused before anything is written', () => {
   writeRaw();
-  assert.throws(() => fill(2 * MIB), { code: 'DISK_TOO_SMALL', why: /the claim has room for one of 2Mi/ });
+  assert.throws(() => fill(2 * MIB), { code: 'DISK_TOO_SMALL', why: /the PVC has room for one of 2Mi/ });
   assert.deepEqual(readdirSync(folder), []);
 });
 
@@ -114,6 +114,12 @@ test('a volume without room is told as such and left without a disk', (t) => {
   const small = ['-c', `mount -t tmpfs -o size=1m tmpfs ${folder} && exec ${process.execPath} --input-type=module -e "$0"`, script];
   const { status, stdout, stderr } = spawnSync('unshare', ['-rm', 'sh', ...small], { encoding: 'utf8' });
   if (status !== 0 && /unshare|mount/.test(stderr)) return t.skip(`no small file system can be mounted here: ${stderr.trim()}`);
-  assert.equal(stdout, 'DISK_FULL there is no room for the image an/image on the volume of its claim 0\n', stderr);
+  assert.equal(stdout, 'DISK_FULL there is no room for the image an/image on the volume of its PVC 0\n', stderr);
   assert.equal(existsSync(disk()), false);
+});
+
+test('a disk that is larger than any file is told as such, and not as a lack of room', () => {
+  writeRaw();
+  assert.throws(() => fill(2 ** 62), { code: 'DISK_TOO_LARGE', message: /a disk of 4Ei is larger/, fix: /smaller size/ });
+  assert.deepEqual(readdirSync(folder), []);
 });

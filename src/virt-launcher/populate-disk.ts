@@ -27,16 +27,16 @@ const CHUNK = 2 ** 20;
 /** The grain of holes: a piece full of zeroes is not written. */
 const PIECE = 2 ** 16;
 const ZEROES = Buffer.alloc(PIECE);
-/** The file system or a quota is full, or does not take so large a file. */
-const NO_ROOM = ['ENOSPC', 'EDQUOT', 'EFBIG'];
+/** The file system or a quota is full. */
+const NO_ROOM = ['ENOSPC', 'EDQUOT'];
 
 /** Makes the disk in `folder`; a UserError, and no disk, when that cannot be. */
 export function populateDisk(options: Options): void {
   const { facts, image, folder, sizeBytes } = options;
   if (facts.sizeBytes > sizeBytes)
-    throw new UserError('DISK_TOO_SMALL', `the image ${image} does not fit on its claim`, {
-      why: `it is a disk of ${formatBytes(facts.sizeBytes)}, the claim has room for one of ${formatBytes(sizeBytes)}`,
-      fix: 'ask for more storage in the claim (virtctl run --disk)',
+    throw new UserError('DISK_TOO_SMALL', `the image ${image} does not fit on its PVC`, {
+      why: `it is a disk of ${formatBytes(facts.sizeBytes)}, the PVC has room for one of ${formatBytes(sizeBytes)}`,
+      fix: 'ask for more storage in the PVC (virtctl run --disk)',
     });
   const unfinished = `${folder}/${UNFINISHED}`;
   try {
@@ -92,15 +92,21 @@ function syncFolder(path: string): void {
   }
 }
 
-function copyError(error: unknown, { from, image }: Options): Error {
+function copyError(error: unknown, { from, image, sizeBytes }: Options): Error {
   const { code } = error as NodeJS.ErrnoException; // what node:fs throws
-  if (code !== undefined && NO_ROOM.includes(code))
-    return new UserError('DISK_FULL', `there is no room for the image ${image} on the volume of its claim`, {
-      why: `${messageOf(error)}; its file has ${formatBytes(fstatSync(from).size)}`,
-      fix: 'make room on the volume; it is tried again by itself',
+  if (code === 'EFBIG' || code === 'ERR_OUT_OF_RANGE')
+    return new UserError('DISK_TOO_LARGE', `a disk of ${formatBytes(sizeBytes)} is larger than a file can be on the volume of its PVC`, {
+      why: messageOf(error),
+      fix: 'make the PVC again with a smaller size, or of a StorageClass that has such disks',
       cause: error,
     });
-  return new UserError('FILE_INACCESSIBLE', `user ${process.geteuid?.()} cannot copy the image ${image} to its claim`, {
+  if (code !== undefined && NO_ROOM.includes(code))
+    return new UserError('DISK_FULL', `there is no room for the image ${image} on the volume of its PVC`, {
+      why: `${messageOf(error)}; its file has ${formatBytes(fstatSync(from).size)}`,
+      fix: 'free some space on the volume (df -h shows how full it is); retrying by itself',
+      cause: error,
+    });
+  return new UserError('FILE_INACCESSIBLE', `user ${process.geteuid?.()} cannot copy the image ${image} to its PVC`, {
     why: messageOf(error),
     cause: error,
   });

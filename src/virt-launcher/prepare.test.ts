@@ -21,10 +21,12 @@ import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as nextLook } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { ANNOTATION_FAIL_FAST } from '../api/kubevirt/names.ts';
 import type { Disk, VmiSpec, Volume } from '../api/kubevirt/vmi-spec-schema.ts';
 import { QMP_SOCKET, SERIAL_LOG } from '../api/launcher/files.ts';
-import { contentMount } from '../api/launcher/mounts.ts';
-import { LAUNCHER_VARIABLES, RUN_AS_VARIABLES } from '../api/launcher/variables.ts';
+import { contentMount, credentialMount, networkContentMount } from '../api/launcher/mounts.ts';
+import { HIDDEN_FOLDERS_VARIABLE, LAUNCHER_VARIABLES, RUN_AS_VARIABLES } from '../api/launcher/variables.ts';
+import { whyNotIsolated } from '../base/node/isolated-command.ts';
 import { sandboxPath } from '../base/node/sandbox-path.ts';
 import { bootSector, makePod, type PodFolders, putFile, qcow2Header } from './pod.testing.ts';
 
@@ -52,7 +54,7 @@ function vmi(devices: VmiSpec['domain']['devices'] = { disks: [rootDisk] }, volu
   return JSON.stringify({ apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', metadata, spec: { domain, volumes, ...spec } });
 }
 
-type Started = { readonly child: ChildProcess; readonly ask: (command: string) => Promise<unknown> };
+type Started = { readonly child: ChildProcess; readonly ask: (command: string, args?: object) => Promise<unknown> };
 
 /** Starts the launcher and speaks QMP with what it becomes. */
 async function start(text: string, signal: AbortSignal): Promise<Started> {
@@ -70,8 +72,8 @@ async function start(text: string, signal: AbortSignal): Promise<Started> {
   const lines = createInterface(socket)[Symbol.asyncIterator]();
   const next = async () => JSON.parse((await lines.next()).value ?? '{}');
   assert.ok((await next()).QMP, 'QMP greets');
-  const ask = async (execute: string) => {
-    socket.write(`${JSON.stringify({ execute })}\n`);
+  const ask = async (execute: string, args?: object) => {
+    socket.write(`${JSON.stringify({ execute, arguments: args })}\n`);
     for (;;) {
       const answer = await next();
       if (!answer.event) return answer.return;
@@ -136,6 +138,24 @@ test('a qcow2 disk boots through its overlay, on SATA, beside a cloud-init disk'
   assert.equal(await quit(started), 0);
 });
 
+test('a QEMU that was taken over and wants to start a program is ended by the kernel', { timeout: DEADLINE_MS }, async ({ signal }) => {
+  const free = join(pod.publicFolder, 'free');
+  const held = join(pod.publicFolder, 'held');
+  const wish = (file: string) => ({ uri: `exec:cat > ${file}` }); // its own way to start one; nothing of ours asks for it
+  const commands = [{ execute: 'qmp_capabilities' }, { execute: 'migrate', arguments: wish(free) }, { execute: 'quit' }];
+  spawnSync('qemu-system-x86_64', ['-machine', 'none', '-display', 'none', '-nodefaults', '-qmp', 'stdio'], {
+    input: commands.map((each) => JSON.stringify(each)).join('\n'),
+  });
+  await eventually(signal, async () => existsSync(free) || undefined); // without a sandbox it does
+  putFile(pod, 'disk/disk.img', bootSector('hello'));
+  const { child, ask } = await start(vmi(), signal);
+  const ended = once(child, 'exit');
+  void ask('migrate', wish(held)).catch(() => {}); // it has no time to answer
+  const [code, by] = await ended;
+  assert.ok(by === 'SIGSYS' || code === 128 + 31, `${code} ${by}`);
+  assert.equal(existsSync(held), false);
+});
+
 test('QEMU takes every kind of disk and card at once', { timeout: DEADLINE_MS }, async ({ signal }) => {
   putFile(pod, 'disk/disk.img', bootSector('unused'));
   const empty = { emptyDisk: { capacity: '1Gi' } };
@@ -175,6 +195,30 @@ test('QEMU runs as user 107 without groups of root, and without the instance in 
   assert.doesNotMatch(readFileSync(`/proc/${started.child.pid}/environ`, 'utf8'), /KUBEVIRT_VMI|NODE_/);
   assert.equal(await quit(started), 0);
 });
+
+test('where QEMU can have mounts and processes of its own it sees neither those of others nor the folders of others', {
+  timeout: DEADLINE_MS,
+  skip: await whyNotIsolated(),
+}, async ({ signal }) => {
+  putFile(pod, 'disk/disk.img', bootSector('x'));
+  const base = join(pod.publicFolder, '../..');
+  pod.env[HIDDEN_FOLDERS_VARIABLE] = JSON.stringify([base, join(base, 'none')]);
+  const started = await start(vmi(), signal);
+  const [first = 0] = childrenOf(started.child.pid);
+  const [qemu = 0] = childrenOf(first);
+  const status = readFileSync(`/proc/${qemu}/status`, 'utf8');
+  assert.match(status, new RegExp(`^Uid:\t${isRoot ? 107 : process.getuid?.()}\t`, 'm'));
+  assert.match(status, /^NSpid:\t\d+(\t\d+)*\t\d$/m);
+  for (const set of ['Inh', 'Prm', 'Eff', 'Bnd', 'Amb']) assert.match(status, new RegExp(`^Cap${set}:\t0+$`, 'm'));
+  assert.deepEqual(readdirSync(`/proc/${qemu}/root${base}`), []);
+  assert.equal(readlinkSync(`/proc/${qemu}/cwd`), pod.publicFolder);
+  assert.doesNotMatch(readFileSync(`/proc/${qemu}/environ`, 'utf8'), /KUBEVIRT_VMI|NODE_/);
+  assert.equal(await quit(started), 0);
+});
+
+function childrenOf(pid: number | undefined): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+}
 
 test('only the user of QEMU reaches its sockets, and they are no ports', { timeout: DEADLINE_MS }, async ({ signal }) => {
   putFile(pod, 'disk/disk.img', bootSector('x'));
@@ -227,6 +271,18 @@ for (const [name, text, disk, code] of REFUSED) {
   });
 }
 
+test('a launcher that is asked to fail does so where the installation allows it, and nowhere else', () => {
+  const asked = JSON.parse(vmi({ disks: [{ name: 'none' }] }));
+  const text = JSON.stringify({ ...asked, metadata: { ...asked.metadata, annotations: { [ANNOTATION_FAIL_FAST]: '' } } });
+  const said = (settings: object) => {
+    const env = { ...pod.env, [LAUNCHER_VARIABLES.vmi]: text, [LAUNCHER_VARIABLES.settings]: JSON.stringify(settings) };
+    return spawnSync(LAUNCHER, ['prepare'], { env, encoding: 'utf8', timeout: DEADLINE_MS }).stderr;
+  };
+  putFile(pod, 'disk/disk.img', bootSector('x'));
+  assert.match(said({ mayFailFast: true }), /^error\[FAIL_FAST\]/);
+  assert.match(said({}), /^error\[DISK_WITHOUT_VOLUME\]/);
+});
+
 test('a trap in the volumes of the Pod does not make root touch other files', {
   timeout: DEADLINE_MS,
   skip: !isRoot && 'only root can be trapped',
@@ -267,4 +323,49 @@ test('cloud-init data comes from a Secret, read with the rights of the Pod', () 
     timeout: DEADLINE_MS,
   });
   assert.match(stderr, /^error\[CLOUD_INIT_SECRET_INVALID\]: key userdata of Secret s cannot be read/);
+});
+
+/** Puts files where the kubelet mounts an object for the Pod. */
+function mounted(mountPath: string, files: Record<string, string>): void {
+  const folder = sandboxPath(mountPath, pod.env);
+  mkdirSync(folder, { recursive: true });
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+}
+
+test('a config drive has its data from two Secrets and its keys from a third', { timeout: DEADLINE_MS }, async ({ signal }) => {
+  mounted(contentMount('seed').mountPath, { userdata: '#cloud-config' });
+  mounted(networkContentMount('seed').mountPath, { networkdata: '{"links":[]}' });
+  mounted(credentialMount('keys').mountPath, { key1: 'ssh-ed25519 A\n' });
+  const secret = { secretRef: { name: 's' }, networkDataSecretRef: { name: 'n' } };
+  const sshPublicKey = { source: { secret: { secretName: 'keys' } }, propagationMethod: { configDrive: {} } };
+  const text = vmi({ disks: [{ name: 'seed' }] }, [{ name: 'seed', cloudInitConfigDrive: secret }], {
+    accessCredentials: [{ sshPublicKey }],
+  });
+  const started = await start(text, signal);
+  const iso = readFileSync(join(pod.privateFolder, 'disks', 'disk0.iso'), 'latin1');
+  for (const part of ['config-2', '#cloud-config', '{"links":[]}', '"public_keys":{"0":"ssh-ed25519 A"}'])
+    assert.ok(iso.includes(part), part);
+  assert.equal(await quit(started), 0);
+});
+
+test('a ConfigMap, fields of the Pod and answer files are disks with labels', { timeout: DEADLINE_MS }, async ({ signal }) => {
+  mounted(contentMount('settings').mountPath, { 'app.conf': 'colour = blue' });
+  mounted(contentMount('fields').mountPath, { labels: 'app="x"' });
+  mounted(contentMount('answers').mountPath, { 'autounattend.xml': '<unattend/>' });
+  const volumes: Volume[] = [
+    { name: 'settings', configMap: { name: 'c' } },
+    { name: 'fields', downwardAPI: { volumeLabel: 'my-label' } },
+    { name: 'answers', sysprep: { configMap: { name: 'a' } } },
+  ];
+  const started = await start(vmi({ disks: volumes.map(({ name }) => ({ name, cdrom: {} })) }, volumes), signal);
+  const parts = [
+    ['cfgdata', 'colour = blue'],
+    ['my-label', 'app="x"'],
+    ['unattendCD', '<unattend/>'],
+  ];
+  for (const [index, [label = '', content = '']] of parts.entries()) {
+    const iso = readFileSync(join(pod.privateFolder, 'disks', `disk${index}.iso`), 'latin1');
+    assert.deepEqual([iso.slice(32808, 32840).trim(), iso.includes(content)], [label, true]);
+  }
+  assert.equal(await quit(started), 0);
 });

@@ -9,10 +9,14 @@ import { RUN_AS_VARIABLES } from '../api/launcher/variables.ts';
 import { UserError } from '../base/errors.ts';
 
 export type Privileges = {
+  /** Whom QEMU runs as; undefined when we are that already. */
+  readonly user: { readonly uid: number; readonly gid: number; readonly groups: readonly number[] } | undefined;
   /** Does one thing as root, if we were started as root. */
   asRoot<T>(use: () => T): T;
   /** Becomes QEMU's user for good. */
   dropForGood(): void;
+  /** Is root again, for a program that becomes QEMU's user itself. */
+  stepUp(): void;
 };
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -22,12 +26,14 @@ const ROOT = 0;
 export function stepDown(env: Environment): Privileges {
   const uid = idOf(env, RUN_AS_VARIABLES.user) ?? QEMU_USER;
   const gid = idOf(env, RUN_AS_VARIABLES.group) ?? uid;
-  if (process.getuid?.() !== ROOT) return { asRoot: (use) => use(), dropForGood() {} };
+  if (process.getuid?.() !== ROOT) return { user: undefined, asRoot: (use) => use(), dropForGood() {}, stepUp() {} };
   if (uid === ROOT) throw new UserError('USER_INVALID', `${RUN_AS_VARIABLES.user}=0: QEMU never runs as root`);
-  process.setgroups?.([gid, ...kvmGroup()]); // first: only root may change groups
+  const groups = [...groupsOf(env), ...kvmGroup()];
+  process.setgroups?.([gid, ...groups]); // first: only root may change groups
   process.setegid?.(gid);
   process.seteuid?.(uid);
   return {
+    user: { uid, gid, groups },
     asRoot(use) {
       process.seteuid?.(ROOT);
       try {
@@ -40,6 +46,10 @@ export function stepDown(env: Environment): Privileges {
       process.seteuid?.(ROOT); // as root these two also set the saved ids, so there is no way back
       process.setgid?.(gid);
       process.setuid?.(uid);
+    },
+    stepUp() {
+      process.seteuid?.(ROOT);
+      process.setegid?.(ROOT);
     },
   };
 }
@@ -54,9 +64,17 @@ function kvmGroup(): number[] {
   }
 }
 
+/** Those of the claims that the Pod mounts. */
+function groupsOf(env: Environment): number[] {
+  const text = env[RUN_AS_VARIABLES.groups] ?? '';
+  if (!/^(?:\d{1,10}(?:,\d{1,10})*)?$/.test(text))
+    throw new UserError('USER_INVALID', `${RUN_AS_VARIABLES.groups}=${text} are not group ids`);
+  return text === '' ? [] : text.split(',').map(Number);
+}
+
 function idOf(env: Environment, name: string): number | undefined {
   const text = env[name];
   if (!text) return undefined;
-  if (!/^\d{1,9}$/.test(text)) throw new UserError('USER_INVALID', `${name}=${text} is not a user id`);
+  if (!/^\d{1,10}$/.test(text)) throw new UserError('USER_INVALID', `${name}=${text} is not a user id`);
   return Number(text);
 }

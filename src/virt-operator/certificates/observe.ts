@@ -76,8 +76,12 @@ function factsOf(pem: string): CertificateFacts | undefined {
 }
 
 function livesOf({ spec }: KubeVirt): Lives {
-  const { ca, server } = spec.certificateRotateStrategy?.selfSigned ?? {};
-  return { authority: lifeOf(ca, AUTHORITY_LIFE), leaf: lifeOf(server, LEAF_LIFE) };
+  const { ca, server, caRotateInterval, caOverlapInterval, certRotateInterval } = spec.certificateRotateStrategy?.selfSigned ?? {};
+  const older = { ...(caRotateInterval && { duration: caRotateInterval }), ...(caOverlapInterval && { renewBefore: caOverlapInterval }) };
+  return {
+    authority: lifeOf({ ...older, ...ca }, AUTHORITY_LIFE),
+    leaf: lifeOf({ ...(certRotateInterval && { duration: certRotateInterval }), ...server }, LEAF_LIFE),
+  };
 }
 
 /** What is not a duration counts as not given, and nothing is renewed before a half of its life is over. */

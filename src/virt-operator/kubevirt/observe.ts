@@ -8,11 +8,12 @@ import { MACHINE_KINDS, orderOf } from '../../api/kubevirt/installed-kinds-table
 import type { KubeVirt } from '../../api/kubevirt/kinds/kubevirt.ts';
 import { isDeleting, type KubeObject, keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
-import { isApiError } from '../../base/errors.ts';
+import { isApiError, messageOf } from '../../base/errors.ts';
 import type { Cache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
 import { keepCertificates } from '../certificates/keep-certificates.ts';
-import { desiredObjects, identityOf } from '../objects/desired-objects.ts';
+import { unusedPatch } from '../customize/customize-object.ts';
+import { type DesiredState, desiredObjects, identityOf } from '../objects/desired-objects.ts';
 import { matchesDesired } from '../objects/matches-desired.ts';
 import { CERTIFICATES } from '../render/options.ts';
 import type { Problem } from '../status/status.ts';
@@ -39,6 +40,7 @@ export type ObserveOptions = {
 };
 
 const WORKLOADS = ['Deployment virt-api', 'Deployment virt-controller', 'DaemonSet virt-handler'];
+const WORKLOAD_KIND = /^(Deployment|DaemonSet)$/;
 const NEEDS_VIRT_API: ReadonlySet<string> = new Set(['APIService', 'MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']);
 
 export async function observeInstallation(key: string, options: ObserveOptions): Promise<InstallationObserved | undefined> {
@@ -47,23 +49,29 @@ export async function observeInstallation(key: string, options: ObserveOptions):
   const { clock, manifests, defaults, pods } = options;
   const stored = storedObjects(options.installed);
   const { certificates, nextAt } = await certificatesFor(kubeVirt, stored, options);
-  const desired = desiredObjects({
+  const { objects, uncustomized } = customizedObjects(kubeVirt.spec.customizeComponents, {
     manifests,
     options: renderOptionsFrom(kubeVirt, defaults),
     certificates: certificates.objects,
     authorities: certificates.authorities,
-  }).filter(options.isServed);
+  });
+  const desired = objects.filter(options.isServed);
   const pairings = desired.map((object) => {
     const found = stored.get(identityOf(object));
-    const isCurrent = found !== undefined && (isDeleting(found) || matchesDesired(found, object)); // one that goes is made again when it is gone
+    // One that goes is made again when it is gone; what cannot be made as it is asked for stays as it is.
+    const isHeld = uncustomized !== undefined && WORKLOAD_KIND.test(object.kind);
+    const isCurrent = found !== undefined && (isDeleting(found) || isHeld || matchesDesired(found, object));
     return { desired: object, isStored: found !== undefined, isCurrent, needsVirtApi: NEEDS_VIRT_API.has(object.kind) };
   });
   const workloads = WORKLOADS.map((each) => stored.get(`apps/v1 ${each.replace(' ', ` ${defaults.namespace}/`)}`) as Workload | undefined);
   const wasReady = kubeVirt.status?.observedKubeVirtVersion !== undefined;
   const { version } = defaults;
-  const { stage, problem } = decideHealth({ workloads, pods: pods.list(), version, wasReady });
+  const label = kubeVirt.spec.productVersion || version;
+  const health = decideHealth({ workloads, pods: pods.list(), version: label, wasReady });
+  const { problem } = health;
+  const stage = uncustomized && health.stage === 'ready' ? 'degraded' : health.stage;
   // What else is put in place in the same go is there when the status is written; new Pods take their time.
-  const isAsDesired = pairings.every(({ isCurrent, desired: { kind } }) => isCurrent || !/^(Deployment|DaemonSet)$/.test(kind));
+  const isAsDesired = pairings.every(({ isCurrent, desired: { kind } }) => isCurrent || !WORKLOAD_KIND.test(kind));
   const isReady = stage === 'ready' && isAsDesired;
   const isDesired = new Set(desired.map(identityOf));
   const now = clock.now();
@@ -81,11 +89,29 @@ export async function observeInstallation(key: string, options: ObserveOptions):
       architecture: 'amd64',
       now,
     },
-    problem,
+    problem: uncustomized ?? problem,
     unsupported: await options.unsupported(),
     ...(isDeleting(kubeVirt) ? await whatIsLeft(options.client) : { virtualMachines: [], markedNodes: [] }),
     lookAgainAfterMs: Math.max(nextAt - now, 1_000),
   };
+}
+
+/** What is wanted; as it would be without them, and the reason, where changes that are asked for cannot be made. */
+function customizedObjects(
+  customize: KubeVirt['spec']['customizeComponents'],
+  state: DesiredState,
+): { objects: KubeObject[]; uncustomized?: Problem } {
+  try {
+    const objects = desiredObjects({ ...state, customize });
+    const unused = unusedPatch(objects, customize);
+    return unused === undefined ? { objects } : { objects, uncustomized: notCustomized(unused) };
+  } catch (error) {
+    return { objects: desiredObjects(state), uncustomized: notCustomized(messageOf(error)) };
+  }
+}
+
+function notCustomized(sentence: string): Problem {
+  return { reason: 'InvalidConfiguration', message: `The components stay as they are: ${sentence}` };
 }
 
 function storedObjects(caches: readonly Cache<KubeObject>[]): Map<string, KubeObject> {

@@ -14,6 +14,7 @@ export type Defaults = {
 
 /** The object's own words first, then what the operator was started with. */
 export function renderOptionsFrom({ spec }: KubeVirt, { image, launcherImage, ...rest }: Defaults): RenderOptions {
+  const { productName, productVersion, productComponent } = spec;
   const { imageRegistry, imageTag, imagePullPolicy, imagePullSecrets = [], infra, workloads } = spec;
   const { registry, tag } = partsOf(image);
   const named = (name: string) => `${imageRegistry ?? registry}/${name}:${imageTag ?? tag}`;
@@ -26,6 +27,8 @@ export function renderOptionsFrom({ spec }: KubeVirt, { image, launcherImage, ..
     },
     imagePullPolicy,
     imagePullSecrets: imagePullSecrets.flatMap(({ name }) => name ?? []),
+    product: { name: productName, version: productVersion, component: productComponent },
+    hasNoAggregation: spec.configuration?.roleAggregationStrategy === 'Manual',
     replicas: infra?.replicas,
     infraPlacement: infra?.nodePlacement,
     workloadsPlacement: workloads?.nodePlacement,

@@ -11,13 +11,14 @@ const HEALTH_PORT = 8080;
 const CPU: Readonly<Record<ComponentName, string>> = { 'virt-api': '50m', 'virt-controller': '50m', 'virt-handler': '100m' };
 
 /** Labels by which people and our own components find them. */
-export function labelsOf(name: ComponentName, { version }: RenderOptions): Record<string, string> {
+export function labelsOf(name: ComponentName, { version, product = {} }: RenderOptions): Record<string, string> {
   return {
     [LABEL_COMPONENT]: name,
     'app.kubernetes.io/name': name,
-    'app.kubernetes.io/component': 'kubevirt',
+    'app.kubernetes.io/component': product.component || 'kubevirt',
+    ...(product.name && { 'app.kubernetes.io/part-of': product.name }),
     'app.kubernetes.io/managed-by': 'virt-operator',
-    'app.kubernetes.io/version': version,
+    'app.kubernetes.io/version': product.version || version,
   };
 }
 

@@ -26,6 +26,10 @@ export type RenderOptions = {
   /** Where the kubelet of every node keeps its Pods. */
   readonly kubeletRoot?: string | undefined;
   readonly version: string;
+  /** What the components are a part of, as their labels have it. */
+  readonly product?: { readonly name?: string | undefined; readonly version?: string | undefined; readonly component?: string | undefined };
+  /** Nobody gets rights on machines by the default roles of Kubernetes. */
+  readonly hasNoAggregation?: boolean | undefined;
 };
 
 /** Secrets and the ConfigMap that hold our certificates, by the names that upstream gives them. */

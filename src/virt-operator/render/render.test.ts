@@ -21,6 +21,10 @@ describe('renderComponents', () => {
         'ValidatingAdmissionPolicyBinding kubevirt-handler-own-node',
         'ValidatingAdmissionPolicy kubevirt-handler-own-pods',
         'ValidatingAdmissionPolicyBinding kubevirt-handler-own-pods',
+        'ValidatingAdmissionPolicy kubevirt-handler-own-instances',
+        'ValidatingAdmissionPolicyBinding kubevirt-handler-own-instances',
+        'ValidatingAdmissionPolicy kubevirt-launcher-pods',
+        'ValidatingAdmissionPolicyBinding kubevirt-launcher-pods',
         'PodDisruptionBudget virt-api-pdb',
         'PodDisruptionBudget virt-controller-pdb',
         'Deployment virt-api',
@@ -97,6 +101,16 @@ describe('renderComponents', () => {
       workload('virt-handler').spec.template.spec.containers[0]?.ports?.map(({ name }) => name),
       ['console', 'metrics'],
     );
+  });
+
+  test('the labels of components name the product that they are a part of', () => {
+    const product = { name: 'cloud', version: '7', component: 'machines' };
+    const labels = workload('virt-api', { ...OPTIONS, product } as never).spec.template.metadata.labels ?? {};
+    assert.deepEqual(
+      ['part-of', 'version', 'component'].map((name) => labels[`app.kubernetes.io/${name}`]),
+      ['cloud', '7', 'machines'],
+    );
+    assert.equal(workload('virt-api').spec.template.metadata.labels?.['app.kubernetes.io/version'], 'v1');
   });
 
   test('pull secrets and policy are those of the KubeVirt object', () => {

@@ -1,27 +1,72 @@
 /**
- * What a virt-handler may do to nodes and Pods, beyond what roles can say: change the marks of ours on its own node, and delete launcher Pods there.
- * A node that was taken over reaches no other with the token that it finds. Instances are guarded by our webhook. Pure.
+ * What roles cannot say, as policies that the API server itself enforces, and their bindings. Pure.
+ *
+ *   who            does what                      is refused unless
+ *   virt-handler   changes a node                 it is its own, and only marks of ours
+ *   virt-handler   deletes a Pod                  it is a launcher on its own node
+ *   virt-handler   writes an instance             its token names a node: which instances are its own, our webhook says
+ *   anybody else   makes or changes a Pod         it does not claim to be the launcher of an instance, or did so before
+ *
+ * A node that was taken over reaches no other with the token that it finds. A token that names no node is no virt-handler's: the kubelet
+ * gives each a token of its Pod, and from Kubernetes 1.30 on, the first to serve policies, that names the node of the Pod.
  */
 import { userNameOf } from '../../api/kubevirt/component-accounts.ts';
-import { EXTRA_NODE_NAME, LABEL_COMPONENT, LABEL_SCHEDULABLE } from '../../api/kubevirt/names.ts';
+import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { EXTRA_NODE_NAME, LABEL_COMPONENT, LABEL_CREATED_BY, LABEL_SCHEDULABLE } from '../../api/kubevirt/names.ts';
 import { LAUNCHER_PROGRAM } from '../../api/launcher/compute.ts';
+import { LAUNCHER_VARIABLES } from '../../api/launcher/variables.ts';
+import type { KubeObject } from '../../api/meta.ts';
 
 type Policy = {
   readonly name: string;
-  readonly resource: string;
-  readonly operation: 'UPDATE' | 'DELETE';
+  readonly resource: { readonly group: string; readonly version: string; readonly plural: string };
+  readonly operations: readonly ('CREATE' | 'UPDATE' | 'DELETE')[];
+  /** True for whom it is meant, of the name of the user. */
+  readonly isFor: (namespace: string) => string;
+  readonly variables?: readonly { readonly name: string; readonly expression: string }[];
   readonly validations: readonly { readonly expression: string; readonly message: string }[];
 };
 
 const ADMISSION = 'admissionregistration.k8s.io/v1';
 const OURS = `${LABEL_SCHEDULABLE.split('/')[0]}/`;
+const NODES = { group: '', version: 'v1', plural: 'nodes' };
+const PODS = { group: '', version: 'v1', plural: 'pods' };
+
+const ofHandler = {
+  isFor: (namespace: string) => `request.userInfo.username == '${userNameOf('virt-handler', namespace)}'`,
+  variables: [{ name: 'node', expression: `request.userInfo.?extra[?'${EXTRA_NODE_NAME}'].orValue([''])[0]` }],
+};
+const NAMES_ITS_NODE = {
+  expression: "variables.node != ''",
+  message: 'the token of a virt-handler has to name its node: it is that of a Pod, and ServiceAccountTokenPodNodeInfo is on',
+};
+/** Everything by which somebody may take a Pod for a launcher: each is for virt-controller alone to say. */
+const CLAIMS: readonly { readonly what: string; readonly of: (pod: string) => string }[] = [
+  {
+    what: `the label ${LABEL_COMPONENT}=${LAUNCHER_PROGRAM}`,
+    of: (pod) => `${pod}.metadata.?labels[?'${LABEL_COMPONENT}'].orValue('') == '${LAUNCHER_PROGRAM}'`,
+  },
+  { what: `the label ${LABEL_CREATED_BY}`, of: (pod) => `'${LABEL_CREATED_BY}' in ${pod}.metadata.?labels.orValue({})` },
+  {
+    what: `a ${VMIS.kind} as its controller`,
+    of: (pod) =>
+      `${pod}.metadata.?ownerReferences.orValue([]).exists(owner, owner.kind == '${VMIS.kind}' && owner.apiVersion.startsWith('${VMIS.group}/') && owner.?controller.orValue(false))`,
+  },
+  {
+    what: `the variable ${LAUNCHER_VARIABLES.vmi}`,
+    of: (pod) =>
+      `${pod}.spec.containers.exists(container, container.?env.orValue([]).exists(variable, variable.name == '${LAUNCHER_VARIABLES.vmi}'))`,
+  },
+];
 
 const POLICIES: readonly Policy[] = [
   {
     name: 'kubevirt-handler-own-node',
-    resource: 'nodes',
-    operation: 'UPDATE',
+    resource: NODES,
+    operations: ['UPDATE'],
+    ...ofHandler,
     validations: [
+      NAMES_ITS_NODE,
       { expression: 'request.name == variables.node', message: 'a virt-handler may change its own node only' },
       {
         expression: `object.spec == oldObject.spec && ${unchanged('labels')} && ${unchanged('annotations')}`,
@@ -31,9 +76,11 @@ const POLICIES: readonly Policy[] = [
   },
   {
     name: 'kubevirt-handler-own-pods',
-    resource: 'pods',
-    operation: 'DELETE',
+    resource: PODS,
+    operations: ['DELETE'],
+    ...ofHandler,
     validations: [
+      NAMES_ITS_NODE,
       {
         expression: "oldObject.spec.?nodeName.orValue('') == variables.node",
         message: 'a virt-handler may delete Pods of its own node only',
@@ -44,20 +91,37 @@ const POLICIES: readonly Policy[] = [
       },
     ],
   },
+  {
+    name: 'kubevirt-handler-own-instances',
+    resource: VMIS,
+    operations: ['UPDATE'],
+    ...ofHandler,
+    validations: [NAMES_ITS_NODE],
+  },
+  {
+    name: 'kubevirt-launcher-pods',
+    resource: PODS,
+    operations: ['CREATE', 'UPDATE'],
+    isFor: (namespace) => `request.userInfo.username != '${userNameOf('virt-controller', namespace)}'`,
+    validations: CLAIMS.map(({ what, of }) => ({
+      expression: `!(${of('object')}) || (oldObject != null && ${of('oldObject')})`,
+      message: `launcher Pods are made by virt-controller alone, and no other Pod may have ${what}`,
+    })),
+  },
 ];
 
-/** Policies that the API server itself enforces, and their bindings. */
-export function renderValidatingAdmissionPolicies({ namespace }: { readonly namespace: string }): object[] {
-  return POLICIES.flatMap(({ name, resource, operation, validations }) => {
+export function renderValidatingAdmissionPolicies({ namespace }: { readonly namespace: string }): KubeObject[] {
+  return POLICIES.flatMap(({ name, resource: { group, version, plural }, operations, isFor, variables, validations }) => {
     const metadata = { name, labels: { 'kubevirt.io': '' } };
-    const resourceRules = [{ apiGroups: [''], apiVersions: ['v1'], operations: [operation], resources: [resource] }];
-    const matchConditions = [
-      { name: 'is-virt-handler', expression: `request.userInfo.username == '${userNameOf('virt-handler', namespace)}'` },
-      // A token that is bound to a Pod names its node, unless a cluster leaves that out: there nothing can be judged.
-      { name: 'names-its-node', expression: `request.userInfo.?extra[?'${EXTRA_NODE_NAME}'].hasValue()` },
-    ];
-    const variables = [{ name: 'node', expression: `request.userInfo.extra['${EXTRA_NODE_NAME}'][0]` }];
-    const spec = { failurePolicy: 'Fail', matchConstraints: { resourceRules }, matchConditions, variables, validations };
+    const resourceRules = [{ apiGroups: [group], apiVersions: [version], operations, resources: [plural] }];
+    const matchConditions = [{ name: 'is-for-this-user', expression: isFor(namespace) }];
+    const spec = {
+      failurePolicy: 'Fail',
+      matchConstraints: { resourceRules },
+      matchConditions,
+      ...(variables && { variables }),
+      validations,
+    };
     return [
       { apiVersion: ADMISSION, kind: 'ValidatingAdmissionPolicy', metadata, spec },
       {

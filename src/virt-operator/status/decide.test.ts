@@ -84,3 +84,32 @@ test('an object that goes is not written to', () => {
   const leaving = { ...fresh, metadata: { ...fresh.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
   assert.deepEqual(explain(decideKubeVirtStatus({ kubeVirt: leaving, installation: at('ready') })), []);
 });
+
+test('a configuration that contradicts itself is told: the installation works, as before', () => {
+  const wrong = { ...fresh, spec: { configuration: { machineType: 'pc' } } };
+  const { conditions = [] } = deriveKubeVirtStatus(wrong, at('ready'));
+  const told = conditions.find(({ type }) => type === 'Degraded');
+  assert.deepEqual([told?.status, told?.reason], ['True', 'InvalidConfiguration']);
+  assert.match(told?.message ?? '', /^The last good configuration stays in force: spec\.configuration\.machineType: .*"pc"/);
+  assert.equal(conditions.find(({ type }) => type === 'Available')?.status, 'True');
+});
+
+test('a patch that is no JSON and a flag that nobody has are told, and nothing else changes', () => {
+  const patches = [{ resourceName: 'virt-api', resourceType: 'Deployment', type: 'merge' as const, patch: '{' }];
+  const wrong = { ...fresh, spec: { customizeComponents: { patches, flags: { handler: { 'max-devices': '1' } } } } };
+  const { conditions = [] } = deriveKubeVirtStatus(wrong, at('ready'));
+  const { reason, message = '' } = conditions.find(({ type }) => type === 'Degraded') ?? {};
+  assert.equal(reason, 'InvalidConfiguration');
+  assert.match(message, /patches\[0\]\.patch: .*must be JSON.*flags\.handler: .*"max-devices": virt-handler has no such flag/);
+});
+
+test('a good configuration is kept before anything is told, a bad one is not', () => {
+  const good = { ...fresh, spec: { configuration: { cpuModel: 'Penryn' } } };
+  assert.deepEqual(explain(decideKubeVirtStatus({ kubeVirt: good, installation: at('ready') })), [
+    'patch KubeVirt kubevirt/kubevirt: its configuration is good',
+  ]);
+  const bad = { ...fresh, spec: { configuration: { machineType: 'pc' } } };
+  assert.deepEqual(explain(decideKubeVirtStatus({ kubeVirt: bad, installation: at('ready') })), [
+    'patch KubeVirt status kubevirt/kubevirt: the installation is ready',
+  ]);
+});

@@ -1,7 +1,10 @@
 /** What a KubeVirt object says of its installation: the same words for the embedded cluster and for one that an operator keeps. Pure. */
 import type { InstallationProblemReason, InstallationReason, KubeVirtConditions } from '../../api/kubevirt/condition-reasons.ts';
 import { type NewCondition, withCondition } from '../../api/kubevirt/conditions.ts';
+import { configurationCauses } from '../../api/kubevirt/configuration/configuration-causes.ts';
+import { customizeCauses } from '../../api/kubevirt/configuration/customize-causes.ts';
 import type { KubeVirt, KubeVirtStatus } from '../../api/kubevirt/kinds/kubevirt.ts';
+import { causesText } from '../../base/causes.ts';
 
 export type InstallationStage = 'deploying' | 'ready' | 'updating' | 'degraded' | 'unavailable' | 'deleting';
 
@@ -22,6 +25,13 @@ export type Installation = {
   readonly now: number;
 };
 
+/** What is wrong with the configuration, in one sentence; undefined when it is in force as it is written. */
+function configurationProblem({ spec }: KubeVirt): Problem | undefined {
+  const causes = [...configurationCauses(spec.configuration), ...customizeCauses(spec)];
+  if (causes.length === 0) return undefined;
+  return { reason: 'InvalidConfiguration', message: `The last good configuration stays in force: ${causesText(causes)}` };
+}
+
 /** The four conditions, and what each of them is, as a letter: T or F. */
 const TYPES = ['Created', 'Available', 'Progressing', 'Degraded'] as const satisfies (keyof KubeVirtConditions)[];
 type Row = readonly [phase: NonNullable<KubeVirtStatus['phase']>, flags: string, reason: InstallationReason, message: string];
@@ -35,10 +45,14 @@ const STAGES: Readonly<Record<InstallationStage, Row>> = {
 };
 
 /** The status that follows; conditions that did not change keep their time. */
-export function deriveKubeVirtStatus({ metadata, status }: KubeVirt, installation: Installation): KubeVirtStatus {
+export function deriveKubeVirtStatus(kubeVirt: KubeVirt, installation: Installation): KubeVirtStatus {
+  const { metadata, status } = kubeVirt;
   const { version, runningVersion, architecture, outdatedInstances = 0, now } = installation;
-  const [phase, flags, ...words] = STAGES[installation.stage];
-  const { reason, message } = installation.problem ?? { reason: words[0], message: words[1] };
+  const unread = configurationProblem(kubeVirt);
+  // A machine is run as it was before: that is less than was asked for, and no more than that.
+  const stage = unread && installation.stage === 'ready' ? 'degraded' : installation.stage;
+  const [phase, flags, ...words] = STAGES[stage];
+  const { reason, message } = installation.problem ?? unread ?? { reason: words[0], message: words[1] };
   const wanted = TYPES.map((type, index): NewCondition<KubeVirtConditions> => {
     const isTrue = flags[index] === 'T';
     return type === 'Created' && isTrue
