@@ -23,6 +23,7 @@ const { values } = parseArgs({
     network: { type: 'string', default: 'host' },
     nodes: { type: 'string', default: '1' },
     adopt: { type: 'boolean', default: false },
+    'host-ports': { type: 'boolean', default: false },
   },
 });
 // A full disk must not end the control plane: guests need it, and room may come back.
@@ -41,6 +42,8 @@ process.on('exit', () => {
   if (stop.signal.aborted) process.exitCode = 0;
 });
 process.on('unhandledRejection', (error) => log.error('a failure that nobody handled', { error }));
+
+if (values['host-ports']) await serveHostPorts();
 
 try {
   const { runEmbedded } = await import('./embedded/run-embedded.ts'); // after the compile cache is on
@@ -64,6 +67,14 @@ try {
   const { code = 'EMBEDDED_FAILED', why, fix, exitCode = 1 } = explained ?? {};
   report({ failed: { code, message: messageOf(explained ?? error), why, fix, exitCode } });
   process.exit(exitCode);
+}
+
+/** Not the cluster, but what listens at the loopback of the host for it, outside of its network namespace; ends with it. */
+async function serveHostPorts(): Promise<never> {
+  const { runHostPorts } = await import('../control-plane/services/host-ports/run-host-ports.ts');
+  const { hostPortsPath } = await import('../virtctl/embedded/paths.ts');
+  await runHostPorts(hostPortsPath(values.home)).catch((error) => log.warn('ports of the host are not served', { error }));
+  process.exit(0);
 }
 
 /** The starter listens once and goes away; without one (by hand, in a terminal) there is nobody to tell. */

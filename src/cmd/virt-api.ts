@@ -1,4 +1,5 @@
 /** virt-api on a cluster: the aggregated API and the webhooks, over TLS with certificates that are renewed while it runs. */
+import type { FlagsOf } from '../api/kubevirt/configuration/customize-causes.ts';
 import { startVirtApi } from '../virt-api/start.ts';
 import { followFiles, readBundle, readPair } from './cluster/certificate-files.ts';
 import { followFrontProxy } from './cluster/front-proxy-trust.ts';
@@ -12,7 +13,7 @@ await runComponent({
     'serving-certificate': '/etc/virt-api/certificates',
     'handler-client-certificate': '/etc/virt-handler/clientcertificates',
     'authority-bundle': '/etc/kubevirt-ca/ca-bundle',
-  },
+  } satisfies FlagsOf<'virt-api'>,
   async run({ flags, ready, ...context }) {
     const renew = () => server?.renew({ serving: files.current.serving, clientCa: frontProxy.current.ca });
     const files = followFiles({

@@ -1,6 +1,8 @@
 /** virt-controller on a cluster: of its replicas the one that holds the Lease works, the others wait. */
+
 import { hostname } from 'node:os';
 import { NODES } from '../api/core/node.ts';
+import type { FlagsOf } from '../api/kubevirt/configuration/customize-causes.ts';
 import { INSTALL_NAMESPACE } from '../api/kubevirt/names.ts';
 import { UserError } from '../base/errors.ts';
 import { runLeader } from '../client/leader-election.ts';
@@ -26,7 +28,7 @@ async function containerDiskWay(
 
 await runComponent({
   name: 'virt-controller',
-  flags: { 'launcher-image': '', namespace: INSTALL_NAMESPACE, 'container-disks': 'auto' },
+  flags: { 'launcher-image': '', namespace: INSTALL_NAMESPACE, 'container-disks': 'auto' } satisfies FlagsOf<'virt-controller'>,
   async run({ flags, ready, measure, ...context }) {
     const launcherImage = flags['launcher-image'];
     if (!launcherImage)

@@ -1,4 +1,5 @@
 /** virt-handler on a cluster: one on each node, which finds the sockets of its guests in the kubelet's folder. Guests outlive it. */
+import type { FlagsOf } from '../api/kubevirt/configuration/customize-causes.ts';
 import { UserError } from '../base/errors.ts';
 import { startVirtHandler } from '../virt-handler/start.ts';
 import { followFiles, readBundle, readPair } from './cluster/certificate-files.ts';
@@ -15,7 +16,7 @@ await runComponent({
     'device-plugins': '',
     'serving-certificate': '/etc/virt-handler/servercertificates',
     'authority-bundle': '/etc/kubevirt-ca/ca-bundle',
-  },
+  } satisfies FlagsOf<'virt-handler'>,
   async run({ flags, ready, ...context }) {
     const nodeName = flags['node'];
     if (!nodeName) throw new UserError('USAGE', '--node is not given', { why: 'NODE_NAME is not set either', exitCode: 2 });

@@ -1,14 +1,16 @@
 /** The executable virtctl. Only what every call needs is loaded before the compile cache is on: people wait for this program. */
 import { enableCompileCache } from 'node:module';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { cacheFolder, virtHome } from '../base/node/folders.ts';
+import { withoutAliases } from '../virtctl/command-aliases-table.ts';
 import { quickAnswer } from '../virtctl/quick-answer.ts';
+import { PLACES } from './places.ts';
 import { VERSION } from './version.ts';
 
 enableCompileCache(join(cacheFolder(), 'compile'));
 delete process.env['NODE_COMPILE_CACHE']; // bin/virtctl set it for us, not for the programs that we start
 process.stdout.on('error', leaveQuietly);
-const words = process.argv.slice(2);
+const words = withoutAliases(process.argv.slice(2));
 const name = process.env['VIRTCTL_NAME'];
 const quick = quickAnswer(words, name);
 if (quick === undefined) await answer();
@@ -19,15 +21,17 @@ if (Number(process.exitCode) < 0) process.exitCode = 2;
 
 /** Everything that takes the table of commands. */
 async function answer(): Promise<void> {
-  const project = resolve(import.meta.dirname, '../..');
   const context = {
     process,
     home: virtHome(),
     cache: cacheFolder(),
-    program: join(project, 'bin', 'virtctl'),
-    embeddedProgram: join(import.meta.dirname, 'all-in-one.ts'),
-    examples: join(project, 'examples'),
-    manifests: join(project, 'deploy'),
+    program: join(PLACES.programs, 'virtctl'),
+    embeddedProgram: PLACES.embeddedProgram,
+    examples: PLACES.examples,
+    manifests: PLACES.deploy,
+    guests: PLACES.guests,
+    releaseFile: PLACES.releaseFile,
+    page: PLACES.page,
     version: VERSION,
   };
   const [first, ...rest] = words;

@@ -1,10 +1,13 @@
 /** What every component on a cluster has around it: flags, a log on stdout, a client, signals, health. */
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
+import { isVerbose as saysEverything, VERBOSE } from '../../api/kubevirt/configuration/log-verbosity.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { UserError } from '../../base/errors.ts';
 import { createLogger, type Logger } from '../../base/log.ts';
 import { type Client, createClient } from '../../client/client.ts';
+import { type FollowedConfiguration, followConfiguration } from '../../client/follow-configuration.ts';
+import { type LimitedFetch, limitRequests } from '../../client/limit-requests.ts';
 import { inClusterConfig } from '../../client/node/in-cluster.ts';
 import { loadKubeconfig } from '../../client/node/kubeconfig.ts';
 import { createTlsFetch } from '../../client/node/tls-fetch.ts';
@@ -14,6 +17,8 @@ import { startHealthServer } from './health-server.ts';
 export type Flags = Readonly<Record<string, string | undefined>>;
 export type ComponentContext = {
   readonly client: Client;
+  /** That of the KubeVirt object, as it is now. */
+  readonly configuration: FollowedConfiguration;
   readonly clock: Clock;
   readonly log: Logger;
   /** Aborts on SIGTERM. */
@@ -34,15 +39,16 @@ export type ComponentOptions = {
   readonly run: (context: ComponentContext) => Promise<void>;
 };
 
-const COMMON_FLAGS = { kubeconfig: '', host: '0.0.0.0', 'health-port': '8080' };
+const COMMON_FLAGS = { kubeconfig: '', host: '0.0.0.0', 'health-port': '8080', v: '' };
 
 /** Runs until SIGTERM, then leaves with 0; leaves with 1 (and says why) when the component fails, so that it is started again. */
 export async function runComponent({ name, flags: own, run }: ComponentOptions): Promise<void> {
   // These wait more than they work: what V8 would keep at hand for work to come is half of their memory.
   setFlagsFromString('--optimize-for-size');
+  let isVerbose = false;
   const log = createLogger({
     write: (line) => process.stdout.write(`${line}\n`),
-    level: process.env['KUBEVIRT_LOG'] === 'debug' ? 'debug' : 'info',
+    level: () => (isVerbose || process.env['KUBEVIRT_LOG'] === 'debug' ? 'debug' : 'info'),
     now: systemClock.now,
     fields: { component: name },
   });
@@ -53,8 +59,16 @@ export async function runComponent({ name, flags: own, run }: ComponentOptions):
     const flags = flagsFrom(process.argv.slice(2), { ...COMMON_FLAGS, ...own });
     const health = await startHealthServer({ component: name, host: flags['host'], port: Number(flags['health-port']), version: VERSION });
     log.info('starting', { version: VERSION });
+    isVerbose = Number(flags['v']) >= VERBOSE;
+    const { client, limit } = clientFor(name, flags['kubeconfig']);
+    const configuration = followConfiguration({ client, clock: systemClock, log, signal: stop.signal });
+    configuration.onChange((now) => {
+      isVerbose = Number(flags['v']) >= VERBOSE || saysEverything(now, name, flags['node']);
+      limit(Object.entries(now.clientLimits).find(([component]) => component === name)?.[1]);
+    });
     await run({
-      client: clientFor(name, flags['kubeconfig']),
+      client,
+      configuration,
       clock: systemClock,
       log,
       signal: stop.signal,
@@ -81,7 +95,8 @@ function flagsFrom(args: readonly string[], defaults: Readonly<Record<string, st
   }
 }
 
-function clientFor(name: string, kubeconfig: string | undefined): Client {
+function clientFor(name: string, kubeconfig: string | undefined): { client: Client; limit: LimitedFetch['limit'] } {
   const cluster = kubeconfig ? loadKubeconfig(kubeconfig) : inClusterConfig();
-  return createClient({ fetch: createTlsFetch(cluster), baseUrl: cluster.server, userAgent: `${name}/${VERSION}` });
+  const { fetch, limit } = limitRequests(createTlsFetch(cluster), systemClock);
+  return { client: createClient({ fetch, baseUrl: cluster.server, userAgent: `${name}/${VERSION}` }), limit };
 }

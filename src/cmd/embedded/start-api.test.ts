@@ -30,7 +30,7 @@ describe('an API that serves before virt-api does', { timeout: 60_000 }, () => {
     const { store, close } = temporaryStore();
     const held: (() => void)[] = [];
     const clock: Clock = {
-      now: systemClock.now,
+      ...systemClock,
       sleep: (_ms, signal) =>
         new Promise((done) => {
           held.push(done);

@@ -5,15 +5,18 @@ import type { Pod } from '../../api/core/pod.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import { keepAliveAgent } from '../../base/node/https-fetch.ts';
 import type { Pki } from '../../base/node/pki.ts';
 import { type Client, createClient } from '../../client/client.ts';
 import { SharedObjects } from '../../client/shared-objects.ts';
 import { createAdmission } from '../../control-plane/apiserver/admission/create-admission.ts';
+import { postToWebhook, type WebhookCallOptions } from '../../control-plane/apiserver/admission/post-to-webhook.ts';
 import { type ApiService, createServiceProxy, type ResolveService } from '../../control-plane/apiserver/aggregation/service-proxy.ts';
-import { createApiServer } from '../../control-plane/apiserver/create-api-server.ts';
+import { createApiServer, type PodStream } from '../../control-plane/apiserver/create-api-server.ts';
 import type { Identity, PodLogOptions } from '../../control-plane/apiserver/server-parts.ts';
 import type { Store } from '../../control-plane/store/store.ts';
 import { VERSION } from '../version.ts';
+import { createMetrics, type NodeUsage } from './pod-and-node-metrics.ts';
 import { reachEndpoint } from './reach-endpoint.ts';
 import { resolveService } from './resolve-service.ts';
 import type { VirtApiEndpoint } from './virt-api-endpoint.ts';
@@ -30,8 +33,15 @@ export type Api = {
   clientAs(user: string, groups: readonly string[], extra?: Identity['extra']): Client;
   /** Who answers GET pods/log; known once the kubelet runs. */
   serveLogs(logs: (pod: Pod, options: PodLogOptions) => Promise<Response>): void;
+  /** Who measures what nodes and their Pods use; known once the kubelet runs. */
+  serveMetrics(look: () => readonly NodeUsage[]): void;
+  /** Who answers exec and its like; known once the kubelet runs. */
+  serveStreams(serve: ServeStream): void;
   close(): void;
 };
+
+type Connection = { readonly request: IncomingMessage; readonly socket: Duplex; readonly head: Buffer };
+type ServeStream = (pod: Pod, asked: PodStream, connection: Connection) => Promise<void>;
 
 type ApiOptions = {
   readonly store: Store;
@@ -46,6 +56,10 @@ type ApiOptions = {
 
 export async function startApi({ store, pki, signingKey, clock, log, virtApi }: ApiOptions): Promise<Api> {
   let logs: ((pod: Pod, options: PodLogOptions) => Promise<Response>) | undefined;
+  let streams: ServeStream = async () => {
+    throw new ApiError('ServiceUnavailable', 'the node has not started yet');
+  };
+  let look: () => readonly NodeUsage[] = () => [];
   const resolve: ResolveService = (namespace, name, port) =>
     resolveService(clientAs('system:kube-apiserver', ['system:masters']), { namespace, name, port });
   const proxy = createServiceProxy({
@@ -59,6 +73,7 @@ export async function startApi({ store, pki, signingKey, clock, log, virtApi }: 
     exemptUsers: ['system:apiserver', INSTALLER],
     log: log.with({ component: 'kube-apiserver' }),
   });
+  const conversionCalls: WebhookCallOptions = { resolveService: resolve, agent: keepAliveAgent(), authorities: new WeakMap() };
   const server = await createApiServer({
     store,
     clock,
@@ -66,6 +81,8 @@ export async function startApi({ store, pki, signingKey, clock, log, virtApi }: 
     signingKey,
     hooks: {
       admission,
+      askWebhook: (post) => postToWebhook(post, conversionCalls),
+      metrics: createMetrics(() => look(), clock),
       whyNotReady: () => virtApi?.whyNotReady(),
       reachEndpoint,
       proxyToService: (apiService, request, identity) => proxy.proxyToService(apiService as unknown as ApiService, request, identity),
@@ -90,17 +107,28 @@ export async function startApi({ store, pki, signingKey, clock, log, virtApi }: 
   return {
     handle: (request, identity) => server.handle(request, identity),
     upgrade: (request, socket, head, identity) =>
-      server.upgrade({ request, identity, socket }, (apiService, acting) =>
-        proxy.proxyUpgrade(apiService as unknown as ApiService, request, socket, head, acting),
+      server.upgrade(
+        { request, identity, socket },
+        {
+          toService: (apiService, acting) => proxy.proxyUpgrade(apiService as unknown as ApiService, request, socket, head, acting),
+          toPod: (pod, asked) => streams(pod as never, asked, { request, socket, head }), // checked by the schema
+        },
       ),
     reviewToken: async (token) => server.reviewToken(token),
     clientAs,
     serveLogs: (serve) => {
       logs = serve;
     },
+    serveMetrics: (measure) => {
+      look = measure;
+    },
+    serveStreams: (serve) => {
+      streams = serve;
+    },
     close: () => {
       proxy.close();
       admission.close();
+      conversionCalls.agent.destroy();
       server.close();
     },
   };

@@ -1,31 +1,43 @@
 /** Everything that works through the API: the control plane's own parts and the components of the product. */
-
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { NODES } from '../../api/core/node.ts';
+import type { Pod } from '../../api/core/pod.ts';
 import { userNameOf } from '../../api/kubevirt/component-accounts.ts';
+import { INSTALL_NAMESPACE } from '../../api/kubevirt/names.ts';
+import { wantPower } from '../../api/kubevirt/node-power.ts';
 import type { KubeObject } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import { whyNotIsolated } from '../../base/node/isolated-command.ts';
 import type { Pki } from '../../base/node/pki.ts';
+import { podUserRange } from '../../base/node/pod-user-range.ts';
+import { identify } from '../../base/node/process-identity.ts';
+import { readProcesses } from '../../base/node/process-usage.ts';
 import { runGarbageCollector } from '../../control-plane/garbage-collector/controller.ts';
+import { openPodUsers } from '../../control-plane/kubelet/pod-users.ts';
+import { runNodeLifecycle } from '../../control-plane/node-lifecycle/run.ts';
 import { runScheduler } from '../../control-plane/scheduler/controller.ts';
 import { runDefaultServiceAccounts, runRoleAggregation, runRootCaPublisher } from '../../control-plane/service-accounts/run.ts';
 import { runVolumes } from '../../control-plane/volumes/run.ts';
+import { runWorkloads, WORKLOAD_READER } from '../../control-plane/workloads/run.ts';
 import { startVirtApi } from '../../virt-api/start.ts';
 import { runVirtController } from '../../virt-controller/run.ts';
 import { withCaBundle } from '../../virt-operator/render/render.ts';
+import { renderValidatingAdmissionPolicies } from '../../virt-operator/render/validating-admission-policies.ts';
+import { PLACES } from '../places.ts';
 import { VERSION } from '../version.ts';
 import { allEnded } from './all-ended.ts';
 import { apply, applyManifests } from './apply-manifests.ts';
 import { ensureKubeVirt, keepKubeVirtStatus } from './keep-kubevirt.ts';
 import { mirrorPod, publishEndpoint } from './mirror-pods.ts';
-import { publishApiServer, runServiceNetwork } from './network.ts';
+import { publishApiServer, publishClusterDns, runServiceNetwork } from './network.ts';
+import { runNodePower } from './node-power/controller.ts';
+import { SwitchableNode } from './node-power/switchable-node.ts';
 import { requestHeaderTrust } from './request-header-trust.ts';
 import { type Api, INSTALLER } from './start-api.ts';
-import { countNodes, type NodeOptions, nodeNameOf, startNode } from './start-node.ts';
+import { countNodes, type NodeOptions, nodeNameOf } from './start-node.ts';
 import { VIRT_API_SERVICE, type VirtApiEndpoint } from './virt-api-endpoint.ts';
-
-const PROJECT = resolve(import.meta.dirname, '../../..');
 
 export type EmbeddedComponentsOptions = {
   readonly home: string;
@@ -47,9 +59,11 @@ export type EmbeddedComponentsOptions = {
 export async function startComponents(options: EmbeddedComponentsOptions): Promise<{ stopped: Promise<void> }> {
   const { home, api, virtApi, pki, clock, log, signal } = options;
   const nodeName = nodeNameOf(1);
+  const isolation = whyNotIsolated(); // asked while other things start
   const admin = api.clientAs(INSTALLER, ['system:masters']);
-  await applyManifests(admin, join(PROJECT, 'deploy'), (object) => withoutSelector(withCaBundle(object, pki.kubevirtCa)));
-  await applyManifests(admin, join(import.meta.dirname, 'manifests'), (object) => object);
+  await applyManifests(admin, PLACES.deploy, (object) => withoutSelector(withCaBundle(object, pki.kubevirtCa)));
+  await applyManifests(admin, PLACES.embeddedManifests, (object) => object);
+  for (const policy of renderValidatingAdmissionPolicies({ namespace: INSTALL_NAMESPACE })) await apply(admin, policy);
   await apply(admin, requestHeaderTrust(pki));
 
   const as: NodeOptions['as'] = (user, component, extra) => ({
@@ -81,23 +95,51 @@ export async function startComponents(options: EmbeddedComponentsOptions): Promi
     ...as('system:serviceaccount:kube-system:persistent-volume-binder', 'volumes'),
     volumesDir: join(home, 'volumes'),
   });
+  const workloads = runWorkloads({
+    reader: as(WORKLOAD_READER, 'workloads'),
+    as: (account) => as(`system:serviceaccount:kube-system:${account}`, 'workloads'),
+  });
   await publishApiServer(admin, options.apiPort);
+  if (options.network === 'namespace') await publishClusterDns(admin);
   const services = runServiceNetwork({
     controller: as('system:serviceaccount:kube-system:endpointslice-controller', 'services'),
     proxy: as('system:kube-proxy', 'service-proxy'),
+    dns: as('system:serviceaccount:kube-system:coredns', 'dns'),
     network: options.network,
+    home,
   });
   const count = countNodes(home, options.nodes);
-  const nodes = await Promise.all(
-    Array.from({ length: count }, (_, index) => startNode({ ...options, admin, as, number: index + 1, count })),
-  );
-  // After the first beat of every node: to it they have been silent for as long as we were away.
-  const controller = runVirtController(as(userNameOf('virt-controller'), 'virt-controller'));
-  api.serveLogs((pod, request) => {
-    const node = nodes.find(({ name }) => name === pod.spec.nodeName);
-    if (!node) throw new ApiError('ServiceUnavailable', `there is no node ${pod.spec.nodeName}`);
-    return node.kubelet.logs(pod, request);
+  const range = podUserRange();
+  const users = range && openPodUsers(join(home, 'pod-users.json'), range);
+  const whyNot = await isolation;
+  if (whyNot !== undefined) log.warn('guests see the files and processes of this machine', { because: whyNot });
+  const nodes = Array.from({ length: count }, (_, index) => {
+    const number = index + 1;
+    return new SwitchableNode({ ...options, admin, as, number, count, users, isIsolating: whyNot === undefined });
   });
+  await Promise.all(nodes.map((node) => node.start()));
+  // With the cluster all of its nodes start, also those that somebody had stopped.
+  await Promise.all(nodes.map(({ name }) => admin.patch(NODES, { name }, wantPower('running'))));
+  const power = runNodePower({ ...as(INSTALLER, 'node-power'), client: admin, nodes });
+  // After the first beat of every node: to it they have been silent for as long as we were away.
+  const lifecycle = runNodeLifecycle(as('system:serviceaccount:kube-system:node-controller', 'node-lifecycle'));
+  const controller = runVirtController(as(userNameOf('virt-controller'), 'virt-controller'));
+  const kubeletOf = ({ spec }: Pod) => {
+    const node = nodes.find(({ name }) => name === spec.nodeName);
+    if (!node) throw new ApiError('ServiceUnavailable', `there is no node ${spec.nodeName}`);
+    return node.kubelet;
+  };
+  const self = identify(process.pid);
+  api.serveMetrics(() => {
+    const processes = readProcesses();
+    // What we use ourselves is of no Pod; all nodes are here, so the first has it. Guests that we have started are of theirs.
+    return nodes.flatMap((node, index) => {
+      const others = index === 0 && self ? processes.usageOf(self, 'alone') : undefined;
+      return node.power === 'running' ? [{ node: node.name, pods: node.kubelet.podUsages(processes), others }] : [];
+    });
+  });
+  api.serveLogs((pod, request) => kubeletOf(pod).logs(pod, request));
+  api.serveStreams(async (pod, asked, connection) => kubeletOf(pod).stream(pod, asked, connection));
 
   await mirrorPod(admin, { component: 'virt-api', port: { name: 'https', number: runningVirtApi.port } }, { nodeName, clock });
   await mirrorPod(admin, { component: 'virt-controller' }, { nodeName, clock });
@@ -109,9 +151,11 @@ export async function startComponents(options: EmbeddedComponentsOptions): Promi
     'service-accounts': Promise.all(accounts),
     'garbage-collector': collector,
     scheduler,
+    'node-lifecycle': lifecycle,
     volumes,
+    workloads,
     'virt-controller': controller,
-    ...Object.fromEntries(nodes.map(({ name, stopped }) => [`node ${name}`, stopped])),
+    ...Object.fromEntries(nodes.map((node) => [`node ${node.name}`, power.then(() => node.ended())])),
   };
   const stopped = allEnded(parts, { signal, clock, log }).then(() => {
     virtApi.stop();

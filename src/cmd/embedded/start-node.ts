@@ -3,26 +3,37 @@
  * this machine, so each offers only its share of it.
  */
 
-import { existsSync } from 'node:fs';
-import { hostname } from 'node:os';
-import { join, resolve } from 'node:path';
+import { existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { homedir, hostname } from 'node:os';
+import { join } from 'node:path';
 import { NODES, type Node } from '../../api/core/node.ts';
+import { PODS_FOLDER } from '../../api/core/pod-folder-layout.ts';
 import { HANDLER_PORT_NAME } from '../../api/handler/routes.ts';
 import { userNameOf } from '../../api/kubevirt/component-accounts.ts';
 import { ANNOTATION_HEARTBEAT, EXTRA_NODE_NAME, LABEL_SCHEDULABLE } from '../../api/kubevirt/names.ts';
-import { ACCELERATOR_VARIABLE, GUEST_WAY_OUT_VARIABLE } from '../../api/launcher/variables.ts';
+import {
+  ACCELERATOR_VARIABLE,
+  CLUSTER_DNS_VARIABLE,
+  GUEST_WAY_OUT_VARIABLE,
+  HIDDEN_FOLDERS_VARIABLE,
+} from '../../api/launcher/variables.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Pki } from '../../base/node/pki.ts';
 import type { Client } from '../../client/client.ts';
 import type { Identity } from '../../control-plane/apiserver/server-parts.ts';
+import type { BuiltInImage } from '../../control-plane/kubelet/built-in-images.ts';
+import { imagesInUse, removeRoots } from '../../control-plane/kubelet/images-in-use.ts';
+import type { PodUsers } from '../../control-plane/kubelet/pod-users.ts';
 import { type Kubelet, startKubelet } from '../../control-plane/kubelet/start.ts';
+import { createImagePuller, type ImagePuller } from '../../images/image-puller.ts';
 import { openImageStore } from '../../images/store.ts';
 import { startVirtHandler } from '../../virt-handler/start.ts';
+import { PLACES } from '../places.ts';
 import { mirrorPod } from './mirror-pods.ts';
-import { whyNotLauncher } from './why-not-launcher.ts';
+import { API_SERVER_ADDRESS } from './network.ts';
+import { machineOf, whyNotLauncher } from './why-not-launcher.ts';
 
-const PROJECT = resolve(import.meta.dirname, '../../..');
 /** Addresses that this process can listen on: in the namespace all are local, on the host those of the loopback are. */
 const POD_NETWORK = { namespace: '10.244', host: '127.244' } as const;
 
@@ -43,6 +54,10 @@ export type NodeOptions = {
   readonly network: 'namespace' | 'host';
   /** Which history of the store this is. */
   readonly clusterId: string;
+  /** Whom Pods run as; left out where we cannot become anybody else. */
+  readonly users: PodUsers | undefined;
+  /** Guests can have mounts and processes of their own. */
+  readonly isIsolating: boolean;
 };
 export type RunningNode = { readonly name: string; readonly kubelet: Kubelet; readonly stopped: Promise<unknown> };
 
@@ -67,24 +82,37 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   const { clock, signal } = as('', '');
   // As with the token of a Pod there: a virt-handler is believed about the instances of its own node alone.
   const asHandler = as(userNameOf('virt-handler'), 'virt-handler', { [EXTRA_NODE_NAME]: [name] });
+  const vmctl: BuiltInImage = {
+    path: PLACES.programs,
+    entrypoint: 'vmctl',
+    programs: ['vmctl'],
+    dropsPrivileges: true,
+    env: programEnvironment(home),
+  };
   const kubelet = startKubelet({
     ...as(`system:node:${name}`, 'kubelet'),
     nodeName: name,
     share: 1 / count,
-    apiServerUrl: `https://127.0.0.1:${apiPort}`,
+    // Where there is a loopback of our own, it is closed to Pods.
+    apiServerUrl: network === 'namespace' ? `https://${API_SERVER_ADDRESS}` : `https://127.0.0.1:${apiPort}`,
     rootDir,
     clusterId: options.clusterId,
+    ...(options.users && { users: options.users }),
+    machineOf: (pod) => machineOf(asHandler.client, pod),
     images: openImageStore(join(home, 'images')),
+    puller: pullerFor(options),
     podCidr: podRangeOf(number, network),
     builtInImages: {
       'kubevirt-ts/virt-launcher': {
-        path: join(PROJECT, 'bin'),
+        path: PLACES.programs,
         stopSignal: 'SIGCONT',
         dropsPrivileges: true,
-        env: launcherEnvironment(network),
+        env: { ...launcherEnvironment(home, network), ...(options.isIsolating && hiddenFolders(home, rootDir)) },
         whyNotFor: (pod) => whyNotLauncher(asHandler.client, pod),
       },
-      'kubevirt-ts/vmctl': { path: join(PROJECT, 'bin'), entrypoint: 'vmctl', dropsPrivileges: true, env: { NODE: process.execPath } },
+      'kubevirt-ts/vmctl': vmctl,
+      // As the manifests call it that KubeVirt's documents have: these run as they are.
+      'quay.io/fabiand/vmctl': vmctl,
     },
   });
   await untilNode(admin, { name, isAsWanted: () => true, signal });
@@ -105,7 +133,19 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   return { name, kubelet, stopped: Promise.all([handler.stopped, kubelet.stopped]) };
 }
 
-function folderOf(home: string, number: number): string {
+/** Logins are those of whoever runs the cluster. In the namespace its loopback is that of our own components, which no name of an image may reach. */
+function pullerFor({ home, count, network }: NodeOptions): ImagePuller {
+  const rootDirs = Array.from({ length: count }, (_, index) => folderOf(home, index + 1));
+  return createImagePuller({
+    dir: join(home, 'images'),
+    env: process.env,
+    hasHostLoopback: network === 'host',
+    cache: { inUse: () => imagesInUse(rootDirs), onRemoved: (digests) => removeRoots(rootDirs, digests) },
+  });
+}
+
+/** Where its kubelet works. */
+export function folderOf(home: string, number: number): string {
   return join(home, number === 1 ? 'kubelet' : `kubelet-${number}`);
 }
 
@@ -115,15 +155,31 @@ function podRangeOf(number: number, network: NodeOptions['network']): string {
   return number === 1 ? `${base}.0.0/17` : `${base}.${126 + number}.0/24`;
 }
 
-/** The kubelet passes nothing of our environment on: the launcher gets the Node that runs us, and the user's choice of accelerator. */
-function launcherEnvironment(network: NodeOptions['network']): Record<string, string> {
+/** The kubelet passes nothing of our environment on: our programs get the Node that runs us, and a place that only we write to for compiled code. */
+function programEnvironment(home: string): Record<string, string> {
+  return { NODE: process.execPath, ...(PLACES.releaseFile && { COMPILED_CODE: join(home, 'compiled') }) };
+}
+
+/** And the launcher the user's choice of accelerator. */
+function launcherEnvironment(home: string, network: NodeOptions['network']): Record<string, string> {
   const accelerator = process.env[ACCELERATOR_VARIABLE];
   return {
-    NODE: process.execPath,
+    ...programEnvironment(home),
     ...(accelerator && { [ACCELERATOR_VARIABLE]: accelerator }),
     // There the loopback of the host would be what a guest reaches first.
+    ...(network === 'namespace' && { [CLUSTER_DNS_VARIABLE]: 'embedded' }),
     ...(network === 'host' && { [GUEST_WAY_OUT_VARIABLE]: 'none' }),
   };
+}
+
+/** What a guest that has left its QEMU does not see: Pods of others, the rest of our data, and the home of whoever started us. */
+function hiddenFolders(home: string, rootDir: string): Record<string, string> {
+  const pods = join(rootDir, PODS_FOLDER);
+  mkdirSync(pods, { recursive: true }); // the kubelet is about to
+  const folders = [pods, home].map((path) => realpathSync(path));
+  const own = homedir();
+  const isApart = own !== '/' && existsSync(own) && !folders.includes(realpathSync(own));
+  return { [HIDDEN_FOLDERS_VARIABLE]: JSON.stringify([...folders, ...(isApart ? [realpathSync(own)] : [])]) };
 }
 
 /** A machine that is created the moment we serve must not meet a cluster without a fitting node. */

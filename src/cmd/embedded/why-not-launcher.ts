@@ -12,3 +12,10 @@ export async function whyNotLauncher(client: Client, pod: Pod): Promise<string |
   if (vmi && isLauncherOf(pod, vmi)) return undefined;
   return 'the image of virt-launcher is only for Pods that virt-controller has made for a VirtualMachineInstance';
 }
+
+/** The machine that a launcher runs, by a name that outlives the Pod; undefined for every other Pod, whatever it says of itself. */
+export async function machineOf(client: Client, pod: Pod): Promise<string | undefined> {
+  const owner = controllerOf(pod);
+  if (!owner || (await whyNotLauncher(client, pod)) !== undefined) return undefined;
+  return `VirtualMachineInstance ${pod.metadata.namespace}/${owner.name}`;
+}

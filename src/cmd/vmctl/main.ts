@@ -70,7 +70,8 @@ function becomeUserOfContainer(): void {
   const uid = Number(env[RUN_AS_VARIABLES.user] ?? 0);
   const gid = Number(env[RUN_AS_VARIABLES.group] ?? uid);
   if (process.getuid?.() !== 0 || uid === 0) return;
-  process.setgroups?.([gid]);
+  const groups = (env[RUN_AS_VARIABLES.groups] || undefined)?.split(',').map(Number) ?? [];
+  process.setgroups?.([gid, ...groups]);
   process.setgid?.(gid);
   process.setuid?.(uid);
 }
