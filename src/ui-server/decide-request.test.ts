@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { decideRequest, type UiDecision, type UiRequest } from './decide-request.ts';
+
+const server = { port: 8080, isSession: (cookie: string) => cookie === 'good' };
+const host = '127.0.0.1:8080';
+const cookie = 'other=1; kubevirt-ts-8080=good';
+const origin = `http://${host}`;
+const VMS = '/apis/kubevirt.io/v1/virtualmachines';
+
+function decide(request: Partial<UiRequest>, headers: UiRequest['headers'] = { host, cookie }): UiDecision {
+  return decideRequest({ method: 'GET', url: '/', isUpgrade: false, ...request, headers }, server);
+}
+
+const TAKEN: readonly [string, Partial<UiRequest>, UiRequest['headers'], UiDecision][] = [
+  ['the page', {}, { host, cookie }, { kind: 'page', path: '/' }],
+  ['a place in the page', { url: '/ns/a/vm/b?x=1' }, { host: 'localhost:8080', cookie }, { kind: 'page', path: '/ns/a/vm/b' }],
+  ['a link', { url: '/enter?token=abc' }, { host }, { kind: 'enter', token: 'abc' }],
+  ['a list', { url: VMS }, { host, cookie }, { kind: 'api', path: VMS }],
+  ['a change', { url: VMS, method: 'POST' }, { host, cookie, origin }, { kind: 'api', path: VMS }],
+  ['a watch', { url: `${VMS}?watch=true`, isUpgrade: true }, { host, cookie, origin }, { kind: 'watch', path: `${VMS}?watch=true` }],
+  ['a console', { url: '/apis/x/console', isUpgrade: true }, { host, cookie, origin }, { kind: 'tunnel', path: '/apis/x/console' }],
+];
+for (const [what, request, headers, expected] of TAKEN)
+  test(`${what} is taken`, () => assert.deepEqual(decide(request, headers), expected));
+
+const REFUSED: readonly [string, Partial<UiRequest>, UiRequest['headers'], number][] = [
+  ['another host, which points here', {}, { host: 'evil.example:8080', cookie }, 421],
+  ['another port', {}, { host: '127.0.0.1:8081', cookie }, 421],
+  ['no host', {}, { cookie }, 421],
+  ['no session', { url: VMS }, { host }, 401],
+  ['the session of another port', { url: VMS }, { host, cookie: 'kubevirt-ts-8081=good' }, 401],
+  ['a session that is not known', {}, { host, cookie: 'kubevirt-ts-8080=bad' }, 401],
+  ['a change without an origin', { url: VMS, method: 'POST' }, { host, cookie }, 403],
+  ['a change from another site', { url: VMS, method: 'DELETE' }, { host, cookie, origin: 'http://evil.example' }, 403],
+  ['a change from another port', { url: VMS, method: 'POST' }, { host, cookie, origin: 'http://127.0.0.1:9' }, 403],
+  ['a WebSocket from another site', { url: '/apis/x/console', isUpgrade: true }, { host, cookie, origin: 'http://evil.example' }, 403],
+  ['a WebSocket without an origin', { url: '/apis/x/console', isUpgrade: true }, { host, cookie }, 403],
+  ['a page of a Service', { url: '/api/v1/namespaces/a/services/b/proxy/' }, { host, cookie }, 403],
+  ['the same, written otherwise', { url: '/api/v1/namespaces/a/services/b/%70roxy' }, { host, cookie }, 403],
+  ['an answer as a document', { url: VMS }, { host, cookie, 'sec-fetch-dest': 'document' }, 403],
+  ['a WebSocket to the page', { isUpgrade: true }, { host, cookie, origin }, 404],
+  ['a change of the page', { method: 'POST' }, { host, cookie, origin }, 404],
+];
+for (const [what, request, headers, status] of REFUSED) {
+  test(`${what} is refused with ${status}`, () => {
+    const decision = decide(request, headers);
+    assert.equal(decision.kind === 'refuse' && decision.status, status);
+  });
+}

@@ -1,0 +1,50 @@
+/** Does to machines what people click. */
+import { VMS } from '../api/kubevirt/kinds/virtual-machine.ts';
+import { VMIS } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { subresourcePath } from '../api/kubevirt/subresource-path.ts';
+import { SUBRESOURCES_GROUP } from '../api/kubevirt/subresources.ts';
+import type { Client } from '../client/client.ts';
+import { ACTIONS, type Action } from './derive-actions.ts';
+import type { Machine } from './derive-machines.ts';
+
+export async function act(client: Client, action: Action, { namespace, name, vm }: Machine): Promise<void> {
+  const at = { namespace, name };
+  if (action === 'delete') return client.delete(vm ? VMS : VMIS, at);
+  const resource = action === 'pause' || action === 'unpause' ? 'virtualmachineinstances' : 'virtualmachines';
+  await client.request(subresourcePath({ resource, ...at }, action), {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: '{}',
+  });
+}
+
+/** What the user has no right to do in this namespace, as the API server says. */
+export async function forbiddenActions(client: Client, namespace: string): Promise<ReadonlySet<Action>> {
+  const answers = await Promise.all(ACTIONS.map(async (action) => [action, await may(client, namespace, rightFor(action))] as const));
+  return new Set(answers.filter(([, isAllowed]) => !isAllowed).map(([action]) => action));
+}
+
+export async function mayCreate(client: Client, namespace: string): Promise<boolean> {
+  return may(client, namespace, { verb: 'create', group: VMS.group, resource: VMS.plural });
+}
+
+type Right = { readonly verb: string; readonly group: string; readonly resource: string; readonly subresource?: string };
+
+function rightFor(action: Action): Right {
+  if (action === 'delete') return { verb: 'delete', group: VMS.group, resource: VMS.plural };
+  const resource = action === 'pause' || action === 'unpause' ? VMIS.plural : VMS.plural;
+  return { verb: 'update', group: SUBRESOURCES_GROUP, resource, subresource: action };
+}
+
+async function may(client: Client, namespace: string, right: Right): Promise<boolean> {
+  const response = await client.request('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SelfSubjectAccessReview',
+      spec: { resourceAttributes: { namespace, ...right } },
+    }),
+  });
+  return ((await response.json()) as { status?: { allowed?: boolean } }).status?.allowed === true;
+}

@@ -1,0 +1,109 @@
+/** The frame around every page: where one can go, and whether what is shown is current. */
+import { useEffect } from 'preact/hooks';
+import { ActivityPage } from './activity-page.tsx';
+import { CreatePage } from './create-page.tsx';
+import type { Place } from './derive-place.ts';
+import { go, SessionContext, usePlace, useSession } from './hooks.ts';
+import { MachinePage } from './machine-page.tsx';
+import { MachinesPage } from './machines-page.tsx';
+import { NodesPage } from './nodes-page.tsx';
+import { PlaceLink } from './place-link.tsx';
+import type { Session } from './session.ts';
+
+const MACHINES: Place = { page: 'machines', text: '', status: '' };
+
+export function App({ session }: { readonly session: Session }) {
+  return (
+    <SessionContext.Provider value={session}>
+      <Frame />
+    </SessionContext.Provider>
+  );
+}
+
+function Frame() {
+  const session = useSession();
+  const place = usePlace();
+  useKeys();
+  useEffect(() => {
+    document.title = titleOf(place);
+  }, [place]);
+  return (
+    <div class="frame">
+      <a class="skip" href="#content">
+        Skip to content
+      </a>
+      <nav aria-label="Pages">
+        <p class="brand">kubevirt-ts</p>
+        <PlaceLink to={MACHINES} isHere={place.page === 'machines' || place.page === 'machine' || place.page === 'create'}>
+          Machines
+        </PlaceLink>
+        {session.events && (
+          <PlaceLink to={{ page: 'activity' }} isHere={place.page === 'activity'}>
+            Activity
+          </PlaceLink>
+        )}
+        {session.nodes && (
+          <PlaceLink to={{ page: 'nodes' }} isHere={place.page === 'nodes'}>
+            Nodes
+          </PlaceLink>
+        )}
+        <p class="about" title={session.info.server}>
+          {session.info.context}
+          <br />
+          {session.info.version}
+        </p>
+      </nav>
+      <div class="content" id="content">
+        {!session.isCurrent() && (
+          <p class="stale" role="status">
+            No connection to the cluster: what you see may be old. Retrying.
+          </p>
+        )}
+        <PageAt place={place} />
+      </div>
+    </div>
+  );
+}
+
+function PageAt({ place }: { readonly place: Place }) {
+  switch (place.page) {
+    case 'machines':
+      return <MachinesPage place={place} />;
+    case 'machine':
+      return <MachinePage key={`${place.namespace}/${place.name}`} place={place} />;
+    case 'create':
+      return <CreatePage />;
+    case 'activity':
+      return <ActivityPage />;
+    case 'nodes':
+      return <NodesPage />;
+    case 'nowhere':
+      return (
+        <main>
+          <h1>There is no such page</h1>
+          <PlaceLink to={MACHINES}>To the machines</PlaceLink>
+        </main>
+      );
+  }
+}
+
+function titleOf(place: Place): string {
+  if (place.page === 'machine') return `${place.name} · ${place.tab}`;
+  return place.page === 'nowhere' ? 'Nothing here' : `${place.page[0]?.toUpperCase()}${place.page.slice(1)}`;
+}
+
+/** `c` makes a machine, `/` goes to the filter; never while somebody types, or holds a modifier. */
+function useKeys(): void {
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent) => {
+      const isTyping = event.target instanceof Element && event.target.closest('input, textarea, select, .terminal, canvas') !== null;
+      if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.key === 'c') go({ page: 'create' });
+      else if (event.key === '/') document.querySelector<HTMLInputElement>('#filter')?.focus();
+      else return;
+      event.preventDefault();
+    };
+    addEventListener('keydown', pressed);
+    return () => removeEventListener('keydown', pressed);
+  }, []);
+}

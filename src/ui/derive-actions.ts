@@ -1,0 +1,52 @@
+/** What can be done to a machine, why not, and the command that does the same. Pure. */
+import { refusalOf, vmiRefusalOf } from '../api/kubevirt/vm-can.ts';
+import type { Machine } from './derive-machines.ts';
+
+export const ACTIONS = ['start', 'stop', 'restart', 'pause', 'unpause', 'delete'] as const;
+export type Action = (typeof ACTIONS)[number];
+
+export type ActionState = {
+  readonly action: Action;
+  /** Why it cannot be done now; undefined when it can. */
+  readonly refusal: string | undefined;
+  readonly command: string;
+};
+
+export const ACTION_WORDS: Readonly<Record<Action, string>> = {
+  start: 'Start',
+  stop: 'Stop',
+  restart: 'Restart',
+  pause: 'Pause',
+  unpause: 'Unpause',
+  delete: 'Delete',
+};
+
+/** `forbidden` has what the user has no right to do in this namespace. */
+export function deriveActions(machine: Machine, forbidden: ReadonlySet<Action>): ActionState[] {
+  return ACTIONS.filter((action) => isShown(action, machine)).map((action) => ({
+    action,
+    refusal: forbidden.has(action) ? `you may not ${action} machines in ${machine.namespace}` : stateRefusal(action, machine),
+    command: commandOf(action, machine),
+  }));
+}
+
+/** Of two that exclude each other, the one that makes sense. */
+function isShown(action: Action, { vm, vmi }: Machine): boolean {
+  const isPaused = vmi?.status?.conditions?.some(({ type, status }) => type === 'Paused' && status === 'True') ?? false;
+  if (action === 'pause') return vmi !== undefined && !isPaused;
+  if (action === 'unpause') return isPaused;
+  return vm !== undefined || action === 'delete';
+}
+
+function stateRefusal(action: Action, { vm, vmi }: Machine): string | undefined {
+  if (action === 'delete') return (vm ?? vmi)?.metadata.deletionTimestamp ? 'it is being deleted' : undefined;
+  if (action === 'pause' || action === 'unpause') return vmi && vmiRefusalOf(action, vmi)?.message;
+  return vm && refusalOf(action, { vm, ...(vmi && { vmi }) })?.message;
+}
+
+export function commandOf(action: Action, { namespace, name, vm }: Machine): string {
+  const where = namespace === 'default' ? '' : ` -n ${namespace}`;
+  if (action === 'delete') return `kubectl delete ${vm ? 'vm' : 'vmi'} ${name}${where}`;
+  if (action === 'pause' || action === 'unpause') return `virtctl ${action} vm ${name}${where}`;
+  return `virtctl ${action} ${name}${where}`;
+}

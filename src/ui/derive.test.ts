@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { vm, vmi } from '../testing/builders.ts';
+import { deriveActions } from './derive-actions.ts';
+import { deriveFiltered, deriveMachines, deriveTrouble } from './derive-machines.ts';
+import { deriveCommand, deriveImages, deriveNewVm } from './derive-new-vm.ts';
+import { derivePlace, placePath } from './derive-place.ts';
+
+const running = () => deriveMachines([vm('Always', { printableStatus: 'Running' })], [vmi('Running', { nodeName: 'n1' })]);
+
+test('a machine and its instance are one row, an instance of its own another', () => {
+  const [machine, ...others] = running();
+  assert.deepEqual([machine?.status, machine?.tone, machine?.node, others.length], ['Running', 'good', 'n1', 0]);
+  const [alone] = deriveMachines([], [vmi('Scheduling')]);
+  assert.deepEqual([alone?.status, alone?.tone], ['Scheduling', 'busy']);
+});
+
+test('a state that nobody knows is shown as bad, never as good', () => {
+  assert.equal(deriveMachines([vm('Always', { printableStatus: 'ErrImagePull' })], [])[0]?.tone, 'bad');
+});
+
+test('a machine in trouble says why, one that runs says nothing', () => {
+  const now = Date.parse('2026-01-01T00:01:00Z');
+  const [stuck] = deriveMachines(
+    [
+      vm('Always', {
+        printableStatus: 'Starting',
+        conditions: [{ type: 'Failure', status: 'True', reason: 'FailedCreate', message: 'quota' }],
+      }),
+    ],
+    [],
+  );
+  assert.match((stuck && deriveTrouble(stuck, { now }))?.what ?? '', /cannot be made/);
+  const [fine] = running();
+  assert.equal(fine && deriveTrouble(fine, { now }), undefined);
+});
+
+test('a filter looks at everything that is known', () => {
+  for (const [text, count] of [
+    ['', 1],
+    ['db', 1],
+    ['n1 running', 1],
+    ['n2', 0],
+  ] as const)
+    assert.equal(deriveFiltered(running(), { text, status: '' }).length, count, text);
+  assert.equal(deriveFiltered(running(), { text: '', status: 'Stopped' }).length, 0);
+});
+
+test('actions say why they cannot be done, by state and by right', () => {
+  const [machine] = running();
+  assert.ok(machine);
+  const refusals = Object.fromEntries(deriveActions(machine, new Set(['delete'])).map(({ action, refusal }) => [action, refusal]));
+  assert.match(refusals['start'] ?? '', /already running/);
+  assert.equal(refusals['stop'], undefined);
+  assert.match(refusals['delete'] ?? '', /you may not delete/);
+  assert.equal('unpause' in refusals, false);
+});
+
+test('an address is a place, and back', () => {
+  for (const path of ['/', '/?q=a+b&status=Running', '/create', '/nodes', '/ns/default/vm/web', '/ns/default/vm/web/console']) {
+    const [pathname = '', search = ''] = path.split(/(?=\?)/);
+    assert.equal(placePath(derivePlace(pathname, search)), path);
+  }
+  for (const nowhere of ['/ns/default', '/ns/a/vm/b/other', '/create/x', '/%E0%A4%A'])
+    assert.equal(derivePlace(nowhere, '').page, 'nowhere');
+});
+
+const choices = { namespace: 'default', name: 'web', image: 'localhost/guests/tiny', cpus: 2, memory: '256Mi', isStarted: false };
+
+test('the manifest and the command say the same', () => {
+  const { spec } = deriveNewVm(choices);
+  assert.deepEqual([spec.runStrategy, spec.template.spec.domain.cpu?.cores], ['Halted', 2]);
+  assert.match(
+    deriveCommand(choices),
+    /create vm --name web .*src:localhost\/guests\/tiny.* --memory 256Mi --cpus 2 --run-strategy Halted/,
+  );
+});
+
+test('images in use come first', () => {
+  assert.deepEqual(deriveImages(['b', undefined, 'b', 'a'], ['k']), ['b', 'a', 'k']);
+});

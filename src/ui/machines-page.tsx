@@ -1,0 +1,166 @@
+/** All machines, live. Only the rows that can be seen are drawn, so that ten thousand scroll as ten do. */
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { humanDuration } from '../base/duration.ts';
+import { ActionButtons, type Confirmation, ConfirmDialog } from './action-buttons.tsx';
+import { deriveFiltered, deriveMachines, deriveTrouble, type Machine } from './derive-machines.ts';
+import type { Place } from './derive-place.ts';
+import { go, useForbidden, useNow, useSession } from './hooks.ts';
+import { PlaceLink } from './place-link.tsx';
+import { StatusWord } from './status-word.tsx';
+
+const ROW_PX = 52;
+const BEYOND = 8;
+
+export function MachinesPage({ place }: { readonly place: Extract<Place, { page: 'machines' }> }) {
+  const session = useSession();
+  const machines = deriveMachines(session.vms.list(), session.vmis.list());
+  const shown = useMemo(() => deriveFiltered(machines, place), [machines, place]);
+  const states = [...new Set(machines.map(({ status }) => status))].sort();
+  if (machines.length === 0) return <NoMachines />;
+  return (
+    <main>
+      <header class="bar">
+        <h1>
+          Machines <span class="count">{shown.length === machines.length ? machines.length : `${shown.length} of ${machines.length}`}</span>
+        </h1>
+        <input
+          id="filter"
+          type="search"
+          aria-label="Filter by name, namespace, image, node, address or label"
+          placeholder="Filter ( / )"
+          value={place.text}
+          onInput={(event) => go({ ...place, text: event.currentTarget.value }, { replaces: true })}
+        />
+        <select aria-label="Status" value={place.status} onChange={(event) => go({ ...place, status: event.currentTarget.value })}>
+          <option value="">Any status</option>
+          {states.map((state) => (
+            <option key={state} value={state}>
+              {state}
+            </option>
+          ))}
+        </select>
+        <PlaceLink to={{ page: 'create' }} class="button primary">
+          Create
+        </PlaceLink>
+      </header>
+      {shown.length === 0 ? <p>No machine fits the filter.</p> : <Rows machines={shown} />}
+    </main>
+  );
+}
+
+function Rows({ machines }: { readonly machines: readonly Machine[] }) {
+  const scroller = useRef<HTMLElement>(null);
+  const [range, setRange] = useState({ first: 0, count: 40 });
+  const [asked, setAsked] = useState<Confirmation>();
+  useEffect(() => {
+    const element = scroller.current;
+    if (!element) return;
+    const measure = () =>
+      setRange({
+        first: Math.max(0, Math.floor(element.scrollTop / ROW_PX) - BEYOND),
+        count: Math.ceil(element.clientHeight / ROW_PX) + 2 * BEYOND,
+      });
+    measure();
+    element.addEventListener('scroll', measure, { passive: true });
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => {
+      element.removeEventListener('scroll', measure);
+      observer.disconnect();
+    };
+  }, []);
+  const visible = machines.slice(range.first, range.first + range.count);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
+    <section class="rows" ref={scroller} tabIndex={0} aria-label="List of machines">
+      <table aria-rowcount={machines.length + 1}>
+        <thead>
+          <tr>
+            <th scope="col">Status</th>
+            <th scope="col">Name</th>
+            <th scope="col" class="wide">
+              Size
+            </th>
+            <th scope="col" class="wide">
+              Address
+            </th>
+            <th scope="col" class="wide">
+              Node
+            </th>
+            <th scope="col" class="wide">
+              Since
+            </th>
+            <th scope="col">Actions</th>
+          </tr>
+        </thead>
+        <tbody>
+          {range.first > 0 && (
+            <tr class="gap">
+              <td colSpan={7} style={{ height: `${range.first * ROW_PX}px` }} />
+            </tr>
+          )}
+          {visible.map((machine, index) => (
+            <Row key={machine.key} machine={machine} index={range.first + index} ask={setAsked} />
+          ))}
+          {range.first + visible.length < machines.length && (
+            <tr class="gap">
+              <td colSpan={7} style={{ height: `${(machines.length - range.first - visible.length) * ROW_PX}px` }} />
+            </tr>
+          )}
+        </tbody>
+      </table>
+      {asked && <ConfirmDialog {...asked} close={() => setAsked(undefined)} />}
+    </section>
+  );
+}
+
+type RowProps = { readonly machine: Machine; readonly index: number; ask(confirmation: Confirmation): void };
+
+function Row({ machine, index, ask }: RowProps) {
+  const session = useSession();
+  const now = useNow();
+  const forbidden = useForbidden(machine.namespace);
+  const { namespace, name, address, node, cpus, memory, since } = machine;
+  const trouble = deriveTrouble(machine, { now, ...(session.nodes && { nodes: session.nodes.list() }) });
+  return (
+    <tr aria-rowindex={index + 2}>
+      <td>
+        <StatusWord status={machine.status} tone={machine.tone} />
+      </td>
+      <td class="name">
+        <PlaceLink to={{ page: 'machine', namespace, name, tab: 'overview' }}>{name}</PlaceLink>
+        <span class="faint">{namespace}</span>
+        {trouble && (
+          <span class="trouble" title={trouble.fix}>
+            {trouble.what}
+          </span>
+        )}
+      </td>
+      <td class="wide">{[cpus && `${cpus} CPU`, memory].filter(Boolean).join(' · ')}</td>
+      <td class="wide">{address ?? '–'}</td>
+      <td class="wide">{node ?? '–'}</td>
+      <td class="wide">{since ? humanDuration(now - Date.parse(since)) : '–'}</td>
+      <td class="actions">
+        <ActionButtons machine={machine} forbidden={forbidden} ask={ask} only={['start', 'stop']} />
+        <PlaceLink to={{ page: 'machine', namespace, name, tab: 'console' }} class="button">
+          Console
+        </PlaceLink>
+      </td>
+    </tr>
+  );
+}
+
+function NoMachines() {
+  return (
+    <main class="empty">
+      <h1>No machines yet</h1>
+      <p>The first one takes an image and a click.</p>
+      <PlaceLink to={{ page: 'create' }} class="button primary">
+        Create a machine
+      </PlaceLink>
+      <p class="faint">
+        In a terminal: <code>virtctl run</code>
+      </p>
+    </main>
+  );
+}

@@ -1,0 +1,59 @@
+/** The nodes, and how much of each is promised to machines. */
+
+import { isFinal } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { guestMemoryBytesOf } from '../api/kubevirt/vmi-size.ts';
+import { conditionOf } from '../api/meta.ts';
+import { parseQuantity } from '../base/quantity.ts';
+import { useSession } from './hooks.ts';
+import { StatusWord } from './status-word.tsx';
+
+export function NodesPage() {
+  const { nodes, vmis } = useSession();
+  return (
+    <main>
+      <header class="bar">
+        <h1>Nodes</h1>
+      </header>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Status</th>
+            <th scope="col">Name</th>
+            <th scope="col">Machines</th>
+            <th scope="col">Memory of guests</th>
+            <th scope="col" class="wide">
+              Version
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {(nodes?.list() ?? []).map(({ metadata, spec, status }) => {
+            const here = vmis.list().filter((vmi) => vmi.status?.nodeName === metadata.name && !isFinal(vmi));
+            const used = here.reduce((sum, vmi) => sum + (guestMemoryBytesOf(vmi.spec) ?? 0), 0);
+            const all = parseQuantity(status?.allocatable?.['memory'] ?? status?.capacity?.['memory'] ?? '0') ?? 0;
+            const isReady = conditionOf(status?.conditions, 'Ready')?.status === 'True';
+            const word = isReady ? (spec?.unschedulable ? 'Cordoned' : 'Ready') : 'Not ready';
+            return (
+              <tr key={metadata.name}>
+                <td>
+                  <StatusWord status={word} tone={word === 'Ready' ? 'good' : word === 'Cordoned' ? 'off' : 'bad'} />
+                </td>
+                <td>{metadata.name}</td>
+                <td>{here.length}</td>
+                <td>
+                  <meter min={0} max={Math.max(all, 1)} value={used} aria-label={`Memory of guests on ${metadata.name}`} />{' '}
+                  {gibibytes(used)} of {gibibytes(all)} GiB
+                </td>
+                <td class="wide">{String(status?.nodeInfo?.kubeletVersion ?? '')}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </main>
+  );
+}
+
+function gibibytes(bytes: number): string {
+  return (bytes / 2 ** 30).toFixed(1);
+}

@@ -1,0 +1,35 @@
+/** The way from the page to the API. Watches go over a WebSocket each: a browser has only six plain connections to a server, for all its tabs. */
+import type { KubeFetch } from '../client/client.ts';
+
+export const pageFetch: KubeFetch = (request) =>
+  new URL(request.url).searchParams.get('watch') === 'true' ? watchResponse(request) : fetch(request);
+
+/** The first message is the status, every other one a piece of the body. */
+function watchResponse({ url, signal }: Request): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    const socket = new WebSocket(url.replace(/^http/, 'ws'));
+    socket.binaryType = 'arraybuffer';
+    let body: ReadableStreamDefaultController<Uint8Array> | undefined;
+    const abort = () => socket.close();
+    signal.addEventListener('abort', abort, { once: true });
+    socket.onmessage = ({ data }) => {
+      if (body) return body.enqueue(new Uint8Array(data));
+      const stream = new ReadableStream<Uint8Array>({
+        start: (controller) => {
+          body = controller;
+        },
+        cancel: abort,
+      });
+      resolve(new Response(stream, { status: Number(data) }));
+    };
+    socket.onclose = () => {
+      signal.removeEventListener('abort', abort);
+      reject(new Error('the server does not answer'));
+      try {
+        body?.close();
+      } catch {
+        // whoever read it wants no more
+      }
+    };
+  });
+}

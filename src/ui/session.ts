@@ -1,0 +1,94 @@
+/** What the page works with: the API, and the copies of it that are always current. */
+import { EVENTS, type Event } from '../api/core/event.ts';
+import { NODES, type Node } from '../api/core/node.ts';
+import { type VirtualMachine, VMS } from '../api/kubevirt/kinds/virtual-machine.ts';
+import { type VirtualMachineInstance, VMIS } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
+import type { KubeObject } from '../api/meta.ts';
+import { pathOf, type Resource } from '../api/resource.ts';
+import { systemClock } from '../base/clock.ts';
+import { isApiError } from '../base/errors.ts';
+import { silentLogger } from '../base/log.ts';
+import { type Cache, startCache } from '../client/cache.ts';
+import { type Client, createClient } from '../client/client.ts';
+import { pageFetch } from './page-fetch.ts';
+
+/** What the server of the page says about itself, at /session.json. */
+export type SessionInfo = { readonly server: string; readonly context: string; readonly namespace: string; readonly version: string };
+
+export type Session = {
+  readonly info: SessionInfo;
+  readonly client: Client;
+  readonly vms: Cache<VirtualMachine>;
+  readonly vmis: Cache<VirtualMachineInstance>;
+  /** Undefined where we may not see them. */
+  readonly nodes: Cache<Node> | undefined;
+  readonly events: Cache<Event> | undefined;
+  /** The namespace to which all of this is limited; undefined when everything may be seen. */
+  readonly namespace: string | undefined;
+  /** False while something on the page may be old. */
+  isCurrent(): boolean;
+  /** Called when anything has changed, at most once per frame; returns how to stop. */
+  subscribe(listener: () => void): () => void;
+};
+
+/** Connects, and resolves when the first list is in. */
+export async function startSession(): Promise<Session> {
+  const info = (await (await fetch('/session.json')).json()) as SessionInfo;
+  const client = createClient({ fetch: pageFetch, baseUrl: location.origin, userAgent: 'kubevirt-ts-ui' });
+  const listeners = new Set<() => void>();
+  const stale = new Set<string>();
+  let isFramePending = false;
+  const changed = () => {
+    if (isFramePending) return;
+    isFramePending = true;
+    requestAnimationFrame(() => {
+      isFramePending = false;
+      for (const listener of listeners) listener();
+    });
+  };
+  const namespace = (await maySee(client, VMS)) ? undefined : info.namespace;
+  const copy = <T extends KubeObject>(resource: Resource<T>): Cache<T> => {
+    const cache = startCache({
+      client,
+      resource,
+      ...(resource.isNamespaced && namespace !== undefined && { namespace }),
+      clock: systemClock,
+      log: silentLogger,
+      signal: new AbortController().signal,
+      onState: (isCurrent) => {
+        if (isCurrent) stale.delete(resource.plural);
+        else stale.add(resource.plural);
+        changed();
+      },
+    });
+    cache.subscribe(changed);
+    return cache;
+  };
+  const [seesNodes, seesEvents] = await Promise.all([maySee(client, NODES), maySee(client, EVENTS, namespace)]);
+  const session: Session = {
+    info,
+    client,
+    vms: copy(VMS),
+    vmis: copy(VMIS),
+    nodes: seesNodes ? copy(NODES) : undefined,
+    events: seesEvents ? copy(EVENTS) : undefined,
+    namespace,
+    isCurrent: () => stale.size === 0,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+  await Promise.all([session.vms.synced, session.vmis.synced]);
+  return session;
+}
+
+async function maySee(client: Client, resource: Resource, namespace?: string): Promise<boolean> {
+  try {
+    await client.request(`${pathOf(resource, { namespace })}?limit=1`);
+    return true;
+  } catch (error) {
+    if (isApiError(error, 'Forbidden')) return false;
+    throw error;
+  }
+}
