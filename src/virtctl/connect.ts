@@ -10,7 +10,7 @@ import { createClient } from '../client/client.ts';
 import { loadKubeconfig } from '../client/node/kubeconfig.ts';
 import { createTlsFetch } from '../client/node/tls-fetch.ts';
 import { openWebSocketStream } from '../client/node/websocket-stream.ts';
-import { openConsole } from './console-stream.ts';
+import { openConsole } from './console/console.ts';
 import type { Places } from './context.ts';
 import type { Connection, ConnectionFlags, Output } from './deps.ts';
 import { kubeconfigPath } from './embedded/paths.ts';
@@ -31,10 +31,11 @@ export function connect(caller: Caller, flags: ConnectionFlags): Connection {
   const client = createClient({ fetch: createTlsFetch(cluster), baseUrl: cluster.server, userAgent: `virtctl/${caller.version}` });
   return {
     client,
+    cluster,
     server: cluster.server,
     namespace: flags.namespace ?? cluster.namespace ?? 'default',
     openStream: (path) => openWebSocketStream({ cluster, path, protocols: [STREAM_SUBPROTOCOL] }),
-    openConsole: (target) => openConsole({ ...target, cluster }),
+    openConsole: (target) => openConsole(cluster, target),
   };
 }
 

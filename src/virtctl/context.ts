@@ -14,6 +14,12 @@ export type Places = {
   readonly examples: string;
   /** Folder with the manifests of an installation. */
   readonly manifests: string;
+  /** Folder with images of guests that came with the product; a clone has none. */
+  readonly guests?: string | undefined;
+  /** The file that says of which release this program is; a clone has none. */
+  readonly releaseFile?: string | undefined;
+  /** Folder with the web page, as it was built. */
+  readonly page: string;
   readonly version: string;
 };
 

@@ -44,6 +44,7 @@ export function testDeps(answers: Answers = {}, overrides: Partial<ClusterDeps> 
   const unexpected = (what: string) => () => Promise.reject(new Error(`nothing opens ${what} here`));
   const connection = {
     client,
+    cluster: { context: 'test', server: 'https://server.example' },
     server: 'https://server.example',
     namespace: 'default',
     openStream: unexpected('a stream'),
@@ -64,6 +65,7 @@ export function testDeps(answers: Answers = {}, overrides: Partial<ClusterDeps> 
     embeddedProgram: '/nowhere/embedded',
     examples: '/nowhere',
     manifests: '/nowhere',
+    page: '/nowhere',
     version: 'v0',
     connect: async () => ({ ...connection, ...overrides }),
     onSignal: (signal, act) => {
@@ -87,7 +89,7 @@ export function testDeps(answers: Answers = {}, overrides: Partial<ClusterDeps> 
   };
 }
 
-const CODES: Readonly<Record<string, number>> = { NotFound: 404, Conflict: 409, Forbidden: 403, Invalid: 422 };
+const CODES: Readonly<Record<string, number>> = { NotFound: 404, Conflict: 409, Forbidden: 403, Invalid: 422, TooManyRequests: 429 };
 
 /** A refusal of the server. */
 export function status(reason: string, message: string): Response {

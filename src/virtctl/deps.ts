@@ -2,7 +2,7 @@
 import type { Duplex, Readable } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
 import type { Client } from '../client/client.ts';
-import type { ConsoleStream, ConsoleTarget } from './console-stream.ts';
+import type { Cluster } from '../client/node/kubeconfig.ts';
 import type { Places } from './context.ts';
 
 export type ConnectionFlags = {
@@ -12,16 +12,40 @@ export type ConnectionFlags = {
   readonly verbosity?: number;
 };
 
+/** The serial console of a guest as a pair of byte streams. */
+export type ConsoleStream = {
+  readonly output: AsyncIterable<Buffer>;
+  write(bytes: Uint8Array): void;
+  /** Asks to be the one who types. */
+  takeOver(): void;
+  close(): void;
+};
+
+export type ConsoleTarget = {
+  readonly namespace: string;
+  readonly name: string;
+  /** Look on beside others, with what was printed before; otherwise this connection ends an earlier one. */
+  readonly isShared: boolean;
+  /** Only look: who types goes on typing. */
+  readonly isReadOnly?: boolean;
+  /** Told whenever it changes who types. */
+  readonly onTurn?: (isMine: boolean) => void;
+  /** Only what was printed before; then the stream ends. */
+  readonly isReplay?: boolean;
+  readonly signal?: AbortSignal;
+};
+
 /** A cluster, and how to talk to it. */
 export type Connection = {
   readonly client: Client;
+  readonly cluster: Cluster;
   /** Its address. */
   readonly server: string;
   /** The one that was asked for, or that of the kubeconfig. */
   readonly namespace: string;
   /** A two-way stream to a path of the server. */
   openStream(path: string): Promise<Duplex>;
-  openConsole(target: Omit<ConsoleTarget, 'cluster'>): Promise<ConsoleStream>;
+  openConsole(target: ConsoleTarget): Promise<ConsoleStream>;
 };
 
 export type Input = Readable & { readonly isTTY?: boolean; setRawMode?(isRaw: boolean): unknown };

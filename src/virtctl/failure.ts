@@ -15,15 +15,19 @@ const EXIT_CODES: Partial<Record<StatusReason, number>> = {
   ServiceUnavailable: 8,
 };
 
+/** Ends bold and red. */
+const PLAIN = '\x1b[39m\x1b[22m';
+
 export function exitCodeOf(error: unknown): number {
   if (error instanceof UserError) return error.exitCode;
   if (error instanceof ApiError) return EXIT_CODES[error.reason] ?? 1;
   return 1;
 }
 
-/** The words for people; a message may quote anybody. */
-export function renderError(error: unknown): string {
-  return escapeUnprintable(errorText(error));
+/** The words for people; a message may quote anybody. The library shows all of it as a warning of fire: what helps is not. */
+export function renderError(error: unknown, isColoured = false): string {
+  const [what = '', ...help] = escapeUnprintable(errorText(error)).split('\n');
+  return [isColoured && help.length > 0 ? `${what}${PLAIN}` : what, ...help].join('\n');
 }
 
 function errorText(error: unknown): string {

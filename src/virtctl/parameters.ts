@@ -58,6 +58,12 @@ export const machine = {
   },
 } as const;
 
+/** One or more of them. */
+export const machines = {
+  ...machine,
+  parameter: { ...machine.parameter, brief: 'Names of one or more machines; `vm NAME` is understood too' },
+} as const;
+
 /** The one of them that ssh and port-forward take: `vm/NAME`. */
 export const proposeTargets = {
   async proposeCompletions(this: Context, partial: string): Promise<readonly string[]> {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
 import { createProgress } from './progress.ts';
 
 function recorder(isTTY: boolean, columns = 80, env = {}) {
@@ -62,3 +63,19 @@ for (const [columns, expected] of [
     assert.match(written[1] ?? '', new RegExp(`vm {8}${expected}\u001b`));
   });
 }
+
+test('a step that came out worse than it should is not ticked off', async () => {
+  const { written, progress } = recorder(false);
+  await progress.step('control', async () => ({ warning: 'no network' }));
+  assert.deepEqual(written, [`  ! control   ${'no network'.padEnd(60)} 0.5s\n`]);
+});
+
+test('on a terminal of 80 columns a long result is folded under its text', async () => {
+  const { written, progress } = recorder(true);
+  await progress.step('control', async () => 'https://127.0.0.1:6443, data in /home/somebody/.local/share/kubevirt-ts, was running');
+  const lines = stripVTControlCharacters(written.at(-1) ?? '')
+    .trim()
+    .split('\n');
+  assert.ok(lines.length === 2 && lines.every((line) => line.length <= 80), lines.join('\n'));
+  assert.match(lines[1] ?? '', /^ {14}\S.* 0\.5s$/);
+});

@@ -3,29 +3,18 @@
 /** Words of other tools, and what does the same here. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   apply: 'kubectl apply -f FILE',
-  attach: 'virtctl console NAME',
-  boot: 'virtctl start NAME',
-  delete: 'kubectl delete vm NAME',
-  describe: 'kubectl describe vm NAME, or virtctl why NAME',
-  destroy: 'kubectl delete vm NAME',
   edit: 'kubectl edit vm NAME',
   get: 'virtctl ls, or kubectl get vms',
   help: 'virtctl --help, or virtctl COMMAND --help',
-  info: 'virtctl why NAME, or kubectl describe vm NAME',
   kill: 'virtctl stop NAME --force --grace-period 0',
-  launch: 'virtctl run IMAGE',
-  list: 'virtctl ls',
   login: 'virtctl ssh root@vm/NAME, or virtctl console NAME',
-  poweroff: 'virtctl stop NAME',
-  ps: 'virtctl ls',
-  reboot: 'virtctl restart NAME, or virtctl soft-reboot NAME',
-  remove: 'kubectl delete vm NAME',
   resume: 'virtctl unpause NAME',
-  rm: 'kubectl delete vm NAME',
   shell: 'virtctl ssh root@vm/NAME, or virtctl console NAME',
-  shutdown: 'virtctl stop NAME',
   suspend: 'virtctl pause NAME',
 };
+
+/** What they do cannot be undone, or ends something: nobody is led to one of them by a word that was not it. */
+const HARMFUL: readonly string[] = ['delete', 'down', 'install', 'reset', 'restart', 'restore', 'soft-reboot', 'stop', 'uninstall'];
 
 /** The whole answer; `names` are the commands that could have been meant. */
 export function unknownCommand(said: string, names: readonly string[]): string {
@@ -35,8 +24,9 @@ export function unknownCommand(said: string, names: readonly string[]): string {
   return `error[USAGE]: unknown command ${said}\nfix: ${fix}`;
 }
 
-/** A slip of the finger, and no more: a command that changes something is not proposed for a word that is far away. */
+/** One or two wrong letters, and no more; of a command that harms only one, and never the first. */
 function isNear(said: string, name: string): boolean {
+  if (HARMFUL.includes(name)) return distance(said, name) <= 1 && said.length > 3 && said[0] === name[0];
   return distance(said, name) <= (Math.min(said.length, name.length) <= 4 ? 1 : 2);
 }
 

@@ -6,7 +6,6 @@ type Row = readonly [said: string, why: string];
 
 const MIGRATION = 'live migration is not supported yet';
 const HOTPLUG = 'disks of a running machine cannot be changed yet';
-const INSTANCETYPES = 'there are no instance types and preferences; say --memory and --cpus';
 const EXPORT = 'machines cannot be exported yet; virtctl backup keeps the objects of an embedded cluster';
 
 const UNSUPPORTED_COMMANDS: readonly Row[] = [
@@ -23,22 +22,13 @@ const UNSUPPORTED_COMMANDS: readonly Row[] = [
   ['guestfs', 'there is no libguestfs Pod; look into a guest with virtctl exec or virtctl console'],
   ['memory-dump', 'the memory of a guest cannot be dumped yet'],
   ['vmexport', EXPORT],
-  ['instancetype', INSTANCETYPES],
-  ['preference', INSTANCETYPES],
   ['clone', 'machines cannot be cloned yet'],
   ['objectgraph', 'kubectl get vmi,pods,pvc shows the objects of a machine, virtctl why NAME what they wait for'],
   ['template', 'there are no templates; virtctl create vm writes a manifest'],
-  ['adm', 'nothing is tuned by a verbosity; KUBEVIRT_LOG=debug virtctl up says more in virtctl logs --system'],
   ['permitted-devices', 'devices of the node cannot be given to guests yet'],
 ];
 
 const UNSUPPORTED_FLAGS: readonly Row[] = [
-  ['instancetype', INSTANCETYPES],
-  ['infer-instancetype', INSTANCETYPES],
-  ['infer-instancetype-from', INSTANCETYPES],
-  ['preference', INSTANCETYPES],
-  ['infer-preference', INSTANCETYPES],
-  ['infer-preference-from', INSTANCETYPES],
   [
     'volume-import',
     'there are no DataVolumes; use --volume-pvc with a PVC that has the annotation kubevirt.io/disk-image, or --volume-containerdisk',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { UserError } from '../base/errors.ts';
-import { vmName, vmTarget } from './vm-target.ts';
+import { vmName, vmTarget, vmTargets } from './vm-target.ts';
 
 const CASES: [string[], string][] = [
   [['db'], 'db'],
@@ -31,3 +31,25 @@ test('the kind that was said is kept, and a published slip is understood', () =>
   assert.deepEqual(vmTarget('start', ['vmic/db']), { kind: 'vmic', name: 'db' });
   assert.deepEqual(vmTarget('start', ['db']), { name: 'db' });
 });
+
+const SEVERAL: [string, object[]][] = [
+  ['a', [{ name: 'a' }]],
+  ['a b', [{ name: 'a' }, { name: 'b' }]],
+  [
+    'vm a b',
+    [
+      { kind: 'vm', name: 'a' },
+      { kind: 'vm', name: 'b' },
+    ],
+  ],
+  [
+    'vm/a vmi/b',
+    [
+      { kind: 'vm', name: 'a' },
+      { kind: 'vmi', name: 'b' },
+    ],
+  ],
+  ['vm', [{ name: 'vm' }]],
+];
+for (const [words, expected] of SEVERAL)
+  test(`"${words}" are ${expected.length}`, () => assert.deepEqual(vmTargets('start', words.split(' ')), expected));

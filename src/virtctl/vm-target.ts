@@ -19,17 +19,28 @@ export function vmName(verb: string, words: readonly string[]): string {
   return vmTarget(verb, words).name;
 }
 
+/** Several of them: `a b`, `vm a b`, `vm/a vmi/b`. */
+export function vmTargets(verb: string, words: readonly string[]): readonly VmTarget[] {
+  const [first = '', ...rest] = words;
+  const isKind = rest.length > 0 && !first.includes('/') && kindOf(first) !== undefined;
+  return isKind ? rest.map((name) => vmTarget(verb, [first, name])) : words.map((word) => vmTarget(verb, [word]));
+}
+
 /** The same, and which kind was meant, if that was said. */
 export function vmTarget(verb: string, words: readonly string[]): VmTarget {
   const parts = words.flatMap((word) => word.split('/'));
   const [first = '', second] = parts;
   if (parts.length === 1 && first) return { name: first };
   const word = first.toLowerCase();
-  const kind = (Object.keys(KIND_WORDS) as VmKind[]).find((each) => KIND_WORDS[each].includes(word)); // keys of a Record
+  const kind = kindOf(first);
   if (parts.length === 2 && second && kind) return { kind, name: second, ...(word === 'omv' && { note: 'omv is taken as ovm' }) };
   throw new UserError('USAGE', `virtctl ${verb} takes one machine, got: ${words.join(' ')}`, {
     why: parts.length === 2 ? `${first} is not a kind (vm, vmi), and only one name is taken at a time` : 'more than one name was given',
     fix: parts.map((name) => `virtctl ${verb} ${name}`).join('; '),
     exitCode: 2,
   });
+}
+
+function kindOf(word: string): VmKind | undefined {
+  return (Object.keys(KIND_WORDS) as VmKind[]).find((each) => KIND_WORDS[each].includes(word.toLowerCase())); // keys of a Record
 }

@@ -1,5 +1,6 @@
 /** Names that exist on the cluster, for a shell that completes a command line. */
 import { NAMESPACES } from '../../api/core/namespace.ts';
+import { NODES } from '../../api/core/node.ts';
 import { VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import type { KubeObject } from '../../api/meta.ts';
 import { connect } from '../connect.ts';
@@ -24,6 +25,11 @@ export async function targetNames(context: Context, partial: string): Promise<re
 /** Namespaces whose name begins like this. */
 export function namespaceNames(context: Context, partial: string): Promise<readonly string[]> {
   return namesOf(context, partial, ({ client }) => client.list(NAMESPACES));
+}
+
+/** Nodes whose name begins like this. */
+export function nodeNames(context: Context, partial: string): Promise<readonly string[]> {
+  return namesOf(context, partial, ({ client }) => client.list(NODES));
 }
 
 type Ask = (connection: Connection) => Promise<{ readonly items: readonly KubeObject[] }>;

@@ -15,6 +15,7 @@ const context: Context = {
   program: '/nowhere/virtctl',
   embeddedProgram: '',
   examples: '',
+  page: '/nowhere',
   manifests: '',
   version: 'v0',
 };
@@ -29,7 +30,10 @@ async function proposed(...words: string[]): Promise<string[]> {
 
 const CASES: [words: string[], expected: string[]][] = [
   [['kube'], ['kubeconfig']],
-  [['create', ''], ['vm']],
+  [
+    ['create', ''],
+    ['vm', 'instancetype', 'preference'],
+  ],
   [['ls', '-o', 'y'], ['yaml']],
   [['down', '--pu'], ['--purge']],
   [['completion', 'z'], ['zsh']],

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import type { UserError } from '../../base/errors.ts';
+import { buildVm } from '../../sdk/manifest/vm.ts';
 import { parseAccessCredential } from './parse-access-credential.ts';
 import { parseAmount } from './parse-amount.ts';
 import { parseVolume } from './parse-volume.ts';
 import { firstUserData } from './user-data.ts';
-import { buildVm } from './vm.ts';
 
 test('a machine has a disk for each volume, in the order they were given', () => {
   const { metadata, spec } = buildVm({
@@ -97,7 +97,7 @@ for (const [text, user, expected] of CREDENTIALS) {
 const WRONG_CREDENTIALS: [string, RegExp][] = [
   ['type:ssh', /src:SECRET is missing/],
   ['src:s', /needs user:NAME/],
-  ['src:s,method:configdrive', /config drives are not supported/],
+  ['src:s,method:configdrive', /virtctl writes no config drives/],
   ['src:s,method:post', /neither ga nor nocloud/],
   ['src:s,type:face', /neither ssh nor password/],
   ['src:s,method:nocloud,user:me', /goes with method:ga/],

@@ -2,7 +2,8 @@
 import { numberParser } from '@stricli/core';
 import { text } from '../parameters.ts';
 
-export const memory = { ...text, brief: 'Memory of the guest', default: '512Mi', placeholder: 'amount' } as const;
+export const DEFAULT_MEMORY = '512Mi';
+export const memory = { ...text, brief: 'Memory of the guest', default: DEFAULT_MEMORY, placeholder: 'amount' } as const;
 export const cpus = {
   kind: 'parsed',
   parse: numberParser,

@@ -1,9 +1,7 @@
 /** `type:ssh,src:SECRET,method:ga,user:NAME` as KubeVirt's virtctl takes it: keys or passwords for a guest, from a Secret. */
-import type { VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { UserError } from '../../base/errors.ts';
+import type { AccessCredential } from '../../sdk/manifest/vm.ts';
 import { parseParts } from './parse-parts.ts';
-
-export type AccessCredential = NonNullable<VmiSpec['accessCredentials']>[number];
 
 const KEYS = ['type', 'src', 'method', 'user'];
 
@@ -37,7 +35,7 @@ function passwordFrom(text: string, { source, method, user }: Password): AccessC
 }
 
 function whyNoMethod(method: string): string {
-  if (method === 'configdrive') return 'config drives are not supported; method:nocloud does the same';
+  if (method === 'configdrive') return 'virtctl writes no config drives; method:nocloud does the same';
   return `method:${method} is neither ga nor nocloud`;
 }
 

@@ -1,7 +1,7 @@
 /** `src:IMAGE,name:NAME,bootorder:N`, or just `IMAGE`, as KubeVirt's virtctl takes it. */
 import { UserError } from '../../base/errors.ts';
+import type { VolumeChoice } from '../../sdk/manifest/vm.ts';
 import { parseParts } from './parse-parts.ts';
-import type { VolumeChoice } from './vm.ts';
 
 const KEYS = ['src', 'name', 'bootorder'];
 

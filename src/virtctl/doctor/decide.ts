@@ -5,6 +5,7 @@
  *   warning   they run, but worse than they could
  *   ok        nothing to do
  */
+import { CONTAINER_PROGRAMS_FIX } from '../../base/container-programs-fix.ts';
 import { humanDuration } from '../../base/duration.ts';
 
 export type CheckStatus = 'ok' | 'warning' | 'failed';
@@ -20,9 +21,17 @@ export type Facts = {
   readonly acceleration: Found<{ readonly accel: 'kvm' | 'tcg'; readonly why: string }>;
   /** Programs that the cluster's own network needs and that are not installed. */
   readonly missingNetworkPrograms: readonly string[];
+  /** Programs that containers of ordinary images need and that are not installed. */
+  readonly missingContainerPrograms: readonly string[];
   /** The running cluster is on the network of the host. */
   readonly isOnHostNetwork: boolean;
   readonly userNamespaces: Found<{ readonly text: string }>;
+  /** Each machine can have a user of its own. */
+  readonly hasGuestUsers: boolean;
+  /** Why guests cannot have mounts and processes of their own; undefined when they can. */
+  readonly whyNotIsolated: string | undefined;
+  /** Images and Pods are on different file systems, and guests do not run as the owner of the images. */
+  readonly isImageStoreApart: boolean;
   readonly homeFolder: string;
   readonly homeFreeBytes: number;
   readonly cacheFolder: string;
@@ -66,6 +75,9 @@ const CHECKS: readonly (readonly [string, (facts: Facts) => Verdict])[] = [
   ['acceleration', judgeAcceleration],
   ['network', judgeNetwork],
   ['namespaces', judgeNamespaces],
+  ['containers', judgeContainers],
+  ['guest users', judgeGuestUsers],
+  ['guest namespaces', judgeGuestNamespaces],
   ['data folder', judgeHome],
   ['data disk', ({ homeFolder, homeFreeBytes }) => judgeSpace(homeFolder, homeFreeBytes, 'set VIRT_HOME to a folder on a bigger disk')],
   [
@@ -121,17 +133,43 @@ function judgeNetwork({ missingNetworkPrograms: missing, isOnHostNetwork }: Fact
   );
 }
 
+function judgeContainers({ missingContainerPrograms: missing }: Facts): Verdict {
+  if (missing.length === 0) return ok('crun runs them, slirp4netns is their network');
+  return warning(`${missing.join(', ')} not installed: Pods of ordinary images wait, machines run`, CONTAINER_PROGRAMS_FIX);
+}
+
 function judgeNamespaces({ userNamespaces }: Facts): Verdict {
   if (!('missing' in userNamespaces)) return ok(userNamespaces.text);
   return warning(userNamespaces.missing, userNamespaces.fix);
 }
 
-function judgeHome({ homeFolder, homePermissions }: Facts): Verdict {
+function judgeGuestUsers({ hasGuestUsers }: Facts): Verdict {
+  if (hasGuestUsers) return ok('each machine runs as a user of its own');
+  return warning(
+    'all guests run as you: one that breaks out of its QEMU reaches your files and the other guests',
+    'start the cluster as root',
+  );
+}
+
+function judgeGuestNamespaces({ whyNotIsolated }: Facts): Verdict {
+  if (whyNotIsolated === undefined) return ok('each guest has mounts and processes of its own');
+  return warning(
+    `guests see the files and processes of this machine: ${whyNotIsolated}`,
+    'apt-get install util-linux; namespaces must be open to you',
+  );
+}
+
+function judgeHome({ homeFolder, homePermissions, isImageStoreApart }: Facts): Verdict {
   if (!homePermissions) return ok(`${homeFolder}, made by virtctl up`);
   const otherFolder = 'or set VIRT_HOME to a folder of your own';
   if (!homePermissions.isOurs) return failed(`${homeFolder} belongs to somebody else`, `sudo chown -R $USER ${homeFolder}, ${otherFolder}`);
   if (homePermissions.isWritableByOthers)
     return failed(`${homeFolder} can be written by others`, `chmod go-w ${homeFolder}, ${otherFolder}`);
+  if (isImageStoreApart)
+    return failed(
+      `${homeFolder}/images and ${homeFolder}/kubelet are on different file systems: no guest can open its image`,
+      otherFolder.slice(3),
+    );
   return ok(homeFolder);
 }
 

@@ -7,8 +7,11 @@ import { freemem, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { humanDuration } from '../../base/duration.ts';
 import { messageOf, UserError } from '../../base/errors.ts';
+import { missingContainerPrograms } from '../../base/node/container-programs.ts';
 import { findProgram } from '../../base/node/find-program.ts';
+import { whyNotIsolated } from '../../base/node/isolated-command.ts';
 import { livingPods, nameOfPod } from '../../base/node/living-pods.ts';
+import { podUserRange } from '../../base/node/pod-user-range.ts';
 import { sharesNetwork } from '../../base/node/process-identity.ts';
 import { loadKubeconfig } from '../../client/node/kubeconfig.ts';
 import { openImageStore } from '../../images/store.ts';
@@ -40,6 +43,10 @@ export async function observeHost(deps: Deps): Promise<Facts> {
     isOnHostNetwork: runningState(home)?.network === 'host',
     missingNetworkPrograms: NETWORK_PROGRAMS.filter((program) => !findProgram(program, env['PATH'])),
     userNamespaces: userNamespaces(),
+    missingContainerPrograms: missingContainerPrograms(env['PATH']),
+    hasGuestUsers: podUserRange() !== undefined,
+    whyNotIsolated: await whyNotIsolated(),
+    isImageStoreApart: process.getuid?.() === 0 && deviceOf(join(home, 'images')) !== deviceOf(join(home, 'kubelet')),
     homeFolder: home,
     homeFreeBytes: freeBytesAt(home),
     cacheFolder: cache,
@@ -78,6 +85,11 @@ function userNamespaces(): Facts['userNamespaces'] {
   };
 }
 
+/** Images are hard-linked into the folders of Pods, where the user of a guest can open them. */
+function deviceOf(folder: string): number {
+  return statSync(existsSync(folder) || dirname(folder) === folder ? folder : dirname(folder), { throwIfNoEntry: false })?.dev ?? 0;
+}
+
 /** A folder that is not there yet will be made on the disk of the first parent that is. */
 function freeBytesAt(folder: string): number {
   if (!existsSync(folder) && dirname(folder) !== folder) return freeBytesAt(dirname(folder));
@@ -108,11 +120,11 @@ function permissionsOf(home: string): Facts['homePermissions'] {
   return { isOurs: uid === process.getuid?.(), isWritableByOthers: (mode & 0o022) !== 0 };
 }
 
-function demoImage({ home, cache }: Deps): string | undefined {
+function demoImage({ home, cache, guests }: Deps): string | undefined {
   const images = join(home, 'images');
   if (existsSync(images) && openImageStore(images).resolve(DEMO_IMAGE)) return `${DEMO_IMAGE}, imported`;
-  const guests = join(cache, 'guests');
-  const isBuilt = existsSync(guests) && readdirSync(guests).some((name) => name.startsWith('tiny-'));
+  const folders = [join(cache, 'guests'), ...(guests === undefined ? [] : [guests])].filter((folder) => existsSync(folder));
+  const isBuilt = folders.some((folder) => readdirSync(folder).some((name) => name.startsWith('tiny-')));
   return isBuilt ? `${DEMO_IMAGE}, imported by virtctl up` : undefined;
 }
 
@@ -136,7 +148,7 @@ function guestsElsewhere(home: string): readonly string[] {
   const { process: cluster } = runningState(home) ?? {};
   if (!cluster) return [];
   return livingPods(home)
-    .filter(({ containers }) => containers.some(({ process }) => !sharesNetwork(process.pid, cluster.pid)))
+    .filter(({ containers }) => containers.some(({ process, isInside }) => !isInside && !sharesNetwork(process.pid, cluster.pid)))
     .map(nameOfPod);
 }
 

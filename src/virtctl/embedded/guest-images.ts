@@ -1,17 +1,21 @@
-/** Puts the guests that tools/guest-image built into the embedded cluster's image store. */
+/** Puts the guests that tools/guest-image built, here or for a release, into the embedded cluster's image store. */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { UserError } from '../../base/errors.ts';
+import { STAND_IN, STOOD_IN_FOR } from '../../images/stand-ins.ts';
 import { openImageStore } from '../../images/store.ts';
 import type { Places } from '../context.ts';
 
 /** The one that script/bootstrap builds; the others are there when somebody has asked for them. */
 const DEMO = 'tiny';
 
-/** Imports the newest build of every guest in the cache; returns a line about what was done. */
-export async function importGuestImages(context: Pick<Places, 'home' | 'cache'>): Promise<string> {
+/** Imports those that came with the product and the newest build of every other guest in the cache; returns a line about what was done. */
+export async function importGuestImages(
+  context: Pick<Places, 'home' | 'cache' | 'guests'>,
+  onImport: (reference: string) => void = () => {},
+): Promise<string> {
   const store = openImageStore(join(context.home, 'images'));
-  const layouts = newestLayouts(join(context.cache, 'guests'));
+  const layouts = new Map([...newestLayouts(join(context.cache, 'guests')), ...newestLayouts(context.guests)]);
   if (!layouts.has(DEMO) && !store.resolve(referenceTo(DEMO))) {
     throw new UserError('GUEST_IMAGE_MISSING', `the demo guest image is not in ${context.cache}`, {
       why: 'it is built once per machine, from Debian packages',
@@ -24,9 +28,13 @@ export async function importGuestImages(context: Pick<Places, 'home' | 'cache'>)
     const reference = referenceTo(name);
     const before = store.resolve(reference)?.digest;
     const layout = layouts.get(name);
+    if (layout) onImport(reference);
     if (layout) await store.importLayout(layout, reference);
     lines.push(`${reference}, ${store.resolve(reference)?.digest === before ? 'was there' : 'imported'}`);
   }
+  const isThere = store.resolve(STAND_IN) !== undefined;
+  const stoodIn = STOOD_IN_FOR.filter((name) => !store.resolve(name)).map((name) => name.replace(/:latest$/, ''));
+  if (isThere && stoodIn.length > 0) lines.push(`${STAND_IN} stands in for ${stoodIn.join(' and ')} where they cannot be pulled`);
   return lines.join('; ');
 }
 
@@ -34,9 +42,9 @@ function referenceTo(name: string): string {
   return `localhost/guests/${name}:latest`;
 }
 
-/** The cache has a folder NAME-HASH for each build. */
-function newestLayouts(guests: string): Map<string, string> {
-  if (!existsSync(guests)) return new Map();
+/** There is a folder NAME-HASH for each build. */
+function newestLayouts(guests: string | undefined): Map<string, string> {
+  if (guests === undefined || !existsSync(guests)) return new Map();
   const builds = readdirSync(guests).flatMap((folder) => {
     const [, name] = /^([a-z0-9]+)-[0-9a-f]{16}$/.exec(folder) ?? [];
     const path = join(guests, folder);

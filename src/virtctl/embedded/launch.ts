@@ -80,8 +80,9 @@ async function launch(context: Launcher, options: LaunchOptions): Promise<Launch
   const output = openSync(log, 'a', 0o600);
   const settings = ['--home', home, '--port', String(network.port), '--network', network.mode, '--nodes', String(options.nodes)];
   if (options.adopt) settings.push('--adopt');
-  const command = [...network.prefix, process.execPath, ...NODE_FLAGS, context.embeddedProgram, ...settings];
-  const [program = '', ...args] = supervised({ home, command });
+  const node = [process.execPath, ...NODE_FLAGS, context.embeddedProgram];
+  const hostCommand = network.mode === 'namespace' ? [...node, '--home', home, '--host-ports'] : [];
+  const [program = '', ...args] = supervised({ home, command: [...network.prefix, ...node, ...settings], hostCommand });
   const child = spawn(program, args, {
     cwd: home,
     env: { ...process.env, NODE_COMPILE_CACHE: join(cacheFolder(context.env), 'compile') }, // from its first file on
@@ -105,7 +106,7 @@ async function launch(context: Launcher, options: LaunchOptions): Promise<Launch
 
 /** Whoever started a cluster may have been killed before it served: the cluster goes on starting. */
 async function untilRunning(home: string): Promise<EmbeddedState | undefined> {
-  for (const deadline = systemClock.now() + OTHER_PATIENCE_MS; systemClock.now() < deadline; await systemClock.sleep(100)) {
+  for (const deadline = systemClock.steady() + OTHER_PATIENCE_MS; systemClock.steady() < deadline; await systemClock.sleep(100)) {
     const state = runningState(home);
     if (state) return state;
   }

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
+import { promisify } from 'node:util';
 import { systemClock } from '../../base/clock.ts';
+import { podUserRange } from '../../base/node/pod-user-range.ts';
 import { isSameProcess } from '../../base/node/process-identity.ts';
 import { closeNetwork, openNetwork } from './network-namespace.ts';
 
@@ -65,8 +67,10 @@ test('a namespace has local Pod and Service addresses, is found again, and is go
   const own = inside(network.prefix, 'readlink', '/proc/self/ns/net');
   assert.notEqual(own.trim(), readlinkSync('/proc/self/ns/net'));
   for (const address of ['10.244.3.4', '10.96.0.1']) assert.match(inside(network.prefix, 'ip', 'route', 'get', address), /^local/);
+  assert.match(inside(network.prefix, 'ip', 'route', 'get', '10.244.3.4'), / src 10\.244\.0\.1 /); // not itself, which containers refuse
   assert.match(inside(network.prefix, 'sh', '-c', 'ip route get 169.254.169.254 2>&1 || true'), /unreachable|No route to host/);
   assert.equal(inside(network.prefix, 'cat', '/proc/sys/net/ipv4/ip_unprivileged_port_start').trim(), '0');
+  assert.match(inside(network.prefix, 'cat', '/proc/sys/net/ipv4/ping_group_range'), /^0\s/); // `1 0` allows nobody
 
   assert.deepEqual([network.isNew, await open()], [true, { ...network, isNew: false }]);
   const { holder, pasta } = JSON.parse(readFileSync(join(home, 'run/network.json'), 'utf8'));
@@ -75,3 +79,38 @@ test('a namespace has local Pod and Service addresses, is found again, and is go
   while ([holder, pasta].some(isSameProcess) && systemClock.now() < deadline) await systemClock.sleep(5);
   assert.deepEqual([holder, pasta].map(isSameProcess), [false, false]);
 });
+
+test('a guest reaches Services, Pods and the way out, and nothing on the loopback of our components', async (t) => {
+  const range = podUserRange();
+  if (!range) return t.skip('needs root: guests have no users of their own');
+  const network = await open();
+  const way = (address: string, uid: number) =>
+    inside(network.prefix, 'sh', '-c', `ip route get ${address} uid ${uid} 2>&1 || true`).trim();
+  const guest = range.first + 7;
+  for (const address of ['127.0.0.1', '127.0.0.2', '127.255.255.254']) {
+    assert.match(way(address, guest), /Permission denied|prohibit/, address);
+    assert.match(way(address, 0), /^local/, address);
+  }
+  for (const address of ['10.96.0.1', '10.244.3.4']) assert.match(way(address, guest), /^local/, address);
+  assert.match(way('192.0.2.77', guest), / via | dev /);
+  assert.match(way('127.0.0.1', 107), /Permission denied|prohibit/); // who was given a folder by an administrator
+  await assert.rejects(connectAs(network.prefix, guest, '127.0.0.1'), /EACCES|EPERM/);
+  await assert.rejects(connectAs(network.prefix, guest, '0.0.0.0'), /EACCES|EPERM/); // the loopback by another name
+  await assert.rejects(connectAs(network.prefix, guest, '10.96.0.1'), /ECONNREFUSED/); // nobody listens, but there is a way
+  await assert.rejects(connectAs(network.prefix, 0, '127.0.0.1'), /ECONNREFUSED/);
+
+  // As a version before this one left it: the next start closes it.
+  inside(network.prefix, 'sh', '-c', 'ip rule add pref 0 lookup local; ip rule del pref 10; ip rule del pref 20');
+  assert.match(way('127.0.0.1', guest), /^local/);
+  await open();
+  assert.match(way('127.0.0.1', guest), /Permission denied|prohibit/);
+  assert.match(way('127.0.0.1', 107), /^local/); // a vmctl of that version, which was told to find the API there
+});
+
+/** Connects to a port where nobody listens, in that network and as that user. */
+async function connectAs(prefix: readonly string[], uid: number, address: string): Promise<void> {
+  const script = `process.setgroups([]); process.setgid(${uid}); process.setuid(${uid});
+    require('node:net').connect(9, '${address}').on('error', (error) => { console.error(error.code); process.exit(1); });`;
+  const [program = '', ...args] = [...prefix, process.execPath, '-e', script];
+  await promisify(execFile)(program, args);
+}

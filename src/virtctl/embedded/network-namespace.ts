@@ -1,15 +1,17 @@
 /**
  * The network of the embedded cluster: a namespace of its own in which every Pod and Service address is a local one, with a way out
  * through pasta. Two small processes keep it while the cluster itself is away, so that guests that outlive it are found again: one that
- * only holds the namespace, and pasta, which carries the API's port and NodePorts to the loopback of the host.
+ * only holds the namespace, and pasta, which carries the API's port to the loopback of the host.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { CLUSTER_DNS_ADDRESS, UPSTREAM_DNS_ADDRESS } from '../../api/core/cluster-dns.ts';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf, UserError } from '../../base/errors.ts';
 import { findProgram } from '../../base/node/find-program.ts';
+import { type IdRange, podUserRange } from '../../base/node/pod-user-range.ts';
 import {
   bootId,
   identifyChild,
@@ -20,7 +22,7 @@ import {
 } from '../../base/node/process-identity.ts';
 import { explainSystemError } from '../../base/node/system-error.ts';
 import { type ClaimedPort, claimPort } from './claim-port.ts';
-import { guestsOf, lastState } from './state.ts';
+import { guestsInNetwork, lastState } from './state.ts';
 
 export type Network = {
   readonly mode: 'namespace' | 'host';
@@ -29,7 +31,7 @@ export type Network = {
   readonly port: number;
   /** This call made it: only then it is this call's to close. */
   readonly isNew: boolean;
-  /** Why it is the network of the host, or what it lacks. */
+  /** Why it is the network of the host. */
   readonly why?: string;
 };
 type Kept = { readonly holder: ProcessIdentity; readonly pasta: ProcessIdentity; readonly port: number };
@@ -44,19 +46,53 @@ type NetworkOptions = {
 
 /** What a network of the cluster's own needs. */
 export const NETWORK_PROGRAMS: readonly string[] = ['pasta', 'unshare', 'nsenter', 'setsid', 'ip'];
-const NODE_PORTS = '30000-32767';
 const PATIENCE_MS = 5_000;
+const POD_RANGE = '10.244.0.0/16';
+const POD_ROUTE = `local ${POD_RANGE} dev lo`;
+/** No Pod has it: the first address of a range is left out. */
+const POD_GATEWAY = '10.244.0.1';
 const NETWORK_FIX = 'apt-get install passt iproute2 util-linux; user namespaces and /dev/net/tun must be open to you';
 /**
- * Makes the addresses of Pods and Services local, lets everybody inside listen on low ports, and stays for as long as the data folder
- * does: a cluster that somebody removed with `rm -r` leaves nothing behind for ever.
+ * Makes the addresses of Pods and Services local, lets everybody inside listen on low ports and send pings (a group that the namespace does not
+ * know cannot be named), and stays for as long as the data folder does: a cluster that somebody removed with `rm -r` leaves nothing behind for ever.
  */
 const SET_UP = `
-ip link set lo up && ip route add local 10.244.0.0/16 dev lo && ip route add local 10.96.0.0/12 dev lo || exit 1
-echo 0 > /proc/sys/net/ipv4/ip_unprivileged_port_start || exit 1`;
-const HOLD = `
-echo ready; read pasta; exec < /dev/null > /dev/null 2>&1
-while [ -d "$0" ]; do sleep 5; done
+ip link set lo up && ip route add ${POD_ROUTE} && ip route add local 10.96.0.0/12 dev lo || exit 1
+ip route add local default dev lo src ${CLUSTER_DNS_ADDRESS} table 53
+echo 0 > /proc/sys/net/ipv4/ip_unprivileged_port_start || exit 1
+{ echo '0 2147483647' || echo '0 0'; } 2> /dev/null > /proc/sys/net/ipv4/ping_group_range || true`;
+/**
+ * QEMU's user network asks the name server of the host's resolv.conf for its guests. What is sent there is kept here, where the name server of the
+ * cluster hears it; also when the host moves to another network, and has another one.
+ */
+const KEEP_NAMES = `
+names() {
+  servers=$(sed -n 's/^nameserver[[:space:]]*\\([0-9][0-9.]*\\)$/\\1/p' /etc/resolv.conf | grep -v '^127\\.')
+  [ "$servers" != "$known" ] || return 0
+  known=$servers
+  while ip rule del pref 53 2>/dev/null; do :; done
+  for server in $servers; do ip rule add pref 53 to "$server" ipproto udp dport 53 lookup 53; done
+}
+known=; names 2>/dev/null`;
+/** Services that tell a machine who it is (169.254.169.254) are for the host; pasta copies a route to them when the host has one. */
+const CUT_LINK_LOCAL = `
+set -- $(ip route show root 169.254.0.0/16)
+[ "$*" = 'unreachable 169.254.0.0/16' ] ||
+{ ip route flush root 169.254.0.0/16; ip route replace unreachable 169.254.0.0/16; }`;
+/**
+ * Who calls a Pod does so from the gateway of the Pods. Left to the kernel it would be from the address that is called, which is local here, and
+ * the network of a container takes nothing from its own address.
+ */
+const NAME_SOURCE = `
+ip route show table local ${POD_RANGE} | grep -qw 'src ${POD_GATEWAY}' || ip route replace ${POD_ROUTE} src ${POD_GATEWAY}`;
+/** Routes are changed by who holds the namespace: of a user who is not root, nobody who enters later has the right to. */
+const HOLD = `${KEEP_NAMES}
+echo ready; read pasta
+{ ${CUT_LINK_LOCAL}
+} && { ${NAME_SOURCE}
+} || { echo 'routes cannot be set' >&2; exit 1; }
+echo connected; exec < /dev/null > /dev/null 2>&1
+while [ -d "$0" ]; do sleep 5; names; done
 kill "$pasta"`;
 
 /**
@@ -66,7 +102,11 @@ kill "$pasta"`;
 export async function openNetwork({ home, port, env, clock, isHostWanted = false }: NetworkOptions): Promise<Network> {
   const guest = guestToJoin(home);
   const kept = keptNetwork(home);
-  if (kept && (!guest || sharesNetwork(guest.pid, kept.holder.pid))) return inNamespace(kept, false);
+  if (kept && (!guest || sharesNetwork(guest.pid, kept.holder.pid))) {
+    runInside(kept.holder, NAME_SOURCE, 'Pods cannot be called from their gateway'); // one of an earlier version does not have it
+    cutLoopback(kept.holder, podUserRange()); // nor this rule, and Pods in it that use the loopback
+    return inNamespace(kept, false);
+  }
   closeNetwork(home); // half of one, or one in which nobody lives
   const host = (why: string): Network => ({ mode: 'host', prefix: [], port, isNew: false, why });
   if (guest && sharesNetwork(guest.pid, process.pid)) return host('guests live there');
@@ -80,7 +120,7 @@ export async function openNetwork({ home, port, env, clock, isHostWanted = false
   let claim: ClaimedPort | undefined;
   try {
     claim = await claimPort(port); // asked before pasta is, which says nothing when a port is taken
-    return { ...inNamespace(await createNetwork({ home, clock, port: claim.port, join: guest }), true), ...nameServerNote() };
+    return inNamespace(await createNetwork({ home, clock, port: claim.port, join: guest }), true);
   } catch (error) {
     closeNetwork(home);
     if (explainSystemError(error)) throw error; // no network would be any better
@@ -92,7 +132,7 @@ export async function openNetwork({ home, port, env, clock, isHostWanted = false
 
 /** One of the guests: those of the kept namespace first, for they need nothing. */
 function guestToJoin(home: string): ProcessIdentity | undefined {
-  const guests = guestsOf(home);
+  const guests = guestsInNetwork(home);
   const holder = readKept(home)?.holder;
   return guests.find(({ pid }) => holder && sharesNetwork(pid, holder.pid)) ?? guests[0];
 }
@@ -157,14 +197,6 @@ function noNamespace(why: string, cause?: unknown): UserError {
   });
 }
 
-/** Nothing inside reaches the loopback of the host, so a name server there is out of reach; everything else works. */
-function nameServerNote(): { why?: string } {
-  const servers = [...readFileSync('/etc/resolv.conf', 'utf8').matchAll(/^nameserver\s+(\S+)/gm)].map(([, address = '']) => address);
-  if (servers.length > 0 && servers.every((address) => address.startsWith('127.') || address === '::1'))
-    return { why: `guests cannot look up names: the name server of this machine, ${servers[0]}, listens on its loopback only` };
-  return {};
-}
-
 type Making = { readonly home: string; readonly port: number; readonly clock: Clock };
 
 /** With somebody to join, the namespace is theirs and has been set up already; only what keeps it and its way out are new. */
@@ -175,7 +207,7 @@ async function createNetwork({ join: guest, ...making }: Making & { readonly joi
   const holding = spawn(program, [...args, join(making.home, 'run')], { cwd: '/', detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
   const holder = await identified(holding, program);
   try {
-    return await connectNetwork({ ...making, holding, holder });
+    return await connectNetwork({ ...making, holding, holder, isJoined: guest !== undefined });
   } catch (error) {
     signalProcess(holder, 'SIGTERM', 'group'); // also when there was no room to write down that it is ours
     for (const pipe of holding.stdio) pipe?.destroy();
@@ -183,29 +215,50 @@ async function createNetwork({ join: guest, ...making }: Making & { readonly joi
   }
 }
 
-async function connectNetwork({ home, port, clock, holding, holder }: Making & { holding: ChildProcess; holder: ProcessIdentity }) {
+type Connecting = Making & { readonly holding: ChildProcess; readonly holder: ProcessIdentity; readonly isJoined: boolean };
+
+async function connectNetwork({ home, port, clock, holding, holder, isJoined }: Connecting): Promise<Kept> {
   keep(home, { holder });
-  await ready(holding);
+  await said(holding, 'ready');
   const pasta = await startPasta({ home, port, holder, clock });
   try {
     await untilAccepting(port, clock);
-    cutLinkLocal(holder);
+    holding.stdin?.end(`${pasta.pid}\n`);
+    await said(holding, 'connected');
+    cutLoopback(holder, isJoined ? podUserRange() : everybodyElse());
     keep(home, { holder, pasta, port });
   } catch (error) {
     signalProcess(pasta, 'SIGTERM');
     throw error;
   }
-  holding.stdin?.end(`${pasta.pid}\n`);
   holding.unref();
   return { holder, pasta, port };
 }
 
-/** Services that tell a machine who it is (169.254.169.254) are for the host; pasta copies a route to them when the host has one. */
-function cutLinkLocal({ pid }: ProcessIdentity): void {
-  const cut = 'ip route flush root 169.254.0.0/16; ip route replace unreachable 169.254.0.0/16';
-  // In a session of its own: Ctrl+C in the terminal is for us to answer, and would end it halfway.
-  const { status, stderr } = spawnSync('setsid', ['nsenter', ...enter(pid), 'sh', '-c', cut], { encoding: 'utf8' });
-  if (status !== 0) throw new Error(`addresses of the link cannot be cut off: ${stderr.trim()}`);
+/**
+ * The loopback is for our own components: a guest reaches the API server at the address of its Service, and virt-api and virt-handler not at all.
+ * Guests are told by their users, so without such users they reach it. The rule has to come before the one that finds local addresses, which
+ * is the first by default: it moves behind.
+ */
+function cutLoopback(holder: ProcessIdentity, range: IdRange | undefined): void {
+  if (!range) return;
+  const guests = `uidrange ${range.first}-${range.first + range.count - 1}`;
+  const cut = `
+if ! ip rule show pref 0 | grep -q local && ip rule show pref 10 | grep -q prohibit; then exit 0; fi
+for pref in 10 20; do ip rule del pref $pref 2> /dev/null; done
+ip rule add pref 20 lookup local && ip rule add pref 10 ${guests} to 127.0.0.0/8 prohibit && ip rule del pref 0`;
+  runInside(holder, cut, 'the loopback cannot be closed to guests');
+}
+
+/** Whatever a Pod runs as: only our components are root there. */
+function everybodyElse(): IdRange | undefined {
+  return podUserRange() && { first: 1, count: 2 ** 32 - 2 };
+}
+
+/** In a session of its own: Ctrl+C in the terminal is for us to answer, and would end it halfway. */
+function runInside({ pid }: ProcessIdentity, script: string, failure: string): void {
+  const { status, stderr } = spawnSync('setsid', ['--wait', 'nsenter', ...enter(pid), 'sh', '-c', script], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${failure}: ${stderr.trim()}`);
 }
 
 /** Written at every step, so that whatever ends us leaves a trace of what it left behind. */
@@ -220,14 +273,17 @@ async function identified(child: ChildProcess, program: string): Promise<Process
   return identity;
 }
 
-function ready(holding: ChildProcess): Promise<void> {
+/** Until it has said this word; that it ends is the answer when it cannot. */
+function said(holding: ChildProcess, word: 'ready' | 'connected'): Promise<void> {
   return new Promise((resolve, reject) => {
-    let said = '';
+    let errors = '';
     holding.stderr?.on('data', (chunk) => {
-      said += chunk;
+      errors += chunk;
     });
-    holding.stdout?.once('data', () => resolve());
-    holding.once('exit', () => reject(new Error(`no network namespace can be made: ${said.trim().split('\n')[0]}`)));
+    holding.stdout?.on('data', (chunk) => {
+      if (String(chunk).includes(word)) resolve();
+    });
+    holding.once('exit', () => reject(new Error(`no network namespace can be made: ${errors.trim().split('\n')[0]}`)));
   });
 }
 
@@ -266,9 +322,9 @@ async function startPasta({
   const pasta = await identified(child, 'pasta');
   try {
     keep(home, { holder, pasta });
-    const deadline = clock.now() + PATIENCE_MS;
+    const deadline = clock.steady() + PATIENCE_MS;
     while (readPid(home) !== pasta.pid) {
-      if (child.exitCode !== null || clock.now() > deadline) throw new Error(`pasta cannot serve: ${pastaReason(said)}`);
+      if (child.exitCode !== null || clock.steady() > deadline) throw new Error(`pasta cannot serve: ${pastaReason(said)}`);
       await clock.sleep(5);
     }
   } catch (error) {
@@ -281,10 +337,10 @@ async function startPasta({
   return pasta;
 }
 
-/** Out goes everything, in come only the API and NodePorts from the host's loopback; nothing inside reaches that loopback. */
+/** Out goes everything, in comes only the API from the host's loopback; nothing inside reaches that loopback. NodePorts have their own way in. */
 function pastaArguments(port: number): string[] {
-  const inwards = ['-t', `127.0.0.1/${port},${NODE_PORTS}`, '-u', 'none'];
-  const outwards = ['--config-net', '-4', '--no-map-gw', '-T', 'none', '-U', 'none'];
+  const inwards = ['-t', `127.0.0.1/${port}`, '-u', 'none'];
+  const outwards = ['--config-net', '-4', '--no-map-gw', '-T', 'none', '-U', 'none', '--dns-forward', UPSTREAM_DNS_ADDRESS];
   return ['-f', '-q', ...outwards, ...inwards, '--no-netns-quit', '--netns', '/proc/self/fd/3'];
 }
 
@@ -302,8 +358,8 @@ function pastaReason(said: string): string {
 
 /** pasta writes its pid before it listens, and goes on in silence when it cannot. */
 async function untilAccepting(port: number, clock: Clock): Promise<void> {
-  for (const deadline = clock.now() + PATIENCE_MS; !(await accepts(port)); await clock.sleep(5))
-    if (clock.now() > deadline) throw new Error(`pasta does not listen on port ${port}`);
+  for (const deadline = clock.steady() + PATIENCE_MS; !(await accepts(port)); await clock.sleep(5))
+    if (clock.steady() > deadline) throw new Error(`pasta does not listen on port ${port}`);
 }
 
 function accepts(port: number): Promise<boolean> {

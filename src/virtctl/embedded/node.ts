@@ -2,10 +2,12 @@
 import { NODES } from '../../api/core/node.ts';
 import { isPodFinal, PODS } from '../../api/core/pod.ts';
 import { LABEL_COMPONENT } from '../../api/kubevirt/names.ts';
+import { powerOf } from '../../api/kubevirt/node-power.ts';
 import { LAUNCHER_PROGRAM } from '../../api/launcher/compute.ts';
 import type { Clock } from '../../base/clock.ts';
 import { UserError } from '../../base/errors.ts';
 import type { Client } from '../../client/client.ts';
+import { switchNode } from '../node/switch-node.ts';
 
 /** Lets guests be placed again after a `virtctl down`; the names of all nodes. */
 export async function allowScheduling(client: Client): Promise<string[]> {
@@ -24,15 +26,16 @@ export async function drain(
   for (const node of (await client.list(NODES)).items) {
     if (!node.spec?.unschedulable) await client.patch(NODES, { name: node.metadata.name }, { spec: { unschedulable: true } });
   }
+  await startNodes(client, clock);
   const asked = await launcherPods(client);
-  let deadline = clock.now();
+  let deadline = clock.steady();
   for (const { metadata, spec } of asked) {
-    deadline = Math.max(deadline, clock.now() + ((spec.terminationGracePeriodSeconds ?? 30) + 15) * 1000);
+    deadline = Math.max(deadline, clock.steady() + ((spec.terminationGracePeriodSeconds ?? 30) + 15) * 1000);
     await client.delete(PODS, metadata, { uid: metadata.uid });
   }
   for (let left = asked; left.length > 0; left = await launcherPods(client)) {
     onWaiting(left.map((pod) => pod.metadata.name));
-    if (clock.now() > deadline) {
+    if (clock.steady() > deadline) {
       throw new UserError('GUESTS_LEFT', `these guests do not end: ${left.map((pod) => pod.metadata.name).join(', ')}`, {
         why: 'their grace period is over',
         fix: 'kubectl delete pod --grace-period=0 --force NAME, then virtctl down again',
@@ -42,6 +45,13 @@ export async function drain(
     await clock.sleep(200);
   }
   return asked.length;
+}
+
+/** Of a node that somebody has stopped nobody could end the guests. */
+async function startNodes(client: Client, clock: Clock): Promise<void> {
+  const { items } = await client.list(NODES);
+  const stopped = items.filter((node) => (powerOf(node) ?? 'running') !== 'running');
+  await Promise.all(stopped.map((node) => switchNode(client, node, { wanted: 'running', clock })));
 }
 
 async function launcherPods(client: Client) {

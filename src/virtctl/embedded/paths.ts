@@ -28,3 +28,13 @@ export function supervisorPath(home: string): string {
 export function restartsPath(home: string): string {
   return join(home, 'run', 'restarts');
 }
+
+/** Where the cluster, in its own network, asks for a process on the network of the host: a pipe that the supervisor reads. */
+export function hostCallPath(home: string): string {
+  return join(home, 'run', 'host-call');
+}
+
+/** Where that process finds the cluster. */
+export function hostPortsPath(home: string): string {
+  return join(home, 'run', 'host-ports.sock');
+}

@@ -34,3 +34,8 @@ export function lastState(home: string): EmbeddedState | undefined {
 export function guestsOf(home: string): readonly ProcessIdentity[] {
   return livingPods(home).flatMap(({ containers }) => containers.map(({ process }) => process));
 }
+
+/** Those of them that live in the network of the cluster, and not in one of their Pod's own. */
+export function guestsInNetwork(home: string): readonly ProcessIdentity[] {
+  return livingPods(home).flatMap(({ containers }) => containers.filter(({ isInside }) => !isInside).map(({ process }) => process));
+}

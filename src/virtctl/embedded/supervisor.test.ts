@@ -118,6 +118,16 @@ test('only the first process has somebody to report to', async () => {
   assert.deepEqual([messages, starts(), existsSync(join(home, 'leaked'))], [[{}], 2, false]);
 });
 
+test('what is called for runs beside it, and the one who waits for calls ends with it', async () => {
+  const hostCommand = ['sh', '-c', 'echo "$0" >> called', "it's called"];
+  const calls = `${SERVES}; echo start > run/host-call; while [ ! -s called ]; do sleep 0.01; done; exit 0`;
+  const [program = '', ...args] = supervised({ home, command: ['sh', '-c', calls], hostCommand });
+  const child = spawn(program, args, { cwd: home, detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
+  child.stdout.resume();
+  const [code] = await once(child, 'close'); // of the output, too: nobody is left who could write there
+  assert.deepEqual([code, readFileSync(join(home, 'called'), 'utf8')], [0, "it's called\n"]);
+});
+
 async function untilThere(folder: string, name: string): Promise<void> {
   const watcher = watch(folder);
   while (!existsSync(join(folder, name))) await Promise.race([once(watcher, 'change'), systemClock.sleep(100)]);

@@ -7,6 +7,9 @@
  *   any other exit code; a signal of a fault            start again
  *   KILL                                                start again if the kernel killed for lack of memory meanwhile, else somebody wanted it
  *   the sixth time without ten minutes of quiet         the end
+ *
+ * It is on the network of the host, where the process is not: a second shell waits at a pipe for a call of the process, and runs what listens at
+ * the loopback of the host for it. That ends by itself when the process does.
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { Clock } from '../../base/clock.ts';
@@ -18,6 +21,8 @@ export type SuperviseOptions = {
   readonly command: readonly string[];
   /** Before the first restart; twice as long before each further one. */
   readonly pauseSeconds?: number;
+  /** What is run on the network of the host when the process calls for it. */
+  readonly hostCommand?: readonly string[];
   /** Where the kernel counts whom it killed for lack of memory. */
   readonly vmstat?: string;
 };
@@ -31,7 +36,14 @@ export const ASK_AGAIN_MS = 50;
  * What comes in as descriptor 3 is the process's own way to report; only the first one has somebody to report to.
  */
 const SUPERVISE = `
-run=$0/run first=$1 vmstat=$2; shift 2
+run=$0/run first=$1 vmstat=$2 host=$3; shift 3
+if [ -n "$host" ]; then
+  [ ! -p "$run/host-call" ] || echo end 1<> "$run/host-call"
+  rm -f "$run/host-call"; mkfifo -m 600 "$run/host-call" || exit 1
+  (exec 3>&-; unset NODE_CHANNEL_FD NODE_CHANNEL_SERIALIZATION_MODE
+   while read -r word; do [ "$word" = start ] || exit 0; sh -c "$host"; done <> "$run/host-call") & reader=$!
+  trap 'kill "$reader"' EXIT
+fi
 child= ending= asked= served= tries=0 restarts=0 pause=$first
 trap 'ending=yes; asked=yes; [ -z "$child" ] || kill -TERM "$child"' TERM INT HUP
 lacking() { sed -n 's/^oom_kill //p' "$vmstat"; }
@@ -66,8 +78,13 @@ while :; do
 done`;
 
 /** The program and its arguments that run a command until somebody wants it to end. */
-export function supervised({ home, command, pauseSeconds = 1, vmstat = '/proc/vmstat' }: SuperviseOptions): readonly string[] {
-  return ['sh', '-c', SUPERVISE, home, String(pauseSeconds), vmstat, ...command];
+export function supervised(options: SuperviseOptions): readonly string[] {
+  const { home, command, pauseSeconds = 1, vmstat = '/proc/vmstat', hostCommand = [] } = options;
+  return ['sh', '-c', SUPERVISE, home, String(pauseSeconds), vmstat, hostCommand.map(quoted).join(' '), ...command];
+}
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /** Written down, so that the next `up` knows whom to end. */
@@ -80,8 +97,8 @@ export function keepSupervisor(home: string, supervisor: ProcessIdentity): void 
 export async function endSupervisor(home: string, clock: Clock): Promise<void> {
   const supervisor = readSupervisor(home);
   if (!supervisor) return;
-  for (const deadline = clock.now() + END_PATIENCE_MS; signalProcess(supervisor, 'SIGTERM'); await clock.sleep(ASK_AGAIN_MS))
-    if (clock.now() > deadline) throw new Error(`what starts the embedded cluster again (process ${supervisor.pid}) does not end`);
+  for (const deadline = clock.steady() + END_PATIENCE_MS; signalProcess(supervisor, 'SIGTERM'); await clock.sleep(ASK_AGAIN_MS))
+    if (clock.steady() > deadline) throw new Error(`what starts the embedded cluster again (process ${supervisor.pid}) does not end`);
 }
 
 function readSupervisor(home: string): ProcessIdentity | undefined {

@@ -4,7 +4,7 @@ import { QMP_SOCKET } from '../../api/launcher/files.ts';
 import { PUBLIC_VOLUME } from '../../api/launcher/mounts.ts';
 import type { Clock } from '../../base/clock.ts';
 import { type LivingPod, livingPods } from '../../base/node/living-pods.ts';
-import { isSameProcess, signalProcess } from '../../base/node/process-identity.ts';
+import { isSameProcess, killProcess, signalProcess } from '../../base/node/process-identity.ts';
 import { readWatermark } from '../../base/node/store-watermark.ts';
 import { connectQmp, type QmpClient } from '../../qemu/qmp/client.ts';
 import { storePath } from './store-file.ts';
@@ -25,18 +25,18 @@ export async function shutDownGuests(guests: readonly LivingPod[], clock: Clock)
 }
 
 async function shutDown({ record, containers }: LivingPod, clock: Clock): Promise<void> {
-  const deadline = clock.now() + Math.max(record?.graceSeconds ?? GRACE_SECONDS, 1) * 1000;
+  const deadline = clock.steady() + Math.max(record?.graceSeconds ?? GRACE_SECONDS, 1) * 1000;
   const isAlive = () => containers.some(({ process }) => isSameProcess(process));
   const qmp = await firstQmp(containers.map(({ sandbox }) => join(sandbox, PUBLIC_VOLUME.mountPath, QMP_SOCKET)));
   if (qmp)
     await qmp.execute('system_powerdown').catch(() => {}); // it may have ended by itself
   else for (const { process } of containers) signalProcess(process, 'SIGTERM');
-  while (isAlive() && clock.now() < deadline) {
+  while (isAlive() && clock.steady() < deadline) {
     if (qmp && (await isPoweredOff(qmp))) await qmp.execute('quit').catch(() => {});
     await clock.sleep(LOOK_EVERY_MS);
   }
   qmp?.close();
-  for (const { process } of containers) signalProcess(process, 'SIGKILL', 'group');
+  for (const { process } of containers) killProcess(process);
 }
 
 /** Undefined for a Pod that is no guest, or whose QEMU does not listen. */

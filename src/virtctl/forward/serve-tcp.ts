@@ -15,7 +15,7 @@ export type ServeOptions = {
   readonly signal: AbortSignal;
 };
 
-/** Resolves when it listens. A connection that the other end does not take is closed; the others go on. */
+/** Resolves when it listens. A connection that the other end does not take is reset; the others go on. */
 export async function serveTcp({
   address,
   port,
@@ -31,7 +31,7 @@ export async function serveTcp({
       (stream) => join(socket, stream),
       (error: unknown) => {
         onRefused(error);
-        socket.destroy();
+        socket.resetAndDestroy();
       },
     );
   });

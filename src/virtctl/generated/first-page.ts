@@ -13,13 +13,16 @@ EMBEDDED CLUSTER ON THIS MACHINE
   status        Show whether the embedded cluster runs, and its machines
   kubeconfig    Print the path of the embedded cluster's kubeconfig: export KUBECONFIG=$(virtctl kubeconfig)
   doctor        Check whether this machine can run guests, and say how to fix what is wrong
-  image         List, import, tag, push and remove the images of the embedded cluster
+  image         List, import, pull, tag, push and remove the images of the embedded cluster
+  node          Look at nodes, stop, start, kill and drain them
   backup        Write all objects of the embedded cluster into a file; disks are not in it
   restore       Give a stopped embedded cluster the objects of a backup
 
 VIRTUAL MACHINES
   run           Make a machine with a disk of its own from an image, watch it boot and open its console
+  ui            See, make and enter machines in a browser
   ls            List virtual machines
+  describe      Show one machine: size, disks, addresses, what it does and what it waits for
   top           Show what running machines use of processors and memory
   start         Start a virtual machine
   stop          Stop a virtual machine
@@ -29,7 +32,9 @@ VIRTUAL MACHINES
   reset         Reset a running machine at once, as its reset button would
   soft-reboot   Ask the guest to reboot itself: its agent, or else by Ctrl+Alt+Del
   why           Say why a machine does not run: the first thing that blocks, the evidence and the fix
+  delete        Delete machines, with the disks that belong to them
   logs          Show what a guest printed on its serial port
+  resize        Make the disk of a stopped machine larger
   create        Write manifests
   expand        Show a machine with everything filled in that its author left open; nothing is changed
 
@@ -47,10 +52,12 @@ INSIDE A GUEST
 NETWORK
   port-forward  Make ports of a guest reachable on this machine
   expose        Make a Service for a machine, an instance or a replica set
+  dns           Show the names of machines and Services, and how to look them up
 
 KUBERNETES CLUSTER
   install       Install or upgrade on the Kubernetes cluster of the kubeconfig
   uninstall     Remove everything from the Kubernetes cluster of the kubeconfig; refused while there are machines
+  adm           Look after an installation
 
 THIS PROGRAM
   completion    Print what a shell needs to complete commands, flags and names of machines
@@ -63,11 +70,14 @@ down	Shut guests down gracefully and stop the embedded cluster
 status	Show whether the embedded cluster runs, and its machines
 kubeconfig	Print the path of the embedded cluster's kubeconfig: export KUBECONFIG=$(virtctl kubeconfig)
 doctor	Check whether this machine can run guests, and say how to fix what is wrong
-image	List, import, tag, push and remove the images of the embedded cluster
+image	List, import, pull, tag, push and remove the images of the embedded cluster
+node	Look at nodes, stop, start, kill and drain them
 backup	Write all objects of the embedded cluster into a file; disks are not in it
 restore	Give a stopped embedded cluster the objects of a backup
 run	Make a machine with a disk of its own from an image, watch it boot and open its console
+ui	See, make and enter machines in a browser
 ls	List virtual machines
+describe	Show one machine: size, disks, addresses, what it does and what it waits for
 top	Show what running machines use of processors and memory
 start	Start a virtual machine
 stop	Stop a virtual machine
@@ -77,7 +87,9 @@ unpause	Resume a paused machine
 reset	Reset a running machine at once, as its reset button would
 soft-reboot	Ask the guest to reboot itself: its agent, or else by Ctrl+Alt+Del
 why	Say why a machine does not run: the first thing that blocks, the evidence and the fix
+delete	Delete machines, with the disks that belong to them
 logs	Show what a guest printed on its serial port
+resize	Make the disk of a stopped machine larger
 create	Write manifests
 expand	Show a machine with everything filled in that its author left open; nothing is changed
 console	Connect to the serial console of a running machine; Ctrl+] leaves it
@@ -91,8 +103,10 @@ fslist	Print the file systems of a guest, as JSON
 credentials	Change the keys and passwords of a guest
 port-forward	Make ports of a guest reachable on this machine
 expose	Make a Service for a machine, an instance or a replica set
+dns	Show the names of machines and Services, and how to look them up
 install	Install or upgrade on the Kubernetes cluster of the kubeconfig
 uninstall	Remove everything from the Kubernetes cluster of the kubeconfig; refused while there are machines
+adm	Look after an installation
 completion	Print what a shell needs to complete commands, flags and names of machines
 version	Print the versions of this program and of the server
 `.split(/(?<=\n)/);

@@ -19,7 +19,7 @@ export type Waiting = {
 export type Missing = { readonly text: string; readonly needsHelp?: boolean };
 
 export async function untilThere({ what, step, clock, timeoutMs, look, note }: Waiting): Promise<void> {
-  const deadline = clock.now() + timeoutMs;
+  const deadline = clock.steady() + timeoutMs;
   let last = '';
   for (;;) {
     const missing = await lookPatiently(look);
@@ -28,7 +28,7 @@ export async function untilThere({ what, step, clock, timeoutMs, look, note }: W
     step.update(text);
     if (needsHelp && text !== last) note?.(text);
     last = text;
-    if (clock.now() > deadline)
+    if (clock.steady() > deadline)
       throw new UserError('NOT_IN_TIME', `${what}, not within ${humanDuration(timeoutMs)}`, {
         why: text,
         fix: 'fix that; it is retried by itself, and the same command again waits for it',

@@ -1,6 +1,6 @@
 /** --force and --grace-period, which belong together. */
 import { UserError } from '../../base/errors.ts';
-import type { LifecycleFlags } from './put-subresource.ts';
+import type { LifecycleFlags } from './call-subresource.ts';
 
 export type ForceFlags = LifecycleFlags & { readonly force: boolean; readonly gracePeriod?: number };
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { buildClaim } from '../../sdk/manifest/claim.ts';
 import { vm, vmi } from '../../testing/builders.ts';
-import { buildClaim } from '../create/claim.ts';
 import { vmRows } from './rows.ts';
 
 const now = Date.parse('2026-01-01T00:05:00Z');
@@ -43,4 +43,10 @@ test('a machine whose disk began as an image shows that image', () => {
   };
   const rows = vmRows({ vms: [onClaim], vmis: [], claims: [of('other'), of('default')], now, isWide: true, isAcross: false });
   assert.equal(rows[1]?.at(-1), 'image/of/default');
+});
+
+test('a machine that has stopped has no address any more', () => {
+  const ended = vmi('Succeeded', { interfaces: [{ ipAddress: '10.244.0.2' }] });
+  const rows = vmRows({ vms: [vm('Halted', { printableStatus: 'Stopped' })], vmis: [ended], now, isWide: false, isAcross: false });
+  assert.equal(rows[1]?.[3], '-');
 });

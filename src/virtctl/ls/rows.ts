@@ -2,7 +2,7 @@
 
 import type { PersistentVolumeClaim } from '../../api/core/volume.ts';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
-import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { ANNOTATION_DISK_IMAGE } from '../../api/kubevirt/names.ts';
 import { guestMemoryBytesOf, vcpusOf } from '../../api/kubevirt/vmi-size.ts';
 import type { VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
@@ -47,7 +47,10 @@ const COLUMNS: readonly Column[] = [
   ['NAME', (machine) => metaOf(machine)?.name],
   ['STATUS', ({ vm, vmi }) => vm?.status?.printableStatus ?? vmi?.status?.phase],
   ['AGE', (machine, { now }) => ageOf(metaOf(machine)?.creationTimestamp, now)],
-  ['IP', ({ vmi }) => vmi?.status?.interfaces?.map(({ ipAddress }) => ipAddress).find((address) => address)],
+  [
+    'IP',
+    ({ vmi }) => (vmi && isFinal(vmi) ? undefined : vmi)?.status?.interfaces?.map(({ ipAddress }) => ipAddress).find((address) => address),
+  ],
   ['NODE', ({ vmi }) => vmi?.status?.nodeName],
   ['CPUS', (machine) => numberOf(specOf(machine), vcpusOf), 'wide'],
   ['MEMORY', (machine) => memoryOf(specOf(machine)), 'wide'],

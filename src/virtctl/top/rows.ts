@@ -9,16 +9,16 @@ export type Measured = { readonly vmi: VirtualMachineInstance; readonly first?: 
 const MEBIBYTE = 2 ** 20;
 
 /** The busiest first; who was not measured comes last. */
-export function usageRows(machines: readonly Measured[], isAcross: boolean): string[][] {
+export function usageRows(measured: readonly Measured[], isAcross: boolean): string[][] {
   const header = [...(isAcross ? ['NAMESPACE'] : []), 'NAME', 'CPU(cores)', 'CPUS', 'MEMORY(bytes)', 'GUEST', 'NODE'];
-  const sorted = machines.toSorted((a, b) => (coresOf(b) ?? -1) - (coresOf(a) ?? -1));
-  return [header, ...sorted.map((machine) => rowOf(machine, isAcross))];
+  const sorted = measured.toSorted((a, b) => (coresOf(b) ?? -1) - (coresOf(a) ?? -1));
+  return [header, ...sorted.map((each) => rowOf(each, isAcross))];
 }
 
-function rowOf(machine: Measured, isAcross: boolean): string[] {
-  const { vmi, second } = machine;
+function rowOf(measured: Measured, isAcross: boolean): string[] {
+  const { vmi, second } = measured;
   const { name, namespace = '' } = vmi.metadata;
-  const cores = coresOf(machine);
+  const cores = coresOf(measured);
   const guestBytes = guestMemoryBytesOf(vmi.spec);
   return [
     ...(isAcross ? [namespace] : []),

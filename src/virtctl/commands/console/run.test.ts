@@ -3,8 +3,8 @@ import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { vm, vmi } from '../../../testing/builders.ts';
 import { until } from '../../../testing/until.ts';
-import type { ConsoleStream, ConsoleTarget } from '../../console-stream.ts';
 import { testDeps } from '../../deps.testing.ts';
+import type { ConsoleStream, ConsoleTarget } from '../../deps.ts';
 import { run } from './run.ts';
 
 const BASE = 'GET /apis/kubevirt.io/v1/namespaces/default';
@@ -16,7 +16,7 @@ const WATCH = `${BASE}/virtualmachineinstances?fieldSelector=metadata.name%3Ddb&
 function echo() {
   const output = new PassThrough();
   const written: string[] = [];
-  const targets: Omit<ConsoleTarget, 'cluster'>[] = [];
+  const targets: ConsoleTarget[] = [];
   const stream: ConsoleStream = {
     output,
     write: (bytes) => {
@@ -26,7 +26,7 @@ function echo() {
     takeOver: () => written.push('(take over)'),
     close: () => output.end(),
   };
-  const openConsole = async (target: Omit<ConsoleTarget, 'cluster'>) => {
+  const openConsole = async (target: ConsoleTarget) => {
     targets.push(target);
     return stream;
   };

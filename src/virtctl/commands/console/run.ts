@@ -1,5 +1,5 @@
 /** Connects the terminal to a guest's serial console. */
-import { showConsole } from '../../console/attach.ts';
+import { showConsole } from '../../console/console.ts';
 import { untilRunning } from '../../console/until-running.ts';
 import type { ClusterDeps, ConnectionFlags } from '../../deps.ts';
 import { vmName } from '../../vm-target.ts';

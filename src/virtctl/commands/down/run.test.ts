@@ -12,7 +12,7 @@ test('where nothing runs there is nothing to stop', async (t) => {
   const home = mkdtempSync(join(tmpdir(), 'down-'));
   t.after(() => rmSync(home, { recursive: true }));
   const { deps, stdout, requests } = testDeps({}, { home });
-  await run(deps, { purge: false, yes: false });
+  await run(deps, { purge: false, yes: false, cache: false });
   assert.deepEqual([stdout(), requests], ['nothing to stop: no embedded cluster runs here\n', []]);
 });
 
@@ -20,7 +20,7 @@ test('--purge removes the data folder', async () => {
   const home = mkdtempSync(join(tmpdir(), 'down-'));
   writeFileSync(join(home, 'store.db'), '');
   const { deps, stdout } = testDeps({}, { home });
-  await run(deps, { purge: true, yes: false });
+  await run(deps, { purge: true, yes: false, cache: false });
   assert.equal(existsSync(home), false);
   assert.match(stdout(), new RegExp(`✓ data +${home} removed`));
 });
@@ -53,7 +53,7 @@ for (const answer of ['no\n', '\n', 'y\n', '']) {
   test(`on a terminal --purge keeps everything when the answer is ${JSON.stringify(answer)}`, async (t) => {
     const home = dataFolder(t);
     const { deps, stderr } = atTerminal(home, answer);
-    await assert.rejects(run(deps, { purge: true, yes: false }), /nothing was removed/);
+    await assert.rejects(run(deps, { purge: true, yes: false, cache: false }), /nothing was removed/);
     assert.equal(existsSync(join(home, 'store.db')), true);
     assert.match(stderr(), /1 VM: default\/db\n {2}1 disk \(PVC\): default\/data \(10Gi\)\n/);
   });
@@ -61,14 +61,14 @@ for (const answer of ['no\n', '\n', 'y\n', '']) {
 
 test('on a terminal --purge removes what it named when the answer is yes', async (t) => {
   const home = dataFolder(t);
-  await run(atTerminal(home, 'yes\n').deps, { purge: true, yes: false });
+  await run(atTerminal(home, 'yes\n').deps, { purge: true, yes: false, cache: false });
   assert.equal(existsSync(home), false);
 });
 
 test('--purge --yes does not ask', async (t) => {
   const home = dataFolder(t);
   const { deps, stderr } = atTerminal(home, '');
-  await run(deps, { purge: true, yes: true });
+  await run(deps, { purge: true, yes: true, cache: false });
   assert.deepEqual([existsSync(home), stderr()], [false, '']);
 });
 
@@ -76,6 +76,17 @@ test('a store that cannot be read is purged after a question, too', async (t) =>
   const home = dataFolder(t);
   writeFileSync(join(home, 'store.db'), 'no database');
   const { deps, stderr } = atTerminal(home, 'yes\n');
-  await run(deps, { purge: true, yes: false });
+  await run(deps, { purge: true, yes: false, cache: false });
   assert.match(stderr(), /cannot be read from its store/);
+});
+
+test('--purge says that the cache stays, and --cache removes it', async (t) => {
+  const [home, cache] = [dataFolder(t), mkdtempSync(join(tmpdir(), 'cache-'))];
+  const kept = testDeps({}, { home, cache });
+  await run(kept.deps, { purge: true, yes: true, cache: false });
+  assert.match(kept.stdout(), new RegExp(`✓ cache +${cache} stays`));
+  const gone = testDeps({}, { home, cache });
+  await run(gone.deps, { purge: true, yes: true, cache: true });
+  assert.deepEqual([existsSync(cache), /✓ cache +\S+ removed/.test(gone.stdout())], [false, true]);
+  await assert.rejects(run(gone.deps, { purge: false, yes: true, cache: true }), { code: 'USAGE', exitCode: 2 });
 });

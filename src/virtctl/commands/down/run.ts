@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import type { Clock } from '../../../base/clock.ts';
 import { isApiError, messageOf, UserError } from '../../../base/errors.ts';
 import { livingPods, nameOfPod } from '../../../base/node/living-pods.ts';
-import { isSameProcess, type ProcessIdentity, signalProcess } from '../../../base/node/process-identity.ts';
+import { isSameProcess, killProcess, type ProcessIdentity } from '../../../base/node/process-identity.ts';
 import { canAsk, confirm } from '../../confirm.ts';
 import type { Deps } from '../../deps.ts';
 import { launchEmbedded, whileNobodyElseStarts } from '../../embedded/launch.ts';
@@ -18,7 +18,9 @@ import { createProgress, type Progress } from '../../progress.ts';
 
 const STOP_PATIENCE_MS = 15_000;
 
-export async function run(deps: Deps, flags: { purge: boolean; yes: boolean }): Promise<void> {
+export async function run(deps: Deps, flags: { purge: boolean; cache: boolean; yes: boolean }): Promise<void> {
+  if (flags.cache && !flags.purge)
+    throw new UserError('USAGE', '--cache goes with --purge', { fix: 'virtctl down --purge --cache', exitCode: 2 });
   // Before anything is stopped: whoever says no has lost nothing, not even time.
   if (flags.purge && !flags.yes && canAsk(deps) && existsSync(deps.home)) await mustBeMeant(deps);
   const { home, clock, stdout, connect } = deps;
@@ -38,11 +40,11 @@ export async function run(deps: Deps, flags: { purge: boolean; yes: boolean }): 
       await shutDownGuests(strangers, clock);
       return count + strangers.length === 0 ? 'none was running' : `${count + strangers.length} shut down`;
     });
-    await progress.step('control', () =>
+    await progress.step('control', (step) =>
       whileNobodyElseStarts({ home }, async () => {
         await stopProcess(state.process, clock);
         // Containers other than guests, such as vmctl: as when a node is switched off, they start again with the next `up`.
-        for (const container of guestsOf(home)) signalProcess(container, 'SIGKILL', 'group');
+        await endContainers(flags, { home, clock, onWaiting: (names) => step.update(`waiting for ${names.join(', ')}`) });
         closeNetwork(home);
         return 'stopped';
       }),
@@ -51,7 +53,13 @@ export async function run(deps: Deps, flags: { purge: boolean; yes: boolean }): 
     if (existsSync(dirname(startLockPath(home)))) await putNetworkAway(home);
     if (!flags.purge) stdout.write('nothing to stop: no embedded cluster runs here\n');
   }
-  if (flags.purge) await progress.step('data', async () => purge(home));
+  if (!flags.purge) return;
+  await progress.step('data', async () => purge(home));
+  await progress.step('cache', async () =>
+    flags.cache || !existsSync(deps.cache)
+      ? purge(deps.cache)
+      : `${deps.cache} stays for the next cluster; --purge --cache removes it, too`,
+  );
 }
 
 async function mustBeMeant(deps: Deps): Promise<void> {
@@ -85,11 +93,21 @@ function putNetworkAway(home: string): Promise<void> {
   });
 }
 
+type Ending = { readonly home: string; readonly clock: Clock; readonly onWaiting: (names: readonly string[]) => void };
+
+/** They have their grace periods, unless all that they could still write goes anyway. */
+async function endContainers({ purge }: { readonly purge: boolean }, { home, clock, onWaiting }: Ending): Promise<void> {
+  const pods = livingPods(home);
+  if (pods.length > 0) onWaiting(pods.map(nameOfPod));
+  if (purge) for (const container of guestsOf(home)) killProcess(container);
+  else await shutDownGuests(pods, clock);
+}
+
 async function stopProcess(identity: ProcessIdentity, clock: Clock): Promise<void> {
   process.kill(identity.pid, 'SIGTERM');
-  const deadline = clock.now() + STOP_PATIENCE_MS;
+  const deadline = clock.steady() + STOP_PATIENCE_MS;
   while (isSameProcess(identity)) {
-    if (clock.now() > deadline) {
+    if (clock.steady() > deadline) {
       throw new UserError('STILL_RUNNING', `the embedded cluster (process ${identity.pid}) does not end`, {
         fix: `kill -9 ${identity.pid}`,
         exitCode: 5,

@@ -43,7 +43,7 @@ export async function run(deps: ClusterDeps, flags: InstallFlags): Promise<void>
   });
   if (!(await hasDefaultStorageClass(client)))
     note(
-      'there is no default storage class: claims must name theirs (kubectl get storageclass), or annotate one with storageclass.kubernetes.io/is-default-class=true',
+      'there is no default storage class: PVCs must name theirs (kubectl get storageclass), or annotate one with storageclass.kubernetes.io/is-default-class=true',
     );
 }
 

@@ -1,3 +1,3 @@
-import type { BadMoments } from '../../bad-moments.testing.ts';
+import { type BadMoments, NOT_FOUND } from '../../bad-moments.testing.ts';
 
-export const badMoments: BadMoments = { needs: 'cluster', args: [] };
+export const badMoments: BadMoments = { needs: 'cluster', args: ['-n', 'nowhere'], missing: NOT_FOUND };

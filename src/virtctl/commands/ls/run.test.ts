@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { vm, vmi } from '../../../testing/builders.ts';
 import { status, testDeps } from '../../deps.testing.ts';
@@ -41,4 +42,25 @@ test('who may not see claims still gets the wide table', async () => {
   const { deps, stdout } = testDeps({ ...ONE, 'GET /api/v1/namespaces/default/persistentvolumeclaims': status('Forbidden', 'no') });
   await run(deps, { allNamespaces: false, output: 'wide' });
   assert.match(stdout(), /^NAME .*IMAGE\ndb .*localhost\/guests\/tiny:latest\n$/);
+});
+
+test('a namespace that does not exist is not an empty one', async () => {
+  const empty = { [`GET ${BASE}/virtualmachines`]: list(), [`GET ${BASE}/virtualmachineinstances`]: list() };
+  const there = { 'GET /api/v1/namespaces/default': { metadata: { name: 'default' } } };
+  for (const output of [undefined, 'json', 'name'] as const) {
+    const flags = { allNamespaces: false, ...(output && { output }) };
+    await assert.rejects(run(testDeps(empty).deps, flags), { reason: 'NotFound' });
+    await run(testDeps({ ...empty, ...there }).deps, flags);
+    await run(testDeps({ ...empty, 'GET /api/v1/namespaces/default': status('Forbidden', 'no') }).deps, flags);
+  }
+});
+
+test('on a terminal states have a colour, and in a file they have none', async () => {
+  const terminal = Object.assign(new PassThrough(), { isTTY: true });
+  const { deps } = testDeps(ONE, { stdout: terminal });
+  await run(deps, { allNamespaces: false });
+  assert.ok(String(terminal.read()).includes('\x1b[32mRunning\x1b[0m'));
+  const plain = testDeps(ONE, { stdout: terminal, env: { NO_COLOR: '1' } });
+  await run(plain.deps, { allNamespaces: false });
+  assert.ok(!String(terminal.read()).includes('\x1b'));
 });

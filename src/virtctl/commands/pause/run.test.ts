@@ -1,4 +1,4 @@
-import { testCallOfInstance } from '../../lifecycle/call-instance.testing.ts';
+import { testCallOfInstance } from '../../lifecycle/call-subresource.testing.ts';
 import { run } from './run.ts';
 
 testCallOfInstance(run, { command: 'pause', subresource: 'pause' });

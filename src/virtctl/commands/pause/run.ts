@@ -1,7 +1,6 @@
 /** Stops the processors of a guest. */
 import type { ClusterDeps } from '../../deps.ts';
-import { callInstance } from '../../lifecycle/call-instance.ts';
-import type { LifecycleFlags } from '../../lifecycle/put-subresource.ts';
+import { callInstance, type LifecycleFlags } from '../../lifecycle/call-subresource.ts';
 
 export function run(deps: ClusterDeps, flags: LifecycleFlags, ...words: string[]): Promise<void> {
   return callInstance(deps, { verb: 'pause', flags, words });

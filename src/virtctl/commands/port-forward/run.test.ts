@@ -5,6 +5,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { Duplex, PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
+import { ApiError } from '../../../base/errors.ts';
 import { vm, vmi } from '../../../testing/builders.ts';
 import { until } from '../../../testing/until.ts';
 import { type Answers, testDeps } from '../../deps.testing.ts';
@@ -63,6 +64,12 @@ test('--stdio carries one port over standard input and output', async () => {
   stdout.end();
   assert.equal(await text(stdout), 'SSH-2.0');
   await assert.rejects(run(deps, { ...FLAGS, stdio: true }, 'vm/db', '22', '23'), { code: 'USAGE' });
+});
+
+test('a guest in which nothing listens is told with what to do, and not with a stack', async () => {
+  const refused = new ApiError('InternalError', 'Cannot connect to port 22 of the guest default/db: the guest refused the connection');
+  const { deps } = testDeps({}, { openStream: () => Promise.reject(refused) });
+  await assert.rejects(run(deps, { ...FLAGS, stdio: true }, 'vm/db', '22'), { code: 'GUEST_REFUSED', exitCode: 4, fix: /virtctl console/ });
 });
 
 test('a machine that does not run is said before the first connection', async () => {

@@ -55,7 +55,9 @@ async function carryStdio({ stdin, stdout, clock }: ClusterDeps, open: Open, [po
   if (!port || more.length > 0 || port.protocol !== 'tcp') {
     throw new UserError('USAGE', '--stdio carries exactly one TCP port', { fix: 'virtctl port-forward --stdio vm/my-vm 22', exitCode: 2 });
   }
-  const stream = await open(port);
+  const stream = await open(port).catch((error: unknown) => {
+    throw nothingListens(error, port);
+  });
   let isQuiet = true;
   stream.on('data', () => {
     isQuiet = false;
@@ -74,6 +76,17 @@ async function carryStdio({ stdin, stdout, clock }: ClusterDeps, open: Open, [po
     if (!isEarlyEnd(error)) throw error;
   });
   stdin.destroy(); // the guest has closed: nothing more is read
+}
+
+/** The one refusal that people can do something about. */
+function nothingListens(error: unknown, { remote }: ForwardedPort): unknown {
+  if (!isApiError(error, 'InternalError') || !/refused the connection/.test(error.message)) return error;
+  return new UserError('GUEST_REFUSED', error.message, {
+    why: `nothing listens at port ${remote} in the guest, or it has not come that far yet`,
+    fix: 'wait until it has booted, or use virtctl console or virtctl exec, which need no server in the guest',
+    exitCode: 4,
+    cause: error,
+  });
 }
 
 type ListenOptions = {

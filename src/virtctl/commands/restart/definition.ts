@@ -1,7 +1,7 @@
 /** `virtctl restart`: what it is called with; run.ts is what it does. */
 import { numberParser } from '@stricli/core';
 import { defineClusterCommand } from '../../define-command.ts';
-import { connection, connectionAliases, dryRun, machine } from '../../parameters.ts';
+import { connection, connectionAliases, dryRun, machines } from '../../parameters.ts';
 
 export const definition = defineClusterCommand({
   help: { group: 'machines', rank: 6 },
@@ -13,7 +13,7 @@ export const definition = defineClusterCommand({
       force: { kind: 'boolean', brief: 'Force stop the guest first; needs --grace-period 0', default: false, withNegated: false },
       gracePeriod: { kind: 'parsed', parse: numberParser, brief: 'Only 0, together with --force', optional: true, placeholder: 'seconds' },
     },
-    positional: machine,
+    positional: machines,
     aliases: connectionAliases,
   },
   docs: { brief: 'Restart a virtual machine', customUsage: ['my-vm', 'my-vm --force --grace-period 0'] },

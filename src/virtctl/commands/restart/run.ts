@@ -4,14 +4,15 @@ import { VMIS } from '../../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { LABEL_CREATED_BY } from '../../../api/kubevirt/names.ts';
 import { isLauncherOf } from '../../../api/launcher/pod-name.ts';
 import type { ClusterDeps } from '../../deps.ts';
-import { callVm } from '../../lifecycle/call-vm.ts';
+import { callVm } from '../../lifecycle/call-subresource.ts';
 import { type ForceFlags, requireBoth } from '../../lifecycle/force-flags.ts';
-import { vmName } from '../../vm-target.ts';
+import { vmTargets } from '../../vm-target.ts';
 
 export async function run(deps: ClusterDeps, flags: ForceFlags, ...words: string[]): Promise<void> {
   const { force, gracePeriod, dryRun } = flags;
   requireBoth(flags);
-  const pods = force && !dryRun ? await launcherPods(deps, vmName('restart', words)) : [];
+  const names = force && !dryRun ? vmTargets('restart', words).map(({ name }) => name) : [];
+  const pods = (await Promise.all(names.map((name) => launcherPods(deps, name)))).flat();
   await callVm(deps, { verb: 'restart', flags, words, body: force ? { gracePeriodSeconds: gracePeriod } : {} });
   for (const { metadata } of pods)
     await deps.client.delete(PODS, metadata, {

@@ -36,7 +36,7 @@ export const definition = defineCommand({
     brief: 'Make a machine with a disk of its own from an image, watch it boot and open its console',
     customUsage: [
       { input: 'tiny', brief: 'the demo guest, in seconds' },
-      { input: 'quay.io/containerdisks/debian:12 --name web --memory 1Gi --cpus 2 --disk 20Gi', brief: 'an image from a registry' },
+      { input: 'localhost/debian:12 --name web --memory 1Gi --cpus 2 --disk 20Gi', brief: 'a disk that virtctl image import brought in' },
       { input: 'tiny --ephemeral', brief: 'to try something and forget it' },
       { input: 'tiny --dry-run -o yaml', brief: 'only the manifest' },
     ],

@@ -83,3 +83,9 @@ test('Ctrl+C while it is made says that nobody knows, and ends', async () => {
   assert.deepEqual(left, [130]);
   assert.match(stderr(), /Interrupted while db was being made\. .*kubectl get pvc db-root/);
 });
+
+test('a name that cannot be one is told as the name of the machine, before anything is made', async () => {
+  const { deps, requests } = testDeps();
+  await assert.rejects(run(deps, { ...FLAGS, name: 'Hello_World' }, 'tiny'), { code: 'USAGE', fix: '--name hello-world' });
+  assert.deepEqual(requests, []);
+});

@@ -2,12 +2,13 @@
 import { PERSISTENT_VOLUME_CLAIMS, type PersistentVolumeClaim } from '../../../api/core/volume.ts';
 import { type VirtualMachine, VMS } from '../../../api/kubevirt/kinds/virtual-machine.ts';
 import { ApiError } from '../../../base/errors.ts';
-import { showConsole } from '../../console/attach.ts';
+import { buildClaim } from '../../../sdk/manifest/claim.ts';
+import { buildVm } from '../../../sdk/manifest/vm.ts';
+import { showConsole } from '../../console/console.ts';
 import { untilRunning } from '../../console/until-running.ts';
-import { buildClaim } from '../../create/claim.ts';
+import { parseMachineName } from '../../create/machine-name.ts';
 import { parseAmount } from '../../create/parse-amount.ts';
 import { randomName } from '../../create/random-name.ts';
-import { buildVm } from '../../create/vm.ts';
 import type { Connection, ConnectionFlags, Deps } from '../../deps.ts';
 import { watchBoot } from '../../embedded/boot.ts';
 import { createProgress } from '../../progress.ts';
@@ -52,13 +53,13 @@ export async function run(deps: Deps, flags: RunFlags, image: string): Promise<v
   const connected = { ...deps, ...connection };
   await untilRunning(connected, name, CONSOLE_PATIENCE_MINUTES);
   await showConsole(connected, name);
-  deps.stderr.write(`${name} keeps running. virtctl stop ${name} stops it, kubectl delete vm ${name} removes ${what(wanted)}.\n`);
+  deps.stderr.write(`${name} keeps running. virtctl stop ${name} stops it, virtctl delete ${name} removes ${what(wanted)}.\n`);
 }
 
 function machineFor(image: string, flags: RunFlags): Wanted {
   const reference = OWN_GUESTS.includes(image) ? `localhost/guests/${image}:latest` : image;
   const userData = flags.cloudInit === undefined ? undefined : readInput(flags.cloudInit);
-  const name = flags.name ?? randomName(stemOf(image));
+  const name = flags.name === undefined ? randomName(stemOf(image)) : parseMachineName('--name', flags.name);
   const size = parseAmount('--disk', flags.disk);
   const claim = flags.ephemeral ? undefined : buildClaim({ name: `${name}-root`, image: reference, size });
   const vm = buildVm({
@@ -129,7 +130,7 @@ function leave({ stderr, exit }: Deps, wanted: Wanted, isMade: boolean): never {
   const claim = wanted.claim?.metadata.name;
   stderr.write(
     isMade
-      ? `\n${name} keeps starting. virtctl console ${name} shows it, kubectl delete vm ${name} removes ${what(wanted)}.\n`
+      ? `\n${name} keeps starting. virtctl console ${name} shows it, virtctl delete ${name} removes ${what(wanted)}.\n`
       : `\nInterrupted while ${name} was being made. virtctl ls shows whether it is there${claim ? `, kubectl get pvc ${claim} its disk` : ''}.\n`,
   );
   return exit(INTERRUPTED);

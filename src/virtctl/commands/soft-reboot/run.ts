@@ -1,7 +1,6 @@
 /** Asks a guest to reboot itself. */
 import type { ClusterDeps } from '../../deps.ts';
-import { callInstance } from '../../lifecycle/call-instance.ts';
-import type { LifecycleFlags } from '../../lifecycle/put-subresource.ts';
+import { callInstance, type LifecycleFlags } from '../../lifecycle/call-subresource.ts';
 
 export function run(deps: ClusterDeps, flags: LifecycleFlags, ...words: string[]): Promise<void> {
   return callInstance(deps, { verb: 'soft-reboot', flags, words });

@@ -1,6 +1,6 @@
 /** `virtctl start`: what it is called with; run.ts is what it does. */
 import { defineClusterCommand } from '../../define-command.ts';
-import { connection, connectionAliases, dryRun, machine } from '../../parameters.ts';
+import { connection, connectionAliases, dryRun, machines } from '../../parameters.ts';
 
 export const definition = defineClusterCommand({
   help: { group: 'machines', rank: 4 },
@@ -11,7 +11,7 @@ export const definition = defineClusterCommand({
       dryRun,
       paused: { kind: 'boolean', brief: 'Start with the processors stopped', default: false, withNegated: false },
     },
-    positional: machine,
+    positional: machines,
     aliases: connectionAliases,
   },
   docs: { brief: 'Start a virtual machine', customUsage: ['my-vm', 'vm my-vm -n test'] },

@@ -53,3 +53,10 @@ test('what is neither missing nor in the wrong state ends the search', async () 
   await assert.rejects(run(deps, FLAGS, 'db'), { reason: 'Forbidden' });
   assert.equal(requests.length, 1);
 });
+
+test('several are started one after the other, and one that is not there does not keep the others from it', async () => {
+  const web = `PUT ${BASE}/virtualmachines/web/start`;
+  const { deps, stdout } = testDeps({ [VM]: {}, [web]: {} });
+  await assert.rejects(run(deps, FLAGS, 'db', 'nobody', 'web'), { reason: 'NotFound' });
+  assert.equal(stdout(), 'VM db was scheduled to start\nVM web was scheduled to start\n');
+});

@@ -1,7 +1,6 @@
 /** Starts a machine. */
 import type { ClusterDeps } from '../../deps.ts';
-import { callVm } from '../../lifecycle/call-vm.ts';
-import type { LifecycleFlags } from '../../lifecycle/put-subresource.ts';
+import { callVm, type LifecycleFlags } from '../../lifecycle/call-subresource.ts';
 
 export function run(deps: ClusterDeps, flags: LifecycleFlags & { paused: boolean }, ...words: string[]): Promise<void> {
   return callVm(deps, { verb: 'start', flags, words, body: flags.paused ? { paused: true } : {} });

@@ -1,7 +1,7 @@
 /** `virtctl stop`: what it is called with; run.ts is what it does. */
 import { numberParser } from '@stricli/core';
 import { defineClusterCommand } from '../../define-command.ts';
-import { connection, connectionAliases, dryRun, machine } from '../../parameters.ts';
+import { connection, connectionAliases, dryRun, machines } from '../../parameters.ts';
 
 export const definition = defineClusterCommand({
   help: { group: 'machines', rank: 5 },
@@ -19,7 +19,7 @@ export const definition = defineClusterCommand({
         placeholder: 'seconds',
       },
     },
-    positional: machine,
+    positional: machines,
     aliases: connectionAliases,
   },
   docs: { brief: 'Stop a virtual machine', customUsage: ['my-vm', 'my-vm --force --grace-period 0'] },

@@ -5,6 +5,7 @@ import { VMIS } from '../../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { subresourcePath } from '../../../api/kubevirt/subresource-path.ts';
 import { ApiError } from '../../../base/errors.ts';
 import type { ClusterDeps, Connection, ConnectionFlags } from '../../deps.ts';
+import { mustExist } from '../../namespace-exists.ts';
 import { renderTable } from '../../table.ts';
 import { usageRows } from '../../top/rows.ts';
 import { vmName } from '../../vm-target.ts';
@@ -23,6 +24,7 @@ export async function run(
   const vmis = items.filter(({ metadata, status }) => status?.phase === 'Running' && (name === undefined || metadata.name === name));
   if (name !== undefined && vmis.length === 0)
     throw new ApiError('NotFound', `there is no running machine "${name}" in namespace ${namespace}`);
+  if (items.length === 0 && !flags.allNamespaces) await mustExist(deps);
   if (vmis.length === 0) return void stderr.write('no machine is running\n');
   const problems = new Set<string>();
   const measure = () => Promise.all(vmis.map(({ metadata }) => usageOf(deps, metadata, (why) => problems.add(why))));

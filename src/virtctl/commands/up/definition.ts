@@ -28,6 +28,19 @@ export const definition = defineCommand({
         default: false,
         withNegated: false,
       },
+      merge: {
+        kind: 'boolean',
+        brief: 'Also put a context kubevirt-ts into your kubeconfig; what is there is never overwritten',
+        default: false,
+        withNegated: false,
+      },
+      file: {
+        kind: 'parsed',
+        parse: String,
+        brief: 'Also apply the manifests of this file, such as vm.yaml of a project; - is the standard input',
+        optional: true,
+        placeholder: 'file',
+      },
       adopt: {
         kind: 'boolean',
         brief: 'Leave guests running, outside of the cluster, that its store does not know',
@@ -35,6 +48,10 @@ export const definition = defineCommand({
         withNegated: false,
       },
     },
+    aliases: { f: 'file' },
   },
-  docs: { brief: 'Start the embedded cluster on this machine', customUsage: ['', '--demo', '--port 7443', '--nodes 2'] },
+  docs: {
+    brief: 'Start the embedded cluster on this machine',
+    customUsage: ['', '--demo', '--port 7443', '--nodes 2', { input: '-f vm.yaml', brief: 'with the machines of a project' }, '--merge'],
+  },
 });

@@ -12,7 +12,7 @@ import { run } from './run.ts';
 for (const flags of [{ port: 0 }, { port: 99_999_999 }, { port: 1.5 }, { nodes: 0 }, { nodes: 101 }]) {
   test(`${JSON.stringify(flags)} is refused before anything starts`, async () => {
     const { deps, stdout } = testDeps();
-    await assert.rejects(run(deps, { demo: false, adopt: false, hostNetwork: false, ...flags }), { exitCode: 2 });
+    await assert.rejects(run(deps, { demo: false, adopt: false, hostNetwork: false, merge: false, ...flags }), { exitCode: 2 });
     assert.equal(stdout(), '');
   });
 }
@@ -39,7 +39,7 @@ test('a cluster that runs keeps its port, and another one that is asked for is n
     [undefined, ''],
   ] as const) {
     const { deps, stdout, requests } = running(t);
-    await assert.rejects(run(deps, { demo: false, adopt: false, hostNetwork: false, ...(port !== undefined && { port }) }), {
+    await assert.rejects(run(deps, { demo: false, adopt: false, hostNetwork: false, merge: false, ...(port !== undefined && { port }) }), {
       code: 'GUEST_IMAGE_MISSING',
     });
     const control =

@@ -1,15 +1,17 @@
 /** Starts the embedded cluster, a line per step; with --demo also a first virtual machine. */
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
 import { arch, cpus, platform, totalmem } from 'node:os';
 import { join, relative } from 'node:path';
 import { parse } from 'yaml';
 import type { VirtualMachine } from '../../../api/kubevirt/kinds/virtual-machine.ts';
 import { UserError } from '../../../base/errors.ts';
+import { findProgram } from '../../../base/node/find-program.ts';
 import { nameOfPod } from '../../../base/node/living-pods.ts';
 import { chooseAcceleration } from '../../../qemu/accelerator.ts';
 import { findQemu } from '../../../qemu/find-qemu.ts';
 import type { Deps } from '../../deps.ts';
+import { applyAll, parseManifests } from '../../embedded/apply-file.ts';
 import { watchBoot } from '../../embedded/boot.ts';
 import { LAST_PORT } from '../../embedded/claim-port.ts';
 import { importGuestImages } from '../../embedded/guest-images.ts';
@@ -17,23 +19,29 @@ import { launchEmbedded } from '../../embedded/launch.ts';
 import type { Network } from '../../embedded/network-namespace.ts';
 import { allowScheduling } from '../../embedded/node.ts';
 import { kubeconfigPath } from '../../embedded/paths.ts';
+import type { EmbeddedState } from '../../embedded/state.ts';
 import { unknownGuests } from '../../embedded/unknown-guests.ts';
+import { mergeInto, userKubeconfig } from '../../embedded/user-kubeconfig.ts';
 import { createProgress } from '../../progress.ts';
+import { readInput } from '../../read-input.ts';
 
 /** They are loops of one process; more than this is for a benchmark, not for this machine. */
 const MOST_NODES = 100;
 const INTERRUPTED = 130;
 const DEFAULT_PORT = 6443;
+const NEXT_WIDTH = 44;
+const WIDE = 200;
 
 export async function run(
   deps: Deps,
-  flags: { demo: boolean; port?: number; nodes?: number; adopt: boolean; hostNetwork: boolean },
+  flags: { demo: boolean; port?: number; nodes?: number; adopt: boolean; hostNetwork: boolean; merge: boolean; file?: string },
 ): Promise<void> {
   const { clock, env, home, stdout } = deps;
   const progress = createProgress(stdout, clock);
   const started = clock.now();
   const nodes = nodesFrom(flags.nodes);
   const port = portFrom(flags.port);
+  const manifests = flags.file === undefined ? [] : parseManifests(flags.file, String(readInput(flags.file)));
   const interrupted = new AbortController();
   const stopListening = deps.onSignal('SIGINT', () => {
     stopListening(); // a second Ctrl+C ends this program at once
@@ -43,7 +51,7 @@ export async function run(
   await progress.step('host', async () => {
     const acceleration = chooseAcceleration(env);
     const size = `${platform()} ${arch()}, ${cpus().length} CPU, ${Math.round(totalmem() / 2 ** 30)} GiB`;
-    return `${size}, ${acceleration.accel === 'kvm' ? 'KVM' : `software emulation, slow (${acceleration.why})`}`;
+    return acceleration.accel === 'kvm' ? `${size}, KVM` : { warning: `${size}, software emulation, slow (${acceleration.why})` };
   });
   await progress.step('qemu', async () => {
     const path = findQemu(env);
@@ -59,7 +67,9 @@ export async function run(
       signal: interrupted.signal,
     });
     const where = `https://127.0.0.1:${state.port}${network ? busy(port, state.port) : ignored(flags.port, state.port)}`;
-    return `${where}, data in ${home}${network ? '' : ', was running'}${whatIsLost(network)}`;
+    const text = `${where}, data in ${home}${network ? '' : ', was running'}`;
+    const lost = whatIsLost(network, state);
+    return lost === undefined ? text : { warning: `${text}; ${lost}` };
   });
   if (interrupted.signal.aborted) leave(deps);
   stopListening();
@@ -69,11 +79,14 @@ export async function run(
     const names = await allowScheduling(client);
     if (names.length === nodes || flags.nodes === undefined) return names.join(', ');
     const fix = names.length < nodes ? 'virtctl down, then up again, for more' : 'virtctl down --purge to begin with fewer';
-    return `${names.join(', ')}; ${nodes} asked for: ${fix}`;
+    return { warning: `${names.join(', ')}; ${nodes} asked for: ${fix}` };
   });
   const strangers = unknownGuests(home);
-  if (strangers.length > 0) await progress.step('guests', async () => `${strangers.map(nameOfPod).join(', ')} run outside of the cluster`);
-  await progress.step('image', () => importGuestImages(deps));
+  if (strangers.length > 0)
+    await progress.step('guests', async () => ({ warning: `${strangers.map(nameOfPod).join(', ')} run outside of the cluster` }));
+  await progress.step('image', (step) => importGuestImages(deps, step.update));
+  if (flags.merge) await progress.step('kubectl', async () => mergeInto(userKubeconfig(env), home));
+  if (manifests.length > 0) await progress.step('apply', () => applyAll(client, manifests));
   if (flags.demo) await progress.step('vm', (step) => watchBoot({ client, openConsole, vm: demoVm(deps), onLine: step.update }));
 
   stdout.write(whatNext(deps, flags.demo, clock.now() - started));
@@ -81,7 +94,7 @@ export async function run(
 
 function portFrom(port = DEFAULT_PORT): number {
   if (Number.isInteger(port) && port > 0 && port <= LAST_PORT) return port;
-  throw new UserError('USAGE', `--port ${port} is not a port`, { fix: `say a number from 1 to ${LAST_PORT}`, exitCode: 2 });
+  throw new UserError('USAGE', `--port ${port} is an invalid port`, { fix: `say a number from 1 to ${LAST_PORT}`, exitCode: 2 });
 }
 
 function busy(wanted: number, taken: number): string {
@@ -105,10 +118,12 @@ function nodesFrom(wanted = 1): number {
   throw new UserError('NODES_INVALID', `--nodes is a number from 1 to ${MOST_NODES}, found ${wanted}`, { exitCode: 2 });
 }
 
-/** What does not work without a network of the cluster's own, and why there is none. */
-function whatIsLost(network: Network | undefined): string {
-  if (network?.mode !== 'host') return network?.why ? `; ${network.why}` : '';
-  return `; on the host's network (${network.why}): Services have no addresses inside, guests have no way out and do not reach each other`;
+/** What does not work without a network of the cluster's own, and why there is none; undefined when nothing is lost. */
+function whatIsLost(network: Network | undefined, state: EmbeddedState): string | undefined {
+  const isOnHost = (network?.mode ?? state.network) === 'host';
+  if (!isOnHost) return network?.why;
+  const why = network?.why ? ` (${network.why})` : '';
+  return `on the host's network${why}: Services have no addresses inside, guests have no way out and do not reach each other`;
 }
 
 function qemuVersion(path: string): string {
@@ -124,21 +139,26 @@ function demoVm({ examples }: Deps): VirtualMachine {
 function whatNext(deps: Deps, hasDemo: boolean, elapsedMs: number): string {
   const virtctl = asTyped(deps);
   const commands: [string, string][] = [
-    [`export KUBECONFIG=$(${virtctl} kubeconfig)`, `${kubeconfigPath(deps.home)}`],
+    [`export KUBECONFIG=$(${virtctl} kubeconfig)`, 'for kubectl'],
     hasDemo
       ? [`${virtctl} console hello`, 'root, password guest; Ctrl+] leaves']
       : ['kubectl apply -f examples/vm.yaml', 'a first machine'],
     ['kubectl get vms', 'everything is plain KubeVirt API'],
     [`${virtctl} down`, 'shuts the guests down and stops the cluster'],
   ];
-  const lines = commands.map(([command, comment]) => `    ${command.padEnd(48)} # ${comment}`);
+  const width = deps.stdout.isTTY ? deps.stdout.columns || WIDE : WIDE;
+  const shown = (command: string, comment: string) => `    ${command.padEnd(NEXT_WIDTH)} # ${comment}`;
+  // A comment that does not fit is left out: the command is what is copied.
+  const lines = commands.map(([command, comment]) =>
+    shown(command, comment).length <= width ? shown(command, comment) : `    ${command}`,
+  );
   return `  ready in ${(elapsedMs / 1000).toFixed(1)}s\n\n  next:\n${lines.join('\n')}\n`;
 }
 
 /** How to call this program from where the user is: by its name when that works, otherwise by its path. */
 function asTyped({ env, workingFolder, program }: Deps): string {
-  const isOnPath = (env['PATH'] ?? '').split(':').some((folder) => folder !== '' && join(folder, 'virtctl') === program);
-  if (isOnPath) return 'virtctl';
+  const onPath = findProgram('virtctl', env['PATH']);
+  if (onPath !== undefined && realpathSync(onPath) === realpathSync(program)) return 'virtctl';
   const path = relative(workingFolder, program);
   return path.startsWith('..') ? program : `./${path}`;
 }

@@ -7,7 +7,7 @@ import { findProgram } from '../../../base/node/find-program.ts';
 import type { ClusterDeps, Connection } from '../../deps.ts';
 import { serveTcp } from '../../forward/serve-tcp.ts';
 import { vmName } from '../../vm-target.ts';
-import { type ScreenshotFlags, takeScreenshot } from './screenshot.ts';
+import { type ScreenshotFlags, saveScreenshot } from './screenshot.ts';
 
 type VncFlags = ScreenshotFlags & {
   readonly proxyOnly: boolean;
@@ -29,7 +29,7 @@ const VIEWERS: readonly Viewer[] = [
 
 export async function run(deps: ClusterDeps, flags: VncFlags, ...words: string[]): Promise<void> {
   const [first, second] = words;
-  if (first === 'screenshot' && second !== undefined) return takeScreenshot(deps, flags, vmName('vnc screenshot', words.slice(1)));
+  if (first === 'screenshot' && second !== undefined) return saveScreenshot(deps, flags, vmName('vnc screenshot', words.slice(1)));
   const name = vmName('vnc', words);
   await mustBeThere(deps, name);
   const { stdout, stderr, env } = deps;

@@ -6,7 +6,7 @@ import type { ClusterDeps, ConnectionFlags } from '../../deps.ts';
 
 export type ScreenshotFlags = ConnectionFlags & { readonly file?: string; readonly moveCursor: boolean };
 
-export async function takeScreenshot({ client, namespace, stdout }: ClusterDeps, flags: ScreenshotFlags, name: string): Promise<void> {
+export async function saveScreenshot({ client, namespace, stdout }: ClusterDeps, flags: ScreenshotFlags, name: string): Promise<void> {
   if (flags.file === undefined) {
     throw new UserError('USAGE', 'virtctl vnc screenshot needs --file', {
       why: 'the picture has to go somewhere',

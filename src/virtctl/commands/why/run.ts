@@ -1,9 +1,9 @@
 /** The first thing that keeps a machine from running, how we know, and what to do. */
 import { escapeToOneLine } from '../../../base/escape-unprintable.ts';
+import { decideWhy } from '../../../sdk/why/decide.ts';
+import { observeWhy } from '../../../sdk/why/observe.ts';
 import type { ClusterDeps, ConnectionFlags } from '../../deps.ts';
 import { vmName } from '../../vm-target.ts';
-import { decideWhy } from '../../why/decide.ts';
-import { observeVm } from '../../why/observe.ts';
 
 export async function run(
   { client, namespace, clock, stdout }: ClusterDeps,
@@ -11,7 +11,7 @@ export async function run(
   ...words: string[]
 ): Promise<void> {
   const name = vmName('why', words);
-  const answer = decideWhy(await observeVm({ client, namespace, name, clock }));
+  const answer = decideWhy(await observeWhy({ client, namespace, name, clock }));
   const lines = [
     answer.what,
     ...answer.evidence.map((line) => `  seen: ${line}`),

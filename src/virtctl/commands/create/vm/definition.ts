@@ -1,11 +1,14 @@
 /** `virtctl create vm`: what it is called with; run.ts is what it does. */
 import { numberParser } from '@stricli/core';
 import type { RunStrategy } from '../../../../api/kubevirt/kinds/virtual-machine.ts';
-import { cpus, memory } from '../../../create/flags.ts';
+import { cpus, DEFAULT_MEMORY } from '../../../create/flags.ts';
 import { defineCommand } from '../../../define-command.ts';
 import { off, optionalText, text } from '../../../parameters.ts';
 
 const RUN_STRATEGIES = ['Always', 'Halted', 'Manual', 'RerunOnFailure', 'Once'] as const satisfies readonly RunStrategy[];
+
+const inferred = (what: string) =>
+  ({ kind: 'boolean', optional: true, brief: `Let the first PVC say which ${what} goes with it (default: where it does)` }) as const;
 
 export const definition = defineCommand({
   help: { rank: 1 },
@@ -22,8 +25,18 @@ export const definition = defineCommand({
         default: '180',
         placeholder: 'seconds',
       },
-      memory,
+      memory: {
+        ...optionalText,
+        brief: `Memory of the guest (default: ${DEFAULT_MEMORY}, or that of the instance type)`,
+        placeholder: 'amount',
+      },
       cpus,
+      instancetype: { ...optionalText, brief: 'Instance type: NAME, or KIND/NAME', placeholder: 'type' },
+      inferInstancetype: inferred('instance type'),
+      inferInstancetypeFrom: { ...optionalText, brief: 'Volume whose PVC says which instance type goes with it', placeholder: 'volume' },
+      preference: { ...optionalText, brief: 'Preference: NAME, or KIND/NAME', placeholder: 'preference' },
+      inferPreference: inferred('preference'),
+      inferPreferenceFrom: { ...optionalText, brief: 'Volume whose PVC says which preference goes with it', placeholder: 'volume' },
       volumeContainerdisk: {
         ...text,
         variadic: true,

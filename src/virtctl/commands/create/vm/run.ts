@@ -2,21 +2,23 @@
 import { stringify } from 'yaml';
 import type { RunStrategy } from '../../../../api/kubevirt/kinds/virtual-machine.ts';
 import { UserError } from '../../../../base/errors.ts';
-import { type AccessCredential, parseAccessCredential } from '../../../create/parse-access-credential.ts';
+import { type AccessCredential, buildVm } from '../../../../sdk/manifest/vm.ts';
+import { type ChoiceFlags, parseChoice } from '../../../create/choices.ts';
+import { DEFAULT_MEMORY } from '../../../create/flags.ts';
+import { parseAccessCredential } from '../../../create/parse-access-credential.ts';
 import { parseAmount } from '../../../create/parse-amount.ts';
 import { parseVolume } from '../../../create/parse-volume.ts';
 import { randomName } from '../../../create/random-name.ts';
 import { firstUserData } from '../../../create/user-data.ts';
-import { buildVm } from '../../../create/vm.ts';
 import type { Deps } from '../../../deps.ts';
 import { readInput } from '../../../read-input.ts';
 
-type CreateFlags = {
+type CreateFlags = ChoiceFlags & {
   readonly name?: string;
   readonly namespace?: string;
   readonly runStrategy: RunStrategy;
   readonly terminationGracePeriod: number;
-  readonly memory: string;
+  readonly memory?: string;
   readonly cpus?: number;
   readonly volumeContainerdisk?: readonly string[];
   readonly volumePvc?: readonly string[];
@@ -32,19 +34,36 @@ type CreateFlags = {
 
 export function run({ stdout }: Deps, flags: CreateFlags): void {
   const accessCredentials = (flags.accessCred ?? []).map((each) => parseAccessCredential(each, flags.user));
+  const claims = (flags.volumePvc ?? []).map(parseVolume);
+  const claimed = claims.map(({ name, source }) => name ?? source);
+  const instancetype = parseChoice('instancetype', flags, claimed);
+  const preference = parseChoice('preference', flags, claimed);
+  const isSized = instancetype !== undefined && instancetype.inferFromVolumeFailurePolicy !== 'Ignore';
   const vm = buildVm({
     ...(flags.namespace && { namespace: flags.namespace }),
     name: flags.name ?? randomName('vm'),
     runStrategy: flags.runStrategy,
-    memory: parseAmount('--memory', flags.memory),
+    ...memoryOf(flags, isSized),
+    ...(instancetype && { instancetype }),
+    ...(preference && { preference }),
     ...(flags.cpus !== undefined && { cpus: flags.cpus }),
     gracePeriodSeconds: flags.terminationGracePeriod,
     images: (flags.volumeContainerdisk ?? []).map(parseVolume),
-    claims: (flags.volumePvc ?? []).map(parseVolume),
+    claims,
     ...cloudInitOf(flags, accessCredentials),
     accessCredentials,
   });
   stdout.write(stringify(vm, { lineWidth: 0 }));
+}
+
+/** An instance type says it; in case none is found, the default is there. */
+function memoryOf({ memory, cpus, instancetype }: CreateFlags, isSized: boolean): { readonly memory?: string } {
+  if (!isSized) return { memory: parseAmount('--memory', memory ?? DEFAULT_MEMORY) };
+  if (memory === undefined && cpus === undefined) return {};
+  throw new UserError('USAGE', `--${memory === undefined ? 'cpus' : 'memory'} cannot be combined with an instance type`, {
+    why: `${instancetype ?? 'the instance type'} says how big the machine is`,
+    exitCode: 2,
+  });
 }
 
 function cloudInitOf(flags: CreateFlags, accessCredentials: readonly AccessCredential[]) {

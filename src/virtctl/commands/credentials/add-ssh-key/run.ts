@@ -19,15 +19,15 @@ export async function run(deps: ClusterDeps, flags: AddFlags, ...words: string[]
   if (flags.createSecret && flags.updateSecret) throw usage('--create-secret and --update-secret cannot be combined');
   if (flags.updateSecret && flags.secret === undefined) throw usage('--update-secret needs --secret');
   const vm = await vmOf(deps, vmName('credentials add-ssh-key', words));
-  const tell = (text: string) => void deps.stdout.write(`${text}\n`);
-  if (flags.createSecret) return tell(await addWithNewSecret(deps, { vm, key, flags }));
+  const print = (text: string) => void deps.stdout.write(`${text}\n`);
+  if (flags.createSecret) return print(await addWithNewSecret(deps, { vm, key, flags }));
   const [name = ''] = flags.updateSecret ? [flags.secret] : chooseSecrets(vm, { what: 'keys', ...flags });
   const secret = await secretOf(deps, name);
   requireOwned(secret, vm, flags);
   const patch = addKey(secret.data ?? {}, key);
   if (patch) await deps.client.patch(SECRETS, secret.metadata, { data: patch });
   const isNew = flags.updateSecret && (await assign(deps, { vm, user: flags.user, secretName: name }));
-  tell(`the key ${patch ? 'was added to' : 'is already in'} Secret ${name}${isNew ? `; ${LATER}` : ''}`);
+  print(`the key ${patch ? 'was added to' : 'is already in'} Secret ${name}${isNew ? `; ${LATER}` : ''}`);
 }
 
 /** A running guest does not look at a Secret that its Pod did not start with, and whoever adds one should know. */

@@ -1,20 +1,19 @@
 /** From a disk on this machine to a containerDisk in a registry, where the nodes of any cluster find it; no Docker and no cluster needed. */
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { constants, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { UserError } from '../../../../base/errors.ts';
 import { importImage } from '../../../../images/import-file.ts';
 import { type Descriptor, readIndex } from '../../../../images/layout.ts';
 import { checkRegistry, pushImage } from '../../../../images/push.ts';
 import { findLogin } from '../../../../images/registry-login.ts';
 import type { Deps } from '../../../deps.ts';
-import { createProgress, type Progress } from '../../../progress.ts';
+import type { Progress } from '../../../progress.ts';
+import { progressOf, untilInterrupted } from '../interruptible.ts';
 import { storedImage } from './source.ts';
 import { pushTarget } from './target.ts';
 
 const MIB = 2 ** 20;
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 type Image = { readonly dir: string; readonly descriptor: Descriptor };
 type Work = { readonly name: string; readonly progress: Progress; readonly signal: AbortSignal };
@@ -24,7 +23,7 @@ export async function run(deps: Deps, { plainHttp }: { plainHttp: boolean }, sou
   const stored = existsSync(source) ? undefined : storedImage(join(deps.home, 'images'), source);
   const login = findLogin(to.registry, deps.env);
   const progress = progressOf(deps);
-  const digest = await untilInterrupted(deps, name, async (signal) => {
+  const digest = await untilInterrupted(deps, `${name} was pushed`, async (signal) => {
     await checkRegistry({ ...to, login, signal });
     const send = async ({ dir, descriptor }: Image) => {
       await progress.step('push', async ({ update }) => {
@@ -52,32 +51,6 @@ async function withImageOf<T>(path: string, { name, progress, signal }: Work, us
   } finally {
     // after an interruption something may still be writing there, which is tried again
     await rm(dir, { recursive: true, force: true, maxRetries: 5 });
-  }
-}
-
-/** On a terminal only, and beside the one line of the result, which is for scripts as well. */
-function progressOf({ stderr, clock }: Deps): Progress {
-  if (stderr.isTTY) return createProgress(stderr, clock);
-  return {
-    async step(_name, work) {
-      await work({ update: () => {} });
-    },
-  };
-}
-
-/** Ctrl+C and its like end the work, not the program: what was made for it is removed first, however often the keys are pressed. */
-async function untilInterrupted<T>({ onSignal }: Deps, name: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const interrupted = new AbortController();
-  const interrupt = (by: NodeJS.Signals) => interrupted.abort(by);
-  const stopListening = SIGNALS.map((each) => onSignal(each, interrupt));
-  try {
-    return await work(interrupted.signal);
-  } catch (error) {
-    if (!interrupted.signal.aborted) throw error;
-    const by = interrupted.signal.reason as (typeof SIGNALS)[number]; // as given above
-    throw new UserError('INTERRUPTED', `interrupted before ${name} was pushed`, { exitCode: 128 + constants.signals[by] });
-  } finally {
-    for (const stop of stopListening) stop();
   }
 }
 

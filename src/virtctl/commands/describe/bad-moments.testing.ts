@@ -1,0 +1,3 @@
+import { named } from '../../bad-moments.testing.ts';
+
+export const badMoments = named();

@@ -1,0 +1,11 @@
+/** `virtctl node start`: what it is called with; run.ts is what it does. */
+import { defineClusterCommand } from '../../../define-command.ts';
+import { nodeName } from '../../../node/parameters.ts';
+import { connection, connectionAliases } from '../../../parameters.ts';
+
+export const definition = defineClusterCommand({
+  help: { rank: 3 },
+  run: () => import('./run.ts'),
+  parameters: { flags: connection, positional: nodeName, aliases: connectionAliases },
+  docs: { brief: 'Start a node of the embedded cluster again', customUsage: ['my-node'] },
+});

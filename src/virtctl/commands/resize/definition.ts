@@ -1,0 +1,23 @@
+/** `virtctl resize`: what it is called with; run.ts is what it does. */
+import { defineClusterCommand } from '../../define-command.ts';
+import { connection, connectionAliases, optionalText, proposeVms, text } from '../../parameters.ts';
+
+export const definition = defineClusterCommand({
+  help: { group: 'machines', rank: 12 },
+  run: () => import('./run.ts'),
+  parameters: {
+    flags: { ...connection, disk: { ...optionalText, brief: 'Which of its disks, when it has several', placeholder: 'name' } },
+    positional: {
+      kind: 'tuple',
+      parameters: [
+        { ...text, brief: 'Name of a stopped machine', placeholder: 'NAME', ...proposeVms },
+        { ...text, brief: 'New size of its disk, which can only grow', placeholder: 'SIZE' },
+      ],
+    },
+    aliases: connectionAliases,
+  },
+  docs: {
+    brief: 'Make the disk of a stopped machine larger',
+    customUsage: [{ input: 'my-vm 20Gi', brief: 'the guest sees it at its next start' }, 'my-vm 20Gi --disk data'],
+  },
+});

@@ -1,0 +1,63 @@
+/** Makes the disk of a machine larger: asks its PVC for more; the disk follows when the machine starts. */
+import { PERSISTENT_VOLUME_CLAIMS, type PersistentVolumeClaim } from '../../../api/core/volume.ts';
+import { VMS } from '../../../api/kubevirt/kinds/virtual-machine.ts';
+import { isFinal, VMIS } from '../../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { claimOf } from '../../../api/kubevirt/volumes/source-of.ts';
+import { ApiError, UserError } from '../../../base/errors.ts';
+import { parseQuantity } from '../../../base/quantity.ts';
+import { parseAmount } from '../../create/parse-amount.ts';
+import type { ClusterDeps, ConnectionFlags } from '../../deps.ts';
+import { vmName } from '../../vm-target.ts';
+
+export async function run(
+  deps: ClusterDeps,
+  flags: ConnectionFlags & { readonly disk?: string },
+  machine: string,
+  said: string,
+): Promise<void> {
+  const { client, namespace, stdout } = deps;
+  const name = vmName('resize', [machine]);
+  const size = parseAmount('SIZE', said);
+  const [vm, vmi] = await Promise.all([client.get(VMS, { namespace, name }), client.get(VMIS, { namespace, name })]);
+  if (!vm) throw new ApiError('NotFound', `there is no virtual machine "${name}" in namespace ${namespace}`);
+  if (vmi && !isFinal(vmi))
+    throw new UserError('VM_RUNNING', `the disk of ${name} cannot grow while it runs`, {
+      why: 'growing the disk of a running guest is not supported yet',
+      fix: `virtctl stop ${name}, then virtctl resize ${name} ${said}`,
+      exitCode: 4,
+    });
+  const disks = (vm.spec.template.spec.volumes ?? []).flatMap((volume) => {
+    const claim = claimOf(volume);
+    return claim && !claim.isReadOnly ? [{ disk: volume.name, claim: claim.claimName }] : [];
+  });
+  const { disk, claim: claimName } = choose(disks, { name, ...(flags.disk !== undefined && { wanted: flags.disk }) });
+  const claim = await client.get(PERSISTENT_VOLUME_CLAIMS, { namespace, name: claimName });
+  if (!claim) throw new ApiError('NotFound', `the PVC ${claimName} of disk ${disk} does not exist in namespace ${namespace}`);
+  mustGrow(claim, size);
+  await client.patch(PERSISTENT_VOLUME_CLAIMS, claim.metadata, { spec: { resources: { requests: { storage: size } } } });
+  stdout.write(`disk ${disk} of ${name} (PVC ${claimName}) grows to ${size} when it starts; its file system is the guest's to grow\n`);
+}
+
+type Disk = { readonly disk: string; readonly claim: string };
+
+function choose(disks: readonly Disk[], { name, wanted }: { readonly name: string; readonly wanted?: string }): Disk {
+  const found = wanted === undefined ? disks : disks.filter(({ disk }) => disk === wanted);
+  const [first, ...more] = found;
+  if (first && more.length === 0) return first;
+  const names = disks.map(({ disk }) => disk).join(', ');
+  throw new UserError('USAGE', first ? `${name} has several disks: ${names}` : `${name} has no disk ${wanted ?? 'of its own'}`, {
+    why: first ? 'only one can be made larger at a time' : names ? `its disks are ${names}` : 'what boots from an image alone has none',
+    fix: first ? `add --disk ${first.disk}` : `virtctl describe ${name}`,
+    exitCode: 2,
+  });
+}
+
+function mustGrow({ metadata, spec, status }: PersistentVolumeClaim, size: string): void {
+  const current = status?.capacity?.['storage'] ?? spec.resources?.requests?.['storage'];
+  if ((parseQuantity(size) ?? 0) > (parseQuantity(current ?? '0') ?? 0)) return;
+  throw new UserError('DISK_NOT_LARGER', `the PVC ${metadata.name} has ${current} already`, {
+    why: 'a disk can grow and not shrink: what is at its end would be lost',
+    fix: `say more than ${current}`,
+    exitCode: 2,
+  });
+}

@@ -1,0 +1,3 @@
+import type { BadMoments } from '../../bad-moments.testing.ts';
+
+export const badMoments: BadMoments = { needs: 'cluster', args: ['--no-open'] };
