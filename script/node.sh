@@ -1,8 +1,10 @@
 # Sourced by our scripts: sets NODE to a Node.js of version 24 or newer, the machine's own or the project's.
-# The caller sets PROJECT. Prints nothing; NODE is empty when there is none yet. npm keeps to our CACHE, not to ~/.npm.
+# The caller sets PROJECT. Prints nothing; NODE is empty when there is none yet, for the reason NODE_WHY. npm keeps to our CACHE, not to ~/.npm.
 CACHE=${KUBEVIRT_CACHE:-${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/kubevirt-ts}
 export npm_config_cache="$CACHE/npm"
 NODE=
+NODE_WHY='this clone has not been set up'
+NODE_FIX=$PROJECT/script/bootstrap
 for candidate in "$PROJECT"/.tools/node/node_modules/node-linux-*/bin/node; do
   if [ -x "$candidate" ]; then NODE=$candidate; fi
 done

@@ -1,6 +1,7 @@
 /**
- * Runs one set of tests with node's runner: `unit` = beside the sources, test/integration and test/conformance; `e2e` = real guests, and
- * a thousand simulated ones; `kubernetes` = beside a real Kubernetes; `soak` = the full counts of what the unit set does a part of.
+ * Runs one set of tests with node's runner: `unit` = beside the sources, test/integration, test/conformance and test/faults; `e2e` = real guests, and
+ * a thousand simulated ones; `kubernetes` = beside a real Kubernetes; `soak` = the full counts of what the unit set does a part
+ * of, and how it went for each part.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -8,13 +9,27 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 
 /** `timeoutMs` is for one test, `limitMs` for all of them: node's runner waits for ever for a file that has something open at its end. */
-type TestSet = { files: string[]; timeoutMs: number; limitMs: number; concurrency: number; env?: Record<string, string> };
+type TestSet = {
+  files: string[];
+  timeoutMs: number;
+  limitMs: number;
+  concurrency: number;
+  env?: Record<string, string>;
+  reporters?: string[];
+};
 
 const MINUTE_MS = 60_000;
 
 const SETS: Record<string, TestSet> = {
   unit: {
-    files: ['src/**/*.test.ts', 'tools/**/*.test.ts', 'test/integration/**/*.test.ts', 'test/conformance/**/*.test.ts'],
+    files: [
+      'src/**/*.test.ts',
+      'tools/**/*.test.ts',
+      'test/integration/**/*.test.ts',
+      'test/conformance/**/*.test.ts',
+      'test/faults/*.test.ts',
+      'test/faults/store-kills/*.test.ts',
+    ],
     timeoutMs: 5 * MINUTE_MS,
     limitMs: 15 * MINUTE_MS,
     concurrency: availableParallelism(),
@@ -26,25 +41,35 @@ const SETS: Record<string, TestSet> = {
       'src/control-plane/apiserver/verbs/watch-reconnect.test.ts',
       'src/control-plane/store/power-cut.test.ts',
       'src/control-plane/store/store.test.ts',
+      'src/control-plane/workloads/stops.test.ts',
       'test/conformance/idle-watch.test.ts',
+      'test/faults/fuzzed-api.test.ts',
+      'test/faults/store-kills/store-kills.test.ts',
+      'test/faults/guests/guest-kills.test.ts',
+      'test/faults/guests/stopped-and-full.test.ts',
       'src/virt-api/admission/admission-world.test.ts',
     ],
     timeoutMs: 60 * MINUTE_MS,
     limitMs: 180 * MINUTE_MS,
     concurrency: 2,
+    reporters: ['report-counts.ts'],
     env: {
       MODEL_STEPS: '1000000',
+      WORKLOAD_STOPS: '1000',
       WATCH_RECONNECTS: '10000',
       WATCH_IDLE_SECONDS: '70',
       POWER_CUT: 'every-frame',
-      STORE_KILLS: '200',
+      STORE_KILLS: '1000',
+      GUEST_KILLS: '200',
+      KILLED_GUESTS: '10',
+      STOPPED_SECONDS: '400',
       MUTATED_MANIFESTS: '10000',
       FUZZED_REQUESTS: '200000',
     },
   },
   kubernetes: { files: ['test/kubernetes/**/*.test.ts'], timeoutMs: 60 * MINUTE_MS, limitMs: 90 * MINUTE_MS, concurrency: 2 },
   e2e: {
-    files: ['test/e2e/**/*.test.ts', 'test/integration/scale/start-at-once.test.ts'],
+    files: ['test/e2e/**/*.test.ts', 'test/faults/guests/*.test.ts', 'test/integration/scale/start-at-once.test.ts'],
     timeoutMs: 15 * MINUTE_MS,
     limitMs: 30 * MINUTE_MS,
     concurrency: 2,
@@ -64,7 +89,7 @@ const flags = [
   '--test',
   `--test-timeout=${set.timeoutMs}`,
   `--test-concurrency=${set.concurrency}`,
-  ...['spec', join(import.meta.dirname, 'report-skips.ts')].flatMap((reporter) => [
+  ...['spec', ...['report-skips.ts', ...(set.reporters ?? [])].map((file) => join(import.meta.dirname, file))].flatMap((reporter) => [
     `--test-reporter=${reporter}`,
     '--test-reporter-destination=stdout',
   ]),
@@ -72,7 +97,7 @@ const flags = [
 ];
 const runner = spawn(process.execPath, [...flags, ...(patterns.length > 0 ? patterns : set.files)], {
   stdio: 'inherit',
-  env: { ...process.env, ...set.env },
+  env: { ...set.env, ...process.env }, // smaller counts can be asked for
 });
 const limit = setTimeout(endAll, limitMs);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => runner.kill(signal));

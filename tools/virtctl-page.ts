@@ -1,6 +1,7 @@
 /** docs/virtctl.md: the help of every command, as the program prints it, and what all of them share. */
 import { type Application, type CommandContext, generateHelpTextForAllCommands } from '@stricli/core';
 import { buildVirtctl } from '../src/virtctl/app.ts';
+import { allAliases } from '../src/virtctl/command-aliases-table.ts';
 import { everythingUnsupported } from '../src/virtctl/unsupported-commands-table.ts';
 import { commandsByGroup } from './virtctl-groups.ts';
 
@@ -23,7 +24,7 @@ the same JSON. \`virtctl console\`, \`ssh\` and \`scp\` are terminals of the gue
 | 2 | the command line was not understood |
 | 3 | not found |
 | 4 | conflict, or the machine is in the wrong state |
-| 5 | not finished in time; it may still happen |
+| 5 | not finished in time; the work continues, and nothing was lost |
 | 6 | no permission |
 | 7 | this machine cannot run guests; \`virtctl doctor\` says why |
 | 8 | no server answers |
@@ -55,7 +56,7 @@ export async function virtctlPage(): Promise<string> {
   const app = (await buildVirtctl()) as unknown as Application<CommandContext>; // no command is run, so none asks for more of its context
   const commands = generateHelpTextForAllCommands(app).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const sections = commands.map(([route, help]) => `## ${route}\n\n\`\`\`text\n${help.trimEnd()}\n\`\`\`\n`);
-  return [INTRODUCTION, await overview(), ...sections, unsupported()].join('\n');
+  return [INTRODUCTION, await overview(), aliases(), ...sections, unsupported()].join('\n');
 }
 
 async function overview(): Promise<string> {
@@ -64,6 +65,11 @@ async function overview(): Promise<string> {
     return `### ${title}\n\n| command | what it does |\n|---|---|\n${rows.join('\n')}\n`;
   });
   return `## Commands\n\n${groups.join('\n')}`;
+}
+
+function aliases(): string {
+  const rows = allAliases().map(([said, meant]) => `| \`${said.join(' ')}\` | \`${meant.join(' ')}\` |`);
+  return `## Other words\n\nWords of other tools that mean a command here.\n\n| typed | means |\n|---|---|\n${rows.join('\n')}\n`;
 }
 
 function unsupported(): string {

@@ -1,5 +1,6 @@
 /** The generated parts of docs/compatibility.md: a table per published type, between two marks. The rest of the page is written by hand. */
 import type { KindRecord } from '../../src/api/kind.ts';
+import { AWAITED_KINDS } from '../../src/api/kubevirt/awaited-kinds-table.ts';
 import { PUBLISHED_KINDS, PUBLISHED_SUBRESOURCES } from '../../src/api/kubevirt/generated/published-types.ts';
 import { whyRefused } from '../../src/api/kubevirt/why-refused.ts';
 import type { ComparedField } from '../../src/api/schema/published.ts';
@@ -11,14 +12,30 @@ import { nestedSpecs } from './nested-specs.ts';
 
 /** What is to be known of a field that is honoured in part. */
 const NOTES: Readonly<Record<string, string>> = {
-  'VirtualMachineInstance evictionStrategy': '`None` alone; the others come with live migration',
+  'VirtualMachineInstance evictionStrategy':
+    'without live migration `LiveMigrateIfPossible` is as `None`, and `LiveMigrate` refuses evictions',
   'VirtualMachineInstance domain.devices.interfaces': 'one, on the Pod network',
   'VirtualMachineInstance domain.devices.interfaces[].bridge': 'embedded, the same as masquerade',
   'VirtualMachineInstance architecture': '`amd64` alone',
+  'VirtualMachineInstance dnsConfig': 'on a cluster, without `options`; kept embedded, where guests ask the cluster DNS',
+  'VirtualMachineInstance dnsPolicy': 'on a cluster; kept embedded, where guests ask the cluster DNS',
+  'VirtualMachineInstance serviceAccountName': 'the account of the Pod, which has no token but that of a volume',
+  'VirtualMachineInstance volumes[].containerDisk.imagePullSecret': 'on a cluster; embedded, images come from the local store',
   'VirtualMachineInstance domain.clock.timer.rtc.present': '`true` alone',
-  'VirtualMachineInstance domain.clock.utc': 'without an offset',
   'VirtualMachineInstance domain.cpu.features[].policy': 'all but `forbid`, which is about the choice of node',
   'VirtualMachineInstance domain.devices.blockMultiQueue': 'disks on virtio have a queue for each processor anyway',
+  'VirtualMachineInstance domain.cpu.maxSockets': 'a bound; nothing is plugged in while the guest runs, as with rollout strategy `Stage`',
+  'VirtualMachineInstance domain.memory.maxGuest': 'a bound; nothing is plugged in while the guest runs, as with rollout strategy `Stage`',
+  'VirtualMachineInstance domain.memory.reservedOverhead.memLock': '`NotRequired` alone',
+  'VirtualMachineInstance domain.clock.timer.hpet.tickPolicy': '`delay` alone, as QEMU does',
+  'VirtualMachineInstance domain.devices.disks[].disk.pciAddress': 'on the root bus, from `0000:00:01.0` to `0000:00:1e.0`',
+  'VirtualMachineInstance domain.devices.disks[].tag': 'in the metadata of a config drive',
+  'VirtualMachineInstance domain.devices.interfaces[].bootOrder': 'by PXE, from whatever answers on the Pod network',
+  'VirtualMachineInstance domain.devices.interfaces[].pciAddress': 'on the root bus, from `0000:00:01.0` to `0000:00:1e.0`',
+  'VirtualMachineInstance domain.devices.interfaces[].portRanges': 'at most 512 ports in all',
+  'VirtualMachineInstance domain.devices.interfaces[].state': '`up` alone',
+  'VirtualMachineInstance domain.devices.interfaces[].tag': 'in the metadata of a config drive',
+  'VirtualMachineInstance domain.devices.networkInterfaceMultiqueue': 'with a warning for several processors: there is one queue',
   'VirtualMachineInstance domain.devices.disks[].cdrom.tray': '`closed` alone',
   'VirtualMachineInstance domain.devices.interfaces[].model': '`virtio`, `e1000`, `e1000e`, `rtl8139`',
   'VirtualMachineInstance domain.devices.panicDevices[].model': '`pvpanic`, which is always there, and `isa`',
@@ -29,6 +46,38 @@ const NOTES: Readonly<Record<string, string>> = {
   'VirtualMachineInstance domain.ioThreadsPolicy': '`shared` and `auto`',
   'VirtualMachine runStrategy': 'all but `WaitAsReceiver`, which belongs to migration between clusters',
   'KubeVirt configuration.vmRolloutStrategy': '`Stage` alone',
+  'KubeVirt configuration.architectureConfiguration.arm64': 'kept: machines are amd64',
+  'KubeVirt configuration.architectureConfiguration.ppc64le': 'kept: machines are amd64',
+  'KubeVirt configuration.architectureConfiguration.s390x': 'kept: machines are amd64',
+  'KubeVirt configuration.evictionStrategy':
+    'without live migration `LiveMigrateIfPossible` is as `None`, and `LiveMigrate` refuses evictions',
+  'KubeVirt configuration.developerConfiguration.logVerbosity':
+    'everything is said from 3 on; embedded the level is that of `KUBEVIRT_LOG`',
+  'KubeVirt configuration.developerConfiguration.logVerbosity.virtLauncher': 'kept: a launcher becomes QEMU after a few lines',
+  'KubeVirt configuration.developerConfiguration.logVerbosity.virtSynchronizationController': 'kept: there is no such component',
+  'KubeVirt configuration.memBalloonStatsPeriod': 'never, when it is not set; no metric of ours reads them yet',
+  'KubeVirt configuration.roleAggregationStrategy': 'on a cluster; kept embedded',
+  'KubeVirt configuration.tlsConfiguration': 'of virt-api, 1.2 at least; between our components it is 1.3',
+  'KubeVirt configuration.virtualMachineInstancesPerNode': 'of machines with KVM, on a cluster',
+  'KubeVirt configuration.hypervisors[].name': '`kvm` alone; without KVM on a node software emulation takes its place',
+  'KubeVirt configuration.network.defaultNetworkInterface': '`masquerade` alone',
+  'KubeVirt configuration.network.permitBridgeInterfaceOnPodNetwork': 'kept: bridges are refused on a cluster either way',
+  'KubeVirt configuration.network.permitSlirpInterface': 'kept: this binding is refused either way',
+  'KubeVirt configuration.permittedHostDevices': 'kept: machines that ask for a device of the host are refused either way',
+  'KubeVirt configuration.supportContainerResources[].type': 'those of `container-disk`, where images are no volumes; the others are kept',
+  'KubeVirt configuration.ovmfPath': 'kept: machines that ask for EFI are refused either way',
+  'KubeVirt configuration.architectureConfiguration.amd64.ovmfPath': 'kept: machines that ask for EFI are refused either way',
+  'KubeVirt configuration.vmStateStorageClass': 'kept: machines that ask for a TPM or EFI are refused either way',
+  'KubeVirt configuration.migrations': 'kept: machines are not moved yet',
+  'KubeVirt configuration.liveUpdateConfiguration': 'kept: with the rollout strategy `Stage` it is without effect in KubeVirt, too',
+  'KubeVirt configuration.network.binding': 'kept: machines that ask for a plugin are refused either way',
+  'KubeVirt configuration.webhookConfiguration': 'of virt-api, where `apiConfiguration` says nothing',
+  'KubeVirt customizeComponents': 'on a cluster; kept embedded, where there are no such objects',
+  'KubeVirt customizeComponents.flags': '`v` of every component, and those that ours have; others are refused by name',
+  'KubeVirt monitorAccount': 'kept: our Pods name their metrics by the annotations `prometheus.io/*`',
+  'KubeVirt monitorNamespace': 'kept, as `monitorAccount`',
+  'KubeVirt serviceMonitorNamespace': 'kept, as `monitorAccount`',
+  'KubeVirt configuration.supportedGuestAgentVersions': 'kept: without effect in KubeVirt, too',
 };
 
 /** Fields that the schemas have for whoever writes them, and that no component of ours does. */
@@ -39,7 +88,11 @@ const INTRODUCTIONS: Readonly<Record<string, string>> = {
   KubeVirt: `On a cluster virt-operator reads it: images, replicas, placement, certificates, and whether it may go while there are machines (KubeVirt lets it
 go unless told otherwise; here \`uninstallStrategy\` is \`BlockUninstallIfWorkloadsExist\` when it is not set, and then the object stays, with the
 names of some machines in its conditions, until they are gone). An embedded cluster needs none of that and keeps it as written.
-\`vmRolloutStrategy\` can be \`Stage\` alone, feature gates are kept and change nothing.`,
+\`configuration\` is honoured everywhere: a change reaches running components within a second, and machines at their next start. Values that contradict each
+other are refused; where they got in without admission, the object says Degraded, and the last good configuration stays in force (ADR 47).
+\`vmRolloutStrategy\` can be \`Stage\` alone. Feature gates are kept and change nothing, but for two of ours: with \`LauncherFailFast\` instances that have the annotation
+\`kubevirt.io/func-test-virt-launcher-fail-fast\` fail at once, for trying what follows; with \`UserNamespaces\` launcher Pods have a user
+namespace of their own (\`hostUsers: false\`; Kubernetes 1.33 and a runtime that can do it; not for machines with block volumes).`,
 };
 
 /** The page with its tables made anew. */
@@ -69,7 +122,16 @@ function absentKinds(kinds: readonly FullKind[]): string {
   const absent = Object.entries(PUBLISHED_KINDS).filter(([kind]) => !kinds.some(({ record }) => record.kind === kind));
   const groups = [...new Set(absent.map(([, group]) => group))].sort();
   const lines = groups.map((each) => `- ${each}: ${absent.flatMap(([kind, group]) => (group === each ? kind : [])).join(', ')}\n`);
-  return `Published by KubeVirt and not here yet:\n\n${lines.join('')}`;
+  const reasons = AWAITED_KINDS.map(({ kind, group, awaits }) => `| ${kind}.${group} | ${awaits} |\n`);
+  return `Published by KubeVirt and not supported yet:
+
+${lines.join('')}
+These of them answer as in any installation, so that scripts which clean up everywhere find what they look for: lists are empty, watches wait, and
+collections can be deleted. Whoever makes an object is refused with the reason:
+
+| kind | |
+|---|---|
+${reasons.join('')}`;
 }
 
 function numbers(kinds: readonly FullKind[]): string {

@@ -1,8 +1,11 @@
 /** What is in each image of the product. */
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { QEMU_USER } from '../../src/api/launcher/compute.ts';
+import { EPHEMERAL_DISKS_FOLDER } from '../../src/api/launcher/files.ts';
+import { PRIVATE_VOLUME, PUBLISHED_EPHEMERAL_DISKS } from '../../src/api/launcher/mounts.ts';
 import { ALL_OBJECTS, readManifests } from '../../src/cmd/cluster/read-manifests.ts';
-import type { ImageFile, RunConfig } from '../../src/images/write-image.ts';
+import type { RunConfig } from '../../src/images/run-config.ts';
+import type { ImageFile } from '../../src/images/write-image.ts';
 import { librariesFor } from './closure.ts';
 
 export type Parts = {
@@ -23,19 +26,22 @@ const LIBRARY = 'usr/lib/kubevirt-ts';
 const PATH = 'PATH=/usr/bin:/bin';
 /** Components have little to do and live long: they are small rather than fast. */
 const SMALL = ['NODE_OPTIONS=--max-semi-space-size=1', 'MALLOC_ARENA_MAX=1'];
-/** Read by QEMU 7.2: firmware, boot of a kernel, each type of screen, and the keyboard of VNC. */
+/** Read by QEMU 7.2: firmware, boot of a kernel and from the network, each type of screen, and the keyboard of VNC. */
 const FIRMWARE = [
   'usr/share/seabios/bios-256k.bin',
   ...['stdvga', 'cirrus', 'bochs-display', 'virtio'].map((screen) => `usr/share/seabios/vgabios-${screen}.bin`),
   'usr/share/qemu/kvmvapic.bin',
   'usr/share/qemu/linuxboot_dma.bin',
   'usr/share/qemu/pvh.bin',
+  ...['virtio', 'e1000', 'e1000e', 'rtl8139'].map((card) => `usr/lib/ipxe/qemu/pxe-${card}.rom`),
 ];
 const QEMU = 'usr/bin/qemu-system-x86_64';
 /** Parts of QEMU that Debian keeps in files of their own: emulation, and the screen of type virtio. */
 const MODULES = ['accel-tcg-x86_64', 'hw-display-virtio-gpu', 'hw-display-virtio-vga'].map(
   (name) => `usr/lib/x86_64-linux-gnu/qemu/${name}.so`,
 );
+/** What scripts run in `compute` with the flags of GNU, which busybox does not have all. */
+const GNU = ['bin/cat', 'bin/ls', 'bin/ps', 'usr/bin/stat'];
 const KEYMAP = 'usr/share/qemu/keymaps/en-us';
 
 /** Every image. All begin with the same layer, so a node that has one has most of the others. */
@@ -48,7 +54,7 @@ export function imagesFrom(parts: Parts): ImageContent[] {
   return [
     {
       name: 'virt-launcher',
-      layers: [base, qemuLayer(parts), [...programs(parts, ofLauncher), ...launcherScripts()]],
+      layers: [base, qemuLayer(parts), gnuLayer(parts), [...programs(parts, ofLauncher), ...launcherScripts()]],
       // SIGTERM would end QEMU at once: virt-handler asks the guest to power off, and the grace period ends in SIGKILL.
       config: { User: `${QEMU_USER}:${QEMU_USER}`, Env: [PATH], Entrypoint: ['virt-launcher'], StopSignal: 'SIGCONT', WorkingDir: '/' },
     },
@@ -68,6 +74,7 @@ function baseLayer({ packages, node, applets }: Parts): ImageFile[] {
     { name: 'tmp', isFolder: true, mode: 0o1777 },
     { name: 'var/run', linkTo: '/run' },
     { name: 'run', isFolder: true },
+    { name: PUBLISHED_EPHEMERAL_DISKS.replace('/var/', ''), linkTo: `${PRIVATE_VOLUME.mountPath}/${EPHEMERAL_DISKS_FOLDER}` },
     {
       name: 'etc/passwd',
       content: `root:x:0:0:root:/:/bin/sh\nqemu:x:${QEMU_USER}:${QEMU_USER}::/:/bin/sh\nkubevirt:x:${COMPONENT_USER}:${COMPONENT_USER}::/:/bin/sh\n`,
@@ -93,6 +100,16 @@ function qemuLayer({ packages, node }: Parts): ImageFile[] {
     ...MODULES.map((name) => fromPackage(name)),
     ...FIRMWARE.map((name) => fromPackage(name)),
     fromPackage(KEYMAP),
+  ];
+}
+
+/** Above the links to busybox, where those are: a file goes before a link of the layers below. */
+function gnuLayer({ packages, node }: Parts): ImageFile[] {
+  const paths = GNU.map((name) => join(packages, name));
+  const inBase = new Set(librariesFor(packages, [node]).map(({ name }) => name));
+  return [
+    ...librariesFor(packages, paths).filter(({ name }) => !inBase.has(name)),
+    ...GNU.map((name) => ({ name: `bin/${basename(name)}`, path: join(packages, name), mode: 0o755 })),
   ];
 }
 

@@ -14,13 +14,17 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   client: CORE,
   'client/node': [...CORE, 'base/node', 'client'],
   reconcile: [...CORE, 'client'],
+  sdk: [...CORE, 'client'],
   'control-plane/store': [...CORE, 'base/node'],
   'control-plane/apiserver': [...CORE, 'base/node', 'control-plane/store'],
   'control-plane/scheduler': LOOP,
   'control-plane/garbage-collector': LOOP,
+  'control-plane/node-lifecycle': LOOP,
   'control-plane/service-accounts': LOOP,
+  'control-plane/workloads': LOOP,
   'control-plane/volumes': [...LOOP, 'base/node'],
   'control-plane/services': [...LOOP, 'base/node'],
+  'control-plane/dns': [...LOOP, 'base/node'],
   'control-plane/kubelet': [...LOOP, 'base/node', 'images'],
   'virt-api': [...SERVER, 'qemu'],
   'virt-controller': LOOP,
@@ -28,21 +32,28 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'virt-operator': SERVER,
   'virt-launcher': [...CORE, 'base/node', 'qemu', 'images'],
   vmctl: SERVER,
-  virtctl: [...CORE, 'base/node', 'client', 'client/node', 'images', 'qemu'],
+  virtctl: [...CORE, 'base/node', 'client', 'client/node', 'images', 'qemu', 'sdk', 'ui-server'],
+  ui: [...CORE, 'client', 'sdk'],
+  'ui-server': [...CORE, 'base/node', 'client', 'client/node'],
   testing: [...CORE, 'client', 'reconcile'],
   cmd: ['*'],
 };
 
 /** Folders that must also run in a browser: nothing from Node, neither a module nor a global. */
-export const BROWSER_SAFE = ['base', 'api', 'client', 'reconcile'];
+export const BROWSER_SAFE = ['base', 'api', 'client', 'reconcile', 'sdk', 'ui'];
 
 /** npm packages and the folders that may use them. */
 export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   typebox: ['api'],
-  yaml: ['control-plane/apiserver', 'client/node', 'virtctl', 'virt-api', 'cmd'],
-  'fast-json-patch': ['control-plane/apiserver'],
+  yaml: ['control-plane/apiserver', 'client/node', 'virtctl', 'virt-api', 'cmd', 'ui'],
+  preact: ['ui'],
+  '@xterm/xterm': ['ui'],
+  '@xterm/addon-fit': ['ui'],
+  '@novnc/novnc': ['ui'],
+  'fast-json-patch': ['control-plane/apiserver', 'virt-operator'],
   re2js: ['control-plane/apiserver'],
-  ws: ['client/node', 'virt-api', 'virt-handler'],
+  '@marcbachmann/cel-js': ['control-plane/apiserver'],
+  ws: ['client/node', 'control-plane/kubelet', 'ui-server', 'virt-api', 'virt-handler'],
   '@peculiar/x509': ['base/node'],
   'reflect-metadata': ['base/node'],
   'tar-stream': ['images'],

@@ -4,16 +4,30 @@ import { type PolicyRule, rule } from './policy-rule.ts';
 
 /** In the whole cluster. */
 export const CLUSTER_RULES: Readonly<Record<Component, readonly PolicyRule[]>> = {
-  'virt-api': [rule('authorization.k8s.io', 'subjectaccessreviews', ['create'], 'Whether the caller may do what was asked for.')],
+  'virt-api': [
+    rule('authorization.k8s.io', 'subjectaccessreviews', ['create'], 'Whether the caller may do what was asked for.'),
+    rule('', 'persistentvolumeclaims', ['get'], 'Which instance type and preference go with a disk: labels of its claim.'),
+    rule('apps', 'controllerrevisions', ['get'], 'The copies of instance types and preferences that machines are made with.'),
+  ],
   'virt-controller': [
-    rule('', 'persistentvolumeclaims', ['get'], 'How large a new disk on a claim is, and whether the claim is there.'),
+    rule(
+      '',
+      'persistentvolumeclaims',
+      ['get', 'patch'],
+      'How large a new disk on a PVC is, whether the PVC is there, and that its disk has been made.',
+    ),
     rule(
       '',
       'pods',
       ['get', 'list', 'watch', 'create', 'delete'],
       'Launcher Pods, and (get) the Pods of vmctl, whose machines go with them.',
     ),
-    rule('apps', 'controllerrevisions', ['list', 'watch', 'create', 'delete'], 'What a machine was when it was started.'),
+    rule(
+      'apps',
+      'controllerrevisions',
+      ['get', 'list', 'watch', 'create', 'delete'],
+      'What a machine was when it was started, and the instance type and preference that it is made with.',
+    ),
     rule(
       '',
       'nodes',

@@ -9,6 +9,7 @@ import { yamlText } from './yaml-text.ts';
 const HEADER = `What people may do with machines. The first three join the roles of the same name that Kubernetes has for its own kinds, \
 so that whoever may edit Pods in a namespace may edit machines there.`;
 const GROUP = 'rbac.authorization.k8s.io';
+const OUR_GROUP = 'kubevirt.io';
 const EITHER = 'By GET too, as published; virt-api asks for `update` again before it does anything.';
 
 /** Each holds what those before it hold. */
@@ -50,20 +51,38 @@ There is nothing to move with yet; bindings that were written for it are good al
   };
 }
 
+/** Kinds of other groups have roles of their own, by the name that KubeVirt gives them. */
 function everybody(kinds: readonly KindRecord[]): object[] {
-  const ofKinds = kinds.flatMap(({ group, plural, roles }) => (roles.everybody ? [rule(group, plural, roles.everybody)] : []));
+  const open = kinds.filter(({ roles }) => roles.everybody);
+  const rulesOf = (isIn: (group: string) => boolean) =>
+    open.flatMap(({ group, plural, roles }) => (roles.everybody && isIn(group) ? [rule(group, plural, roles.everybody)] : []));
   const ofGroup = ['version', 'guestfs'].map((resource) => rule(SUBRESOURCES_GROUP, resource, ['get', 'list']));
-  const role = clusterRole('default', mergeRules([...ofGroup, ...ofKinds]));
+  const others = [...new Set(open.map(({ group }) => group))].filter((group) => group !== OUR_GROUP);
+  return [
+    ...bound(
+      'Anybody with a name may ask which version this is and how it is configured.',
+      clusterRole('default', mergeRules([...ofGroup, ...rulesOf((group) => group === OUR_GROUP)])),
+    ),
+    ...others.flatMap((group) =>
+      bound(
+        'Anybody with a name may read what machines of every namespace can be made with.',
+        clusterRole('view', mergeRules(rulesOf((each) => each === group)), {}, group),
+      ),
+    ),
+  ];
+}
+
+function bound(because: string, role: ReturnType<typeof clusterRole>): object[] {
   const { apiVersion, metadata } = role;
   const roleRef = { apiGroup: GROUP, kind: role.kind, name: metadata.name };
   const subjects = [{ apiGroup: GROUP, kind: 'Group', name: 'system:authenticated' }];
   return [
-    { because: 'Anybody with a name may ask which version this is and how it is configured.', ...role },
+    { because, ...role },
     { apiVersion, kind: 'ClusterRoleBinding', metadata, roleRef, subjects },
   ];
 }
 
-function clusterRole(name: string, rules: readonly PolicyRule[], labels = {}) {
-  const metadata = { name: `kubevirt.io:${name}`, labels: { 'kubevirt.io': '', ...labels } };
+function clusterRole(name: string, rules: readonly PolicyRule[], labels = {}, group = OUR_GROUP) {
+  const metadata = { name: `${group}:${name}`, labels: { 'kubevirt.io': '', ...labels } };
   return { apiVersion: `${GROUP}/v1`, kind: 'ClusterRole', metadata, rules };
 }

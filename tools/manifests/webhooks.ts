@@ -17,7 +17,7 @@ const AFTER = { matchPolicy: 'Equivalent', sideEffects: 'None', timeoutSeconds: 
 export function webhooks(kinds: readonly KindRecord[]): string {
   return yamlText(HEADER, [
     configuration('MutatingWebhookConfiguration', 'virt-api-mutator', mutatingWebhooks(kinds)),
-    configuration('ValidatingWebhookConfiguration', 'virt-api-validator', [...validatingWebhooks(kinds), DEFINITIONS]),
+    configuration('ValidatingWebhookConfiguration', 'virt-api-validator', [...validatingWebhooks(kinds), DEFINITIONS, EVICTIONS]),
   ]);
 }
 
@@ -77,6 +77,17 @@ const DEFINITIONS = {
   objectSelector: { matchExpressions: [{ key: 'kubevirt.io', operator: 'Exists' }] },
   failurePolicy: 'Ignore',
   ...AFTER,
+};
+
+/** Of launcher Pods, by the name that all of them have. When virt-api is away, nodes can be drained all the same. */
+const EVICTIONS = {
+  name: 'virt-launcher-evictions.kubevirt.io',
+  clientConfig: clientConfig('/validate/evictions'),
+  rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods/eviction'], scope: 'Namespaced' }],
+  matchConditions: [{ name: 'of-launchers', expression: "request.name.startsWith('virt-launcher-')" }],
+  failurePolicy: 'Ignore',
+  ...AFTER,
+  sideEffects: 'NoneOnDryRun',
 };
 
 function clientConfig(path: string): object {

@@ -1,7 +1,7 @@
 /**
  * `npm run build`: the release files in dist/, with their sizes; docs/releases.md says what they are.
  *
- *   npm run build [-- --into dist] [--images [--registry images.local/kubevirt-ts] [--tag v0.1.0]] [--sign KEY.pem] [--builder ID]
+ *   npm run build [-- --into dist] [--packages] [--images [--registry images.local/kubevirt-ts] [--tag v0.1.0]] [--sign KEY.pem] [--builder ID]
  */
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -14,6 +14,7 @@ import { writeRelease } from './write-release.ts';
 const { values } = parseArgs({
   options: {
     into: { type: 'string', default: resolve(import.meta.dirname, '../../dist') },
+    packages: { type: 'boolean', default: false },
     images: { type: 'boolean', default: false },
     registry: { type: 'string', default: 'images.local/kubevirt-ts' },
     tag: { type: 'string', default: VERSION },
@@ -23,10 +24,10 @@ const { values } = parseArgs({
 });
 
 await reportUserError(async () => {
-  const { images, registry, tag, builder } = values;
+  const { packages, images, registry, tag, builder } = values;
   const into = resolve(values.into);
   const signWith = values.sign === undefined ? undefined : readKeyFile(values.sign);
-  const files = await writeRelease({ into, builder, images: images ? { registry, tag } : undefined, signWith });
+  const files = await writeRelease({ into, builder, packages, images: images ? { registry, tag } : undefined, signWith });
   for (const { name, sha256 } of files)
     console.log(
       `${sha256.slice(0, 12)} ${String(Math.round(statSync(join(into, name)).size / 1024)).padStart(6)} KiB  ${join(into, name)}`,
