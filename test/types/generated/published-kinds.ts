@@ -4,6 +4,11 @@ import type {
   V1VirtualMachine,
   V1VirtualMachineInstance,
   V1VirtualMachineInstanceReplicaSet,
+  V1beta1VirtualMachineClusterInstancetype,
+  V1beta1VirtualMachineClusterPreference,
+  V1beta1VirtualMachineInstancetype,
+  V1beta1VirtualMachinePool,
+  V1beta1VirtualMachinePreference,
 } from '@kubevirt-ui-ext/kubevirt-api/kubevirt';
 import type { Fits, Ours, Published } from '../published-types.ts';
 
@@ -11,5 +16,10 @@ export type Checked = [
   Fits<Published<Ours<'VirtualMachine'>>, V1VirtualMachine>,
   Fits<Published<Ours<'VirtualMachineInstance'>>, V1VirtualMachineInstance>,
   Fits<Published<Ours<'VirtualMachineInstanceReplicaSet'>>, V1VirtualMachineInstanceReplicaSet>,
+  Fits<Published<Ours<'VirtualMachineInstancetype'>>, V1beta1VirtualMachineInstancetype>,
+  Fits<Published<Ours<'VirtualMachineClusterInstancetype'>>, V1beta1VirtualMachineClusterInstancetype>,
+  Fits<Published<Ours<'VirtualMachinePreference'>>, V1beta1VirtualMachinePreference>,
+  Fits<Published<Ours<'VirtualMachineClusterPreference'>>, V1beta1VirtualMachineClusterPreference>,
+  Fits<Published<Ours<'VirtualMachinePool'>>, V1beta1VirtualMachinePool>,
   Fits<Published<Ours<'KubeVirt'>>, V1KubeVirt>,
 ];
