@@ -1,6 +1,6 @@
 /** A QEMU that ran for us, started once more on the bare machine: same arguments, same disk, and nothing around it. */
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { SERIAL_LOG } from '../../src/api/launcher/files.ts';
 
@@ -9,6 +9,20 @@ const PATIENCE_MS = 240_000;
 
 /** Everything that is needed to start it again. */
 export type Recording = { readonly argv: readonly string[]; readonly cwd: string; remove(): void };
+
+/** Of a QEMU that runs. The copy lies as deep as the original, so that QEMU's relative paths hold; the guest has hardly written to its overlay by then. */
+export function record(pid: number): Recording {
+  const original = readlinkSync(`/proc/${pid}/cwd`);
+  const argv = argumentsOf(pid);
+  const [, kubelet = '', uid = '', rest = ''] = /^(.*)\/pods\/([^/]+)\/(.*)$/.exec(original) ?? [];
+  const copy = join(kubelet, 'bench', uid);
+  cpSync(join(kubelet, 'pods', uid), copy, {
+    recursive: true,
+    verbatimSymlinks: true,
+    filter: (path) => !path.endsWith('.sock') && !path.endsWith('.log'),
+  });
+  return { argv, cwd: join(copy, rest), remove: () => rmSync(copy, { recursive: true, force: true }) };
+}
 
 /** Milliseconds to the login prompt; what was recorded is gone then. */
 export async function timeBare({ argv, cwd, remove }: Recording): Promise<number> {

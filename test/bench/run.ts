@@ -2,10 +2,12 @@
 const BENCHMARKS: Record<string, () => Promise<{ benchmark: (args: readonly string[]) => Promise<void> }>> = {
   admission: () => import('./admission.ts'),
   apiserver: () => import('./apiserver.ts'),
+  'first-hour': () => import('./first-hour.ts'),
   start: () => import('./start.ts'),
   cluster: () => import('./cluster.ts'),
   cli: () => import('./cli.ts'),
   scale: () => import('./scale.ts'),
+  workloads: () => import('./workloads.ts'),
 };
 
 const name = process.argv[2] ?? '';

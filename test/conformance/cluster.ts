@@ -5,9 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Pki } from '../../src/base/node/pki.ts';
+import { createClient } from '../../src/client/client.ts';
 import { loadKubeconfig, writeKubeconfig } from '../../src/client/node/kubeconfig.ts';
 import { createTlsFetch } from '../../src/client/node/tls-fetch.ts';
 import { openStore, type Store } from '../../src/control-plane/store/store.ts';
+import { type FakeKubelet, startFakeKubelet } from '../../src/control-plane/workloads/fake-kubelet.testing.ts';
 import { ensureKubectls } from '../../tools/kubectl/fetch.ts';
 import { type Around, serve } from './serve.ts';
 
@@ -71,6 +73,22 @@ export class Cluster implements AsyncDisposable {
   request(path: string, headers: Record<string, string> = {}): Promise<Response> {
     const door = loadKubeconfig(this.kubeconfig);
     return createTlsFetch(door)(new Request(new URL(path, door.server), { headers }));
+  }
+
+  /** A node that takes all Pods of one namespace and runs nothing for real. */
+  async node(namespace: string): Promise<FakeKubelet & AsyncDisposable> {
+    const door = loadKubeconfig(this.kubeconfig);
+    const client = createClient({ fetch: createTlsFetch(door), baseUrl: door.server, userAgent: 'node' });
+    const stop = new AbortController();
+    const nodes = [`node-of-${namespace}`];
+    const kubelet = await startFakeKubelet({ client, nodes, namespace, now: Date.now, signal: stop.signal });
+    return {
+      ...kubelet,
+      async [Symbol.asyncDispose]() {
+        stop.abort();
+        await kubelet.stopped;
+      },
+    };
   }
 
   /** Ends the server and starts another on the same data and port; the data may change while nobody is connected. */

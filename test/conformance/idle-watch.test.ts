@@ -8,7 +8,8 @@ import { eventually } from './eventually.ts';
 /** More than a minute in `npm run test:soak`. */
 const IDLE_SECONDS = Number(process.env['WATCH_IDLE_SECONDS'] ?? 2);
 
-test(`40: a watch on which nothing happens for ${IDLE_SECONDS} s still shows what happens then`, { timeout: 300_000 }, async () => {
+test(`40: a watch on which nothing happens for ${IDLE_SECONDS} s still shows what happens then`, { timeout: 300_000 }, async (t) => {
+  t.diagnostic(`${IDLE_SECONDS} s without a change`);
   await using cluster = await Cluster.start();
   const watching = cluster.spawnKubectl(['get', 'cm', '-w', '-o', 'name']);
   const lines: string[] = [];

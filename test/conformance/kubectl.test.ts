@@ -16,7 +16,9 @@ describeWithEachKubectl('built-in kinds', ({ cluster, isDebian, since, namespace
 
   test('2: health, in a word and in detail', async () => {
     assert.equal(await must(['get', '--raw', '/readyz']), 'ok');
-    assert.match(await must(['get', '--raw', '/livez?verbose']), /^\[\+\].* ok$/m);
+    assert.match(await must(['get', '--raw', '/livez?verbose']), /^\[\+\]ping ok\n(\[\+\].* ok\n)*livez check passed\n$/);
+    assert.match(await must(['get', '--raw', '/readyz?verbose&exclude=etcd']), /^\[\+\]etcd excluded: ok$/m);
+    assert.equal(await must(['get', '--raw', '/readyz/etcd']), 'ok');
   });
 
   test('3: every resource that can be listed', async () => {
@@ -72,8 +74,9 @@ describeWithEachKubectl('built-in kinds', ({ cluster, isDebian, since, namespace
     const inside = await namespace('t8');
     await must(inside('create', 'cm', 'c', '--from-literal=a=b'));
     assert.equal(await must(inside('get', 'cm', 'c', '-o', 'jsonpath={.data.a}')), 'b');
-    const { metadata, ...config } = await json(inside('get', 'cm', 'c'));
+    const { metadata: shown, ...config } = await json(inside('get', 'cm', 'c'));
     assert.deepEqual(config, { apiVersion: 'v1', kind: 'ConfigMap', data: { a: 'b' } });
+    const { managedFields: _, ...metadata } = shown; // kubectl before 1.21 does not hide them
     assert.deepEqual(Object.keys(metadata).sort(), ['creationTimestamp', 'name', 'namespace', 'resourceVersion', 'uid']);
     assert.ok(Date.now() - Date.parse(metadata.creationTimestamp) < 60_000);
   });
@@ -176,18 +179,21 @@ describeWithEachKubectl('built-in kinds', ({ cluster, isDebian, since, namespace
 
   test('18: diff shows what apply would change, and changes nothing', async () => {
     const inside = await namespace('t18');
-    await must(inside('apply', '-f', cluster().file('t18-2.json', deployment('d', 2))));
-    const { code, stdout } = await cluster().kubectl(inside('diff', '-f', cluster().file('t18-0.json', deployment('d', 0))));
+    // a kind without a controller: kubectl before 1.21 compares managedFields, which a controller changes beside it
+    const file = (colour: string) =>
+      cluster().file(`t18-${colour}.json`, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' }, data: { colour } });
+    await must(inside('apply', '-f', file('red')));
+    const { code, stdout } = await cluster().kubectl(inside('diff', '-f', file('blue')));
     const changed = stdout
       .split('\n')
       .filter((line) => /^[-+] /.test(line) && !line.includes('last-applied') && !/^[-+]\s+\{/.test(line))
       .map((line) => line.replace(/\s+/g, ' '));
     assert.equal(code, 1);
     assert.deepEqual(
-      changed.filter((line) => !line.includes('generation')),
-      ['- replicas: 2', '+ replicas: 0'],
+      changed.filter((line) => !line.includes('time:')),
+      ['- colour: red', '+ colour: blue'],
     );
-    assert.equal(await must(inside('get', 'deploy', 'd', '-o', 'jsonpath={.spec.replicas}')), '2');
+    assert.equal(await must(inside('get', 'cm', 'c', '-o', 'jsonpath={.data.colour}')), 'red');
   });
 
   test('43: pages hold every item once, and count down', async () => {
@@ -238,7 +244,7 @@ describeWithEachKubectl('built-in kinds', ({ cluster, isDebian, since, namespace
       const uid = await must(inside('get', 'deploy', owner, '-o', 'jsonpath={.metadata.uid}'));
       const reference = { apiVersion: 'apps/v1', kind: 'Deployment', name: owner, uid, controller: true, blockOwnerDeletion: true };
       const owned = replicaSet(`${owner}-rs`) as { metadata: object };
-      owned.metadata = { ...owned.metadata, ownerReferences: [reference], finalizers: ['ex.io/hold'] };
+      owned.metadata = { ...owned.metadata, labels: { app: owner }, ownerReferences: [reference], finalizers: ['ex.io/hold'] };
       await must(inside('create', '-f', cluster().file(`t46-${owner}-rs.json`, owned)));
       return {
         letGo: () => must(inside('patch', 'rs', `${owner}-rs`, '--type=merge', '-p', '{"metadata":{"finalizers":null}}')),
@@ -293,7 +299,80 @@ describeWithEachKubectl('built-in kinds', ({ cluster, isDebian, since, namespace
     );
   });
 
-  test('managedFields: nobody writes them, forged ones are dropped, and apply, edit, diff and replace do without', async () => {
+  test('50: a rollout is watched, paused, continued, undone, restarted, scaled, and has a history', async () => {
+    const inside = await namespace('t50');
+    await using _node = await cluster().node('t50');
+    await must(inside('create', '-f', cluster().file('t50.json', deployment('d', 3))));
+    const rollout = (...words: string[]) => must(inside('rollout', ...words));
+    const status = () => rollout('status', 'deploy/d', '--timeout=60s');
+    assert.match(await status(), /deployment "d" successfully rolled out/);
+    await must(inside('set', 'image', 'deploy/d', 'c=registry.example/nothing:2'));
+    assert.match(await status(), /successfully rolled out/);
+    await must(inside('annotate', 'deploy/d', 'kubernetes.io/change-cause=the second'));
+    await eventually(
+      async () => /2 +the second/.test(await rollout('history', 'deploy/d')),
+      () => 'for the history to tell why',
+    );
+    await rollout('pause', 'deploy/d');
+    await must(inside('set', 'image', 'deploy/d', 'c=registry.example/nothing:3'));
+    assert.match(await refused(inside('rollout', 'undo', 'deploy/d')), /cannot rollback a paused deployment/);
+    await rollout('resume', 'deploy/d');
+    await status();
+    assert.match(await rollout('history', 'deploy/d', '--revision=3'), /registry\.example\/nothing:3/);
+    await rollout('undo', 'deploy/d', '--to-revision=1');
+    await status();
+    assert.equal(await must(inside('get', 'deploy', 'd', '-o', 'jsonpath={.spec.template.spec.containers[0].image}')), NO_IMAGE);
+    assert.match(await rollout('history', 'deploy/d'), /^2 .*\n3 .*\n4 /m);
+    await rollout('restart', 'deploy/d');
+    await status();
+    await must(inside('scale', 'deploy/d', '--replicas=1', '--current-replicas=3'));
+    await eventually(
+      async () => /^d +1\/1 +1 +1 /m.test(await must(inside('get', 'deploy'))),
+      () => 'for one Pod',
+    );
+    assert.match(
+      await must(inside('get', 'deploy,rs', '-o', 'wide')),
+      /deployment.apps\/d .* app=d\n[\s\S]*replicaset.apps\/d-\w+ +1 +1 +1/,
+    );
+    assert.match(await must(inside('describe', 'deploy', 'd')), /NewReplicaSet: +d-\w+ \(1\/1 replicas created\)[\s\S]*ScalingReplicaSet/);
+    await must(inside('delete', 'deploy', 'd', '--cascade=foreground', '--timeout=60s'));
+    assert.equal(await must(inside('get', 'rs,pods', '-o', 'name')), '');
+  });
+
+  test('50: a DaemonSet is rolled out, undone and has a history, too', async () => {
+    const inside = await namespace('t50-ds');
+    await using _node = await cluster().node('t50-ds');
+    const { spec, ...rest } = deployment('d', 1) as { spec: { selector: object; template: { spec: object } } };
+    const { selector, template } = spec;
+    const nodeSelector = { 'kubernetes.io/hostname': 'node-of-t50-ds' };
+    const set = { ...rest, kind: 'DaemonSet', spec: { selector, template: { ...template, spec: { ...template.spec, nodeSelector } } } };
+    await must(inside('create', '-f', cluster().file('t50-ds.json', set)));
+    const status = () => must(inside('rollout', 'status', 'ds/d', '--timeout=60s'));
+    await status();
+    await must(inside('set', 'image', 'ds/d', 'c=registry.example/nothing:2'));
+    assert.match(await status(), /successfully rolled out/);
+    assert.match(await must(inside('rollout', 'history', 'ds/d', '--revision=2')), /nothing:2/);
+    await must(inside('rollout', 'undo', 'ds/d'));
+    await status();
+    assert.equal(await must(inside('get', 'ds', 'd', '-o', 'jsonpath={.spec.template.spec.containers[0].image}')), NO_IMAGE);
+    assert.match(await must(inside('rollout', 'history', 'ds/d')), /^2 .*\n3 /m);
+    await eventually(
+      async () => /^d +1 +1 +1 +1 +1 +kubernetes\.io\/hostname=node-of-t50-ds/m.test(await must(inside('get', 'ds', '-o', 'wide'))),
+      () => 'for one Pod',
+    );
+  });
+
+  test('50: a rollout that does not come to its end says so', async () => {
+    const inside = await namespace('t50-late');
+    await using node = await cluster().node('t50-late');
+    node.behave(() => 'unready');
+    const slow = deployment('d', 1) as { spec: object };
+    slow.spec = { ...slow.spec, progressDeadlineSeconds: 2 };
+    await must(inside('create', '-f', cluster().file('t50-late.json', slow)));
+    assert.match(await refused(inside('rollout', 'status', 'deploy/d', '--timeout=60s')), /exceeded its progress deadline/);
+  });
+
+  test('managedFields: who created, replaced, applied and edited, and forged ones take nothing away', async () => {
     const inside = await namespace('managed');
     const forged = [{ manager: 'me', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: { 'f:data': {} } }];
     const object = (value: string) => ({
@@ -309,14 +388,44 @@ describeWithEachKubectl('built-in kinds', ({ cluster, isDebian, since, namespace
     assert.equal((await cluster().kubectl(inside('diff', '-f', file('4')))).code, 1);
     await cluster().must(inside('edit', 'cm', 'c'), { env: { KUBE_EDITOR: 'sed -i \'s/value: "3"/value: "5"/\'' } });
     const { metadata, data } = await json(inside('get', 'cm', 'c', ...(isDebian ? [] : ['--show-managed-fields'])));
-    assert.deepEqual([metadata.managedFields, data.value], [undefined, '5']);
+    assert.equal(data.value, '5');
+    const owner = metadata.managedFields.find(
+      ({ fieldsV1 }: { fieldsV1: Record<string, object> }) => 'f:value' in (fieldsV1['f:data'] ?? {}),
+    );
+    assert.deepEqual([owner.manager, owner.operation], ['kubectl-edit', 'Update']);
   });
 
-  test('server-side apply is refused as a kind of patch that is not known', async () => {
+  test('19-22: server-side apply, its conflicts, force, and what is stated no more', async () => {
     const inside = await namespace('ssa');
-    const error = await refused(inside('apply', '--server-side', '-f', cluster().file('ssa.json', service('s', [80])), '-v=6'));
-    assert.match(error, /\b415\b/);
-    assert.equal((await cluster().kubectl(inside('get', 'svc', 's'))).code, 1);
+    const file = (name: string, replicas?: number) => {
+      const made = deployment('d', 1) as { spec: object };
+      return cluster().file(`ssa-${name}.json`, { ...made, spec: { ...made.spec, replicas } }); // undefined is not written
+    };
+    const apply = (...args: string[]) => inside('apply', '--server-side', ...args);
+    assert.match(await must(apply('-f', file('one', 1))), /serverside-applied/);
+    const { metadata } = await json(inside('get', 'deploy', 'd', ...(isDebian ? [] : ['--show-managed-fields'])));
+    const [own] = metadata.managedFields.filter(({ operation }: { operation: string }) => operation === 'Apply');
+    assert.deepEqual([own.manager, own.fieldsV1['f:spec']['f:replicas']], ['kubectl', {}]);
+    const error = await refused(apply('--field-manager=other', '-f', file('nine', 9)));
+    assert.match(error, /conflict with "kubectl".*\.spec\.replicas/s);
+    await must(apply('--field-manager=other', '--force-conflicts', '-f', file('nine', 9)));
+    await must(apply('-f', file('none')));
+    assert.equal(await must(inside('get', 'deploy', 'd', '-o', 'jsonpath={.spec.replicas}')), '9');
+    await must(apply('--field-manager=other', '-f', file('none')));
+    assert.equal(await must(inside('get', 'deploy', 'd', '-o', 'jsonpath={.spec.replicas}')), '1'); // nobody's any more: the default
+  });
+
+  test('what was applied on the client is applied on the server, and what is stated no more goes', {
+    skip: since('1.26', 'the migration'),
+  }, async () => {
+    const inside = await namespace('migrated');
+    const file = (name: string, data: object) =>
+      cluster().file(`migrated-${name}.json`, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' }, data });
+    await must(inside('apply', '-f', file('client', { a: '1', b: '1' })));
+    assert.equal((await cluster().kubectl(inside('diff', '--server-side', '-f', file('server', { a: '2' })))).code, 1);
+    await must(inside('apply', '--server-side', '-f', file('server', { a: '2' })));
+    assert.equal(await must(inside('get', 'cm', 'c', '-o', 'jsonpath={.data}')), '{"a":"2"}');
+    assert.equal((await cluster().kubectl(inside('diff', '--server-side', '-f', file('server', { a: '2' })))).code, 0);
   });
 
   test('drain asks for evictions, cordon and taint patch a node', { skip: since('1.22', 'evictions of policy/v1') }, async () => {
@@ -327,5 +436,27 @@ describeWithEachKubectl('built-in kinds', ({ cluster, isDebian, since, namespace
     assert.equal(node.spec.unschedulable, true);
     assert.ok(node.spec.taints.some(({ key }: { key: string }) => key === 'a'));
     await must(['drain', 'n9', '--timeout=5s']);
+  });
+
+  test('drain is held to a budget, and goes on when it allows more', { skip: since('1.22', 'evictions of policy/v1') }, async () => {
+    const inside = await namespace('drain');
+    await using _node = await cluster().node('drain');
+    await must(inside('create', '-f', cluster().file('drain.json', deployment('d', 2))));
+    await must(inside('create', 'pdb', 'd', '--selector=app=d', '--min-available=2'));
+    await must(inside('rollout', 'status', 'deploy/d', '--timeout=60s'));
+    const budget = /^NAME +MIN AVAILABLE +MAX UNAVAILABLE +ALLOWED DISRUPTIONS +AGE\nd +2 +N\/A +0 /;
+    assert.match(await must(inside('get', 'pdb')), budget);
+    const names = await must(inside('get', 'pods', '-o', 'name'));
+    const drain = ['drain', 'node-of-drain', '--force', '--pod-selector=app=d'];
+    assert.match(await refused([...drain, '--timeout=1s']), /Cannot evict pod as it would violate the pod's disruption budget/);
+    assert.equal(await must(inside('get', 'pods', '-o', 'name')), names);
+    await must(inside('patch', 'pdb', 'd', '--type=merge', '-p', '{"spec":{"minAvailable":0}}'));
+    await eventually(
+      async () => (await must(inside('get', 'pdb', 'd', '-o', 'jsonpath={.status.disruptionsAllowed}'))) === '2',
+      () => 'for the budget to be counted again',
+    );
+    await must([...drain, '--timeout=30s']);
+    const left = await must(inside('get', 'pods', '-o', 'name'));
+    for (const name of names.trim().split('\n')) assert.ok(!left.includes(name), `${name} is still there`);
   });
 });

@@ -9,6 +9,7 @@ import { listen } from '../../src/control-plane/apiserver/transport/listen.ts';
 import { runGarbageCollector } from '../../src/control-plane/garbage-collector/controller.ts';
 import { runDefaultServiceAccounts, runRoleAggregation, runRootCaPublisher } from '../../src/control-plane/service-accounts/run.ts';
 import type { Store } from '../../src/control-plane/store/store.ts';
+import { runWorkloads, WORKLOAD_READER } from '../../src/control-plane/workloads/run.ts';
 
 export type Served = { readonly port: number; readonly pki: Pki; stop(): Promise<void> };
 
@@ -31,17 +32,19 @@ export async function serve({ store, folder, port, around = (request, answer) =>
   const handle: typeof api.handle = (request, identity) => around(request, (each) => api.handle(each, identity));
   const web = await listen({ handle, upgrade, reviewToken, pki, port, log: silentLogger });
   const ending = new AbortController();
-  const as = (account: string) => ({
-    client: api.clientAs(`system:serviceaccount:kube-system:${account}`, ['system:serviceaccounts']),
+  const asUser = (user: string, groups: readonly string[]) => ({
+    client: api.clientAs(user, groups),
     clock: systemClock,
     log: silentLogger,
     signal: ending.signal,
   });
+  const as = (account: string) => asUser(`system:serviceaccount:kube-system:${account}`, ['system:serviceaccounts']);
   const controllers = Promise.all([
     runGarbageCollector(as('generic-garbage-collector')),
     runDefaultServiceAccounts(as('service-account-controller')),
     runRootCaPublisher({ ...as('root-ca-cert-publisher'), ca: pki.ca }),
     runRoleAggregation(as('clusterrole-aggregation-controller')),
+    runWorkloads({ reader: asUser(WORKLOAD_READER, []), as }),
   ]);
   return {
     port: web.port,

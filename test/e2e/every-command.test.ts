@@ -99,6 +99,13 @@ const NARRATIVE: Readonly<Record<string, (world: World) => Promise<void>>> = {
     await world.say('image', 'tag', 'localhost/test/disk:1', 'registry.example.com/team/disk:2');
     assert.match(await world.say('image', 'list'), /registry\.example\.com\/team\/disk:2/);
   },
+  async 'image pull'(world) {
+    await using registry = await TestRegistry.start();
+    const name = `${registry.host}/team/pulled:1`;
+    await world.say('image', 'push', 'localhost/test/disk:1', name, '--plain-http');
+    assert.match(await world.say('image', 'pull', name), / pulled, [0-9a-f]{12}\n$/);
+    assert.match(await world.say('image', 'list'), /team\/pulled:1/);
+  },
   async 'image push'(world) {
     await using registry = await TestRegistry.start({ access: 'bearer', account: 'me:secret' });
     const auth = Buffer.from('me:secret').toString('base64');
@@ -268,6 +275,16 @@ const NARRATIVE: Readonly<Record<string, (world: World) => Promise<void>>> = {
     await world.cluster.until('vm/guest', '.status.ready', 'true');
     assert.notEqual(await world.uid(), before);
     await world.agentIsThere();
+  },
+  async ui(world) {
+    const child = spawn(VIRTCTL, ['ui', '--no-open'], { env: world.env, stdio: ['ignore', 'pipe', 'ignore'] });
+    const [link] = (await once(child.stdout, 'data')) as [Buffer];
+    const entered = await fetch(String(link).trim(), { redirect: 'manual' });
+    const cookie = entered.headers.get('set-cookie')?.split(';')[0] ?? '';
+    const page = await fetch(new URL('/', String(link)), { headers: { cookie } });
+    assert.match(await page.text(), /<script type="module"/);
+    child.kill('SIGTERM');
+    assert.deepEqual(await once(child, 'exit'), [0, null]);
   },
   async 'port-forward'(world) {
     await world.while(['port-forward', 'vm/guest', '0:80'], async (said) => {

@@ -8,7 +8,7 @@ test('one command boots a first machine, another shows it, a third leaves nothin
   await using cluster = new EmbeddedCluster();
 
   const first = await cluster.must('virtctl', ['up', '--demo'], { timeoutMs: 240_000 });
-  for (const step of ['host', 'qemu', 'control', 'image', 'vm']) assert.match(first, new RegExp(`✓ ${step} .*\\d\\.\\ds`));
+  for (const step of ['host', 'qemu', 'control', 'image', 'vm']) assert.match(first, new RegExp(`[✓!] ${step} .*\\d\\.\\ds`));
   assert.match(first, /hello is running and waits at its login prompt/);
   assert.match(first, /KUBECONFIG/);
 

@@ -76,6 +76,11 @@ export class EmbeddedCluster implements AsyncDisposable {
     }
   }
 
+  /** For programs that a test starts itself. */
+  environment(): NodeJS.ProcessEnv {
+    return { ...process.env, ...this.#env };
+  }
+
   virtctl(args: readonly string[], options: RunOptions = {}): Promise<Result> {
     return run(VIRTCTL, args, { ...options, env: { ...this.#env, ...options.env } });
   }

@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { until } from '../../src/testing/until.ts';
 import { EmbeddedCluster, run } from './harness.ts';
 
+const HOST_ADDRESSES = '.metadata.annotations.kubevirt\\.io/host-addresses';
+const OUTSIDE = 'deb.debian.org';
 const HELLO = /Hello from a virtual machine/;
 
 test('guests are reached: by port-forward, by Services from other guests, by NodePorts from the host', async (t) => {
@@ -37,6 +42,9 @@ test('guests are reached: by port-forward, by Services from other guests, by Nod
     const { code, stderr } = await cluster.virtctl(['port-forward', '--stdio', 'vmi/nobody', '80']);
     assert.equal(code !== 0, true);
     assert.match(stderr, /virtualmachineinstances.kubevirt.io "nobody" not found/);
+    const unused = await cluster.virtctl(['port-forward', '--stdio', 'vmi/server', '12345']);
+    assert.equal(unused.code !== 0, true);
+    assert.match(unused.stderr, /port 12345 of the guest default\/server: the guest refused the connection/);
   });
 
   await t.test('a guest has the usual ports at its address, though nobody declared them', async (t) => {
@@ -44,6 +52,17 @@ test('guests are reached: by port-forward, by Services from other guests, by Nod
     const podIP = await cluster.field('vmi', 'server', '.status.interfaces[0].ipAddress');
     assert.match(await console.command(`wget -q -O - http://${podIP}/`), HELLO);
     assert.match(await console.command(`wget -q -O - http://${podIP}:12345/ || echo refused`), /refused$/);
+  });
+
+  await t.test('a guest pings another one, and its node', async (t) => {
+    if (!cluster.hasNetwork()) return t.skip('no namespace here: guests have no way out');
+    for (const [kind, name, path] of [
+      ['vmi', 'server', '.status.interfaces[0].ipAddress'],
+      ['node', await cluster.field('vmi', 'server', '.status.nodeName'), '.status.addresses[0].address'],
+    ] as const) {
+      const address = await cluster.field(kind, name, path);
+      assert.match(await console.command(`ping -c 2 -W 10 ${address}`), / 0% packet loss/, `${kind} at ${address}`);
+    }
   });
 
   await t.test('a Service has an endpoint and an address for guests', async (t) => {
@@ -63,6 +82,39 @@ test('guests are reached: by port-forward, by Services from other guests, by Nod
     assert.match(await console.command(`wget -q -O - http://${podIP}/`), HELLO, 'and the other guest itself');
   });
 
+  await t.test('a guest reaches the API server at its Service, and no component of ours on the loopback', async (t) => {
+    if (!cluster.hasNetwork() || process.getuid?.() !== 0) return t.skip('guests have no users of their own here');
+    const open = (address: string, port: string) =>
+      console.command(`nc -w 5 ${address} ${port} < /dev/null > /dev/null 2>&1 && echo open || echo closed`);
+    const gateway = (await console.command('ip route show default')).split(' ')[2] ?? '';
+    const ofComponents = listeningOnLoopback(cluster.pid());
+    assert.ok(ofComponents.length >= 3, String(ofComponents)); // the API server, virt-api and virt-handler
+    for (const each of ofComponents) assert.equal(await open(gateway, each), 'closed', each);
+    assert.equal(await open('10.96.0.1', '443'), 'open');
+  });
+
+  await t.test('guests look up Services and machines by name, and names elsewhere by the name server of the host', async (t) => {
+    if (!cluster.hasNetwork()) return t.skip('no namespace here: there is no name server');
+    const podIP = await cluster.field('vmi', 'server', '.status.interfaces[0].ipAddress');
+    const address = await cluster.field('svc', 'web', '.spec.clusterIP');
+    const looked = async (name: string) => console.command(`nslookup ${name} 2>&1 | tail -n +3`);
+    assert.match(await console.command('cat /etc/resolv.conf'), /search default\.svc\.cluster\.local .* vm\.cluster\.local/);
+    assert.match(await console.command('wget -q -O - http://web/'), HELLO, 'a Service by its name');
+    assert.match(await console.command('wget -q -O - http://server/'), HELLO, 'a machine by its name');
+    assert.match(await console.command('wget -q -O - http://server.default/'), HELLO, 'and by that and its namespace');
+    assert.match(await looked('web.default.svc.cluster.local'), new RegExp(address));
+    assert.match(await looked(podIP), /server\.default\.vm\.cluster\.local/);
+    assert.match(await looked('kubernetes.default.svc.cluster.local 10.96.0.10'), /10\.96\.0\.1\b/);
+    assert.match(await looked('nobody.default.svc.cluster.local'), /NXDOMAIN|can't find/);
+    const [outside] = await new Resolver({ timeout: 2000, tries: 1 }).resolve4(OUTSIDE).catch(() => []);
+    if (outside) assert.match(await looked(OUTSIDE), new RegExp(outside), 'a name elsewhere, where this machine finds it');
+    assert.match(await cluster.must('virtctl', ['dns']), new RegExp(`^server\\.default\\.vm\\.cluster\\.local +${podIP}$`, 'm'));
+    const [, hostPort = ''] = /dig @127\.0\.0\.1 -p (\d+)/.exec(await cluster.must('virtctl', ['dns', '--host'])) ?? [];
+    const resolver = new Resolver({ timeout: 5000, tries: 1 });
+    resolver.setServers([`127.0.0.1:${hostPort}`]);
+    assert.deepEqual(await resolver.resolve4('server.default.vm.cluster.local'), [podIP], 'and from this machine');
+  });
+
   await t.test('the API server passes requests on to the Service', async (t) => {
     if (!cluster.hasNetwork()) return t.skip('no namespace here: port 80 of a guest cannot be opened');
     const at = (name: string) => `/api/v1/namespaces/default/services/${name}/proxy/`;
@@ -72,14 +124,47 @@ test('guests are reached: by port-forward, by Services from other guests, by Nod
     assert.match(stderr, /services "nobody" not found/);
   });
 
-  await t.test('a NodePort is reached from the host', async (t) => {
-    const nodePort = Number(await cluster.field('svc', 'web', '.spec.ports[0].nodePort'));
-    if (!cluster.hasNetwork() || !listensOn(cluster.home, nodePort)) {
-      t.skip(cluster.hasNetwork() ? 'another cluster on this machine has the NodePorts' : 'no namespace here: Services have no addresses');
-      return;
-    }
-    const { stdout } = await run('curl', ['-s', '-m', '10', `http://127.0.0.1:${nodePort}/`]);
+  await t.test('a NodePort is reached from the host, and only those that exist are taken there', async (t) => {
+    if (!cluster.hasNetwork()) return t.skip('no namespace here: Services have no addresses');
+    const [, address = ''] = (await saidOf(cluster, (said) => said.startsWith('80:'))).split('=');
+    const { stdout } = await run('curl', ['-s', '-m', '10', `http://${address}/`]);
     assert.match(stdout, HELLO);
+    const { pasta } = JSON.parse(readFileSync(join(cluster.home, 'run/network.json'), 'utf8'));
+    assert.equal(listening(pasta.pid), 1, 'pasta has the port of the API alone');
+  });
+
+  await t.test('a NodePort that another program has is served under another number, and an event says so', async (t) => {
+    if (!cluster.hasNetwork()) return t.skip('no namespace here: Services have no addresses');
+    const nodePort = Number(await cluster.field('svc', 'web', '.spec.ports[0].nodePort'));
+    const other = createServer();
+    const isFree = (port: number) =>
+      new Promise((resolve) => other.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true)));
+    let port = nodePort + 1;
+    while (!(await isFree(port))) port += 1;
+    try {
+      const patch = { spec: { ports: [{ port: 80, nodePort: port }] } };
+      await cluster.must('kubectl', ['patch', 'svc', 'web', '-p', JSON.stringify(patch)]);
+      await saidOf(cluster, (said) => said.startsWith(`80:${port}/TCP=`) && !said.endsWith(`:${port}`));
+      const told = ['get', 'events', '--field-selector', 'reason=NodePortTaken', '-o', 'jsonpath={.items[*].message}'];
+      await until(async () => /is reached at 127\.0\.0\.1:\d+ instead/.test(await cluster.must('kubectl', told)), 'the event');
+    } finally {
+      other.close();
+    }
+  });
+
+  // The last one: the client has no network afterwards.
+  await t.test('a guest that sends frames with the addresses of another one takes nothing from it', async (t) => {
+    if (!cluster.hasNetwork()) return t.skip('no namespace here: guests have no way out');
+    const facts = () => cluster.field('vmi', 'server', '.status.interfaces[0].mac} {.status.interfaces[0].ipAddress');
+    const before = await facts();
+    const [mac, podIP] = before.split(' ');
+    const card = (await console.command('ip route show default')).split(' ')[4] ?? '';
+    await console.command(`ip link set ${card} down; ip link set ${card} address ${mac}; ip link set ${card} up`);
+    await console.command(`ip addr flush dev ${card}; ip addr add ${podIP}/8 dev ${card}`);
+    assert.match(await console.command(`ip addr show dev ${card}`), new RegExp(`${mac}[^]*inet ${podIP}/`));
+    await console.command(`ping -c 3 -W 1 -I ${podIP} 10.96.0.1; arping -U -c 3 -I ${card} ${podIP}; udhcpc -n -q -t 1 -i ${card}`);
+    assert.match(await cluster.must('kubectl', ['get', '--raw', '/api/v1/namespaces/default/services/web:80/proxy/']), HELLO);
+    assert.equal(await facts(), before);
   });
 });
 
@@ -87,14 +172,39 @@ function machine(name: string): string {
   return readFileSync('examples/vm.yaml', 'utf8').replaceAll('hello', name);
 }
 
-/** Of several clusters on a machine one has a NodePort: the one whose pasta holds the socket that listens there. */
-function listensOn(home: string, port: number): boolean {
-  const { pasta } = JSON.parse(readFileSync(join(home, 'run/network.json'), 'utf8'));
-  const at = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`;
-  const listener = readFileSync('/proc/net/tcp', 'utf8')
+/** What the Service says about where the host reaches it, once that is as wanted. */
+async function saidOf(cluster: EmbeddedCluster, isWanted: (said: string) => boolean): Promise<string> {
+  for (const deadline = performance.now() + 30_000; ; ) {
+    const said = await cluster.field('svc', 'web', HOST_ADDRESSES);
+    if (isWanted(said)) return said;
+    assert.ok(performance.now() < deadline, `the Service says ${JSON.stringify(said)}`);
+  }
+}
+
+/** How many TCP sockets this process listens at. */
+function listening(pid: number): number {
+  const own = new Set(readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(join(`/proc/${pid}/fd`, fd))));
+  return readFileSync('/proc/net/tcp', 'utf8')
     .split('\n')
     .map((line) => line.trim().split(/\s+/))
-    .find((each) => each[1] === at && each[3] === '0A');
-  const folder = `/proc/${pasta.pid}/fd`;
-  return readdirSync(folder).some((fd) => readlinkSync(join(folder, fd)) === `socket:[${listener?.[9]}]`);
+    .filter((each) => each[3] === '0A' && own.has(`socket:[${each[9]}]`)).length;
+}
+
+/** The ports that a process listens on at addresses of the loopback of its network namespace. */
+function listeningOnLoopback(pid: number): string[] {
+  const own = new Set(readdirSync(`/proc/${pid}/fd`).map((fd) => linkOf(`/proc/${pid}/fd/${fd}`)));
+  return readFileSync(`/proc/${pid}/net/tcp`, 'utf8')
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, local = '', , state]) => state === '0A' && local.slice(6, 8) === '7F')
+    .filter((each) => own.has(`socket:[${each[9]}]`))
+    .map(([, local = '']) => String(Number.parseInt(local.split(':')[1] ?? '', 16)));
+}
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return ''; // closed meanwhile
+  }
 }

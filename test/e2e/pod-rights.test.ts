@@ -99,25 +99,39 @@ test('no field of a machine gives its author what a Pod of theirs would be denie
     }
   });
 
-  await t.test('what would reach the host, a token or a device is refused by name', async () => {
+  await t.test('a Pod that claims to be a launcher is refused, as by the same policies on a cluster', async () => {
+    const uid = await cluster.must('kubectl', ['-n', 't1', 'get', 'vmi', 'plain', '-o', 'jsonpath={.metadata.uid}']);
+    const owner = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', name: 'plain', uid, controller: true };
+    const forged = (metadata: object, env: readonly object[] = []) => ({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'forged', ...metadata },
+      spec: { nodeSelector: { none: '' }, containers: [{ name: 'main', image: 'local/none', env }] },
+    });
+    const claims = [
+      forged({ labels: { 'kubevirt.io': 'virt-launcher' } }),
+      forged({ labels: { 'kubevirt.io/created-by': uid } }),
+      forged({ ownerReferences: [owner] }),
+      forged({}, [{ name: 'KUBEVIRT_VMI', value: '{}' }]),
+    ];
+    for (const claim of claims) {
+      const { code, stderr } = await asEd(['create', '-f', '-'], claim);
+      assert.equal(code, 1, JSON.stringify(claim.metadata));
+      // An owner is refused before, together with the rights that it would give.
+      assert.match(stderr, /'kubevirt-launcher-pods' .* launcher Pods are made by virt-controller alone|only virt-controller makes Pods/);
+    }
+    assert.equal((await asEd(['create', '-f', '-'], forged({}))).code, 0, 'without a claim it is any Pod');
+  });
+
+  await t.test('what would reach the host or a device is refused by name', async () => {
     const refused: [what: string, machine: object][] = [
       [
         'spec.template.spec.volumes[1].hostDisk',
         machine('a', {}, { volumes: [{ name: 'x', hostDisk: { path: '/etc/shadow', type: 'Disk' } }] }),
       ],
-      [
-        'spec.template.spec.volumes[1].serviceAccount',
-        machine('b', {}, { volumes: [{ name: 'x', serviceAccount: { serviceAccountName: 'mighty' } }] }),
-      ],
-      ['spec.template.spec.volumes[1].secret', machine('c', {}, { volumes: [{ name: 'x', secret: { secretName: 'theirs' } }] })],
       ['spec.template.spec.volumes[1].downwardMetrics', machine('d', {}, { volumes: [{ name: 'x', downwardMetrics: {} }] })],
-      ['spec.template.spec.volumes[1].configMap', machine('h', {}, { volumes: [{ name: 'x', configMap: { name: 'theirs' } }] })],
-      ['spec.template.spec.volumes[1].sysprep', machine('i', {}, { volumes: [{ name: 'x', sysprep: { secret: { name: 'theirs' } } }] })],
-      ['spec.template.spec.volumes[1].downwardAPI', machine('j', {}, { volumes: [{ name: 'x', downwardAPI: { fields: [] } }] })],
-      ['spec.template.spec.volumes[1].dataVolume', machine('k', {}, { volumes: [{ name: 'x', dataVolume: { name: 'theirs' } }] })],
       ['spec.template.spec.volumes[1].containerPath', machine('l', {}, { volumes: [{ name: 'x', containerPath: { path: '/etc' } }] })],
       ['spec.template.spec.volumes[1].hostPath', machine('m', {}, { volumes: [{ name: 'x', hostPath: { path: '/etc' } }] })],
-      ['spec.template.spec.serviceAccountName', machine('n', { serviceAccountName: 'mighty' })],
       ['spec.template.spec.hostNetwork', machine('o', { hostNetwork: true })],
       ['spec.template.spec.nodeName', machine('p', { nodeName: 'n1' })],
       [
@@ -163,6 +177,26 @@ test('no field of a machine gives its author what a Pod of theirs would be denie
     assert.ok(spec.volumes.some((volume) => JSON.stringify(volume).includes('"secretName":"theirs"')));
     const status = await cluster.must('kubectl', ['-n', 't1', 'get', 'vmi', 'nosy', '-o', 'jsonpath={.status.phase}']);
     assert.notEqual(status, 'Running');
+    const sources = [{ configMap: { name: 'theirs' } }, { secret: { secretName: 'theirs' } }, { sysprep: { secret: { name: 'theirs' } } }];
+    for (const [index, source] of sources.entries()) {
+      const { code, stderr } = await asEd(['create', '-f', '-'], machine(`nosy${index}`, {}, { volumes: [{ name: 'x', ...source }] }));
+      assert.equal(code, 0, stderr);
+      assert.ok((await podOf(`nosy${index}`)).spec.volumes.some((volume) => JSON.stringify(volume).includes('theirs')));
+      const path = JSON.parse(JSON.stringify(source).replace('theirs', '../t2/theirs'));
+      assert.equal((await asEd(['create', '-f', '-'], machine('nosiest', {}, { volumes: [{ name: 'x', ...path }] }))).code, 1);
+    }
+    const phases = await cluster.must('kubectl', [
+      '-n',
+      't1',
+      'get',
+      'vmi',
+      'nosy0',
+      'nosy1',
+      'nosy2',
+      '-o',
+      'jsonpath={.items[*].status.phase}',
+    ]);
+    assert.doesNotMatch(phases, /Running/);
     const elsewhere = await asEd(
       ['create', '-f', '-'],
       machine('nosier', {}, { volumes: [{ name: 'x', cloudInitNoCloud: { secretRef: { name: 'theirs', namespace: 't2' } } }] }),
@@ -185,6 +219,8 @@ test('no field of a machine gives its author what a Pod of theirs would be denie
     for (const path of ['../t2/their-disk', 't2/their-disk']) {
       const { code, stderr } = await withClaim('pathfinder', path);
       assert.deepEqual([code, stderr.includes('claimName')], [1, true], stderr);
+      const volumes = [{ name: 'x', dataVolume: { name: path } }];
+      assert.equal((await asEd(['create', '-f', '-'], machine('pathfinder', {}, { volumes }))).code, 1);
     }
   });
 

@@ -15,7 +15,7 @@ describe('the two ancestors of VirtualMachine', { concurrency: true }, () => {
 
   test('an OfflineVirtualMachine: created, started, restarted, stopped, orphaned, adopted, deleted', async () => {
     assert.match(
-      await cluster.must('kubectl', ['create', '-f', 'examples/seeds/003-ovm-cirros.yaml']),
+      await cluster.must('kubectl', ['create', '-f', 'test/manifests/003-ovm-cirros.yaml']),
       /offlinevirtualmachine.kubevirt.io\/ovm-cirros created/,
     );
     assert.equal(await cluster.must('kubectl', ['get', 'vms', '-o', 'name']), '');
@@ -44,7 +44,7 @@ describe('the two ancestors of VirtualMachine', { concurrency: true }, () => {
     const machine = await cluster.field('vm', OVM, '.metadata.uid');
     await cluster.must('kubectl', ['delete', 'offlinevirtualmachine', OVM, '--cascade=orphan']);
     assert.equal(await cluster.field('vm', OVM, '.metadata.uid'), machine);
-    await cluster.must('kubectl', ['create', '-f', 'examples/seeds/003-ovm-cirros.yaml']);
+    await cluster.must('kubectl', ['create', '-f', 'test/manifests/003-ovm-cirros.yaml']);
     assert.equal(await cluster.must('virtctl', ['start', 'ovm', OVM]), `OVM ${OVM} was scheduled to start\n`);
     await cluster.until(`ovm/${OVM}`, '.status.ready', 'true');
     assert.equal(await cluster.field('vm', OVM, '.metadata.uid'), machine);

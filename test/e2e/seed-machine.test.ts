@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EmbeddedCluster } from './harness.ts';
 
-const MANIFEST = 'examples/seeds/001-vm-cirros.yaml';
+const MANIFEST = 'test/manifests/001-vm-cirros.yaml';
 const VM = 'vm-cirros';
 const RUN = '{"spec":{"running":true}}';
 const HALT = '{"spec":{"running":false}}';

@@ -5,14 +5,10 @@ import { test } from 'node:test';
 import { replay, type SessionCluster } from '../conformance/seeds/replay.ts';
 import { EmbeddedCluster } from './harness.ts';
 
-/** What the manifests of the documents call the guest that is `tiny32` here. */
-const IMAGES = ['kubevirt/cirros-container-disk-demo:latest', 'kubevirt/cirros-registry-disk-demo:latest'];
-
 /** A test of one transcript, on a cluster of its own. */
 export function testSession(transcript: string): void {
   test(`the session of ${transcript}`, async () => {
     await using cluster = await EmbeddedCluster.start({ guests: ['tiny32'] });
-    for (const image of IMAGES) await cluster.must('virtctl', ['image', 'tag', 'localhost/guests/tiny32', image]);
     await replay(resolve('test/conformance/seeds', transcript), sessionOn(cluster));
   });
 }

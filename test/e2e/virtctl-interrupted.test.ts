@@ -56,7 +56,7 @@ test('interrupted', async (t) => {
 
   await t.test('Ctrl+C during run leaves a whole machine and says so', async () => {
     const said = await interrupt('run tiny --name web --memory 128Mi', /vm +(?:Pending|Scheduling|Scheduled|Running)/, cluster.home);
-    assert.match(said, /web keeps starting\. virtctl console web shows it, kubectl delete vm web removes it with its disk\./);
+    assert.match(said, /web keeps starting\. virtctl console web shows it, virtctl delete web removes it with its disk\./);
     await cluster.until('vm/web', '.status.printableStatus', 'Running');
   });
 

@@ -43,18 +43,24 @@ test('run', async (t) => {
     assert.equal(await console.command('cat /sys/block/vda/size'), String((1935 * 2 ** 20) / 512));
     await console.command(`echo ${MARKER} | dd of=/dev/vda bs=512 seek=${FREE_BLOCK} conv=sync,fsync 2>/dev/null`);
     console.type('\x1d');
-    await console.expect(/keeper keeps running\. virtctl stop keeper stops it, kubectl delete vm keeper removes it with its disk\./);
+    await console.expect(/keeper keeps running\. virtctl stop keeper stops it, virtctl delete keeper removes it with its disk\./);
   });
 
-  await t.test('what it wrote is there after a stop and a start', async () => {
+  await t.test('what it wrote is there after a stop and a start, on a larger disk and without the image that it began as', async () => {
     await cluster.must('virtctl', ['stop', 'keeper']);
     await cluster.untilGone('vmi/keeper');
+    assert.match(await cluster.must('virtctl', ['resize', 'keeper', '4Gi']), /^disk root of keeper \(PVC keeper-root\) grows to 4Gi/);
+    await cluster.until('pvc/keeper-root', '.status.capacity.storage', '4Gi');
+    await cluster.must('virtctl', ['image', 'tag', 'localhost/guests/tiny', 'localhost/guests/kept']);
+    await cluster.must('virtctl', ['image', 'remove', 'localhost/guests/tiny']);
     await cluster.must('virtctl', ['start', 'keeper']);
     await using console = cluster.console('keeper');
     await console.expect(/guest ready/);
     await console.login();
     await console.command('block() { dd if=/dev/vda bs=512 skip=$1 count=1 2>/dev/null | tr -d "\\0"; }');
     assert.equal(await console.command(`block ${FREE_BLOCK}`), MARKER);
+    assert.equal(await console.command('cat /sys/block/vda/size'), String((3870 * 2 ** 20) / 512));
+    await cluster.must('virtctl', ['image', 'tag', 'localhost/guests/kept', 'localhost/guests/tiny']);
   });
 
   await t.test('ls names the image that the disk began as; only what was written takes room', async () => {
@@ -92,7 +98,7 @@ test('run', async (t) => {
     await cluster.until('vm/small', '.status.printableStatus', 'CrashLoopBackOff');
     assert.match(
       await cluster.must('virtctl', ['why', 'small']),
-      /DISK_TOO_SMALL.*localhost\/guests\/tiny:latest does not fit on its claim/s,
+      /DISK_TOO_SMALL.*localhost\/guests\/tiny:latest does not fit on its PVC/s,
     );
   });
 

@@ -1,4 +1,4 @@
-/** The plain Pod of examples/vmctl on the embedded cluster, with real guests, from kubectl apply to its end and through every accident. */
+/** The examples of vmctl on the embedded cluster, the plain Pod first, with real guests, from kubectl apply to its end and through every accident. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -130,6 +130,42 @@ test('a machine lives beside a Pod of vmctl', async (t) => {
     for (const [pod, , says] of wrong) await eventually(`${pod}: ${says}`, async () => says.test(await logs(pod)));
     assert.equal(await kubectl('get', 'vm', '-o', 'name'), 'virtualmachine.kubevirt.io/testvm\n', 'nothing was made');
     await kubectl('delete', 'pod', ...wrong.map(([pod]) => pod));
+  });
+
+  await t.test('a Deployment, a DaemonSet, a StatefulSet, a Job and a Pod come in one go, each Pod with its machine', async () => {
+    await kubectl('apply', '-f', 'examples/vmctl/');
+    for (const workload of ['deployment/vmctl', 'daemonset/vmctl-per-node', 'statefulset/vmctl-numbered'])
+      await cluster.must('kubectl', ['rollout', 'status', workload, '--timeout=400s'], { timeoutMs: 410_000 });
+    for (const pod of ['vmctl', 'vmctl-numbered-0', 'vmctl-numbered-1']) await eventually(pod, () => isReady(`testvm-${pod}`));
+    await cluster.until('job/vmctl-for-an-hour', '.status.ready', '1');
+    const names = (text: string) => text.trim().split(/\s+/).sort();
+    const pods = names(await kubectl('get', 'pod', '-l', 'app=vmctl', '-o', 'jsonpath={.items[*].metadata.name}'));
+    assert.equal(pods.length, 8, 'three, one, two, one and one');
+    const machines = names(await kubectl('get', 'vm', '-o', 'jsonpath={.items[*].metadata.name}'));
+    assert.deepEqual(machines, ['testvm', ...pods.map((pod) => `testvm-${pod}`)].sort());
+  });
+
+  await t.test('a machine goes with its Pod when a Deployment shrinks, and all of them with what made them', async () => {
+    await kubectl('scale', 'deployment/vmctl', '--replicas=1');
+    const left = async (of: string) => (await kubectl('get', 'pod', '-l', `of=${of}`, '-o', 'name')).trim().split('\n');
+    await eventually('one replica', async () => (await left('vmctl')).length === 1);
+    await kubectl('delete', 'deployment,daemonset,statefulset,job,pod', '--all', '--timeout=200s');
+    await eventually(
+      'all machines to go',
+      async () => (await kubectl('get', 'vm', '-o', 'name')) === 'virtualmachine.kubevirt.io/testvm\n',
+    );
+    await eventually('vmctl to end', async () => vmctlPids(cluster).length === 0);
+  });
+
+  await t.test('the image may be called as in the manifests of KubeVirt', async () => {
+    await apply(
+      readFileSync('examples/vmctl/deployment.yaml', 'utf8')
+        .replace('image: kubevirt-ts/vmctl:latest', 'image: quay.io/fabiand/vmctl')
+        .replace('replicas: 3', 'replicas: 1'),
+    );
+    await cluster.must('kubectl', ['rollout', 'status', 'deployment/vmctl', '--timeout=200s'], { timeoutMs: 210_000 });
+    const [pod = ''] = (await kubectl('get', 'pod', '-l', 'of=vmctl', '-o', 'jsonpath={.items[*].metadata.name}')).split(' ');
+    assert.equal(await isReady(`testvm-${pod}`), true);
   });
 });
 

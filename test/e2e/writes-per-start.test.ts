@@ -61,7 +61,7 @@ test('a start costs few writes', async (t) => {
   });
 
   await t.test(`a machine that is created to run: at most ${MOST_FOR_A_MACHINE}`, async () => {
-    const input = manifest('examples/seeds/001-vm-cirros.yaml').replace('running: false', 'running: true');
+    const input = manifest('test/manifests/001-vm-cirros.yaml').replace('running: false', 'running: true');
     atMost(await counted(() => cluster.must('kubectl', ['create', '-f', '-'], { input })), MOST_FOR_A_MACHINE);
   });
 

@@ -92,7 +92,7 @@ test('a question to virt-handler is named in two places, where a rule differs, a
   const homonyms = ['console', 'exec', 'reset', 'vnc']; // words of Pods, of probes and of boards, too
   const streams = ['portforward', 'vnc/screenshot']; // with more behind their name in the path
   const names = Object.keys(HANDLER_ROUTES).filter((name) => ![...homonyms, ...streams].includes(name));
-  const callers = ['src/virtctl/', 'src/vmctl/', 'src/virt-api/subresources/logs.ts'];
+  const callers = ['src/virtctl/', 'src/vmctl/', 'src/ui/', 'src/virt-api/subresources/logs.ts'];
   const actions = ['src/virt-handler/vmi/guest-action.ts', 'src/virt-handler/agent/soft-reboot.ts']; // of the same names, in the guest
   const qemu = ['src/qemu/']; // where words are QEMU's
   for (const name of names) {
@@ -115,13 +115,14 @@ test('a command is its folder: nobody imports from it, and no list has it', () =
 });
 
 test('a source of volumes is named in its places, where one is meant, and by those who write manifests', () => {
-  const homonyms = ['persistentVolumeClaim', 'ephemeral']; // of volumes of Pods
+  const homonyms = ['persistentVolumeClaim', 'ephemeral', 'configMap', 'secret', 'downwardAPI', 'serviceAccount']; // of Kubernetes, too
   const [schema = '', ...others] = placesOf('A source of volumes');
   const meant = [
     'src/api/kubevirt/normalise-vmi-spec.ts', // registryDisk is containerDisk
     'src/virt-api/admission/validate-vmi-spec/validate-access-credentials.ts', // keys that come by cloud-init
+    'tools/compatibility/page.ts', // what is honoured in part
   ];
-  const writers = ['src/virtctl/', 'src/testing/'];
+  const writers = ['src/virtctl/', 'src/sdk/', 'src/testing/'];
   const places = [`${dirname(schema)}/`, ...others, ...meant, ...writers];
   for (const name of Object.keys(VOLUME_SOURCES).filter((each) => !homonyms.includes(each)))
     assert.deepEqual(elsewhere(new RegExp(`\\b${name}\\??:|\\.${name}\\b(?!\\.path')|[{,] ${name}\\b`), places), [], name);

@@ -24,3 +24,13 @@ test('a hop of a walk names a function of its file', () => {
     [],
   );
 });
+
+test('the walks stay short', () => {
+  const walks = page.split(/^### /m).slice(1);
+  const lengths = walks.map((walk) => [walk.split('\n', 1)[0], [...walk.matchAll(/^\d+\. \[/gm)].length] as const);
+  const most = [36, 10, 9, 7]; // 37, 11, 10 and 8 before each contract had one place
+  assert.deepEqual(
+    lengths.filter(([, hops], at) => hops > (most[at] ?? 0)),
+    [],
+  );
+});

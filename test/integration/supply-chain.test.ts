@@ -34,7 +34,7 @@ test('no package that the programs need has an install script', () => {
 test('setting up a clone runs no script of any package, and takes what the lock file says', () => {
   const installs = readFileSync('script/bootstrap', 'utf8')
     .split('\n')
-    .filter((line) => /^\s*npm (ci|install|i)\b/.test(line));
+    .filter((line) => /^[^#]*\bnpm (ci|install|i)\b/.test(line) && !/\bfail\b/.test(line));
   assert.equal(installs.length, 2);
   for (const line of installs) assert.match(line, /npm ci .*--ignore-scripts /);
 });

@@ -14,7 +14,6 @@ import { applyManifests } from '../../src/cmd/embedded/apply-manifests.ts';
 import { startTestServer, type TestServer } from '../../src/control-plane/apiserver/test-server.testing.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const namespace = 'default';
 const EXAMPLES = readdirSync(join(ROOT, 'examples'))
   .filter((name) => name.endsWith('.yaml'))
   .map((name) => parse(readFileSync(join(ROOT, 'examples', name), 'utf8')) as KubeObject);
@@ -28,10 +27,12 @@ describe('the typed client', { timeout: 60_000 }, () => {
   after(() => server.close());
 
   for (const resource of KINDS as readonly Resource[]) {
-    test(`${resource.kind}: get, list, watch and cache`, async () => {
+    test(`${resource.kind}: get, list, watch and cache`, async (t) => {
       const { client } = server;
+      const where = resource.isNamespaced ? { namespace: 'default' } : {};
       const stop = new AbortController();
-      const cache = startCache({ client, resource, namespace, clock: systemClock, log: silentLogger, signal: stop.signal });
+      t.after(() => stop.abort());
+      const cache = startCache({ client, resource, ...where, clock: systemClock, log: silentLogger, signal: stop.signal });
       await cache.synced;
       const changes: string[] = [];
       const settled = new Promise<void>((resolve) => {
@@ -45,26 +46,25 @@ describe('the typed client', { timeout: 60_000 }, () => {
           if (changes.at(-1) === 'gone') resolve();
         });
       });
-      const { resourceVersion } = await client.list(resource, { namespace });
+      const { resourceVersion } = await client.list(resource, where);
       const manifest = EXAMPLES.find(({ kind }) => kind === resource.kind);
       assert.ok(manifest, `examples/ has no ${resource.kind}`);
-      const made = await client.create(resource, { ...manifest, metadata: { name: 'mine', namespace } });
-      const at = { name: 'mine', namespace };
+      const made = await client.create(resource, { ...manifest, metadata: { name: 'mine', ...where } });
+      const at = { name: 'mine', ...where };
       assert.deepEqual(await client.get(resource, at), made);
-      assert.deepEqual((await client.list(resource, { namespace })).items, [made]);
+      assert.deepEqual((await client.list(resource, where)).items, [made]);
       await client.patch(resource, at, { metadata: { labels: { seen: 'changed' } } });
       await client.delete(resource, at);
 
       const events: string[] = [];
-      for await (const { type, object } of client.watch(resource, { namespace, resourceVersion, signal: stop.signal })) {
+      for await (const { type, object } of client.watch(resource, { ...where, resourceVersion, signal: stop.signal })) {
         events.push(`${type} ${object.kind} ${keyOf(object.metadata)}`);
         if (type === 'DELETED') break;
       }
-      const told = (type: string) => `${type} ${resource.kind} default/mine`;
+      const told = (type: string) => `${type} ${resource.kind} ${keyOf(at)}`;
       assert.deepEqual(events, [told('ADDED'), told('MODIFIED'), told('DELETED')]);
       await settled;
       assert.deepEqual(changes, ['new', 'changed', 'gone']);
-      stop.abort();
     });
   }
 });

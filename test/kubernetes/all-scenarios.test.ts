@@ -6,6 +6,7 @@ import { after, before, describe } from 'node:test';
 import type { RealCluster } from '../../tools/kubernetes/cluster.ts';
 import { nodesSkipReason } from './nodes-skip-reason.ts';
 import { startProductCluster } from './product-cluster.ts';
+import { attackScenarios } from './scenarios/attacks.ts';
 import { componentScenarios } from './scenarios/components.ts';
 import { e2eScenarios } from './scenarios/e2e.ts';
 import { firstVmScenarios } from './scenarios/first-vm.ts';
@@ -24,12 +25,13 @@ const SCENARIOS: Readonly<Record<string, (world: World) => void>> = {
   vmctl: vmctlScenarios,
   tenants: tenantScenarios,
   e2e: e2eScenarios,
+  attacks: attackScenarios,
   'node-rights': nodeRightsScenarios,
   components: componentScenarios,
   nodes: nodeScenarios,
 };
 /** Played at the same time, each in its order, after the first: they only use the cluster. The others are hard on it. */
-const LANES: readonly (readonly string[])[] = [['seeds', 'looking', 'vmctl', 'tenants'], ['e2e']];
+const LANES: readonly (readonly string[])[] = [['seeds', 'looking', 'vmctl', 'tenants', 'attacks'], ['e2e']];
 
 const wanted = process.env['SCENARIOS']?.split(',') ?? Object.keys(SCENARIOS);
 const unknown = wanted.find((name) => !(name in SCENARIOS));

@@ -21,18 +21,31 @@ describe('a device of a node that Pods may have', { skip: nodesSkipReason() }, (
   const folder = mkdtempSync(join(tmpdir(), 'device-'));
   let offered: Promise<void>;
   let registrations = 0;
+  let count = 100;
+  let countChanged = () => {};
 
   before(async () => {
     cluster = await RealCluster.start({ name: `devices-${process.pid}`, isBare: true });
     const link = join(folder, 'plugins'); // the path of a socket is short
     symlinkSync(join(cluster.folder, 'node1/lib/kubelet/device-plugins'), link);
-    const count = (line: string) => {
+    const seen = (line: string) => {
       if (line.includes('offering a device')) registrations++;
     };
-    const log = createLogger({ write: count, level: 'info', now: systemClock.now });
+    const log = createLogger({ write: seen, level: 'info', now: systemClock.now });
     // Any device will do: what a guest does with the real one is not the question.
     const device = { containerPath: '/dev/kvm', hostPath: '/dev/zero', permissions: 'mrw' };
-    offered = offerDevice({ resource: RESOURCE, device, count: 100, folder: link, clock: systemClock, log, signal: stop.signal });
+    offered = offerDevice({
+      resource: RESOURCE,
+      device,
+      count: () => count,
+      onCountChange: (listener) => {
+        countChanged = listener;
+      },
+      folder: link,
+      clock: systemClock,
+      log,
+      signal: stop.signal,
+    });
   });
   after(async () => {
     stop.abort();
@@ -59,10 +72,16 @@ describe('a device of a node that Pods may have', { skip: nodesSkipReason() }, (
     assert.equal(await kubectl(cluster, 'exec', 'user', '--', 'sh', '-c', 'test -c /dev/kvm && head -c 4 /dev/kvm | wc -c'), '4');
   });
 
+  test('the node counts more of it when there are more', async () => {
+    count = 120;
+    countChanged();
+    await until('the node has counted again', async () => (await allocatable()) === '120');
+  });
+
   test('a kubelet that starts again is told again', async () => {
     const before = registrations;
     await cluster.restart('node1', 'kubelet');
     await until('the kubelet has been told again', () => registrations > before);
-    await until('the node has the resource again', async () => (await allocatable()) === '100');
+    await until('the node has the resource again', async () => (await allocatable()) === '120');
   });
 });

@@ -144,7 +144,7 @@ async function playVirtctl(cluster: Cluster, recorder: Recorder): Promise<void> 
     promisify(execFile)('bin/virtctl', args, { timeout: 20_000, env: { ...process.env, KUBECONFIG: cluster.kubeconfig } }).catch(() => {});
   await cluster.must(['apply', '-f', 'deploy/crds']);
   recorder.forget();
-  await cluster.must(['create', '-f', 'examples/seeds/001-vm-cirros.yaml']);
+  await cluster.must(['create', '-f', 'test/manifests/001-vm-cirros.yaml']);
   await virtctl('ls');
   await virtctl('ls', '-A', '-o', 'json');
   await virtctl('why', 'vm-cirros');

@@ -8,6 +8,7 @@ import { silentLogger } from '../../src/base/log.ts';
 import { ensurePki } from '../../src/base/node/pki.ts';
 import type { KubeFetch } from '../../src/client/client.ts';
 import { createTlsFetch } from '../../src/client/node/tls-fetch.ts';
+import { createAdmission } from '../../src/control-plane/apiserver/admission/create-admission.ts';
 import { createApiServer } from '../../src/control-plane/apiserver/create-api-server.ts';
 import { listen } from '../../src/control-plane/apiserver/transport/listen.ts';
 import { openStore } from '../../src/control-plane/store/store.ts';
@@ -130,11 +131,13 @@ async function startOurs() {
   const folder = mkdtempSync(join(tmpdir(), 'kubevirt-ts-ours-'));
   const pki = await ensurePki(join(folder, 'pki'), systemClock);
   const store = openStore({ path: join(folder, 'store.db') });
-  const api = await createApiServer({ store, clock: systemClock, log: silentLogger });
+  const admission = createAdmission({ store, resolveService: async () => undefined, exemptUsers: ['system:apiserver'], log: silentLogger });
+  const api = await createApiServer({ store, clock: systemClock, log: silentLogger, hooks: { admission } });
   const web = await listen({ handle: api.handle, upgrade: () => {}, pki, port: 0, log: silentLogger });
   const server = `https://127.0.0.1:${web.port}`;
   const stop = async () => {
     api.close();
+    admission.close();
     await web.close();
     await store.close();
     rmSync(folder, { recursive: true, force: true });

@@ -8,6 +8,8 @@ import { pushGuest } from '../push-images.ts';
 import type { World } from './world.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../../..');
+/** `E2E_FILES=board,probes` plays only these. */
+const isWanted = (file: string) => process.env['E2E_FILES']?.split(',').includes(file) ?? true;
 const LIMIT_MS = 20 * 60_000;
 
 export function e2eScenarios(world: World): void {
@@ -16,7 +18,7 @@ export function e2eScenarios(world: World): void {
       for (const guest of ['tiny', 'agent']) await pushGuest(world.cluster, guest, `guests/${guest}:latest`);
     });
 
-    for (const file of Object.keys(ON_KUBERNETES).filter((each) => ON_KUBERNETES[each] === 'runs')) {
+    for (const file of Object.keys(ON_KUBERNETES).filter((each) => ON_KUBERNETES[each] === 'runs' && isWanted(each))) {
       test(`test/e2e/${file}.test.ts`, async () => {
         const { code, stdout, stderr } = await run(process.execPath, ['--test', `--test-timeout=${LIMIT_MS}`, `test/e2e/${file}.test.ts`], {
           cwd: PROJECT,

@@ -68,7 +68,7 @@ export function firstVmScenarios(shared: World): void {
       await system.kubectl('rollout', 'status', 'deployment/virt-controller', '--timeout=400s');
     });
 
-    test('the Pod of a guest that powers off completes, with the container of its disk', async () => {
+    test('a guest pings its node; its Pod completes when it powers off, with the container of its disk', async () => {
       const { spec } = machine('once').spec.template;
       await world.apply({
         apiVersion: 'kubevirt.io/v1',
@@ -78,6 +78,8 @@ export function firstVmScenarios(shared: World): void {
       });
       await world.until('vmi/once', '.status.phase', 'Running');
       await using console = await logIn(world.cluster, { namespace: 'vms', name: 'once' });
+      const { hostIP } = (await world.launcherOf('once')).status ?? {};
+      assert.match(await console.command(`ping -c 2 -W 10 ${hostIP}`), / 0% packet loss/);
       console.type('poweroff\n');
       await world.until('vmi/once', '.status.phase', 'Succeeded');
       const { name } = (await world.launcherOf('once')).metadata;

@@ -1,12 +1,8 @@
 /** Whom the cluster believes: a guest about whether it is ready, and a virt-handler about the instances of its own node alone. */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { promisify } from 'node:util';
+import { doWithToken, handlerToken } from './with-token.ts';
 import { eventually, type World } from './world.ts';
-
-const run = promisify(execFile);
 
 export function nodeRightsScenarios(shared: World): void {
   const world = shared.in('node-rights');
@@ -32,17 +28,10 @@ export function nodeRightsScenarios(shared: World): void {
     test('a virt-handler writes instances of its own node, marks that node and ends launchers there, and reaches nothing else', async () => {
       const { nodeName } = (await world.vmi('asked')).status ?? {};
       const handlers = await system.pods('kubevirt.io=virt-handler');
-      const server = (await world.kubectl('config', 'view', '--minify', '-o', 'jsonpath={.clusters[0].cluster.server}')).trim();
       /** As the virt-handler of a node, with a token of its Pod. */
       const doAs = async (isOwn: boolean, ...what: string[]): Promise<string> => {
         const pod = handlers.find(({ spec }) => (spec.nodeName === nodeName) === isOwn)?.metadata.name ?? '';
-        const bound = ['--bound-object-kind=Pod', `--bound-object-name=${pod}`];
-        const token = (await system.kubectl('create', 'token', 'kubevirt-handler', ...bound)).trim();
-        const how = ['--kubeconfig=/dev/null', `--server=${server}`, '--insecure-skip-tls-verify', `--token=${token}`];
-        return run(join(world.cluster.programs, 'kubectl'), [...how, ...what]).then(
-          () => 'taken',
-          ({ stderr }: { stderr: string }) => stderr,
-        );
+        return doWithToken(world, await handlerToken(system, pod), ...what);
       };
       const patchAs = (isOwn: boolean, patch: object) =>
         doAs(isOwn, 'patch', 'vmi', 'asked', '-n', 'node-rights', '--type=merge', '-p', JSON.stringify(patch));

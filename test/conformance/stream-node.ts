@@ -1,0 +1,88 @@
+/** One node with native containers behind a real TLS front, and kubectl to talk to it. */
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { chmod } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import type { Container, Pod } from '../../src/api/core/pod.ts';
+import { silentLogger } from '../../src/base/log.ts';
+import { writeKubeconfig } from '../../src/client/node/kubeconfig.ts';
+import { listen } from '../../src/control-plane/apiserver/transport/listen.ts';
+import { temporaryPki } from '../../src/control-plane/apiserver/transport/tls.testing.ts';
+import { addBusybox, BUSYBOX_IMAGE, skipContainers } from '../../src/control-plane/kubelet/containers/busybox.testing.ts';
+import { type TestNode, testNode } from '../../src/control-plane/kubelet/node.testing.ts';
+import { whoWeMayBecome } from '../../src/control-plane/kubelet/privileges.ts';
+import { ensureKubectls } from '../../tools/kubectl/fetch.ts';
+
+export type Result = { readonly code: number | null; readonly stdout: Buffer; readonly stderr: string };
+export type StreamNode = {
+  readonly node: TestNode;
+  /** Runs a Pod of busybox until it is Running. */
+  pod(name: string, script: string, more?: Partial<Container>): Promise<Pod>;
+  start(args: readonly string[], options?: KubectlOptions): ChildProcessWithoutNullStreams;
+  kubectl(args: readonly string[], options?: KubectlOptions & { readonly input?: Buffer | string }): Promise<Result>;
+};
+type KubectlOptions = {
+  /** Gives kubectl a terminal, of so many rows and columns. */
+  readonly size?: `${number} ${number}`;
+};
+
+export async function streamNode(t: TestContext, { isDebian = false } = {}): Promise<StreamNode> {
+  const node = await testNode(t);
+  await chmod(node.dir, 0o711); // the users of containers pass through
+  if (skipContainers() === false) await addBusybox(join(node.dir, 'images'));
+  const kubelet = node.start({ mayBecome: whoWeMayBecome(), podCidr: '127.244.0.0/16' });
+  const { pki, remove } = await temporaryPki();
+  const { server } = node.server;
+  const web = await listen({
+    handle: (request, identity) => server.handle(request, identity),
+    upgrade: (request, socket, head, identity) =>
+      server.upgrade(
+        { request, identity, socket },
+        {
+          toService: async () => {},
+          toPod: (pod, asked) => kubelet.stream(pod as never, asked, { request, socket, head }),
+        },
+      ),
+    pki,
+    port: 0,
+    log: silentLogger,
+  });
+  t.after(async () => {
+    await web.close();
+    await remove();
+  });
+  const kubeconfig = join(node.dir, 'kubeconfig');
+  await writeKubeconfig(kubeconfig, { server: `https://127.0.0.1:${web.port}`, ca: pki.ca, ...pki.admin, name: 'test' });
+  const programs = ensureKubectls();
+
+  const start: StreamNode['start'] = (args, { size } = {}) => {
+    const cache = join(node.dir, isDebian ? 'cache-debian' : 'cache');
+    const words = [isDebian ? programs.debian : programs.current, '--cache-dir', cache, ...args];
+    const env = { PATH: process.env['PATH'], HOME: node.dir, KUBECONFIG: kubeconfig, SHELL: '/bin/sh' };
+    const quoted = words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
+    const [program = '', ...rest] =
+      size === undefined ? words : ['script', '-qec', `stty rows ${size.replace(' ', ' cols ')}; exec ${quoted}`, '/dev/null'];
+    const child = spawn(program, rest, { env });
+    child.stdin.on('error', () => {}); // it need not read what we say
+    return child;
+  };
+  return {
+    node,
+    async pod(name, script, more = {}) {
+      await node.run(name, { containers: [{ name: 'main', image: BUSYBOX_IMAGE, command: ['sh', '-c', script], ...more }] });
+      return node.when(name, ({ status }) => status?.phase === 'Running');
+    },
+    start,
+    kubectl(args, options = {}) {
+      const child = start(args, options);
+      const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []];
+      child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
+      child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
+      child.stdin.end(options.input ?? '');
+      return new Promise((resolve, reject) => {
+        child.once('error', reject);
+        child.once('close', (code) => resolve({ code, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString('utf8') }));
+      });
+    },
+  };
+}

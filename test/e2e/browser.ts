@@ -1,0 +1,77 @@
+/** A real browser for tests of the web page, and the page of a cluster in it. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import axe from 'axe-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { findProgram } from '../../src/base/node/find-program.ts';
+import type { EmbeddedCluster } from './harness.ts';
+
+const PROJECT = resolve(import.meta.dirname, '../..');
+/** Pictures of every page, for people to look at. */
+const PICTURES = join(PROJECT, '.tools/screenshots');
+const PATIENCE_MS = 120_000;
+
+/** Why there is no browser here; undefined when there is one. */
+export const whyNoBrowser = findProgram('chromium', process.env['PATH']) ? undefined : 'chromium is not installed';
+
+export async function startBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: findProgram('chromium', process.env['PATH']) ?? '',
+    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+  });
+}
+
+export type WebPage = AsyncDisposable & {
+  /** An address that was not used yet. */
+  readonly link: string;
+  readonly origin: string;
+};
+
+/** `virtctl ui` of this cluster, until it is disposed of. */
+export async function startWebPage(cluster: EmbeddedCluster, args: readonly string[] = []): Promise<WebPage> {
+  const child = spawn(join(PROJECT, 'bin/virtctl'), ['ui', '--no-open', ...args], {
+    env: cluster.environment(),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  const line = once(createInterface(child.stdout), 'line') as Promise<[string]>;
+  const [link] = await Promise.race([line, ended.then(() => Promise.reject(new Error('virtctl ui ended')))]);
+  return {
+    link,
+    origin: new URL(link).origin,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+export async function openPage(browser: Browser, link: string, theme: 'light' | 'dark' = 'light'): Promise<Page> {
+  const context = await browser.newContext({ colorScheme: theme, viewport: { width: 1280, height: 800 } });
+  const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE_MS);
+  await page.goto(link);
+  return page;
+}
+
+export async function takePicture(page: Page, name: string): Promise<void> {
+  mkdirSync(PICTURES, { recursive: true });
+  await page.screenshot({ path: join(PICTURES, `${name}.png`) });
+}
+
+/** What keeps people with other senses or without a mouse out, as axe finds it: rule and element. */
+export async function accessibilityFaults(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  return page.evaluate(async () => {
+    type Found = { id: string; impact: string; nodes: { html: string; failureSummary: string }[] };
+    const { violations } = (await (globalThis as unknown as { axe: { run(): Promise<{ violations: Found[] }> } }).axe.run()) as {
+      violations: Found[];
+    };
+    return violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`));
+  });
+}

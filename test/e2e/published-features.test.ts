@@ -1,0 +1,90 @@
+/** What is written for KubeVirt is taken: manifests of its features, the requests that scripts clean up by, and evictions. */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { test } from 'node:test';
+import { AWAITED_KINDS } from '../../src/api/kubevirt/awaited-kinds-table.ts';
+import { KUBEVIRTS } from '../../src/api/kubevirt/kinds/kubevirt.ts';
+import { KINDS } from '../../src/api/kubevirt/kinds-table.ts';
+import { PUBLISHED_EPHEMERAL_DISKS } from '../../src/api/launcher/mounts.ts';
+import { EmbeddedCluster } from './harness.ts';
+import { FEATURES, manifestOf, NEEDED_OBJECTS } from './published-features.ts';
+
+const list = (items: readonly object[]) => JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
+
+test('what is written for KubeVirt is taken', async (t) => {
+  await using cluster = await EmbeddedCluster.start();
+  const create = (items: readonly object[]) => cluster.kubectl(['create', '-f', '-'], { input: list(items) });
+
+  await t.test('every manifest of a feature is taken', async () => {
+    const { code, stderr } = await create([...NEEDED_OBJECTS, ...FEATURES.map(manifestOf)]);
+    assert.equal(code, 0, stderr);
+  });
+
+  for (const { name, becomes } of FEATURES)
+    await t.test(`${name} ${becomes === 'Running' ? 'runs' : `says what it waits for: ${becomes.reason}`}`, () =>
+      becomes === 'Running'
+        ? cluster.until(`vmi/${name}`, '.status.phase', 'Running')
+        : cluster.until(`vmi/${name}`, `.status.conditions[?(@.type=="${becomes.condition}")].reason`, becomes.reason),
+    );
+
+  await t.test('whoever waits for a condition of a machine is done', async () => {
+    await cluster.untilCondition('vmi/guestless', 'Ready');
+    for (const condition of ['LiveMigratable=False', 'StorageLiveMigratable=False'])
+      await cluster.untilCondition('vmi/guestless', condition);
+    await cluster.untilCondition('vmi/started-paused', 'Paused');
+  });
+
+  const isEmbedded = process.env['E2E_REAL_CLUSTER'] === undefined;
+  await t.test(
+    'scripts find in compute what they know from KubeVirt',
+    { skip: isEmbedded && 'embedded, launchers are not entered' },
+    async () => {
+      const [pod = ''] = (await cluster.must('kubectl', ['get', 'pods', '-l', 'feature=cloud-init-no-cloud', '-o', 'name']))
+        .trim()
+        .split('\n');
+      const inCompute = (...command: string[]) => cluster.must('kubectl', ['exec', pod, '-c', 'compute', '--', ...command]);
+      const iso = `${PUBLISHED_EPHEMERAL_DISKS}/cloud-init-data/${cluster.namespace}/cloud-init-no-cloud/noCloud.iso`;
+      const size = Number(await inCompute('stat', '--printf=%s', iso));
+      assert.ok(size > 0 && size % 4096 === 0, `${iso} has ${size} bytes`);
+      assert.match(await inCompute('ls', '--full-time', iso), /noCloud\.iso/);
+      assert.match(await inCompute('ps', '-eo', 'comm='), /qemu-system/);
+      assert.match(await inCompute('sh', '-c', `cat ${iso} | head -c 40000 | tr -d '\\0'`), /CD001/);
+      const devices = await cluster.must('kubectl', ['get', 'nodes', '-o', 'jsonpath={.items[*].status.allocatable}']);
+      if (existsSync('/sys/class/misc/tun')) assert.match(devices, /"devices\.kubevirt\.io\/tun":"1k"|"devices\.kubevirt\.io\/tun":"1000"/);
+    },
+  );
+
+  await t.test('an eviction that somebody else has to follow is refused, and told', async () => {
+    const [pod = ''] = (await cluster.must('kubectl', ['get', 'pods', '-l', 'feature=external-eviction', '-o', 'name'])).trim().split('\n');
+    const name = pod.replace('pod/', '');
+    const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace: cluster.namespace } };
+    const path = `/api/v1/namespaces/${cluster.namespace}/pods/${name}/eviction`;
+    const { code, stderr } = await cluster.kubectl(['create', '--raw', path, '-f', '-'], { input: JSON.stringify(eviction) });
+    assert.notEqual(code, 0);
+    assert.match(stderr, /Eviction triggered evacuation of VMI/);
+    await cluster.untilCondition('vmi/external-eviction', 'EvictionRequested');
+    const node = await cluster.field('vmi', 'external-eviction', '.status.nodeName');
+    assert.equal(await cluster.field('vmi', 'external-eviction', '.status.evacuationNodeName'), node);
+  });
+
+  await t.test('kinds whose feature comes later refuse objects with the reason', async () => {
+    const objects = AWAITED_KINDS.map(({ group, version, kind }) => ({
+      ...{ apiVersion: `${group}/${version}`, kind, metadata: { name: 'x' }, spec: {} },
+    }));
+    const { code, stderr } = await create(objects);
+    assert.equal(code, 1);
+    for (const { awaits } of AWAITED_KINDS) assert.ok(stderr.includes(awaits), stderr);
+  });
+
+  await t.test('a clean-up deletes the collections of every group, and nothing is left', async () => {
+    const kinds = [...KINDS, ...AWAITED_KINDS].filter((each) => each.kind !== KUBEVIRTS.kind);
+    for (const { group, version, plural, isNamespaced } of kinds) {
+      const place = isNamespaced ? `namespaces/${cluster.namespace}/` : '';
+      // Cluster-wide kinds may have objects that an installation brings along.
+      await cluster.must('kubectl', [isNamespaced ? 'delete' : 'get', '--raw', `/apis/${group}/${version}/${place}${plural}`]);
+    }
+    await cluster.untilGone('vmi/guestless');
+    for (const { name } of FEATURES) await cluster.kubectl(['wait', `vmi/${name}`, '--for=delete', '--timeout=240s']);
+    assert.equal(await cluster.must('kubectl', ['get', 'vmi,pods', '-o', 'name']), '');
+  });
+});

@@ -1,0 +1,49 @@
+/** The words of the field in what people read: documents, published definitions, and the texts of messages. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+/** What is not said, and what is said instead. */
+const WORDS: readonly (readonly [RegExp, string])[] = [
+  [/\b(is|are|and|yet) not here\b|: not here\b/i, 'not supported'],
+  [/\bmend(s|ed)? (it|the cause|that)\b|is mended/i, 'fix'],
+  [/\b(is|this is) no port\b/i, 'invalid port'],
+  [/\bpulls? the plug\b/i, 'force stop'],
+  [/\bslips?\b(?! of the)/i, 'mistake, or known issue'],
+];
+
+const MARKDOWN = ['README.md', ...readdirSync('docs').map((name) => join('docs', name))].filter((path) => path.endsWith('.md'));
+const DEFINITIONS = readdirSync('deploy/crds').map((name) => join('deploy/crds', name));
+const EXAMPLES = readdirSync('examples', { recursive: true, encoding: 'utf8' }).map((name) => join('examples', name));
+const SOURCES = readdirSync('src', { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts') && !/\.test\.ts$|\.testing\.ts$/.test(path))
+  .map((path) => join('src', path));
+
+for (const path of [...MARKDOWN, ...DEFINITIONS, ...EXAMPLES.filter((name) => /\.(md|yaml)$/.test(name))])
+  test(`${path} has the words of the field`, () => assert.deepEqual(wrongWords(readFileSync(path, 'utf8')), []));
+
+test('messages have the words of the field', () => {
+  const wrong = SOURCES.flatMap((path) => wrongWords(textsOf(readFileSync(path, 'utf8'))).map((each) => `${path}: ${each}`));
+  assert.deepEqual(wrong, []);
+});
+
+test('documents call a PersistentVolumeClaim PVC, and no document by a name that only we know', () => {
+  for (const path of MARKDOWN) {
+    const prose = readFileSync(path, 'utf8').replaceAll(/^ {4}.*$|`[^`]*`|\[[^\]]*\](\([^)]*\))?/gm, '');
+    assert.doesNotMatch(prose, /\b(a|its|each|the) claims?\b(?! (of whoever|to be))|\bseeds\b/, path);
+  }
+});
+
+function wrongWords(text: string): string[] {
+  return WORDS.flatMap(([pattern, instead]) => {
+    const found = pattern.exec(text)?.[0];
+    return found === undefined ? [] : [`"${found}": say ${instead}`];
+  });
+}
+
+/** What stands in quotes, comments left out. */
+function textsOf(source: string): string {
+  const code = source.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$| \/\/ .*$/gm, '');
+  return [...code.matchAll(/'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/g)].map(([text]) => text).join('\n');
+}
