@@ -141,9 +141,10 @@ function ownerText({ manager, subresource, operation, apiVersion }: Owner): stri
   return operation === 'Update' ? `${name} using ${apiVersion}` : name;
 }
 
+/** A real server answers 500 here; it is the caller's fault, and whoever retries on 5xx would do so for ever. */
 function untyped({ type, applied }: ApplyRequest, errors: readonly string[]): ApiError {
   const metadata = isObject(applied['metadata']) ? applied['metadata'] : {};
   const subject = `${metadata['namespace'] ?? ''}/${metadata['name'] ?? ''}; ${type.group}/${type.version}, Kind=${type.kind}`;
   const text = errors.length === 1 ? errors[0] : `errors:\n${errors.map((error) => `  ${error}`).join('\n')}`;
-  return new ApiError('InternalError', `failed to create typed patch object (${subject}): ${text}`);
+  return new ApiError('BadRequest', `failed to create typed patch object (${subject}): ${text}`);
 }

@@ -38,6 +38,14 @@ test("another value for somebody else's field is a conflict that names both, unl
   assert.deepEqual(owners(forced.body), [['two', 'Apply', { 'f:data': { 'f:x': {} } }]]);
 });
 
+test("an apply that does not fit the schema is the caller's mistake", async (t) => {
+  const server = await startTestServer();
+  t.after(server.close);
+  const { code, body } = await apply(server, { ...map({}), datta: { x: '1' } }, 'fieldManager=me');
+  const message = 'failed to create typed patch object (/a; /v1, Kind=ConfigMap): .datta: field not declared in schema';
+  assert.deepEqual([code, body.message], [400, message]);
+});
+
 test('writes that name no manager are not recorded, and belong to before-first-apply from the first apply on', async (t) => {
   const server = await startTestServer();
   t.after(server.close);
