@@ -117,8 +117,9 @@ function claimBeneathOverlay(task: Task): DiskImage {
 }
 
 function claimImage(task: Task, newSizeBytes: number | undefined): ImageFile & { sizeBytes: number } {
-  const { disk, volume, index, folder, env, report } = task;
-  const device = findBlockDevice(sandboxPath(claimDevice(folderName(volume.name)).devicePath, env));
+  const { disk, volume, index, folder, env, privileges, report } = task;
+  // As root, who alone may see the folders above those of the Pod: a home folder is often closed to others.
+  const device = privileges.asRoot(() => findBlockDevice(sandboxPath(claimDevice(folderName(volume.name)).devicePath, env)));
   const began = diskImage(env, volume.name);
   const image = newSizeBytes === undefined ? undefined : began;
   if (device && image)
@@ -141,7 +142,12 @@ function claimImage(task: Task, newSizeBytes: number | undefined): ImageFile & {
     }),
   );
   report(`disk ${disk.name}: PVC, ${found.format}, ${formatBytes(found.sizeBytes)}${found.isNew ? ', new' : ''}`);
-  const path = found.isLinked ? join(folder, baseName(index)) : join(realpathSync(sandboxPath(root, env)), CLAIM_DISK);
+  const path = found.isLinked
+    ? join(folder, baseName(index))
+    : join(
+        privileges.asRoot(() => realpathSync(sandboxPath(root, env))),
+        CLAIM_DISK,
+      );
   return { path, format: found.format, sizeBytes: found.sizeBytes };
 }
 

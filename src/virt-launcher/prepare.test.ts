@@ -16,18 +16,19 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as nextLook } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { ANNOTATION_FAIL_FAST } from '../api/kubevirt/names.ts';
 import type { Disk, VmiSpec, Volume } from '../api/kubevirt/vmi-spec-schema.ts';
+import { QEMU_USER } from '../api/launcher/compute.ts';
 import { QMP_SOCKET, SERIAL_LOG } from '../api/launcher/files.ts';
-import { contentMount, credentialMount, networkContentMount } from '../api/launcher/mounts.ts';
+import { claimMount, contentMount, credentialMount, networkContentMount } from '../api/launcher/mounts.ts';
 import { HIDDEN_FOLDERS_VARIABLE, LAUNCHER_VARIABLES, RUN_AS_VARIABLES } from '../api/launcher/variables.ts';
 import { whyNotIsolated } from '../base/node/isolated-command.ts';
-import { sandboxPath } from '../base/node/sandbox-path.ts';
+import { SANDBOX_VARIABLE, sandboxPath } from '../base/node/sandbox-path.ts';
 import { bootSector, makePod, type PodFolders, putFile, qcow2Header } from './pod.testing.ts';
 
 const LAUNCHER = fileURLToPath(new URL('../../bin/virt-launcher', import.meta.url));
@@ -323,6 +324,18 @@ test('cloud-init data comes from a Secret, read with the rights of the Pod', () 
     timeout: DEADLINE_MS,
   });
   assert.match(stderr, /^error\[CLOUD_INIT_SECRET_INVALID\]: key userdata of Secret s cannot be read/);
+});
+
+test('the disk of a PVC boots below folders that are closed to QEMU’s user', { timeout: DEADLINE_MS }, async ({ signal }) => {
+  assert.equal(statSync(dirname(pod.env[SANDBOX_VARIABLE] ?? '')).mode & 0o777, 0o700);
+  const folder = sandboxPath(claimMount('data').mountPath, pod.env);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'disk.img'), bootSector('from a PVC'));
+  for (const path of isRoot ? [folder, join(folder, 'disk.img')] : []) chownSync(path, QEMU_USER, QEMU_USER);
+  const data: Volume = { name: 'data', persistentVolumeClaim: { claimName: 'data' } };
+  const qemu = await start(vmi({ disks: [{ name: 'data', disk: { bus: 'virtio' } }] }, [data]), signal);
+  await serialSays('from a PVC', signal);
+  assert.equal(await quit(qemu), 0);
 });
 
 /** Puts files where the kubelet mounts an object for the Pod. */

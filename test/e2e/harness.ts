@@ -1,6 +1,6 @@
 /** An embedded cluster of a test's own: driven only through the programs that people use, gone without a trace afterwards. */
 import { type ChildProcessWithoutNullStreams, execFile, execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { ensureKubectls } from '../../tools/kubectl/fetch.ts';
@@ -39,9 +39,12 @@ export class EmbeddedCluster implements AsyncDisposable {
   readonly namespace: string = 'default';
   readonly kubectls = ensureKubectls();
   readonly #env: Record<string, string>;
+  /** A folder that is closed to others, as the home folder of root is. */
+  readonly #closed = mkdtempSync(join(tmpdir(), 'kubevirt-ts-e2e-'));
 
   constructor() {
-    this.home = mkdtempSync(join(tmpdir(), 'kubevirt-ts-e2e-'));
+    this.home = join(this.#closed, 'data');
+    mkdirSync(this.home, { mode: 0o700 });
     this.#env = {
       VIRT_HOME: this.home,
       KUBECONFIG: join(this.home, 'kubeconfig'),
@@ -179,7 +182,7 @@ export class EmbeddedCluster implements AsyncDisposable {
     const leftovers = [...this.guestPids(), ...(code !== 0 && pid ? [pid] : [])];
     for (const leftover of leftovers) process.kill(leftover, 'SIGKILL');
     const log = this.#lastLogLines();
-    rmSync(this.home, { recursive: true, force: true });
+    rmSync(this.#closed, { recursive: true, force: true });
     if (code !== 0 || leftovers.length > 0)
       throw new Error(`virtctl down --purge left ${leftovers.length} processes, exit code ${code}\n${stdout}${stderr}\n${log}`);
   }
