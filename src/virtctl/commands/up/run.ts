@@ -143,6 +143,7 @@ function whatNext(deps: Deps, hasDemo: boolean, elapsedMs: number): string {
     hasDemo
       ? [`${virtctl} console hello`, 'root, password guest; Ctrl+] leaves']
       : ['kubectl apply -f examples/vm.yaml', 'a first machine'],
+    [`${virtctl} ui`, 'the same in a browser'],
     ['kubectl get vms', 'everything is plain KubeVirt API'],
     [`${virtctl} down`, 'shuts the guests down and stops the cluster'],
   ];
