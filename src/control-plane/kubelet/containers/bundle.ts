@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import { BUNDLE_FOLDER, PID_FILE, readNumber, type Sandbox } from '../../../base/node/pod-sandbox.ts';
 import { containerDir } from '../pod-folder.ts';
 import type { IdMapping } from './id-mapping.ts';
+import { openWay } from './open-way.ts';
 import { enterSandbox } from './sandbox.ts';
 
 /** A folder of a volume that is mounted from where it really is, at the moment of the mount. */
@@ -94,7 +95,7 @@ async function removeBundle(dir: string, container: string): Promise<void> {
 /** The words that run the container of a bundle. */
 export function runWords(sandbox: Sandbox, mapping: IdMapping, bundle: string, subPaths: readonly SubPathMount[]): string[] {
   const pairs = subPaths.flatMap(({ volume, subPath }) => [volume, subPath]);
-  return [...enterSandbox(sandbox, mapping), 'unshare', '-m', 'sh', '-c', RUN, 'container', bundle, ...pairs];
+  return [...openWay(bundle, mapping), ...enterSandbox(sandbox, mapping), 'unshare', '-m', 'sh', '-c', RUN, 'container', bundle, ...pairs];
 }
 
 export type ExecOptions = { readonly command: readonly string[]; readonly hasTerminal: boolean };
@@ -122,7 +123,8 @@ export function execWords(
   files: ExecFiles & { readonly hasTerminal: boolean },
 ): string[] {
   const flags = ['--pid-file', files.pidFile, '--process', files.processFile];
-  const words = [...enterSandbox(sandbox, mapping), 'unshare', '-m', 'sh', '-c', EXEC, 'exec', bundle, ...flags, CRUN_ID];
+  const enter = [...openWay(bundle, mapping), ...enterSandbox(sandbox, mapping)];
+  const words = [...enter, 'unshare', '-m', 'sh', '-c', EXEC, 'exec', bundle, ...flags, CRUN_ID];
   return files.hasTerminal ? onTerminal(words) : words;
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { chmod, link, writeFile } from 'node:fs/promises';
+import { link, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -24,7 +24,6 @@ const POD_CIDR = `127.${16 + (process.pid % 200)}.0.0/16`;
 
 async function nativeNode(t: TestContext): Promise<{ node: TestNode; kubelet: Kubelet; start: () => Kubelet }> {
   const node = await testNode(t);
-  await chmod(node.dir, 0o711); // the users of containers pass through
   await addBusybox(join(node.dir, 'images'));
   const start = () => node.start({ mayBecome: whoWeMayBecome(), podCidr: POD_CIDR });
   return { node, kubelet: start(), start };
