@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { addBusybox, BUSYBOX_IMAGE, skipContainers } from '../../src/control-plane/kubelet/containers/busybox.testing.ts';
+import { until } from '../../src/testing/until.ts';
 import { EmbeddedCluster } from './harness.ts';
 
 /** One everywhere; and some that leave a node as soon as it is lost. */
@@ -54,7 +55,8 @@ test('a cluster of three nodes: one is lost; a drained guest shuts down and come
     await cluster.must('kubectl', ['rollout', 'restart', 'deployment/deployment']);
     await cluster.must('kubectl', ['rollout', 'status', 'deployment/deployment', '--timeout=120s']);
     await cluster.must('kubectl', ['uncordon', ...names]);
-    assert.deepEqual([...new Set(await nodesOf('Deployment'))], [lost]);
+    const isThereAlone = async () => (await nodesOf('Deployment')).join() === [lost, lost, lost].join(); // the old Pods are gone, too
+    await until(isThereAlone, `the Pods of the Deployment to be on ${lost} alone`);
   });
   await cluster.must('kubectl', ['cordon', lost]); // until it is missed, guests would be placed there
   await cluster.must('virtctl', ['node', 'kill', lost]);
