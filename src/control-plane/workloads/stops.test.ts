@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { DEPLOYMENTS } from '../../api/core/deployment.ts';
-import { JOBS } from '../../api/core/job.ts';
+import { JOBS, type Job } from '../../api/core/job.ts';
 import { PODS, type Pod } from '../../api/core/pod.ts';
 import { REPLICA_SETS } from '../../api/core/replica-set.ts';
 import { controllerOf, type KubeObject } from '../../api/meta.ts';
@@ -100,7 +100,7 @@ async function settled({ client }: TestServer, killed: AbortSignal): Promise<voi
   }, 'everything to settle');
 }
 
-async function start(t: TestContext): Promise<{ server: TestServer; pods: Map<string, Pod>; most: () => string[] }> {
+async function start(t: TestContext): Promise<{ server: TestServer; pods: Map<string, Pod>; most: () => string[]; peak: () => number }> {
   const server = await startTestServer({ historySize: 100_000 });
   const stop = new AbortController();
   const kubelet = await startFakeKubelet({ client: server.client, now: Date.now, signal: stop.signal });
@@ -108,6 +108,8 @@ async function start(t: TestContext): Promise<{ server: TestServer; pods: Map<st
   const pods = new Map<string, Pod>();
   /** By the uid of a ReplicaSet: how many Pods it had at most, at once. */
   const peaks = new Map<string, number>();
+  /** How many all of them had at most, at once. */
+  let together = 0;
   /** The largest size that each was ever given. */
   const wanted = new Map<string, number>();
   const watching = Promise.all([watch(), watchSizes()]);
@@ -120,6 +122,7 @@ async function start(t: TestContext): Promise<{ server: TestServer; pods: Map<st
     server,
     pods,
     most: () => [...peaks].filter(([uid, peak]) => peak > (wanted.get(uid) ?? 0)).map(([uid, peak]) => `${peak} Pods of ${uid}`),
+    peak: () => together,
   };
 
   async function watchSizes(): Promise<void> {
@@ -146,6 +149,7 @@ async function start(t: TestContext): Promise<{ server: TestServer; pods: Map<st
         pods.set(uid, event.object);
         if (event.type === 'DELETED' || !isPodActive(event.object)) alive.delete(uid);
         else alive.set(uid, event.object);
+        together = Math.max(together, [...alive.values()].filter((pod) => controllerOf(pod)?.kind === 'ReplicaSet').length);
         const owner = controllerOf(event.object);
         const beside = [...alive.values()].filter((pod) => controllerOf(pod)?.uid === owner?.uid).length;
         if (owner?.kind === 'ReplicaSet') peaks.set(owner.uid, Math.max(peaks.get(owner.uid) ?? 0, beside));
@@ -159,7 +163,19 @@ async function start(t: TestContext): Promise<{ server: TestServer; pods: Map<st
 test(`${STOPS} stops after any write, in the middle of rollouts and Jobs: nothing is doubled, nothing is lost`, {
   timeout: 60_000 + STOPS * 1000,
 }, async (t) => {
-  const { server, pods, most } = await start(t);
+  await churn(t, { stops: STOPS, mayStartOnOldLists: true });
+});
+
+test('and where each starts on fresh lists, a Deployment never has more Pods than its surge allows', {
+  timeout: 60_000 + STOPS * 1000,
+}, async (t) => {
+  const peak = await churn(t, { stops: Math.ceil(STOPS / 4), mayStartOnOldLists: false });
+  assert.ok(peak <= REPLICAS + SURGE, `${peak} Pods at once, ${REPLICAS} wanted and ${SURGE} of surge`);
+});
+
+/** Rollouts and Jobs under controllers that are killed; answers how many Pods of ReplicaSets there were at most. */
+async function churn(t: TestContext, { stops, mayStartOnOldLists }: { stops: number; mayStartOnOldLists: boolean }): Promise<number> {
+  const { server, pods, most, peak } = await start(t);
   const { client } = server;
   const roll = dice(Number(process.env['WORKLOAD_SEED'] ?? 1));
   const at = { namespace: 'default', name: 'web' };
@@ -177,26 +193,14 @@ test(`${STOPS} stops after any write, in the middle of rollouts and Jobs: nothin
   });
   let jobs = 0;
   const lists: Lists = new Map();
-  for (let stops = 0; stops < STOPS; stops += 1) {
-    if (roll(3) === 0) {
-      const { spec } = template('');
-      await client.create(JOBS, {
-        apiVersion: 'batch/v1',
-        kind: 'Job',
-        metadata: { namespace: 'default', name: `job-${jobs++}` },
-        spec: {
-          completions: COMPLETIONS,
-          parallelism: 2,
-          template: { spec: { ...spec, containers: [{ name: 'main', image: 'nothing:1' }], restartPolicy: 'Never' } },
-        },
-      });
-    }
-    if (roll(3) === 0) await client.patch(DEPLOYMENTS, at, { spec: { template: template(`nothing:${stops}`) } });
-    if (roll(2) === 0) lists.clear(); // this one starts on fresh lists
+  for (let stop = 0; stop < stops; stop += 1) {
+    if (roll(3) === 0) await client.create(JOBS, job(`job-${jobs++}`));
+    if (roll(3) === 0) await client.patch(DEPLOYMENTS, at, { spec: { template: template(`nothing:${stop}`) } });
+    if (roll(2) === 0 || !mayStartOnOldLists) lists.clear(); // this one starts on fresh lists
     await liveFor(server, 1 + roll(12), lists);
   }
   await liveFor(server, Number.POSITIVE_INFINITY, new Map());
-  t.diagnostic(`${STOPS} stops, ${pods.size} Pods, ${jobs} Jobs`);
+  t.diagnostic(`${stops} stops, ${pods.size} Pods, ${jobs} Jobs`);
   assert.deepEqual(most(), [], 'no ReplicaSet ever had more than it was told to have');
   const left = (await client.list(PODS)).items.filter((pod) => isPodActive(pod));
   assert.deepEqual(
@@ -207,4 +211,19 @@ test(`${STOPS} stops after any write, in the middle of rollouts and Jobs: nothin
   assert.equal(ofJobs.length, jobs * COMPLETIONS, 'each ran as often as was asked for');
   const counts = (await client.list(JOBS)).items.map(({ status }) => [status?.succeeded, status?.failed, status?.uncountedTerminatedPods]);
   assert.deepEqual(counts, Array(jobs).fill([COMPLETIONS, undefined, {}]));
-});
+  return peak();
+}
+
+function job(name: string): Job {
+  const { spec } = template('');
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { namespace: 'default', name },
+    spec: {
+      completions: COMPLETIONS,
+      parallelism: 2,
+      template: { spec: { ...spec, containers: [{ name: 'main', image: 'nothing:1' }], restartPolicy: 'Never' } },
+    },
+  };
+}

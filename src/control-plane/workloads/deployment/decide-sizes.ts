@@ -9,7 +9,10 @@
  *   Recreate        old sets have Pods                             they shrink to nothing
  *   Recreate        no old Pod is left                             the current set grows to the wanted number
  *
- * What a set has available is never taken for more than what it was told to have: its status may be behind.
+ *   any             more Pods than wanted + maxSurge would be there  nothing grows until those of old sets are gone
+ *
+ * What a set has available is never taken for more than what it was told to have: its status may be behind. And what it holds is never
+ * taken for less than what it last said: a set that was told to shrink has its Pods until it has confirmed that (observedGeneration).
  */
 import { ANNOTATION_DESIRED_REPLICAS, ANNOTATION_MAX_REPLICAS, type Deployment } from '../../../api/core/deployment.ts';
 import type { ReplicaSet } from '../../../api/core/replica-set.ts';
@@ -34,6 +37,13 @@ export function isScaled({ spec }: Deployment, { all }: Revisions): boolean {
 export function sizesAfterScaling(deployment: Deployment, revisions: Revisions): Sizes {
   const active = revisions.all.filter((set) => sizeOf(set) > 0);
   return new Map([...active.map((set) => [set, sizeOf(set)] as const), ...changedSizes(deployment, revisions)]);
+}
+
+/** These sizes let a set grow while Pods are there that leave no room for it. */
+export function isTooEarly({ spec }: Deployment, { all }: Revisions, sizes: Sizes): boolean {
+  const next = (set: ReplicaSet) => sizes.get(set) ?? sizeOf(set);
+  const isGrowth = all.some((set) => next(set) > sizeOf(set));
+  return isGrowth && sum(all, (set) => Math.max(heldBy(set), next(set))) > (spec.replicas ?? 1) + roomOf(spec).surge;
 }
 
 function changedSizes({ spec }: Deployment, { current, all }: Revisions): Sizes {
@@ -72,7 +82,7 @@ export function nextSizeOfCurrent({ spec }: Deployment, { current, all }: Revisi
   const wanted = spec.replicas ?? 1;
   const size = current ? sizeOf(current) : 0;
   if (spec.strategy?.type === 'Recreate' || size > wanted) return wanted;
-  const room = wanted + roomOf(spec).surge - sum(all, sizeOf);
+  const room = wanted + roomOf(spec).surge - sum(all, heldBy);
   return size + Math.max(0, Math.min(room, wanted - size));
 }
 
@@ -96,6 +106,14 @@ export function nextSizesOfOld({ spec }: Deployment, { current, old, all }: Revi
     spare -= part;
   }
   return new Map([...sizes].filter(([set, size]) => size !== sizeOf(set)));
+}
+
+/** How many Pods a set has at most. Until it has seen its last change, nobody knows; one that was never changed has no more than it was made with. */
+function heldBy(set: ReplicaSet): number {
+  const { generation = 1 } = set.metadata;
+  const { observedGeneration = 0, replicas = 0 } = set.status ?? {};
+  if (observedGeneration >= generation) return Math.max(sizeOf(set), replicas);
+  return generation === 1 ? sizeOf(set) : Number.POSITIVE_INFINITY;
 }
 
 function availableOf(set: ReplicaSet): number {

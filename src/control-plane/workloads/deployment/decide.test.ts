@@ -100,6 +100,22 @@ const cases: [string, Partial<ObservedDeployment>, string[]][] = [
     { replicaSets: [old(4, 2), current(1, 1)] },
     ['patch ReplicaSet default/web-old: 2 Pods of it, 4 in all'],
   ],
+  ['an old Pod is still there: the new set waits', { replicaSets: [old(3, 3, { status: at(4) }), current(1, 0)] }, []],
+  [
+    'nobody knows yet what an old set has: the new set waits',
+    { replicaSets: [{ ...old(3), metadata: { ...old(3).metadata, generation: 2 } }, current(1, 0)] },
+    [],
+  ],
+  [
+    'scaled while an old Pod is still there: both wait',
+    { deployment: deployment({ replicas: 6 }), replicaSets: [old(3, 3, { status: at(6) }), current(2)] },
+    [],
+  ],
+  [
+    'scaled down while an old Pod is still there: both shrink',
+    { deployment: deployment({ replicas: 2 }), replicaSets: [old(2, 2, { status: at(4) }), current(2)] },
+    ['patch ReplicaSet default/web-old: 0 Pods of it, 2 in all', 'patch ReplicaSet default/web-new: 2 Pods of it, 2 in all'],
+  ],
   ['all is rolled out', { replicaSets: [old(0), current(4)] }, []],
   [
     'old revisions beyond the limit go',

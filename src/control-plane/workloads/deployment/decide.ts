@@ -24,7 +24,7 @@ import { deepEqual, diffAsMergePatch, isObject } from '../../../base/json.ts';
 import { matchesLabels, requirementsOf } from '../../../base/selectors.ts';
 import { adopt, release } from '../../../reconcile/decide-owner.ts';
 import { type Action, type Decision, nothingToDo } from '../../../reconcile/decision.ts';
-import { isScaled, nextSizeOfCurrent, nextSizesOfOld, type Sizes, sizeOf, sizesAfterScaling } from './decide-sizes.ts';
+import { isScaled, isTooEarly, nextSizeOfCurrent, nextSizesOfOld, type Sizes, sizeOf, sizesAfterScaling } from './decide-sizes.ts';
 import type { ObservedDeployment } from './observed.ts';
 import { copiedAnnotations, isSameTemplate, newReplicaSet, type Revisions, revisionOf, revisionsOf, sizeAnnotations } from './revisions.ts';
 import { deadlineMs, deriveDeploymentStatus, isComplete } from './status.ts';
@@ -61,7 +61,8 @@ function nextSteps(observed: ObservedDeployment, revisions: Revisions): Steps {
   const { deployment, holder } = observed;
   const { current } = revisions;
   if (deployment.spec.paused || isScaled(deployment, revisions)) {
-    return { actions: resize(deployment, sizesAfterScaling(deployment, revisions)) };
+    const sizes = sizesAfterScaling(deployment, revisions);
+    return { actions: isTooEarly(deployment, revisions, sizes) ? [] : resize(deployment, sizes) };
   }
   const isRecreate = deployment.spec.strategy?.type === 'Recreate';
   const old = nextSizesOfOld(deployment, revisions);
