@@ -3,7 +3,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import type { Container, Pod } from '../../src/api/core/pod.ts';
+import { type Container, PODS, type Pod } from '../../src/api/core/pod.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import { writeKubeconfig } from '../../src/client/node/kubeconfig.ts';
 import { listen } from '../../src/control-plane/apiserver/transport/listen.ts';
@@ -16,6 +16,10 @@ import { ensureKubectls } from '../../tools/kubectl/fetch.ts';
 export type Result = { readonly code: number | null; readonly stdout: Buffer; readonly stderr: string };
 export type StreamNode = {
   readonly node: TestNode;
+  /** Ends the kubelet as `kill -9` would and starts the next one. */
+  restart(): Promise<void>;
+  /** What the only container of a Pod has printed. */
+  logs(name: string): Promise<string>;
   /** Runs a Pod of busybox until it is Running. */
   pod(name: string, script: string, more?: Partial<Container>): Promise<Pod>;
   start(args: readonly string[], options?: KubectlOptions): ChildProcessWithoutNullStreams;
@@ -30,7 +34,8 @@ export async function streamNode(t: TestContext, { isDebian = false } = {}): Pro
   const node = await testNode(t);
   await chmod(node.dir, 0o711); // the users of containers pass through
   if (skipContainers() === false) await addBusybox(join(node.dir, 'images'));
-  const kubelet = node.start({ mayBecome: whoWeMayBecome(), podCidr: '127.244.0.0/16' });
+  const startKubelet = () => node.start({ mayBecome: whoWeMayBecome(), podCidr: '127.244.0.0/16' });
+  let kubelet = startKubelet();
   const { pki, remove } = await temporaryPki();
   const { server } = node.server;
   const web = await listen({
@@ -68,6 +73,15 @@ export async function streamNode(t: TestContext, { isDebian = false } = {}): Pro
   };
   return {
     node,
+    async restart() {
+      await node.stop();
+      kubelet = startKubelet();
+      await kubelet.registered;
+    },
+    async logs(name) {
+      const pod = await node.client.get(PODS, { namespace: 'default', name });
+      return pod ? (await kubelet.logs(pod)).text() : '';
+    },
     async pod(name, script, more = {}) {
       await node.run(name, { containers: [{ name: 'main', image: BUSYBOX_IMAGE, command: ['sh', '-c', script], ...more }] });
       return node.when(name, ({ status }) => status?.phase === 'Running');

@@ -80,6 +80,8 @@ export type Container = {
   readonly env?: readonly EnvVar[];
   readonly envFrom?: readonly EnvFrom[];
   readonly stdin?: boolean;
+  /** The first client that is attached is the last: when it goes, stdin ends. */
+  readonly stdinOnce?: boolean;
   readonly tty?: boolean;
   readonly ports?: readonly ContainerPort[];
   readonly resources?: ResourceRequirements;

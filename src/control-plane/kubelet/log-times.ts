@@ -52,7 +52,7 @@ export async function startOfTime(log: string, times: readonly LogTime[], sinceM
 }
 
 /** The beginning of the line that a look may have seen half of. */
-async function lineStart(log: string, position: number): Promise<number> {
+export async function lineStart(log: string, position: number): Promise<number> {
   const CHUNK = 64 * 1024;
   const file = await open(log);
   try {

@@ -10,7 +10,6 @@ import { isSameProcess, type ProcessIdentity, signalProcess } from '../../base/n
 import { ImageError, imageBringer } from './bring-image.ts';
 import { builtInImageOf, findBuiltIn } from './built-in-images.ts';
 import { afterEnd, beforeStart, type ContainerRecord, type Ended, eventsOf, setBackAgain } from './container-record.ts';
-import type { ExecOptions } from './containers/bundle.ts';
 import { NativePod } from './containers/native-pod.ts';
 import { type ContainersAction, graceSecondsOf } from './decide-containers.ts';
 import { oomScoreOf } from './default-qos-class.ts';
@@ -26,12 +25,8 @@ import { setbackFrom } from './setback-from.ts';
 import { hasImageOrStandIn, standInRecorder } from './stand-ins.ts';
 import { endProcesses, findProcesses, type Launch, launch, makeContainerFolders, planLaunch, setOomScore } from './start-container.ts';
 import { saveContainer } from './state-file.ts';
-import type { ExecProcess } from './streams/exec-process.ts';
 import { ownerOfPod, userForPod } from './user-of-pod.ts';
 import { prepareVolumes } from './volumes.ts';
-
-const NOT_ENTERED =
-  'is a program of the embedded cluster, which nothing can be run in; `virtctl exec` runs programs in the guest of a machine';
 
 type Exit = { readonly identity: ProcessIdentity; readonly code: number | null; readonly signal: NodeJS.Signals | null };
 
@@ -46,7 +41,7 @@ export class PodRuntime {
   readonly #own = new Set<string>();
   readonly #unsaved = new Set<string>();
   readonly #probes: Probes;
-  readonly #native: NativePod;
+  readonly native: NativePod;
   readonly #hooks: Hooks;
   /** No trace is left: the object may still be in the API, held by somebody's finalizer. */
   isCleanedUp = false;
@@ -60,10 +55,10 @@ export class PodRuntime {
     this.#context = context;
     this.uid = uid;
     this.dir = podDir(context.rootDir, uid);
-    this.#native = new NativePod({ context, dir: this.dir });
+    this.native = new NativePod({ context, dir: this.dir });
     const programs: Pick<ProbesOptions, 'canExec' | 'exec'> = {
-      canExec: (container) => this.#native.isNative(container),
-      exec: (container, command, signal) => this.#native.ask(container.name, command, signal),
+      canExec: (container) => this.native.isNative(container),
+      exec: (container, command, signal) => this.native.ask(container.name, command, signal),
     };
     this.#probes = new Probes({
       clock: context.clock,
@@ -80,7 +75,7 @@ export class PodRuntime {
       signal: context.signal,
       events: context.events,
       ...programs,
-      runs: (name) => this.#native.runs(name),
+      runs: (name) => this.native.runs(name),
     });
     const record = readPodIdentity(this.dir);
     this.#isForeign = !pod && context.clusterId !== undefined && record?.clusterId !== context.clusterId;
@@ -124,20 +119,6 @@ export class PodRuntime {
     } catch (error) {
       this.log.warn('cannot write down whose Pod this is', { error }); // a full disk; the next start does it
     }
-  }
-
-  /** Starts a program in a container; BadRequest where there is nothing to enter. */
-  exec(pod: Pod, name: string, options: ExecOptions): ExecProcess {
-    this.assertEnterable(pod, name);
-    return this.#native.exec(name, options);
-  }
-
-  /** Throws with the reason when no program can be started in a container now. */
-  assertEnterable(pod: Pod, name: string): void {
-    const container = containerIn(pod, name);
-    if (container && !this.#native.isNative(container))
-      throw new ApiError('BadRequest', `container ${name} of pod ${pod.metadata.name} ${NOT_ENTERED}`);
-    if (!this.#native.runs(name)) throw new ApiError('BadRequest', `container ${name} of pod ${pod.metadata.name} does not run`);
   }
 
   /** Performs what was decided on its containers. What takes long only begins here, and wakes the Pod when it is done. */
@@ -185,9 +166,9 @@ export class PodRuntime {
 
   async #bringVolumes(pod: Pod, signal: AbortSignal): Promise<void> {
     const { images, client, mayBecome, hostIP, clusterId, users, machineOf } = this.#context;
-    const isNative = this.#native.has(pod);
-    if (isNative) this.#native.assertPossible(pod);
-    const user = isNative ? this.#native.user() : await userForPod({ pod, dir: this.dir, client, users, machineOf });
+    const isNative = this.native.has(pod);
+    if (isNative) this.native.assertPossible(pod);
+    const user = isNative ? this.native.user() : await userForPod({ pod, dir: this.dir, client, users, machineOf });
     const podIP = this.podIP(pod);
     await createPodFolder(this.dir, podRecordOf(pod, { uid: this.uid, podIP, user, clusterId }));
     const fields = { pod, podIP, hostIP };
@@ -203,10 +184,10 @@ export class PodRuntime {
       client,
       owner: dirOwner,
       users,
-      isBound: (container) => this.#native.isNative(container),
+      isBound: (container) => this.native.isNative(container),
       signal,
     });
-    if (isNative) await this.#native.prepare(pod, podIP, { volumes, bringImage, signal });
+    if (isNative) await this.native.prepare(pod, podIP, { volumes, bringImage, signal });
   }
 
   /** Starts the next run of a container; what is wrong with its spec or image is remembered, not thrown. */
@@ -253,13 +234,13 @@ export class PodRuntime {
     if (run.is !== 'running') return;
     const builtIn = findBuiltIn(this.#context.builtInImages, containerIn(pod, name)?.image ?? '');
     if (builtIn) signalProcess(run.process, builtIn.stopSignal ?? 'SIGTERM');
-    else this.#native.signal(name, this.#native.stopSignal(name));
+    else this.native.signal(name, this.native.stopSignal(name));
   }
 
   /** Ends a container and everything it has started in its session. */
   #kill(name: string): void {
     const { run } = this.#get(name);
-    if (run.is === 'running' && !this.#native.signal(name, 'SIGKILL')) signalProcess(run.process, 'SIGKILL', 'group');
+    if (run.is === 'running' && !this.native.signal(name, 'SIGKILL')) signalProcess(run.process, 'SIGKILL', 'group');
   }
 
   /** Removes every trace: processes that got away from their container, the folder, the address. */
@@ -267,7 +248,7 @@ export class PodRuntime {
     this.#preparation?.stop.abort(new Error('the Pod is gone'));
     await this.#preparation?.done;
     if (existsSync(this.dir)) {
-      this.#native.close();
+      this.native.close();
       await endProcesses(this.dir, this.#context.clock);
       await removePodFolder(this.dir);
     }
@@ -279,7 +260,7 @@ export class PodRuntime {
   /** What nobody tells us and has to be looked at now and then. */
   lookAround(pod: Pod | undefined): void {
     if (pod && !isDeleting(pod)) this.#probes.lookAround(pod, this.#containers.values(), this.podIP(pod));
-    if (pod) this.#native.lookAround(this.podIP(pod));
+    if (pod) this.native.lookAround(this.podIP(pod));
     this.#save();
     this.#checkAdopted();
     for (const each of this.#containers.values()) if (each.run.is === 'running') lookAfterLog(this.dir, each, this.#context.clock.now());
@@ -291,8 +272,8 @@ export class PodRuntime {
       const { name, run } = container;
       if (run.is !== 'running' || this.#own.has(name) || isSameProcess(run.process)) continue;
       for (const left of findProcesses(this.dir, name)) signalProcess(left, 'SIGKILL');
-      this.#native.signal(name, 'SIGKILL');
-      this.#end(name, endOfAdopted(this.#native.exitCode(name)));
+      this.native.signal(name, 'SIGKILL');
+      this.#end(name, endOfAdopted(this.native.exitCode(name)));
     }
   }
 
@@ -307,7 +288,7 @@ export class PodRuntime {
     const { builtInImages, hostIP, apiServerUrl, mayBecome } = this.#context;
     const container = containerIn(pod, name);
     if (!container) throw new ApiError('Invalid', `the Pod has no container "${name}"`);
-    if (this.#native.isNative(container)) return this.#native.plan(pod, container, { restartCount, podIP: this.podIP(pod) });
+    if (this.native.isNative(container)) return this.native.plan(pod, container, { restartCount, podIP: this.podIP(pod) });
     const reference = container.image ?? '';
     try {
       const image = builtInImageOf(builtInImages, reference);
@@ -358,7 +339,7 @@ export class PodRuntime {
     } catch {
       // nothing was left
     }
-    this.#native.signal(name, 'SIGKILL'); // of a container whose runtime was killed
+    this.native.signal(name, 'SIGKILL'); // of a container whose runtime was killed
     const isLogTheMessage = containerIn(pod, name)?.terminationMessagePolicy === 'FallbackToLogsOnError';
     const how = endOfProcess(code, signal);
     const message = isLogTheMessage && how.exitCode !== 0 ? lastWords(this.dir, name, restartCount) : undefined;

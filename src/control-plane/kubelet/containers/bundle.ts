@@ -9,13 +9,17 @@
  *                          crun/          crun's own notes
  *                          pid            of the first process
  *                          exit           how the run ended, for a kubelet that did not see it
+ *                          stdin          a fifo, of a container with `stdin` or `tty`: what is written there is read by the container
+ *                          stdin-holder   the number of a process that keeps the fifo open while nobody is attached
  */
 import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { chmod, chown, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Container } from '../../../api/core/pod.ts';
 import { BUNDLE_FOLDER, PID_FILE, readNumber, type Sandbox } from '../../../base/node/pod-sandbox.ts';
 import { containerDir } from '../pod-folder.ts';
+import { HOLDER_FILE, STDIN_FILE } from './container-stdin.ts';
 import type { IdMapping } from './id-mapping.ts';
 import { openWay } from './open-way.ts';
 import { enterSandbox } from './sandbox.ts';
@@ -27,13 +31,15 @@ export type SubPathMount = { readonly volume: string; readonly subPath: string }
 const CRUN_ID = 'container';
 /** Hidden, because the version of Debian 12 refuses to start where both versions of cgroups are mounted; it is told to use none. */
 const HIDE_CGROUPS = 'mount -t tmpfs none /sys/fs/cgroup 2> /dev/null';
+const CRUN_RUN = `crun --root crun --cgroup-manager=disabled run --no-new-keyring --pid-file ${PID_FILE} -b . ${CRUN_ID}`;
 /**
- * $1 the bundle, then pairs of a volume and a path in it. `.` is what was entered, whatever is put in the place of its name meanwhile, and
+ * $1 the bundle, $2 what the container reads (nothing, stdin, tty), then pairs of a volume and a path in it. `.` is what was entered, whatever is put in the place of its name meanwhile, and
  * `pwd -P` tells whether that is still in the volume.
  */
 const RUN = `
 cd "$1" || exit 125
-shift
+reads=$2
+shift 2
 ${HIDE_CGROUPS}
 mount -t overlay overlay -o lowerdir=lower,upperdir=upper,workdir=work,userxattr root || exit 125
 bundle=$(pwd -P)
@@ -46,9 +52,21 @@ while [ $# -gt 0 ]; do
   shift 2
 done
 cd "$bundle" || exit 125
-crun --root crun --cgroup-manager=disabled run --no-new-keyring --pid-file ${PID_FILE} -b . ${CRUN_ID}
+case "$reads" in
+  nothing) ${CRUN_RUN} ;;
+  *)
+    mkfifo -m 600 ${STDIN_FILE} || exit 125
+    exec 3<> ${STDIN_FILE}
+    sleep infinity < /dev/null > /dev/null 2>&1 &
+    echo $! > ${HOLDER_FILE}
+    exec 3>&-
+    if [ "$reads" = tty ]; then script -qefc 'exec ${CRUN_RUN}' /dev/null < ${STDIN_FILE}
+    else ${CRUN_RUN} < ${STDIN_FILE}
+    fi ;;
+esac
 code=$?
 echo "$code" > exit
+[ "$reads" = nothing ] || kill "$(cat ${HOLDER_FILE})" 2> /dev/null
 exit "$code"`;
 /** $1 the bundle, $2... crun's arguments. */
 const EXEC = `
@@ -93,9 +111,16 @@ async function removeBundle(dir: string, container: string): Promise<void> {
 }
 
 /** The words that run the container of a bundle. */
-export function runWords(sandbox: Sandbox, mapping: IdMapping, bundle: string, subPaths: readonly SubPathMount[]): string[] {
+export function runWords(
+  sandbox: Sandbox,
+  mapping: IdMapping,
+  bundle: string,
+  { subPaths, container }: { readonly subPaths: readonly SubPathMount[]; readonly container: Container },
+): string[] {
   const pairs = subPaths.flatMap(({ volume, subPath }) => [volume, subPath]);
-  return [...openWay(bundle, mapping), ...enterSandbox(sandbox, mapping), 'unshare', '-m', 'sh', '-c', RUN, 'container', bundle, ...pairs];
+  const reads = container.tty ? 'tty' : container.stdin ? 'stdin' : 'nothing';
+  const enter = [...openWay(bundle, mapping), ...enterSandbox(sandbox, mapping)];
+  return [...enter, 'unshare', '-m', 'sh', '-c', RUN, 'container', bundle, reads, ...pairs];
 }
 
 export type ExecOptions = { readonly command: readonly string[]; readonly hasTerminal: boolean };

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { chmod, mkdir, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Writable } from 'node:stream';
 import type { Container, Pod, PodVolume, VolumeMount } from '../../../api/core/pod.ts';
 import { SERVICES } from '../../../api/core/service.ts';
 import { CONTAINER_PROGRAMS_FIX } from '../../../base/container-programs-fix.ts';
@@ -9,7 +10,7 @@ import { ApiError, messageOf } from '../../../base/errors.ts';
 import { missingContainerPrograms } from '../../../base/node/container-programs.ts';
 import type { PodUser } from '../../../base/node/pod-record.ts';
 import { firstProcessOf, isInSandbox, readNumber, readPid } from '../../../base/node/pod-sandbox.ts';
-import { signalProcess } from '../../../base/node/process-identity.ts';
+import { type ProcessIdentity, signalProcess } from '../../../base/node/process-identity.ts';
 import type { ImageRoot } from '../../../images/root-filesystem.ts';
 import { type BringImage, ImageError } from '../bring-image.ts';
 import { findBuiltIn } from '../built-in-images.ts';
@@ -20,6 +21,7 @@ import { containerLogPath } from '../log-files.ts';
 import type { Launch } from '../start-container.ts';
 import { ExecProcess } from '../streams/exec-process.ts';
 import { bundleDir, type ExecOptions, execWords, makeBundle, readExitCode, runWords, type SubPathMount, writeExecFiles } from './bundle.ts';
+import { openStdin, stdinHolder } from './container-stdin.ts';
 import { containerUserOf } from './container-user.ts';
 import { answerOf } from './exec-answer.ts';
 import { type IdMapping, idMappingFor, shiftOf } from './id-mapping.ts';
@@ -132,7 +134,7 @@ export class NativePod {
       subPaths: subPaths.length,
       mapping,
     });
-    const [program = '', ...rest] = runWords(sandbox, mapping, bundle, subPaths);
+    const [program = '', ...rest] = runWords(sandbox, mapping, bundle, { subPaths, container });
     return {
       program,
       args: rest,
@@ -167,6 +169,21 @@ export class NativePod {
   /** True while a program can be started in it. */
   runs(container: string): boolean {
     return findSandbox(this.#dir) !== undefined && firstProcessOf(this.#dir, container) !== undefined;
+  }
+
+  /** What the others of a container end with; undefined when it does not run. */
+  firstProcess(container: string): ProcessIdentity | undefined {
+    return firstProcessOf(this.#dir, container);
+  }
+
+  /** A way to what a running container reads; BadRequest with the reason where it reads nothing. */
+  openStdin(container: Container): Writable {
+    return openStdin({ bundle: bundleDir(this.#dir, container.name), container, isOfPod: (pid) => isInSandbox(this.#dir, pid) });
+  }
+
+  /** True while it waits for somebody to tell it something, now or later. */
+  hasOpenStdin(container: string): boolean {
+    return stdinHolder({ bundle: bundleDir(this.#dir, container), isOfPod: (pid) => isInSandbox(this.#dir, pid) }) !== undefined;
   }
 
   /** Starts a program in a running container. */

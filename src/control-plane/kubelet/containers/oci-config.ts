@@ -96,10 +96,12 @@ export function ociConfigOf(options: ConfigOptions): object {
     ociVersion: '1.0.2',
     hostname,
     process: {
-      terminal: false,
+      terminal: container.tty === true,
       user: { uid: user.uid, gid: user.gid, ...(!options.hasOneUser && { additionalGids: user.groups }), umask: 0o022 },
       args,
-      env: Object.entries({ PATH: DEFAULT_PATH, ...env }).map(([name, value]) => `${name}=${value}`),
+      env: Object.entries({ PATH: DEFAULT_PATH, ...(container.tty && { TERM: 'xterm' }), ...env }).map(
+        ([name, value]) => `${name}=${value}`,
+      ),
       cwd: container.workingDir || options.image.WorkingDir || '/',
       capabilities: capabilitiesOf(context, user),
       noNewPrivileges: true,

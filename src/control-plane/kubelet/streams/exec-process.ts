@@ -1,9 +1,10 @@
 /** One more program in a running container: how it is told of a terminal's size, and how it is ended with all that it started. */
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import type { Clock } from '../../../base/clock.ts';
 import { identify, type ProcessIdentity, signalProcess } from '../../../base/node/process-identity.ts';
 import type { TerminalSize } from './client-streams.ts';
+import { sizeFollower } from './terminal-size.ts';
 
 type Options = {
   readonly child: ChildProcessWithoutNullStreams;
@@ -24,14 +25,14 @@ export class ExecProcess {
   readonly #options: Options;
   readonly #self: ProcessIdentity | undefined;
   #isOver = false;
-  #size: TerminalSize | undefined;
-  #isResizing = false;
+  readonly #follow: (size: TerminalSize) => void;
 
   constructor(options: Options) {
     this.child = options.child;
     this.hasTerminal = options.hasTerminal;
     this.#options = options;
     this.#self = options.child.pid === undefined ? undefined : identify(options.child.pid);
+    this.#follow = sizeFollower({ program: () => this.started(), isOver: () => this.#isOver });
     const over = () => {
       this.#isOver = true;
       for (const file of options.files) rmSync(file, { force: true });
@@ -46,24 +47,8 @@ export class ExecProcess {
     if (this.#self) signalProcess(this.#self, 'SIGKILL', 'group');
   }
 
-  /** One at a time, and of many the last: a window that is dragged has hundreds of sizes. */
   resize(size: TerminalSize): void {
-    if (!this.hasTerminal) return;
-    this.#size = size;
-    if (!this.#isResizing) void this.#followSize();
-  }
-
-  async #followSize(): Promise<void> {
-    this.#isResizing = true;
-    const inside = await this.started();
-    while (inside && this.#size && !this.#isOver) {
-      const { width, height } = this.#size;
-      this.#size = undefined;
-      // The terminal is what the program has as its stdin; it is of another mount namespace, so it has no path here but this.
-      const stty = spawn('stty', ['-F', `/proc/${inside.pid}/fd/0`, 'cols', String(width), 'rows', String(height)], { stdio: 'ignore' });
-      await new Promise<void>((resolve) => void stty.once('exit', () => resolve()).once('error', () => resolve()));
-    }
-    this.#isResizing = false;
+    if (this.hasTerminal) this.#follow(size);
   }
 
   /** The program itself, once crun has started it; undefined when it never did. */

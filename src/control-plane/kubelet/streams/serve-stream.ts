@@ -6,7 +6,9 @@ import { statusResponse } from '../../../base/status-object.ts';
 import { containerNameOf } from '../logs.ts';
 import type { PodRuntime } from '../pod-runtime.ts';
 import { acceptChannels, acceptSpdyBytes, agreeOn, CHANNELS, PORT_FORWARD, type StreamUpgrade } from './accept-upgrade.ts';
+import { attachTo, untilAttachable, untilEnterable } from './enter-container.ts';
 import { forwardPorts } from './port-forward.ts';
+import { runAttach } from './run-attach.ts';
 import { runExec } from './run-exec.ts';
 import { wantedStreams } from './wanted-streams.ts';
 
@@ -27,6 +29,8 @@ export async function serveStream(options: Options): Promise<void> {
   switch (subresource) {
     case 'exec':
       return serveExec(options);
+    case 'attach':
+      return serveAttach(options);
     case 'portforward':
       return servePortForward(options);
     default:
@@ -40,13 +44,27 @@ async function serveExec({ pod, runtime, asked: { query }, upgrade, clock }: Opt
   const wanted = wantedStreams(query);
   if (command.length === 0) throw new ApiError('BadRequest', 'you must specify at least 1 command for the container');
   if (!runtime) throw new ApiError('BadRequest', `pod ${pod.metadata.name} does not run`);
-  runtime.assertEnterable(pod, name);
+  await untilEnterable({ runtime, pod, name, clock });
   const streams = await acceptChannels(upgrade, agreeOn(upgrade, CHANNELS), { wanted, clock });
   if (streams.gone.aborted) return;
   try {
-    await runExec(runtime.exec(pod, name, { command, hasTerminal: wanted.tty }), streams);
+    await runExec(runtime.native.exec(name, { command, hasTerminal: wanted.tty }), streams);
   } catch (error) {
     await streams.finish(await statusResponse(error).json()); // HTTP is over: this is how the client is told
+  }
+}
+
+async function serveAttach({ pod, runtime, asked: { query }, upgrade, clock }: Options): Promise<void> {
+  const name = containerNameOf(pod, query.get('container') || undefined);
+  const wanted = wantedStreams(query);
+  if (!runtime) throw new ApiError('BadRequest', `pod ${pod.metadata.name} does not run`);
+  await untilAttachable({ runtime, pod, name, clock });
+  const agreed = agreeOn(upgrade, CHANNELS);
+  const attached = await attachTo({ runtime, pod, name, hasStdin: wanted.stdin, clock });
+  try {
+    await runAttach(attached, await acceptChannels(upgrade, agreed, { wanted, clock }));
+  } finally {
+    attached.stdin?.destroy();
   }
 }
 
