@@ -96,6 +96,11 @@ export type Container = {
   /** `Always` on an init container makes it a sidecar. */
   readonly restartPolicy?: string;
 };
+/** One that somebody put beside the others later, to look into them. It is never run again. */
+export type EphemeralContainer = Container & {
+  /** Whose processes it sees. */
+  readonly targetContainerName?: string;
+};
 type KeyToPath = { readonly key: string; readonly path: string };
 type ProjectedSource = {
   readonly serviceAccountToken?: { readonly path: string; readonly audience?: string; readonly expirationSeconds?: number };
@@ -170,6 +175,7 @@ export type PodSpec = {
   readonly topologySpreadConstraints?: readonly TopologySpreadConstraint[];
   readonly initContainers?: readonly Container[];
   readonly containers: readonly Container[];
+  readonly ephemeralContainers?: readonly EphemeralContainer[];
   readonly volumes?: readonly PodVolume[];
 };
 export type ContainerState = {
@@ -209,6 +215,7 @@ export type PodStatus = {
   readonly qosClass?: 'Guaranteed' | 'Burstable' | 'BestEffort';
   readonly containerStatuses?: readonly ContainerStatus[];
   readonly initContainerStatuses?: readonly ContainerStatus[];
+  readonly ephemeralContainerStatuses?: readonly ContainerStatus[];
 };
 export type Pod = KubeObject & { readonly kind: 'Pod'; readonly spec: PodSpec; readonly status?: PodStatus };
 
@@ -216,7 +223,7 @@ export const PODS: Resource<Pod> = { group: '', version: 'v1', plural: 'pods', k
 
 /** The container of this name, of whichever kind. */
 export function containerIn({ spec }: Pod, wanted: string): Container | undefined {
-  return [...(spec.initContainers ?? []), ...spec.containers].find(({ name }) => name === wanted);
+  return [...(spec.initContainers ?? []), ...spec.containers, ...(spec.ephemeralContainers ?? [])].find(({ name }) => name === wanted);
 }
 
 /** A container that starts with the init containers and stays. */

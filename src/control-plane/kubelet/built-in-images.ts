@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { Pod } from '../../api/core/pod.ts';
+import { containerIn, type Pod } from '../../api/core/pod.ts';
 import { ApiError } from '../../base/errors.ts';
 import { isImageReference, repositoryOf } from '../../base/image-reference.ts';
 
@@ -55,3 +55,12 @@ export function checkVariables(names: readonly string[]): void {
   const refused = names.filter((name) => !HARMLESS.test(name));
   if (refused.length > 0) throw new ApiError('Invalid', `a Pod may not set ${refused.join(', ')} for this built-in image`);
 }
+
+/** Some images of ours do what their Pod says; those are for Pods that a component of ours has made. Throws Forbidden for others. */
+export async function assertMayUse({ builtInImages, signal }: MayUseOptions, pod: Pod, name: string): Promise<void> {
+  const image = findBuiltIn(builtInImages, containerIn(pod, name)?.image ?? '');
+  const why = await image?.whyNotFor?.(pod, signal);
+  if (why !== undefined) throw new ApiError('Forbidden', why);
+}
+
+type MayUseOptions = { readonly builtInImages: BuiltInImages; readonly signal: AbortSignal };

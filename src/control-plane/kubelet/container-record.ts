@@ -35,6 +35,10 @@ export type Setback = {
 export type ContainerRecord = {
   readonly name: string;
   readonly isInit: boolean;
+  /** Put beside the others later: it says nothing about how the Pod is. */
+  readonly isEphemeral?: boolean;
+  /** Its image is on the way. */
+  readonly isPreparing?: boolean;
   readonly restartCount: number;
   /** Runs that ended since it last ran for a good while. */
   readonly crashes: number;

@@ -44,6 +44,7 @@ const sided = (each: Pod): Pod => ({
   },
 });
 const side = (run: Run, more: Partial<ContainerRecord> = {}) => container(run, { name: 'side', isInit: true, ...more });
+const beside = (run: Run, more: Partial<ContainerRecord> = {}) => container(run, { name: 'shell', isEphemeral: true, ...more });
 const missing: Setback = { kind: 'image', image: 'x', isMissing: true, message: 'm', failures: 1, atMs: now - 5_000 };
 
 const cases: [string, Partial<ObservedPod>, string[]][] = [
@@ -57,6 +58,14 @@ const cases: [string, Partial<ObservedPod>, string[]][] = [
   ],
   ['a missing image is looked for before its back-off is over', { volumes: missing }, ['look again in 2s']],
   ['volumes are tried again after their back-off', { volumes: { ...missing, atMs: now - 10_000 } }, ['prepare: a container is to start']],
+  [
+    'an ephemeral container starts, also while init containers run',
+    { containers: [init(running()), container(waiting), beside(waiting)] },
+    ['start shell: it has not run yet'],
+  ],
+  ['but not while its image is on the way', { containers: [container(running()), beside(waiting, { isPreparing: true })] }, []],
+  ['an ephemeral container is never started again', { pod: pod('Always'), containers: [container(running()), beside(ended(1))] }, []],
+  ['nor does one keep a Pod that is done', { containers: [container(ended(0)), beside(running())] }, ['stop shell: the Pod has Succeeded']],
   ['a container that never ran starts', {}, ['start main: it has not run yet']],
   ['a running container is left alone', { containers: [container(running())] }, []],
   ['a running container needs no volumes', { containers: [container(running())], volumes: 'absent' }, []],

@@ -12,6 +12,7 @@
  *   otherwise                        one is to start, no volumes yet   prepare the volumes
  *                                    init containers                   one after the other, each until it succeeds; a sidecar until it has started
  *                                    the others                        start together; again as the restart policy says
+ *                                    ephemeral ones                    start once, whatever becomes of the others
  *                                    one fails its liveness probe      as when being deleted, then as the restart policy says
  *
  * Sidecars are told to end when no other container runs any more, the last of the spec first; they share what is left of the grace period.
@@ -94,7 +95,8 @@ function run(pod: Pod, observed: Seen): ContainersDecision {
   const { containers, now } = observed;
   const init = containers.find((container) => container.isInit && !isInitialized(pod, container));
   const beside = containers.filter((container) => container !== init && isSidecar(pod, container.name) && hasStarted(container));
-  const turn = [...beside, ...(init ? [init] : containers.filter((container) => !container.isInit))];
+  const added = containers.filter((container) => container.isEphemeral);
+  const turn = [...beside, ...(init ? [init] : containers.filter((container) => !container.isInit && !container.isEphemeral)), ...added];
   const wanted = together(turn.map((container) => (container.doomedBy ? endDoomed(pod, container, now) : startOne(pod, container, now))));
   if (wanted.actions.every((action) => action.do !== 'start')) return wanted;
   return withVolumes(observed, wanted);
@@ -114,7 +116,7 @@ function endDoomed(pod: Pod, container: ContainerRecord, now: number): Container
 
 function startOne(pod: Pod, container: ContainerRecord, now: number): ContainersDecision {
   const { name, run, setback } = container;
-  if (run.is === 'running') return nothing;
+  if (run.is === 'running' || container.isPreparing) return nothing;
   if (setback && retryAtMs(setback) > now) return { actions: [], lookAgainAfterMs: lookAgainForMs(setback, now) };
   if (run.is === 'waiting') return { actions: [{ do: 'start', container: name, because: 'it has not run yet' }] };
   if (!restartsAfter(pod, container, run.exitCode)) return nothing;

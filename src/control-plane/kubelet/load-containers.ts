@@ -21,6 +21,12 @@ import { loadContainer, type SavedContainer, saveContainer } from './state-file.
 
 type LoadOptions = { readonly dir: string; readonly pod: Pod | undefined; readonly now: number };
 
+/** Those that were put beside the others since, as if nothing had been tried yet. */
+export function newEphemeral({ spec }: Pod, known: ReadonlyMap<string, unknown>): ContainerRecord[] {
+  const added = (spec.ephemeralContainers ?? []).filter(({ name }) => !known.has(name));
+  return added.map(({ name }) => ({ name, isInit: false, isEphemeral: true, restartCount: 0, crashes: 0, run: { is: 'waiting' } }));
+}
+
 /** In the order of the spec, init containers first; without a Pod, in any order. */
 export function loadContainers(options: LoadOptions): ContainerRecord[] {
   const { pod, dir } = options;
@@ -32,6 +38,9 @@ export function loadContainers(options: LoadOptions): ContainerRecord[] {
   return [
     ...(pod.spec.initContainers ?? []).map(one(true, pod.status?.initContainerStatuses)),
     ...pod.spec.containers.map(one(false, pod.status?.containerStatuses)),
+    ...(pod.spec.ephemeralContainers ?? [])
+      .map(one(false, pod.status?.ephemeralContainerStatuses))
+      .map((each): ContainerRecord => ({ ...each, isEphemeral: true })),
   ];
 }
 

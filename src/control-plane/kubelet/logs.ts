@@ -28,7 +28,9 @@ const FOLLOW_MS = 200;
 
 /** The container that is meant; throws BadRequest when that cannot be said. */
 export function containerNameOf(pod: Pod, wanted: string | undefined): string {
-  const names = [...(pod.spec.initContainers ?? []), ...pod.spec.containers].map(({ name }) => name);
+  const names = [...(pod.spec.initContainers ?? []), ...pod.spec.containers, ...(pod.spec.ephemeralContainers ?? [])].map(
+    ({ name }) => name,
+  );
   const [only] = pod.spec.containers;
   if (wanted === undefined && only && pod.spec.containers.length === 1) return only.name;
   if (wanted === undefined) {
@@ -53,7 +55,9 @@ export async function streamLog(options: {
   const { pod, dir, name, request, look, clock } = options;
   const container = look();
   if (!container?.hasRun) {
-    const waiting = pod.status?.containerStatuses?.find((status) => status.name === name)?.state?.waiting?.reason ?? 'ContainerCreating';
+    const waiting =
+      [...(pod.status?.containerStatuses ?? []), ...(pod.status?.ephemeralContainerStatuses ?? [])].find((status) => status.name === name)
+        ?.state?.waiting?.reason ?? 'ContainerCreating';
     throw new ApiError('BadRequest', `container "${name}" in pod "${pod.metadata.name}" is waiting to start: ${waiting}`);
   }
   const run = container.restartCount - (request.previous ? 1 : 0);

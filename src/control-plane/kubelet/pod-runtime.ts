@@ -8,14 +8,14 @@ import type { Logger } from '../../base/log.ts';
 import { updatePodRecord } from '../../base/node/pod-record.ts';
 import { isSameProcess, type ProcessIdentity, signalProcess } from '../../base/node/process-identity.ts';
 import { ImageError, imageBringer } from './bring-image.ts';
-import { builtInImageOf, findBuiltIn } from './built-in-images.ts';
+import { assertMayUse, builtInImageOf, findBuiltIn } from './built-in-images.ts';
 import { afterEnd, beforeStart, type ContainerRecord, type Ended, eventsOf, setBackAgain } from './container-record.ts';
 import { NativePod } from './containers/native-pod.ts';
 import { type ContainersAction, graceSecondsOf } from './decide-containers.ts';
 import { oomScoreOf } from './default-qos-class.ts';
 import { Hooks } from './hooks.ts';
 import type { KubeletContext } from './kubelet-context.ts';
-import { endOfAdopted, endOfProcess, loadContainers } from './load-containers.ts';
+import { endOfAdopted, endOfProcess, loadContainers, newEphemeral } from './load-containers.ts';
 import { lastWords, lookAfterLog, removeOldLogs } from './log-files.ts';
 import type { ObservedPod } from './observed.ts';
 import { createPodFolder, podDir, readPodIdentity, removePodFolder } from './pod-folder.ts';
@@ -40,6 +40,8 @@ export class PodRuntime {
   /** Containers whose end we are told; the others are looked after by `lookAround`. */
   readonly #own = new Set<string>();
   readonly #unsaved = new Set<string>();
+  /** Ephemeral containers whose image is on the way. */
+  readonly #preparing = new Set<string>();
   readonly #probes: Probes;
   readonly native: NativePod;
   readonly #hooks: Hooks;
@@ -89,9 +91,11 @@ export class PodRuntime {
   }
 
   observe(pod: Pod | undefined): Pick<ObservedPod, 'isForeign' | 'containers' | 'volumes'> {
-    const containers = [...this.#containers.values()].map((each) => ({
+    const known = this.#containers;
+    const containers = [...known.values(), ...(pod ? newEphemeral(pod, known) : [])].map((each) => ({
       ...each,
       ...this.#probes.of(pod, each),
+      ...(this.#preparing.has(each.name) && { isPreparing: true }),
       ...(this.#hooks.isStarting(each.name) && { isReady: false, isStarted: false }),
     }));
     return { isForeign: this.#isForeign, containers, volumes: this.#volumesNow() };
@@ -192,24 +196,45 @@ export class PodRuntime {
 
   /** Starts the next run of a container; what is wrong with its spec or image is remembered, not thrown. */
   async #start(pod: Pod, name: string): Promise<void> {
+    const added = newEphemeral(pod, this.#containers).find((each) => each.name === name);
+    if (added) this.#containers.set(name, added);
     const before = this.#get(name);
+    if (before.isEphemeral && !this.native.hasImage(name)) return this.#bringImage(pod, before);
     const next: ContainerRecord = { ...beforeStart(before), setback: undefined };
     let plan: Launch;
     try {
-      await this.#assertMayUse(pod, name);
+      await assertMayUse(this.#context, pod, name);
       await makeContainerFolders(this.dir, name);
       plan = await this.#plan(pod, next);
     } catch (error) {
-      const setback = setBackAgain(before.setback, {
-        ...setbackFrom(error, 'config', this.#context.images),
-        atMs: this.#context.clock.now(),
-      });
-      this.#containers.set(name, { ...before, setback });
-      for (const event of eventsOf(setback)) this.#context.events.record(pod, event);
+      this.#setBack(pod, before, error);
       return;
     }
     await removeOldLogs(this.dir, name, next.restartCount);
     await this.#launch(pod, next, plan);
+  }
+
+  #setBack(pod: Pod, before: ContainerRecord, error: unknown): void {
+    const { images, clock, events } = this.#context;
+    const setback = setBackAgain(before.setback, { ...setbackFrom(error, 'config', images), atMs: clock.now() });
+    this.#containers.set(before.name, { ...before, setback });
+    for (const event of eventsOf(setback)) events.record(pod, event);
+  }
+
+  /** Of an ephemeral container, which the others do not wait for; ends in a wake-up, not in this call. */
+  #bringImage(pod: Pod, container: ContainerRecord): void {
+    const { name } = container;
+    const { signal } = this.#context;
+    this.#preparing.add(name);
+    void this.native
+      .bringEphemeral(pod, name, { bringImage: imageBringer({ pod, context: this.#context, signal }), signal })
+      .catch((error: unknown) => {
+        if (!signal.aborted) this.#setBack(pod, container, error);
+      })
+      .finally(() => {
+        this.#preparing.delete(name);
+        this.#context.wake(this.uid);
+      });
   }
 
   /** Asks a container to end. Asking twice does no harm, so it is written down afterwards. */
@@ -275,13 +300,6 @@ export class PodRuntime {
       this.native.signal(name, 'SIGKILL');
       this.#end(name, endOfAdopted(this.native.exitCode(name)));
     }
-  }
-
-  /** Some images of ours do what their Pod says; those are for Pods that a component of ours has made. */
-  async #assertMayUse(pod: Pod, name: string): Promise<void> {
-    const image = findBuiltIn(this.#context.builtInImages, containerIn(pod, name)?.image ?? '');
-    const why = await image?.whyNotFor?.(pod, this.#context.signal);
-    if (why !== undefined) throw new ApiError('Forbidden', why);
   }
 
   async #plan(pod: Pod, { name, restartCount }: ContainerRecord): Promise<Launch> {

@@ -12,11 +12,13 @@ type Runtimes = { get(uid: string): { container(name: string): ContainerRecord |
 export function podUsages(pods: readonly Pod[], runtimes: Runtimes, processes: ProcessTable): PodUsage[] {
   return pods.flatMap((pod) => {
     const runtime = runtimes.get(pod.metadata.uid ?? '');
-    const containers = [...(pod.spec.initContainers ?? []), ...pod.spec.containers].flatMap(({ name }) => {
-      const run = runtime?.container(name)?.run;
-      const used = run?.is === 'running' ? processes.usageOf(run.process) : undefined;
-      return used ? [[name, used] as const] : [];
-    });
+    const containers = [...(pod.spec.initContainers ?? []), ...pod.spec.containers, ...(pod.spec.ephemeralContainers ?? [])].flatMap(
+      ({ name }) => {
+        const run = runtime?.container(name)?.run;
+        const used = run?.is === 'running' ? processes.usageOf(run.process) : undefined;
+        return used ? [[name, used] as const] : [];
+      },
+    );
     return containers.length === 0 ? [] : [{ pod, containers: new Map(containers) }];
   });
 }

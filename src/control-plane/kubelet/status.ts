@@ -1,13 +1,5 @@
 /** What a Pod's status says, from what the kubelet sees of its containers. Conditions of others are kept as they are. Pure. */
-import {
-  type Container,
-  type ContainerStatus,
-  isPodFinal,
-  isSidecar,
-  type Pod,
-  type PodPhase,
-  type PodStatus,
-} from '../../api/core/pod.ts';
+import { type ContainerStatus, containerIn, isPodFinal, isSidecar, type Pod, type PodPhase, type PodStatus } from '../../api/core/pod.ts';
 import { type Condition, conditionOf, hasCondition, isDeleting } from '../../api/meta.ts';
 import { timestamp } from '../../base/timestamp.ts';
 import { type ContainerRecord, crashDelayMs, type Ended, restartAtMs, type Setback, waitingFor } from './container-record.ts';
@@ -30,9 +22,10 @@ export function derivePodStatus(input: StatusInput): PodStatus {
   const { pod, containers, podIP, hostIP, now } = input;
   const phase = isPodFinal(pod) ? (pod.status?.phase ?? 'Failed') : phaseOf(pod, containers); // nobody comes back from the end
   const statuses = (isInit: boolean) =>
-    containers.filter((container) => container.isInit === isInit).map((each) => containerStatus(each, input));
+    containers.filter((each) => each.isInit === isInit && !each.isEphemeral).map((each) => containerStatus(each, input));
   const containerStatuses = statuses(false);
   const initContainerStatuses = statuses(true);
+  const ephemeralContainerStatuses = containers.filter((each) => each.isEphemeral).map((each) => containerStatus(each, input));
   return {
     phase,
     conditions: conditionsOf({
@@ -47,13 +40,14 @@ export function derivePodStatus(input: StatusInput): PodStatus {
     qosClass: pod.status?.qosClass ?? qosClassOf(pod),
     containerStatuses,
     ...(initContainerStatuses.length > 0 && { initContainerStatuses }),
+    ...(ephemeralContainerStatuses.length > 0 && { ephemeralContainerStatuses }),
   };
 }
 
 /** Pending until a container has started; final when no container will run again. */
 export function phaseOf(pod: Pod, containers: readonly ContainerRecord[]): PodPhase {
   const init = containers.filter((container) => container.isInit && !isSidecar(pod, container.name));
-  const main = containers.filter((container) => !container.isInit);
+  const main = containers.filter((container) => !container.isInit && !container.isEphemeral);
   if (init.some((each) => each.run.is === 'ended' && each.run.exitCode !== 0 && !restartsAfter(pod, each, each.run.exitCode)))
     return 'Failed';
   const exitCodes = main.map((each) =>
@@ -65,8 +59,12 @@ export function phaseOf(pod: Pod, containers: readonly ContainerRecord[]): PodPh
 }
 
 /** True when the restart policy wants another run after one that ended like this. */
-export function restartsAfter(pod: Pod, { name, isInit }: Pick<ContainerRecord, 'name' | 'isInit'>, exitCode: number): boolean {
-  if (isDeleting(pod)) return false;
+export function restartsAfter(
+  pod: Pod,
+  { name, isInit, isEphemeral }: Pick<ContainerRecord, 'name' | 'isInit' | 'isEphemeral'>,
+  exitCode: number,
+): boolean {
+  if (isDeleting(pod) || isEphemeral) return false;
   if (isInit && isSidecar(pod, name)) return !isPodFinal(pod);
   switch (pod.spec.restartPolicy ?? 'Always') {
     case 'Always':
@@ -87,7 +85,7 @@ export function isInitialized(pod: Pod, { name, run, isStarted }: ContainerRecor
 function containerStatus(container: ContainerRecord, input: StatusInput): ContainerStatus {
   const { pod } = input;
   const { name, isInit, restartCount, run } = container;
-  const spec = [...(pod.spec.initContainers ?? []), ...pod.spec.containers].find((each: Container) => each.name === name);
+  const spec = containerIn(pod, name);
   const image = spec?.image ?? '';
   const hasRun = run.is !== 'waiting';
   const state = stateOf(container, input);
@@ -97,12 +95,17 @@ function containerStatus(container: ContainerRecord, input: StatusInput): Contai
     image,
     imageID: hasRun ? image : '',
     ...(hasRun && { containerID: containerIdOf(pod, container) }),
-    ready: isInit && !isSidecar(pod, name) ? isInitialized(pod, container) : run.is === 'running' && container.isReady !== false,
+    ready: isInit && !isSidecar(pod, name) ? isInitialized(pod, container) : run.is === 'running' && isCountedReady(container),
     started: run.is === 'running' && container.isStarted !== false,
     restartCount,
     state,
     lastState: last ? { terminated: terminated(last) } : {},
   };
+}
+
+/** Nobody waits for a container that was put beside the others. */
+function isCountedReady({ isReady, isEphemeral }: ContainerRecord): boolean {
+  return !isEphemeral && isReady !== false;
 }
 
 function containerIdOf(pod: Pod, { name, restartCount }: ContainerRecord): string {
@@ -117,7 +120,7 @@ function stateOf(container: ContainerRecord, { pod, containers, volumes, now }: 
       return { running: { startedAt: timestamp(run.startedAtMs) } };
     case 'waiting': {
       if (isBlocked) return { waiting: waitingFor(isBlocked, now) };
-      const isItsTurn = isInit || containers.every((each) => !each.isInit || isInitialized(pod, each));
+      const isItsTurn = isInit || container.isEphemeral || containers.every((each) => !each.isInit || isInitialized(pod, each));
       return { waiting: { reason: isItsTurn ? 'ContainerCreating' : 'PodInitializing' } };
     }
     case 'ended': {
@@ -177,7 +180,10 @@ function initialized({ pod, containers, phase }: ConditionInput): Finding {
 
 /** A sidecar that falls over later does not make the Pod uninitialized again. */
 function hasBegun(pod: Pod, containers: readonly ContainerRecord[], { name }: ContainerRecord): boolean {
-  return isSidecar(pod, name) && containers.some((each) => !each.isInit && (each.run.is !== 'waiting' || each.restartCount > 0));
+  return (
+    isSidecar(pod, name) &&
+    containers.some((each) => !each.isInit && !each.isEphemeral && (each.run.is !== 'waiting' || each.restartCount > 0))
+  );
 }
 
 type Readiness = readonly [status: boolean, reason?: string, message?: string];

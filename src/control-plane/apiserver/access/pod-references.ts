@@ -20,9 +20,9 @@ const SECRET_OF: Readonly<Record<string, 'secretRef' | 'nodePublishSecretRef'>> 
 };
 
 export function* referencesOf({ metadata, spec }: Pick<Pod, 'metadata' | 'spec'>): Generator<PodReference> {
-  const { ephemeralContainers = [] } = spec as { readonly ephemeralContainers?: readonly Container[] }; // published, and of no use to our own parts
   for (const secret of spec.imagePullSecrets ?? []) yield* named('secrets', secret);
-  for (const container of [...spec.containers, ...(spec.initContainers ?? []), ...ephemeralContainers]) yield* ofContainer(container);
+  for (const container of [...spec.containers, ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])])
+    yield* ofContainer(container);
   for (const volume of spec.volumes ?? []) yield* ofVolume(volume, metadata.name);
 }
 

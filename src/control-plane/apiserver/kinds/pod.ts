@@ -4,6 +4,7 @@ import { forbiddenCause, requiredCause } from '../../../base/causes.ts';
 import type { StatusCause } from '../../../base/errors.ts';
 import { deepEqual } from '../../../base/json.ts';
 import type { AnyObject, Strategy } from '../types/resource-type.ts';
+import { ephemeralCauses } from './ephemeral-containers.ts';
 
 const DEFAULT_GRACE_SECONDS = 30;
 /** How long a Pod stays on a node that stopped answering. */
@@ -26,7 +27,11 @@ export const podStrategy: Strategy = {
   },
   validate: (object, old, subresource) => [
     ...(asPod(object).spec.containers.length === 0 ? [requiredCause('spec.containers')] : []),
-    ...(old ? validateFixedSpec(asPod(object), asPod(old), subresource === 'binding') : []),
+    ...(old && subresource !== 'ephemeralcontainers' ? validateFixedSpec(asPod(object), asPod(old), subresource === 'binding') : []),
+    ...(old && subresource === 'ephemeralcontainers' ? ephemeralCauses(asPod(object), asPod(old)) : []),
+    ...(!old && asPod(object).spec.ephemeralContainers?.length
+      ? [forbiddenCause('spec.ephemeralContainers', 'cannot be set on create')]
+      : []),
   ],
   gracePeriodSeconds(object, requested) {
     const { spec, status } = asPod(object);

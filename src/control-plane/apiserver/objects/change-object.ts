@@ -13,6 +13,7 @@ import { deepEqual, type JsonObject, jsonText } from '../../../base/json.ts';
 import type { Entry } from '../../store/entry.ts';
 import { sameOwnership } from '../apply/own-fields.ts';
 import { type Change, recordedUpdate } from '../apply/record-write.ts';
+import { withEphemeralContainers } from '../kinds/ephemeral-containers.ts';
 import { isDryRun } from '../request/query.ts';
 import { conflict, modified, notFound } from '../response/api-errors.ts';
 import { renderAt, toStored } from '../response/render.ts';
@@ -116,6 +117,7 @@ function mergedBySubresource({ type }: Call, { wanted, old, subresource }: Omit<
   if (subresource === 'status') {
     return { ...old, ...(type.isBuiltIn && { metadata: wanted.metadata }), status: wanted['status'] };
   }
+  if (subresource === 'ephemeralcontainers') return withEphemeralContainers(old, wanted);
   if (subresource === 'binding' || !type.subresources.includes('status')) return wanted;
   return { ...wanted, status: old['status'] };
 }

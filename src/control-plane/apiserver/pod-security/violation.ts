@@ -3,12 +3,9 @@ import type { Container, Pod } from '../../../api/core/pod.ts';
 
 export type Violation = string;
 
-type WithEphemeral = { readonly ephemeralContainers?: readonly Container[] };
-
 /** Everything in a Pod that runs. */
 export function allContainers({ spec }: Pod): Container[] {
-  const { ephemeralContainers = [] } = spec as WithEphemeral;
-  return [...(spec.initContainers ?? []), ...spec.containers, ...ephemeralContainers];
+  return [...(spec.initContainers ?? []), ...spec.containers, ...(spec.ephemeralContainers ?? [])];
 }
 
 /** `container "a"`, `containers "a", "b"`. */

@@ -25,7 +25,7 @@ export async function log(call: Call): Promise<Response> {
 
 /** The container meant: the named one, or the only one. */
 function containerOf({ metadata, spec }: Pod, named: string | undefined): string | undefined {
-  const names = [...spec.containers, ...(spec.initContainers ?? [])].map(({ name }) => name);
+  const names = [...spec.containers, ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])].map(({ name }) => name);
   if (named !== undefined && !names.includes(named)) {
     throw new ApiError('BadRequest', `container ${named} is not valid for pod ${metadata.name}`);
   }

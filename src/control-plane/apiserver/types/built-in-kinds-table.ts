@@ -103,7 +103,7 @@ const CORE: readonly Omit<BuiltInKind, 'group' | 'version'>[] = [
     kind: 'Pod',
     shortNames: ['po'],
     categories: ALL,
-    subresources: ['status', 'log', 'binding', 'eviction', 'exec', 'attach', 'portforward'],
+    subresources: ['status', 'log', 'binding', 'eviction', 'exec', 'attach', 'portforward', 'ephemeralcontainers'],
     hasGeneration: true,
     returnsDeleted: true,
     selectableFields: [

@@ -23,6 +23,7 @@ const VERBS: Readonly<Record<string, readonly string[]>> = {
   exec: ['create', 'get'],
   attach: ['create', 'get'],
   portforward: ['create', 'get'],
+  ephemeralcontainers: ['get', 'patch', 'update'],
 };
 
 /** The kind a subresource answers with, undefined when it is the parent's own. */

@@ -59,6 +59,7 @@ const SUBRESOURCES: Readonly<Record<string, Partial<Record<Verb, Answer>>>> = {
   exec: { get: needsUpgrade, create: needsUpgrade },
   attach: { get: needsUpgrade, create: needsUpgrade },
   portforward: { get: needsUpgrade, create: needsUpgrade },
+  ephemeralcontainers: { get, update, patch },
 };
 
 type Routes = { readonly parts: ServerParts; readonly aggregated: AggregatedApis; readonly others: NonResourceParts };

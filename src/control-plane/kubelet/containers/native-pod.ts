@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { chmod, mkdir, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
-import type { Container, Pod, PodVolume, VolumeMount } from '../../../api/core/pod.ts';
+import type { Container, EphemeralContainer, Pod, PodVolume, VolumeMount } from '../../../api/core/pod.ts';
 import { SERVICES } from '../../../api/core/service.ts';
 import { CONTAINER_PROGRAMS_FIX } from '../../../base/container-programs-fix.ts';
 import { ApiError, messageOf } from '../../../base/errors.ts';
@@ -35,7 +35,8 @@ import { whyNotNative } from './why-not-native.ts';
 export type NativeOptions = { readonly context: KubeletContext; readonly dir: string };
 type Volumes = ReadonlyMap<string, string>;
 /** The places of its volumes, and who fetches images. */
-type Given = { readonly volumes: Volumes; readonly bringImage: BringImage; readonly signal: AbortSignal };
+type Given = { readonly volumes: Volumes } & Bringer;
+type Bringer = { readonly bringImage: BringImage; readonly signal: AbortSignal };
 
 const NETWORK_FILES = 'etc';
 const NAME_SERVICE = { namespace: 'kube-system', name: 'kube-dns' };
@@ -98,6 +99,24 @@ export class NativePod {
     await openSandbox({ dir: this.#dir, podIP, mapping: this.#mapping(), signal });
   }
 
+  /** Brings the image of a container that was put beside the others; can be repeated. Throws with the reason when it cannot run here. */
+  async bringEphemeral(pod: Pod, name: string, bringer: Bringer): Promise<void> {
+    const container = pod.spec.ephemeralContainers?.find((each) => each.name === name);
+    if (!container) throw new ApiError('Invalid', `the Pod has no container "${name}"`);
+    if (!this.has(pod) || !this.isNative(container))
+      throw new ApiError(
+        'Invalid',
+        'ephemeral containers run beside containers of ordinary images only, not in programs of the embedded cluster',
+      );
+    const why = whyNotNative({ ...pod, spec: { ...pod.spec, initContainers: [], containers: [container] } });
+    if (why !== undefined) throw new SandboxError(why);
+    this.#images.set(name, await this.#bringImage(pod, container, bringer));
+  }
+
+  hasImage(container: string): boolean {
+    return this.#images.has(container);
+  }
+
   /** Makes all that the next run needs but the process. */
   async plan(pod: Pod, container: Container, run: { readonly restartCount: number; readonly podIP: string }): Promise<Launch> {
     const image = this.#images.get(container.name);
@@ -124,6 +143,7 @@ export class NativePod {
       hostname: hostnameOf(pod),
       mounts,
       holderPid: sandbox.holder.pid,
+      targetPid: this.#targetOf(container),
       hasOneUser: mapping.count === 1,
     });
     const bundle = await makeBundle({
@@ -142,6 +162,14 @@ export class NativePod {
       cwd: '/',
       logFile: containerLogPath(this.#dir, container.name, run.restartCount),
     };
+  }
+
+  /** Whose processes an ephemeral container sees; its own when it names nobody. */
+  #targetOf({ targetContainerName: target }: EphemeralContainer): number | undefined {
+    if (!target) return undefined;
+    const first = firstProcessOf(this.#dir, target);
+    if (!first) throw new ApiError('Invalid', `container ${target}, whose processes are to be seen, does not run`);
+    return first.pid;
   }
 
   /** To the first process of a container, which decides what to do about it; false when there is none any more. */
@@ -229,7 +257,7 @@ export class NativePod {
     return mapping;
   }
 
-  async #bringImage(pod: Pod, { image = '', imagePullPolicy }: Container, { bringImage, signal }: Given): Promise<ImageRoot> {
+  async #bringImage(pod: Pod, { image = '', imagePullPolicy }: Container, { bringImage, signal }: Bringer): Promise<ImageRoot> {
     const { images, rootDir, events } = this.#context;
     if (await bringImage(image, imagePullPolicy))
       events.record(pod, { type: 'Normal', reason: 'Pulled', message: `Container image "${image}" already present on machine` });

@@ -16,6 +16,8 @@ export type ConfigOptions = {
   readonly mounts: readonly Mount[];
   /** The namespaces of the Pod are those of this process. */
   readonly holderPid: number;
+  /** Whose processes it sees; its own when there is nobody. */
+  readonly targetPid?: number | undefined;
   /** Only one user exists; one that is not root is made by a user namespace of its own. */
   readonly hasOneUser: boolean;
 };
@@ -103,7 +105,7 @@ export function ociConfigOf(options: ConfigOptions): object {
         ([name, value]) => `${name}=${value}`,
       ),
       cwd: container.workingDir || options.image.WorkingDir || '/',
-      capabilities: capabilitiesOf(context, user),
+      capabilities: capabilitiesOf(context, user, grantableTo(pod, container)),
       noNewPrivileges: true,
       oomScoreAdj: undefined,
     },
@@ -111,7 +113,7 @@ export function ociConfigOf(options: ConfigOptions): object {
     mounts: [...SYSTEM_MOUNTS, ...options.mounts.map(bindOf)],
     linux: {
       namespaces: [
-        { type: 'pid' },
+        { type: 'pid', ...(options.targetPid !== undefined && { path: `/proc/${options.targetPid}/ns/pid` }) },
         { type: 'mount' },
         { type: 'uts' },
         { type: 'cgroup' },
@@ -160,10 +162,16 @@ function bindOf({ source, destination, isReadOnly }: Mount): object {
   return { destination, type: 'bind', source, options: ['rbind', 'nosuid', 'nodev', ...(isReadOnly ? ['ro'] : ['rw'])] };
 }
 
-function capabilitiesOf({ capabilities = {} }: SecurityContext, { uid }: ContainerUser): object {
+/** A debugger looks into processes: it sees those of its own Pod only. */
+function grantableTo({ spec }: Pod, { name }: Container): ReadonlySet<string> {
+  const isEphemeral = spec.ephemeralContainers?.some((each) => each.name === name);
+  return isEphemeral ? new Set([...GRANTABLE, 'SYS_PTRACE']) : GRANTABLE;
+}
+
+function capabilitiesOf({ capabilities = {} }: SecurityContext, { uid }: ContainerUser, grantable: ReadonlySet<string>): object {
   const plain = (names: readonly string[] = []) => names.map((name) => name.toUpperCase().replace(/^CAP_/, ''));
   const dropped = new Set(plain(capabilities.drop));
-  const added = plain(capabilities.add).filter((name) => GRANTABLE.has(name));
+  const added = plain(capabilities.add).filter((name) => grantable.has(name));
   const kept = dropped.has('ALL') ? [] : DEFAULT_CAPABILITIES.filter((name) => !dropped.has(name));
   const names = [...new Set([...kept, ...added])].map((name) => `CAP_${name}`);
   // Other users have none of their own: what they could get back by a program with set-id bits is kept from them, too.
@@ -171,7 +179,9 @@ function capabilitiesOf({ capabilities = {} }: SecurityContext, { uid }: Contain
   return { bounding: names, effective, permitted: effective, inheritable: [], ambient: uid === 0 ? [] : effective };
 }
 
-/** Capabilities that the Pod asks for and cannot have. */
-export function refusedCapabilities({ capabilities }: SecurityContext): string[] {
-  return (capabilities?.add ?? []).filter((name) => !GRANTABLE.has(name.toUpperCase().replace(/^CAP_/, '')));
+/** Capabilities that a container asks for and cannot have. */
+export function refusedCapabilities(pod: Pod, container: Container): string[] {
+  const grantable = grantableTo(pod, container);
+  const { capabilities } = securityOf(pod, container);
+  return (capabilities?.add ?? []).filter((name) => !grantable.has(name.toUpperCase().replace(/^CAP_/, '')));
 }

@@ -35,6 +35,6 @@ const RULES: readonly Rule[] = [
 export function whyNotNative(pod: Pod): string | undefined {
   const found = RULES.find(([, applies]) => applies(pod))?.[0];
   if (found) return found;
-  const refused = all(pod).flatMap((each) => refusedCapabilities(securityOf(pod, each)));
+  const refused = all(pod).flatMap((each) => refusedCapabilities(pod, each));
   return refused.length > 0 ? `capabilities ${refused.join(', ')} are not offered` : undefined;
 }
