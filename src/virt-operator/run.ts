@@ -3,7 +3,7 @@ import { PODS } from '../api/core/pod.ts';
 import { knownResource } from '../api/known-resources.ts';
 import { INSTALLED_KINDS, installedResource } from '../api/kubevirt/installed-kinds-table.ts';
 import { KUBEVIRTS } from '../api/kubevirt/kinds/kubevirt.ts';
-import { LABEL_COMPONENT } from '../api/kubevirt/names.ts';
+import { LABEL_COMPONENT, LABEL_MANAGED_BY, MANAGED_BY_OPERATOR } from '../api/kubevirt/names.ts';
 import { type KubeObject, keyOf } from '../api/meta.ts';
 import { apiVersionOf } from '../api/resource.ts';
 import type { Clock } from '../base/clock.ts';
@@ -12,12 +12,14 @@ import { startCache } from '../client/cache.ts';
 import type { Client } from '../client/client.ts';
 import { runController } from '../reconcile/controller.ts';
 import { changesOf } from '../reconcile/source.ts';
+import { isCommonInstancetype, runCommonInstancetypes } from './common-instancetypes/controller.ts';
 import { kubernetesVersionCheck } from './kubevirt/check-kubernetes-version.ts';
 import { decideInstallation } from './kubevirt/decide.ts';
 import { observeInstallation } from './kubevirt/observe.ts';
 import type { InstallationObserved } from './kubevirt/observed.ts';
 import type { Defaults } from './kubevirt/render-options.ts';
-import { isOurs, LABEL_MANAGED_BY, MANAGED_BY, marked } from './objects/desired-objects.ts';
+import { isOurs } from './objects/desired-objects.ts';
+import { marked } from './objects/marks.ts';
 import { unservedKinds } from './unserved-kinds.ts';
 
 export type OperatorOptions = {
@@ -37,7 +39,7 @@ export type OperatorOptions = {
 /** Runs until the signal aborts. */
 export async function runVirtOperator({ manifests, defaults, spreadMs, onSynced, ...options }: OperatorOptions): Promise<void> {
   const { namespace } = defaults;
-  const labelSelector = `${LABEL_MANAGED_BY}=${MANAGED_BY}`;
+  const labelSelector = `${LABEL_MANAGED_BY}=${MANAGED_BY_OPERATOR}`;
   const namespaces = new Set(manifests.flatMap(({ kind, metadata }) => (kind === 'RoleBinding' ? (metadata.namespace ?? []) : [])));
   const missing = await unservedKinds(options, labelSelector);
   const installed = INSTALLED_KINDS.filter((each) => !missing.includes(each)).flatMap((resource) => {
@@ -53,12 +55,13 @@ export async function runVirtOperator({ manifests, defaults, spreadMs, onSynced,
     kubeVirts,
     pods,
     installed,
-    manifests: manifests.filter(isOurs).map(marked),
+    manifests: manifests.filter((object) => isOurs(object) && !isCommonInstancetype(object)).map(marked),
     isServed: ({ apiVersion, kind }: KubeObject) => !missing.some((each) => each.kind === kind && apiVersionOf(each) === apiVersion),
     defaults,
     spreadMs,
     unsupported: kubernetesVersionCheck(options.client),
   };
+  const common = runCommonInstancetypes({ ...options, kubeVirts, objects: manifests.filter(isCommonInstancetype) });
   await runController<InstallationObserved>({
     ...options,
     name: 'virt-operator',
@@ -72,4 +75,5 @@ export async function runVirtOperator({ manifests, defaults, spreadMs, onSynced,
     resourceOf: (type) => installedResource(type) ?? knownResource(type),
     workers: 1,
   });
+  await common;
 }

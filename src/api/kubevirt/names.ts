@@ -1,6 +1,12 @@
 /** Labels, annotations and finalizers that are part of the KubeVirt API; spelled once. */
 export const LABEL_COMPONENT = 'kubevirt.io';
 export const LABEL_CREATED_BY = 'kubevirt.io/created-by';
+/** On every object that an installation is made of, and its value there. */
+export const LABEL_MANAGED_BY = 'app.kubernetes.io/managed-by';
+export const MANAGED_BY_OPERATOR = 'virt-operator';
+/** On the instance types and preferences that come with an installation, and its value there. */
+export const LABEL_NAME = 'app.kubernetes.io/name';
+export const NAME_COMMON_INSTANCETYPES = 'common-instancetypes';
 export const LABEL_NODE_NAME = 'kubevirt.io/nodeName';
 export const LABEL_SCHEDULABLE = 'kubevirt.io/schedulable';
 export const LABEL_VM_NAME = 'vm.kubevirt.io/name';

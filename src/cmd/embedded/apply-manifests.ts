@@ -6,9 +6,19 @@ import { cacheFolder } from '../../base/node/folders.ts';
 import type { Client } from '../../client/client.ts';
 import { readManifests } from '../cluster/read-manifests.ts';
 
-/** Definitions first. */
-export async function applyManifests(client: Client, folder: string, change: (object: KubeObject) => KubeObject): Promise<void> {
-  for (const object of readManifests(folder, { keptIn: cacheFolder() })) await apply(client, change(object));
+/** Definitions first. Those of which the change leaves nothing are not applied; they are what it resolves to. */
+export async function applyManifests(
+  client: Client,
+  folder: string,
+  change: (object: KubeObject) => KubeObject | undefined,
+): Promise<readonly KubeObject[]> {
+  const leftOut: KubeObject[] = [];
+  for (const object of readManifests(folder, { keptIn: cacheFolder() })) {
+    const changed = change(object);
+    if (changed) await apply(client, changed);
+    else leftOut.push(object);
+  }
+  return leftOut;
 }
 
 /** Creates the object, or makes the stored one say what ours says. */

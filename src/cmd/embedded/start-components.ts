@@ -23,6 +23,7 @@ import { runVolumes } from '../../control-plane/volumes/run.ts';
 import { runWorkloads, WORKLOAD_READER } from '../../control-plane/workloads/run.ts';
 import { startVirtApi } from '../../virt-api/start.ts';
 import { runVirtController } from '../../virt-controller/run.ts';
+import { isCommonInstancetype } from '../../virt-operator/common-instancetypes/controller.ts';
 import { withCaBundle } from '../../virt-operator/render/render.ts';
 import { renderValidatingAdmissionPolicies } from '../../virt-operator/render/validating-admission-policies.ts';
 import { PLACES } from '../places.ts';
@@ -36,6 +37,7 @@ import { runNodePower } from './node-power/controller.ts';
 import { SwitchableNode } from './node-power/switchable-node.ts';
 import { requestHeaderTrust } from './request-header-trust.ts';
 import { type Api, INSTALLER } from './start-api.ts';
+import { startCommonInstancetypes } from './start-common-instancetypes.ts';
 import { countNodes, type NodeOptions, nodeNameOf } from './start-node.ts';
 import { VIRT_API_SERVICE, type VirtApiEndpoint } from './virt-api-endpoint.ts';
 
@@ -61,7 +63,9 @@ export async function startComponents(options: EmbeddedComponentsOptions): Promi
   const nodeName = nodeNameOf(1);
   const isolation = whyNotIsolated(); // asked while other things start
   const admin = api.clientAs(INSTALLER, ['system:masters']);
-  await applyManifests(admin, PLACES.deploy, (object) => withoutSelector(withCaBundle(object, pki.kubevirtCa)));
+  const commonInstancetypes = await applyManifests(admin, PLACES.deploy, (object) =>
+    isCommonInstancetype(object) ? undefined : withoutSelector(withCaBundle(object, pki.kubevirtCa)),
+  );
   await applyManifests(admin, PLACES.embeddedManifests, (object) => object);
   for (const policy of renderValidatingAdmissionPolicies({ namespace: INSTALL_NAMESPACE })) await apply(admin, policy);
   await apply(admin, requestHeaderTrust(pki));
@@ -145,8 +149,10 @@ export async function startComponents(options: EmbeddedComponentsOptions): Promi
   await mirrorPod(admin, { component: 'virt-controller' }, { nodeName, clock });
   await ensureKubeVirt(admin);
   const installation = keepKubeVirtStatus({ ...as(INSTALLER, 'kubevirt-status'), client: admin });
+  const common = await startCommonInstancetypes({ ...as(INSTALLER, 'common-instancetypes'), client: admin, objects: commonInstancetypes });
   const parts = {
     installation,
+    'common-instancetypes': common.stopped,
     services,
     'service-accounts': Promise.all(accounts),
     'garbage-collector': collector,

@@ -1,6 +1,8 @@
 /** Machines that name an instance type or a preference, at the real API server with virt-api behind it. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
+import { parseAllDocuments } from 'yaml';
 import { type AdmissionWorld, startAdmissionWorld } from './admission-world.testing.ts';
 
 const GROUP = '/apis/instancetype.kubevirt.io/v1beta1';
@@ -176,6 +178,20 @@ describe('instance types and preferences at admission', { timeout: 120_000 }, ()
     assert.equal(edited.status, 200, edited.body.message);
     const worse = await world.send('PATCH', `${VMS}/${given.metadata.name}`, { spec: { preference: { name: 'none' } } });
     assert.equal(worse.status, 422);
+  });
+
+  test('machines of every size and preference that comes with an installation are taken', async () => {
+    const common = parseAllDocuments(readFileSync('deploy/common-instancetypes.yaml', 'utf8')).map((document) => document.toJS());
+    const made = common.map(({ kind, ...rest }) => world.send('POST', `${GROUP}/${kind.toLowerCase()}s`, { kind, ...rest }));
+    for (const { status, body } of await Promise.all(made)) assert.equal(status, 201, body.message);
+    const named = (kind: string) => common.filter((each) => each.kind === kind).map(({ metadata }) => metadata.name as string);
+    for (const instancetype of named('VirtualMachineClusterInstancetype').filter((name) => name !== 'u1.nano'))
+      for (const preference of named('VirtualMachineClusterPreference')) {
+        const { status, body } = await send(machine({ instancetype: { name: instancetype }, preference: { name: preference } }));
+        assert.equal(status, 201, `${instancetype} with ${preference}: ${body.message}`);
+      }
+    const small = await send(machine({ instancetype: { name: 'u1.nano' }, preference: { name: 'fedora' } }));
+    assert.match(small.body.message ?? '', /insufficient Memory resources of 512Mi provided by instance type, preference requires 1Gi/);
   });
 
   test('a type without a size is refused by its schema', async () => {

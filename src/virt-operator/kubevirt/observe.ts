@@ -6,19 +6,21 @@ import type { Pod } from '../../api/core/pod.ts';
 import type { Secret } from '../../api/core/secret.ts';
 import { MACHINE_KINDS, orderOf } from '../../api/kubevirt/installed-kinds-table.ts';
 import type { KubeVirt } from '../../api/kubevirt/kinds/kubevirt.ts';
-import { isDeleting, type KubeObject, keyOf } from '../../api/meta.ts';
+import { isDeleting, type KubeObject } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import { isApiError, messageOf } from '../../base/errors.ts';
 import type { Cache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
 import { keepCertificates } from '../certificates/keep-certificates.ts';
 import { unusedPatch } from '../customize/customize-object.ts';
-import { type DesiredState, desiredObjects, identityOf } from '../objects/desired-objects.ts';
+import { type DesiredState, desiredObjects } from '../objects/desired-objects.ts';
+import { identityOf, isManaged } from '../objects/marks.ts';
 import { matchesDesired } from '../objects/matches-desired.ts';
 import { CERTIFICATES } from '../render/options.ts';
 import type { Problem } from '../status/status.ts';
 import { decideHealth, isWorking, type Workload } from './decide-health.ts';
 import { ourMarks } from './decide-removal.ts';
+import { isOldest } from './is-oldest.ts';
 import type { InstallationObserved } from './observed.ts';
 import { type Defaults, renderOptionsFrom } from './render-options.ts';
 
@@ -128,17 +130,12 @@ function certificatesFor(
   return keepCertificates({ kubeVirt, namespace, secret, bundle, spreadMs, now: clock.now() });
 }
 
-/** The one that was there first; with two nobody could say which one holds. */
-function isOldest({ metadata }: KubeVirt, all: readonly KubeVirt[]): boolean {
-  const age = ({ creationTimestamp = '', uid = '' }: KubeVirt['metadata']) => `${creationTimestamp} ${uid}`;
-  return all.every((other) => keyOf(other.metadata) === keyOf(metadata) || age(metadata) <= age(other.metadata));
-}
-
 async function whatIsLeft(client: Client): Promise<Pick<InstallationObserved, 'virtualMachines' | 'markedNodes'>> {
   const lists = await Promise.all(MACHINE_KINDS.map((resource) => client.list(resource).catch(noneWhenUnknown)));
   const { items: nodes } = await client.list(NODES);
   const isMarked = (node: KubeObject) => Object.values(ourMarks(node)).some((keys) => keys.length > 0);
-  return { virtualMachines: lists.flatMap(({ items }) => items), markedNodes: nodes.filter(isMarked) };
+  const made = lists.flatMap(({ items }) => items).filter((object) => !isManaged(object));
+  return { virtualMachines: made, markedNodes: nodes.filter(isMarked) };
 }
 
 /** A kind whose definition is gone has no objects. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { KubeObject } from '../../api/meta.ts';
-import { desiredObjects, marked } from './desired-objects.ts';
+import { desiredObjects } from './desired-objects.ts';
+import { marked } from './marks.ts';
 
 const AGGREGATED = 'rbac.authorization.k8s.io/aggregate-to-view';
 const role: KubeObject = {

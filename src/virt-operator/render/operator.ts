@@ -4,6 +4,7 @@ import { COMPONENT_ACCOUNTS } from '../../api/kubevirt/component-accounts.ts';
 import { INSTALLED_KINDS, MACHINE_KINDS } from '../../api/kubevirt/installed-kinds-table.ts';
 import { INSTALL_NAMESPACE } from '../../api/kubevirt/names.ts';
 import type { KubeObject } from '../../api/meta.ts';
+import { COMMON_KINDS } from '../common-instancetypes/controller.ts';
 import { renderComponents } from './render.ts';
 
 const NAME = 'virt-operator';
@@ -60,7 +61,8 @@ export function renderKubeVirt(): object {
 /** Objects of the whole cluster: all may be seen and made, ours alone changed. A role of ours may hold more than the operator does. */
 function clusterRules(manifests: readonly KubeObject[]): Rule[] {
   const all = [...manifests, ...renderComponents({ namespace: INSTALL_NAMESPACE, images: { components: '', launcher: '' }, version: '' })];
-  const ofKinds = INSTALLED_KINDS.filter(({ isNamespaced }) => !isNamespaced).flatMap(({ group, plural, kind }): Rule[] => {
+  const kinds = [...INSTALLED_KINDS.filter(({ isNamespaced }) => !isNamespaced), ...COMMON_KINDS];
+  const ofKinds = kinds.flatMap(({ group, plural, kind }): Rule[] => {
     const names = all
       .filter((each) => each.kind === kind && each.metadata.name !== 'kubevirts.kubevirt.io')
       .map(({ metadata }) => metadata.name);

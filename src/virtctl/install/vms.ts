@@ -1,5 +1,6 @@
-/** The machines of a cluster, of every kind, whoever made them. */
+/** The machines of a cluster, of every kind, whoever made them; not what came with the installation. */
 import { MACHINE_KINDS } from '../../api/kubevirt/installed-kinds-table.ts';
+import { LABEL_MANAGED_BY, MANAGED_BY_OPERATOR } from '../../api/kubevirt/names.ts';
 import type { KubeObject } from '../../api/meta.ts';
 import { isApiError } from '../../base/errors.ts';
 import type { Client } from '../../client/client.ts';
@@ -15,5 +16,5 @@ export async function allVms(client: Client): Promise<KubeObject[]> {
       }
     }),
   );
-  return lists.flat();
+  return lists.flat().filter(({ metadata }) => metadata.labels?.[LABEL_MANAGED_BY] !== MANAGED_BY_OPERATOR);
 }

@@ -100,6 +100,11 @@ export const configurationSchema = object(
         defaultArchitecture: optional(oneOf('Of a machine that names none.', ['amd64'])),
       }),
     ),
+    commonInstancetypesDeployment: optional(
+      object('The instance types and preferences that come with an installation.', {
+        enabled: optional(boolean('Whether there are any; true when it is not set. Machines keep what they were made with.')),
+      }),
+    ),
     cpuModel: optional(text('The processor model of a machine that names none; host-model when it is not set.', { maxLength: 256 })),
     cpuRequest: optional(quantity('What a machine that names no processors asks its node for.')),
     defaultRuntimeClass: optional(text('The runtime class of launcher Pods.', { maxLength: 253 })),

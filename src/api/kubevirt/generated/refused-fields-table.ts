@@ -102,7 +102,6 @@ const KUBE_VIRT = {
   configuration: {
     autoCPULimitNamespaceLabelSelector: 'set',
     changedBlockTrackingLabelSelectors: 'set',
-    commonInstancetypesDeployment: 'set',
     confidentialCompute: 'set',
     developerConfiguration: {
       clusterProfiler: 'set',
