@@ -77,7 +77,7 @@ export async function runVirtController(options: VirtControllerOptions): Promise
     runOfflineVmController({ ...shared, ...forOfflineVms, offlineVms, vms }),
     runPoolController({ ...shared, ...forPools, pools, vms, vmis, revisions, nodes }),
     runReplicaSetController({ ...shared, ...forReplicaSets, replicaSets, vmis }),
-    runVmController({ ...shared, ...forVms, vms, vmis, revisions, nodes, choices }),
+    runVmController({ ...shared, ...forVms, vms, vmis, revisions, nodes, choices, configuration }),
     runVmiController({ ...shared, ...forVmis, vms, vmis, pods, nodes, launcherImage, containerDisks, configuration }),
   ]);
 }

@@ -1,6 +1,7 @@
 /** A toy cluster with one VM: applies decisions of both controllers until there are none left, so that tests can catch flapping. */
 import type { ControllerRevision } from '../api/core/controller-revision.ts';
 import type { ContainerState, Pod } from '../api/core/pod.ts';
+import type { ReferencePolicy } from '../api/kubevirt/configuration/cluster-configuration.ts';
 import { CHOICE_NAMES, kindMeant } from '../api/kubevirt/instancetype/choices-table.ts';
 import { type Chosen, isCopy, readCopy, revisionNameOf } from '../api/kubevirt/instancetype/chosen.ts';
 import type { VirtualMachine } from '../api/kubevirt/kinds/virtual-machine.ts';
@@ -33,6 +34,9 @@ export class World extends Cluster {
     return this.find<Pod>('Pod');
   }
 
+  /** Of the installation. */
+  referencePolicy: ReferencePolicy = 'reference';
+
   /** When the node was last heard of; undefined when that does not matter. */
   heartbeatAt(): number | undefined {
     return undefined;
@@ -62,7 +66,7 @@ export class World extends Cluster {
 
   /** What the VM controller wants, given caches that may be behind. */
   decideVm(seen: Snapshot): Decision {
-    const { now } = this;
+    const { now, referencePolicy } = this;
     const vm = first<VirtualMachine>(seen, 'VirtualMachine');
     const vmi = first<VirtualMachineInstance>(seen, 'VirtualMachineInstance');
     if (!vm) return nothingToDo;
@@ -70,7 +74,7 @@ export class World extends Cluster {
     const [revisions, copies] = [kept.filter((each) => !isCopy(each)), kept.filter(isCopy)];
     const chosen = chosenIn(seen, vm);
     const heartbeatAt = vmi?.status?.nodeName ? this.heartbeatAt() : undefined;
-    if (!vmi || isControlledBy(vmi, vm)) return decideVm({ vm, vmi, revisions, copies, chosen, heartbeatAt, now });
+    if (!vmi || isControlledBy(vmi, vm)) return decideVm({ vm, vmi, revisions, copies, chosen, referencePolicy, heartbeatAt, now });
     // as observe does: adoption is decided on a fresh look at the VM
     const isSame = this.vm?.metadata.uid === vm.metadata.uid && this.vm !== undefined && !isDeleting(this.vm);
     return decideVm({
@@ -80,6 +84,7 @@ export class World extends Cluster {
       revisions,
       copies,
       chosen,
+      referencePolicy,
       now,
     });
   }

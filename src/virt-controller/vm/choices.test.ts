@@ -180,6 +180,48 @@ test('a copy that holds something else is refused', () => {
   assert.match(failureOf(world)?.message ?? '', /ControllerRevision theirs does not hold an instance type/);
 });
 
+test('where the installation wants it so, both are written into the machine in their place', () => {
+  const world = new World();
+  world.referencePolicy = 'expand';
+  for (const object of [type(2), linux, machine()]) world.put(object);
+  world.settle();
+  const { instancetype, preference, template } = world.vm?.spec ?? {};
+  assert.deepEqual([instancetype, preference, template?.spec.domain.cpu], [undefined, undefined, { sockets: 1, cores: 2, threads: 1 }]);
+  assert.deepEqual([cpuOf(world)?.cores, copies(world), world.vm?.status?.instancetypeRef], [2, [], undefined]);
+  world.put(type(4));
+  restart(world);
+  assert.deepEqual([cpuOf(world)?.cores, failureOf(world)], [2, undefined]);
+});
+
+test('what cannot be written out is told, and no copy is made of it', () => {
+  const given = machine();
+  const world = new World();
+  world.referencePolicy = 'expandAll';
+  const contradicting = { ...given, spec: { ...given.spec, template: { spec: { domain: { cpu: { cores: 1 }, devices: {} } } } } };
+  for (const object of [type(2), linux, contradicting]) world.put(object);
+  world.settle();
+  assert.deepEqual([world.vmi, copies(world), failureOf(world)?.reason], [undefined, [], 'FailedCreate']);
+  world.edit('VirtualMachine', { spec: { template: { spec: { domain: { cpu: null } } } } });
+  world.settle();
+  assert.deepEqual([cpuOf(world)?.cores, world.vm?.spec.instancetype], [2, undefined]);
+});
+
+test('a machine that has copies keeps them with expand; with expandAll they are written out, and nothing waits for a restart', () => {
+  const world = worldWith(type(2), linux, machine());
+  world.boot();
+  world.put(type(4));
+  world.referencePolicy = 'expand';
+  world.settle();
+  assert.deepEqual([world.vm?.spec.instancetype?.name, copies(world).length], ['small', 2]);
+  world.referencePolicy = 'expandAll';
+  world.settle();
+  assert.deepEqual([world.vm?.spec.instancetype, world.vm?.spec.template.spec.domain.cpu?.cores], [undefined, 2]);
+  assert.equal(conditionOf(world.vm?.status?.conditions, 'RestartRequired'), undefined);
+  assert.equal(world.vmi?.metadata.annotations?.['kubevirt.io/vm-generation'], String(world.vm?.metadata.generation));
+  restart(world);
+  assert.deepEqual([cpuOf(world)?.cores, copies(world), world.vm?.status?.preferenceRef], [2, [], undefined]);
+});
+
 /** Performs only so many writes, as one that is killed then. */
 class Interrupted extends World {
   left = Number.POSITIVE_INFINITY;

@@ -3,17 +3,20 @@ import { CHOICE_NAMES, type ChoiceName, kindMeant } from '../../api/kubevirt/ins
 import { revisionNameOf } from '../../api/kubevirt/instancetype/chosen.ts';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { type KubeObject, keyOf } from '../../api/meta.ts';
+import type { Cache } from '../../client/cache.ts';
+import type { FollowedConfiguration } from '../../client/follow-configuration.ts';
 import { type ControllerOptions, runController } from '../../reconcile/controller.ts';
 import { ownerKeysOf } from '../../reconcile/owner.ts';
-import { changesOf } from '../../reconcile/source.ts';
+import { changesOf, type Source } from '../../reconcile/source.ts';
 import { keysOnSilentNode } from '../node-heartbeat.ts';
 import { decideVm } from './decide.ts';
 import { observeVm, type VmObserver } from './observe.ts';
 import type { ObservedVm } from './observed.ts';
+import { hasChoices } from './write-out-choices.ts';
 
 /** Runs until the signal aborts. */
 export function runVmController(options: VmObserver & Pick<ControllerOptions<ObservedVm>, 'log' | 'signal'>): Promise<void> {
-  const { client, clock, log, signal, vms, vmis, revisions, nodes, choices } = options;
+  const { client, clock, log, signal, vms, vmis, revisions, nodes, choices, configuration } = options;
   return runController<ObservedVm>({
     name: 'virtualmachine-controller',
     client,
@@ -25,12 +28,29 @@ export function runVmController(options: VmObserver & Pick<ControllerOptions<Obs
       changesOf(vmis, ({ metadata }) => [keyOf(metadata)]), // an instance has the name of its VM
       changesOf(revisions, ownerKeysOf('VirtualMachine')),
       ...choices.map((cache) => changesOf(cache, (object) => waitingFor(vms.list(), object))),
+      policyChanges(configuration, vms),
       changesOf(nodes, keysOnSilentNode({ vmis, clock })), // also waited for: a node that is not known yet would be a lost one
     ],
     observe: (key) => observeVm(options, key),
     decide: decideVm,
     subject: ({ vm }) => vm,
   });
+}
+
+/** A new policy for instance types and preferences is about every machine that names one. */
+function policyChanges(configuration: FollowedConfiguration, vms: Cache<VirtualMachine>): Source {
+  return {
+    synced: configuration.known,
+    subscribe(wake) {
+      let isHeard = true;
+      configuration.onChange(() => {
+        if (isHeard) for (const vm of vms.list()) if (hasChoices(vm)) wake(keyOf(vm.metadata));
+      });
+      return () => {
+        isHeard = false;
+      };
+    },
+  };
 }
 
 /** Machines that name this instance type or preference and have no copy of it yet: what is there already stays as it was. */

@@ -12,7 +12,8 @@
  * A Stop request for the current VMI deletes it under Always, RerunOnFailure and Manual.
  * Before that:  VM is deleting: delete the VMI and wait for its end, then let the VM go; with `--cascade=orphan` let it go at once.
  *               VM without our finalizer: add it.  An instance type or preference without its copy: make the copy, and tell it in the
- *               status before anything is made of it, so that a VM stays what it is when the type is edited or gone.  A VMI of our name without controller: adopt it.
+ *               status before anything is made of it, so that a VM stays what it is when the type is edited or gone; or write both into the
+ *               template, where the installation wants it so (write-out-choices.ts).  A VMI of our name without controller: adopt it.
  * With it:      before a deletion the status is written first, so that what a next pass must know (a start request, a failure count)
  *               is safe before the VMI that told us is gone; after a creation it is written once, with the VMI in it.
  *               After a deletion that somebody asked for the next VMI is made about a second later: `kubectl delete` waits for the object
@@ -43,6 +44,7 @@ import { generationOf, isBehindInNameOnly, isRevisionOf, revisionFor, revisionOf
 import { backoffRemainingMs } from './start-failure.ts';
 import { deriveVmStatus, type Next } from './status.ts';
 import { vmiFor } from './vmi-for.ts';
+import { isWrittenOut, writeOut } from './write-out-choices.ts';
 
 /** One step for the instance: what, why, and when to look again if it is too early. */
 type Step = { readonly next: Next; readonly because: string; readonly lookAgainAfterMs?: number };
@@ -54,7 +56,7 @@ export function decideVm(observed: ObservedVm): Decision {
   const { vm, stranger, mayAdopt } = observed;
   if (isDeleting(vm)) return decideDeleting(observed);
   if (!hasOurFinalizer(vm)) return { actions: [addFinalizer(vm)] };
-  const keeping = keepChoices(observed);
+  const keeping = isWrittenOut(observed) ? writeOut(observed) : keepChoices(observed);
   if (keeping.length > 0) return { actions: keeping };
   if (stranger && mayAdopt) return { actions: [adoptInstance(vm, stranger)] };
   if (runStrategyOf(vm) === 'Halted' && startWasRequested(vm)) return { actions: [startForGood(vm)] };
@@ -165,9 +167,9 @@ function begin(observed: ObservedVm, because: string): Action[] {
 }
 
 /** Only a newer generation with the same template: what the guest runs is then what is wanted. */
-function annotateGeneration({ vm, vmi, revisions }: ObservedVm): Action[] {
+function annotateGeneration({ vm, vmi, revisions, copies }: ObservedVm): Action[] {
   const revision = vmi && revisionOf(vmi, revisions);
-  if (!vmi || !revision || isFinal(vmi) || isDeleting(vmi) || !isBehindInNameOnly(vm, vmi, revision)) return [];
+  if (!vmi || !revision || isFinal(vmi) || isDeleting(vmi) || !isBehindInNameOnly(vm, vmi, revision, copies)) return [];
   const annotations = { [ANNOTATION_VM_GENERATION]: String(generationOf(vm)) };
   return [patchOf(vmi, { metadata: { annotations } }, `the template is the same in generation ${generationOf(vm)}`)];
 }

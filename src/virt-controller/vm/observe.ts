@@ -11,6 +11,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Cache } from '../../client/cache.ts';
 import type { At, Client } from '../../client/client.ts';
 import { findChosen } from '../../client/find-chosen.ts';
+import type { FollowedConfiguration } from '../../client/follow-configuration.ts';
 import { BY_CONTROLLER, mayAdopt } from '../../reconcile/owner.ts';
 import type { WriteErrors } from '../../reconcile/write-errors.ts';
 import { heartbeatAtOf } from '../node-heartbeat.ts';
@@ -27,6 +28,7 @@ export type VmObserver = {
   readonly nodes: Cache<Node>;
   /** Of instance types and preferences; all four kinds. */
   readonly choices: readonly Cache<KubeObject>[];
+  readonly configuration: FollowedConfiguration;
   readonly createErrors: WriteErrors;
   readonly deleteErrors: WriteErrors;
 };
@@ -40,6 +42,7 @@ export async function observeVm(observer: VmObserver, key: string): Promise<Obse
     deleteErrors.forget(key);
     return undefined;
   }
+  await observer.configuration.known;
   const vmi = vmis.get(key);
   const kept = revisions.byIndex(BY_CONTROLLER, vm.metadata.uid ?? '');
   const seen = {
@@ -50,6 +53,7 @@ export async function observeVm(observer: VmObserver, key: string): Promise<Obse
     revisions: kept.filter((each) => !isCopy(each)),
     copies: kept.filter(isCopy),
     chosen: await findChosen(readerOf(observer), vm),
+    referencePolicy: observer.configuration.current.referencePolicy,
   };
   if (!vmi) return { ...seen, unboundClaim: await unboundClaimOf(client, vm) };
   if (isControlledBy(vmi, vm)) {

@@ -1,5 +1,6 @@
 /** What `decide` and `status` look at: one VM, its instance, and what is remembered of both. */
 import type { ControllerRevision } from '../../api/core/controller-revision.ts';
+import type { ReferencePolicy } from '../../api/kubevirt/configuration/cluster-configuration.ts';
 import type { Chosen } from '../../api/kubevirt/instancetype/chosen.ts';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
@@ -17,6 +18,8 @@ export type ObservedVm = {
   readonly revisions?: readonly ControllerRevision[];
   /** The instance type and preference that it names, as found. */
   readonly chosen?: Chosen;
+  /** What becomes of these; reference when it is not said. */
+  readonly referencePolicy?: ReferencePolicy;
   /** The copies of these that are kept for it. */
   readonly copies?: readonly ControllerRevision[];
   /** When the virt-handler of the instance's node was last heard of; undefined when that does not matter. */

@@ -9,6 +9,7 @@ import { normaliseVmiSpec } from '../../api/kubevirt/normalise-vmi-spec.ts';
 import { controllerReferenceTo } from '../../api/meta.ts';
 import { apiVersionOf } from '../../api/resource.ts';
 import { deepEqual, isObject } from '../../base/json.ts';
+import { hasChoices, writtenOutBy } from './write-out-choices.ts';
 
 /** The revision that a start of the VM as it is now leaves behind. */
 export function revisionFor(vm: VirtualMachine): ControllerRevision {
@@ -54,8 +55,12 @@ export function revisionOf(
 }
 
 /** What differs from the revision and waits for a restart: paths below `spec.template.spec`, and instance type and preference by their names. */
-export function fieldsAwaitingRestart(vm: VirtualMachine, revision: ControllerRevision): readonly string[] {
-  const before = specIn(revision);
+export function fieldsAwaitingRestart(
+  vm: VirtualMachine,
+  revision: ControllerRevision,
+  copies: readonly ControllerRevision[] = [],
+): readonly string[] {
+  const before = specBefore(vm, revision, copies);
   if (!before?.template?.spec) return [];
   const now = specAtStart(vm);
   const choices = CHOICE_NAMES.filter((choice) => before[choice]?.revisionName !== now[choice]?.revisionName);
@@ -63,11 +68,27 @@ export function fieldsAwaitingRestart(vm: VirtualMachine, revision: ControllerRe
 }
 
 /** True when the instance was started from another generation of the VM, but from the same template: its labels and annotations count, too. */
-export function isBehindInNameOnly(vm: VirtualMachine, vmi: VirtualMachineInstance, revision: ControllerRevision): boolean {
+export function isBehindInNameOnly(
+  vm: VirtualMachine,
+  vmi: VirtualMachineInstance,
+  revision: ControllerRevision,
+  copies: readonly ControllerRevision[] = [],
+): boolean {
   const made = vmi.metadata.annotations?.[ANNOTATION_VM_GENERATION];
   if (made === undefined || made === String(generationOf(vm))) return false;
-  const isSameMetadata = deepEqual(specIn(revision)?.template?.metadata ?? {}, vm.spec.template.metadata ?? {});
-  return isSameMetadata && fieldsAwaitingRestart(vm, revision).length === 0;
+  const isSameMetadata = deepEqual(specBefore(vm, revision, copies)?.template?.metadata ?? {}, vm.spec.template.metadata ?? {});
+  return isSameMetadata && fieldsAwaitingRestart(vm, revision, copies).length === 0;
+}
+
+/** As it was at the start; its choices written out where the VM has them in its template now, so that like is compared with like. */
+function specBefore(
+  vm: VirtualMachine,
+  revision: ControllerRevision,
+  copies: readonly ControllerRevision[],
+): Partial<VirtualMachine['spec']> | undefined {
+  const before = specIn(revision);
+  if (!before?.template?.spec || hasChoices(vm) || !hasChoices({ spec: before })) return before;
+  return writtenOutBy(vm, before as VirtualMachine['spec'], copies) ?? before; // a template is all that is asked of it
 }
 
 function specIn({ data }: ControllerRevision): Partial<VirtualMachine['spec']> | undefined {

@@ -149,9 +149,9 @@ function withLastShutdown(conditions: readonly Condition[], observed: ObservedVm
 }
 
 /** While an instance and the record of its start exist; equal wording keeps its time, a new list of fields is a new fact. */
-function withRestartRequired(conditions: readonly Condition[], { vm, vmi, revisions, now }: ObservedVm): readonly Condition[] {
+function withRestartRequired(conditions: readonly Condition[], { vm, vmi, revisions, copies, now }: ObservedVm): readonly Condition[] {
   const revision = vmi && !isFinal(vmi) && !isDeleting(vmi) ? revisionOf(vmi, revisions) : undefined;
-  const fields = revision ? fieldsAwaitingRestart(vm, revision) : [];
+  const fields = revision ? fieldsAwaitingRestart(vm, revision, copies) : [];
   if (fields.length === 0) return withoutCondition<VmConditions>(conditions, RESTART_REQUIRED);
   const message = `These fields of the template wait for a restart: ${fields.join(', ')}`;
   const isSame = conditionOf(conditions, RESTART_REQUIRED)?.message === message;

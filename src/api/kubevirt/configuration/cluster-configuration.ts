@@ -7,6 +7,9 @@ import { cipherListOf } from './tls-ciphers.ts';
 
 export type KubeVirtConfiguration = Static<typeof configurationSchema>;
 
+/** What becomes of instance types and preferences that machines name. */
+export type ReferencePolicy = 'reference' | 'expand' | 'expandAll';
+
 /** So many requests at once, and then so many a second. */
 export type ClientLimit = { readonly qps: number; readonly burst: number };
 
@@ -42,6 +45,7 @@ export type ClusterConfiguration = {
   readonly machinesPerNode: number;
   /** How often components may ask the API server, by their names; as often as they like where nothing is said. */
   readonly clientLimits: Readonly<Partial<Record<'virt-api' | 'virt-controller' | 'virt-handler', ClientLimit>>>;
+  readonly referencePolicy: ReferencePolicy;
   /** Guests run without KVM. */
   readonly isEmulated: boolean;
   /** Launcher Pods have a user namespace of their own. */
@@ -84,6 +88,7 @@ export function clusterConfigurationOf(configuration: KubeVirtConfiguration = {}
     },
     machinesPerNode: configuration.virtualMachineInstancesPerNode ?? 1_000,
     clientLimits: clientLimitsOf(configuration),
+    referencePolicy: configuration.instancetype?.referencePolicy ?? 'reference',
     isEmulated: developer.useEmulation ?? false,
     hasUserNamespaces: featureGates.includes(GATE_USER_NAMESPACES) && !disabledFeatureGates.includes(GATE_USER_NAMESPACES),
   };

@@ -122,6 +122,16 @@ export const configurationSchema = object(
     imagePullPolicy: optional(
       oneOf('When the image of launcher Pods is fetched; IfNotPresent when it is not set.', ['Always', 'IfNotPresent', 'Never']),
     ),
+    instancetype: optional(
+      object('Instance types and preferences.', {
+        referencePolicy: optional(
+          oneOf(
+            'What becomes of those that machines name. reference, which is the default: a copy is kept for each machine. expand: they are written into the machine in their place, unless it has a copy. expandAll: also where it has one.',
+            ['reference', 'expand', 'expandAll'],
+          ),
+        ),
+      }),
+    ),
     machineType: optional(text('The machine type of a machine that names none; q35 when it is not set.')),
     memBalloonStatsPeriod: optional(
       integer('How often guests are asked about their memory, in seconds; 0, which is the default here, is never.', {

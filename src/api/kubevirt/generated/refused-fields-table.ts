@@ -110,7 +110,6 @@ const KUBE_VIRT = {
       minimumReservePVCBytes: 'set',
       pvcTolerateLessSpaceUpToPercent: 'set',
     },
-    instancetype: 'set',
     ksmConfiguration: 'set',
     mediatedDevicesConfiguration: 'set',
     minCPUModel: 'set',
