@@ -6,6 +6,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Pki } from '../base/node/pki.ts';
 import { startWebServer, type WebServer } from '../base/node/web-server.ts';
 import { type FollowedConfiguration, followConfiguration } from '../client/follow-configuration.ts';
+import { followPresets } from '../client/follow-presets.ts';
 import { answerReview, isReviewPath } from './admission/answer-review.ts';
 import { answer, open, type RouteOptions } from './routes.ts';
 import { StreamAccess } from './stream-access.ts';
@@ -35,6 +36,7 @@ const OPEN_PATHS = ['/healthz', '/livez', '/readyz', ...SUBRESOURCE_VERSIONS.map
 export async function startVirtApi(options: VirtApiOptions): Promise<VirtApi> {
   const { client, pki, host, port, clock, log, signal } = options;
   const configuration = options.configuration ?? followConfiguration({ client, clock, log, signal });
+  const presets = followPresets({ client, clock, log, signal });
   const streams = new StreamAccess({ client, clock, log, signal });
   const server = await startWebServer({
     serving: pki.virtApi,
@@ -46,7 +48,7 @@ export async function startVirtApi(options: VirtApiOptions): Promise<VirtApi> {
     async handle(request, { peer, rawHeaders }) {
       const { pathname } = new URL(request.url);
       if (OPEN_PATHS.includes(pathname)) return new Response('ok');
-      if (isReviewPath(pathname)) return answerReview(request, pathname, { client, clock, configuration }); // webhooks are called without a client certificate
+      if (isReviewPath(pathname)) return answerReview(request, pathname, { client, clock, configuration, presets }); // webhooks are called without a client certificate
       return answer(request, { peer, rawHeaders, configuration }, options);
     },
     upgrade: (upgrade, { peer }) => open({ upgrade, peer, streams, configuration }, options),

@@ -24,9 +24,9 @@ import { publishedKinds } from '../../tools/published-kinds.ts';
 
 const record = kind({
   group: 'example.kubevirt.io',
-  kind: 'VirtualMachineInstancePreset',
-  plural: 'virtualmachineinstancepresets',
-  shortNames: ['vmipreset', 'vmipresets'],
+  kind: 'VirtualMachineExample',
+  plural: 'virtualmachineexamples',
+  shortNames: ['vmexample', 'vmexamples'],
   description: 'What instances have in common.',
   versions: ['v1beta1', 'v1alpha1'],
   columns: [AGE, { name: 'Used', type: 'boolean', jsonPath: '.status.used' }],
@@ -35,6 +35,7 @@ const record = kind({
   roles: USUAL_ROLES,
   access: { 'virt-controller': [{ verbs: ['get', 'list', 'watch'] }, { part: 'status', verbs: ['patch'] }] },
   remark: 'an example',
+  specType: 'VirtualMachineInstancePresetSpec',
   refused: { domain: 'write it into the machine' },
 });
 const schemas: FullKind['schemas'] = {
@@ -57,8 +58,8 @@ function added(rulesFor: (kinds: typeof all) => readonly PolicyRule[]): string[]
 
 test('a record gives a definition with the published fields that are refused', () => {
   const { metadata, spec } = crdOf(example);
-  assert.deepEqual(metadata, { name: 'virtualmachineinstancepresets.example.kubevirt.io', labels: { 'kubevirt.io': '' } });
-  assert.deepEqual(spec.names.shortNames, ['vmipreset', 'vmipresets']);
+  assert.deepEqual(metadata, { name: 'virtualmachineexamples.example.kubevirt.io', labels: { 'kubevirt.io': '' } });
+  assert.deepEqual(spec.names.shortNames, ['vmexample', 'vmexamples']);
   assert.deepEqual(
     spec.versions.map(({ name, storage }) => [name, storage]),
     [
@@ -73,14 +74,14 @@ test('a record gives a definition with the published fields that are refused', (
 test('a record gives a webhook', () => {
   assert.deepEqual(validatingWebhooks([record]), [
     {
-      name: 'virtualmachineinstancepresets-validator.example.kubevirt.io',
-      clientConfig: { service: { name: 'virt-api', namespace: 'kubevirt', port: 443, path: '/validate/virtualmachineinstancepresets' } },
+      name: 'virtualmachineexamples-validator.example.kubevirt.io',
+      clientConfig: { service: { name: 'virt-api', namespace: 'kubevirt', port: 443, path: '/validate/virtualmachineexamples' } },
       rules: [
         {
           operations: ['CREATE', 'UPDATE'],
           apiGroups: ['example.kubevirt.io'],
           apiVersions: ['v1beta1', 'v1alpha1'],
-          resources: ['virtualmachineinstancepresets'],
+          resources: ['virtualmachineexamples'],
           scope: 'Namespaced',
         },
       ],
@@ -103,14 +104,11 @@ test('a record gives a webhook', () => {
 test('a record gives what components may do', () => {
   assert.deepEqual(
     added((kinds) => clusterRulesOf('virt-controller', kinds)),
-    [
-      'example.kubevirt.io virtualmachineinstancepresets: get list watch',
-      'example.kubevirt.io virtualmachineinstancepresets/status: patch',
-    ],
+    ['example.kubevirt.io virtualmachineexamples: get list watch', 'example.kubevirt.io virtualmachineexamples/status: patch'],
   );
   assert.deepEqual(
     added((kinds) => clusterRulesOf('virt-api', kinds)),
-    ['example.kubevirt.io virtualmachineinstancepresets: list'],
+    ['example.kubevirt.io virtualmachineexamples: list'],
   );
   assert.deepEqual(
     added((kinds) => clusterRulesOf('virt-handler', kinds)),
@@ -123,7 +121,7 @@ test('a record gives what people may do', () => {
   for (const [role, may] of Object.entries({ ...verbs, admin: `${verbs.edit} deletecollection` }))
     assert.deepEqual(
       added((kinds) => rulesOfRole(role as 'view', kinds, SUBRESOURCES)), // one of the three above
-      [`example.kubevirt.io virtualmachineinstancepresets: ${may}`],
+      [`example.kubevirt.io virtualmachineexamples: ${may}`],
     );
 });
 
@@ -140,7 +138,7 @@ test('a kind stands inside another one where the schema is the same', () => {
 });
 
 test('a kind whose record is nowhere in the folder is told', async () => {
-  await assert.rejects(readKindFiles([record], 'src/api/kubevirt/kinds'), /no file has the record of VirtualMachineInstancePreset/);
+  await assert.rejects(readKindFiles([record], 'src/api/kubevirt/kinds'), /no file has the record of VirtualMachineExample/);
 });
 
 test('a schema gives a first example', () => {
@@ -150,7 +148,7 @@ test('a schema gives a first example', () => {
     firstExample({ record, schemas: { spec } }),
     `# What instances have in common.
 apiVersion: example.kubevirt.io/v1beta1
-kind: VirtualMachineInstancePreset
+kind: VirtualMachineExample
 metadata:
   name: example
 spec:
@@ -164,23 +162,22 @@ spec:
 });
 
 test('a record is checked against the published type of a version that it has', () => {
-  const checks = publishedKinds([record], 'interface V1alpha1VirtualMachineInstancePreset {\n');
-  assert.match(checks, /^ {2}Fits<Published<Ours<'VirtualMachineInstancePreset'>>, V1alpha1VirtualMachineInstancePreset>,$/m);
+  const checks = publishedKinds([record], 'interface V1alpha1VirtualMachineExample {\n');
+  assert.match(checks, /^ {2}Fits<Published<Ours<'VirtualMachineExample'>>, V1alpha1VirtualMachineExample>,$/m);
 });
 
 test('a record is in the manifests that are installed', () => {
-  for (const text of [componentRoles(all), userRoles(all, SUBRESOURCES), webhooks(all)])
-    assert.match(text, /virtualmachineinstancepresets/);
+  for (const text of [componentRoles(all), userRoles(all, SUBRESOURCES), webhooks(all)]) assert.match(text, /virtualmachineexamples/);
 });
 
 test('a record is a resource that is found by the type of its objects', () => {
-  assert.equal(byType(all).get('example.kubevirt.io/v1beta1 VirtualMachineInstancePreset'), record);
+  assert.equal(byType(all).get('example.kubevirt.io/v1beta1 VirtualMachineExample'), record);
 });
 
 test('a record gives a table of refused fields', () => {
   const text = refusedTable([...KIND_FILES, example]);
-  assert.match(text, /const VIRTUAL_MACHINE_INSTANCE_PRESET = \{\n {2}domain: 'set',\n\} as const;/);
-  assert.match(text, /^ {2}VirtualMachineInstancePreset: VIRTUAL_MACHINE_INSTANCE_PRESET,$/m);
+  assert.match(text, /const VIRTUAL_MACHINE_EXAMPLE = \{\n {2}domain: 'set',\n\} as const;/);
+  assert.match(text, /^ {2}VirtualMachineExample: VIRTUAL_MACHINE_EXAMPLE,$/m);
 });
 
 test('a record gives a part of the page about compatibility', () => {
@@ -192,10 +189,9 @@ test('a record gives a part of the page about compatibility', () => {
       .split('\n')
       .filter(isNew),
     [
-      '| VirtualMachineInstancePreset | example.kubevirt.io | v1beta1 (stored), v1alpha1 | vmipreset, vmipresets | an example |',
-      '- kubevirt.io: VirtualMachineInstanceMigration',
-      '| VirtualMachineInstancePreset | 1 | 1 |',
-      '## VirtualMachineInstancePreset spec',
+      '| VirtualMachineExample | example.kubevirt.io | v1beta1 (stored), v1alpha1 | vmexample, vmexamples | an example |',
+      '| VirtualMachineExample | 1 | 1 |',
+      '## VirtualMachineExample spec',
       '| `domain` | DomainSpec | **refused**: write it into the machine |',
     ],
   );

@@ -52,6 +52,7 @@ export type KubeVirtEventReason =
   | 'IOerror'
   | 'ImageStandIn'
   | 'NodeUnresponsive'
+  | 'Override'
   | 'PrototypeMissing'
   | 'ShuttingDown'
   | 'Started'

@@ -10,6 +10,7 @@ import { VMIRSS } from './kinds/replica-set.ts';
 import { VMS } from './kinds/virtual-machine.ts';
 import { VMIS } from './kinds/virtual-machine-instance.ts';
 import { VMI_CONFIGS } from './kinds/vmi-config.ts';
+import { VMI_PRESETS } from './kinds/vmi-preset.ts';
 
 export const KINDS = [
   VMS,
@@ -17,6 +18,7 @@ export const KINDS = [
   VMIRSS,
   OFFLINE_VMS,
   VMI_CONFIGS,
+  VMI_PRESETS,
   INSTANCETYPES,
   CLUSTER_INSTANCETYPES,
   PREFERENCES,

@@ -92,7 +92,7 @@ const interfaceSchema = object('A network card.', {
   ),
 });
 
-const domainSchema = object('The virtual hardware.', {
+export const domainSchema = object('The virtual hardware.', {
   cpu: optional(
     object('Processors. Their number is cores x sockets x threads.', {
       cores: optional(integer('Cores in each socket.', { minimum: 1 })),

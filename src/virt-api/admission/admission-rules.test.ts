@@ -52,7 +52,14 @@ const DEFAULTS_OF_A_VM: readonly Rule[] = [
 ];
 
 const DEFAULTS_OF_AN_INSTANCE: readonly Rule[] = [
-  ['presets', page('VirtualMachineInstancePreset is not planned')],
+  [
+    'presets',
+    tests('src/virt-api/admission/presets.test.ts')(
+      'an instance with the label is given what it leaves open, and says so',
+      'an instance that says it itself keeps it; the author is told, and the note is there for an event',
+      'an instance of two presets that contradict each other is refused',
+    ),
+  ],
   ['architecture', filled('the architecture is amd64')],
   ['machine.type', filled('the machine type is q35', 'an empty machine type is q35')],
   ['cpu request from the limit', filled('a cpu request is as large as a limit that stands alone', 'a cpu request that is given stays')],
@@ -277,7 +284,7 @@ const OTHER_KINDS: readonly Rule[] = [
     tests('src/api/kubevirt/configuration/cluster-configuration.test.ts')('ciphers without a version', 'two seccomp profiles'),
   ],
   ['KubeVirt: uninstallStrategy', page('`uninstallStrategy` is `BlockUninstallIfWorkloadsExist` when it is not set')],
-  ['presets', page('VirtualMachineInstancePreset is not planned')],
+  ['preset: domain required', tests('src/virt-api/admission/presets.test.ts')('a preset that gives nothing')],
 ];
 
 const SECTIONS: Readonly<Record<string, readonly Rule[]>> = {

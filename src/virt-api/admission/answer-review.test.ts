@@ -36,6 +36,7 @@ const worldWith = () => ({
   }),
   clock: { ...systemClock, now: () => Date.parse('2026-01-01T00:00:00Z') },
   configuration: fixedConfiguration(),
+  presets: { in: async () => [] },
 });
 
 type Asked = { object: JsonObject; old?: JsonObject; user?: string };

@@ -13,6 +13,7 @@ import { deepEqual, type JsonObject } from '../../base/json.ts';
 import { timestamp } from '../../base/timestamp.ts';
 import type { Client } from '../../client/client.ts';
 import type { FollowedConfiguration } from '../../client/follow-configuration.ts';
+import type { FollowedPresets } from '../../client/follow-presets.ts';
 import { type AdmissionRequest, admissionRequestOf, type ReviewedObject } from './admission-request.ts';
 import { reviewCrdDeletion } from './protect-crds.ts';
 import { newCauses } from './ratchet.ts';
@@ -20,7 +21,12 @@ import { reviewEviction } from './review-eviction.ts';
 import { RULES, type Rules } from './rules-table.ts';
 
 type AdmittedKind = Rules & { readonly resource: Resource };
-type World = { readonly client: Client; readonly clock: Clock; readonly configuration: FollowedConfiguration };
+type World = {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly configuration: FollowedConfiguration;
+  readonly presets: FollowedPresets;
+};
 type Answer = (request: AdmissionRequest, world: World) => JsonObject | Promise<JsonObject>;
 
 /** The API server takes objects of up to 3 MiB, and a review holds two of them. */
@@ -53,7 +59,7 @@ function answersFor(kind: AdmittedKind): [path: string, answer: Answer][] {
   const { resource, mutate } = kind;
   return [
     [`/validate/${resource.plural}`, (request, world) => validated(kind, request, world)],
-    ...(mutate ? [[`/mutate/${resource.plural}`, (request, world) => mutated(mutate, request, world)] as [string, Answer]] : []),
+    ...(mutate ? [[`/mutate/${resource.plural}`, (request, world) => mutated(kind, mutate, { request, world })] as [string, Answer]] : []),
   ];
 }
 
@@ -93,14 +99,19 @@ function denied({ resource: { kind, group } }: AdmittedKind, name: string, cause
   return { allowed: false, status: { status: 'Failure', code: 422, reason: 'Invalid', message, details: { name, group, kind, causes } } };
 }
 
-async function mutated(mutate: NonNullable<Rules['mutate']>, request: AdmissionRequest, world: World): Promise<JsonObject> {
+type Asked = { readonly request: AdmissionRequest; readonly world: World };
+
+async function mutated(kind: AdmittedKind, mutate: NonNullable<Rules['mutate']>, { request, world }: Asked): Promise<JsonObject> {
   const { object } = request;
   if (!object) return { allowed: true };
-  const { client, clock, configuration } = world;
-  const given = { client, newUuid: randomUUID(), now: timestamp(clock.now()), configuration: configuration.current };
-  const patch = await mutate({ ...request, object }, given);
-  if (patch.length === 0) return { allowed: true };
-  return { allowed: true, patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') };
+  const { client, clock, configuration, presets } = world;
+  const given = { client, presets, newUuid: randomUUID(), now: timestamp(clock.now()), configuration: configuration.current };
+  const mutation = await mutate({ ...request, object }, given);
+  if ('causes' in mutation) return denied(kind, object.metadata.name, mutation.causes);
+  const { patch, warnings } = Array.isArray(mutation) ? { patch: mutation, warnings: [] } : mutation;
+  const allowed = { allowed: true, ...(warnings.length > 0 && { warnings }) };
+  if (patch.length === 0) return allowed;
+  return { ...allowed, patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') };
 }
 
 async function jsonOf(request: Request): Promise<unknown> {

@@ -13,6 +13,8 @@ import { defaultVmiStatus } from './default-vmi-status.ts';
 type Mutation = {
   readonly operation: string;
   readonly object: JsonObject;
+  /** As it was sent, when it is not that: presets have been applied. */
+  readonly sent?: JsonObject;
   readonly oldObject: JsonObject | undefined;
   readonly isComponent: boolean;
   readonly newUuid: string;
@@ -24,11 +26,11 @@ export type PatchOperation = { readonly op: 'add' | 'replace' | 'remove'; readon
 
 /** The JSON Patch that does it; empty when nothing is to be done. */
 export function decideMutation(mutation: Mutation): PatchOperation[] {
-  const { operation, object, oldObject, isComponent, now } = mutation;
+  const { operation, object, sent = object, oldObject, isComponent, now } = mutation;
   if (operation === 'CREATE') {
     const { status, ...rest } = defaultVmi(object, mutation);
     const brought = isComponent && isObject(status) ? status : {};
-    return patchBetween(object, { ...rest, status: { ...defaultVmiStatus(rest['spec'], now), ...brought } });
+    return patchBetween(sent, { ...rest, status: { ...defaultVmiStatus(rest['spec'], now), ...brought } });
   }
   if (operation !== 'UPDATE' || isComponent || !oldObject) return [];
   const { status: _, ...rest } = object;
@@ -52,8 +54,9 @@ function uuidOf(spec: unknown): string | undefined {
 function patchBetween(from: JsonObject, to: JsonObject): PatchOperation[] {
   const [oldMeta, newMeta] = [from['metadata'], to['metadata']];
   const operations: PatchOperation[] = [];
-  if (isObject(oldMeta) && isObject(newMeta) && !deepEqual(oldMeta['finalizers'], newMeta['finalizers']))
-    operations.push({ op: 'add', path: '/metadata/finalizers', value: newMeta['finalizers'] });
+  for (const field of ['annotations', 'finalizers'])
+    if (isObject(oldMeta) && isObject(newMeta) && !deepEqual(oldMeta[field], newMeta[field]))
+      operations.push({ op: 'add', path: `/metadata/${field}`, value: newMeta[field] });
   for (const field of ['spec', 'status']) {
     if (deepEqual(from[field], to[field])) continue;
     operations.push(to[field] === undefined ? { op: 'remove', path: `/${field}` } : { op: 'add', path: `/${field}`, value: to[field] });

@@ -11,9 +11,12 @@ import { isObject, type JsonObject } from '../../base/json.ts';
 import type { Client } from '../../client/client.ts';
 import { expandChoices } from '../expand-choices.ts';
 import { type AdmissionRequest, handlerNodeOf, isComponent, isControlPlane, type ReviewedObject } from './admission-request.ts';
-import { decideMutation, type PatchOperation } from './decide-mutation.ts';
+import type { Completion, Given } from './completion.ts';
+import type { PatchOperation } from './decide-mutation.ts';
 import { mutateVm } from './mutate-vm.ts';
+import { mutateVmi } from './mutate-vmi.ts';
 import { inPoolTemplate, machineOf, validatePool, validatePoolChange } from './validate-pool.ts';
+import { presetWarnings, validatePreset } from './validate-preset.ts';
 import { validateReplicaSet, validateTemplate, validateVm } from './validate-vm.ts';
 import { validateVmi, validateVmiChange } from './validate-vmi.ts';
 import { isVmShaped } from './vm-shape.ts';
@@ -24,7 +27,7 @@ export type Rules = {
   readonly mutate?: (
     request: AdmissionRequest & { readonly object: ReviewedObject },
     given: Given,
-  ) => PatchOperation[] | Promise<PatchOperation[]>;
+  ) => PatchOperation[] | Promise<PatchOperation[] | Completion>;
   /** The object with everything written out that it only names, which is then judged in its place; or why that cannot be. */
   readonly expand?: (
     object: ReviewedObject,
@@ -40,9 +43,6 @@ export type Rules = {
   readonly warn?: (object: JsonObject) => string[];
 };
 
-/** What rules cannot know by themselves; `now` is as it is written into objects, `configuration` that of the installation. */
-type Given = { readonly newUuid: string; readonly now: string; readonly configuration: ClusterConfiguration; readonly client: Client };
-
 export const RULES: Readonly<Record<KindName, Rules>> = {
   VirtualMachine: {
     mutate: ({ object }, { client }) => mutateVm(object, client),
@@ -51,8 +51,7 @@ export const RULES: Readonly<Record<KindName, Rules>> = {
     warn: vmWarnings,
   },
   VirtualMachineInstance: {
-    mutate: ({ operation, object, oldObject, username }, given) =>
-      decideMutation({ operation, object, oldObject, isComponent: isComponent(username), ...given }),
+    mutate: mutateVmi,
     validate: validateVmi,
     warn: vmiWarnings,
     validateChange: ({ object, oldObject, ...who }) =>
@@ -65,6 +64,7 @@ export const RULES: Readonly<Record<KindName, Rules>> = {
   VirtualMachineInstanceReplicaSet: { validate: validateReplicaSet, warn: templateWarnings },
   OfflineVirtualMachine: { validate: validateTemplate, warn: templateWarnings },
   VirtualMachineInstanceConfig: { validate: validateTemplate, warn: templateWarnings },
+  VirtualMachineInstancePreset: { validate: validatePreset, warn: presetWarnings },
   VirtualMachineInstancetype: {},
   VirtualMachineClusterInstancetype: {},
   VirtualMachinePreference: {},

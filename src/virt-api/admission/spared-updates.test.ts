@@ -22,6 +22,7 @@ async function answerTo(kind: KindRecord, verb: 'validate' | 'mutate', component
     client,
     clock: systemClock,
     configuration: fixedConfiguration(),
+    presets: { in: async () => [] },
   });
   return ((await answer.json()) as { response: unknown }).response;
 }

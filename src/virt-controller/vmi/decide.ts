@@ -39,6 +39,7 @@ import type { Action, Decision, EventToRecord } from '../../reconcile/decision.t
 import { claimsToMark, missingClaimMessage } from './claims.ts';
 import { launcherPodFor } from './launcher-pod.ts';
 import type { ObservedVmi } from './observed.ts';
+import { overrideEvent } from './override-event.ts';
 import { currentPod, handlerPatienceMs, nextPhaseOf, type PhaseChange } from './phase.ts';
 import { deriveVmiStatus } from './status.ts';
 
@@ -130,7 +131,7 @@ function createPod(observed: ObservedVmi): Action[] {
   }
   const pod = launcherPodFor(vmi, { image: launcherImage, claims, containerDisks, hasKvm, ...(configuration && { configuration }) });
   const event: EventToRecord = { type: 'Normal', reason: 'SuccessfulCreate', message: `Created virtual machine pod ${pod.metadata.name}` };
-  return [{ do: 'create', object: pod, because: 'VMI is Pending', event }];
+  return [{ do: 'create', object: pod, because: 'VMI is Pending', event }, ...overrideEvent(vmi)];
 }
 
 /** Under its own condition: whoever deletes or changes the claim meanwhile is not written over. */

@@ -89,6 +89,61 @@ const VIRTUAL_MACHINE_INSTANCE_CONFIG = {
     spec: VIRTUAL_MACHINE_INSTANCE,
   },
 } as const;
+const VIRTUAL_MACHINE_INSTANCE_PRESET = {
+  domain: {
+    chassis: 'set',
+    cpu: {
+      dedicatedCpuPlacement: 'set',
+      isolateEmulatorThread: 'set',
+      numa: 'set',
+      realtime: 'set',
+    },
+    devices: {
+      autoattachGraphicsDevice: 'set',
+      autoattachInputDevice: 'set',
+      autoattachMemBalloon: 'set',
+      autoattachPodInterface: 'set',
+      autoattachSerialConsole: 'set',
+      autoattachVSOCK: 'set',
+      blockMultiQueue: 'set',
+      clientPassthrough: 'set',
+      disableHotplug: 'set',
+      disks: 'set',
+      downwardMetrics: 'set',
+      filesystems: 'set',
+      gpus: 'set',
+      hostDevices: 'set',
+      inputs: 'set',
+      interfaces: 'set',
+      logSerialConsole: 'any',
+      networkInterfaceMultiqueue: 'set',
+      panicDevices: 'set',
+      rng: 'set',
+      sound: 'set',
+      tpm: 'set',
+      useVirtioTransitional: 'set',
+      video: 'set',
+      watchdog: {
+        diag288: 'set',
+      },
+    },
+    firmware: {
+      acpi: 'set',
+      bootloader: {
+        efi: 'set',
+      },
+    },
+    ioThreads: 'set',
+    launchSecurity: 'set',
+    machine: 'set',
+    memory: 'set',
+    rebootPolicy: 'set',
+    resources: {
+      limits: 'set',
+      overcommitGuestOverhead: 'set',
+    },
+  },
+} as const;
 const VIRTUAL_MACHINE_INSTANCETYPE = {} as const;
 const VIRTUAL_MACHINE_CLUSTER_INSTANCETYPE = {} as const;
 const VIRTUAL_MACHINE_PREFERENCE = {} as const;
@@ -130,6 +185,7 @@ export const REFUSED_FIELDS = {
   VirtualMachineInstanceReplicaSet: VIRTUAL_MACHINE_INSTANCE_REPLICA_SET,
   OfflineVirtualMachine: OFFLINE_VIRTUAL_MACHINE,
   VirtualMachineInstanceConfig: VIRTUAL_MACHINE_INSTANCE_CONFIG,
+  VirtualMachineInstancePreset: VIRTUAL_MACHINE_INSTANCE_PRESET,
   VirtualMachineInstancetype: VIRTUAL_MACHINE_INSTANCETYPE,
   VirtualMachineClusterInstancetype: VIRTUAL_MACHINE_CLUSTER_INSTANCETYPE,
   VirtualMachinePreference: VIRTUAL_MACHINE_PREFERENCE,
