@@ -16,6 +16,7 @@ export const ON_KUBERNETES: Readonly<Record<string, 'runs' | `embedded only: ${s
   'guest-isolation': 'embedded only: it looks for the processes and files of embedded Pods; on a cluster the container stands between them',
   helm: 'runs',
   'installed-package': 'embedded only: it is about virtctl up from a package',
+  'instance-types': 'runs',
   'kill-nine': 'embedded only: it kills the embedded process; components.ts and nodes.ts kill what there is instead',
   'native-containers':
     'embedded only: it kills the embedded process and looks for containers of its own; a cluster has a container runtime',
