@@ -3,6 +3,7 @@ import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { cacheFolder, virtHome } from '../base/node/folders.ts';
 import { withoutAliases } from '../virtctl/command-aliases-table.ts';
+import { keepSeparator } from '../virtctl/keep-separator.ts';
 import { quickAnswer } from '../virtctl/quick-answer.ts';
 import { PLACES } from './places.ts';
 import { VERSION } from './version.ts';
@@ -41,7 +42,7 @@ async function answer(): Promise<void> {
     process.stdout.write(await propose(await buildVirtctl({ first: rest.length > 1 ? rest[0] : undefined }), rest, context));
   } else {
     const { run } = await import('@stricli/core');
-    await run(await buildVirtctl({ name, first }), words, context);
+    await run(await buildVirtctl({ name, first }), keepSeparator(words), context);
   }
 }
 

@@ -14,6 +14,8 @@ const ALIASES: readonly Row[] = [
   [['poweroff'], ['stop']],
   [['reboot'], ['restart']],
   [['attach'], ['console']],
+  [['enter'], ['shell']],
+  [['cp'], ['scp']],
   [
     ['image', 'ls'],
     ['image', 'list'],

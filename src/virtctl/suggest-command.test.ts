@@ -15,8 +15,8 @@ const CASES: [said: string, fix: string][] = [
   ['delet', 'did you mean delete?'],
   ['select', 'virtctl --help lists all commands'],
   ['present', 'virtctl --help lists all commands'],
-  ['shel', 'virtctl --help lists all commands'],
-  ['shell', 'virtctl ssh root@vm/NAME, or virtctl console NAME'],
+  ['shel', 'did you mean shell?'],
+  ['login', 'virtctl shell NAME, or virtctl console NAME'],
   ['foo', 'virtctl --help lists all commands'],
   ['constructor', 'virtctl --help lists all commands'],
 ];

@@ -7,9 +7,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   get: 'virtctl ls, or kubectl get vms',
   help: 'virtctl --help, or virtctl COMMAND --help',
   kill: 'virtctl stop NAME --force --grace-period 0',
-  login: 'virtctl ssh root@vm/NAME, or virtctl console NAME',
+  login: 'virtctl shell NAME, or virtctl console NAME',
   resume: 'virtctl unpause NAME',
-  shell: 'virtctl ssh root@vm/NAME, or virtctl console NAME',
   suspend: 'virtctl pause NAME',
 };
 

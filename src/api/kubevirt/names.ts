@@ -23,6 +23,9 @@ export const ANNOTATION_DISK_MADE = 'kubevirt.io/disk-made';
 /** On a claim: the format of the disk that somebody has put there, `raw` (as when it is not said) or `qcow2`. */
 export const ANNOTATION_DISK_FORMAT = 'kubevirt.io/disk-format';
 
+/** On a machine or an instance: the user in the guest that is logged in when nobody names another. */
+export const ANNOTATION_LOGIN_USER = 'kubevirt.io/login-user';
+
 /** On a Service of the embedded cluster: where the host reaches its NodePorts, `80:30080/TCP=127.0.0.1:30080`, one after the other with commas. */
 export const ANNOTATION_HOST_ADDRESSES = 'kubevirt.io/host-addresses';
 

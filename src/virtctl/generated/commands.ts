@@ -58,6 +58,7 @@ export const COMMANDS: readonly Entry[] = [
   { words: ['restore'], load: async () => (await import('../commands/restore/definition.ts')).definition },
   { words: ['run'], load: async () => (await import('../commands/run/definition.ts')).definition },
   { words: ['scp'], load: async () => (await import('../commands/scp/definition.ts')).definition },
+  { words: ['shell'], load: async () => (await import('../commands/shell/definition.ts')).definition },
   { words: ['soft-reboot'], load: async () => (await import('../commands/soft-reboot/definition.ts')).definition },
   { words: ['ssh'], load: async () => (await import('../commands/ssh/definition.ts')).definition },
   { words: ['start'], load: async () => (await import('../commands/start/definition.ts')).definition },

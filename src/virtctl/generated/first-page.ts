@@ -39,6 +39,7 @@ VIRTUAL MACHINES
   expand        Show a machine with everything filled in that its author left open; nothing is changed
 
 INSIDE A GUEST
+  shell         Enter a machine by its agent, ssh or console, and wait until one is there; exit code 5: none was in time
   console       Connect to the serial console of a running machine; Ctrl+] leaves it
   vnc           Show the screen of a running machine in a VNC viewer, or take a picture of it
   ssh           Log in to a guest with the ssh of this machine; no port of the guest has to be open
@@ -92,6 +93,7 @@ logs	Show what a guest printed on its serial port
 resize	Make the disk of a stopped machine larger
 create	Write manifests
 expand	Show a machine with everything filled in that its author left open; nothing is changed
+shell	Enter a machine by its agent, ssh or console, and wait until one is there; exit code 5: none was in time
 console	Connect to the serial console of a running machine; Ctrl+] leaves it
 vnc	Show the screen of a running machine in a VNC viewer, or take a picture of it
 ssh	Log in to a guest with the ssh of this machine; no port of the guest has to be open

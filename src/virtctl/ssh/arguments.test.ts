@@ -27,6 +27,12 @@ test('every option is handed on', () => {
   ]);
 });
 
+test('our key does not hide those that ssh tries by itself', () => {
+  const args = sshArguments('vm/db', { ...options, identityFile: 'ours', triesOwnKeys: true });
+  assert.deepEqual(args.slice(2, 6), ['-i', 'ours', '-o', 'IdentityFile=~/.ssh/id_rsa']);
+  assert.ok(args.includes('IdentityFile=~/.ssh/id_ed25519'));
+});
+
 test('scp copies to a guest and from one', () => {
   assert.deepEqual(scpArguments('a', 'root@vm/db:/tmp/b', options).slice(2), ['a', 'root@vm.db.default:/tmp/b']);
   assert.deepEqual(scpArguments('root@vmi/db/test:b', 'a', { ...options, recursive: true, preserve: true }).slice(2), [

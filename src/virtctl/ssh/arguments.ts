@@ -12,12 +12,17 @@ export type SshOptions = {
   readonly port: number;
   readonly username?: string | undefined;
   readonly identityFile?: string | undefined;
+  /** True when what ssh would try by itself is tried after it. */
+  readonly triesOwnKeys?: boolean | undefined;
   readonly knownHosts?: string | undefined;
   /** Handed on as they are. */
   readonly localSshOpts?: readonly string[] | undefined;
 };
 
-type GuestAddress = { readonly user?: string; readonly target: ForwardTarget };
+/** What ssh tries when it is told of no key at all; told of one, it forgets them. Those that are not there are passed over. */
+const OWN_KEYS = ['id_rsa', 'id_ecdsa', 'id_ecdsa_sk', 'id_ed25519', 'id_ed25519_sk'];
+
+export type GuestAddress = { readonly user?: string; readonly target: ForwardTarget };
 type GuestPath = GuestAddress & { readonly path: string };
 
 /** `[USER@]vm/NAME[/NAMESPACE]`, or the name of an instance alone. */
@@ -38,6 +43,18 @@ export type ScpOptions = SshOptions & { readonly recursive: boolean; readonly pr
 
 /** The arguments of scp; one of the two is on a guest: `[USER@]vm/NAME[/NAMESPACE]:PATH`. */
 export function scpArguments(from: string, to: string, options: ScpOptions): string[] {
+  const guest = parseCopy(from, to);
+  const remote = `${destination(guest, options)}:${guest.path}`;
+  return [
+    ...commonArguments(guest.target, options),
+    ...(options.recursive ? ['-r'] : []),
+    ...(options.preserve ? ['-p'] : []),
+    ...(guest.isSource ? [remote, local(to)] : [local(from), remote]),
+  ];
+}
+
+/** The one of the two that is on a guest. */
+export function parseCopy(from: string, to: string): GuestPath & { readonly isSource: boolean } {
   const [source, target] = [parseGuestPath(from), parseGuestPath(to)];
   const guest = source ?? target;
   if (!guest || (source && target))
@@ -46,13 +63,7 @@ export function scpArguments(from: string, to: string, options: ScpOptions): str
       fix: 'virtctl scp file root@vm/my-vm:file, or the other way round',
       exitCode: 2,
     });
-  const remote = `${destination(guest, options)}:${guest.path}`;
-  return [
-    ...commonArguments(guest.target, options),
-    ...(options.recursive ? ['-r'] : []),
-    ...(options.preserve ? ['-p'] : []),
-    ...(source ? [remote, local(to)] : [local(from), remote]),
-  ];
+  return { ...guest, isSource: source !== undefined };
 }
 
 function parseGuestPath(text: string): GuestPath | undefined {
@@ -90,12 +101,17 @@ function commonArguments(
     ...['-o', `ProxyCommand=${proxy.map(quoted).join(' ')}`],
     ...(options.knownHosts === undefined ? [] : ['-o', `UserKnownHostsFile=${options.knownHosts}`]),
     ...(options.identityFile === undefined ? [] : ['-i', options.identityFile]),
+    ...(options.triesOwnKeys ? OWN_KEYS.flatMap((name) => ['-o', `IdentityFile=~/.ssh/${name}`]) : []),
     ...(options.localSshOpts ?? []),
   ];
 }
 
 /** For the shell that ssh starts; a percent sign is ssh's own. */
 function quoted(word: string): string {
-  const text = word.replaceAll('%', '%%');
+  return quotedForShell(word.replaceAll('%', '%%'));
+}
+
+/** One word for a shell. */
+export function quotedForShell(text: string): string {
   return /^[\w./=%+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

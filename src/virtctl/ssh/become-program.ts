@@ -1,10 +1,12 @@
 /** The OpenSSH programs of this machine, over a connection of ours. */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { UserError } from '../../base/errors.ts';
 import { findProgram } from '../../base/node/find-program.ts';
 import type { ClusterDeps, ConnectionFlags } from '../deps.ts';
-import type { SshOptions } from './arguments.ts';
+import type { GuestAddress, SshOptions } from './arguments.ts';
+import { findLoginUser } from './login-user.ts';
+import { readSshKey } from './ssh-key.ts';
 
 export type SshFlags = ConnectionFlags & {
   readonly port: number;
@@ -14,10 +16,18 @@ export type SshFlags = ConnectionFlags & {
   readonly localSshOpts?: readonly string[];
 };
 
-/** What the flags mean for the program. */
-export function sshOptions({ program, namespace }: ClusterDeps, flags: SshFlags): SshOptions {
-  const { kubeconfig, context, verbosity, port, username, identityFile, knownHosts, localSshOpts } = flags;
-  return { program, kubeconfig, context, verbosity, namespace, port, username, identityFile, knownHosts, localSshOpts };
+/**
+ * What the flags mean for the program. A user that is named nowhere is the one of the machine's annotation; without a key of the user's choice
+ * ours is tried, if there is one, before those of the user.
+ */
+export async function sshOptions(deps: ClusterDeps, flags: SshFlags, { user, target }: GuestAddress): Promise<SshOptions> {
+  const { program, namespace, home } = deps;
+  const { kubeconfig, context, verbosity, port, knownHosts, localSshOpts } = flags;
+  const username = flags.username ?? (user === undefined ? await findLoginUser(deps, target) : undefined);
+  const ours = flags.identityFile === undefined ? await readSshKey(home) : undefined;
+  const identityFile = ours?.privateKeyPath ?? flags.identityFile;
+  const triesOwnKeys = ours !== undefined;
+  return { program, kubeconfig, context, verbosity, namespace, port, username, identityFile, triesOwnKeys, knownHosts, localSshOpts };
 }
 
 /** Its exit code: we end as the program does. Keys that end programs are meant for it, not for us. */
@@ -29,11 +39,18 @@ export async function becomeProgram({ env, onSignal }: ClusterDeps, program: str
       fix: 'apt-get install openssh-client, or use virtctl exec or virtctl console',
       exitCode: 7,
     });
-  for (const signal of ['SIGINT', 'SIGQUIT'] as const) onSignal(signal, () => {});
-  return new Promise<number>((resolve, reject) => {
-    const child = spawn(path, args, { stdio: 'inherit' });
-    for (const signal of ['SIGTERM', 'SIGHUP'] as const) onSignal(signal, () => child.kill(signal));
-    child.once('error', reject);
-    child.once('exit', (exitCode, signal) => resolve(exitCode ?? 128 + (signal ? constants.signals[signal] : 0)));
-  });
+  let child: ChildProcess | undefined;
+  const listeners = [
+    ...(['SIGINT', 'SIGQUIT'] as const).map((signal) => onSignal(signal, () => {})),
+    ...(['SIGTERM', 'SIGHUP'] as const).map((signal) => onSignal(signal, () => child?.kill(signal))),
+  ];
+  try {
+    return await new Promise<number>((resolve, reject) => {
+      child = spawn(path, args, { stdio: 'inherit' });
+      child.once('error', reject);
+      child.once('exit', (exitCode, signal) => resolve(exitCode ?? 128 + (signal ? constants.signals[signal] : 0)));
+    });
+  } finally {
+    for (const stopListening of listeners) stopListening();
+  }
 }

@@ -5,8 +5,18 @@ import { connection, connectionAliases, text } from '../parameters.ts';
 export const sshFlags = {
   ...connection,
   port: { kind: 'parsed', parse: numberParser, brief: 'Port of the guest', default: '22', placeholder: 'port' },
-  username: { ...text, brief: 'User in the guest (default: the one in the target, else yours)', optional: true, placeholder: 'user' },
-  identityFile: { ...text, brief: 'Private key (default: as ssh finds it)', optional: true, placeholder: 'file' },
+  username: {
+    ...text,
+    brief: 'User in the guest (default: the one in the target, else that of the annotation kubevirt.io/login-user, else yours)',
+    optional: true,
+    placeholder: 'user',
+  },
+  identityFile: {
+    ...text,
+    brief: 'Private key (default: $VIRT_HOME/ssh/id_ed25519 if it is there, and as ssh finds it)',
+    optional: true,
+    placeholder: 'file',
+  },
   knownHosts: { ...text, brief: 'File with the keys of known hosts (default: as ssh finds it)', optional: true, placeholder: 'file' },
   localSshOpts: { ...text, brief: 'Further option for ssh itself; can be repeated', optional: true, variadic: true, placeholder: 'option' },
 } as const;

@@ -1,37 +1,10 @@
 /** Runs a program in a guest through its agent; what it printed and its exit code are ours. */
-import { buffer } from 'node:stream/consumers';
-import type { ExecResult } from '../../../api/handler/answers.ts';
-import { subresourcePath } from '../../../api/kubevirt/subresource-path.ts';
-import { UserError } from '../../../base/errors.ts';
-import type { ClusterDeps, ConnectionFlags, Output } from '../../deps.ts';
+import type { ClusterDeps, ConnectionFlags } from '../../deps.ts';
+import { execByAgent } from '../../exec/exec-by-agent.ts';
 import { vmName } from '../../vm-target.ts';
 
 type ExecFlags = ConnectionFlags & { readonly timeout: number; readonly stdin: boolean };
 
-const MOST_INPUT_BYTES = 256 * 1024;
-
-export async function run(deps: ClusterDeps, flags: ExecFlags, machine: string, ...command: string[]): Promise<number> {
-  const name = vmName('exec', [machine]);
-  const { client, namespace, stdin, stdout, stderr } = deps;
-  const input = flags.stdin ? await buffer(stdin) : undefined;
-  if (input && input.length > MOST_INPUT_BYTES)
-    throw new UserError('INPUT_TOO_LARGE', `the input has ${input.length} bytes`, {
-      why: `the agent takes up to ${MOST_INPUT_BYTES}`,
-      fix: 'virtctl scp brings larger files into a guest',
-      exitCode: 2,
-    });
-  const path = subresourcePath({ resource: 'virtualmachineinstances', namespace, name }, 'exec');
-  const body = JSON.stringify({ command, timeoutSeconds: flags.timeout, ...(input && { input: input.toString('base64') }) });
-  const response = await client.request(path, { method: 'PUT', headers: { 'content-type': 'application/json' }, body });
-  const result = (await response.json()) as ExecResult; // virt-handler makes it
-  await written(stdout, result.stdout);
-  await written(stderr, result.stderr);
-  if (result.isTruncated) stderr.write('virtctl: the program printed more than is shown\n');
-  return result.exitCode ?? 128 + (result.signal ?? 0);
-}
-
-/** A program's bytes are its caller's; on a terminal they are text, and what a guest says is not obeyed there. */
-function written(stream: Output, base64: string): Promise<void> {
-  const bytes = Buffer.from(base64, 'base64');
-  return new Promise((resolve) => stream.write(stream.isTTY ? bytes.toString() : bytes, () => resolve()));
+export async function run(deps: ClusterDeps, { timeout, stdin }: ExecFlags, machine: string, ...command: string[]): Promise<number> {
+  return execByAgent(deps, { name: vmName('exec', [machine]), command, timeoutSeconds: timeout, stdin });
 }

@@ -3,7 +3,9 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { vmi } from '../../../testing/builders.ts';
 import { testDeps } from '../../deps.testing.ts';
+import { ensureSshKey } from '../../ssh/ssh-key.ts';
 import { run } from './run.ts';
 
 const FLAGS = { port: 2222, identityFile: 'key', kubeconfig: '/config' };
@@ -19,6 +21,27 @@ test('ssh of this machine gets a connection by way of ourselves, and its exit co
   assert.match(said, /ProxyCommand=.*\/nowhere\/virtctl.*port-forward.*--stdio/);
   assert.match(said, /--kubeconfig.*\/config/);
   assert.match(said, /^key$/m);
+});
+
+test('who is not named is the user of the annotation, and our key is tried', async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'ssh-'));
+  t.after(() => rmSync(dir, { recursive: true }));
+  writeFileSync(join(dir, 'ssh'), `#!/bin/sh\nfor each; do echo "$each"; done > ${dir}/said\n`, { mode: 0o755 });
+  const { privateKeyPath } = await ensureSshKey(join(dir, 'home'));
+  const instance = vmi('Running', {}, { annotations: { 'kubevirt.io/login-user': 'debian' } });
+  const path = 'GET /apis/kubevirt.io/v1/namespaces/default/virtualmachineinstances/db';
+  const { deps, requests } = testDeps({ [path]: instance }, { env: { PATH: dir }, home: join(dir, 'home') });
+  const said = async (target: string, flags = {}) => {
+    await run(deps, { port: 22, ...flags }, target);
+    return readFileSync(join(dir, 'said'), 'utf8').split('\n');
+  };
+  const byDefault = await said('vm/db');
+  assert.deepEqual([byDefault.includes(privateKeyPath), byDefault.includes('debian@vm.db.default')], [true, true]);
+  const asked = requests.length;
+  assert.ok((await said('me@vm/db')).includes('me@vm.db.default'));
+  assert.ok((await said('vm/db', { username: 'you' })).includes('you@vm.db.default'));
+  assert.equal(requests.length, asked);
+  assert.ok(!(await said('me@vm/db', { identityFile: 'mine' })).includes(privateKeyPath));
 });
 
 test('without ssh on this machine that is said', async () => {

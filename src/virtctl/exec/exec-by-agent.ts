@@ -1,0 +1,42 @@
+/** One program in a guest, through its agent; what it printed and its exit code are ours. */
+import { buffer } from 'node:stream/consumers';
+import type { ExecResult } from '../../api/handler/answers.ts';
+import { subresourcePath } from '../../api/kubevirt/subresource-path.ts';
+import { UserError } from '../../base/errors.ts';
+import type { ClusterDeps, Output } from '../deps.ts';
+
+export type AgentExec = {
+  readonly name: string;
+  readonly command: readonly string[];
+  readonly timeoutSeconds: number;
+  /** Gives the program our standard input, up to its end. */
+  readonly stdin: boolean;
+};
+
+const MOST_INPUT_BYTES = 256 * 1024;
+
+/** The exit code of the program, when it has ended. */
+export async function execByAgent(deps: ClusterDeps, { name, command, timeoutSeconds, stdin: takesInput }: AgentExec): Promise<number> {
+  const { client, namespace, stdin, stdout, stderr } = deps;
+  const input = takesInput ? await buffer(stdin) : undefined;
+  if (input && input.length > MOST_INPUT_BYTES)
+    throw new UserError('INPUT_TOO_LARGE', `the input has ${input.length} bytes`, {
+      why: `the agent takes up to ${MOST_INPUT_BYTES}`,
+      fix: 'virtctl scp brings larger files into a guest',
+      exitCode: 2,
+    });
+  const path = subresourcePath({ resource: 'virtualmachineinstances', namespace, name }, 'exec');
+  const body = JSON.stringify({ command, timeoutSeconds, ...(input && { input: input.toString('base64') }) });
+  const response = await client.request(path, { method: 'PUT', headers: { 'content-type': 'application/json' }, body });
+  const result = (await response.json()) as ExecResult; // virt-handler makes it
+  await written(stdout, result.stdout);
+  await written(stderr, result.stderr);
+  if (result.isTruncated) stderr.write('virtctl: the program printed more than is shown\n');
+  return result.exitCode ?? 128 + (result.signal ?? 0);
+}
+
+/** A program's bytes are its caller's; on a terminal they are text, and what a guest says is not obeyed there. */
+function written(stream: Output, base64: string): Promise<void> {
+  const bytes = Buffer.from(base64, 'base64');
+  return new Promise((resolve) => stream.write(stream.isTTY ? bytes.toString() : bytes, () => resolve()));
+}
