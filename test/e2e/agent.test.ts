@@ -14,11 +14,10 @@ const BY_CLOUD_INIT = MACHINE.replaceAll(/\bname: agent$/gm, 'name: cloudy')
   .replace('          emptyDisk:\n            capacity: 64Mi', '          cloudInitNoCloud: {userData: "#!/bin/sh\\n"}');
 
 test('the agent of a guest: what it tells, what it does, and ssh with the keys it was given', async (t) => {
-  execFileSync(process.execPath, ['tools/guest-image/build.ts', 'agent'], { stdio: ['ignore', 'ignore', 'inherit'] });
   const folder = mkdtempSync(join(tmpdir(), 'kubevirt-ts-ssh-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const key = makeKey(folder, 'first');
-  await using cluster = await EmbeddedCluster.start();
+  await using cluster = await EmbeddedCluster.start({ guests: ['agent', 'tiny32'] });
   const subresource = (name: string, what: string) =>
     `/apis/subresources.kubevirt.io/v1/namespaces/${cluster.namespace}/virtualmachineinstances/${name}/${what}`;
   const put = (what: string, body: object): Promise<Result> => {
@@ -160,12 +159,12 @@ test('the agent of a guest: what it tells, what it does, and ssh with the keys i
   });
 
   await t.test('without an agent there is none', async () => {
-    await cluster.must('kubectl', ['apply', '-f', 'examples/vm.yaml']);
-    await cluster.until('vmi/hello', '.status.phase', 'Running');
-    await using console = cluster.console('hello');
+    await cluster.must('virtctl', ['run', 'tiny32', '--name', 'mute', '--memory', '64Mi', '--ephemeral', '--detach']);
+    await cluster.until('vmi/mute', '.status.phase', 'Running');
+    await using console = cluster.console('mute');
     await console.expect(/guest ready/);
-    assert.equal(await cluster.field('vmi', 'hello', '.status.conditions[?(@.type=="AgentConnected")].status'), '');
-    const { code, stderr } = await cluster.kubectl(['get', '--raw', subresource('hello', 'userlist')]);
+    assert.equal(await cluster.field('vmi', 'mute', '.status.conditions[?(@.type=="AgentConnected")].status'), '');
+    const { code, stderr } = await cluster.kubectl(['get', '--raw', subresource('mute', 'userlist')]);
     assert.equal(code, 1);
     assert.match(stderr, /InternalError|does not have guest agent/);
   });

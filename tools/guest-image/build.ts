@@ -76,13 +76,13 @@ async function ensureGuestImage(guest: Guest): Promise<string> {
   return layout;
 }
 
-async function build({ name, packages, architecture, drivers, programs, overlay }: Guest, workDir: string): Promise<string> {
+async function build({ name, packages, architecture, drivers, programs, overlays = [] }: Guest, workDir: string): Promise<string> {
   const packagesDir = join(workDir, 'packages');
   unpackPackages({ names: [...packages, ...DISK_TOOLS], architecture, workDir, into: packagesDir });
   const applets = execFileSync(join(packagesDir, 'bin/busybox'), ['--list'], { encoding: 'utf8' }).trim().split('\n');
   const kernel = readdirSync(join(packagesDir, 'boot')).find((name) => name.startsWith('vmlinuz-'));
   if (!kernel) throw new Error('the kernel package has no /boot/vmlinuz-*');
-  const rootDirs = ['root', ...(overlay ? [overlay] : [])].map((folder) => join(here, folder));
+  const rootDirs = ['root', ...overlays].map((folder) => join(here, folder));
   const initramfs = buildInitramfs({ packagesDir, rootDirs, applets, drivers, programs });
   const disk = join(workDir, 'disk.img');
   writeBootDisk({ packagesDir, kernel: join(packagesDir, 'boot', kernel), initramfs, workDir, disk });

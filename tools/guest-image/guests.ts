@@ -9,33 +9,42 @@ export type Guest = {
   readonly drivers: readonly string[];
   /** Programs of the packages, by their path, that come with the libraries they need. */
   readonly programs?: readonly string[];
-  /** A folder beside root/ whose files add to it or replace some of it. */
-  readonly overlay?: string;
+  /** Folders beside root/ whose files add to it or replace some of it, in this order. */
+  readonly overlays?: readonly string[];
 };
 
 /** Needed to make a disk that boots; always the machine's own architecture. */
 export const DISK_TOOLS: readonly string[] = ['syslinux', 'syslinux-common', 'mtools', 'dosfstools'];
 
+/** qemu-guest-agent, and an ssh server that is a twentieth of OpenSSH's; with the libraries that they need. */
+const LOGIN_PACKAGES = [
+  ...['libc6', 'zlib1g', 'qemu-guest-agent', 'libglib2.0-0', 'libpcre2-8-0', 'libudev1', 'liburing2', 'libnuma1'],
+  ...['dropbear-bin', 'libtomcrypt1', 'libtommath1', 'libgmp10', 'libcrypt1'],
+];
+const LOGIN_PROGRAMS = ['usr/sbin/qemu-ga', 'usr/sbin/dropbear'];
+
 export const GUESTS: readonly Guest[] = [
-  { name: 'tiny', packages: ['linux-image-cloud-amd64', 'busybox-static'], drivers: [] },
+  {
+    name: 'tiny',
+    packages: ['linux-image-cloud-amd64', 'busybox-static', ...LOGIN_PACKAGES],
+    drivers: [],
+    programs: LOGIN_PROGRAMS,
+    overlays: ['root-login'],
+  },
   {
     // Debian's cloud kernel needs 80 MB and has neither AHCI nor e1000; the 32-bit one boots in 64 MB and has both.
     name: 'tiny32',
     packages: ['linux-image-686:i386', 'busybox-static:i386'],
     architecture: 'i386',
     drivers: ['ahci', 'e1000', 'e1000e', '8139cp'],
-    overlay: 'root-tiny32',
+    overlays: ['root-tiny32'],
   },
   {
-    // qemu-guest-agent, and an ssh server that is a twentieth of OpenSSH's; its file transfers are OpenSSH's own.
+    // With file transfers, which are OpenSSH's own.
     name: 'agent',
-    packages: [
-      ...['linux-image-cloud-amd64', 'busybox-static', 'libc6', 'zlib1g'],
-      ...['qemu-guest-agent', 'libglib2.0-0', 'libpcre2-8-0', 'libudev1', 'liburing2', 'libnuma1'],
-      ...['dropbear-bin', 'libtomcrypt1', 'libtommath1', 'libgmp10', 'libcrypt1', 'openssh-sftp-server', 'openssh-client'],
-    ],
+    packages: ['linux-image-cloud-amd64', 'busybox-static', ...LOGIN_PACKAGES, 'openssh-sftp-server', 'openssh-client'],
     drivers: [],
-    programs: ['usr/sbin/qemu-ga', 'usr/sbin/dropbear', 'usr/bin/dropbearkey', 'usr/lib/openssh/sftp-server', 'usr/bin/scp'],
-    overlay: 'root-agent',
+    programs: [...LOGIN_PROGRAMS, 'usr/lib/openssh/sftp-server', 'usr/bin/scp'],
+    overlays: ['root-login', 'root-agent'],
   },
 ];

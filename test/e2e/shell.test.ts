@@ -1,0 +1,78 @@
+/** From a name to a shell: one word enters a machine, by its agent or by ssh with the key of the data folder. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { until } from '../../src/testing/until.ts';
+import { ensureSshKey } from '../../src/virtctl/ssh/ssh-key.ts';
+import { EmbeddedCluster } from './harness.ts';
+
+const LOGIN = ['--known-hosts', '/dev/null', '-t', '-o StrictHostKeyChecking=no', '-t', '-o BatchMode=yes'];
+
+/** The demo guest; root's key comes beside cloud-init, that of `me` with it. */
+function machine(publicKey: string): string {
+  const userData = `#cloud-config\nusers:\n  - name: me\n    ssh_authorized_keys:\n      - ${publicKey}\n`;
+  const template = {
+    metadata: { annotations: { 'kubevirt.io/login-user': 'me' } },
+    spec: {
+      terminationGracePeriodSeconds: 10,
+      domain: { resources: { requests: { memory: '128Mi' } }, devices: { disks: [disk('root'), disk('first')] } },
+      accessCredentials: [{ sshPublicKey: { source: { secret: { secretName: 'key' } }, propagationMethod: { noCloud: {} } } }],
+      volumes: [
+        { name: 'root', containerDisk: { image: 'localhost/guests/tiny:latest' } },
+        { name: 'first', cloudInitNoCloud: { userData } },
+      ],
+    },
+  };
+  const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'key' }, stringData: { key: publicKey } };
+  const vm = {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachine',
+    metadata: { name: 'inside' },
+    spec: { runStrategy: 'Always', template },
+  };
+  return JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [secret, vm] });
+}
+
+function disk(name: string): object {
+  return { name, disk: { bus: 'virtio' } };
+}
+
+test('one word enters a machine', async (t) => {
+  await using cluster = await EmbeddedCluster.start({ guests: ['tiny'] });
+  const { publicKey } = await ensureSshKey(cluster.home);
+  await cluster.must('kubectl', ['apply', '-f', '-'], { input: machine(publicKey) });
+
+  await t.test('a program waits for a way in, says so, and its exit code is ours', async () => {
+    const script = 'id -un; echo aside >&2; exit 7';
+    const { code, stdout, stderr } = await cluster.virtctl(['shell', 'inside', '-u', 'root', '--', 'sh', '-c', script]);
+    assert.deepEqual([code, stdout], [7, 'root\n'], stderr);
+    assert.match(stderr, /^Waiting: inside [\s\S]*\naside\n$/);
+  });
+
+  await t.test('a login is by ssh with our key, as the user of the annotation; nobody has to name the only machine', async () => {
+    const { code, stdout, stderr } = await cluster.virtctl(['shell'], { input: 'echo "$SSH_CONNECTION" | wc -w; id -un; exit 4\n' });
+    assert.deepEqual([code, stdout.trim().split(/\s+/)], [4, ['4', 'me']], stderr);
+  });
+
+  await t.test('ssh tries the same key when none is named', async () => {
+    const { code, stdout, stderr } = await cluster.virtctl(['ssh', 'root@vm/inside', ...LOGIN, '-c', 'hostname; exit 3']);
+    assert.deepEqual([code, stdout], [3, 'inside\n'], stderr);
+  });
+
+  await t.test('by agent and by ssh a program runs as the same user, and its words stay as they are', async () => {
+    await cluster.untilCondition('vmi/inside', 'AgentConnected');
+    const words = ['sh', '-c', 'echo "$(id -un) $HOME $1"', 'x', `it's  "two"`];
+    const byAgent = await cluster.virtctl(['shell', 'inside', '--', ...words]);
+    await cluster.must('virtctl', ['ssh', 'root@vm/inside', ...LOGIN, '-c', 'killall qemu-ga']);
+    const agent = () => cluster.field('vmi', 'inside', '.status.conditions[?(@.type=="AgentConnected")].status');
+    await until(async () => (await agent()) === '', 'the agent to be gone');
+    const bySsh = await cluster.virtctl(['shell', 'inside', '--', ...words]);
+    assert.deepEqual([byAgent.stdout, bySsh.stdout], [`me /home/me it's  "two"\n`, `me /home/me it's  "two"\n`], bySsh.stderr);
+  });
+
+  await t.test('a machine that does not run is not waited for longer than was asked', async () => {
+    await cluster.must('virtctl', ['stop', 'inside']);
+    await cluster.until('vm/inside', '.status.printableStatus', 'Stopped');
+    const { code, stderr } = await cluster.virtctl(['shell', 'inside', '--timeout', '0', '--', 'true']);
+    assert.match(`${code} ${stderr}`, /^5 error\[NOT_ENTERED\]: .*\nwhy: inside is Stopped\nfix: virtctl start inside starts it/);
+  });
+});
