@@ -28,6 +28,10 @@ const ALIASES: readonly Row[] = [
     ['image', 'delete'],
     ['image', 'remove'],
   ],
+  [
+    ['image', 'catalog'],
+    ['image', 'catalogue'],
+  ],
   [['images'], ['image', 'list']],
 ];
 

@@ -13,7 +13,7 @@ EMBEDDED CLUSTER ON THIS MACHINE
   status        Show whether the embedded cluster runs, and its machines
   kubeconfig    Print the path of the embedded cluster's kubeconfig: export KUBECONFIG=$(virtctl kubeconfig)
   doctor        Check whether this machine can run guests, and say how to fix what is wrong
-  image         List, import, pull, tag, push and remove the images of the embedded cluster
+  image         Find, list, import, pull, tag, push and remove the images of the embedded cluster
   node          Look at nodes, stop, start, kill and drain them
   backup        Write all objects of the embedded cluster into a file; disks are not in it
   restore       Give a stopped embedded cluster the objects of a backup
@@ -71,7 +71,7 @@ down	Shut guests down gracefully and stop the embedded cluster
 status	Show whether the embedded cluster runs, and its machines
 kubeconfig	Print the path of the embedded cluster's kubeconfig: export KUBECONFIG=$(virtctl kubeconfig)
 doctor	Check whether this machine can run guests, and say how to fix what is wrong
-image	List, import, pull, tag, push and remove the images of the embedded cluster
+image	Find, list, import, pull, tag, push and remove the images of the embedded cluster
 node	Look at nodes, stop, start, kill and drain them
 backup	Write all objects of the embedded cluster into a file; disks are not in it
 restore	Give a stopped embedded cluster the objects of a backup

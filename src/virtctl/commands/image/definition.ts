@@ -3,5 +3,5 @@ import { defineGroup } from '../../define-command.ts';
 
 export const definition = defineGroup({
   help: { group: 'embedded', rank: 6 },
-  docs: { brief: 'List, import, pull, tag, push and remove the images of the embedded cluster' },
+  docs: { brief: 'Find, list, import, pull, tag, push and remove the images of the embedded cluster' },
 });

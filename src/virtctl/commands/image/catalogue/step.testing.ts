@@ -1,0 +1,9 @@
+import assert from 'node:assert/strict';
+import type { Step } from '../../../step.testing.ts';
+
+export const step: Step = {
+  after: 'image search',
+  async run(world) {
+    assert.match(await world.say('image', 'catalogue'), /\ntiny +The demo guest: .* root +128Mi /);
+  },
+};
