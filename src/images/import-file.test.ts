@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pack } from 'tar-stream';
 import { importImage } from './import-file.ts';
+import { qcow2Start } from './qcow2-header.testing.ts';
 import { openImageStore } from './store.ts';
 import { writeImage } from './write-image.ts';
 
@@ -33,11 +34,11 @@ async function archive(path: string, files: Readonly<Record<string, string | Buf
 test('a raw disk and a qcow2 disk become images', async (t) => {
   const { dir, bring, content } = await scratch(t);
   await writeFile(join(dir, 'raw'), Buffer.alloc(1024, 1));
-  await writeFile(join(dir, 'qcow2'), Buffer.concat([Buffer.from('QFI\xfb', 'latin1'), Buffer.alloc(99)]));
+  await writeFile(join(dir, 'qcow2'), qcow2Start());
   await bring(join(dir, 'raw'), 'localhost/a');
   await bring(join(dir, 'qcow2'), 'localhost/b:1');
   assert.deepEqual(await content('localhost/a:latest', 'disk/disk.img'), Buffer.alloc(1024, 1));
-  assert.equal((await content('localhost/b:1', 'disk/disk.qcow2')).length, 103);
+  assert.deepEqual(await content('localhost/b:1', 'disk/disk.qcow2'), qcow2Start());
 });
 
 test('an OCI layout comes as a folder, as an archive and as a compressed one', async (t) => {
@@ -79,7 +80,7 @@ test('what is no image is refused, with a way out', async (t) => {
   await writeFile(join(dir, 'note.txt'), 'hello');
   await mkdir(join(dir, 'folder'));
   await assert.rejects(bring(join(dir, 'absent'), 'localhost/a'), { code: 'FILE_MISSING', exitCode: 3 });
-  await assert.rejects(bring(join(dir, 'note.txt'), 'localhost/a'), { code: 'NOT_AN_IMAGE' });
+  await assert.rejects(bring(join(dir, 'note.txt'), 'localhost/a'), { code: 'NOT_A_DISK' });
   await assert.rejects(bring(join(dir, 'folder'), 'localhost/a'), { code: 'IMAGE_LAYOUT_INVALID' });
   await assert.rejects(bring(await archive(join(dir, 'a.tar'), { file: 'x' }), 'localhost/a'), { code: 'NOT_AN_IMAGE' });
   await assert.rejects(bring(await archive(join(dir, 'b.tar'), { '../../up': 'x' }), 'localhost/a'), { code: 'ARCHIVE_REFUSED' });

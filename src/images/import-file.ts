@@ -1,40 +1,42 @@
 /** Brings what people have into a store: an OCI layout folder, an archive of one, what `docker save` writes, or a bare disk. */
-import { existsSync } from 'node:fs';
-import { mkdtemp, open, rm, stat } from 'node:fs/promises';
+import { createReadStream, existsSync } from 'node:fs';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { pipeline, type Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 import { UserError } from '../base/errors.ts';
 import { unpackArchive } from './archive.ts';
 import { importDockerArchive } from './docker-archive.ts';
+import { foreignFormatOf } from './foreign-formats-table.ts';
+import { type ImportOptions, importDisk } from './import/import-disk.ts';
 import { openImageStore } from './store.ts';
-import { writeImage } from './write-image.ts';
 
 type Options = {
   readonly storeDir: string;
   readonly path: string;
   readonly reference: string;
-  /** Told how much of a disk has been read. */
-  readonly onRead?: (readBytes: number, ofBytes: number) => void;
+  /** Where programs are looked for that unpack and convert. */
+  readonly searchPath?: string | undefined;
+  /** Told how far it is with a disk. */
+  readonly onStage?: ImportOptions['onStage'];
   readonly signal?: AbortSignal;
+  /** Of the layer that is made of a disk. */
+  readonly compression?: ImportOptions['compression'];
 };
 
-const QCOW2 = Buffer.from([0x51, 0x46, 0x49, 0xfb]);
-const GZIP = Buffer.from([0x1f, 0x8b]);
 const SECTOR = 512;
 
 /** Imports a file or folder under this name, whatever kind of image it is; a UserError when it is none. */
 export async function importImage(options: Options): Promise<{ readonly digest: string }> {
-  const { storeDir, path, reference, signal, onRead } = options;
+  const { storeDir, path, reference, searchPath, compression = 'gzip', signal = new AbortController().signal } = options;
+  const { onStage } = options;
   const info = await stat(path).catch((error: NodeJS.ErrnoException) => {
     throw new UserError('FILE_MISSING', `cannot read ${path}`, { why: error.code ?? error.message, exitCode: 3, cause: error });
   });
   if (info.isDirectory()) return openImageStore(storeDir).importLayout(path, reference, signal);
-  const start = await firstBytes(path);
-  if (isArchive(start)) return importArchive(options);
-  const isQcow2 = start.subarray(0, 4).equals(QCOW2);
-  if (!isQcow2 && (info.size === 0 || info.size % SECTOR !== 0))
-    throw notAnImage(path, 'a raw disk consists of whole sectors of 512 bytes');
-  const name = isQcow2 ? 'disk/disk.qcow2' : 'disk/disk.img';
-  return writeImage({ dir: storeDir, reference, files: [{ path, name }], ...(signal && { signal }), ...(onRead && { onRead }) });
+  if (!info.isFile()) throw notAnImage(path, 'it is neither a file nor a folder');
+  if (await isArchive(path)) return importArchive(options);
+  return importDisk({ storeDir, path, name: basename(path), reference, compression, searchPath, signal, ...(onStage && { onStage }) });
 }
 
 async function importArchive({ storeDir, path, reference, signal }: Options): Promise<{ readonly digest: string }> {
@@ -50,24 +52,30 @@ async function importArchive({ storeDir, path, reference, signal }: Options): Pr
   }
 }
 
-async function firstBytes(path: string): Promise<Buffer> {
-  const file = await open(path);
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(SECTOR), 0, SECTOR, 0);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await file.close();
-  }
+/** Every tar of today says `ustar` in its first header; compressed or not. */
+async function isArchive(path: string): Promise<boolean> {
+  const start = await firstBytes(createReadStream(path));
+  const plain = foreignFormatOf(start) === 'gzip' ? await firstBytes(pipeline(createReadStream(path), createGunzip(), () => {})) : start;
+  return plain.toString('latin1', 257, 262) === 'ustar';
 }
 
-/** Every tar of today says `ustar` in its first header. */
-function isArchive(start: Buffer): boolean {
-  return start.subarray(0, 2).equals(GZIP) || start.toString('latin1', 257, 262) === 'ustar';
+/** Fewer where there are not so many, or what is there is damaged: who reads all of it says so. */
+async function firstBytes(stream: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      if (Buffer.concat(chunks).length >= SECTOR) break;
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall) throw error;
+  }
+  return Buffer.concat(chunks).subarray(0, SECTOR);
 }
 
 function notAnImage(path: string, why: string): UserError {
   return new UserError('NOT_AN_IMAGE', `${basename(path)} is no image that can be imported`, {
     why,
-    fix: 'give a raw or qcow2 disk, an OCI layout folder, or an archive made by docker save, podman save or skopeo',
+    fix: 'give a raw, qcow2, VMDK or VHDX disk, an OCI layout folder, or an archive made by docker save, podman save or skopeo',
   });
 }

@@ -4,35 +4,20 @@
  */
 import { fstatSync, readSync } from 'node:fs';
 import { UserError } from '../base/errors.ts';
+import { foreignFormatOf } from '../images/foreign-formats-table.ts';
+import { isQcow2, readQcow2Size } from '../images/qcow2-header.ts';
 import type { ImageFormat } from '../qemu/convert/input.ts';
-import { isQcow2, readQcow2Size } from './qcow2.ts';
 
 export type ImageFacts = { readonly format: ImageFormat; readonly sizeBytes: number };
-
-/** Formats that would boot as nonsense if they were taken for raw. */
-const OTHERS: readonly (readonly [name: string, magic: string, offset: number])[] = [
-  ['VMDK', 'KDMV', 0],
-  ['VMDK', 'COWD', 0],
-  ['VMDK', '# Disk DescriptorFile', 0],
-  ['VHDX', 'vhdxfile', 0],
-  ['VHD', 'conectix', 0],
-  ['QED', 'QED\0', 0],
-  ['VDI', '\x7f\x10\xda\xbe', 64],
-  ['Parallels', 'WithoutFreeSpace', 0],
-  ['LUKS', 'LUKS\xba\xbe', 0],
-  ['gzip', '\x1f\x8b\x08', 0],
-  ['xz', '\xfd7zXZ\0', 0],
-  ['zstd', '\x28\xb5\x2f\xfd', 0],
-];
 
 /** Format and size of an image that no guest has written to; a UserError when it is not to be run. */
 export function readImageFacts(file: number, name: string): ImageFacts {
   const { size, start } = beginningOf(file, name);
   if (isQcow2(start)) return { format: 'qcow2', sizeBytes: readQcow2Size(start, name) };
-  const other = OTHERS.find(([, magic, offset]) => start.toString('latin1', offset, offset + magic.length) === magic);
+  const other = foreignFormatOf(start);
   if (!other) return { format: 'raw', sizeBytes: size };
   throw new UserError('IMAGE_UNSUPPORTED', `disk image ${name} is refused`, {
-    why: `it is ${other[0]}, only raw and qcow2 are run`,
+    why: `it is ${other}, only raw and qcow2 are run`,
     fix: 'convert it with qemu-img convert -O qcow2',
   });
 }

@@ -18,6 +18,7 @@ import { LAUNCHER_VARIABLES } from '../api/launcher/variables.ts';
 import { messageOf, UserError } from '../base/errors.ts';
 import { sandboxPath } from '../base/node/sandbox-path.ts';
 import { formatBytes, parseQuantity } from '../base/quantity.ts';
+import { MOST_BYTES } from '../images/qcow2-header.ts';
 import { isReadOnlyDisk } from '../qemu/convert/disks.ts';
 import type { DiskImage, ImageFile, ImageFormat } from '../qemu/convert/input.ts';
 import { findBlockDevice } from './block-device.ts';
@@ -31,7 +32,7 @@ import { withMatchedBlocks } from './matched-blocks.ts';
 import { FILES_LABEL, readMountedFiles, requireAnswerFile, SYSPREP_LABEL } from './mounted-files.ts';
 import { populateDisk } from './populate-disk.ts';
 import type { Privileges } from './privileges.ts';
-import { createQcow2, MOST_BYTES } from './qcow2.ts';
+import { createQcow2 } from './qcow2.ts';
 
 type Vmi = Pick<VirtualMachineInstance, 'metadata' | 'spec'>;
 type Options = {

@@ -10,4 +10,4 @@ export const known = {
     return (await import('../../complete/image-names.ts')).imageNames(this, partial);
   },
 } as const;
-export const A_FILE = 'A raw or qcow2 disk, an OCI layout folder, or an archive (docker save, podman save, skopeo)';
+export const A_FILE = 'A raw, qcow2, VMDK or VHDX disk, an OCI layout folder, or an archive (docker save, podman save, skopeo)';

@@ -1,19 +1,30 @@
 /** `virtctl image import`: what it is called with; run.ts is what it does. */
 import { defineCommand } from '../../../define-command.ts';
-import { text } from '../../../parameters.ts';
+import { optionalText, text } from '../../../parameters.ts';
 import { A_FILE, name } from '../parameters.ts';
 
 export const definition = defineCommand({
   help: { rank: 2 },
   run: () => import('./run.ts'),
   parameters: {
+    flags: {
+      digest: { ...optionalText, brief: 'What the file at the address has to be: sha256:HEX or sha512:HEX', placeholder: 'digest' },
+    },
     positional: {
       kind: 'tuple',
-      parameters: [{ ...text, brief: A_FILE, placeholder: 'FILE' }, name],
+      parameters: [{ ...text, brief: `${A_FILE}; or the address of a disk`, placeholder: 'SOURCE' }, name],
     },
   },
   docs: {
-    brief: 'Bring a disk or an image from this machine into the embedded cluster',
-    customUsage: ['debian-12.qcow2 localhost/debian:12', 'image.tar quay.io/team/disk:v1'],
+    brief: 'Bring a disk or an image from this machine or an address into the embedded cluster',
+    fullDescription: [
+      'Bring a disk or an image from this machine or from an address (https://...) into the embedded cluster. Disks may be compressed with gzip, xz or',
+      'zstd; VMDK and VHDX are converted. A download that was interrupted goes on where it was; docs/images.md says what is kept, and for how long.',
+    ].join('\n'),
+    customUsage: [
+      'debian-12.qcow2 localhost/debian:12',
+      'https://images.example.com/web.raw.xz localhost/web:1',
+      'image.tar quay.io/team/disk:v1',
+    ],
   },
 });

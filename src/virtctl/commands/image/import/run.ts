@@ -1,31 +1,53 @@
-/** Brings a disk or an image from this machine into the embedded cluster. */
-
+/** Brings a disk or an image from this machine or from an address into the embedded cluster. */
+import { UserError } from '../../../../base/errors.ts';
 import { normaliseReference } from '../../../../base/image-reference.ts';
+import { readUserCatalogue } from '../../../../images/catalogue/catalogue.ts';
+import { whyNoAddress } from '../../../../images/catalogue/parse-catalogue.ts';
+import { openDownloadCache } from '../../../../images/import/download-cache.ts';
+import { importUrl, parseDigest } from '../../../../images/import/import-url.ts';
 import { importImage } from '../../../../images/import-file.ts';
 import { openImageStore } from '../../../../images/store.ts';
 import type { Deps } from '../../../deps.ts';
-import { createProgress } from '../../../progress.ts';
-import { progressOf } from '../../../transfer-progress.ts';
+import { importProgress } from '../../../images/import-progress.ts';
+import { progressOf, untilInterrupted } from '../interruptible.ts';
 import { storeFolder } from '../store-folder.ts';
 
-export async function run(deps: Deps, _flags: object, path: string, name: string): Promise<void> {
-  const storeDir = storeFolder(deps);
-  openImageStore(storeDir);
+type ImportFlags = { readonly digest?: string };
+type Work = { readonly signal: AbortSignal; readonly update: (text: string) => void };
+
+export async function run(deps: Deps, flags: ImportFlags, source: string, name: string): Promise<void> {
   const reference = normaliseReference(name);
-  const { digest } = await shown(deps, (update) =>
-    importImage({ storeDir, path, reference, onRead: (bytes, of) => update(progressOf({ doneBytes: bytes, totalBytes: of })) }),
+  const digest = flags.digest === undefined ? undefined : parseDigest(flags.digest);
+  const isAddress = /^https?:\/\//.test(source);
+  if (!isAddress && digest)
+    throw new UserError('USAGE', '--digest is for what comes from an address', { why: `${source} is a file of this machine`, exitCode: 2 });
+  openImageStore(storeFolder(deps));
+  await untilInterrupted(deps, `${reference} was imported`, (signal) =>
+    progressOf(deps).step('import', async ({ update }) => {
+      if (isAddress) await fromAddress(deps, { url: source, digest }, reference, { signal, update });
+      else await fromFile(deps, source, reference, { signal, update });
+      return reference;
+    }),
   );
-  deps.stdout.write(`${reference} imported, ${digest.slice(7, 19)}\n`);
+  const stored = openImageStore(storeFolder(deps)).resolve(reference)?.digest ?? '';
+  deps.stdout.write(`${reference} imported, ${stored.slice(7, 19)}\n`);
 }
 
-/** How far it is, for whoever looks on; a script has its line when all is done. */
-async function shown<T>({ stderr, clock, env }: Deps, work: (update: (text: string) => void) => Promise<T>): Promise<T> {
-  if (!stderr.isTTY) return work(() => {});
-  let result: Promise<T> | undefined;
-  await createProgress(stderr, clock, env).step('import', async ({ update }) => {
-    result = work(update);
-    await result;
-    return 'done';
+async function fromFile(deps: Deps, path: string, reference: string, { signal, update }: Work): Promise<void> {
+  const { onStage } = importProgress(deps.clock, update);
+  await importImage({ storeDir: storeFolder(deps), path, reference, searchPath: deps.env['PATH'], signal, onStage });
+}
+
+async function fromAddress(deps: Deps, source: { url: string; digest: string | undefined }, reference: string, work: Work): Promise<void> {
+  const why = whyNoAddress(source.url);
+  if (why) throw new UserError('USAGE', `${source.url} cannot be the address of a disk`, { why: `it ${why}`, exitCode: 2 });
+  const { home, cache, clock, env, stderr } = deps;
+  const downloads = openDownloadCache({ cache, clock, maxBytes: readUserCatalogue(home).cacheBytes });
+  const { onDownload, onStage, onWaiting } = importProgress(clock, work.update);
+  const notes: string[] = [];
+  await importUrl({
+    ...{ source, downloads, storeDir: storeFolder(deps), searchPath: env['PATH'], compression: 'gzip', signal: work.signal },
+    ...{ onDownload, onStage, onWaiting, onNote: (note) => notes.push(note), nameFor: () => reference, isReplaced: true },
   });
-  return result as Promise<T>; // the step has run
+  for (const note of notes) stderr.write(`virtctl: ${source.url}: ${note}\n`);
 }

@@ -1,0 +1,97 @@
+/**
+ * Makes an image of the store from a disk in a file: unpacks it when it is compressed, converts it when it is of another format, and takes raw
+ * and qcow2 as they are. Whoever wrote the file decides nothing but what the guest sees.
+ */
+import { mkdir, mkdtemp, open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { UserError } from '../../base/errors.ts';
+import { foreignFormatOf } from '../foreign-formats-table.ts';
+import { isQcow2, readQcow2Size } from '../qcow2-header.ts';
+import { writeImage } from '../write-image.ts';
+import { convertDisk } from './convert-disk.ts';
+import { decompress } from './decompress.ts';
+
+export type ImportStage = 'unpack' | 'convert' | 'store';
+export type ImportOptions = {
+  readonly storeDir: string;
+  readonly path: string;
+  /** What the disk is called, for people. */
+  readonly name: string;
+  readonly reference: string;
+  /** Of the layer: zstd takes a tenth of the time, gzip is understood by every registry and node. */
+  readonly compression: 'zstd' | 'gzip';
+  /** Where programs are looked for. */
+  readonly searchPath: string | undefined;
+  readonly signal: AbortSignal;
+  readonly onStage?: (stage: ImportStage, readBytes?: number, ofBytes?: number) => void;
+};
+
+const SECTOR = 512;
+
+/** Only a disk that is taken gets the name. */
+export async function importDisk(options: ImportOptions): Promise<{ readonly digest: string }> {
+  const { storeDir, reference, name, compression, signal, onStage = () => {} } = options;
+  // In the store, so that it is the same file system and is closed to others.
+  await mkdir(storeDir, { recursive: true, mode: 0o700 });
+  const folder = await mkdtemp(join(storeDir, '.import-'));
+  try {
+    const path = await plainDisk(options, folder);
+    const { size, start } = await beginningOf(path);
+    const isQcow = isQcow2(start);
+    if (isQcow) readQcow2Size(start, name);
+    else assertRaw(name, size, start);
+    const file = { path, name: isQcow ? 'disk/disk.qcow2' : 'disk/disk.img' };
+    const onRead = (readBytes: number, ofBytes: number) => onStage('store', readBytes, ofBytes);
+    return await writeImage({ dir: storeDir, reference, files: [file], compression, signal, onRead });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The path of a raw or qcow2 disk: the file itself, or one made of it in `folder`. */
+async function plainDisk(options: ImportOptions, folder: string): Promise<string> {
+  const { name, searchPath, signal, onStage = () => {} } = options;
+  let { path } = options;
+  let found = await beginningOf(path);
+  const compression = foreignFormatOf(found.start);
+  if (compression === 'gzip' || compression === 'xz' || compression === 'zstd') {
+    const into = join(folder, 'unpacked');
+    const { size } = found;
+    onStage('unpack', 0, size);
+    await decompress({ path, into, compression, searchPath, signal, onRead: (bytes) => onStage('unpack', bytes, size) });
+    path = into;
+    found = await beginningOf(path);
+  }
+  const format = foreignFormatOf(found.start);
+  if (format === undefined) return path;
+  if (format !== 'VMDK' && format !== 'VHDX')
+    throw refused(name, path === options.path ? `it is ${format}` : `there is ${format} in what was ${compression}`);
+  onStage('convert');
+  const into = join(folder, 'converted');
+  await convertDisk({ path, into, format, searchPath, signal });
+  return into;
+}
+
+function assertRaw(name: string, size: number, start: Buffer): void {
+  if (start.toString('latin1', 257, 262) === 'ustar')
+    throw refused(name, 'it is an archive; virtctl image import takes those of images as files');
+  if (/^\s*<(!doctype|html|\?xml)/i.test(start.toString('latin1'))) throw refused(name, 'it is a web page');
+  if (size === 0 || size % SECTOR !== 0) throw refused(name, 'a raw disk consists of whole sectors of 512 bytes');
+}
+
+async function beginningOf(path: string): Promise<{ readonly size: number; readonly start: Buffer }> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(SECTOR), 0, SECTOR, 0);
+    return { size: (await file.stat()).size, start: buffer.subarray(0, bytesRead) };
+  } finally {
+    await file.close();
+  }
+}
+
+function refused(name: string, why: string): UserError {
+  return new UserError('NOT_A_DISK', `${name} is no disk that can be run`, {
+    why,
+    fix: 'give a raw, qcow2, VMDK or VHDX disk, compressed with gzip, xz or zstd or not',
+  });
+}
