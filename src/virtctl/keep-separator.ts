@@ -1,8 +1,8 @@
 /**
- * `virtctl shell -- uptime` names a program and `virtctl shell uptime` a machine, so the command has to see the `--`. The library of the command
+ * `virtctl shell -- uptime` names a program and `virtctl shell uptime` a machine, so the command has to see the `--`; so does `virtctl run`. The library of the command
  * line takes the first one away: where it matters there are two.
  */
-const COMMANDS: readonly string[] = ['shell'];
+const COMMANDS: readonly string[] = ['shell', 'run'];
 
 /** The command line as the library gets it. */
 export function keepSeparator(words: readonly string[]): readonly string[] {

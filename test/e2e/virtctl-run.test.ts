@@ -27,7 +27,10 @@ test('run', async (t) => {
       metadata: { name: 'dry-root', annotations: { 'kubevirt.io/disk-image': 'localhost/guests/tiny:latest' } },
       spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
     });
-    assert.deepEqual(vm.spec.template.spec.volumes, [{ name: 'root', persistentVolumeClaim: { claimName: 'dry-root' } }]);
+    const [root, cloudInit] = vm.spec.template.spec.volumes;
+    assert.deepEqual(root, { name: 'root', persistentVolumeClaim: { claimName: 'dry-root' } });
+    assert.match(Buffer.from(cloudInit.cloudInitNoCloud.userDataBase64, 'base64').toString(), /^#cloud-config\n[\s\S]*ssh-ed25519 /);
+    assert.deepEqual(vm.metadata.annotations, { 'kubevirt.io/login-user': 'root' });
     const json = JSON.parse(await cluster.must('virtctl', ['run', 'tiny', '--name', 'dry', '--disk', '1Gi', '--dry-run', '-o', 'json']));
     assert.deepEqual(json.items, [claim, vm]);
     assert.equal(await cluster.must('kubectl', ['get', 'vm,pvc', '-o', 'name']), '');

@@ -14,7 +14,7 @@ const KEY_ONLY = 'by ssh with the key of virtctl run; there is no password';
 /** In the shape of a catalogue file, and checked as one. */
 export const BUILT_IN = {
   images: {
-    tiny: ours('The demo guest: a kernel and busybox, boots in seconds', 'tiny', '128Mi'),
+    tiny: { ...ours('The demo guest: a kernel and busybox, boots in seconds', 'tiny', '128Mi'), cloudInit: true },
     tiny32: {
       ...ours('The demo guest with 32 bits, for 64M of memory', 'tiny32', '64Mi'),
       login: 'root and guest, or cirros and gocubsgo',

@@ -16,7 +16,7 @@ export async function expectedDigest({ url, digest, checksums }: Source, fetch: 
     signal.throwIfAborted();
     throw new UserError('CHECKSUMS_UNREACHABLE', `the digests at ${checksums} cannot be had`, {
       why: messageOf(error),
-      fix: 'try again later; an image that is here already is run by its name in virtctl image list',
+      fix: 'try again when it is in reach',
       exitCode: 8,
       cause: error,
     });

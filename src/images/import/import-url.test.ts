@@ -17,7 +17,7 @@ async function world(t: TestContext) {
   const dir = mkdtempSync(join(tmpdir(), 'import-url-'));
   t.after(() => rmSync(dir, { recursive: true }));
   const notes: string[] = [];
-  const bring = (source: Omit<UrlSource, 'url'> = {}) =>
+  const bring = (source: Omit<UrlSource, 'url'> = {}, lastKnown?: string) =>
     importUrl({
       source: { url: `${server.origin}/disk.img`, ...source },
       downloads: openDownloadCache({ cache: dir, clock: systemClock, maxBytes: 2 ** 30 }),
@@ -27,8 +27,9 @@ async function world(t: TestContext) {
       searchPath: process.env['PATH'],
       signal: new AbortController().signal,
       onNote: (note) => notes.push(note),
+      lastKnown: () => lastKnown,
     });
-  return { server, bring, notes, dir };
+  return { server, bring, notes };
 }
 
 test('a disk is checked by the list of its publisher, and then found by its digest without a download', async (t) => {
@@ -54,4 +55,13 @@ test('a list that cannot be had, or is of other files, stops it: nothing is take
   await assert.rejects(bring({ checksums: `${server.origin}/404` }), { code: 'CHECKSUMS_UNREACHABLE', exitCode: 8 });
   await assert.rejects(bring({ checksums: `${server.origin}/other` }), { code: 'CHECKSUM_MISSING' });
   assert.ok(!server.requests.includes('/disk.img'));
+});
+
+test('where nobody can be asked, the last one that was brought in is used, and that is said; wrong bytes are never worked around', async (t) => {
+  const { server, bring, notes } = await world(t);
+  server.pages.set('/SUMS', (_, response) => response.writeHead(503).end());
+  const reference = 'localhost/imported/disk:before';
+  assert.deepEqual(await bring({ checksums: `${server.origin}/SUMS` }, reference), { reference, isNew: false });
+  assert.match(notes.join(), /out of reach, the last one .* the server answered 503/);
+  await assert.rejects(bring({ digest: `sha256:${'0'.repeat(64)}` }, reference), { code: 'DIGEST_MISMATCH' });
 });

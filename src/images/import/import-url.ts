@@ -22,6 +22,8 @@ type Options = Pick<ImportOptions, 'storeDir' | 'searchPath' | 'signal' | 'compr
   readonly downloads: DownloadCache;
   /** The name in the store for what has this digest. */
   readonly nameFor: (digest: string) => string;
+  /** The last image from this address in the store, for when nobody can be asked; undefined when there is none. */
+  readonly lastKnown?: () => string | undefined;
   /** What has the name now makes way: somebody chose the name. */
   readonly isReplaced?: boolean;
   readonly onStage?: ImportOptions['onStage'];
@@ -34,6 +36,17 @@ type Options = Pick<ImportOptions, 'storeDir' | 'searchPath' | 'signal' | 'compr
 
 /** The name in the store, when the image is there. */
 export async function importUrl(options: Options): Promise<{ readonly reference: string; readonly isNew: boolean }> {
+  try {
+    return await importNewest(options);
+  } catch (error) {
+    const reference = isOutOfReach(error) ? options.lastKnown?.() : undefined;
+    if (reference === undefined) throw error;
+    options.onNote?.(`its publisher is out of reach, the last one that was brought in is used: ${(error as UserError).why}`);
+    return { reference, isNew: false };
+  }
+}
+
+async function importNewest(options: Options): Promise<{ readonly reference: string; readonly isNew: boolean }> {
   const { source, storeDir, downloads, nameFor, signal, onNote = () => {}, fetchFor = guardedFetch } = options;
   const { url } = source;
   const named = source.publisher ?? url;
@@ -56,6 +69,10 @@ export async function importUrl(options: Options): Promise<{ readonly reference:
   if (isHere(found.digest)) return { reference, isNew: false };
   await importDisk({ ...options, path: found.path, name: fileNameOf(url), reference });
   return { reference, isNew: true };
+}
+
+function isOutOfReach(error: unknown): boolean {
+  return error instanceof UserError && ['CHECKSUMS_UNREACHABLE', 'DOWNLOAD_FAILED'].includes(error.code);
 }
 
 /** A digest that somebody typed; a UserError when it is none. */

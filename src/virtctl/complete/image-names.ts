@@ -1,5 +1,6 @@
 /** Names of the embedded cluster's images, for a shell that completes a command line. */
 import { join } from 'node:path';
+import { readCatalogue } from '../../images/catalogue/catalogue.ts';
 import { NAME_ANNOTATION, readIndex } from '../../images/layout.ts';
 import type { Context } from '../context.ts';
 
@@ -10,5 +11,17 @@ export function imageNames({ home }: Context, partial: string): readonly string[
     return names.filter((name) => name !== '' && name.startsWith(partial)).sort();
   } catch {
     return [];
+  }
+}
+
+/** The same, with the short names of the catalogue. */
+export function runnableNames(context: Context, partial: string): readonly string[] {
+  try {
+    const short = readCatalogue(context.home)
+      .search()
+      .map(({ name }) => name);
+    return [...short.filter((name) => name.startsWith(partial)), ...imageNames(context, partial)];
+  } catch {
+    return imageNames(context, partial);
   }
 }

@@ -19,7 +19,7 @@ EMBEDDED CLUSTER ON THIS MACHINE
   restore       Give a stopped embedded cluster the objects of a backup
 
 VIRTUAL MACHINES
-  run           Make a machine with a disk of its own from an image, watch it boot and open its console
+  run           Make a machine with a disk of its own from a name, an address or an image, and enter it
   ui            See, make and enter machines in a browser
   ls            List virtual machines
   describe      Show one machine: size, disks, addresses, what it does and what it waits for
@@ -75,7 +75,7 @@ image	Find, list, import, pull, tag, push and remove the images of the embedded 
 node	Look at nodes, stop, start, kill and drain them
 backup	Write all objects of the embedded cluster into a file; disks are not in it
 restore	Give a stopped embedded cluster the objects of a backup
-run	Make a machine with a disk of its own from an image, watch it boot and open its console
+run	Make a machine with a disk of its own from a name, an address or an image, and enter it
 ui	See, make and enter machines in a browser
 ls	List virtual machines
 describe	Show one machine: size, disks, addresses, what it does and what it waits for

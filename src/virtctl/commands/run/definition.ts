@@ -1,6 +1,7 @@
 /** `virtctl run`: what it is called with; run.ts is what it does. */
 
-import { cpus, memory } from '../../create/flags.ts';
+import type { Context } from '../../context.ts';
+import { cpus, DEFAULT_DISK, DEFAULT_MEMORY } from '../../create/flags.ts';
 import { defineCommand } from '../../define-command.ts';
 import { connection, connectionAliases, off, optionalText, text } from '../../parameters.ts';
 
@@ -11,32 +12,58 @@ export const definition = defineCommand({
     flags: {
       ...connection,
       name: { ...optionalText, brief: 'Name of the machine (default: that of the image and five characters)', placeholder: 'name' },
-      memory,
+      memory: {
+        ...optionalText,
+        brief: `Memory of the guest (default: that of the catalogue, else ${DEFAULT_MEMORY})`,
+        placeholder: 'amount',
+      },
       cpus,
-      disk: { ...text, brief: 'Size of its disk, which keeps what the guest writes', default: '10Gi', placeholder: 'amount' },
+      disk: {
+        ...optionalText,
+        brief: `Size of its disk, which keeps what the guest writes (default: that of the catalogue, else ${DEFAULT_DISK})`,
+        placeholder: 'amount',
+      },
+      user: { ...optionalText, brief: 'User who logs in, with sudo (default: that of the catalogue)', placeholder: 'user' },
+      sshKey: {
+        ...optionalText,
+        brief: 'File with the public key of that user (default: the key of virtctl shell, $VIRT_HOME/ssh/id_ed25519)',
+        placeholder: 'file',
+      },
       ephemeral: off('Without a disk of its own: what the guest writes is lost when the machine stops'),
-      cloudInit: { ...optionalText, brief: 'File with user data for cloud-init; - is the standard input', placeholder: 'file' },
+      cloudInit: {
+        ...optionalText,
+        brief: 'File with user data for cloud-init instead of that user and key; - is the standard input',
+        placeholder: 'file',
+      },
       detach: off('Print the name and return at once, without waiting and without a console'),
       dryRun: off('Print the manifest and create nothing'),
       output: { kind: 'enum', values: ['yaml', 'json'], brief: 'Format of the manifest that --dry-run prints', default: 'yaml' },
     },
     positional: {
-      kind: 'tuple',
-      parameters: [
-        {
-          ...text,
-          brief: 'A container image with a disk, which is copied to the disk of the machine; tiny is the demo guest',
-          placeholder: 'IMAGE',
+      kind: 'array',
+      parameter: {
+        ...text,
+        brief: 'A short name (virtctl image search), the address of a disk, a file, or a container image with a disk; tiny without one',
+        placeholder: 'IMAGE',
+        async proposeCompletions(this: Context, partial: string): Promise<readonly string[]> {
+          return (await import('../../complete/image-names.ts')).runnableNames(this, partial);
         },
-      ],
+      },
     },
     aliases: { ...connectionAliases, d: 'detach', o: 'output' },
   },
   docs: {
-    brief: 'Make a machine with a disk of its own from an image, watch it boot and open its console',
+    brief: 'Make a machine with a disk of its own from a name, an address or an image, and enter it',
+    fullDescription: [
+      'Make a machine with a disk of its own, watch it boot and enter it. IMAGE is a short name such as debian:12, the address of a disk, a file, an image in a',
+      'registry (HOST/NAME:TAG, oci://HOST/NAME:TAG) or one of virtctl image list. Images that obey cloud-init get a user with your key. What comes from an',
+      'address or a file is brought into the embedded cluster first; docs/images.md says how. On a Kubernetes cluster push it to a registry: virtctl image push.',
+    ].join('\n'),
     customUsage: [
-      { input: 'tiny', brief: 'the demo guest, in seconds' },
-      { input: 'localhost/debian:12 --name web --memory 1Gi --cpus 2 --disk 20Gi', brief: 'a disk that virtctl image import brought in' },
+      { input: '', brief: 'the demo guest, in seconds' },
+      { input: 'debian:12 --name web --memory 2Gi --cpus 2 --disk 20Gi', brief: 'as its vendor publishes it' },
+      { input: './disk.qcow2', brief: 'a disk of this machine' },
+      { input: 'https://images.example.com/web.raw.xz --user admin', brief: 'a disk from elsewhere' },
       { input: 'tiny --ephemeral', brief: 'to try something and forget it' },
       { input: 'tiny --dry-run -o yaml', brief: 'only the manifest' },
     ],

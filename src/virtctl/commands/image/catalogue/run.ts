@@ -2,7 +2,8 @@
 import { UserError } from '../../../../base/errors.ts';
 import { addCatalogue, removeCatalogue } from '../../../../images/catalogue/team-catalogues.ts';
 import type { Deps } from '../../../deps.ts';
-import { catalogueTable, currentCatalogue } from '../catalogue-table.ts';
+import { currentCatalogue } from '../../../images/current-catalogue.ts';
+import { catalogueTable } from '../catalogue-table.ts';
 
 export async function run(deps: Deps, _flags: object, verb?: string, address?: string): Promise<void> {
   const { home, clock, stdout } = deps;

@@ -1,7 +1,8 @@
 /** The short names of images in which a word is. */
 import { UserError } from '../../../../base/errors.ts';
 import type { Deps } from '../../../deps.ts';
-import { catalogueTable, currentCatalogue } from '../catalogue-table.ts';
+import { currentCatalogue } from '../../../images/current-catalogue.ts';
+import { catalogueTable } from '../catalogue-table.ts';
 
 export async function run(deps: Deps, _flags: object, word = ''): Promise<void> {
   const found = (await currentCatalogue(deps)).search(word);

@@ -1,0 +1,63 @@
+/**
+ * Who logs in to a new machine, and what cloud-init is told for that.
+ *
+ *   --cloud-init FILE            what is in the file, and nothing of ours
+ *   the catalogue: no cloud-init nothing; --user and --ssh-key are refused
+ *   the catalogue: cloud-init    its user, or --user, gets the key
+ *   an address or a file         taken to obey cloud-init, which is said; the user is virt, or --user
+ *   another image                nothing, unless --user or --ssh-key ask for it
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { UserError } from '../../../base/errors.ts';
+import { loginData } from '../../create/login-data.ts';
+import { parsePublicKey } from '../../credentials/keys.ts';
+import type { ResolvedImage } from '../../images/resolve-image.ts';
+import { readInput } from '../../read-input.ts';
+import { ensureSshKey } from '../../ssh/ssh-key.ts';
+
+export type LoginFlags = { readonly user?: string; readonly sshKey?: string; readonly cloudInit?: string };
+export type LoginPlan = {
+  readonly user?: string | undefined;
+  readonly userData?: Uint8Array | undefined;
+  /** The key is the one that virtctl shell and virtctl ssh use. */
+  readonly hasOurKey: boolean;
+  /** Something that is only taken to be so. */
+  readonly note?: string;
+};
+
+const USER = /^[a-z_][a-z0-9_-]{0,31}$/;
+/** Of a disk of which nobody says who its user is. */
+const UNKNOWN_USER = 'virt';
+
+export async function planLogin(image: ResolvedImage, flags: LoginFlags, home: string): Promise<LoginPlan> {
+  const { entry, source } = image;
+  if (flags.user !== undefined && !USER.test(flags.user))
+    throw usage(`--user ${flags.user} cannot be the name of a user`, 'names have lower case letters, digits, - and _');
+  const isAsked = flags.user !== undefined || flags.sshKey !== undefined;
+  if (flags.cloudInit !== undefined) {
+    if (flags.sshKey !== undefined)
+      throw usage('--ssh-key cannot be combined with --cloud-init', 'the file says all that cloud-init is told');
+    return { user: flags.user ?? entry?.user, userData: readInput(flags.cloudInit), hasOurKey: false };
+  }
+  if (entry && !entry.cloudInit) {
+    if (isAsked)
+      throw usage('this image takes neither a user nor a key', entry.login ? `log in as ${entry.login}` : 'it does not obey cloud-init');
+    return { user: entry.user, hasOurKey: false };
+  }
+  if (!entry && source.is === 'image' && !isAsked) return { hasOurKey: false };
+  const user = flags.user ?? entry?.user ?? (entry ? 'root' : UNKNOWN_USER);
+  const publicKey = flags.sshKey === undefined ? (await ensureSshKey(home)).publicKey : keyIn(flags.sshKey);
+  const note = entry ? undefined : `nobody says whether it obeys cloud-init: taken to, with the user ${user}; --user names another`;
+  const userData = Buffer.from(loginData({ user, publicKey }));
+  return { user, userData, hasOurKey: flags.sshKey === undefined, ...(note !== undefined && { note }) };
+}
+
+/** The file itself, or the public half beside a private key. */
+function keyIn(path: string): string {
+  const beside = `${path}.pub`;
+  return parsePublicKey(readFileSync(!path.endsWith('.pub') && existsSync(beside) ? beside : path, 'utf8'));
+}
+
+function usage(what: string, why: string): UserError {
+  return new UserError('USAGE', what, { why, exitCode: 2 });
+}

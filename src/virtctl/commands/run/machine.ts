@@ -1,0 +1,55 @@
+/** The manifest of a machine from an image: its size, its disk, and who logs in. Pure. */
+import type { PersistentVolumeClaim } from '../../../api/core/volume.ts';
+import type { VirtualMachine } from '../../../api/kubevirt/kinds/virtual-machine.ts';
+import { ANNOTATION_LOGIN_USER } from '../../../api/kubevirt/names.ts';
+import type { CatalogueEntry } from '../../../images/catalogue/entry.ts';
+import { buildClaim } from '../../../sdk/manifest/claim.ts';
+import { buildVm } from '../../../sdk/manifest/vm.ts';
+import { DEFAULT_DISK, DEFAULT_MEMORY } from '../../create/flags.ts';
+
+/** What is to be made; without a claim nothing that the guest writes is kept. */
+export type Wanted = { readonly vm: VirtualMachine; readonly claim?: PersistentVolumeClaim };
+export type MachineChoices = {
+  readonly name: string;
+  /** As the cluster finds it. */
+  readonly reference: string;
+  readonly entry?: CatalogueEntry | undefined;
+  readonly memory?: string | undefined;
+  readonly cpus?: number | undefined;
+  readonly disk?: string | undefined;
+  readonly isEphemeral: boolean;
+  /** Who logs in, if that is known. */
+  readonly user?: string | undefined;
+  /** For cloud-init. */
+  readonly userData?: Uint8Array | undefined;
+};
+
+const GRACE_PERIOD_SECONDS = 30;
+
+export function machineFor(choices: MachineChoices): Wanted {
+  const { name, reference, entry, cpus, isEphemeral, user, userData } = choices;
+  const size = choices.disk ?? entry?.disk ?? DEFAULT_DISK;
+  const claim = isEphemeral ? undefined : buildClaim({ name: `${name}-root`, image: reference, size });
+  const vm = buildVm({
+    name,
+    runStrategy: 'Always',
+    memory: choices.memory ?? entry?.memory ?? DEFAULT_MEMORY,
+    ...(cpus !== undefined && { cpus }),
+    gracePeriodSeconds: GRACE_PERIOD_SECONDS,
+    images: claim ? [] : [{ source: reference, name: 'root' }],
+    claims: claim ? [{ source: claim.metadata.name, name: 'root' }] : [],
+    ...(userData && { userDataBase64: Buffer.from(userData).toString('base64') }),
+  });
+  return { vm: user === undefined ? vm : withLoginUser(vm, user), ...(claim && { claim }) };
+}
+
+/** On the machine for who looks at it, and on its instances, which are asked first. */
+function withLoginUser(vm: VirtualMachine, user: string): VirtualMachine {
+  const annotations = { [ANNOTATION_LOGIN_USER]: user };
+  const { template } = vm.spec;
+  return {
+    ...vm,
+    metadata: { ...vm.metadata, annotations },
+    spec: { ...vm.spec, template: { ...template, metadata: { ...template.metadata, annotations } } },
+  };
+}

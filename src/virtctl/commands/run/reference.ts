@@ -1,0 +1,43 @@
+/**
+ * The name under which the cluster finds an image.
+ *
+ *   the image                       embedded cluster of this data folder      another cluster            no cluster (--dry-run)
+ *   of the store (localhost/...)    its name                                  its name                   its name
+ *   of a registry                   pulled here first, with progress          its name: nodes pull it    its name
+ *   at an address, or a file        brought into the store                    refused: push it           brought into the store
+ */
+import { UserError } from '../../../base/errors.ts';
+import { isLocalOnly } from '../../../base/image-reference.ts';
+import type { Connection, Deps } from '../../deps.ts';
+import { obtainImage } from '../../images/obtain-image.ts';
+import { isOwnEmbedded } from '../../images/own-cluster.ts';
+import type { ResolvedImage } from '../../images/resolve-image.ts';
+import { createProgress } from '../../progress.ts';
+import { untilInterrupted } from '../image/interruptible.ts';
+
+type Options = {
+  readonly image: ResolvedImage;
+  /** For people. */
+  readonly said: string;
+  readonly connection: Connection | undefined;
+  readonly cacheBytes: number;
+};
+
+export async function referenceFor(deps: Deps, { image, said, connection, cacheBytes }: Options): Promise<string> {
+  const { source } = image;
+  if (source.is === 'image' && (!connection || isLocalOnly(source.reference))) return source.reference;
+  if (connection && !(await isOwnEmbedded(deps, connection))) {
+    if (source.is === 'image') return source.reference;
+    throw notHere(source.is === 'url' ? source.at.url : said, connection);
+  }
+  const progress = createProgress(deps.stderr, deps.clock, deps.env);
+  return untilInterrupted(deps, `${said} was here`, (signal) => obtainImage(deps, { image, progress, signal, cacheBytes }));
+}
+
+function notHere(disk: string, { server }: Connection): UserError {
+  return new UserError('IMAGE_NOT_IN_REGISTRY', `the nodes of the cluster at ${server} cannot have ${disk}`, {
+    why: 'they pull images from registries; disks of this machine and from addresses are for the embedded cluster of this data folder',
+    fix: `virtctl image push ${/^https?:/.test(disk) ? 'FILE' : disk} HOST/NAME:TAG, then virtctl run HOST/NAME:TAG`,
+    exitCode: 4,
+  });
+}

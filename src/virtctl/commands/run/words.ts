@@ -1,0 +1,24 @@
+/** Which image the words of `virtctl run` mean, and what is to run in the machine. */
+import { UserError } from '../../../base/errors.ts';
+
+type RunWords = { readonly image: string; readonly command?: readonly string[] };
+
+/** The demo guest: small, fast, and on every machine. */
+const DEFAULT_IMAGE = 'tiny';
+
+/** `[IMAGE] [-- COMMAND ...]`; a command goes with a machine that is thrown away, and the other way round. */
+export function parseRunWords(words: readonly string[], isThrownAway: boolean): RunWords {
+  const at = words.indexOf('--');
+  const [images, command] = at < 0 ? [words, undefined] : [words.slice(0, at), words.slice(at + 1)];
+  const [image = DEFAULT_IMAGE, ...rest] = images;
+  if (rest.length > 0)
+    throw usage('one image makes one machine', `virtctl run ${image}${isThrownAway ? ` --rm -- ${rest.join(' ')}` : ''}`);
+  if (command !== undefined && !isThrownAway)
+    throw usage('a command is for a machine that is thrown away afterwards', `virtctl run --rm ${image} -- ${command.join(' ')}`);
+  if (isThrownAway && (command?.length ?? 0) === 0) throw usage('--rm needs a command behind --', `virtctl run --rm ${image} -- uname -a`);
+  return { image, ...(command && { command }) };
+}
+
+function usage(what: string, fix: string): UserError {
+  return new UserError('USAGE', what, { fix, exitCode: 2 });
+}
