@@ -1,9 +1,12 @@
 /** `virtctl run`: what it is called with; run.ts is what it does. */
 
+import { numberParser } from '@stricli/core';
 import type { Context } from '../../context.ts';
 import { cpus, DEFAULT_DISK, DEFAULT_MEMORY } from '../../create/flags.ts';
 import { defineCommand } from '../../define-command.ts';
 import { connection, connectionAliases, off, optionalText, text } from '../../parameters.ts';
+
+const seconds = { kind: 'parsed', parse: numberParser, placeholder: 'seconds' } as const;
 
 export const definition = defineCommand({
   help: { group: 'machines', rank: 1 },
@@ -36,6 +39,12 @@ export const definition = defineCommand({
         placeholder: 'file',
       },
       detach: off('Print the name and return at once, without waiting and without a console'),
+      rm: off(
+        'Run the command behind -- in the machine, through its guest agent, and delete the machine afterwards; we leave with its exit code',
+      ),
+      agentTimeout: { ...seconds, brief: 'With --rm: seconds until the guest agent has to answer', default: '300' },
+      timeout: { ...seconds, brief: 'With --rm: seconds that the command may take, at most 600', default: '600' },
+      stdin: off('With --rm: give the command our standard input, up to its end'),
       dryRun: off('Print the manifest and create nothing'),
       output: { kind: 'enum', values: ['yaml', 'json'], brief: 'Format of the manifest that --dry-run prints', default: 'yaml' },
     },
@@ -43,14 +52,15 @@ export const definition = defineCommand({
       kind: 'array',
       parameter: {
         ...text,
-        brief: 'A short name (virtctl image search), the address of a disk, a file, or a container image with a disk; tiny without one',
+        brief:
+          'A short name (virtctl image search), the address of a disk, a file, or a container image with a disk (default: tiny); behind -- a command for --rm',
         placeholder: 'IMAGE',
         async proposeCompletions(this: Context, partial: string): Promise<readonly string[]> {
           return (await import('../../complete/image-names.ts')).runnableNames(this, partial);
         },
       },
     },
-    aliases: { ...connectionAliases, d: 'detach', o: 'output' },
+    aliases: { ...connectionAliases, d: 'detach', i: 'stdin', o: 'output' },
   },
   docs: {
     brief: 'Make a machine with a disk of its own from a name, an address or an image, and enter it',
@@ -65,6 +75,7 @@ export const definition = defineCommand({
       { input: './disk.qcow2', brief: 'a disk of this machine' },
       { input: 'https://images.example.com/web.raw.xz --user admin', brief: 'a disk from elsewhere' },
       { input: 'tiny --ephemeral', brief: 'to try something and forget it' },
+      { input: "--rm agent -- sh -c 'uname -r; exit 3'", brief: 'one command in a machine that is gone afterwards' },
       { input: 'tiny --dry-run -o yaml', brief: 'only the manifest' },
     ],
   },

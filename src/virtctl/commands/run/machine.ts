@@ -18,6 +18,8 @@ export type MachineChoices = {
   readonly cpus?: number | undefined;
   readonly disk?: string | undefined;
   readonly isEphemeral: boolean;
+  /** For one command: it is not started again, and nothing in it is worth waiting for at its end. */
+  readonly isThrownAway: boolean;
   /** Who logs in, if that is known. */
   readonly user?: string | undefined;
   /** For cloud-init. */
@@ -27,15 +29,16 @@ export type MachineChoices = {
 const GRACE_PERIOD_SECONDS = 30;
 
 export function machineFor(choices: MachineChoices): Wanted {
-  const { name, reference, entry, cpus, isEphemeral, user, userData } = choices;
+  const { name, reference, entry, cpus, isThrownAway, user, userData } = choices;
+  const isEphemeral = choices.isEphemeral || isThrownAway;
   const size = choices.disk ?? entry?.disk ?? DEFAULT_DISK;
   const claim = isEphemeral ? undefined : buildClaim({ name: `${name}-root`, image: reference, size });
   const vm = buildVm({
     name,
-    runStrategy: 'Always',
+    runStrategy: isThrownAway ? 'Once' : 'Always',
     memory: choices.memory ?? entry?.memory ?? DEFAULT_MEMORY,
     ...(cpus !== undefined && { cpus }),
-    gracePeriodSeconds: GRACE_PERIOD_SECONDS,
+    gracePeriodSeconds: isThrownAway ? 0 : GRACE_PERIOD_SECONDS,
     images: claim ? [] : [{ source: reference, name: 'root' }],
     claims: claim ? [{ source: claim.metadata.name, name: 'root' }] : [],
     ...(userData && { userDataBase64: Buffer.from(userData).toString('base64') }),

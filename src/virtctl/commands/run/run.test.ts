@@ -15,7 +15,17 @@ import { run } from './run.ts';
 
 const VMS = '/apis/kubevirt.io/v1/namespaces/default/virtualmachines';
 const CLAIMS = '/api/v1/namespaces/default/persistentvolumeclaims';
-const FLAGS = { name: 'db', memory: '128Mi', disk: '1Gi', ephemeral: false, detach: true, dryRun: false, output: 'yaml' } as const;
+const ATTENDED = { rm: false, agentTimeout: 60, timeout: 600, stdin: false };
+const FLAGS = {
+  ...ATTENDED,
+  name: 'db',
+  memory: '128Mi',
+  disk: '1Gi',
+  ephemeral: false,
+  detach: true,
+  dryRun: false,
+  output: 'yaml',
+} as const;
 const home = mkdtempSync(join(tmpdir(), 'run-'));
 after(() => rmSync(home, { recursive: true }));
 const claim = { metadata: { namespace: 'default', name: 'db-root', uid: 'claim-1' } };
@@ -105,7 +115,7 @@ test('a name that cannot be one is told as the name of the machine, before anyth
 const VERSION = { 'GET /version': { gitCommit: 'kubevirt-ts' } };
 const manifestOf = async (flags: object, ...words: string[]) => {
   const { deps, stdout, stderr } = testDeps({}, { home, workingFolder: home });
-  await run(deps, { name: 'db', ephemeral: true, detach: true, dryRun: true, output: 'json', ...flags }, ...words);
+  await run(deps, { ...ATTENDED, name: 'db', ephemeral: true, detach: true, dryRun: true, output: 'json', ...flags }, ...words);
   const { metadata, spec } = JSON.parse(stdout());
   const userData = spec.template.spec.volumes.find((volume: { name: string }) => volume.name === 'cloudinitdisk')?.cloudInitNoCloud
     .userDataBase64;
@@ -132,7 +142,7 @@ test('a disk from an address of the catalogue is brought into the store, and its
   writeFileSync(join(home, 'catalogue.json'), JSON.stringify({ images: { 'web:2': entry } }));
   t.after(() => rmSync(join(home, 'catalogue.json')));
   const { deps, stdout, stderr } = testDeps({}, { home, cache: home, clock: systemClock });
-  await run(deps, { name: 'db', ephemeral: true, detach: true, dryRun: true, output: 'json', sshKey: keyFile() }, 'web:2');
+  await run(deps, { ...ATTENDED, name: 'db', ephemeral: true, detach: true, dryRun: true, output: 'json', sshKey: keyFile() }, 'web:2');
   const { spec } = JSON.parse(stdout());
   const [root, cloudInit] = spec.template.spec.volumes;
   assert.match(root.containerDisk.image, /^localhost\/catalogue\/web:2-[0-9a-f]{20}$/);

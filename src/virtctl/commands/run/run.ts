@@ -21,6 +21,7 @@ import { machineFor, type Wanted } from './machine.ts';
 import { makeMachine } from './make-machine.ts';
 import { printManifest } from './print-manifest.ts';
 import { referenceFor } from './reference.ts';
+import { runThrowAway } from './throw-away.ts';
 import { parseRunWords } from './words.ts';
 
 type RunFlags = ConnectionFlags &
@@ -31,6 +32,10 @@ type RunFlags = ConnectionFlags &
     readonly disk?: string;
     readonly ephemeral: boolean;
     readonly detach: boolean;
+    readonly rm: boolean;
+    readonly agentTimeout: number;
+    readonly timeout: number;
+    readonly stdin: boolean;
     readonly dryRun: boolean;
     readonly output: 'yaml' | 'json';
   };
@@ -38,8 +43,8 @@ type RunFlags = ConnectionFlags &
 const CONSOLE_PATIENCE_MINUTES = 5;
 const INTERRUPTED = 130;
 
-export async function run(deps: Deps, flags: RunFlags, ...words: string[]): Promise<void> {
-  const { image: said } = parseRunWords(words, false);
+export async function run(deps: Deps, flags: RunFlags, ...words: string[]): Promise<number | undefined> {
+  const { image: said, command } = parseRunWords(words, flags);
   const sizes = sizesIn(flags);
   const catalogue = await currentCatalogue(deps);
   const image = resolveImage(said, { ...surroundings(deps), catalogue });
@@ -48,10 +53,12 @@ export async function run(deps: Deps, flags: RunFlags, ...words: string[]): Prom
   const login = await planLogin(image, flags, deps.home);
   if (login.note) deps.stderr.write(`virtctl: ${said}: ${login.note}\n`);
   const reference = await referenceFor(deps, { image, said, connection, cacheBytes: catalogue.cacheBytes });
-  const { cpus, ephemeral: isEphemeral } = flags;
-  const wanted = machineFor({ name, reference, entry: image.entry, ...sizes, cpus, isEphemeral, ...login });
-  if (connection) await start(deps, { wanted, connection, flags, image, login });
-  else await printManifest(deps, wanted, flags.output);
+  const { cpus, ephemeral: isEphemeral, rm: isThrownAway, agentTimeout: agentSeconds, timeout: timeoutSeconds, stdin } = flags;
+  const wanted = machineFor({ name, reference, entry: image.entry, ...sizes, cpus, isEphemeral, isThrownAway, ...login });
+  if (!connection) await printManifest(deps, wanted, flags.output);
+  else if (command) return runThrowAway({ ...deps, ...connection }, { wanted, command, agentSeconds, timeoutSeconds, stdin });
+  else await start(deps, { wanted, connection, flags, image, login });
+  return undefined;
 }
 
 type Start = {

@@ -1,0 +1,117 @@
+/** A machine for one command: it boots, runs the command through its guest agent, and is deleted, however that ends. */
+import { vmiCondition } from '../../../api/kubevirt/condition-reasons.ts';
+import { type VirtualMachine, VMS } from '../../../api/kubevirt/kinds/virtual-machine.ts';
+import { isFinal, type VirtualMachineInstance, VMIS } from '../../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { isApiError, messageOf, UserError } from '../../../base/errors.ts';
+import type { ClusterDeps } from '../../deps.ts';
+import { execByAgent } from '../../exec/exec-by-agent.ts';
+import { createProgress } from '../../progress.ts';
+import { untilInterrupted } from '../image/interruptible.ts';
+import type { Wanted } from './machine.ts';
+import { makeMachine } from './make-machine.ts';
+
+export type ThrowAway = {
+  readonly wanted: Wanted;
+  readonly command: readonly string[];
+  /** How long the agent may take to answer. */
+  readonly agentSeconds: number;
+  /** How long the command may take. */
+  readonly timeoutSeconds: number;
+  readonly stdin: boolean;
+};
+
+/** A server ends a watch after a while. */
+const WATCH_AGAIN_MS = 250;
+
+/** The exit code of the command. */
+export async function runThrowAway(deps: ClusterDeps, options: ThrowAway): Promise<number> {
+  const { name } = options.wanted.vm.metadata;
+  return untilInterrupted(deps, `the command in ${name} ended; the machine is deleted`, async (signal) => {
+    // Not given up half-way: a machine that nobody knows of would stay.
+    const vm = await makeMachine(options.wanted, deps);
+    try {
+      signal.throwIfAborted();
+      return await work(deps, options, signal);
+    } finally {
+      await remove(deps, vm);
+    }
+  });
+}
+
+async function work(deps: ClusterDeps, options: ThrowAway, signal: AbortSignal): Promise<number> {
+  const { wanted, command, timeoutSeconds, stdin } = options;
+  const { name } = wanted.vm.metadata;
+  await createProgress(deps.stderr, deps.clock, deps.env).step('vm', async ({ update }) => {
+    await untilAgent(deps, options, { signal, update });
+    return `${name} has its agent`;
+  });
+  const ended = execByAgent(deps, { name, command, timeoutSeconds, stdin });
+  return untilAborted(ended, signal);
+}
+
+type Waiting = { readonly signal: AbortSignal; readonly update: (text: string) => void };
+
+/** Resolves when the agent is connected; a UserError when that will not be, or takes too long. */
+async function untilAgent(deps: ClusterDeps, { wanted, agentSeconds }: ThrowAway, { signal, update }: Waiting): Promise<void> {
+  const { client, namespace, clock } = deps;
+  const { name } = wanted.vm.metadata;
+  const patience = AbortSignal.timeout(agentSeconds * 1000);
+  const either = AbortSignal.any([signal, patience]);
+  let last: VirtualMachineInstance | undefined;
+  try {
+    for (; !either.aborted; await clock.sleep(WATCH_AGAIN_MS, either))
+      for await (const event of client.watch(VMIS, { namespace, fieldSelector: `metadata.name=${name}`, signal: either })) {
+        if (event.type === 'BOOKMARK') continue;
+        if (event.type === 'DELETED') throw ended(name, 'somebody deleted it');
+        last = event.object;
+        if (vmiCondition(last, 'AgentConnected')?.status === 'True') return;
+        const problem = problemOf(last);
+        if (problem) throw ended(name, problem);
+        update(last.status?.phase ?? 'Pending');
+      }
+  } catch (error) {
+    if (!either.aborted) throw error;
+  }
+  signal.throwIfAborted();
+  throw noAgent(name, agentSeconds, last);
+}
+
+function problemOf(vmi: VirtualMachineInstance): string | undefined {
+  const synchronized = vmiCondition(vmi, 'Synchronized');
+  if (synchronized?.status === 'False') return `${synchronized.reason}: ${synchronized.message}`;
+  return isFinal(vmi) ? `it is ${vmi.status?.phase}${vmi.status?.reason ? `: ${vmi.status.reason}` : ''}` : undefined;
+}
+
+/** With everything of it; nothing of a machine for one command is worth keeping. */
+async function remove({ client, stderr }: ClusterDeps, { metadata }: VirtualMachine): Promise<void> {
+  try {
+    await client.delete(VMS, metadata, { uid: metadata.uid });
+  } catch (error) {
+    if (isApiError(error, 'NotFound')) return;
+    // What the command came to is worth more than this failure.
+    stderr.write(`virtctl: ${metadata.name} could not be deleted: ${messageOf(error)}; virtctl delete ${metadata.name} tries again\n`);
+  }
+}
+
+function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    promise.then(resolve, reject);
+  });
+}
+
+function ended(name: string, why: string): UserError {
+  return new UserError('VM_NOT_STARTED', `the machine ${name} did not get as far as its command`, { why });
+}
+
+function noAgent(name: string, seconds: number, vmi: VirtualMachineInstance | undefined): UserError {
+  const isUp = vmi?.status?.phase === 'Running';
+  return new UserError('AGENT_MISSING', `no guest agent answered in ${name} within ${seconds} s; the machine is deleted`, {
+    why: isUp ? 'it ran: the image has no qemu-guest-agent, or needs longer' : `it was ${vmi?.status?.phase ?? 'not started yet'}`,
+    fix: isUp
+      ? 'take an image with an agent (virtctl run --rm agent -- ...), let --cloud-init install qemu-guest-agent, or give it longer with --agent-timeout'
+      : 'give it longer with --agent-timeout',
+    exitCode: 5,
+  });
+}
