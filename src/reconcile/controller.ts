@@ -34,6 +34,8 @@ export type ControllerOptions<Observed, Other extends OtherAction = never> = {
   /** The object that events of this decision are recorded on. */
   readonly subject: (observed: Observed) => KubeObject;
   readonly workers?: number;
+  /** Which of the keys that are ready comes first: the one with the most. In the order of their wake-ups when left out. */
+  readonly rankOf?: (key: string) => number;
   /** Where kinds live that `api/known-resources.ts` does not list. */
   readonly resourceOf?: ResourceOf;
 } & ([Other] extends [never] ? { readonly act?: never } : { readonly act: Act<Observed, Other> });
@@ -58,7 +60,7 @@ export async function runController<Observed, Other extends OtherAction = never>
 ): Promise<void> {
   const { name, client, clock, signal, triggers, workers = WORKERS } = options;
   const log = options.log.with({ controller: name });
-  const queue = new KeyedQueue({ clock, signal });
+  const queue = new KeyedQueue({ clock, signal, ...(options.rankOf && { rankOf: options.rankOf }) });
   const recorder = createEventRecorder({ client, clock, log, component: name });
   const caches = triggers.flatMap(({ cache = [] }) => cache);
   const freshness = new Freshness({ caches, clock, signal });
@@ -149,7 +151,7 @@ async function perform<Observed>({ loop, actions, observed, written }: Performan
     if (applied.outcome === 'look again') return `${summaryOf(action)}: ${applied.why}`;
     if (applied.written) written.push(applied.written);
     if (action.do !== 'record') log.info(action.do, { ...shownOf(action, subject), because: action.because });
-    if (action.event) recorder.record(subject, action.event);
+    if (action.event) recorder.record(action.event.about ?? subject, action.event);
   }
   return undefined;
 }

@@ -3,7 +3,13 @@ import type { EventReason } from '../api/core/event-reasons.ts';
 import type { KubeObject, Ref } from '../api/meta.ts';
 
 /** Recorded on the object a decision is about, once, when the action it belongs to has succeeded. */
-export type EventToRecord = { readonly type: 'Normal' | 'Warning'; readonly reason: EventReason; readonly message: string };
+export type EventToRecord = {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: EventReason;
+  readonly message: string;
+  /** Another object than the one that the decision is about. */
+  readonly about?: KubeObject;
+};
 
 /** One write to the API. `because` is shown to humans: it becomes the log line. */
 export type Action = { readonly because: string; readonly event?: EventToRecord } & (

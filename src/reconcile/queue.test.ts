@@ -103,3 +103,13 @@ test('an abort sends every worker home', async (t) => {
   assert.deepEqual(taken, [undefined, undefined]);
   assert.equal(await queue.take(), undefined);
 });
+
+test('of keys that are ready the one of the highest rank is taken first, and of one rank the first that came', async () => {
+  const stop = new AbortController();
+  const queue = new KeyedQueue({ clock: new FakeClock(), signal: stop.signal, rankOf: (key) => Number(key.slice(1)) });
+  for (const key of ['a0', 'b5', 'c0', 'd9', 'e5', 'b5']) queue.add(key);
+  const taken = [];
+  for (let i = 0; i < 5; i++) taken.push(await queue.take());
+  stop.abort();
+  assert.deepEqual(taken, ['d9', 'b5', 'e5', 'a0', 'c0']);
+});

@@ -5,14 +5,20 @@
 import { type Backoff, backoffMs } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 
-export type QueueOptions = { readonly clock: Clock; readonly signal: AbortSignal; readonly backoff?: Backoff };
+export type QueueOptions = {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly backoff?: Backoff;
+  /** Keys of a higher rank are taken first, and of one rank in the order in which they came. */
+  readonly rankOf?: (key: string) => number;
+};
 
 const DEFAULT_BACKOFF: Backoff = { firstMs: 5, capMs: 60_000 };
 /** Timers of a JavaScript engine end at 24.8 days, and fire at once beyond; looking early costs nothing. */
 const LONGEST_DELAY_MS = 24 * 3_600_000;
 
 export class KeyedQueue {
-  readonly #ready = new Set<string>();
+  readonly #ready: RankedKeys;
   readonly #running = new Set<string>();
   readonly #addedWhileRunning = new Set<string>();
   readonly #delayed = new Map<string, { readonly at: number; readonly cancel: () => void }>();
@@ -22,7 +28,8 @@ export class KeyedQueue {
   readonly #signal: AbortSignal;
   readonly #backoff: Backoff;
 
-  constructor({ clock, signal, backoff = DEFAULT_BACKOFF }: QueueOptions) {
+  constructor({ clock, signal, backoff = DEFAULT_BACKOFF, rankOf = () => 0 }: QueueOptions) {
+    this.#ready = new RankedKeys(rankOf);
     this.#clock = clock;
     this.#signal = signal;
     this.#backoff = backoff;
@@ -83,10 +90,10 @@ export class KeyedQueue {
   }
 
   #serve(): void {
-    for (const key of this.#ready) {
-      const taker = this.#takers.shift();
-      if (!taker) return;
-      this.#ready.delete(key);
+    for (let taker = this.#takers[0]; taker; taker = this.#takers[0]) {
+      const key = this.#ready.takeFirst();
+      if (key === undefined) return;
+      this.#takers.shift();
       this.#running.add(key);
       this.#delayed.get(key)?.cancel();
       this.#delayed.delete(key);
@@ -98,5 +105,36 @@ export class KeyedQueue {
     for (const { cancel } of this.#delayed.values()) cancel();
     this.#delayed.clear();
     for (const taker of this.#takers.splice(0)) taker(undefined);
+  }
+}
+
+/** Each key once. Ranks are few, so the highest is found by looking at all of them. */
+class RankedKeys {
+  readonly #byRank = new Map<number, Set<string>>();
+  readonly #ranks = new Map<string, number>();
+  readonly #rankOf: (key: string) => number;
+
+  constructor(rankOf: (key: string) => number) {
+    this.#rankOf = rankOf;
+  }
+
+  add(key: string): void {
+    if (this.#ranks.has(key)) return;
+    const rank = this.#rankOf(key);
+    const keys = this.#byRank.get(rank) ?? new Set();
+    this.#byRank.set(rank, keys.add(key));
+    this.#ranks.set(key, rank);
+  }
+
+  takeFirst(): string | undefined {
+    if (this.#ranks.size === 0) return undefined;
+    const rank = Math.max(...this.#byRank.keys());
+    const keys = this.#byRank.get(rank) ?? new Set();
+    const [key] = keys;
+    if (key === undefined) return undefined;
+    keys.delete(key);
+    if (keys.size === 0) this.#byRank.delete(rank);
+    this.#ranks.delete(key);
+    return key;
   }
 }

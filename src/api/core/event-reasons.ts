@@ -24,6 +24,7 @@ export type KubernetesEventReason =
   | 'NodeNotReady'
   | 'NodePortTaken'
   | 'OwnerRefInvalidNamespace'
+  | 'Preempted'
   | 'ProvisioningFailed'
   | 'ProvisioningSucceeded'
   | 'Pulled'

@@ -210,6 +210,8 @@ export type PodStatus = {
   readonly conditions?: readonly Condition[];
   readonly hostIP?: string;
   readonly podIP?: string;
+  /** Where room is being made for it. */
+  readonly nominatedNodeName?: string;
   readonly podIPs?: readonly { readonly ip: string }[];
   readonly startTime?: string;
   readonly qosClass?: 'Guaranteed' | 'Burstable' | 'BestEffort';
@@ -229,6 +231,11 @@ export function containerIn({ spec }: Pod, wanted: string): Container | undefine
 /** A container that starts with the init containers and stays. */
 export function isSidecar({ spec }: Pod, name: string): boolean {
   return spec.initContainers?.some((container) => container.name === name && container.restartPolicy === 'Always') ?? false;
+}
+
+/** How important it is; the API server has filled it in. */
+export function priorityOf({ spec }: Pod): number {
+  return spec.priority ?? 0;
 }
 
 /** Nothing in this Pod will run again. */

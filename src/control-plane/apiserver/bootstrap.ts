@@ -7,6 +7,7 @@ import { ApiError } from '../../base/errors.ts';
 import { deepEqual, isObject } from '../../base/json.ts';
 import type { Store } from '../store/store.ts';
 import { BOOTSTRAP_CLUSTER_ROLE_BINDINGS, BOOTSTRAP_CLUSTER_ROLES, SYSTEM_ROLES } from './access/bootstrap-roles-table.ts';
+import { SYSTEM_PRIORITY_CLASSES } from './kinds/priority-class.ts';
 import type { AnyObject } from './types/resource-type.ts';
 
 export type SelfRequest = (method: string, path: string, body?: object) => Promise<Response>;
@@ -19,6 +20,7 @@ const AUTO_UPDATE = 'rbac.authorization.kubernetes.io/autoupdate';
 export async function bootstrap({ store, request }: { store: Store; request: SelfRequest }): Promise<void> {
   await Promise.all(NAMESPACES.map((name) => ensure({ store, request }, { prefix: 'core/namespaces/', wanted: namespaceNamed(name) })));
   await Promise.all([
+    ...SYSTEM_PRIORITY_CLASSES.map((wanted) => ensure({ store, request }, { prefix: 'scheduling.k8s.io/priorityclasses/', wanted })),
     ...BOOTSTRAP_CLUSTER_ROLES.map((wanted) => ensure({ store, request }, { prefix: `${RBAC}/clusterroles/`, wanted })),
     ...BOOTSTRAP_CLUSTER_ROLE_BINDINGS.map((wanted) => ensure({ store, request }, { prefix: `${RBAC}/clusterrolebindings/`, wanted })),
     ...SYSTEM_ROLES.map((wanted) => ensure({ store, request }, { prefix: `${RBAC}/roles/`, wanted })),

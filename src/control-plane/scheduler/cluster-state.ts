@@ -3,9 +3,9 @@
  * A Pod holds a place on one node, whether it is there or believed to be on its way.
  */
 import type { Node } from '../../api/core/node.ts';
-import type { Pod } from '../../api/core/pod.ts';
+import { type Pod, priorityOf } from '../../api/core/pod.ts';
 import { type ResourceList, requestsOf, resourceList } from '../../api/core/pod-resources.ts';
-import type { ClusterView, NodeState, PlacedPod } from './cluster-view.ts';
+import type { ClusterView, NodeState, NominatedPod, PlacedPod } from './cluster-view.ts';
 import { requiredAntiAffinity } from './pod-affinity.ts';
 
 type Places = { readonly pods: Map<string, Pod>; readonly usage: Usage };
@@ -17,6 +17,8 @@ export class ClusterState implements ClusterView {
   readonly #places = new Map<string, Places>();
   readonly #placed = new Map<string, Placed>();
   readonly #repelling = new Map<string, PlacedPod>();
+  readonly #nominated = new Map<string, NominatedPod>();
+  readonly #priorities = new Map<number, number>();
 
   get nodes(): ReadonlyMap<string, NodeState> {
     return this.#nodes;
@@ -24,6 +26,22 @@ export class ClusterState implements ClusterView {
 
   get repelling(): ReadonlyMap<string, PlacedPod> {
     return this.#repelling;
+  }
+
+  get nominated(): ReadonlyMap<string, NominatedPod> {
+    return this.#nominated;
+  }
+
+  get priorities(): ReadonlyMap<number, number> {
+    return this.#priorities;
+  }
+
+  /** Room is being made for the Pod on a node, or no longer; returns where it was. */
+  nominate(pod: Pod, nodeName: string | undefined): string | undefined {
+    const before = this.#nominated.get(uidOf(pod))?.nodeName;
+    this.#nominated.delete(uidOf(pod));
+    if (nodeName) this.#nominated.set(uidOf(pod), { pod, nodeName, requests: requestsOf(pod) });
+    return before;
   }
 
   setNode(node: Node): void {
@@ -45,6 +63,7 @@ export class ClusterState implements ClusterView {
     pods.set(uid, pod);
     usage.add(placed.requests);
     this.#placed.set(uid, placed);
+    this.#count(pod, 1);
     if (requiredAntiAffinity(pod).length > 0) this.#repelling.set(uid, placed);
   }
 
@@ -57,9 +76,16 @@ export class ClusterState implements ClusterView {
     pods.delete(uid);
     usage.subtract(placed.requests);
     this.#placed.delete(uid);
+    this.#count(placed.pod, -1);
     this.#repelling.delete(uid);
     if (pods.size === 0 && !this.#nodes.has(placed.nodeName)) this.#places.delete(placed.nodeName);
     return placed;
+  }
+
+  #count(pod: Pod, by: number): void {
+    const count = (this.#priorities.get(priorityOf(pod)) ?? 0) + by;
+    if (count === 0) this.#priorities.delete(priorityOf(pod));
+    else this.#priorities.set(priorityOf(pod), count);
   }
 
   #placesOn(nodeName: string): Places {

@@ -14,8 +14,15 @@ export type NodeState = {
 /** A Pod and the name of the node on which it holds a place. */
 export type PlacedPod = { readonly pod: Pod; readonly nodeName: string };
 
+/** A Pod for which room is being made on a node. */
+export type NominatedPod = PlacedPod & { readonly requests: ResourceList };
+
 /** Nodes by name, and of the Pods on them those that keep others away, by uid. A view: it changes with the next change. */
 export type ClusterView = {
   readonly nodes: ReadonlyMap<string, NodeState>;
   readonly repelling: ReadonlyMap<string, PlacedPod>;
+  /** By uid. */
+  readonly nominated: ReadonlyMap<string, NominatedPod>;
+  /** How many Pods of which priority have a place. */
+  readonly priorities: ReadonlyMap<number, number>;
 };

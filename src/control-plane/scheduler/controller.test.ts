@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { EVENTS } from '../../api/core/event.ts';
 import { NODES } from '../../api/core/node.ts';
-import { PODS, type Pod } from '../../api/core/pod.ts';
+import { PODS, type Pod, type PodSpec } from '../../api/core/pod.ts';
 import { conditionOf } from '../../api/meta.ts';
 import { systemClock } from '../../base/clock.ts';
 import { silentLogger } from '../../base/log.ts';
@@ -27,12 +27,12 @@ async function start(t: TestContext) {
       await client.create(NODES, added);
       await client.patch(NODES, { name }, { status: added.status }, { subresource: 'status' });
     },
-    addPod: (name: string, cpu: string) =>
+    addPod: (name: string, cpu: string, spec: Partial<PodSpec> = {}) =>
       client.create(PODS, {
         apiVersion: 'v1',
         kind: 'Pod',
         metadata: { namespace: 'default', name },
-        spec: { containers: [{ name: 'c', image: 'i', resources: { requests: { cpu } } }] },
+        spec: { containers: [{ name: 'c', image: 'i', resources: { requests: { cpu } } }], ...spec },
       } satisfies Pod),
     pods: async () => (await client.list(PODS)).items,
     events: async () =>
@@ -77,4 +77,32 @@ test('room is given away once, and again when it is free', async (t) => {
   await until(async () => (await placed()).length === 2, 'the next in line');
   assert.ok((await placed()).some(({ metadata }) => metadata.uid === second?.metadata.uid));
   assert.equal((await told()).length, 5);
+});
+
+test('a more important Pod gets the room of a less important one, which is told', async (t) => {
+  const { client, addNode, addPod, pods, events } = await start(t);
+  const classed = { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name: 'high' }, value: 1000 };
+  await client.create(
+    { group: 'scheduling.k8s.io', version: 'v1', plural: 'priorityclasses', kind: 'PriorityClass', isNamespaced: false },
+    classed,
+  );
+  const find = async (name: string) => (await pods()).find(({ metadata }) => metadata.name === name);
+  await addNode('n1');
+  await addPod('large', '4');
+  await until(async () => (await find('large'))?.spec.nodeName === 'n1', 'the first');
+  await addPod('late', '1');
+  await addPod('vip', '1', { priorityClassName: 'high' });
+  await until(async () => (await find('vip'))?.status?.nominatedNodeName === 'n1', 'a node to be chosen');
+  const isGoing = async () => (await pods()).filter(({ metadata }) => metadata.deletionTimestamp).map(({ metadata }) => metadata.name);
+  await until(async () => (await isGoing()).length > 0, 'a victim');
+  const [victim = ''] = await isGoing();
+  assert.equal(victim, 'large');
+  assert.equal(conditionOf((await find(victim))?.status?.conditions, 'DisruptionTarget')?.reason, 'PreemptionByScheduler');
+  await client.delete(PODS, { namespace: 'default', name: victim }, { gracePeriodSeconds: 0 }); // what a kubelet does in the end
+  await until(async () => (await find('vip'))?.spec.nodeName === 'n1', 'the room');
+  await until(async () => (await find('late'))?.spec.nodeName === 'n1', 'what is left of it');
+  await until(
+    async () => (await events()).some(([, reason, message]) => reason === 'Preempted' && /on node n1$/.test(message ?? '')),
+    'the event',
+  );
 });

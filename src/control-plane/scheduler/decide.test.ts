@@ -225,7 +225,7 @@ const cases: [string, Pod, NodeWithPods[], string[]][] = [
 
 describe('decideBinding', () => {
   for (const [name, waiting, nodes, expected] of cases) {
-    test(name, () => assert.deepEqual(explain(decideBinding({ pod: waiting, cluster: cluster(nodes), now })), expected));
+    test(name, () => assert.deepEqual(explain(decideBinding({ pod: waiting, cluster: cluster(nodes), budgets: () => [], now })), expected));
   }
 });
 
@@ -234,7 +234,7 @@ test('the reason is a condition and an event, once, and keeps the other conditio
   const waiting = asking({ cpu: '9' });
   const other = { type: 'Ready', status: 'False' } as const;
   const seen: Pod = { ...waiting, status: { conditions: [other] } };
-  const [action] = decideBinding({ pod: seen, cluster: cluster([n1]), now }).actions;
+  const [action] = decideBinding({ pod: seen, cluster: cluster([n1]), budgets: () => [], now }).actions;
   const condition = {
     type: 'PodScheduled',
     status: 'False',
@@ -246,7 +246,7 @@ test('the reason is a condition and an event, once, and keeps the other conditio
   assert.deepEqual(action.patch, { status: { conditions: [other, condition] } });
   assert.deepEqual([action.event, action.resourceVersion], [{ type: 'Warning', reason: 'FailedScheduling', message }, '1']);
   const told: Pod = { ...waiting, status: { conditions: [condition] } };
-  assert.deepEqual(explain(decideBinding({ pod: told, cluster: cluster([n1]), now })), [AGAIN]);
+  assert.deepEqual(explain(decideBinding({ pod: told, cluster: cluster([n1]), budgets: () => [], now })), [AGAIN]);
 });
 
 test('a Pod asks for its containers together or its largest init container, whichever is more', () => {

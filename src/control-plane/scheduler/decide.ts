@@ -3,6 +3,7 @@
  *
  *   the Pod has a node, has ended, is going, is gated, or is another scheduler's    leave it
  *   some nodes pass every filter                                                    bind it to the best of them
+ *   none does, and less important Pods can make room (preemption.ts)                choose a node for it, say why it waits, delete them
  *   none does                                                                       say why; a change of nodes or Pods wakes it
  *
  * Filters, in order; the first that a node fails is what is said of it:
@@ -12,15 +13,23 @@
 
 import { preferenceFor } from '../../api/core/node-affinity.ts';
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
+import type { PodDisruptionBudget } from '../../api/core/pod-disruption-budget.ts';
 import type { ResourceList } from '../../api/core/pod-resources.ts';
 import { dislikedTaints } from '../../api/core/taints.ts';
-import { type Condition, conditionOf, isDeleting, refOf } from '../../api/meta.ts';
+import { type Condition, conditionOf, isDeleting, keyOf, refOf } from '../../api/meta.ts';
 import { timestamp } from '../../base/timestamp.ts';
-import { type Decision, nothingToDo } from '../../reconcile/decision.ts';
+import { type Action, type Decision, nothingToDo } from '../../reconcile/decision.ts';
 import type { ClusterView, NodeState } from './cluster-view.ts';
 import { objectionsTo, type Wishes, wishesOf } from './filters.ts';
+import { victimsFor } from './preemption.ts';
 
-export type ObservedBinding = { readonly pod: Pod; readonly cluster: ClusterView; readonly now: number };
+export type ObservedBinding = {
+  readonly pod: Pod;
+  readonly cluster: ClusterView;
+  /** Of all namespaces; asked for only when somebody could be asked to leave. */
+  readonly budgets: () => readonly PodDisruptionBudget[];
+  readonly now: number;
+};
 
 /** Changes wake whoever waits; this is for room that comes free without one, such as a binding that failed. */
 const LOOK_AGAIN_MS = 60_000;
@@ -50,7 +59,7 @@ export function decideBinding(observed: ObservedBinding): Decision {
     const fitness = fitnessOf(state, wishes);
     if (!best || isBetter(fitness, best)) best = fitness;
   }
-  if (!best) return reportUnschedulable(observed, objections);
+  if (!best) return makeRoom(observed, wishes, objections);
   const { namespace, name } = pod.metadata;
   const nodeName = best.name;
   const event = { type: 'Normal', reason: 'Scheduled', message: `Successfully assigned ${namespace}/${name} to ${nodeName}` } as const;
@@ -79,22 +88,51 @@ function loadWith(requests: ResourceList, { allocatable, used }: NodeState): num
   return (share('cpu') + share('memory')) / 2;
 }
 
+/** The node is noted on the Pod first: what comes free there is kept for it. */
+function makeRoom(observed: ObservedBinding, wishes: Wishes, objections: readonly (readonly string[])[]): Decision {
+  const { pod, cluster, budgets, now } = observed;
+  const victims = victimsFor({ wishes, cluster, budgets });
+  if (!victims) return reportUnschedulable(observed, objections);
+  const { nodeName } = victims;
+  const leave = victims.pods.filter((each) => !isDeleting(each)).flatMap((victim) => preempt(victim, { by: pod, nodeName, now }));
+  return { actions: [unschedulable(observed, objections, nodeName), ...leave], lookAgainAfterMs: LOOK_AGAIN_MS };
+}
+
+function preempt(victim: Pod, { by, nodeName, now }: { by: Pod; nodeName: string; now: number }): Action[] {
+  const because = `Pod ${keyOf(by.metadata)} is more important and needs its room on ${nodeName}`;
+  const message = `${SCHEDULER_NAME}: preempting to accommodate a higher priority pod`;
+  const condition: Condition = {
+    ...{ type: 'DisruptionTarget', status: 'True', reason: 'PreemptionByScheduler', message },
+    lastTransitionTime: timestamp(now),
+  };
+  const conditions = [...(victim.status?.conditions ?? []).filter(({ type }) => type !== condition.type), condition];
+  const { resourceVersion } = victim.metadata;
+  const text = `Preempted by pod ${by.metadata.uid} on node ${nodeName}`;
+  const event = { type: 'Normal', reason: 'Preempted', message: text, about: victim } as const;
+  return [
+    { do: 'patch', target: refOf(victim), subresource: 'status', patch: { status: { conditions } }, resourceVersion, because },
+    { do: 'delete', target: refOf(victim), because, event },
+  ];
+}
+
 /** Written only when it differs from what the Pod already says, so an event is a transition too. */
-function reportUnschedulable({ pod, now }: ObservedBinding, objections: readonly (readonly string[])[]): Decision {
+function reportUnschedulable(observed: ObservedBinding, objections: readonly (readonly string[])[]): Decision {
+  const before = conditionOf(observed.pod.status?.conditions, 'PodScheduled');
+  const isSaid = before?.status === 'False' && before.reason === 'Unschedulable' && before.message === explainObjections(objections);
+  return { actions: isSaid ? [] : [unschedulable(observed, objections)], lookAgainAfterMs: LOOK_AGAIN_MS };
+}
+
+function unschedulable({ pod, now }: ObservedBinding, objections: readonly (readonly string[])[], nominatedNodeName?: string): Action {
   const message = explainObjections(objections);
   const conditions = pod.status?.conditions ?? [];
   const before = conditionOf(conditions, 'PodScheduled');
-  if (before?.status === 'False' && before.reason === 'Unschedulable' && before.message === message)
-    return { actions: [], lookAgainAfterMs: LOOK_AGAIN_MS };
   const lastTransitionTime = before?.status === 'False' ? before.lastTransitionTime : timestamp(now);
   const condition: Condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message, lastTransitionTime };
-  const patch = { status: { conditions: [...conditions.filter(({ type }) => type !== 'PodScheduled'), condition] } };
+  const all = [...conditions.filter(({ type }) => type !== 'PodScheduled'), condition];
+  const patch = { status: { conditions: all, ...(nominatedNodeName !== undefined && { nominatedNodeName }) } };
   const event = { type: 'Warning', reason: 'FailedScheduling', message } as const;
   const { resourceVersion } = pod.metadata;
-  return {
-    actions: [{ do: 'patch', target: refOf(pod), subresource: 'status', patch, resourceVersion, event, because: message }],
-    lookAgainAfterMs: LOOK_AGAIN_MS,
-  };
+  return { do: 'patch', target: refOf(pod), subresource: 'status', patch, resourceVersion, event, because: message };
 }
 
 /** `0/3 nodes are available: 1 Insufficient memory, 2 node(s) were unschedulable.` */

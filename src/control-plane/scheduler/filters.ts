@@ -1,8 +1,8 @@
 /** What a node must have for a Pod to go there. */
 
 import { isNodeWanted } from '../../api/core/node-affinity.ts';
-import type { ContainerPort, Pod } from '../../api/core/pod.ts';
-import { type ResourceList, requestsOf } from '../../api/core/pod-resources.ts';
+import { type ContainerPort, type Pod, priorityOf } from '../../api/core/pod.ts';
+import { type ResourceList, requestsOf, totalOf } from '../../api/core/pod-resources.ts';
 import { isReady, NOT_READY, tolerates, UNSCHEDULABLE, untoleratedTaint } from '../../api/core/taints.ts';
 import type { ClusterView, NodeState } from './cluster-view.ts';
 import { areFree, hostPortsOf } from './host-ports.ts';
@@ -16,6 +16,8 @@ export type Wishes = {
   readonly ports: readonly ContainerPort[];
   readonly affinity: AffinityCheck;
   readonly spread: SpreadCheck;
+  /** What is kept on a node for others, who are at least as important. */
+  readonly reserved: (nodeName: string) => ResourceList | undefined;
 };
 
 export function wishesOf(pod: Pod, cluster: ClusterView): Wishes {
@@ -25,12 +27,25 @@ export function wishesOf(pod: Pod, cluster: ClusterView): Wishes {
     ports: hostPortsOf(pod),
     affinity: affinityCheck(pod, cluster),
     spread: spreadCheck(pod, cluster),
+    reserved: reservedFor(pod, cluster),
   };
 }
 
 /** The same, for a cluster that has changed since. */
 export function wishesAgain(wishes: Wishes, cluster: ClusterView): Wishes {
-  return { ...wishes, affinity: affinityCheck(wishes.pod, cluster), spread: spreadCheck(wishes.pod, cluster) };
+  const { pod } = wishes;
+  return { ...wishes, affinity: affinityCheck(pod, cluster), spread: spreadCheck(pod, cluster), reserved: reservedFor(pod, cluster) };
+}
+
+/** Nearly always nobody has room made for it, and then this costs nothing. */
+function reservedFor(pod: Pod, { nominated }: ClusterView): Wishes['reserved'] {
+  if (nominated.size === 0) return () => undefined;
+  const byNode = new Map<string, ResourceList>();
+  for (const [uid, other] of nominated) {
+    if (uid === pod.metadata.uid || priorityOf(other.pod) < priorityOf(pod)) continue;
+    byNode.set(other.nodeName, totalOf([byNode.get(other.nodeName) ?? {}, other.requests]));
+  }
+  return (nodeName) => byNode.get(nodeName);
 }
 
 type Filter = (wishes: Wishes, state: NodeState) => readonly string[];
@@ -45,7 +60,7 @@ const FILTERS: readonly Filter[] = [
   },
   ({ pod }, { node }) => when(!isNodeWanted(pod, node), "node(s) didn't match Pod's node affinity/selector"),
   ({ ports }, { pods }) => when(!areFree(ports, pods.values()), "node(s) didn't have free ports for the requested pod ports"),
-  ({ requests }, state) => shortages(requests, state),
+  ({ requests, reserved }, state) => shortages(requests, state, reserved(state.node.metadata.name)),
   ({ affinity }, { node }) => {
     const objection = affinity(node);
     return objection === undefined ? NONE : [objection];
@@ -71,11 +86,11 @@ function when(isRefused: boolean, reason: string): readonly string[] {
   return isRefused ? [reason] : NONE;
 }
 
-function shortages(requests: ResourceList, { allocatable, used }: NodeState): readonly string[] {
+function shortages(requests: ResourceList, { allocatable, used }: NodeState, reserved: ResourceList = {}): readonly string[] {
   const lacking = Object.keys(requests).filter((name) => {
     const wanted = requests[name] ?? 0;
     // A hair's breadth of slack: 0.1 cores three times is not 0.3 in floating point.
-    return wanted > 0 && (used[name] ?? 0) + wanted > (allocatable[name] ?? 0) + 1e-6;
+    return wanted > 0 && (used[name] ?? 0) + (reserved[name] ?? 0) + wanted > (allocatable[name] ?? 0) + 1e-6;
   });
   return lacking.sort().map((name) => (name === 'pods' ? 'Too many pods' : `Insufficient ${name}`));
 }

@@ -21,7 +21,7 @@ function setUp() {
     const mine = waiting.get(key);
     if (!mine) return undefined;
     places.lookAgain(mine);
-    const [action] = decideBinding({ pod: mine, cluster: places.cluster, now: clock.now() }).actions;
+    const [action] = decideBinding({ pod: mine, cluster: places.cluster, budgets: () => [], now: clock.now() }).actions;
     const nodeName = action?.do === 'bind' ? action.nodeName : undefined;
     places.decided(mine, nodeName);
     return nodeName;

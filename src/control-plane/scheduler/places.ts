@@ -48,6 +48,7 @@ export class Places {
     if (isLeaving || pod.spec.nodeName) this.#assumptions.forget(pod);
     if (isLeaving) this.#leave(pod);
     else if (pod.spec.nodeName) this.#state.place(pod, pod.spec.nodeName);
+    this.#nominate(pod, type !== 'deleted' && needsNode(pod) ? pod.status?.nominatedNodeName : undefined);
     if (type === 'deleted' || !needsNode(pod)) this.#passOn(this.#waiting.remove(key));
   }
 
@@ -67,6 +68,12 @@ export class Places {
     }
     if (this.#wokenFor !== nodeName) this.#passOn(this.#wokenFor);
     this.#wokenFor = undefined;
+  }
+
+  /** Room that nobody is waited for any more is for the others. */
+  #nominate(pod: Pod, nodeName: string | undefined): void {
+    const before = this.#state.nominate(pod, nodeName);
+    if (before !== undefined && before !== nodeName) this.#waiting.wakeForNode(before);
   }
 
   #passOn(wokenFor: string | undefined): void {

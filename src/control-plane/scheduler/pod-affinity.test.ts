@@ -95,12 +95,12 @@ function watched({ nodes, podsEach }: { nodes: number; podsEach: number }) {
 
 test('a Pod without rules finds its node without a look at any other Pod', () => {
   const { view, looks } = watched({ nodes: 20, podsEach: 50 });
-  assert.equal(decideBinding({ pod: pod(), cluster: view, now: 0 }).actions[0]?.do, 'bind');
+  assert.equal(decideBinding({ pod: pod(), cluster: view, budgets: () => [], now: 0 }).actions[0]?.do, 'bind');
   assert.equal(looks.count, 0);
 });
 
 test('a Pod with rules looks at every other Pod once, however many nodes there are', () => {
   const { view, looks } = watched({ nodes: 20, podsEach: 50 });
-  assert.equal(decideBinding({ pod: pod({ affinity: anti('db') }), cluster: view, now: 0 }).actions[0]?.do, 'bind');
+  assert.equal(decideBinding({ pod: pod({ affinity: anti('db') }), cluster: view, budgets: () => [], now: 0 }).actions[0]?.do, 'bind');
   assert.equal(looks.count, 20 * 50);
 });

@@ -80,5 +80,7 @@ const CASES: readonly [title: string, pod: Pod, nodes: NodeWithPods[], expected:
 
 describe('a Pod with a topology spread constraint', () => {
   for (const [title, each, nodes, expected] of CASES)
-    test(title, () => assert.match(explain(decideBinding({ pod: each, cluster: cluster(nodes), now }))[0] ?? '', expected));
+    test(title, () =>
+      assert.match(explain(decideBinding({ pod: each, cluster: cluster(nodes), budgets: () => [], now }))[0] ?? '', expected),
+    );
 });

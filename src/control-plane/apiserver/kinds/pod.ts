@@ -19,8 +19,6 @@ export const podStrategy: Strategy = {
       ...pod.spec,
       serviceAccountName,
       serviceAccount: serviceAccountName,
-      priority: pod.spec.priority ?? 0,
-      preemptionPolicy: pod.spec.preemptionPolicy ?? 'PreemptLowerPriority',
       tolerations: withNodeTolerations(pod.spec.tolerations),
     };
     return { ...object, spec, status: { phase: 'Pending', qosClass: qosClass(pod) } };

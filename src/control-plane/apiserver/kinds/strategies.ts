@@ -13,6 +13,7 @@ import { cronJobStrategy, jobStrategy } from './job-rules.ts';
 import { namespaceStrategy } from './namespace.ts';
 import { podStrategy } from './pod.ts';
 import { podDisruptionBudgetStrategy } from './pod-disruption-budget.ts';
+import { priorityClassStrategy } from './priority-class.ts';
 import { bindingStrategy, roleStrategy } from './rbac.ts';
 import { resourceQuotaStrategy } from './resource-quota.ts';
 import { serviceStrategy } from './service.ts';
@@ -47,7 +48,7 @@ export function strategiesFor({ store, clock }: { store: Store; clock: Clock }):
     'rbac.authorization.k8s.io/clusterroles': roleStrategy({ hasUrls: true }),
     'rbac.authorization.k8s.io/rolebindings': bindingStrategy(['Role', 'ClusterRole']),
     'rbac.authorization.k8s.io/clusterrolebindings': bindingStrategy(['ClusterRole']),
-    'scheduling.k8s.io/priorityclasses': immutableFields('value'),
+    'scheduling.k8s.io/priorityclasses': priorityClassStrategy(store),
     'storage.k8s.io/storageclasses': immutableFields('provisioner', 'parameters', 'reclaimPolicy', 'volumeBindingMode'),
     'admissionregistration.k8s.io/mutatingwebhookconfigurations': webhookConfigurationStrategy,
     'admissionregistration.k8s.io/validatingadmissionpolicies': policyStrategy,

@@ -6,6 +6,7 @@ import { assertMayGrant } from '../access/assert-may-grant.ts';
 import { assertOwnOfNode } from '../access/node-restriction.ts';
 import { withServiceAccount } from '../access/service-account-of-pod.ts';
 import { ruleCauses } from '../cel/validation-rules.ts';
+import { withPriority } from '../kinds/priority-class.ts';
 import { assertWithinLimits, withLimitDefaults } from '../limit-range/apply-limit-ranges.ts';
 import { assertPodSecurity } from '../pod-security/assert-pod-security.ts';
 import { fieldValidation } from '../request/query.ts';
@@ -103,7 +104,8 @@ export function assertValid(call: Call, object: AnyObject, old: AnyObject | unde
 export async function mutated(call: Call, request: AdmissionAttributes & { object: AnyObject }): Promise<AnyObject> {
   const { admission } = call.parts.hooks;
   const account = await withServiceAccount(call.parts, request);
-  const own = withLimitDefaults(call.parts.store, { ...request, object: account });
+  const ranked = withPriority(call.parts.store, { ...request, object: account });
+  const own = withLimitDefaults(call.parts.store, { ...request, object: ranked });
   const before = own === request.object ? own : completed(call, own);
   if (!admission) return before;
   const { object, warnings } = await admission.mutate({ ...request, object: before });
