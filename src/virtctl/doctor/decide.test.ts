@@ -11,6 +11,8 @@ const healthy: Facts = {
   acceleration: { accel: 'kvm', why: '/dev/kvm opens' },
   missingNetworkPrograms: [],
   missingContainerPrograms: [],
+  whyNoCgroups: undefined,
+  processLimit: 4096,
   isOnHostNetwork: false,
   userNamespaces: { text: 'not needed: we are root' },
   hasGuestUsers: true,
@@ -34,6 +36,11 @@ const healthy: Facts = {
 
 test('on a healthy machine everything is ok', () => {
   assert.deepEqual([...new Set(decideChecks(healthy).map(({ status }) => status))], ['ok']);
+});
+
+test('what containers are not held to is said, with the reason', () => {
+  const checks = decideChecks({ ...healthy, whyNoCgroups: 'version 1 is mounted' });
+  assert.match(checks.find(({ name }) => name === 'container limits')?.text ?? '', /4096 processes.*not limited: version 1 is mounted/);
 });
 
 const CASES: [what: string, facts: Partial<Facts>, name: string, status: CheckStatus, text: RegExp, fix: RegExp][] = [

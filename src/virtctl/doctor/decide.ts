@@ -23,6 +23,10 @@ export type Facts = {
   readonly missingNetworkPrograms: readonly string[];
   /** Programs that containers of ordinary images need and that are not installed. */
   readonly missingContainerPrograms: readonly string[];
+  /** Why this machine offers no cgroups to hold containers to their limits; undefined when it does. */
+  readonly whyNoCgroups: string | undefined;
+  /** How many processes a user of a container may have. */
+  readonly processLimit: number;
   /** The running cluster is on the network of the host. */
   readonly isOnHostNetwork: boolean;
   readonly userNamespaces: Found<{ readonly text: string }>;
@@ -76,6 +80,7 @@ const CHECKS: readonly (readonly [string, (facts: Facts) => Verdict])[] = [
   ['network', judgeNetwork],
   ['namespaces', judgeNamespaces],
   ['containers', judgeContainers],
+  ['container limits', judgeContainerLimits],
   ['guest users', judgeGuestUsers],
   ['guest namespaces', judgeGuestNamespaces],
   ['data folder', judgeHome],
@@ -136,6 +141,12 @@ function judgeNetwork({ missingNetworkPrograms: missing, isOnHostNetwork }: Fact
 function judgeContainers({ missingContainerPrograms: missing }: Facts): Verdict {
   if (missing.length === 0) return ok('crun runs them, slirp4netns is their network');
   return warning(`${missing.join(', ')} not installed: Pods of ordinary images wait, machines run`, CONTAINER_PROGRAMS_FIX);
+}
+
+/** Nothing on the machine would change it yet, so there is nothing to fix. */
+function judgeContainerLimits({ whyNoCgroups, processLimit }: Facts): Verdict {
+  const why = whyNoCgroups ?? 'the cgroups that this machine offers are not used yet';
+  return ok(`${processLimit} processes for a user of a Pod; memory and processors are not limited: ${why}`);
 }
 
 function judgeNamespaces({ userNamespaces }: Facts): Verdict {

@@ -7,6 +7,7 @@ import { freemem, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { humanDuration } from '../../base/duration.ts';
 import { messageOf, UserError } from '../../base/errors.ts';
+import { processLimit, whyNoCgroups } from '../../base/node/container-limits.ts';
 import { missingContainerPrograms } from '../../base/node/container-programs.ts';
 import { findProgram } from '../../base/node/find-program.ts';
 import { whyNotIsolated } from '../../base/node/isolated-command.ts';
@@ -44,6 +45,8 @@ export async function observeHost(deps: Deps): Promise<Facts> {
     missingNetworkPrograms: NETWORK_PROGRAMS.filter((program) => !findProgram(program, env['PATH'])),
     userNamespaces: userNamespaces(),
     missingContainerPrograms: missingContainerPrograms(env['PATH']),
+    whyNoCgroups: whyNoCgroups(),
+    processLimit: processLimit(),
     hasGuestUsers: podUserRange() !== undefined,
     whyNotIsolated: await whyNotIsolated(),
     isImageStoreApart: process.getuid?.() === 0 && deviceOf(join(home, 'images')) !== deviceOf(join(home, 'kubelet')),

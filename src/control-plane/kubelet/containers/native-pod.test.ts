@@ -430,3 +430,15 @@ test('hooks run after the start and before the end; one that fails ends the cont
   await node.gone('hooked');
   assert.equal(readFileSync(kept, 'utf8'), 'started\nstopping\nterm\n');
 });
+
+test('one that forks without end is stopped by the kernel, and leaves processes to the others', { skip }, async (t) => {
+  const { node, kubelet } = await nativeNode(t);
+  const script = 'ulimit -u; ulimit -u 40; for i in $(seq 100); do sleep 30 & done; echo done';
+  const resources = { limits: { cpu: '500m', memory: '64Mi' } };
+  await node.run('bomb', { containers: [busybox(script, { resources })] });
+  const ended = await node.when('bomb', (pod) => terminated(pod) !== undefined);
+  assert.match(await logOf(kubelet, ended), /^\d+\n(?:.*\n)*.*can't fork: Resource temporarily unavailable/);
+  await node.run('other', { containers: [busybox('for i in 1 2 3; do true & done; wait; echo fine')] });
+  const other = await node.when('other', (pod) => terminated(pod) !== undefined);
+  assert.equal(await logOf(kubelet, other), 'fine\n');
+});

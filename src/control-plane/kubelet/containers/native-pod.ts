@@ -7,6 +7,7 @@ import type { Container, EphemeralContainer, Pod, PodVolume, VolumeMount } from 
 import { SERVICES } from '../../../api/core/service.ts';
 import { CONTAINER_PROGRAMS_FIX } from '../../../base/container-programs-fix.ts';
 import { ApiError, messageOf } from '../../../base/errors.ts';
+import { processLimit } from '../../../base/node/container-limits.ts';
 import { missingContainerPrograms } from '../../../base/node/container-programs.ts';
 import type { PodUser } from '../../../base/node/pod-record.ts';
 import { firstProcessOf, isInSandbox, readNumber, readPid } from '../../../base/node/pod-sandbox.ts';
@@ -145,6 +146,7 @@ export class NativePod {
       holderPid: sandbox.holder.pid,
       targetPid: this.#targetOf(container),
       hasOneUser: mapping.count === 1,
+      maxProcesses: processLimit(),
     });
     const bundle = await makeBundle({
       dir: this.#dir,

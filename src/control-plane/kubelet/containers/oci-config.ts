@@ -1,5 +1,6 @@
 /** What crun is told of one container: the runtime specification's config.json. Pure. */
 import type { Container, Pod, SecurityContext } from '../../../api/core/pod.ts';
+import { parseQuantity } from '../../../base/quantity.ts';
 import type { RunConfig } from '../../../images/run-config.ts';
 import type { ContainerUser } from './container-user.ts';
 import { securityOf } from './security-of.ts';
@@ -20,6 +21,11 @@ export type ConfigOptions = {
   readonly targetPid?: number | undefined;
   /** Only one user exists; one that is not root is made by a user namespace of its own. */
   readonly hasOneUser: boolean;
+  /**
+   * Of one user of a Pod, threads counted: the kernel counts them by user namespace, and each Pod has its own. Without it, one container that
+   * forks without end would leave no process to anybody on the machine.
+   */
+  readonly maxProcesses: number;
 };
 
 /** Harmless inside of a user namespace and asked for by ordinary images; granted by name only, to root, as all are dropped first. */
@@ -40,6 +46,7 @@ const GRANTABLE = new Set([
 /** What root of a container may do when its spec drops nothing: be the users of its image and bind low ports. */
 const DEFAULT_CAPABILITIES = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'KILL', 'SETGID', 'SETUID', 'NET_BIND_SERVICE'];
 const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+const CPU_PERIOD_US = 100_000;
 const MASKED = [
   '/proc/acpi',
   '/proc/asound',
@@ -108,6 +115,7 @@ export function ociConfigOf(options: ConfigOptions): object {
       capabilities: capabilitiesOf(context, user, grantableTo(pod, container)),
       noNewPrivileges: true,
       oomScoreAdj: undefined,
+      rlimits: [{ type: 'RLIMIT_NPROC', soft: options.maxProcesses, hard: options.maxProcesses }],
     },
     root: { path: 'root', readonly: context.readOnlyRootFilesystem === true },
     mounts: [...SYSTEM_MOUNTS, ...options.mounts.map(bindOf)],
@@ -128,8 +136,20 @@ export function ociConfigOf(options: ConfigOptions): object {
         }),
       maskedPaths: MASKED,
       readonlyPaths: READ_ONLY,
+      resources: resourcesOf(container, options.maxProcesses),
       seccomp: context.seccompProfile?.type === 'Unconfined' ? undefined : SECCOMP,
     },
+  };
+}
+
+/** The limits of the spec, for a crun that may use cgroups; one that may not passes over them. */
+function resourcesOf({ resources }: Container, maxProcesses: number): object {
+  const cores = parseQuantity(resources?.limits?.['cpu'] ?? '');
+  const bytes = parseQuantity(resources?.limits?.['memory'] ?? '');
+  return {
+    pids: { limit: maxProcesses },
+    ...(bytes && { memory: { limit: Math.ceil(bytes) } }),
+    ...(cores && { cpu: { period: CPU_PERIOD_US, quota: Math.ceil(cores * CPU_PERIOD_US) } }),
   };
 }
 
