@@ -1,6 +1,7 @@
 /**
  * How many machines a second the real API server, scheduler and virt-controller start, all at once, on nodes that are simulated.
- * `--machines N` chooses how many: the CPU time and the memory of one must not depend on it.
+ * `--machines N` chooses how many: the CPU time and the memory of one must not depend on it. With `--instancetype u1.nano` they are of
+ * that size, each with its own copy of it, in the place of plain ones.
  */
 import { cpus, loadavg, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -13,13 +14,13 @@ const DEFAULT_MACHINES = 1_000;
 const TIMEOUT_MS = 600_000;
 
 export async function benchmark(args: readonly string[] = []): Promise<void> {
-  const machines = machinesFrom(args);
+  const { machines, instancetype } = chosen(args);
   await using cluster = await startSimulatedCluster({ nodes: Math.ceil(machines / 100) + 1 });
   const over = new AbortController();
   const signal = AbortSignal.any([over.signal, AbortSignal.timeout(TIMEOUT_MS)]);
   const emptyMiB = residentMiB();
   const emptyHeapMiB = heapInUseMiB();
-  const { start } = await defineMachines(cluster.client, { count: machines, signal });
+  const { start } = await defineMachines(cluster.client, { count: machines, signal, ...(instancetype && { instancetype }) });
   const definedMiB = residentMiB();
   cluster.writes.length = 0;
   const cpuBefore = process.cpuUsage();
@@ -36,6 +37,7 @@ export async function benchmark(args: readonly string[] = []): Promise<void> {
     machine: `${cpus().length} CPU, ${Math.round(totalmem() / 2 ** 30)} GiB`,
     load: Number(loadavg()[0]?.toFixed(1)),
     machines,
+    ...(instancetype && { instancetype }),
     startSeconds: Number((startMs / 1000).toFixed(1)),
     startsPerSecond: Math.round((machines / startMs) * 1000),
     cpuSeconds: Number(((user + system) / 1e6).toFixed(1)),
@@ -49,7 +51,8 @@ export async function benchmark(args: readonly string[] = []): Promise<void> {
     residentKiBPerMachine: perMachineKiB(runningMiB - emptyMiB),
     inUseKiBPerMachine: perMachineKiB(heapInUseMiB() - emptyHeapMiB),
   };
-  console.log(`${machines} machines, all started at once     ${figures.startSeconds} s, of CPU time ${figures.cpuSeconds} s`);
+  const kind = instancetype ? ` of ${instancetype}` : '';
+  console.log(`${machines} machines${kind}, all started at once     ${figures.startSeconds} s, of CPU time ${figures.cpuSeconds} s`);
   console.log(`starts per second                     ${figures.startsPerSecond}`);
   console.log(`CPU time per start                    ${figures.cpuMsPerStart} ms`);
   console.log(`writes per start, everybody's         ${figures.writesPerStart}, ${figures.retriedWrites} done again in all`);
@@ -60,9 +63,10 @@ export async function benchmark(args: readonly string[] = []): Promise<void> {
   console.log(JSON.stringify(figures));
 }
 
-function machinesFrom(args: readonly string[]): number {
-  const { machines } = parseArgs({ args: [...args], options: { machines: { type: 'string' } } }).values;
-  return Number(machines ?? DEFAULT_MACHINES);
+function chosen(args: readonly string[]): { readonly machines: number; readonly instancetype: string | undefined } {
+  const options = { machines: { type: 'string' }, instancetype: { type: 'string' } } as const;
+  const { machines = DEFAULT_MACHINES, instancetype } = parseArgs({ args: [...args], options }).values;
+  return { machines: Number(machines), instancetype };
 }
 
 function residentMiB(): number {

@@ -16,10 +16,17 @@ export type Machines = {
 };
 
 /** Defines this many machines and waits until all are Stopped. What is not reached before the signal aborts is an error. */
-export async function defineMachines(client: Client, { count, signal }: { count: number; signal: AbortSignal }): Promise<Machines> {
+export async function defineMachines(
+  client: Client,
+  {
+    count,
+    signal,
+    instancetype,
+  }: { count: number; signal: AbortSignal /** Of the cluster; sizes are written out without it. */; instancetype?: string },
+): Promise<Machines> {
   const vms = startCache({ client, resource: VMS, clock: systemClock, log: silentLogger, signal });
   const names = Array.from({ length: count }, (_, n) => `vm-${String(n).padStart(5, '0')}`);
-  await Promise.all(names.map((name) => client.create(VMS, machine(name))));
+  await Promise.all(names.map((name) => client.create(VMS, machine(name, instancetype))));
   await untilAll(vms, { count, signal, what: 'Stopped', isThere: ({ status }) => status?.printableStatus === 'Stopped' });
   return {
     names,
@@ -31,12 +38,19 @@ export async function defineMachines(client: Client, { count, signal }: { count:
   };
 }
 
-function machine(name: string): VirtualMachine {
+function machine(name: string, instancetype: string | undefined): VirtualMachine {
+  const { domain, ...rest } = tinySpec;
+  const sized = { running: false, template: { spec: tinySpec } };
+  const named = {
+    running: false,
+    instancetype: { name: instancetype },
+    template: { spec: { ...rest, domain: { devices: domain.devices } } },
+  };
   return {
     apiVersion: 'kubevirt.io/v1',
     kind: 'VirtualMachine',
     metadata: { namespace: NAMESPACE, name },
-    spec: { running: false, template: { spec: tinySpec } },
+    spec: instancetype ? named : sized,
   };
 }
 
