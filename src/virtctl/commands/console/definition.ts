@@ -20,5 +20,12 @@ export const definition = defineClusterCommand({
     positional: machine,
     aliases: connectionAliases,
   },
-  docs: { brief: 'Connect to the serial console of a running machine; Ctrl+] leaves it', customUsage: ['my-vm'] },
+  docs: {
+    brief: 'Connect to the serial console of a running machine; Ctrl+] leaves it',
+    fullDescription: [
+      'Connect to the serial console of a running machine; Ctrl+] leaves it. Input that is no terminal leaves it by its end: when the guest has been silent for a',
+      'second, at most ten seconds later. virtctl logs -f goes on to show what a guest prints.',
+    ].join('\n'),
+    customUsage: ['my-vm'],
+  },
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { vm, vmi } from '../../../testing/builders.ts';
+import { FakeClock } from '../../../testing/fake-clock.ts';
 import { until } from '../../../testing/until.ts';
 import { testDeps } from '../../deps.testing.ts';
 import type { ConsoleStream, ConsoleTarget } from '../../deps.ts';
@@ -45,6 +46,44 @@ test('what is typed goes to the guest until Ctrl+], and what it prints comes bac
   assert.deepEqual(written, ['id\r', 'x']);
   assert.deepEqual([targets[0]?.namespace, targets[0]?.name, targets[0]?.isShared], ['default', 'db', true]);
   assert.equal(stderr(), 'Connected to the console of db. Leave it with Ctrl+]. Press Enter for a prompt.\n\n');
+});
+
+test('input that ends is answered, and then the console is left', async () => {
+  const { openConsole, written, output } = echo();
+  const [stdin, clock] = [new PassThrough(), new FakeClock()];
+  const { deps, stdout, stderr } = testDeps({ [VM]: vm('Always'), [VMI]: vmi('Running') }, { openConsole, stdin, clock });
+  const done = run(deps, { timeout: 5 }, 'db');
+  stdin.end('id\r');
+  await until(() => stdout() === 'id\r', 'the echo');
+  await new Promise(setImmediate); // the end of the input comes behind it
+  clock.advance(900);
+  output.write('uid=0');
+  await until(() => stdout() === 'id\ruid=0', 'the answer');
+  for (let step = 0; step < 20 && !stderr().includes('ended'); step++) {
+    clock.advance(200);
+    await new Promise(setImmediate);
+  }
+  await done;
+  assert.deepEqual(written, ['id\r']);
+  assert.match(stderr(), /The input has ended: left the console of db\. virtctl logs db -f goes on to show it\.\n$/);
+});
+
+test('a guest that is never silent does not keep who has left', async () => {
+  const { openConsole, output } = echo();
+  const [stdin, clock] = [new PassThrough(), new FakeClock()];
+  const { deps, stderr } = testDeps({ [VM]: vm('Always'), [VMI]: vmi('Running') }, { openConsole, stdin, clock });
+  const done = run(deps, { timeout: 5 }, 'db');
+  stdin.end();
+  await until(() => stderr().includes('Connected'), 'the console');
+  let saidMs = 0;
+  for (; !stderr().includes('ended') && saidMs < 60_000; saidMs += 500) {
+    output.write('tick');
+    await new Promise(setImmediate);
+    clock.advance(500);
+    await new Promise(setImmediate);
+  }
+  await done;
+  assert.ok(saidMs >= 9000 && saidMs <= 12_000, `${saidMs}`);
 });
 
 test('who does not have the turn is told, and Ctrl+T asks for it', async () => {
