@@ -27,6 +27,7 @@ export const ON_KUBERNETES: Readonly<Record<string, 'runs' | `embedded only: ${s
   'published-features': 'runs',
   reboots: 'runs',
   'replica-set': 'runs',
+  'run-images': 'embedded only: it brings disks into the embedded store; nodes of a cluster pull from registries',
   'seed-000': 'embedded only: seeds.ts replays the same transcript',
   'seed-001': 'embedded only: seeds.ts replays the same transcript',
   'seed-002': 'embedded only: seeds.ts replays the same transcript',

@@ -22,6 +22,8 @@ export type ThrowAway = {
 
 /** A server ends a watch after a while. */
 const WATCH_AGAIN_MS = 250;
+const GONE_WITHIN_MS = 20_000;
+const LOOK_EVERY_MS = 200;
 
 /** The exit code of the command. */
 export async function runThrowAway(deps: ClusterDeps, options: ThrowAway): Promise<number> {
@@ -82,14 +84,17 @@ function problemOf(vmi: VirtualMachineInstance): string | undefined {
   return isFinal(vmi) ? `it is ${vmi.status?.phase}${vmi.status?.reason ? `: ${vmi.status.reason}` : ''}` : undefined;
 }
 
-/** With everything of it; nothing of a machine for one command is worth keeping. */
-async function remove({ client, stderr }: ClusterDeps, { metadata }: VirtualMachine): Promise<void> {
+/** With everything of it: nothing of a machine for one command is worth keeping. It is gone when this resolves, unless that takes long. */
+async function remove({ client, stderr, clock }: ClusterDeps, { metadata }: VirtualMachine): Promise<void> {
+  const { name, uid } = metadata;
   try {
-    await client.delete(VMS, metadata, { uid: metadata.uid });
+    await client.delete(VMS, metadata, { uid });
+    const giveUpAtMs = clock.steady() + GONE_WITHIN_MS;
+    while ((await client.get(VMS, metadata))?.metadata.uid === uid && clock.steady() < giveUpAtMs) await clock.sleep(LOOK_EVERY_MS);
   } catch (error) {
     if (isApiError(error, 'NotFound')) return;
     // What the command came to is worth more than this failure.
-    stderr.write(`virtctl: ${metadata.name} could not be deleted: ${messageOf(error)}; virtctl delete ${metadata.name} tries again\n`);
+    stderr.write(`virtctl: ${name} could not be deleted: ${messageOf(error)}; virtctl delete ${name} tries again\n`);
   }
 }
 
