@@ -1,6 +1,6 @@
 /** Brings what people have into a store: an OCI layout folder, an archive of one, what `docker save` writes, or a bare disk. */
 import { createReadStream, existsSync } from 'node:fs';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
@@ -9,6 +9,7 @@ import { unpackArchive } from './archive.ts';
 import { importDockerArchive } from './docker-archive.ts';
 import { foreignFormatOf } from './foreign-formats-table.ts';
 import { type ImportOptions, importDisk } from './import/import-disk.ts';
+import { withWorkFolder } from './import/work-folder.ts';
 import { openImageStore } from './store.ts';
 
 type Options = {
@@ -40,16 +41,12 @@ export async function importImage(options: Options): Promise<{ readonly digest: 
 }
 
 async function importArchive({ storeDir, path, reference, signal }: Options): Promise<{ readonly digest: string }> {
-  // Beside the store, so that it is the same file system and goes with it.
-  const folder = await mkdtemp(join(storeDir, '.import-'));
-  try {
+  return withWorkFolder(storeDir, async (folder) => {
     await unpackArchive({ path, into: folder, signal });
-    if (existsSync(join(folder, 'oci-layout'))) return await openImageStore(storeDir).importLayout(folder, reference, signal);
-    if (existsSync(join(folder, 'manifest.json'))) return await importDockerArchive({ folder, storeDir, reference, signal });
+    if (existsSync(join(folder, 'oci-layout'))) return openImageStore(storeDir).importLayout(folder, reference, signal);
+    if (existsSync(join(folder, 'manifest.json'))) return importDockerArchive({ folder, storeDir, reference, signal });
     throw notAnImage(path, 'the archive has neither oci-layout nor manifest.json');
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 /** Every tar of today says `ustar` in its first header; compressed or not. */

@@ -2,7 +2,7 @@
  * Makes an image of the store from a disk in a file: unpacks it when it is compressed, converts it when it is of another format, and takes raw
  * and qcow2 as they are. Whoever wrote the file decides nothing but what the guest sees.
  */
-import { mkdir, mkdtemp, open, rm } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UserError } from '../../base/errors.ts';
 import { foreignFormatOf } from '../foreign-formats-table.ts';
@@ -10,6 +10,7 @@ import { isQcow2, readQcow2Size } from '../qcow2-header.ts';
 import { writeImage } from '../write-image.ts';
 import { convertDisk } from './convert-disk.ts';
 import { decompress } from './decompress.ts';
+import { withWorkFolder } from './work-folder.ts';
 
 export type ImportStage = 'unpack' | 'convert' | 'store';
 export type ImportOptions = {
@@ -31,10 +32,7 @@ const SECTOR = 512;
 /** Only a disk that is taken gets the name. */
 export async function importDisk(options: ImportOptions): Promise<{ readonly digest: string }> {
   const { storeDir, reference, name, compression, signal, onStage = () => {} } = options;
-  // In the store, so that it is the same file system and is closed to others.
-  await mkdir(storeDir, { recursive: true, mode: 0o700 });
-  const folder = await mkdtemp(join(storeDir, '.import-'));
-  try {
+  return withWorkFolder(storeDir, async (folder) => {
     const path = await plainDisk(options, folder);
     const { size, start } = await beginningOf(path);
     const isQcow = isQcow2(start);
@@ -42,10 +40,8 @@ export async function importDisk(options: ImportOptions): Promise<{ readonly dig
     else assertRaw(name, size, start);
     const file = { path, name: isQcow ? 'disk/disk.qcow2' : 'disk/disk.img' };
     const onRead = (readBytes: number, ofBytes: number) => onStage('store', readBytes, ofBytes);
-    return await writeImage({ dir: storeDir, reference, files: [file], compression, signal, onRead });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+    return writeImage({ dir: storeDir, reference, files: [file], compression, signal, onRead });
+  });
 }
 
 /** The path of a raw or qcow2 disk: the file itself, or one made of it in `folder`. */

@@ -2,6 +2,7 @@
 import type { PersistentVolumeClaim } from '../../../api/core/volume.ts';
 import type { VirtualMachine } from '../../../api/kubevirt/kinds/virtual-machine.ts';
 import { ANNOTATION_LOGIN_USER } from '../../../api/kubevirt/names.ts';
+import { parseQuantity } from '../../../base/quantity.ts';
 import type { CatalogueEntry } from '../../../images/catalogue/entry.ts';
 import { buildClaim } from '../../../sdk/manifest/claim.ts';
 import { buildVm } from '../../../sdk/manifest/vm.ts';
@@ -17,6 +18,8 @@ export type MachineChoices = {
   readonly memory?: string | undefined;
   readonly cpus?: number | undefined;
   readonly disk?: string | undefined;
+  /** Of the disk in the image, where that is known: that of the machine is no smaller. */
+  readonly imageBytes?: number | undefined;
   readonly isEphemeral: boolean;
   /** For one command: it is not started again, and nothing in it is worth waiting for at its end. */
   readonly isThrownAway: boolean;
@@ -27,11 +30,12 @@ export type MachineChoices = {
 };
 
 const GRACE_PERIOD_SECONDS = 30;
+const GIB = 2 ** 30;
 
 export function machineFor(choices: MachineChoices): Wanted {
   const { name, reference, entry, cpus, isThrownAway, user, userData } = choices;
   const isEphemeral = choices.isEphemeral || isThrownAway;
-  const size = choices.disk ?? entry?.disk ?? DEFAULT_DISK;
+  const size = choices.disk ?? noSmaller(entry?.disk ?? DEFAULT_DISK, choices.imageBytes);
   const claim = isEphemeral ? undefined : buildClaim({ name: `${name}-root`, image: reference, size });
   const vm = buildVm({
     name,
@@ -44,6 +48,11 @@ export function machineFor(choices: MachineChoices): Wanted {
     ...(userData && { userDataBase64: Buffer.from(userData).toString('base64') }),
   });
   return { vm: user === undefined ? vm : withLoginUser(vm, user), ...(claim && { claim }) };
+}
+
+/** Whoever asks for a size gets that one; a size that nobody asked for makes room for the image. */
+function noSmaller(size: string, imageBytes = 0): string {
+  return imageBytes > (parseQuantity(size) ?? 0) ? `${Math.ceil(imageBytes / GIB)}Gi` : size;
 }
 
 /** On the machine for who looks at it, and on its instances, which are asked first. */

@@ -8,12 +8,14 @@
  */
 import { UserError } from '../../../base/errors.ts';
 import { isLocalOnly } from '../../../base/image-reference.ts';
+import { diskSizeOf } from '../../../images/disk-size.ts';
 import type { Connection, Deps } from '../../deps.ts';
 import { obtainImage } from '../../images/obtain-image.ts';
 import { isOwnEmbedded } from '../../images/own-cluster.ts';
 import type { ResolvedImage } from '../../images/resolve-image.ts';
 import { createProgress } from '../../progress.ts';
 import { untilInterrupted } from '../image/interruptible.ts';
+import { storeFolder } from '../image/store-folder.ts';
 
 type Options = {
   readonly image: ResolvedImage;
@@ -23,15 +25,22 @@ type Options = {
   readonly cacheBytes: number;
 };
 
-export async function referenceFor(deps: Deps, { image, said, connection, cacheBytes }: Options): Promise<string> {
+/** What is known of the image then. */
+type Found = { readonly reference: string; readonly imageBytes?: number | undefined };
+
+export async function referenceFor(deps: Deps, { image, said, connection, cacheBytes }: Options): Promise<Found> {
   const { source } = image;
-  if (source.is === 'image' && (!connection || isLocalOnly(source.reference))) return source.reference;
+  if (source.is === 'image' && (!connection || isLocalOnly(source.reference))) return { reference: source.reference };
   if (connection && !(await isOwnEmbedded(deps, connection))) {
-    if (source.is === 'image') return source.reference;
+    if (source.is === 'image') return { reference: source.reference };
     throw notHere(source.is === 'url' ? source.at.url : said, connection);
   }
   const progress = createProgress(deps.stderr, deps.clock, deps.env);
-  return untilInterrupted(deps, `${said} was here`, (signal) => obtainImage(deps, { image, progress, signal, cacheBytes }));
+  return untilInterrupted(deps, `${said} was here`, async (signal) => {
+    const reference = await obtainImage(deps, { image, progress, signal, cacheBytes });
+    if (source.is === 'image') return { reference };
+    return { reference, imageBytes: await diskSizeOf(storeFolder(deps), reference, signal) };
+  });
 }
 
 function notHere(disk: string, { server }: Connection): UserError {

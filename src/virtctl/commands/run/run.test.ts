@@ -6,6 +6,7 @@ import { after, test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import { systemClock } from '../../../base/clock.ts';
 import { startFileServer } from '../../../images/import/file-server.testing.ts';
+import { qcow2Start } from '../../../images/qcow2-header.testing.ts';
 import { openImageStore } from '../../../images/store.ts';
 import { vm, vmi } from '../../../testing/builders.ts';
 import { until } from '../../../testing/until.ts';
@@ -160,6 +161,16 @@ test('a file is brought in once, is taken to obey cloud-init, and that is said',
   assert.match(first.spec.template.spec.volumes[0].containerDisk.image, /^localhost\/imported\/my-disk:[0-9a-f]{20}$/);
   assert.match(first.said, /taken to, with the user virt; --user names another/);
   assert.deepEqual((await manifestOf({}, 'My_Disk.raw')).spec.template.spec.volumes[0], first.spec.template.spec.volumes[0]);
+});
+
+test('a disk that nobody gave a size has room for its image', async () => {
+  writeFileSync(join(home, 'large.qcow2'), qcow2Start({ sizeBytes: 40 * 2 ** 30 + 1 }));
+  const sizeWith = async (flags: object) => {
+    const { deps, stdout } = testDeps({}, { home, workingFolder: home });
+    await run(deps, { ...ATTENDED, name: 'db', ephemeral: false, detach: true, dryRun: true, output: 'json', ...flags }, 'large.qcow2');
+    return JSON.parse(stdout()).items[0].spec.resources.requests.storage;
+  };
+  assert.deepEqual([await sizeWith({}), await sizeWith({ disk: '5Gi' })], ['41Gi', '5Gi']);
 });
 
 test('images of others are told nothing, unless somebody asks for it', async () => {

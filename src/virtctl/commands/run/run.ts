@@ -52,9 +52,9 @@ export async function run(deps: Deps, flags: RunFlags, ...words: string[]): Prom
   const connection = flags.dryRun ? undefined : await deps.connect(flags);
   const login = await planLogin(image, flags, deps.home);
   if (login.note) deps.stderr.write(`virtctl: ${said}: ${login.note}\n`);
-  const reference = await referenceFor(deps, { image, said, connection, cacheBytes: catalogue.cacheBytes });
+  const found = await referenceFor(deps, { image, said, connection, cacheBytes: catalogue.cacheBytes });
   const { cpus, ephemeral: isEphemeral, rm: isThrownAway, agentTimeout: agentSeconds, timeout: timeoutSeconds, stdin } = flags;
-  const wanted = machineFor({ name, reference, entry: image.entry, ...sizes, cpus, isEphemeral, isThrownAway, ...login });
+  const wanted = machineFor({ name, ...found, entry: image.entry, ...sizes, cpus, isEphemeral, isThrownAway, ...login });
   if (!connection) await printManifest(deps, wanted, flags.output);
   else if (command) return runThrowAway({ ...deps, ...connection }, { wanted, command, agentSeconds, timeoutSeconds, stdin });
   else await start(deps, { wanted, connection, flags, image, login });
