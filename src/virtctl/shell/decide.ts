@@ -39,7 +39,7 @@ export type Entry =
   | { readonly waitFor: string; readonly help?: string };
 
 /** A guest that asks for a name may still be starting its ssh server. */
-export const PROMPT_PATIENCE_MS = 10_000;
+export const PROMPT_PATIENCE_MS = 30_000;
 
 export function decideEntry(seen: ObservedEntry): Entry {
   const { name, vm, vmi } = seen;
