@@ -34,6 +34,7 @@ export const ON_KUBERNETES: Readonly<Record<string, 'runs' | `embedded only: ${s
   'seed-003': 'embedded only: seeds.ts replays the same transcript',
   'seed-ancestors': 'runs',
   'seed-machine': 'runs',
+  shell: 'embedded only: its key is in the data folder of the embedded cluster; agent has ssh for both',
   'small-guest': 'embedded only: it gives an image another name in the embedded store',
   'two-ups': 'embedded only: it is about virtctl up',
   virtctl: 'embedded only: doctor and the log of the embedded process; looking.ts has what is for both',

@@ -80,7 +80,8 @@ test('bad moments', async (t) => {
   });
 
   await t.test('no cluster at all: 8, and the commands of this machine do without', async () => {
-    const nowhere = { KUBECONFIG: '', VIRT_HOME: '/nonexistent', HOME: '/nonexistent' };
+    const folder = join(cluster.home, 'nowhere');
+    const nowhere = { KUBECONFIG: '', VIRT_HOME: folder, HOME: folder };
     await forAll(REMOTE, async ({ words, moments: { args } }) => {
       const command = words.join(' ');
       const result = await cluster.virtctl([...words, ...args], { env: nowhere });
