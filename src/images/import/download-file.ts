@@ -31,7 +31,7 @@ export type Download = {
 /** What a server says about a file, by which it knows whether it has changed. */
 export type Validators = { readonly etag?: string; readonly lastModified?: string };
 
-export const MAX_DOWNLOAD_BYTES = 64 * 2 ** 30;
+const MAX_DOWNLOAD_BYTES = 64 * 2 ** 30;
 const STALL_MS = 60_000;
 /** In a row, without a byte in between. */
 const TRIES = 4;
@@ -62,7 +62,7 @@ export async function downloadFile(download: Download): Promise<{ readonly diges
 }
 
 /** Nothing of a download that was not finished is left. */
-export function discardPartial(folder: string): void {
+function discardPartial(folder: string): void {
   for (const name of ['partial', 'partial.json']) rmSync(join(folder, name), { force: true });
 }
 

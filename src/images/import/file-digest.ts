@@ -3,7 +3,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 
 /** The kind of digest that is wanted: that of the one that is expected, else sha256. */
-export function hashLike(expected: string | undefined): { readonly algorithm: string; readonly hash: Hash } {
+function hashLike(expected: string | undefined): { readonly algorithm: string; readonly hash: Hash } {
   const algorithm = expected?.split(':')[0] ?? 'sha256';
   return { algorithm, hash: createHash(algorithm) };
 }

@@ -16,5 +16,10 @@ export async function allVms(client: Client): Promise<KubeObject[]> {
       }
     }),
   );
-  return lists.flat().filter(({ metadata }) => metadata.labels?.[LABEL_MANAGED_BY] !== MANAGED_BY_OPERATOR);
+  return lists.flat().filter((object) => !cameWithTheInstallation(object));
+}
+
+/** Of what has a namespace, its author wrote the labels. */
+function cameWithTheInstallation({ metadata }: KubeObject): boolean {
+  return metadata.namespace === undefined && metadata.labels?.[LABEL_MANAGED_BY] === MANAGED_BY_OPERATOR;
 }
