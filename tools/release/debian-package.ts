@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { VERSION } from '../../src/cmd/version.ts';
+import { bootUnit } from '../../src/virtctl/embedded/boot-unit.ts';
 import type { Architecture } from './node-for.ts';
 import { addNode, type SingleFileOptions } from './single-file.ts';
 import { stagePackage } from './stage-package.ts';
@@ -13,22 +14,11 @@ const OF_DEBIAN: Readonly<Record<Architecture, string>> = { x64: 'amd64', arm64:
 /** What the programs call; script/bootstrap installs the same. */
 const DEPENDS = ['qemu-system-x86', 'qemu-utils', 'passt', 'iproute2', 'util-linux', 'crun', 'slirp4netns'];
 
-/** The guests end with the unit: `down` asks them to, and the machine is about to be switched off. */
-const UNIT = `[Unit]
-Description=Virtual machines of this user (kubevirt-ts)
-Documentation=file:///usr/lib/kubevirt-ts/README.md
-
-[Service]
-Type=oneshot
-RemainAfterExit=yes
-ExecStart=/usr/bin/virtctl up
-ExecStop=/usr/bin/virtctl down
-TimeoutStartSec=5min
-TimeoutStopSec=5min
-
-[Install]
-WantedBy=default.target
-`;
+const UNIT = bootUnit({
+  program: '/usr/bin/virtctl',
+  isSystem: false,
+  documentation: 'file:///usr/lib/kubevirt-ts/README.md',
+});
 
 /** Returns the path of the package. */
 export async function writeDebianPackage({ into, architecture, commit, seconds }: SingleFileOptions): Promise<string> {

@@ -12,6 +12,7 @@ import { describeLost } from '../../embedded/lost-by-purge.ts';
 import { closeNetwork } from '../../embedded/network-namespace.ts';
 import { drain } from '../../embedded/node.ts';
 import { kubeconfigPath, startLockPath } from '../../embedded/paths.ts';
+import { noLongerAtBoot, thisBootHost } from '../../embedded/start-at-boot.ts';
 import { type EmbeddedState, guestsOf, lastState, runningState } from '../../embedded/state.ts';
 import { shutDownGuests, unknownGuests } from '../../embedded/unknown-guests.ts';
 import { createProgress, type Progress } from '../../progress.ts';
@@ -54,6 +55,8 @@ export async function run(deps: Deps, flags: { purge: boolean; cache: boolean; y
     if (!flags.purge) stdout.write('nothing to stop: no embedded cluster runs here\n');
   }
   if (!flags.purge) return;
+  const unit = noLongerAtBoot(deps, thisBootHost(deps));
+  if (unit !== undefined) await progress.step('boot', async () => unit);
   await progress.step('data', async () => purge(home));
   await progress.step('cache', async () =>
     flags.cache || !existsSync(deps.cache)

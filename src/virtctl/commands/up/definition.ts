@@ -41,6 +41,11 @@ export const definition = defineCommand({
         optional: true,
         placeholder: 'file',
       },
+      boot: {
+        kind: 'boolean',
+        brief: 'Also start the cluster whenever this machine starts (systemd, else the line for cron); --no-boot ends that',
+        optional: true,
+      },
       adopt: {
         kind: 'boolean',
         brief: 'Leave guests running, outside of the cluster, that its store does not know',
@@ -52,6 +57,14 @@ export const definition = defineCommand({
   },
   docs: {
     brief: 'Start the embedded cluster on this machine',
-    customUsage: ['', '--demo', '--port 7443', '--nodes 2', { input: '-f vm.yaml', brief: 'with the machines of a project' }, '--merge'],
+    customUsage: [
+      '',
+      '--demo',
+      '--port 7443',
+      '--nodes 2',
+      { input: '-f vm.yaml', brief: 'with the machines of a project' },
+      '--merge',
+      '--boot',
+    ],
   },
 });

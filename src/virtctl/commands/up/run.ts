@@ -19,6 +19,7 @@ import { launchEmbedded } from '../../embedded/launch.ts';
 import type { Network } from '../../embedded/network-namespace.ts';
 import { allowScheduling } from '../../embedded/node.ts';
 import { kubeconfigPath } from '../../embedded/paths.ts';
+import { noLongerAtBoot, startAtBoot, thisBootHost } from '../../embedded/start-at-boot.ts';
 import type { EmbeddedState } from '../../embedded/state.ts';
 import { unknownGuests } from '../../embedded/unknown-guests.ts';
 import { mergeInto, userKubeconfig } from '../../embedded/user-kubeconfig.ts';
@@ -34,7 +35,16 @@ const WIDE = 200;
 
 export async function run(
   deps: Deps,
-  flags: { demo: boolean; port?: number; nodes?: number; adopt: boolean; hostNetwork: boolean; merge: boolean; file?: string },
+  flags: {
+    demo: boolean;
+    port?: number;
+    nodes?: number;
+    adopt: boolean;
+    hostNetwork: boolean;
+    merge: boolean;
+    boot?: boolean;
+    file?: string;
+  },
 ): Promise<void> {
   const { clock, env, home, stdout } = deps;
   const progress = createProgress(stdout, clock);
@@ -86,10 +96,17 @@ export async function run(
     await progress.step('guests', async () => ({ warning: `${strangers.map(nameOfPod).join(', ')} run outside of the cluster` }));
   await progress.step('image', (step) => importGuestImages(deps, step.update));
   if (flags.merge) await progress.step('kubectl', async () => mergeInto(userKubeconfig(env), home));
+  if (flags.boot !== undefined) await progress.step('boot', async () => atBoot(deps, flags.boot === true));
   if (manifests.length > 0) await progress.step('apply', () => applyAll(client, manifests));
   if (flags.demo) await progress.step('vm', (step) => watchBoot({ client, openConsole, vm: demoVm(deps), onLine: step.update }));
 
   stdout.write(whatNext(deps, flags.demo, clock.now() - started));
+}
+
+function atBoot(deps: Deps, isWanted: boolean): string | { warning: string } {
+  const host = thisBootHost(deps);
+  if (isWanted) return startAtBoot({ ...deps, node: process.execPath }, host);
+  return noLongerAtBoot(deps, host) ?? 'did not start with the machine';
 }
 
 function portFrom(port = DEFAULT_PORT): number {
