@@ -10,7 +10,6 @@ import { until } from '../../src/testing/until.ts';
 import { EmbeddedCluster, run } from './harness.ts';
 
 const HOST_ADDRESSES = '.metadata.annotations.kubevirt\\.io/host-addresses';
-const OUTSIDE = 'deb.debian.org';
 const HELLO = /Hello from a virtual machine/;
 
 test('guests are reached: by port-forward, by Services from other guests, by NodePorts from the host', async (t) => {
@@ -106,8 +105,6 @@ test('guests are reached: by port-forward, by Services from other guests, by Nod
     assert.match(await looked(podIP), /server\.default\.vm\.cluster\.local/);
     assert.match(await looked('kubernetes.default.svc.cluster.local 10.96.0.10'), /10\.96\.0\.1\b/);
     assert.match(await looked('nobody.default.svc.cluster.local'), /NXDOMAIN|can't find/);
-    const [outside] = await new Resolver({ timeout: 2000, tries: 1 }).resolve4(OUTSIDE).catch(() => []);
-    if (outside) assert.match(await looked(OUTSIDE), new RegExp(outside), 'a name elsewhere, where this machine finds it');
     assert.match(await cluster.must('virtctl', ['dns']), new RegExp(`^server\\.default\\.vm\\.cluster\\.local +${podIP}$`, 'm'));
     const [, hostPort = ''] = /dig @127\.0\.0\.1 -p (\d+)/.exec(await cluster.must('virtctl', ['dns', '--host'])) ?? [];
     const resolver = new Resolver({ timeout: 5000, tries: 1 });

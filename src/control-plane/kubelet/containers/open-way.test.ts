@@ -8,23 +8,23 @@ const closed = { uid: 0, gid: 0, mode: 0o700 };
 
 const cases: [string, Record<string, typeof open>, ClosedWay | undefined][] = [
   ['everything is open', {}, undefined],
-  ['one folder is closed', { '/root': closed }, { cover: '/root', show: '/root/share' }],
-  ['two are, one in the other', { '/root': closed, '/root/share': closed }, { cover: '/root', show: '/root/share/data' }],
-  ['one may be passed, not read', { '/root': { ...closed, mode: 0o711 } }, undefined],
-  ['one belongs to the user', { '/root': { ...closed, uid: 1000 } }, undefined],
-  ['one is open to the group of the user', { '/root': { uid: 0, gid: 1000, mode: 0o710 } }, undefined],
+  ['one folder is closed', { '/closed': closed }, { cover: '/closed', show: '/closed/share' }],
+  ['two are, one in the other', { '/closed': closed, '/closed/share': closed }, { cover: '/closed', show: '/closed/share/data' }],
+  ['one may be passed, not read', { '/closed': { ...closed, mode: 0o711 } }, undefined],
+  ['one belongs to the user', { '/closed': { ...closed, uid: 1000 } }, undefined],
+  ['one is open to the group of the user', { '/closed': { uid: 0, gid: 1000, mode: 0o710 } }, undefined],
   [
     'one is closed to the group of the user alone',
-    { '/root': { uid: 0, gid: 1000, mode: 0o701 } },
-    { cover: '/root', show: '/root/share' },
+    { '/closed': { uid: 0, gid: 1000, mode: 0o701 } },
+    { cover: '/closed', show: '/closed/share' },
   ],
-  ['the last one is, and nothing is below it', { '/root/share/data': closed }, undefined],
+  ['the last one is, and nothing is below it', { '/closed/share/data': closed }, undefined],
 ];
 
 for (const [name, folders, way] of cases) {
   test(`the way of a user to its folder where ${name}`, () => {
     assert.deepEqual(
-      closedWay('/root/share/data', user, (path) => folders[path] ?? open),
+      closedWay('/closed/share/data', user, (path) => folders[path] ?? open),
       way,
     );
   });
