@@ -1,8 +1,12 @@
 /** What the aggregated group offers, as clients and the API server in front ask for it. */
+import { GUESTFS } from '../api/kubevirt/guestfs.ts';
 import { subresourceGroupPath } from '../api/kubevirt/subresource-path.ts';
 import { SUBRESOURCE_VERSIONS, SUBRESOURCES_GROUP } from '../api/kubevirt/subresources.ts';
 import { EXPAND_VM_SPEC, SUBRESOURCES } from '../api/kubevirt/subresources-table.ts';
+import { ApiError } from '../base/errors.ts';
 
+/** What KubeVirt has in its place is an image that its makers publish; images of ours have a guest to run, and no tools for others' disks. */
+const NO_TOOLS_IMAGE = 'this installation has no image with tools for disks: whoever asks has to name one';
 const BASE = `/apis/${SUBRESOURCES_GROUP}`;
 
 /** The answer to a question about the group itself; undefined for any other path. */
@@ -11,6 +15,7 @@ export function discoveryAnswer(pathname: string, version: string): Response | u
   if (pathname === BASE) return Response.json(group());
   for (const each of SUBRESOURCE_VERSIONS) {
     if (pathname === `${BASE}/${each}`) return Response.json(resourceList(each));
+    if (pathname === subresourceGroupPath(GUESTFS, each)) throw new ApiError('BadRequest', NO_TOOLS_IMAGE);
     if (pathname === subresourceGroupPath('version', each)) return Response.json(kubeVirtVersionInfo(version));
   }
   return undefined;

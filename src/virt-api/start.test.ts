@@ -225,6 +225,8 @@ describe('virt-api behind the API server', { timeout: 30_000 }, () => {
     assert.deepEqual([list.groupVersion, missing], ['subresources.kubevirt.io/v1', []]);
     const { gitVersion } = (await (await client.request(`${BASE}/version`)).json()) as { gitVersion: string };
     assert.equal(gitVersion, 'v1.2.3');
+    for (const base of [BASE, BASE.replace(/v1$/, 'v1alpha3')])
+      await assert.rejects(client.request(`${base}/guestfs`), { reason: 'BadRequest', message: /has no image with tools for disks/ });
   });
 
   test('only the front proxy may speak for a user', async () => {

@@ -36,6 +36,7 @@ export function connect(caller: Caller, flags: ConnectionFlags): Connection {
     namespace: flags.namespace ?? cluster.namespace ?? 'default',
     openStream: (path) => openWebSocketStream({ cluster, path, protocols: [STREAM_SUBPROTOCOL] }),
     openConsole: (target) => openConsole(cluster, target),
+    openPodShell: async (target) => (await import('./guestfs/pod-shell.ts')).openPodShell(cluster, target),
   };
 }
 

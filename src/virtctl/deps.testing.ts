@@ -49,6 +49,7 @@ export function testDeps(answers: Answers = {}, overrides: Partial<ClusterDeps> 
     namespace: 'default',
     openStream: unexpected('a stream'),
     openConsole: unexpected('a console'),
+    openPodShell: unexpected('a shell'),
   };
   const deps: ClusterDeps = {
     ...connection,

@@ -35,6 +35,27 @@ export type ConsoleTarget = {
   readonly signal?: AbortSignal;
 };
 
+/** A program in a container, with what it prints and reads. */
+export type PodShell = {
+  /** Ends with the program. */
+  readonly output: AsyncIterable<Buffer>;
+  /** How it ended, once it has; undefined when nobody said it. */
+  exitCode(): number | undefined;
+  write(bytes: Uint8Array): void;
+  /** No more input comes. */
+  end(): void;
+  resize(size: { readonly columns: number; readonly rows: number }): void;
+};
+
+export type PodShellTarget = {
+  readonly namespace: string;
+  readonly name: string;
+  readonly container: string;
+  readonly command: readonly string[];
+  /** Whether it is to have a terminal of its own. */
+  readonly isTerminal: boolean;
+};
+
 /** A cluster, and how to talk to it. */
 export type Connection = {
   readonly client: Client;
@@ -46,6 +67,7 @@ export type Connection = {
   /** A two-way stream to a path of the server. */
   openStream(path: string): Promise<Duplex>;
   openConsole(target: ConsoleTarget): Promise<ConsoleStream>;
+  openPodShell(target: PodShellTarget): Promise<PodShell>;
 };
 
 export type Input = Readable & { readonly isTTY?: boolean; setRawMode?(isRaw: boolean): unknown };

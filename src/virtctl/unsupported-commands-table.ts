@@ -19,7 +19,6 @@ const UNSUPPORTED_COMMANDS: readonly Row[] = [
     'image-upload',
     'there is no upload proxy; virtctl image import brings a disk into an embedded cluster, virtctl image push into a registry for any other',
   ],
-  ['guestfs', 'there is no libguestfs Pod; look into a guest with virtctl exec or virtctl console'],
   ['memory-dump', 'the memory of a guest cannot be dumped yet'],
   ['vmexport', EXPORT],
   ['clone', 'machines cannot be cloned yet'],

@@ -63,7 +63,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   'GET virtualmachineinstances/none/vnc/screenshot': ADMINS,
   'GET ../../version': '403 200 200 200 200',
   'GET ../../healthz': NOBODY, // open at virt-api itself, for its probes
-  'GET ../../guestfs': '403 404 404 404 404', // everybody with a name may ask, and there is none
+  'GET ../../guestfs': '403 400 400 400 400', // everybody with a name may ask, and there is no such image
   'PUT virtualmachines/none/migrate': NOBODY, // the right is there, and nobody has it unless it is given
   // the body is empty, so whoever may ask is told that it is no machine
   'PUT expand-vm-spec': '403 400 400 400 403',

@@ -31,6 +31,7 @@ export const COMMANDS: readonly Entry[] = [
   { words: ['expand'], load: async () => (await import('../commands/expand/definition.ts')).definition },
   { words: ['expose'], load: async () => (await import('../commands/expose/definition.ts')).definition },
   { words: ['fslist'], load: async () => (await import('../commands/fslist/definition.ts')).definition },
+  { words: ['guestfs'], load: async () => (await import('../commands/guestfs/definition.ts')).definition },
   { words: ['guestosinfo'], load: async () => (await import('../commands/guestosinfo/definition.ts')).definition },
   { words: ['image'], load: async () => (await import('../commands/image/definition.ts')).definition },
   { words: ['image', 'catalogue'], load: async () => (await import('../commands/image/catalogue/definition.ts')).definition },

@@ -37,6 +37,7 @@ VIRTUAL MACHINES
   resize        Make the disk of a stopped machine larger
   create        Write manifests
   expand        Show a machine with everything filled in that its author left open; nothing is changed
+  guestfs       Open a shell beside the disk of a PVC that no machine uses
 
 INSIDE A GUEST
   shell         Enter a machine by its agent, ssh or console, and wait until one is there; exit code 5: none was in time
@@ -93,6 +94,7 @@ logs	Show what a guest printed on its serial port
 resize	Make the disk of a stopped machine larger
 create	Write manifests
 expand	Show a machine with everything filled in that its author left open; nothing is changed
+guestfs	Open a shell beside the disk of a PVC that no machine uses
 shell	Enter a machine by its agent, ssh or console, and wait until one is there; exit code 5: none was in time
 console	Connect to the serial console of a running machine; Ctrl+] leaves it
 vnc	Show the screen of a running machine in a VNC viewer, or take a picture of it
