@@ -1,7 +1,7 @@
 /**
  * What the help of kubectl gives as examples, command by command: what people type first. Each verb has a namespace of its own, and its
- * commands are given in order. Images are names only: Pods run on a node without processes. `exec`, `cp`, `logs` and `port-forward` are in
- * streams.test.ts, which has containers.
+ * commands are given in order. Images are names only: Pods run on a node without processes.  `exec`, `cp`,
+ * `logs`, `top`, `attach`, `debug` and `port-forward` need containers: examples-of-containers.test.ts and streams.test.ts have them.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -144,6 +144,21 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     ['create -f -', /created/, { input: statefulSet('web') }],
     ['scale --replicas=3 statefulset/web', /statefulset.apps\/web scaled/],
     ['scale --replicas=1 deployment/mysql statefulset/web', /mysql scaled[\s\S]*web scaled/],
+  ],
+  autoscale: [
+    ['create -f -', /created/, { input: deployment('foo') }],
+    ['autoscale deployment foo --min=2 --max=10', /horizontalpodautoscaler.autoscaling\/foo autoscaled/],
+    ['get hpa foo -o jsonpath={.spec.minReplicas}:{.spec.maxReplicas}:{.spec.scaleTargetRef.name}', /^2:10:foo$/],
+    ['rollout status deployment/foo --timeout=60s', /rolled out/],
+    [
+      'wait --for=jsonpath={.status.readyReplicas}=2 deployment/foo --timeout=60s',
+      /condition met/,
+      { since: ['1.23', 'waiting for fields'] },
+    ],
+    ['create -f -', /created/, { input: deployment('bar') }],
+    ['autoscale deployment bar --max=5 --cpu-percent=80 --name=busy', /busy autoscaled/],
+    ['get hpa busy -o jsonpath={.spec.maxReplicas}', /^5$/],
+    ['autoscale deployment none --max=5', /deployments.apps "none" not found/, { code: 1 }],
   ],
   apply: [
     ['apply -f -', /configmap\/a created/, { input: map('a', { x: '1' }, { app: 'nginx' }) }],

@@ -4,13 +4,19 @@ import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type Container, PODS, type Pod } from '../../src/api/core/pod.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
+import { readProcesses } from '../../src/base/node/process-usage.ts';
 import { writeKubeconfig } from '../../src/client/node/kubeconfig.ts';
+import { createMetrics } from '../../src/cmd/embedded/pod-and-node-metrics.ts';
+import type { Hooks } from '../../src/control-plane/apiserver/server-parts.ts';
 import { listen } from '../../src/control-plane/apiserver/transport/listen.ts';
 import { temporaryPki } from '../../src/control-plane/apiserver/transport/tls.testing.ts';
 import { addBusybox, BUSYBOX_IMAGE, skipContainers } from '../../src/control-plane/kubelet/containers/busybox.testing.ts';
+import type { PodLogOptions } from '../../src/control-plane/kubelet/logs.ts';
 import { type TestNode, testNode } from '../../src/control-plane/kubelet/node.testing.ts';
 import { whoWeMayBecome } from '../../src/control-plane/kubelet/privileges.ts';
+import type { Kubelet } from '../../src/control-plane/kubelet/start.ts';
 import { ensureKubectls } from '../../tools/kubectl/fetch.ts';
 
 export type Result = { readonly code: number | null; readonly stdout: Buffer; readonly stderr: string };
@@ -31,11 +37,17 @@ type KubectlOptions = {
 };
 
 export async function streamNode(t: TestContext, { isDebian = false } = {}): Promise<StreamNode> {
-  const node = await testNode(t);
+  let kubelet: Kubelet;
+  const usages = () => [{ node: 'n1', pods: kubelet.podUsages(readProcesses()) }];
+  const hooks: Hooks = {
+    logs: (pod, request) => kubelet.logs(pod as never, request as PodLogOptions),
+    metrics: createMetrics(usages, systemClock),
+  };
+  const node = await testNode(t, { hooks });
   await chmod(node.dir, 0o711); // the users of containers pass through
   if (skipContainers() === false) await addBusybox(join(node.dir, 'images'));
   const startKubelet = () => node.start({ mayBecome: whoWeMayBecome(), podCidr: '127.244.0.0/16' });
-  let kubelet = startKubelet();
+  kubelet = startKubelet();
   const { pki, remove } = await temporaryPki();
   const { server } = node.server;
   const web = await listen({

@@ -13,6 +13,7 @@ import type { Client } from '../../client/client.ts';
 import { type ImageStore, openImageStore } from '../../images/store.ts';
 import { writeImage } from '../../images/write-image.ts';
 import { until } from '../../testing/until.ts';
+import type { Hooks } from '../apiserver/server-parts.ts';
 import { startTestServer, type TestServer } from '../apiserver/test-server.testing.ts';
 import { closeSandbox } from './containers/sandbox.ts';
 import { type Kubelet, type KubeletOptions, startKubelet } from './start.ts';
@@ -45,7 +46,7 @@ export function sh(script: string, more: Partial<Container> = {}): Container {
   return { name: 'main', image: SHELL, command: ['sh', '-c', script], ...more };
 }
 
-export async function testNode(t: TestContext, options: { signingKey?: string } = {}): Promise<TestNode> {
+export async function testNode(t: TestContext, options: { signingKey?: string; hooks?: Hooks } = {}): Promise<TestNode> {
   const dir = await mkdtemp(join(tmpdir(), 'kubelet-'));
   const server = await startTestServer(options);
   const { client } = server;
