@@ -1,13 +1,16 @@
 /** A bootable disk image without mounting anything: an MBR, one FAT partition, syslinux, kernel and initramfs. */
 import { execFileSync } from 'node:child_process';
-import { closeSync, openSync, readFileSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
 const MIB = 1024 * 1024;
 const SECTOR = 512;
 const PARTITION_OFFSET = MIB;
+/** Types of partitions. */
+const FAT16 = 0x0e;
+const LINUX = 0x83;
 /** What the boot loader tells the kernel. `no_timer_check`: without it a busy host panics the boot now and then. */
-const KERNEL_ARGUMENTS = [
+export const QUICK_KERNEL_ARGUMENTS = [
   'console=tty0 console=ttyS0 quiet no_timer_check',
   'tsc=reliable mitigations=off nokaslr random.trust_cpu=on cryptomgr.notests audit=0 8250.nr_uarts=1 rcupdate.rcu_expedited=1 transparent_hugepage=never',
 ].join(' ');
@@ -15,30 +18,36 @@ const KERNEL_ARGUMENTS = [
 export type DiskInput = {
   readonly packagesDir: string;
   readonly kernel: string;
-  readonly initramfs: Uint8Array;
+  /** A file. */
+  readonly initramfs: string;
   readonly workDir: string;
   readonly disk: string;
+  readonly kernelArguments?: string;
+  /** A file system that becomes a second partition, up to the end of the disk. */
+  readonly rootImage?: string;
 };
 
 /** Writes `disk`, a raw image just large enough. */
-export function writeBootDisk({ packagesDir, kernel, initramfs, workDir, disk }: DiskInput): void {
-  const initramfsFile = join(workDir, 'initrd.img');
+export function writeBootDisk(input: DiskInput): void {
+  const { packagesDir, kernel, initramfs, workDir, disk, kernelArguments = QUICK_KERNEL_ARGUMENTS, rootImage } = input;
   const configFile = join(workDir, 'syslinux.cfg');
-  writeFileSync(initramfsFile, initramfs);
   writeFileSync(
     configFile,
-    `DEFAULT tiny\nPROMPT 0\nTIMEOUT 0\nLABEL tiny\n  LINUX /vmlinuz\n  INITRD /initrd.img\n  APPEND ${KERNEL_ARGUMENTS}\n`,
+    `DEFAULT tiny\nPROMPT 0\nTIMEOUT 0\nLABEL tiny\n  LINUX /vmlinuz\n  INITRD /initrd.img\n  APPEND ${kernelArguments}\n`,
   );
-  const sizeMib = Math.ceil((readFileSync(kernel).length + initramfs.length) / MIB) + 8;
+  // Where a system is installed, there is room for the next kernel beside this one.
+  const contentBytes = (statSync(kernel).size + statSync(initramfs).size) * (rootImage ? 2 : 1);
+  const sizeMib = Math.ceil(contentBytes / MIB) + 8;
+  const rootMib = rootImage ? Math.ceil(statSync(rootImage).size / MIB) : 0;
 
-  writeFileSync(disk, partitionTable(join(packagesDir, 'usr/lib/syslinux/mbr/mbr.bin'), sizeMib));
-  truncateSync(disk, PARTITION_OFFSET + sizeMib * MIB);
+  writeFileSync(disk, partitionTable(join(packagesDir, 'usr/lib/syslinux/mbr/mbr.bin'), { sizeMib, rootMib }));
+  truncateSync(disk, PARTITION_OFFSET + (sizeMib + rootMib) * MIB);
   const tool = (name: string, args: readonly string[]) => runTool(packagesDir, name, args);
   tool('sbin/mkfs.fat', [
     '-F',
     '16',
     '-n',
-    'TINY',
+    rootImage ? 'BOOT' : 'TINY',
     '-i',
     '7469796e',
     '--offset',
@@ -48,25 +57,43 @@ export function writeBootDisk({ packagesDir, kernel, initramfs, workDir, disk }:
   ]);
   const partition = `${disk}@@${PARTITION_OFFSET}`;
   tool('usr/bin/mcopy', ['-i', partition, kernel, '::vmlinuz']);
-  tool('usr/bin/mcopy', ['-i', partition, initramfsFile, '::initrd.img']);
+  tool('usr/bin/mcopy', ['-i', partition, initramfs, '::initrd.img']);
   tool('usr/bin/mcopy', ['-i', partition, configFile, '::syslinux.cfg']);
   tool('usr/bin/syslinux', ['--offset', String(PARTITION_OFFSET), '--install', disk]);
   setPartitionHiddenSectors(disk);
+  if (rootImage) copyInto(disk, rootImage, PARTITION_OFFSET + sizeMib * MIB);
 }
 
-/** Boot code and a table with one active FAT16 partition. */
-function partitionTable(bootCode: string, sizeMib: number): Buffer {
+/** Boot code and a table with one active FAT16 partition, and one for Linux behind it where there is something for it. */
+function partitionTable(bootCode: string, { sizeMib, rootMib }: { readonly sizeMib: number; readonly rootMib: number }): Buffer {
   const sector = Buffer.alloc(SECTOR);
   readFileSync(bootCode).copy(sector, 0, 0, 440);
-  const entry = 446;
-  sector.writeUInt8(0x80, entry);
-  sector.set([0xfe, 0xff, 0xff], entry + 1);
-  sector.writeUInt8(0x0e, entry + 4);
-  sector.set([0xfe, 0xff, 0xff], entry + 5);
-  sector.writeUInt32LE(PARTITION_OFFSET / SECTOR, entry + 8);
-  sector.writeUInt32LE((sizeMib * MIB) / SECTOR, entry + 12);
+  writeEntry(sector, { at: 446, isActive: true, type: FAT16, begin: PARTITION_OFFSET, sizeMib });
+  if (rootMib > 0) writeEntry(sector, { at: 462, isActive: false, type: LINUX, begin: PARTITION_OFFSET + sizeMib * MIB, sizeMib: rootMib });
   sector.writeUInt16LE(0xaa55, 510);
   return sector;
+}
+
+type PartitionEntry = {
+  readonly at: number;
+  readonly isActive: boolean;
+  readonly type: number;
+  readonly begin: number;
+  readonly sizeMib: number;
+};
+
+function writeEntry(sector: Buffer, { at, isActive, type, begin, sizeMib }: PartitionEntry): void {
+  sector.writeUInt8(isActive ? 0x80 : 0, at);
+  sector.set([0xfe, 0xff, 0xff], at + 1); // no cylinders: what follows counts
+  sector.writeUInt8(type, at + 4);
+  sector.set([0xfe, 0xff, 0xff], at + 5);
+  sector.writeUInt32LE(begin / SECTOR, at + 8);
+  sector.writeUInt32LE((sizeMib * MIB) / SECTOR, at + 12);
+}
+
+/** Holes stay holes. */
+function copyInto(disk: string, image: string, offset: number): void {
+  execFileSync('dd', [`if=${image}`, `of=${disk}`, `bs=${MIB}`, `seek=${offset / MIB}`, 'conv=notrunc,sparse', 'status=none']);
 }
 
 /** The FAT header must know where on the disk it stands, or the boot sector reads the wrong sectors. */

@@ -98,10 +98,23 @@ function sourcesOf(suite: string, state: string): readonly string[] {
 
 /** The mirror that the machine has its own Debian from. */
 function debianMirror(): string {
+  const own = ownTargets().find(([release, component, uri]) => component === 'main' && DEBIAN_SUITE.test(release ?? '') && uri);
+  return own?.[2] ?? DEBIAN_MIRROR;
+}
+
+/** Lines for apt: a suite with its updates, from where the machine has them. */
+export function debianSources(suite: string): readonly string[] {
+  const releases = [suite, `${suite}-updates`, `${suite}-security`];
+  const own = ownTargets().filter(([release = '', component]) => component === 'main' && releases.includes(release));
+  const lines = own.map(([release, component, uri]) => `deb ${uri} ${release} ${component}`);
+  return lines.some((line) => line.endsWith(` ${suite} main`)) ? [...new Set(lines)] : [`deb ${debianMirror()} ${suite} main`];
+}
+
+/** What apt of this machine knows of: release, component, address. */
+function ownTargets(): readonly string[][] {
   const format = '$(RELEASE) $(COMPONENT) $(REPO_URI)';
   const targets = execFileSync('apt-get', ['indextargets', '--format', format, 'Created-By: Packages'], { encoding: 'utf8' });
-  const own = targets.split('\n').map((line) => line.split(' '));
-  return own.find(([release, component, uri]) => component === 'main' && DEBIAN_SUITE.test(release ?? '') && uri)?.[2] ?? DEBIAN_MIRROR;
+  return targets.split('\n').map((line) => line.split(' '));
 }
 
 function resolveMetapackage(name: string, apt: Apt): string {
