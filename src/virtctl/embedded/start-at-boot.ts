@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { ACCELERATOR_VARIABLE } from '../../api/launcher/variables.ts';
 import { messageOf, UserError } from '../../base/errors.ts';
 import { sha1 } from '../../base/sha1.ts';
 import { bootUnit } from './boot-unit.ts';
@@ -29,7 +30,7 @@ type Told = string | { readonly warning: string };
 const PATIENCE_MS = 30_000;
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 /** What of the environment decides which cluster it is, and how its guests run. */
-const KEPT = ['VIRT_HOME', 'KUBEVIRT_CACHE', 'KUBEVIRT_ACCEL', 'XDG_DATA_HOME', 'XDG_CACHE_HOME'];
+const KEPT = ['VIRT_HOME', 'KUBEVIRT_CACHE', ACCELERATOR_VARIABLE, 'XDG_DATA_HOME', 'XDG_CACHE_HOME'];
 
 /** The machine that this program runs on. */
 export function thisBootHost({ env }: { readonly env: NodeJS.ProcessEnv }): BootHost {
