@@ -6,6 +6,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { systemClock } from '../../../../base/clock.ts';
 import { TestRegistry, type TestRegistryOptions } from '../../../../images/registry.testing.ts';
 import { openImageStore } from '../../../../images/store.ts';
 import { until } from '../../../../testing/until.ts';
@@ -27,7 +28,8 @@ async function world(t: TestContext, options: TestRegistryOptions = {}) {
   const home = join(folder, 'home');
   const io = testDeps({}, { home, env: { DOCKER_CONFIG: folder } });
   await push(io.deps, { plainHttp: true }, join(folder, 'disk.raw'), `${registry.host}/team/disk:1`);
-  return { registry, home, folder, ...testDeps({}, { home, env: { DOCKER_CONFIG: folder } }) };
+  // Real time: blobs whose digests begin alike wait for each other.
+  return { registry, home, folder, ...testDeps({}, { home, env: { DOCKER_CONFIG: folder }, clock: systemClock }) };
 }
 
 test('an image comes from a registry into the store, and no cluster is needed', async (t) => {
