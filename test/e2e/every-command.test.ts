@@ -191,7 +191,8 @@ const NARRATIVE: Readonly<Record<string, (world: World) => Promise<void>>> = {
     assert.deepEqual([code, stdout], [3, 'hello\n']);
   },
   async fslist(world) {
-    await world.inGuest('mke2fs -F /dev/vdb >/dev/null && mkdir -p /data && mount -t ext4 /dev/vdb /data');
+    // The disk that was added last; cloud-init has one, too.
+    await world.inGuest('disk=$(ls /dev/vd? | tail -n 1) && mke2fs -F $disk >/dev/null && mkdir -p /data && mount -t ext4 $disk /data');
     const { items } = JSON.parse(await world.say('fslist', 'guest'));
     assert.deepEqual([items.length, items[0].mountPoint, items[0].fileSystemType], [1, '/data', 'ext4']);
   },
