@@ -29,6 +29,8 @@ export class AggregatedApis {
   readonly #proxy: Hooks['proxyToService'];
   readonly #log: Logger;
   readonly #clock: Clock;
+  readonly #lost = new Set<string>();
+  #tellLost: () => void = () => {};
   #known = new Map<string, { readonly found: AggregatedGroupVersion; readonly atMs: number; readonly uid: string | undefined }>();
 
   constructor(options: { store: Store; hooks: Hooks; clock: Clock; log: Logger }) {
@@ -45,14 +47,25 @@ export class AggregatedApis {
     return service?.spec?.service ? service : undefined;
   }
 
+  /** Calls `tell` when a server that was reached before is no longer: whoever keeps the conditions need not wait to find out. */
+  whenLost(tell: () => void): void {
+    this.#tellLost = tell;
+  }
+
   /** Hands a request over; ServiceUnavailable when the other server cannot be reached. */
   async forward(apiService: AnyObject, request: Request, identity: Identity): Promise<Response> {
     const name = apiService.metadata.name;
     if (!this.#proxy)
       throw new ApiError('ServiceUnavailable', `the server behind APIService ${name} cannot be reached: aggregation is off`);
     try {
-      return await this.#proxy(apiService, request, identity);
+      const response = await this.#proxy(apiService, request, identity);
+      this.#lost.delete(name);
+      return response;
     } catch (error) {
+      if (!request.signal.aborted && !this.#lost.has(name)) {
+        this.#lost.add(name);
+        this.#tellLost();
+      }
       if (error instanceof ApiError) throw error;
       throw new ApiError('ServiceUnavailable', `the server behind APIService ${name} cannot be reached: ${messageOf(error)}`, {
         cause: error,

@@ -60,6 +60,10 @@ test('an APIService of another server says what is missing, step by step', async
   answer = async () => Response.json({ kind: 'APIResourceList', resources: [] });
   await fetch(slices, post({ ...slice, metadata: { ...slice.metadata, name: 'demo-2' } }));
   await becomes('Passed');
+  // Nobody waits for the next look: the first request that finds nobody tells.
+  answer = () => Promise.reject(new Error('connect ECONNREFUSED'));
+  assert.equal((await fetch('/apis/demo.example/v1/things')).status, 503);
+  await becomes('FailedDiscoveryCheck');
 });
 
 test('the APIService of a custom group comes and goes with its definition', async (t) => {

@@ -31,10 +31,11 @@ const SLICES = 'discovery.k8s.io/endpointslices/';
 const INTERVAL_MS = 30_000;
 const SETTLE_MS = 50;
 
-/** Runs until the signal aborts: now, on every change of something it depends on, and every half minute. */
+/** Runs until the signal aborts: now, on every change of something it depends on, when a server is lost, and every half minute. */
 export async function keepApiServices(options: ApiServiceKeeperOptions): Promise<void> {
-  const { store, clock, log, signal } = options;
+  const { store, aggregated, clock, log, signal } = options;
   let poke = new AbortController();
+  aggregated.whenLost(() => poke.abort());
   const stops = [API_SERVICES, CRD_PREFIX, SERVICES, SLICES].map((prefix) => store.watch(prefix, store.revision, () => poke.abort()));
   while (!signal.aborted) {
     poke = new AbortController();
