@@ -26,8 +26,9 @@ const isInPod = Boolean(env['KUBERNETES_SERVICE_HOST'] || env[SANDBOX_VARIABLE])
 export async function main(signal: AbortSignal): Promise<number> {
   try {
     if (isInPod) await loadWebSockets();
+    const own = isInPod ? enteredSandbox() : env;
     becomeUserOfContainer();
-    await run(signal);
+    await run(signal, own);
     return 0;
   } catch (error) {
     process.stderr.write(`${escapeUnprintable(errorLine(error))}\n`);
@@ -35,13 +36,13 @@ export async function main(signal: AbortSignal): Promise<number> {
   }
 }
 
-async function run(signal: AbortSignal): Promise<void> {
+async function run(signal: AbortSignal, own: NodeJS.ProcessEnv): Promise<void> {
   const args = parseArguments(process.argv.slice(2));
   if (args === 'help' || args === 'version') {
     process.stdout.write(args === 'help' ? USAGE : `${VERSION}\n`);
     return;
   }
-  const cluster = isInPod ? inClusterConfig({ env }) : loadKubeconfig(kubeconfigOf());
+  const cluster = isInPod ? inClusterConfig({ env: own }) : loadKubeconfig(kubeconfigOf());
   await runVmctl({
     args,
     client: createClient({ fetch: createTlsFetch(cluster), baseUrl: cluster.server, userAgent: `vmctl/${VERSION}` }),
@@ -53,7 +54,7 @@ async function run(signal: AbortSignal): Promise<void> {
       now: systemClock.now,
     }),
     signal,
-    env,
+    env: own,
     hostname: hostname().toLowerCase(),
     isInPod,
   });
@@ -63,6 +64,14 @@ async function run(signal: AbortSignal): Promise<void> {
 function kubeconfigOf(): string | undefined {
   const embedded = kubeconfigPath(virtHome());
   return env['KUBECONFIG'] || (existsSync(embedded) ? embedded : undefined);
+}
+
+/** What the Pod mounts is found from its folder, where we are from now on: those above may be closed to the user of the container. */
+function enteredSandbox(): NodeJS.ProcessEnv {
+  const root = env[SANDBOX_VARIABLE];
+  if (!root) return env;
+  process.chdir(root);
+  return { ...env, [SANDBOX_VARIABLE]: '.' };
 }
 
 /** The node runtime of an embedded cluster starts us as root where it is root, because our own files may be closed to others. */

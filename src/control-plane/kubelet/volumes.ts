@@ -1,6 +1,6 @@
 /** Brings a Pod's volumes into its folder and lays out what each container sees. Can be repeated at any time. */
 import { lstat, mkdir, readlink, rename, rm, stat, symlink } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { CONFIG_MAPS } from '../../api/core/configmap.ts';
 import type { Container, Pod, PodVolume, VolumeMount } from '../../api/core/pod.ts';
 import { SECRETS } from '../../api/core/secret.ts';
@@ -201,7 +201,7 @@ async function layOutMounts(container: Container, sandbox: string, volumes: Read
   for (const { mount, path } of mounts) {
     const link = join(sandbox, path);
     await makeFolder(dirname(link), 0o755);
-    await relink(link, await targetOf(mount, volumes));
+    await relink(link, fromWithin(dirname(dirname(sandbox)), link, await targetOf(mount, volumes)));
   }
 }
 
@@ -210,6 +210,11 @@ async function targetOf({ name, subPath }: VolumeMount, volumes: ReadonlyMap<str
   if (volume === undefined) throw new ApiError('Invalid', `volume "${name}" is mounted but not defined`);
   if (!subPath) return volume;
   throw new ApiError('Invalid', `subPath ${JSON.stringify(subPath)} of volume "${name}" is not supported by the embedded kubelet yet`);
+}
+
+/** What is in the folder of the Pod is reached from there, whoever the folders above are closed to. */
+function fromWithin(podDir: string, link: string, target: string): string {
+  return target.startsWith(`${podDir}/`) ? relative(dirname(link), target) : target;
 }
 
 /** Makes or corrects a link; anything else in its place is an error, not something to remove. */
