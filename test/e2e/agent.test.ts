@@ -159,7 +159,8 @@ test('the agent of a guest: what it tells, what it does, and ssh with the keys i
   });
 
   await t.test('without an agent there is none', async () => {
-    await cluster.must('virtctl', ['run', 'tiny32', '--name', 'mute', '--memory', '64Mi', '--ephemeral', '--detach']);
+    const mute = readFileSync('examples/vm.yaml', 'utf8').replaceAll('hello', 'mute').replace('guests/tiny:', 'guests/tiny32:');
+    await cluster.must('kubectl', ['apply', '-f', '-'], { input: mute });
     await cluster.until('vmi/mute', '.status.phase', 'Running');
     await using console = cluster.console('mute');
     await console.expect(/guest ready/);

@@ -1,6 +1,6 @@
 /** A real Kubernetes in place of an embedded cluster: it is there before the test and stays, what the test makes on it goes. */
 import { copyFileSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { RealCluster } from '../../tools/kubernetes/cluster.ts';
 import { EmbeddedCluster } from './harness.ts';
 
@@ -44,7 +44,7 @@ export class RealTestCluster extends EmbeddedCluster {
 
   override async [Symbol.asyncDispose](): Promise<void> {
     await this.must('kubectl', ['delete', 'namespace', ...this.#made, ...TIMEOUT], { timeoutMs: 420_000 });
-    rmSync(this.home, { recursive: true, force: true });
+    rmSync(dirname(this.home), { recursive: true, force: true });
   }
 }
 

@@ -15,7 +15,7 @@ const LIMIT_MS = 20 * 60_000;
 export function e2eScenarios(world: World): void {
   describe('scenarios of the embedded cluster', { concurrency: 2 }, () => {
     before(async () => {
-      for (const guest of ['tiny', 'agent']) await pushGuest(world.cluster, guest, `guests/${guest}:latest`);
+      for (const guest of ['tiny', 'tiny32', 'agent']) await pushGuest(world.cluster, guest, `guests/${guest}:latest`);
     });
 
     for (const file of Object.keys(ON_KUBERNETES).filter((each) => ON_KUBERNETES[each] === 'runs' && isWanted(each))) {
