@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { systemClock } from '../../base/clock.ts';
-import { checkGuestPort, takenAt } from './connect-guest-port.ts';
+import { checkGuestPort, connectionsAt } from './connect-guest-port.ts';
 
 /** As QEMU 7.2 prints it. */
 const line = (state: string, number: number, port: number) =>
@@ -25,12 +25,13 @@ async function front(t: TestContext, onConnection: (socket: Socket) => void): Pr
   return (server.address() as AddressInfo).port;
 }
 
-const ask = (port: number, connections: () => string, signal = AbortSignal.timeout(30_000)) =>
+const ask = (port: number, connections: () => string, signal = AbortSignal.timeout(10_000)) =>
   checkGuestPort({ host: '127.0.0.1', port, connections: async () => HEAD + connections(), clock: systemClock, signal });
 
 test('connections that the guest has taken are found by address and port', () => {
   const text = HEAD + line('ESTABLISHED', 20, 80) + line('SYN_SENT', 21, 80) + line('CLOSE_WAIT', 22, 80) + line('ESTABLISHED', 23, 81);
-  assert.deepEqual([...takenAt(text + line('HOST_FORWARD', 15, 80), { host: '127.0.0.1', port: 80 })], ['20', '22']);
+  const found = connectionsAt(text + line('HOST_FORWARD', 15, 80), { host: '127.0.0.1', port: 80 });
+  assert.deepEqual(found, { taken: new Set(['20', '22']), waiting: 1 });
 });
 
 test('a guest takes a connection when QEMU shows it, not before; one of somebody else from before is none', async (t) => {
@@ -38,6 +39,13 @@ test('a guest takes a connection when QEMU shows it, not before; one of somebody
   const shown = [line('ESTABLISHED', 9, port), line('SYN_SENT', 10, port), line('SYN_SENT', 10, port), line('ESTABLISHED', 10, port)];
   assert.equal(await ask(port, () => (shown.length > 1 ? shown.shift() : shown[0]) ?? ''), undefined);
   assert.equal(shown.length, 1);
+});
+
+test('a connection with the number of one that has just ended is taken when none waits for the guest', async (t) => {
+  const port = await front(t, () => {});
+  const shown = [line('CLOSE_WAIT', 9, port), line('SYN_SENT', 9, port), line('ESTABLISHED', 9, port)];
+  assert.equal(await ask(port, () => (shown.length > 1 ? shown.shift() : shown[0]) ?? ''), undefined);
+  assert.equal(await ask(port, () => line('ESTABLISHED', 9, port)), undefined, 'also when its way there was not seen');
 });
 
 test('a guest that speaks has taken it', async (t) => {

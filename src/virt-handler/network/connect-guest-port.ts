@@ -18,8 +18,11 @@ export type PortQuestion = {
 };
 
 const LOOK_MS = 50;
+const SETTLED_LOOKS = 3;
+const LINE = /^\s*TCP\[([A-Z_]+)\]\s+(\d+)\s+(\S+)\s+(\d+)\s/gm;
 /** CLOSE_WAIT: taken, and already closed by the guest. */
-const LINE = /^\s*TCP\[(?:ESTABLISHED|CLOSE_WAIT)\]\s+(\d+)\s+(\S+)\s+(\d+)\s/gm;
+const TAKEN: ReadonlySet<string> = new Set(['ESTABLISHED', 'CLOSE_WAIT']);
+const WAITING: ReadonlySet<string> = new Set(['SYN_SENT', 'SYN_RCVD']);
 
 /** Whether it takes one: undefined when it does, else why not. */
 export async function checkGuestPort(question: PortQuestion): Promise<string | undefined> {
@@ -34,7 +37,7 @@ export async function checkGuestPort(question: PortQuestion): Promise<string | u
 
 /** A connection that the guest has taken, paused, with all that the guest said; throws when it takes none. */
 export async function connectGuestPort({ host, port, connections, clock, signal }: PortQuestion): Promise<Socket> {
-  const before = takenAt(await connections(), { host, port });
+  const before = connectionsAt(await connections(), { host, port }).taken;
   const socket = connect({ host, port, allowHalfOpen: true });
   socket.on('error', () => {}); // 'close' follows, and whoever uses it listens for itself
   const stands = new Promise((resolve) => socket.once('connect', resolve));
@@ -64,20 +67,30 @@ export async function connectGuestPort({ host, port, connections, clock, signal 
     signal.removeEventListener('abort', onAbort);
   }
 
+  /**
+   * A new number is a connection that the guest has taken. The number of one that ended meanwhile is used again: then the guest has taken ours when
+   * three looks in a row show some that are taken and none that waits, as what is refused has ended.
+   */
   async function seen(): Promise<void> {
     if (signal.aborted) onAbort();
     await stands;
-    while (!over.signal.aborted && !signal.aborted) {
-      const taken = takenAt(await connections(), { host, port });
+    for (let settled = 0; !over.signal.aborted && !signal.aborted; ) {
+      const { taken, waiting } = connectionsAt(await connections(), { host, port });
       if ([...taken].some((each) => !before.has(each))) return;
+      settled = taken.size > 0 && waiting === 0 ? settled + 1 : 0;
+      if (settled === SETTLED_LOOKS) return;
       await clock.sleep(LOOK_MS, AbortSignal.any([over.signal, signal]));
     }
     await heard.promise;
   }
 }
 
-/** The connections that the guest has taken at this forward, by QEMU's number for each. */
-export function takenAt(text: string, { host, port }: Pick<PortQuestion, 'host' | 'port'>): ReadonlySet<string> {
-  const lines = [...text.matchAll(LINE)].filter(([, , address, from]) => address === host && Number(from) === port);
-  return new Set(lines.map(([, number = '']) => number));
+/** What QEMU shows for a forward: by its number each connection that the guest has taken, and how many it has yet to answer. */
+export function connectionsAt(
+  text: string,
+  { host, port }: Pick<PortQuestion, 'host' | 'port'>,
+): { readonly taken: ReadonlySet<string>; readonly waiting: number } {
+  const lines = [...text.matchAll(LINE)].filter(([, , , address, from]) => address === host && Number(from) === port);
+  const taken = lines.filter(([, state = '']) => TAKEN.has(state)).map(([, , number = '']) => number);
+  return { taken: new Set(taken), waiting: lines.filter(([, state = '']) => WAITING.has(state)).length };
 }

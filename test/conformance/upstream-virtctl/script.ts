@@ -8,9 +8,7 @@ import { useConsole, usePortForward, useScreen } from './long-running.ts';
 export async function useUpstreamVirtctl(t: TestContext, cluster: SessionCluster): Promise<void> {
   await t.test('commands that end by themselves', () => replay(join(import.meta.dirname, 'session.txt'), cluster));
   await t.test('a console that is opened while the guest starts', () => useConsole(cluster, 'agent'));
-  // Known issue: with the agent guest that has an ssh server, too, some of eight connections at once are never answered.
-  const skip = 'eight connections at once to the agent guest: some are never answered';
-  await t.test('port-forward to the machine and to its instance', { skip }, async () => {
+  await t.test('port-forward to the machine and to its instance', async () => {
     await usePortForward(cluster, 'vm/agent');
     await usePortForward(cluster, 'vmi/agent/default');
   });
