@@ -113,8 +113,9 @@ async function typed({ start }: StreamNode, words: readonly string[], types: str
   return { code, said };
 }
 
-/** The Pods, Deployment, Service and Job that the examples speak of. */
-async function prepare(t: TestContext, { node }: StreamNode): Promise<void> {
+/** The Pods, Deployment, Service and Job that the examples speak of; they run and have printed their lines. */
+async function prepare(t: TestContext, streams: StreamNode): Promise<void> {
+  const { node } = streams;
   const { client, server } = node;
   const stop = new AbortController();
   const rest = { clock: systemClock, log: silentLogger, signal: stop.signal };
@@ -170,4 +171,7 @@ async function prepare(t: TestContext, { node }: StreamNode): Promise<void> {
   await node.when('crashing', ({ status }) => status?.containerStatuses?.[0]?.restartCount === 1);
   await until(async () => (await client.get(DEPLOYMENTS, { namespace, name: 'nginx' }))?.status?.availableReplicas === 1, 'the Deployment');
   await until(async () => (await client.get(JOBS, { namespace, name: 'hello' }))?.status?.succeeded === 1, 'the Job');
+  const printing = ['nginx -c main', 'web-1 -c ruby', 'web-1 -c side', 'deployment/nginx -c main'];
+  for (const container of printing)
+    await until(async () => (await told(streams, ['logs', ...container.split(' ')])).said.includes('two of'), `what ${container} prints`);
 }
