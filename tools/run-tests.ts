@@ -3,10 +3,10 @@
  * a thousand simulated ones; `kubernetes` = beside a real Kubernetes; `soak` = the full counts of what the unit set does a part
  * of, and how it went for each part.
  */
-import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { runTests } from './test-run.ts';
 
 /** `timeoutMs` is for one test, `limitMs` for all of them: node's runner waits for ever for a file that has something open at its end. */
 type TestSet = {
@@ -87,27 +87,21 @@ if (!set) {
 }
 const { limitMs } = set;
 if (name === 'kubernetes') (await import('../test/kubernetes/prepare.ts')).prepare();
-const flags = [
-  '--test',
-  `--test-timeout=${set.timeoutMs}`,
-  `--test-concurrency=${set.concurrency}`,
-  ...['spec', ...['report-skips.ts', ...(set.reporters ?? [])].map((file) => join(import.meta.dirname, file))].flatMap((reporter) => [
-    `--test-reporter=${reporter}`,
-    '--test-reporter-destination=stdout',
-  ]),
-  '--disable-warning=ExperimentalWarning',
-];
-const runner = spawn(process.execPath, [...flags, ...(patterns.length > 0 ? patterns : set.files)], {
-  stdio: 'inherit',
-  env: { ...set.env, ...process.env }, // smaller counts can be asked for
-});
+let runner: ChildProcess | undefined;
 const limit = setTimeout(endAll, limitMs);
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => runner.kill(signal));
-runner.on('exit', async (code) => {
-  clearTimeout(limit);
-  process.exitCode = code ?? 1;
-  if (name === 'kubernetes') await takeDownLost();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => runner?.kill(signal));
+process.exitCode = await runTests({
+  ...set,
+  files: patterns.length > 0 ? patterns : set.files,
+  env: { ...set.env, ...process.env }, // smaller counts can be asked for
+  canRepeat: patterns.length === 0 && name !== 'soak',
+  onStart: (started) => {
+    runner = started;
+  },
+  say: (line) => console.error(line),
 });
+clearTimeout(limit);
+if (name === 'kubernetes') await takeDownLost();
 
 /** Clusters of test files that were killed, by the limit or by somebody. */
 async function takeDownLost(): Promise<void> {
@@ -122,12 +116,12 @@ async function takeDownLost(): Promise<void> {
 /** Says what still runs, and ends it. */
 function endAll(): void {
   console.error(`error: the tests take longer than ${limitMs / MINUTE_MS} minutes; still running:`);
-  for (const { pid, file } of childrenOf(runner.pid)) {
+  for (const { pid, file } of childrenOf(runner?.pid)) {
     console.error(`  ${file}`);
     process.kill(pid, 'SIGKILL');
   }
   console.error('fix: a file whose tests have ended but which does not end has left a socket, a timer or a child open');
-  runner.kill('SIGKILL');
+  runner?.kill('SIGKILL');
 }
 
 function childrenOf(parent: number | undefined): { pid: number; file: string | undefined }[] {
