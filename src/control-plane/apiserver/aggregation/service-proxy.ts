@@ -8,7 +8,6 @@ import type { Logger } from '../../../base/log.ts';
 import { httpsFetch, keepAliveAgent, type TlsIdentity } from '../../../base/node/https-fetch.ts';
 import type { KeyPair } from '../../../base/node/pki.ts';
 import { tunnelUpgrade } from '../../../base/node/tunnel-upgrade.ts';
-import { statusResponse } from '../../../base/status-object.ts';
 import type { Identity } from '../transport/identity.ts';
 import { remoteHeaders } from './remote-headers.ts';
 
@@ -28,6 +27,7 @@ export type ServiceAddress = { readonly host: string; readonly port: number };
 export type ResolveService = (namespace: string, name: string, port: number) => Promise<ServiceAddress | undefined>;
 
 export type ServiceProxy = {
+  /** Throws ApiError when the service cannot be reached. */
   proxyToService(apiService: ApiService, request: Request, identity: Identity): Promise<Response>;
   /** Takes the socket over; throws ApiError when the service cannot be reached. */
   proxyUpgrade(apiService: ApiService, request: IncomingMessage, socket: Duplex, head: Buffer, identity: Identity): Promise<void>;
@@ -66,7 +66,7 @@ export function createServiceProxy(options: {
         return await httpsFetch(request, { ...tls, agent, connectTo: address, headers: remoteHeaders(request.headers, identity) });
       } catch (error) {
         if (request.signal.aborted) throw error;
-        return statusResponse(failed(apiService, error));
+        throw failed(apiService, error);
       }
     },
     async proxyUpgrade(apiService, request, socket, head, identity) {
