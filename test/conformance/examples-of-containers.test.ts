@@ -29,7 +29,7 @@ const EXAMPLES: readonly Example[] = [
   ['logs nginx --prefix', /^\[pod\/nginx\/main\] one of main$/m],
   ['logs nginx --limit-bytes=5', /^one o$/],
   ['logs nginx --pod-running-timeout=20s', /two of main/],
-  ['logs web-1 --all-containers=true', /one of ruby\ntwo of ruby\none of side/],
+  ['logs web-1 --all-containers=true', /^(?=[\s\S]*one of ruby\ntwo of ruby)[\s\S]*one of side\ntwo of side/], // in any order: kubectl keeps a map
   ['logs deployment/nginx --all-pods=true', /one of main/, { since: ['1.32', '--all-pods'] }],
   ['logs -l app=nginx --all-containers=true', /one of main/],
   ['logs -l app=nginx --max-log-requests=10', /one of main/],
