@@ -4,10 +4,11 @@ import { FakeClock } from '../testing/fake-clock.ts';
 import { createSessions, makeLinkToken } from './sessions.ts';
 
 const KEY = 'a key';
+const KEYS = { link: KEY, session: 'another key' };
 
 test('a link makes one session, once', () => {
   const clock = new FakeClock();
-  const sessions = createSessions(KEY, clock);
+  const sessions = createSessions(KEYS, clock);
   const token = makeLinkToken(KEY, clock);
   const session = sessions.enter(token);
   assert.ok(session && sessions.has(session));
@@ -17,7 +18,7 @@ test('a link makes one session, once', () => {
 
 test('a link is worth nothing after ten minutes, a session after twelve hours', async () => {
   const clock = new FakeClock();
-  const sessions = createSessions(KEY, clock);
+  const sessions = createSessions(KEYS, clock);
   const [early, late] = [makeLinkToken(KEY, clock), makeLinkToken(KEY, clock)];
   const session = sessions.enter(early) ?? '';
   await clock.advance(10 * 60_000 + 1);
@@ -36,16 +37,22 @@ for (const [what, forge] of [
 ] as const) {
   test(`a link ${what} lets nobody in`, () => {
     const clock = new FakeClock();
-    assert.equal(createSessions(KEY, clock).enter(forge(clock)), undefined);
+    assert.equal(createSessions(KEYS, clock).enter(forge(clock)), undefined);
   });
 }
 
-test('the oldest of too many sessions ends', () => {
+test('a server that was started again knows its browsers, and no link from before', () => {
   const clock = new FakeClock();
-  const sessions = createSessions(KEY, clock);
-  const all = Array.from({ length: 65 }, () => sessions.enter(makeLinkToken(KEY, clock)) ?? '');
-  assert.deepEqual(
-    [all[0], all[1], all[64]].map((each) => sessions.has(each ?? '')),
-    [false, true, true],
-  );
+  const [token, unused] = [makeLinkToken(KEY, clock), makeLinkToken(KEY, clock)];
+  const session = createSessions(KEYS, clock).enter(token) ?? '';
+  const again = createSessions({ ...KEYS, link: 'a third' }, clock);
+  assert.equal(again.has(session), true);
+  assert.deepEqual([again.enter(token), again.enter(unused)], [undefined, undefined]);
+});
+
+test('a link is no session, and a session no link', () => {
+  const clock = new FakeClock();
+  const sessions = createSessions(KEYS, clock);
+  assert.equal(sessions.has(makeLinkToken(KEY, clock)), false);
+  assert.equal(sessions.enter(sessions.enter(makeLinkToken(KEY, clock)) ?? ''), undefined);
 });

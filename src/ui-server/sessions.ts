@@ -5,14 +5,24 @@ import type { Clock } from '../base/clock.ts';
 /** Long enough to switch to a browser; a link in a shell history is worth nothing afterwards. */
 const LINK_LIFE_MS = 10 * 60_000;
 const SESSION_LIFE_MS = 12 * 60 * 60_000;
-/** The oldest session ends when there is one more. */
-const MAX_SESSIONS = 64;
 const TOKEN = /^(\d{1,15})\.([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
 
-/** The secret part of a link; whoever knows the key can make one, so the key is kept where only its user reads. */
-export function makeLinkToken(key: string, clock: Pick<Clock, 'now'>): string {
-  const head = `${clock.now() + LINK_LIFE_MS}.${randomBytes(16).toString('base64url')}`;
-  return `${head}.${signatureOf(key, head)}`;
+/** Whoever knows one can let himself in, so they are kept where only their user reads. */
+export type SessionKeys = {
+  /** Of links; a new one with each start of the server, so that no link works twice. */
+  readonly link: string;
+  /** Of what a browser keeps; a server that has it again knows its browsers again. */
+  readonly session: string;
+};
+
+/** The secret part of a link. */
+export function makeLinkToken(key: SessionKeys['link'], clock: Pick<Clock, 'now'>): string {
+  return signed(key, clock.now() + LINK_LIFE_MS);
+}
+
+/** An address that lets one browser in at the server with this key. */
+export function linkTo(port: number, key: SessionKeys['link'], clock: Pick<Clock, 'now'>): string {
+  return `http://127.0.0.1:${port}/enter?token=${makeLinkToken(key, clock)}`;
 }
 
 export type Sessions = {
@@ -21,25 +31,30 @@ export type Sessions = {
   has(session: string): boolean;
 };
 
-export function createSessions(key: string, clock: Pick<Clock, 'now'>): Sessions {
+export function createSessions(keys: SessionKeys, clock: Pick<Clock, 'now'>): Sessions {
   const used = new Map<string, number>();
-  const sessions = new Map<string, number>();
 
   return {
     enter(token) {
-      const [, expires = '', nonce = '', signature = ''] = TOKEN.exec(token) ?? [];
       const now = clock.now();
       for (const [each, until] of used) if (until < now) used.delete(each);
-      if (!isSame(signature, signatureOf(key, `${expires}.${nonce}`)) || Number(expires) < now || used.has(nonce)) return undefined;
-      used.set(nonce, Number(expires));
-      const session = randomBytes(32).toString('base64url');
-      const [oldest] = sessions.keys();
-      if (sessions.size >= MAX_SESSIONS && oldest !== undefined) sessions.delete(oldest);
-      sessions.set(session, now + SESSION_LIFE_MS);
-      return session;
+      const link = readSigned(keys.link, token);
+      if (!link || link.expires < now || used.has(link.nonce)) return undefined;
+      used.set(link.nonce, link.expires);
+      return signed(keys.session, now + SESSION_LIFE_MS);
     },
-    has: (session) => (sessions.get(session) ?? 0) > clock.now(),
+    has: (session) => (readSigned(keys.session, session)?.expires ?? 0) > clock.now(),
   };
+}
+
+function signed(key: string, expires: number): string {
+  const head = `${expires}.${randomBytes(16).toString('base64url')}`;
+  return `${head}.${signatureOf(key, head)}`;
+}
+
+function readSigned(key: string, token: string): { readonly expires: number; readonly nonce: string } | undefined {
+  const [, expires = '', nonce = '', signature = ''] = TOKEN.exec(token) ?? [];
+  return isSame(signature, signatureOf(key, `${expires}.${nonce}`)) ? { expires: Number(expires), nonce } : undefined;
 }
 
 function signatureOf(key: string, head: string): string {

@@ -12,7 +12,7 @@ import { loadWebSockets } from '../client/node/websocket.ts';
 import { cookieName, decideRequest, type UiDecision } from './decide-request.ts';
 import { type PageFiles, pageFileAt } from './page-files.ts';
 import { createPassOn } from './pass-on.ts';
-import { createSessions, makeLinkToken } from './sessions.ts';
+import { createSessions, linkTo, type SessionKeys } from './sessions.ts';
 
 export type UiServerOptions = {
   readonly cluster: Cluster;
@@ -21,11 +21,11 @@ export type UiServerOptions = {
   readonly version: string;
   /** Where new machines go, and all that is shown to who may not see everything. */
   readonly namespace: string;
-  readonly files: PageFiles;
+  /** Asked for with each file. */
+  readonly files: () => PageFiles;
   /** 0 takes any free port. */
   readonly port: number;
-  /** Of the links; whoever has it can make some. */
-  readonly key: string;
+  readonly keys: SessionKeys;
   readonly clock: Clock;
   readonly log: Logger;
 };
@@ -51,9 +51,9 @@ const MAX_WATCH_QUESTION_BYTES = 1024;
 
 /** Starts to listen; resolves when browsers can come. */
 export async function startUiServer(options: UiServerOptions): Promise<UiServer> {
-  const { cluster, reload, version, namespace, files, port, key, clock, log } = options;
+  const { cluster, reload, version, namespace, files, port, keys, clock, log } = options;
   const about = { server: cluster.server, context: cluster.context, namespace, version };
-  const sessions = createSessions(key, clock);
+  const sessions = createSessions(keys, clock);
   const passOn = createPassOn({ cluster, reload });
   const closing = new AbortController();
   const open = new Set<Duplex>();
@@ -73,7 +73,7 @@ export async function startUiServer(options: UiServerOptions): Promise<UiServer>
       const decision = decide(incoming, false);
       if (decision.kind === 'enter') return entered(sessions.enter(decision.token), ownPort);
       if (decision.kind === 'page' && decision.path === '/session.json') return Response.json(about, { headers: PAGE_HEADERS });
-      if (decision.kind === 'page') return pageAnswer(files, decision.path, request.headers.get('if-none-match'));
+      if (decision.kind === 'page') return pageAnswer(files(), decision.path, request.headers.get('if-none-match'));
       if (decision.kind === 'api') return passOn.request(request, decision.path);
       return refusal(decision);
     };
@@ -99,7 +99,7 @@ export async function startUiServer(options: UiServerOptions): Promise<UiServer>
   ownPort = await listen(server, port);
   return {
     port: ownPort,
-    link: () => `http://127.0.0.1:${ownPort}/enter?token=${makeLinkToken(key, clock)}`,
+    link: () => linkTo(ownPort, keys.link, clock),
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       closing.abort();
@@ -111,7 +111,7 @@ export async function startUiServer(options: UiServerOptions): Promise<UiServer>
 
 function entered(session: string | undefined, port: number): Response {
   if (session === undefined)
-    return refusal({ kind: 'refuse', status: 403, message: 'this link was used, or is too old: virtctl ui makes another' });
+    return refusal({ kind: 'refuse', status: 403, message: 'this link was used, or is too old: virtctl ui and virtctl up make another' });
   const cookie = `${cookieName(port)}=${session}; HttpOnly; SameSite=Strict; Path=/`;
   return new Response(null, {
     status: 303,

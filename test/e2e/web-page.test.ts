@@ -98,12 +98,13 @@ test('a link lets one browser in, once', { skip }, async () => {
   assert.match(await second.content(), /this link was used/);
 });
 
-test('a cluster that goes away is said, and seen again when it is back', { skip }, async () => {
+test('a cluster that goes away is said, and seen again when it is back; its own page knows its browsers then', { skip }, async () => {
   await using ui = await startWebPage(cluster);
-  const page = await openPage(browser, ui.link);
-  await page.getByRole('navigation').first().waitFor();
+  const [own = ''] = /http:\S+$/m.exec(await cluster.must('virtctl', ['up'])) ?? [];
+  const pages = await Promise.all([ui.link, own].map((link) => openPage(browser, link)));
+  for (const page of pages) await page.getByRole('navigation').first().waitFor();
   await cluster.must('virtctl', ['down']);
-  await page.getByText('what you see may be old').waitFor();
+  for (const page of pages) await page.getByText('what you see may be old').waitFor();
   await cluster.must('virtctl', ['up']);
-  await page.getByText('what you see may be old').waitFor({ state: 'detached' });
+  for (const page of pages) await page.getByText('what you see may be old').waitFor({ state: 'detached' });
 });

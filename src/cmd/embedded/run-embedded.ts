@@ -18,6 +18,7 @@ import { VERSION } from '../version.ts';
 import { adoptGuests } from './adopt-guests.ts';
 import { allEnded } from './all-ended.ts';
 import { prepareHome } from './prepare-home.ts';
+import { servePage } from './serve-page.ts';
 import { startApi } from './start-api.ts';
 import { startComponents } from './start-components.ts';
 import { VirtApiEndpoint } from './virt-api-endpoint.ts';
@@ -31,6 +32,8 @@ export type EmbeddedOptions = {
   readonly nodes: number;
   /** Leave guests running that the store does not know, instead of refusing to start. */
   readonly adopt: boolean;
+  /** Where the web page is served, 0 for any port; nowhere unless given. */
+  readonly pagePort?: number;
   readonly log: Logger;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -77,9 +80,11 @@ export async function runEmbedded(options: EmbeddedOptions): Promise<{ state: Em
     key: pki.admin.key,
     name: 'kubevirt-ts',
   });
+  const page = await servePage(options);
   const state: EmbeddedState = {
     process: identify(process.pid)!, // we run, so we can be identified
     port: server.port,
+    ...(page && { pagePort: page.port }),
     startedAt: timestamp(clock.now()),
     version: VERSION,
     network: options.network,
@@ -91,6 +96,7 @@ export async function runEmbedded(options: EmbeddedOptions): Promise<{ state: Em
 
   async function putAway(): Promise<void> {
     await components.stopped;
+    await page?.close();
     api.close(); // ends watches, which would keep connections open
     await allEnded({ server: server.close() }, { signal, clock, log });
     await keeping;

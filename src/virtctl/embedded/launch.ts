@@ -79,6 +79,7 @@ async function launch(context: Launcher, options: LaunchOptions): Promise<Launch
   });
   const output = openSync(log, 'a', 0o600);
   const settings = ['--home', home, '--port', String(network.port), '--network', network.mode, '--nodes', String(options.nodes)];
+  if (network.pagePort !== undefined) settings.push('--page-port', String(network.pagePort));
   if (options.adopt) settings.push('--adopt');
   const node = [process.execPath, ...NODE_FLAGS, context.embeddedProgram];
   const hostCommand = network.mode === 'namespace' ? [...node, '--home', home, '--host-ports'] : [];

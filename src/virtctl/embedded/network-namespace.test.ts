@@ -36,6 +36,7 @@ test('who asks for the network of the host gets it', async () => {
     mode: 'host',
     prefix: [],
     port: FIRST_PORT,
+    pagePort: 0,
     isNew: false,
     why: 'KUBEVIRT_NETWORK=host',
   });

@@ -1,7 +1,7 @@
 /**
  * The network of the embedded cluster: a namespace of its own in which every Pod and Service address is a local one, with a way out
  * through pasta. Two small processes keep it while the cluster itself is away, so that guests that outlive it are found again: one that
- * only holds the namespace, and pasta, which carries the API's port to the loopback of the host.
+ * only holds the namespace, and pasta, which carries the ports of the API and of the web page to the loopback of the host.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -29,12 +29,15 @@ export type Network = {
   /** What a program is started through to be in it. */
   readonly prefix: readonly string[];
   readonly port: number;
+  /** For the web page; one of an earlier version has none, and on the network of the host any is as good. */
+  readonly pagePort?: number;
   /** This call made it: only then it is this call's to close. */
   readonly isNew: boolean;
   /** Why it is the network of the host. */
   readonly why?: string;
 };
-type Kept = { readonly holder: ProcessIdentity; readonly pasta: ProcessIdentity; readonly port: number };
+type Kept = Ports & { readonly holder: ProcessIdentity; readonly pasta: ProcessIdentity };
+type Ports = { readonly port: number; readonly pagePort?: number };
 type NetworkOptions = {
   readonly home: string;
   readonly port: number;
@@ -47,6 +50,7 @@ type NetworkOptions = {
 /** What a network of the cluster's own needs. */
 export const NETWORK_PROGRAMS: readonly string[] = ['pasta', 'unshare', 'nsenter', 'setsid', 'ip'];
 const PATIENCE_MS = 5_000;
+const FIRST_PAGE_PORT = 6500;
 const POD_RANGE = '10.244.0.0/16';
 const POD_ROUTE = `local ${POD_RANGE} dev lo`;
 /** No Pod has it: the first address of a range is left out. */
@@ -108,7 +112,7 @@ export async function openNetwork({ home, port, env, clock, isHostWanted = false
     return inNamespace(kept, false);
   }
   closeNetwork(home); // half of one, or one in which nobody lives
-  const host = (why: string): Network => ({ mode: 'host', prefix: [], port, isNew: false, why });
+  const host = (why: string): Network => ({ mode: 'host', prefix: [], port, pagePort: 0, isNew: false, why });
   if (guest && sharesNetwork(guest.pid, process.pid)) return host('guests live there');
   const last = lastState(home);
   if (!guest && last?.network === 'host' && last.process.bootId === bootId())
@@ -117,16 +121,17 @@ export async function openNetwork({ home, port, env, clock, isHostWanted = false
   if (!guest && env['KUBEVIRT_NETWORK'] === 'host') return host('KUBEVIRT_NETWORK=host');
   const missing = missingProgram();
   if (missing) throw noNamespace(`${missing} is not installed`);
-  let claim: ClaimedPort | undefined;
+  const claims: ClaimedPort[] = [];
   try {
-    claim = await claimPort(port); // asked before pasta is, which says nothing when a port is taken
-    return inNamespace(await createNetwork({ home, clock, port: claim.port, join: guest }), true);
+    for (const first of [port, FIRST_PAGE_PORT]) claims.push(await claimPort(first)); // asked before pasta is, which says nothing when one is taken
+    const [api, page] = claims;
+    return inNamespace(await createNetwork({ home, clock, port: api?.port ?? port, pagePort: page?.port, join: guest }), true);
   } catch (error) {
     closeNetwork(home);
     if (explainSystemError(error)) throw error; // no network would be any better
     throw noNamespace(messageOf(error), error);
   } finally {
-    claim?.release();
+    for (const claim of claims) claim.release();
   }
 }
 
@@ -146,11 +151,12 @@ export function closeNetwork(home: string): void {
   rmSync(pidPath(home), { force: true });
 }
 
-function inNamespace({ holder, port }: Kept, isNew: boolean): Network {
+function inNamespace({ holder, port, pagePort }: Kept, isNew: boolean): Network {
   return {
     mode: 'namespace',
     prefix: ['nsenter', ...enter(holder.pid)],
     port,
+    pagePort,
     isNew,
   };
 }
@@ -197,7 +203,7 @@ function noNamespace(why: string, cause?: unknown): UserError {
   });
 }
 
-type Making = { readonly home: string; readonly port: number; readonly clock: Clock };
+type Making = Ports & { readonly home: string; readonly clock: Clock };
 
 /** With somebody to join, the namespace is theirs and has been set up already; only what keeps it and its way out are new. */
 async function createNetwork({ join: guest, ...making }: Making & { readonly join: ProcessIdentity | undefined }): Promise<Kept> {
@@ -217,22 +223,22 @@ async function createNetwork({ join: guest, ...making }: Making & { readonly joi
 
 type Connecting = Making & { readonly holding: ChildProcess; readonly holder: ProcessIdentity; readonly isJoined: boolean };
 
-async function connectNetwork({ home, port, clock, holding, holder, isJoined }: Connecting): Promise<Kept> {
+async function connectNetwork({ home, port, pagePort, clock, holding, holder, isJoined }: Connecting): Promise<Kept> {
   keep(home, { holder });
   await said(holding, 'ready');
-  const pasta = await startPasta({ home, port, holder, clock });
+  const pasta = await startPasta({ home, port, pagePort, holder, clock });
   try {
     await untilAccepting(port, clock);
     holding.stdin?.end(`${pasta.pid}\n`);
     await said(holding, 'connected');
     cutLoopback(holder, isJoined ? podUserRange() : everybodyElse());
-    keep(home, { holder, pasta, port });
+    keep(home, { holder, pasta, port, pagePort });
   } catch (error) {
     signalProcess(pasta, 'SIGTERM');
     throw error;
   }
   holding.unref();
-  return { holder, pasta, port };
+  return { holder, pasta, port, pagePort };
 }
 
 /**
@@ -294,19 +300,15 @@ function said(holding: ChildProcess, word: 'ready' | 'connected'): Promise<void>
 async function startPasta({
   home,
   port,
+  pagePort,
   holder,
   clock,
-}: {
-  home: string;
-  port: number;
-  holder: ProcessIdentity;
-  clock: Clock;
-}): Promise<ProcessIdentity> {
+}: Making & { readonly holder: ProcessIdentity }): Promise<ProcessIdentity> {
   const network = openSync(`/proc/${holder.pid}/ns/net`, 'r');
   const user = openSync(`/proc/${holder.pid}/ns/user`, 'r');
   const child = spawn(
     'pasta',
-    [...pastaArguments(port), ...(isRoot() ? ['--runas', '0'] : ['--userns', '/proc/self/fd/4']), '-P', pidPath(home)],
+    [...pastaArguments({ port, pagePort }), ...(isRoot() ? ['--runas', '0'] : ['--userns', '/proc/self/fd/4']), '-P', pidPath(home)],
     {
       cwd: '/',
       detached: true,
@@ -337,9 +339,10 @@ async function startPasta({
   return pasta;
 }
 
-/** Out goes everything, in comes only the API from the host's loopback; nothing inside reaches that loopback. NodePorts have their own way in. */
-function pastaArguments(port: number): string[] {
-  const inwards = ['-t', `127.0.0.1/${port}`, '-u', 'none'];
+/** Out goes everything, in come only the API and the web page from the host's loopback; nothing inside reaches that loopback. NodePorts have their own way in. */
+function pastaArguments({ port, pagePort }: Ports): string[] {
+  const ports = pagePort === undefined ? [port] : [port, pagePort];
+  const inwards = ['-t', `127.0.0.1/${ports.join(',')}`, '-u', 'none'];
   const outwards = ['--config-net', '-4', '--no-map-gw', '-T', 'none', '-U', 'none', '--dns-forward', UPSTREAM_DNS_ADDRESS];
   return ['-f', '-q', ...outwards, ...inwards, '--no-netns-quit', '--netns', '/proc/self/fd/3'];
 }

@@ -34,6 +34,11 @@ export function hostCallPath(home: string): string {
   return join(home, 'run', 'host-call');
 }
 
+/** What signs links to the web page of the running cluster; a new one with each start. */
+export function pageKeyPath(home: string): string {
+  return join(home, 'run', 'page.key');
+}
+
 /** Where that process finds the cluster. */
 export function hostPortsPath(home: string): string {
   return join(home, 'run', 'host-ports.sock');

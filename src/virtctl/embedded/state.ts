@@ -8,6 +8,8 @@ import { statePath } from './paths.ts';
 export type EmbeddedState = {
   readonly process: ProcessIdentity;
   readonly port: number;
+  /** Where it serves the web page. */
+  readonly pagePort?: number;
   readonly startedAt: string;
   readonly version: string;
   /** Where its guests live, and the next process has to look for them. */

@@ -14,14 +14,15 @@ export async function run(deps: Deps, flags: UiFlags): Promise<void> {
   const port = portOf(flags.port ?? 0);
   const { client, cluster, namespace } = await deps.connect(flags);
   await (await client.request('/version')).body?.cancel(); // better said here than in a browser
+  const files = readPageFiles(deps.page);
   const server = await startUiServer({
     cluster,
     reload: async () => (await deps.connect(flags)).cluster,
     version,
     namespace,
-    files: readPageFiles(deps.page),
+    files: () => files,
     port,
-    key: randomBytes(32).toString('base64url'),
+    keys: { link: newKey(), session: newKey() },
     clock,
     log: silentLogger,
   });
@@ -36,6 +37,10 @@ export async function run(deps: Deps, flags: UiFlags): Promise<void> {
   stdin.off('data', show);
   stdin.pause();
   await server.close();
+}
+
+function newKey(): string {
+  return randomBytes(32).toString('base64url');
 }
 
 function portOf(port: number): number {

@@ -1,6 +1,6 @@
 /** Starts the embedded cluster, a line per step; with --demo also a first virtual machine. */
 import { execFileSync } from 'node:child_process';
-import { readFileSync, realpathSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { arch, cpus, platform, totalmem } from 'node:os';
 import { join, relative } from 'node:path';
 import { parse } from 'yaml';
@@ -10,6 +10,7 @@ import { findProgram } from '../../../base/node/find-program.ts';
 import { nameOfPod } from '../../../base/node/living-pods.ts';
 import { chooseAcceleration } from '../../../qemu/accelerator.ts';
 import { findQemu } from '../../../qemu/find-qemu.ts';
+import { linkTo } from '../../../ui-server/sessions.ts';
 import type { Deps } from '../../deps.ts';
 import { applyAll, parseManifests } from '../../embedded/apply-file.ts';
 import { watchBoot } from '../../embedded/boot.ts';
@@ -18,7 +19,7 @@ import { importGuestImages } from '../../embedded/guest-images.ts';
 import { launchEmbedded } from '../../embedded/launch.ts';
 import type { Network } from '../../embedded/network-namespace.ts';
 import { allowScheduling } from '../../embedded/node.ts';
-import { kubeconfigPath } from '../../embedded/paths.ts';
+import { kubeconfigPath, pageKeyPath } from '../../embedded/paths.ts';
 import { noLongerAtBoot, startAtBoot, thisBootHost } from '../../embedded/start-at-boot.ts';
 import type { EmbeddedState } from '../../embedded/state.ts';
 import { unknownGuests } from '../../embedded/unknown-guests.ts';
@@ -67,8 +68,9 @@ export async function run(
     const path = findQemu(env);
     return `${qemuVersion(path)} (${path})`;
   });
+  let state: EmbeddedState | undefined;
   await progress.step('control', async (step) => {
-    const { state, network } = await launchEmbedded(deps, {
+    const { network, ...launched } = await launchEmbedded(deps, {
       port,
       nodes,
       adopt: flags.adopt,
@@ -76,6 +78,7 @@ export async function run(
       onWaiting: () => step.update('somebody else is starting it'),
       signal: interrupted.signal,
     });
+    state = launched.state;
     const where = `https://127.0.0.1:${state.port}${network ? busy(port, state.port) : ignored(flags.port, state.port)}`;
     const text = `${where}, data in ${home}${network ? '' : ', was running'}`;
     const lost = whatIsLost(network, state);
@@ -101,6 +104,14 @@ export async function run(
   if (flags.demo) await progress.step('vm', (step) => watchBoot({ client, openConsole, vm: demoVm(deps), onLine: step.update }));
 
   stdout.write(whatNext(deps, flags.demo, clock.now() - started));
+  const page = pageLink(deps, state);
+  if (page !== undefined) stdout.write(`\n  in a browser, once and within ten minutes:\n    ${page}\n`);
+}
+
+/** The web page that the cluster serves; one that an earlier version started has none, and one that is starting again has no key yet. */
+function pageLink({ home, clock }: Deps, state: EmbeddedState | undefined): string | undefined {
+  if (state?.pagePort === undefined || !existsSync(pageKeyPath(home))) return undefined;
+  return linkTo(state.pagePort, readFileSync(pageKeyPath(home), 'utf8'), clock);
 }
 
 function atBoot(deps: Deps, isWanted: boolean): string | { warning: string } {

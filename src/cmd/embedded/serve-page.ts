@@ -1,0 +1,57 @@
+/** The web page of the embedded cluster, with the rights of its administrator: for whoever can read the data folder, and for nobody else. */
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import { loadKubeconfig } from '../../client/node/kubeconfig.ts';
+import { type PageFiles, readPageFiles } from '../../ui-server/page-files.ts';
+import { startUiServer, type UiServer } from '../../ui-server/start.ts';
+import { kubeconfigPath, pageKeyPath } from '../../virtctl/embedded/paths.ts';
+import { PLACES } from '../places.ts';
+import { VERSION } from '../version.ts';
+
+export type PageOptions = {
+  readonly home: string;
+  readonly pagePort?: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+};
+
+/** Undefined where it cannot be served: a cluster is one without its page, too. */
+export async function servePage({ home, pagePort, clock, log }: PageOptions): Promise<UiServer | undefined> {
+  if (pagePort === undefined || !existsSync(PLACES.page)) return undefined;
+  const link = newKey();
+  writeFileSync(pageKeyPath(home), link, { mode: 0o600 });
+  const cluster = async () => loadKubeconfig(kubeconfigPath(home));
+  let files: PageFiles | undefined;
+  try {
+    return await startUiServer({
+      cluster: await cluster(),
+      reload: cluster,
+      version: VERSION,
+      namespace: 'default',
+      files: () => {
+        files ??= readPageFiles(PLACES.page); // read by the first browser: most clusters see none
+        return files;
+      },
+      port: pagePort,
+      keys: { link, session: keptKey(join(home, 'pki', 'page-sessions.key')) },
+      clock,
+      log: log.with({ component: 'page' }),
+    });
+  } catch (error) {
+    log.warn('the web page is not served', { error });
+    return undefined;
+  }
+}
+
+/** Made once: browsers are known again after a restart. */
+function keptKey(path: string): string {
+  if (!existsSync(path)) writeFileSync(path, newKey(), { mode: 0o600 });
+  return readFileSync(path, 'utf8');
+}
+
+function newKey(): string {
+  return randomBytes(32).toString('base64url');
+}
