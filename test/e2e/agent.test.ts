@@ -4,6 +4,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { visit } from '../../examples/typescript/visit.ts';
+import { connect } from '../../src/sdk/node/index.ts';
 import { EmbeddedCluster, type Result, run } from './harness.ts';
 
 const MACHINE = readFileSync('examples/agent/machine.yaml', 'utf8');
@@ -75,6 +77,27 @@ test('the agent of a guest: what it tells, what it does, and ssh with the keys i
     const much = await cluster.virtctl(['exec', 'agent', '--', 'sh', '-c', 'head -c 1500000 /dev/zero']);
     assert.equal(much.stdout.length, 1024 * 1024);
     assert.match(much.stderr, /printed more than is shown/);
+  });
+
+  await t.test('a program does the same by the SDK: exec, ports, the console, and what happens to machines', async () => {
+    const kubevirt = await connect({ kubeconfig: cluster.environment()['KUBECONFIG'] ?? '', namespace: cluster.namespace });
+    const signal = AbortSignal.timeout(120_000);
+    const lines: string[] = [];
+    await visit(kubevirt, 'agent', (line) => lines.push(line), signal);
+    const [runs, exec, web, last] = [...lines.slice(0, 3), lines.at(-1)];
+    assert.match(runs ?? '', /^agent runs on \S+$/);
+    assert.deepEqual([exec, web, last], ['exit 3: Linux', 'HTTP/1.1 200 OK', 'changed agent: Running']);
+    await using console = await kubevirt.vm('agent').console({ signal });
+    await console.writable.getWriter().write(new TextEncoder().encode('\n'));
+    let said = '';
+    for await (const bytes of console.readable) {
+      said += new TextDecoder().decode(bytes);
+      if (said.endsWith('login: ')) break;
+    }
+    assert.match(await kubevirt.vm('agent').logs({ signal }), /login: /);
+    assert.match((await kubevirt.vm('agent').why()).what, /running/);
+    await assert.rejects(kubevirt.vm('absent').exec(['true']), { reason: 'NotFound' });
+    await assert.rejects(kubevirt.vm('agent').connect(9), /guest/);
   });
 
   await t.test('guestosinfo, userlist and fslist tell what is in the guest', async () => {

@@ -37,7 +37,8 @@ test('the program starts the machine and prints the phases of its instance until
   }
 });
 
-test('the page shows the program as it is', () => {
+test('the page shows the programs as they are', () => {
   const page = readFileSync(join(ROOT, 'docs/typescript.md'), 'utf8');
-  assert.ok(page.includes(`\`\`\`ts\n${readFileSync(join(ROOT, 'examples/typescript/machines.ts'), 'utf8')}\`\`\``));
+  for (const name of ['machines.ts', 'visit.ts'])
+    assert.ok(page.includes(`\`\`\`ts\n${readFileSync(join(ROOT, 'examples/typescript', name), 'utf8')}\`\`\``), name);
 });

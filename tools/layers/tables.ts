@@ -15,6 +15,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'client/node': [...CORE, 'base/node', 'client'],
   reconcile: [...CORE, 'client'],
   sdk: [...CORE, 'client'],
+  'sdk/node': [...CORE, 'base/node', 'client', 'client/node', 'sdk'],
   'control-plane/store': [...CORE, 'base/node'],
   'control-plane/apiserver': [...CORE, 'base/node', 'control-plane/store'],
   'control-plane/scheduler': LOOP,

@@ -14,7 +14,7 @@ const OF_PACKAGE = ['all-in-one', 'virt-launcher', 'virtctl', 'vmctl'];
 
 /** Readers of a kubeconfig and of manifests load their YAML parser only when they need it, in a way that bundlers do not see. */
 const LAZY_YAML = "createRequire(import.meta.url)('yaml')";
-const lazyYaml: Plugin = {
+export const lazyYaml: Plugin = {
   name: 'lazy-yaml',
   setup({ onLoad }) {
     onLoad({ filter: /\/(kubeconfig|read-manifests)\.ts$/ }, ({ path }) => {

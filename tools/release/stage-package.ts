@@ -1,5 +1,5 @@
 /**
- * The product as a folder that works wherever it is put, without a clone: programs, the web page, manifests, examples and the demo guests. What people
+ * The product as a folder that works wherever it is put, without a clone: programs, the SDK, the web page, manifests, examples and the demo guests. What people
  * install is this folder: as an npm package, as a Debian package or in one file.
  */
 import { execFileSync } from 'node:child_process';
@@ -8,6 +8,7 @@ import { basename, join, resolve } from 'node:path';
 import { VERSION } from '../../src/cmd/version.ts';
 import { buildUi } from '../ui/build.ts';
 import { bundleForPackage } from './bundle.ts';
+import { SDK_EXPORTS, stageSdk } from './sdk.ts';
 
 export type PackageForm = 'npm package' | 'Debian package' | 'single file';
 export type StageOptions = {
@@ -30,6 +31,7 @@ export async function stagePackage({ into, form, commit, version }: StageOptions
   for (const folder of ['bin', 'script', 'guests']) mkdirSync(join(into, folder), { recursive: true });
   await bundleForPackage(join(into, 'lib'), { version });
   await buildUi(join(into, 'page'));
+  await stageSdk(into);
   for (const name of [...CALLED, ...STARTED]) {
     writeFileSync(join(into, 'bin', name), ofPackage(readFileSync(join(PROJECT, 'bin', name), 'utf8')));
     chmodSync(join(into, 'bin', name), 0o755);
@@ -61,7 +63,18 @@ function ofPackage(script: string): string {
 function manifest(version: string): object {
   const { name, description, license, type, engines } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
   const bin = Object.fromEntries(CALLED.map((program) => [program, `bin/${program}`]));
-  return { name, version: version.replace(/^v/, ''), description, license, type, engines, os: ['linux'], cpu: ['x64', 'arm64'], bin };
+  return {
+    name,
+    version: version.replace(/^v/, ''),
+    description,
+    license,
+    type,
+    engines,
+    os: ['linux'],
+    cpu: ['x64', 'arm64'],
+    bin,
+    exports: SDK_EXPORTS,
+  };
 }
 
 function writeJson(path: string, value: unknown): void {

@@ -1,0 +1,126 @@
+/** One machine, by its name: everything that a person does with virtctl to one. */
+import type { ExecResult as ExecAnswer } from '../api/handler/answers.ts';
+import { type VirtualMachine, VMS } from '../api/kubevirt/kinds/virtual-machine.ts';
+import { type VirtualMachineInstance, VMIS } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { portForwardPath, type SubresourceName, subresourcePath } from '../api/kubevirt/subresource-path.ts';
+import type { VmResource } from '../api/kubevirt/subresources.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Client } from '../client/client.ts';
+import type { ByteStream, ExecResult, OpenStream } from './streams.ts';
+import { type Awaited, type Seen, untilSeen } from './wait-for.ts';
+import { decideWhy } from './why/decide.ts';
+import { observeWhy } from './why/observe.ts';
+import type { Answer } from './why/observed.ts';
+
+export type Signalled = { readonly signal?: AbortSignal };
+
+/** Everything throws ApiError with the reason that the cluster gives. */
+export type Machine = {
+  readonly name: string;
+  readonly namespace: string;
+  /** As the cluster has it; undefined when there is none of this name. */
+  get(): Promise<VirtualMachine | undefined>;
+  instance(): Promise<VirtualMachineInstance | undefined>;
+  /** A merge patch: what it names is changed, what it says null about is removed. */
+  patch(change: object, options?: Signalled): Promise<VirtualMachine>;
+  start(options?: Signalled & { readonly isPaused?: boolean }): Promise<void>;
+  /** By the power button; by force after the grace period, which is the machine's own unless given. */
+  stop(options?: Signalled & { readonly gracePeriodSeconds?: number }): Promise<void>;
+  restart(options?: Signalled): Promise<void>;
+  pause(options?: Signalled): Promise<void>;
+  unpause(options?: Signalled): Promise<void>;
+  /** Succeeds when it is gone already. Awaited, it returns when machine and instance are gone. */
+  delete(options?: Signalled & { readonly isAwaited?: boolean }): Promise<void>;
+  /** Resolves with what was seen; rejects when the machine is not there, and with the signal's reason. */
+  waitFor(what: Awaited, options?: Signalled): Promise<Seen>;
+  /** Runs a program in the guest through its agent. */
+  exec(
+    command: readonly string[],
+    options?: Signalled & { readonly timeoutSeconds?: number; readonly input?: Uint8Array },
+  ): Promise<ExecResult>;
+  /** The serial console, beside other viewers, with what was printed before. */
+  console(options?: Signalled): Promise<ByteStream>;
+  /** A TCP connection to a port of the guest. */
+  connect(port: number, options?: Signalled): Promise<ByteStream>;
+  /** What the serial console has printed, of the run before where asked for. */
+  logs(options?: Signalled & { readonly previous?: boolean }): Promise<string>;
+  /** Why it is as it is, in a sentence, with the fix. */
+  why(): Promise<Answer>;
+};
+
+export type MachineOptions = {
+  readonly client: Client;
+  readonly openStream: OpenStream;
+  readonly clock: Clock;
+  readonly namespace: string;
+  readonly name: string;
+};
+
+const EXEC_TIMEOUT_SECONDS = 30;
+const SIGNAL_BASE = 128;
+
+export function createMachine({ client, openStream, clock, namespace, name }: MachineOptions): Machine {
+  const at = { namespace, name };
+  const pathOf = (resource: VmResource, verb: SubresourceName) => subresourcePath({ resource, ...at }, verb);
+  const put = (path: string, body: object, signal: AbortSignal | undefined): Promise<Response> =>
+    client.request(path, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      ...(signal && { signal }),
+    });
+  const tell =
+    (resource: VmResource, verb: SubresourceName) =>
+    async ({ signal, ...body }: Signalled & Readonly<Record<string, unknown>> = {}): Promise<void> => {
+      await (await put(pathOf(resource, verb), body, signal)).body?.cancel();
+    };
+  const waitFor: Machine['waitFor'] = (what, { signal } = {}) => untilSeen({ client, clock, ...at, what, ...(signal && { signal }) });
+
+  return {
+    ...at,
+    get: () => client.get(VMS, at),
+    instance: () => client.get(VMIS, at),
+    patch: (change, options) => client.patch(VMS, at, change, options),
+    start: ({ isPaused, signal } = {}) =>
+      tell('virtualmachines', 'start')({ ...(isPaused && { paused: true }), ...(signal && { signal }) }),
+    stop: ({ gracePeriodSeconds, signal } = {}) =>
+      tell(
+        'virtualmachines',
+        'stop',
+      )({ ...(gracePeriodSeconds !== undefined && { gracePeriod: gracePeriodSeconds }), ...(signal && { signal }) }),
+    restart: (options = {}) => tell('virtualmachines', 'restart')({ ...options }),
+    pause: (options = {}) => tell('virtualmachineinstances', 'pause')({ ...options }),
+    unpause: (options = {}) => tell('virtualmachineinstances', 'unpause')({ ...options }),
+    async delete({ isAwaited = false, signal } = {}) {
+      await client.delete(VMS, at, signal && { signal });
+      if (isAwaited) await waitFor('gone', signal && { signal });
+    },
+    waitFor,
+    async exec(command, { timeoutSeconds = EXEC_TIMEOUT_SECONDS, input, signal } = {}) {
+      const body = { command, timeoutSeconds, ...(input && { input: base64Of(input) }) };
+      const answer = (await (await put(pathOf('virtualmachineinstances', 'exec'), body, signal)).json()) as ExecAnswer; // virt-handler makes it
+      const { exitCode, signal: endedBy, stdout, stderr, isTruncated = false } = answer;
+      return { exitCode: exitCode ?? SIGNAL_BASE + (endedBy ?? 0), stdout: textOf(stdout), stderr: textOf(stderr), isTruncated };
+    },
+    console: (options) => openStream(subresourcePath({ resource: 'virtualmachineinstances', ...at }, 'console', { shared: true }), options),
+    connect: (port, options) => openStream(portForwardPath({ resource: 'virtualmachines', ...at }, port, 'tcp'), options),
+    async logs({ previous = false, signal } = {}) {
+      const before = subresourcePath({ resource: 'virtualmachines', ...at }, 'logs', { previous: true });
+      if (previous) return (await client.request(before, signal && { signal })).text();
+      const now = subresourcePath({ resource: 'virtualmachineinstances', ...at }, 'console', { shared: true, follow: false });
+      await using printed = await openStream(now, signal && { signal });
+      return await new Response(printed.readable).text();
+    },
+    why: async () => decideWhy(await observeWhy({ client, clock, ...at })),
+  };
+}
+
+function textOf(base64: string): string {
+  return new TextDecoder().decode(Uint8Array.from(atob(base64), (each) => each.charCodeAt(0)));
+}
+
+function base64Of(bytes: Uint8Array): string {
+  let text = '';
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return btoa(text);
+}
