@@ -9,7 +9,8 @@ import { useWork } from './use-work.ts';
 /** What is asked back, because it cannot be taken back. */
 export type Confirmation = { readonly action: Action; readonly machine: Machine };
 
-const ASKED_BACK: ReadonlySet<Action> = new Set(['stop', 'restart', 'delete']);
+/** They cannot be taken back. */
+export const ASKED_BACK: ReadonlySet<Action> = new Set(['stop', 'restart', 'delete']);
 
 type Props = {
   readonly machine: Machine;

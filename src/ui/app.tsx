@@ -7,6 +7,7 @@ import { go, SessionContext, usePlace, useSession } from './hooks.ts';
 import { MachinePage } from './machine-page.tsx';
 import { MachinesPage } from './machines-page.tsx';
 import { NodesPage } from './nodes-page.tsx';
+import { Palette } from './palette.tsx';
 import { PlaceLink } from './place-link.tsx';
 import type { Session } from './session.ts';
 
@@ -48,6 +49,8 @@ function Frame() {
           </PlaceLink>
         )}
         <p class="about" title={session.info.server}>
+          Ctrl+K: commands
+          <br />
           {session.info.context}
           <br />
           {session.info.version}
@@ -61,6 +64,7 @@ function Frame() {
         )}
         <PageAt place={place} />
       </div>
+      <Palette />
     </div>
   );
 }

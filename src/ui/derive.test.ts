@@ -4,6 +4,7 @@ import { vm, vmi } from '../testing/builders.ts';
 import { deriveActions } from './derive-actions.ts';
 import { deriveFiltered, deriveMachines, deriveTrouble } from './derive-machines.ts';
 import { deriveCommand, deriveImages, deriveNewVm } from './derive-new-vm.ts';
+import { derivePalette } from './derive-palette.ts';
 import { derivePlace, placePath } from './derive-place.ts';
 
 const running = () => deriveMachines([vm('Always', { printableStatus: 'Running' })], [vmi('Running', { nodeName: 'n1' })]);
@@ -78,4 +79,17 @@ test('the manifest and the command say the same', () => {
 
 test('images in use come first', () => {
   assert.deepEqual(deriveImages(['b', undefined, 'b', 'a'], ['k']), ['b', 'a', 'k']);
+});
+
+test('the palette has pages, machines and what can be done to them now, by any words of theirs', () => {
+  const labels = (text: string) => derivePalette(running(), text).map(({ label }) => label);
+  assert.deepEqual(labels('nod'), ['Nodes']);
+  assert.deepEqual(labels('machine'), ['Machines', 'Create a machine']);
+  const [name = ''] = running().map((each) => each.name);
+  assert.deepEqual(labels(`${name} CONSOLE`), [`Console of ${name}`]);
+  assert.ok(labels(name).some((label) => label.startsWith('Stop')) && !labels(name).some((label) => label.startsWith('Start')));
+  const [machine] = running();
+  const many = Array.from({ length: 10_000 }, () => machine).flatMap((each) => each ?? []);
+  assert.equal(derivePalette(many, '').length, 20);
+  assert.deepEqual(labels('no such thing'), []);
 });

@@ -51,7 +51,13 @@ test('a machine is made, entered, seen, stopped and deleted in a browser', { ski
   });
   await takePicture(page, 'screen');
 
-  await page.getByRole('link', { name: 'Overview' }).click();
+  await page.getByRole('link', { name: 'Machines' }).click();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('open web');
+  await page.getByRole('option', { name: /Open web/, selected: true }).waitFor();
+  await takePicture(page, 'palette');
+  assert.deepEqual(await accessibilityFaults(page), [], 'palette');
+  await page.keyboard.press('Enter');
   await page.getByText('web is running').waitFor();
   await takePicture(page, 'overview');
   for (const [tab, shows] of [

@@ -1,0 +1,51 @@
+/** What the palette of commands offers for what somebody has typed. Pure. */
+import { ACTION_WORDS, type Action, deriveActions } from './derive-actions.ts';
+import type { Machine } from './derive-machines.ts';
+import type { Place } from './derive-place.ts';
+
+export type PaletteEntry = {
+  readonly label: string;
+  /** The same in a terminal, or where it leads. */
+  readonly hint: string;
+  readonly does: { readonly go: Place } | { readonly action: Action; readonly machine: Machine };
+};
+
+/** More than anybody reads; whoever wants another types a letter more. */
+const MOST = 20;
+const NOTHING_FORBIDDEN: ReadonlySet<Action> = new Set();
+const PAGES: readonly PaletteEntry[] = [
+  { label: 'Machines', hint: 'page', does: { go: { page: 'machines', text: '', status: '' } } },
+  { label: 'Create a machine', hint: 'c', does: { go: { page: 'create' } } },
+  { label: 'Activity', hint: 'page', does: { go: { page: 'activity' } } },
+  { label: 'Nodes', hint: 'page', does: { go: { page: 'nodes' } } },
+];
+
+/** Entries that have every word in them, pages first; of actions only those that can be done now. */
+export function derivePalette(machines: readonly Machine[], text: string): PaletteEntry[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const fits = ({ label }: PaletteEntry) => words.every((word) => label.toLowerCase().includes(word));
+  const found = PAGES.filter(fits);
+  for (const machine of machines) {
+    if (found.length >= MOST) break;
+    found.push(...entriesOf(machine).filter(fits));
+  }
+  return found.slice(0, MOST);
+}
+
+function entriesOf(machine: Machine): PaletteEntry[] {
+  const { namespace, name } = machine;
+  const called = namespace === 'default' ? name : `${name} in ${namespace}`;
+  const open = (label: string, tab: 'overview' | 'console' | 'screen' | 'yaml'): PaletteEntry => ({
+    label: `${label} ${called}`,
+    hint: machine.status,
+    does: { go: { page: 'machine', namespace, name, tab } },
+  });
+  const actions = deriveActions(machine, NOTHING_FORBIDDEN).filter(({ refusal }) => refusal === undefined);
+  return [
+    open('Open', 'overview'),
+    open('Console of', 'console'),
+    open('Screen of', 'screen'),
+    open('YAML of', 'yaml'),
+    ...actions.map(({ action, command }) => ({ label: `${ACTION_WORDS[action]} ${called}`, hint: command, does: { action, machine } })),
+  ];
+}
