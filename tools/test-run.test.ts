@@ -16,14 +16,15 @@ const failing = (runs: string, times: number) => `
 async function runFailing(
   t: TestContext,
   times: readonly number[],
-  canRepeat = true,
+  { canRepeat = true, isImported = false } = {},
 ): Promise<{ code: number; said: string[]; runs: number[] }> {
   const folder = mkdtempSync(join(tmpdir(), 'kubevirt-ts-run-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const runs = times.map((_, index) => join(folder, `runs-${index}`));
   const files = times.map((each, index) => {
     const file = join(folder, `${index}.test.mjs`);
-    writeFileSync(file, failing(runs[index] ?? '', each));
+    writeFileSync(isImported ? join(folder, 'helper.mjs') : file, failing(runs[index] ?? '', each));
+    if (isImported) writeFileSync(file, "import './helper.mjs';");
     return file;
   });
   const said: string[] = [];
@@ -47,6 +48,12 @@ test('a file that fails is run once more, alone and named', async (t) => {
   assert.match(said.join('\n'), /REPEATED 1: \S+0\.test\.mjs: failed.*\nREPEATED 1: \S+: held alone/);
 });
 
+test('a test that stands in another file is repeated by the file that was given', async (t) => {
+  const { code, runs, said } = await runFailing(t, [1], { isImported: true });
+  assert.deepEqual({ code, runs }, { code: 0, runs: [2] });
+  assert.match(said.at(-1) ?? '', /0\.test\.mjs: held alone/);
+});
+
 test('what fails twice has failed', async (t) => {
   const { code, said, runs } = await runFailing(t, [2, 1]);
   assert.deepEqual({ code, runs }, { code: 1, runs: [2, 2] });
@@ -55,5 +62,5 @@ test('what fails twice has failed', async (t) => {
 
 test('of three that fail none is repeated, nor where single files were asked for', async (t) => {
   assert.deepEqual(await runFailing(t, [1, 1, 1]), { code: 1, said: [], runs: [1, 1, 1] });
-  assert.deepEqual(await runFailing(t, [1], false), { code: 1, said: [], runs: [1] });
+  assert.deepEqual(await runFailing(t, [1], { canRepeat: false }), { code: 1, said: [], runs: [1] });
 });
