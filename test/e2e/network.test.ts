@@ -130,6 +130,20 @@ test('guests are reached: by port-forward, by Services from other guests, by Nod
     assert.equal(listening(pasta.pid), 1, 'pasta has the port of the API alone');
   });
 
+  await t.test('a port of the host that was chosen leads to the guest, is shown by ls, and is not given twice', async (t) => {
+    if (!cluster.hasNetwork()) return t.skip('no namespace here: Services have no addresses');
+    const port = await freePort();
+    const expose = (name: string) => ['expose', 'vm', 'server', '--name', name, '--port', '80', '--host-port', String(port)];
+    const said = await cluster.must('virtctl', expose('chosen'));
+    assert.equal(said, `Service chosen successfully created for virtualmachine server\nhttp://127.0.0.1:${port}\n`);
+    assert.match((await run('curl', ['-s', '-m', '10', `http://127.0.0.1:${port}/`])).stdout, HELLO);
+    assert.match(await cluster.must('virtctl', ['ls']), new RegExp(`ADDRESSES\\n[^]*server .*http://127\\.0\\.0\\.1:${port}\\b`));
+    const { code, stderr } = await cluster.virtctl(expose('again'));
+    assert.equal(code, 4);
+    assert.match(stderr, /^error\[HOST_PORT_TAKEN\]: .*\nwhy: the Service default\/chosen has it\nfix: /);
+    await cluster.must('kubectl', ['delete', 'svc', 'chosen']);
+  });
+
   await t.test('a NodePort that another program has is served under another number, and an event says so', async (t) => {
     if (!cluster.hasNetwork()) return t.skip('no namespace here: Services have no addresses');
     const nodePort = Number(await cluster.field('svc', 'web', '.spec.ports[0].nodePort'));
@@ -176,6 +190,15 @@ async function saidOf(cluster: EmbeddedCluster, isWanted: (said: string) => bool
     if (isWanted(said)) return said;
     assert.ok(performance.now() < deadline, `the Service says ${JSON.stringify(said)}`);
   }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
 }
 
 /** How many TCP sockets this process listens at. */

@@ -28,6 +28,8 @@ export const ANNOTATION_LOGIN_USER = 'kubevirt.io/login-user';
 
 /** On a Service of the embedded cluster: where the host reaches its NodePorts, `80:30080/TCP=127.0.0.1:30080`, one after the other with commas. */
 export const ANNOTATION_HOST_ADDRESSES = 'kubevirt.io/host-addresses';
+/** On a Service with a NodePort, as well: the port of the host that leads to its first one instead. Only administrators may write it. */
+export const ANNOTATION_HOST_PORT = 'kubevirt.io/host-port';
 
 /** On a Node of the embedded cluster: whether it runs, is stopped or killed; and what somebody wants it to be. */
 export const ANNOTATION_NODE_POWER = 'kubevirt.io/embedded-node-power';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Service } from '../../api/core/service.ts';
 import { buildClaim } from '../../sdk/manifest/claim.ts';
 import { vm, vmi } from '../../testing/builders.ts';
 import { vmRows } from './rows.ts';
@@ -49,4 +50,24 @@ test('a machine that has stopped has no address any more', () => {
   const ended = vmi('Succeeded', { interfaces: [{ ipAddress: '10.244.0.2' }] });
   const rows = vmRows({ vms: [vm('Halted', { printableStatus: 'Stopped' })], vmis: [ended], now, isWide: false, isAcross: false });
   assert.equal(rows[1]?.[3], '-');
+});
+
+const exposed = (name: string, said: string, targetPort: number): Service => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name, namespace: 'default', annotations: { 'kubevirt.io/host-addresses': said } },
+  spec: { selector: { 'vmi.kubevirt.io/id': 'db' }, ports: [{ port: 1000, targetPort }] },
+});
+
+test('addresses of this machine that lead to a guest have a column of their own, in a form that can be opened', () => {
+  const services = [
+    exposed('web', '1000:30080/TCP=127.0.0.1:8080', 80),
+    exposed('ssh', '22:30081/TCP=127.0.0.1:30081,53:30053/UDP=127.0.0.1:30053', 22),
+    exposed('bad', '80:30080/TCP=http://elsewhere.example,\u001b[31m', 80),
+  ];
+  assert.deepEqual(vmRows({ vms: [machine, stopped], vmis: [running], services, now, isWide: false, isAcross: false }), [
+    ['NAME', 'STATUS', 'AGE', 'IP', 'NODE', 'ADDRESSES'],
+    ['cache', 'Stopped', '5m', '-', '-', '-'],
+    ['db', 'Running', '5m', '10.244.0.2', 'n1', 'http://127.0.0.1:8080 127.0.0.1:30081 127.0.0.1:30053/udp'],
+  ]);
 });

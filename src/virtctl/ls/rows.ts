@@ -1,5 +1,6 @@
 /** Machines as lines of a table. Pure. */
 
+import type { Service } from '../../api/core/service.ts';
 import type { PersistentVolumeClaim } from '../../api/core/volume.ts';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
@@ -10,12 +11,15 @@ import { claimOf, imageOf } from '../../api/kubevirt/volumes/source-of.ts';
 import { keyOf } from '../../api/meta.ts';
 import { humanDuration } from '../../base/duration.ts';
 import { formatBytes } from '../../base/quantity.ts';
+import { hostAddressesByMachine } from './host-addresses.ts';
 
 export type Listing = {
   readonly vms: readonly VirtualMachine[];
   readonly vmis: readonly VirtualMachineInstance[];
   /** They tell what the disks on them began as. */
   readonly claims?: readonly PersistentVolumeClaim[];
+  /** They tell where this machine reaches the guests. */
+  readonly services?: readonly Service[];
   readonly now: number;
   readonly isWide: boolean;
   /** With a column for the namespace. */
@@ -23,12 +27,17 @@ export type Listing = {
 };
 
 type Machine = { readonly vm?: VirtualMachine; readonly vmi?: VirtualMachineInstance };
-type Around = { readonly now: number; readonly claims: readonly PersistentVolumeClaim[] };
+type Around = {
+  readonly now: number;
+  readonly claims: readonly PersistentVolumeClaim[];
+  readonly addresses: ReadonlyMap<string, readonly string[]>;
+};
 
 /** The header and a line per machine, instances without a machine included. */
-export function vmRows({ vms, vmis, claims = [], now, isWide, isAcross }: Listing): string[][] {
-  const around = { now, claims };
-  const columns = COLUMNS.filter(([, , when]) => (when === 'wide' ? isWide : when === 'across' ? isAcross : true));
+export function vmRows({ vms, vmis, claims = [], services = [], now, isWide, isAcross }: Listing): string[][] {
+  const around = { now, claims, addresses: hostAddressesByMachine(services) };
+  const isShown = { wide: isWide, across: isAcross, reached: around.addresses.size > 0 };
+  const columns = COLUMNS.filter(([, , when]) => when === undefined || isShown[when]);
   const header = columns.map(([title]) => title);
   return [header, ...vmsOf(vms, vmis).map((machine) => columns.map(([, cell]) => cell(machine, around) ?? '-'))];
 }
@@ -40,7 +49,11 @@ function vmsOf(vms: readonly VirtualMachine[], vmis: readonly VirtualMachineInst
   return [...machines].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, machine]) => machine);
 }
 
-type Column = readonly [title: string, cell: (machine: Machine, around: Around) => string | undefined, when?: 'wide' | 'across'];
+type Column = readonly [
+  title: string,
+  cell: (machine: Machine, around: Around) => string | undefined,
+  when?: 'wide' | 'across' | 'reached',
+];
 
 const COLUMNS: readonly Column[] = [
   ['NAMESPACE', (machine) => metaOf(machine)?.namespace, 'across'],
@@ -52,6 +65,7 @@ const COLUMNS: readonly Column[] = [
     ({ vmi }) => (vmi && isFinal(vmi) ? undefined : vmi)?.status?.interfaces?.map(({ ipAddress }) => ipAddress).find((address) => address),
   ],
   ['NODE', ({ vmi }) => vmi?.status?.nodeName],
+  ['ADDRESSES', (machine, { addresses }) => addresses.get(keyOf(metaOf(machine) ?? { name: '' }))?.join(' '), 'reached'],
   ['CPUS', (machine) => numberOf(specOf(machine), vcpusOf), 'wide'],
   ['MEMORY', (machine) => memoryOf(specOf(machine)), 'wide'],
   ['IMAGE', (machine, { claims }) => diskImageOf(machine, claims), 'wide'],

@@ -56,3 +56,19 @@ test('the number that it had is wanted first, then its own, then the next ones o
   assert.deepEqual(portsOf('80:30085/TCP=127.0.0.1:30085'), [[KEY, [30_080, 30_081, 30_082]]], 'that was for another NodePort');
   assert.deepEqual(portsOf('80:30080/TCP=127.0.0.1:22'), [[KEY, [30_080, 30_081, 30_082]]], 'no port beyond the range is taken');
 });
+
+test('a port that an administrator chose is wanted first, and said when another program has it', () => {
+  const chosen = (port: string, said?: string): Service => {
+    const plain = service(said);
+    return { ...plain, metadata: { ...plain.metadata, annotations: { ...plain.metadata.annotations, 'kubevirt.io/host-port': port } } };
+  };
+  const first = (own: Service) => hostPortsFor([own], OPTIONS).map(({ ports, chosen }) => [ports.slice(0, 2), chosen]);
+  assert.deepEqual(first(chosen('8080')), [[[8080, 30_080], 8080]]);
+  assert.deepEqual(first(chosen('8080', '80:30080/TCP=127.0.0.1:8080')), [[[8080, 30_080], 8080]], 'also after a restart');
+  for (const port of ['0', '65536', '080', 'http', '8080,22', ''])
+    assert.deepEqual(first(chosen(port)), [[[30_080, 30_081], undefined]], port);
+  const served = (port: number) =>
+    explain(decideHostAddresses({ service: chosen('8080'), options: OPTIONS, stateOf: (key) => ({ key, port }) }));
+  assert.deepEqual(served(8080), ['patch Service default/web: the host reaches it at 80:30080/TCP=127.0.0.1:8080']);
+  assert.equal(served(30_080)[1], 'record event NodePortTaken: the NodePort is taken');
+});

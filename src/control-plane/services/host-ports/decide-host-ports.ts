@@ -1,13 +1,14 @@
 /**
  * Where NodePorts are served on the host, and what a Service says of it.
  *
+ *   an administrator chose a port (annotation), it is free     the first NodePort is served there
  *   a NodePort, free at the host's loopback                    it is served there, under its own number
  *   another program (or another cluster) has that number       under the next free one of the range, and an event says so
  *   it was served under another number before                  under that one again, if it is free
  *   the Service has no NodePort any more                       it says nothing
  */
 import type { Service } from '../../../api/core/service.ts';
-import { ANNOTATION_HOST_ADDRESSES } from '../../../api/kubevirt/names.ts';
+import { ANNOTATION_HOST_ADDRESSES, ANNOTATION_HOST_PORT } from '../../../api/kubevirt/names.ts';
 import { refOf } from '../../../api/meta.ts';
 import type { Action, Decision, EventToRecord } from '../../../reconcile/decision.ts';
 import { decideListeners, type ListenerOptions, listenerKey } from '../decide-listeners.ts';
@@ -21,16 +22,18 @@ export type ObservedHostPorts = {
 
 const FIRST_NODE_PORT = 30_000;
 const NODE_PORTS = 2_768;
+const LAST_PORT = 65_535;
 /** How many others are tried where a number is taken. */
 const OTHERS = 16;
 
 /** What to listen at on the host. */
 export function hostPortsFor(services: readonly Service[], options: ListenerOptions): HostPort[] {
   return services.flatMap((service) =>
-    nodePortsOf(service, options).map(({ key, protocol, name, nodePort }) => ({
+    nodePortsOf(service, options).map(({ key, protocol, name, nodePort, chosen }) => ({
       key,
       protocol,
-      ports: [...new Set([keptPort(service, name) ?? nodePort, nodePort, ...othersFor(nodePort)])],
+      ports: [...new Set([...(chosen ? [chosen] : []), keptPort(service, name) ?? nodePort, nodePort, ...othersFor(nodePort)])],
+      ...(chosen && { chosen }),
     })),
   );
 }
@@ -43,7 +46,7 @@ export function decideHostAddresses({ service, options, stateOf }: ObservedHostP
   const wanted = served.map(({ name, state }) => `${name}=${HOST_ADDRESS}:${state?.port}`).join(',') || undefined;
   const said = service.metadata.annotations?.[ANNOTATION_HOST_ADDRESSES];
   if (wanted === said) return { actions: [] };
-  const moved = found.filter(({ state, nodePort }) => state?.port !== nodePort);
+  const moved = found.filter(({ state, nodePort, chosen }) => state?.port !== (chosen ?? nodePort));
   const patch = { metadata: { annotations: { [ANNOTATION_HOST_ADDRESSES]: wanted ?? null } } };
   const because = wanted === undefined ? 'no port of the host leads here' : `the host reaches it at ${wanted}`;
   const action: Action = { do: 'patch', target: refOf(service), patch, because };
@@ -52,14 +55,20 @@ export function decideHostAddresses({ service, options, stateOf }: ObservedHostP
   };
 }
 
-type NodePort = { readonly key: string; readonly protocol: HostPort['protocol']; readonly name: string; readonly nodePort: number };
+type NodePort = {
+  readonly key: string;
+  readonly protocol: HostPort['protocol'];
+  readonly name: string;
+  readonly nodePort: number;
+  readonly chosen?: number;
+};
 
-function takenEvent({ nodePort, state }: NodePort & { readonly state: HostPortState | undefined }): EventToRecord {
+function takenEvent({ nodePort, chosen, state }: NodePort & { readonly state: HostPortState | undefined }): EventToRecord {
   const instead = state?.port === undefined ? 'and so are the next ones' : `it is reached at ${HOST_ADDRESS}:${state.port} instead`;
   return {
     type: 'Warning',
     reason: 'NodePortTaken',
-    message: `another program on this machine listens at ${HOST_ADDRESS}:${nodePort}, ${instead}`,
+    message: `another program on this machine listens at ${HOST_ADDRESS}:${chosen ?? nodePort}, ${instead}`,
   };
 }
 
@@ -68,15 +77,23 @@ function nodePortsOf(service: Service, options: ListenerOptions): NodePort[] {
   const ports = service.spec.ports ?? [];
   return decideListeners(service, [], options)
     .filter(({ isNodePort }) => isNodePort)
-    .map((listener) => {
+    .map((listener, index) => {
       const own = ports.find(({ nodePort, protocol = 'TCP' }) => nodePort === listener.port && protocol === listener.protocol);
       return {
         key: listenerKey(listener),
         protocol: listener.protocol,
         name: `${own?.port}:${listener.port}/${listener.protocol}`,
         nodePort: listener.port,
+        ...(index === 0 && chosenPort(service)),
       };
     });
+}
+
+/** An admission policy lets only administrators write it, so any port is believed. */
+function chosenPort({ metadata }: Service): { readonly chosen?: number } {
+  const text = metadata.annotations?.[ANNOTATION_HOST_PORT] ?? '';
+  const chosen = /^[1-9]\d{0,4}$/.test(text) ? Number(text) : undefined;
+  return chosen !== undefined && chosen <= LAST_PORT ? { chosen } : {};
 }
 
 /** Whoever may write a Service may write this, so it is believed within the range of NodePorts only. */

@@ -100,6 +100,13 @@ test('a NodePort is served at the loopback of the host: TCP and UDP, only while 
       ),
     'nobody to listen at the port that is not wanted any more',
   );
+
+  const chosen = { key: 'tcp', protocol: 'TCP', ports: [PORT + 2, PORT + 1], chosen: PORT + 2 } as const;
+  for (const each of [{ ...chosen, ports: [PORT + 1], chosen: undefined }, chosen]) {
+    ports.want([each]);
+    await until(() => ports.stateOf('tcp')?.port === each.ports[0], 'the port that was asked for');
+  }
+  assert.equal(await said(PORT + 2, 'moved'), 'MOVED', 'a port that is chosen later takes the place of the other');
   stop.abort();
   await Promise.all(hosts); // gone with the cluster
 });

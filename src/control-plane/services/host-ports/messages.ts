@@ -16,6 +16,8 @@ export type HostPort = {
   readonly protocol: Protocol;
   /** Tried in this order. */
   readonly ports: readonly number[];
+  /** The first of them when somebody asked for it; when that changes, it is listened at anew. */
+  readonly chosen?: number;
 };
 /** Where a key is served on the host; without a port it is not, for this reason. */
 export type HostPortState = { readonly key: string; readonly port?: number; readonly why?: string };

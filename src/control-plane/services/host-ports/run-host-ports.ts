@@ -17,15 +17,16 @@ export async function runHostPorts(path: string): Promise<void> {
   const control = connect(path);
   await once(control, 'connect');
   send(control, { control: true });
-  const open = new Map<string, Open>();
+  const open = new Map<string, Open & { readonly chosen: number | undefined }>();
   messagesOf<ToHost>(control, ({ listen }) => {
     const wanted = new Map(listen.map((port) => [port.key, port]));
-    for (const [key, { close }] of open) {
-      if (wanted.has(key)) continue;
+    for (const [key, { close, chosen }] of open) {
+      const still = wanted.get(key);
+      if (still && still.chosen === chosen) continue;
       close();
       open.delete(key);
     }
-    for (const [key, port] of wanted) if (!open.has(key)) open.set(key, opening({ path, control, port }));
+    for (const [key, port] of wanted) if (!open.has(key)) open.set(key, { ...opening({ path, control, port }), chosen: port.chosen });
   });
   control.on('error', () => control.destroy());
   await once(control, 'close');

@@ -20,6 +20,13 @@ export const definition = defineClusterCommand({
       targetPort: { ...optionalText, brief: 'Port of the guest, a number or a name (default: the same)', placeholder: 'port' },
       protocol: { kind: 'enum', values: ['TCP', 'UDP'], brief: 'Protocol', default: 'TCP' },
       type: { kind: 'enum', values: ['ClusterIP', 'NodePort', 'LoadBalancer'], brief: 'Type of the Service', default: 'ClusterIP' },
+      hostPort: {
+        kind: 'parsed',
+        parse: numberParser,
+        brief: 'Port of 127.0.0.1 of this machine that leads to it, for administrators of the embedded cluster',
+        optional: true,
+        placeholder: 'port',
+      },
       clusterIp: { ...optionalText, brief: 'Its address in the cluster; None for a headless one', placeholder: 'address' },
       externalIp: { ...optionalText, brief: 'Further address, set up outside the cluster', placeholder: 'address' },
       portName: { ...optionalText, brief: 'Name of the port', placeholder: 'name' },
@@ -45,6 +52,7 @@ export const definition = defineClusterCommand({
     customUsage: [
       { input: 'vm my-vm --name my-vm-http --port 80', brief: 'other guests reach it at the address of the Service' },
       { input: 'vm my-vm --name my-vm-ssh --port 22 --type NodePort', brief: 'and this machine at a port of 127.0.0.1' },
+      { input: 'vm my-vm --name my-vm-web --port 80 --host-port 8080', brief: 'at the port that you choose: http://127.0.0.1:8080' },
     ],
   },
 });

@@ -4,10 +4,11 @@ import { SERVICES } from '../../../api/core/service.ts';
 import { VMIRSS } from '../../../api/kubevirt/kinds/replica-set.ts';
 import { VMS } from '../../../api/kubevirt/kinds/virtual-machine.ts';
 import { VMIS } from '../../../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { LABEL_VMI_ID } from '../../../api/kubevirt/names.ts';
+import { ANNOTATION_HOST_PORT, LABEL_VMI_ID } from '../../../api/kubevirt/names.ts';
 import type { VmiSpec } from '../../../api/kubevirt/vmi-spec-schema.ts';
 import { ApiError, UserError } from '../../../base/errors.ts';
 import type { ClusterDeps, Connection, ConnectionFlags } from '../../deps.ts';
+import { mustBeFree, sayWhere } from './host-port.ts';
 
 export type ExposeFlags = ConnectionFlags & {
   readonly name: string;
@@ -15,6 +16,7 @@ export type ExposeFlags = ConnectionFlags & {
   readonly targetPort?: string;
   readonly protocol: 'TCP' | 'UDP';
   readonly type: 'ClusterIP' | 'NodePort' | 'LoadBalancer';
+  readonly hostPort?: number;
   readonly clusterIp?: string;
   readonly externalIp?: string;
   readonly portName?: string;
@@ -27,14 +29,19 @@ const MAX_LABEL = 63;
 
 export async function run(deps: ClusterDeps, flags: ExposeFlags, type: string, name: string): Promise<void> {
   const { kind, selector, spec } = await find(deps, type, name);
+  const ports = portsOf(flags, spec);
+  const { hostPort } = flags;
+  if (hostPort !== undefined) await mustBeFree(deps, hostPort, ports);
+  const annotations = hostPort === undefined ? undefined : { [ANNOTATION_HOST_PORT]: String(hostPort) };
   const service = {
     apiVersion: 'v1',
     kind: 'Service',
-    metadata: { name: flags.name, namespace: deps.namespace },
+    metadata: { name: flags.name, namespace: deps.namespace, ...(annotations && { annotations }) },
     spec: {
-      type: flags.type,
+      // What leads in from the host is a NodePort, by whatever number.
+      type: hostPort !== undefined && flags.type === 'ClusterIP' ? 'NodePort' : flags.type,
       selector,
-      ports: portsOf(flags, spec),
+      ports,
       ...(flags.clusterIp && { clusterIP: flags.clusterIp }),
       ...(flags.externalIp && { externalIPs: flags.externalIp.split(',') }),
       ...(flags.ipFamily && { ipFamilies: flags.ipFamily.split(',') }),
@@ -43,6 +50,7 @@ export async function run(deps: ClusterDeps, flags: ExposeFlags, type: string, n
   } as Service;
   await deps.client.create(SERVICES, service);
   deps.stdout.write(`Service ${flags.name} successfully created for ${kind} ${name}\n`);
+  if (hostPort !== undefined) await sayWhere(deps, flags.name, hostPort);
 }
 
 async function find({ client, namespace }: Connection, type: string, name: string): Promise<Exposed> {

@@ -10,6 +10,7 @@ const list = (...items: object[]) => ({ metadata: {}, items });
 const ONE = {
   [`GET ${BASE}/virtualmachines`]: list(vm('Always', { printableStatus: 'Running' })),
   [`GET ${BASE}/virtualmachineinstances`]: list(vmi('Running', { nodeName: 'n1' })),
+  'GET /api/v1/namespaces/default/services': list(),
 };
 
 test('a line for each machine of the namespace', async () => {
@@ -38,8 +39,12 @@ test('where there are none, that is said to the person and not to a program', as
   assert.deepEqual([stdout(), stderr()], ['', 'there are no machines in any namespace; virtctl run makes one\n']);
 });
 
-test('who may not see claims still gets the wide table', async () => {
-  const { deps, stdout } = testDeps({ ...ONE, 'GET /api/v1/namespaces/default/persistentvolumeclaims': status('Forbidden', 'no') });
+test('who may not see claims and Services still gets the wide table', async () => {
+  const { deps, stdout } = testDeps({
+    ...ONE,
+    'GET /api/v1/namespaces/default/persistentvolumeclaims': status('Forbidden', 'no'),
+    'GET /api/v1/namespaces/default/services': status('Forbidden', 'no'),
+  });
   await run(deps, { allNamespaces: false, output: 'wide' });
   assert.match(stdout(), /^NAME .*IMAGE\ndb .*localhost\/guests\/tiny:latest\n$/);
 });

@@ -1,7 +1,10 @@
 /** The machines of a namespace, or of all. */
-import { PERSISTENT_VOLUME_CLAIMS, type PersistentVolumeClaim } from '../../../api/core/volume.ts';
+import { SERVICES } from '../../../api/core/service.ts';
+import { PERSISTENT_VOLUME_CLAIMS } from '../../../api/core/volume.ts';
 import { VMS } from '../../../api/kubevirt/kinds/virtual-machine.ts';
 import { VMIS } from '../../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import type { KubeObject } from '../../../api/meta.ts';
+import type { Resource } from '../../../api/resource.ts';
 import { isApiError } from '../../../base/errors.ts';
 import type { Client, ListOptions } from '../../../client/client.ts';
 import { paintFor, writePainted } from '../../colour.ts';
@@ -34,11 +37,12 @@ export async function run(deps: ClusterDeps, flags: ListFlags): Promise<void> {
     case undefined: {
       const { items: vmis } = await client.list(VMIS, where);
       const isWide = flags.output === 'wide';
-      const claims = isWide ? await visibleClaims(client, where) : [];
+      const claims = isWide ? await visible(client, PERSISTENT_VOLUME_CLAIMS, where) : [];
+      const services = vms.length + vmis.length > 0 ? await visible(client, SERVICES, where) : [];
       if (vms.length + vmis.length > 0)
         writePainted(
           stdout,
-          renderTable(vmRows({ vms, vmis, claims, now: clock.now(), isWide, isAcross: flags.allNamespaces }), inColour(deps)),
+          renderTable(vmRows({ vms, vmis, claims, services, now: clock.now(), isWide, isAcross: flags.allNamespaces }), inColour(deps)),
         );
       else
         stderr.write(`there are no machines ${flags.allNamespaces ? 'in any namespace' : `in namespace ${ours}`}; virtctl run makes one\n`);
@@ -52,10 +56,10 @@ function inColour({ stdout, env }: ClusterDeps): (cell: string, shown: string, r
   return (cell, shown, row) => paint(row === 0 ? 'dim' : stateColour(cell), shown);
 }
 
-/** Not everybody may look at claims; the table is worth having without. */
-async function visibleClaims(client: Client, where: ListOptions): Promise<readonly PersistentVolumeClaim[]> {
+/** Not everybody may look at claims and Services; the table is worth having without. */
+async function visible<T extends KubeObject>(client: Client, resource: Resource<T>, where: ListOptions): Promise<readonly T[]> {
   try {
-    return (await client.list(PERSISTENT_VOLUME_CLAIMS, where)).items;
+    return (await client.list(resource, where)).items;
   } catch (error) {
     if (isApiError(error, 'Forbidden')) return [];
     throw error;
