@@ -3,6 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import { mustNotBeNewer, noteRelease, releaseOfData } from '../../base/node/data-release.ts';
 import { nameOfPod } from '../../base/node/living-pods.ts';
 import { ensurePki } from '../../base/node/pki.ts';
 import { identify } from '../../base/node/process-identity.ts';
@@ -43,6 +44,7 @@ export type EmbeddedOptions = {
 export async function runEmbedded(options: EmbeddedOptions): Promise<{ state: EmbeddedState; stopped: Promise<void> }> {
   const { home, clock, log, signal } = options;
   prepareHome(home);
+  mustNotBeNewer(releaseOfData(home), { home, version: VERSION });
   const store = openStore({ path: join(home, 'store.db'), onFatal: (error) => endAtOnce(error, log) });
   adoptOrClose(store, options);
   const keeping = keepStore({ store, backupsDir: join(home, 'backups'), clock, log: log.with({ component: 'store' }), signal });
@@ -89,6 +91,7 @@ export async function runEmbedded(options: EmbeddedOptions): Promise<{ state: Em
     version: VERSION,
     network: options.network,
   };
+  noteRelease(home, VERSION);
   writeFileSync(statePath(home), JSON.stringify(state), { mode: 0o600 });
   log.info('the embedded cluster serves', { port: server.port, home });
 

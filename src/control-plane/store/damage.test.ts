@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { UserError } from '../../base/errors.ts';
@@ -158,6 +158,21 @@ test('a store of format 1 gets checksums and an id, and keeps everything', async
   const again = openStore({ path });
   t.after(() => again.close());
   assert.deepEqual([again.clusterId, again.revision], [clusterId, 9]);
+  const kept = join(dirname(path), 'backups/before-format-2.db');
+  const copy = new DatabaseSync(kept, { readOnly: true });
+  t.after(() => copy.close());
+  assert.deepEqual(
+    copy
+      .prepare('SELECT revision, value FROM log')
+      .all()
+      .map((row) => [row['revision'], row['value']]),
+    [
+      [7, '{"n":1}'],
+      [8, null],
+    ],
+    'and is kept as it was',
+  );
+  assert.deepEqual([copy.prepare('PRAGMA user_version').get()?.['user_version'], statSync(kept).mode & 0o777], [1, 0o600]);
 });
 
 test('a new store says which history it begins before its first write: the mark of another one beside it is no longer true', async (t) => {

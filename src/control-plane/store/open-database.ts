@@ -1,7 +1,7 @@
 /** Opens the SQLite file of the store: one process at a time, checked, durable at every commit, readable by its owner only. */
 import { randomUUID } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, existsSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { messageOf, UserError } from '../../base/errors.ts';
 import { createStoreTables, migrateStore, STORE_FORMAT, storeFormatOf } from '../../base/node/store-format.ts';
@@ -61,7 +61,21 @@ function create(database: DatabaseSync, path: string, wasThere: boolean): void {
 function migrate(database: DatabaseSync, path: string): void {
   const broken = database.prepare('SELECT revision FROM log WHERE value IS NOT NULL AND NOT json_valid(value) LIMIT 1').get();
   if (broken) throw damaged(path, `the value of revision ${broken['revision']} is not JSON`);
+  keepCopy(database, path);
   migrateStore(database, randomUUID());
+}
+
+/** As it was, for the release that wrote it; the first one stays. */
+function keepCopy(database: DatabaseSync, path: string): void {
+  const folder = join(dirname(path), 'backups');
+  const copy = join(folder, `before-format-${STORE_FORMAT}.db`);
+  if (existsSync(copy)) return;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const unfinished = `${copy}.unfinished`;
+  rmSync(unfinished, { force: true });
+  closeSync(openSync(unfinished, 'wx', 0o600)); // SQLite would make it readable for others
+  database.prepare('VACUUM INTO ?').run(unfinished);
+  renameSync(unfinished, copy);
 }
 
 /** Whatever is wrong with the tables: up to where the log can be believed. */

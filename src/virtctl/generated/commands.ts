@@ -72,6 +72,7 @@ export const COMMANDS: readonly Entry[] = [
   { words: ['uninstall'], load: async () => (await import('../commands/uninstall/definition.ts')).definition },
   { words: ['unpause'], load: async () => (await import('../commands/unpause/definition.ts')).definition },
   { words: ['up'], load: async () => (await import('../commands/up/definition.ts')).definition },
+  { words: ['upgrade'], load: async () => (await import('../commands/upgrade/definition.ts')).definition },
   { words: ['userlist'], load: async () => (await import('../commands/userlist/definition.ts')).definition },
   { words: ['version'], load: async () => (await import('../commands/version/definition.ts')).definition },
   { words: ['vnc'], load: async () => (await import('../commands/vnc/definition.ts')).definition },

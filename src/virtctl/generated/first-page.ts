@@ -17,6 +17,7 @@ EMBEDDED CLUSTER ON THIS MACHINE
   node          Look at nodes, stop, start, kill and drain them
   backup        Write all objects of the embedded cluster into a file; disks are not in it
   restore       Give a stopped embedded cluster the objects of a backup
+  upgrade       Run the embedded cluster with this release; guests keep running
 
 VIRTUAL MACHINES
   run           Make a machine with a disk of its own from a name, an address or an image, and enter it
@@ -76,6 +77,7 @@ image	Find, list, import, pull, tag, push and remove the images of the embedded 
 node	Look at nodes, stop, start, kill and drain them
 backup	Write all objects of the embedded cluster into a file; disks are not in it
 restore	Give a stopped embedded cluster the objects of a backup
+upgrade	Run the embedded cluster with this release; guests keep running
 run	Make a machine with a disk of its own from a name, an address or an image, and enter it
 ui	See, make and enter machines in a browser
 ls	List virtual machines

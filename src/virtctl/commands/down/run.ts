@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import type { Clock } from '../../../base/clock.ts';
 import { isApiError, messageOf, UserError } from '../../../base/errors.ts';
 import { livingPods, nameOfPod } from '../../../base/node/living-pods.ts';
-import { isSameProcess, killProcess, type ProcessIdentity } from '../../../base/node/process-identity.ts';
+import { killProcess, type ProcessIdentity } from '../../../base/node/process-identity.ts';
 import { canAsk, confirm } from '../../confirm.ts';
 import type { Deps } from '../../deps.ts';
 import { launchEmbedded, whileNobodyElseStarts } from '../../embedded/launch.ts';
@@ -14,10 +14,9 @@ import { drain } from '../../embedded/node.ts';
 import { kubeconfigPath, startLockPath } from '../../embedded/paths.ts';
 import { noLongerAtBoot, thisBootHost } from '../../embedded/start-at-boot.ts';
 import { type EmbeddedState, guestsOf, lastState, runningState } from '../../embedded/state.ts';
+import { stopProcess } from '../../embedded/stop-process.ts';
 import { shutDownGuests, unknownGuests } from '../../embedded/unknown-guests.ts';
 import { createProgress, type Progress } from '../../progress.ts';
-
-const STOP_PATIENCE_MS = 15_000;
 
 export async function run(deps: Deps, flags: { purge: boolean; cache: boolean; yes: boolean }): Promise<void> {
   if (flags.cache && !flags.purge)
@@ -104,20 +103,6 @@ async function endContainers({ purge }: { readonly purge: boolean }, { home, clo
   if (pods.length > 0) onWaiting(pods.map(nameOfPod));
   if (purge) for (const container of guestsOf(home)) killProcess(container);
   else await shutDownGuests(pods, clock);
-}
-
-async function stopProcess(identity: ProcessIdentity, clock: Clock): Promise<void> {
-  process.kill(identity.pid, 'SIGTERM');
-  const deadline = clock.steady() + STOP_PATIENCE_MS;
-  while (isSameProcess(identity)) {
-    if (clock.steady() > deadline) {
-      throw new UserError('STILL_RUNNING', `the embedded cluster (process ${identity.pid}) does not end`, {
-        fix: `kill -9 ${identity.pid}`,
-        exitCode: 5,
-      });
-    }
-    await clock.sleep(20);
-  }
 }
 
 /** Without its API nobody can ask the guests; a new process on the same data can. */

@@ -3,6 +3,7 @@ import { existsSync, renameSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { UserError } from '../../../base/errors.ts';
+import { forgetRelease } from '../../../base/node/data-release.ts';
 import { storeForgotGuests } from '../../../base/node/forgotten-guests.ts';
 import { livingPods } from '../../../base/node/living-pods.ts';
 import { updatePodRecord } from '../../../base/node/pod-record.ts';
@@ -41,6 +42,7 @@ export async function run({ home, stdout, clock }: Deps, flags: { salvage: boole
     setStoreAside(path);
     renameSync(unfinished, path);
     await syncToDisk(dirname(path));
+    forgetRelease(home);
     for (const { dir } of strangers) updatePodRecord(dir, { adoptedBy });
     stdout.write(`${content.objects} objects are restored; virtctl up starts the cluster with them\n${lost(content)}`);
   } finally {

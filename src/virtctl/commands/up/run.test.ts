@@ -50,3 +50,17 @@ test('a cluster that runs keeps its port, and another one that is asked for is n
     assert.deepEqual(requests.at(-1), ['PATCH /api/v1/nodes/n1', { spec: { unschedulable: null } }]);
   }
 });
+
+test('a cluster that an older release runs is left alone, and the way to this one is said', async (t) => {
+  for (const [version, note] of [
+    ['v0.1.0', ' with release v0.1.0 (virtctl upgrade: v0.2.0, guests keep running)'],
+    ['v0.2.0', ''],
+  ] as const) {
+    const { deps, stdout } = running(t);
+    writeFileSync(statePath(deps.home), JSON.stringify({ process: identify(process.pid), port: 7443, startedAt: '', version }));
+    await assert.rejects(run({ ...deps, version: 'v0.2.0' }, { demo: false, adopt: false, hostNetwork: false, merge: false }), {
+      code: 'GUEST_IMAGE_MISSING',
+    });
+    assert.match(stdout().replaceAll(/\s+/g, ' '), new RegExp(`, was running${note.replaceAll(/[().]/g, '\\$&')} `));
+  }
+});

@@ -8,6 +8,7 @@ import type { VirtualMachine } from '../../../api/kubevirt/kinds/virtual-machine
 import { UserError } from '../../../base/errors.ts';
 import { findProgram } from '../../../base/node/find-program.ts';
 import { nameOfPod } from '../../../base/node/living-pods.ts';
+import { isNewerRelease } from '../../../base/release-version.ts';
 import { chooseAcceleration } from '../../../qemu/accelerator.ts';
 import { findQemu } from '../../../qemu/find-qemu.ts';
 import { linkTo } from '../../../ui-server/sessions.ts';
@@ -80,7 +81,7 @@ export async function run(
     });
     state = launched.state;
     const where = `https://127.0.0.1:${state.port}${network ? busy(port, state.port) : ignored(flags.port, state.port)}`;
-    const text = `${where}, data in ${home}${network ? '' : ', was running'}`;
+    const text = `${where}, data in ${home}${network ? '' : `, was running${otherRelease(state, deps)}`}`;
     const lost = whatIsLost(network, state);
     return lost === undefined ? text : { warning: `${text}; ${lost}` };
   });
@@ -132,6 +133,11 @@ function busy(wanted: number, taken: number): string {
 /** A cluster that runs keeps its port. */
 function ignored(wanted: number | undefined, taken: number): string {
   return wanted === undefined || wanted === taken ? '' : ` (not ${wanted}: virtctl down, then up again, for another port)`;
+}
+
+/** It goes on with the release that started it. */
+function otherRelease({ version: runs }: EmbeddedState, { version }: Deps): string {
+  return isNewerRelease(version, runs) ? ` with release ${runs} (virtctl upgrade: ${version}, guests keep running)` : '';
 }
 
 /** What is left to do once the cluster serves can be done by the next `up`. */

@@ -1,0 +1,20 @@
+/** Ends the embedded process; guests and other containers run on without it. */
+import type { Clock } from '../../base/clock.ts';
+import { UserError } from '../../base/errors.ts';
+import { isSameProcess, type ProcessIdentity } from '../../base/node/process-identity.ts';
+
+const STOP_PATIENCE_MS = 15_000;
+
+export async function stopProcess(identity: ProcessIdentity, clock: Clock): Promise<void> {
+  process.kill(identity.pid, 'SIGTERM');
+  const deadline = clock.steady() + STOP_PATIENCE_MS;
+  while (isSameProcess(identity)) {
+    if (clock.steady() > deadline) {
+      throw new UserError('STILL_RUNNING', `the embedded cluster (process ${identity.pid}) does not end`, {
+        fix: `kill -9 ${identity.pid}`,
+        exitCode: 5,
+      });
+    }
+    await clock.sleep(20);
+  }
+}
