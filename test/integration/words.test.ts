@@ -10,6 +10,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/\bmend(s|ed)? (it|the cause|that)\b|is mended/i, 'fix'],
   [/\b(is|this is) no port\b/i, 'invalid port'],
   [/\bpulls? the plug\b/i, 'force stop'],
+  [/\bgoes on (where|from|to|starting)\b/i, 'resumes, retries or keeps'],
   [/\bslips?\b(?! of the)/i, 'mistake, or known issue'],
 ];
 

@@ -224,7 +224,7 @@ function unreachable(url: string, error: unknown): unknown {
   if (error instanceof UserError || explainSystemError(error)) return error;
   return new UserError('DOWNLOAD_FAILED', `${url} cannot be had now`, {
     why: messageOf(error),
-    fix: 'what has arrived is kept: the same command goes on from there',
+    fix: 'what has arrived is kept: the same command resumes from there',
     exitCode: 8,
     cause: error,
   });

@@ -34,7 +34,7 @@ type Terminal = {
 
 const ENDINGS: Readonly<Record<Ending, (name: string) => string>> = {
   left: () => '\n',
-  'input ended': (name) => `\nThe input has ended: left the console of ${name}. virtctl logs ${name} -f goes on to show it.\n`,
+  'input ended': (name) => `\nThe input has ended: left the console of ${name}. virtctl logs ${name} -f keeps showing it.\n`,
   closed: (name) => `\nThe console of ${name} was closed by the other side.\n`,
 };
 /** Who has nothing more to say gets the answer to the last words: until the guest was silent for so long, and no longer than that. */

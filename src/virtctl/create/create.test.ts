@@ -66,6 +66,7 @@ for (const [text, why] of WRONG) {
 test('memory is an amount', () => {
   assert.equal(parseAmount('--memory', '512Mi'), '512Mi');
   for (const wrong of ['much', '0', '-1Gi', '']) assert.throws(() => parseAmount('--memory', wrong), /is not an amount/);
+  assert.throws(() => parseAmount('--disk', '900Ti', 64 * 2 ** 40), { message: '--disk 900Ti is too large', fix: 'at most 64Ti' });
 });
 
 test('the first user is a cloud-config document, whatever is in a password', () => {

@@ -86,7 +86,7 @@ function notInTime(node: string, names: readonly string[], heldUp: ReadonlyMap<s
   const [why] = heldUp.values();
   return new UserError('PODS_LEFT', `these Pods have not left node ${node} in time: ${names.join(', ')}`, {
     why: why ?? 'their grace period is longer, or nobody on the node ends them',
-    fix: `virtctl node drain ${node} goes on where it was; virtctl node uncordon ${node} opens it again`,
+    fix: `virtctl node drain ${node} resumes; virtctl node uncordon ${node} opens it again`,
     exitCode: 5,
   });
 }

@@ -24,7 +24,7 @@ export const definition = defineClusterCommand({
     brief: 'Connect to the serial console of a running machine; Ctrl+] leaves it',
     fullDescription: [
       'Connect to the serial console of a running machine; Ctrl+] leaves it. Input that is no terminal leaves it by its end: when the guest has been silent for a',
-      'second, at most ten seconds later. virtctl logs -f goes on to show what a guest prints.',
+      'second, at most ten seconds later. virtctl logs -f keeps showing what a guest prints.',
     ].join('\n'),
     customUsage: ['my-vm'],
   },

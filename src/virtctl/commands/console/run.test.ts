@@ -65,7 +65,7 @@ test('input that ends is answered, and then the console is left', async () => {
   }
   await done;
   assert.deepEqual(written, ['id\r']);
-  assert.match(stderr(), /The input has ended: left the console of db\. virtctl logs db -f goes on to show it\.\n$/);
+  assert.match(stderr(), /The input has ended: left the console of db\. virtctl logs db -f keeps showing it\.\n$/);
 });
 
 test('a guest that is never silent does not keep who has left', async () => {

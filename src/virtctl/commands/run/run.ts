@@ -3,6 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import { arch, homedir } from 'node:os';
 import type { VirtualMachine } from '../../../api/kubevirt/kinds/virtual-machine.ts';
 import { architectureOf } from '../../../images/catalogue/entry.ts';
+import { MOST_BYTES } from '../../../images/qcow2-header.ts';
 import { openImageStore } from '../../../images/store.ts';
 import { showConsole } from '../../console/console.ts';
 import { untilRunning } from '../../console/until-running.ts';
@@ -113,7 +114,7 @@ function surroundings(deps: Deps) {
 function sizesIn({ memory, disk }: RunFlags): { readonly memory?: string; readonly disk?: string } {
   return {
     ...(memory !== undefined && { memory: parseAmount('--memory', memory) }),
-    ...(disk !== undefined && { disk: parseAmount('--disk', disk) }),
+    ...(disk !== undefined && { disk: parseAmount('--disk', disk, MOST_BYTES) }),
   };
 }
 

@@ -19,7 +19,7 @@ export const definition = defineCommand({
     brief: 'Bring a disk or an image from this machine or an address into the embedded cluster',
     fullDescription: [
       'Bring a disk or an image from this machine or from an address (https://...) into the embedded cluster. Disks may be compressed with gzip, xz or',
-      'zstd; VMDK and VHDX are converted. A download that was interrupted goes on where it was; docs/images.md says what is kept, and for how long.',
+      'zstd; VMDK and VHDX are converted. A download that was interrupted resumes; docs/images.md says what is kept, and for how long.',
     ].join('\n'),
     customUsage: [
       'debian-12.qcow2 localhost/debian:12',

@@ -15,7 +15,7 @@ export const definition = defineCommand({
     brief: 'Fetch an image from a registry into the embedded cluster',
     fullDescription: [
       'Fetch an image from a registry into the embedded cluster, which does so by itself when a Pod or a machine needs one. A download that was',
-      'interrupted goes on where it was. Plain http is spoken to registries at the loopback only. Mirrors are named in registries.json in the data folder.',
+      'interrupted resumes where it was. Plain http is spoken to registries at the loopback only. Mirrors are named in registries.json in the data folder.',
       'Logins are those of podman and docker, as with virtctl image push.',
     ].join('\n'),
     customUsage: ['quay.io/containerdisks/debian:12', 'localhost:5000/guests/tiny32'],
