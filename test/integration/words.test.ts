@@ -14,7 +14,9 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/\bslips?\b(?! of the)/i, 'mistake, or known issue'],
 ];
 
-const MARKDOWN = ['README.md', ...readdirSync('docs').map((name) => join('docs', name))].filter((path) => path.endsWith('.md'));
+const MARKDOWN = ['README.md', ...['docs', 'docs/tasks'].flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))].filter(
+  (path) => path.endsWith('.md'),
+);
 const DEFINITIONS = readdirSync('deploy/crds').map((name) => join('deploy/crds', name));
 const EXAMPLES = readdirSync('examples', { recursive: true, encoding: 'utf8' }).map((name) => join('examples', name));
 const SOURCES = readdirSync('src', { recursive: true, encoding: 'utf8' })
