@@ -64,3 +64,11 @@ test('a cluster that an older release runs is left alone, and the way to this on
     assert.match(stdout().replaceAll(/\s+/g, ' '), new RegExp(`, was running${note.replaceAll(/[().]/g, '\\$&')} `));
   }
 });
+
+test('a cluster on the network of the host is a warning that says what guests do not have, and no tick', async (t) => {
+  const { deps, stdout } = running(t);
+  const state = { process: identify(process.pid), port: 7443, startedAt: '', version: '', network: 'host' };
+  writeFileSync(statePath(deps.home), JSON.stringify(state));
+  await assert.rejects(run(deps, { demo: false, adopt: false, hostNetwork: false, merge: false }), { code: 'GUEST_IMAGE_MISSING' });
+  assert.match(stdout(), /^ {2}! control .*guests have no way out and do not reach each other/m);
+});
