@@ -10,6 +10,7 @@ await runComponent({
   name: 'virt-api',
   flags: {
     port: '8443',
+    'metrics-port': '8444',
     'serving-certificate': '/etc/virt-api/certificates',
     'handler-client-certificate': '/etc/virt-handler/clientcertificates',
     'authority-bundle': '/etc/kubevirt-ca/ca-bundle',

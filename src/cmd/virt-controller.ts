@@ -29,12 +29,12 @@ async function containerDiskWay(
 await runComponent({
   name: 'virt-controller',
   flags: { 'launcher-image': '', namespace: INSTALL_NAMESPACE, 'container-disks': 'auto' } satisfies FlagsOf<'virt-controller'>,
-  async run({ flags, ready, measure, ...context }) {
+  async run({ flags, ready, ...context }) {
     const launcherImage = flags['launcher-image'];
     if (!launcherImage)
       throw new UserError('USAGE', '--launcher-image is not given', { fix: 'name the image of launcher Pods', exitCode: 2 });
     let isLeading = false;
-    measure('kubevirt_virt_controller_leading_status', () => Number(isLeading));
+    context.metrics.gauge('kubevirt_virt_controller_leading_status', 'Whether this one of its replicas works.', () => Number(isLeading));
     ready(); // to wait for its turn is what a second replica is for
     await runLeader({
       ...context,

@@ -29,6 +29,8 @@ await runComponent({
     const spreadMs = parseGoDuration(flags['certificate-spread'] ?? '');
     if (spreadMs === undefined)
       throw new UserError('USAGE', `--certificate-spread ${flags['certificate-spread']} is not a duration`, { fix: '3m', exitCode: 2 });
+    // There is one of it.
+    context.metrics.gauge('kubevirt_virt_operator_leading_status', 'Whether this one of its replicas works.', () => 1);
     await runVirtOperator({
       ...context,
       manifests: readManifests(flags['manifests'] ?? ''),

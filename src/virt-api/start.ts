@@ -3,6 +3,7 @@ import type { ClusterConfiguration } from '../api/kubevirt/configuration/cluster
 import { subresourceGroupPath } from '../api/kubevirt/subresource-path.ts';
 import { SUBRESOURCE_VERSIONS } from '../api/kubevirt/subresources.ts';
 import type { Clock } from '../base/clock.ts';
+import type { MetricFamilies } from '../base/metrics.ts';
 import type { Pki } from '../base/node/pki.ts';
 import { startWebServer, type WebServer } from '../base/node/web-server.ts';
 import { type FollowedConfiguration, followConfiguration } from '../client/follow-configuration.ts';
@@ -10,6 +11,7 @@ import { followPresets } from '../client/follow-presets.ts';
 import { answerReview, isReviewPath } from './admission/answer-review.ts';
 import { answer, open, type RouteOptions } from './routes.ts';
 import { StreamAccess } from './stream-access.ts';
+import { addStreamMetrics } from './stream-metrics.ts';
 
 /** Our own certificate, the authority of the front proxy, and what we show to (and expect of) virt-handler; the last two are read for each call. */
 export type VirtApiPki = Pick<Pki, 'virtApi' | 'frontProxyCa' | 'virtHandlerClient' | 'kubevirtCa'>;
@@ -21,6 +23,8 @@ export type VirtApiOptions = RouteOptions & {
   readonly port: number;
   /** That of the KubeVirt object; followed here when not given. */
   readonly configuration?: FollowedConfiguration;
+  /** Where to show how many streams are open. */
+  readonly metrics?: MetricFamilies;
   readonly clock: Clock;
   /** Ends the server. */
   readonly signal: AbortSignal;
@@ -38,6 +42,7 @@ export async function startVirtApi(options: VirtApiOptions): Promise<VirtApi> {
   const configuration = options.configuration ?? followConfiguration({ client, clock, log, signal });
   const presets = followPresets({ client, clock, log, signal });
   const streams = new StreamAccess({ client, clock, log, signal });
+  if (options.metrics) addStreamMetrics(options.metrics, streams, signal);
   const server = await startWebServer({
     serving: pki.virtApi,
     clientCa: pki.frontProxyCa,

@@ -12,6 +12,7 @@ import { type ResourceAttributes, requireAccess } from './require-access.ts';
 
 const LOOK_EVERY_MS = 5_000;
 
+export type OpenStream = { readonly attributes: ResourceAttributes; readonly count: number };
 type Held = { readonly caller: Caller; readonly attributes: ResourceAttributes; readonly sockets: Set<Duplex> };
 
 export class StreamAccess {
@@ -35,6 +36,11 @@ export class StreamAccess {
       held.sockets.delete(socket);
       if (held.sockets.size === 0 && this.#held.get(key) === held) this.#held.delete(key);
     });
+  }
+
+  /** What is open now. */
+  open(): readonly OpenStream[] {
+    return [...this.#held.values()].map(({ attributes, sockets }) => ({ attributes, count: sockets.size }));
   }
 
   async #run(): Promise<void> {

@@ -12,6 +12,7 @@ import { LABEL_VM_REVISION } from '../api/kubevirt/names.ts';
 import { type KubeObject, keyOf } from '../api/meta.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
+import type { MetricFamilies } from '../base/metrics.ts';
 import { Pulse } from '../base/pulse.ts';
 import { startCache } from '../client/cache.ts';
 import type { Client } from '../client/client.ts';
@@ -20,6 +21,7 @@ import { byController, ownerKeysOf } from '../reconcile/owner.ts';
 import { rememberWriteErrors } from '../reconcile/write-errors.ts';
 import { runDerivedVmController } from './derived-vm/controller.ts';
 import { heardNodes } from './heard-nodes.ts';
+import { addControllerMetrics } from './metrics/add-metrics.ts';
 import { runNodeController } from './node/controller.ts';
 import { runOfflineVmController } from './offline-vm/controller.ts';
 import { runPoolController } from './pool/controller.ts';
@@ -39,6 +41,8 @@ export type VirtControllerOptions = {
   readonly containerDisks?: ContainerDiskWay;
   /** That of the KubeVirt object; followed here when not given. */
   readonly configuration?: FollowedConfiguration;
+  /** Where to show machines, and how long starts take. */
+  readonly metrics?: MetricFamilies;
 };
 
 /** Runs all controllers until the signal aborts; resolves when the last has finished what it was doing. */
@@ -53,6 +57,7 @@ export async function runVirtController(options: VirtControllerOptions): Promise
     labelSelector: 'kubevirt.io=virt-launcher',
     indexes: byController,
   });
+  if (options.metrics) addControllerMetrics({ metrics: options.metrics, vms, vmis, signal });
   const revisions = startCache({ ...shared, resource: CONTROLLER_REVISIONS, labelSelector: LABEL_VM_REVISION, indexes: byController });
   const choices = CHOICE_NAMES.flatMap((choice) =>
     CHOICES[choice].kinds.map((resource) => startCache<KubeObject>({ ...shared, resource })),

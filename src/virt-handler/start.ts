@@ -1,6 +1,7 @@
 /** Starts the agent of one node: its guests, their consoles, its heartbeat. */
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
+import type { MetricFamilies } from '../base/metrics.ts';
 import { VIRT_HANDLER_CLIENT_NAME } from '../base/node/pki.ts';
 import type { Client } from '../client/client.ts';
 import { type FollowedConfiguration, followConfiguration } from '../client/follow-configuration.ts';
@@ -8,6 +9,9 @@ import { RunLogs } from './console/run-logs.ts';
 import { Screens } from './console/screen.ts';
 import { offerDevices } from './devices/offer-devices.ts';
 import { runHeartbeat } from './heartbeat.ts';
+import { addGuestFamilies } from './metrics/guest-families.ts';
+import { GuestMeter } from './metrics/guest-meter.ts';
+import { PodProcesses } from './metrics/pod-processes.ts';
 import { startGuestNetwork } from './network/controller.ts';
 import { startNodeCaches } from './node-caches.ts';
 import { answersFrom } from './server/answers.ts';
@@ -34,6 +38,8 @@ export type VirtHandlerOptions = {
   readonly port: number;
   /** That of the KubeVirt object; followed here when not given. */
   readonly configuration?: FollowedConfiguration;
+  /** Where to show what guests use. */
+  readonly metrics?: MetricFamilies;
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
@@ -62,9 +68,13 @@ export async function startVirtHandler(options: VirtHandlerOptions): Promise<Vir
   const common = { client, nodeName, clock, log, signal };
   const caches = startNodeCaches(common);
   const network = startGuestNetwork({ ...common, ...caches, monitor: (key, line) => domains.monitor(key, line) });
+  const processes = new PodProcesses({ kubeletRoot, nodeProcesses: options.nodeProcesses, clock });
+  const meter = new GuestMeter({ domains, processes, clock, log });
   const answers = answersFrom({ domains, screens: new Screens(), network, runLogs, nodeProcesses: options.nodeProcesses, clock, log });
   const server = await startHandlerServer({ certs, allowedClients, host, port, clock, log, answers });
+  if (options.metrics) addGuestFamilies({ metrics: options.metrics, nodeName, figures: () => meter.figures(), signal });
   const stopped = Promise.all([
+    meter.run(signal),
     runDomainController({ ...common, ...caches, domains }),
     runHeartbeat(common),
     network.stopped,

@@ -55,7 +55,8 @@ const NOTES: Readonly<Record<string, string>> = {
     'everything is said from 3 on; embedded the level is that of `KUBEVIRT_LOG`',
   'KubeVirt configuration.developerConfiguration.logVerbosity.virtLauncher': 'kept: a launcher becomes QEMU after a few lines',
   'KubeVirt configuration.developerConfiguration.logVerbosity.virtSynchronizationController': 'kept: there is no such component',
-  'KubeVirt configuration.memBalloonStatsPeriod': 'never, when it is not set; no metric of ours reads them yet',
+  'KubeVirt configuration.memBalloonStatsPeriod':
+    '10 when it is not set; 0 is never: then metrics and history have no memory as the guest sees it',
   'KubeVirt configuration.roleAggregationStrategy': 'on a cluster; kept embedded',
   'KubeVirt configuration.tlsConfiguration': 'of virt-api, 1.2 at least; between our components it is 1.3',
   'KubeVirt configuration.virtualMachineInstancesPerNode': 'of machines with KVM, on a cluster',

@@ -57,6 +57,7 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   ws: ['client/node', 'control-plane/kubelet', 'ui-server', 'virt-api', 'virt-handler'],
   '@peculiar/x509': ['base/node'],
   'reflect-metadata': ['base/node'],
+  'prom-client': ['base/node'],
   'tar-stream': ['images'],
   '@stricli/core': ['virtctl', 'cmd'],
   'fast-check': [],

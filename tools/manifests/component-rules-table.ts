@@ -2,14 +2,21 @@
 import type { Component } from '../../src/api/kind.ts';
 import { type PolicyRule, rule } from './policy-rule.ts';
 
+/** Who may read the metrics of a component is asked of the API server. */
+const METRICS_ACCESS = [
+  rule('authentication.k8s.io', 'tokenreviews', ['create'], 'Whose token is shown for /metrics.'),
+  rule('authorization.k8s.io', 'subjectaccessreviews', ['create'], 'Whether the caller may do what was asked for, or read /metrics.'),
+];
+
 /** In the whole cluster. */
 export const CLUSTER_RULES: Readonly<Record<Component, readonly PolicyRule[]>> = {
   'virt-api': [
-    rule('authorization.k8s.io', 'subjectaccessreviews', ['create'], 'Whether the caller may do what was asked for.'),
+    ...METRICS_ACCESS,
     rule('', 'persistentvolumeclaims', ['get'], 'Which instance type and preference go with a disk: labels of its claim.'),
     rule('apps', 'controllerrevisions', ['get'], 'The copies of instance types and preferences that machines are made with.'),
   ],
   'virt-controller': [
+    ...METRICS_ACCESS,
     rule(
       '',
       'persistentvolumeclaims',
@@ -38,6 +45,7 @@ export const CLUSTER_RULES: Readonly<Record<Component, readonly PolicyRule[]>> =
     rule('', 'events', ['get', 'create', 'patch']),
   ],
   'virt-handler': [
+    ...METRICS_ACCESS,
     rule('', 'services', ['list', 'watch'], 'The ports of Services that select a guest are opened in its QEMU.'),
     rule('', 'pods', ['get', 'list', 'watch', 'delete'], 'It deletes a launcher Pod only when QEMU in it no longer answers.'),
     rule('', 'nodes', ['get', 'patch'], 'Heartbeat and the label that makes a node fit for machines.'),

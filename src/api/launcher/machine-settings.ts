@@ -3,7 +3,7 @@
 export type MachineSettings = {
   /** What the guest reads about its maker. */
   readonly smbios?: Readonly<Partial<Record<'manufacturer' | 'product' | 'version' | 'sku' | 'family', string>>> | undefined;
-  /** How often the guest is asked about its memory; never when not given. */
+  /** How often the guest is asked about its memory: 0 is never, and every ten seconds when not given. */
   readonly balloonStatsSeconds?: number | undefined;
   /** The guest does not tell which pages it has free. */
   readonly isFreePageReportingOff?: boolean | undefined;

@@ -5,6 +5,8 @@ import { isVerbose as saysEverything, VERBOSE } from '../../api/kubevirt/configu
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { UserError } from '../../base/errors.ts';
 import { createLogger, type Logger } from '../../base/log.ts';
+import { MetricFamilies } from '../../base/metrics.ts';
+import { addProcessMetrics } from '../../base/node/metrics-page.ts';
 import { type Client, createClient } from '../../client/client.ts';
 import { type FollowedConfiguration, followConfiguration } from '../../client/follow-configuration.ts';
 import { type LimitedFetch, limitRequests } from '../../client/limit-requests.ts';
@@ -13,6 +15,7 @@ import { loadKubeconfig } from '../../client/node/kubeconfig.ts';
 import { createTlsFetch } from '../../client/node/tls-fetch.ts';
 import { VERSION } from '../version.ts';
 import { startHealthServer } from './health-server.ts';
+import { startMetricsServer } from './metrics-server.ts';
 
 export type Flags = Readonly<Record<string, string | undefined>>;
 export type ComponentContext = {
@@ -28,8 +31,8 @@ export type ComponentContext = {
   readonly host: string;
   /** Called when the component does its work. */
   readonly ready: () => void;
-  /** Shows a figure under /metrics. */
-  readonly measure: (name: string, value: () => number) => void;
+  /** What is shown under /metrics. */
+  readonly metrics: MetricFamilies;
 };
 export type ComponentOptions = {
   readonly name: string;
@@ -39,7 +42,7 @@ export type ComponentOptions = {
   readonly run: (context: ComponentContext) => Promise<void>;
 };
 
-const COMMON_FLAGS = { kubeconfig: '', host: '0.0.0.0', 'health-port': '8080', v: '' };
+const COMMON_FLAGS = { kubeconfig: '', host: '0.0.0.0', 'health-port': '8080', 'metrics-port': '8443', v: '' };
 
 /** Runs until SIGTERM, then leaves with 0; leaves with 1 (and says why) when the component fails, so that it is started again. */
 export async function runComponent({ name, flags: own, run }: ComponentOptions): Promise<void> {
@@ -57,7 +60,7 @@ export async function runComponent({ name, flags: own, run }: ComponentOptions):
   process.on('unhandledRejection', (error) => log.error('a failure that nobody handled', { error }));
   try {
     const flags = flagsFrom(process.argv.slice(2), { ...COMMON_FLAGS, ...own });
-    const health = await startHealthServer({ component: name, host: flags['host'], port: Number(flags['health-port']), version: VERSION });
+    const health = await startHealthServer({ host: flags['host'], port: Number(flags['health-port']) });
     log.info('starting', { version: VERSION });
     isVerbose = Number(flags['v']) >= VERBOSE;
     const { client, limit } = clientFor(name, flags['kubeconfig']);
@@ -66,6 +69,14 @@ export async function runComponent({ name, flags: own, run }: ComponentOptions):
       isVerbose = Number(flags['v']) >= VERBOSE || saysEverything(now, name, flags['node']);
       limit(Object.entries(now.clientLimits).find(([component]) => component === name)?.[1]);
     });
+    const metrics = new MetricFamilies();
+    addProcessMetrics(metrics, { version: VERSION });
+    metrics.gauge(`kubevirt_${name.replaceAll('-', '_')}_ready_status`, `Whether this ${name} does its work.`, () =>
+      Number(health.isReady()),
+    );
+    const host = flags['host'] ?? '';
+    const port = Number(flags['metrics-port']);
+    await startMetricsServer({ component: name, metrics, client, host, port, clock: systemClock, log });
     await run({
       client,
       configuration,
@@ -73,9 +84,9 @@ export async function runComponent({ name, flags: own, run }: ComponentOptions):
       log,
       signal: stop.signal,
       flags,
-      host: flags['host'] ?? '',
+      host,
       ready: health.ready,
-      measure: health.measure,
+      metrics,
     });
     log.info('stopped');
     process.exit(0);

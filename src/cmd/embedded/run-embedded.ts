@@ -3,8 +3,10 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import { MetricFamilies } from '../../base/metrics.ts';
 import { mustNotBeNewer, noteRelease, releaseOfData } from '../../base/node/data-release.ts';
 import { nameOfPod } from '../../base/node/living-pods.ts';
+import { addProcessMetrics } from '../../base/node/metrics-page.ts';
 import { ensurePki } from '../../base/node/pki.ts';
 import { identify } from '../../base/node/process-identity.ts';
 import { ensureSigningKey } from '../../base/node/signing-key.ts';
@@ -51,7 +53,9 @@ export async function runEmbedded(options: EmbeddedOptions): Promise<{ state: Em
   const pki = await ensurePki(join(home, 'pki'), clock);
   const signingKey = await ensureSigningKey(join(home, 'pki'));
   const virtApi = new VirtApiEndpoint(clock);
-  const api = await startApi({ store, pki, signingKey, clock, log, virtApi });
+  const metrics = new MetricFamilies();
+  addProcessMetrics(metrics, { version: VERSION });
+  const api = await startApi({ store, pki, signingKey, clock, log, virtApi, metricFamilies: metrics });
   const server = await listen({
     handle: api.handle,
     upgrade: api.upgrade,
@@ -64,6 +68,7 @@ export async function runEmbedded(options: EmbeddedOptions): Promise<{ state: Em
   const components = await startComponents({
     home,
     api,
+    metrics,
     virtApi,
     pki,
     clock,

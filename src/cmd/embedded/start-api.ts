@@ -5,6 +5,7 @@ import type { Pod } from '../../api/core/pod.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import type { MetricFamilies } from '../../base/metrics.ts';
 import { keepAliveAgent } from '../../base/node/https-fetch.ts';
 import type { Pki } from '../../base/node/pki.ts';
 import { type Client, createClient } from '../../client/client.ts';
@@ -52,9 +53,11 @@ type ApiOptions = {
   readonly log: Logger;
   /** Where virt-api of this process serves: what it admits waits for it. Without one there is none, and nothing waits. */
   readonly virtApi?: VirtApiEndpoint;
+  /** What /metrics shows. */
+  readonly metricFamilies?: MetricFamilies;
 };
 
-export async function startApi({ store, pki, signingKey, clock, log, virtApi }: ApiOptions): Promise<Api> {
+export async function startApi({ store, pki, signingKey, clock, log, virtApi, metricFamilies }: ApiOptions): Promise<Api> {
   let logs: ((pod: Pod, options: PodLogOptions) => Promise<Response>) | undefined;
   let streams: ServeStream = async () => {
     throw new ApiError('ServiceUnavailable', 'the node has not started yet');
@@ -83,6 +86,7 @@ export async function startApi({ store, pki, signingKey, clock, log, virtApi }: 
       admission,
       askWebhook: (post) => postToWebhook(post, conversionCalls),
       metrics: createMetrics(() => look(), clock),
+      ...(metricFamilies && { metricFamilies }),
       whyNotReady: () => virtApi?.whyNotReady(),
       reachEndpoint,
       proxyToService: (apiService, request, identity) => proxy.proxyToService(apiService as unknown as ApiService, request, identity),

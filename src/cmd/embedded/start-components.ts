@@ -9,6 +9,7 @@ import type { KubeObject } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import type { MetricFamilies } from '../../base/metrics.ts';
 import { whyNotIsolated } from '../../base/node/isolated-command.ts';
 import type { Pki } from '../../base/node/pki.ts';
 import { podUserRange } from '../../base/node/pod-user-range.ts';
@@ -44,6 +45,8 @@ import { VIRT_API_SERVICE, type VirtApiEndpoint } from './virt-api-endpoint.ts';
 export type EmbeddedComponentsOptions = {
   readonly home: string;
   readonly api: Api;
+  /** What all of them show of themselves. */
+  readonly metrics: MetricFamilies;
   /** To be told where virt-api serves. */
   readonly virtApi: VirtApiEndpoint;
   readonly pki: Pki;
@@ -59,7 +62,7 @@ export type EmbeddedComponentsOptions = {
 
 /** Resolves when all of them work; `stopped` resolves after the signal, when the last has ended. */
 export async function startComponents(options: EmbeddedComponentsOptions): Promise<{ stopped: Promise<void> }> {
-  const { home, api, virtApi, pki, clock, log, signal } = options;
+  const { home, api, metrics, virtApi, pki, clock, log, signal } = options;
   const nodeName = nodeNameOf(1);
   const isolation = whyNotIsolated(); // asked while other things start
   const admin = api.clientAs(INSTALLER, ['system:masters']);
@@ -85,6 +88,7 @@ export async function startComponents(options: EmbeddedComponentsOptions): Promi
     host: '127.0.0.1',
     port: 0,
     version: VERSION,
+    metrics,
   });
   await publishEndpoint(admin, { service: VIRT_API_SERVICE, port: runningVirtApi.port });
   virtApi.serve({ host: '127.0.0.1', port: runningVirtApi.port });
@@ -127,7 +131,7 @@ export async function startComponents(options: EmbeddedComponentsOptions): Promi
   const power = runNodePower({ ...as(INSTALLER, 'node-power'), client: admin, nodes });
   // After the first beat of every node: to it they have been silent for as long as we were away.
   const lifecycle = runNodeLifecycle(as('system:serviceaccount:kube-system:node-controller', 'node-lifecycle'));
-  const controller = runVirtController(as(userNameOf('virt-controller'), 'virt-controller'));
+  const controller = runVirtController({ ...as(userNameOf('virt-controller'), 'virt-controller'), metrics });
   const kubeletOf = ({ spec }: Pod) => {
     const node = nodes.find(({ name }) => name === spec.nodeName);
     if (!node) throw new ApiError('ServiceUnavailable', `there is no node ${spec.nodeName}`);

@@ -19,6 +19,7 @@ import {
 } from '../../api/launcher/variables.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import type { MetricFamilies } from '../../base/metrics.ts';
 import type { Pki } from '../../base/node/pki.ts';
 import type { Client } from '../../client/client.ts';
 import type { Identity } from '../../control-plane/apiserver/server-parts.ts';
@@ -49,6 +50,7 @@ export type NodeOptions = {
     component: string,
     extra?: Identity['extra'],
   ) => { client: Client; clock: Clock; log: Logger; signal: AbortSignal };
+  readonly metrics: MetricFamilies;
   readonly pki: Pki;
   readonly apiPort: number;
   readonly network: 'namespace' | 'host';
@@ -125,6 +127,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     certs: { cert: pki.virtHandler.cert, key: pki.virtHandler.key, ca: pki.kubevirtCa },
     host: '127.0.0.1',
     port: 0,
+    metrics: options.metrics,
   });
   const isReady = ({ metadata: { labels, annotations } }: Node) =>
     labels?.[LABEL_SCHEDULABLE] === 'true' && Date.parse(annotations?.[ANNOTATION_HEARTBEAT] ?? '') >= startedAt;

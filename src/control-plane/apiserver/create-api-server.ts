@@ -16,6 +16,7 @@ import { bootstrap, type SelfRequest } from './bootstrap.ts';
 import { Conversions } from './conversion/conversions.ts';
 import { strategiesFor } from './kinds/strategies.ts';
 import type { HealthCheck } from './non-resource/health.ts';
+import { RequestMetrics } from './non-resource/request-metrics.ts';
 import { expireEvents } from './objects/expire-events.ts';
 import { startCleanup } from './objects/finalize-namespaces-and-crds.ts';
 import { OpenApiDocuments } from './openapi/serve-openapi.ts';
@@ -96,6 +97,7 @@ export async function createApiServer({ store, clock, log, hooks = {}, signingKe
     conversions,
     flowControl: new FlowControl(),
     openStreams: new OpenStreams({ store, clock, log, signal: closing.signal }),
+    requestMetrics: hooks.metricFamilies && new RequestMetrics(hooks.metricFamilies, registry, closing.signal),
     clock,
     log,
     hooks,
@@ -109,6 +111,7 @@ export async function createApiServer({ store, clock, log, hooks = {}, signingKe
     aggregated,
     openApi: new OpenApiDocuments(registry),
     tokens,
+    metricFamilies: hooks.metricFamilies,
     healthChecks: healthChecksOf({ store, hooks, whyNotServing: () => problem }),
   };
 

@@ -1,6 +1,7 @@
 /** What every part of the API server is given, and what one request is while it is being answered. */
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import type { MetricFamilies } from '../../base/metrics.ts';
 import type { Store } from '../store/store.ts';
 import type { OpenStreams, Permission } from './access/open-streams.ts';
 import type { PodsOfNodes } from './access/pods-of-nodes.ts';
@@ -8,6 +9,7 @@ import type { RuleIndex } from './access/rule-index.ts';
 import type { ServiceAccountTokens } from './access/service-account-tokens.ts';
 import type { AskWebhook } from './admission/webhook.ts';
 import type { Conversions } from './conversion/conversions.ts';
+import type { RequestMetrics } from './non-resource/request-metrics.ts';
 import type { QuotaLedger } from './quota/quota-ledger.ts';
 import type { FlowControl } from './request/flow-control.ts';
 import type { ResourcePath } from './request/path-grammar.ts';
@@ -57,6 +59,8 @@ export type Hooks = {
   readonly proxyToService?: (apiService: AnyObject, request: Request, identity: Identity) => Promise<Response>;
   /** What Pods and nodes use now, as objects of metrics.k8s.io; without it there is no such group. */
   readonly metrics?: () => Promise<{ readonly nodes: readonly AnyObject[]; readonly pods: readonly AnyObject[] }>;
+  /** What /metrics shows; without it there is no such path. */
+  readonly metricFamilies?: MetricFamilies;
   readonly admission?: Admission;
   /** Asks a webhook; without it nothing is converted. */
   readonly askWebhook?: AskWebhook;
@@ -85,6 +89,8 @@ export type ServerParts = {
   readonly flowControl: FlowControl;
   /** Answers that go on, for as long as they may. */
   readonly openStreams: OpenStreams;
+  /** Counts answers, where somebody can read it. */
+  readonly requestMetrics: RequestMetrics | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly hooks: Hooks;

@@ -6,6 +6,9 @@ import { setting } from './option-text.ts';
 import { card, type RootBus, tabletsOf } from './root-bus.ts';
 import { usbDevice } from './usb.ts';
 
+/** As upstream asks for them. */
+const BALLOON_STATS_SECONDS = 10;
+
 type Devices = VmiSpec['domain']['devices'];
 
 /** What QEMU does for each action. It would exit for `poweroff`, and nobody could tell why: paused, it waits to be asked. */
@@ -31,7 +34,7 @@ export function standardDeviceParts({ domain }: VmiSpec, rootBus: RootBus, setti
   ];
 }
 
-function balloon({ isFreePageReportingOff = false, balloonStatsSeconds = 0 }: MachineSettings): Device['properties'] {
+function balloon({ isFreePageReportingOff = false, balloonStatsSeconds = BALLOON_STATS_SECONDS }: MachineSettings): Device['properties'] {
   return {
     'free-page-reporting': !isFreePageReportingOff,
     ...(balloonStatsSeconds > 0 && { 'guest-stats-polling-interval': balloonStatsSeconds }),

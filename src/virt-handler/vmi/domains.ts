@@ -106,6 +106,11 @@ export class Domains {
     return guest;
   }
 
+  /** All that are followed. */
+  guests(): readonly Guest[] {
+    return [...this.#guests.values()];
+  }
+
   /** Sends a line to the human monitor of a guest that is followed. */
   async monitor(key: string, line: string): Promise<string> {
     return this.guest(key).session.monitor(line);

@@ -83,9 +83,9 @@ export class DomainSession {
   }
 
   /** Sends a command and waits for QEMU's answer. */
-  async execute(command: string, parameters: object): Promise<unknown> {
+  async execute(command: string, parameters: object, options: { readonly timeoutMs?: number } = {}): Promise<unknown> {
     if (!this.#qmp) throw new Error('QEMU is not connected');
-    return this.#qmp.execute(command, parameters);
+    return this.#qmp.execute(command, parameters, options);
   }
 
   /** Does what a person asked for and waits for QEMU's answer. */

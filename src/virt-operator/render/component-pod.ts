@@ -1,5 +1,6 @@
 /** What the Pods of all components have in common. Pure. */
 import { LABEL_COMPONENT } from '../../api/kubevirt/names.ts';
+import { MEASURED_LABEL, METRICS_PORT_NAME } from './monitoring.ts';
 import { CERTIFICATES, PRIORITY_CLASS, type RenderOptions } from './options.ts';
 
 export type Replicated = 'virt-api' | 'virt-controller';
@@ -7,6 +8,8 @@ type ComponentName = Replicated | 'virt-handler';
 
 const USER = 1001;
 const HEALTH_PORT = 8080;
+/** That of the flag --metrics-port: virt-api serves at 8443 already. */
+const METRICS_PORTS: Readonly<Record<ComponentName, number>> = { 'virt-api': 8444, 'virt-controller': 8443, 'virt-handler': 8443 };
 /** What each gets when a node is busy: there a guest has a tenth of a processor for each of its own, and every start waits for all of these. */
 const CPU: Readonly<Record<ComponentName, string>> = { 'virt-api': '50m', 'virt-controller': '50m', 'virt-handler': '100m' };
 
@@ -41,8 +44,8 @@ export function componentPod(
   } = (name === 'virt-handler' ? options.workloadsPlacement : options.infraPlacement) ?? {};
   return {
     metadata: {
-      labels: labelsOf(name, options),
-      annotations: { 'prometheus.io/scrape': 'true', 'prometheus.io/port': String(HEALTH_PORT) },
+      labels: { ...labelsOf(name, options), ...MEASURED_LABEL },
+      annotations: { 'prometheus.io/scrape': 'true', 'prometheus.io/scheme': 'https', 'prometheus.io/port': String(METRICS_PORTS[name]) },
     },
     spec: {
       serviceAccountName,
@@ -71,11 +74,16 @@ export function componentPod(
   };
 }
 
-/** The port of /metrics; probes go there too. */
-export const METRICS_PORT = { name: 'metrics', containerPort: HEALTH_PORT, protocol: 'TCP' } as const;
+/** Where probes go, and where /metrics is, with TLS and for those who may. */
+export function healthAndMetricsPorts(name: ComponentName) {
+  return [
+    { name: 'health', containerPort: HEALTH_PORT, protocol: 'TCP' },
+    { name: METRICS_PORT_NAME, containerPort: METRICS_PORTS[name], protocol: 'TCP' },
+  ] as const;
+}
 
 function probe(path: string, timing: Readonly<Record<string, number>>) {
-  return { httpGet: { path, port: METRICS_PORT.name, scheme: 'HTTP' }, ...timing };
+  return { httpGet: { path, port: 'health', scheme: 'HTTP' }, ...timing };
 }
 
 /** A certificate (or our authorities) as files, which the kubelet renews. */

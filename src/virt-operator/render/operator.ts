@@ -5,6 +5,7 @@ import { INSTALLED_KINDS, MACHINE_KINDS } from '../../api/kubevirt/installed-kin
 import { INSTALL_NAMESPACE } from '../../api/kubevirt/names.ts';
 import type { KubeObject } from '../../api/meta.ts';
 import { COMMON_KINDS } from '../common-instancetypes/controller.ts';
+import { MEASURED_LABEL, METRICS_PORT_NAME } from './monitoring.ts';
 import { renderComponents } from './render.ts';
 
 const NAME = 'virt-operator';
@@ -82,6 +83,9 @@ function clusterRules(manifests: readonly KubeObject[]): Rule[] {
     ...groups.map((group) => ({ apiGroups: [group], resources: pluralsOf(group), verbs: ['list', 'delete'] })),
     { apiGroups: [''], resources: ['nodes'], verbs: ['list', 'patch'] },
     { apiGroups: [''], resources: ['events'], verbs: ['get', 'create', 'patch'] },
+    // Who may read metrics.
+    { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
+    { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
     ...ofKinds,
   ];
 }
@@ -128,7 +132,7 @@ function binding(kind: 'ClusterRole' | 'Role', metadata: { name: string; namespa
 /** One, replaced rather than doubled: two would write the same objects. It is not needed for anything that runs. */
 function deployment(image: string, version: string): object {
   const labels = { 'kubevirt.io': NAME, 'app.kubernetes.io/name': NAME, 'app.kubernetes.io/component': 'kubevirt' };
-  const probe = (path: string) => ({ httpGet: { path, port: 'metrics', scheme: 'HTTP' }, periodSeconds: 5, timeoutSeconds: 5 });
+  const probe = (path: string) => ({ httpGet: { path, port: 'health', scheme: 'HTTP' }, periodSeconds: 5, timeoutSeconds: 5 });
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
@@ -138,7 +142,10 @@ function deployment(image: string, version: string): object {
       selector: { matchLabels: { 'kubevirt.io': NAME } },
       strategy: { type: 'Recreate' },
       template: {
-        metadata: { labels, annotations: { 'prometheus.io/scrape': 'true', 'prometheus.io/port': '8080' } },
+        metadata: {
+          labels: { ...labels, ...MEASURED_LABEL },
+          annotations: { 'prometheus.io/scrape': 'true', 'prometheus.io/scheme': 'https', 'prometheus.io/port': '8443' },
+        },
         spec: {
           serviceAccountName: ACCOUNT,
           nodeSelector: { 'kubernetes.io/os': 'linux' },
@@ -151,7 +158,10 @@ function deployment(image: string, version: string): object {
               imagePullPolicy: 'IfNotPresent',
               command: [NAME],
               env: [{ name: 'VIRT_OPERATOR_IMAGE', value: image }],
-              ports: [{ name: 'metrics', containerPort: 8080, protocol: 'TCP' }],
+              ports: [
+                { name: 'health', containerPort: 8080, protocol: 'TCP' },
+                { name: METRICS_PORT_NAME, containerPort: 8443, protocol: 'TCP' },
+              ],
               livenessProbe: { ...probe('/healthz'), initialDelaySeconds: 10, periodSeconds: 20, timeoutSeconds: 10, failureThreshold: 6 },
               readinessProbe: probe('/readyz'),
               resources: { requests: { cpu: '10m', memory: '80Mi' } },

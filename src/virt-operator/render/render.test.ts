@@ -27,6 +27,7 @@ describe('renderComponents', () => {
         'ValidatingAdmissionPolicyBinding kubevirt-launcher-pods',
         'PodDisruptionBudget virt-api-pdb',
         'PodDisruptionBudget virt-controller-pdb',
+        'Service kubevirt-prometheus-metrics',
         'Deployment virt-api',
         'Deployment virt-controller',
         'DaemonSet virt-handler',
@@ -99,7 +100,7 @@ describe('renderComponents', () => {
   test('virt-api finds the console of a handler by the name of its port', () => {
     assert.deepEqual(
       workload('virt-handler').spec.template.spec.containers[0]?.ports?.map(({ name }) => name),
-      ['console', 'metrics'],
+      ['console', 'health', 'metrics'],
     );
   });
 

@@ -1,6 +1,6 @@
 /** Deployment virt-api: the server of webhooks and of the aggregated API. Pure. */
 import { COMPONENT_ACCOUNTS } from '../../api/kubevirt/component-accounts.ts';
-import { CERTIFICATE_VOLUMES, componentDeployment, METRICS_PORT } from './component-pod.ts';
+import { CERTIFICATE_VOLUMES, componentDeployment, healthAndMetricsPorts } from './component-pod.ts';
 import type { RenderOptions } from './options.ts';
 
 const PORT = 8443;
@@ -15,7 +15,7 @@ export function renderVirtApi(options: RenderOptions) {
     terminationGracePeriodSeconds: 30,
     container: {
       args: [`--port=${PORT}`],
-      ports: [{ name: 'https', containerPort: PORT, protocol: 'TCP' }, METRICS_PORT],
+      ports: [{ name: 'https', containerPort: PORT, protocol: 'TCP' }, ...healthAndMetricsPorts('virt-api')],
       lifecycle: { preStop: { exec: { command: ['sleep', String(STILL_ASKED_SECONDS)] } } },
       readinessProbe: { httpGet: { path: '/readyz', port: 'https', scheme: 'HTTPS' }, periodSeconds: 5, timeoutSeconds: 5 },
       volumeMounts: [virtApi.mount, handlerClient.mount, authorities.mount],

@@ -1,6 +1,6 @@
 /** Deployment virt-controller: one of its replicas works, the next one takes over. Pure. */
 import { COMPONENT_ACCOUNTS } from '../../api/kubevirt/component-accounts.ts';
-import { componentDeployment, METRICS_PORT } from './component-pod.ts';
+import { componentDeployment, healthAndMetricsPorts } from './component-pod.ts';
 import type { RenderOptions } from './options.ts';
 
 export function renderVirtController(options: RenderOptions) {
@@ -8,6 +8,9 @@ export function renderVirtController(options: RenderOptions) {
   return componentDeployment('virt-controller', options, {
     maxUnavailable: 1,
     serviceAccountName: COMPONENT_ACCOUNTS['virt-controller'],
-    container: { args: [`--launcher-image=${images.launcher}`, `--namespace=${namespace}`], ports: [METRICS_PORT] },
+    container: {
+      args: [`--launcher-image=${images.launcher}`, `--namespace=${namespace}`],
+      ports: healthAndMetricsPorts('virt-controller'),
+    },
   });
 }

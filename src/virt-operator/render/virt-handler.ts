@@ -7,7 +7,7 @@
 import { PODS_FOLDER } from '../../api/core/pod-folder-layout.ts';
 import { HANDLER_PORT_NAME } from '../../api/handler/routes.ts';
 import { COMPONENT_ACCOUNTS } from '../../api/kubevirt/component-accounts.ts';
-import { CERTIFICATE_VOLUMES, componentPod, labelsOf, METRICS_PORT, selectorOf } from './component-pod.ts';
+import { CERTIFICATE_VOLUMES, componentPod, healthAndMetricsPorts, labelsOf, selectorOf } from './component-pod.ts';
 import type { RenderOptions } from './options.ts';
 
 const PORT = 8186;
@@ -39,7 +39,7 @@ export function renderVirtHandler(options: RenderOptions) {
             `--device-plugins=${DEVICE_PLUGINS}`,
           ],
           env: [{ name: 'NODE_NAME', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } }],
-          ports: [{ name: HANDLER_PORT_NAME, containerPort: PORT, protocol: 'TCP' }, METRICS_PORT],
+          ports: [{ name: HANDLER_PORT_NAME, containerPort: PORT, protocol: 'TCP' }, ...healthAndMetricsPorts('virt-handler')],
           securityContext: {
             allowPrivilegeEscalation: false,
             capabilities: { drop: ['ALL'], add: ['DAC_OVERRIDE'] },

@@ -143,7 +143,7 @@ function machineSettingsOf(configuration: KubeVirtConfiguration): MachineSetting
   const { smbios, memBalloonStatsPeriod, virtualMachineOptions, developerConfiguration: { featureGates = [] } = {} } = configuration;
   return {
     ...(smbios && Object.values(smbios).some(Boolean) && { smbios }),
-    ...(memBalloonStatsPeriod && { balloonStatsSeconds: memBalloonStatsPeriod }),
+    ...(memBalloonStatsPeriod !== undefined && { balloonStatsSeconds: memBalloonStatsPeriod }),
     ...(virtualMachineOptions?.disableFreePageReporting && { isFreePageReportingOff: true }),
     ...(featureGates.includes(GATE_FAIL_FAST) && { mayFailFast: true }),
   };

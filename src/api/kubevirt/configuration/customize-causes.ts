@@ -4,7 +4,7 @@ import { messageOf, type StatusCause } from '../../../base/errors.ts';
 import type { KubeVirt } from '../kinds/kubevirt.ts';
 
 /** Of every component: how much it says, as in KubeVirt. */
-const COMMON_FLAGS = ['v', 'host', 'health-port'] as const;
+const COMMON_FLAGS = ['v', 'host', 'health-port', 'metrics-port'] as const;
 
 /** Whose flags each field has, and which there are. */
 export const FLAG_OWNERS = [

@@ -211,7 +211,10 @@ export const BOOTSTRAP_CLUSTER_ROLES: readonly Role[] = [
     { nonResourceURLs: [...PUBLIC_URLS, '/api', '/api/*', '/apis', '/apis/*', '/openapi', '/openapi/*'], verbs: ['get'] },
   ]),
   role('system:monitoring', [
-    { nonResourceURLs: ['healthz', 'livez', 'readyz'].flatMap((path) => [`/${path}`, `/${path}/*`]), verbs: ['get'] },
+    {
+      nonResourceURLs: ['/metrics', '/metrics/slis', ...['healthz', 'livez', 'readyz'].flatMap((path) => [`/${path}`, `/${path}/*`])],
+      verbs: ['get'],
+    },
   ]),
   role('system:basic-user', [
     rule('authorization.k8s.io', 'selfsubjectaccessreviews selfsubjectrulesreviews', ['create']),

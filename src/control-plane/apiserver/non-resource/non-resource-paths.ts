@@ -1,5 +1,7 @@
-/** Everything that is not an object: health, version, discovery, OpenAPI. */
+/** Everything that is not an object: health, version, discovery, OpenAPI, metrics. */
 
+import type { MetricFamilies } from '../../../base/metrics.ts';
+import { respondMetrics } from '../../../base/node/metrics-page.ts';
 import type { Store } from '../../store/store.ts';
 import type { ServiceAccountTokens } from '../access/service-account-tokens.ts';
 import type { AggregatedApis } from '../aggregation/aggregated-apis.ts';
@@ -21,6 +23,7 @@ export type NonResourceParts = {
   readonly openApi: OpenApiDocuments;
   readonly tokens: ServiceAccountTokens | undefined;
   readonly healthChecks: readonly HealthCheck[];
+  readonly metricFamilies: MetricFamilies | undefined;
 };
 
 export async function answerNonResource(
@@ -46,6 +49,9 @@ export async function answerNonResource(
       if (second === 'v2' && segments.length === 2) return parts.openApi.v2(request);
       if (second !== 'v3') throw unknownPath();
       return segments.length === 2 ? parts.openApi.index(request) : parts.openApi.v3(segments.slice(2).join('/'), url, request);
+    case 'metrics':
+      if (segments.length > 1 || !parts.metricFamilies) throw unknownPath();
+      return respondMetrics(parts.metricFamilies);
     case 'snapshot':
       if (segments.length > 1) throw unknownPath();
       return serveSnapshot(parts.store);

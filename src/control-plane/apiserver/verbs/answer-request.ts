@@ -76,17 +76,22 @@ export async function answerRequest(routes: Routes, request: Request, caller: Id
 async function respond(routes: Routes, request: Request, caller: Identity): Promise<Response> {
   const { rules, flowControl, log } = routes.parts;
   let leave: Leave | undefined;
+  let attributes: Attributes | undefined;
+  const counted = (response: Response): Response => {
+    routes.parts.requestMetrics?.count(attributes, response.status);
+    return response;
+  };
   try {
     const identity = impersonated(rules, caller, request.headers);
     const url = new URL(request.url);
-    const attributes = attributesOf(request.method, url);
+    attributes = attributesOf(request.method, url);
     leave = flowControl.enter(identity, flowOf(attributes));
-    const response = await answer(routes, { request, caller, identity, url, attributes });
+    const response = counted(await answer(routes, { request, caller, identity, url, attributes }));
     return leave ? countedUntilTaken(response, leave, request.signal) : response;
   } catch (error) {
     leave?.();
     if (!(error instanceof ApiError)) log.error('request failed', { method: request.method, url: request.url, error });
-    return respondError(error);
+    return counted(respondError(error));
   }
 }
 

@@ -1,0 +1,100 @@
+/**
+ * Looks at every guest of the node in steps, and whenever somebody wants to know more recent figures. A look costs a few short questions; only a few
+ * are made at a time, and a QEMU that hangs is left out until it answers.
+ */
+
+import { MEASURED_EVERY_SECONDS } from '../../api/handler/usage-history.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Domains, Guest } from '../vmi/domains.ts';
+import type { GuestFigures } from './guest-figures.ts';
+import { GuestNetworks } from './guest-networks.ts';
+import { measureGuest } from './measure-guest.ts';
+import type { PodProcesses } from './pod-processes.ts';
+
+export type MeasuredGuest = { readonly vmi: VirtualMachineInstance; readonly figures: GuestFigures };
+export type GuestMeterOptions = {
+  readonly domains: Pick<Domains, 'guests'>;
+  readonly processes: PodProcesses;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Told of each look in steps, with the one before when there was one. */
+  readonly onStep?: (guest: Guest, now: GuestFigures, before: GuestFigures | undefined) => void;
+};
+
+const AT_A_TIME = 16;
+/** Figures that are no older than this are good enough for whoever asks. */
+const RECENT_MS = 5_000;
+
+export class GuestMeter {
+  readonly #options: GuestMeterOptions;
+  /** By guest and not by name: one that comes again under a name begins again. */
+  readonly #latest = new WeakMap<Guest, GuestFigures>();
+  readonly #steps = new WeakMap<Guest, GuestFigures>();
+  readonly #networks = new GuestNetworks();
+  #under: Promise<void> | undefined;
+
+  constructor(options: GuestMeterOptions) {
+    this.#options = options;
+  }
+
+  /** Measures until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#options;
+    while (!signal.aborted) {
+      const startedMs = clock.steady();
+      await this.#step().catch((error: unknown) => log.error('cannot measure guests', { error }));
+      await clock.sleep(Math.max(1_000, MEASURED_EVERY_SECONDS * 1000 - (clock.steady() - startedMs)), signal);
+    }
+  }
+
+  /** What is known of every guest that answers, no older than a few seconds. Those who ask at the same time share one look. */
+  async figures(): Promise<readonly MeasuredGuest[]> {
+    this.#under ??= this.#refresh(RECENT_MS).finally(() => {
+      this.#under = undefined;
+    });
+    await this.#under;
+    return this.#options.domains.guests().flatMap((guest) => {
+      const figures = guest.session.domain.isConnected ? this.#latest.get(guest) : undefined;
+      return figures ? [{ vmi: guest.vmi, figures }] : [];
+    });
+  }
+
+  async #step(): Promise<void> {
+    await this.#refresh(0);
+    for (const guest of this.#options.domains.guests()) {
+      const now = this.#latest.get(guest);
+      const before = this.#steps.get(guest);
+      if (!now || now === before) continue;
+      this.#steps.set(guest, now);
+      this.#options.onStep?.(guest, now, before);
+    }
+  }
+
+  async #refresh(maxAgeMs: number): Promise<void> {
+    const nowMs = this.#options.clock.now();
+    const due = this.#options.domains
+      .guests()
+      .filter((guest) => canBeAsked(guest) && Math.abs(nowMs - (this.#latest.get(guest)?.atMs ?? 0)) >= maxAgeMs)
+      .values();
+    const worker = async () => {
+      for (const guest of due) await this.#measure(guest);
+    };
+    await Promise.all(Array.from({ length: AT_A_TIME }, worker));
+  }
+
+  async #measure(guest: Guest): Promise<void> {
+    const { processes, clock, log } = this.#options;
+    try {
+      this.#latest.set(guest, await measureGuest(guest, { processes, networks: this.#networks, nowMs: clock.now() }));
+    } catch (error) {
+      log.debug('cannot measure a guest', { object: `VirtualMachineInstance ${guest.key}`, error: messageOf(error) });
+    }
+  }
+}
+
+function canBeAsked({ session }: Guest): boolean {
+  return session.domain.isConnected && session.domain.state !== 'unresponsive';
+}
