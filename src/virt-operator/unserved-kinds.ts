@@ -1,4 +1,7 @@
-/** Which kinds of an installation this cluster is too old for. Looked at once: whoever upgrades a cluster replaces its Pods, this one too. */
+/**
+ * Which kinds of an installation this cluster does not have. Looked at once: whoever upgrades a cluster replaces its Pods, this one too, and whoever
+ * installs the operator of Prometheus later restarts virt-operator.
+ */
 import { NEWER_KINDS } from '../api/kubevirt/installed-kinds-table.ts';
 import type { Resource } from '../api/resource.ts';
 import type { Clock } from '../base/clock.ts';

@@ -75,9 +75,7 @@ const NOTES: Readonly<Record<string, string>> = {
   'KubeVirt configuration.webhookConfiguration': 'of virt-api, where `apiConfiguration` says nothing',
   'KubeVirt customizeComponents': 'on a cluster; kept embedded, where there are no such objects',
   'KubeVirt customizeComponents.flags': '`v` of every component, and those that ours have; others are refused by name',
-  'KubeVirt monitorAccount': 'kept: our Pods name their metrics by the annotations `prometheus.io/*`',
-  'KubeVirt monitorNamespace': 'kept, as `monitorAccount`',
-  'KubeVirt serviceMonitorNamespace': 'kept, as `monitorAccount`',
+  'KubeVirt serviceMonitorNamespace': 'kept: ServiceMonitor and PrometheusRule are in the namespace of the installation',
   'KubeVirt configuration.supportedGuestAgentVersions': 'kept: without effect in KubeVirt, too',
 };
 

@@ -15,10 +15,14 @@ const ADMISSION = { group: 'admissionregistration.k8s.io', version: 'v1', isName
 export const DEPLOYMENTS: Resource = { group: 'apps', version: 'v1', plural: 'deployments', kind: 'Deployment', isNamespaced: true };
 const DAEMON_SETS: Resource = { group: 'apps', version: 'v1', plural: 'daemonsets', kind: 'DaemonSet', isNamespaced: true };
 
-/** Served from Kubernetes 1.30 on; on an older one an installation goes without. */
+const MONITORING = { group: 'monitoring.coreos.com', version: 'v1', isNamespaced: true } as const;
+
+/** Served from Kubernetes 1.30 on, and where the operator of Prometheus is installed; elsewhere an installation goes without. */
 export const NEWER_KINDS: readonly Resource[] = [
   { ...ADMISSION, plural: 'validatingadmissionpolicies', kind: 'ValidatingAdmissionPolicy' },
   { ...ADMISSION, plural: 'validatingadmissionpolicybindings', kind: 'ValidatingAdmissionPolicyBinding' },
+  { ...MONITORING, plural: 'servicemonitors', kind: 'ServiceMonitor' },
+  { ...MONITORING, plural: 'prometheusrules', kind: 'PrometheusRule' },
 ];
 
 export const INSTALLED_KINDS: readonly Resource[] = [

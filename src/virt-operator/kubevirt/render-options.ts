@@ -29,10 +29,17 @@ export function renderOptionsFrom({ spec }: KubeVirt, { image, launcherImage, ..
     imagePullSecrets: imagePullSecrets.flatMap(({ name }) => name ?? []),
     product: { name: productName, version: productVersion, component: productComponent },
     hasNoAggregation: spec.configuration?.roleAggregationStrategy === 'Manual',
+    monitor: monitorOf(spec),
     replicas: infra?.replicas,
     infraPlacement: infra?.nodePlacement,
     workloadsPlacement: workloads?.nodePlacement,
   };
+}
+
+/** Undefined unless one of them is named; the other is the usual one. */
+function monitorOf({ monitorAccount, monitorNamespace }: KubeVirt['spec']): RenderOptions['monitor'] {
+  if (!monitorAccount && !monitorNamespace) return undefined;
+  return { account: monitorAccount || 'prometheus-k8s', namespace: monitorNamespace || 'monitoring' };
 }
 
 /** `host:5000/prefix/kubevirt:v1` is registry `host:5000/prefix` and tag `v1`. */

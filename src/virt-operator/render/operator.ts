@@ -6,6 +6,7 @@ import { INSTALL_NAMESPACE } from '../../api/kubevirt/names.ts';
 import type { KubeObject } from '../../api/meta.ts';
 import { COMMON_KINDS } from '../common-instancetypes/controller.ts';
 import { MEASURED_LABEL, METRICS_PORT_NAME } from './monitoring.ts';
+import type { RenderOptions } from './options.ts';
 import { renderComponents } from './render.ts';
 
 const NAME = 'virt-operator';
@@ -13,6 +14,14 @@ const ACCOUNT = COMPONENT_ACCOUNTS[NAME];
 const LABELS = { 'kubevirt.io': '' };
 const RBAC = 'rbac.authorization.k8s.io';
 const KUBEVIRT = 'kubevirt.io';
+
+/** For the names of all that an installation may have. */
+const ANY_OPTIONS: RenderOptions = {
+  namespace: INSTALL_NAMESPACE,
+  images: { components: '', launcher: '' },
+  version: '',
+  monitor: { account: '', namespace: '' },
+};
 
 type Rule = {
   readonly apiGroups: readonly string[];
@@ -61,7 +70,7 @@ export function renderKubeVirt(): object {
 
 /** Objects of the whole cluster: all may be seen and made, ours alone changed. A role of ours may hold more than the operator does. */
 function clusterRules(manifests: readonly KubeObject[]): Rule[] {
-  const all = [...manifests, ...renderComponents({ namespace: INSTALL_NAMESPACE, images: { components: '', launcher: '' }, version: '' })];
+  const all = [...manifests, ...renderComponents(ANY_OPTIONS)];
   const kinds = [...INSTALLED_KINDS.filter(({ isNamespaced }) => !isNamespaced), ...COMMON_KINDS];
   const ofKinds = kinds.flatMap(({ group, plural, kind }): Rule[] => {
     const names = all

@@ -26,6 +26,8 @@ export type RenderOptions = {
   /** Where the kubelet of every node keeps its Pods. */
   readonly kubeletRoot?: string | undefined;
   readonly version: string;
+  /** The account of Prometheus, which may read metrics: `spec.monitorAccount` and `spec.monitorNamespace`. */
+  readonly monitor?: { readonly account: string; readonly namespace: string } | undefined;
   /** What the components are a part of, as their labels have it. */
   readonly product?: { readonly name?: string | undefined; readonly version?: string | undefined; readonly component?: string | undefined };
   /** Nobody gets rights on machines by the default roles of Kubernetes. */

@@ -27,7 +27,10 @@ describe('renderComponents', () => {
         'ValidatingAdmissionPolicyBinding kubevirt-launcher-pods',
         'PodDisruptionBudget virt-api-pdb',
         'PodDisruptionBudget virt-controller-pdb',
+        'ClusterRole kubevirt-metrics-reader',
         'Service kubevirt-prometheus-metrics',
+        'ServiceMonitor kubevirt-prometheus-metrics',
+        'PrometheusRule prometheus-kubevirt-rules',
         'Deployment virt-api',
         'Deployment virt-controller',
         'DaemonSet virt-handler',
@@ -112,6 +115,14 @@ describe('renderComponents', () => {
       ['cloud', '7', 'machines'],
     );
     assert.equal(workload('virt-api').spec.template.metadata.labels?.['app.kubernetes.io/version'], 'v1');
+  });
+
+  test('the account of Prometheus that is named may read metrics, and no other', () => {
+    const bindings = (options: object) =>
+      renderComponents({ ...OPTIONS, ...options } as never).filter(({ kind }) => kind === 'ClusterRoleBinding');
+    assert.deepEqual(bindings({}), []);
+    const [binding] = bindings({ monitor: { account: 'prometheus', namespace: 'monitoring' } }) as unknown as { subjects: object[] }[];
+    assert.deepEqual(binding?.subjects, [{ kind: 'ServiceAccount', name: 'prometheus', namespace: 'monitoring' }]);
   });
 
   test('pull secrets and policy are those of the KubeVirt object', () => {

@@ -1,7 +1,7 @@
 /** The objects of an installation beside those of deploy/: the components, what keeps enough of them running, and their priority. Pure. */
 import type { KubeObject } from '../../api/meta.ts';
 import { labelsOf, type Replicated, selectorOf } from './component-pod.ts';
-import { renderMetricsService } from './monitoring.ts';
+import { renderMonitoring } from './monitoring.ts';
 import { PRIORITY_CLASS, type RenderOptions } from './options.ts';
 import { renderValidatingAdmissionPolicies } from './validating-admission-policies.ts';
 import { renderVirtApi } from './virt-api.ts';
@@ -15,7 +15,7 @@ export function renderComponents(options: RenderOptions): KubeObject[] {
     priorityClass(),
     ...renderValidatingAdmissionPolicies(options),
     ...replicated.map((name) => disruptionBudget(name, options)),
-    renderMetricsService(options),
+    ...renderMonitoring(options),
     renderVirtApi(options),
     renderVirtController(options),
     renderVirtHandler(options),

@@ -77,9 +77,9 @@ export const specSchema = object('What is installed and how it is configured.', 
       ),
     }),
   ),
-  monitorAccount: optional(text('The account of Prometheus. Kept: our Pods name their metrics by the annotations prometheus.io/*.')),
-  monitorNamespace: optional(text('Its namespace. Kept, as monitorAccount.')),
-  serviceMonitorNamespace: optional(text('Where ServiceMonitors go. Kept, as monitorAccount.')),
+  monitorAccount: optional(text('The account of Prometheus, which may read metrics; prometheus-k8s when only its namespace is named.')),
+  monitorNamespace: optional(text('Its namespace; monitoring when only its account is named.')),
+  serviceMonitorNamespace: optional(text('Where ServiceMonitors go. Kept: ours are in the namespace of the installation.')),
   imagePullPolicy: optional(oneOf('When images of the components are fetched.', ['Always', 'IfNotPresent', 'Never'])),
 });
 
