@@ -13,6 +13,7 @@ import { EventList } from './event-list.tsx';
 import { useForbidden, useNow, useSession } from './hooks.ts';
 import { PlaceLink } from './place-link.tsx';
 import { StatusWord } from './status-word.tsx';
+import { UsageCharts } from './usage-charts.tsx';
 
 const ConsoleTab = lazy(() => import('./console-tab.tsx').then(({ ConsoleTab }) => ({ default: ConsoleTab })));
 const ScreenTab = lazy(() => import('./screen-tab.tsx').then(({ ScreenTab }) => ({ default: ScreenTab })));
@@ -140,6 +141,13 @@ function Overview({ machine }: { readonly machine: Machine }) {
               </div>
             ))}
         </dl>
+      </section>
+      <section aria-labelledby="use">
+        <h2 id="use">The last hour</h2>
+        <UsageCharts machine={machine} />
+        <p class="faint">
+          The same in a terminal: <code>virtctl top {machine.name} --history</code>
+        </p>
       </section>
       <section aria-labelledby="start">
         <h2 id="start">Start</h2>

@@ -7,6 +7,7 @@ import type { Place } from './derive-place.ts';
 import { go, useForbidden, useNow, useSession } from './hooks.ts';
 import { PlaceLink } from './place-link.tsx';
 import { StatusWord } from './status-word.tsx';
+import { UsageCell } from './usage-charts.tsx';
 
 const ROW_PX = 52;
 const BEYOND = 8;
@@ -82,6 +83,9 @@ function Rows({ machines }: { readonly machines: readonly Machine[] }) {
               Size
             </th>
             <th scope="col" class="wide">
+              Use
+            </th>
+            <th scope="col" class="wide">
               Address
             </th>
             <th scope="col" class="wide">
@@ -96,7 +100,7 @@ function Rows({ machines }: { readonly machines: readonly Machine[] }) {
         <tbody>
           {range.first > 0 && (
             <tr class="gap">
-              <td colSpan={7} style={{ height: `${range.first * ROW_PX}px` }} />
+              <td colSpan={8} style={{ height: `${range.first * ROW_PX}px` }} />
             </tr>
           )}
           {visible.map((machine, index) => (
@@ -104,7 +108,7 @@ function Rows({ machines }: { readonly machines: readonly Machine[] }) {
           ))}
           {range.first + visible.length < machines.length && (
             <tr class="gap">
-              <td colSpan={7} style={{ height: `${(machines.length - range.first - visible.length) * ROW_PX}px` }} />
+              <td colSpan={8} style={{ height: `${(machines.length - range.first - visible.length) * ROW_PX}px` }} />
             </tr>
           )}
         </tbody>
@@ -137,6 +141,9 @@ function Row({ machine, index, ask }: RowProps) {
         )}
       </td>
       <td class="wide">{[cpus && `${cpus} CPU`, memory].filter(Boolean).join(' · ')}</td>
+      <td class="wide">
+        <UsageCell machine={machine} />
+      </td>
       <td class="wide">{address ?? '–'}</td>
       <td class="wide">{node ?? '–'}</td>
       <td class="wide">{since ? humanDuration(now - Date.parse(since)) : '–'}</td>

@@ -12,6 +12,7 @@ import { runHeartbeat } from './heartbeat.ts';
 import { addGuestFamilies } from './metrics/guest-families.ts';
 import { GuestMeter } from './metrics/guest-meter.ts';
 import { PodProcesses } from './metrics/pod-processes.ts';
+import { UsageHistories } from './metrics/usage-histories.ts';
 import { startGuestNetwork } from './network/controller.ts';
 import { startNodeCaches } from './node-caches.ts';
 import { answersFrom } from './server/answers.ts';
@@ -28,6 +29,8 @@ export type VirtHandlerOptions = {
   readonly nodeProcesses?: string | undefined;
   /** Where to keep what guests printed in runs that are over; nowhere when not given. */
   readonly runLogsFolder?: string;
+  /** Where to keep what guests used lately; in memory alone when not given. */
+  readonly usageHistoryFolder?: string | undefined;
   /** Where the kubelet takes devices that Pods may have: KVM, when this node shows one. None is offered when not given. */
   readonly devicePlugins?: string | undefined;
   /** Our own certificate and key, and the authority that signs those of virt-api. */
@@ -69,8 +72,18 @@ export async function startVirtHandler(options: VirtHandlerOptions): Promise<Vir
   const caches = startNodeCaches(common);
   const network = startGuestNetwork({ ...common, ...caches, monitor: (key, line) => domains.monitor(key, line) });
   const processes = new PodProcesses({ kubeletRoot, nodeProcesses: options.nodeProcesses, clock });
-  const meter = new GuestMeter({ domains, processes, clock, log });
-  const answers = answersFrom({ domains, screens: new Screens(), network, runLogs, nodeProcesses: options.nodeProcesses, clock, log });
+  const histories = new UsageHistories({ folder: options.usageHistoryFolder, clock, log });
+  const meter = new GuestMeter({ domains, processes, clock, log, onStep: (guest, now, before) => void histories.add(guest, now, before) });
+  const answers = answersFrom({
+    domains,
+    screens: new Screens(),
+    network,
+    runLogs,
+    histories,
+    nodeProcesses: options.nodeProcesses,
+    clock,
+    log,
+  });
   const server = await startHandlerServer({ certs, allowedClients, host, port, clock, log, answers });
   if (options.metrics) addGuestFamilies({ metrics: options.metrics, nodeName, figures: () => meter.figures(), signal });
   const stopped = Promise.all([

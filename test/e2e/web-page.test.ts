@@ -59,6 +59,7 @@ test('a machine is made, entered, seen, stopped and deleted in a browser', { ski
   assert.deepEqual(await accessibilityFaults(page), [], 'palette');
   await page.keyboard.press('Enter');
   await page.getByText('web is running').waitFor();
+  await page.getByRole('img', { name: /^Memory in the last hour: of its node \d+Mi/ }).waitFor(); // measured by its node
   await takePicture(page, 'overview');
   for (const [tab, shows] of [
     ['Activity', 'Started'],
@@ -72,6 +73,7 @@ test('a machine is made, entered, seen, stopped and deleted in a browser', { ski
 
   await page.getByRole('link', { name: 'Machines' }).click();
   await page.getByRole('row', { name: /web/ }).getByText('Running').waitFor();
+  await page.getByRole('img', { name: /^Processors: / }).waitFor();
   await takePicture(page, 'machines');
   assert.deepEqual(await accessibilityFaults(page), []);
   await page.getByRole('button', { name: 'Stop web' }).click();

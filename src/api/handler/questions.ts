@@ -2,6 +2,7 @@
 import { ApiError } from '../../base/errors.ts';
 import { parseGoDuration } from '../../base/go-duration.ts';
 import type { JsonObject } from '../../base/json.ts';
+import { HISTORY_SECONDS } from './usage-history.ts';
 
 /** `shared`: beside others, with what was printed before; `follow: false`: only that. */
 export type ConsoleQuestion = { readonly shared?: boolean; readonly write?: boolean; readonly follow?: boolean };
@@ -12,6 +13,9 @@ export type ScreenshotQuestion = { readonly moveCursor?: boolean };
 export type FreezeQuestion = { readonly unfreezeTimeout?: string };
 /** A program and its arguments; what it reads, as base64; how long it may take. */
 export type ExecQuestion = { readonly command: readonly string[]; readonly input?: string; readonly timeoutSeconds?: number };
+
+/** How far back. */
+export type UsageHistoryQuestion = { readonly seconds?: number };
 
 const MOST_WORDS = 256;
 
@@ -43,6 +47,13 @@ export function readExecQuestion({ command, input, timeoutSeconds }: JsonObject)
     ...(typeof input === 'string' && input !== '' && { input }),
     ...secondsFrom(timeoutSeconds),
   };
+}
+
+export function readUsageHistoryQuestion({ seconds }: JsonObject): UsageHistoryQuestion {
+  if (seconds === undefined || seconds === '') return {};
+  const wanted = Number(seconds);
+  if (Number.isInteger(wanted) && wanted > 0 && wanted <= HISTORY_SECONDS) return { seconds: wanted };
+  throw new ApiError('BadRequest', `seconds: Invalid value: ${JSON.stringify(seconds)}: must be a number from 1 to ${HISTORY_SECONDS}`);
 }
 
 /** What is neither true nor false is as if it were not there: browsers and older clients add what they like. */

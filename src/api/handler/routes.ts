@@ -4,7 +4,14 @@
  * vm-can.ts for it is, unless it says otherwise, that the instance runs.
  */
 import type { EndedRun, ExecResult, GuestAgentInfo, GuestFileSystemList, GuestUserList, Usage } from './answers.ts';
-import { readConsoleQuestion, readExecQuestion, readFreezeQuestion, readScreenQuestion, readScreenshotQuestion } from './questions.ts';
+import {
+  readConsoleQuestion,
+  readExecQuestion,
+  readFreezeQuestion,
+  readScreenQuestion,
+  readScreenshotQuestion,
+  readUsageHistoryQuestion,
+} from './questions.ts';
 import {
   type AnswerForm,
   type HandlerRoute,
@@ -16,6 +23,7 @@ import {
   type StreamRoute,
 } from './route.ts';
 import type { ParametersIn } from './route-path.ts';
+import type { UsageHistory } from './usage-history.ts';
 
 /** The port of its Pod where virt-handler listens; named for the first thing that was to be had there. */
 export const HANDLER_PORT_NAME = 'console';
@@ -32,6 +40,14 @@ export const HANDLER_ROUTES = {
   reset: { method: 'PUT', path: `${GUEST}/reset`, answer: nothing, subresource: { role: 'edit' } },
   softreboot: { method: 'PUT', path: `${GUEST}/softreboot`, answer: nothing, subresource: { role: 'edit' } },
   usage: { method: 'GET', path: `${GUEST}/usage`, answer: json<Usage>(), subresource: { role: 'view', verb: 'measure' } },
+  /** Of the last hours; not in KubeVirt. */
+  usagehistory: {
+    method: 'GET',
+    path: `${GUEST}/usagehistory`,
+    question: readUsageHistoryQuestion,
+    answer: json<UsageHistory>(),
+    subresource: { role: 'view', verb: 'measure' },
+  },
 
   guestosinfo: {
     method: 'GET',

@@ -5,6 +5,8 @@ export const MEASURED_EVERY_SECONDS = 20;
 /** Ten hours. */
 export const HISTORY_STEPS = 1800;
 export const HISTORY_SECONDS = MEASURED_EVERY_SECONDS * HISTORY_STEPS;
+/** What is told when nobody says how far back. */
+export const USUAL_HISTORY_SECONDS = 3600;
 /** Of a longer time there are no more points than this: steps are put together. */
 export const MOST_HISTORY_POINTS = 360;
 

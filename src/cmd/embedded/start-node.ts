@@ -124,6 +124,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     nodeName: name,
     kubeletRoot: rootDir,
     runLogsFolder: join(options.home, 'logs', 'guests'),
+    usageHistoryFolder: join(options.home, 'usage-history'),
     certs: { cert: pki.virtHandler.cert, key: pki.virtHandler.key, ca: pki.kubevirtCa },
     host: '127.0.0.1',
     port: 0,

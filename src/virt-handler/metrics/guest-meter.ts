@@ -25,6 +25,8 @@ export type GuestMeterOptions = {
 };
 
 const AT_A_TIME = 16;
+/** The first look at a guest does not wait for the next step. */
+const LOOK_FOR_NEW_MS = 2_000;
 /** Figures that are no older than this are good enough for whoever asks. */
 const RECENT_MS = 5_000;
 
@@ -43,16 +45,19 @@ export class GuestMeter {
   /** Measures until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options;
+    let nextStepMs = clock.steady();
     while (!signal.aborted) {
-      const startedMs = clock.steady();
-      await this.#step().catch((error: unknown) => log.error('cannot measure guests', { error }));
-      await clock.sleep(Math.max(1_000, MEASURED_EVERY_SECONDS * 1000 - (clock.steady() - startedMs)), signal);
+      const isStep = clock.steady() >= nextStepMs;
+      if (isStep) nextStepMs = clock.steady() + MEASURED_EVERY_SECONDS * 1000;
+      const guests = this.#options.domains.guests().filter((guest) => isStep || !this.#steps.has(guest));
+      await this.#step(guests).catch((error: unknown) => log.error('cannot measure guests', { error }));
+      await clock.sleep(LOOK_FOR_NEW_MS, signal);
     }
   }
 
   /** What is known of every guest that answers, no older than a few seconds. Those who ask at the same time share one look. */
   async figures(): Promise<readonly MeasuredGuest[]> {
-    this.#under ??= this.#refresh(RECENT_MS).finally(() => {
+    this.#under ??= this.#refresh(this.#options.domains.guests(), RECENT_MS).finally(() => {
       this.#under = undefined;
     });
     await this.#under;
@@ -62,9 +67,9 @@ export class GuestMeter {
     });
   }
 
-  async #step(): Promise<void> {
-    await this.#refresh(0);
-    for (const guest of this.#options.domains.guests()) {
+  async #step(guests: readonly Guest[]): Promise<void> {
+    await this.#refresh(guests, 0);
+    for (const guest of guests) {
       const now = this.#latest.get(guest);
       const before = this.#steps.get(guest);
       if (!now || now === before) continue;
@@ -73,12 +78,9 @@ export class GuestMeter {
     }
   }
 
-  async #refresh(maxAgeMs: number): Promise<void> {
+  async #refresh(guests: readonly Guest[], maxAgeMs: number): Promise<void> {
     const nowMs = this.#options.clock.now();
-    const due = this.#options.domains
-      .guests()
-      .filter((guest) => canBeAsked(guest) && Math.abs(nowMs - (this.#latest.get(guest)?.atMs ?? 0)) >= maxAgeMs)
-      .values();
+    const due = guests.filter((guest) => canBeAsked(guest) && Math.abs(nowMs - (this.#latest.get(guest)?.atMs ?? 0)) >= maxAgeMs).values();
     const worker = async () => {
       for (const guest of due) await this.#measure(guest);
     };

@@ -29,13 +29,13 @@ test('all processes of a Pod are counted together, and are looked for again when
   assert.equal(processes.read(UID), undefined);
   const first = sleeper(t);
   assert.equal(processes.read(UID), undefined, 'looked for once in a while, not each time');
-  clock.advance(15_000);
+  clock.advance(5_000);
   const alone = processes.read(UID)?.residentBytes ?? 0;
   assert.ok(alone > 0);
   sleeper(t);
   first.kill();
   await until(() => first.signalCode !== null);
-  clock.advance(15_000);
+  clock.advance(5_000);
   assert.ok((processes.read(UID)?.residentBytes ?? 0) > 0);
 });
 

@@ -22,7 +22,7 @@ type Known = { readonly folder: string; readonly startTime: string };
 const TICKS_PER_SECOND = 100;
 const PAGE_BYTES = 4096;
 /** Guests whose processes cannot be seen are looked for this often, all at once. */
-const SCAN_EVERY_MS = 15_000;
+const SCAN_EVERY_MS = 5_000;
 const POD_CGROUP = /pod([0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12})/;
 
 export class PodProcesses {

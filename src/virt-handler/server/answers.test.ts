@@ -9,6 +9,7 @@ import { ApiError } from '../../base/errors.ts';
 import { silentLogger } from '../../base/log.ts';
 import { RunLogs } from '../console/run-logs.ts';
 import { Screens } from '../console/screen.ts';
+import { UsageHistories } from '../metrics/usage-histories.ts';
 import { Domains } from '../vmi/domains.ts';
 import { noSuchGuest } from '../vmi/no-such-guest.ts';
 import { answersFrom } from './answers.ts';
@@ -22,7 +23,15 @@ async function emptyNode(t: TestContext, runLogs?: RunLogs) {
       throw noSuchGuest(key);
     },
   };
-  return answersFrom({ ...common, domains, network, screens: new Screens(), runLogs, nodeProcesses: undefined });
+  return answersFrom({
+    ...common,
+    domains,
+    network,
+    screens: new Screens(),
+    runLogs,
+    histories: new UsageHistories(common),
+    nodeProcesses: undefined,
+  });
 }
 
 const OF_GUESTS = (Object.keys(HANDLER_ROUTES) as HandlerRouteName[]).filter((name) => HANDLER_ROUTES[name].path.includes(':name')); // of the table

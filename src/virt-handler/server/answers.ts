@@ -1,6 +1,7 @@
 /** The answers of this node: one function for each route of the table. What takes more than a line is in a file of its own. */
 import type { EndedRun } from '../../api/handler/answers.ts';
 import type { RouteParameters } from '../../api/handler/route-path.ts';
+import { USUAL_HISTORY_SECONDS } from '../../api/handler/usage-history.ts';
 import { keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ApiError, messageOf } from '../../base/errors.ts';
@@ -12,6 +13,7 @@ import { softReboot } from '../agent/soft-reboot.ts';
 import type { RunLogs } from '../console/run-logs.ts';
 import { type Screens, wishOf } from '../console/screen.ts';
 import { takeScreenshot } from '../console/screenshot.ts';
+import type { UsageHistories } from '../metrics/usage-histories.ts';
 import type { GuestNetwork } from '../network/controller.ts';
 import { connectPort } from '../network/serve-port.ts';
 import type { Domains, Guest } from '../vmi/domains.ts';
@@ -24,6 +26,8 @@ export type AnswerSources = {
   readonly network: Pick<GuestNetwork, 'reach'>;
   /** Of runs that are over; none are known when not given. */
   readonly runLogs: RunLogs | undefined;
+  /** What guests used lately. */
+  readonly histories: Pick<UsageHistories, 'of'>;
   /** Where the `/proc` of the node is mounted, when that is not ours. */
   readonly nodeProcesses: string | undefined;
   readonly clock: Clock;
@@ -33,7 +37,7 @@ export type AnswerSources = {
 type OfGuest<Question> = { readonly parameters: Pick<RouteParameters, 'namespace' | 'name'>; readonly question: Question };
 
 /** What the server of this node answers with. */
-export function answersFrom({ domains, screens, network, runLogs, nodeProcesses, clock, log }: AnswerSources): HandlerAnswers {
+export function answersFrom({ domains, screens, network, runLogs, histories, nodeProcesses, clock, log }: AnswerSources): HandlerAnswers {
   /** Answers about a guest that is here; NotFound for any other. */
   const ofGuest =
     <Question, Answer>(answer: (guest: Guest, question: Question) => Answer | Promise<Answer>) =>
@@ -45,6 +49,7 @@ export function answersFrom({ domains, screens, network, runLogs, nodeProcesses,
     unpause: ofGuest(({ session }) => session.act('unpause')),
     reset: ofGuest(({ session }) => session.act('reset')),
     softreboot: ofGuest((guest) => softReboot(guest, log)),
+    usagehistory: ofGuest((guest, { seconds = USUAL_HISTORY_SECONDS }) => histories.of(guest, seconds)),
     usage: ofGuest(({ podUid, podFolder }) => readUsage({ podUid, podFolder, nodeProcesses }, clock.now())),
 
     guestosinfo: ofGuest(({ agent }) => guestInfoOf(agent)),

@@ -2,6 +2,7 @@
  * How Prometheus finds the components and may read them, by the names that KubeVirt has. The kinds of its operator are made where they are served.
  * Pure.
  */
+import { SERVICE_ACCOUNT_MOUNT_PATH } from '../../api/core/service-account-mount.ts';
 import { ALERT_GROUPS } from './alert-rules-table.ts';
 import type { RenderOptions } from './options.ts';
 
@@ -11,7 +12,6 @@ export const METRICS_PORT_NAME = 'metrics';
 const SERVICE = 'kubevirt-prometheus-metrics';
 const READER = 'kubevirt-metrics-reader';
 const LABELS = { 'kubevirt.io': '', ...MEASURED_LABEL };
-const TOKEN_FILE = '/var/run/secrets/kubernetes.io/serviceaccount/token';
 const RBAC = 'rbac.authorization.k8s.io';
 
 export function renderMonitoring(options: RenderOptions): object[] {
@@ -50,7 +50,7 @@ const ENDPOINT = {
   port: METRICS_PORT_NAME,
   scheme: 'https',
   tlsConfig: { insecureSkipVerify: true },
-  bearerTokenFile: TOKEN_FILE,
+  bearerTokenFile: `${SERVICE_ACCOUNT_MOUNT_PATH}/token`,
   honorLabels: true,
 };
 

@@ -14,6 +14,8 @@ const PORT = 8186;
 const KUBELET_ROOT = '/var/lib/kubelet';
 /** What guests printed in runs that are over. It goes with the Pod: nothing of ours stays on a node. */
 const RUN_LOGS = '/var/lib/kubevirt/guest-logs';
+/** What guests used lately; as with that, it goes with the Pod. */
+const USAGE_HISTORY = '/var/lib/kubevirt/usage-history';
 const NODE_PROCESSES = '/host/proc';
 const DEVICE_PLUGINS = `${KUBELET_ROOT}/device-plugins`;
 
@@ -35,6 +37,7 @@ export function renderVirtHandler(options: RenderOptions) {
             `--port=${PORT}`,
             `--kubelet-root=${KUBELET_ROOT}`,
             `--run-logs=${RUN_LOGS}`,
+            `--usage-history=${USAGE_HISTORY}`,
             `--node-processes=${NODE_PROCESSES}`,
             `--device-plugins=${DEVICE_PLUGINS}`,
           ],
@@ -49,6 +52,7 @@ export function renderVirtHandler(options: RenderOptions) {
             handlerServer.mount,
             authorities.mount,
             { name: 'run-logs', mountPath: RUN_LOGS },
+            { name: 'usage-history', mountPath: USAGE_HISTORY },
             { name: 'processes', mountPath: NODE_PROCESSES, readOnly: true },
             { name: 'device-plugins', mountPath: DEVICE_PLUGINS },
             // Secrets of launcher Pods are mounts of their own, made after virt-handler started.
@@ -62,6 +66,7 @@ export function renderVirtHandler(options: RenderOptions) {
           { name: 'processes', hostPath: { path: '/proc', type: 'Directory' } },
           { name: 'device-plugins', hostPath: { path: `${kubeletRoot}/device-plugins`, type: 'DirectoryOrCreate' } },
           { name: 'run-logs', emptyDir: {} },
+          { name: 'usage-history', emptyDir: {} },
         ],
       }),
     },

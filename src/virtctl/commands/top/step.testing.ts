@@ -5,5 +5,6 @@ export const step: Step = {
   after: 'logs',
   async run(world) {
     assert.match(await world.say('top', 'guest'), /^guest +\d+m +1 +\d+Mi +192Mi +\S+$/m);
+    assert.match(await world.say('top', 'guest', '--history'), /^guest +\S/m);
   },
 };

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { deriveLatest, deriveMemory, deriveMost, derivePath, rateText } from './derive-charts.ts';
+
+const NOW = { nowMs: 1_100_000, seconds: 100 };
+const HISTORY = {
+  stepSeconds: 20,
+  points: [
+    { atSeconds: 900, cpuCores: 9 },
+    { atSeconds: 1000, cpuCores: 0 },
+    { atSeconds: 1020, cpuCores: 1, residentBytes: 64 * 2 ** 20 },
+    { atSeconds: 1080, cpuCores: 4 },
+  ],
+};
+
+test('a line goes through what was measured, begins anew after a gap, and stays inside', () => {
+  assert.equal(derivePath(HISTORY, 'cpuCores', { ...NOW, width: 50, height: 20, most: 2 }), 'M0.0 20.0L10.0 10.0M40.0 0.0');
+  assert.equal(derivePath(HISTORY, 'networkSentBytesPerSecond', { ...NOW, width: 50, height: 20, most: 0 }), '');
+});
+
+test('what is old is not what is now', () => {
+  assert.equal(deriveLatest(HISTORY, 'cpuCores', 1_100_000), 4);
+  assert.equal(deriveLatest(HISTORY, 'cpuCores', 1_200_000), undefined);
+  assert.equal(deriveMost(HISTORY, ['cpuCores', 'diskReadBytesPerSecond']), 9);
+});
+
+test('memory is as the guest sees it, or as its node does', () => {
+  assert.deepEqual(deriveMemory(HISTORY, 128 * 2 ** 20, 1_100_000), { share: 0.5, text: '64Mi of 128Mi' });
+  const told = { ...HISTORY, points: [{ atSeconds: 1090, residentBytes: 1, guestUsedBytes: 256 * 2 ** 20 }] };
+  assert.deepEqual(deriveMemory(told, 128 * 2 ** 20, 1_100_000), { share: 1, text: '256Mi of 128Mi' });
+  assert.equal(deriveMemory({ stepSeconds: 20, points: [] }, 1, 0), undefined);
+});
+
+test('rates are in words', () => {
+  assert.deepEqual([undefined, 12, 2048, 3 * 2 ** 20].map(rateText), ['not known', '12 B/s', '2.0 KiB/s', '3.0 MiB/s']);
+});

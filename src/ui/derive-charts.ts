@@ -1,0 +1,66 @@
+/** Lines and bars from the history of a machine. Pure. */
+import type { HistoryField, UsageHistory } from '../api/handler/usage-history.ts';
+import { formatBytes } from '../base/quantity.ts';
+
+/** What the list asks for, and what the overview does. */
+export const LIST_SECONDS = 600;
+export const OVERVIEW_SECONDS = 3600;
+
+export type Span = { readonly nowMs: number; readonly seconds: number };
+type Size = { readonly width: number; readonly height: number };
+
+/** The path of an SVG through the points of a field, a new stroke after each gap; empty when there are none. `most` is at the top. */
+export function derivePath(
+  history: UsageHistory,
+  field: HistoryField,
+  { width, height, most, ...span }: Size & Span & { readonly most: number },
+): string {
+  const from = span.nowMs / 1000 - span.seconds;
+  let previous = Number.NEGATIVE_INFINITY;
+  const strokes = history.points.flatMap((point) => {
+    const value = point[field];
+    if (value === undefined || point.atSeconds < from) return [];
+    const isNext = point.atSeconds - previous <= 2 * history.stepSeconds;
+    previous = point.atSeconds;
+    const x = Math.min(width, ((point.atSeconds - from) / span.seconds) * width);
+    const y = height - Math.min(1, value / (most || 1)) * height;
+    return [`${isNext ? 'L' : 'M'}${x.toFixed(1)} ${y.toFixed(1)}`];
+  });
+  return strokes.join('');
+}
+
+/** The last that is known of a field, no older than a minute and a half. */
+export function deriveLatest({ points }: UsageHistory, field: HistoryField, nowMs: number): number | undefined {
+  const last = points.findLast((point) => point[field] !== undefined);
+  return last && nowMs / 1000 - last.atSeconds < 90 ? last[field] : undefined;
+}
+
+/** The largest of some fields. */
+export function deriveMost({ points }: UsageHistory, fields: readonly HistoryField[]): number {
+  return points.reduce((most, point) => fields.reduce((each, field) => Math.max(each, point[field] ?? 0), most), 0);
+}
+
+/** How much memory is used, of how much: as the guest sees it where it tells, else as its node does. */
+export function deriveMemory(
+  history: UsageHistory,
+  totalBytes: number,
+  nowMs: number,
+): { readonly share: number; readonly text: string } | undefined {
+  const used = deriveLatest(history, 'guestUsedBytes', nowMs) ?? deriveLatest(history, 'residentBytes', nowMs);
+  if (used === undefined || totalBytes <= 0) return undefined;
+  return { share: Math.min(1, used / totalBytes), text: `${wholeMebibytes(used)} of ${formatBytes(totalBytes)}` };
+}
+
+export function coresText(cores: number | undefined): string {
+  return cores === undefined ? 'not known' : `${cores.toFixed(2)} CPU`;
+}
+
+export function rateText(bytesPerSecond: number | undefined): string {
+  if (bytesPerSecond === undefined) return 'not known';
+  const [divisor, unit] = bytesPerSecond >= 2 ** 20 ? [2 ** 20, 'MiB/s'] : bytesPerSecond >= 1024 ? [1024, 'KiB/s'] : [1, 'B/s'];
+  return `${(bytesPerSecond / divisor).toFixed(divisor === 1 ? 0 : 1)} ${unit}`;
+}
+
+export function wholeMebibytes(bytes: number): string {
+  return `${Math.round(bytes / 2 ** 20)}Mi`;
+}
