@@ -24,7 +24,8 @@ export function derivePath(
     previous = point.atSeconds;
     const x = Math.min(width, ((point.atSeconds - from) / span.seconds) * width);
     const y = height - Math.min(1, value / (most || 1)) * height;
-    return [`${isNext ? 'L' : 'M'}${x.toFixed(1)} ${y.toFixed(1)}`];
+    const at = `${x.toFixed(1)} ${y.toFixed(1)}`;
+    return [isNext ? `L${at}` : `M${at}h.1`]; // one alone is a dot
   });
   return strokes.join('');
 }
@@ -51,12 +52,11 @@ export function deriveMemory(
   return { share: Math.min(1, used / totalBytes), text: `${wholeMebibytes(used)} of ${formatBytes(totalBytes)}` };
 }
 
-export function coresText(cores: number | undefined): string {
-  return cores === undefined ? 'not known' : `${cores.toFixed(2)} CPU`;
+export function coresText(cores: number): string {
+  return `${cores.toFixed(2)} CPU`;
 }
 
-export function rateText(bytesPerSecond: number | undefined): string {
-  if (bytesPerSecond === undefined) return 'not known';
+export function rateText(bytesPerSecond: number): string {
   const [divisor, unit] = bytesPerSecond >= 2 ** 20 ? [2 ** 20, 'MiB/s'] : bytesPerSecond >= 1024 ? [1024, 'KiB/s'] : [1, 'B/s'];
   return `${(bytesPerSecond / divisor).toFixed(divisor === 1 ? 0 : 1)} ${unit}`;
 }

@@ -142,16 +142,16 @@ function Overview({ machine }: { readonly machine: Machine }) {
             ))}
         </dl>
       </section>
-      <section aria-labelledby="use">
+      <section aria-labelledby="start">
+        <h2 id="start">Start</h2>
+        <StartTimeline machine={machine} />
+      </section>
+      <section aria-labelledby="use" class="whole">
         <h2 id="use">The last hour</h2>
         <UsageCharts machine={machine} />
         <p class="faint">
           The same in a terminal: <code>virtctl top {machine.name} --history</code>
         </p>
-      </section>
-      <section aria-labelledby="start">
-        <h2 id="start">Start</h2>
-        <StartTimeline machine={machine} />
       </section>
     </div>
   );

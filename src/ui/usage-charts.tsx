@@ -27,7 +27,14 @@ export function UsageCell({ machine }: { readonly machine: Machine }) {
   const path = derivePath(history, 'cpuCores', { nowMs, seconds: LIST_SECONDS, width: 80, height: 18, most: vcpusOf(vmi.spec) });
   return (
     <span class="usage">
-      <svg class="spark" viewBox="0 0 80 18" width="80" height="18" role="img" aria-label={`Processors: ${coresText(cores)}`}>
+      <svg
+        class="spark"
+        viewBox="0 0 80 18"
+        width="80"
+        height="18"
+        role="img"
+        aria-label={`Processors: ${cores === undefined ? 'not known' : coresText(cores)}`}
+      >
         <path d={path} />
       </svg>
       {memory && <meter aria-label="Memory" title={memory.text} value={memory.share} max={1} />}
@@ -43,7 +50,7 @@ type ChartProps = {
   readonly lines: readonly Line[];
   /** What the top of the chart stands for; the most that there was when not given. */
   readonly most?: number | undefined;
-  readonly text: (value: number | undefined) => string;
+  readonly text: (value: number) => string;
 };
 
 /** For the page of a machine. */
@@ -65,7 +72,7 @@ export function UsageCharts({ machine }: { readonly machine: Machine }) {
           { field: 'residentBytes', label: 'of its node' },
           { field: 'guestUsedBytes', label: 'in the guest' },
         ]}
-        text={(bytes) => (bytes === undefined ? 'not known' : wholeMebibytes(bytes))}
+        text={wholeMebibytes}
       />
       <Chart
         {...common}
@@ -93,7 +100,11 @@ function Chart({ title, history, nowMs, lines, most, text }: ChartProps) {
   const fields = lines.map(({ field }) => field);
   const top = most ?? deriveMost(history, fields);
   const size = { nowMs, seconds: OVERVIEW_SECONDS, width: 300, height: 80, most: top };
-  const said = lines.map(({ field, label }) => `${label} ${text(deriveLatest(history, field, nowMs))}`);
+  const known = lines.flatMap(({ field, label }) => {
+    const value = deriveLatest(history, field, nowMs);
+    return value === undefined ? [] : [`${label} ${text(value)}`];
+  });
+  const said = known.length > 0 ? known : ['not known'];
   return (
     <figure>
       <figcaption>

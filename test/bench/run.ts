@@ -6,6 +6,7 @@ const BENCHMARKS: Record<string, () => Promise<{ benchmark: (args: readonly stri
   start: () => import('./start.ts'),
   cluster: () => import('./cluster.ts'),
   cli: () => import('./cli.ts'),
+  metrics: () => import('./metrics.ts'),
   scale: () => import('./scale.ts'),
   workloads: () => import('./workloads.ts'),
 };

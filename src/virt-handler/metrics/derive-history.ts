@@ -19,7 +19,7 @@ export function deriveHistoryPoint(now: GuestFigures, before: GuestFigures | und
   };
   const { availableBytes, usableBytes = 0 } = now.memory;
   const values: Readonly<Record<HistoryField, number | undefined>> = {
-    cpuCores: rate(({ process }) => process && process.userSeconds + process.systemSeconds),
+    cpuCores: rate(cpuSecondsOf),
     residentBytes: now.process?.residentBytes,
     guestUsedBytes: availableBytes === undefined ? undefined : Math.max(0, availableBytes - usableBytes),
     diskReadBytesPerSecond: rate(({ disks }) => sumOf(disks, ({ readBytes }) => readBytes)),
@@ -48,6 +48,11 @@ function meansOf(points: readonly HistoryPoint[]): Partial<Record<HistoryField, 
     return values.length === 0 ? [] : [[field, values.reduce((sum, value) => sum + value, 0) / values.length] as const];
   });
   return Object.fromEntries(means);
+}
+
+function cpuSecondsOf(figures: GuestFigures): number | undefined {
+  const used = figures.process;
+  return used && used.userSeconds + used.systemSeconds;
 }
 
 /** Undefined of none: no card and no count is not the same as nothing sent. */
