@@ -11,7 +11,7 @@ import { createTlsFetch } from '../../src/client/node/tls-fetch.ts';
 import { openStore, type Store } from '../../src/control-plane/store/store.ts';
 import { type FakeKubelet, startFakeKubelet } from '../../src/control-plane/workloads/fake-kubelet.testing.ts';
 import { ensureKubectls } from '../../tools/kubectl/fetch.ts';
-import { type Around, serve } from './serve.ts';
+import { type Around, type ServeOptions, serve } from './serve.ts';
 
 export type Result = { readonly code: number; readonly stdout: string; readonly stderr: string };
 type RunOptions = {
@@ -21,8 +21,8 @@ type RunOptions = {
   readonly timeoutMs?: number;
 };
 
-/** `around` stands between TLS and the server. */
-type ClusterOptions = { readonly isDebian?: boolean; readonly around?: Around };
+/** `around` stands between TLS and the server; `onUpgrade` is told of connections that want to leave HTTP. */
+type ClusterOptions = { readonly isDebian?: boolean } & Pick<ServeOptions, 'around' | 'onUpgrade'>;
 
 const HISTORY = 2_000;
 
@@ -39,10 +39,12 @@ export class Cluster implements AsyncDisposable {
   readonly isDebian: boolean;
 
   readonly #around: Around;
+  readonly #onUpgrade: ServeOptions['onUpgrade'];
 
-  private constructor({ isDebian = false, around = (request, answer) => answer(request) }: ClusterOptions) {
+  private constructor({ isDebian = false, around = (request, answer) => answer(request), onUpgrade }: ClusterOptions) {
     this.isDebian = isDebian;
     this.#around = around;
+    this.#onUpgrade = onUpgrade;
   }
 
   static async start(options: ClusterOptions = {}): Promise<Cluster> {
@@ -183,7 +185,7 @@ export class Cluster implements AsyncDisposable {
       this.requests.push(request.url);
       return this.#around(request, answer);
     };
-    const served = await serve({ store, folder: this.folder, port: this.#port, around });
+    const served = await serve({ store, folder: this.folder, port: this.#port, around, onUpgrade: this.#onUpgrade });
     const { ca, admin } = served.pki;
     await writeKubeconfig(this.kubeconfig, { server: `https://127.0.0.1:${served.port}`, ca, ...admin, name: 'test' });
     this.#store = store;

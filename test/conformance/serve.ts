@@ -1,4 +1,5 @@
 /** The embedded control plane without nodes: API server over TLS, admission, aggregation, and the controllers every cluster has. */
+import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
@@ -21,14 +22,21 @@ export type ServeOptions = {
   readonly port: number;
   /** Stands between TLS and the server. */
   readonly around?: Around;
+  /** Is told of connections that want to leave HTTP. */
+  readonly onUpgrade?: (request: IncomingMessage) => void;
 };
 
 /** Serves the data of the store; `stop` leaves the store open. */
-export async function serve({ store, folder, port, around = (request, answer) => answer(request) }: ServeOptions): Promise<Served> {
+export async function serve(options: ServeOptions): Promise<Served> {
+  const { store, folder, port, around = (request, answer) => answer(request), onUpgrade } = options;
   const pki = await ensurePki(join(folder, 'pki'), systemClock);
   const signingKey = await ensureSigningKey(join(folder, 'pki'));
   const api = await startApi({ store, pki, signingKey, clock: systemClock, log: silentLogger });
-  const { upgrade, reviewToken } = api;
+  const { reviewToken } = api;
+  const upgrade: typeof api.upgrade = (request, ...rest) => {
+    onUpgrade?.(request);
+    return api.upgrade(request, ...rest);
+  };
   const handle: typeof api.handle = (request, identity) => around(request, (each) => api.handle(each, identity));
   const web = await listen({ handle, upgrade, reviewToken, pki, port, log: silentLogger });
   const ending = new AbortController();

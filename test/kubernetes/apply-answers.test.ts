@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { isObject } from '../../src/base/json.ts';
+import { ownersIn } from './field-owners.ts';
 import { kubernetesSkipReason } from './kubernetes-skip-reason.ts';
 import { type Asked, TwoServers, type Which } from './two-servers.ts';
 
@@ -417,13 +418,4 @@ function withSortedCauses(body: unknown): unknown {
   if (!isObject(body) || !isObject(body['details']) || !Array.isArray(body['details']['causes'])) return body;
   const causes = [...body['details']['causes']].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
   return { ...body, details: { ...body['details'], causes } };
-}
-
-/** The managedFields of an answer, without their times. */
-function ownersIn(object: unknown): unknown {
-  const metadata = isObject(object) && isObject(object['metadata']) ? object['metadata'] : {};
-  const entries = Array.isArray(metadata['managedFields']) ? metadata['managedFields'] : [];
-  const key = (entry: { manager?: string; operation?: string; subresource?: string }) =>
-    `${entry.manager} ${entry.operation} ${entry.subresource}`;
-  return entries.map(({ time: _, ...entry }) => entry).sort((a, b) => (key(a) < key(b) ? -1 : 1));
 }

@@ -1,6 +1,7 @@
 /** Records what kubectl (both), client-node and virtctl send in a scenario each, into recorded/: `node test/kubernetes/record.ts [NAME...]`. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { CoordinationV1Api, CoreV1Api, KubeConfig, makeInformer } from '@kubernetes/client-node';
@@ -17,11 +18,21 @@ const SCENARIOS: Record<string, { readonly isDebian?: boolean; play(cluster: Clu
   virtctl: { play: playVirtctl },
 };
 
+/** Of the headers of a connection that wants to leave HTTP, what decides about the answer. */
+const HANDSHAKE = [
+  'connection',
+  'upgrade',
+  'sec-websocket-version',
+  'sec-websocket-key',
+  'sec-websocket-protocol',
+  'x-stream-protocol-version',
+];
+
 const wanted = process.argv.slice(2);
 for (const [name, { isDebian, play }] of Object.entries(SCENARIOS)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
   const recorder = new Recorder();
-  await using cluster = await Cluster.start({ isDebian, around: recording(recorder) });
+  await using cluster = await Cluster.start({ isDebian, around: recording(recorder), onUpgrade: recordingUpgrades(recorder) });
   await play(cluster, recorder);
   mkdirSync(join(import.meta.dirname, 'recorded'), { recursive: true });
   writeFileSync(join(import.meta.dirname, 'recorded', `${name}.jsonl`), format(recorder.requests));
@@ -49,6 +60,14 @@ function recording(recorder: Recorder): Around {
   };
 }
 
+/** A client may offer protocols in one header, or in one each. */
+function recordingUpgrades(recorder: Recorder): (request: IncomingMessage) => void {
+  return ({ method = 'GET', url = '/', headers }) => {
+    const kept = HANDSHAKE.flatMap((name) => (headers[name] === undefined ? [] : [[name, [headers[name]].flat().join(', ')]]));
+    recorder.add({ method, path: url, upgrade: Object.fromEntries(kept) });
+  };
+}
+
 /** Everyday commands; ones that an old kubectl does not have fail there without a request. */
 async function playKubectl(cluster: Cluster): Promise<void> {
   const file = (name: string, object: object) => cluster.file(`${name}.json`, object);
@@ -66,7 +85,7 @@ async function playKubectl(cluster: Cluster): Promise<void> {
     ['create', 'rolebinding', 'rb', '--role=r', '--serviceaccount=rec:robot'],
     ['create', 'deployment', 'made', '--image=example', '--replicas=0'],
     ['create', 'job', 'j', '--image=example'],
-    ['create', 'quota', 'q', '--hard=pods=3'],
+    ['create', 'quota', 'q', '--hard=pods=30'],
     ['create', 'ingress', 'i', '--rule=example.com/*=svc:80'],
     ['apply', '-f', stopped],
     ['apply', '-f', file('d2', deployment('d', 2))],
@@ -88,10 +107,18 @@ async function playKubectl(cluster: Cluster): Promise<void> {
     ['patch', 'pod', 'p', '-p', '{"spec":{"containers":[{"name":"c","image":"example:3"}]}}'],
     ['patch', 'cm', 'c', '--type=json', '-p', '[{"op":"add","path":"/data/e","value":"f"}]'],
     ['patch', 'cm', 'c', '--type=merge', '-p', '{"data":{"a":null}}'],
+    ['logs', 'p'],
+    ['logs', 'p', '-c', 'none'],
+    ['exec', 'p', '--', 'true'],
+    ['exec', 'p', '-c', 'none', '--', 'true'],
+    ['exec', '-it', 'absent', '--', 'sh'],
     ['delete', 'pod', 'p', '--now'],
+    ...appliedCommands(file),
     ['apply', '-f', file('crd', WIDGET_CRD)],
     ['apply', '-f', file('w', widget('w'))],
     ['get', 'wd'],
+    ['apply', '--server-side', '-f', file('ssw', widget('w', { size: 8 })), '--field-manager=one'],
+    ['apply', '--server-side', '-f', file('ssw', widget('w', { size: 8 })), '--field-manager=one', '--force-conflicts'],
     ['apply', '-f', file('w500', widget('w', { size: 500 }))],
     ['patch', 'wd', 'w', '-p', '{"spec":{"size":6}}'],
     ['patch', 'wd', 'w', '--subresource=status', '--type=merge', '-p', '{"status":{"n":1}}'],
@@ -99,13 +126,42 @@ async function playKubectl(cluster: Cluster): Promise<void> {
     ['replace', '-f', file('w7', widget('w', { size: 7 }))],
     ['delete', 'wd', 'w'],
     ['create', 'cm', 'x', '--dry-run=server'],
-    ['get', 'cm', '--chunk-size=1', '-o', 'name'],
+    ['get', 'secret', '--chunk-size=1', '-o', 'name'],
     ['get', 'all'],
     ['delete', 'deploy', 'd', '--cascade=orphan'],
     ['delete', 'cm', '--all'],
     ['delete', 'svc,secret,sa,role,rolebinding,job,quota,ingress', '--all'],
   ];
   for (const command of commands) await cluster.kubectl(['-n', 'rec', ...command]);
+}
+
+/** Server-side: by two who want the same field, with force, after an apply of the client, and of a list whose items have keys. */
+function appliedCommands(file: (name: string, object: object) => string): string[][] {
+  const map = (name: string, data: Record<string, string>) =>
+    file(`${name}${Object.values(data).join('')}`, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data });
+  const apply = (path: string, manager: string, ...more: string[]) => [
+    ...['apply', '--server-side', '-f', path, `--field-manager=${manager}`],
+    ...more,
+  ];
+  return [
+    apply(map('ssa', { a: '1', b: '2' }), 'one'),
+    apply(map('ssa', { a: '1', b: '2' }), 'one'),
+    apply(map('ssa', { a: '9' }), 'two'),
+    apply(map('ssa', { a: '9' }), 'two', '--force-conflicts'),
+    apply(map('ssa', { b: '2' }), 'one'),
+    apply(map('ssa', { c: '3' }), 'one', '--dry-run=server'),
+    ['apply', '-f', map('moved', { a: '1' })],
+    ['apply', '--server-side', '-f', map('moved', { a: '2' })],
+    apply(file('sss1', service('sss', [80, 81])), 'one'),
+    apply(file('sss2', service('sss', [82])), 'two'),
+    apply(file('sss3', service('sss', [80])), 'one'),
+    apply(file('ssd0', deployment('ssd', 0)), 'one'),
+    ['scale', 'deploy', 'ssd', '--replicas=1'],
+    apply(file('ssd2', deployment('ssd', 2)), 'one'),
+    apply(file('ssd2', deployment('ssd', 2)), 'one', '--force-conflicts'),
+    ['delete', 'cm', 'ssa', 'moved'],
+    ['delete', 'deploy', 'ssd', '--wait=false'],
+  ];
 }
 
 async function playClientNode(cluster: Cluster): Promise<void> {

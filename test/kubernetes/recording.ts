@@ -4,7 +4,7 @@
  */
 import { isObject } from '../../src/base/json.ts';
 
-/** One request. `body` is text; of a protobuf body `bytes` are its base64. */
+/** One request. `body` is text; of a protobuf body `bytes` are its base64. With `upgrade`, the headers of a connection that wants to leave HTTP. */
 export type Recorded = {
   readonly method: string;
   readonly path: string;
@@ -12,6 +12,7 @@ export type Recorded = {
   readonly type?: string;
   readonly body?: string;
   readonly bytes?: string;
+  readonly upgrade?: Readonly<Record<string, string>>;
 };
 
 const GIVEN = ['uid', 'resourceVersion'];

@@ -7,12 +7,21 @@ import { isObject } from '../../src/base/json.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import { ensurePki } from '../../src/base/node/pki.ts';
 import type { KubeFetch } from '../../src/client/client.ts';
+import type { Cluster } from '../../src/client/node/kubeconfig.ts';
 import { createTlsFetch } from '../../src/client/node/tls-fetch.ts';
 import { createAdmission } from '../../src/control-plane/apiserver/admission/create-admission.ts';
-import { createApiServer } from '../../src/control-plane/apiserver/create-api-server.ts';
-import { listen } from '../../src/control-plane/apiserver/transport/listen.ts';
+import { type ApiServer, createApiServer } from '../../src/control-plane/apiserver/create-api-server.ts';
+import { type HandleUpgrade, listen } from '../../src/control-plane/apiserver/transport/listen.ts';
+import {
+  acceptChannels,
+  acceptSpdyBytes,
+  agreeOn,
+  CHANNELS,
+  PORT_FORWARD,
+} from '../../src/control-plane/kubelet/streams/accept-upgrade.ts';
 import { openStore } from '../../src/control-plane/store/store.ts';
 import { RealApiServer } from '../../tools/kubernetes/api-server.ts';
+import { type Handshake, type HandshakeAnswer, shakeHands } from './handshake.ts';
 
 export type Asked = {
   readonly method?: string;
@@ -54,6 +63,8 @@ const VOLATILE = [
 /** Taken at random from 10.96.0.0/12. */
 const SERVICE_ADDRESS = /^10\.(9[6-9]|10\d|11[01])\.\d+\.\d+$/;
 
+const AGE = /^(\d+[smhdy])+$/;
+
 /** Items of our lists carry these; those of the real server only for custom kinds. */
 const TYPE_IN_LISTS = ['kind', 'apiVersion'];
 
@@ -63,12 +74,13 @@ const PATIENCE_MS = 10_000;
 export class TwoServers implements AsyncDisposable {
   readonly #real: RealApiServer;
   readonly #stopOurs: () => Promise<void>;
-  readonly #fetches: Record<Which, { fetch: KubeFetch; server: string }>;
+  readonly #doors: Record<Which, { fetch: KubeFetch; cluster: Cluster }>;
 
-  private constructor(real: RealApiServer, ours: { fetch: KubeFetch; server: string; stop: () => Promise<void> }) {
+  private constructor(real: RealApiServer, ours: { cluster: Cluster; stop: () => Promise<void> }) {
+    const doorOf = (cluster: Cluster) => ({ fetch: createTlsFetch(cluster), cluster });
     this.#real = real;
     this.#stopOurs = ours.stop;
-    this.#fetches = { real: { fetch: createTlsFetch(real.cluster), server: real.cluster.server }, ours };
+    this.#doors = { real: doorOf(real.cluster), ours: doorOf(ours.cluster) };
   }
 
   static async start(): Promise<TwoServers> {
@@ -85,15 +97,21 @@ export class TwoServers implements AsyncDisposable {
     which: Which,
     { method = 'GET', path, body, type = 'application/json', accept = 'application/json' }: Asked,
   ): Promise<Answer & { readonly raw: unknown }> {
-    const { fetch, server } = this.#fetches[which];
+    const { fetch, cluster } = this.#doors[which];
     const headers = { accept, ...(body === undefined ? {} : { 'content-type': type }) };
     const isContent = typeof body === 'string' || body instanceof Uint8Array || body === undefined;
     const content = isContent ? (body as string | undefined) : JSON.stringify(body);
     const response = await fetch(
-      new Request(new URL(path, server), { method, headers, body: content, signal: AbortSignal.timeout(PATIENCE_MS) }),
+      new Request(new URL(path, cluster.server), { method, headers, body: content, signal: AbortSignal.timeout(PATIENCE_MS) }),
     );
     const raw = parsed(await response.text());
     return { code: response.status, body: comparable(raw), warnings: response.headers.get('warning') ?? undefined, raw };
+  }
+
+  /** Asks to leave HTTP, for a stream of a Pod. */
+  async shake(which: Which, handshake: Handshake): Promise<HandshakeAnswer> {
+    const { body, ...answer } = await shakeHands(this.#doors[which].cluster, handshake);
+    return body === undefined ? answer : { ...answer, body: comparable(body) };
   }
 
   /** Creates the definitions in a folder of manifests on both. */
@@ -133,8 +151,8 @@ async function startOurs() {
   const store = openStore({ path: join(folder, 'store.db') });
   const admission = createAdmission({ store, resolveService: async () => undefined, exemptUsers: ['system:apiserver'], log: silentLogger });
   const api = await createApiServer({ store, clock: systemClock, log: silentLogger, hooks: { admission } });
-  const web = await listen({ handle: api.handle, upgrade: () => {}, pki, port: 0, log: silentLogger });
-  const server = `https://127.0.0.1:${web.port}`;
+  const web = await listen({ handle: api.handle, upgrade: upgradeOf(api), pki, port: 0, log: silentLogger });
+  const cluster = { context: 'ours', server: `https://127.0.0.1:${web.port}`, ca: pki.ca, ...pki.admin };
   const stop = async () => {
     api.close();
     admission.close();
@@ -142,7 +160,25 @@ async function startOurs() {
     await store.close();
     rmSync(folder, { recursive: true, force: true });
   };
-  return { fetch: createTlsFetch({ context: 'ours', server, ca: pki.ca, ...pki.admin }), server, stop };
+  return { cluster, stop };
+}
+
+/** No node stands behind it: what a node agrees on with a client is agreed on, and there it ends. */
+function upgradeOf(api: ApiServer): HandleUpgrade {
+  return (request, socket, head, identity) => {
+    const upgrade = { request, socket, head };
+    const wanted = { stdin: false, stdout: false, stderr: false, tty: false };
+    return api.upgrade(
+      { request, identity, socket },
+      {
+        toService: async () => {},
+        async toPod(_, { subresource }) {
+          if (subresource === 'portforward') await acceptSpdyBytes(upgrade, agreeOn(upgrade, PORT_FORWARD), systemClock);
+          else await acceptChannels(upgrade, agreeOn(upgrade, CHANNELS), { wanted, clock: systemClock });
+        },
+      },
+    );
+  };
 }
 
 /** JSON, the events of a watch, or text. */
@@ -171,9 +207,13 @@ function comparable(value: unknown, isItem = false): unknown {
   if (!isObject(value)) return value;
   const ignored = [...VOLATILE, ...TYPE_IN_LISTS.filter(() => isItem), ...(isColumn(value) ? ['description'] : [])];
   const kept = Object.entries(value).filter(([key]) => !ignored.includes(key));
-  return Object.fromEntries(
-    kept.map(([key, each]) => [key, comparable(each, key === 'items')] as const).filter(([, each]) => !isEmpty(each)),
-  );
+  const compared = (key: string, each: unknown) => (key === 'cells' ? withoutAges(each) : comparable(each, key === 'items'));
+  return Object.fromEntries(kept.map(([key, each]) => [key, compared(key, each)] as const).filter(([, each]) => !isEmpty(each)));
+}
+
+/** Cells of a printed table: between two servers a second may pass. */
+function withoutAges(cells: unknown): unknown {
+  return Array.isArray(cells) ? cells.map((cell) => (AGE.test(String(cell)) ? 'an age' : comparable(cell))) : cells;
 }
 
 /** Of a printed table; what it says about its columns is prose. */

@@ -141,7 +141,7 @@ export async function createApiServer({ store, clock, log, hooks = {}, signingKe
       const permission = permissionOf(rules, { caller, identity, headers, attributes });
       if (!path) throw unknownPath();
       const apiService = aggregated.find(path.group, path.version);
-      const pod = apiService ? undefined : podOfStream({ registry, store }, path);
+      const pod = apiService ? undefined : podOfStream(parts, { method: request.method ?? 'GET', path, query: url.searchParams });
       if (!apiService && !pod) throw unknownPath();
       const leave = parts.flowControl.enter(identity, 'stream');
       const forget = parts.openStreams.add({ ...permission, end: () => socket.destroy() });

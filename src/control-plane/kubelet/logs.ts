@@ -26,23 +26,6 @@ export type LoggedContainer = { readonly restartCount: number; readonly hasRun: 
 const CHUNK_BYTES = 64 * 1024;
 const FOLLOW_MS = 200;
 
-/** The container that is meant; throws BadRequest when that cannot be said. */
-export function containerNameOf(pod: Pod, wanted: string | undefined): string {
-  const names = [...(pod.spec.initContainers ?? []), ...pod.spec.containers, ...(pod.spec.ephemeralContainers ?? [])].map(
-    ({ name }) => name,
-  );
-  const [only] = pod.spec.containers;
-  if (wanted === undefined && only && pod.spec.containers.length === 1) return only.name;
-  if (wanted === undefined) {
-    throw new ApiError(
-      'BadRequest',
-      `a container name must be specified for pod ${pod.metadata.name}, choose one of: [${names.join(' ')}]`,
-    );
-  }
-  if (!names.includes(wanted)) throw new ApiError('BadRequest', `container ${wanted} is not valid for pod ${pod.metadata.name}`);
-  return wanted;
-}
-
 /** Opens the log and streams it; `look` tells what the container does now, so that following ends with its run. */
 export async function streamLog(options: {
   readonly pod: Pod;

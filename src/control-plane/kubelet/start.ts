@@ -1,5 +1,6 @@
 /** The node runtime of an embedded cluster: runs the Pods of one node as processes of this machine and reports on them. */
 import { chmodSync, mkdirSync, realpathSync } from 'node:fs';
+import { containerNameOf } from '../../api/core/container-name.ts';
 import { PODS, type Pod } from '../../api/core/pod.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
@@ -16,7 +17,7 @@ import type { ImageSource } from './image-source.ts';
 import { keepTokensFresh } from './keep-tokens-fresh.ts';
 import { keepVolumesFresh } from './keep-volumes-fresh.ts';
 import type { KubeletContext } from './kubelet-context.ts';
-import { containerNameOf, type PodLogOptions, sinceMsOf, streamLog } from './logs.ts';
+import { type PodLogOptions, sinceMsOf, streamLog } from './logs.ts';
 import { keepNodeRegistered } from './node-registration.ts';
 import { UID_INDEX } from './observe.ts';
 import { listPodUids, podDir, podsDir, readPodIdentity } from './pod-folder.ts';

@@ -1,4 +1,5 @@
 /** GET pods/log: what a container printed, from whoever runs it. */
+import { containerNameOf } from '../../../api/core/container-name.ts';
 import type { Pod } from '../../../api/core/pod.ts';
 import { ApiError } from '../../../base/errors.ts';
 import { isTrue } from '../request/path-grammar.ts';
@@ -9,9 +10,12 @@ import { currentObject } from '../verbs/get.ts';
 export async function log(call: Call): Promise<Response> {
   const { query, parts, request } = call;
   const object = currentObject(call);
+  const pod = object as unknown as Pod; // its shape was checked by the schema
+  const container = containerNameOf(pod, query.get('container') || undefined);
+  if (!pod.spec.nodeName) return new Response(undefined, { status: 204 }); // nothing has printed anything yet
   if (!parts.hooks.logs) throw new ApiError('ServiceUnavailable', 'no node runtime is connected: logs cannot be read');
   return parts.hooks.logs(object, {
-    container: containerOf(object as unknown as Pod, query.get('container') || undefined), // its shape was checked by the schema
+    container,
     follow: isTrue(query.get('follow')),
     previous: isTrue(query.get('previous')),
     timestamps: isTrue(query.get('timestamps')),
@@ -21,15 +25,4 @@ export async function log(call: Call): Promise<Response> {
     limitBytes: wholeNumber(query, 'limitBytes'),
     signal: AbortSignal.any([request.signal, parts.closed]),
   });
-}
-
-/** The container meant: the named one, or the only one. */
-function containerOf({ metadata, spec }: Pod, named: string | undefined): string | undefined {
-  const names = [...spec.containers, ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])].map(({ name }) => name);
-  if (named !== undefined && !names.includes(named)) {
-    throw new ApiError('BadRequest', `container ${named} is not valid for pod ${metadata.name}`);
-  }
-  if (named !== undefined || spec.containers.length === 1) return named ?? spec.containers[0]?.name;
-  const choices = `[${spec.containers.map(({ name }) => name).join(' ')}]`;
-  throw new ApiError('BadRequest', `a container name must be specified for pod ${metadata.name}, choose one of: ${choices}`);
 }

@@ -19,6 +19,7 @@ import type { Call, Identity, ServerParts } from '../server-parts.ts';
 import { bind } from '../subresources/binding.ts';
 import { evict } from '../subresources/eviction.ts';
 import { log } from '../subresources/log.ts';
+import { podOfStream } from '../subresources/pod-stream.ts';
 import { proxyService } from '../subresources/proxy-service.ts';
 import { getScale, patchScale, updateScale } from '../subresources/scale.ts';
 import { createToken } from '../subresources/token.ts';
@@ -154,7 +155,8 @@ function answerForVerb({ type, path }: Pick<Call, 'type' | 'path'>, verb: Verb):
   return type.verbs.length === 1 ? answerAccessReview : VERBS[verb];
 }
 
-async function needsUpgrade(): Promise<Response> {
+async function needsUpgrade({ parts, request: { method }, path, query }: Call): Promise<Response> {
+  podOfStream(parts, { method, path, query });
   throw new ApiError('BadRequest', 'Upgrade request required');
 }
 

@@ -1,9 +1,9 @@
 /** Which stream of a Pod is asked for, and who serves it. */
+import { containerNameOf } from '../../../api/core/container-name.ts';
 import type { Pod } from '../../../api/core/pod.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { ApiError } from '../../../base/errors.ts';
 import { statusResponse } from '../../../base/status-object.ts';
-import { containerNameOf } from '../logs.ts';
 import type { PodRuntime } from '../pod-runtime.ts';
 import { acceptChannels, acceptSpdyBytes, agreeOn, CHANNELS, PORT_FORWARD, type StreamUpgrade } from './accept-upgrade.ts';
 import { attachTo, untilAttachable, untilEnterable } from './enter-container.ts';
