@@ -32,10 +32,11 @@ async function checkAttach(t: TestContext, isDebian: boolean): Promise<void> {
   const { node, kubectl, start, pod, logs } = await streamNode(t, { isDebian });
 
   await t.test('what is printed from now on, until the container ends', async () => {
-    await pod('words', 'echo before; until [ -e /tmp/go ]; do sleep 0.05; done; echo after; exit 3');
+    await pod('words', 'until [ -e /tmp/go ]; do echo before; sleep 0.05; done; echo after; exit 3');
     const child = start(['attach', 'words']);
     const said = listen(child);
     const closed = once(child, 'close');
+    await until(() => said().includes('before'), 'somebody to be attached');
     const exec = await kubectl(['exec', 'words', '--', 'touch', '/tmp/go']);
     assert.equal(exec.code, 0, exec.stderr);
     const [code] = await closed;

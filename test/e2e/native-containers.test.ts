@@ -3,11 +3,16 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { identify } from '../../src/base/node/process-identity.ts';
+import { seededRandom } from '../../src/control-plane/apiserver/fuzzed-objects.testing.ts';
 import { addBusybox, BUSYBOX_IMAGE, skipContainers } from '../../src/control-plane/kubelet/containers/busybox.testing.ts';
 import { until } from '../../src/testing/until.ts';
+import { churnUnderKills } from './container-churn.ts';
 import { EmbeddedCluster } from './harness.ts';
 
 const NAME = 'native';
+/** `npm run test:soak` asks for all of them. */
+const KILLS = Number(process.env['CONTAINER_KILLS'] ?? 3);
+const SEED = Number(process.env['KILL_SEED'] ?? Date.now() % 1_000_000);
 
 test('containers of ordinary images are part of the cluster: reached, adopted, ended', { skip: skipContainers() }, async (t) => {
   await using cluster = await EmbeddedCluster.start();
@@ -52,6 +57,11 @@ test('containers of ordinary images are part of the cluster: reached, adopted, e
     assert.equal(await cluster.must('kubectl', ['get', 'pods', '-l', 'app=web', '-o', `jsonpath=${count}`]), '0 0');
     const page = ['get', '--raw', '/api/v1/namespaces/default/services/web:80/proxy/index.html'];
     await until(async () => (await cluster.kubectl(page)).stdout === 'hello\n', 'the Service to answer again');
+  });
+
+  await t.test(`${KILLS} kills during a rollout and a Job: nothing is lost, doubled or counted twice`, async (t) => {
+    t.diagnostic(`seed ${SEED}: ${await churnUnderKills(cluster, { kills: KILLS, random: seededRandom(SEED) })}`);
+    assert.deepEqual(firstProcesses(cluster.home), containers);
   });
 
   await t.test('virtctl down asks containers to end and waits for their grace period', async () => {
