@@ -9,8 +9,12 @@ export type { Static, TSchema };
 type Properties = Record<string, TSchema>;
 
 /** A map with known keys. Fields are required unless wrapped in `optional`. */
-export function object<P extends Properties>(description: string, properties: P) {
-  return Type.Object(properties, { description });
+export function object<P extends Properties>(
+  description: string,
+  properties: P,
+  rules: { default?: Readonly<Record<string, never>> } = {},
+) {
+  return Type.Object(properties, { description, ...rules });
 }
 
 /** Marks a field of an `object` as not required. */

@@ -2,12 +2,15 @@
  * A machine with everything filled in that its author left open: GET virtualmachines/NAME/expand-spec for one that is stored,
  * PUT namespaces/NAMESPACE/expand-vm-spec for the one in the body. Nothing is written.
  */
+import fastJsonPatch, { type Operation } from 'fast-json-patch';
 import type { ClusterConfiguration } from '../../api/kubevirt/configuration/cluster-configuration.ts';
-import { VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
+import { type VirtualMachine, VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { causesText, requiredCause } from '../../base/causes.ts';
 import { ApiError, type StatusCause } from '../../base/errors.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
+import type { Client } from '../../client/client.ts';
 import { defaultVmiSpec } from '../admission/default-vmi.ts';
+import { mutateVm } from '../admission/mutate-vm.ts';
 import { validateVm } from '../admission/validate-vm.ts';
 import { isVmShaped } from '../admission/vm-shape.ts';
 import { expandChoices } from '../expand-choices.ts';
@@ -34,12 +37,18 @@ export async function expandGiven({ client, configuration, namespace, request }:
     throw new ApiError('BadRequest', `VM namespace must be ${namespace}, found ${JSON.stringify(given)}`);
   const inPlace = { ...vm, metadata: { ...(isObject(metadata) && metadata), namespace } };
   if (!isVmShaped(inPlace)) throw refused([...validateVm(vm, configuration), NO_MACHINE].slice(0, 1));
-  const expansion = await expandChoices(client, inPlace);
+  const expansion = await expandChoices(client, await completed(inPlace, client));
   if ('causes' in expansion) throw refused(expansion.causes);
   const whole = expansion.vm as unknown as JsonObject;
   const causes = validateVm(whole, configuration);
   if (causes.length > 0) throw refused(causes);
   return Response.json(expanded(whole, configuration));
+}
+
+/** As it would go into the store: what is to be inferred from a volume is. */
+async function completed(vm: VirtualMachine, client: Client): Promise<VirtualMachine> {
+  const patch = await mutateVm(vm as unknown as JsonObject, client); // what came from the wire is JSON
+  return fastJsonPatch.applyPatch(vm, patch as Operation[], false, false).newDocument;
 }
 
 const NO_MACHINE = requiredCause('spec.template.spec.domain.devices', 'what the machine is made of');

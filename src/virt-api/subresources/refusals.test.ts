@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { vmiRefusalOf } from '../../api/kubevirt/vm-can.ts';
+import type { KubeObject } from '../../api/meta.ts';
 import type { ApiError } from '../../base/errors.ts';
 import { silentLogger } from '../../base/log.ts';
 import { FakeApi } from '../fake-api.testing.ts';
@@ -141,6 +142,23 @@ for (const [name, body, expected] of BODIES) {
     assert.match(await answerOf(expandGiven(callOf(new FakeApi(), { body }))), expected);
   });
 }
+
+test('a machine to expand gets the type that its volume names, in the place of the memory that was there in case', async () => {
+  const api = new FakeApi();
+  const labels = {
+    'instancetype.kubevirt.io/default-instancetype': 'duo',
+    'instancetype.kubevirt.io/default-instancetype-kind': 'VirtualMachineInstancetype',
+  };
+  api.put('persistentvolumeclaims', { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: 'disk', labels } });
+  const spec = { cpu: { guest: 2 }, memory: { guest: '96Mi' } };
+  api.put('virtualmachineinstancetypes', { apiVersion: 'instancetype.kubevirt.io/v1beta1', kind: 'VirtualMachineInstancetype', metadata: { name: 'duo' }, spec } as KubeObject); // biome-ignore format: one object
+  const volumes = [{ name: 'disk', persistentVolumeClaim: { claimName: 'disk' } }];
+  const instancetype = { inferFromVolume: 'disk', inferFromVolumeFailurePolicy: 'Ignore' };
+  const given = vm({ spec: { runStrategy: 'Halted', instancetype, template: { spec: { domain: DOMAIN, volumes } } } });
+  const answer = await expandGiven(callOf(api, { body: JSON.stringify(given) }));
+  const { instancetype: left, template } = ((await answer.json()) as VirtualMachine).spec;
+  assert.deepEqual([left, template.spec.domain.cpu?.sockets, template.spec.domain.memory], [undefined, 2, { guest: '96Mi' }]);
+});
 
 /**
  * What each subresource of an instance answers when there is none; when it is Scheduled, Failed, Running, or Running and paused, without an

@@ -213,4 +213,6 @@ export const configurationSchema = object(
     ),
     vmRolloutStrategy: optional(oneOf('When a change of a machine reaches its guest. Stage: at its next start.', ['Stage'])),
   },
+  // virtctl of KubeVirt adds to it by JSON Patch, which needs it to be there, as it always is in KubeVirt's.
+  { default: {} },
 );
