@@ -73,11 +73,11 @@ const SETS: Record<string, TestSet> = {
   },
   kubernetes: { files: ['test/kubernetes/**/*.test.ts'], timeoutMs: 60 * MINUTE_MS, limitMs: 90 * MINUTE_MS, concurrency: 2 },
   e2e: {
-    files: ['test/e2e/**/*.test.ts', 'test/faults/guests/*.test.ts', 'test/integration/scale/start-at-once.test.ts'],
+    files: ['test/e2e/**/*.test.ts', 'test/faults/guests/*.test.ts', 'test/integration/scale/*.test.ts'],
     timeoutMs: 15 * MINUTE_MS,
     limitMs: 30 * MINUTE_MS,
     concurrency: 2,
-    env: { SCALE_MACHINES: '1000' },
+    env: { SCALE_MACHINES: '1000', SCALE_POOL: '100' },
   },
 };
 

@@ -1,20 +1,23 @@
 /**
  * How many machines a second the real API server, scheduler and virt-controller start, all at once, on nodes that are simulated.
  * `--machines N` chooses how many: the CPU time and the memory of one must not depend on it. With `--instancetype u1.nano` they are of
- * that size, each with its own copy of it, in the place of plain ones.
+ * that size, each with its own copy of it, in the place of plain ones. `--pool N` measures one pool of N instead: scaled from none,
+ * rolled a tenth at a time, and scaled in to a tenth.
  */
 import { cpus, loadavg, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { defineMachines } from '../integration/scale/machines.ts';
+import { runPool } from '../integration/scale/pool.ts';
 import { startSimulatedCluster } from '../integration/scale/simulated-cluster.ts';
 
 const DEFAULT_MACHINES = 1_000;
 const TIMEOUT_MS = 600_000;
 
 export async function benchmark(args: readonly string[] = []): Promise<void> {
-  const { machines, instancetype } = chosen(args);
+  const { machines, instancetype, pool } = chosen(args);
+  if (pool !== undefined) return benchmarkPool(pool);
   await using cluster = await startSimulatedCluster({ nodes: Math.ceil(machines / 100) + 1 });
   const over = new AbortController();
   const signal = AbortSignal.any([over.signal, AbortSignal.timeout(TIMEOUT_MS)]);
@@ -63,10 +66,44 @@ export async function benchmark(args: readonly string[] = []): Promise<void> {
   console.log(JSON.stringify(figures));
 }
 
-function chosen(args: readonly string[]): { readonly machines: number; readonly instancetype: string | undefined } {
-  const options = { machines: { type: 'string' }, instancetype: { type: 'string' } } as const;
-  const { machines = DEFAULT_MACHINES, instancetype } = parseArgs({ args: [...args], options }).values;
-  return { machines: Number(machines), instancetype };
+async function benchmarkPool(machines: number): Promise<void> {
+  await using cluster = await startSimulatedCluster({ nodes: Math.ceil(machines / 100) + 2 });
+  const over = new AbortController();
+  const signal = AbortSignal.any([over.signal, AbortSignal.timeout(TIMEOUT_MS)]);
+  const cpuBefore = process.cpuUsage();
+  const run = await runPool(cluster.client, { count: machines, keep: Math.ceil(machines / 10), signal });
+  const { user, system } = process.cpuUsage(cpuBefore);
+  over.abort();
+  const seconds = (ms: number) => Number((ms / 1000).toFixed(1));
+  const figures = {
+    benchmark: 'scale',
+    date: new Date().toISOString().slice(0, 10),
+    machine: `${cpus().length} CPU, ${Math.round(totalmem() / 2 ** 30)} GiB`,
+    load: Number(loadavg()[0]?.toFixed(1)),
+    pool: machines,
+    scaleSeconds: seconds(run.scaleMs),
+    rollSeconds: seconds(run.rollMs),
+    scaleInSeconds: seconds(run.scaleInMs),
+    fewestReady: run.fewestReady,
+    left: run.left.length,
+    cpuSeconds: seconds((user + system) / 1000),
+    writes: cluster.writes.length,
+    retriedWrites: cluster.writes.filter(({ code }) => code === 409).length,
+  };
+  console.log(`a pool of ${machines}, from none to all ready      ${figures.scaleSeconds} s`);
+  console.log(`rolled, a tenth at a time             ${figures.rollSeconds} s, never fewer than ${figures.fewestReady} ready`);
+  console.log(`scaled in to ${figures.left}                       ${figures.scaleInSeconds} s`);
+  console.log(`CPU time of all three                 ${figures.cpuSeconds} s`);
+  console.log(`writes, everybody's                   ${figures.writes}, ${figures.retriedWrites} of them refused because of another`);
+  console.log(JSON.stringify(figures));
+}
+
+type Choice = { readonly machines: number; readonly instancetype: string | undefined; readonly pool: number | undefined };
+
+function chosen(args: readonly string[]): Choice {
+  const options = { machines: { type: 'string' }, instancetype: { type: 'string' }, pool: { type: 'string' } } as const;
+  const { machines = DEFAULT_MACHINES, instancetype, pool } = parseArgs({ args: [...args], options }).values;
+  return { machines: Number(machines), instancetype, pool: pool === undefined ? undefined : Number(pool) };
 }
 
 function residentMiB(): number {

@@ -1,11 +1,11 @@
 /**
- * A cluster for numbers of machines that no test has the memory for: API server, scheduler and virt-controller are the real ones, with
+ * A cluster for numbers of machines that no test has the memory for: API server, scheduler, garbage collector and virt-controller are the real ones, with
  * the rights that deploy/ gives them; what a kubelet and a virt-handler would write for guests that run is written for all nodes by two
  * small loops, with the pure parts of the real ones. Counts the writes that come through the API.
  */
 import { NODES, type Node } from '../../../src/api/core/node.ts';
 import { PODS, type Pod } from '../../../src/api/core/pod.ts';
-import { type VirtualMachineInstance, VMIS } from '../../../src/api/kubevirt/kinds/virtual-machine-instance.ts';
+import { isFinal, type VirtualMachineInstance, VMIS } from '../../../src/api/kubevirt/kinds/virtual-machine-instance.ts';
 import { LABEL_NODE_NAME, LABEL_SCHEDULABLE } from '../../../src/api/kubevirt/names.ts';
 import { controllerOf, hasCondition, isControlledBy, isDeleting, keyOf, refOf } from '../../../src/api/meta.ts';
 import { systemClock } from '../../../src/base/clock.ts';
@@ -16,6 +16,7 @@ import { startCache } from '../../../src/client/cache.ts';
 import type { Client } from '../../../src/client/client.ts';
 import { applyManifests } from '../../../src/cmd/embedded/apply-manifests.ts';
 import { startTestServer } from '../../../src/control-plane/apiserver/test-server.testing.ts';
+import { runGarbageCollector } from '../../../src/control-plane/garbage-collector/controller.ts';
 import { derivePodStatus } from '../../../src/control-plane/kubelet/status.ts';
 import { runScheduler } from '../../../src/control-plane/scheduler/controller.ts';
 import { runController } from '../../../src/reconcile/controller.ts';
@@ -47,6 +48,7 @@ export async function startSimulatedCluster({ nodes }: { readonly nodes: number 
   const running = [
     runScheduler({ ...common, client: clientAs('system:kube-scheduler') }),
     runVirtController({ ...common, client: clientAs(CONTROLLER, ['system:serviceaccounts', 'system:serviceaccounts:kubevirt']) }),
+    runGarbageCollector({ ...common, client: clientAs('system:kube-controller-manager', ['system:masters']) }),
     runNodes({ ...common, client: clientAs(SIMULATED_NODES, ['system:masters']) }),
     keepAlive({ ...common, client: clientAs(SIMULATED_NODES, ['system:masters']) }),
   ];
@@ -103,17 +105,20 @@ async function keepAlive({ client, clock, signal }: NodesOptions): Promise<void>
 
 type NodesOptions = { readonly client: Client; readonly clock: typeof systemClock; readonly log: Logger; readonly signal: AbortSignal };
 
-/** Every Pod that has a node runs at once, and so does every guest that was handed over. */
+/** Every Pod that has a node runs at once, and so does every guest that was handed over; one that is to end without time to do so ends at once. */
 async function runNodes(common: NodesOptions): Promise<void> {
   const pods = startCache({ ...common, resource: PODS, indexes: { owner: (pod: Pod) => [controllerOf(pod)?.uid ?? ''] } });
   const vmis = startCache({ ...common, resource: VMIS, labelSelector: LABEL_NODE_NAME });
-  const kubelets = runController<Pod>({
+  const kubelets = runController<ObservedPod>({
     ...common,
     name: 'kubelet',
-    triggers: [changesOf(pods, ({ metadata }) => [keyOf(metadata)])],
-    observe: (key) => pods.get(key),
-    decide: decidePodStatus,
-    subject: (pod) => pod,
+    triggers: [
+      changesOf(pods, ({ metadata }) => [keyOf(metadata)]),
+      changesOf(vmis, ({ metadata }) => pods.byIndex('owner', metadata.uid ?? '').map((pod) => keyOf(pod.metadata))),
+    ],
+    observe: (key) => observePod(pods.get(key), (vmi) => vmis.get(vmi)),
+    decide: decidePod,
+    subject: ({ pod }) => pod,
   });
   const handlers = runController<ObservedDomain, DomainAction>({
     ...common,
@@ -138,22 +143,32 @@ function observeGuest(vmi: VirtualMachineInstance | undefined, podsOf: (uid: str
   return { vmi, pod, followed: { vmi, podUid: pod.metadata.uid ?? '' }, domain: RUNNING, stoppingSince: now, now };
 }
 
-function decidePodStatus(pod: Pod): Decision {
-  if (!pod.spec.nodeName || isDeleting(pod)) return nothingToDo;
+type ObservedPod = { readonly pod: Pod; readonly hasEnded: boolean };
+
+/** QEMU ends when virt-handler has written how the guest ended. */
+function observePod(pod: Pod | undefined, vmiOf: (key: string) => VirtualMachineInstance | undefined): ObservedPod | undefined {
+  if (!pod) return undefined;
+  const owner = controllerOf(pod);
+  const vmi = owner && vmiOf(keyOf({ ...pod.metadata, name: owner.name }));
+  return { pod, hasEnded: vmi?.metadata.uid === owner?.uid && vmi ? isFinal(vmi) : isDeleting(pod) };
+}
+
+function decidePod({ pod, hasEnded }: ObservedPod): Decision {
+  if (!pod.spec.nodeName) return nothingToDo;
+  if (isDeleting(pod)) {
+    const because = 'none of its containers runs';
+    return hasEnded ? { actions: [{ do: 'delete', target: refOf(pod), gracePeriodSeconds: 0, because }] } : nothingToDo;
+  }
   const now = systemClock.now();
   const startedAtMs = Date.parse(pod.status?.startTime ?? timestamp(now));
-  const containers = pod.spec.containers.map(({ name }) => ({
-    name,
-    isInit: false,
-    restartCount: 0,
-    crashes: 0,
-    run: { is: 'running', process: { pid: 1, startTime: '1', bootId: '1' }, startedAtMs } as const,
-  }));
+  const running = { is: 'running', process: { pid: 1, startTime: '1', bootId: '1' }, startedAtMs } as const;
+  const ended = { is: 'ended', exitCode: 0, reason: 'Completed', startedAtMs, finishedAtMs: startedAtMs } as const;
+  const run = hasEnded ? ended : running;
+  const containers = pod.spec.containers.map(({ name }) => ({ name, isInit: false, restartCount: 0, crashes: 0, run }));
   const status = derivePodStatus({ pod, containers, volumes: 'ready', podIP: '10.244.0.1', hostIP: '10.0.0.1', now });
   const patch = diffAsMergePatch(pod.status ?? {}, { ...pod.status, ...status });
   if (patch === undefined) return nothingToDo;
   const { resourceVersion } = pod.metadata;
-  return {
-    actions: [{ do: 'patch', target: refOf(pod), subresource: 'status', patch: { status: patch }, resourceVersion, because: 'it runs' }],
-  };
+  const because = hasEnded ? 'it has ended' : 'it runs';
+  return { actions: [{ do: 'patch', target: refOf(pod), subresource: 'status', patch: { status: patch }, resourceVersion, because }] };
 }
