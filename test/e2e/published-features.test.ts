@@ -1,14 +1,18 @@
 /** What is written for KubeVirt is taken: manifests of its features, the requests that scripts clean up by, and evictions. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
+import { WebSocket } from 'ws';
 import { AWAITED_KINDS } from '../../src/api/kubevirt/awaited-kinds-table.ts';
 import { KUBEVIRTS } from '../../src/api/kubevirt/kinds/kubevirt.ts';
 import { KINDS } from '../../src/api/kubevirt/kinds-table.ts';
 import { PUBLISHED_EPHEMERAL_DISKS } from '../../src/api/launcher/mounts.ts';
 import { EmbeddedCluster } from './harness.ts';
-import { FEATURES, manifestOf, NEEDED_OBJECTS } from './published-features.ts';
+import { FEATURES, GUESTLESS, manifestOf, NEEDED_OBJECTS } from './published-features.ts';
 
+const WAIT_MS = 120_000;
 const list = (items: readonly object[]) => JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
 
 test('what is written for KubeVirt is taken', async (t) => {
@@ -32,6 +36,53 @@ test('what is written for KubeVirt is taken', async (t) => {
     for (const condition of ['LiveMigratable=False', 'StorageLiveMigratable=False'])
       await cluster.untilCondition('vmi/guestless', condition);
     await cluster.untilCondition('vmi/started-paused', 'Paused');
+  });
+
+  await t.test('subresources say what scripts match', async () => {
+    const texts: [command: string, instance: string, text: RegExp][] = [
+      ['console', 'no-devices', /No serial consoles are present\./],
+      ['soft-reboot', 'no-acpi', /VMI neither have the agent connected nor the ACPI feature enabled/],
+      ['soft-reboot', 'started-paused', /VMI is paused/],
+    ];
+    for (const [command, instance, text] of texts) {
+      const { code, stderr } = await cluster.virtctl([command, instance]);
+      assert.notEqual(code, 0);
+      assert.match(stderr, text);
+    }
+  });
+
+  await t.test('a second plain console cuts the first off, without a close frame', async () => {
+    await using proxy = await startProxy(cluster);
+    const path = `/apis/subresources.kubevirt.io/v1/namespaces/${cluster.namespace}/virtualmachineinstances/guestless/console`;
+    const connect = async () => {
+      const socket = new WebSocket(`ws://127.0.0.1:${proxy.port}${path}`, ['plain.kubevirt.io']);
+      const closed = once(socket, 'close', { signal: AbortSignal.timeout(WAIT_MS) });
+      closed.catch(() => {}); // looked at below, or not at all
+      await once(socket, 'open', { signal: AbortSignal.timeout(WAIT_MS) });
+      return { socket, closed };
+    };
+    const first = await connect();
+    const second = await connect();
+    assert.equal((await first.closed)[0], 1006);
+    second.socket.terminate();
+  });
+
+  await t.test('a template with other labels is no news to the machine that runs', async () => {
+    const template = { metadata: { labels: { a: 'b' } }, spec: { terminationGracePeriodSeconds: 0, ...GUESTLESS } };
+    const vm = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachine', metadata: { name: 'relabelled' }, spec: { runStrategy: 'Always', template } }; // biome-ignore format: one object
+    assert.equal((await create([vm])).code, 0);
+    await cluster.until('vm/relabelled', '.status.ready', 'true');
+    const told = async () => [
+      await cluster.field('vm', 'relabelled', '.status.observedGeneration'),
+      await cluster.field('vmi', 'relabelled', `.metadata.annotations.kubevirt\\.io/vm-generation`),
+    ];
+    const before = await told();
+    const patch = { spec: { template: { metadata: { labels: { a: 'c' } } } } };
+    await cluster.must('kubectl', ['patch', 'vm', 'relabelled', '--type', 'merge', '-p', JSON.stringify(patch)]);
+    const generation = await cluster.field('vm', 'relabelled', '.metadata.generation');
+    await cluster.until('vm/relabelled', '.status.desiredGeneration', generation);
+    assert.deepEqual(await told(), before);
+    await cluster.must('kubectl', ['delete', 'vm', 'relabelled']);
   });
 
   const isEmbedded = process.env['E2E_REAL_CLUSTER'] === undefined;
@@ -76,15 +127,40 @@ test('what is written for KubeVirt is taken', async (t) => {
     for (const { awaits } of AWAITED_KINDS) assert.ok(stderr.includes(awaits), stderr);
   });
 
+  await t.test('machines are among all', async () => {
+    const all = await cluster.must('kubectl', ['get', 'all', '-o', 'name']);
+    assert.match(all, /^virtualmachineinstance\.kubevirt\.io\/guestless$/m);
+  });
+
   await t.test('a clean-up deletes the collections of every group, and nothing is left', async () => {
     const kinds = [...KINDS, ...AWAITED_KINDS].filter((each) => each.kind !== KUBEVIRTS.kind);
     for (const { group, version, plural, isNamespaced } of kinds) {
-      const place = isNamespaced ? `namespaces/${cluster.namespace}/` : '';
-      // Cluster-wide kinds may have objects that an installation brings along.
-      await cluster.must('kubectl', [isNamespaced ? 'delete' : 'get', '--raw', `/apis/${group}/${version}/${place}${plural}`]);
+      // Cluster-wide kinds may have objects that an installation brings along, or that others use: none of them is meant.
+      const [place, which] = isNamespaced ? [`namespaces/${cluster.namespace}/`, ''] : ['', '?labelSelector=no=where'];
+      await cluster.must('kubectl', ['delete', '--raw', `/apis/${group}/${version}/${place}${plural}${which}`]);
+      const { items } = JSON.parse(await cluster.must('kubectl', ['get', '--raw', `/apis/${group}/${version}/${place}${plural}${which}`]));
+      assert.ok(Array.isArray(items), `${plural} have no list`);
     }
     await cluster.untilGone('vmi/guestless');
     for (const { name } of FEATURES) await cluster.kubectl(['wait', `vmi/${name}`, '--for=delete', '--timeout=240s']);
     assert.equal(await cluster.must('kubectl', ['get', 'vmi,pods', '-o', 'name']), '');
   });
 });
+
+/** The API without certificates, on a port of this machine. */
+async function startProxy(cluster: EmbeddedCluster): Promise<AsyncDisposable & { readonly port: string }> {
+  const child = spawn(cluster.kubectls.current, ['proxy', '--port=0'], {
+    env: cluster.environment(),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [said] = await once(child.stdout, 'data', { signal: AbortSignal.timeout(WAIT_MS) });
+  const port = /:(\d+)\n/.exec(String(said))?.[1] ?? assert.fail(`kubectl proxy says ${said}`);
+  return {
+    port,
+    async [Symbol.asyncDispose]() {
+      const ended = once(child, 'exit');
+      child.kill();
+      await ended;
+    },
+  };
+}

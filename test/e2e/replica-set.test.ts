@@ -26,6 +26,24 @@ test('a replica set of real guests: scaled, paused, healed, with what an autosca
     assert.equal(pods.trim().split('\n').length, 2);
   });
 
+  await t.test('its guests and their node answer each other’s pings, and a port where nobody listens refuses', async (t) => {
+    if (!cluster.hasNetwork()) return t.skip('no namespace here: guests have no way out');
+    const [from = '', to = ''] = (await vmis()).map((name) => name.replace(/^.*\//, ''));
+    await using console = cluster.console(from);
+    await console.login();
+    const node = await cluster.field('vmi', from, '.status.nodeName');
+    const addresses = [
+      await cluster.field('vmi', to, '.status.interfaces[0].ipAddress'),
+      await cluster.field('node', node, '.status.addresses[?(@.type=="InternalIP")].address'),
+    ];
+    for (const address of addresses)
+      assert.match(await console.command(`ping -c 2 -W 20 ${address}`), / 0% packet loss/, `${from} to ${address}`);
+    assert.match(await console.command(`wget -q -O - http://${addresses[0]}:12345/ || echo refused`), /refused$/);
+    const { code, stderr } = await cluster.virtctl(['port-forward', '--stdio', `vmi/${from}`, '12345']);
+    assert.notEqual(code, 0);
+    assert.match(stderr, /port 12345 of the guest \S+: the guest refused the connection/);
+  });
+
   await t.test('an instance that is deleted is replaced', async () => {
     const [first = ''] = await vmis();
     await cluster.must('kubectl', ['delete', first]);

@@ -1,0 +1,35 @@
+/** The table of manifests has every field of an instance that the page about compatibility calls honoured. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { isObject } from '../../src/base/json.ts';
+import { FEATURES, manifestOf } from '../e2e/published-features.ts';
+
+/** Honoured, and in no manifest of the table, because of what they need. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  'domain.devices.interfaces[].bridge': 'taken embedded alone; a cluster refuses it with the reason',
+  priorityClassName: 'needs a class of the cluster; pod-rights.test.ts has one',
+};
+
+test('every honoured field of an instance is in a manifest of the table', () => {
+  const page = readFileSync('docs/compatibility.md', 'utf8');
+  const [, section = ''] = page.split('\n## VirtualMachineInstance spec\n');
+  const [table = ''] = section.split('\n## ');
+  const honoured = [...table.matchAll(/^\| `([^`]+)` \| [^|]*\| honoured/gm)].map(([, path = '']) => path);
+  assert.ok(honoured.length > 200, `only ${honoured.length} fields were found on the page`);
+  const set = new Set(FEATURES.flatMap((feature) => pathsOf((manifestOf(feature) as { spec: object }).spec)));
+  assert.deepEqual(
+    honoured.filter((path) => !set.has(path) && !(path in ELSEWHERE)),
+    [],
+  );
+});
+
+/** As the page writes them: `domain.devices.disks[].name`. */
+function pathsOf(value: unknown, at = ''): string[] {
+  if (Array.isArray(value)) return value.flatMap((item) => pathsOf(item, `${at}[]`));
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const path = at === '' ? name : `${at}.${name}`;
+    return [path, ...pathsOf(inner, path)];
+  });
+}
