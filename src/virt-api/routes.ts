@@ -17,6 +17,7 @@ import type { Served } from './subresource-call.ts';
 import { vmChange } from './subresources/change-vm.ts';
 import { expandGiven, expandVm } from './subresources/expand-spec.ts';
 import { previousLog } from './subresources/logs.ts';
+import { migrateVm } from './subresources/migrate-vm.ts';
 import { restartOfflineVm, startOfflineVm, stopOfflineVm } from './subresources/offline-vm.ts';
 import { passedOnBy } from './subresources/pass-on.ts';
 import { openPort, openVmPort } from './subresources/portforward.ts';
@@ -47,6 +48,7 @@ const SERVED_HERE: Readonly<Record<keyof typeof VIRT_API_SUBRESOURCES | 'virtual
   'virtualmachines/start': { answer: vmChange('start') },
   'virtualmachines/stop': { answer: vmChange('stop') },
   'virtualmachines/restart': { answer: vmChange('restart') },
+  'virtualmachines/migrate': { answer: migrateVm },
   'virtualmachines/logs': { answer: previousLog },
   'virtualmachines/expand-spec': { answer: expandVm },
   'virtualmachines/portforward': { open: openVmPort, takesRest: true },

@@ -3,6 +3,7 @@ import { CONTROLLER_REVISIONS } from '../api/core/controller-revision.ts';
 import { NODES } from '../api/core/node.ts';
 import { PODS } from '../api/core/pod.ts';
 import { CHOICE_NAMES, CHOICES } from '../api/kubevirt/instancetype/choices-table.ts';
+import { MIGRATIONS } from '../api/kubevirt/kinds/migration.ts';
 import { OFFLINE_VMS } from '../api/kubevirt/kinds/offline-virtual-machine.ts';
 import { POOLS } from '../api/kubevirt/kinds/pool.ts';
 import { VMIRSS } from '../api/kubevirt/kinds/replica-set.ts';
@@ -22,6 +23,8 @@ import { rememberWriteErrors } from '../reconcile/write-errors.ts';
 import { runDerivedVmController } from './derived-vm/controller.ts';
 import { heardNodes } from './heard-nodes.ts';
 import { addControllerMetrics } from './metrics/add-metrics.ts';
+import { runMigrationController } from './migration/controller.ts';
+import { byVmi } from './migration/observe.ts';
 import { runNodeController } from './node/controller.ts';
 import { runOfflineVmController } from './offline-vm/controller.ts';
 import { runPoolController } from './pool/controller.ts';
@@ -75,6 +78,8 @@ export async function runVirtController(options: VirtControllerOptions): Promise
   const pools = startCache({ ...shared, resource: POOLS });
   const poolOf = (vm: KubeObject | undefined) => vm && ownerKeysOf(POOLS.kind)(vm)[0];
   const forPools = rememberWriteErrors({ client, kind: VMS.kind, keyOf: poolOf, keyAt: (at) => poolOf(vms.get(keyOf(at))) });
+  const migrations = startCache({ ...shared, resource: MIGRATIONS, indexes: byVmi });
+  const launchers = { launcherImage, containerDisks, configuration };
   await Promise.all([
     pulse.run(signal),
     runDerivedVmController({ ...shared, vms }),
@@ -83,6 +88,7 @@ export async function runVirtController(options: VirtControllerOptions): Promise
     runPoolController({ ...shared, ...forPools, pools, vms, vmis, revisions, nodes }),
     runReplicaSetController({ ...shared, ...forReplicaSets, replicaSets, vmis }),
     runVmController({ ...shared, ...forVms, vms, vmis, revisions, nodes, choices, configuration }),
-    runVmiController({ ...shared, ...forVmis, vms, vmis, pods, nodes, launcherImage, containerDisks, configuration }),
+    runVmiController({ ...shared, ...forVmis, vms, vmis, pods, nodes, ...launchers }),
+    runMigrationController({ ...shared, migrations, vmis, pods, nodes, ...launchers }),
   ]);
 }

@@ -2,7 +2,7 @@
 import { PODS, type Pod } from '../api/core/pod.ts';
 import { SERVICES, type Service } from '../api/core/service.ts';
 import { type VirtualMachineInstance, VMIS } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { LABEL_NODE_NAME } from '../api/kubevirt/names.ts';
+import { LABEL_MIGRATION_TARGET_NODE, LABEL_NODE_NAME } from '../api/kubevirt/names.ts';
 import { controllerOf, type KubeObject, keyOf } from '../api/meta.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
@@ -17,6 +17,8 @@ export type NodeCaches = {
   /** All of the cluster, by `SERVICE_INDEXES`. */
   readonly services: Cache<Service>;
 };
+/** And the instances that are being moved to this node. */
+export type AllNodeCaches = NodeCaches & { readonly incoming: Cache<VirtualMachineInstance> };
 export type NodeCachesOptions = {
   readonly client: Client;
   readonly nodeName: string;
@@ -42,9 +44,10 @@ export const SERVICE_INDEXES = {
 };
 
 /** Copies until the signal aborts. */
-export function startNodeCaches({ nodeName, ...common }: NodeCachesOptions): NodeCaches {
+export function startNodeCaches({ nodeName, ...common }: NodeCachesOptions): AllNodeCaches {
   return {
     vmis: startCache({ ...common, resource: VMIS, labelSelector: `${LABEL_NODE_NAME}=${nodeName}` }),
+    incoming: startCache({ ...common, resource: VMIS, labelSelector: `${LABEL_MIGRATION_TARGET_NODE}=${nodeName}` }),
     pods: startCache({ ...common, resource: PODS, fieldSelector: `spec.nodeName=${nodeName}`, indexes: POD_INDEXES }),
     services: startCache({ ...common, resource: SERVICES, indexes: SERVICE_INDEXES }),
   };

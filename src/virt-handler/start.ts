@@ -2,7 +2,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { MetricFamilies } from '../base/metrics.ts';
-import { VIRT_HANDLER_CLIENT_NAME } from '../base/node/pki.ts';
+import { type KeyPair, VIRT_HANDLER_CLIENT_NAME } from '../base/node/pki.ts';
 import type { Client } from '../client/client.ts';
 import { type FollowedConfiguration, followConfiguration } from '../client/follow-configuration.ts';
 import { RunLogs } from './console/run-logs.ts';
@@ -34,7 +34,7 @@ export type VirtHandlerOptions = {
   /** Where the kubelet takes devices that Pods may have: KVM, when this node shows one. None is offered when not given. */
   readonly devicePlugins?: string | undefined;
   /** Our own certificate and key, and the authority that signs those of virt-api. */
-  readonly certs: Certificates;
+  readonly certs: HandlerCertificates;
   /** Common names that clients may have. */
   readonly allowedClients?: readonly string[];
   readonly host: string;
@@ -47,11 +47,13 @@ export type VirtHandlerOptions = {
   readonly log: Logger;
   readonly signal: AbortSignal;
 };
+/** `migration` is what we show to other virt-handlers, to which guests are moved; none are without it. */
+export type HandlerCertificates = Certificates & { readonly migration?: KeyPair };
 export type VirtHandler = {
   /** Where virt-api asks about guests. */
   readonly port: number;
   /** Uses new certificates for connections made from now on. */
-  renewCertificates(certs: Certificates): void;
+  renewCertificates(certs: HandlerCertificates): void;
   /** Resolves when everything has ended after the signal aborted. Guests go on; the next handler finds them. */
   readonly stopped: Promise<void>;
 };
@@ -61,10 +63,12 @@ export async function startVirtHandler(options: VirtHandlerOptions): Promise<Vir
   const { client, nodeName, kubeletRoot, certs, host, port, clock, signal, allowedClients = [VIRT_HANDLER_CLIENT_NAME] } = options;
   const log = options.log.with({ component: 'virt-handler' });
   const runLogs = options.runLogsFolder === undefined ? undefined : new RunLogs(options.runLogsFolder);
+  let current = certs;
   const domains = new Domains({
     kubeletRoot,
     clock,
     log,
+    identity: () => current.migration && { ...current.migration, ca: current.ca },
     takesConnection: (key, guestPort, inTime) => network.asks(key, guestPort, inTime),
     ...(runLogs && { runLogs }),
   });
@@ -96,5 +100,9 @@ export async function startVirtHandler(options: VirtHandlerOptions): Promise<Vir
     domains.close();
     await server.close();
   });
-  return { port: server.port, renewCertificates: (next) => server.renew(next), stopped };
+  const renewCertificates = (next: HandlerCertificates) => {
+    current = next;
+    server.renew(next);
+  };
+  return { port: server.port, renewCertificates, stopped };
 }

@@ -61,6 +61,7 @@ export function prepare({ env, report }: { env: Environment; report: (line: stri
         ...acceleration,
         nowMs: Date.now(),
         isClosed: env[GUEST_WAY_OUT_VARIABLE] === 'none',
+        ...(env[LAUNCHER_VARIABLES.incoming] && { isIncoming: true }),
         searchDomains: searchDomains(vmi, env),
       },
       files: { images, boot },

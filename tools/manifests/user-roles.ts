@@ -13,19 +13,20 @@ const OUR_GROUP = 'kubevirt.io';
 const EITHER = 'By GET too, as published; virt-api asks for `update` again before it does anything.';
 
 /** Each holds what those before it hold. */
-const ROLES: readonly SubresourceRole[] = ['view', 'edit', 'admin'];
+const ROLES = ['view', 'edit', 'admin'] as const satisfies readonly SubresourceRole[];
+type JoiningRole = (typeof ROLES)[number];
 
 /** The text of deploy/rbac-users.yaml. */
 export function userRoles(kinds: readonly KindRecord[], subresources: readonly Subresource[]): string {
   const joining = ROLES.map((role) =>
     clusterRole(role, rulesOfRole(role, kinds, subresources), { [`${GROUP}/aggregate-to-${role}`]: 'true' }),
   );
-  return yamlText(HEADER, [...joining, migrate(), ...everybody(kinds)]);
+  return yamlText(HEADER, [...joining, migrate(subresources), ...everybody(kinds)]);
 }
 
 /** What one of the three may do. */
-export function rulesOfRole(role: SubresourceRole, kinds: readonly KindRecord[], subresources: readonly Subresource[]): PolicyRule[] {
-  const isIn = (least: SubresourceRole) => ROLES.indexOf(least) <= ROLES.indexOf(role);
+export function rulesOfRole(role: JoiningRole, kinds: readonly KindRecord[], subresources: readonly Subresource[]): PolicyRule[] {
+  const isIn = (least: SubresourceRole) => least !== 'migrate' && ROLES.indexOf(least) <= ROLES.indexOf(role);
   return mergeRules([
     ...kinds.filter(({ roles }) => roles[role].length > 0).map(({ group, plural, roles }) => rule(group, plural, roles[role])),
     ...kinds.flatMap(({ group, plural, subresources: { scale } = {} }) =>
@@ -40,12 +41,13 @@ export function rulesOfRole(role: SubresourceRole, kinds: readonly KindRecord[],
   ]);
 }
 
-function migrate(): object {
+function migrate(subresources: readonly Subresource[]): object {
   return {
-    because: `Whoever may move machines between nodes. It joins no other role: a move takes of the node that it goes to, so it is given on purpose. \
-There is nothing to move with yet; bindings that were written for it are good already.`,
+    because: `Whoever may move machines between nodes. It joins no other role: a move takes of the node that it goes to, so it is given on purpose.`,
     ...clusterRole('migrate', [
-      rule(SUBRESOURCES_GROUP, 'virtualmachines/migrate', ['update']),
+      ...subresources
+        .filter(({ role }) => role === 'migrate')
+        .map(({ resource, subresource, verbs }) => rule(SUBRESOURCES_GROUP, `${resource}/${subresource}`, verbs)),
       rule('kubevirt.io', 'virtualmachineinstancemigrations', USUAL_ROLES.admin),
     ]),
   };

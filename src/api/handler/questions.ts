@@ -2,6 +2,7 @@
 import { ApiError } from '../../base/errors.ts';
 import { parseGoDuration } from '../../base/go-duration.ts';
 import type { JsonObject } from '../../base/json.ts';
+import type { MoveChannel } from '../launcher/files.ts';
 import { HISTORY_SECONDS } from './usage-history.ts';
 
 /** `shared`: beside others, with what was printed before; `follow: false`: only that. */
@@ -16,6 +17,8 @@ export type ExecQuestion = { readonly command: readonly string[]; readonly input
 
 /** How far back. */
 export type UsageHistoryQuestion = { readonly seconds?: number };
+/** Which of the streams of a move. */
+export type MigrationQuestion = { readonly channel: MoveChannel };
 
 const MOST_WORDS = 256;
 
@@ -54,6 +57,11 @@ export function readUsageHistoryQuestion({ seconds }: JsonObject): UsageHistoryQ
   const wanted = Number(seconds);
   if (Number.isInteger(wanted) && wanted > 0 && wanted <= HISTORY_SECONDS) return { seconds: wanted };
   throw new ApiError('BadRequest', `seconds: Invalid value: ${JSON.stringify(seconds)}: must be a number from 1 to ${HISTORY_SECONDS}`);
+}
+
+export function readMigrationQuestion({ channel }: JsonObject): MigrationQuestion {
+  if (channel === 'memory' || channel === 'disks') return { channel };
+  throw new ApiError('BadRequest', `channel: Invalid value: ${JSON.stringify(channel)}: must be memory or disks`);
 }
 
 /** What is neither true nor false is as if it were not there: browsers and older clients add what they like. */

@@ -23,6 +23,8 @@ type Common = {
   /** Reads the query of a GET and of a stream, the JSON object in the body of a PUT; without it, nothing more is asked than the path says. */
   readonly question?: QuestionReader;
   readonly subresource?: ServedSubresource;
+  /** Who asks, when that is not virt-api: another virt-handler, from which a guest comes. */
+  readonly client?: 'migration';
 };
 export type RequestRoute = Common & {
   readonly method: 'GET' | 'PUT';

@@ -8,6 +8,7 @@ import {
   readConsoleQuestion,
   readExecQuestion,
   readFreezeQuestion,
+  readMigrationQuestion,
   readScreenQuestion,
   readScreenshotQuestion,
   readUsageHistoryQuestion,
@@ -107,6 +108,9 @@ export const HANDLER_ROUTES = {
     path: `${GUEST}/portforward/:port/:protocol`,
     subresource: { role: 'edit', verb: 'forward a port of' },
   },
+
+  /** A guest that comes from another node: asked by the virt-handler there, and by nobody else. */
+  migration: { stream: 'websocket', path: `${GUEST}/migration/:uid`, question: readMigrationQuestion, client: 'migration' },
 
   /** The last run that is over of the machine with this uid. */
   lastRun: { method: 'GET', path: '/v1/runs/:uid', answer: json<EndedRun>() },

@@ -15,7 +15,7 @@ const PHASE = text('Phase', '.status.phase');
 const BETA: Versions = ['v1beta1', 'v1alpha1'];
 
 const SNAPSHOT = 'snapshots of machines are not supported yet; stop the machine and copy its PVCs';
-const MIGRATION = 'machines are not moved between nodes yet; `virtctl restart` starts one wherever there is room';
+const MIGRATION = 'every migration goes by the same rules yet; bandwidth and time limits of its own none has';
 const BACKUP = 'incremental backup is not supported yet';
 
 type Versions = KindRecord['versions'];
@@ -31,7 +31,6 @@ type Facts = {
 };
 
 export const AWAITED_KINDS: readonly AwaitedKind[] = [
-  awaited({ group: 'kubevirt.io', kind: 'VirtualMachineInstanceMigration', shortNames: ['vmim', 'vmims'], versions: ['v1', 'v1alpha3'], columns: [PHASE, text('VMI', '.spec.vmiName')], awaits: MIGRATION }), // biome-ignore format: a table
   awaited({ group: 'migrations.kubevirt.io', kind: 'MigrationPolicy', plural: 'migrationpolicies', versions: ['v1alpha1'], isNamespaced: false, awaits: MIGRATION }), // biome-ignore format: a table
   awaited({ group: 'snapshot.kubevirt.io', kind: 'VirtualMachineSnapshot', shortNames: ['vmsnapshot', 'vmsnapshots'], versions: BETA, columns: [...SOURCE, PHASE], awaits: SNAPSHOT }), // biome-ignore format: a table
   awaited({ group: 'snapshot.kubevirt.io', kind: 'VirtualMachineSnapshotContent', shortNames: ['vmsnapshotcontent', 'vmsnapshotcontents'], versions: BETA, awaits: SNAPSHOT }), // biome-ignore format: a table

@@ -13,6 +13,14 @@ export type NotReadyReason = 'GuestNotRunning' | 'PodConditionMissing' | 'PodNot
 /** Why the cluster is not as the instance wants it. */
 export type NotSynchronizedReason = 'ErrImagePull' | 'FailedCreate' | 'FailedPvcNotFound' | 'ImagePullBackOff' | 'NoStorageClass';
 
+/** Why an instance stays on its node; the words are KubeVirt's. */
+export type NotMigratableReason =
+  | 'CPUModeLiveMigratable'
+  | 'DisksNotLiveMigratable'
+  | 'HostDeviceNotLiveMigratable'
+  | 'InterfaceNotLiveMigratable'
+  | 'NotMigratable';
+
 /** Of a VirtualMachineInstance; its VirtualMachine shows the same. */
 export type VmiConditions = {
   /** virt-controller; virt-handler at the moment when the guest comes up. */
@@ -25,7 +33,7 @@ export type VmiConditions = {
   readonly Paused: 'PausedByUser' | 'PausedIOError';
   readonly Unresponsive: 'QMPTimeout';
   /** There from the moment when the guest runs. */
-  readonly LiveMigratable: 'NotMigratable';
+  readonly LiveMigratable: NotMigratableReason;
   readonly StorageLiveMigratable: 'NotMigratable';
   readonly AgentConnected: never;
   readonly AgentVersionNotSupported: 'MissingCommands';

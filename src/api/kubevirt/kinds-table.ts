@@ -3,6 +3,7 @@ import { CLUSTER_INSTANCETYPES } from './kinds/cluster-instancetype.ts';
 import { CLUSTER_PREFERENCES } from './kinds/cluster-preference.ts';
 import { INSTANCETYPES } from './kinds/instancetype.ts';
 import { KUBEVIRTS } from './kinds/kubevirt.ts';
+import { MIGRATIONS } from './kinds/migration.ts';
 import { OFFLINE_VMS } from './kinds/offline-virtual-machine.ts';
 import { POOLS } from './kinds/pool.ts';
 import { PREFERENCES } from './kinds/preference.ts';
@@ -16,6 +17,7 @@ export const KINDS = [
   VMS,
   VMIS,
   VMIRSS,
+  MIGRATIONS,
   OFFLINE_VMS,
   VMI_CONFIGS,
   VMI_PRESETS,

@@ -8,6 +8,13 @@ export const MANAGED_BY_OPERATOR = 'virt-operator';
 export const LABEL_NAME = 'app.kubernetes.io/name';
 export const NAME_COMMON_INSTANCETYPES = 'common-instancetypes';
 export const LABEL_NODE_NAME = 'kubevirt.io/nodeName';
+/** The node that an instance is being moved to, while it is; the virt-handler there gets ready by it. */
+export const LABEL_MIGRATION_TARGET_NODE = 'kubevirt.io/migrationTargetNodeName';
+/** On the Pod that a machine is moved to: the uid and the name of the migration. */
+export const LABEL_MIGRATION_JOB = 'kubevirt.io/migrationJobUID';
+export const ANNOTATION_MIGRATION_JOB = 'kubevirt.io/migrationJobName';
+/** On a migration: the instance that it moves, for who looks by label. */
+export const LABEL_MIGRATION_VMI = 'kubevirt.io/vmi-name';
 export const LABEL_SCHEDULABLE = 'kubevirt.io/schedulable';
 export const LABEL_VM_NAME = 'vm.kubevirt.io/name';
 export const LABEL_VMI_ID = 'vmi.kubevirt.io/id';
@@ -36,6 +43,7 @@ export const ANNOTATION_NODE_POWER = 'kubevirt.io/embedded-node-power';
 export const ANNOTATION_NODE_POWER_WANTED = 'kubevirt.io/embedded-node-power-wanted';
 
 export const FINALIZER_VM_CONTROLLER = 'kubevirt.io/virtualMachineControllerFinalize';
+export const FINALIZER_MIGRATION = 'kubevirt.io/migrationJobFinalize';
 export const FINALIZER_VMI = 'kubevirt.io/foregroundDeleteVirtualMachine';
 
 /** The Pod condition that takes a paused guest out of its Services. */

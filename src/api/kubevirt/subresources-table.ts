@@ -6,8 +6,8 @@ import type { HandlerRoute } from '../handler/route.ts';
 import { HANDLER_ROUTES, type HandlerRouteName } from '../handler/routes.ts';
 import type { VmResource } from './subresources.ts';
 
-/** The least of the roles for people that includes it. */
-export type SubresourceRole = 'view' | 'edit' | 'admin';
+/** The least of the roles for people that includes it; `migrate` stands beside the others. */
+export type SubresourceRole = 'view' | 'edit' | 'admin' | 'migrate';
 export type Subresource = {
   readonly resource: VmResource;
   readonly subresource: string;
@@ -23,6 +23,7 @@ export const VIRT_API_SUBRESOURCES = {
   'virtualmachines/start': { kind: 'VirtualMachine', verbs: ['update'], role: 'edit' },
   'virtualmachines/stop': { kind: 'VirtualMachine', verbs: ['update'], role: 'edit' },
   'virtualmachines/restart': { kind: 'VirtualMachine', verbs: ['update'], role: 'edit' },
+  'virtualmachines/migrate': { kind: 'VirtualMachine', verbs: ['update'], role: 'migrate' },
   'virtualmachines/logs': { kind: 'VirtualMachine', verbs: ['get'], role: 'edit' },
   'virtualmachines/expand-spec': { kind: 'VirtualMachine', verbs: ['get'], role: 'view' },
   'virtualmachines/portforward': { kind: 'VirtualMachine', verbs: ['get'], role: 'edit' },

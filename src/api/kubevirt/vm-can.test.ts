@@ -27,6 +27,13 @@ const TABLE: Readonly<Record<VmAction, Readonly<Record<(typeof RUN_STRATEGIES)[n
     RerunOnFailure: 'no yes yes yes',
     Once: 'no no no no',
   },
+  migrate: {
+    Always: 'no yes no no',
+    Halted: 'no yes no no',
+    Manual: 'no yes no no',
+    RerunOnFailure: 'no yes no no',
+    Once: 'no yes no no',
+  },
 };
 
 describe('what can be done to a VM', () => {

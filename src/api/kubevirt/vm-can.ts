@@ -5,10 +5,11 @@
  *   stop       any time for Always and Once; else only while there is an instance; for Halted only to cut a shutdown short
  *              not for a VM that an OfflineVirtualMachine keeps: that one holds the wish
  *   restart    only while there is an instance; not for Halted and Once
+ *   migrate    only while the instance runs, can be moved, and is not being moved
  *   console    only while the instance runs and has a serial console
  *   vnc, vnc/screenshot  only while the instance runs and has a screen
  *   portforward  only while the instance runs, is not paused and has a network card
- *   pause, unpause, softreboot  only while the instance runs, and only when they change something
+ *   pause, unpause, softreboot  only while the instance runs, and only when they change something; the first two not while it is moved
  *   guestosinfo, userlist, filesystemlist, freeze, unfreeze, exec  only while the instance runs and its agent is connected
  *   anything else of an instance  only while it runs
  *
@@ -17,12 +18,13 @@
 import type { StatusReason } from '../../base/errors.ts';
 import type { GuestSubresourceName } from '../handler/routes.ts';
 import { controllerOf, isDeleting } from '../meta.ts';
-import { vmIs, vmiIs } from './condition-reasons.ts';
+import { vmIs, vmiCondition, vmiIs } from './condition-reasons.ts';
 import { endsWhenPaused } from './guest-probe.ts';
+import { isMoving } from './kinds/migration.ts';
 import { type RunStrategy, runStrategyOf, type VirtualMachine } from './kinds/virtual-machine.ts';
 import { gracePeriodSecondsOf, isFinal, type VirtualMachineInstance } from './kinds/virtual-machine-instance.ts';
 
-export type VmAction = 'start' | 'stop' | 'restart';
+export type VmAction = 'start' | 'stop' | 'restart' | 'migrate';
 /** What virt-handler does for a guest. */
 export type VmiAction = GuestSubresourceName;
 
@@ -73,7 +75,16 @@ const VM_RULES: Readonly<Record<VmAction, readonly Rule<VmSituation>[]>> = {
     ['Conflict', 'VM is not running', ({ vmi }) => vmi === undefined],
     ['InternalError', 'stop/start already underway', hasPendingRequests],
   ],
+  migrate: [
+    ['Conflict', 'VM is being deleted', ({ vm }) => isDeleting(vm)],
+    ['Conflict', 'VM is not running', ({ vmi }) => vmi?.status?.phase !== 'Running' || isDeleting(vmi)],
+    ['Conflict', 'VM is being migrated already', ({ vmi }) => vmi !== undefined && isOnItsWay(vmi)],
+    ['Conflict', ({ vmi }) => whyItStays(vmi), ({ vmi }) => vmiCondition(vmi, 'LiveMigratable')?.status === 'False'],
+  ],
 };
+
+/** On its way a guest stands still and goes on by itself; a change of that would get lost. */
+const ON_ITS_WAY: Rule<VirtualMachineInstance> = ['Conflict', 'VMI is being migrated', isOnItsWay];
 
 const NOT_RUNNING: Rule<VirtualMachineInstance> = [
   'Conflict',
@@ -110,10 +121,11 @@ const VMI_RULES: Readonly<Partial<Record<VmiAction, readonly Rule<VirtualMachine
   ],
   pause: [
     NOT_RUNNING,
+    ON_ITS_WAY,
     ['Forbidden', 'VMI has a liveness probe, which fails while it is paused, and would be ended', endsWhenPaused],
     ['Conflict', 'VMI is already paused', isPaused],
   ],
-  unpause: [NOT_RUNNING, ['Conflict', 'VMI is not paused', (vmi) => !isPaused(vmi)]],
+  unpause: [NOT_RUNNING, ON_ITS_WAY, ['Conflict', 'VMI is not paused', (vmi) => !isPaused(vmi)]],
   softreboot: [
     NOT_RUNNING,
     ['Conflict', 'VMI is paused', isPaused],
@@ -169,6 +181,16 @@ function isRerunAfterFailure({ vm, vmi }: VmSituation): boolean {
 
 function isPaused(vmi: VirtualMachineInstance): boolean {
   return vmiIs(vmi, 'Paused');
+}
+
+function isOnItsWay({ status }: VirtualMachineInstance): boolean {
+  const state = status?.migrationState;
+  return isMoving(state) || (state?.completed === true && state.targetNodeDomainReadyTimestamp === undefined);
+}
+
+function whyItStays(vmi: VirtualMachineInstance | undefined): string {
+  const { reason, message } = vmiCondition(vmi, 'LiveMigratable') ?? {};
+  return message ?? reason ?? 'VM cannot be moved';
 }
 
 function hasAcpi({ spec }: VirtualMachineInstance): boolean {

@@ -7,6 +7,13 @@ export const SERIAL_LOG = 'serial0.log';
 export const VNC_SOCKET = 'vnc.sock';
 export const AGENT_SOCKET = 'agent.sock';
 
+/** Where the QEMU of a target listens for the memory and the disks of a guest that is moved. */
+export const INCOMING_SOCKETS = { memory: 'incoming-memory.sock', disks: 'incoming-disks.sock' } as const;
+/** Where virt-handler listens for what the QEMU of the source sends. */
+export const OUTGOING_SOCKETS = { memory: 'outgoing-memory.sock', disks: 'outgoing-disks.sock' } as const;
+/** The two streams of a move. */
+export type MoveChannel = keyof typeof INCOMING_SOCKETS;
+
 /** In the private volume: the disks that end with the instance. */
 export const DISKS_FOLDER = 'disks';
 /** In the private volume, too: what scripts for KubeVirt look at, under the names that it has there. The image links to it. */

@@ -12,6 +12,8 @@ export const LAUNCHER_VARIABLES = {
   diskFormats: 'KUBEVIRT_DISK_FORMATS',
   /** What the installation says of every machine, as JSON; not set when that is nothing. */
   settings: 'KUBEVIRT_MACHINE_SETTINGS',
+  /** The uid of the migration whose guest it is to receive, instead of starting one. */
+  incoming: 'KUBEVIRT_INCOMING',
   /** Where it meets the containers of its disks; not set where images are volumes. */
   diskShare: 'KUBEVIRT_DISK_SHARE',
 } as const;

@@ -4,7 +4,7 @@
  *   authority      signs                                                        who trusts it
  *   ca             API server, admin                                            clients of the API server; the API server, for its clients
  *   front-proxy-ca front-proxy client                                           virt-api: whoever shows this certificate may speak for users
- *   kubevirt-ca    virt-api, virt-handler, client of virt-handler               API server (caBundle), virt-api, virt-handler
+ *   kubevirt-ca    virt-api, virt-handler, clients of virt-handler              API server (caBundle), virt-api, virt-handler
  *
  * Three authorities, because a certificate of our own components must never be good for a login at the API server, nor for
  * speaking in the name of others.
@@ -22,6 +22,8 @@ export type { KeyPair } from './pki-files.ts';
 export const FRONT_PROXY_NAME = 'front-proxy-client';
 /** The common name that virt-api shows to virt-handler. */
 export const VIRT_HANDLER_CLIENT_NAME = 'kubevirt.io:system:client:virt-handler';
+/** The common name that a virt-handler shows to another one, when a guest is moved; it opens nothing else. */
+export const MIGRATION_CLIENT_NAME = 'kubevirt.io:system:client:migration';
 export const VIRT_API_SERVER_NAME = 'virt-api.kubevirt.svc';
 export const VIRT_HANDLER_SERVER_NAME = 'virt-handler.kubevirt.svc';
 
@@ -36,6 +38,7 @@ export type Pki = {
   readonly virtApi: KeyPair;
   readonly virtHandler: KeyPair;
   readonly virtHandlerClient: KeyPair;
+  readonly migrationClient: KeyPair;
 };
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -56,13 +59,14 @@ export async function ensurePki(folder: string, clock: Clock): Promise<Pki> {
     ensureAuthority({ folder, name: 'kubevirt-ca', subject: { commonName: 'kubevirt-ca' }, nowMs }),
   ]);
   const leaf = (authority: KeyPair, name: string, request: LeafRequest) => ensureLeaf({ folder, name, authority, request, nowMs });
-  const [apiServer, admin, frontProxyClient, virtApi, virtHandler, virtHandlerClient] = await Promise.all([
+  const [apiServer, admin, frontProxyClient, virtApi, virtHandler, virtHandlerClient, migrationClient] = await Promise.all([
     leaf(ca, 'apiserver', apiServerRequest()),
     leaf(ca, 'admin', { subject: { commonName: 'kubernetes-admin', organizations: ['system:masters'] }, use: 'client' }),
     leaf(frontProxyCa, 'front-proxy-client', { subject: { commonName: FRONT_PROXY_NAME }, use: 'client' }),
     leaf(kubevirtCa, 'virt-api', serverRequest(VIRT_API_SERVER_NAME)),
     leaf(kubevirtCa, 'virt-handler', serverRequest(VIRT_HANDLER_SERVER_NAME)),
     leaf(kubevirtCa, 'virt-handler-client', { subject: { commonName: VIRT_HANDLER_CLIENT_NAME }, use: 'client' }),
+    leaf(kubevirtCa, 'migration-client', { subject: { commonName: MIGRATION_CLIENT_NAME }, use: 'client' }),
   ]);
   return {
     ca: ca.cert,
@@ -74,6 +78,7 @@ export async function ensurePki(folder: string, clock: Clock): Promise<Pki> {
     virtApi,
     virtHandler,
     virtHandlerClient,
+    migrationClient,
   };
 }
 

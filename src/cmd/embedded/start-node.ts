@@ -125,7 +125,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     kubeletRoot: rootDir,
     runLogsFolder: join(options.home, 'logs', 'guests'),
     usageHistoryFolder: join(options.home, 'usage-history'),
-    certs: { cert: pki.virtHandler.cert, key: pki.virtHandler.key, ca: pki.kubevirtCa },
+    certs: { cert: pki.virtHandler.cert, key: pki.virtHandler.key, ca: pki.kubevirtCa, migration: pki.migrationClient },
     host: '127.0.0.1',
     port: 0,
     metrics: options.metrics,

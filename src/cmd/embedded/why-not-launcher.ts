@@ -1,7 +1,9 @@
 /** The kubelet's question before it starts virt-launcher, which believes what its Pod says: has virt-controller made this Pod for an instance? */
 import type { Pod } from '../../api/core/pod.ts';
-import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { isLauncherOf } from '../../api/launcher/pod-name.ts';
+import { isMigrationFinal, MIGRATIONS } from '../../api/kubevirt/kinds/migration.ts';
+import { type VirtualMachineInstance, VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { ANNOTATION_MIGRATION_JOB } from '../../api/kubevirt/names.ts';
+import { isLauncherOf, isTargetOf } from '../../api/launcher/pod-name.ts';
 import { controllerOf } from '../../api/meta.ts';
 import type { Client } from '../../client/client.ts';
 
@@ -9,8 +11,16 @@ import type { Client } from '../../client/client.ts';
 export async function whyNotLauncher(client: Client, pod: Pod): Promise<string | undefined> {
   const owner = controllerOf(pod);
   const vmi = owner && (await client.get(VMIS, { namespace: pod.metadata.namespace, name: owner.name }));
-  if (vmi && isLauncherOf(pod, vmi)) return undefined;
+  if (vmi && (isLauncherOf(pod, vmi) || (await isTarget(client, pod, vmi)))) return undefined;
   return 'the image of virt-launcher is only for Pods that virt-controller has made for a VirtualMachineInstance';
+}
+
+/** The instance is told of a Pod that it goes to when that runs; until then its migration vouches for it. */
+async function isTarget(client: Client, pod: Pod, vmi: VirtualMachineInstance): Promise<boolean> {
+  const name = pod.metadata.annotations?.[ANNOTATION_MIGRATION_JOB];
+  const migration = name && (await client.get(MIGRATIONS, { namespace: pod.metadata.namespace, name }));
+  if (!migration || isMigrationFinal(migration) || migration.spec.vmiName !== vmi.metadata.name) return false;
+  return isTargetOf(pod, vmi, migration.metadata.uid ?? '');
 }
 
 /** The machine that a launcher runs, by a name that outlives the Pod; undefined for every other Pod, whatever it says of itself. */

@@ -10,7 +10,7 @@
 import type { Disk, VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { blockNode } from './block-node.ts';
 import { bootIndexes } from './boot-order.ts';
-import type { DiskImage } from './input.ts';
+import { type DiskImage, imageNode } from './input.ts';
 import { ioThreadsOf } from './io-threads.ts';
 import { DISK_SERIAL, type DiskBus, isBlockSize, MOST_DISKS_ON, SATA_PORTS } from './limits.ts';
 import type { Device, Part } from './machine-model.ts';
@@ -46,7 +46,7 @@ export function diskParts(spec: VmiSpec, images: ReadonlyMap<string, DiskImage>,
     const port = onBus.get(bus) ?? 0;
     onBus.set(bus, port + 1);
     if (port >= MOST_DISKS_ON[bus]) throw specError('TOO_MANY_DISKS', field, `bus ${bus} takes at most ${MOST_DISKS_ON[bus]} disks`);
-    const node = `image${index}`;
+    const node = imageNode(index);
     const thread = threads[index];
     const properties = {
       drive: node,

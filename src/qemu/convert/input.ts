@@ -34,6 +34,8 @@ export type ConvertInput = {
     readonly nowMs?: number;
     /** QEMU is on a network that is not for guests: ports lead in, nothing leads out. */
     readonly isClosed?: boolean;
+    /** The guest runs elsewhere, and is to be received. */
+    readonly isIncoming?: boolean;
     /** Where the guest is to look for short names. */
     readonly searchDomains?: readonly string[];
   };
@@ -46,6 +48,11 @@ export type ConvertInput = {
     readonly boot?: BootFiles | undefined;
   };
 };
+
+/** What QMP calls the block node of a disk, which counts in the order of the spec. */
+export function imageNode(index: number): string {
+  return `image${index}`;
+}
 
 /** What QMP calls the guest agent's port and its backend. */
 export const AGENT_PORT = 'agent0';

@@ -20,6 +20,7 @@ export function machineFor(input: ConvertInput): Machine {
   return {
     board,
     isStartedPaused: vmi.spec.startStrategy === 'Paused',
+    ...(input.host.isIncoming && { isIncoming: true }),
     parts: transitional(vmi.spec.domain.devices, [
       ...consoleParts(vmi.spec, rootBus),
       ...ioThreadParts(vmi.spec.domain),

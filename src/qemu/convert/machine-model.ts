@@ -75,6 +75,8 @@ export type Part = Device | Backend | Setting;
 export type Machine = {
   readonly board: Board;
   readonly isStartedPaused: boolean;
+  /** Its guest comes from another QEMU. */
+  readonly isIncoming?: boolean;
   /** In an order in which QEMU can be told: what others refer to comes first. */
   readonly parts: readonly Part[];
 };

@@ -4,7 +4,7 @@ import { optionValue } from './option-text.ts';
 import { deviceProperties, namedProperties } from './properties.ts';
 
 /** The arguments, without the program's name, that start this machine. */
-export function renderArguments({ board, isStartedPaused, parts }: Machine): string[] {
+export function renderArguments({ board, isStartedPaused, isIncoming, parts }: Machine): string[] {
   return [
     ...['-nodefaults', '-no-user-config'],
     // How a guest ended stays visible over QMP until virt-handler has read it.
@@ -13,7 +13,9 @@ export function renderArguments({ board, isStartedPaused, parts }: Machine): str
     ...renderBoard(board),
     // Only the disks that have a boot index, in that order.
     ...['-boot', 'strict=on'],
-    ...(isStartedPaused ? ['-S'] : []),
+    // Where a guest is received, whoever hands it over says when it runs here.
+    ...(isStartedPaused || isIncoming ? ['-S'] : []),
+    ...(isIncoming ? ['-incoming', 'defer'] : []),
     ...parts.flatMap(renderPart),
   ];
 }

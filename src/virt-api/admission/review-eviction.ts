@@ -8,7 +8,7 @@
  *   External             no, and status.evacuationNodeName tells whoever looks after it from where it has to go
  */
 import { isFinal, type VirtualMachineInstance, VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { launcherPodNameOf } from '../../api/launcher/pod-name.ts';
+import { currentLauncherNameOf } from '../../api/launcher/pod-name.ts';
 import { isDeleting, keyOf } from '../../api/meta.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { Client } from '../../client/client.ts';
@@ -20,7 +20,7 @@ type Verdict = { readonly refusal?: string; readonly mark?: string };
 export async function reviewEviction({ object, isDryRun }: AdmissionRequest, client: Client): Promise<JsonObject> {
   const { name = '', namespace = '' } = object?.metadata ?? {};
   const { items } = await client.list(VMIS, { namespace });
-  const vmi = items.find((each) => launcherPodNameOf(each) === name);
+  const vmi = items.find((each) => currentLauncherNameOf(each) === name);
   const { refusal, mark } = vmi ? decideEviction(vmi) : {};
   if (vmi && mark !== undefined && !isDryRun)
     await client.patch(VMIS, { namespace, name: vmi.metadata.name }, { status: { evacuationNodeName: mark } });

@@ -15,6 +15,7 @@ import type { Completion, Given } from './completion.ts';
 import type { PatchOperation } from './decide-mutation.ts';
 import { mutateVm } from './mutate-vm.ts';
 import { mutateVmi } from './mutate-vmi.ts';
+import { labelMigration, validateMigration, validateMigrationBeside, validateMigrationChange } from './validate-migration.ts';
 import { inPoolTemplate, machineOf, validatePool, validatePoolChange } from './validate-pool.ts';
 import { presetWarnings, validatePreset } from './validate-preset.ts';
 import { validateReplicaSet, validateTemplate, validateVm } from './validate-vm.ts';
@@ -62,6 +63,12 @@ export const RULES: Readonly<Record<KindName, Rules>> = {
       }),
   },
   VirtualMachineInstanceReplicaSet: { validate: validateReplicaSet, warn: templateWarnings },
+  VirtualMachineInstanceMigration: {
+    mutate: ({ object }) => labelMigration(object),
+    validate: validateMigration,
+    validateChange: validateMigrationChange,
+    validateBeside: validateMigrationBeside,
+  },
   OfflineVirtualMachine: { validate: validateTemplate, warn: templateWarnings },
   VirtualMachineInstanceConfig: { validate: validateTemplate, warn: templateWarnings },
   VirtualMachineInstancePreset: { validate: validatePreset, warn: presetWarnings },

@@ -4,12 +4,13 @@
  *   spec               fixed once it is there, except for our components
  *   reserved labels    set by our components only
  *   owner references   to kinds of ours: set and changed by our components and by Kubernetes itself
- *   a virt-handler     changes what it sees of instances on its own node, and nothing else: a node that was taken over reaches no other
+ *   a virt-handler     changes what it sees of instances on its own node, and nothing else: a node that was taken over reaches no other.
+ *                      It hands an instance over to the node that its move goes to, and says of one that comes to it how far that is
  */
 
 import type { ClusterConfiguration } from '../../api/kubevirt/configuration/cluster-configuration.ts';
 import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { LABEL_NODE_NAME } from '../../api/kubevirt/names.ts';
+import { LABEL_MIGRATION_TARGET_NODE, LABEL_NODE_NAME } from '../../api/kubevirt/names.ts';
 import { forbiddenCause } from '../../base/causes.ts';
 import type { StatusCause } from '../../base/errors.ts';
 import { deepEqual, isObject, type JsonObject, jsonText } from '../../base/json.ts';
@@ -48,7 +49,10 @@ function handlerCauses(vmi: JsonObject, old: JsonObject | undefined, node: strin
     return isObject(value) ? value[key] : undefined;
   };
   const label = `metadata.labels[${LABEL_NODE_NAME}]`;
-  if (of(before, 'labels', LABEL_NODE_NAME) !== node)
+  const isHere = of(before, 'labels', LABEL_NODE_NAME) === node;
+  if (!isHere && of(before, 'labels', LABEL_MIGRATION_TARGET_NODE) === node) return comingCauses(vmi, old);
+  if (isHere && isHandedOver(vmi, old)) return [];
+  if (!isHere)
     return [forbiddenCause(label, `the virt-handler of node ${node} may only change instances that were handed to it`)];
   const changes: readonly (readonly [field: string, now: unknown, before: unknown])[] = [
     ['spec', vmi['spec'], old?.['spec']],
@@ -59,6 +63,53 @@ function handlerCauses(vmi: JsonObject, old: JsonObject | undefined, node: strin
   return changes
     .filter(([, after, first]) => !deepEqual(after, first))
     .map(([field]) => forbiddenCause(field, 'is not for a virt-handler to change'));
+}
+
+/** The one write that gives an instance away: to where its move goes, as virt-controller has written. All else stays as it is. */
+function isHandedOver(vmi: JsonObject, old: JsonObject | undefined): boolean {
+  const [now, before] = [statusOf(vmi), statusOf(old)];
+  const [state, was] = [now['migrationState'], before['migrationState']];
+  if (!isObject(state) || !isObject(was) || was['completed'] || was['failed'] || !state['completed']) return false;
+  const target = was['targetNode'];
+  const wanted = { ...metadataOf(old), labels: { ...labelsOf(old), [LABEL_NODE_NAME]: target } };
+  const { labels, ownerReferences } = metadataOf(vmi);
+  return (
+    typeof target === 'string' &&
+    deepEqual(vmi['spec'], old?.['spec']) &&
+    deepEqual(labels, wanted.labels) &&
+    deepEqual(ownerReferences, metadataOf(old)['ownerReferences']) &&
+    deepEqual(
+      { ...now, migrationState: { ...state, completed: undefined, endTimestamp: undefined }, nodeName: undefined },
+      { ...before, migrationState: { ...was, completed: undefined, endTimestamp: undefined }, nodeName: undefined },
+    ) &&
+    now['nodeName'] === target
+  );
+}
+
+/** Of an instance that is not here yet: where it can be sent to, or that it cannot. That it has come is not for its target to say. */
+function comingCauses(vmi: JsonObject, old: JsonObject | undefined): StatusCause[] {
+  const { migrationState: state, ...now } = statusOf(vmi);
+  const { migrationState: was, ...before } = statusOf(old);
+  const { completed, migrationUid, sourcePod, targetPod } = isObject(state) ? state : {};
+  const told = isObject(was) ? was : {};
+  const [meta, metaBefore] = [metadataOf(vmi), metadataOf(old)];
+  const isSame =
+    deepEqual(vmi['spec'], old?.['spec']) &&
+    deepEqual(now, before) &&
+    deepEqual(meta['labels'], metaBefore['labels']) &&
+    deepEqual(meta['ownerReferences'], metaBefore['ownerReferences']) &&
+    deepEqual([completed, migrationUid, sourcePod, targetPod], [told['completed'], told['migrationUid'], told['sourcePod'], told['targetPod']]);
+  return isSame ? [] : [forbiddenCause('status', 'a virt-handler may only say whether it is ready for an instance that comes to its node')];
+}
+
+function statusOf(object: JsonObject | undefined): JsonObject {
+  const status = object?.['status'];
+  return isObject(status) ? status : {};
+}
+
+function labelsOf(object: JsonObject | undefined): JsonObject {
+  const { labels } = metadataOf(object);
+  return isObject(labels) ? labels : {};
 }
 
 /** The owners among the kinds of ours. */

@@ -8,7 +8,7 @@ import { VIRT_HANDLER_SERVER_NAME } from '../../base/node/pki.ts';
 import { readBytes } from '../../base/read-bytes.ts';
 import { errorFrom } from '../../client/client.ts';
 import type { SubresourceCall } from '../subresource-call.ts';
-import { findHandler } from './find-handler.ts';
+import { findHandler } from '../../client/find-handler.ts';
 
 export type HandlerQuestion<Name extends RequestName> = {
   readonly nodeName: string;

@@ -22,7 +22,7 @@ import { VIRT_HANDLER_SERVER_NAME } from '../../base/node/pki.ts';
 import { tunnelUpgrade } from '../../base/node/tunnel-upgrade.ts';
 import type { Served, SubresourceCall, UpgradeCall } from '../subresource-call.ts';
 import { askHandler } from './ask-handler.ts';
-import { findHandler } from './find-handler.ts';
+import { findHandler } from '../../client/find-handler.ts';
 import { getInstance } from './get-instance.ts';
 import { isDryRun, readOptions } from './read-options.ts';
 

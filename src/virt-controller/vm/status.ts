@@ -1,6 +1,7 @@
 /** The VirtualMachine status that follows from what we can see and from what was just decided. Pure, like decide.ts. */
 import { type VmConditions, type VmiConditions, vmCondition, vmiCondition, vmiIs } from '../../api/kubevirt/condition-reasons.ts';
 import { withCondition, withoutCondition } from '../../api/kubevirt/conditions.ts';
+import { isMoving } from '../../api/kubevirt/kinds/migration.ts';
 import { runStrategyOf, type StateChangeRequest, type VirtualMachine, type VmStatus } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { ANNOTATION_VM_GENERATION } from '../../api/kubevirt/names.ts';
@@ -41,6 +42,7 @@ const PRINTABLE: readonly [string, (seen: Seen) => boolean][] = [
   ['Stopping', ({ vmi, next }) => vmi !== undefined && !isFinal(vmi) && (isDeleting(vmi) || next === 'delete')],
   ['Unknown', isHandlerLost],
   ['Paused', ({ vmi }) => vmi?.status?.phase === 'Running' && vmiIs(vmi, 'Paused')],
+  ['Migrating', ({ vmi }) => vmi?.status?.phase === 'Running' && isMoving(vmi.status.migrationState)],
   ['Running', ({ vmi }) => vmi?.status?.phase === 'Running'],
   ['ErrorPvcNotFound', ({ vmi }) => isBeforeRun(vmi) && isFalseBecause(vmi, 'Synchronized', 'FailedPvcNotFound')],
   ['ErrorUnschedulable', ({ vmi }) => isBeforeRun(vmi) && isFalseBecause(vmi, 'PodScheduled', 'Unschedulable')],

@@ -1,11 +1,10 @@
 /** Gathers what `decideVmi` looks at: the instance, its Pods, and whether the VM it came from is still there. */
 import type { Node } from '../../api/core/node.ts';
 import { PODS, type Pod } from '../../api/core/pod.ts';
-import { PERSISTENT_VOLUME_CLAIMS } from '../../api/core/volume.ts';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { FINALIZER_VM_CONTROLLER, FINALIZER_VMI } from '../../api/kubevirt/names.ts';
-import { isLauncherOf, launcherPodNameOf } from '../../api/launcher/pod-name.ts';
+import { currentLauncherNameOf, isLauncherOf } from '../../api/launcher/pod-name.ts';
 import { LAUNCHER_VARIABLES } from '../../api/launcher/variables.ts';
 import { controllerOf, keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -15,7 +14,7 @@ import type { FollowedConfiguration } from '../../client/follow-configuration.ts
 import { BY_CONTROLLER } from '../../reconcile/owner.ts';
 import type { WriteErrors } from '../../reconcile/write-errors.ts';
 import { heartbeatAtOf, isStale } from '../node-heartbeat.ts';
-import { type Claims, claimNamesOf } from './claims.ts';
+import { claimsOf } from './claims-of.ts';
 import { offersKvm } from './launcher-resources.ts';
 import type { ContainerDiskWay } from './launcher-volumes.ts';
 import type { ObservedVmi } from './observed.ts';
@@ -47,7 +46,7 @@ export async function observeVmi(observer: VmiObserver, key: string): Promise<Ob
   const { phase } = vmi.status ?? {};
   const needsClaims =
     phase === 'Scheduling' || (phase === 'Pending' && pods.length === 0) || (phase === 'Running' && pods.some(fillsDisks));
-  const claims = needsClaims ? await claimsOf(observer, vmi) : undefined;
+  const claims = needsClaims ? await claimsOf(observer.client, vmi) : undefined;
   const isNodeLost = isStale(heartbeatAtOf(nodes, vmi.status?.nodeName), now);
   const createError = createErrors.get(key);
   const hasKvm = phase === 'Pending' && pods.length === 0 && nodes.list().some(offersKvm);
@@ -61,12 +60,6 @@ function fillsDisks({ spec: { containers } }: Pod): boolean {
   return containers.some(({ env = [] }) => env.some(({ name }) => name === LAUNCHER_VARIABLES.diskImages));
 }
 
-/** Asked only around the start, and only of those that have claims: a copy of every claim of the cluster would cost more. */
-async function claimsOf({ client }: VmiObserver, { metadata: { namespace }, spec }: VirtualMachineInstance): Promise<Claims | undefined> {
-  const found = claimNamesOf(spec).map(async (name) => [name, await client.get(PERSISTENT_VOLUME_CLAIMS, { namespace, name })] as const);
-  return found.length === 0 ? undefined : new Map(await Promise.all(found));
-}
-
 /**
  * "There is no Pod" decides on a second instance, so it is never taken from the cache alone: that one may be behind, and it sees
  * only Pods whose label nobody has taken off.
@@ -75,7 +68,7 @@ async function podsOf({ client, pods }: VmiObserver, vmi: VirtualMachineInstance
   const known = pods.byIndex(BY_CONTROLLER, vmi.metadata.uid ?? '').filter((pod) => isLauncherOf(pod, vmi));
   const isSettled = isFinal(vmi) && !vmi.metadata.finalizers?.includes(FINALIZER_VMI);
   if (known.length > 0 || isSettled) return known;
-  const pod = await client.get(PODS, { namespace: vmi.metadata.namespace, name: launcherPodNameOf(vmi) });
+  const pod = await client.get(PODS, { namespace: vmi.metadata.namespace, name: currentLauncherNameOf(vmi) });
   return pod && isLauncherOf(pod, vmi) ? [pod] : [];
 }
 

@@ -17,6 +17,7 @@ import { isPodFinal, type Pod } from '../../api/core/pod.ts';
 import type { VmiEndingReason } from '../../api/kubevirt/ending-reasons.ts';
 import type { VmiPhase } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { COMPUTE_CONTAINER } from '../../api/launcher/compute.ts';
+import { isCurrentLauncherOf } from '../../api/launcher/pod-name.ts';
 import { isDeleting } from '../../api/meta.ts';
 import type { ObservedVmi } from './observed.ts';
 
@@ -84,8 +85,9 @@ export function handlerPatienceMs(observed: ObservedVmi): number | undefined {
   return Number.isNaN(endedAt) ? 0 : Math.max(0, endedAt + HANDLER_PATIENCE_MS - now);
 }
 
-/** The newest Pod on the node of the instance, or the newest of all while it has no node. */
+/** The Pod that the guest is in: the one that its last move says, else the newest on its node, or of all while it has none. */
 export function currentPod({ vmi, pods }: Pick<ObservedVmi, 'vmi' | 'pods'>): Pod | undefined {
+  if (vmi.status?.migrationState) return pods.find((pod) => isCurrentLauncherOf(pod, vmi));
   const nodeName = vmi.status?.nodeName;
   const candidates = nodeName ? pods.filter((pod) => pod.spec.nodeName === nodeName) : pods;
   return [...candidates].sort((a, b) => createdAt(a).localeCompare(createdAt(b))).at(-1);
@@ -100,10 +102,10 @@ function failed(reason: VmiEndingReason, because: string): PhaseChange {
 }
 
 /** Its own readiness does not count (a guest is ready much later); that of containers beside it does. */
-function isLauncherUp(pod: Pod): boolean {
-  const statuses = pod.status?.containerStatuses ?? [];
+export function isLauncherUp(pod: Pod | undefined): boolean {
+  const statuses = pod?.status?.containerStatuses ?? [];
   const isComputeUp = statuses.some(({ name, state }) => name === COMPUTE_CONTAINER && state?.running);
-  return isComputeUp && pod.spec.nodeName !== undefined && statuses.every(({ name, ready }) => name === COMPUTE_CONTAINER || ready);
+  return isComputeUp && pod?.spec.nodeName !== undefined && statuses.every(({ name, ready }) => name === COMPUTE_CONTAINER || ready);
 }
 
 function howPodEnded(pod: Pod | undefined): string {

@@ -2,7 +2,7 @@
 import type { Pod } from '../../api/core/pod.ts';
 import type { Service } from '../../api/core/service.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { isLauncherOf } from '../../api/launcher/pod-name.ts';
+import { isCurrentLauncherOf } from '../../api/launcher/pod-name.ts';
 import { isDeleting } from '../../api/meta.ts';
 import { keyOfOwner, labelIn, type NodeCaches } from '../node-caches.ts';
 import { selects } from './decide-forwards.ts';
@@ -33,7 +33,7 @@ export function findGuestPod(key: string, { vmis, pods }: Pick<NodeCaches, 'vmis
   const vmi = vmis.get(key);
   if (vmi?.status?.phase !== 'Running') return undefined;
   const mine = pods.byIndex('owner', vmi.metadata.uid ?? '');
-  const pod = mine.find((each) => isLauncherOf(each, vmi) && each.status?.phase === 'Running' && !isDeleting(each));
+  const pod = mine.find((each) => isCurrentLauncherOf(each, vmi) && each.status?.phase === 'Running' && !isDeleting(each));
   const address = pod?.status?.podIP;
   return pod && address ? { vmi, pod, address } : undefined;
 }

@@ -14,6 +14,7 @@ import type { RunLogs } from '../console/run-logs.ts';
 import { type Screens, wishOf } from '../console/screen.ts';
 import { takeScreenshot } from '../console/screenshot.ts';
 import type { UsageHistories } from '../metrics/usage-histories.ts';
+import { takeGuest } from '../migration/take-guest.ts';
 import type { GuestNetwork } from '../network/controller.ts';
 import { connectPort } from '../network/serve-port.ts';
 import type { Domains, Guest } from '../vmi/domains.ts';
@@ -71,6 +72,9 @@ export function answersFrom({ domains, screens, network, runLogs, histories, nod
       const connected = network.reach(key, port).then((reached) => connectPort({ ...reached, protocol: port.protocol }));
       return orExplain(`connect to port ${port.port} of the guest ${key}`, connected);
     },
+
+    migration: async ({ parameters: { namespace, name, uid }, question: { channel } }) =>
+      orExplain(`take the guest ${keyOf({ namespace, name })}`, takeGuest(domains.guest(keyOf({ namespace, name })), { uid, channel })),
 
     lastRun: async ({ parameters: { uid } }): Promise<EndedRun> => {
       const run = await runLogs?.last(uid);

@@ -1,6 +1,7 @@
 /**
- * The door of virt-handler: HTTPS for one client, virt-api, known by its certificate, with the routes of api/handler/routes.ts. Whether a user
- * may ask was decided by the API server and virt-api before; nobody else gets here. Failures are Status objects, as everywhere.
+ * The door of virt-handler: HTTPS for virt-api, known by its certificate, with the routes of api/handler/routes.ts. Whether a user may ask was
+ * decided by the API server and virt-api before. Other virt-handlers are known by another certificate, with which they bring guests and do
+ * nothing else; nobody else gets here. Failures are Status objects, as everywhere.
  */
 import { WebSocketServer } from 'ws';
 import { findRequest, findStream } from '../../api/handler/find-route.ts';
@@ -11,6 +12,7 @@ import type { Clock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
 import { keepAlive } from '../../base/keep-alive.ts';
 import type { Logger } from '../../base/log.ts';
+import { MIGRATION_CLIENT_NAME } from '../../base/node/pki.ts';
 import { type ServerTls, startWebServer, type Upgrade, type WebClient, type WebServer } from '../../base/node/web-server.ts';
 import { readBytes } from '../../base/read-bytes.ts';
 import type { HandlerAnswers } from './handler-answers.ts';
@@ -47,15 +49,22 @@ export async function startHandlerServer({ certs, allowedClients, answers, ...co
     requiresCertificate: true,
     minVersion: 'TLSv1.3',
     headersTimeoutMs: HANDSHAKE_MS,
-    admit: (client) => requireClient(client, allowedClients),
-    handle: (request) => answer(request, answers),
-    upgrade: async (upgrade) => carry(await openStream(upgrade, answers), upgrade, { webSockets, clock: common.clock }),
+    admit: (client) => requireClient(client, [...allowedClients, MIGRATION_CLIENT_NAME]),
+    handle: (request, client) => {
+      requireClient(client, allowedClients);
+      return answer(request, answers);
+    },
+    upgrade: async (upgrade, client) => {
+      const found = findStreamOf(upgrade);
+      requireClient(client, handlerRoute(found.name).client === 'migration' ? [MIGRATION_CLIENT_NAME] : allowedClients);
+      carry(await openStream(found, answers), upgrade, { webSockets, clock: common.clock });
+    },
   });
   return { port: server.port, close: () => server.close(), renew: (next) => server.renew(tlsOf(next)) };
 }
 
-function tlsOf({ ca, ...serving }: Certificates): ServerTls {
-  return { serving, clientCa: ca };
+function tlsOf({ ca, cert, key }: Certificates): ServerTls {
+  return { serving: { cert, key }, clientCa: ca };
 }
 
 /** The certificate is good at this moment, or there is no peer: a connection may outlive the one that it was made with. */
@@ -80,12 +89,18 @@ async function answer(request: Request, answers: HandlerAnswers): Promise<Respon
   return responseOf(handlerRoute(name).answer, said);
 }
 
-async function openStream({ request }: Upgrade, answers: HandlerAnswers): Promise<StreamConnection> {
+function findStreamOf({ request }: Upgrade) {
   const url = URL.parse(`https://virt-handler${request.url}`);
   const found = url && request.headers.upgrade?.toLowerCase() === 'websocket' ? findStream(url.pathname) : undefined;
   if (!url || !found) throw nothingAt(`WebSocket ${url?.pathname}`);
-  const { name, parameters } = found;
-  const question = readQuestion(name, givenInQuery(url.searchParams));
+  return { ...found, given: givenInQuery(url.searchParams) };
+}
+
+async function openStream(
+  { name, parameters, given }: ReturnType<typeof findStreamOf>,
+  answers: HandlerAnswers,
+): Promise<StreamConnection> {
+  const question = readQuestion(name, given);
   return (await functionFor(answers, name)({ parameters, question })) as StreamConnection; // that of a stream
 }
 

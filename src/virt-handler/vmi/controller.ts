@@ -4,13 +4,13 @@ import type { Logger } from '../../base/log.ts';
 import type { Client } from '../../client/client.ts';
 import { runController } from '../../reconcile/controller.ts';
 import { changesOf } from '../../reconcile/source.ts';
-import { keyOfOwner, type NodeCaches, ownKey } from '../node-caches.ts';
+import { type AllNodeCaches, keyOfOwner, ownKey } from '../node-caches.ts';
 import { type DomainAction, decideDomain } from './decide.ts';
 import type { Domains } from './domains.ts';
 import { observeDomain } from './observe.ts';
 import type { ObservedDomain } from './observed.ts';
 
-export type DomainControllerOptions = Pick<NodeCaches, 'vmis' | 'pods'> & {
+export type DomainControllerOptions = Pick<AllNodeCaches, 'vmis' | 'incoming' | 'pods'> & {
   readonly client: Client;
   readonly nodeName: string;
   readonly domains: Domains;
@@ -21,11 +21,11 @@ export type DomainControllerOptions = Pick<NodeCaches, 'vmis' | 'pods'> & {
 
 /** Runs until the signal aborts. */
 export async function runDomainController(options: DomainControllerOptions): Promise<void> {
-  const { vmis, pods, domains } = options;
+  const { vmis, incoming, pods, domains } = options;
   await runController<ObservedDomain, DomainAction>({
     ...options,
     name: 'virt-handler',
-    triggers: [changesOf(vmis, ownKey), changesOf(pods, keyOfOwner), domains.changes],
+    triggers: [changesOf(vmis, ownKey), changesOf(incoming, ownKey), changesOf(pods, keyOfOwner), domains.changes],
     observe: (key) => observeDomain(key, options),
     decide: decideDomain,
     act: (action, observed) => domains.act(action, observed.vmi),

@@ -2,7 +2,8 @@
  * What should happen to one VMI on this node, given its launcher Pod and what its QEMU says. First match wins.
  *
  *   what is seen                                      what follows
- *   VMI has left this node                            forget its guest
+ *   VMI has left this node                            end the QEMU that its guest was sent from; forget it
+ *   VMI is on its way here                            see migration/decide-target.ts
  *   its Pod is here, nobody listens to its guest      follow it: its sockets are in the folder of the Pod
  *   another guest of its name is listened to          forget that one
  *   VMI is final, QEMU is there                       quit; delete the Pod when it is still there after 30 s (3 s if it was cut off)
@@ -16,6 +17,8 @@
  *   QEMU is gone, the grace period is over            Failed (Deleted)
  *   QEMU is gone                                      Failed (Warning Stopped)
  *   Scheduled, no QEMU for 3 min                      Failed (Warning Stopped), delete the Pod; 1 h while an image may have to be copied
+ *   its guest is to go to another node, or was to     see migration/decide-source.ts
+ *   its guest has come from another node              see migration/decide-arrival.ts
  *   its liveness probe says no, no deletion           Failed (Unhealthy, Stopped)
  *   deletion, grace period 0                          Succeeded (Deleted)
  *   deletion before the guest ran                     Failed (Deleted)
@@ -38,6 +41,9 @@ import { LAUNCHER_VARIABLES } from '../../api/launcher/variables.ts';
 import { isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
 import { diffAsMergePatch } from '../../base/json.ts';
 import type { Action, Decision, EventToRecord, OtherAction } from '../../reconcile/decision.ts';
+import { decideArrival, isArriving } from '../migration/decide-arrival.ts';
+import { decideSource, isSource } from '../migration/decide-source.ts';
+import { decideTarget } from '../migration/decide-target.ts';
 import { type Domain, hasEnded } from './domain.ts';
 import type { DomainCommand } from './domain-command.ts';
 import { isFollowed, mustStop, type ObservedDomain } from './observed.ts';
@@ -65,9 +71,11 @@ const START_PATIENCE_MS = 180_000;
 const COPY_PATIENCE_MS = 3_600_000;
 
 const RULES: readonly [(seen: ObservedDomain) => boolean, (seen: ObservedDomain) => DomainDecision][] = [
+  [({ hasLeft, domain }) => hasLeft === true && domain.state === 'moved' && canBeAsked(domain) && !domain.isGone, endSource],
   [({ hasLeft }) => hasLeft === true, () => forget('VMI is not on this node any more')],
   [(seen) => !isFollowed(seen) && canBeFollowed(seen.pod), follow],
   [(seen) => seen.followed !== undefined && !isFollowed(seen), () => forget('it is another guest of this name')],
+  [({ isComing }) => isComing === true, decideTarget],
   [({ vmi }) => isFinal(vmi), clearAway],
   [({ vmi }) => !isPhase(vmi, 'Scheduled') && !isPhase(vmi, 'Running'), () => decision({})],
   [(seen) => isPhase(seen.vmi, 'Scheduled') && hasRun(seen), reportRunning],
@@ -77,6 +85,8 @@ const RULES: readonly [(seen: ObservedDomain) => boolean, (seen: ObservedDomain)
   [(seen) => mustStop(seen) && isFollowed(seen) && seen.stoppingSince === undefined, startGracePeriod],
   [isGone, reportGone],
   [(seen) => isPhase(seen.vmi, 'Scheduled') && !canBeAsked(seen.domain) && startDeadlineOf(seen) <= seen.now, giveUpStart],
+  [isSource, (seen) => decideSource(seen) ?? keepCurrent(seen)],
+  [isArriving, decideArrival],
   [(seen) => !mustStop(seen) && isPhase(seen.vmi, 'Running') && seen.probes?.liveness?.isYes === false, reportUnhealthy],
   [(seen) => mustStop(seen) && gracePeriodSecondsOf(seen.vmi) === 0, cutOff],
   [(seen) => mustStop(seen) && hasNotRun(seen), cancelStart],
@@ -94,6 +104,11 @@ export function decideDomain(seen: ObservedDomain): DomainDecision {
 
 function forget(because: string): DomainDecision {
   return decision({ actions: [{ do: 'forget', because }], lookAgainAfterMs: 0 });
+}
+
+/** The guest goes on elsewhere; what stands still here is of no use to anybody. */
+function endSource(seen: ObservedDomain): DomainDecision {
+  return decision({ actions: give(seen, { name: 'quit' }, 'its guest was moved to another node'), lookAgainAfterMs: COMMAND_AGAIN_MS });
 }
 
 function follow({ pod }: ObservedDomain): DomainDecision {

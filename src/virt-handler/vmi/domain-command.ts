@@ -4,7 +4,18 @@
 export type DomainCommand =
   | { readonly name: 'cont' | 'stop' | 'system_powerdown' | 'system_reset' | 'quit' }
   /** Keys that are pressed together, in QEMU's words for them. */
-  | { readonly name: 'send-key'; readonly keys: readonly string[] };
+  | { readonly name: 'send-key'; readonly keys: readonly string[] }
+  /** Gets a QEMU that waits for a guest ready to take it. */
+  | { readonly name: 'receive'; readonly disks: readonly string[] }
+  /** Sends the guest away. Done means: it is in the other QEMU, stopped, and this one has let go of its disks. */
+  | { readonly name: 'send'; readonly disks: readonly string[]; readonly to: MoveTarget; readonly timeoutMs: number }
+  /** Calls back a guest that is being sent. */
+  | { readonly name: 'call-back'; readonly disks: readonly string[] }
+  /** Ends the taking of a guest; it runs here from then on, unless it was paused. */
+  | { readonly name: 'arrive'; readonly runs: boolean };
+
+/** The virt-handler that takes a guest, and for which migration. */
+export type MoveTarget = { readonly host: string; readonly port: number; readonly migrationUid: string };
 
 /** In whatever QEMU counts: bytes, most often. */
 export type CommandProgress = { readonly done: number; readonly total: number };

@@ -17,6 +17,12 @@ export type DomainState =
   | 'panicked'
   /** The guest fell silent, and its watchdog stopped it for good. */
   | 'watchdog'
+  /** QEMU waits for a guest that is moved here. */
+  | 'incoming'
+  /** The guest is about to be moved: its processors are stopped, and it is still here. */
+  | 'switching'
+  /** The guest was sent: its processors are stopped, and its disks are not used any more. */
+  | 'moved'
   /** QEMU is there and does not answer. */
   | 'unresponsive';
 
@@ -49,6 +55,9 @@ const STATES: Readonly<Record<string, DomainState>> = {
   'guest-panicked': 'panicked',
   'internal-error': 'panicked',
   watchdog: 'watchdog',
+  inmigrate: 'incoming',
+  'finish-migrate': 'switching',
+  postmigrate: 'moved',
 };
 
 /** The state that an answer to query-status stands for. What we have no word for is running or not, and QEMU says which. */

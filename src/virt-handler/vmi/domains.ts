@@ -10,11 +10,13 @@ import { PUBLIC_VOLUME } from '../../api/launcher/mounts.ts';
 import { controllerOf, keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import type { TlsIdentity } from '../../base/node/https-fetch.ts';
 import { type Source, WakeUps } from '../../reconcile/source.ts';
 import { AgentSession } from '../agent/agent-session.ts';
 import { keepCredentials } from '../agent/credential-keeper.ts';
 import type { RunLogs } from '../console/run-logs.ts';
 import { SerialConsole } from '../console/serial-console.ts';
+import { wayFrom } from '../migration/open-way.ts';
 import { GuestProbes, type ProbeFacts } from '../probes/guest-probes.ts';
 import type { DomainAction } from './decide.ts';
 import type { Domain } from './domain.ts';
@@ -28,6 +30,8 @@ export type DomainsOptions = {
   readonly log: Logger;
   /** Keeps what guests printed in runs that are over. */
   readonly runLogs?: RunLogs;
+  /** What we show to other virt-handlers, to which guests are moved. */
+  readonly identity?: () => TlsIdentity | undefined;
   /** Whether a guest takes connections at a port: undefined when it does, else why not. */
   readonly takesConnection: (key: string, port: number, signal: AbortSignal) => Promise<string | undefined>;
 };
@@ -48,6 +52,11 @@ export type Guest = Followed & {
   readonly ended: AbortController;
   stoppingSince?: number;
 };
+
+/** A guest that goes on elsewhere, or that never came, has not ended. */
+function isRunOver({ state }: Domain): boolean {
+  return state !== 'moved' && state !== 'incoming';
+}
 
 export class Domains {
   readonly #options: DomainsOptions;
@@ -132,7 +141,8 @@ export class Domains {
 
   /** For a guest whose instance or Pod is gone: that may be known before its sessions notice. */
   #forget(key: string): void {
-    this.#guests.get(key)?.keepLog();
+    const guest = this.#guests.get(key);
+    if (guest && isRunOver(guest.session.domain)) guest.keepLog();
     this.#release(key);
   }
 
@@ -171,14 +181,16 @@ export class Domains {
       if (domain.isConnected) serial.open();
       if (domain.isAgentOpen !== undefined) agent.portIs(domain.isAgentOpen && !domain.isGone);
       if (domain.isGone) {
-        keepLog();
+        if (isRunOver(domain)) keepLog();
         serial.close();
       }
       wake();
     };
     const ended = new AbortController();
     void keepCredentials({ agent, sources: credentialSourcesOf(vmi.spec), podFolder, clock, log }, ended.signal);
-    const session = new DomainSession({ folder, clock, log, onChange });
+    const { name, namespace = '' } = vmi.metadata;
+    const openWay = wayFrom({ folder, guest: { namespace, name }, identity: () => this.#options.identity?.(), log });
+    const session = new DomainSession({ folder, clock, log, onChange, openWay });
     const takesConnection = (port: number, signal: AbortSignal) => this.#options.takesConnection(key, port, signal);
     const stateOf = () => session.domain.state;
     const probes = new GuestProbes({ vmi, agent, stateOf, takesConnection, clock, onChange: wake }, ended.signal);

@@ -52,12 +52,13 @@ test('a VMI that has left is seen for as long as somebody listens to its guest',
 async function node(t: Parameters<typeof temporaryFolder>[0]) {
   const clock = new FakeClock();
   const vmis = handFedCache(VMIS);
+  const incoming = handFedCache(VMIS);
   const pods = handFedCache(PODS, POD_INDEXES);
   vmis.put(vmi);
   pods.put(livePod());
   const takesConnection = async () => undefined;
   const domains = new Domains({ kubeletRoot: await temporaryFolder(t), clock, log: silentLogger, takesConnection });
   t.after(() => domains.close());
-  const look = () => observeDomain(key, { client: new ScriptedApi().client, clock, nodeName: 'n1', vmis, pods, domains });
+  const look = () => observeDomain(key, { client: new ScriptedApi().client, clock, nodeName: 'n1', vmis, incoming, pods, domains });
   return { clock, vmis, domains, look };
 }

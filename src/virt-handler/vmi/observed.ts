@@ -2,6 +2,7 @@
 import type { Pod } from '../../api/core/pod.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { isDeleting } from '../../api/meta.ts';
+import type { HandlerAddress } from '../../client/find-handler.ts';
 import type { AgentFacts } from '../agent/agent-session.ts';
 import type { ProbeFacts } from '../probes/guest-probes.ts';
 import type { Domain } from './domain.ts';
@@ -19,6 +20,10 @@ export type ObservedDomain = {
   readonly vmi: VirtualMachineInstance;
   /** The VMI is gone, or no longer of this node. */
   readonly hasLeft?: boolean;
+  /** The VMI is on its way here from another node. */
+  readonly isComing?: boolean;
+  /** Where other nodes reach the virt-handler of this one; looked for when a guest can be taken. */
+  readonly door?: HandlerAddress | undefined;
   /** Whose sessions are open under the name of this VMI. */
   readonly followed?: Followed | undefined;
   /** The newest Pod on this node that the VMI controls. */

@@ -119,12 +119,17 @@ test('a storm of events is one more look at the guest, and no change', async (t)
     return { before: looks === 1 ? storm : '', answer: { status: 'running', running: true } };
   });
   let changes = 0;
-  const session = new DomainSession({ folder, clock: systemClock, log: silentLogger, onChange: () => changes++ });
+  const session = new DomainSession({ openWay: noWay, folder, clock: systemClock, log: silentLogger, onChange: () => changes++ });
   t.after(() => session.close());
   await until(() => looks === 2);
   await session.execute('query-version', {});
   assert.deepEqual([session.domain.state, looks, changes < 5], ['running', 2, true]);
 });
+
+/** No guest is sent away here. */
+async function noWay(): Promise<never> {
+  throw new Error('there is no way');
+}
 
 /** A QEMU that answers as told, after saying something else first. */
 async function serveQmp(t: TestContext, path: string, answerTo: (command: string) => { before: string; answer: unknown }): Promise<void> {
@@ -143,7 +148,7 @@ async function serveQmp(t: TestContext, path: string, answerTo: (command: string
 }
 
 function watch(t: TestContext, folder: string, clock: FakeClock | typeof systemClock = systemClock) {
-  const session = new DomainSession({ folder, clock, log: silentLogger, onChange: () => {} });
+  const session = new DomainSession({ openWay: noWay, folder, clock, log: silentLogger, onChange: () => {} });
   t.after(() => session.close());
   /** Time that nobody waits for passes by itself: with a fake clock, a second per look. */
   const sees = (holds: (domain: Domain) => boolean, moving?: FakeClock) =>

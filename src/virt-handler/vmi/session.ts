@@ -12,6 +12,7 @@ import type { Logger } from '../../base/log.ts';
 import { AGENT_PORT } from '../../qemu/convert/input.ts';
 import { connectQmp, type QmpClient, type QmpEvent, QmpTimeout } from '../../qemu/qmp/client.ts';
 import { codeOf } from '../../qemu/qmp/connect-socket.ts';
+import type { OpenWay } from '../migration/open-way.ts';
 import { Commands } from './commands.ts';
 import { type Domain, hasEnded, stateFrom, unknownDomain } from './domain.ts';
 import type { DomainCommand } from './domain-command.ts';
@@ -24,6 +25,8 @@ export type SessionOptions = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly onChange: (domain: Domain) => void;
+  /** Opens the way to the node that the guest is sent to. */
+  readonly openWay: OpenWay;
 };
 
 const POLL_MS = 5_000;
@@ -43,6 +46,7 @@ const TELLING_EVENTS = new Set([
   'WAKEUP',
   'WATCHDOG',
   'BLOCK_IO_ERROR',
+  'MIGRATION',
 ]);
 
 export class DomainSession {
@@ -101,7 +105,8 @@ export class DomainSession {
   async #perform(command: DomainCommand, report: Performer['report']): Promise<unknown> {
     if (!this.#qmp) throw new Error('QEMU is not connected');
     try {
-      return await performCommand({ qmp: this.#qmp, report }, command);
+      const { clock, openWay } = this.#options;
+      return await performCommand({ qmp: this.#qmp, clock, openWay, report }, command);
     } catch (error) {
       if (error instanceof QmpTimeout) this.#showUnresponsive();
       throw error;

@@ -3,8 +3,10 @@ import type { VmiConditions } from '../../api/kubevirt/condition-reasons.ts';
 import { type NewCondition, withCondition, withoutCondition } from '../../api/kubevirt/conditions.ts';
 import type { VmiEndingReason } from '../../api/kubevirt/ending-reasons.ts';
 import type { VirtualMachineInstance, VmiPhase, VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { whyNotMigratable } from '../../api/kubevirt/migratable.ts';
 import { type Condition, conditionOf } from '../../api/meta.ts';
 import { timestamp } from '../../base/timestamp.ts';
+import { copiedDisksOf } from '../../qemu/convert/copied-disks.ts';
 import { agentStatus, withAgentNics } from '../agent/status.ts';
 import { hasEnded } from './domain.ts';
 import type { ObservedDomain } from './observed.ts';
@@ -17,7 +19,7 @@ export function deriveDomainStatus(seen: ObservedDomain, change: StatusChange): 
   const status: VmiStatus = { ...seen.vmi.status, ...phaseOf(seen, change) };
   const now: ObservedDomain = {
     ...seen,
-    vmi: { ...seen.vmi, status: change.phase === 'Running' ? withMigratable(withReady(seen, status), seen.now) : status },
+    vmi: { ...seen.vmi, status: change.phase === 'Running' ? withMigratable(seen, withReady(seen, status), seen.now) : status },
   };
   return { ...now.vmi.status, ...conditionsOf(now), ...interfacesOf(now), ...agentStatus(status, seen.agent) };
 }
@@ -31,11 +33,22 @@ function withReady({ pod, now }: ObservedDomain, status: VmiStatus): VmiStatus {
   return { ...status, conditions: [...withCondition<VmiConditions>(status.conditions ?? [], next, now)] };
 }
 
-/** Whoever waits for one of these gets an answer: guests stay on their node. */
-function withMigratable(status: VmiStatus, now: number): VmiStatus {
-  const said = { status: 'False', reason: 'NotMigratable', message: 'Live migration is not supported.' } as const;
-  const withLive = withCondition<VmiConditions>(status.conditions ?? [], { type: 'LiveMigratable', ...said }, now);
-  return { ...status, conditions: [...withCondition<VmiConditions>(withLive, { type: 'StorageLiveMigratable', ...said }, now)] };
+/** Whether the instance can be moved to another node, from the moment when it runs. */
+function withMigratable({ vmi }: ObservedDomain, status: VmiStatus, now: number): VmiStatus {
+  const why = whyNotMigratable({ ...vmi, status });
+  const live: NewCondition<VmiConditions> = why
+    ? { type: 'LiveMigratable', status: 'False', ...why }
+    : { type: 'LiveMigratable', status: 'True' };
+  const storage: NewCondition<VmiConditions> = why
+    ? { type: 'StorageLiveMigratable', status: 'False', reason: 'NotMigratable', message: why.message }
+    : { type: 'StorageLiveMigratable', status: 'True' };
+  const withLive = withCondition<VmiConditions>(status.conditions ?? [], live, now);
+  return {
+    ...status,
+    migrationMethod: copiedDisksOf(vmi.spec).length > 0 ? 'BlockMigration' : 'LiveMigration',
+    migrationTransport: 'Unix',
+    conditions: [...withCondition<VmiConditions>(withLive, storage, now)],
+  };
 }
 
 /** A phase is stamped when it is first reached. */
@@ -56,6 +69,8 @@ const WHILE_TRUE: readonly {
     holds: ({ vmi, domain }) => {
       if (hasEnded(domain) || domain.isGone) return false;
       if (!domain.isConnected || domain.state === 'unresponsive') return undefined;
+      // Between two nodes a guest stands still for a moment, which is no pause: what was known before holds.
+      if (domain.state === 'incoming' || domain.state === 'switching' || domain.state === 'moved') return undefined;
       if (domain.state === 'prelaunch') return vmi.spec.startStrategy === 'Paused';
       return domain.state === 'paused' || domain.state === 'io-error';
     },

@@ -79,6 +79,11 @@ const VIRTUAL_MACHINE_INSTANCE_REPLICA_SET = {
     spec: VIRTUAL_MACHINE_INSTANCE,
   },
 } as const;
+const VIRTUAL_MACHINE_INSTANCE_MIGRATION = {
+  priority: 'set',
+  receive: 'set',
+  sendTo: 'set',
+} as const;
 const OFFLINE_VIRTUAL_MACHINE = {
   template: {
     spec: VIRTUAL_MACHINE_INSTANCE,
@@ -183,6 +188,7 @@ export const REFUSED_FIELDS = {
   VirtualMachine: VIRTUAL_MACHINE,
   VirtualMachineInstance: VIRTUAL_MACHINE_INSTANCE,
   VirtualMachineInstanceReplicaSet: VIRTUAL_MACHINE_INSTANCE_REPLICA_SET,
+  VirtualMachineInstanceMigration: VIRTUAL_MACHINE_INSTANCE_MIGRATION,
   OfflineVirtualMachine: OFFLINE_VIRTUAL_MACHINE,
   VirtualMachineInstanceConfig: VIRTUAL_MACHINE_INSTANCE_CONFIG,
   VirtualMachineInstancePreset: VIRTUAL_MACHINE_INSTANCE_PRESET,

@@ -1,6 +1,7 @@
 /** The schema of a VirtualMachineInstance; templates have its spec, too. */
 import { integer, list, mapOf, object, oneOf, optional, quantity, text, time } from '../../schema/dsl.ts';
 import { conditionsSchema } from '../condition-schema.ts';
+import { migrationStateSchema } from '../migration-state-schema.ts';
 import { vmiSpecSchema } from '../vmi-spec-schema.ts';
 
 export const VMI_PHASES = ['Pending', 'Scheduling', 'Scheduled', 'Running', 'Succeeded', 'Failed', 'Unknown'] as const;
@@ -79,6 +80,9 @@ export const statusSchema = object('What is known of the instance. Written by ou
       }),
     ),
   ),
+  migrationMethod: optional(oneOf('Whether its disks are copied when it is moved.', ['BlockMigration', 'LiveMigration'])),
+  migrationTransport: optional(text('How it is moved.')),
+  migrationState: optional(migrationStateSchema),
   activePods: optional(mapOf('Launcher Pods by uid, and the node of each.', text('The node.'))),
   virtualMachineRevisionName: optional(text('The revision of the VirtualMachine that this instance was made from.')),
   runtimeUser: optional(integer('The user id that QEMU runs as.', { format: 'int64' })),

@@ -1,10 +1,10 @@
 /** Where the virt-handler of a node listens: its Pod says so, embedded and on a cluster. */
-import { isPodFinal, PODS, type Pod } from '../../api/core/pod.ts';
-import { HANDLER_PORT_NAME } from '../../api/handler/routes.ts';
-import { INSTALL_NAMESPACE, LABEL_COMPONENT } from '../../api/kubevirt/names.ts';
-import { hasCondition, isDeleting } from '../../api/meta.ts';
-import { ApiError } from '../../base/errors.ts';
-import type { Client } from '../../client/client.ts';
+import { isPodFinal, PODS, type Pod } from '../api/core/pod.ts';
+import { HANDLER_PORT_NAME } from '../api/handler/routes.ts';
+import { INSTALL_NAMESPACE, LABEL_COMPONENT } from '../api/kubevirt/names.ts';
+import { hasCondition, isDeleting } from '../api/meta.ts';
+import { ApiError } from '../base/errors.ts';
+import type { Client } from './client.ts';
 
 export type HandlerAddress = { readonly host: string; readonly port: number };
 

@@ -1,0 +1,49 @@
+/**
+ * Whether an instance can be moved to another node while it runs, and if not, why not. First match wins, in KubeVirt's order and words.
+ *
+ *   a bridge on the network of its Pod     InterfaceNotLiveMigratable: the guest has the address of this very Pod
+ *   a PVC that one node alone can use      DisksNotLiveMigratable
+ *
+ * Disks that end with the instance (containerDisk, emptyDisk, ephemeral) are copied, and cloud-init is made anew: they are no obstacle. Pure.
+ */
+import type { NotMigratableReason } from './condition-reasons.ts';
+import type { VirtualMachineInstance } from './kinds/virtual-machine-instance.ts';
+import { claimOf } from './volumes/source-of.ts';
+
+export type NotMigratable = { readonly reason: NotMigratableReason; readonly message: string };
+type Rule = (vmi: Pick<VirtualMachineInstance, 'spec' | 'status'>) => NotMigratable | undefined;
+
+const RULES: readonly Rule[] = [bridged, unsharedClaim];
+
+/** Undefined when it can be moved. */
+export function whyNotMigratable(vmi: Pick<VirtualMachineInstance, 'spec' | 'status'>): NotMigratable | undefined {
+  for (const rule of RULES) {
+    const why = rule(vmi);
+    if (why) return why;
+  }
+  return undefined;
+}
+
+function bridged({ spec }: Pick<VirtualMachineInstance, 'spec'>): NotMigratable | undefined {
+  const found = spec.domain.devices.interfaces?.find((nic) => 'bridge' in nic && nic.bridge !== undefined);
+  if (!found) return undefined;
+  return {
+    reason: 'InterfaceNotLiveMigratable',
+    message: `cannot migrate VMI which does not use masquerade to connect to the pod network: interface ${found.name} is a bridge; use masquerade`,
+  };
+}
+
+function unsharedClaim({ spec, status }: Pick<VirtualMachineInstance, 'spec' | 'status'>): NotMigratable | undefined {
+  for (const volume of spec.volumes ?? []) {
+    const claim = claimOf(volume);
+    if (!claim) continue;
+    const info = status?.volumeStatus?.find(({ name }) => name === volume.name)?.persistentVolumeClaimInfo;
+    const isShared = info?.accessModes?.some((mode) => mode === 'ReadWriteMany' || (mode === 'ReadOnlyMany' && volume.ephemeral !== undefined));
+    if (isShared) continue;
+    return {
+      reason: 'DisksNotLiveMigratable',
+      message: `cannot migrate VMI: PVC ${claim.claimName} is not shared, live migration requires that all PVCs must be shared (using ReadWriteMany access mode)`,
+    };
+  }
+  return undefined;
+}

@@ -1,0 +1,267 @@
+/**
+ * What should happen to one VirtualMachineInstanceMigration. First match wins.
+ *
+ *   when                                                        then
+ *   over                                                        take the target label off the instance, end a Pod that is of no use, let go;
+ *                                                               the newest five of an instance are kept
+ *   new                                                         Pending, with our finalizer
+ *   VMI gone, final or deleting; taken over by another          Failed
+ *   another migration of the VMI came first                     Failed
+ *   deleted (cancelled), the two nodes were not told            Failed
+ *   deleted, the nodes were told                                ask them to abort
+ *   the nodes say failed                                        Failed
+ *   the nodes say completed, and the guest is there             Succeeded
+ *   Pending, too many are under way                             look again
+ *   Pending, no Pod                                             make the Pod that the guest goes to
+ *   Pending, Pod                                                Scheduling
+ *   target Pod gone or ended                                    Failed; where the nodes were told, they are told of this too, first
+ *   target Pod does not come up in time                         Failed
+ *   Scheduling, the launcher runs                               Scheduled
+ *   Scheduled                                                   PreparingTarget: tell both nodes, in one write of the VMI
+ *   PreparingTarget, the target has said where                  TargetReady
+ *   TargetReady, the source has begun                           Running
+ *
+ * This controller never hands a guest over: the node does that the guest leaves. Pure.
+ */
+import { isPodFinal, type Pod } from '../../api/core/pod.ts';
+import { isMigrationFinal, isMoving, type MigrationPhase } from '../../api/kubevirt/kinds/migration.ts';
+import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { FINALIZER_MIGRATION, LABEL_MIGRATION_TARGET_NODE, LABEL_MIGRATION_VMI } from '../../api/kubevirt/names.ts';
+import { currentLauncherNameOf } from '../../api/launcher/pod-name.ts';
+import { isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
+import { timestamp } from '../../base/timestamp.ts';
+import type { Action, Decision, EventToRecord } from '../../reconcile/decision.ts';
+import { isLauncherUp } from '../vmi/phase.ts';
+import type { ObservedMigration } from './observed.ts';
+import { targetPodFor } from './target-pod.ts';
+
+type Rule = readonly [when: (seen: ObservedMigration) => boolean, then: (seen: ObservedMigration) => Decision];
+
+/** As KubeVirt has them where nobody says otherwise. */
+const LIMITS = { inCluster: 5, fromNode: 2 } as const;
+const BUSY_AGAIN_MS = 3_000;
+/** A Pod that finds no place, or does not come up. */
+const TARGET_PATIENCE_MS = 300_000;
+/** A QEMU whose guest has left ends by itself; its Pod is ended when it does not. */
+const SOURCE_PATIENCE_MS = 30_000;
+const KEPT = 5;
+
+const RULES: readonly Rule[] = [
+  [({ migration }) => isMigrationFinal(migration), clearAway],
+  [({ migration }) => migration.status?.phase === undefined, begin],
+  [({ vmi }) => vmi === undefined, (seen) => fail(seen, 'the instance is gone')],
+  [({ vmi }) => vmi !== undefined && (isFinal(vmi) || vmi.status?.phase !== 'Running'), (seen) => fail(seen, 'the instance does not run')],
+  [(seen) => wasTold(seen) && !isOurs(seen), (seen) => fail(seen, 'another migration has taken the instance over')],
+  [({ earlier }) => earlier !== undefined, (seen) => fail(seen, `the instance is being moved already, by ${seen.earlier}`)],
+  [(seen) => isOurs(seen) && stateOf(seen).failed === true, (seen) => fail(seen, stateOf(seen).failureReason ?? 'the guest stayed')],
+  [(seen) => isOurs(seen) && stateOf(seen).targetNodeDomainReadyTimestamp !== undefined, succeed],
+  [(seen) => isOurs(seen) && stateOf(seen).completed === true, () => ({ actions: [] })],
+  [(seen) => isUnwanted(seen) && !isOurs(seen), (seen) => fail(seen, whyUnwanted(seen))],
+  [(seen) => isUnwanted(seen) && stateOf(seen).abortRequested !== true, requestAbort],
+  [(seen) => !hasTarget(seen) && isOurs(seen), reportLostTarget],
+  [
+    (seen) => isPhase(seen, 'Pending') && seen.targetPod === undefined && isTooMuch(seen),
+    () => ({ actions: [], lookAgainAfterMs: BUSY_AGAIN_MS }),
+  ],
+  [(seen) => isPhase(seen, 'Pending') && seen.targetPod === undefined, createTarget],
+  [(seen) => !hasTarget(seen), (seen) => fail(seen, `the Pod that it was to go to ${seen.targetPod ? 'has ended' : 'is gone'}`)],
+  [(seen) => !isOurs(seen) && patienceMs(seen) <= 0, (seen) => fail(seen, 'the Pod that it was to go to did not come up in time')],
+  [(seen) => isPhase(seen, 'Pending'), (seen) => advance(seen, 'Scheduling', 'there is a Pod for it to go to')],
+  [
+    (seen) => isPhase(seen, 'Scheduling') && isLauncherUp(seen.targetPod),
+    (seen) => advance(seen, 'Scheduled', `the Pod runs on ${nodeOf(seen)}`),
+  ],
+  [(seen) => isPhase(seen, 'Scheduled') && !isOurs(seen), tellNodes],
+  [(seen) => isPhase(seen, 'Scheduled'), (seen) => advance(seen, 'PreparingTarget', 'both nodes were told')],
+  [
+    (seen) => isPhase(seen, 'PreparingTarget') && stateOf(seen).targetNodeAddress !== undefined,
+    (seen) => advance(seen, 'TargetReady', 'the target waits'),
+  ],
+  [
+    (seen) => isPhase(seen, 'TargetReady') && stateOf(seen).startTimestamp !== undefined,
+    (seen) => advance(seen, 'Running', 'the guest is being sent'),
+  ],
+  [(seen) => !isOurs(seen), (seen) => ({ actions: [], lookAgainAfterMs: Math.max(1_000, patienceMs(seen)) })],
+];
+
+/** Applies the first rule that matches. */
+export function decideMigration(seen: ObservedMigration): Decision {
+  return RULES.find(([matches]) => matches(seen))?.[1](seen) ?? { actions: [] };
+}
+
+function begin(seen: ObservedMigration): Decision {
+  const { migration, now } = seen;
+  const { metadata } = migration;
+  const finalizers = [...(metadata.finalizers ?? []).filter((each) => each !== FINALIZER_MIGRATION), FINALIZER_MIGRATION];
+  const labels = { [LABEL_MIGRATION_VMI]: migration.spec.vmiName ?? '' };
+  const isMissing = !metadata.finalizers?.includes(FINALIZER_MIGRATION) && !isDeleting(migration);
+  if (isMissing) return { actions: [patch(migration, { metadata: { finalizers, labels } }, 'the migration is new')] };
+  return { actions: [writePhase(migration, { phase: 'Pending', now }, 'the migration is new')] };
+}
+
+function createTarget(seen: ObservedMigration): Decision {
+  const { vmi, migration, launcher } = seen;
+  if (!vmi) return { actions: [] };
+  const pod = targetPodFor(vmi, migration, launcher);
+  const event: EventToRecord = { type: 'Normal', reason: 'SuccessfulCreate', message: `Created migration target pod ${pod.metadata.name}` };
+  return { actions: [{ do: 'create', object: pod, because: 'the instance needs a place to go to', event }] };
+}
+
+/** From here on the move is of the two nodes. */
+function tellNodes(seen: ObservedMigration): Decision {
+  const { vmi, migration, targetPod } = seen;
+  if (!vmi) return { actions: [] };
+  const next = {
+    migrationUid: migration.metadata.uid,
+    sourceNode: vmi.status?.nodeName,
+    sourcePod: currentLauncherNameOf(vmi),
+    targetNode: nodeOf(seen),
+    targetPod: targetPod?.metadata.name,
+  };
+  const none = Object.fromEntries(Object.keys(vmi.status?.migrationState ?? {}).map((field) => [field, null]));
+  const labels = { [LABEL_MIGRATION_TARGET_NODE]: nodeOf(seen) };
+  const event: EventToRecord = {
+    type: 'Normal',
+    reason: 'SuccessfulHandOver',
+    message: `Told nodes ${next.sourceNode} and ${next.targetNode} of the migration`,
+  };
+  return {
+    actions: [{ ...patch(vmi, { metadata: { labels }, status: { migrationState: { ...none, ...next } } }, 'the target Pod runs'), event }],
+  };
+}
+
+function requestAbort({ vmi }: ObservedMigration): Decision {
+  if (!vmi) return { actions: [] };
+  const migrationState = { abortRequested: true, abortStatus: 'Aborting' };
+  return { actions: [patch(vmi, { status: { migrationState } }, 'the migration was deleted')] };
+}
+
+/** By one write, which the source must lose or win against its own: then it knows whether to let the guest run on. */
+function reportLostTarget(seen: ObservedMigration): Decision {
+  const { vmi, now } = seen;
+  if (!vmi) return { actions: [] };
+  const migrationState = { failed: true, failureReason: 'the Pod that it was to go to has ended', endTimestamp: timestamp(now) };
+  return { actions: [patch(vmi, { status: { migrationState } }, 'the target Pod has ended')] };
+}
+
+function fail(seen: ObservedMigration, why: string): Decision {
+  const { migration, now } = seen;
+  const isAbort = isDeleting(migration) && isOurs(seen);
+  const event: EventToRecord = isAbort
+    ? { type: 'Normal', reason: 'SuccessfulAbortMigration', message: 'The migration was cancelled' }
+    : { type: 'Warning', reason: 'FailedMigration', message: `The migration failed: ${why}` };
+  return { actions: [{ ...writePhase(migration, { phase: 'Failed', now, state: stateToShow(seen) }, why), event }] };
+}
+
+function succeed(seen: ObservedMigration): Decision {
+  const { migration, now } = seen;
+  const message = `The instance runs on node ${stateOf(seen).targetNode}`;
+  const event: EventToRecord = { type: 'Normal', reason: 'SuccessfulMigration', message };
+  return { actions: [{ ...writePhase(migration, { phase: 'Succeeded', now, state: stateToShow(seen) }, message), event }] };
+}
+
+function advance({ migration, now }: ObservedMigration, phase: MigrationPhase, because: string): Decision {
+  return { actions: [writePhase(migration, { phase, now }, because)] };
+}
+
+/** In this order: nobody looks for a guest at a target any more, its Pod goes, and then the migration may. */
+function clearAway(seen: ObservedMigration): Decision {
+  const { migration, vmi, targetPod, finished, now } = seen;
+  const isLabelled = isOurs(seen) && vmi?.metadata.labels?.[LABEL_MIGRATION_TARGET_NODE] !== undefined;
+  if (vmi && isLabelled && !isMoving(vmi.status?.migrationState))
+    return { actions: [patch(vmi, { metadata: { labels: { [LABEL_MIGRATION_TARGET_NODE]: null } } }, 'the migration is over')] };
+  const isUseless = migration.status?.phase === 'Failed' && targetPod && !isPodFinal(targetPod) && !isDeleting(targetPod);
+  if (isUseless && !isGuestIn(seen, targetPod)) return { actions: [end(targetPod, 'the instance does not come to it')] };
+  const late = lateSource(seen);
+  if (late && late.waitMs <= 0) return { actions: [end(late.pod, 'its guest has left, and QEMU does not go')] };
+  const finalizers = migration.metadata.finalizers?.filter((each) => each !== FINALIZER_MIGRATION) ?? [];
+  const isHeld = finalizers.length !== (migration.metadata.finalizers ?? []).length;
+  const tooOld = finished.slice(KEPT).filter((each) => !isDeleting(each));
+  return {
+    actions: [
+      ...(isHeld ? [patch(migration, { metadata: { finalizers } }, 'the migration is over')] : []),
+      ...tooOld.map((each): Action => ({ do: 'delete', target: refOf(each), because: `${KEPT} of an instance are kept` })),
+    ],
+    ...(late && { lookAgainAfterMs: Math.max(0, late.waitMs, now - now) }),
+  };
+}
+
+function lateSource(seen: ObservedMigration): { readonly pod: Pod; readonly waitMs: number } | undefined {
+  const { migration, sourcePod, now } = seen;
+  if (migration.status?.phase !== 'Succeeded' || !sourcePod || isPodFinal(sourcePod) || isDeleting(sourcePod)) return undefined;
+  if (isGuestIn(seen, sourcePod) || sourcePod.metadata.name !== migration.status.migrationState?.sourcePod) return undefined;
+  return { pod: sourcePod, waitMs: Date.parse(migration.status.migrationState.endTimestamp ?? '') + SOURCE_PATIENCE_MS - now };
+}
+
+function isGuestIn({ vmi }: ObservedMigration, pod: Pod): boolean {
+  return vmi !== undefined && !isFinal(vmi) && currentLauncherNameOf(vmi) === pod.metadata.name;
+}
+
+function end(pod: Pod, because: string): Action {
+  return { do: 'delete', target: refOf(pod), gracePeriodSeconds: 1, because };
+}
+
+function isPhase({ migration }: ObservedMigration, phase: MigrationPhase): boolean {
+  return migration.status?.phase === phase;
+}
+
+/** The two nodes know of this one. */
+function isOurs({ vmi, migration }: ObservedMigration): boolean {
+  return vmi?.status?.migrationState?.migrationUid === migration.metadata.uid;
+}
+
+function wasTold({ migration }: ObservedMigration): boolean {
+  const { phase } = migration.status ?? {};
+  return phase === 'PreparingTarget' || phase === 'TargetReady' || phase === 'Running';
+}
+
+function stateOf({ vmi }: ObservedMigration): NonNullable<NonNullable<VirtualMachineInstance['status']>['migrationState']> {
+  return vmi?.status?.migrationState ?? {};
+}
+
+function stateToShow(seen: ObservedMigration) {
+  return isOurs(seen) ? stateOf(seen) : undefined;
+}
+
+/** Whoever wants the instance to end, or the migration, does not want this. */
+function isUnwanted({ migration, vmi }: ObservedMigration): boolean {
+  return isDeleting(migration) || (vmi !== undefined && isDeleting(vmi));
+}
+
+function whyUnwanted({ migration }: ObservedMigration): string {
+  return isDeleting(migration) ? 'the migration was cancelled' : 'the instance is being deleted';
+}
+
+function hasTarget({ targetPod, migration }: ObservedMigration): boolean {
+  if (migration.status?.phase === 'Pending' && targetPod === undefined) return true; // none was made yet
+  return targetPod !== undefined && !isPodFinal(targetPod) && !isDeleting(targetPod);
+}
+
+function isTooMuch({ underWay }: ObservedMigration): boolean {
+  return underWay.inCluster >= LIMITS.inCluster || underWay.fromNode >= LIMITS.fromNode;
+}
+
+function nodeOf({ targetPod }: ObservedMigration): string {
+  return targetPod?.spec.nodeName ?? '';
+}
+
+function patienceMs({ targetPod, now }: ObservedMigration): number {
+  return Date.parse(targetPod?.metadata.creationTimestamp ?? '') + TARGET_PATIENCE_MS - now;
+}
+
+type Phase = { readonly phase: MigrationPhase; readonly now: number; readonly state?: object | undefined };
+
+function writePhase(
+  migration: ObservedMigration['migration'],
+  { phase, now, state }: Phase,
+  because: string,
+): Extract<Action, { do: 'patch' }> {
+  const stamps = [...(migration.status?.phaseTransitionTimestamps ?? []), { phase, phaseTransitionTimestamp: timestamp(now) }];
+  const status = { phase, phaseTransitionTimestamps: stamps, ...(state && { migrationState: state }) };
+  return { ...patch(migration, { status }, `${phase}: ${because}`), subresource: 'status' };
+}
+
+/** A patch that holds only for the object as we saw it. */
+function patch(object: KubeObject, change: object, because: string): Extract<Action, { do: 'patch' }> {
+  return { do: 'patch', target: refOf(object), patch: change, resourceVersion: object.metadata.resourceVersion, because };
+}

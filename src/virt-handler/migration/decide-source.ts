@@ -1,0 +1,163 @@
+/**
+ * What the node does that a guest is to leave. First match wins; the move is that of `status.migrationState` in every rule.
+ *
+ *   what is seen                                         what follows
+ *   it is over, and the guest is still being sent        call it back
+ *   it failed after the guest was sent                   let the guest run on here: nobody lets it run elsewhere
+ *   it is over                                           nothing of ours
+ *   it was not begun; abort is asked for, VMI is ending  failed
+ *   it was not begun; the target is not ready            wait
+ *   it was not begun                                     write when it began, and send the guest
+ *   it was begun by a virt-handler that is gone          call the guest back, then failed
+ *   the guest is being sent; abort or VMI is ending      call it back
+ *   the guest is being sent                              wait
+ *   the guest could not be sent                          failed
+ *   the guest was sent                                   hand over: in one write the instance is of the other node
+ *
+ * `completed` and `failed` are the two ends of a move, each is written only to a state that has neither, and nothing takes them away. Whoever
+ * lets a guest run after it was sent has read one of them: the source `failed`, the target `completed`. So there are never two that run, and a
+ * write whose outcome is unknown leaves the guest standing still until it has been read. Pure.
+ */
+
+import { vmiIs } from '../../api/kubevirt/condition-reasons.ts';
+import { isMoving } from '../../api/kubevirt/kinds/migration.ts';
+import type { VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { LABEL_NODE_NAME } from '../../api/kubevirt/names.ts';
+import { guestMemoryBytesOf } from '../../api/kubevirt/vmi-size.ts';
+import { refOf } from '../../api/meta.ts';
+import { timestamp } from '../../base/timestamp.ts';
+import { copiedDisksOf } from '../../qemu/convert/copied-disks.ts';
+import type { Action, EventToRecord } from '../../reconcile/decision.ts';
+import type { DomainAction, DomainDecision } from '../vmi/decide.ts';
+import type { CommandState } from '../vmi/domain-command.ts';
+import { mustStop, type ObservedDomain } from '../vmi/observed.ts';
+
+type State = NonNullable<VmiStatus['migrationState']>;
+type Seen = ObservedDomain & {
+  readonly state: State;
+  readonly sending: CommandState | undefined;
+  readonly callingBack: CommandState | undefined;
+};
+
+/** What KubeVirt gives a move: so long for each GiB of memory, and never less than for one. */
+const TIMEOUT_MS_PER_GIB = 150_000;
+const AGAIN_MS = 5_000;
+
+const RULES: readonly [when: (seen: Seen) => boolean, then: (seen: Seen) => DomainDecision | undefined][] = [
+  [({ state, sending }) => !isMoving(state) && sending?.is === 'running', (seen) => callBack(seen, 'the move is over')],
+  [({ state, domain }) => state.failed === true && domain.state === 'moved', letRunOn],
+  [({ state }) => !isMoving(state), () => undefined],
+  [(seen) => !isBegun(seen) && isUnwanted(seen), (seen) => fail(seen, whyUnwanted(seen))],
+  [(seen) => !isBegun(seen) && (seen.state.targetNodeAddress === undefined || !canBeSent(seen)), () => undefined],
+  [(seen) => !isBegun(seen), begin],
+  [
+    ({ sending, callingBack }) => sending === undefined && callingBack?.is !== 'done',
+    (seen) => callBack(seen, 'virt-handler was restarted'),
+  ],
+  [({ sending }) => sending === undefined, (seen) => fail(seen, 'virt-handler was restarted while the guest was sent')],
+  [(seen) => seen.sending?.is === 'running' && isUnwanted(seen), (seen) => callBack(seen, whyUnwanted(seen))],
+  [({ sending }) => sending?.is === 'running', () => undefined],
+  [({ sending }) => sending?.is === 'failed', (seen) => fail(seen, seen.sending?.is === 'failed' ? seen.sending.reason : '')],
+  [() => true, handOver],
+];
+
+/** The guest is in the Pod that the last move was to leave. */
+export function isSource({ vmi, pod }: ObservedDomain): boolean {
+  const state = vmi.status?.migrationState;
+  return (
+    vmi.status?.phase === 'Running' && state !== undefined && !state.completed && pod !== undefined && state.sourcePod === pod.metadata.name
+  );
+}
+
+/** Applies the first rule that matches; undefined when the guest is like any other for now. */
+export function decideSource(observed: ObservedDomain): DomainDecision | undefined {
+  const state = observed.vmi.status?.migrationState ?? {};
+  const { commands } = observed.domain;
+  const seen = { ...observed, state, sending: commands[sendId(state)], callingBack: commands[callBackId(state)] };
+  return RULES.find(([matches]) => matches(seen))?.[1](seen);
+}
+
+function sendId({ migrationUid }: State): string {
+  return `send ${migrationUid}`;
+}
+
+function callBackId({ migrationUid }: State): string {
+  return `call back ${migrationUid}`;
+}
+
+function isBegun({ state }: Seen): boolean {
+  return state.startTimestamp !== undefined;
+}
+
+function isUnwanted(seen: Seen): boolean {
+  return seen.state.abortRequested === true || mustStop(seen);
+}
+
+function whyUnwanted({ state }: Seen): string {
+  return state.abortRequested ? 'the migration was cancelled' : 'the instance is being deleted';
+}
+
+function canBeSent({ domain }: Seen): boolean {
+  return domain.isConnected && (domain.state === 'running' || domain.state === 'paused');
+}
+
+function begin(seen: Seen): DomainDecision {
+  const { vmi, state, now } = seen;
+  const because = `node ${state.targetNode} is ready to take the guest`;
+  const told = event('Migrating', `The guest is being moved to node ${state.targetNode}.`);
+  const written = write(seen, { migrationState: { startTimestamp: timestamp(now), mode: 'PreCopy' } }, because, told);
+  const to = { host: state.targetNodeAddress ?? '', port: portOf(state), migrationUid: state.migrationUid ?? '' };
+  const timeoutMs = Math.ceil(Math.max(1, (guestMemoryBytesOf(vmi.spec) ?? 0) / 2 ** 30)) * TIMEOUT_MS_PER_GIB;
+  const command = { name: 'send', disks: copiedDisksOf(vmi.spec), to, timeoutMs } as const;
+  return { actions: [written, { do: 'command', id: sendId(state), command, because }] };
+}
+
+/** The one that is published; what comes there is for the door itself. */
+function portOf({ targetDirectMigrationNodePorts = {} }: State): number {
+  return Number(Object.keys(targetDirectMigrationNodePorts)[0] ?? 0);
+}
+
+function callBack(seen: Seen, because: string): DomainDecision {
+  const { state, callingBack, domain, vmi, now } = seen;
+  const isDue = callingBack === undefined || (callingBack.is !== 'running' && callingBack.givenAt + AGAIN_MS <= now);
+  const command = { name: 'call-back', disks: copiedDisksOf(vmi.spec) } as const;
+  const actions: DomainAction[] = isDue && domain.isConnected ? [{ do: 'command', id: callBackId(state), command, because }] : [];
+  return { actions, lookAgainAfterMs: AGAIN_MS };
+}
+
+function letRunOn(seen: Seen): DomainDecision | undefined {
+  const { domain, now, vmi } = seen;
+  if (vmiIs(vmi, 'Paused')) return undefined;
+  const last = domain.commands['cont'];
+  const isDue = domain.isConnected && (last === undefined || (last.is !== 'running' && last.givenAt + AGAIN_MS <= now));
+  const because = 'the guest was not handed over';
+  return { actions: isDue ? [{ do: 'command', id: 'cont', command: { name: 'cont' }, because }] : [], lookAgainAfterMs: AGAIN_MS };
+}
+
+/** First the word, then the guest: it runs on by itself unless it was sent, and then the rule above lets it. */
+function fail(seen: Seen, failureReason: string): DomainDecision {
+  const abort = seen.state.abortRequested ? ({ abortStatus: 'Succeeded' } as const) : {};
+  const migrationState = { failed: true, failureReason, endTimestamp: timestamp(seen.now), ...abort };
+  const told: EventToRecord = { type: 'Warning', reason: 'Migrated', message: `The guest stays on its node: ${failureReason}.` };
+  return { actions: [write(seen, { migrationState }, failureReason, told)] };
+}
+
+function handOver(seen: Seen): DomainDecision {
+  const { targetNode = '' } = seen.state;
+  const migrationState = { completed: true, endTimestamp: timestamp(seen.now) };
+  const told = event('Migrated', `The guest was moved to node ${targetNode}.`);
+  const labels = { [LABEL_NODE_NAME]: targetNode };
+  return { actions: [write(seen, { migrationState, nodeName: targetNode, labels }, `the guest is on node ${targetNode}`, told)] };
+}
+
+type Change = { readonly migrationState: Partial<State>; readonly nodeName?: string; readonly labels?: Readonly<Record<string, string>> };
+
+/** On condition that nobody has written since: the end of a move is decided once. */
+function write({ vmi }: Seen, { labels, ...status }: Change, because: string, told: EventToRecord): Action {
+  const patch = { status, ...(labels && { metadata: { labels } }) };
+  return { do: 'patch', target: refOf(vmi), patch, resourceVersion: vmi.metadata.resourceVersion, because, event: told };
+}
+
+function event(reason: 'Migrating' | 'Migrated', message: string): EventToRecord {
+  return { type: 'Normal', reason, message };
+}
