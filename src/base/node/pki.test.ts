@@ -33,6 +33,7 @@ test('every leaf chains to its authority and carries the right subject', async (
     ['virtApi', 'CN=virt-api.kubevirt.svc', 'CN=kubevirt-ca'],
     ['virtHandler', 'CN=virt-handler.kubevirt.svc', 'CN=kubevirt-ca'],
     ['virtHandlerClient', 'CN=kubevirt.io:system:client:virt-handler', 'CN=kubevirt-ca'],
+    ['migrationClient', 'CN=kubevirt.io:system:client:migration', 'CN=kubevirt-ca'],
   ]);
 });
 

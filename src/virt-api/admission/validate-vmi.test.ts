@@ -56,3 +56,40 @@ describe('a virt-handler', () => {
     assert.deepEqual(refusals({ oldObject: onN1(), object: onN1({ status: { phase: 'Running' } }) }), []);
   });
 });
+
+describe('a move', () => {
+  const [from, to] = ['kubevirt.io/nodeName', 'kubevirt.io/migrationTargetNodeName'];
+  const way = { migrationUid: 'm1', sourceNode: 'n1', sourcePod: 'a', targetNode: 'n2', targetPod: 'b' };
+  const moving = (state: object = {}, { node = 'n1', ...status }: { node?: string; phase?: string } = {}) =>
+    onN1({ metadata: { labels: { [from]: node, [to]: 'n2' } }, status: { nodeName: node, ...status, migrationState: { ...way, ...state } } });
+
+  test('the node that an instance leaves hands it over to the node that it goes to', () => {
+    assert.deepEqual(refusals({ oldObject: moving(), object: moving({ completed: true }, { node: 'n2' }), node: 'n1' }), []);
+  });
+
+  for (const [what, object, oldObject = moving()] of [
+    ['to another node', moving({ completed: true }, { node: 'n3' })],
+    ['with something else', moving({ completed: true }, { node: 'n2', phase: 'Failed' })],
+    ['without the word that it is over', moving({}, { node: 'n2' })],
+    ['after it was over', moving({ completed: true }, { node: 'n2' }), moving({ failed: true })],
+  ] as const)
+    test(`and not ${what}`, () => assert.notDeepEqual(refusals({ oldObject, object, node: 'n1' }), []));
+
+  test('where it goes is not for a virt-handler to say', () => {
+    assert.deepEqual(refusals({ oldObject: moving(), object: moving({ targetNode: 'n3' }), node: 'n1' }), ['status.migrationState']);
+  });
+
+  test('the node that it comes to says that it is ready, or that it cannot', () => {
+    for (const state of [{ targetNodeAddress: '10.0.0.2' }, { failed: true }])
+      assert.deepEqual(refusals({ oldObject: moving(), object: moving(state), node: 'n2' }), []);
+  });
+
+  test('and neither takes it nor says anything else of it', () => {
+    for (const object of [moving({ completed: true }, { node: 'n2' }), moving({ completed: true }), moving({}, { phase: 'Failed' })])
+      assert.deepEqual(refusals({ oldObject: moving(), object, node: 'n2' }), ['status']);
+  });
+
+  test('a third node says nothing of it', () => {
+    assert.deepEqual(refusals({ oldObject: moving(), object: moving({ failed: true }), node: 'n3' }), [`metadata.labels[${from}]`]);
+  });
+});

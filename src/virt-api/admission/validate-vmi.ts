@@ -58,6 +58,7 @@ function handlerCauses(vmi: JsonObject, old: JsonObject | undefined, node: strin
     ['spec', vmi['spec'], old?.['spec']],
     ['metadata.labels', now['labels'], before['labels']],
     ['metadata.ownerReferences', now['ownerReferences'], before['ownerReferences']],
+    ['status.migrationState', wayOf(vmi), wayOf(old)],
     ['status.nodeName', of(vmi, 'status', 'nodeName'), of(old, 'status', 'nodeName')],
   ];
   return changes
@@ -75,6 +76,7 @@ function isHandedOver(vmi: JsonObject, old: JsonObject | undefined): boolean {
   const { labels, ownerReferences } = metadataOf(vmi);
   return (
     typeof target === 'string' &&
+    deepEqual(wayOf(vmi), wayOf(old)) &&
     deepEqual(vmi['spec'], old?.['spec']) &&
     deepEqual(labels, wanted.labels) &&
     deepEqual(ownerReferences, metadataOf(old)['ownerReferences']) &&
@@ -90,16 +92,23 @@ function isHandedOver(vmi: JsonObject, old: JsonObject | undefined): boolean {
 function comingCauses(vmi: JsonObject, old: JsonObject | undefined): StatusCause[] {
   const { migrationState: state, ...now } = statusOf(vmi);
   const { migrationState: was, ...before } = statusOf(old);
-  const { completed, migrationUid, sourcePod, targetPod } = isObject(state) ? state : {};
-  const told = isObject(was) ? was : {};
+  const completed = (each: unknown) => (isObject(each) ? each['completed'] : undefined);
   const [meta, metaBefore] = [metadataOf(vmi), metadataOf(old)];
   const isSame =
     deepEqual(vmi['spec'], old?.['spec']) &&
     deepEqual(now, before) &&
     deepEqual(meta['labels'], metaBefore['labels']) &&
     deepEqual(meta['ownerReferences'], metaBefore['ownerReferences']) &&
-    deepEqual([completed, migrationUid, sourcePod, targetPod], [told['completed'], told['migrationUid'], told['sourcePod'], told['targetPod']]);
+    completed(state) === completed(was) &&
+    deepEqual(wayOf(vmi), wayOf(old));
   return isSame ? [] : [forbiddenCause('status', 'a virt-handler may only say whether it is ready for an instance that comes to its node')];
+}
+
+/** From where to where an instance goes, and for whom, is virt-controller's to say. */
+function wayOf(object: JsonObject | undefined): readonly unknown[] {
+  const { migrationState: state } = statusOf(object);
+  const { migrationUid, sourceNode, sourcePod, targetNode, targetPod } = isObject(state) ? state : {};
+  return [migrationUid, sourceNode, sourcePod, targetNode, targetPod];
 }
 
 function statusOf(object: JsonObject | undefined): JsonObject {

@@ -44,7 +44,7 @@ const TIMEOUT_MS_PER_GIB = 150_000;
 const AGAIN_MS = 5_000;
 
 const RULES: readonly [when: (seen: Seen) => boolean, then: (seen: Seen) => DomainDecision | undefined][] = [
-  [({ state, sending }) => !isMoving(state) && sending?.is === 'running', (seen) => callBack(seen, 'the move is over')],
+  [({ state, sending, domain }) => !isMoving(state) && (sending?.is === 'running' || domain.state === 'switching'), (seen) => callBack(seen, 'the move is over')],
   [({ state, domain }) => state.failed === true && domain.state === 'moved', letRunOn],
   [({ state }) => !isMoving(state), () => undefined],
   [(seen) => !isBegun(seen) && isUnwanted(seen), (seen) => fail(seen, whyUnwanted(seen))],

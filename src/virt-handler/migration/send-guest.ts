@@ -32,6 +32,7 @@ export async function sendGuest(performer: Performer, { disks, to, timeoutMs }: 
   const way = await openWay(to);
   const deadline = clock.steady() + timeoutMs;
   try {
+    await callBack(performer, { disks }); // what is left of a move that was cut off
     await qmp.execute('migrate-set-capabilities', { capabilities: MOVE_CAPABILITIES });
     for (const disk of disks) await beginCopy(performer, disk);
     await until(clock, { deadline, what: 'the copy of its disks' }, () => areCopied(performer, disks));

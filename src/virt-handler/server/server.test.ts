@@ -166,6 +166,20 @@ describe('the door of virt-handler', () => {
     assert.equal(await refusal(open(`${DB}/console`)), 403);
   });
 
+  test('another virt-handler brings guests, and does nothing else; virt-api does all but that', async (t) => {
+    const { port, ask } = await serve(t, ECHO);
+    const migration = `${DB}/migration/m1?channel=memory`;
+    const others = httpsRequest({ ...identity(pki.migrationClient), agent: false, host: '127.0.0.1', port, path: `${DB}/usage` });
+    others.end();
+    const [response] = await once(others, 'response');
+    assert.equal(response.statusCode, 403);
+    response.resume();
+    assert.equal(await refusal(connect(port, pki.migrationClient, { path: `${DB}/console` })), 403);
+    assert.equal(await refusal(connect(port, pki.virtHandlerClient, { path: migration })), 403);
+    assert.notEqual(await refusal(connect(port, pki.migrationClient, { path: migration })), 403);
+    assert.equal((await ask('GET', `${DB}/usage`)).status, 200);
+  });
+
   test('a certificate that is over is that of nobody, even on a connection that stood before', async (t) => {
     const later = { ...systemClock, now: () => systemClock.now() + 100 * 365 * 86_400_000 };
     const { ask, open } = await serve(t, ECHO, { clock: later });

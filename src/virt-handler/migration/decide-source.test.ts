@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { LABEL_NODE_NAME } from '../../api/kubevirt/names.ts';
+import { explain } from '../../reconcile/decision.ts';
+import { decideDomain } from '../vmi/decide.ts';
+import type { Domain } from '../vmi/domain.ts';
+import type { CommandState } from '../vmi/domain-command.ts';
+import type { ObservedDomain } from '../vmi/observed.ts';
+import { domain, followed, lost, now } from '../vmi/world.testing.ts';
+import { begun, moving, ready, sourcePod, told } from './moves.testing.ts';
+
+const PATCH = 'patch VirtualMachineInstance default/db';
+const BEGIN = 'node n2 is ready to take the guest';
+const to = { host: '10.0.0.2', port: 8186, migrationUid: 'm1' };
+const SEND = { name: 'send', disks: [], to, timeoutMs: 150_000 } as const;
+const CALL_BACK = { name: 'call-back', disks: [] } as const;
+const at = { givenAt: now, tries: 1, endedAt: now };
+const sending: CommandState = { command: SEND, ...at, is: 'running' };
+const sent: CommandState = { command: SEND, ...at, is: 'done', result: undefined };
+const notSent: CommandState = { command: SEND, ...at, is: 'failed', reason: 'broken pipe' };
+const calledBack: CommandState = { command: CALL_BACK, ...at, is: 'done', result: undefined };
+const by = (state: CommandState, more: Domain['commands'] = {}) => ({ commands: { 'send m1': state, ...more } });
+const aborted = { abortRequested: true, abortStatus: 'Aborting' } as const;
+
+const cases: [string, Partial<ObservedDomain>, string[]][] = [
+  ['a target that is not ready is waited for', { vmi: moving(told) }, []],
+  ['a guest whose target is ready is sent', { vmi: moving(ready) }, [`${PATCH}: ${BEGIN}`, `command send m1: ${BEGIN}`]],
+  ['so is one that is paused', { vmi: moving(ready, paused()), domain: domain('paused') }, [`${PATCH}: ${BEGIN}`, `command send m1: ${BEGIN}`]],
+  ['a QEMU that does not answer is not told to send', { vmi: moving(ready), domain: domain('running', lost) }, []],
+  ['a move that nobody wants is not begun', { vmi: moving({ ...ready, ...aborted }) }, [`${PATCH}: the migration was cancelled`]],
+  ['a guest that is being sent is waited for', { vmi: moving(begun), domain: domain('running', by(sending)) }, []],
+  [
+    'a cancelled one is called back',
+    { vmi: moving({ ...begun, ...aborted }), domain: domain('running', by(sending)) },
+    ['command call back m1: the migration was cancelled', 'look again in 5s'],
+  ],
+  ['one that could not be sent stays', { vmi: moving(begun), domain: domain('running', by(notSent)) }, [`${PATCH}: broken pipe`]],
+  ['one that was sent is handed over', { vmi: moving(begun), domain: domain('moved', by(sent)) }, [`${PATCH}: the guest is on node n2`]],
+  [
+    'what another virt-handler began is called back',
+    { vmi: moving(begun), domain: domain('switching') },
+    ['command call back m1: virt-handler was restarted', 'look again in 5s'],
+  ],
+  [
+    'and has then failed, even if it was sent',
+    { vmi: moving(begun), domain: domain('moved', { commands: { 'call back m1': calledBack } }) },
+    [`${PATCH}: virt-handler was restarted while the guest was sent`],
+  ],
+  [
+    'a guest that was sent in vain runs on, after that is written',
+    { vmi: moving({ ...begun, failed: true }), domain: domain('moved', by(sent)) },
+    ['command cont: the guest was not handed over', 'look again in 5s'],
+  ],
+  [
+    'somebody else’s failure calls a guest back that is being sent',
+    { vmi: moving({ ...begun, failed: true }), domain: domain('running', by(sending)) },
+    ['command call back m1: the move is over', 'look again in 5s'],
+  ],
+  ['a move of the past is nothing', { vmi: moving({ ...begun, failed: true }) }, []],
+];
+
+describe('the node that a guest is to leave', () => {
+  const usual = { pod: sourcePod, followed, domain: domain('running'), now };
+  for (const [name, seen, expected] of cases)
+    test(name, () => {
+      const decision = decideDomain({ ...usual, ...(seen as { vmi: VirtualMachineInstance }) });
+      assert.deepEqual(explain(decision), expected);
+    });
+
+  test('the hand-over is one write on condition, with the node and its label', () => {
+    const [action] = decideDomain({ ...usual, vmi: moving(begun), domain: domain('moved', by(sent)) }).actions;
+    assert.ok(action?.do === 'patch');
+    assert.equal(action.resourceVersion, '1');
+    const migrationState = { completed: true, endTimestamp: '2026-01-01T00:00:00Z' };
+    assert.deepEqual(action.patch, { status: { migrationState, nodeName: 'n2' }, metadata: { labels: { [LABEL_NODE_NAME]: 'n2' } } });
+  });
+
+  test('the QEMU that a guest has left is ended, and then forgotten', () => {
+    const left = { ...usual, vmi: moving(begun), hasLeft: true };
+    assert.deepEqual(explain(decideDomain({ ...left, domain: domain('moved') })), [
+      'command quit: its guest was moved to another node',
+      'look again in 5s',
+    ]);
+    assert.deepEqual(explain(decideDomain({ ...left, domain: domain('moved', { isGone: true, isConnected: false }) })), [
+      'forget: VMI is not on this node any more',
+      'look again in 0s',
+    ]);
+  });
+});
+
+function paused() {
+  return { conditions: [{ type: 'Paused', status: 'True' as const, reason: 'PausedByUser', message: 'The processors of the guest are stopped.' }] };
+}

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { LABEL_NODE_NAME } from '../../api/kubevirt/names.ts';
+import { mergePatch } from '../../base/json.ts';
+import { timestamp } from '../../base/timestamp.ts';
+import { decideDomain } from '../vmi/decide.ts';
+import type { DomainState } from '../vmi/domain.ts';
+import type { CommandState, DomainCommand } from '../vmi/domain-command.ts';
+import type { ObservedDomain } from '../vmi/observed.ts';
+import { followed, now } from '../vmi/world.testing.ts';
+import { moving, sourcePod, targetPod, told } from './moves.testing.ts';
+
+type Side = 'source' | 'target';
+
+/** One node: what its QEMU does, what its virt-handler remembers, and which state of the instance it last read. */
+type NodeModel = { qemu: DomainState | 'gone'; commands: Record<string, CommandState>; read: VirtualMachineInstance };
+
+/** A move between two nodes that may be late, forgetful and dead in every order; the API alone is one. */
+class Move {
+  stored: VirtualMachineInstance = moving(told);
+  readonly nodes: Record<Side, NodeModel> = {
+    source: { qemu: 'running', commands: {}, read: this.stored },
+    target: { qemu: 'incoming', commands: {}, read: this.stored },
+  };
+  #version = 1;
+  #now = now;
+
+  /** Lets the virt-handler of one side look and act; a write from an old state is refused, as the server does. */
+  decide(side: Side): void {
+    this.#now += 1_000;
+    for (const action of decideDomain(this.#seenBy(side)).actions) {
+      if (action.do === 'command') this.#give(side, action.id, action.command);
+      if (action.do === 'patch' && !this.write(action.patch, action.resourceVersion)) return;
+    }
+  }
+
+  write(patch: object, resourceVersion = this.stored.metadata.resourceVersion): boolean {
+    if (resourceVersion !== this.stored.metadata.resourceVersion) return false;
+    const written = mergePatch(this.stored, patch) as VirtualMachineInstance;
+    this.stored = { ...written, metadata: { ...written.metadata, resourceVersion: String(++this.#version) } };
+    return true;
+  }
+
+  read(side: Side): void {
+    this.nodes[side].read = this.stored;
+  }
+
+  /** QEMU goes one step on with what it was told. */
+  proceed(side: Side, luck: number): void {
+    const { source, target } = this.nodes;
+    if (side === 'target') return this.#end(target, luck);
+    const sending = Object.entries(source.commands).find(([id, { is }]) => id.startsWith('send') && is === 'running');
+    if (!sending) return this.#end(source, luck);
+    const [id, state] = sending;
+    if (target.qemu !== 'incoming' || luck < 0.1) {
+      source.qemu = 'running';
+      source.commands[id] = ended(state, 'failed');
+    } else if (source.qemu === 'running') source.qemu = 'switching';
+    else {
+      source.qemu = 'moved';
+      target.qemu = 'paused';
+      source.commands[id] = ended(state, 'done');
+    }
+  }
+
+  /** A virt-handler forgets everything; what QEMU was told last may still happen. */
+  restart(side: Side, luck: number): void {
+    if (side === 'source' && this.nodes.source.qemu === 'switching' && luck < 0.5 && this.nodes.target.qemu === 'incoming') {
+      this.nodes.source.qemu = 'moved';
+      this.nodes.target.qemu = 'paused';
+    }
+    this.nodes[side].commands = {};
+    this.read(side);
+  }
+
+  /** What virt-controller writes of its own accord. */
+  control(luck: number): void {
+    const { completed, failed, abortRequested } = this.stored.status?.migrationState ?? {};
+    if (completed || failed) return;
+    if (this.nodes.target.qemu === 'gone') this.write({ status: { migrationState: { failed: true, endTimestamp: timestamp(this.#now) } } });
+    else if (luck < 0.2 && !abortRequested) this.write({ status: { migrationState: { abortRequested: true } } });
+  }
+
+  runningCopies(): number {
+    return Object.values(this.nodes).filter(({ qemu }) => qemu === 'running').length;
+  }
+
+  #seenBy(side: Side): ObservedDomain {
+    const { qemu, commands, read } = this.nodes[side];
+    const isHere = read.metadata.labels?.[LABEL_NODE_NAME] === (side === 'source' ? 'n1' : 'n2');
+    const pod = side === 'source' ? sourcePod : targetPod;
+    const place = isHere ? {} : side === 'source' ? { hasLeft: true } : { isComing: true };
+    const door = commands['receive']?.is === 'done' ? { host: '10.0.0.2', port: 8186 } : undefined;
+    const isGone = qemu === 'gone';
+    const domain = { state: isGone ? 'connecting' : qemu, isGone, isConnected: !isGone, commands } as const;
+    return { vmi: read, pod, followed: { ...followed, podUid: pod.metadata.uid ?? '' }, domain, door, now: this.#now, ...place };
+  }
+
+  #give(side: Side, id: string, command: DomainCommand): void {
+    const node = this.nodes[side];
+    const given: CommandState = { command, givenAt: this.#now, tries: 1, is: 'running' };
+    node.commands[id] = given;
+    if (command.name === 'send') return;
+    if (command.name === 'quit') node.qemu = 'gone';
+    if (command.name === 'cont' && node.qemu === 'moved') node.qemu = 'running';
+    if (command.name === 'arrive') {
+      if (node.qemu === 'paused' && command.runs) node.qemu = 'running';
+      node.commands[id] = ended(given, node.qemu === 'incoming' ? 'failed' : 'done');
+      return;
+    }
+    if (command.name === 'call-back') {
+      if (node.qemu === 'switching') node.qemu = 'running';
+      for (const [each, state] of Object.entries(node.commands))
+        if (each.startsWith('send') && state.is === 'running' && node.qemu !== 'moved') node.commands[each] = ended(state, 'failed');
+    }
+    node.commands[id] = ended(given, 'done');
+  }
+
+  /** The QEMU of a target may die at any time; that of the source as well, which ends the machine and is no matter here. */
+  #end(node: NodeModel, luck: number): void {
+    if (node === this.nodes.target && node.qemu !== 'running' && luck < 0.05) node.qemu = 'gone';
+  }
+}
+
+function ended(state: CommandState, is: 'done' | 'failed'): CommandState {
+  const { command, givenAt, tries } = state;
+  return is === 'done'
+    ? { command, givenAt, tries, is, endedAt: givenAt, result: undefined }
+    : { command, givenAt, tries, is, endedAt: givenAt, reason: 'it went wrong' };
+}
+
+/** The same numbers in every run. */
+function numbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+test('whatever happens in which order, two copies of a guest never run, and one is left', () => {
+  const ends: Record<string, number> = {};
+  for (let seed = 1; seed <= 500; seed++) {
+    const next = numbers(seed);
+    const move = new Move();
+    const either = (): Side => (next() < 0.5 ? 'source' : 'target');
+    for (let step = 0; step < 50; step++) {
+      const kind = next();
+      if (kind < 0.4) move.decide(either());
+      else if (kind < 0.65) move.read(either());
+      else if (kind < 0.9) move.proceed(either(), next());
+      else if (kind < 0.96) move.control(next());
+      else move.restart(either(), next());
+      assert.ok(move.runningCopies() <= 1, `seed ${seed}, step ${step}: two copies run`);
+    }
+    for (let pass = 0; pass < 60; pass++) {
+      for (const side of ['source', 'target'] as const) {
+        move.read(side);
+        move.decide(side);
+        move.proceed(side, 1);
+        assert.ok(move.runningCopies() <= 1, `seed ${seed}: two copies run at the end`);
+      }
+      move.control(1);
+    }
+    const { completed, failed } = move.stored.status?.migrationState ?? {};
+    assert.ok(completed !== failed, `seed ${seed}: the move is not over`);
+    const expected = completed ? 'target' : 'source';
+    // A target that died after the hand-over takes its guest with it, like every QEMU.
+    if (move.nodes[expected].qemu !== 'gone') assert.equal(move.nodes[expected].qemu, 'running', `seed ${seed}: nobody runs`);
+    ends[expected] = (ends[expected] ?? 0) + 1;
+  }
+  // Both ends are reached often enough for the test to mean something.
+  assert.ok((ends['source'] ?? 0) > 50 && (ends['target'] ?? 0) > 50, JSON.stringify(ends));
+});
