@@ -92,5 +92,5 @@ function endsBadly() {
 
 function busyUntilCancelled() {
   let looks = 0;
-  return () => ({ status: looks++ === 0 || looks > 40 ? 'none' : 'active' });
+  return () => ({ status: looks++ === 0 || looks > 70 ? 'none' : 'active' });
 }

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Pod } from '../../api/core/pod.ts';
+import type { MigrationPhase, VirtualMachineInstanceMigration } from '../../api/kubevirt/kinds/migration.ts';
+import type { VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { FINALIZER_MIGRATION, LABEL_CREATED_BY, LABEL_MIGRATION_TARGET_NODE } from '../../api/kubevirt/names.ts';
+import { launcherPodNameOf } from '../../api/launcher/pod-name.ts';
+import { LAUNCHER_VARIABLES } from '../../api/launcher/variables.ts';
+import type { ObjectMeta } from '../../api/meta.ts';
+import { explain } from '../../reconcile/decision.ts';
+import { launcherPod, vmi } from '../../testing/builders.ts';
+import { decideMigration } from './decide.ts';
+import type { ObservedMigration } from './observed.ts';
+
+const now = Date.parse('2026-01-01T00:00:00Z');
+const deleted = { deletionTimestamp: '2026-01-01T00:00:00Z' };
+const NAME = launcherPodNameOf(vmi('Running'), 'm1');
+const VMI = 'patch VirtualMachineInstance default/db:';
+const STATUS = 'patch VirtualMachineInstanceMigration status default/move:';
+
+function migration(phase?: MigrationPhase, metadata: Partial<ObjectMeta> = {}): VirtualMachineInstanceMigration {
+  return {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachineInstanceMigration',
+    metadata: { name: 'move', namespace: 'default', uid: 'm1', resourceVersion: '1', finalizers: [FINALIZER_MIGRATION], ...metadata },
+    spec: { vmiName: 'db' },
+    ...(phase && { status: { phase } }),
+  };
+}
+
+function target(state: 'pending' | 'running' | 'ended', metadata: Partial<ObjectMeta> = {}): Pod {
+  const stamp = new Date(now).toISOString();
+  const pod = launcherPod(
+    state === 'pending' ? { waiting: { reason: 'x' } } : state === 'running' ? { running: { startedAt: stamp } } : { terminated: { exitCode: 1, reason: 'Error' } },
+    {},
+    { name: NAME, uid: 'pod-2', creationTimestamp: stamp, ...metadata },
+  );
+  return { ...pod, spec: { ...pod.spec, nodeName: 'n2' } };
+}
+
+const told = { migrationUid: 'm1', sourceNode: 'n1', sourcePod: 'virt-launcher-db-8tfgs', targetNode: 'n2', targetPod: NAME };
+const on = (migrationState?: VmiStatus['migrationState'], metadata: Partial<ObjectMeta> = {}) =>
+  vmi('Running', { nodeName: 'n1', ...(migrationState && { migrationState }) }, metadata);
+const labelled = { labels: { [LABEL_MIGRATION_TARGET_NODE]: 'n2' } };
+const completed = { ...told, completed: true, endTimestamp: '2026-01-01T00:00:00Z' };
+
+const cases: [string, Partial<ObservedMigration>, string[]][] = [
+  ['a new one is claimed first', { migration: migration(undefined, { finalizers: [] }) }, ['patch VirtualMachineInstanceMigration default/move: the migration is new']],
+  ['and is Pending then', { migration: migration() }, [`${STATUS} Pending: the migration is new`]],
+  ['it makes a Pod', { migration: migration('Pending') }, [`create Pod default/${NAME}: the instance needs a place to go to`]],
+  ['not while many are under way', { migration: migration('Pending'), underWay: { inCluster: 5, fromNode: 0 } }, ['look again in 3s']],
+  ['nor many from one node', { migration: migration('Pending'), underWay: { inCluster: 2, fromNode: 2 } }, ['look again in 3s']],
+  ['a Pod makes it Scheduling', { migration: migration('Pending'), targetPod: target('pending') }, [`${STATUS} Scheduling: there is a Pod for it to go to`]],
+  ['a Pod that is not up is waited for', { migration: migration('Scheduling'), targetPod: target('pending') }, ['look again in 300s']],
+  ['not for ever', { migration: migration('Scheduling'), targetPod: target('pending'), now: now + 300_000 }, [`${STATUS} Failed: the Pod that it was to go to did not come up in time`]],
+  ['a Pod that is up makes it Scheduled', { migration: migration('Scheduling'), targetPod: target('running') }, [`${STATUS} Scheduled: the Pod runs on n2`]],
+  ['then both nodes are told', { migration: migration('Scheduled'), targetPod: target('running') }, [`${VMI} the target Pod runs`]],
+  ['which makes it PreparingTarget', { migration: migration('Scheduled'), vmi: on(told), targetPod: target('running') }, [`${STATUS} PreparingTarget: both nodes were told`]],
+  ['a target that says where makes it TargetReady', { migration: migration('PreparingTarget'), vmi: on({ ...told, targetNodeAddress: 'a' }), targetPod: target('running') }, [`${STATUS} TargetReady: the target waits`]],
+  ['a source that begins makes it Running', { migration: migration('TargetReady'), vmi: on({ ...told, startTimestamp: '2026-01-01T00:00:00Z' }), targetPod: target('running') }, [`${STATUS} Running: the guest is being sent`]],
+  ['a guest that was handed over is waited for', { migration: migration('Running'), vmi: on(completed), targetPod: target('running') }, []],
+  ['one that is there has been moved', { migration: migration('Running'), vmi: on({ ...completed, targetNodeDomainReadyTimestamp: '2026-01-01T00:00:00Z' }), targetPod: target('running') }, [`${STATUS} Succeeded: The instance runs on node n2`]],
+  ['the nodes say why it stayed', { migration: migration('Running'), vmi: on({ ...told, failed: true, failureReason: 'broken pipe' }), targetPod: target('running') }, [`${STATUS} Failed: broken pipe`]],
+  ['an instance that is gone is not moved', { migration: migration('Pending'), vmi: undefined }, [`${STATUS} Failed: the instance is gone`]],
+  ['nor one that has ended', { migration: migration('Running'), vmi: vmi('Failed', { migrationState: told }), targetPod: target('running') }, [`${STATUS} Failed: the instance does not run`]],
+  ['the second of two fails', { migration: migration('Pending'), earlier: 'first' }, [`${STATUS} Failed: the instance is being moved already, by first`]],
+  ['so does one whose instance another has taken', { migration: migration('Running'), vmi: on({ ...told, migrationUid: 'm2' }) }, [`${STATUS} Failed: another migration has taken the instance over`]],
+  ['a deleted one of which no node knows fails', { migration: migration('Scheduling', deleted), targetPod: target('pending') }, [`${STATUS} Failed: the migration was cancelled`]],
+  ['of another the nodes are asked to abort', { migration: migration('Running', deleted), vmi: on(told), targetPod: target('running') }, [`${VMI} the migration was deleted`]],
+  ['a target that ends before the nodes know is a failure', { migration: migration('Scheduling'), targetPod: target('ended') }, [`${STATUS} Failed: the Pod that it was to go to has ended`]],
+  ['after that the nodes are told first', { migration: migration('Running'), vmi: on(told), targetPod: target('ended') }, [`${VMI} the target Pod has ended`]],
+  ['afterwards nobody looks for a guest at the target', { migration: migration('Failed'), vmi: on({ ...told, failed: true }, labelled), targetPod: target('running') }, [`${VMI} the migration is over`]],
+  ['then the Pod goes that it did not go to', { migration: migration('Failed'), vmi: on({ ...told, failed: true }), targetPod: target('running') }, [`delete Pod default/${NAME}: the instance does not come to it`]],
+  ['then the migration may', { migration: migration('Failed'), vmi: on({ ...told, failed: true }), targetPod: target('ended') }, ['patch VirtualMachineInstanceMigration default/move: the migration is over']],
+  ['the Pod that a guest is in stays', { migration: migration('Failed', { finalizers: [] }), vmi: on(completed), targetPod: target('running') }, []],
+];
+
+describe('a migration', () => {
+  const launcher = { image: 'launcher' };
+  const usual = { vmi: on(), underWay: { inCluster: 0, fromNode: 0 }, finished: [], launcher, now };
+  for (const [name, seen, expected] of cases)
+    test(name, () => assert.deepEqual(explain(decideMigration({ ...usual, migration: migration(), ...seen })), expected));
+
+  test('five that are over are kept', () => {
+    const finished = Array.from({ length: 7 }, (_, i) => migration('Succeeded', { name: `m${i}`, uid: `u${i}` }));
+    const explained = explain(decideMigration({ ...usual, migration: migration('Succeeded', { finalizers: [] }), finished }));
+    assert.deepEqual(explained, ['delete VirtualMachineInstanceMigration default/m5: 5 of an instance are kept', 'delete VirtualMachineInstanceMigration default/m6: 5 of an instance are kept']);
+  });
+
+  test('both nodes are told by one write, which leaves nothing of the move before', () => {
+    const vmiBefore = on({ migrationUid: 'm0', completed: true, targetPod: 'virt-launcher-db-older' });
+    const [action] = decideMigration({ ...usual, vmi: vmiBefore, migration: migration('Scheduled'), targetPod: target('running') }).actions;
+    assert.ok(action?.do === 'patch');
+    assert.deepEqual(action.patch, {
+      metadata: { labels: { [LABEL_MIGRATION_TARGET_NODE]: 'n2' } },
+      status: { migrationState: { completed: null, ...told, sourcePod: 'virt-launcher-db-older' } },
+    });
+  });
+
+  test('the Pod is that of the start, elsewhere, and waits for a guest', () => {
+    const selector = { vmiName: 'db', addedNodeSelector: { zone: 'b' } };
+    const [action] = decideMigration({ ...usual, migration: { ...migration('Pending'), spec: selector } }).actions;
+    assert.ok(action?.do === 'create');
+    const { spec, metadata } = action.object as Pod;
+    const term = { labelSelector: { matchLabels: { [LABEL_CREATED_BY]: 'vmi-1' } }, topologyKey: 'kubernetes.io/hostname' };
+    assert.deepEqual(spec.affinity, { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } });
+    assert.equal(spec.nodeSelector?.['zone'], 'b');
+    assert.equal(spec.containers[0]?.env?.find(({ name }) => name === LAUNCHER_VARIABLES.incoming)?.value, 'm1');
+    assert.equal(metadata.labels?.['kubevirt.io/migrationJobUID'], 'm1');
+  });
+});
