@@ -16,6 +16,7 @@ await runComponent({
     'node-processes': '',
     'device-plugins': '',
     'serving-certificate': '/etc/virt-handler/servercertificates',
+    'migration-certificate': '/etc/virt-handler/migrationcertificates',
     'authority-bundle': '/etc/kubevirt-ca/ca-bundle',
   } satisfies FlagsOf<'virt-handler'>,
   async run({ flags, ready, ...context }) {
@@ -24,7 +25,11 @@ await runComponent({
     let handler: Awaited<ReturnType<typeof startVirtHandler>> | undefined;
     const certs = followFiles({
       ...context,
-      read: () => ({ ...readPair(flags['serving-certificate'] ?? ''), ca: readBundle(flags['authority-bundle'] ?? '') }),
+      read: () => ({
+        ...readPair(flags['serving-certificate'] ?? ''),
+        migration: readPair(flags['migration-certificate'] ?? ''),
+        ca: readBundle(flags['authority-bundle'] ?? ''),
+      }),
       onChange: (next) => handler?.renewCertificates(next),
     });
     handler = await startVirtHandler({

@@ -57,6 +57,7 @@ test('whoever may view reads, whoever may edit writes, and admins remove whole c
   const unusual = KINDS.filter(({ roles }) => roles !== USUAL_ROLES).map(({ kind, roles }) => [kind, Object.values(roles).join(' ')]);
   const forAll = [read, write, [...write, 'deletecollection'], read].join(' ');
   assert.deepEqual(unusual, [
+    ['VirtualMachineInstanceMigration', [read, read, read].join(' ')],
     ['VirtualMachineClusterInstancetype', forAll],
     ['VirtualMachineClusterPreference', forAll],
     ['KubeVirt', 'get,list get,list get,list get,list'],

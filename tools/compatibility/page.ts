@@ -69,7 +69,7 @@ const NOTES: Readonly<Record<string, string>> = {
   'KubeVirt configuration.ovmfPath': 'kept: machines that ask for EFI are refused either way',
   'KubeVirt configuration.architectureConfiguration.amd64.ovmfPath': 'kept: machines that ask for EFI are refused either way',
   'KubeVirt configuration.vmStateStorageClass': 'kept: machines that ask for a TPM or EFI are refused either way',
-  'KubeVirt configuration.migrations': 'kept: machines are not moved yet',
+  'KubeVirt configuration.migrations': 'kept: every move goes by the defaults of KubeVirt, always through TLS, and never by post-copy',
   'KubeVirt configuration.liveUpdateConfiguration': 'kept: with the rollout strategy `Stage` it is without effect in KubeVirt, too',
   'KubeVirt configuration.network.binding': 'kept: machines that ask for a plugin are refused either way',
   'KubeVirt configuration.webhookConfiguration': 'of virt-api, where `apiConfiguration` says nothing',

@@ -235,11 +235,11 @@ describe('decideDomain', () => {
         ],
         conditions: ['LiveMigratable', 'StorageLiveMigratable'].map((type) => ({
           type,
-          status: 'False',
-          reason: 'NotMigratable',
-          message: 'Live migration is not supported.',
+          status: 'True',
           lastTransitionTime: '2026-01-01T00:00:01Z',
         })),
+        migrationMethod: 'BlockMigration',
+        migrationTransport: 'Unix',
         interfaces: [
           { name: 'default', mac: '52:54:00:12:34:56', ipAddress: '10.244.0.5', ipAddresses: ['10.244.0.5'], infoSource: 'domain' },
         ],

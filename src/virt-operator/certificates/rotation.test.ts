@@ -57,7 +57,12 @@ class Stored {
   }
 }
 
-const LEAVES = ['Secret kubevirt-virt-api-certs', 'Secret kubevirt-virt-handler-certs', 'Secret kubevirt-virt-handler-server-certs'];
+const LEAVES = [
+  'Secret kubevirt-migration-client-certs',
+  'Secret kubevirt-virt-api-certs',
+  'Secret kubevirt-virt-handler-certs',
+  'Secret kubevirt-virt-handler-server-certs',
+];
 
 test('a rotation goes its three steps, and between them nothing is made', async () => {
   const stored = new Stored();

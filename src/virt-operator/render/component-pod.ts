@@ -91,6 +91,7 @@ export const CERTIFICATE_VOLUMES = {
   virtApi: secret('serving-certificate', CERTIFICATES.virtApi, '/etc/virt-api/certificates'),
   handlerServer: secret('serving-certificate', CERTIFICATES.handlerServer, '/etc/virt-handler/servercertificates'),
   handlerClient: secret('handler-client-certificate', CERTIFICATES.handlerClient, '/etc/virt-handler/clientcertificates'),
+  migrationClient: secret('migration-client-certificate', CERTIFICATES.migrationClient, '/etc/virt-handler/migrationcertificates'),
   authorities: {
     volume: { name: 'authorities', configMap: { name: CERTIFICATES.authorities } },
     mount: { name: 'authorities', mountPath: '/etc/kubevirt-ca', readOnly: true },

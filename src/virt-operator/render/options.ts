@@ -41,6 +41,7 @@ export const CERTIFICATES = {
   virtApi: 'kubevirt-virt-api-certs',
   handlerServer: 'kubevirt-virt-handler-server-certs',
   handlerClient: 'kubevirt-virt-handler-certs',
+  migrationClient: 'kubevirt-migration-client-certs',
 } as const;
 
 export const PRIORITY_CLASS = 'kubevirt-cluster-critical';

@@ -21,7 +21,7 @@ const DEVICE_PLUGINS = `${KUBELET_ROOT}/device-plugins`;
 
 export function renderVirtHandler(options: RenderOptions) {
   const { namespace, kubeletRoot = KUBELET_ROOT } = options;
-  const { handlerServer, authorities } = CERTIFICATE_VOLUMES;
+  const { handlerServer, migrationClient, authorities } = CERTIFICATE_VOLUMES;
   return {
     apiVersion: 'apps/v1',
     kind: 'DaemonSet',
@@ -50,6 +50,7 @@ export function renderVirtHandler(options: RenderOptions) {
           },
           volumeMounts: [
             handlerServer.mount,
+            migrationClient.mount,
             authorities.mount,
             { name: 'run-logs', mountPath: RUN_LOGS },
             { name: 'usage-history', mountPath: USAGE_HISTORY },
@@ -61,6 +62,7 @@ export function renderVirtHandler(options: RenderOptions) {
         },
         volumes: [
           handlerServer.volume,
+          migrationClient.volume,
           authorities.volume,
           { name: 'pods', hostPath: { path: `${kubeletRoot}/${PODS_FOLDER}`, type: 'Directory' } },
           { name: 'processes', hostPath: { path: '/proc', type: 'Directory' } },

@@ -84,7 +84,7 @@ export const configurationSchema = object(
         maxLength: 253,
       }),
     ),
-    migrations: optional(foreign('How machines are moved to other nodes. Kept: they are not moved yet.')),
+    migrations: optional(foreign('How machines are moved to other nodes. Kept: each move goes by the defaults.')),
     liveUpdateConfiguration: optional(
       foreign(
         'How far machines grow while they run, with the rollout strategy LiveUpdate. Kept: it is Stage here, with which KubeVirt ignores it, too.',

@@ -7,7 +7,7 @@ import { AGE } from '../columns.ts';
 import type { specSchema, statusSchema } from './kubevirt-schema.ts';
 import { HARDWARE } from './virtual-machine-instance-refused-table.ts';
 
-const MIGRATION = 'comes with live migration';
+const MIGRATION = 'machines are moved when somebody asks for it, within one cluster';
 const CPU_MODELS = 'nodes are not labelled by processor model yet, so none is ruled out';
 
 /** What it says is for everybody to see; who may change it, may change the cluster. */

@@ -1,6 +1,5 @@
 /** The schema of a VirtualMachineInstanceMigration. */
 import { list, mapOf, object, oneOf, optional, text, time } from '../../schema/dsl.ts';
-import { conditionsSchema } from '../condition-schema.ts';
 import { migrationStateSchema } from '../migration-state-schema.ts';
 
 export const MIGRATION_PHASES = [
@@ -27,6 +26,5 @@ export const statusSchema = object('How the migration is going. Written by our c
       object('One phase.', { phase: oneOf('The phase.', MIGRATION_PHASES), phaseTransitionTimestamp: time('When it was reached.') }),
     ),
   ),
-  conditions: optional(conditionsSchema),
   migrationState: optional(migrationStateSchema),
 });
