@@ -33,8 +33,7 @@ test('what is written for KubeVirt is taken', async (t) => {
 
   await t.test('whoever waits for a condition of a machine is done', async () => {
     await cluster.untilCondition('vmi/guestless', 'Ready');
-    for (const condition of ['LiveMigratable', 'StorageLiveMigratable'])
-      await cluster.untilCondition('vmi/guestless', condition);
+    for (const condition of ['LiveMigratable', 'StorageLiveMigratable']) await cluster.untilCondition('vmi/guestless', condition);
     await cluster.untilCondition('vmi/started-paused', 'Paused');
   });
 

@@ -13,6 +13,7 @@ import {
   readScreenshotQuestion,
   readUsageHistoryQuestion,
 } from './questions.ts';
+
 import {
   type AnswerForm,
   type HandlerRoute,

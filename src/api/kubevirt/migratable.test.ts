@@ -7,12 +7,21 @@ import type { VmiSpec } from './vmi-spec-schema.ts';
 
 type Modes = NonNullable<NonNullable<NonNullable<VmiStatus['volumeStatus']>[number]['persistentVolumeClaimInfo']>['accessModes']>;
 
-const withVolumes = (volumes: VmiSpec['volumes'], status: Partial<VmiStatus> = {}) => ({ ...vmi('Running', status), spec: { ...tinySpec, volumes } });
-const claimed = (...accessModes: Modes) => ({ volumeStatus: [{ name: 'data', target: 'vda', persistentVolumeClaimInfo: { claimName: 'c', accessModes } }] });
+const withVolumes = (volumes: VmiSpec['volumes'], status: Partial<VmiStatus> = {}) => ({
+  ...vmi('Running', status),
+  spec: { ...tinySpec, volumes },
+});
+const claimed = (...accessModes: Modes) => ({
+  volumeStatus: [{ name: 'data', target: 'vda', persistentVolumeClaimInfo: { claimName: 'c', accessModes } }],
+});
 const claim = [{ name: 'data', persistentVolumeClaim: { claimName: 'c' } }];
 
 test('disks that end with the instance are no obstacle', () => {
-  const volumes = [...(tinySpec.volumes ?? []), { name: 'e', emptyDisk: { capacity: '1Gi' } }, { name: 'i', cloudInitNoCloud: { userData: '#' } }];
+  const volumes = [
+    ...(tinySpec.volumes ?? []),
+    { name: 'e', emptyDisk: { capacity: '1Gi' } },
+    { name: 'i', cloudInitNoCloud: { userData: '#' } },
+  ];
   assert.equal(whyNotMigratable(withVolumes(volumes)), undefined);
 });
 

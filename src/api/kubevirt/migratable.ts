@@ -38,7 +38,9 @@ function unsharedClaim({ spec, status }: Pick<VirtualMachineInstance, 'spec' | '
     const claim = claimOf(volume);
     if (!claim) continue;
     const info = status?.volumeStatus?.find(({ name }) => name === volume.name)?.persistentVolumeClaimInfo;
-    const isShared = info?.accessModes?.some((mode) => mode === 'ReadWriteMany' || (mode === 'ReadOnlyMany' && volume.ephemeral !== undefined));
+    const isShared = info?.accessModes?.some(
+      (mode) => mode === 'ReadWriteMany' || (mode === 'ReadOnlyMany' && volume.ephemeral !== undefined),
+    );
     if (isShared) continue;
     return {
       reason: 'DisksNotLiveMigratable',

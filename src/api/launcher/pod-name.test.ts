@@ -30,7 +30,10 @@ describe('an instance that is moved', () => {
     vmi('Running', { migrationState: { sourcePod: genuine.metadata.name, targetPod: target.metadata.name, ...state } });
 
   test('a migration has one Pod that it goes to, and it is that of no other', () => {
-    assert.deepEqual([isTargetOf(target, instance, 'm1'), isTargetOf(target, instance, 'm2'), isTargetOf(genuine, instance, '')], [true, false, false]);
+    assert.deepEqual(
+      [isTargetOf(target, instance, 'm1'), isTargetOf(target, instance, 'm2'), isTargetOf(genuine, instance, '')],
+      [true, false, false],
+    );
   });
 
   test('a Pod to go to is a launcher from the moment that the instance names it', () => {
@@ -39,7 +42,14 @@ describe('an instance that is moved', () => {
 
   test('the guest is in the first Pod until it was handed over, and in the other from then on', () => {
     const isIn = (state: object) => [genuine, target].map((pod) => isCurrentLauncherOf(pod, moved(state)));
-    assert.deepEqual([isIn({}), isIn({ failed: true }), isIn({ completed: true })], [[true, false], [true, false], [false, true]]);
+    assert.deepEqual(
+      [isIn({}), isIn({ failed: true }), isIn({ completed: true })],
+      [
+        [true, false],
+        [true, false],
+        [false, true],
+      ],
+    );
     assert.equal(currentLauncherNameOf(instance), genuine.metadata.name);
   });
 });

@@ -7,7 +7,10 @@ test('what the guest has written on its node alone is copied, by the place of ea
   const disk = (name: string) => ({ name, disk: {} });
   const spec = {
     ...tinySpec,
-    domain: { ...tinySpec.domain, devices: { disks: [disk('shared'), disk('root'), disk('seed'), { name: 'cd', cdrom: {} }, disk('scratch')] } },
+    domain: {
+      ...tinySpec.domain,
+      devices: { disks: [disk('shared'), disk('root'), disk('seed'), { name: 'cd', cdrom: {} }, disk('scratch')] },
+    },
     volumes: [
       { name: 'shared', persistentVolumeClaim: { claimName: 'c' } },
       { name: 'root', containerDisk: { image: 'i' } },

@@ -15,7 +15,8 @@ import type { Completion, Given } from './completion.ts';
 import type { PatchOperation } from './decide-mutation.ts';
 import { mutateVm } from './mutate-vm.ts';
 import { mutateVmi } from './mutate-vmi.ts';
-import { labelMigration, validateMigration, validateMigrationBeside, validateMigrationChange } from './validate-migration.ts';
+import { reviewMigration } from './review-migration.ts';
+import { labelMigration, validateMigration, validateMigrationChange } from './validate-migration.ts';
 import { inPoolTemplate, machineOf, validatePool, validatePoolChange } from './validate-pool.ts';
 import { presetWarnings, validatePreset } from './validate-preset.ts';
 import { validateReplicaSet, validateTemplate, validateVm } from './validate-vm.ts';
@@ -67,7 +68,7 @@ export const RULES: Readonly<Record<KindName, Rules>> = {
     mutate: ({ object }) => labelMigration(object),
     validate: validateMigration,
     validateChange: validateMigrationChange,
-    validateBeside: validateMigrationBeside,
+    validateBeside: reviewMigration,
   },
   OfflineVirtualMachine: { validate: validateTemplate, warn: templateWarnings },
   VirtualMachineInstanceConfig: { validate: validateTemplate, warn: templateWarnings },

@@ -61,7 +61,10 @@ describe('a move', () => {
   const [from, to] = ['kubevirt.io/nodeName', 'kubevirt.io/migrationTargetNodeName'];
   const way = { migrationUid: 'm1', sourceNode: 'n1', sourcePod: 'a', targetNode: 'n2', targetPod: 'b' };
   const moving = (state: object = {}, { node = 'n1', ...status }: { node?: string; phase?: string } = {}) =>
-    onN1({ metadata: { labels: { [from]: node, [to]: 'n2' } }, status: { nodeName: node, ...status, migrationState: { ...way, ...state } } });
+    onN1({
+      metadata: { labels: { [from]: node, [to]: 'n2' } },
+      status: { nodeName: node, ...status, migrationState: { ...way, ...state } },
+    });
 
   test('the node that an instance leaves hands it over to the node that it goes to', () => {
     assert.deepEqual(refusals({ oldObject: moving(), object: moving({ completed: true }, { node: 'n2' }), node: 'n1' }), []);

@@ -52,8 +52,7 @@ function handlerCauses(vmi: JsonObject, old: JsonObject | undefined, node: strin
   const isHere = of(before, 'labels', LABEL_NODE_NAME) === node;
   if (!isHere && of(before, 'labels', LABEL_MIGRATION_TARGET_NODE) === node) return comingCauses(vmi, old);
   if (isHere && isHandedOver(vmi, old)) return [];
-  if (!isHere)
-    return [forbiddenCause(label, `the virt-handler of node ${node} may only change instances that were handed to it`)];
+  if (!isHere) return [forbiddenCause(label, `the virt-handler of node ${node} may only change instances that were handed to it`)];
   const changes: readonly (readonly [field: string, now: unknown, before: unknown])[] = [
     ['spec', vmi['spec'], old?.['spec']],
     ['metadata.labels', now['labels'], before['labels']],

@@ -7,8 +7,8 @@ import { httpsFetch, keepAliveAgent } from '../../base/node/https-fetch.ts';
 import { VIRT_HANDLER_SERVER_NAME } from '../../base/node/pki.ts';
 import { readBytes } from '../../base/read-bytes.ts';
 import { errorFrom } from '../../client/client.ts';
-import type { SubresourceCall } from '../subresource-call.ts';
 import { findHandler } from '../../client/find-handler.ts';
+import type { SubresourceCall } from '../subresource-call.ts';
 
 export type HandlerQuestion<Name extends RequestName> = {
   readonly nodeName: string;

@@ -20,9 +20,9 @@ import { vmiRefusalOf } from '../../api/kubevirt/vm-can.ts';
 import { ApiError, messageOf } from '../../base/errors.ts';
 import { VIRT_HANDLER_SERVER_NAME } from '../../base/node/pki.ts';
 import { tunnelUpgrade } from '../../base/node/tunnel-upgrade.ts';
+import { findHandler } from '../../client/find-handler.ts';
 import type { Served, SubresourceCall, UpgradeCall } from '../subresource-call.ts';
 import { askHandler } from './ask-handler.ts';
-import { findHandler } from '../../client/find-handler.ts';
 import { getInstance } from './get-instance.ts';
 import { isDryRun, readOptions } from './read-options.ts';
 

@@ -31,7 +31,11 @@ function migration(phase?: MigrationPhase, metadata: Partial<ObjectMeta> = {}): 
 function target(state: 'pending' | 'running' | 'ended', metadata: Partial<ObjectMeta> = {}): Pod {
   const stamp = new Date(now).toISOString();
   const pod = launcherPod(
-    state === 'pending' ? { waiting: { reason: 'x' } } : state === 'running' ? { running: { startedAt: stamp } } : { terminated: { exitCode: 1, reason: 'Error' } },
+    state === 'pending'
+      ? { waiting: { reason: 'x' } }
+      : state === 'running'
+        ? { running: { startedAt: stamp } }
+        : { terminated: { exitCode: 1, reason: 'Error' } },
     {},
     { name: NAME, uid: 'pod-2', creationTimestamp: stamp, ...metadata },
   );
@@ -45,34 +49,122 @@ const labelled = { labels: { [LABEL_MIGRATION_TARGET_NODE]: 'n2' } };
 const completed = { ...told, completed: true, endTimestamp: '2026-01-01T00:00:00Z' };
 
 const cases: [string, Partial<ObservedMigration>, string[]][] = [
-  ['a new one is claimed first', { migration: migration(undefined, { finalizers: [] }) }, ['patch VirtualMachineInstanceMigration default/move: the migration is new']],
+  [
+    'a new one is claimed first',
+    { migration: migration(undefined, { finalizers: [] }) },
+    ['patch VirtualMachineInstanceMigration default/move: the migration is new'],
+  ],
   ['and is Pending then', { migration: migration() }, [`${STATUS} Pending: the migration is new`]],
   ['it makes a Pod', { migration: migration('Pending') }, [`create Pod default/${NAME}: the instance needs a place to go to`]],
   ['not while many are under way', { migration: migration('Pending'), underWay: { inCluster: 5, fromNode: 0 } }, ['look again in 3s']],
   ['nor many from one node', { migration: migration('Pending'), underWay: { inCluster: 2, fromNode: 2 } }, ['look again in 3s']],
-  ['a Pod makes it Scheduling', { migration: migration('Pending'), targetPod: target('pending') }, [`${STATUS} Scheduling: there is a Pod for it to go to`]],
+  [
+    'a Pod makes it Scheduling',
+    { migration: migration('Pending'), targetPod: target('pending') },
+    [`${STATUS} Scheduling: there is a Pod for it to go to`],
+  ],
   ['a Pod that is not up is waited for', { migration: migration('Scheduling'), targetPod: target('pending') }, ['look again in 300s']],
-  ['not for ever', { migration: migration('Scheduling'), targetPod: target('pending'), now: now + 300_000 }, [`${STATUS} Failed: the Pod that it was to go to did not come up in time`]],
-  ['a Pod that is up makes it Scheduled', { migration: migration('Scheduling'), targetPod: target('running') }, [`${STATUS} Scheduled: the Pod runs on n2`]],
+  [
+    'not for ever',
+    { migration: migration('Scheduling'), targetPod: target('pending'), now: now + 300_000 },
+    [`${STATUS} Failed: the Pod that it was to go to did not come up in time`],
+  ],
+  [
+    'a Pod that is up makes it Scheduled',
+    { migration: migration('Scheduling'), targetPod: target('running') },
+    [`${STATUS} Scheduled: the Pod runs on n2`],
+  ],
   ['then both nodes are told', { migration: migration('Scheduled'), targetPod: target('running') }, [`${VMI} the target Pod runs`]],
-  ['which makes it PreparingTarget', { migration: migration('Scheduled'), vmi: on(told), targetPod: target('running') }, [`${STATUS} PreparingTarget: both nodes were told`]],
-  ['a target that says where makes it TargetReady', { migration: migration('PreparingTarget'), vmi: on({ ...told, targetNodeAddress: 'a' }), targetPod: target('running') }, [`${STATUS} TargetReady: the target waits`]],
-  ['a source that begins makes it Running', { migration: migration('TargetReady'), vmi: on({ ...told, startTimestamp: '2026-01-01T00:00:00Z' }), targetPod: target('running') }, [`${STATUS} Running: the guest is being sent`]],
+  [
+    'which makes it PreparingTarget',
+    { migration: migration('Scheduled'), vmi: on(told), targetPod: target('running') },
+    [`${STATUS} PreparingTarget: both nodes were told`],
+  ],
+  [
+    'a target that says where makes it TargetReady',
+    { migration: migration('PreparingTarget'), vmi: on({ ...told, targetNodeAddress: 'a' }), targetPod: target('running') },
+    [`${STATUS} TargetReady: the target waits`],
+  ],
+  [
+    'a source that begins makes it Running',
+    { migration: migration('TargetReady'), vmi: on({ ...told, startTimestamp: '2026-01-01T00:00:00Z' }), targetPod: target('running') },
+    [`${STATUS} Running: the guest is being sent`],
+  ],
   ['a guest that was handed over is waited for', { migration: migration('Running'), vmi: on(completed), targetPod: target('running') }, []],
-  ['one that is there has been moved', { migration: migration('Running'), vmi: on({ ...completed, targetNodeDomainReadyTimestamp: '2026-01-01T00:00:00Z' }), targetPod: target('running') }, [`${STATUS} Succeeded: The instance runs on node n2`]],
-  ['the nodes say why it stayed', { migration: migration('Running'), vmi: on({ ...told, failed: true, failureReason: 'broken pipe' }), targetPod: target('running') }, [`${STATUS} Failed: broken pipe`]],
-  ['an instance that is gone is not moved', { migration: migration('Pending'), vmi: undefined }, [`${STATUS} Failed: the instance is gone`]],
-  ['nor one that has ended', { migration: migration('Running'), vmi: vmi('Failed', { migrationState: told }), targetPod: target('running') }, [`${STATUS} Failed: the instance does not run`]],
-  ['the second of two fails', { migration: migration('Pending'), earlier: 'first' }, [`${STATUS} Failed: the instance is being moved already, by first`]],
-  ['so does one whose instance another has taken', { migration: migration('Running'), vmi: on({ ...told, migrationUid: 'm2' }) }, [`${STATUS} Failed: another migration has taken the instance over`]],
-  ['a deleted one of which no node knows fails', { migration: migration('Scheduling', deleted), targetPod: target('pending') }, [`${STATUS} Failed: the migration was cancelled`]],
-  ['of another the nodes are asked to abort', { migration: migration('Running', deleted), vmi: on(told), targetPod: target('running') }, [`${VMI} the migration was deleted`]],
-  ['a target that ends before the nodes know is a failure', { migration: migration('Scheduling'), targetPod: target('ended') }, [`${STATUS} Failed: the Pod that it was to go to has ended`]],
-  ['after that the nodes are told first', { migration: migration('Running'), vmi: on(told), targetPod: target('ended') }, [`${VMI} the target Pod has ended`]],
-  ['afterwards nobody looks for a guest at the target', { migration: migration('Failed'), vmi: on({ ...told, failed: true }, labelled), targetPod: target('running') }, [`${VMI} the migration is over`]],
-  ['then the Pod goes that it did not go to', { migration: migration('Failed'), vmi: on({ ...told, failed: true }), targetPod: target('running') }, [`delete Pod default/${NAME}: the instance does not come to it`]],
-  ['then the migration may', { migration: migration('Failed'), vmi: on({ ...told, failed: true }), targetPod: target('ended') }, ['patch VirtualMachineInstanceMigration default/move: the migration is over']],
-  ['the Pod that a guest is in stays', { migration: migration('Failed', { finalizers: [] }), vmi: on(completed), targetPod: target('running') }, []],
+  [
+    'one that is there has been moved',
+    {
+      migration: migration('Running'),
+      vmi: on({ ...completed, targetNodeDomainReadyTimestamp: '2026-01-01T00:00:00Z' }),
+      targetPod: target('running'),
+    },
+    [`${STATUS} Succeeded: The instance runs on node n2`],
+  ],
+  [
+    'the nodes say why it stayed',
+    { migration: migration('Running'), vmi: on({ ...told, failed: true, failureReason: 'broken pipe' }), targetPod: target('running') },
+    [`${STATUS} Failed: broken pipe`],
+  ],
+  [
+    'an instance that is gone is not moved',
+    { migration: migration('Pending'), vmi: undefined },
+    [`${STATUS} Failed: the instance is gone`],
+  ],
+  [
+    'nor one that has ended',
+    { migration: migration('Running'), vmi: vmi('Failed', { migrationState: told }), targetPod: target('running') },
+    [`${STATUS} Failed: the instance does not run`],
+  ],
+  [
+    'the second of two fails',
+    { migration: migration('Pending'), earlier: 'first' },
+    [`${STATUS} Failed: the instance is being moved already, by first`],
+  ],
+  [
+    'so does one whose instance another has taken',
+    { migration: migration('Running'), vmi: on({ ...told, migrationUid: 'm2' }) },
+    [`${STATUS} Failed: another migration has taken the instance over`],
+  ],
+  [
+    'a deleted one of which no node knows fails',
+    { migration: migration('Scheduling', deleted), targetPod: target('pending') },
+    [`${STATUS} Failed: the migration was cancelled`],
+  ],
+  [
+    'of another the nodes are asked to abort',
+    { migration: migration('Running', deleted), vmi: on(told), targetPod: target('running') },
+    [`${VMI} the migration was deleted`],
+  ],
+  [
+    'a target that ends before the nodes know is a failure',
+    { migration: migration('Scheduling'), targetPod: target('ended') },
+    [`${STATUS} Failed: the Pod that it was to go to has ended`],
+  ],
+  [
+    'after that the nodes are told first',
+    { migration: migration('Running'), vmi: on(told), targetPod: target('ended') },
+    [`${VMI} the target Pod has ended`],
+  ],
+  [
+    'afterwards nobody looks for a guest at the target',
+    { migration: migration('Failed'), vmi: on({ ...told, failed: true }, labelled), targetPod: target('running') },
+    [`${VMI} the migration is over`],
+  ],
+  [
+    'then the Pod goes that it did not go to',
+    { migration: migration('Failed'), vmi: on({ ...told, failed: true }), targetPod: target('running') },
+    [`delete Pod default/${NAME}: the instance does not come to it`],
+  ],
+  [
+    'then the migration may',
+    { migration: migration('Failed'), vmi: on({ ...told, failed: true }), targetPod: target('ended') },
+    ['patch VirtualMachineInstanceMigration default/move: the migration is over'],
+  ],
+  [
+    'the Pod that a guest is in stays',
+    { migration: migration('Failed', { finalizers: [] }), vmi: on(completed), targetPod: target('running') },
+    [],
+  ],
 ];
 
 describe('a migration', () => {
@@ -84,7 +176,10 @@ describe('a migration', () => {
   test('five that are over are kept', () => {
     const finished = Array.from({ length: 7 }, (_, i) => migration('Succeeded', { name: `m${i}`, uid: `u${i}` }));
     const explained = explain(decideMigration({ ...usual, migration: migration('Succeeded', { finalizers: [] }), finished }));
-    assert.deepEqual(explained, ['delete VirtualMachineInstanceMigration default/m5: 5 of an instance are kept', 'delete VirtualMachineInstanceMigration default/m6: 5 of an instance are kept']);
+    assert.deepEqual(explained, [
+      'delete VirtualMachineInstanceMigration default/m5: 5 of an instance are kept',
+      'delete VirtualMachineInstanceMigration default/m6: 5 of an instance are kept',
+    ]);
   });
 
   test('both nodes are told by one write, which leaves nothing of the move before', () => {

@@ -32,7 +32,7 @@ export const BY_VMI = 'vmi';
 /** Migrations by the key of the instance that they move. */
 export const byVmi = { [BY_VMI]: (migration: VirtualMachineInstanceMigration): readonly string[] => [vmiKeyOf(migration)] };
 
-export function vmiKeyOf({ metadata: { namespace }, spec }: VirtualMachineInstanceMigration): string {
+function vmiKeyOf({ metadata: { namespace }, spec }: VirtualMachineInstanceMigration): string {
   return keyOf({ namespace, name: spec.vmiName ?? '' });
 }
 

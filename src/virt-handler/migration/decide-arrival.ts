@@ -11,7 +11,7 @@
 import { vmiIs } from '../../api/kubevirt/condition-reasons.ts';
 import { refOf } from '../../api/meta.ts';
 import { timestamp } from '../../base/timestamp.ts';
-import type { DomainDecision } from '../vmi/decide.ts';
+import type { DomainDecision } from '../vmi/domain-action.ts';
 import type { ObservedDomain } from '../vmi/observed.ts';
 
 const AGAIN_MS = 2_000;

@@ -26,7 +26,11 @@ const aborted = { abortRequested: true, abortStatus: 'Aborting' } as const;
 const cases: [string, Partial<ObservedDomain>, string[]][] = [
   ['a target that is not ready is waited for', { vmi: moving(told) }, []],
   ['a guest whose target is ready is sent', { vmi: moving(ready) }, [`${PATCH}: ${BEGIN}`, `command send m1: ${BEGIN}`]],
-  ['so is one that is paused', { vmi: moving(ready, paused()), domain: domain('paused') }, [`${PATCH}: ${BEGIN}`, `command send m1: ${BEGIN}`]],
+  [
+    'so is one that is paused',
+    { vmi: moving(ready, paused()), domain: domain('paused') },
+    [`${PATCH}: ${BEGIN}`, `command send m1: ${BEGIN}`],
+  ],
   ['a QEMU that does not answer is not told to send', { vmi: moving(ready), domain: domain('running', lost) }, []],
   ['a move that nobody wants is not begun', { vmi: moving({ ...ready, ...aborted }) }, [`${PATCH}: the migration was cancelled`]],
   ['a guest that is being sent is waited for', { vmi: moving(begun), domain: domain('running', by(sending)) }, []],
@@ -90,5 +94,7 @@ describe('the node that a guest is to leave', () => {
 });
 
 function paused() {
-  return { conditions: [{ type: 'Paused', status: 'True' as const, reason: 'PausedByUser', message: 'The processors of the guest are stopped.' }] };
+  return {
+    conditions: [{ type: 'Paused', status: 'True' as const, reason: 'PausedByUser', message: 'The processors of the guest are stopped.' }],
+  };
 }

@@ -28,7 +28,7 @@ import { refOf } from '../../api/meta.ts';
 import { timestamp } from '../../base/timestamp.ts';
 import { copiedDisksOf } from '../../qemu/convert/copied-disks.ts';
 import type { Action, EventToRecord } from '../../reconcile/decision.ts';
-import type { DomainAction, DomainDecision } from '../vmi/decide.ts';
+import type { DomainAction, DomainDecision } from '../vmi/domain-action.ts';
 import type { CommandState } from '../vmi/domain-command.ts';
 import { mustStop, type ObservedDomain } from '../vmi/observed.ts';
 
@@ -44,7 +44,10 @@ const TIMEOUT_MS_PER_GIB = 150_000;
 const AGAIN_MS = 5_000;
 
 const RULES: readonly [when: (seen: Seen) => boolean, then: (seen: Seen) => DomainDecision | undefined][] = [
-  [({ state, sending, domain }) => !isMoving(state) && (sending?.is === 'running' || domain.state === 'switching'), (seen) => callBack(seen, 'the move is over')],
+  [
+    ({ state, sending, domain }) => !isMoving(state) && (sending?.is === 'running' || domain.state === 'switching'),
+    (seen) => callBack(seen, 'the move is over'),
+  ],
   [({ state, domain }) => state.failed === true && domain.state === 'moved', letRunOn],
   [({ state }) => !isMoving(state), () => undefined],
   [(seen) => !isBegun(seen) && isUnwanted(seen), (seen) => fail(seen, whyUnwanted(seen))],

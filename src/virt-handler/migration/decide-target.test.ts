@@ -16,15 +16,35 @@ const door = { host: '10.0.0.2', port: 8186 };
 const completed = { ...begun, completed: true };
 
 const cases: [string, Partial<ObservedDomain>, string[]][] = [
-  ['its QEMU is listened to', { vmi: moving(told), followed: undefined }, ['follow pod-2: its launcher Pod is on this node', 'look again in 0s']],
+  [
+    'its QEMU is listened to',
+    { vmi: moving(told), followed: undefined },
+    ['follow pod-2: its launcher Pod is on this node', 'look again in 0s'],
+  ],
   ['a QEMU that does not answer yet is waited for', { vmi: moving(told), domain: domain('absent', lost) }, []],
   ['a QEMU that waits is made ready', { vmi: moving(told) }, ['command receive: a guest is to come']],
-  ['what could not be made ready has failed', { vmi: moving(told), domain: domain('incoming', { commands: { receive: failed } }) }, [`${PATCH}: the target could not be made ready: no room`]],
-  ['where it is ready is told', { vmi: moving(told), door, domain: domain('incoming', { commands: { receive: done } }) }, [`${PATCH}: QEMU waits for the guest`]],
+  [
+    'what could not be made ready has failed',
+    { vmi: moving(told), domain: domain('incoming', { commands: { receive: failed } }) },
+    [`${PATCH}: the target could not be made ready: no room`],
+  ],
+  [
+    'where it is ready is told',
+    { vmi: moving(told), door, domain: domain('incoming', { commands: { receive: done } }) },
+    [`${PATCH}: QEMU waits for the guest`],
+  ],
   ['once', { vmi: moving(ready), domain: domain('incoming', { commands: { receive: done } }) }, []],
   ['a QEMU that ended is told', { vmi: moving(begun), domain: domain('incoming', gone) }, [`${PATCH}: QEMU of the target has ended`]],
-  ['a guest that is there, stopped, is not let run before it is handed over', { vmi: moving(begun), domain: domain('paused', { commands: { receive: done } }) }, []],
-  ['a QEMU whose guest does not come is ended', { vmi: moving({ ...begun, failed: true }) }, ['command quit: the guest does not come', 'look again in 5s']],
+  [
+    'a guest that is there, stopped, is not let run before it is handed over',
+    { vmi: moving(begun), domain: domain('paused', { commands: { receive: done } }) },
+    [],
+  ],
+  [
+    'a QEMU whose guest does not come is ended',
+    { vmi: moving({ ...begun, failed: true }) },
+    ['command quit: the guest does not come', 'look again in 5s'],
+  ],
   ['one that was handed over is left until its label says so', { vmi: moving(completed), domain: domain('paused') }, []],
 ];
 

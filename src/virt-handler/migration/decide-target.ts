@@ -18,7 +18,7 @@ import { refOf } from '../../api/meta.ts';
 import { timestamp } from '../../base/timestamp.ts';
 import { copiedDisksOf } from '../../qemu/convert/copied-disks.ts';
 import type { EventToRecord } from '../../reconcile/decision.ts';
-import type { DomainDecision } from '../vmi/decide.ts';
+import type { DomainDecision } from '../vmi/domain-action.ts';
 import type { ObservedDomain } from '../vmi/observed.ts';
 
 type State = NonNullable<VmiStatus['migrationState']>;

@@ -49,9 +49,11 @@ class Move {
   /** QEMU goes one step on with what it was told. */
   proceed(side: Side, luck: number): void {
     const { source, target } = this.nodes;
-    if (side === 'target') return this.#end(target, luck);
     const sending = Object.entries(source.commands).find(([id, { is }]) => id.startsWith('send') && is === 'running');
-    if (!sending) return this.#end(source, luck);
+    if (side === 'target' || !sending) {
+      this.#endTarget(luck);
+      return;
+    }
     const [id, state] = sending;
     if (target.qemu !== 'incoming' || luck < 0.1) {
       source.qemu = 'running';
@@ -117,9 +119,9 @@ class Move {
     node.commands[id] = ended(given, 'done');
   }
 
-  /** The QEMU of a target may die at any time; that of the source as well, which ends the machine and is no matter here. */
-  #end(node: NodeModel, luck: number): void {
-    if (node === this.nodes.target && node.qemu !== 'running' && luck < 0.05) node.qemu = 'gone';
+  /** The QEMU of a target may die before the guest is there; one that dies afterwards ends the machine, which is no matter here. */
+  #endTarget(luck: number): void {
+    if (this.nodes.target.qemu !== 'running' && luck < 0.05) this.nodes.target.qemu = 'gone';
   }
 }
 

@@ -14,11 +14,8 @@ import type { Logger } from '../../base/log.ts';
 import type { TlsIdentity } from '../../base/node/https-fetch.ts';
 import { VIRT_HANDLER_SERVER_NAME } from '../../base/node/pki.ts';
 import { carryBytes } from '../network/serve-port.ts';
-import type { MoveTarget } from '../vmi/domain-command.ts';
+import type { MoveTarget, OpenWay, Way } from '../vmi/domain-command.ts';
 
-export type Way = { close(): void };
-/** Resolves when QEMU can connect; what it sends goes to that node until closed. */
-export type OpenWay = (to: MoveTarget) => Promise<Way>;
 export type WayOptions = {
   /** The folder of QEMU. */
   readonly folder: string;

@@ -2,7 +2,7 @@
 import { INCOMING_SOCKETS } from '../../api/launcher/files.ts';
 import { isObject } from '../../base/json.ts';
 import type { DomainCommand } from '../vmi/domain-command.ts';
-import type { Performer } from '../vmi/perform-command.ts';
+import type { Performer } from '../vmi/performer.ts';
 import { MOVE_CAPABILITIES } from './send-guest.ts';
 
 const POLL_MS = 20;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Clock } from '../../base/clock.ts';
 import { FakeClock } from '../../testing/fake-clock.ts';
-import type { Performer } from '../vmi/perform-command.ts';
+import type { Performer } from '../vmi/performer.ts';
 import { letArrive, receiveGuest } from './receive-guest.ts';
 import { sendGuest } from './send-guest.ts';
 
@@ -32,7 +32,10 @@ function qemu(upsets: Readonly<Record<string, () => unknown>> = {}) {
     if (!QUESTIONS.includes(name)) said.push(name);
     return answers[name]?.() ?? {};
   };
-  const openWay = async () => ({ close: () => void (closed = true) });
+  const close = () => {
+    closed = true;
+  };
+  const openWay = async () => ({ close });
   const performer: Performer = { qmp: { execute }, clock, openWay, report: () => {} };
   return { performer, said, isClosed: () => closed };
 }
@@ -49,8 +52,16 @@ test('disks go first, then memory; the disks are let go before the guest is', as
 });
 
 for (const [what, upsets, why] of [
-  ['a disk of another size', { 'query-named-block-nodes': () => [{ 'node-name': 'image0', image: { 'virtual-size': 1 } }] }, /has 1 bytes here/],
-  ['a copy of memory that fails', { migrate: () => undefined, 'query-migrate': () => ({ status: 'failed', 'error-desc': 'gone' }) }, /failed: gone/],
+  [
+    'a disk of another size',
+    { 'query-named-block-nodes': () => [{ 'node-name': 'image0', image: { 'virtual-size': 1 } }] },
+    /has 1 bytes here/,
+  ],
+  [
+    'a copy of memory that fails',
+    { migrate: () => undefined, 'query-migrate': () => ({ status: 'failed', 'error-desc': 'gone' }) },
+    /failed: gone/,
+  ],
   ['a disk whose copy ends with an error', { 'query-jobs': endsBadly() }, /no space/],
 ] as const)
   test(`${what} ends the move, and what was begun is undone`, async () => {

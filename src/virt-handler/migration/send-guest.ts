@@ -7,21 +7,21 @@ import { OUTGOING_SOCKETS } from '../../api/launcher/files.ts';
 import type { Clock } from '../../base/clock.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
 import type { DomainCommand } from '../vmi/domain-command.ts';
-import type { Performer } from '../vmi/perform-command.ts';
+import type { Performer } from '../vmi/performer.ts';
 
 type Send = Extract<DomainCommand, { name: 'send' }>;
 type Sender = Pick<Performer, 'qmp' | 'clock' | 'report'>;
 
 /** Short: at the end of a move the guest stands still while nobody looks. */
 const POLL_MS = 20;
-/** How long QEMU may take for what it does at once, a connection to the other node included. */
-const COMMAND_MS = 15_000;
+/** How long QEMU may take to undo what it began. */
+const UNDO_MS = 30_000;
 /** How long the guest may stand still at the end: less than a person notices. */
 const DOWNTIME_MS = 300;
 /** A tunnel takes what it is given; without a limit QEMU would promise a stop that is too short. */
 const BYTES_PER_SECOND = 2 ** 30;
 /** The longest that the guest stands still before it is had back. */
-const SWITCH_MS = 30_000;
+const SWITCH_MS = 60_000;
 
 /** The capabilities that both sides have to agree on: the source hears whether the target could load the guest, and nothing is handed over unasked. */
 export const MOVE_CAPABILITIES = ['events', 'return-path', 'pause-before-switchover'].map((capability) => ({ capability, state: true }));
@@ -37,7 +37,7 @@ export async function sendGuest(performer: Performer, { disks, to, timeoutMs }: 
     for (const disk of disks) await beginCopy(performer, disk);
     await until(clock, { deadline, what: 'the copy of its disks' }, () => areCopied(performer, disks));
     await qmp.execute('migrate-set-parameters', { 'max-bandwidth': BYTES_PER_SECOND, 'downtime-limit': DOWNTIME_MS });
-    await qmp.execute('migrate', { uri: `unix:${OUTGOING_SOCKETS.memory}` }, { timeoutMs: COMMAND_MS });
+    await qmp.execute('migrate', { uri: `unix:${OUTGOING_SOCKETS.memory}` });
     await until(clock, { deadline, what: 'the copy of its memory' }, () => isAt(performer, 'pre-switchover'));
     const switchBy = clock.steady() + SWITCH_MS;
     for (const disk of disks) await qmp.execute('block-job-cancel', { device: jobOf(disk) });
@@ -54,7 +54,7 @@ export async function sendGuest(performer: Performer, { disks, to, timeoutMs }: 
 
 /** Undoes what was begun, as far as there is something; the guest runs on here unless it was sent already. */
 export async function callBack({ qmp, clock }: Pick<Performer, 'qmp' | 'clock'>, { disks }: Pick<Send, 'disks'>): Promise<void> {
-  const deadline = clock.steady() + COMMAND_MS;
+  const deadline = clock.steady() + UNDO_MS;
   await qmp.execute('migrate_cancel');
   await until(clock, { deadline, what: 'the end of a copy of its memory' }, async () => !BUSY.includes((await migrationOf(qmp)).status));
   for (const disk of disks) {
@@ -69,7 +69,7 @@ export async function callBack({ qmp, clock }: Pick<Performer, 'qmp' | 'clock'>,
 /** All of the disk, what its image has included: the other node may have another image of the same name. */
 async function beginCopy({ qmp }: Sender, disk: string): Promise<void> {
   const server = { type: 'unix', path: OUTGOING_SOCKETS.disks };
-  await qmp.execute('blockdev-add', { driver: 'nbd', 'node-name': copyOf(disk), server, export: disk }, { timeoutMs: COMMAND_MS });
+  await qmp.execute('blockdev-add', { driver: 'nbd', 'node-name': copyOf(disk), server, export: disk });
   const sizes = await sizesOf(qmp);
   if (sizes.get(disk) === undefined || sizes.get(disk) !== sizes.get(copyOf(disk)))
     throw new Error(`disk ${disk} has ${sizes.get(disk)} bytes here and ${sizes.get(copyOf(disk))} on the other node`);

@@ -10,7 +10,7 @@ import type { Guest } from '../vmi/domains.ts';
 /** Connects one stream of the move with this uid. */
 export async function takeGuest(guest: Guest, { uid, channel }: { uid: string; channel: MoveChannel }): Promise<StreamConnection> {
   const { vmi, session, folder } = guest;
-  if (vmi.status?.migrationState?.migrationUid !== uid || session.domain.state !== 'incoming')
+  if (vmi.status?.migrationState?.migrationUid !== uid || session.domain.commands['receive']?.is !== 'done')
     throw new ApiError('Conflict', 'no guest of this migration is waited for here');
   const socket = await connectUnixSocket(join(folder, INCOMING_SOCKETS[channel]));
   return { carry: carryBytes(socket), abandon: () => socket.destroy() };

@@ -6,8 +6,9 @@ import { timestamp } from '../../base/timestamp.ts';
 import { explain } from '../../reconcile/decision.ts';
 import { launcherPod, tinySpec, vmi } from '../../testing/builders.ts';
 import type { AgentFacts } from '../agent/agent-session.ts';
-import { type DomainDecision, decideDomain } from './decide.ts';
+import { decideDomain } from './decide.ts';
 import type { Domain } from './domain.ts';
+import type { DomainDecision } from './domain-action.ts';
 import type { CommandState } from './domain-command.ts';
 import type { ObservedDomain } from './observed.ts';
 import {

@@ -40,25 +40,15 @@ import { COMPUTE_CONTAINER } from '../../api/launcher/compute.ts';
 import { LAUNCHER_VARIABLES } from '../../api/launcher/variables.ts';
 import { isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
 import { diffAsMergePatch } from '../../base/json.ts';
-import type { Action, Decision, EventToRecord, OtherAction } from '../../reconcile/decision.ts';
+import type { Action, EventToRecord } from '../../reconcile/decision.ts';
 import { decideArrival, isArriving } from '../migration/decide-arrival.ts';
 import { decideSource, isSource } from '../migration/decide-source.ts';
 import { decideTarget } from '../migration/decide-target.ts';
 import { type Domain, hasEnded } from './domain.ts';
+import type { DomainAction, DomainDecision } from './domain-action.ts';
 import type { DomainCommand } from './domain-command.ts';
 import { isFollowed, mustStop, type ObservedDomain } from './observed.ts';
 import { deriveDomainStatus, type StatusChange } from './status.ts';
-
-/** What can be done to a guest besides writing to the API. */
-export type DomainAction = Pick<OtherAction, 'because' | 'event'> &
-  (
-    | { readonly do: 'follow'; readonly podUid: string }
-    | { readonly do: 'forget' }
-    /** Remembers when this process saw that the guest is to stop. */
-    | { readonly do: 'start grace period' }
-    | { readonly do: 'command'; readonly id: string; readonly command: DomainCommand }
-  );
-export type DomainDecision = Decision<DomainAction>;
 
 /** A guest may not hear its power button the first time, and QEMU may fail to do what it is asked. */
 const COMMAND_AGAIN_MS = 5_000;

@@ -17,6 +17,10 @@ export type DomainCommand =
 /** The virt-handler that takes a guest, and for which migration. */
 export type MoveTarget = { readonly host: string; readonly port: number; readonly migrationUid: string };
 
+export type Way = { close(): void };
+/** Resolves when QEMU can connect; what it sends goes to that node until closed. */
+export type OpenWay = (to: MoveTarget) => Promise<Way>;
+
 /** In whatever QEMU counts: bytes, most often. */
 export type CommandProgress = { readonly done: number; readonly total: number };
 

@@ -1,23 +1,17 @@
 /** The way of each command to a guest: what QMP is told, and what its answer means. */
-import type { Clock } from '../../base/clock.ts';
-import { type QmpClient, QmpError, QmpTimeout } from '../../qemu/qmp/client.ts';
-import type { OpenWay } from '../migration/open-way.ts';
+import { QmpError, QmpTimeout } from '../../qemu/qmp/client.ts';
 import { letArrive, receiveGuest } from '../migration/receive-guest.ts';
 import { callBack, sendGuest } from '../migration/send-guest.ts';
-import type { CommandProgress, DomainCommand } from './domain-command.ts';
+import type { DomainCommand } from './domain-command.ts';
+import type { Performer } from './performer.ts';
 
-export type Performer = {
-  readonly qmp: Pick<QmpClient, 'execute'>;
-  readonly clock: Clock;
-  /** Opens the way to the node that a guest is sent to. */
-  readonly openWay: OpenWay;
-  /** For a command that takes long: shows in the domain how far it is. */
-  readonly report: (progress: CommandProgress) => void;
-};
+/** A busy node may let QEMU wait, and in a move it connects to another one before it answers. */
+const MOVE_COMMAND_MS = 30_000;
 
 /** Resolves with what QEMU returned. */
 export async function performCommand(performer: Performer, command: DomainCommand): Promise<unknown> {
   const { qmp } = performer;
+  const moving: Performer = { ...performer, qmp: { execute: (name, args) => qmp.execute(name, args, { timeoutMs: MOVE_COMMAND_MS }) } };
   switch (command.name) {
     case 'cont':
     case 'stop':
@@ -27,13 +21,13 @@ export async function performCommand(performer: Performer, command: DomainComman
     case 'send-key':
       return qmp.execute(command.name, { keys: command.keys.map((data) => ({ type: 'qcode', data })) });
     case 'receive':
-      return receiveGuest(performer, command);
+      return receiveGuest(moving, command);
     case 'send':
-      return sendGuest(performer, command);
+      return sendGuest(moving, command);
     case 'call-back':
-      return callBack(performer, command);
+      return callBack(moving, command);
     case 'arrive':
-      return letArrive(performer, command);
+      return letArrive(moving, command);
     case 'quit':
       try {
         return await qmp.execute(command.name);

@@ -12,12 +12,12 @@ import type { Logger } from '../../base/log.ts';
 import { AGENT_PORT } from '../../qemu/convert/input.ts';
 import { connectQmp, type QmpClient, type QmpEvent, QmpTimeout } from '../../qemu/qmp/client.ts';
 import { codeOf } from '../../qemu/qmp/connect-socket.ts';
-import type { OpenWay } from '../migration/open-way.ts';
 import { Commands } from './commands.ts';
 import { type Domain, hasEnded, stateFrom, unknownDomain } from './domain.ts';
-import type { DomainCommand } from './domain-command.ts';
+import type { DomainCommand, OpenWay } from './domain-command.ts';
 import { commandFor, type GuestAction } from './guest-action.ts';
-import { type Performer, performCommand } from './perform-command.ts';
+import { performCommand } from './perform-command.ts';
+import type { Performer } from './performer.ts';
 
 export type SessionOptions = {
   /** Where QEMU made its sockets. */

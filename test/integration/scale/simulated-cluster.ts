@@ -23,7 +23,8 @@ import { runController } from '../../../src/reconcile/controller.ts';
 import { type Decision, nothingToDo } from '../../../src/reconcile/decision.ts';
 import { changesOf } from '../../../src/reconcile/source.ts';
 import { runVirtController } from '../../../src/virt-controller/run.ts';
-import { type DomainAction, decideDomain } from '../../../src/virt-handler/vmi/decide.ts';
+import { decideDomain } from '../../../src/virt-handler/vmi/decide.ts';
+import type { DomainAction } from '../../../src/virt-handler/vmi/domain-action.ts';
 import type { ObservedDomain } from '../../../src/virt-handler/vmi/observed.ts';
 
 /** One write that reached the API server after everything was in place, without events. */

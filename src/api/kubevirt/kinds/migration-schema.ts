@@ -2,7 +2,7 @@
 import { list, mapOf, object, oneOf, optional, text, time } from '../../schema/dsl.ts';
 import { migrationStateSchema } from '../migration-state-schema.ts';
 
-export const MIGRATION_PHASES = [
+const MIGRATION_PHASES = [
   'Pending',
   'Scheduling',
   'Scheduled',
@@ -15,7 +15,9 @@ export const MIGRATION_PHASES = [
 
 export const specSchema = object('Which instance is to be moved.', {
   vmiName: optional(text('The instance, in the same namespace.', { minLength: 1 })),
-  addedNodeSelector: optional(mapOf('Labels that the node it goes to must have beside those that the instance asks for.', text('The value.'))),
+  addedNodeSelector: optional(
+    mapOf('Labels that the node it goes to must have beside those that the instance asks for.', text('The value.')),
+  ),
 });
 
 export const statusSchema = object('How the migration is going. Written by our components alone.', {
