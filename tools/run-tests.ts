@@ -75,7 +75,7 @@ const SETS: Record<string, TestSet> = {
   e2e: {
     files: ['test/e2e/**/*.test.ts', 'test/faults/guests/*.test.ts', 'test/integration/scale/*.test.ts'],
     timeoutMs: 15 * MINUTE_MS,
-    limitMs: 30 * MINUTE_MS,
+    limitMs: 40 * MINUTE_MS,
     concurrency: 2,
     env: { SCALE_MACHINES: '1000', SCALE_POOL: '100' },
   },
