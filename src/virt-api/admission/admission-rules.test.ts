@@ -21,12 +21,12 @@ const spec = tests(`${HERE}/validate-vmi-spec/validate-vmi-spec.test.ts`);
 const review = tests(`${HERE}/answer-review.test.ts`);
 const world = tests(`${HERE}/admission-world.test.ts`);
 const types = tests(`${HERE}/instance-types.test.ts`);
+const migration = tests(`${HERE}/migration.test.ts`);
 const madeFromVm = tests('src/virt-controller/vm/vmi-for.test.ts');
 const refused = (path: string) => ({ kind: 'VirtualMachineInstance', refused: path });
 const refusedOf = (kind: string, path: string) => ({ kind, refused: path });
 const page = (says: string) => ({ page: 'docs/compatibility.md', says });
 /** In the list of kinds that are not here yet. */
-const noMigration = page('- kubevirt.io: VirtualMachineInstanceMigration');
 const noClone = page('- clone.kubevirt.io: VirtualMachineClone');
 
 const ALL: readonly Rule[] = [
@@ -131,7 +131,7 @@ const DEFAULTS_OF_AN_INSTANCE: readonly Rule[] = [
     'the status is put back on updates by users',
     review('a status that a user changes is put back', 'a status that a component changes is kept'),
   ],
-  ['migrations and clones', noMigration, noClone],
+  ['migrations and clones', migration('has its instance as a label, is the only one under way, and cannot be changed'), noClone],
 ];
 
 const NAMES_AND_SIZES: readonly Rule[] = [
@@ -272,7 +272,8 @@ const OTHER_KINDS: readonly Rule[] = [
   ['VMI: through the API server', world('an instance: completed, its spec fixed, its status out of reach')],
   ['VMIRS: template', review('the template of a replica set is checked')],
   ['VMIRS: selector', review('a replica set must select its own instances', 'a replica set must not select everything')],
-  ['migrations, snapshots, clones', noMigration, noClone, page('- snapshot.kubevirt.io: VirtualMachineRestore, VirtualMachineSnapshot')],
+  ['migrations', migration('names an instance that is there', 'is not made for an instance that has ended or stays, and says why')],
+  ['snapshots, clones', noClone, page('- snapshot.kubevirt.io: VirtualMachineRestore, VirtualMachineSnapshot')],
   ['pool: selector', review('a pool must select its own machines', 'the selector of a pool never changes')],
   ['pool: template, strategies, maxUnavailable', review('what is wrong about a pool is named by its field')],
   ['KubeVirt: one per cluster', review('a second one is refused and the first is named')],
