@@ -14,6 +14,7 @@ import { inClusterConfig } from '../../client/node/in-cluster.ts';
 import { loadKubeconfig } from '../../client/node/kubeconfig.ts';
 import { createTlsFetch } from '../../client/node/tls-fetch.ts';
 import { VERSION } from '../version.ts';
+import { countRequests } from './count-requests.ts';
 import { startHealthServer } from './health-server.ts';
 import { startMetricsServer } from './metrics-server.ts';
 
@@ -63,13 +64,13 @@ export async function runComponent({ name, flags: own, run }: ComponentOptions):
     const health = await startHealthServer({ host: flags['host'], port: Number(flags['health-port']) });
     log.info('starting', { version: VERSION });
     isVerbose = Number(flags['v']) >= VERBOSE;
-    const { client, limit } = clientFor(name, flags['kubeconfig']);
+    const metrics = new MetricFamilies();
+    const { client, limit } = clientFor(name, flags['kubeconfig'], metrics);
     const configuration = followConfiguration({ client, clock: systemClock, log, signal: stop.signal });
     configuration.onChange((now) => {
       isVerbose = Number(flags['v']) >= VERBOSE || saysEverything(now, name, flags['node']);
       limit(Object.entries(now.clientLimits).find(([component]) => component === name)?.[1]);
     });
-    const metrics = new MetricFamilies();
     addProcessMetrics(metrics, { version: VERSION });
     metrics.gauge(`kubevirt_${name.replaceAll('-', '_')}_ready_status`, `Whether this ${name} does its work.`, () =>
       Number(health.isReady()),
@@ -106,8 +107,12 @@ function flagsFrom(args: readonly string[], defaults: Readonly<Record<string, st
   }
 }
 
-function clientFor(name: string, kubeconfig: string | undefined): { client: Client; limit: LimitedFetch['limit'] } {
+function clientFor(
+  name: string,
+  kubeconfig: string | undefined,
+  metrics: MetricFamilies,
+): { client: Client; limit: LimitedFetch['limit'] } {
   const cluster = kubeconfig ? loadKubeconfig(kubeconfig) : inClusterConfig();
-  const { fetch, limit } = limitRequests(createTlsFetch(cluster), systemClock);
+  const { fetch, limit } = limitRequests(countRequests(createTlsFetch(cluster), metrics), systemClock);
   return { client: createClient({ fetch, baseUrl: cluster.server, userAgent: `${name}/${VERSION}` }), limit };
 }
