@@ -176,6 +176,7 @@ const ANSWERS: Readonly<Record<string, string>> = {
   userlist: '404 500 500 500 500 503',
   filesystemlist: '404 500 500 500 500 503',
   usage: '404 409 409 503 503 503',
+  usagehistory: '404 409 409 503 503 503',
   console: '404 400 409 503 503 503',
   vnc: '404 400 400 503 503 503',
   'vnc/screenshot': '404 500 500 503 503 503',

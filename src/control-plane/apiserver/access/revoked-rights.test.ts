@@ -26,7 +26,7 @@ async function start(t: TestContext): Promise<TestServer & { clock: FakeClock }>
   await grant(server.client, { namespace: 'default', rules: EVERYTHING_SHE_HAS, subject: { kind: 'User', name: 'eve' } });
   const create = (path: string, body: object) => server.fetch(path, { method: 'POST', body: JSON.stringify(body) });
   const containers = [{ name: 'c', image: 'i' }];
-  await create('/api/v1/namespaces/default/pods', { metadata: { name: 'p' }, spec: { containers } });
+  await create('/api/v1/namespaces/default/pods', { metadata: { name: 'p' }, spec: { nodeName: 'n1', containers } });
   const spec = { group: 'subresources.kubevirt.io', version: 'v1', groupPriorityMinimum: 1, versionPriority: 1 };
   const service = { namespace: 'kubevirt', name: 'virt-api' };
   await create('/apis/apiregistration.k8s.io/v1/apiservices', {

@@ -26,7 +26,8 @@ async function start(t: TestContext): Promise<TestServer> {
   t.after(() => server.close());
   await grant(server.client, { namespace: 'default', rules: RULES, subject: { kind: 'User', name: 'eve' } });
   const create = (path: string, body: object) => server.fetch(path, { method: 'POST', body: JSON.stringify(body) });
-  await create(PODS, { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } });
+  await server.client.create(NODES, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n2' } });
+  await create(PODS, { metadata: { name: 'p' }, spec: { nodeName: 'n2', containers: [{ name: 'c', image: 'i' }] } });
   const spec = { group: 'subresources.kubevirt.io', version: 'v1', groupPriorityMinimum: 1, versionPriority: 1 };
   await create('/apis/apiregistration.k8s.io/v1/apiservices', {
     metadata: { name: 'v1.subresources.kubevirt.io' },
