@@ -5,6 +5,7 @@ import type { Resource } from '../resource.ts';
 import type { ObjectReference } from './event.ts';
 
 export type VolumeMode = 'Filesystem' | 'Block';
+type DataSource = { readonly apiGroup?: string; readonly kind: string; readonly name: string; readonly namespace?: string };
 export type PersistentVolumeClaim = KubeObject & {
   readonly kind: 'PersistentVolumeClaim';
   readonly spec: {
@@ -14,6 +15,9 @@ export type PersistentVolumeClaim = KubeObject & {
     readonly storageClassName?: string;
     readonly volumeName?: string;
     readonly selector?: object;
+    /** What its content begins as; either of the two names. */
+    readonly dataSource?: DataSource;
+    readonly dataSourceRef?: DataSource;
     readonly resources?: { readonly requests?: Readonly<Record<string, string>> };
   };
   readonly status?: {

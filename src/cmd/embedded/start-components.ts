@@ -20,7 +20,7 @@ import { openPodUsers } from '../../control-plane/kubelet/pod-users.ts';
 import { runNodeLifecycle } from '../../control-plane/node-lifecycle/run.ts';
 import { runScheduler } from '../../control-plane/scheduler/controller.ts';
 import { runDefaultServiceAccounts, runRoleAggregation, runRootCaPublisher } from '../../control-plane/service-accounts/run.ts';
-import { runVolumes } from '../../control-plane/volumes/run.ts';
+import { runStorage } from '../../control-plane/volumes/run-storage.ts';
 import { runWorkloads, WORKLOAD_READER } from '../../control-plane/workloads/run.ts';
 import { startVirtApi } from '../../virt-api/start.ts';
 import { runVirtController } from '../../virt-controller/run.ts';
@@ -99,7 +99,7 @@ export async function startComponents(options: EmbeddedComponentsOptions): Promi
   ];
   const collector = runGarbageCollector(as('system:serviceaccount:kube-system:generic-garbage-collector', 'garbage-collector'));
   const scheduler = runScheduler(as('system:kube-scheduler', 'scheduler'));
-  const volumes = runVolumes({
+  const volumes = runStorage({
     ...as('system:serviceaccount:kube-system:persistent-volume-binder', 'volumes'),
     volumesDir: join(home, 'volumes'),
   });

@@ -2,6 +2,7 @@
  * What should happen to one PersistentVolumeClaim. First match wins among the rules that bind.
  *
  *   when                                              then
+ *   deleting, a copy for it but no volume             remove the copy
  *   deleting, and no Pod uses it                      take the protection off; the volume's own rules follow
  *   without protection                                protect it: a claim in use outlives its deletion
  *   Bound, its volume gone                            Lost
@@ -9,6 +10,7 @@
  *   its volume refers to it                           write down the volume, then Bound
  *   no class named, there is a default class          name it
  *   a free volume fits                                reserve the smallest one that does
+ *   its class is ours, it begins as a snapshot        copy that first: there is no volume before its data is whole
  *   its class is ours                                 make a volume: a folder that the kubelet creates at its first use
  *   otherwise                                         say what it waits for
  *
@@ -26,6 +28,7 @@ import {
 import { isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
 import { parseQuantity } from '../../base/quantity.ts';
 import { type Action, type Decision, type EventToRecord, nothingToDo } from '../../reconcile/decision.ts';
+import { type ClaimSource, type DiscardCopy, type FillVolume, isLeftOver, unknownSourceOf, whyNotFrom } from './claim-source.ts';
 
 export type ObservedClaim = {
   readonly claim: PersistentVolumeClaim;
@@ -35,21 +38,29 @@ export type ObservedClaim = {
   readonly pods: readonly Pod[];
   /** Where volumes that are made get their folders. */
   readonly volumesDir: string;
+  /** The snapshot that it begins as; undefined for a claim that begins empty. */
+  readonly source?: ClaimSource | undefined;
+  readonly now?: number;
 };
+export type ClaimAction = FillVolume | DiscardCopy;
 
 export const CLAIM_PROTECTION = 'kubernetes.io/pvc-protection';
 export const VOLUME_PROTECTION = 'kubernetes.io/pv-protection';
+const COPY_MS = 50;
+const RETRY_MS = 1_000;
 const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
 
 /** The rules above, for one claim. */
-export function decideClaim(observed: ObservedClaim): Decision {
-  const { claim, volumes } = observed;
+export function decideClaim(observed: ObservedClaim): Decision<ClaimAction> {
+  const { claim, volumes, source } = observed;
   const { finalizers = [], uid } = claim.metadata;
   const isProtected = finalizers.includes(CLAIM_PROTECTION);
+  const mine = volumes.find(({ spec }) => spec.claimRef?.uid === uid);
+  if (isDeleting(claim) && isProtected && isLeftOver(source, mine))
+    return { actions: [{ do: 'discard copy', because: 'its claim is deleted' }], lookAgainAfterMs: COPY_MS };
   if (isDeleting(claim))
     return isProtected && !isInUse(observed) ? withFinalizers(claim, without(finalizers), 'nobody uses it') : nothingToDo;
   if (!isProtected) return withFinalizers(claim, [...finalizers, CLAIM_PROTECTION], 'a claim in use must outlive its deletion');
-  const mine = volumes.find(({ spec }) => spec.claimRef?.uid === uid);
   if (claim.status?.phase === 'Bound' || claim.status?.phase === 'Lost') return afterBinding(claim, mine);
   if (mine) return bindTo(claim, mine);
   return find(observed);
@@ -100,7 +111,7 @@ function bindTo(claim: PersistentVolumeClaim, volume: PersistentVolume): Decisio
   return { actions: [...named, patchStatus(claim, { phase: 'Bound', accessModes, capacity }, `${volume.metadata.name} is its volume`)] };
 }
 
-function find(observed: ObservedClaim): Decision {
+function find(observed: ObservedClaim): Decision<ClaimAction> {
   const { claim, volumes, classes } = observed;
   const { storageClassName, volumeName } = claim.spec;
   if (storageClassName === undefined && !volumeName) {
@@ -110,7 +121,9 @@ function find(observed: ObservedClaim): Decision {
       return { actions: [patch(claim, change, `${byDefault.metadata.name} is the default class`)] };
     }
   }
-  const [best] = volumes.filter((volume) => fits(claim, volume)).sort((a, b) => sizeOf(a) - sizeOf(b));
+  // What is to have a content cannot have a volume that is there already.
+  const isEmpty = observed.source === undefined && unknownSourceOf(claim) === undefined;
+  const [best] = volumes.filter((volume) => isEmpty && fits(claim, volume)).sort((a, b) => sizeOf(a) - sizeOf(b));
   if (best) return { actions: [reserve(claim, best)] };
   if (volumeName) return waiting('FailedBinding', `volume "${volumeName}" is not there, not free or does not fit`);
   if (!storageClassName) return waiting('FailedBinding', 'no persistent volumes available for this claim and no storage class is set');
@@ -118,7 +131,20 @@ function find(observed: ObservedClaim): Decision {
   if (!storageClass) return failed(`storageclass.storage.k8s.io "${storageClassName}" not found`);
   if (storageClass.provisioner !== LOCAL_PROVISIONER)
     return waiting('ExternalProvisioning', `Waiting for a volume to be created by the external provisioner '${storageClass.provisioner}'`);
-  return provision(observed, storageClass);
+  const unknown = unknownSourceOf(claim);
+  if (unknown !== undefined) return failed(`class ${storageClassName} cannot make a volume from ${unknown}, only from a VolumeSnapshot`);
+  return (observed.source && fill(observed, observed.source)) ?? provision(observed, storageClass);
+}
+
+/** What is to be done before there may be a volume; undefined when its data is whole. */
+function fill({ claim, now = 0 }: ObservedClaim, source: ClaimSource): Decision<ClaimAction> | undefined {
+  const { copy } = source;
+  if (copy.is === 'whole') return undefined;
+  const why = whyNotFrom(claim, source);
+  const isToTryAgain = copy.is === 'failed' && now - copy.atMs >= RETRY_MS;
+  if (why !== undefined && !isToTryAgain) return { ...failed(why), lookAgainAfterMs: RETRY_MS };
+  const isUnderWay = copy.is === 'copying' || copy.is === 'going';
+  return { actions: isUnderWay ? [] : [{ do: 'fill volume', because: 'it begins as a snapshot' }], lookAgainAfterMs: COPY_MS };
 }
 
 function fits(claim: PersistentVolumeClaim, { metadata, spec, status }: PersistentVolume): boolean {

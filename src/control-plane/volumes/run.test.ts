@@ -17,6 +17,7 @@ import { systemClock } from '../../base/clock.ts';
 import { silentLogger } from '../../base/log.ts';
 import { until } from '../../testing/until.ts';
 import { startTestServer } from '../apiserver/test-server.testing.ts';
+import { FolderCopies } from './folder-copies.ts';
 import { runVolumes } from './run.ts';
 import { claim, storageClass, volume } from './volume.testing.ts';
 
@@ -26,7 +27,14 @@ async function start(t: TestContext) {
   const dir = await mkdtemp(join(tmpdir(), 'volumes-'));
   const { client, close } = await startTestServer();
   const stop = new AbortController();
-  const ended = runVolumes({ client, clock: systemClock, log: silentLogger, signal: stop.signal, volumesDir: dir });
+  const ended = runVolumes({
+    client,
+    clock: systemClock,
+    log: silentLogger,
+    signal: stop.signal,
+    volumesDir: dir,
+    copies: new FolderCopies(systemClock),
+  });
   t.after(async () => {
     stop.abort();
     await ended;

@@ -10,6 +10,7 @@ import {
   type PersistentVolumeClaim,
   STORAGE_CLASSES,
 } from '../../api/core/volume.ts';
+import { VOLUME_SNAPSHOTS } from '../../api/core/volume-snapshot.ts';
 import { fromKey, keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
@@ -17,8 +18,11 @@ import { startCache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
 import { runController } from '../../reconcile/controller.ts';
 import { changesOf } from '../../reconcile/source.ts';
-import { decideClaim, type ObservedClaim } from './decide-claim.ts';
+import { type ClaimSource, snapshotSourceOf } from './claim-source.ts';
+import { type ClaimAction, decideClaim, type ObservedClaim } from './decide-claim.ts';
+import { handleOf } from './decide-snapshot.ts';
 import { decideVolume, type ObservedVolume, type RemoveData } from './decide-volume.ts';
+import type { FolderCopies } from './folder-copies.ts';
 
 export type VolumesOptions = {
   readonly client: Client;
@@ -27,6 +31,8 @@ export type VolumesOptions = {
   readonly signal: AbortSignal;
   /** One folder for each volume that is made here. */
   readonly volumesDir: string;
+  /** Of snapshots, and of the volumes that are made from them. */
+  readonly copies: FolderCopies;
 };
 
 const NAME = 'persistentvolume-controller';
@@ -34,7 +40,7 @@ const NAME = 'persistentvolume-controller';
 const OUR_NAME = /^pvc-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Runs the binder and the provisioner until the signal aborts. */
-export async function runVolumes({ volumesDir, ...options }: VolumesOptions): Promise<void> {
+export async function runVolumes({ volumesDir, copies, ...options }: VolumesOptions): Promise<void> {
   const { log } = options;
   const claims = startCache({ ...options, resource: PERSISTENT_VOLUME_CLAIMS });
   const volumes = startCache({ ...options, resource: PERSISTENT_VOLUMES });
@@ -47,7 +53,7 @@ export async function runVolumes({ volumesDir, ...options }: VolumesOptions): Pr
       .map(({ metadata }) => keyOf(metadata));
   const removing = new Set<string>();
 
-  const binder = runController<ObservedClaim>({
+  const binder = runController<ObservedClaim, ClaimAction>({
     ...options,
     name: NAME,
     triggers: [
@@ -56,12 +62,20 @@ export async function runVolumes({ volumesDir, ...options }: VolumesOptions): Pr
       changesOf(classes, waiting),
       changesOf(pods, claimsOf),
     ],
-    observe: (key) => {
+    observe: async (key) => {
       const claim = claims.get(key);
-      return claim && { claim, volumes: volumes.list(), classes: classes.list(), pods: pods.byIndex('claim', key), volumesDir };
+      if (!claim) return undefined;
+      const [source, now] = [await sourceOf(claim), options.clock.now()];
+      return { claim, volumes: volumes.list(), classes: classes.list(), pods: pods.byIndex('claim', key), volumesDir, source, now };
     },
     decide: decideClaim,
     subject: ({ claim }) => claim,
+    act: (action, { claim, source }) => {
+      const path = join(volumesDir, `pvc-${claim.metadata.uid}`);
+      if (action.do === 'discard copy') copies.remove(path);
+      else if (source?.snapshot) copies.begin(join(volumesDir, handleOf(source.snapshot)), path);
+      return undefined;
+    },
     workers: 1, // one claim after the other, so that no volume is promised twice
   });
   const reclaimer = runController<ObservedVolume, RemoveData>({
@@ -82,6 +96,14 @@ export async function runVolumes({ volumesDir, ...options }: VolumesOptions): Pr
     },
   });
   await Promise.all([binder, reclaimer]);
+
+  /** Asked of the server, and only on the way: such claims are few. */
+  async function sourceOf(claim: PersistentVolumeClaim): Promise<ClaimSource | undefined> {
+    const name = snapshotSourceOf(claim);
+    if (name === undefined || claim.status?.phase === 'Bound') return undefined;
+    const snapshot = await options.client.get(VOLUME_SNAPSHOTS, { namespace: claim.metadata.namespace, name });
+    return { snapshot, copy: await copies.stateOf(join(volumesDir, `pvc-${claim.metadata.uid}`)) };
+  }
 
   /** That a claim is gone costs its data, so it is asked of the server, never taken from a copy alone. */
   async function claimOf(volume: PersistentVolume): Promise<PersistentVolumeClaim | undefined> {
