@@ -19,6 +19,7 @@ import { SERVICES } from './core/service.ts';
 import { SERVICE_ACCOUNTS } from './core/service-account.ts';
 import { STATEFUL_SETS } from './core/stateful-set.ts';
 import { PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES } from './core/volume.ts';
+import { VOLUME_SNAPSHOTS } from './core/volume-snapshot.ts';
 import { KINDS } from './kubevirt/kinds-table.ts';
 import { apiVersionOf, type Resource } from './resource.ts';
 
@@ -46,6 +47,7 @@ const KUBERNETES: readonly Resource[] = [
   SERVICE_ACCOUNTS,
   SERVICES,
   STATEFUL_SETS,
+  VOLUME_SNAPSHOTS,
 ];
 const BY_TYPE = byType([...KUBERNETES, ...KINDS]);
 

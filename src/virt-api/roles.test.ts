@@ -60,6 +60,8 @@ test('whoever may view reads, whoever may edit writes, and admins remove whole c
     ['VirtualMachineInstanceMigration', [read, read, read].join(' ')],
     ['VirtualMachineClusterInstancetype', forAll],
     ['VirtualMachineClusterPreference', forAll],
+    // a restore believes what it says, and writes machines past admission
+    ['VirtualMachineSnapshotContent', [read, read, [...read, 'delete', 'deletecollection']].join(' ')],
     ['KubeVirt', 'get,list get,list get,list get,list'],
   ]);
   const ofTypes = ROLES.find(({ metadata }) => metadata.name === 'instancetype.kubevirt.io:view')?.rules;

@@ -1,4 +1,4 @@
-/** virt-controller: OVM -> VM -> VMI -> Pod, and replica sets -> VMI. One process of it works at a time. */
+/** virt-controller: OVM -> VM -> VMI -> Pod, replica sets -> VMI, snapshots and restores. One process of it works at a time. */
 import { CONTROLLER_REVISIONS } from '../api/core/controller-revision.ts';
 import { NODES } from '../api/core/node.ts';
 import { PODS } from '../api/core/pod.ts';
@@ -9,6 +9,9 @@ import { POOLS } from '../api/kubevirt/kinds/pool.ts';
 import { VMIRSS } from '../api/kubevirt/kinds/replica-set.ts';
 import { VMS } from '../api/kubevirt/kinds/virtual-machine.ts';
 import { VMIS } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { VM_RESTORES } from '../api/kubevirt/kinds/vm-restore.ts';
+import { VM_SNAPSHOTS } from '../api/kubevirt/kinds/vm-snapshot.ts';
+import { VM_SNAPSHOT_CONTENTS } from '../api/kubevirt/kinds/vm-snapshot-content.ts';
 import { LABEL_VM_REVISION } from '../api/kubevirt/names.ts';
 import { type KubeObject, keyOf } from '../api/meta.ts';
 import type { Clock } from '../base/clock.ts';
@@ -29,6 +32,8 @@ import { runNodeController } from './node/controller.ts';
 import { runOfflineVmController } from './offline-vm/controller.ts';
 import { runPoolController } from './pool/controller.ts';
 import { runReplicaSetController } from './replica-set/controller.ts';
+import { runVmRestoreController } from './restore/controller.ts';
+import { runVmSnapshotController } from './snapshot/controller.ts';
 import { runVmController } from './vm/controller.ts';
 import { runVmiController } from './vmi/controller.ts';
 import type { ContainerDiskWay } from './vmi/launcher-volumes.ts';
@@ -80,6 +85,9 @@ export async function runVirtController(options: VirtControllerOptions): Promise
   const forPools = rememberWriteErrors({ client, kind: VMS.kind, keyOf: poolOf, keyAt: (at) => poolOf(vms.get(keyOf(at))) });
   const migrations = startCache({ ...shared, resource: MIGRATIONS, indexes: byVmi });
   const launchers = { launcherImage, containerDisks, configuration };
+  const snapshots = startCache({ ...shared, resource: VM_SNAPSHOTS });
+  const contents = startCache({ ...shared, resource: VM_SNAPSHOT_CONTENTS });
+  const restores = startCache({ ...shared, resource: VM_RESTORES });
   await Promise.all([
     pulse.run(signal),
     runDerivedVmController({ ...shared, vms }),
@@ -87,6 +95,8 @@ export async function runVirtController(options: VirtControllerOptions): Promise
     runOfflineVmController({ ...shared, ...forOfflineVms, offlineVms, vms }),
     runPoolController({ ...shared, ...forPools, pools, vms, vmis, revisions, nodes }),
     runReplicaSetController({ ...shared, ...forReplicaSets, replicaSets, vmis }),
+    runVmRestoreController({ ...shared, restores, snapshots, contents, vms, vmis }),
+    runVmSnapshotController({ ...shared, snapshots, contents, vms, vmis, pods, revisions }),
     runVmController({ ...shared, ...forVms, vms, vmis, revisions, nodes, choices, configuration }),
     runVmiController({ ...shared, ...forVmis, vms, vmis, pods, nodes, ...launchers }),
     runMigrationController({ ...shared, migrations, vmis, pods, nodes, ...launchers }),

@@ -74,11 +74,35 @@ test('what a guest writes to a claim is there after a restart; what it writes to
     assert.equal(await console.command('block /dev/vdc 8 | wc -c'), '0');
   });
 
+  await t.test('a machine is kept while it runs, and becomes what it was', async () => {
+    const inGuest = async (script: string) => {
+      await cluster.untilCondition(`vmi/${VM}`, 'AgentConnected');
+      return (await cluster.must('virtctl', ['exec', VM, '--', 'sh', '-c', script])).trim();
+    };
+    const read = 'dd if=/dev/vdb bs=512 skip=2048 count=1 2>/dev/null | tr -d "\\0"';
+    assert.equal(await inGuest(read), MARKER);
+    const said = await cluster.must('virtctl', ['snapshot', VM, 'before']);
+    assert.equal(said, 'keeper is kept as before: disks data, while its file systems were frozen\n');
+    assert.equal(await inGuest(`echo changed | dd of=/dev/vdb bs=512 seek=2048 conv=sync,fsync 2>/dev/null; ${read}`), 'changed');
+    const { code, stderr } = await cluster.virtctl(['rollback', VM]);
+    assert.deepEqual([code, /while it runs/.test(stderr)], [4, true], stderr);
+    await cluster.must('virtctl', ['stop', VM]);
+    await cluster.untilGone(`vmi/${VM}`);
+    assert.match(await cluster.must('virtctl', ['rollback', VM]), /^keeper is what it was in before, with new disks: data/);
+    await cluster.must('virtctl', ['start', VM]);
+    await cluster.until(`vm/${VM}`, '.status.printableStatus', 'Running');
+    assert.equal(await inGuest(read), MARKER);
+    const kept = await cluster.must('kubectl', ['get', 'volumesnapshot', '-o', 'name']);
+    await cluster.must('kubectl', ['delete', 'vmsnapshot', 'before']);
+    await cluster.untilGone(kept.trim());
+  });
+
   await t.test('a claim in use stays until its machine is gone', async () => {
-    await cluster.must('kubectl', ['delete', 'pvc', 'data', '--wait=false']);
-    assert.notEqual(await cluster.field('pvc', 'data', '.metadata.deletionTimestamp'), '');
+    const claimName = await cluster.field('vm', VM, '.spec.template.spec.volumes[1].persistentVolumeClaim.claimName');
+    await cluster.must('kubectl', ['delete', 'pvc', claimName, '--wait=false']);
+    assert.notEqual(await cluster.field('pvc', claimName, '.metadata.deletionTimestamp'), '');
     await cluster.must('kubectl', ['delete', 'vm', VM]);
-    await cluster.untilGone('pvc/data');
-    assert.doesNotMatch(await cluster.must('kubectl', ['get', 'pv']), /default\/data/);
+    await cluster.untilGone(`pvc/${claimName}`);
+    assert.doesNotMatch(await cluster.must('kubectl', ['get', 'pv']), new RegExp(`default/${claimName}`));
   });
 });

@@ -92,11 +92,12 @@ test('a question to virt-handler is named in two places, where a rule differs, a
   const homonyms = ['console', 'exec', 'reset', 'vnc']; // words of Pods, of probes and of boards, too
   const streams = ['portforward', 'vnc/screenshot']; // with more behind their name in the path
   const names = Object.keys(HANDLER_ROUTES).filter((name) => ![...homonyms, ...streams].includes(name));
-  const callers = ['src/virtctl/', 'src/vmctl/', 'src/ui/', 'src/virt-api/subresources/logs.ts'];
+  const callers = ['src/virtctl/', 'src/vmctl/', 'src/ui/', 'src/virt-api/subresources/logs.ts', 'src/virt-controller/snapshot/'];
+  const rights = ['tools/manifests/component-rules-table.ts']; // of components that ask
   const actions = ['src/virt-handler/vmi/guest-action.ts', 'src/virt-handler/agent/soft-reboot.ts']; // of the same names, in the guest
   const qemu = ['src/qemu/']; // where words are QEMU's
   for (const name of names) {
-    const places = [...placesOf('A subresource'), 'src/api/kubevirt/vm-can.ts', ...callers, ...actions, ...qemu];
+    const places = [...placesOf('A subresource'), 'src/api/kubevirt/vm-can.ts', ...callers, ...rights, ...actions, ...qemu];
     assert.deepEqual(elsewhere(new RegExp(`['"\`/]${name}['"\`]|^\\s+${name}:`, 'm'), places), [], name);
   }
 });

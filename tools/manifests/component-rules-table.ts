@@ -20,9 +20,13 @@ export const CLUSTER_RULES: Readonly<Record<Component, readonly PolicyRule[]>> =
     rule(
       '',
       'persistentvolumeclaims',
-      ['get', 'patch'],
-      'How large a new disk on a PVC is, whether the PVC is there, and that its disk has been made.',
+      ['get', 'create', 'patch', 'delete'],
+      'How large a new disk on a PVC is, whether the PVC is there, and that its disk has been made. Restores make PVCs, and delete those of theirs that come to no use.',
     ),
+    rule('snapshot.storage.k8s.io', 'volumesnapshots', ['get', 'create', 'delete'], 'Snapshots of the PVCs of a machine.'),
+    rule('storage.k8s.io', 'storageclasses', ['list'], 'Whether the PVCs of a restore are bound before their machine starts.'),
+    rule('subresources.kubevirt.io', 'virtualmachineinstances/freeze', ['update'], 'The guest is still while a snapshot is taken.'),
+    rule('subresources.kubevirt.io', 'virtualmachineinstances/unfreeze', ['update'], 'And goes on afterwards.'),
     rule(
       '',
       'pods',

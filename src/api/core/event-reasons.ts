@@ -70,6 +70,10 @@ export type KubeVirtEventReason =
   | 'SuccessfulPaused'
   | 'SuccessfulResumed'
   | 'SuccessfulUpdate'
-  | 'Unhealthy';
+  | 'Unhealthy'
+  | 'VirtualMachineRestoreComplete'
+  | 'VirtualMachineRestoreFailed'
+  | 'VirtualMachineSnapshotFailed'
+  | 'VirtualMachineSnapshotSucceeded';
 
 export type EventReason = KubernetesEventReason | RefusalEventReason | KubeVirtEventReason;

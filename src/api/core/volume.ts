@@ -43,6 +43,7 @@ export type StorageClass = KubeObject & {
   readonly kind: 'StorageClass';
   readonly provisioner: string;
   readonly reclaimPolicy?: 'Retain' | 'Delete';
+  readonly volumeBindingMode?: 'Immediate' | 'WaitForFirstConsumer';
 };
 
 export const PERSISTENT_VOLUME_CLAIMS: Resource<PersistentVolumeClaim> = {

@@ -14,7 +14,6 @@ const SOURCE = [text('SourceKind', '.spec.source.kind'), text('SourceName', '.sp
 const PHASE = text('Phase', '.status.phase');
 const BETA: Versions = ['v1beta1', 'v1alpha1'];
 
-const SNAPSHOT = 'snapshots of machines are not supported yet; stop the machine and copy its PVCs';
 const MIGRATION = 'every migration goes by the same rules yet; bandwidth and time limits of its own none has';
 const BACKUP = 'incremental backup is not supported yet';
 
@@ -32,9 +31,6 @@ type Facts = {
 
 export const AWAITED_KINDS: readonly AwaitedKind[] = [
   awaited({ group: 'migrations.kubevirt.io', kind: 'MigrationPolicy', plural: 'migrationpolicies', versions: ['v1alpha1'], isNamespaced: false, awaits: MIGRATION }), // biome-ignore format: a table
-  awaited({ group: 'snapshot.kubevirt.io', kind: 'VirtualMachineSnapshot', shortNames: ['vmsnapshot', 'vmsnapshots'], versions: BETA, columns: [...SOURCE, PHASE], awaits: SNAPSHOT }), // biome-ignore format: a table
-  awaited({ group: 'snapshot.kubevirt.io', kind: 'VirtualMachineSnapshotContent', shortNames: ['vmsnapshotcontent', 'vmsnapshotcontents'], versions: BETA, awaits: SNAPSHOT }), // biome-ignore format: a table
-  awaited({ group: 'snapshot.kubevirt.io', kind: 'VirtualMachineRestore', shortNames: ['vmrestore', 'vmrestores'], versions: BETA, columns: [text('TargetKind', '.spec.target.kind'), text('TargetName', '.spec.target.name')], awaits: SNAPSHOT }), // biome-ignore format: a table
   awaited({ group: 'clone.kubevirt.io', kind: 'VirtualMachineClone', shortNames: ['vmclone', 'vmclones'], versions: BETA, columns: [PHASE, text('SourceVirtualMachine', '.spec.source.name'), text('TargetVirtualMachine', '.spec.target.name')], awaits: 'machines are not cloned yet; apply the manifest under another name' }), // biome-ignore format: a table
   awaited({ group: 'export.kubevirt.io', kind: 'VirtualMachineExport', shortNames: ['vmexport', 'vmexports'], versions: ['v1', 'v1beta1', 'v1alpha1'], columns: [...SOURCE, PHASE], awaits: 'disks are not exported yet' }), // biome-ignore format: a table
   awaited({ group: 'backup.kubevirt.io', kind: 'VirtualMachineBackup', shortNames: ['vmbackup', 'vmbackups'], versions: ['v1alpha1'], columns: SOURCE, awaits: BACKUP }), // biome-ignore format: a table

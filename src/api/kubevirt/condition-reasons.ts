@@ -60,6 +60,19 @@ export type ReplicaSetConditions = {
   readonly ReplicaPaused: 'Paused';
 };
 
+/** Of a VirtualMachineSnapshot. */
+export type VmSnapshotConditions = {
+  readonly Ready: 'InProgress' | 'Failed' | 'Succeeded';
+  readonly Progressing: 'InProgress' | 'Waiting' | 'Failed' | 'Succeeded';
+  readonly Failure: 'DeadlineExceeded' | 'NoVolumeSnapshots';
+};
+/** Of a VirtualMachineRestore. */
+export type VmRestoreConditions = {
+  readonly Ready: 'InProgress' | 'Failed' | 'Succeeded';
+  readonly Progressing: 'InProgress' | 'Waiting' | 'Failed' | 'Succeeded';
+  readonly Failure: 'SnapshotUnusable' | 'TargetNotReady';
+};
+
 /** Of a launcher Pod, which waits for them to be ready. */
 export type ReadinessGates = {
   readonly [READINESS_GATE_UNPAUSED]: 'NotPaused' | 'Paused';

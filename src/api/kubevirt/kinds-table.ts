@@ -10,6 +10,9 @@ import { PREFERENCES } from './kinds/preference.ts';
 import { VMIRSS } from './kinds/replica-set.ts';
 import { VMS } from './kinds/virtual-machine.ts';
 import { VMIS } from './kinds/virtual-machine-instance.ts';
+import { VM_RESTORES } from './kinds/vm-restore.ts';
+import { VM_SNAPSHOTS } from './kinds/vm-snapshot.ts';
+import { VM_SNAPSHOT_CONTENTS } from './kinds/vm-snapshot-content.ts';
 import { VMI_CONFIGS } from './kinds/vmi-config.ts';
 import { VMI_PRESETS } from './kinds/vmi-preset.ts';
 
@@ -26,6 +29,9 @@ export const KINDS = [
   PREFERENCES,
   CLUSTER_PREFERENCES,
   POOLS,
+  VM_SNAPSHOTS,
+  VM_SNAPSHOT_CONTENTS,
+  VM_RESTORES,
   KUBEVIRTS,
 ] as const;
 

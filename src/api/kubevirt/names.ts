@@ -46,6 +46,14 @@ export const FINALIZER_VM_CONTROLLER = 'kubevirt.io/virtualMachineControllerFina
 export const FINALIZER_MIGRATION = 'kubevirt.io/migrationJobFinalize';
 export const FINALIZER_VMI = 'kubevirt.io/foregroundDeleteVirtualMachine';
 
+/** On a VirtualMachineSnapshot, its content, its machine while it is taken, and on a VirtualMachineRestore that is not over. */
+export const FINALIZER_VM_SNAPSHOT = 'snapshot.kubevirt.io/vmsnapshot-protection';
+export const FINALIZER_VM_SNAPSHOT_CONTENT = 'snapshot.kubevirt.io/vmsnapshotcontent-protection';
+export const FINALIZER_SNAPSHOT_SOURCE = 'snapshot.kubevirt.io/snapshot-source-protection';
+export const FINALIZER_VM_RESTORE = 'snapshot.kubevirt.io/vmrestore-protection';
+/** On a machine: the uid of the VirtualMachineRestore that it was last changed by; on a claim, of the one that made it. */
+export const ANNOTATION_LAST_RESTORE = 'restore.kubevirt.io/lastRestoreUID';
+
 /** The Pod condition that takes a paused guest out of its Services. */
 export const READINESS_GATE_UNPAUSED = 'kubevirt.io/virtual-machine-unpaused';
 /** The Pod condition that says what a readiness probe inside the guest says; on Pods of guests that have one. */

@@ -1,7 +1,7 @@
 /**
  * Which action is possible in which state, and if not, why not: written once, for server, command line and web page.
  *
- *   start      not while an instance runs or stops; not for Always and Once (they start by themselves); not for RerunOnFailure after a failure
+ *   start      not while an instance runs or stops, nor while a restore changes the machine; not for Always and Once (they start by themselves); not for RerunOnFailure after a failure
  *   stop       any time for Always and Once; else only while there is an instance; for Halted only to cut a shutdown short
  *              not for a VM that an OfflineVirtualMachine keeps: that one holds the wish
  *   restart    only while there is an instance; not for Halted and Once
@@ -50,6 +50,11 @@ const VM_RULES: Readonly<Record<VmAction, readonly Rule<VmSituation>[]>> = {
       ({ vmi }) => vmi !== undefined && isDeleting(vmi) && isStarted(vmi),
     ],
     ['Conflict', 'VM is already running', ({ vmi }) => vmi !== undefined && isStarted(vmi)],
+    [
+      'Conflict',
+      ({ vm }) => `VM cannot be started while VirtualMachineRestore ${vm.status?.restoreInProgress} changes it`,
+      ({ vm }) => Boolean(vm.status?.restoreInProgress),
+    ],
     ['Conflict', 'VM needs manual recovery', ({ vm }) => vmIs(vm, 'ManualRecoveryRequired')],
     ['Conflict', ({ vm }) => `${runStrategyOf(vm)} does not support manual start requests`, hasStrategy('Always', 'Once')],
     ['Conflict', 'RerunOnFailure does not support starting VM from failed state', isRerunAfterFailure],

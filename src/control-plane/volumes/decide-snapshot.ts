@@ -40,7 +40,7 @@ export type ObservedSnapshot = {
 /** Begins to copy the data of the volume. */
 export type CopyData = { readonly do: 'copy data'; readonly because: string; readonly volumeName: string };
 
-export const SNAPSHOT_PROTECTION = 'snapshot.storage.kubernetes.io/volumesnapshot-bound-protection';
+const SNAPSHOT_PROTECTION = 'snapshot.storage.kubernetes.io/volumesnapshot-bound-protection';
 export const CONTENT_PROTECTION = 'snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection';
 const COPY_MS = 50;
 const RETRY_MS = 1_000;

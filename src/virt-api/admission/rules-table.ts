@@ -19,6 +19,7 @@ import { reviewMigration } from './review-migration.ts';
 import { labelMigration, validateMigration, validateMigrationChange } from './validate-migration.ts';
 import { inPoolTemplate, machineOf, validatePool, validatePoolChange } from './validate-pool.ts';
 import { presetWarnings, validatePreset } from './validate-preset.ts';
+import { validateRestore, validateSameSpec, validateSnapshot } from './validate-snapshot.ts';
 import { validateReplicaSet, validateTemplate, validateVm } from './validate-vm.ts';
 import { validateVmi, validateVmiChange } from './validate-vmi.ts';
 import { isVmShaped } from './vm-shape.ts';
@@ -78,6 +79,9 @@ export const RULES: Readonly<Record<KindName, Rules>> = {
   VirtualMachinePreference: {},
   VirtualMachineClusterPreference: {},
   VirtualMachinePool: { expand: expandPool, validate: validatePool, validateChange: validatePoolChange },
+  VirtualMachineSnapshot: { validate: validateSnapshot, validateChange: validateSameSpec },
+  VirtualMachineSnapshotContent: {},
+  VirtualMachineRestore: { validate: validateRestore, validateChange: validateSameSpec },
   KubeVirt: { validate: validateKubeVirt, validateBeside: isTheOnlyOne },
 };
 

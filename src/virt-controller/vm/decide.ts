@@ -18,6 +18,7 @@
  *               is safe before the VMI that told us is gone; after a creation it is written once, with the VMI in it.
  *               After a deletion that somebody asked for the next VMI is made about a second later: `kubectl delete` waits for the object
  *               to be gone, and does not notice when there is another one of that name the next time it looks.
+ *               While a restore is changing the VM nothing is made of it: it may be half of what it was.
  *               A final VMI loses our finalizer; a VMI is made only when no object of that name exists.
  *               Each start has a revision: that of an earlier one, if the VM is still the same but for whether it runs, or a new one in its
  *               place. At rest a revision that no longer fits is removed, so that the next start need not.
@@ -131,7 +132,7 @@ function keepChoices({ vm, chosen = {}, copies = [] }: ObservedVm): Action[] {
 
 function perform(observed: ObservedVm, { next, because, lookAgainAfterMs = heartbeatCheckMs(observed) }: Step): Decision {
   const { vm, vmi } = observed;
-  if (next === 'create' && choiceFailureOf(observed)) return { actions: writeStatus(observed, 'leave') };
+  if (next === 'create' && (vm.status?.restoreInProgress || choiceFailureOf(observed))) return { actions: writeStatus(observed, 'leave') };
   if (next === 'create') {
     const waitMs = pauseAfterDeletionMs(observed);
     return waitMs > 0 ? { actions: writeStatus(observed, 'create'), lookAgainAfterMs: waitMs } : { actions: begin(observed, because) };

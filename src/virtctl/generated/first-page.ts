@@ -39,8 +39,11 @@ VIRTUAL MACHINES
   logs            Show what a guest printed on its serial port
   resize          Make the disk of a stopped machine larger
   create          Write manifests
+  snapshot        Keep a machine and its disks as they are now
   expand          Show a machine with everything filled in that its author left open; nothing is changed
   guestfs         Open a shell beside the disk of a PVC that no machine uses
+  snapshots       What was kept of a machine
+  rollback        Make a stopped machine what it was
 
 INSIDE A GUEST
   shell           Enter a machine by its agent, ssh or console, and wait until one is there; exit code 5: none was in time
@@ -99,8 +102,11 @@ delete	Delete machines, with the disks that belong to them
 logs	Show what a guest printed on its serial port
 resize	Make the disk of a stopped machine larger
 create	Write manifests
+snapshot	Keep a machine and its disks as they are now
 expand	Show a machine with everything filled in that its author left open; nothing is changed
 guestfs	Open a shell beside the disk of a PVC that no machine uses
+snapshots	What was kept of a machine
+rollback	Make a stopped machine what it was
 shell	Enter a machine by its agent, ssh or console, and wait until one is there; exit code 5: none was in time
 console	Connect to the serial console of a running machine; Ctrl+] leaves it
 vnc	Show the screen of a running machine in a VNC viewer, or take a picture of it

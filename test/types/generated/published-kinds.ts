@@ -11,6 +11,9 @@ import type {
   V1beta1VirtualMachineInstancetype,
   V1beta1VirtualMachinePool,
   V1beta1VirtualMachinePreference,
+  V1beta1VirtualMachineRestore,
+  V1beta1VirtualMachineSnapshot,
+  V1beta1VirtualMachineSnapshotContent,
 } from '@kubevirt-ui-ext/kubevirt-api/kubevirt';
 import type { Fits, Ours, Published } from '../published-types.ts';
 
@@ -25,5 +28,8 @@ export type Checked = [
   Fits<Published<Ours<'VirtualMachinePreference'>>, V1beta1VirtualMachinePreference>,
   Fits<Published<Ours<'VirtualMachineClusterPreference'>>, V1beta1VirtualMachineClusterPreference>,
   Fits<Published<Ours<'VirtualMachinePool'>>, V1beta1VirtualMachinePool>,
+  Fits<Published<Ours<'VirtualMachineSnapshot'>>, V1beta1VirtualMachineSnapshot>,
+  Fits<Published<Ours<'VirtualMachineSnapshotContent'>>, V1beta1VirtualMachineSnapshotContent>,
+  Fits<Published<Ours<'VirtualMachineRestore'>>, V1beta1VirtualMachineRestore>,
   Fits<Published<Ours<'KubeVirt'>>, V1KubeVirt>,
 ];

@@ -158,6 +158,12 @@ const VIRTUAL_MACHINE_POOL = {
     spec: VIRTUAL_MACHINE,
   },
 } as const;
+const VIRTUAL_MACHINE_SNAPSHOT = {} as const;
+const VIRTUAL_MACHINE_SNAPSHOT_CONTENT = {} as const;
+const VIRTUAL_MACHINE_RESTORE = {
+  patches: 'set',
+  volumeRestoreOverrides: 'set',
+} as const;
 const KUBE_VIRT = {
   configuration: {
     autoCPULimitNamespaceLabelSelector: 'set',
@@ -197,5 +203,8 @@ export const REFUSED_FIELDS = {
   VirtualMachinePreference: VIRTUAL_MACHINE_PREFERENCE,
   VirtualMachineClusterPreference: VIRTUAL_MACHINE_CLUSTER_PREFERENCE,
   VirtualMachinePool: VIRTUAL_MACHINE_POOL,
+  VirtualMachineSnapshot: VIRTUAL_MACHINE_SNAPSHOT,
+  VirtualMachineSnapshotContent: VIRTUAL_MACHINE_SNAPSHOT_CONTENT,
+  VirtualMachineRestore: VIRTUAL_MACHINE_RESTORE,
   KubeVirt: KUBE_VIRT,
 } as const;

@@ -56,6 +56,8 @@ export const statusSchema = object('What is known of the machine. Written by our
       }),
     ),
   ),
+  snapshotInProgress: optional(text('The VirtualMachineSnapshot that is being taken of it.')),
+  restoreInProgress: optional(text('The VirtualMachineRestore that is changing it; it is not started meanwhile.')),
   startFailure: optional(
     object('Set while instances end before they ever ran.', {
       consecutiveFailCount: optional(integer('How many in a row.')),

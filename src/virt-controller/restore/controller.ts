@@ -1,0 +1,92 @@
+/** Performs VirtualMachineRestores: the loop of `observe`, `decide` and reconcile's apply. */
+import { PERSISTENT_VOLUME_CLAIMS, STORAGE_CLASSES } from '../../api/core/volume.ts';
+import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
+import { type VirtualMachineInstance, VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import type { VirtualMachineRestore } from '../../api/kubevirt/kinds/vm-restore.ts';
+import type { VirtualMachineSnapshot } from '../../api/kubevirt/kinds/vm-snapshot.ts';
+import type { VirtualMachineSnapshotContent } from '../../api/kubevirt/kinds/vm-snapshot-content.ts';
+import { hasCondition, keyOf } from '../../api/meta.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Cache } from '../../client/cache.ts';
+import type { Client } from '../../client/client.ts';
+import { runController } from '../../reconcile/controller.ts';
+import { changesOf } from '../../reconcile/source.ts';
+import { decideVmRestore } from './decide.ts';
+import type { ObservedVmRestore } from './observed.ts';
+import { claimNameFor } from './restored.ts';
+
+export type VmRestoreOptions = {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  readonly restores: Cache<VirtualMachineRestore>;
+  readonly snapshots: Cache<VirtualMachineSnapshot>;
+  readonly contents: Cache<VirtualMachineSnapshotContent>;
+  readonly vms: Cache<VirtualMachine>;
+  readonly vmis: Cache<VirtualMachineInstance>;
+};
+
+/** Runs until the signal aborts. */
+export function runVmRestoreController(options: VmRestoreOptions): Promise<void> {
+  const { client, clock, log, signal, restores, snapshots, contents, vms, vmis } = options;
+  const restoresOf = ({ metadata }: { metadata: { namespace?: string; name: string } }) =>
+    restores
+      .list()
+      .filter((each) => each.metadata.namespace === metadata.namespace && each.spec.target.name === metadata.name)
+      .map((each) => keyOf(each.metadata));
+  return runController<ObservedVmRestore>({
+    name: 'restore-controller',
+    client,
+    clock,
+    log,
+    signal,
+    triggers: [
+      changesOf(restores, ({ metadata }) => [keyOf(metadata)]),
+      changesOf(vms, restoresOf),
+      changesOf(vmis, restoresOf), // an instance has the name of its machine
+      changesOf(snapshots, () => []),
+      changesOf(contents, () => []),
+    ],
+    observe: (key) => observeVmRestore(options, key),
+    decide: decideVmRestore,
+    subject: ({ restore }) => restore,
+  });
+}
+
+async function observeVmRestore(options: VmRestoreOptions, key: string): Promise<ObservedVmRestore | undefined> {
+  const { client, clock, restores, snapshots, contents, vms, vmis } = options;
+  const restore = restores.get(key);
+  if (!restore) return undefined;
+  const { namespace } = restore.metadata;
+  const target = { namespace, name: restore.spec.target.name };
+  const snapshot = snapshots.get(keyOf({ namespace, name: restore.spec.virtualMachineSnapshotName }));
+  const contentName = snapshot?.status?.virtualMachineSnapshotContentName;
+  const content = contentName ? contents.get(keyOf({ namespace, name: contentName })) : undefined;
+  const seen = { restore, snapshot, content, vm: vms.get(keyOf(target)), now: clock.now() };
+  if (restore.status?.complete || hasCondition(restore.status?.conditions, 'Failure'))
+    return { ...seen, claims: await claimsOf(options, seen), lateClasses: new Set() };
+  return {
+    ...seen,
+    // That nothing runs is asked of the server: a machine is changed on its word.
+    vmi: vmis.get(keyOf(target)) ?? (await client.get(VMIS, target)),
+    claims: await claimsOf(options, seen),
+    lateClasses: await lateClasses(client),
+  };
+}
+
+async function claimsOf({ client }: VmRestoreOptions, { restore, content }: Pick<ObservedVmRestore, 'restore' | 'content'>) {
+  const { namespace } = restore.metadata;
+  const names = (content?.spec.volumeBackups ?? []).map(({ volumeName }) => claimNameFor(restore, volumeName));
+  const claims = await Promise.all(names.map((name) => client.get(PERSISTENT_VOLUME_CLAIMS, { namespace, name })));
+  return new Map(names.map((name, index) => [name, claims[index]] as const));
+}
+
+/** Their claims are bound when the machine is started, and not before. */
+async function lateClasses(client: Client): Promise<ReadonlySet<string>> {
+  const { items } = await client.list(STORAGE_CLASSES);
+  return new Set(
+    items.filter(({ volumeBindingMode }) => volumeBindingMode === 'WaitForFirstConsumer').map(({ metadata }) => metadata.name),
+  );
+}

@@ -1,0 +1,238 @@
+/**
+ * What should happen to one VirtualMachineRestore. First match wins.
+ *
+ *   when                                              then
+ *   over, or deleting and nothing of it is left       let the machine go, then the restore
+ *   deleting                                          delete the claims that no machine uses yet
+ *   without our finalizer                             add it
+ *   no snapshot, one that failed or has no content    fail; one that is being taken is waited for
+ *   the machine is being snapshotted, or restored     wait
+ *   the machine runs                                  as targetReadinessPolicy says: wait (5 minutes), stop it, fail
+ *   the machine is not marked                         mark it: it is not started from now on
+ *   claims are missing                                make them; they begin as the VolumeSnapshots
+ *   a claim of such a name is somebody else's         fail
+ *   claims are not bound                              wait: their data is not whole
+ *   the machine is not what it was                    change it in one write, or make it, halted
+ *   claims do not go with the machine, but should     make them
+ *   otherwise                                         it is complete
+ *
+ * So a machine never has a claim that is not whole, and what it had stays as it is. Pure: no clock, no I/O, no randomness.
+ */
+import type { PersistentVolumeClaim } from '../../api/core/volume.ts';
+import type { VmRestoreConditions } from '../../api/kubevirt/condition-reasons.ts';
+import { withCondition } from '../../api/kubevirt/conditions.ts';
+import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
+import { runStrategyOf } from '../../api/kubevirt/kinds/virtual-machine.ts';
+import type { VmRestoreStatus } from '../../api/kubevirt/kinds/vm-restore.ts';
+import type { VirtualMachineSnapshotContent } from '../../api/kubevirt/kinds/vm-snapshot-content.ts';
+import { ANNOTATION_LAST_RESTORE, FINALIZER_VM_RESTORE } from '../../api/kubevirt/names.ts';
+import { hasCondition, isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
+import { diffAsMergePatch } from '../../base/json.ts';
+import { timestamp } from '../../base/timestamp.ts';
+import { type Action, type Decision, nothingToDo } from '../../reconcile/decision.ts';
+import type { ObservedVmRestore } from './observed.ts';
+import { claimFor, claimNameFor, ownerOf, ownsClaims, specFor, vmFor } from './restored.ts';
+
+const LOOK_MS = 250;
+const WAIT_MS = 1_000;
+const GRACE_MS = 5 * 60_000;
+
+/** The rules above, for one restore. */
+export function decideVmRestore(observed: ObservedVmRestore): Decision {
+  const { restore, vm, content } = observed;
+  const { finalizers = [] } = restore.metadata;
+  if (isOver(observed) || isDeleting(restore)) return letGo(observed);
+  if (!finalizers.includes(FINALIZER_VM_RESTORE))
+    return {
+      actions: [patchOf(restore, { metadata: { finalizers: [...finalizers, FINALIZER_VM_RESTORE] } }, 'the machine is let go first')],
+    };
+  const unusable = whyUnusable(observed);
+  if (unusable !== undefined) return fail(observed, 'SnapshotUnusable', unusable);
+  const why = whyNotYet(observed);
+  if (why !== undefined || !content) return wait(observed, why ?? '', WAIT_MS);
+  if (vm && observed.vmi) return awaitEnd(observed, vm);
+  if (vm && vm.status?.restoreInProgress !== restore.metadata.name) return { actions: [mark(observed, vm)] };
+  return fill(observed, content);
+}
+
+function isOver({ restore }: ObservedVmRestore): boolean {
+  return restore.status?.complete === true || hasCondition(restore.status?.conditions, 'Failure');
+}
+
+/** The machine is let go after the claims that it does not use, and the restore last. */
+function letGo(observed: ObservedVmRestore): Decision {
+  const { restore, vm, claims } = observed;
+  const { finalizers = [] } = restore.metadata;
+  if (!finalizers.includes(FINALIZER_VM_RESTORE)) return nothingToDo;
+  const isUsed = restore.status?.complete || vm?.metadata.annotations?.[ANNOTATION_LAST_RESTORE] === restore.metadata.uid;
+  const left = isUsed ? [] : [...claims.values()].filter((claim) => claim && isOurs(observed, claim) && !isDeleting(claim));
+  if (left.length > 0) return { actions: left.flatMap((claim) => (claim ? [discard(claim)] : [])) };
+  const because = `restore ${restore.metadata.name} is over`;
+  if (vm?.status?.restoreInProgress === restore.metadata.name)
+    return {
+      actions: [{ ...patchOf(vm, { status: { restoreInProgress: null } }, because), subresource: 'status' }],
+      lookAgainAfterMs: LOOK_MS,
+    };
+  const rest = finalizers.filter((each) => each !== FINALIZER_VM_RESTORE);
+  return { actions: [patchOf(restore, { metadata: { finalizers: rest } }, because)] };
+}
+
+function discard(claim: KubeObject): Action {
+  return { do: 'delete', target: refOf(claim), because: 'no machine has come to use it' };
+}
+
+function whyUnusable({ restore, snapshot, content }: ObservedVmRestore): string | undefined {
+  const name = restore.spec.virtualMachineSnapshotName;
+  if (snapshot?.status?.phase === 'Failed') return `VirtualMachineSnapshot ${name} failed: ${snapshot.status.error?.message ?? ''}`;
+  if (snapshot?.status?.readyToUse && !content) return `VirtualMachineSnapshot ${name} has lost what it kept`;
+  const kept = content?.spec.source.virtualMachine?.spec;
+  return content && !kept ? `VirtualMachineSnapshot ${name} has kept no machine` : undefined;
+}
+
+function whyNotYet({ restore, snapshot, vm }: ObservedVmRestore): string | undefined {
+  const name = restore.spec.virtualMachineSnapshotName;
+  if (!snapshot) return `VirtualMachineSnapshot ${name} does not exist`;
+  if (!snapshot.status?.readyToUse) return `VirtualMachineSnapshot ${name} is not whole yet`;
+  if (isDeleting(snapshot)) return `VirtualMachineSnapshot ${name} is being deleted`;
+  if (!vm) return undefined;
+  if (isDeleting(vm)) return `VirtualMachine ${vm.metadata.name} is being deleted`;
+  const { snapshotInProgress, restoreInProgress } = vm.status ?? {};
+  if (snapshotInProgress) return `snapshot ${snapshotInProgress} of ${vm.metadata.name} is being taken`;
+  return restoreInProgress && restoreInProgress !== restore.metadata.name
+    ? `restore ${restoreInProgress} is changing ${vm.metadata.name}`
+    : undefined;
+}
+
+function awaitEnd(observed: ObservedVmRestore, vm: VirtualMachine): Decision {
+  const { restore, now } = observed;
+  const message = `VirtualMachine ${vm.metadata.name} is running: stop it`;
+  const isLate = now - (Date.parse(restore.metadata.creationTimestamp ?? '') || now) >= GRACE_MS;
+  switch (restore.spec.targetReadinessPolicy) {
+    case 'FailImmediate':
+      return fail(observed, 'TargetNotReady', message);
+    case 'StopTarget': {
+      if (runStrategyOf(vm) === 'Halted') return wait(observed, message, LOOK_MS);
+      const spec = vm.spec.running === undefined ? { runStrategy: 'Halted' } : { running: false };
+      return { actions: [patchOf(vm, { spec }, `restore ${restore.metadata.name} stops it`)] };
+    }
+    case 'WaitEventually':
+      return wait(observed, message, WAIT_MS);
+    case 'WaitGracePeriod':
+    case undefined:
+      return isLate ? fail(observed, 'TargetNotReady', `${message}; it was waited for 5 minutes`) : wait(observed, message, WAIT_MS);
+  }
+}
+
+function mark({ restore }: ObservedVmRestore, vm: VirtualMachine): Action {
+  const patch = { status: { restoreInProgress: restore.metadata.name } };
+  return { ...patchOf(vm, patch, `restore ${restore.metadata.name} is changing it`), subresource: 'status' };
+}
+
+function fill(observed: ObservedVmRestore, content: VirtualMachineSnapshotContent): Decision {
+  const { restore, vm, claims, lateClasses } = observed;
+  const backups = (content.spec.volumeBackups ?? []).map((backup) => ({
+    backup,
+    claim: claims.get(claimNameFor(restore, backup.volumeName)),
+  }));
+  const foreign = backups.find(({ claim }) => claim && !isOurs(observed, claim))?.claim;
+  if (foreign) return fail(observed, 'TargetNotReady', `PVC ${foreign.metadata.name} is there already, and is not of this restore`);
+  const missing = backups.filter(({ claim }) => !claim).map(({ backup }) => claimFor(restore, backup, vm));
+  if (missing.length > 0) {
+    const create = missing.map((object) => ({ do: 'create', object, because: 'it begins as a snapshot' }) as const);
+    return { actions: [...tell(observed, begun(observed, content)), ...create], lookAgainAfterMs: LOOK_MS };
+  }
+  const unbound = backups.find(
+    ({ claim }) => claim?.status?.phase !== 'Bound' && !lateClasses.has(claim?.spec.storageClassName ?? ''),
+  )?.claim;
+  if (unbound) return wait(observed, `PVC ${unbound.metadata.name} is not filled yet`, LOOK_MS);
+  return change(observed, content);
+}
+
+function isOurs({ restore }: ObservedVmRestore, claim: PersistentVolumeClaim): boolean {
+  return claim.metadata.annotations?.[ANNOTATION_LAST_RESTORE] === restore.metadata.uid;
+}
+
+function change(observed: ObservedVmRestore, content: VirtualMachineSnapshotContent): Decision {
+  const { restore, vm, claims } = observed;
+  if (!vm) {
+    const object = vmFor(restore, content);
+    return object
+      ? { actions: [{ do: 'create', object, because: 'it is to begin as a snapshot' }], lookAgainAfterMs: LOOK_MS }
+      : nothingToDo;
+  }
+  if (vm.metadata.annotations?.[ANNOTATION_LAST_RESTORE] !== restore.metadata.uid) {
+    const spec = diffAsMergePatch(vm.spec, specFor(restore, content, vm));
+    const annotations = { [ANNOTATION_LAST_RESTORE]: restore.metadata.uid };
+    const patch = { metadata: { annotations }, ...(spec !== undefined && { spec }) };
+    return { actions: [patchOf(vm, patch, 'it becomes what it was')] };
+  }
+  const ownerless = ownsClaims(restore) ? [...claims.values()].filter((claim) => claim && !isOwned(claim, vm)) : [];
+  if (ownerless.length > 0) return { actions: ownerless.flatMap((claim) => (claim ? [own(claim, vm)] : [])), lookAgainAfterMs: LOOK_MS };
+  const event = { type: 'Normal', reason: 'VirtualMachineRestoreComplete', message: `${vm.metadata.name} is what it was` } as const;
+  const [write] = tell(observed, complete(observed, content));
+  return { actions: write ? [{ ...write, event }] : [] };
+}
+
+function isOwned({ metadata }: KubeObject, vm: VirtualMachine): boolean {
+  return (metadata.ownerReferences ?? []).some(({ uid }) => uid === vm.metadata.uid);
+}
+
+function own(claim: KubeObject, vm: VirtualMachine): Action {
+  const ownerReferences = [...(claim.metadata.ownerReferences ?? []), ownerOf(vm)];
+  return patchOf(claim, { metadata: { ownerReferences } }, `it goes with ${vm.metadata.name}`);
+}
+
+function begun({ restore, now }: ObservedVmRestore, content: VirtualMachineSnapshotContent): VmRestoreStatus {
+  const restores = (content.spec.volumeBackups ?? []).map(({ volumeName, volumeSnapshotName = '' }) => ({
+    volumeName,
+    persistentVolumeClaim: claimNameFor(restore, volumeName),
+    volumeSnapshotName,
+  }));
+  return { ...said(restore.status, ['False', 'True', 'InProgress', 'its claims are being filled'], now), restores, complete: false };
+}
+
+function complete({ restore, now }: ObservedVmRestore, content: VirtualMachineSnapshotContent): VmRestoreStatus {
+  const { restores } = begun({ restore, now } as ObservedVmRestore, content);
+  const status = said(restore.status, ['True', 'False', 'Succeeded', 'the machine is what it was'], now);
+  return { ...status, ...(restores && { restores }), complete: true, restoreTime: timestamp(now) };
+}
+
+function wait(observed: ObservedVmRestore, message: string, lookAgainAfterMs: number): Decision {
+  const { restore, now } = observed;
+  return {
+    actions: tell(observed, { ...said(restore.status, ['False', 'False', 'Waiting', message], now), complete: false }),
+    lookAgainAfterMs,
+  };
+}
+
+function fail(observed: ObservedVmRestore, reason: VmRestoreConditions['Failure'], message: string): Decision {
+  const { restore, now } = observed;
+  const status = said(restore.status, ['False', 'False', 'Failed', message], now);
+  const conditions = withCondition<VmRestoreConditions>(status.conditions ?? [], { type: 'Failure', status: 'True', reason, message }, now);
+  const [write] = tell(observed, { ...status, conditions, complete: false });
+  return {
+    actions: write ? [{ ...write, event: { type: 'Warning', reason: 'VirtualMachineRestoreFailed', message } }] : [],
+    lookAgainAfterMs: LOOK_MS,
+  };
+}
+
+type Said = readonly ['True' | 'False', 'True' | 'False', 'InProgress' | 'Waiting' | 'Failed' | 'Succeeded', string];
+
+function said(before: VmRestoreStatus = {}, [ready, progressing, reason, message]: Said, now: number): VmRestoreStatus {
+  const isReady = { type: 'Ready', status: ready, reason: reason === 'Waiting' ? 'InProgress' : reason, message } as const;
+  const first = withCondition<VmRestoreConditions>(before.conditions ?? [], isReady, now);
+  return {
+    ...before,
+    conditions: withCondition<VmRestoreConditions>(first, { type: 'Progressing', status: progressing, reason, message }, now),
+  };
+}
+
+function tell({ restore }: ObservedVmRestore, status: VmRestoreStatus): Extract<Action, { do: 'patch' }>[] {
+  const patch = diffAsMergePatch(restore.status ?? {}, status);
+  return patch === undefined ? [] : [{ ...patchOf(restore, { status: patch }, 'what is known of it has changed'), subresource: 'status' }];
+}
+
+/** A patch that holds only for the object as we saw it. */
+function patchOf(object: KubeObject, patch: object, because: string): Extract<Action, { do: 'patch' }> {
+  return { do: 'patch', target: refOf(object), patch, resourceVersion: object.metadata.resourceVersion, because };
+}

@@ -1,0 +1,93 @@
+/** What a restore makes: claims that begin as snapshots, and a machine that uses them. Pure. */
+import { PERSISTENT_VOLUME_CLAIMS, type PersistentVolumeClaim } from '../../api/core/volume.ts';
+import { SNAPSHOT_GROUP } from '../../api/core/volume-snapshot.ts';
+import { type VirtualMachine, VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
+import type { VirtualMachineRestore } from '../../api/kubevirt/kinds/vm-restore.ts';
+import type { VirtualMachineSnapshotContent } from '../../api/kubevirt/kinds/vm-snapshot-content.ts';
+import { ANNOTATION_DISK_IMAGE, ANNOTATION_DISK_MADE, ANNOTATION_LAST_RESTORE } from '../../api/kubevirt/names.ts';
+import { controllerReferenceTo, type OwnerReference } from '../../api/meta.ts';
+import { apiVersionOf } from '../../api/resource.ts';
+
+type Backup = NonNullable<VirtualMachineSnapshotContent['spec']['volumeBackups']>[number];
+
+/** How the claim of a volume is called. */
+export function claimNameFor({ spec, metadata }: VirtualMachineRestore, volumeName: string): string {
+  return spec.volumeRestorePolicy === 'PrefixTargetName' ? `${spec.target.name}-${volumeName}` : `restore-${metadata.uid}-${volumeName}`;
+}
+
+/** The claim of one volume; owned by the machine when that is there already. */
+export function claimFor(restore: VirtualMachineRestore, backup: Backup, vm: VirtualMachine | undefined): PersistentVolumeClaim {
+  const { metadata, spec } = backup.persistentVolumeClaim;
+  const { volumeName: _, dataSource: __, dataSourceRef: ___, ...rest } = spec;
+  return {
+    apiVersion: apiVersionOf(PERSISTENT_VOLUME_CLAIMS),
+    kind: 'PersistentVolumeClaim',
+    metadata: {
+      name: claimNameFor(restore, backup.volumeName),
+      namespace: restore.metadata.namespace,
+      ...(metadata.labels && { labels: metadata.labels }),
+      annotations: { ...annotationsFor(backup), [ANNOTATION_LAST_RESTORE]: restore.metadata.uid ?? '' },
+      ...(vm && ownsClaims(restore) && { ownerReferences: [ownerOf(vm)] }),
+    },
+    spec: { ...rest, dataSource: { apiGroup: SNAPSHOT_GROUP, kind: 'VolumeSnapshot', name: backup.volumeSnapshotName ?? '' } },
+  };
+}
+
+/** What the binder wrote is not copied, and the image of a disk that has been made is not needed again. */
+function annotationsFor({ persistentVolumeClaim: { metadata } }: Backup): Readonly<Record<string, string>> {
+  const { annotations = {}, uid } = metadata;
+  const isMade = annotations[ANNOTATION_DISK_MADE] === uid;
+  const isCopied = (key: string) =>
+    !/(^|\.)kubernetes\.io\//.test(key) && key !== ANNOTATION_DISK_MADE && !(isMade && key === ANNOTATION_DISK_IMAGE);
+  return Object.fromEntries(Object.entries(annotations).filter(([key]) => isCopied(key)));
+}
+
+export function ownsClaims({ spec }: VirtualMachineRestore): boolean {
+  return spec.volumeOwnershipPolicy !== 'None';
+}
+
+/** Not as its controller: it only goes with the machine. */
+export function ownerOf(vm: VirtualMachine): OwnerReference {
+  const { controller: _, blockOwnerDeletion: __, ...owner } = controllerReferenceTo(vm);
+  return owner;
+}
+
+/** The machine as it was, with the new claims; a target that is there keeps saying when it runs, a new one does not run. */
+export function specFor(
+  restore: VirtualMachineRestore,
+  content: VirtualMachineSnapshotContent,
+  target: VirtualMachine | undefined,
+): VirtualMachine['spec'] | undefined {
+  const kept = content.spec.source.virtualMachine?.spec;
+  if (!kept) return undefined;
+  const restored = new Set((content.spec.volumeBackups ?? []).map(({ volumeName }) => volumeName));
+  const { running, runStrategy, ...rest } = kept;
+  const volumes = kept.template.spec.volumes?.map((volume) =>
+    restored.has(volume.name) && volume.persistentVolumeClaim
+      ? { ...volume, persistentVolumeClaim: { ...volume.persistentVolumeClaim, claimName: claimNameFor(restore, volume.name) } }
+      : volume,
+  );
+  const template = { ...kept.template, spec: { ...kept.template.spec, ...(volumes && { volumes }) } };
+  const now = target?.spec;
+  if (!now) return { ...rest, ...(running === undefined ? { runStrategy: 'Halted' } : { running: false }), template };
+  return { ...rest, ...(now.running === undefined ? { runStrategy: now.runStrategy } : { running: now.running }), template };
+}
+
+/** A machine that was not there. */
+export function vmFor(restore: VirtualMachineRestore, content: VirtualMachineSnapshotContent): VirtualMachine | undefined {
+  const spec = specFor(restore, content, undefined);
+  const { labels, annotations } = content.spec.source.virtualMachine?.metadata ?? {};
+  return (
+    spec && {
+      apiVersion: apiVersionOf(VMS),
+      kind: 'VirtualMachine',
+      metadata: {
+        name: restore.spec.target.name,
+        namespace: restore.metadata.namespace,
+        ...(labels && { labels }),
+        annotations: { ...annotations, [ANNOTATION_LAST_RESTORE]: restore.metadata.uid ?? '' },
+      },
+      spec,
+    }
+  );
+}

@@ -1,0 +1,140 @@
+/** Takes VirtualMachineSnapshots: the loop of `observe`, `decide` and `act`, which freezes and thaws guests. */
+import type { ControllerRevision } from '../../api/core/controller-revision.ts';
+import type { Pod } from '../../api/core/pod.ts';
+import { isPodFinal } from '../../api/core/pod.ts';
+import { PERSISTENT_VOLUME_CLAIMS } from '../../api/core/volume.ts';
+import { SNAPSHOT_GROUP, VOLUME_SNAPSHOTS } from '../../api/core/volume-snapshot.ts';
+import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import type { VirtualMachineSnapshot } from '../../api/kubevirt/kinds/vm-snapshot.ts';
+import type { VirtualMachineSnapshotContent } from '../../api/kubevirt/kinds/vm-snapshot-content.ts';
+import { subresourcePath } from '../../api/kubevirt/subresource-path.ts';
+import { isControlledBy, keyOf } from '../../api/meta.ts';
+import type { Clock } from '../../base/clock.ts';
+import { isApiError, messageOf } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Cache } from '../../client/cache.ts';
+import type { Client } from '../../client/client.ts';
+import { runController } from '../../reconcile/controller.ts';
+import { BY_CONTROLLER } from '../../reconcile/owner.ts';
+import { changesOf } from '../../reconcile/source.ts';
+import { revisionOf } from '../vm/revision.ts';
+import { contentNameOf, specToKeep, volumesOf } from './content-for.ts';
+import { decideVmSnapshot, type Freeze, type Thaw } from './decide.ts';
+import type { ObservedVmSnapshot, Quiesce } from './observed.ts';
+
+export type VmSnapshotOptions = {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  readonly snapshots: Cache<VirtualMachineSnapshot>;
+  readonly contents: Cache<VirtualMachineSnapshotContent>;
+  readonly vms: Cache<VirtualMachine>;
+  readonly vmis: Cache<VirtualMachineInstance>;
+  readonly pods: Cache<Pod>;
+  readonly revisions: Cache<ControllerRevision>;
+};
+
+/** Runs until the signal aborts. */
+export function runVmSnapshotController(options: VmSnapshotOptions): Promise<void> {
+  const { client, clock, log, signal, snapshots, contents, vms, vmis, pods } = options;
+  /** By the uid of the snapshot. */
+  const quiesced = new Map<string, Quiesce>();
+  return runController<ObservedVmSnapshot, Freeze | Thaw>({
+    name: 'snapshot-controller',
+    client,
+    clock,
+    log,
+    signal,
+    triggers: [
+      changesOf(snapshots, ({ metadata }) => [keyOf(metadata)]),
+      changesOf(contents, ({ metadata, spec }) => [keyOf({ namespace: metadata.namespace, name: spec.virtualMachineSnapshotName ?? '' })]),
+      changesOf(vms, snapshotsOf),
+      changesOf(vmis, snapshotsOf), // an instance has the name of its machine
+      changesOf(pods, () => []),
+      changesOf(options.revisions, () => []),
+    ],
+    observe: (key) => observeVmSnapshot(options, key, quiesced),
+    decide: decideVmSnapshot,
+    subject: ({ snapshot }) => snapshot,
+    act: async (action, { snapshot, vmi }) => {
+      if (vmi) quiesced.set(snapshot.metadata.uid ?? '', await tellGuest(options, action, vmi));
+      return undefined;
+    },
+  });
+
+  function snapshotsOf({ metadata: { namespace, name } }: { metadata: { namespace?: string; name: string } }): string[] {
+    return snapshots
+      .list()
+      .filter(({ metadata, spec }) => metadata.namespace === namespace && spec.source.name === name)
+      .map(({ metadata }) => keyOf(metadata));
+  }
+}
+
+/** A guest that cannot be frozen is kept as it is; one that cannot be thawed is thawed by its virt-handler when the time is over. */
+async function tellGuest({ client, log }: VmSnapshotOptions, action: Freeze | Thaw, vmi: VirtualMachineInstance): Promise<Quiesce> {
+  const { namespace = '', name } = vmi.metadata;
+  const verb = action.do === 'freeze' ? 'freeze' : 'unfreeze';
+  const body = action.do === 'freeze' ? { unfreezeTimeout: `${action.forSeconds}s` } : {};
+  try {
+    await client.request(subresourcePath({ namespace, name, resource: 'virtualmachineinstances' }, verb), {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    return action.do === 'freeze' ? 'frozen' : 'thawed';
+  } catch (error) {
+    log.warn(`cannot ${verb} a guest`, { object: `VirtualMachineInstance ${keyOf(vmi.metadata)}`, because: messageOf(error) });
+    return action.do === 'freeze' ? 'failed' : 'thawed';
+  }
+}
+
+async function observeVmSnapshot(
+  options: VmSnapshotOptions,
+  key: string,
+  quiesced: Map<string, Quiesce>,
+): Promise<ObservedVmSnapshot | undefined> {
+  const { client, clock, snapshots, contents, vms, vmis, pods, revisions } = options;
+  const snapshot = snapshots.get(key);
+  if (!snapshot) return undefined;
+  const { namespace, uid = '' } = snapshot.metadata;
+  const at = keyOf({ namespace, name: snapshot.spec.source.name });
+  const vm = vms.get(at);
+  const found = vmis.get(at);
+  const vmi = vm && found && isControlledBy(found, vm) ? found : undefined;
+  const revision = vm && vmi && revisionOf(vmi, revisions.byIndex(BY_CONTROLLER, vm.metadata.uid ?? ''));
+  const content = contents.get(keyOf({ namespace, name: contentNameOf(snapshot) }));
+  const isOver = snapshot.status?.phase === 'Succeeded' || snapshot.status?.phase === 'Failed';
+  const seen = { snapshot, vm, vmi, revision, content, quiesce: quiesced.get(uid) ?? 'untouched', now: clock.now() } as const;
+  if (isOver || snapshot.metadata.deletionTimestamp)
+    return { ...seen, claims: new Map(), claimsInUse: new Set(), volumeSnapshots: new Map(), hasVolumeSnapshots: true };
+  const spec = specToKeep(seen);
+  const names = spec ? volumesOf(spec.template.spec).included.map(({ claimName }) => claimName) : [];
+  const wanted = (content?.spec.volumeBackups ?? []).flatMap(({ volumeSnapshotName }) => volumeSnapshotName ?? []);
+  const launchers = pods.list().filter((pod) => pod.metadata.namespace === namespace && !isPodFinal(pod));
+  return {
+    ...seen,
+    claims: await byName(names, (name) => client.get(PERSISTENT_VOLUME_CLAIMS, { namespace, name })),
+    claimsInUse: new Set(
+      launchers.flatMap((pod) => (pod.spec.volumes ?? []).flatMap((each) => each.persistentVolumeClaim?.claimName ?? [])),
+    ),
+    volumeSnapshots: await byName(wanted, (name) => client.get(VOLUME_SNAPSHOTS, { namespace, name })),
+    hasVolumeSnapshots: await hasVolumeSnapshots(client),
+  };
+}
+
+async function byName<T>(names: readonly string[], get: (name: string) => Promise<T>): Promise<ReadonlyMap<string, T>> {
+  return new Map(await Promise.all(names.map(async (name) => [name, await get(name)] as const)));
+}
+
+/** Asked each time: a cluster may get them later. */
+async function hasVolumeSnapshots(client: Client): Promise<boolean> {
+  try {
+    await client.request(`/apis/${SNAPSHOT_GROUP}/v1`);
+    return true;
+  } catch (error) {
+    if (isApiError(error, 'NotFound')) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,224 @@
+/**
+ * What should happen to one VirtualMachineSnapshot. First match wins.
+ *
+ *   when                                                  then
+ *   deleting                                              let the guest and the machine go on, delete the content unless it is to stay, go
+ *   without our finalizer                                 add it
+ *   over, well or not                                     let the machine go, and that is all
+ *   later than its deadline                               Failed: what was begun goes, the guest and the machine go on
+ *   the cluster has no VolumeSnapshots                    Failed, with the reason
+ *   no machine, another snapshot or a restore of it,      say so, and wait for the deadline
+ *   a claim that is not bound, a guest on its way,
+ *   a claim that a Pod of a stopped machine has mounted
+ *   the machine is not marked                             mark it: it outlives its deletion, and one snapshot is taken of it at a time
+ *   no content                                            make it: what the machine is, and what its VolumeSnapshots will be called
+ *   VolumeSnapshots are missing                           freeze the guest, if it has an agent, and make all of them
+ *   a guest with an agent that this process did not       delete those that are there: all of them are of one moment, and whoever was
+ *   freeze, and not all VolumeSnapshots are taken         killed cannot say whether the guest has been frozen all the time
+ *   all are taken                                         thaw the guest
+ *   all are ready                                         tell it in the content, then here, and let the machine go
+ *
+ * Pure: no clock, no I/O, no randomness.
+ */
+import { vmiIs } from '../../api/kubevirt/condition-reasons.ts';
+import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
+import { isFinal } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import type { VirtualMachineSnapshotContent } from '../../api/kubevirt/kinds/vm-snapshot-content.ts';
+import { FINALIZER_SNAPSHOT_SOURCE, FINALIZER_VM_SNAPSHOT, FINALIZER_VM_SNAPSHOT_CONTENT } from '../../api/kubevirt/names.ts';
+import { isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
+import { parseGoDuration } from '../../base/go-duration.ts';
+import { diffAsMergePatch } from '../../base/json.ts';
+import { type Action, type Decision, nothingToDo } from '../../reconcile/decision.ts';
+import { contentFor, volumeSnapshotFor } from './content-for.ts';
+import type { ObservedVmSnapshot } from './observed.ts';
+import { type Outcome, snapshotStatus } from './status.ts';
+
+/** Stops writes of the guest, for a time that ends by itself. */
+export type Freeze = { readonly do: 'freeze'; readonly because: string; readonly forSeconds: number };
+/** Lets them go on. */
+export type Thaw = { readonly do: 'thaw'; readonly because: string };
+type SnapshotAction = Action | Freeze | Thaw;
+type SnapshotDecision = Decision<Freeze | Thaw>;
+
+const LOOK_MS = 250;
+const WAIT_MS = 1_000;
+const DEFAULT_DEADLINE_MS = 5 * 60_000;
+
+/** The rules above, for one snapshot. */
+export function decideVmSnapshot(observed: ObservedVmSnapshot): SnapshotDecision {
+  const { snapshot, vm, content, hasVolumeSnapshots } = observed;
+  const { finalizers = [] } = snapshot.metadata;
+  if (isDeleting(snapshot)) return letGo(observed);
+  if (!finalizers.includes(FINALIZER_VM_SNAPSHOT))
+    return {
+      actions: [patchOf(snapshot, { metadata: { finalizers: [...finalizers, FINALIZER_VM_SNAPSHOT] } }, 'what it keeps goes first')],
+    };
+  if (snapshot.status?.phase === 'Succeeded' || snapshot.status?.phase === 'Failed') return { actions: release(observed) };
+  const leftMs = remainingMs(observed);
+  if (leftMs <= 0) return fail(observed, { reason: 'DeadlineExceeded', message: lateMessage(observed) });
+  if (!hasVolumeSnapshots)
+    return fail(observed, {
+      reason: 'NoVolumeSnapshots',
+      message: 'this cluster has no VolumeSnapshots (snapshot.storage.k8s.io/v1): install a CSI driver with its snapshot controller',
+    });
+  const why = whyNotYet(observed);
+  if (why !== undefined || !vm) return { actions: tell(observed, { is: 'waiting', message: why ?? '' }), lookAgainAfterMs: WAIT_MS };
+  if (!isMarked(observed, vm)) return { actions: [mark(observed, vm)] };
+  if (!content)
+    return {
+      actions: [
+        { do: 'create', object: contentFor(observed, vm), because: 'its machine is to be kept' },
+        ...tell(observed, { is: 'begun' }),
+      ],
+    };
+  return take(observed, content, leftMs);
+}
+
+function letGo(observed: ObservedVmSnapshot): SnapshotDecision {
+  const { snapshot, content } = observed;
+  const isKept = snapshot.spec.deletionPolicy === 'Retain' && snapshot.status?.phase === 'Succeeded';
+  const unmark = release(observed);
+  if (unmark.length > 0) return { actions: [...thaw(observed), ...unmark] };
+  if (content && !isKept) return { actions: dropContent(content, 'its snapshot is deleted'), lookAgainAfterMs: LOOK_MS };
+  const rest = (snapshot.metadata.finalizers ?? []).filter((each) => each !== FINALIZER_VM_SNAPSHOT);
+  if (rest.length === (snapshot.metadata.finalizers ?? []).length) return nothingToDo;
+  return { actions: [patchOf(snapshot, { metadata: { finalizers: rest } }, 'what it kept is gone, or stays')] };
+}
+
+/** Deleted first, then let go: its VolumeSnapshots go with it, as what it owns. */
+function dropContent(content: VirtualMachineSnapshotContent, because: string): Action[] {
+  if (!isDeleting(content)) return [{ do: 'delete', target: refOf(content), because }];
+  const rest = (content.metadata.finalizers ?? []).filter((each) => each !== FINALIZER_VM_SNAPSHOT_CONTENT);
+  return [patchOf(content, { metadata: { finalizers: rest } }, because)];
+}
+
+function remainingMs({ snapshot, now }: ObservedVmSnapshot): number {
+  const saidMs = parseGoDuration(snapshot.spec.failureDeadline ?? '') ?? DEFAULT_DEADLINE_MS;
+  if (saidMs === 0) return Number.POSITIVE_INFINITY;
+  return saidMs - (now - (Date.parse(snapshot.metadata.creationTimestamp ?? '') || now));
+}
+
+function lateMessage({ snapshot }: ObservedVmSnapshot): string {
+  const seen = snapshot.status?.error?.message;
+  return `it was not whole within ${snapshot.spec.failureDeadline ?? '5m'}${seen ? `: ${seen}` : ''}`;
+}
+
+/** What the snapshot waits for, in words. */
+function whyNotYet(observed: ObservedVmSnapshot): string | undefined {
+  const { snapshot, vm, vmi, claims, claimsInUse, content } = observed;
+  const { name } = snapshot.spec.source;
+  if (!vm) return `VirtualMachine ${name} does not exist`;
+  const { snapshotInProgress, restoreInProgress } = vm.status ?? {};
+  if (snapshotInProgress && snapshotInProgress !== snapshot.metadata.name)
+    return `snapshot ${snapshotInProgress} of ${name} is being taken`;
+  if (restoreInProgress) return `restore ${restoreInProgress} is changing ${name}`;
+  if (content) return undefined; // what is kept is settled
+  if (isDeleting(vm)) return `VirtualMachine ${name} is being deleted`;
+  const unbound = [...claims].find(([, claim]) => claim?.status?.phase !== 'Bound');
+  if (unbound) return `PVC ${unbound[0]} ${unbound[1] ? 'is not bound' : 'does not exist'}`;
+  if (vmi && !isFinal(vmi)) return vmi.status?.phase === 'Running' ? undefined : `${name} is on its way up`;
+  const used = [...claims.keys()].find((each) => claimsInUse.has(each));
+  return used && `PVC ${used} is still in use, though ${name} does not run`;
+}
+
+function isMarked({ snapshot }: ObservedVmSnapshot, vm: VirtualMachine): boolean {
+  return vm.status?.snapshotInProgress === snapshot.metadata.name && (vm.metadata.finalizers ?? []).includes(FINALIZER_SNAPSHOT_SOURCE);
+}
+
+/** One write at a time, each on condition that nobody else wrote: of two snapshots one comes first. */
+function mark({ snapshot }: ObservedVmSnapshot, vm: VirtualMachine): Action {
+  const { finalizers = [] } = vm.metadata;
+  const because = `snapshot ${snapshot.metadata.name} is being taken of it`;
+  if (!finalizers.includes(FINALIZER_SNAPSHOT_SOURCE))
+    return patchOf(vm, { metadata: { finalizers: [...finalizers, FINALIZER_SNAPSHOT_SOURCE] } }, because);
+  return { ...patchOf(vm, { status: { snapshotInProgress: snapshot.metadata.name } }, because), subresource: 'status' };
+}
+
+/** The same backwards: the finalizer last, so that whoever is killed in between knows that there is something to do. */
+function release({ snapshot, vm }: ObservedVmSnapshot): Action[] {
+  if (!vm) return [];
+  const { finalizers = [] } = vm.metadata;
+  const because = `snapshot ${snapshot.metadata.name} is over`;
+  const inProgress = vm.status?.snapshotInProgress;
+  if (inProgress === snapshot.metadata.name)
+    return [{ ...patchOf(vm, { status: { snapshotInProgress: null } }, because), subresource: 'status' }];
+  if (inProgress || !finalizers.includes(FINALIZER_SNAPSHOT_SOURCE)) return [];
+  return [patchOf(vm, { metadata: { finalizers: finalizers.filter((each) => each !== FINALIZER_SNAPSHOT_SOURCE) } }, because)];
+}
+
+function take(observed: ObservedVmSnapshot, content: VirtualMachineSnapshotContent, leftMs: number): SnapshotDecision {
+  const { volumeSnapshots, quiesce } = observed;
+  const all = (content.spec.volumeBackups ?? []).map((backup) => ({ backup, made: volumeSnapshots.get(backup.volumeSnapshotName ?? '') }));
+  const isTaken = all.every(({ made }) => made?.status?.creationTime !== undefined);
+  const canFreeze = isOnline(observed) && vmiIs(observed.vmi, 'AgentConnected') && !vmiIs(observed.vmi, 'Paused');
+  if (!isTaken && canFreeze && quiesce === 'untouched') {
+    const stale = all.flatMap(({ made }) => made ?? []);
+    if (stale.length > 0) return { actions: stale.filter((each) => !isDeleting(each)).map(discard), lookAgainAfterMs: LOOK_MS };
+    const forSeconds = Math.ceil(Math.min(leftMs, DEFAULT_DEADLINE_MS) / 1000);
+    return { actions: [{ do: 'freeze', because: 'its disks are kept as they are now', forSeconds }], lookAgainAfterMs: 0 };
+  }
+  const missing = all.filter(({ made }) => !made);
+  if (missing.length > 0) {
+    const create = missing.map(
+      ({ backup }) => ({ do: 'create', object: volumeSnapshotFor(content, backup), because: `it keeps ${backup.volumeName}` }) as const,
+    );
+    return { actions: [...tell(observed, { is: 'begun' }), ...create], lookAgainAfterMs: LOOK_MS };
+  }
+  if (all.every(({ made }) => made?.status?.readyToUse)) return finish(observed, content);
+  const error = all.find(({ made }) => made?.status?.error?.message)?.made?.status?.error?.message;
+  const outcome: Outcome = error === undefined ? { is: 'begun' } : { is: 'waiting', message: error };
+  return { actions: [...(isTaken ? thaw(observed) : []), ...tell(observed, outcome)], lookAgainAfterMs: LOOK_MS };
+}
+
+function isOnline({ vmi }: ObservedVmSnapshot): boolean {
+  return vmi !== undefined && !isFinal(vmi) && vmi.status?.phase === 'Running';
+}
+
+/** Also for a process that was killed after it froze the guest. */
+function thaw({ quiesce, vmi }: ObservedVmSnapshot): Thaw[] {
+  const isFrozen = quiesce === 'frozen' || (quiesce === 'untouched' && vmi?.status?.fsFreezeStatus === 'frozen');
+  return isFrozen ? [{ do: 'thaw', because: 'its disks are kept' }] : [];
+}
+
+function discard(made: KubeObject): Action {
+  return { do: 'delete', target: refOf(made), because: 'nobody knows whether the guest has been frozen since' };
+}
+
+function finish(observed: ObservedVmSnapshot, content: VirtualMachineSnapshotContent): SnapshotDecision {
+  const { volumeSnapshots, snapshot } = observed;
+  const each = [...volumeSnapshots].map(([volumeSnapshotName, made]) => {
+    const { creationTime, readyToUse } = made?.status ?? {};
+    return { volumeSnapshotName, ...(creationTime !== undefined && { creationTime }), ...(readyToUse !== undefined && { readyToUse }) };
+  });
+  const done = snapshotStatus(observed, { is: 'whole' });
+  const status = diffAsMergePatch(content.status ?? {}, { creationTime: done.creationTime, readyToUse: true, volumeSnapshotStatus: each });
+  const because = 'all of it is whole';
+  const inContent: SnapshotAction[] = status === undefined ? [] : [{ ...patchOf(content, { status }, because), subresource: 'status' }];
+  const patch = { status: diffAsMergePatch(snapshot.status ?? {}, done) };
+  const event = { type: 'Normal', reason: 'VirtualMachineSnapshotSucceeded', message: `${snapshot.spec.source.name} is kept` } as const;
+  const here: SnapshotAction = { ...patchOf(snapshot, patch, because), subresource: 'status', event };
+  return { actions: [...thaw(observed), ...inContent, here] };
+}
+
+function fail(
+  observed: ObservedVmSnapshot,
+  { reason, message }: { reason: 'DeadlineExceeded' | 'NoVolumeSnapshots'; message: string },
+): SnapshotDecision {
+  const { snapshot, content } = observed;
+  if (content) return { actions: [...thaw(observed), ...dropContent(content, message)], lookAgainAfterMs: LOOK_MS };
+  const status = diffAsMergePatch(snapshot.status ?? {}, snapshotStatus(observed, { is: 'failed', reason, message }));
+  const event = { type: 'Warning', reason: 'VirtualMachineSnapshotFailed', message } as const;
+  return { actions: [{ ...patchOf(snapshot, { status }, message), subresource: 'status', event }], lookAgainAfterMs: LOOK_MS };
+}
+
+function tell(observed: ObservedVmSnapshot, outcome: Outcome): Action[] {
+  const { snapshot } = observed;
+  const status = diffAsMergePatch(snapshot.status ?? {}, snapshotStatus(observed, outcome));
+  if (status === undefined) return [];
+  return [{ ...patchOf(snapshot, { status }, outcome.is === 'waiting' ? outcome.message : 'it is being taken'), subresource: 'status' }];
+}
+
+/** A patch that holds only for the object as we saw it. */
+function patchOf(object: KubeObject, patch: object, because: string): Extract<Action, { do: 'patch' }> {
+  return { do: 'patch', target: refOf(object), patch, resourceVersion: object.metadata.resourceVersion, because };
+}

@@ -1,0 +1,239 @@
+/** Snapshots and restores together, on a toy cluster, with virt-controller killed after each of its steps. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PersistentVolumeClaim } from '../../api/core/volume.ts';
+import type { VolumeSnapshot } from '../../api/core/volume-snapshot.ts';
+import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import type { VirtualMachineRestore } from '../../api/kubevirt/kinds/vm-restore.ts';
+import type { VirtualMachineSnapshot } from '../../api/kubevirt/kinds/vm-snapshot.ts';
+import type { VirtualMachineSnapshotContent } from '../../api/kubevirt/kinds/vm-snapshot-content.ts';
+import { type Decision, nothingToDo, type OtherAction } from '../../reconcile/decision.ts';
+import { vm, vmi } from '../../testing/builders.ts';
+import { Cluster } from '../cluster.testing.ts';
+import { decideVmRestore } from '../restore/decide.ts';
+import { claimNameFor } from '../restore/restored.ts';
+import { specToKeep, volumesOf } from './content-for.ts';
+import { decideVmSnapshot } from './decide.ts';
+import type { Quiesce } from './observed.ts';
+
+const AGENT = { conditions: [{ type: 'AgentConnected', status: 'True' }] } as const;
+const DISKS = ['root', 'data'];
+
+class World extends Cluster {
+  /** What the controller remembers, and what is so in the guest. */
+  quiesce: Quiesce = 'untouched';
+  isFrozen = false;
+  wasFrozenWhenTaken: boolean[] = [];
+  hasVolumeSnapshots = true;
+
+  constructor(isRunning: boolean) {
+    super();
+    const volumes = DISKS.map((name) => ({ name, persistentVolumeClaim: { claimName: `db-${name}` } }));
+    const machine = vm(isRunning ? 'Always' : 'Halted');
+    this.put({ ...machine, spec: { ...machine.spec, template: { spec: { ...machine.spec.template.spec, volumes } } } } as VirtualMachine);
+    if (isRunning) this.put(vmi('Running', AGENT as never));
+    for (const name of DISKS) this.put(claim(`db-${name}`));
+  }
+
+  ask(kind: 'VirtualMachineSnapshot' | 'VirtualMachineRestore', spec: object): void {
+    this.put({ apiVersion: 'snapshot.kubevirt.io/v1beta1', kind, metadata: { namespace: 'default', name: 'x' }, spec } as never);
+  }
+
+  get machine(): VirtualMachine {
+    return this.find<VirtualMachine>('VirtualMachine') as VirtualMachine;
+  }
+
+  /** The storage does what it is asked for, slowly: one thing at a time. */
+  store(): void {
+    const pending = this.list<VolumeSnapshot>('VolumeSnapshot').find(({ status }) => !status?.readyToUse);
+    if (pending) {
+      this.wasFrozenWhenTaken.push(this.isFrozen);
+      this.put({ ...pending, status: { readyToUse: true, creationTime: '2026-01-01T00:00:01Z' } } as VolumeSnapshot);
+      return;
+    }
+    const unbound = this.list<PersistentVolumeClaim>('PersistentVolumeClaim').find(({ status }) => status?.phase !== 'Bound');
+    if (unbound) this.put({ ...unbound, status: { phase: 'Bound' } } as PersistentVolumeClaim);
+  }
+
+  decide(): Decision<OtherAction> {
+    const snapshot = this.find<VirtualMachineSnapshot>('VirtualMachineSnapshot');
+    const restore = this.find<VirtualMachineRestore>('VirtualMachineRestore');
+    const found = this.find<VirtualMachine>('VirtualMachine');
+    const instance = this.find<VirtualMachineInstance>('VirtualMachineInstance');
+    const content = this.find<VirtualMachineSnapshotContent>('VirtualMachineSnapshotContent');
+    const claimsBy = (names: readonly string[]) =>
+      new Map(names.map((name) => [name, this.find<PersistentVolumeClaim>('PersistentVolumeClaim', name)] as const));
+    const { now } = this;
+    if (restore && snapshot) {
+      const names = (content?.spec.volumeBackups ?? []).map(({ volumeName }) => claimNameFor(restore, volumeName));
+      const decided = decideVmRestore({
+        restore,
+        snapshot,
+        content,
+        vm: found,
+        vmi: instance,
+        claims: claimsBy(names),
+        lateClasses: new Set(),
+        now,
+      });
+      if (decided.actions.length > 0 || restore.status?.complete) return decided;
+    }
+    if (!snapshot) return nothingToDo;
+    const spec = specToKeep({ vm: found, vmi: instance });
+    const wanted = (content?.spec.volumeBackups ?? []).map(({ volumeSnapshotName = '' }) => volumeSnapshotName);
+    return decideVmSnapshot({
+      ...{ snapshot, vm: found, vmi: instance, content, now, quiesce: this.quiesce, hasVolumeSnapshots: this.hasVolumeSnapshots },
+      claims: claimsBy(spec ? volumesOf(spec.template.spec).included.map(({ claimName }) => claimName) : []),
+      claimsInUse: new Set(),
+      volumeSnapshots: new Map(wanted.map((name) => [name, this.find<VolumeSnapshot>('VolumeSnapshot', name)])),
+    });
+  }
+
+  /** One action, or one step of the storage when there is none; false when nothing is left. */
+  step(): boolean {
+    const [action] = this.decide().actions;
+    const before = this.snapshot;
+    if (!action) this.store();
+    else if (action.do === 'freeze') [this.isFrozen, this.quiesce] = [true, 'frozen'];
+    else if (action.do === 'thaw') [this.isFrozen, this.quiesce] = [false, 'thawed'];
+    else this.apply({ actions: [action as never] });
+    this.#check();
+    return action !== undefined || this.snapshot !== before;
+  }
+
+  /** virt-controller starts anew: it has forgotten what it did to the guest, which is told by the status of that. */
+  kill(): void {
+    this.quiesce = 'untouched';
+    const found = this.find<VirtualMachineInstance>('VirtualMachineInstance');
+    if (found) this.put({ ...found, status: { ...found.status, fsFreezeStatus: this.isFrozen ? 'frozen' : '' } } as VirtualMachineInstance);
+  }
+
+  /** What has to be true at every moment: a machine has whole disks. */
+  #check(): void {
+    for (const { claimName } of volumesOf(this.machine.spec.template.spec).included)
+      assert.equal(this.find<PersistentVolumeClaim>('PersistentVolumeClaim', claimName)?.status?.phase, 'Bound', claimName);
+  }
+
+  settle(killAfter = Number.POSITIVE_INFINITY): number {
+    for (let steps = 0; steps < 100; steps++) {
+      if (steps === killAfter) this.kill();
+      if (!this.step()) return steps;
+    }
+    throw new Error(`still changing: ${JSON.stringify(this.decide())}`);
+  }
+}
+
+function claim(name: string): PersistentVolumeClaim {
+  const spec = { resources: { requests: { storage: '1Gi' } }, volumeName: `pv-${name}` };
+  return { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { namespace: 'default', name }, spec, status: { phase: 'Bound' } };
+}
+
+const SOURCE = { apiGroup: 'kubevirt.io', kind: 'VirtualMachine', name: 'db' };
+const statusOf = (world: World) => world.find<VirtualMachineSnapshot>('VirtualMachineSnapshot')?.status;
+
+function afterSnapshot(isRunning: boolean, killAfter?: number): World {
+  const world = new World(isRunning);
+  world.ask('VirtualMachineSnapshot', { source: SOURCE });
+  world.settle(killAfter);
+  return world;
+}
+
+test('a snapshot of a machine at rest becomes whole, wherever virt-controller is killed', () => {
+  for (let killAfter = 0; killAfter < 20; killAfter++) {
+    const world = afterSnapshot(false, killAfter);
+    const { phase, readyToUse, indications, snapshotVolumes } = statusOf(world) ?? {};
+    assert.deepEqual([phase, readyToUse, indications, snapshotVolumes?.includedVolumes], ['Succeeded', true, [], DISKS], `${killAfter}`);
+    assert.deepEqual([world.machine.status?.snapshotInProgress, world.machine.metadata.finalizers?.length], [undefined, 1], `${killAfter}`);
+  }
+});
+
+test('a guest with an agent is frozen while all its disks are taken and goes on afterwards, wherever virt-controller is killed', () => {
+  for (let killAfter = 0; killAfter < 24; killAfter++) {
+    const world = afterSnapshot(true, killAfter);
+    const { phase, indications } = statusOf(world) ?? {};
+    assert.deepEqual([phase, indications, world.isFrozen], ['Succeeded', ['Online', 'GuestAgent'], false], `${killAfter}`);
+    assert.deepEqual(world.wasFrozenWhenTaken.slice(-2), [true, true], `${killAfter}`);
+    assert.equal(world.list('VolumeSnapshot').length, 2);
+  }
+});
+
+test('a restore gives the machine new whole disks and keeps the old ones, wherever virt-controller is killed', () => {
+  for (let killAfter = 0; killAfter < 24; killAfter++) {
+    const world = afterSnapshot(false);
+    world.edit('VirtualMachine', {
+      metadata: { labels: { edited: 'yes' } },
+      spec: { template: { spec: { terminationGracePeriodSeconds: 99 } } },
+    });
+    world.ask('VirtualMachineRestore', { target: SOURCE, virtualMachineSnapshotName: 'x' });
+    world.settle(killAfter);
+    const restore = world.find<VirtualMachineRestore>('VirtualMachineRestore');
+    const { spec, status } = world.machine;
+    assert.deepEqual([restore?.status?.complete, status?.restoreInProgress, restore?.metadata.finalizers], [true, undefined, []]);
+    assert.equal(spec.template.spec.terminationGracePeriodSeconds, 5);
+    assert.deepEqual(
+      volumesOf(spec.template.spec).included.map(({ claimName }) => claimName),
+      DISKS.map((name) => `restore-${restore?.metadata.uid}-${name}`),
+    );
+    assert.equal(world.list('PersistentVolumeClaim').length, 4);
+  }
+});
+
+test('a machine that runs is waited for, and is not touched', () => {
+  const world = afterSnapshot(true);
+  world.ask('VirtualMachineRestore', { target: SOURCE, virtualMachineSnapshotName: 'x' });
+  world.settle();
+  assert.match(JSON.stringify(world.find<VirtualMachineRestore>('VirtualMachineRestore')?.status), /db is running: stop it/);
+  assert.equal(world.list('PersistentVolumeClaim').length, 2);
+  world.now += 6 * 60_000;
+  world.settle();
+  assert.match(JSON.stringify(world.find<VirtualMachineRestore>('VirtualMachineRestore')?.status), /TargetNotReady/);
+});
+
+test('a restore to a name that is not there makes a machine that does not run', () => {
+  const world = afterSnapshot(false);
+  const before = world.machine;
+  world.drop(before);
+  world.ask('VirtualMachineRestore', {
+    target: { ...SOURCE, name: 'db' },
+    virtualMachineSnapshotName: 'x',
+    volumeRestorePolicy: 'PrefixTargetName',
+  });
+  for (const each of world.list('PersistentVolumeClaim')) world.drop(each);
+  world.put(vm('Halted', {}, { name: 'other', uid: 'other' }));
+  world.drop(world.find('VirtualMachine', 'other') as VirtualMachine);
+  for (let pass = 0; pass < 40; pass++) {
+    const [action] = world.decide().actions;
+    if (action) world.apply({ actions: [action as never] });
+    else world.store();
+  }
+  const made = world.machine;
+  assert.deepEqual([made.spec.runStrategy, volumesOf(made.spec.template.spec).included[0]?.claimName], ['Halted', 'db-root']);
+  assert.equal(
+    world.find<PersistentVolumeClaim>('PersistentVolumeClaim', 'db-data')?.metadata.ownerReferences?.[0]?.uid,
+    made.metadata.uid,
+  );
+});
+
+test('without VolumeSnapshots it fails at once and says so; late, it fails with what was in the way and leaves nothing', () => {
+  const without = new World(false);
+  without.hasVolumeSnapshots = false;
+  without.ask('VirtualMachineSnapshot', { source: SOURCE });
+  without.settle();
+  assert.match(statusOf(without)?.error?.message ?? '', /has no VolumeSnapshots/);
+  const late = new World(false);
+  late.ask('VirtualMachineSnapshot', { source: SOURCE });
+  for (let steps = 0; steps < 6; steps++) late.step();
+  assert.equal(late.list('VirtualMachineSnapshotContent').length, 1);
+  late.now += 6 * 60_000;
+  late.settle();
+  assert.deepEqual([statusOf(late)?.phase, late.list('VirtualMachineSnapshotContent').length], ['Failed', 0]);
+  assert.equal(late.machine.status?.snapshotInProgress, undefined);
+});
+
+test('a snapshot that is deleted takes what it kept with it', () => {
+  const world = afterSnapshot(false);
+  world.remove(world.find('VirtualMachineSnapshot'));
+  world.settle();
+  assert.deepEqual([world.list('VirtualMachineSnapshot').length, world.list('VirtualMachineSnapshotContent').length], [0, 0]);
+});

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { vm, vmi } from '../../../testing/builders.ts';
+import { testDeps } from '../../deps.testing.ts';
+import { run } from './run.ts';
+
+const BASE = '/apis/kubevirt.io/v1/namespaces/default';
+const GROUP = '/apis/snapshot.kubevirt.io/v1beta1/namespaces/default';
+const kept = (name: string, creationTime: string) => ({
+  metadata: { name },
+  spec: { source: { name: 'db' } },
+  status: { readyToUse: true, creationTime },
+});
+const items = [kept('old', '2026-01-01T00:00:00Z'), kept('new', '2026-01-02T00:00:00Z')];
+
+function answers(more: object, status: object) {
+  return {
+    [`GET ${BASE}/virtualmachines/db`]: vm('Halted'),
+    [`GET ${GROUP}/virtualmachinesnapshots`]: { metadata: {}, items },
+    [`POST ${GROUP}/virtualmachinerestores`]: {},
+    [`GET ${GROUP}/virtualmachinerestores/new-0`]: { metadata: { name: 'new-0' }, status },
+    ...more,
+  };
+}
+
+async function codeOf(work: Promise<void>): Promise<string> {
+  return work.then(
+    () => 'none',
+    (error: { code: string }) => error.code,
+  );
+}
+
+test('the newest snapshot is what the machine becomes', async () => {
+  const restores = [{ volumeName: 'root', persistentVolumeClaim: 'restore-1-root' }];
+  const { deps, requests, stdout } = testDeps(answers({}, { complete: true, restores }), {
+    clock: { now: () => 0, steady: () => 0, sleep: async () => {} },
+  });
+  await run(deps, {}, 'db');
+  const [, sent] = requests.find(([request]) => request.startsWith('POST')) ?? [];
+  assert.equal((sent as { spec: { virtualMachineSnapshotName: string } }).spec.virtualMachineSnapshotName, 'new');
+  assert.equal(stdout(), 'db is what it was in new, with new disks: root (PVC restore-1-root)\n');
+});
+
+test('a machine that runs, a snapshot that is not there, and a failure are refused', async () => {
+  const clock = { now: () => 0, steady: () => 0, sleep: async () => {} };
+  const running = testDeps(answers({ [`GET ${BASE}/virtualmachineinstances/db`]: vmi('Running') }, {}), { clock });
+  const missing = testDeps(answers({}, {}), { clock });
+  const conditions = [{ type: 'Failure', status: 'True', message: 'no room' }];
+  const failed = testDeps(answers({}, { complete: false, conditions }), { clock });
+  assert.deepEqual(
+    [
+      await codeOf(run(running.deps, {}, 'db')),
+      await codeOf(run(missing.deps, {}, 'db', 'never')),
+      await codeOf(run(failed.deps, {}, 'db')),
+    ],
+    ['VM_RUNNING', 'NO_SNAPSHOT', 'ROLLBACK_FAILED'],
+  );
+});

@@ -1,0 +1,23 @@
+/** `virtctl snapshot`: what it is called with; run.ts is what it does. */
+import { defineClusterCommand } from '../../define-command.ts';
+import { connection, connectionAliases, proposeVms, text } from '../../parameters.ts';
+
+export const definition = defineClusterCommand({
+  help: { group: 'machines', rank: 13 },
+  run: () => import('./run.ts'),
+  parameters: {
+    flags: { ...connection },
+    positional: {
+      kind: 'tuple',
+      parameters: [
+        { ...text, brief: 'Name of the machine, running or not', placeholder: 'NAME', ...proposeVms },
+        { ...text, brief: 'Name of the snapshot (default: that of the machine and the time)', placeholder: 'SNAPSHOT', optional: true },
+      ],
+    },
+    aliases: connectionAliases,
+  },
+  docs: {
+    brief: 'Keep a machine and its disks as they are now',
+    customUsage: [{ input: 'my-vm before-upgrade', brief: 'virtctl rollback my-vm before-upgrade is the way back' }],
+  },
+});
