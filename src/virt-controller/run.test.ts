@@ -10,6 +10,7 @@ import { POOLS } from '../api/kubevirt/kinds/pool.ts';
 import { VMIRSS } from '../api/kubevirt/kinds/replica-set.ts';
 import { type VirtualMachine, VMS } from '../api/kubevirt/kinds/virtual-machine.ts';
 import { type VirtualMachineInstance, VMIS } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { VM_SNAPSHOTS } from '../api/kubevirt/kinds/vm-snapshot.ts';
 import { ANNOTATION_VMCTL_POD, LABEL_VMCTL_POD_UID } from '../api/kubevirt/names.ts';
 import { COMPUTE_CONTAINER } from '../api/launcher/compute.ts';
 import { hasCondition, type KubeObject } from '../api/meta.ts';
@@ -82,6 +83,19 @@ async function installed(t: TestContext): Promise<{ admin: Client; theirs: Clien
   };
   return { admin, theirs: clientAs(USER), run };
 }
+
+test('a cluster without VolumeSnapshots is told so by a snapshot that fails at once, with the rights that virt-controller has', async (t) => {
+  const { admin, theirs, run } = await installed(t);
+  run(theirs);
+  const source = { apiGroup: 'kubevirt.io', kind: 'VirtualMachine', name: 'nobody' };
+  const metadata = { namespace: 'default', name: 'before' };
+  const apiVersion = 'snapshot.kubevirt.io/v1beta1';
+  await admin.create(VM_SNAPSHOTS, { apiVersion, kind: 'VirtualMachineSnapshot', metadata, spec: { source } });
+  const failed = await until(admin, VM_SNAPSHOTS, (each) => each?.status?.phase === 'Failed');
+  assert.match(failed?.status?.error?.message ?? '', /^this cluster has no VolumeSnapshots \(snapshot\.storage\.k8s\.io\/v1\)/);
+  await admin.delete(VM_SNAPSHOTS, metadata);
+  await until(admin, VM_SNAPSHOTS, (each) => each === undefined);
+});
 
 test('a machine that vmctl derived goes when its Pod is gone, with the rights of deploy/', { timeout: 60_000 }, async (t) => {
   const { admin, theirs, run } = await installed(t);

@@ -107,6 +107,7 @@ async function observeVmSnapshot(
   const content = contents.get(keyOf({ namespace, name: contentNameOf(snapshot) }));
   const isOver = snapshot.status?.phase === 'Succeeded' || snapshot.status?.phase === 'Failed';
   const seen = { snapshot, vm, vmi, revision, content, quiesce: quiesced.get(uid) ?? 'untouched', now: clock.now() } as const;
+  if (isOver) quiesced.delete(uid);
   if (isOver || snapshot.metadata.deletionTimestamp)
     return { ...seen, claims: new Map(), claimsInUse: new Set(), volumeSnapshots: new Map(), hasVolumeSnapshots: true };
   const spec = specToKeep(seen);
