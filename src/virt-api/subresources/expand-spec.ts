@@ -2,12 +2,11 @@
  * A machine with everything filled in that its author left open: GET virtualmachines/NAME/expand-spec for one that is stored,
  * PUT namespaces/NAMESPACE/expand-vm-spec for the one in the body. Nothing is written.
  */
-import fastJsonPatch, { type Operation } from 'fast-json-patch';
 import type { ClusterConfiguration } from '../../api/kubevirt/configuration/cluster-configuration.ts';
 import { type VirtualMachine, VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { causesText, requiredCause } from '../../base/causes.ts';
 import { ApiError, type StatusCause } from '../../base/errors.ts';
-import { isObject, type JsonObject } from '../../base/json.ts';
+import { isObject, type JsonObject, mergePatch } from '../../base/json.ts';
 import type { Client } from '../../client/client.ts';
 import { defaultVmiSpec } from '../admission/default-vmi.ts';
 import { mutateVm } from '../admission/mutate-vm.ts';
@@ -48,7 +47,16 @@ export async function expandGiven({ client, configuration, namespace, request }:
 /** As it would go into the store: what is to be inferred from a volume is. */
 async function completed(vm: VirtualMachine, client: Client): Promise<VirtualMachine> {
   const patch = await mutateVm(vm as unknown as JsonObject, client); // what came from the wire is JSON
-  return fastJsonPatch.applyPatch(vm, patch as Operation[], false, false).newDocument;
+  const changes = patch.flatMap(({ path, value }) => [nested(path, null), ...(value === undefined ? [] : [nested(path, value)])]);
+  return changes.reduce(mergePatch, vm) as VirtualMachine;
+}
+
+/** The value at a path of fields, as a merge patch. */
+function nested(path: string, value: unknown): unknown {
+  return path
+    .split('/')
+    .slice(1)
+    .reduceRight<unknown>((inner, field) => ({ [field]: inner }), value);
 }
 
 const NO_MACHINE = requiredCause('spec.template.spec.domain.devices', 'what the machine is made of');
