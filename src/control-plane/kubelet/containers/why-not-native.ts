@@ -12,7 +12,10 @@ const RULES: readonly Rule[] = [
   ['hostNetwork is not offered: Pods of the embedded cluster have their own network', ({ spec }) => spec.hostNetwork === true],
   ['hostPID is not offered: containers do not see the processes of the host', ({ spec }) => spec.hostPID === true],
   ['hostIPC is not offered: containers do not share memory with the host', ({ spec }) => spec.hostIPC === true],
-  ['shareProcessNamespace is not supported yet', ({ spec }) => spec.shareProcessNamespace === true],
+  [
+    'shareProcessNamespace is not offered: nothing would end the processes that a container leaves behind; `kubectl debug --target=CONTAINER` sees those of one container, `--share-processes=false` copies a Pod without sharing',
+    ({ spec }) => spec.shareProcessNamespace === true,
+  ],
   [
     'privileged containers are not offered: containers run without rights on the host',
     (pod) => all(pod).some((each) => securityOf(pod, each).privileged === true),
