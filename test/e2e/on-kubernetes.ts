@@ -18,6 +18,7 @@ export const ON_KUBERNETES: Readonly<Record<string, 'runs' | `embedded only: ${s
   'installed-package': 'embedded only: it is about virtctl up from a package',
   'instance-types': 'runs',
   'kill-nine': 'embedded only: it kills the embedded process; components.ts and nodes.ts kill what there is instead',
+  migration: 'embedded only: it starts a cluster of two nodes of its own; not tried on a real one yet',
   'native-containers':
     'embedded only: it kills the embedded process and looks for containers of its own; a cluster has a container runtime',
   network: 'embedded only: it asks for NodePorts on the loopback; first-vm.ts and tenants.ts use Services',
@@ -36,6 +37,7 @@ export const ON_KUBERNETES: Readonly<Record<string, 'runs' | `embedded only: ${s
   'seed-machine': 'runs',
   shell: 'embedded only: its key is in the data folder of the embedded cluster; agent has ssh for both',
   'small-guest': 'embedded only: it gives an image another name in the embedded store',
+  'task-pages': 'embedded only: the pages are about the embedded cluster',
   'two-ups': 'embedded only: it is about virtctl up',
   virtctl: 'embedded only: doctor and the log of the embedded process; looking.ts has what is for both',
   'virtctl-bad-moments': 'embedded only: it takes the embedded cluster away while commands run',

@@ -80,7 +80,8 @@ test('a kind is named by what is made for it, and in no list beside', () => {
     'src/virt-api/routes.ts',
     'src/virt-api/subresources/',
   ];
-  const allowed = [dirname(record), ...tables, ...behaviour, ...subresources];
+  const rights = ['tools/manifests/user-roles.ts']; // migrations are for administrators, and have a role of their own
+  const allowed = [dirname(record), ...tables, ...behaviour, ...subresources, ...rights];
   // All of KubeVirt is about these two; and the third is the name of the whole.
   for (const { kind, plural } of KINDS.filter(({ kind }) => !['VirtualMachine', 'VirtualMachineInstance'].includes(kind))) {
     assert.deepEqual(elsewhere(new RegExp(`\\b${plural}\\b`), allowed), [], plural);
@@ -89,10 +90,17 @@ test('a kind is named by what is made for it, and in no list beside', () => {
 });
 
 test('a question to virt-handler is named in two places, where a rule differs, and by those who ask', () => {
-  const homonyms = ['console', 'exec', 'reset', 'vnc']; // words of Pods, of probes and of boards, too
+  const homonyms = ['console', 'exec', 'migration', 'reset', 'vnc']; // words of Pods, of probes, of objects and of boards, too
   const streams = ['portforward', 'vnc/screenshot']; // with more behind their name in the path
   const names = Object.keys(HANDLER_ROUTES).filter((name) => ![...homonyms, ...streams].includes(name));
-  const callers = ['src/virtctl/', 'src/vmctl/', 'src/ui/', 'src/virt-api/subresources/logs.ts', 'src/virt-controller/snapshot/'];
+  const callers = [
+    'src/virtctl/',
+    'src/vmctl/',
+    'src/ui/',
+    'src/sdk/',
+    'src/virt-api/subresources/logs.ts',
+    'src/virt-controller/snapshot/',
+  ];
   const rights = ['tools/manifests/component-rules-table.ts']; // of components that ask
   const actions = ['src/virt-handler/vmi/guest-action.ts', 'src/virt-handler/agent/soft-reboot.ts']; // of the same names, in the guest
   const qemu = ['src/qemu/']; // where words are QEMU's
@@ -122,6 +130,7 @@ test('a source of volumes is named in its places, where one is meant, and by tho
     'src/api/kubevirt/normalise-vmi-spec.ts', // registryDisk is containerDisk
     'src/virt-api/admission/validate-vmi-spec/validate-access-credentials.ts', // keys that come by cloud-init
     'tools/compatibility/page.ts', // what is honoured in part
+    'src/qemu/convert/copied-disks.ts', // what is on one node alone
   ];
   const writers = ['src/virtctl/', 'src/sdk/', 'src/testing/'];
   const places = [`${dirname(schema)}/`, ...others, ...meant, ...writers];

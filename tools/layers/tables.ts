@@ -51,7 +51,7 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   '@xterm/xterm': ['ui'],
   '@xterm/addon-fit': ['ui'],
   '@novnc/novnc': ['ui'],
-  'fast-json-patch': ['control-plane/apiserver', 'virt-api', 'virt-operator'],
+  'fast-json-patch': ['control-plane/apiserver', 'virt-operator'],
   re2js: ['control-plane/apiserver'],
   '@marcbachmann/cel-js': ['control-plane/apiserver'],
   ws: ['client/node', 'control-plane/kubelet', 'ui-server', 'virt-api', 'virt-handler'],
