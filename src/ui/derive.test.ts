@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { vm, vmi } from '../testing/builders.ts';
 import { deriveActions } from './derive-actions.ts';
+import { deriveBulk } from './derive-bulk.ts';
 import { deriveFiltered, deriveMachines, deriveTrouble } from './derive-machines.ts';
 import { deriveCommand, deriveImages, deriveNewVm } from './derive-new-vm.ts';
 import { derivePalette } from './derive-palette.ts';
@@ -92,4 +93,21 @@ test('the palette has pages, machines and what can be done to them now, by any w
   const many = Array.from({ length: 10_000 }, () => machine).flatMap((each) => each ?? []);
   assert.equal(derivePalette(many, '').length, 20);
   assert.deepEqual(labels('no such thing'), []);
+});
+
+test('an action on many is for those that can, says of the others why not, and is a line for each namespace', () => {
+  const [machine] = running();
+  const named = (name: string, namespace: string) => ({ ...(machine ?? assert.fail()), key: `${namespace}/${name}`, namespace, name });
+  const all = [named('a', 'default'), named('b', 'default'), named('c', 'team'), named('d', 'closed')];
+  const { able, unable, commands } = deriveBulk('stop', all, new Map([['closed', new Set(['stop'] as const)]]));
+  assert.deepEqual(
+    able.map(({ name }) => name),
+    ['a', 'b', 'c'],
+  );
+  assert.deepEqual(
+    unable.map(({ machine: { name }, why }) => `${name}: ${why}`),
+    ['d: you may not stop machines in closed'],
+  );
+  assert.deepEqual(commands, ['virtctl stop a b', 'virtctl stop c -n team']);
+  assert.deepEqual(deriveBulk('start', all, new Map()).able, []);
 });

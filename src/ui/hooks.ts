@@ -51,15 +51,35 @@ export function useNow(): number {
 const NOTHING: ReadonlySet<Action> = new Set();
 const rights = new Map<string, Promise<ReadonlySet<Action>>>();
 
-/** What the user may not do in this namespace; asked once. The server has the last word in any case. */
+function askForbidden(client: Session['client'], namespace: string): Promise<ReadonlySet<Action>> {
+  const asked = rights.get(namespace) ?? forbiddenActions(client, namespace).catch(() => NOTHING);
+  rights.set(namespace, asked);
+  return asked;
+}
+
+/** What the user may not do, by namespace; asked once for each. */
+export function useForbiddenOf(namespaces: readonly string[]): ReadonlyMap<string, ReadonlySet<Action>> {
+  const { client } = useSession();
+  const [forbidden, setForbidden] = useState<ReadonlyMap<string, ReadonlySet<Action>>>(new Map());
+  const wanted = [...new Set(namespaces)].sort().join(' '); // no name of a namespace has a space in it
+  useEffect(() => {
+    let isWanted = true;
+    const asked = wanted.split(' ').map(async (namespace) => [namespace, await askForbidden(client, namespace)] as const);
+    void Promise.all(asked).then((answers) => isWanted && setForbidden(new Map(answers)));
+    return () => {
+      isWanted = false;
+    };
+  }, [client, wanted]);
+  return forbidden;
+}
+
+/** The same of one namespace. The server has the last word in any case. */
 export function useForbidden(namespace: string): ReadonlySet<Action> {
   const { client } = useSession();
   const [forbidden, setForbidden] = useState(NOTHING);
   useEffect(() => {
-    const asked = rights.get(namespace) ?? forbiddenActions(client, namespace).catch(() => NOTHING);
-    rights.set(namespace, asked);
     let isWanted = true;
-    void asked.then((answer) => isWanted && setForbidden(answer));
+    void askForbidden(client, namespace).then((answer) => isWanted && setForbidden(answer));
     return () => {
       isWanted = false;
     };

@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { humanDuration } from '../base/duration.ts';
 import { ActionButtons, type Confirmation, ConfirmDialog } from './action-buttons.tsx';
+import { BulkBar } from './bulk-bar.tsx';
 import { deriveFiltered, deriveMachines, deriveTrouble, type Machine } from './derive-machines.ts';
 import type { Place } from './derive-place.ts';
 import { go, useForbidden, useNow, useSession } from './hooks.ts';
@@ -70,13 +71,31 @@ function Rows({ machines }: { readonly machines: readonly Machine[] }) {
       observer.disconnect();
     };
   }, []);
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const chosen = machines.filter(({ key }) => selected.has(key));
+  const select = (keys: readonly string[], isSelected: boolean) =>
+    setSelected((before) => (isSelected ? before.union(new Set(keys)) : before.difference(new Set(keys))));
   const visible = machines.slice(range.first, range.first + range.count);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
     <section class="rows" ref={scroller} tabIndex={0} aria-label="List of machines">
+      {chosen.length > 0 && <BulkBar machines={chosen} clear={() => setSelected(new Set())} />}
       <table aria-rowcount={machines.length + 1}>
         <thead>
           <tr>
+            <th scope="col" class="check">
+              <input
+                type="checkbox"
+                aria-label="Select all that are shown"
+                checked={chosen.length === machines.length}
+                onChange={(event) =>
+                  select(
+                    machines.map(({ key }) => key),
+                    event.currentTarget.checked,
+                  )
+                }
+              />
+            </th>
             <th scope="col">Status</th>
             <th scope="col">Name</th>
             <th scope="col" class="wide">
@@ -100,15 +119,22 @@ function Rows({ machines }: { readonly machines: readonly Machine[] }) {
         <tbody>
           {range.first > 0 && (
             <tr class="gap">
-              <td colSpan={8} style={{ height: `${range.first * ROW_PX}px` }} />
+              <td colSpan={9} style={{ height: `${range.first * ROW_PX}px` }} />
             </tr>
           )}
           {visible.map((machine, index) => (
-            <Row key={machine.key} machine={machine} index={range.first + index} ask={setAsked} />
+            <Row
+              key={machine.key}
+              machine={machine}
+              index={range.first + index}
+              ask={setAsked}
+              isSelected={selected.has(machine.key)}
+              select={(isSelected) => select([machine.key], isSelected)}
+            />
           ))}
           {range.first + visible.length < machines.length && (
             <tr class="gap">
-              <td colSpan={8} style={{ height: `${(machines.length - range.first - visible.length) * ROW_PX}px` }} />
+              <td colSpan={9} style={{ height: `${(machines.length - range.first - visible.length) * ROW_PX}px` }} />
             </tr>
           )}
         </tbody>
@@ -118,9 +144,15 @@ function Rows({ machines }: { readonly machines: readonly Machine[] }) {
   );
 }
 
-type RowProps = { readonly machine: Machine; readonly index: number; ask(confirmation: Confirmation): void };
+type RowProps = {
+  readonly machine: Machine;
+  readonly index: number;
+  readonly isSelected: boolean;
+  select(isSelected: boolean): void;
+  ask(confirmation: Confirmation): void;
+};
 
-function Row({ machine, index, ask }: RowProps) {
+function Row({ machine, index, isSelected, select, ask }: RowProps) {
   const session = useSession();
   const now = useNow();
   const forbidden = useForbidden(machine.namespace);
@@ -128,6 +160,14 @@ function Row({ machine, index, ask }: RowProps) {
   const trouble = deriveTrouble(machine, { now, ...(session.nodes && { nodes: session.nodes.list() }) });
   return (
     <tr aria-rowindex={index + 2}>
+      <td class="check">
+        <input
+          type="checkbox"
+          aria-label={`Select ${name}`}
+          checked={isSelected}
+          onChange={(event) => select(event.currentTarget.checked)}
+        />
+      </td>
       <td>
         <StatusWord status={machine.status} tone={machine.tone} />
       </td>

@@ -76,9 +76,12 @@ test('a machine is made, entered, seen, stopped and deleted in a browser', { ski
   await page.getByRole('img', { name: /^Processors: / }).waitFor();
   await takePicture(page, 'machines');
   assert.deepEqual(await accessibilityFaults(page), []);
-  await page.getByRole('button', { name: 'Stop web' }).click();
+  await page.getByRole('checkbox', { name: 'Select web' }).check();
+  await page.getByRole('button', { name: 'Stop the selected machines' }).click();
   await page.getByText('virtctl stop web').waitFor();
-  await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click();
+  await takePicture(page, 'bulk');
+  assert.deepEqual(await accessibilityFaults(page), [], 'bulk');
+  await page.getByRole('dialog').getByRole('button', { name: 'Stop', exact: true }).click();
   await page.getByRole('row', { name: /web/ }).getByText('Stopped').waitFor();
 
   await page.getByRole('link', { name: 'web', exact: true }).click();

@@ -1,0 +1,99 @@
+/** What can be done to all machines that are selected, with their names before it is done. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { act } from './act.ts';
+import { ACTION_WORDS, type Action } from './derive-actions.ts';
+import { BULK_ACTIONS, type Bulk, deriveBulk } from './derive-bulk.ts';
+import type { Machine } from './derive-machines.ts';
+import { useForbiddenOf, useSession } from './hooks.ts';
+
+/** At once: a cluster has other things to do. */
+const AT_ONCE = 5;
+
+export function BulkBar({ machines, clear }: { readonly machines: readonly Machine[]; clear(): void }) {
+  const [asked, setAsked] = useState<Bulk>();
+  const forbidden = useForbiddenOf(machines.map(({ namespace }) => namespace));
+  return (
+    <p class="bulk buttons" role="toolbar" aria-label="Selected machines">
+      <strong>{machines.length} selected</strong>
+      {BULK_ACTIONS.map((action) => (
+        <button
+          key={action}
+          type="button"
+          class={action === 'delete' ? 'danger' : ''}
+          aria-label={`${ACTION_WORDS[action]} the selected machines`}
+          onClick={() => setAsked(deriveBulk(action, machines, forbidden))}
+        >
+          {ACTION_WORDS[action]}
+        </button>
+      ))}
+      <button type="button" onClick={clear}>
+        Clear
+      </button>
+      {asked && <BulkDialog bulk={asked} close={() => setAsked(undefined)} />}
+    </p>
+  );
+}
+
+function BulkDialog({ bulk: { action, able, unable, commands }, close }: { readonly bulk: Bulk; close(): void }) {
+  const { client } = useSession();
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [done, setDone] = useState<number>();
+  const [failures, setFailures] = useState<readonly string[]>([]);
+  useEffect(() => dialog.current?.showModal(), []);
+
+  const confirm = async () => {
+    setDone(0);
+    const failed: string[] = [];
+    const left = [...able];
+    const work = async () => {
+      for (let machine = left.shift(); machine; machine = left.shift()) {
+        await act(client, action, machine).catch((error) => failed.push(`${machine?.name}: ${error.message}`));
+        setDone((count = 0) => count + 1);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    if (failed.length === 0) dialog.current?.close();
+    else setFailures(failed);
+  };
+  const word = ACTION_WORDS[action as Action];
+  return (
+    <dialog ref={dialog} onClose={close} aria-labelledby="bulk-question">
+      <h2 id="bulk-question">
+        {word} {able.length === 1 ? able[0]?.name : `${able.length} machines`}?
+      </h2>
+      <p class="names">{able.map(({ name }) => name).join(', ') || 'None of them can be.'}</p>
+      {unable.length > 0 && (
+        <ul class="faint">
+          {unable.map(({ machine, why }) => (
+            <li key={machine.key}>
+              not {machine.name}: {why}
+            </li>
+          ))}
+        </ul>
+      )}
+      {commands.map((command) => (
+        <p class="faint" key={command}>
+          The same in a terminal: <code>{command}</code>
+        </p>
+      ))}
+      {failures.map((failure) => (
+        <p class="trouble" role="alert" key={failure}>
+          {failure}
+        </p>
+      ))}
+      <p class="buttons">
+        <button type="button" onClick={() => dialog.current?.close()}>
+          {failures.length > 0 ? 'Close' : 'Cancel'}
+        </button>
+        <button
+          type="button"
+          class={action === 'delete' ? 'danger' : 'primary'}
+          disabled={done !== undefined || able.length === 0}
+          onClick={confirm}
+        >
+          {done === undefined ? word : `${done} of ${able.length}`}
+        </button>
+      </p>
+    </dialog>
+  );
+}
