@@ -24,6 +24,7 @@ import { type FollowedConfiguration, followConfiguration } from '../client/follo
 import { byController, ownerKeysOf } from '../reconcile/owner.ts';
 import { rememberWriteErrors } from '../reconcile/write-errors.ts';
 import { runDerivedVmController } from './derived-vm/controller.ts';
+import { runEvacuationController } from './evacuation/controller.ts';
 import { heardNodes } from './heard-nodes.ts';
 import { addControllerMetrics } from './metrics/add-metrics.ts';
 import { runMigrationController } from './migration/controller.ts';
@@ -99,6 +100,7 @@ export async function runVirtController(options: VirtControllerOptions): Promise
     runVmSnapshotController({ ...shared, snapshots, contents, vms, vmis, pods, revisions }),
     runVmController({ ...shared, ...forVms, vms, vmis, revisions, nodes, choices, configuration }),
     runVmiController({ ...shared, ...forVmis, vms, vmis, pods, nodes, ...launchers }),
+    runEvacuationController({ ...shared, migrations, vmis }),
     runMigrationController({ ...shared, migrations, vmis, pods, nodes, ...launchers }),
   ]);
 }

@@ -13,7 +13,7 @@ import { nestedSpecs } from './nested-specs.ts';
 /** What is to be known of a field that is honoured in part. */
 const NOTES: Readonly<Record<string, string>> = {
   'VirtualMachineInstance evictionStrategy':
-    'without live migration `LiveMigrateIfPossible` is as `None`, and `LiveMigrate` refuses evictions',
+    '`LiveMigrate` and `LiveMigrateIfPossible` move a machine off a node that is drained, where it can be moved',
   'VirtualMachineInstance domain.devices.interfaces': 'one, on the Pod network',
   'VirtualMachineInstance domain.devices.interfaces[].bridge': 'embedded, the same as masquerade',
   'VirtualMachineInstance architecture': '`amd64` alone',
@@ -50,7 +50,7 @@ const NOTES: Readonly<Record<string, string>> = {
   'KubeVirt configuration.architectureConfiguration.ppc64le': 'kept: machines are amd64',
   'KubeVirt configuration.architectureConfiguration.s390x': 'kept: machines are amd64',
   'KubeVirt configuration.evictionStrategy':
-    'without live migration `LiveMigrateIfPossible` is as `None`, and `LiveMigrate` refuses evictions',
+    '`LiveMigrate` and `LiveMigrateIfPossible` move a machine off a node that is drained, where it can be moved',
   'KubeVirt configuration.developerConfiguration.logVerbosity':
     'everything is said from 3 on; embedded the level is that of `KUBEVIRT_LOG`',
   'KubeVirt configuration.developerConfiguration.logVerbosity.virtLauncher': 'kept: a launcher becomes QEMU after a few lines',

@@ -43,6 +43,8 @@ export const ANNOTATION_NODE_POWER = 'kubevirt.io/embedded-node-power';
 export const ANNOTATION_NODE_POWER_WANTED = 'kubevirt.io/embedded-node-power-wanted';
 
 export const FINALIZER_VM_CONTROLLER = 'kubevirt.io/virtualMachineControllerFinalize';
+/** On a migration that a drain began: the node that is left. */
+export const ANNOTATION_EVACUATION_MIGRATION = 'kubevirt.io/evacuationMigration';
 export const FINALIZER_MIGRATION = 'kubevirt.io/migrationJobFinalize';
 export const FINALIZER_VMI = 'kubevirt.io/foregroundDeleteVirtualMachine';
 

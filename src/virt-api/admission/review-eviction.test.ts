@@ -48,6 +48,17 @@ describe('the eviction of a launcher Pod', { timeout: 120_000 }, () => {
     assert.equal((await statusOf('stays')).evacuationNodeName, undefined);
   });
 
+  for (const strategy of ['LiveMigrate', 'LiveMigrateIfPossible'])
+    test(`is refused with ${strategy} where the machine can be moved, which is begun`, async () => {
+      const name = `moves-${strategy}`.toLowerCase();
+      const pod = await machine(name, strategy);
+      const conditions = [{ type: 'LiveMigratable', status: 'True' }];
+      await world.send('PATCH', `${VMIS}/${name}`, { status: { conditions } }, CONTROLLER);
+      assert.equal((await evict(pod)).status, 429);
+      assert.equal((await statusOf(name)).evacuationNodeName, 'node1');
+      assert.match((await evict(pod)).body.message ?? '', /Evacuation in progress: Eviction triggered evacuation of VMI/);
+    });
+
   test('is refused with External, and the machine is marked for whoever looks after it, once', async () => {
     const pod = await machine('external', 'External');
     assert.equal((await evict(pod, '?dryRun=All')).status, 429);

@@ -3,12 +3,14 @@
  * installation where it names none:
  *
  *   None, or none        yes: its run strategy decides what follows
- *   LiveMigrateIfPossible  yes: it cannot be moved
- *   LiveMigrate          no, as for every machine that cannot be moved
+ *   LiveMigrateIfPossible  yes where it cannot be moved; else as LiveMigrate
+ *   LiveMigrate          no; where it can be moved, status.evacuationNodeName lets virt-controller move it
  *   External             no, and status.evacuationNodeName tells whoever looks after it from where it has to go
  */
+import { vmiIs } from '../../api/kubevirt/condition-reasons.ts';
+import { isMoving } from '../../api/kubevirt/kinds/migration.ts';
 import { isFinal, type VirtualMachineInstance, VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { currentLauncherNameOf } from '../../api/launcher/pod-name.ts';
+import { currentLauncherNameOf, launcherPodNameOf } from '../../api/launcher/pod-name.ts';
 import { isDeleting, keyOf } from '../../api/meta.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { Client } from '../../client/client.ts';
@@ -20,12 +22,22 @@ type Verdict = { readonly refusal?: string; readonly mark?: string };
 export async function reviewEviction({ object, isDryRun }: AdmissionRequest, client: Client): Promise<JsonObject> {
   const { name = '', namespace = '' } = object?.metadata ?? {};
   const { items } = await client.list(VMIS, { namespace });
+  const coming = items.find((each) => isMoving(each.status?.migrationState) && targetNameOf(each) === name);
+  if (coming) return refused(`VMI ${keyOf(coming.metadata)} is being moved to this Pod; try again when it is there`);
   const vmi = items.find((each) => currentLauncherNameOf(each) === name);
   const { refusal, mark } = vmi ? decideEviction(vmi) : {};
   if (vmi && mark !== undefined && !isDryRun)
     await client.patch(VMIS, { namespace, name: vmi.metadata.name }, { status: { evacuationNodeName: mark } });
-  if (refusal === undefined) return { allowed: true };
-  return { allowed: false, status: { status: 'Failure', code: 429, reason: 'TooManyRequests', message: refusal } };
+  return refusal === undefined ? { allowed: true } : refused(refusal);
+}
+
+function refused(message: string): JsonObject {
+  return { allowed: false, status: { status: 'Failure', code: 429, reason: 'TooManyRequests', message } };
+}
+
+/** The Pod to which an instance is being moved. */
+function targetNameOf(vmi: VirtualMachineInstance): string {
+  return launcherPodNameOf(vmi, vmi.status?.migrationState?.migrationUid ?? '');
 }
 
 function decideEviction(vmi: VirtualMachineInstance): Verdict {
@@ -33,17 +45,23 @@ function decideEviction(vmi: VirtualMachineInstance): Verdict {
   const { nodeName, evacuationNodeName } = status;
   if (isFinal(vmi) || isDeleting(vmi)) return {};
   const key = keyOf(vmi.metadata);
+  const isMovable = vmiIs(vmi, 'LiveMigratable');
   switch (spec.evictionStrategy) {
     case undefined:
     case 'None':
-    case 'LiveMigrateIfPossible':
       return {};
+    case 'LiveMigrateIfPossible':
+      return isMovable ? evacuation('it is moved to another node') : {};
     case 'LiveMigrate':
+      if (isMovable) return evacuation('it is moved to another node');
       return { refusal: `VMI ${key} is configured with an eviction strategy but is not live-migratable; stop it, or set None` };
-    case 'External': {
-      const refusal = `Eviction triggered evacuation of VMI ${key}: whoever looks after it has to move or stop it`;
-      if (evacuationNodeName) return { refusal: `Evacuation in progress: ${refusal}` };
-      return { refusal, ...(nodeName && { mark: nodeName }) };
-    }
+    case 'External':
+      return evacuation('whoever looks after it has to move or stop it');
+  }
+
+  function evacuation(what: string): Verdict {
+    const refusal = `Eviction triggered evacuation of VMI ${key}: ${what}`;
+    if (evacuationNodeName) return { refusal: `Evacuation in progress: ${refusal}` };
+    return { refusal, ...(nodeName && { mark: nodeName }) };
   }
 }

@@ -34,7 +34,10 @@ export const MIGRATIONS = kind<VirtualMachineInstanceMigration>({
   roles: { view: USUAL_ROLES.view, edit: USUAL_ROLES.view, admin: USUAL_ROLES.view },
   access: {
     'virt-api': [{ verbs: ['list', 'create'], because: 'The subresource `migrate` of a machine makes one.' }],
-    'virt-controller': [{ verbs: ['get', 'list', 'watch', 'patch', 'delete'] }, { part: 'status', verbs: ['patch'] }],
+    'virt-controller': [
+      { verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'], because: 'Machines leave nodes that are drained.' },
+      { part: 'status', verbs: ['patch'] },
+    ],
     'virt-handler': [{ verbs: ['get'], because: 'A Pod that a machine is moved to belongs to a migration that is there.' }],
   },
   refused: {

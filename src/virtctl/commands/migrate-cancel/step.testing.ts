@@ -3,8 +3,8 @@ import type { Step } from '../../step.testing.ts';
 
 export const step: Step = {
   after: 'migrate',
-  async run({ say, status }) {
-    assert.equal(await say('migrate-cancel', 'guest'), 'VM guest was scheduled to migrate-cancel\n');
-    await status('Running');
+  async run(world) {
+    assert.equal(await world.say('migrate-cancel', 'guest'), 'VM guest was scheduled to migrate-cancel\n');
+    await world.status('Running');
   },
 };

@@ -3,10 +3,10 @@ import type { Step } from '../../step.testing.ts';
 
 export const step: Step = {
   after: 'unpause',
-  async run({ say, status }) {
-    assert.equal(await say('migrate', 'guest', '--check'), 'VM guest can be moved\n');
+  async run(world) {
+    assert.equal(await world.say('migrate', 'guest', '--check'), 'VM guest can be moved\n');
     // there is one node only: test/e2e/migration.test.ts has two
-    assert.equal(await say('migrate', 'guest'), 'VM guest was scheduled to migrate\n');
-    await status('Running');
+    assert.equal(await world.say('migrate', 'guest'), 'VM guest was scheduled to migrate\n');
+    await world.status('Running');
   },
 };

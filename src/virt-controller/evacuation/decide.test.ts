@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { VirtualMachineInstanceMigration } from '../../api/kubevirt/kinds/migration.ts';
+import type { VirtualMachineInstance, VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { explain } from '../../reconcile/decision.ts';
+import { vmi as build } from '../../testing/builders.ts';
+import { decideEvacuation } from './decide.ts';
+
+const NOW = Date.parse('2026-01-01T00:01:00Z');
+const MIGRATABLE: VmiStatus['conditions'] = [{ type: 'LiveMigratable', status: 'True' }];
+
+function asked(status: Partial<VmiStatus> = {}, evictionStrategy: VirtualMachineInstance['spec']['evictionStrategy'] = 'LiveMigrate') {
+  const vmi = build('Running', { nodeName: 'n1', evacuationNodeName: 'n1', conditions: MIGRATABLE, ...status });
+  return { ...vmi, spec: { ...vmi.spec, evictionStrategy } } as VirtualMachineInstance;
+}
+
+function migration(phase: 'Running' | 'Failed', endTimestamp?: string): VirtualMachineInstanceMigration {
+  return {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachineInstanceMigration',
+    metadata: { name: 'm', namespace: 'default' },
+    spec: { vmiName: 'db' },
+    status: { phase, migrationState: { ...(endTimestamp && { endTimestamp }) } },
+  } as VirtualMachineInstanceMigration;
+}
+
+const lines = (vmi: VirtualMachineInstance, migrations: readonly VirtualMachineInstanceMigration[] = []) =>
+  explain(decideEvacuation({ vmi, migrations, now: NOW })).join('\n');
+
+test('a machine whose Pod is to be evicted is moved, once', () => {
+  assert.match(
+    lines(asked()),
+    /^create VirtualMachineInstanceMigration default\/kubevirt-evacuation-\S+: its Pod is to be evicted from node n1$/,
+  );
+  assert.equal(lines(asked(), [migration('Running')]), '');
+  assert.match(lines(asked({}, 'LiveMigrateIfPossible')), /^create/);
+});
+
+test('the mark goes when the machine has left', () => {
+  assert.match(lines(asked({ nodeName: 'n2' })), /^patch VirtualMachineInstance default\/db: it has left node n1$/);
+});
+
+test('a move that failed is tried again, after a while', () => {
+  assert.equal(lines(asked(), [migration('Failed', '2026-01-01T00:00:55Z')]), 'look again in 15s');
+  assert.match(lines(asked(), [migration('Failed', '2026-01-01T00:00:30Z')]), /^create/);
+});
+
+for (const [what, vmi] of [
+  ['that nobody has asked to go', build('Running', { nodeName: 'n1', conditions: MIGRATABLE })],
+  ['that somebody else moves', asked({}, 'External')],
+  ['that may be evicted', asked({}, 'None')],
+  ['that cannot be moved', asked({ conditions: [{ type: 'LiveMigratable', status: 'False' }] })],
+  ['that has ended', asked({ phase: 'Succeeded' })],
+] as const)
+  test(`a machine ${what} stays as it is`, () => assert.equal(lines(vmi), ''));
