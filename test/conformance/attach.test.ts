@@ -37,8 +37,7 @@ async function checkAttach(t: TestContext, isDebian: boolean): Promise<void> {
     const said = listen(child);
     const closed = once(child, 'close');
     await until(() => said().includes('before'), 'somebody to be attached');
-    const exec = await kubectl(['exec', 'words', '--', 'touch', '/tmp/go']);
-    assert.equal(exec.code, 0, exec.stderr);
+    await kubectl(['exec', 'words', '--', 'touch', '/tmp/go']); // its answer may be cut off: the container ends by it
     const [code] = await closed;
     assert.equal(code, 0, said());
     assert.match(said(), /after/);
