@@ -83,21 +83,27 @@ test('a running guest is moved to another node', { timeout: 600_000 }, async (t)
     await cluster.untilCondition('vmi/mover', 'Ready');
   });
 
-  await t.test('a move that is cancelled leaves it where it is', async () => {
-    const before = await node();
-    const known = await migrations();
+  /** Whether it was in time: a small guest may be handed over before anybody has cancelled. */
+  const isCancelled = async (): Promise<boolean> => {
+    const [before, known] = [await node(), await migrations()];
     await cluster.must('virtctl', ['migrate', 'mover']);
-    const [name] = (await migrations()).filter((each) => !known.includes(each));
-    await cluster.must('virtctl', ['migrate-cancel', 'mover']);
-    await cluster.must('kubectl', ['wait', '--for=delete', `${name}`, '--timeout=240s']);
-    assert.equal(await node(), before);
+    const [name = ''] = (await migrations()).filter((each) => !known.includes(each));
+    const { code } = await cluster.virtctl(['migrate-cancel', 'mover']);
+    const isOver = code === 0 ? 'delete' : 'jsonpath={.status.phase}=Succeeded';
+    await cluster.must('kubectl', ['wait', `--for=${isOver}`, name, '--timeout=240s']);
+    return (await node()) === before;
+  };
+
+  await t.test('a move that is cancelled in time leaves it where it is', async () => {
+    let tries = 1;
+    while (!(await isCancelled())) assert.ok(++tries <= 5, 'never in time');
     last = await counted(last.count, last.boot);
   });
 
-  await t.test('it is moved back when its node is drained, and the mark of that goes', async () => {
+  await t.test('it is moved when its node is drained, and the mark of that goes', async () => {
     const drained = await node();
     await cluster.must('kubectl', ['drain', drained, '--ignore-daemonsets', '--delete-emptydir-data', '--force', '--timeout=240s']);
-    assert.equal(await node(), first);
+    assert.notEqual(await node(), drained);
     await counted(last.count, last.boot);
     while ((await cluster.field('vmi', 'mover', '.status.evacuationNodeName')) !== ''); // until it is gone
     await cluster.must('kubectl', ['uncordon', drained]);
