@@ -113,7 +113,7 @@ export class Cluster implements AsyncDisposable {
   kubectl(args: readonly string[], { input, env = {}, isDebian = this.isDebian, timeoutMs = 60_000 }: RunOptions = {}): Promise<Result> {
     const program = isDebian ? this.#kubectls.debian : (process.env['KUBECTL'] ?? this.#kubectls.current);
     const cache = ['--cache-dir', join(this.folder, isDebian ? 'cache-debian' : 'cache')];
-    const variables = { PATH: process.env['PATH'], HOME: this.folder, KUBECONFIG: this.kubeconfig, ...env };
+    const variables = { PATH: process.env['PATH'], HOME: this.folder, TMPDIR: this.folder, KUBECONFIG: this.kubeconfig, ...env };
     return new Promise((done) => {
       const options = { env: variables, timeout: timeoutMs, maxBuffer: 64 * 1024 * 1024 };
       const child = execFile(program, [...cache, ...args], options, (error, stdout, stderr) => {
