@@ -33,8 +33,8 @@ import { runNodeController } from './node/controller.ts';
 import { runOfflineVmController } from './offline-vm/controller.ts';
 import { runPoolController } from './pool/controller.ts';
 import { runReplicaSetController } from './replica-set/controller.ts';
-import { runVmRestoreController } from './restore/controller.ts';
-import { runVmSnapshotController } from './snapshot/controller.ts';
+import { byTarget, runVmRestoreController } from './restore/controller.ts';
+import { bySource, runVmSnapshotController } from './snapshot/controller.ts';
 import { runVmController } from './vm/controller.ts';
 import { runVmiController } from './vmi/controller.ts';
 import type { ContainerDiskWay } from './vmi/launcher-volumes.ts';
@@ -86,9 +86,9 @@ export async function runVirtController(options: VirtControllerOptions): Promise
   const forPools = rememberWriteErrors({ client, kind: VMS.kind, keyOf: poolOf, keyAt: (at) => poolOf(vms.get(keyOf(at))) });
   const migrations = startCache({ ...shared, resource: MIGRATIONS, indexes: byVmi });
   const launchers = { launcherImage, containerDisks, configuration };
-  const snapshots = startCache({ ...shared, resource: VM_SNAPSHOTS });
+  const snapshots = startCache({ ...shared, resource: VM_SNAPSHOTS, indexes: bySource });
   const contents = startCache({ ...shared, resource: VM_SNAPSHOT_CONTENTS });
-  const restores = startCache({ ...shared, resource: VM_RESTORES });
+  const restores = startCache({ ...shared, resource: VM_RESTORES, indexes: byTarget });
   await Promise.all([
     pulse.run(signal),
     runDerivedVmController({ ...shared, vms }),

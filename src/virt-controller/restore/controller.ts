@@ -5,7 +5,7 @@ import { type VirtualMachineInstance, VMIS } from '../../api/kubevirt/kinds/virt
 import type { VirtualMachineRestore } from '../../api/kubevirt/kinds/vm-restore.ts';
 import type { VirtualMachineSnapshot } from '../../api/kubevirt/kinds/vm-snapshot.ts';
 import type { VirtualMachineSnapshotContent } from '../../api/kubevirt/kinds/vm-snapshot-content.ts';
-import { hasCondition, keyOf } from '../../api/meta.ts';
+import { hasCondition, type KubeObject, keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Cache } from '../../client/cache.ts';
@@ -21,6 +21,7 @@ export type VmRestoreOptions = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
+  /** By `byTarget`. */
   readonly restores: Cache<VirtualMachineRestore>;
   readonly snapshots: Cache<VirtualMachineSnapshot>;
   readonly contents: Cache<VirtualMachineSnapshotContent>;
@@ -28,14 +29,18 @@ export type VmRestoreOptions = {
   readonly vmis: Cache<VirtualMachineInstance>;
 };
 
+const BY_TARGET = 'target';
+/** Restores by the key of the machine that they change. */
+export const byTarget = {
+  [BY_TARGET]: ({ metadata: { namespace }, spec }: VirtualMachineRestore): readonly string[] => [
+    keyOf({ namespace, name: spec.target.name }),
+  ],
+};
+
 /** Runs until the signal aborts. */
 export function runVmRestoreController(options: VmRestoreOptions): Promise<void> {
   const { client, clock, log, signal, restores, snapshots, contents, vms, vmis } = options;
-  const restoresOf = ({ metadata }: { metadata: { namespace?: string; name: string } }) =>
-    restores
-      .list()
-      .filter((each) => each.metadata.namespace === metadata.namespace && each.spec.target.name === metadata.name)
-      .map((each) => keyOf(each.metadata));
+  const restoresOf = ({ metadata }: KubeObject) => restores.byIndex(BY_TARGET, keyOf(metadata)).map((each) => keyOf(each.metadata));
   return runController<ObservedVmRestore>({
     name: 'restore-controller',
     client,

@@ -9,7 +9,7 @@ import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-ma
 import type { VirtualMachineSnapshot } from '../../api/kubevirt/kinds/vm-snapshot.ts';
 import type { VirtualMachineSnapshotContent } from '../../api/kubevirt/kinds/vm-snapshot-content.ts';
 import { subresourcePath } from '../../api/kubevirt/subresource-path.ts';
-import { isControlledBy, keyOf } from '../../api/meta.ts';
+import { isControlledBy, type KubeObject, keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import { isApiError, messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
@@ -28,12 +28,21 @@ export type VmSnapshotOptions = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
+  /** By `bySource`. */
   readonly snapshots: Cache<VirtualMachineSnapshot>;
   readonly contents: Cache<VirtualMachineSnapshotContent>;
   readonly vms: Cache<VirtualMachine>;
   readonly vmis: Cache<VirtualMachineInstance>;
   readonly pods: Cache<Pod>;
   readonly revisions: Cache<ControllerRevision>;
+};
+
+const BY_SOURCE = 'source';
+/** Snapshots by the key of the machine that they keep. */
+export const bySource = {
+  [BY_SOURCE]: ({ metadata: { namespace }, spec }: VirtualMachineSnapshot): readonly string[] => [
+    keyOf({ namespace, name: spec.source.name }),
+  ],
 };
 
 /** Runs until the signal aborts. */
@@ -64,11 +73,8 @@ export function runVmSnapshotController(options: VmSnapshotOptions): Promise<voi
     },
   });
 
-  function snapshotsOf({ metadata: { namespace, name } }: { metadata: { namespace?: string; name: string } }): string[] {
-    return snapshots
-      .list()
-      .filter(({ metadata, spec }) => metadata.namespace === namespace && spec.source.name === name)
-      .map(({ metadata }) => keyOf(metadata));
+  function snapshotsOf({ metadata }: KubeObject): string[] {
+    return snapshots.byIndex(BY_SOURCE, keyOf(metadata)).map((each) => keyOf(each.metadata));
   }
 }
 
