@@ -4,6 +4,7 @@ import { type VirtualMachine, VMS } from '../api/kubevirt/kinds/virtual-machine.
 import { type VirtualMachineInstance, VMIS } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { portForwardPath, type SubresourceName, subresourcePath } from '../api/kubevirt/subresource-path.ts';
 import type { VmResource } from '../api/kubevirt/subresources.ts';
+import { base64Of, bytesOfBase64 } from '../base/base64.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Client } from '../client/client.ts';
 import type { ByteStream, ExecResult, OpenStream } from './streams.ts';
@@ -116,11 +117,5 @@ export function createMachine({ client, openStream, clock, namespace, name }: Ma
 }
 
 function textOf(base64: string): string {
-  return new TextDecoder().decode(Uint8Array.from(atob(base64), (each) => each.charCodeAt(0)));
-}
-
-function base64Of(bytes: Uint8Array): string {
-  let text = '';
-  for (const byte of bytes) text += String.fromCharCode(byte);
-  return btoa(text);
+  return new TextDecoder().decode(bytesOfBase64(base64));
 }

@@ -1,5 +1,6 @@
 /** A machine from the few words that most programs have to say about one. Pure. */
 import type { VirtualMachine } from '../api/kubevirt/kinds/virtual-machine.ts';
+import { base64Of } from '../base/base64.ts';
 import { buildVm } from './manifest/vm.ts';
 
 export type NewMachine = {
@@ -32,10 +33,6 @@ export function newMachine(machine: NewMachine | VirtualMachine, namespace: stri
     gracePeriodSeconds: GRACE_PERIOD_SECONDS,
     images: [{ source: image, name: 'root' }],
     claims: [],
-    ...(userData !== undefined && { userDataBase64: base64Of(userData) }),
+    ...(userData !== undefined && { userDataBase64: base64Of(new TextEncoder().encode(userData)) }),
   });
-}
-
-function base64Of(text: string): string {
-  return btoa(String.fromCodePoint(...new TextEncoder().encode(text)));
 }

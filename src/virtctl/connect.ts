@@ -1,19 +1,16 @@
 /** Which cluster a command talks to. */
 import { X509Certificate } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
 import { STREAM_SUBPROTOCOL } from '../api/kubevirt/subresources.ts';
 import { systemClock } from '../base/clock.ts';
 import { UserError } from '../base/errors.ts';
 import { createClient } from '../client/client.ts';
+import { findKubeconfig } from '../client/node/find-kubeconfig.ts';
 import { loadKubeconfig } from '../client/node/kubeconfig.ts';
 import { createTlsFetch } from '../client/node/tls-fetch.ts';
 import { openWebSocketStream } from '../client/node/websocket-stream.ts';
 import { openConsole } from './console/console.ts';
 import type { Places } from './context.ts';
 import type { Connection, ConnectionFlags, Output } from './deps.ts';
-import { kubeconfigPath } from './embedded/paths.ts';
 
 /** As with kubectl: from this level on the requests are told. */
 const REQUESTS_FROM = 6;
@@ -22,7 +19,7 @@ type Caller = Pick<Places, 'home' | 'version'> & { readonly env: NodeJS.ProcessE
 
 /** Reads the kubeconfig; nothing is sent before the first request. */
 export function connect(caller: Caller, flags: ConnectionFlags): Connection {
-  const path = findKubeconfig(caller, flags);
+  const path = findKubeconfig({ ...caller, named: flags.kubeconfig });
   const loaded = loadKubeconfig(path, flags.context === undefined ? {} : { context: flags.context });
   const { verbosity = 0 } = flags;
   const trace = (line: string) => caller.stderr.write(`${line}\n`);
@@ -48,18 +45,5 @@ function mustBeValid(certificate: string, path: string, now: number): void {
     why: `it was valid until ${validTo}`,
     fix: 'virtctl down and virtctl up renew that of an embedded cluster; for another one, ask whoever gave it to you',
     exitCode: 6,
-  });
-}
-
-function findKubeconfig({ env, home }: Caller, flags: ConnectionFlags): string {
-  const explicit = flags.kubeconfig ?? env['KUBECONFIG'];
-  if (explicit) return explicit;
-  const candidates = [kubeconfigPath(home), join(homedir(), '.kube', 'config')];
-  const found = candidates.find((path) => existsSync(path));
-  if (found) return found;
-  throw new UserError('NO_CLUSTER', 'there is no cluster to talk to', {
-    why: `neither KUBECONFIG is set nor is there one of ${candidates.join(', ')}`,
-    fix: 'virtctl up starts one on this machine',
-    exitCode: 8,
   });
 }

@@ -4,10 +4,11 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import { kubeconfigPath } from '../../client/node/find-kubeconfig.ts';
 import { loadKubeconfig } from '../../client/node/kubeconfig.ts';
 import { type PageFiles, readPageFiles } from '../../ui-server/page-files.ts';
 import { startUiServer, type UiServer } from '../../ui-server/start.ts';
-import { kubeconfigPath, pageKeyPath } from '../../virtctl/embedded/paths.ts';
+import { pageKeyPath } from '../../virtctl/embedded/paths.ts';
 import { PLACES } from '../places.ts';
 import { VERSION } from '../version.ts';
 

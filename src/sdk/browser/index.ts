@@ -1,5 +1,7 @@
 /** `import { connect } from 'kubevirt-ts'` in a browser. */
+import { TOKEN_SUBPROTOCOL } from '../../api/core/token-subprotocol.ts';
 import { STREAM_SUBPROTOCOL } from '../../api/kubevirt/subresources.ts';
+import { base64Of } from '../../base/base64.ts';
 import { ApiError } from '../../base/errors.ts';
 import { createClient } from '../../client/client.ts';
 import { createKubeVirt, type KubeVirt } from '../kubevirt.ts';
@@ -15,9 +17,6 @@ export type ConnectOptions = {
   readonly token?: string;
   readonly namespace?: string;
 };
-
-/** As Kubernetes takes a token from who cannot set a header. */
-const TOKEN_SUBPROTOCOL = 'base64url.bearer.authorization.k8s.io.';
 
 /** Nothing is sent before the first call. */
 export async function connect({ url = location.origin, token, namespace = 'default' }: ConnectOptions = {}): Promise<KubeVirt> {
@@ -43,5 +42,5 @@ function opener(url: string, token: string | undefined): OpenStream {
 }
 
 function base64Url(text: string): string {
-  return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+  return base64Of(new TextEncoder().encode(text)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }

@@ -1,11 +1,8 @@
 /** `import { connect } from 'kubevirt-ts'` in Node. */
-import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
 import { STREAM_SUBPROTOCOL } from '../../api/kubevirt/subresources.ts';
-import { UserError } from '../../base/errors.ts';
 import { virtHome } from '../../base/node/folders.ts';
 import { createClient } from '../../client/client.ts';
+import { findKubeconfig } from '../../client/node/find-kubeconfig.ts';
 import { inClusterConfig } from '../../client/node/in-cluster.ts';
 import { type Cluster, loadKubeconfig } from '../../client/node/kubeconfig.ts';
 import { createTlsFetch } from '../../client/node/tls-fetch.ts';
@@ -37,17 +34,7 @@ export async function connect(options: ConnectOptions = {}): Promise<KubeVirt> {
   });
 }
 
-function clusterOf({ kubeconfig, context, env = process.env }: ConnectOptions): Cluster {
-  const inFile = (path: string) => loadKubeconfig(path, context === undefined ? {} : { context });
-  const explicit = kubeconfig ?? env['KUBECONFIG'];
-  if (explicit) return inFile(explicit);
-  if (env['KUBERNETES_SERVICE_HOST']) return inClusterConfig({ env });
-  const files = [join(virtHome(env), 'kubeconfig'), join(homedir(), '.kube', 'config')];
-  const found = files.find((path) => existsSync(path));
-  if (found) return inFile(found);
-  throw new UserError('NO_CLUSTER', 'there is no cluster to talk to', {
-    why: `neither KUBECONFIG is set nor is there one of ${files.join(', ')}`,
-    fix: 'virtctl up starts one on this machine',
-    exitCode: 8,
-  });
+function clusterOf({ kubeconfig: named, context, env = process.env }: ConnectOptions): Cluster {
+  if (!named && !env['KUBECONFIG'] && env['KUBERNETES_SERVICE_HOST']) return inClusterConfig({ env });
+  return loadKubeconfig(findKubeconfig({ named, env, home: virtHome(env) }), context === undefined ? {} : { context });
 }

@@ -4,8 +4,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { PERSISTENT_VOLUME_CLAIMS, type PersistentVolumeClaim } from '../../api/core/volume.ts';
 import { VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import type { KubeObject } from '../../api/meta.ts';
+import { kubeconfigPath } from '../../client/node/find-kubeconfig.ts';
 import type { Deps } from '../deps.ts';
-import { kubeconfigPath } from './paths.ts';
 import { runningState } from './state.ts';
 import { storePath } from './store-file.ts';
 

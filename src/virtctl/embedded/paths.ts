@@ -1,10 +1,6 @@
 /** Files of the embedded cluster under $VIRT_HOME that the command line reads. */
 import { join } from 'node:path';
 
-export function kubeconfigPath(home: string): string {
-  return join(home, 'kubeconfig');
-}
-
 /** Who runs the cluster and where it listens; see EmbeddedState. */
 export function statePath(home: string): string {
   return join(home, 'run', 'embedded.json');

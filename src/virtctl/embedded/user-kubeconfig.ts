@@ -2,8 +2,8 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { kubeconfigPath } from '../../client/node/find-kubeconfig.ts';
 import { CONTEXT, type Kubeconfig, mergeKubeconfig } from './merge-kubeconfig.ts';
-import { kubeconfigPath } from './paths.ts';
 
 /** The first file of $KUBECONFIG, else that of the home folder. */
 export function userKubeconfig(env: NodeJS.ProcessEnv): string {

@@ -4,9 +4,9 @@ import { dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { UserError } from '../../base/errors.ts';
+import { kubeconfigPath } from '../../client/node/find-kubeconfig.ts';
 import type { Connection, Deps } from '../deps.ts';
 import type { Progress } from '../progress.ts';
-import { kubeconfigPath } from './paths.ts';
 import { runningState } from './state.ts';
 import { copyStore, inspectStore, removeStore, storePath, syncToDisk } from './store-file.ts';
 

@@ -10,6 +10,7 @@
  * A header that claims an identity is never believed: X-Remote-* is what we tell aggregated servers. Impersonate-* is a wish of
  * whoever this is, granted or refused by access/impersonate.ts.
  */
+import { TOKEN_SUBPROTOCOL } from '../../../api/core/token-subprotocol.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { ApiError } from '../../../base/errors.ts';
 import type { Peer } from '../../../base/node/verified-peer.ts';
@@ -27,9 +28,6 @@ export type Credentials = {
   readonly reviewToken?: ReviewToken;
   readonly signal: AbortSignal;
 };
-
-/** How browsers, which cannot set headers on a WebSocket, send a token. */
-const TOKEN_SUBPROTOCOL = 'base64url.bearer.authorization.k8s.io.';
 
 /** Gives the identity behind the credentials, or throws Unauthorized when they are wrong. */
 export async function authenticate({ peer, refused, headers, reviewToken, signal, clock }: Credentials): Promise<Identity> {

@@ -1,8 +1,8 @@
 /** Prints where the embedded cluster's kubeconfig is. */
 import { existsSync } from 'node:fs';
 import { UserError } from '../../../base/errors.ts';
+import { kubeconfigPath } from '../../../client/node/find-kubeconfig.ts';
 import type { Deps } from '../../deps.ts';
-import { kubeconfigPath } from '../../embedded/paths.ts';
 
 export function run({ home, stdout }: Deps): void {
   const path = kubeconfigPath(home);
