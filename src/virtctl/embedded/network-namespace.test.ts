@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
@@ -8,6 +10,7 @@ import { promisify } from 'node:util';
 import { systemClock } from '../../base/clock.ts';
 import { podUserRange } from '../../base/node/pod-user-range.ts';
 import { isSameProcess } from '../../base/node/process-identity.ts';
+import { LAST_PORT } from './claim-port.ts';
 import { closeNetwork, openNetwork } from './network-namespace.ts';
 
 const FIRST_PORT = 26_443;
@@ -79,6 +82,18 @@ test('a namespace has local Pod and Service addresses, is found again, and is go
   const deadline = systemClock.now() + 5_000;
   while ([holder, pasta].some(isSameProcess) && systemClock.now() < deadline) await systemClock.sleep(5);
   assert.deepEqual([holder, pasta].map(isSameProcess), [false, false]);
+});
+
+test('where there is no port for the web page there is a network without one', async (t) => {
+  const other = createServer().listen(LAST_PORT, '127.0.0.1');
+  await once(other, 'listening');
+  t.after(() => other.close());
+  try {
+    const network = await openNetwork({ home, port: FIRST_PORT, env: {}, clock: systemClock, firstPagePort: LAST_PORT });
+    assert.deepEqual([network.mode, network.pagePort], ['namespace', undefined]);
+  } finally {
+    closeNetwork(home);
+  }
 });
 
 test('a guest reaches Services, Pods and the way out, and nothing on the loopback of our components', async (t) => {

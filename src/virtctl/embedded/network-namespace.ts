@@ -45,6 +45,7 @@ type NetworkOptions = {
   readonly clock: Clock;
   /** Somebody asked for the network of the host. */
   readonly isHostWanted?: boolean;
+  readonly firstPagePort?: number;
 };
 
 /** What a network of the cluster's own needs. */
@@ -103,7 +104,14 @@ kill "$pasta"`;
  * The network of this data folder: that in which its guests live, else the one that is still there, else a new one. That of the host is never
  * taken by itself: what listens on its loopback would be a guest's to reach. Only one caller at a time: see launch.ts.
  */
-export async function openNetwork({ home, port, env, clock, isHostWanted = false }: NetworkOptions): Promise<Network> {
+export async function openNetwork({
+  home,
+  port,
+  env,
+  clock,
+  isHostWanted = false,
+  firstPagePort = FIRST_PAGE_PORT,
+}: NetworkOptions): Promise<Network> {
   const guest = guestToJoin(home);
   const kept = keptNetwork(home);
   if (kept && (!guest || sharesNetwork(guest.pid, kept.holder.pid))) {
@@ -123,9 +131,12 @@ export async function openNetwork({ home, port, env, clock, isHostWanted = false
   if (missing) throw noNamespace(`${missing} is not installed`);
   const claims: ClaimedPort[] = [];
   try {
-    for (const first of [port, FIRST_PAGE_PORT]) claims.push(await claimPort(first)); // asked before pasta is, which says nothing when one is taken
-    const [api, page] = claims;
-    return inNamespace(await createNetwork({ home, clock, port: api?.port ?? port, pagePort: page?.port, join: guest }), true);
+    // Asked before pasta is, which says nothing when one is taken.
+    const api = await claimPort(port);
+    claims.push(api);
+    const page = await claimPort(firstPagePort).catch(() => undefined); // a cluster is one without its page, too
+    if (page) claims.push(page);
+    return inNamespace(await createNetwork({ home, clock, port: api.port, pagePort: page?.port, join: guest }), true);
   } catch (error) {
     closeNetwork(home);
     if (explainSystemError(error)) throw error; // no network would be any better
