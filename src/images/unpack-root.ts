@@ -147,13 +147,14 @@ async function makeHardLink(entry: Entry, place: Place): Promise<void> {
 /** Set-id bits are dropped: they would be of use only to whoever is not to have their user. */
 async function own(entry: Entry, { path, shift }: Place): Promise<void> {
   const { type, mode = 0o755, uid = 0, gid = 0 } = entry.header;
-  if (shift) await lchown(path, shift.uid + within(uid, shift), shift.gid + within(gid, shift));
+  if (shift) await lchown(path, shift.uid + idWithin(uid, shift), shift.gid + idWithin(gid, shift));
   if (type === 'symlink') return;
   const isFolder = type === 'directory';
   // Without users of its own everything is ours, and what we could not read we could not remove again either.
   await chmod(path, (mode & (isFolder ? STICKY | 0o777 : 0o777)) | (shift ? 0 : isFolder ? 0o700 : 0o600));
 }
 
-function within(id: number, { count }: Shift): number {
-  return id >= 0 && id < count ? id : count - 2; // nobody
+/** Ids that there is no room for are one of nobody. */
+export function idWithin(id: number, { count }: Pick<Shift, 'count'>): number {
+  return id >= 0 && id < count ? id : count - 2;
 }

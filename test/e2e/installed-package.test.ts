@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { packNpm } from '../../tools/release/pack-npm.ts';
-import { OrdinaryUser } from './ordinary-user.ts';
+import { hasSubordinates, OrdinaryUser } from './ordinary-user.ts';
 
 test('from npm install to a prompt and back to nothing', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'kubevirt-ts-packed-'));
@@ -28,6 +28,8 @@ test('from npm install to a prompt and back to nothing', async (t) => {
     console.type('\x1d');
     await console.expect(/first keeps running/);
   }
+  if (hasSubordinates) assert.ok(user.runsApart('qemu-system-x86_64'), 'a guest is not who started it');
+  else t.diagnostic('guests are this user: uidmap is not installed, or this is not root');
   {
     await using console = user.session('virtctl', ['console', 'first']);
     console.type('\n');

@@ -3,7 +3,18 @@
  * themselves are not run by root, they are that user.
  */
 import { execFileSync, spawn } from 'node:child_process';
-import { chownSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConsoleSession, type Result, run } from './harness.ts';
@@ -11,6 +22,9 @@ import { ConsoleSession, type Result, run } from './harness.ts';
 const isRoot = process.getuid?.() === 0;
 /** Nobody else's, so that every process of this user is one that the test is to blame for. */
 const UID = isRoot ? 1_500_000 + process.pid : (process.getuid?.() ?? 0);
+/** Those that the system has put aside for this user, as it does for people. */
+const FIRST_SUBORDINATE = 2 ** 31 + (process.pid % 10_000) * 65_536;
+const SUBORDINATES = 65_536;
 const TUN = '/dev/net/tun';
 
 export class OrdinaryUser implements AsyncDisposable {
@@ -25,6 +39,8 @@ export class OrdinaryUser implements AsyncDisposable {
     if (hasNode) copyFileSync(process.execPath, join(this.#folder, 'node/node')); // the clone may be where others cannot look
     mkdirSync(this.home);
     if (isRoot) chownSync(this.home, UID, UID);
+    writeFileSync(join(this.#folder, 'passwd'), `${readFileSync('/etc/passwd', 'utf8')}tester:x:${UID}:${UID}::${this.home}:/bin/sh\n`);
+    writeFileSync(join(this.#folder, 'subordinates'), `tester:${FIRST_SUBORDINATE}:${SUBORDINATES}\n`);
     this.#path = [join(this.#folder, 'node'), join(this.home, 'npm/bin'), '/usr/local/bin', '/usr/bin', '/bin'].join(':');
   }
 
@@ -59,16 +75,32 @@ export class OrdinaryUser implements AsyncDisposable {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
+  /** True when it runs, and as one of the users that were put aside for this one. */
+  runsApart(program: string): boolean {
+    return pidsOfUser().some((pid) => commandOf(pid).split(' ')[0]?.endsWith(`/${program}`) && isSubordinate(uidOf(pid)));
+  }
+
   #command(program: string, args: readonly string[]): string[] {
     const env = ['env', '-i', `HOME=${this.home}`, `PATH=${this.#path}`, 'NO_COLOR=1', program, ...args];
     if (!isRoot) return env;
     const become = ['setpriv', '--reuid', String(UID), '--regid', String(UID), '--clear-groups', ...env];
-    return isTunOpen() ? become : ['unshare', '--mount', 'sh', '-c', WITH_TUN, join(this.#folder, 'tun'), ...become];
+    return ['unshare', '--mount', 'sh', '-c', `${WITH_FILES}${isTunOpen() ? '' : WITH_TUN}exec "$@"`, this.#folder, ...become];
   }
 }
 
-/** Debian lets everybody make such devices. Where the machine does not, the user sees another device file, in mounts of their own. */
-const WITH_TUN = `[ -e "$0" ] || { mknod "$0" c 10 200 && chmod 666 "$0"; }; mount --bind "$0" ${TUN} && exec "$@"`;
+/** Whether this machine can give an ordinary user users of their own. */
+export const hasSubordinates =
+  isRoot && ['/usr/bin/newuidmap', '/usr/bin/newgidmap', '/etc/subuid', '/etc/subgid'].every((path) => existsSync(path));
+
+/** What the machine knows of the user, in mounts of their own: nothing of the machine is changed. */
+const WITH_FILES = `set -e
+for file in passwd:passwd subordinates:subuid subordinates:subgid; do
+  if [ -e "/etc/\${file##*:}" ]; then mount --bind "$0/\${file%%:*}" "/etc/\${file##*:}"; fi
+done
+`;
+/** Debian lets everybody make such devices. Where the machine does not, the user sees another device file. */
+const WITH_TUN = `[ -e "$0/tun" ] || { mknod "$0/tun" c 10 200 && chmod 666 "$0/tun"; }; mount --bind "$0/tun" ${TUN}
+`;
 
 function isTunOpen(): boolean {
   return (statSync(TUN).mode & 0o006) === 0o006;
@@ -77,7 +109,20 @@ function isTunOpen(): boolean {
 /** None where the test itself is run by this user. */
 function pidsOfUser(): string[] {
   if (!isRoot) return [];
-  return readdirSync('/proc').filter((entry) => /^\d+$/.test(entry) && statSync(`/proc/${entry}`, { throwIfNoEntry: false })?.uid === UID);
+  return readdirSync('/proc').filter((entry) => /^\d+$/.test(entry) && isOurs(uidOf(entry)));
+}
+
+function isOurs(uid: number): boolean {
+  return uid === UID || isSubordinate(uid);
+}
+
+function isSubordinate(uid: number): boolean {
+  return uid >= FIRST_SUBORDINATE && uid < FIRST_SUBORDINATE + SUBORDINATES;
+}
+
+/** Nobody's for one that has ended. */
+function uidOf(pid: string): number {
+  return statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid ?? Number.NaN;
 }
 
 /** Empty for one that has ended. */

@@ -30,8 +30,8 @@ export type Facts = {
   /** The running cluster is on the network of the host. */
   readonly isOnHostNetwork: boolean;
   readonly userNamespaces: Found<{ readonly text: string }>;
-  /** Each machine can have a user of its own. */
-  readonly hasGuestUsers: boolean;
+  /** Why machines cannot have users of their own, and what would help; undefined when each has. */
+  readonly whyNoGuestUsers: { readonly why: string; readonly fix: string } | undefined;
   /** Why guests cannot have mounts and processes of their own; undefined when they can. */
   readonly whyNotIsolated: string | undefined;
   /** Images and Pods are on different file systems, and guests do not run as the owner of the images. */
@@ -154,12 +154,10 @@ function judgeNamespaces({ userNamespaces }: Facts): Verdict {
   return warning(userNamespaces.missing, userNamespaces.fix);
 }
 
-function judgeGuestUsers({ hasGuestUsers }: Facts): Verdict {
-  if (hasGuestUsers) return ok('each machine runs as a user of its own');
-  return warning(
-    'all guests run as you: one that breaks out of its QEMU reaches your files and the other guests',
-    'start the cluster as root',
-  );
+function judgeGuestUsers({ whyNoGuestUsers }: Facts): Verdict {
+  if (!whyNoGuestUsers) return ok('each machine runs as a user of its own');
+  const { why, fix } = whyNoGuestUsers;
+  return warning(`all guests run as you: one that breaks out of its QEMU reaches your files and the other guests; ${why}`, fix);
 }
 
 function judgeGuestNamespaces({ whyNotIsolated }: Facts): Verdict {

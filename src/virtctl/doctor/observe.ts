@@ -12,7 +12,7 @@ import { missingContainerPrograms } from '../../base/node/container-programs.ts'
 import { findProgram } from '../../base/node/find-program.ts';
 import { whyNotIsolated } from '../../base/node/isolated-command.ts';
 import { livingPods, nameOfPod } from '../../base/node/living-pods.ts';
-import { podUserRange } from '../../base/node/pod-user-range.ts';
+import { podUserRange, podUserRangeOf } from '../../base/node/pod-user-range.ts';
 import { sharesNetwork } from '../../base/node/process-identity.ts';
 import { kubeconfigPath } from '../../client/node/find-kubeconfig.ts';
 import { loadKubeconfig } from '../../client/node/kubeconfig.ts';
@@ -24,6 +24,7 @@ import type { Deps } from '../deps.ts';
 import { NETWORK_PROGRAMS } from '../embedded/network-namespace.ts';
 import { restartsOf, times } from '../embedded/restarts.ts';
 import { lastState, runningState } from '../embedded/state.ts';
+import { whyNoUsers } from '../embedded/subordinate-users.ts';
 import { unknownGuests } from '../embedded/unknown-guests.ts';
 import type { Facts, Found } from './decide.ts';
 
@@ -47,7 +48,7 @@ export async function observeHost(deps: Deps): Promise<Facts> {
     missingContainerPrograms: missingContainerPrograms(env['PATH']),
     whyNoCgroups: whyNoCgroups(),
     processLimit: processLimit(),
-    hasGuestUsers: podUserRange() !== undefined,
+    whyNoGuestUsers: whyNoGuestUsers(home),
     whyNotIsolated: await whyNotIsolated(),
     isImageStoreApart: process.getuid?.() === 0 && deviceOf(join(home, 'images')) !== deviceOf(join(home, 'kubelet')),
     homeFolder: home,
@@ -86,6 +87,17 @@ function userNamespaces(): Facts['userNamespaces'] {
     missing: `users may not make them: ${(error?.message ?? stderr ?? '').trim()}`,
     fix: 'sudo sysctl kernel.unprivileged_userns_clone=1, or on Ubuntu kernel.apparmor_restrict_unprivileged_userns=0',
   };
+}
+
+/** Those of the cluster that runs; else those that one would have. */
+function whyNoGuestUsers(home: string): Facts['whyNoGuestUsers'] {
+  const running = runningState(home);
+  const has = running?.network === 'namespace' ? podUserRangeOf(running.process.pid) !== undefined : podUserRange() !== undefined;
+  if (has) return undefined;
+  if (process.getuid?.() === 0) return { why: 'this container has too few users', fix: 'give it 65536 or more' };
+  const missing = whyNoUsers();
+  if (missing || !running) return missing;
+  return { why: 'the cluster was started without them', fix: 'virtctl down, then virtctl up' };
 }
 
 /** Images are hard-linked into the folders of Pods, where the user of a guest can open them. */

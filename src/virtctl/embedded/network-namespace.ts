@@ -11,7 +11,7 @@ import { CLUSTER_DNS_ADDRESS, UPSTREAM_DNS_ADDRESS } from '../../api/core/cluste
 import type { Clock } from '../../base/clock.ts';
 import { messageOf, UserError } from '../../base/errors.ts';
 import { findProgram } from '../../base/node/find-program.ts';
-import { type IdRange, podUserRange } from '../../base/node/pod-user-range.ts';
+import { type IdRange, podUserRangeOf, usersAround } from '../../base/node/pod-user-range.ts';
 import {
   bootId,
   identifyChild,
@@ -23,6 +23,7 @@ import {
 import { explainSystemError } from '../../base/node/system-error.ts';
 import { type ClaimedPort, claimPort } from './claim-port.ts';
 import { guestsInNetwork, lastState } from './state.ts';
+import { namespaceOfUsers } from './subordinate-users.ts';
 
 export type Network = {
   readonly mode: 'namespace' | 'host';
@@ -116,7 +117,7 @@ export async function openNetwork({
   const kept = keptNetwork(home);
   if (kept && (!guest || sharesNetwork(guest.pid, kept.holder.pid))) {
     runInside(kept.holder, NAME_SOURCE, 'Pods cannot be called from their gateway'); // one of an earlier version does not have it
-    cutLoopback(kept.holder, podUserRange()); // nor this rule, and Pods in it that use the loopback
+    cutLoopback(kept.holder, podUserRangeOf(kept.holder.pid)); // nor this rule, and Pods in it that use the loopback
     return inNamespace(kept, false);
   }
   closeNetwork(home); // half of one, or one in which nobody lives
@@ -220,7 +221,7 @@ type Making = Ports & { readonly home: string; readonly clock: Clock };
 async function createNetwork({ join: guest, ...making }: Making & { readonly join: ProcessIdentity | undefined }): Promise<Kept> {
   const [program, ...args] = guest
     ? ['nsenter', ...enter(guest.pid), 'sh', '-c', HOLD]
-    : ['unshare', ...(isRoot() ? [] : ['-U', '-c', '--keep-caps']), '-n', '--', 'sh', '-c', SET_UP + HOLD];
+    : ['unshare', ...namespaceOfUsers(making.home), '-n', '--', 'sh', '-c', SET_UP + HOLD];
   const holding = spawn(program, [...args, join(making.home, 'run')], { cwd: '/', detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
   const holder = await identified(holding, program);
   try {
@@ -242,7 +243,7 @@ async function connectNetwork({ home, port, pagePort, clock, holding, holder, is
     await untilAccepting(port, clock);
     holding.stdin?.end(`${pasta.pid}\n`);
     await said(holding, 'connected');
-    cutLoopback(holder, isJoined ? podUserRange() : everybodyElse());
+    cutLoopback(holder, isJoined ? podUserRangeOf(holder.pid) : everybodyElse(holder));
     keep(home, { holder, pasta, port, pagePort });
   } catch (error) {
     signalProcess(pasta, 'SIGTERM');
@@ -268,8 +269,9 @@ ip rule add pref 20 lookup local && ip rule add pref 10 ${guests} to 127.0.0.0/8
 }
 
 /** Whatever a Pod runs as: only our components are root there. */
-function everybodyElse(): IdRange | undefined {
-  return podUserRange() && { first: 1, count: 2 ** 32 - 2 };
+function everybodyElse({ pid }: ProcessIdentity): IdRange | undefined {
+  const range = podUserRangeOf(pid);
+  return range && usersAround(range, pid);
 }
 
 /** In a session of its own: Ctrl+C in the terminal is for us to answer, and would end it halfway. */

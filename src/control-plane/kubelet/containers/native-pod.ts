@@ -25,7 +25,7 @@ import { bundleDir, type ExecOptions, execWords, makeBundle, readExitCode, runWo
 import { openStdin, stdinHolder } from './container-stdin.ts';
 import { containerUserOf } from './container-user.ts';
 import { answerOf } from './exec-answer.ts';
-import { type IdMapping, idMappingFor, shiftOf } from './id-mapping.ts';
+import { type IdMapping, idMappingFor, shiftOf, userWithin } from './id-mapping.ts';
 import { nativeEnvironment } from './native-environment.ts';
 import { hostnameOf, networkFilesOf } from './network-files.ts';
 import { type Mount, ociConfigOf } from './oci-config.ts';
@@ -132,7 +132,7 @@ export class NativePod {
     const words = container.args ?? (hasCommand ? [] : Cmd);
     const args = [...(hasCommand ? argumentsOf(command, env) : command), ...(container.args ? argumentsOf(words, env) : words)];
     if (args.length === 0) throw new ApiError('Invalid', 'no command specified');
-    const user = await containerUserOf({ pod, container, imageUser: image.config.User, root: image.path });
+    const user = userWithin(await containerUserOf({ pod, container, imageUser: image.config.User, root: image.path }), mapping);
     const { mounts, subPaths } = await this.#mountsOf(pod, container);
     const config = ociConfigOf({
       pod,
@@ -255,7 +255,7 @@ export class NativePod {
 
   #mapping(): IdMapping {
     const mapping = idMappingFor(this.#context.mayBecome);
-    if (!mapping) throw new SandboxError('containers need 65536 users of their own, which this machine does not give us');
+    if (!mapping) throw new SandboxError('containers need 40000 users of their own, which this machine does not give us');
     return mapping;
   }
 

@@ -1,5 +1,5 @@
 /** Shuts the guests down and stops the embedded cluster; with --purge nothing of it stays. */
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock } from '../../../base/clock.ts';
 import { isApiError, messageOf, UserError } from '../../../base/errors.ts';
@@ -16,6 +16,7 @@ import { startLockPath } from '../../embedded/paths.ts';
 import { noLongerAtBoot, thisBootHost } from '../../embedded/start-at-boot.ts';
 import { type EmbeddedState, guestsOf, lastState, runningState } from '../../embedded/state.ts';
 import { stopProcess } from '../../embedded/stop-process.ts';
+import { removeWithUsers } from '../../embedded/subordinate-users.ts';
 import { shutDownGuests, unknownGuests } from '../../embedded/unknown-guests.ts';
 import { createProgress, type Progress } from '../../progress.ts';
 
@@ -118,6 +119,6 @@ function unreachable({ pid }: ProcessIdentity, cause: unknown): UserError {
 
 function purge(home: string): string {
   if (!existsSync(home)) return `${home} was not there`;
-  rmSync(home, { recursive: true, force: true });
+  removeWithUsers(home);
   return `${home} removed`;
 }
