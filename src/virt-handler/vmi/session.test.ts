@@ -119,7 +119,7 @@ test('a storm of events is one more look at the guest, and no change', async (t)
     return { before: looks === 1 ? storm : '', answer: { status: 'running', running: true } };
   });
   let changes = 0;
-  const session = new DomainSession({ openWay: noWay, folder, clock: systemClock, log: silentLogger, onChange: () => changes++ });
+  const session = new DomainSession({ openWay: noWay, folder, clock: new FakeClock(), log: silentLogger, onChange: () => changes++ });
   t.after(() => session.close());
   await until(() => looks === 2);
   await session.execute('query-version', {});
