@@ -34,6 +34,7 @@ const API_PATIENCE_MS = 5_000;
 
 export async function observeHost(deps: Deps): Promise<Facts> {
   const { home, cache, env, clock } = deps;
+  const noGuestUsers = whyNoGuestUsers(home);
   return {
     now: clock.now(),
     nodeVersion: process.version,
@@ -48,9 +49,9 @@ export async function observeHost(deps: Deps): Promise<Facts> {
     missingContainerPrograms: missingContainerPrograms(env['PATH']),
     whyNoCgroups: whyNoCgroups(),
     processLimit: processLimit(),
-    whyNoGuestUsers: whyNoGuestUsers(home),
+    whyNoGuestUsers: noGuestUsers,
     whyNotIsolated: await whyNotIsolated(),
-    isImageStoreApart: process.getuid?.() === 0 && deviceOf(join(home, 'images')) !== deviceOf(join(home, 'kubelet')),
+    isImageStoreApart: !noGuestUsers && deviceOf(join(home, 'images')) !== deviceOf(join(home, 'kubelet')),
     homeFolder: home,
     homeFreeBytes: freeBytesAt(home),
     cacheFolder: cache,
