@@ -78,9 +78,9 @@ test('kubectl debug, into Pods of ordinary images', { skip, timeout: 120_000 }, 
     await node.gone('web');
   });
 
-  await t.test('--copy-to: a Pod like the other, with one container more', async () => {
-    await pod('old', LOOP);
-    const words = ['debug', 'old', IMAGE, '-c', 'more', '--copy-to=new', '--same-node', '--share-processes=false', '--', 'sh', '-c', LOOP];
+  await t.test('--copy-to: a Pod like the other, with one container more that sees its processes', async () => {
+    await pod('old', `httpd -p 8080; ${LOOP}`);
+    const words = ['debug', 'old', IMAGE, '-c', 'more', '--copy-to=new', '--same-node', '--share-processes', '--', 'sh', '-c', LOOP];
     const { code, stderr } = await kubectl(words);
     assert.equal(code, 0, stderr);
     const copy = await node.when('new', ({ status }) => status?.phase === 'Running');
@@ -88,6 +88,11 @@ test('kubectl debug, into Pods of ordinary images', { skip, timeout: 120_000 }, 
       copy.spec.containers.map(({ name }) => name),
       ['main', 'more'],
     );
+    assert.equal(copy.spec.shareProcessNamespace, true);
+    await until(async () => {
+      const { stdout } = await kubectl(['exec', 'new', '-c', 'more', '--', 'ps']);
+      return /httpd -p 8080\n/.test(stdout.toString('utf8'));
+    }, 'the processes of the other container');
   });
 
   await t.test('kubectl debug node/...: not run, and the event has the reason', async () => {

@@ -37,7 +37,7 @@ export type TestNode = {
 };
 
 const NODE = 'n1';
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 30_000;
 /** The image whose programs are sh and sleep. */
 const SHELL = 'test/shell:latest';
 

@@ -9,6 +9,7 @@
  *                          crun/          crun's own notes
  *                          pid            of the first process
  *                          exit           how the run ended, for a kubelet that did not see it
+ *                          uts            how what it leaves behind is known, where it shares processes with others
  *                          stdin          a fifo, of a container with `stdin` or `tty`: what is written there is read by the container
  *                          stdin-holder   the number of a process that keeps the fifo open while nobody is attached
  */
@@ -23,6 +24,7 @@ import { HOLDER_FILE, STDIN_FILE } from './container-stdin.ts';
 import type { IdMapping } from './id-mapping.ts';
 import { openWay } from './open-way.ts';
 import { enterSandbox } from './sandbox.ts';
+import { END_PROCESSES, NOTE_PROCESSES } from './shared-processes.ts';
 
 /** A folder of a volume that is mounted from where it really is, at the moment of the mount. */
 export type SubPathMount = { readonly volume: string; readonly subPath: string };
@@ -33,13 +35,15 @@ const CRUN_ID = 'container';
 const HIDE_CGROUPS = 'mount -t tmpfs none /sys/fs/cgroup 2> /dev/null';
 const CRUN_RUN = `crun --root crun --cgroup-manager=disabled run --no-new-keyring --pid-file ${PID_FILE} -b . ${CRUN_ID}`;
 /**
- * $1 the bundle, $2 what the container reads (nothing, stdin, tty), then pairs of a volume and a path in it. `.` is what was entered, whatever is put in the place of its name meanwhile, and
+ * $1 the bundle, $2 what the container reads (nothing, stdin, tty), $3 whose processes it is among (own, shared), then pairs of a volume and a path in it. `.` is what was entered, whatever is put in the place of its name meanwhile, and
  * `pwd -P` tells whether that is still in the volume.
  */
 const RUN = `
 cd "$1" || exit 125
 reads=$2
-shift 2
+processes=$3
+shift 3
+[ "$processes" = own ] || ${NOTE_PROCESSES}
 ${HIDE_CGROUPS}
 mount -t overlay overlay -o lowerdir=lower,upperdir=upper,workdir=work,userxattr root || exit 125
 bundle=$(pwd -P)
@@ -65,6 +69,8 @@ case "$reads" in
     fi ;;
 esac
 code=$?
+if [ "$processes" != own ]; then ${END_PROCESSES}
+fi
 echo "$code" > exit
 [ "$reads" = nothing ] || kill "$(cat ${HOLDER_FILE})" 2> /dev/null
 exit "$code"`;
@@ -110,17 +116,18 @@ async function removeBundle(dir: string, container: string): Promise<void> {
   await rm(path, { recursive: true, force: true });
 }
 
+type RunOptions = {
+  readonly subPaths: readonly SubPathMount[];
+  readonly container: Container;
+  readonly processes: 'own' | 'shared';
+};
+
 /** The words that run the container of a bundle. */
-export function runWords(
-  sandbox: Sandbox,
-  mapping: IdMapping,
-  bundle: string,
-  { subPaths, container }: { readonly subPaths: readonly SubPathMount[]; readonly container: Container },
-): string[] {
+export function runWords(sandbox: Sandbox, mapping: IdMapping, bundle: string, { subPaths, container, processes }: RunOptions): string[] {
   const pairs = subPaths.flatMap(({ volume, subPath }) => [volume, subPath]);
   const reads = container.tty ? 'tty' : container.stdin ? 'stdin' : 'nothing';
   const enter = [...openWay(bundle, mapping), ...enterSandbox(sandbox, mapping)];
-  return [...enter, 'unshare', '-m', 'sh', '-c', RUN, 'container', bundle, reads, ...pairs];
+  return [...enter, 'unshare', '-m', '-u', 'sh', '-c', RUN, 'container', bundle, reads, processes, ...pairs];
 }
 
 export type ExecOptions = { readonly command: readonly string[]; readonly hasTerminal: boolean };

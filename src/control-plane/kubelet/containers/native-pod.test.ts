@@ -9,7 +9,8 @@ import { CONFIG_MAPS } from '../../../api/core/configmap.ts';
 import { EVENTS } from '../../../api/core/event.ts';
 import { type Container, PODS, type Pod } from '../../../api/core/pod.ts';
 import { firstProcessesOf } from '../../../base/node/pod-sandbox.ts';
-import { isSameProcess, type ProcessIdentity, signalProcess } from '../../../base/node/process-identity.ts';
+import { findByVariable, isSameProcess, type ProcessIdentity, signalProcess } from '../../../base/node/process-identity.ts';
+import { SANDBOX_VARIABLE } from '../../../base/node/sandbox-path.ts';
 import { until } from '../../../testing/until.ts';
 import { processesOf, type TestNode, testNode } from '../node.testing.ts';
 import { whoWeMayBecome } from '../privileges.ts';
@@ -403,6 +404,64 @@ test('a sidecar runs before and beside the others, and ends after them', { skip 
   );
   assert.equal(readFileSync(join(folder, 'all'), 'utf8'), 'side starts\ninit\nmain\nmain ends\nside ends\n');
 });
+
+test('containers that share processes see each other, and what one leaves behind ends with it alone', { skip }, async (t) => {
+  const { node, kubelet } = await nativeNode(t);
+  const mounts = { volumeMounts: [{ name: 'seen', mountPath: '/seen' }] };
+  const forever = 'while :; do sleep 0.1; done';
+  await node.run('shared', {
+    shareProcessNamespace: true,
+    restartPolicy: 'Always',
+    volumes: [{ name: 'seen', emptyDir: {} }],
+    containers: [
+      busybox(`[ -e /seen/pid ] || { (setsid sleep 4321 &); echo $$$$ > /seen/pid; }; ${forever}`, mounts),
+      busybox(
+        'until [ -s /seen/pid ] && ps | grep -q "[s]leep 4321"; do sleep 0.05; done; ls /proc/1/root/ 2>&1; kill $(cat /seen/pid); while ps | grep -q "[s]leep 4321"; do sleep 0.05; done; echo ended; exec sleep 1000',
+        { ...mounts, name: 'other' },
+      ),
+    ],
+  });
+  const again = await node.when('shared', ({ status }) => status?.containerStatuses?.some((each) => each.restartCount === 1) ?? false);
+  assert.deepEqual(
+    again.status?.containerStatuses?.map(({ name, restartCount }) => [name, restartCount]),
+    [
+      ['main', 1],
+      ['other', 0],
+    ],
+  );
+  await until(async () => (await logOf(kubelet, again, 'other')).endsWith('ended\n'), 'what was left behind to end');
+  assert.match(await logOf(kubelet, again, 'other'), /Permission denied/);
+  await node.client.delete(PODS, { namespace: 'default', name: 'shared' }, { gracePeriodSeconds: 1 });
+  await node.gone('shared');
+  assert.deepEqual(processesOf(node.dir), []);
+});
+
+test('what a container left among shared processes ends before its next run, also when its runtime was killed', { skip }, async (t) => {
+  const { node, start } = await nativeNode(t);
+  await node.run('shared', {
+    shareProcessNamespace: true,
+    restartPolicy: 'Always',
+    containers: [busybox('(setsid sleep 5432 &); exec sleep 1000')],
+  });
+  const pod = await node.when('shared', running);
+  const dir = join(node.rootDir, 'pods', pod.metadata.uid ?? '');
+  const left = () => processesIn(node, pod).filter((pid) => commandOf(pid) === 'sleep\x005432\0');
+  await until(() => left().length === 1, 'what is left behind');
+  const before = left();
+  await node.stop();
+  for (const each of findByVariable(SANDBOX_VARIABLE, (value) => value === join(dir, 'root/main'))) signalProcess(each, 'SIGKILL');
+  assert.deepEqual(left(), before, 'it does not end with the runtime');
+  start();
+  await until(() => left().length === 1 && left()[0] !== before[0], 'the next run alone');
+});
+
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return ''; // ended
+  }
+}
 
 test('hooks run after the start and before the end; one that fails ends the container', { skip }, async (t) => {
   const { node } = await nativeNode(t);

@@ -30,7 +30,8 @@ import { nativeEnvironment } from './native-environment.ts';
 import { hostnameOf, networkFilesOf } from './network-files.ts';
 import { type Mount, ociConfigOf } from './oci-config.ts';
 import { PodPorts } from './pod-ports.ts';
-import { closeSandbox, findSandbox, openSandbox, SandboxError, sandboxEnvironment } from './sandbox.ts';
+import { closeSandbox, findSandbox, openSandbox, SandboxError, sandboxEnvironment, sharedProcesses } from './sandbox.ts';
+import { endProcessesLeft } from './shared-processes.ts';
 import { whyNotNative } from './why-not-native.ts';
 
 export type NativeOptions = { readonly context: KubeletContext; readonly dir: string };
@@ -97,7 +98,7 @@ export class NativePod {
       await writeFile(join(folder, name), text);
       await chmod(join(folder, name), 0o644);
     }
-    await openSandbox({ dir: this.#dir, podIP, mapping: this.#mapping(), signal });
+    await openSandbox({ dir: this.#dir, podIP, mapping: this.#mapping(), sharesProcesses: sharesProcesses(pod), signal });
   }
 
   /** Brings the image of a container that was put beside the others; can be repeated. Throws with the reason when it cannot run here. */
@@ -124,7 +125,10 @@ export class NativePod {
     if (!image) throw new ApiError('InternalError', `the image of container ${container.name} was not brought`);
     this.signal(container.name, 'SIGKILL'); // crun may have been killed alone: what it left must not meet the next run
     const mapping = this.#mapping();
-    const sandbox = await openSandbox({ dir: this.#dir, podIP: run.podIP, mapping, signal: this.#context.signal });
+    endProcessesLeft({ dir: this.#dir, container: container.name, bundle: bundleDir(this.#dir, container.name) });
+    const { signal } = this.#context;
+    const sandbox = await openSandbox({ dir: this.#dir, podIP: run.podIP, mapping, sharesProcesses: sharesProcesses(pod), signal });
+    const processNamespace = sharesProcesses(pod) ? sharedProcesses(sandbox) : this.#targetOf(container);
     const env = await this.#environment(pod, container, { ...run, image });
     const { Entrypoint = [], Cmd = [] } = image.config;
     const hasCommand = (container.command?.length ?? 0) > 0;
@@ -144,7 +148,7 @@ export class NativePod {
       hostname: hostnameOf(pod),
       mounts,
       holderPid: sandbox.holder.pid,
-      targetPid: this.#targetOf(container),
+      processNamespace,
       hasOneUser: mapping.count === 1,
       maxProcesses: processLimit(),
     });
@@ -156,7 +160,11 @@ export class NativePod {
       subPaths: subPaths.length,
       mapping,
     });
-    const [program = '', ...rest] = runWords(sandbox, mapping, bundle, { subPaths, container });
+    const [program = '', ...rest] = runWords(sandbox, mapping, bundle, {
+      subPaths,
+      container,
+      processes: processNamespace ? 'shared' : 'own',
+    });
     return {
       program,
       args: rest,
@@ -167,11 +175,11 @@ export class NativePod {
   }
 
   /** Whose processes an ephemeral container sees; its own when it names nobody. */
-  #targetOf({ targetContainerName: target }: EphemeralContainer): number | undefined {
+  #targetOf({ targetContainerName: target }: EphemeralContainer): string | undefined {
     if (!target) return undefined;
     const first = firstProcessOf(this.#dir, target);
     if (!first) throw new ApiError('Invalid', `container ${target}, whose processes are to be seen, does not run`);
-    return first.pid;
+    return `/proc/${first.pid}/ns/pid`;
   }
 
   /** To the first process of a container, which decides what to do about it; false when there is none any more. */
@@ -330,6 +338,10 @@ export class NativePod {
     subPaths.push({ volume: path, subPath: parts.join('/') });
     return { source: join(bundleDir(this.#dir, container.name), 'volumes', String(subPaths.length - 1)), destination, isReadOnly };
   }
+}
+
+function sharesProcesses({ spec }: Pod): boolean {
+  return spec.shareProcessNamespace === true;
 }
 
 function containersOf({ spec }: Pod): Container[] {

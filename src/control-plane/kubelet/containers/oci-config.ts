@@ -17,8 +17,8 @@ export type ConfigOptions = {
   readonly mounts: readonly Mount[];
   /** The namespaces of the Pod are those of this process. */
   readonly holderPid: number;
-  /** Whose processes it sees; its own when there is nobody. */
-  readonly targetPid?: number | undefined;
+  /** The process namespace that it joins, as a path; it has its own when there is none. */
+  readonly processNamespace?: string | undefined;
   /** Only one user exists; one that is not root is made by a user namespace of its own. */
   readonly hasOneUser: boolean;
   /**
@@ -99,8 +99,9 @@ const REFUSED_CALLS = [
 
 /** The whole file. */
 export function ociConfigOf(options: ConfigOptions): object {
-  const { pod, container, user, args, env, hostname, holderPid } = options;
+  const { pod, container, user, args, env, hostname, holderPid, processNamespace } = options;
   const context = securityOf(pod, container);
+  const hasOwnUsers = options.hasOneUser && user.uid !== 0;
   return {
     ociVersion: '1.0.2',
     hostname,
@@ -121,19 +122,18 @@ export function ociConfigOf(options: ConfigOptions): object {
     mounts: [...SYSTEM_MOUNTS, ...options.mounts.map(bindOf)],
     linux: {
       namespaces: [
-        { type: 'pid', ...(options.targetPid !== undefined && { path: `/proc/${options.targetPid}/ns/pid` }) },
+        { type: 'pid', ...(processNamespace && { path: processNamespace }) },
         { type: 'mount' },
-        { type: 'uts' },
+        { type: 'uts', ...(processNamespace && !hasOwnUsers && { path: '/proc/self/ns/uts' }) }, // by that of the shell around it the processes that it leaves are known
         { type: 'cgroup' },
         { type: 'network', path: `/proc/${holderPid}/ns/net` },
         { type: 'ipc', path: `/proc/${holderPid}/ns/ipc` },
-        ...(options.hasOneUser && user.uid !== 0 ? [{ type: 'user' }] : []),
+        ...(hasOwnUsers ? [{ type: 'user' }] : []),
       ],
-      ...(options.hasOneUser &&
-        user.uid !== 0 && {
-          uidMappings: [{ containerID: user.uid, hostID: 0, size: 1 }],
-          gidMappings: [{ containerID: user.gid, hostID: 0, size: 1 }],
-        }),
+      ...(hasOwnUsers && {
+        uidMappings: [{ containerID: user.uid, hostID: 0, size: 1 }],
+        gidMappings: [{ containerID: user.gid, hostID: 0, size: 1 }],
+      }),
       maskedPaths: MASKED,
       readonlyPaths: READ_ONLY,
       resources: resourcesOf(container, options.maxProcesses),
@@ -182,9 +182,12 @@ function bindOf({ source, destination, isReadOnly }: Mount): object {
   return { destination, type: 'bind', source, options: ['rbind', 'nosuid', 'nodev', ...(isReadOnly ? ['ro'] : ['rw'])] };
 }
 
-/** A debugger looks into processes: it sees those of its own Pod only. */
+/**
+ * A debugger looks into processes: it sees those of one container only. Where a whole Pod shares them, they include one that holds the
+ * namespaces of the Pod and has the files of the host before it.
+ */
 function grantableTo({ spec }: Pod, { name }: Container): ReadonlySet<string> {
-  const isEphemeral = spec.ephemeralContainers?.some((each) => each.name === name);
+  const isEphemeral = !spec.shareProcessNamespace && spec.ephemeralContainers?.some((each) => each.name === name);
   return isEphemeral ? new Set([...GRANTABLE, 'SYS_PTRACE']) : GRANTABLE;
 }
 

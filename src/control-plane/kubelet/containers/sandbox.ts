@@ -20,13 +20,23 @@ export class SandboxError extends Error {
   override readonly name = 'SandboxError';
 }
 
-export type SandboxOptions = { readonly dir: string; readonly podIP: string; readonly mapping: IdMapping; readonly signal: AbortSignal };
+export type SandboxOptions = {
+  readonly dir: string;
+  readonly podIP: string;
+  readonly mapping: IdMapping;
+  /** All containers of the Pod are in one process namespace. */
+  readonly sharesProcesses: boolean;
+  readonly signal: AbortSignal;
+};
 
 /** The name server that slirp4netns offers to every Pod, which asks those of the machine. */
 export const SLIRP_NAME_SERVER = '10.0.2.3';
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 const PATIENCE_MS = 10_000;
-const HOLD = 'echo ready; read go; exec sleep infinity < /dev/null > /dev/null 2>&1';
+const HOLD = 'echo ready; read go; exec $0 < /dev/null > /dev/null 2>&1';
+const SLEEP = 'sleep infinity';
+/** Becomes the parent of what containers leave behind, which the kernel then does not keep as zombies. */
+const SLEEP_AS_INIT = 'env --ignore-signal=CHLD sleep infinity';
 
 /** The sandbox that is there, else a new one; where only the way out has ended, that alone is made anew. */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
@@ -69,6 +79,11 @@ export function closeSandbox(dir: string): void {
   for (const name of [join(dir, SANDBOX_FILE), join(dir, SLIRP_SOCKET)]) rmSync(name, { force: true });
 }
 
+/** Where the process namespace is that the containers of a Pod share. */
+export function sharedProcesses({ holder }: Pick<Sandbox, 'holder'>): string {
+  return `/proc/${holder.pid}/ns/pid_for_children`;
+}
+
 /** How a program is started inside: as its root, in its network. */
 export function enterSandbox({ holder }: Pick<Sandbox, 'holder'>, mapping: IdMapping): string[] {
   return ['nsenter', '-t', String(holder.pid), ...enterUser(mapping), '-n', '-i', '--'];
@@ -79,8 +94,10 @@ export function sandboxEnvironment(dir: string, name: string): Record<string, st
   return { PATH, LC_ALL: 'C', [SANDBOX_VARIABLE]: join(dir, 'root', name) };
 }
 
-async function startHolder({ dir, mapping }: SandboxOptions, signal: AbortSignal): Promise<ProcessIdentity> {
-  const child = spawn('unshare', ['-U', '-n', '-i', '--', 'sh', '-c', HOLD], {
+async function startHolder({ dir, mapping, sharesProcesses }: SandboxOptions, signal: AbortSignal): Promise<ProcessIdentity> {
+  const processes = sharesProcesses ? ['-p', '--fork', '--kill-child'] : [];
+  const words = ['-U', '-n', '-i', ...processes, '--', 'sh', '-c', HOLD, sharesProcesses ? SLEEP_AS_INIT : SLEEP];
+  const child = spawn('unshare', words, {
     cwd: '/',
     detached: true,
     env: sandboxEnvironment(dir, '.sandbox'),

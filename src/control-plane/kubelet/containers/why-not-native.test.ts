@@ -14,7 +14,6 @@ const REFUSED: readonly [word: string, pod: Pod][] = [
   ['hostNetwork', pod({ hostNetwork: true })],
   ['hostPID', pod({ hostPID: true })],
   ['hostIPC', pod({ hostIPC: true })],
-  ['shareProcessNamespace', pod({ shareProcessNamespace: true })],
   ['privileged', pod({}, { securityContext: { privileged: true } })],
   ['volumeDevices', pod({}, { volumeDevices: [{ name: 'd', devicePath: '/dev/d' }] })],
   ['hostPath', pod({ volumes: [{ name: 'h', hostPath: { path: '/' } }] })],
@@ -26,6 +25,20 @@ test('what containers cannot have is refused by its name', () => {
   for (const [word, asked] of REFUSED) assert.ok(whyNotNative(asked)?.startsWith(word), `${word}: ${whyNotNative(asked)}`);
 });
 
-test('an ordinary Pod can run, and one that says that it shares nothing', () => {
-  assert.deepEqual([pod({}), pod({ shareProcessNamespace: false })].map(whyNotNative), [undefined, undefined]);
+test('an ordinary Pod can run, and one that says whether its containers share processes', () => {
+  assert.deepEqual([pod({}), pod({ shareProcessNamespace: false }), pod({ shareProcessNamespace: true })].map(whyNotNative), [
+    undefined,
+    undefined,
+    undefined,
+  ]);
+});
+
+test('a debugger may trace processes of one container, never those of a Pod that shares them', () => {
+  const ephemeral: Container = { name: 'd', image: 'i', securityContext: { capabilities: { add: ['SYS_PTRACE'] } } };
+  const among = (spec: Partial<PodSpec>) => whyNotNative(pod({ ...spec, ephemeralContainers: [ephemeral], containers: [ephemeral] }));
+  assert.equal(among({}), undefined);
+  assert.match(
+    among({ shareProcessNamespace: true }) ?? '',
+    /^capabilities SYS_PTRACE are not offered: in a Pod with shareProcessNamespace /,
+  );
 });

@@ -7,15 +7,14 @@ type Rule = readonly [why: string, applies: (pod: Pod) => boolean];
 
 const all = ({ spec }: Pod): Container[] => [...(spec.initContainers ?? []), ...spec.containers];
 
+const NO_PTRACE =
+  'in a Pod with shareProcessNamespace a process could be entered that is not of a container; SYS_PTRACE is for `kubectl debug --target=CONTAINER` of other Pods';
+
 /** First match wins. */
 const RULES: readonly Rule[] = [
   ['hostNetwork is not offered: Pods of the embedded cluster have their own network', ({ spec }) => spec.hostNetwork === true],
   ['hostPID is not offered: containers do not see the processes of the host', ({ spec }) => spec.hostPID === true],
   ['hostIPC is not offered: containers do not share memory with the host', ({ spec }) => spec.hostIPC === true],
-  [
-    'shareProcessNamespace is not offered: nothing would end the processes that a container leaves behind; `kubectl debug --target=CONTAINER` sees those of one container, `--share-processes=false` copies a Pod without sharing',
-    ({ spec }) => spec.shareProcessNamespace === true,
-  ],
   [
     'privileged containers are not offered: containers run without rights on the host',
     (pod) => all(pod).some((each) => securityOf(pod, each).privileged === true),
@@ -39,5 +38,7 @@ export function whyNotNative(pod: Pod): string | undefined {
   const found = RULES.find(([, applies]) => applies(pod))?.[0];
   if (found) return found;
   const refused = all(pod).flatMap((each) => refusedCapabilities(pod, each));
-  return refused.length > 0 ? `capabilities ${refused.join(', ')} are not offered` : undefined;
+  if (refused.length === 0) return undefined;
+  const instead = pod.spec.shareProcessNamespace && refused.some((name) => /^(CAP_)?SYS_PTRACE$/i.test(name)) ? `: ${NO_PTRACE}` : '';
+  return `capabilities ${refused.join(', ')} are not offered${instead}`;
 }
