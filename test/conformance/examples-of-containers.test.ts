@@ -1,10 +1,15 @@
 /** What the help of kubectl gives as examples for verbs that need containers which run, in order. */
 import assert from 'node:assert/strict';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { DEPLOYMENTS } from '../../src/api/core/deployment.ts';
 import { JOBS } from '../../src/api/core/job.ts';
 import type { Container } from '../../src/api/core/pod.ts';
+import { REPLICA_SETS } from '../../src/api/core/replica-set.ts';
 import { SERVICES } from '../../src/api/core/service.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
@@ -12,109 +17,152 @@ import { BUSYBOX_IMAGE, skipContainers } from '../../src/control-plane/kubelet/c
 import { runScheduler } from '../../src/control-plane/scheduler/controller.ts';
 import { runWorkloads, WORKLOAD_READER } from '../../src/control-plane/workloads/run.ts';
 import { until } from '../../src/testing/until.ts';
-import { type StreamNode, streamNode } from './stream-node.ts';
+import { EXAMPLES, type Example, NOT_TRIED } from './container-examples.ts';
+import { type Result, type StreamNode, streamNode } from './stream-node.ts';
 
-type Example = readonly [
-  command: string,
-  prints: RegExp,
-  more?: { readonly since?: readonly [version: string, what: string]; readonly code?: number; readonly types?: string },
-];
-
+/** Verbs whose examples are all tried, or named with the reason. */
+const VERBS = ['cp', 'port-forward', 'exec', 'logs', 'debug', 'attach', 'top pod', 'top node'];
 const LOOP = 'while :; do sleep 1; done';
 const containers = (...names: string[]): Container[] =>
   names.map((name) => ({ name, image: BUSYBOX_IMAGE, command: ['sh', '-c', `echo "one of ${name}"; echo "two of ${name}"; ${LOOP}`] }));
 
-const EXAMPLES: readonly Example[] = [
-  ['logs nginx', /^one of main\ntwo of main$/m],
-  ['logs nginx --prefix', /^\[pod\/nginx\/main\] one of main$/m],
-  ['logs nginx --limit-bytes=5', /^one o$/],
-  ['logs nginx --pod-running-timeout=20s', /two of main/],
-  ['logs web-1 --all-containers=true', /^(?=[\s\S]*one of ruby\ntwo of ruby)[\s\S]*one of side\ntwo of side/], // in any order: kubectl keeps a map
-  ['logs deployment/nginx --all-pods=true', /one of main/, { since: ['1.32', '--all-pods'] }],
-  ['logs -l app=nginx --all-containers=true', /one of main/],
-  ['logs -l app=nginx --max-log-requests=10', /one of main/],
-  ['logs -p -c main crashing', /one of it/],
-  ['logs -c ruby web-1', /^one of ruby\ntwo of ruby$/m],
-  ['logs --tail=1 nginx', /^two of main\n$/],
-  ['logs --since=1h nginx', /one of main/],
-  ['logs nginx --since-time=2024-08-30T06:00:00Z --timestamps=true', /^\d{4}-\d\d-\d\dT\S+Z one of main$/m],
-  ['logs --insecure-skip-tls-verify-backend nginx', /one of main/],
-  ['logs job/hello', /hello from a job/],
-  ['logs deployment/nginx -c main', /one of main/],
-  ['logs web-1 -c absent', /container absent is not valid for pod web-1/, { code: 1 }],
-  ['exec nginx -- date', /20\d\d/],
-  ['exec web-1 -c side -- date', /20\d\d/],
-  ['exec web-1 -c ruby -i -t -- sh -il', /# [\s\S]*42/, { types: 'echo $((6 * 7)); exit\n' }],
-  ['exec nginx -i -t -- ls -t /bin', /busybox/, { types: '' }],
-  ['exec deploy/nginx -- date', /20\d\d/],
-  ['exec svc/myservice -- date', /20\d\d/],
-  ['attach web-1 -c shell -i -t', /# [\s\S]*42/, { types: 'echo $((6 * 7)); exit\n' }],
-  ['top pod', /nginx +\d+m +\d+Mi/],
-  ['top pod --namespace=default', /web-1 +\d+m/],
-  ['top pod nginx --containers', /nginx +main +\d+m +\d+Mi/],
-  ['top pod -l app=nginx', /nginx-\S+ +\d+m/],
-  ['top node', /n1 +\d+m +\d+% +\d+Mi +\d+%/],
-  ['top node n1', /n1 +\d+m/],
-  [
-    'debug nginx -it --image=IMAGE -c first -- sh',
-    /# [\s\S]*42/,
-    { since: ['1.23', 'ephemeral containers as they are'], types: 'echo $((6 * 7)); exit\n' },
-  ],
-  [
-    'debug --image=IMAGE -c debugger nginx',
-    /^(--profile=legacy is deprecated.*\n)?$/,
-    { since: ['1.23', 'ephemeral containers as they are'] },
-  ],
-  [
-    'get pod nginx -o jsonpath={.spec.ephemeralContainers[*].name}',
-    /^first debugger$/,
-    { since: ['1.23', 'ephemeral containers as they are'] },
-  ],
-  ['debug nginx --copy-to=my-debugger --set-image=*=IMAGE --share-processes=false', /^(--profile=legacy is deprecated.*\n)?$/],
-  ['wait --for=condition=Ready pod/my-debugger --timeout=30s', /condition met/],
-];
-
-for (const isDebian of [false, true])
+for (const isDebian of process.env['KUBECTL'] === undefined ? [false, true] : [false])
   test(`examples of kubectl's help for containers, with ${isDebian ? "Debian's kubectl 1.20" : 'a current kubectl'}`, {
     skip: skipContainers(),
-    timeout: 180_000,
+    timeout: 240_000,
   }, async (t) => {
     const node = await streamNode(t, { isDebian });
-    await prepare(t, node);
-    for (const [command, prints, { since, code = 0, types } = {}] of EXAMPLES) {
-      await t.test(command, { skip: isDebian && since ? `kubectl has ${since[1]} since ${since[0]}` : false }, async () => {
-        const words = command.replaceAll('IMAGE', BUSYBOX_IMAGE).split(' ');
-        const answer = types === undefined ? await told(node, words) : await typed(node, words, types);
+    const ports = { PORT1: await freePort(), PORT2: await freePort() };
+    await prepare(t, node, ports);
+    await t.test('the table has what the help has', { skip: isDebian && 'its help has other names' }, () => assertWhole(node));
+    for (const [help, why] of Object.entries(NOT_TRIED)) await t.test(help, { skip: why }, () => {});
+    for (const [help, prints, { command = help, since, newestCannot, code = 0, ...how } = {}] of EXAMPLES) {
+      const isNewest = process.env['KUBECTL'] !== undefined;
+      const skip = isDebian && since ? `kubectl has ${since[1]} since ${since[0]}` : isNewest && newestCannot;
+      await t.test(command, { skip }, async () => {
+        const words = { ...ports, HERE: await freePort(), IMAGE: BUSYBOX_IMAGE, PATH: join(node.node.dir, 'files') };
+        const fill = (text: string) => Object.entries(words).reduce((all, [word, value]) => all.replaceAll(word, String(value)), text);
+        const answer = await tried(node, fill(command), { ...how, prints: new RegExp(fill(prints.source), prints.flags), fill });
         assert.equal(answer.code, code, answer.said);
-        assert.match(answer.said, prints);
+        assert.match(answer.said, answer.prints);
       });
     }
   });
 
-async function told({ kubectl }: StreamNode, words: readonly string[]): Promise<{ code: number | null; said: string }> {
-  const { code, stdout, stderr } = await kubectl(words);
+type Answer = { readonly code: number | null; readonly said: string };
+type How = Pick<NonNullable<Example[2]>, 'types' | 'goesOn' | 'forwards' | 'isPipe'> & {
+  readonly prints: RegExp;
+  readonly fill: (text: string) => string;
+};
+
+async function tried(node: StreamNode, command: string, how: How): Promise<Answer & { prints: RegExp }> {
+  const { prints, types, goesOn, forwards, isPipe, fill } = how;
+  const words = command.split(' ');
+  const answer = isPipe
+    ? said(await node.pipe(command))
+    : types !== undefined
+      ? await typed(node, words, types)
+      : goesOn || forwards
+        ? await endedAfter(node, words, { prints, pages: (forwards ?? []).map(fill) })
+        : await told(node, words);
+  return { ...answer, prints };
+}
+
+/** Every line of the help is in the table. */
+async function assertWhole(node: StreamNode): Promise<void> {
+  const known = new Set([...EXAMPLES.map(([help]) => help), ...Object.keys(NOT_TRIED)]);
+  const lines = await Promise.all(VERBS.map(async (verb) => examplesIn((await told(node, [...verb.split(' '), '--help'])).said)));
+  assert.deepEqual(
+    lines.flat().filter((line) => !known.has(line)),
+    [],
+  );
+}
+
+function examplesIn(help: string): string[] {
+  const [, examples = ''] = /^Examples:\n([\s\S]*?)^\S/m.exec(help) ?? [];
+  const lines = examples.split('\n').map((line) => line.trim());
+  return lines.filter((line) => line !== '' && !line.startsWith('#')).map((line) => line.replace(/^kubectl /, ''));
+}
+
+/** Below those that the kernel gives to connections, which come and go. */
+async function freePort(): Promise<number> {
+  for (;;) {
+    const server = createServer().listen(10_000 + Math.floor(Math.random() * 20_000));
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    const { port } = server.address() as AddressInfo;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
+}
+
+async function told({ kubectl }: StreamNode, words: readonly string[]): Promise<Answer> {
+  return said(await kubectl(words));
+}
+
+function said({ code, stdout, stderr }: Result): Answer {
   return { code, said: `${stdout.toString('utf8')}${stderr}` };
 }
 
+/** Ended by us when it has printed that and every page was there. */
+async function endedAfter(
+  node: StreamNode,
+  words: readonly string[],
+  wanted: { prints: RegExp; pages: readonly string[] },
+): Promise<Answer> {
+  const child = node.start(words);
+  const text = listen(child);
+  const closed = once(child, 'close');
+  try {
+    await until(() => wanted.prints.test(text()), String(wanted.prints));
+    for (const page of wanted.pages) {
+      await until(
+        () =>
+          fetch(`http://${page}/`).then(
+            ({ ok }) => ok,
+            () => false,
+          ),
+        `the page at ${page}`,
+      );
+      assert.equal(await (await fetch(`http://${page}/`)).text(), 'page\n');
+    }
+  } catch (error) {
+    throw new Error(`kubectl says: ${text()}`, { cause: error });
+  } finally {
+    child.kill();
+    await closed;
+  }
+  return { code: 0, said: text() };
+}
+
 /** On a terminal; what is typed is typed at the first prompt. */
-async function typed({ start }: StreamNode, words: readonly string[], types: string): Promise<{ code: number | null; said: string }> {
-  const child = start(words, { size: '24 80' });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk) => {
-      said += chunk;
-    });
+async function typed(node: StreamNode, words: readonly string[], types: string): Promise<Answer> {
+  const child = node.start(words, { size: '24 80' });
+  const text = listen(child);
   const closed = once(child, 'close');
   if (types !== '') {
-    await until(() => said.includes('# '), 'a prompt');
+    await until(() => text().includes('# ') || child.exitCode !== null, 'a prompt');
     child.stdin.write(types);
   }
   const [code] = await closed;
-  return { code, said };
+  return { code, said: text() };
+}
+
+function listen(child: ChildProcessWithoutNullStreams): () => string {
+  let text = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk) => {
+      text += chunk;
+    });
+  return () => text;
 }
 
 /** The Pods, Deployment, Service and Job that the examples speak of; they run and have printed their lines. */
-async function prepare(t: TestContext, streams: StreamNode): Promise<void> {
+async function prepare(t: TestContext, streams: StreamNode, { PORT1, PORT2 }: { PORT1: number; PORT2: number }): Promise<void> {
   const { node } = streams;
   const { client, server } = node;
   const stop = new AbortController();
@@ -131,8 +179,19 @@ async function prepare(t: TestContext, streams: StreamNode): Promise<void> {
     await running;
   });
   const labels = { app: 'nginx' };
-  const [main] = containers('main');
-  await node.run('nginx', { containers: containers('main') });
+  const page = `mkdir /www; echo page > /www/index.html; for port in ${PORT1} ${PORT2}; do httpd -p $port -h /www; done`;
+  const [main] = containers('main').map((each) => ({ ...each, command: ['sh', '-c', `${page}; ${each.command?.[2]}`] }));
+  if (!main) return;
+  const nginx = { containers: [main] };
+  await node.run('nginx', nginx);
+  const ticks: Container = { name: 'main', image: BUSYBOX_IMAGE, command: ['sh', '-c', 'while :; do echo tick; sleep 0.5; done'] };
+  await node.run('ticking', { containers: [ticks] });
+  await writeFiles(join(node.dir, 'files'), {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'nginx', namespace: 'default' },
+    spec: nginx,
+  });
   const shell: Container = { name: 'shell', image: BUSYBOX_IMAGE, command: ['sh'], stdin: true, tty: true };
   await node.run('web-1', { containers: [...containers('ruby', 'side'), shell] });
   const crash: Container = {
@@ -151,13 +210,20 @@ async function prepare(t: TestContext, streams: StreamNode): Promise<void> {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
     metadata: { name: 'nginx', namespace },
-    spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers: main ? [main] : [] } } },
+    spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: nginx } },
+  });
+  const ofTicker = { app: 'ticker' };
+  await client.create(REPLICA_SETS, {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    metadata: { name: 'ticker', namespace },
+    spec: { selector: { matchLabels: ofTicker }, template: { metadata: { labels: ofTicker }, spec: { containers: [ticks] } } },
   });
   await client.create(SERVICES, {
     apiVersion: 'v1',
     kind: 'Service',
     metadata: { name: 'myservice', namespace },
-    spec: { selector: labels, ports: [{ port: 80 }] },
+    spec: { selector: labels, ports: [{ name: 'https', port: 443, targetPort: PORT1 }] },
   } as never);
   const hello: Container = { name: 'hello', image: BUSYBOX_IMAGE, command: ['echo', 'hello from a job'] };
   await client.create(JOBS, {
@@ -167,11 +233,23 @@ async function prepare(t: TestContext, streams: StreamNode): Promise<void> {
     spec: { template: { spec: { restartPolicy: 'Never', containers: [hello] } } },
   });
   await node.when('nginx', ({ status }) => status?.phase === 'Running');
+  await node.when('ticking', ({ status }) => status?.phase === 'Running');
   await node.when('web-1', ({ status }) => status?.phase === 'Running');
   await node.when('crashing', ({ status }) => status?.containerStatuses?.[0]?.restartCount === 1);
   await until(async () => (await client.get(DEPLOYMENTS, { namespace, name: 'nginx' }))?.status?.availableReplicas === 1, 'the Deployment');
+  await until(
+    async () => (await client.get(REPLICA_SETS, { namespace, name: 'ticker' }))?.status?.availableReplicas === 1,
+    'the ReplicaSet',
+  );
   await until(async () => (await client.get(JOBS, { namespace, name: 'hello' }))?.status?.succeeded === 1, 'the Job');
   const printing = ['nginx -c main', 'web-1 -c ruby', 'web-1 -c side', 'deployment/nginx -c main'];
   for (const container of printing)
     await until(async () => (await told(streams, ['logs', ...container.split(' ')])).said.includes('two of'), `what ${container} prints`);
+}
+
+async function writeFiles(path: string, pod: object): Promise<void> {
+  await mkdir(join(path, 'foo_dir'), { recursive: true });
+  await writeFile(join(path, 'foo_dir/file'), 'of the folder\n');
+  await writeFile(join(path, 'foo'), 'a file\n');
+  await writeFile(join(path, 'pod.yaml'), JSON.stringify(pod));
 }

@@ -30,6 +30,8 @@ export type StreamNode = {
   pod(name: string, script: string, more?: Partial<Container>): Promise<Pod>;
   start(args: readonly string[], options?: KubectlOptions): ChildProcessWithoutNullStreams;
   kubectl(args: readonly string[], options?: KubectlOptions & { readonly input?: Buffer | string }): Promise<Result>;
+  /** Runs a line of a shell, which knows kubectl. */
+  pipe(line: string): Promise<Result>;
 };
 type KubectlOptions = {
   /** Gives kubectl a terminal, of so many rows and columns. */
@@ -72,14 +74,15 @@ export async function streamNode(t: TestContext, { isDebian = false } = {}): Pro
   await writeKubeconfig(kubeconfig, { server: `https://127.0.0.1:${web.port}`, ca: pki.ca, ...pki.admin, name: 'test' });
   const programs = ensureKubectls();
 
+  const cache = join(node.dir, isDebian ? 'cache-debian' : 'cache');
+  const program = isDebian ? programs.debian : (process.env['KUBECTL'] ?? programs.current);
+  const env = { PATH: process.env['PATH'], HOME: node.dir, KUBECONFIG: kubeconfig, SHELL: '/bin/sh' };
   const start: StreamNode['start'] = (args, { size } = {}) => {
-    const cache = join(node.dir, isDebian ? 'cache-debian' : 'cache');
-    const words = [isDebian ? programs.debian : programs.current, '--cache-dir', cache, ...args];
-    const env = { PATH: process.env['PATH'], HOME: node.dir, KUBECONFIG: kubeconfig, SHELL: '/bin/sh' };
+    const words = [program, '--cache-dir', cache, ...args];
     const quoted = words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
-    const [program = '', ...rest] =
+    const [first = '', ...rest] =
       size === undefined ? words : ['script', '-qec', `stty rows ${size.replace(' ', ' cols ')}; exec ${quoted}`, '/dev/null'];
-    const child = spawn(program, rest, { env });
+    const child = spawn(first, rest, { env });
     child.stdin.on('error', () => {}); // it need not read what we say
     return child;
   };
@@ -99,16 +102,18 @@ export async function streamNode(t: TestContext, { isDebian = false } = {}): Pro
       return node.when(name, ({ status }) => status?.phase === 'Running');
     },
     start,
-    kubectl(args, options = {}) {
-      const child = start(args, options);
-      const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []];
-      child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
-      child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
-      child.stdin.end(options.input ?? '');
-      return new Promise((resolve, reject) => {
-        child.once('error', reject);
-        child.once('close', (code) => resolve({ code, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString('utf8') }));
-      });
-    },
+    kubectl: (args, options = {}) => resultOf(start(args, options), options.input),
+    pipe: (line) => resultOf(spawn('sh', ['-c', `kubectl() { command '${program}' --cache-dir '${cache}' "$@"; }; ${line}`], { env })),
   };
+}
+
+function resultOf(child: ChildProcessWithoutNullStreams, input: Buffer | string = ''): Promise<Result> {
+  const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []];
+  child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
+  child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
+  child.stdin.end(input);
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString('utf8') }));
+  });
 }

@@ -6,7 +6,9 @@ import { test } from 'node:test';
 import { ensureKubernetes } from '../../tools/kubernetes/build.ts';
 import { kubernetesSkipReason } from './kubernetes-skip-reason.ts';
 
-const FILES = ['access', 'custom-resources', 'extension', 'kubectl'].map((name) => `test/conformance/${name}.test.ts`);
+const FILES = ['access', 'custom-resources', 'examples-of-containers', 'extension', 'kubectl', 'kubectl-examples'].map(
+  (name) => `test/conformance/${name}.test.ts`,
+);
 
 test('our API server serves the newest kubectl', { skip: kubernetesSkipReason() }, () => {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env; // a runner of its own
