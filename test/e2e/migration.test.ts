@@ -102,7 +102,8 @@ test('a running guest is moved to another node', { timeout: 600_000 }, async (t)
 
   await t.test('it is moved when its node is drained, and the mark of that goes', async () => {
     const drained = await node();
-    await cluster.must('kubectl', ['drain', drained, '--ignore-daemonsets', '--delete-emptydir-data', '--force', '--timeout=240s']);
+    const others = ['--ignore-daemonsets', '--delete-emptydir-data', '--force', '--pod-selector=vm.kubevirt.io/name=mover']; // others use the cluster as well
+    await cluster.must('kubectl', ['drain', drained, ...others, '--timeout=240s'], { timeoutMs: 250_000 });
     assert.notEqual(await node(), drained);
     await counted(last.count, last.boot);
     while ((await cluster.field('vmi', 'mover', '.status.evacuationNodeName')) !== ''); // until it is gone

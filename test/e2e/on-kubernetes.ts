@@ -18,7 +18,7 @@ export const ON_KUBERNETES: Readonly<Record<string, 'runs' | `embedded only: ${s
   'installed-package': 'embedded only: it is about virtctl up from a package',
   'instance-types': 'runs',
   'kill-nine': 'embedded only: it kills the embedded process; components.ts and nodes.ts kill what there is instead',
-  migration: 'embedded only: it starts a cluster of two nodes of its own; not tried on a real one yet',
+  migration: 'runs',
   'native-containers':
     'embedded only: it kills the embedded process and looks for containers of its own; a cluster has a container runtime',
   network: 'embedded only: it asks for NodePorts on the loopback; first-vm.ts and tenants.ts use Services',
