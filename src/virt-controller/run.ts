@@ -4,6 +4,7 @@ import { NODES } from '../api/core/node.ts';
 import { PODS } from '../api/core/pod.ts';
 import { CHOICE_NAMES, CHOICES } from '../api/kubevirt/instancetype/choices-table.ts';
 import { MIGRATIONS } from '../api/kubevirt/kinds/migration.ts';
+import { MIGRATION_POLICIES } from '../api/kubevirt/kinds/migration-policy.ts';
 import { OFFLINE_VMS } from '../api/kubevirt/kinds/offline-virtual-machine.ts';
 import { POOLS } from '../api/kubevirt/kinds/pool.ts';
 import { VMIRSS } from '../api/kubevirt/kinds/replica-set.ts';
@@ -85,6 +86,7 @@ export async function runVirtController(options: VirtControllerOptions): Promise
   const poolOf = (vm: KubeObject | undefined) => vm && ownerKeysOf(POOLS.kind)(vm)[0];
   const forPools = rememberWriteErrors({ client, kind: VMS.kind, keyOf: poolOf, keyAt: (at) => poolOf(vms.get(keyOf(at))) });
   const migrations = startCache({ ...shared, resource: MIGRATIONS, indexes: byVmi });
+  const policies = startCache({ ...shared, resource: MIGRATION_POLICIES });
   const launchers = { launcherImage, containerDisks, configuration };
   const snapshots = startCache({ ...shared, resource: VM_SNAPSHOTS, indexes: bySource });
   const contents = startCache({ ...shared, resource: VM_SNAPSHOT_CONTENTS });
@@ -101,6 +103,6 @@ export async function runVirtController(options: VirtControllerOptions): Promise
     runVmController({ ...shared, ...forVms, vms, vmis, revisions, nodes, choices, configuration }),
     runVmiController({ ...shared, ...forVmis, vms, vmis, pods, nodes, ...launchers }),
     runEvacuationController({ ...shared, migrations, vmis }),
-    runMigrationController({ ...shared, migrations, vmis, pods, nodes, ...launchers }),
+    runMigrationController({ ...shared, migrations, policies, vmis, pods, nodes, ...launchers }),
   ]);
 }

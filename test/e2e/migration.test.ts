@@ -14,6 +14,7 @@ metadata: { name: mover }
 spec:
   runStrategy: Always
   template:
+    metadata: { labels: { pace: slow } }
     spec:
       evictionStrategy: LiveMigrate
       terminationGracePeriodSeconds: 0
@@ -42,6 +43,16 @@ spec:
                 done
               ) &
 `;
+/** Slow enough for the move to be seen. */
+const policy = (namespace: string) => ({
+  apiVersion: 'migrations.kubevirt.io/v1alpha1',
+  kind: 'MigrationPolicy',
+  metadata: { name: `slow-in-${namespace}` },
+  spec: {
+    selectors: { virtualMachineInstanceSelector: { pace: 'slow' }, namespaceSelector: { 'kubernetes.io/metadata.name': namespace } },
+    bandwidthPerMigration: '12Mi',
+  },
+});
 const LINE = /count (\d+) (\S+) (\d+) end/g;
 
 test('a running guest is moved to another node', { timeout: 600_000 }, async (t) => {
@@ -61,6 +72,9 @@ test('a running guest is moved to another node', { timeout: 600_000 }, async (t)
     }
   };
   const migrations = async () => (await cluster.must('kubectl', ['get', 'vmim', '-o', 'name'])).trim().split('\n');
+  const slow = policy(cluster.namespace);
+  await cluster.must('kubectl', ['apply', '-f', '-'], { input: JSON.stringify(slow) });
+  t.after(() => cluster.kubectl(['delete', 'migrationpolicy', slow.metadata.name, '--ignore-not-found']));
   const first = await node();
   let last = await counted(0);
 
@@ -70,6 +84,13 @@ test('a running guest is moved to another node', { timeout: 600_000 }, async (t)
     const second = await node();
     assert.notEqual(second, first);
     assert.match(said, new RegExp(`Succeeded\\nVM mover runs on node ${second}\\n$`));
+  });
+
+  await t.test('it went by its policy, and showed how far it was', async () => {
+    assert.equal(await state('migrationPolicyName'), slow.metadata.name);
+    assert.equal(await state('migrationConfiguration.bandwidthPerMigration'), '12Mi');
+    assert.match(await state('progress.stage'), /^(Disks|Memory)$/);
+    await cluster.must('kubectl', ['delete', 'migrationpolicy', slow.metadata.name]);
   });
 
   await t.test('the guest counts on, and its disk is as it was', async () => {

@@ -23,6 +23,7 @@ export const CLUSTER_RULES: Readonly<Record<Component, readonly PolicyRule[]>> =
       ['get', 'create', 'patch', 'delete'],
       'How large a new disk on a PVC is, whether the PVC is there, and that its disk has been made. Restores make PVCs, and delete those of theirs that come to no use.',
     ),
+    rule('', 'namespaces', ['get'], 'Whether a MigrationPolicy is for a namespace, by its labels.'),
     rule('snapshot.storage.k8s.io', 'volumesnapshots', ['get', 'create', 'delete'], 'Snapshots of the PVCs of a machine.'),
     rule('storage.k8s.io', 'storageclasses', ['list'], 'Whether the PVCs of a restore are bound before their machine starts.'),
     rule('subresources.kubevirt.io', 'virtualmachineinstances/freeze', ['update'], 'The guest is still while a snapshot is taken.'),

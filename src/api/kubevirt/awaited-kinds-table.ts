@@ -14,7 +14,6 @@ const SOURCE = [text('SourceKind', '.spec.source.kind'), text('SourceName', '.sp
 const PHASE = text('Phase', '.status.phase');
 const BETA: Versions = ['v1beta1', 'v1alpha1'];
 
-const MIGRATION = 'every migration goes by the same rules yet; bandwidth and time limits of its own none has';
 const BACKUP = 'incremental backup is not supported yet';
 
 type Versions = KindRecord['versions'];
@@ -30,7 +29,6 @@ type Facts = {
 };
 
 export const AWAITED_KINDS: readonly AwaitedKind[] = [
-  awaited({ group: 'migrations.kubevirt.io', kind: 'MigrationPolicy', plural: 'migrationpolicies', versions: ['v1alpha1'], isNamespaced: false, awaits: MIGRATION }), // biome-ignore format: a table
   awaited({ group: 'clone.kubevirt.io', kind: 'VirtualMachineClone', shortNames: ['vmclone', 'vmclones'], versions: BETA, columns: [PHASE, text('SourceVirtualMachine', '.spec.source.name'), text('TargetVirtualMachine', '.spec.target.name')], awaits: 'machines are not cloned yet; apply the manifest under another name' }), // biome-ignore format: a table
   awaited({ group: 'export.kubevirt.io', kind: 'VirtualMachineExport', shortNames: ['vmexport', 'vmexports'], versions: ['v1', 'v1beta1', 'v1alpha1'], columns: [...SOURCE, PHASE], awaits: 'disks are not exported yet' }), // biome-ignore format: a table
   awaited({ group: 'backup.kubevirt.io', kind: 'VirtualMachineBackup', shortNames: ['vmbackup', 'vmbackups'], versions: ['v1alpha1'], columns: SOURCE, awaits: BACKUP }), // biome-ignore format: a table

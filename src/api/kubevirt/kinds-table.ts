@@ -4,6 +4,7 @@ import { CLUSTER_PREFERENCES } from './kinds/cluster-preference.ts';
 import { INSTANCETYPES } from './kinds/instancetype.ts';
 import { KUBEVIRTS } from './kinds/kubevirt.ts';
 import { MIGRATIONS } from './kinds/migration.ts';
+import { MIGRATION_POLICIES } from './kinds/migration-policy.ts';
 import { OFFLINE_VMS } from './kinds/offline-virtual-machine.ts';
 import { POOLS } from './kinds/pool.ts';
 import { PREFERENCES } from './kinds/preference.ts';
@@ -21,6 +22,7 @@ export const KINDS = [
   VMIS,
   VMIRSS,
   MIGRATIONS,
+  MIGRATION_POLICIES,
   OFFLINE_VMS,
   VMI_CONFIGS,
   VMI_PRESETS,

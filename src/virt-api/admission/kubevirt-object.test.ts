@@ -5,7 +5,7 @@ import { startAdmissionWorld } from './admission-world.testing.ts';
 
 const KUBEVIRTS = '/apis/kubevirt.io/v1/namespaces/kubevirt/kubevirts';
 
-test('an object that says nothing has a configuration that can be added to by JSON Patch', async () => {
+test('an object that says nothing has a configuration that can be added to by JSON Patch; a policy says the rest of moves', async () => {
   const world = await startAdmissionWorld();
   try {
     await world.send('POST', '/api/v1/namespaces', { metadata: { name: 'kubevirt' } });
@@ -24,6 +24,14 @@ test('an object that says nothing has a configuration that can be added to by JS
     );
     const { spec } = (await changed.json()) as { spec?: object };
     assert.deepEqual([changed.status, spec], [200, { configuration: { developerConfiguration: value } }]);
+    const policies = '/apis/migrations.kubevirt.io/v1alpha1/migrationpolicies';
+    const policy = (name: string, more: object) => ({
+      metadata: { name },
+      spec: { selectors: { virtualMachineInstanceSelector: { a: 'b' } }, ...more },
+    });
+    const refused = await world.send('POST', policies, policy('late', { allowPostCopy: true }));
+    assert.deepEqual([refused.status, /spec.allowPostCopy/.test(refused.body.message ?? '')], [422, true]);
+    assert.equal((await world.send('POST', policies, policy('slow', { bandwidthPerMigration: '64Mi' }))).status, 201);
   } finally {
     await world.close();
   }

@@ -17,6 +17,7 @@ import { mutateVm } from './mutate-vm.ts';
 import { mutateVmi } from './mutate-vmi.ts';
 import { reviewMigration } from './review-migration.ts';
 import { labelMigration, validateMigration, validateMigrationChange } from './validate-migration.ts';
+import { validateMigrationPolicy } from './validate-migration-policy.ts';
 import { inPoolTemplate, machineOf, validatePool, validatePoolChange } from './validate-pool.ts';
 import { presetWarnings, validatePreset } from './validate-preset.ts';
 import { validateRestore, validateSameSpec, validateSnapshot } from './validate-snapshot.ts';
@@ -71,6 +72,7 @@ export const RULES: Readonly<Record<KindName, Rules>> = {
     validateChange: validateMigrationChange,
     validateBeside: reviewMigration,
   },
+  MigrationPolicy: { validate: validateMigrationPolicy },
   OfflineVirtualMachine: { validate: validateTemplate, warn: templateWarnings },
   VirtualMachineInstanceConfig: { validate: validateTemplate, warn: templateWarnings },
   VirtualMachineInstancePreset: { validate: validatePreset, warn: presetWarnings },

@@ -82,6 +82,12 @@ describe('a move', () => {
     assert.deepEqual(refusals({ oldObject: moving(), object: moving({ targetNode: 'n3' }), node: 'n1' }), ['status.migrationState']);
   });
 
+  test('nor what it may take; how far it is, is', () => {
+    const greedy = { migrationConfiguration: { bandwidthPerMigration: '0' } };
+    assert.deepEqual(refusals({ oldObject: moving(), object: moving(greedy), node: 'n1' }), ['status.migrationState']);
+    assert.deepEqual(refusals({ oldObject: moving(), object: moving({ mode: 'Paused', progress: { bytesDone: 1 } }), node: 'n1' }), []);
+  });
+
   test('the node that it comes to says that it is ready, or that it cannot', () => {
     for (const state of [{ targetNodeAddress: '10.0.0.2' }, { failed: true }])
       assert.deepEqual(refusals({ oldObject: moving(), object: moving(state), node: 'n2' }), []);

@@ -103,11 +103,13 @@ function comingCauses(vmi: JsonObject, old: JsonObject | undefined): StatusCause
   return isSame ? [] : [forbiddenCause('status', 'a virt-handler may only say whether it is ready for an instance that comes to its node')];
 }
 
-/** From where to where an instance goes, and for whom, is virt-controller's to say. */
+/** From where to where an instance goes, for whom, and what that may take, is virt-controller's to say. */
 function wayOf(object: JsonObject | undefined): readonly unknown[] {
   const { migrationState: state } = statusOf(object);
-  const { migrationUid, sourceNode, sourcePod, targetNode, targetPod } = isObject(state) ? state : {};
-  return [migrationUid, sourceNode, sourcePod, targetNode, targetPod];
+  const { migrationUid, sourceNode, sourcePod, targetNode, targetPod, migrationPolicyName, migrationConfiguration } = isObject(state)
+    ? state
+    : {};
+  return [migrationUid, sourceNode, sourcePod, targetNode, targetPod, migrationPolicyName, migrationConfiguration];
 }
 
 function statusOf(object: JsonObject | undefined): JsonObject {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Pod } from '../../api/core/pod.ts';
+import { DEFAULT_MIGRATIONS } from '../../api/kubevirt/configuration/migration-settings.ts';
 import type { MigrationPhase, VirtualMachineInstanceMigration } from '../../api/kubevirt/kinds/migration.ts';
 import type { VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { FINALIZER_MIGRATION, LABEL_CREATED_BY, LABEL_MIGRATION_TARGET_NODE } from '../../api/kubevirt/names.ts';
@@ -169,7 +170,7 @@ const cases: [string, Partial<ObservedMigration>, string[]][] = [
 
 describe('a migration', () => {
   const launcher = { image: 'launcher' };
-  const usual = { vmi: on(), underWay: { inCluster: 0, fromNode: 0 }, finished: [], launcher, now };
+  const usual = { vmi: on(), underWay: { inCluster: 0, fromNode: 0 }, finished: [], settings: DEFAULT_MIGRATIONS, launcher, now };
   for (const [name, seen, expected] of cases)
     test(name, () => assert.deepEqual(explain(decideMigration({ ...usual, migration: migration(), ...seen })), expected));
 
@@ -188,8 +189,48 @@ describe('a migration', () => {
     assert.ok(action?.do === 'patch');
     assert.deepEqual(action.patch, {
       metadata: { labels: { [LABEL_MIGRATION_TARGET_NODE]: 'n2' } },
-      status: { migrationState: { completed: null, ...told, sourcePod: 'virt-launcher-db-older' } },
+      status: {
+        migrationState: { completed: null, ...told, sourcePod: 'virt-launcher-db-older', migrationConfiguration: DEFAULT_MIGRATIONS },
+      },
     });
+  });
+
+  test('they are told what the move may take, by the policy that holds', () => {
+    const settings = { ...DEFAULT_MIGRATIONS, progressTimeout: 7 };
+    const spec = { selectors: {}, bandwidthPerMigration: '64Mi' };
+    const policy = { apiVersion: 'migrations.kubevirt.io/v1alpha1', kind: 'MigrationPolicy', metadata: { name: 'slow' }, spec } as const;
+    const [action] = decideMigration({
+      ...usual,
+      settings,
+      policy,
+      migration: migration('Scheduled'),
+      targetPod: target('running'),
+    }).actions;
+    assert.ok(action?.do === 'patch');
+    const { migrationState } = (action.patch as { status: { migrationState: object } }).status;
+    const migrationConfiguration = { ...settings, bandwidthPerMigration: '64Mi' };
+    assert.deepEqual(migrationState, { ...told, migrationPolicyName: 'slow', migrationConfiguration });
+  });
+
+  test('how many go at once is for the configuration to say', () => {
+    const settings = { ...DEFAULT_MIGRATIONS, parallelMigrationsPerCluster: 9, parallelOutboundMigrationsPerNode: 6 };
+    const at = (inCluster: number, fromNode: number) =>
+      explain(decideMigration({ ...usual, settings, migration: migration('Pending'), underWay: { inCluster, fromNode } }))[0];
+    assert.deepEqual([at(9, 0), at(8, 6)], ['look again in 3s', 'look again in 3s']);
+    assert.match(at(8, 5) ?? '', /^create Pod/);
+  });
+
+  test('the source of a move that was begun has a few seconds to say why its target has ended', () => {
+    const vmi = on({ ...told, startTimestamp: new Date(now).toISOString() });
+    const ended = (secondsAgo: number) => {
+      const pod = target('ended');
+      const terminated = { exitCode: 1, reason: 'Error', finishedAt: new Date(now - secondsAgo * 1000).toISOString() };
+      const containerStatuses = pod.status?.containerStatuses?.map((each) => ({ ...each, state: { terminated } })) ?? [];
+      return { ...pod, status: { ...pod.status, containerStatuses } } as Pod;
+    };
+    const lines = (targetPod: Pod) => explain(decideMigration({ ...usual, vmi, migration: migration('Running'), targetPod }));
+    assert.deepEqual(lines(ended(1)), ['look again in 4s']);
+    assert.deepEqual(lines(ended(5)), [`${VMI} the target Pod has ended`]);
   });
 
   test('the Pod is that of the start, elsewhere, and waits for a guest', () => {

@@ -24,6 +24,7 @@
  * This controller never hands a guest over: the node does that the guest leaves. Pure.
  */
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
+import { withPolicy } from '../../api/kubevirt/configuration/migration-settings.ts';
 import { isMigrationFinal, isMoving, type MigrationPhase } from '../../api/kubevirt/kinds/migration.ts';
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { FINALIZER_MIGRATION, LABEL_MIGRATION_TARGET_NODE, LABEL_MIGRATION_VMI } from '../../api/kubevirt/names.ts';
@@ -37,13 +38,13 @@ import { targetPodFor } from './target-pod.ts';
 
 type Rule = readonly [when: (seen: ObservedMigration) => boolean, then: (seen: ObservedMigration) => Decision];
 
-/** As KubeVirt has them where nobody says otherwise. */
-const LIMITS = { inCluster: 5, fromNode: 2 } as const;
 const BUSY_AGAIN_MS = 3_000;
 /** A Pod that finds no place, or does not come up. */
 const TARGET_PATIENCE_MS = 300_000;
 /** A QEMU whose guest has left ends by itself; its Pod is ended when it does not. */
 const SOURCE_PATIENCE_MS = 30_000;
+/** The source of a move that was begun knows best why its target has ended. */
+const SOURCE_WORD_MS = 5_000;
 const KEPT = 5;
 
 const RULES: readonly Rule[] = [
@@ -109,7 +110,7 @@ function createTarget(seen: ObservedMigration): Decision {
 
 /** From here on the move is of the two nodes. */
 function tellNodes(seen: ObservedMigration): Decision {
-  const { vmi, migration, targetPod } = seen;
+  const { vmi, migration, targetPod, policy, settings } = seen;
   if (!vmi) return { actions: [] };
   const next = {
     migrationUid: migration.metadata.uid,
@@ -117,6 +118,8 @@ function tellNodes(seen: ObservedMigration): Decision {
     sourcePod: currentLauncherNameOf(vmi),
     targetNode: nodeOf(seen),
     targetPod: targetPod?.metadata.name,
+    ...(policy && { migrationPolicyName: policy.metadata.name }),
+    migrationConfiguration: withPolicy(settings, policy?.spec),
   };
   const none = Object.fromEntries(Object.keys(vmi.status?.migrationState ?? {}).map((field) => [field, null]));
   const labels = { [LABEL_MIGRATION_TARGET_NODE]: nodeOf(seen) };
@@ -136,12 +139,24 @@ function requestAbort({ vmi }: ObservedMigration): Decision {
   return { actions: [patch(vmi, { status: { migrationState } }, 'the migration was deleted')] };
 }
 
-/** By one write, which the source must lose or win against its own: then it knows whether to let the guest run on. */
+/**
+ * By one write, which the source must lose or win against its own: then it knows whether to let the guest run on. Where it has begun, it has time
+ * to say first why it called its guest back.
+ */
 function reportLostTarget(seen: ObservedMigration): Decision {
   const { vmi, now } = seen;
   if (!vmi) return { actions: [] };
+  const waitMs = stateOf(seen).startTimestamp ? lostAt(seen) + SOURCE_WORD_MS - now : 0;
+  if (waitMs > 0) return { actions: [], lookAgainAfterMs: waitMs };
   const migrationState = { failed: true, failureReason: 'the Pod that it was to go to has ended', endTimestamp: timestamp(now) };
   return { actions: [patch(vmi, { status: { migrationState } }, 'the target Pod has ended')] };
+}
+
+/** When the containers of the target ended, or it was to; long ago when nobody can say. */
+function lostAt({ targetPod }: ObservedMigration): number {
+  const ends = (targetPod?.status?.containerStatuses ?? []).map(({ state }) => Date.parse(state?.terminated?.finishedAt ?? ''));
+  const known = [Date.parse(targetPod?.metadata.deletionTimestamp ?? ''), ...ends].filter((each) => !Number.isNaN(each));
+  return Math.max(Number.NEGATIVE_INFINITY, ...known);
 }
 
 function fail(seen: ObservedMigration, why: string): Decision {
@@ -237,8 +252,9 @@ function hasTarget({ targetPod, migration }: ObservedMigration): boolean {
   return targetPod !== undefined && !isPodFinal(targetPod) && !isDeleting(targetPod);
 }
 
-function isTooMuch({ underWay }: ObservedMigration): boolean {
-  return underWay.inCluster >= LIMITS.inCluster || underWay.fromNode >= LIMITS.fromNode;
+function isTooMuch({ underWay, settings }: ObservedMigration): boolean {
+  const { parallelMigrationsPerCluster, parallelOutboundMigrationsPerNode } = settings;
+  return underWay.inCluster >= parallelMigrationsPerCluster || underWay.fromNode >= parallelOutboundMigrationsPerNode;
 }
 
 function nodeOf({ targetPod }: ObservedMigration): string {

@@ -1,7 +1,10 @@
 /** Gathers what `decideMigration` looks at: the migration, its instance, the Pods on both sides, the other migrations. */
+
+import { NAMESPACES } from '../../api/core/namespace.ts';
 import type { Node } from '../../api/core/node.ts';
 import { PODS, type Pod } from '../../api/core/pod.ts';
 import { isMigrationFinal, type VirtualMachineInstanceMigration } from '../../api/kubevirt/kinds/migration.ts';
+import type { MigrationPolicy } from '../../api/kubevirt/kinds/migration-policy.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { isTargetOf, launcherPodNameOf } from '../../api/launcher/pod-name.ts';
 import { keyOf } from '../../api/meta.ts';
@@ -13,6 +16,7 @@ import { BY_CONTROLLER } from '../../reconcile/owner.ts';
 import { claimsOf } from '../vmi/claims-of.ts';
 import { offersKvm } from '../vmi/launcher-resources.ts';
 import type { ContainerDiskWay } from '../vmi/launcher-volumes.ts';
+import { choosePolicy, lookAtNamespaces } from './choose-policy.ts';
 import type { ObservedMigration } from './observed.ts';
 
 export type MigrationObserver = {
@@ -22,6 +26,7 @@ export type MigrationObserver = {
   readonly migrations: Cache<VirtualMachineInstanceMigration>;
   readonly vmis: Cache<VirtualMachineInstance>;
   readonly pods: Cache<Pod>;
+  readonly policies: Cache<MigrationPolicy>;
   readonly nodes: Cache<Node>;
   readonly launcherImage: string;
   readonly containerDisks?: ContainerDiskWay | undefined;
@@ -53,8 +58,10 @@ export async function observeMigration(observer: MigrationObserver, key: string)
     targetPod,
     sourcePod: vmi && sourceOf(observer, vmi, migration),
     earlier: siblings.find((each) => !isMigrationFinal(each) && isBefore(each, migration))?.metadata.name,
+    policy: vmi && migration.status?.phase === 'Scheduled' ? await policyOf(observer, vmi) : undefined,
     underWay: countUnderWay(observer, vmi),
     finished: [migration, ...siblings].filter(isMigrationFinal).toSorted((a, b) => (isBefore(a, b) ? 1 : -1)),
+    settings: observer.configuration.current.migrations,
     launcher: {
       image: launcherImage,
       containerDisks,
@@ -76,6 +83,15 @@ async function targetOf(
   if (known) return known;
   const pod = await client.get(PODS, { namespace: vmi.metadata.namespace, name: launcherPodNameOf(vmi, uid) });
   return pod && isTargetOf(pod, vmi, uid) ? pod : undefined;
+}
+
+async function policyOf(
+  { client, policies }: MigrationObserver,
+  { metadata }: VirtualMachineInstance,
+): Promise<MigrationPolicy | undefined> {
+  const all = policies.list();
+  const namespace = lookAtNamespaces(all) ? await client.get(NAMESPACES, { name: metadata.namespace ?? '' }) : undefined;
+  return choosePolicy(all, { vmi: metadata.labels, namespace: namespace?.metadata.labels });
 }
 
 function sourceOf({ pods }: MigrationObserver, vmi: VirtualMachineInstance, { status }: VirtualMachineInstanceMigration): Pod | undefined {

@@ -1,6 +1,8 @@
 /** What `decide` looks at: one migration, the instance that it moves, the Pods on both sides, and what else is being moved. */
 import type { Pod } from '../../api/core/pod.ts';
+import type { MigrationSettings } from '../../api/kubevirt/configuration/migration-settings.ts';
 import type { VirtualMachineInstanceMigration } from '../../api/kubevirt/kinds/migration.ts';
+import type { MigrationPolicy } from '../../api/kubevirt/kinds/migration-policy.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { LauncherOptions } from '../vmi/launcher-pod.ts';
 
@@ -20,6 +22,10 @@ export type ObservedMigration = {
   readonly finished: readonly VirtualMachineInstanceMigration[];
   /** Why the Pod could not be made, until one could. */
   readonly createError?: string | undefined;
+  /** That of the policies which holds for the instance. */
+  readonly policy?: MigrationPolicy | undefined;
+  /** How machines are moved that no policy is for, and how many at once. */
+  readonly settings: MigrationSettings;
   readonly launcher: LauncherOptions;
   readonly now: number;
 };

@@ -9,14 +9,18 @@ import type { CommandState } from '../vmi/domain-command.ts';
 import type { ObservedDomain } from '../vmi/observed.ts';
 import { domain, followed, lost, now } from '../vmi/world.testing.ts';
 import { begun, moving, ready, sourcePod, told } from './moves.testing.ts';
+import { sendLimitsOf } from './send-limits.ts';
 
 const PATCH = 'patch VirtualMachineInstance default/db';
 const BEGIN = 'node n2 is ready to take the guest';
 const to = { host: '10.0.0.2', port: 8186, migrationUid: 'm1' };
-const SEND = { name: 'send', disks: [], to, timeoutMs: 150_000 } as const;
+const SEND = { name: 'send', disks: [], to, limits: sendLimitsOf(moving(ready), ready) } as const;
 const CALL_BACK = { name: 'call-back', disks: [] } as const;
 const at = { givenAt: now, tries: 1, endedAt: now };
 const sending: CommandState = { command: SEND, ...at, is: 'running' };
+const progress = { stage: 'Memory', bytesDone: 3, bytesLeft: 1, bytesPerSecond: 1, isStandingStill: true } as const;
+const further: CommandState = { command: SEND, ...at, is: 'running', progress };
+const earlier = { ...begun, startTimestamp: new Date(now - 2_000).toISOString() };
 const sent: CommandState = { command: SEND, ...at, is: 'done', result: undefined };
 const notSent: CommandState = { command: SEND, ...at, is: 'failed', reason: 'broken pipe' };
 const calledBack: CommandState = { command: CALL_BACK, ...at, is: 'done', result: undefined };
@@ -34,6 +38,13 @@ const cases: [string, Partial<ObservedDomain>, string[]][] = [
   ['a QEMU that does not answer is not told to send', { vmi: moving(ready), domain: domain('running', lost) }, []],
   ['a move that nobody wants is not begun', { vmi: moving({ ...ready, ...aborted }) }, [`${PATCH}: the migration was cancelled`]],
   ['a guest that is being sent is waited for', { vmi: moving(begun), domain: domain('running', by(sending)) }, []],
+  ['how far it is is not told at once', { vmi: moving(begun), domain: domain('running', by(further)) }, []],
+  [
+    'how far it is is told after two seconds',
+    { vmi: moving(earlier), domain: domain('running', by(further)) },
+    [`${PATCH}: the copy is further than it was`],
+  ],
+  ['and not while it stands still at the end', { vmi: moving(earlier), domain: domain('switching', by(further)) }, []],
   [
     'a cancelled one is called back',
     { vmi: moving({ ...begun, ...aborted }), domain: domain('running', by(sending)) },
@@ -78,6 +89,14 @@ describe('the node that a guest is to leave', () => {
     assert.equal(action.resourceVersion, '1');
     const migrationState = { completed: true, endTimestamp: '2026-01-01T00:00:00Z' };
     assert.deepEqual(action.patch, { status: { migrationState, nodeName: 'n2' }, metadata: { labels: { [LABEL_NODE_NAME]: 'n2' } } });
+  });
+
+  test('a guest that stands still for the rest of its memory is said to', () => {
+    const [action] = decideDomain({ ...usual, vmi: moving(earlier), domain: domain('running', by(further)) }).actions;
+    assert.ok(action?.do === 'patch');
+    const { isStandingStill: _, ...shown } = progress;
+    const migrationState = { mode: 'Paused', progress: { ...shown, lastUpdate: '2026-01-01T00:00:00Z' } };
+    assert.deepEqual([action.patch, action.event], [{ status: { migrationState } }, undefined]);
   });
 
   test('the QEMU that a guest has left is ended, and then forgotten', () => {

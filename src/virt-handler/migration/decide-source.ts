@@ -10,7 +10,7 @@
  *   it was not begun                                     write when it began, and send the guest
  *   it was begun by a virt-handler that is gone          call the guest back, then failed
  *   the guest is being sent; abort or VMI is ending      call it back
- *   the guest is being sent                              wait
+ *   the guest is being sent                              write how far it is, every two seconds
  *   the guest could not be sent                          failed
  *   the guest was sent                                   hand over: in one write the instance is of the other node
  *
@@ -23,7 +23,6 @@ import { vmiIs } from '../../api/kubevirt/condition-reasons.ts';
 import { isMoving } from '../../api/kubevirt/kinds/migration.ts';
 import type { VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { LABEL_NODE_NAME } from '../../api/kubevirt/names.ts';
-import { guestMemoryBytesOf } from '../../api/kubevirt/vmi-size.ts';
 import { refOf } from '../../api/meta.ts';
 import { timestamp } from '../../base/timestamp.ts';
 import { copiedDisksOf } from '../../qemu/convert/copied-disks.ts';
@@ -31,6 +30,7 @@ import type { Action, EventToRecord } from '../../reconcile/decision.ts';
 import type { DomainAction, DomainDecision } from '../vmi/domain-action.ts';
 import type { CommandState } from '../vmi/domain-command.ts';
 import { mustStop, type ObservedDomain } from '../vmi/observed.ts';
+import { sendLimitsOf } from './send-limits.ts';
 
 type State = NonNullable<VmiStatus['migrationState']>;
 type Seen = ObservedDomain & {
@@ -39,9 +39,9 @@ type Seen = ObservedDomain & {
   readonly callingBack: CommandState | undefined;
 };
 
-/** What KubeVirt gives a move: so long for each GiB of memory, and never less than for one. */
-const TIMEOUT_MS_PER_GIB = 150_000;
 const AGAIN_MS = 5_000;
+/** Each write is one for all who look at the instance. */
+const PROGRESS_MS = 2_000;
 
 const RULES: readonly [when: (seen: Seen) => boolean, then: (seen: Seen) => DomainDecision | undefined][] = [
   [
@@ -59,7 +59,7 @@ const RULES: readonly [when: (seen: Seen) => boolean, then: (seen: Seen) => Doma
   ],
   [({ sending }) => sending === undefined, (seen) => fail(seen, 'virt-handler was restarted while the guest was sent')],
   [(seen) => seen.sending?.is === 'running' && isUnwanted(seen), (seen) => callBack(seen, whyUnwanted(seen))],
-  [({ sending }) => sending?.is === 'running', () => undefined],
+  [({ sending }) => sending?.is === 'running', showProgress],
   [({ sending }) => sending?.is === 'failed', (seen) => fail(seen, seen.sending?.is === 'failed' ? seen.sending.reason : '')],
   [() => true, handOver],
 ];
@@ -110,8 +110,7 @@ function begin(seen: Seen): DomainDecision {
   const told = event('Migrating', `The guest is being moved to node ${state.targetNode}.`);
   const written = write(seen, { migrationState: { startTimestamp: timestamp(now), mode: 'PreCopy' } }, because, told);
   const to = { host: state.targetNodeAddress ?? '', port: portOf(state), migrationUid: state.migrationUid ?? '' };
-  const timeoutMs = Math.ceil(Math.max(1, (guestMemoryBytesOf(vmi.spec) ?? 0) / 2 ** 30)) * TIMEOUT_MS_PER_GIB;
-  const command = { name: 'send', disks: copiedDisksOf(vmi.spec), to, timeoutMs } as const;
+  const command = { name: 'send', disks: copiedDisksOf(vmi.spec), to, limits: sendLimitsOf(vmi, state) } as const;
   return { actions: [written, { do: 'command', id: sendId(state), command, because }] };
 }
 
@@ -137,6 +136,19 @@ function letRunOn(seen: Seen): DomainDecision | undefined {
   return { actions: isDue ? [{ do: 'command', id: 'cont', command: { name: 'cont' }, because }] : [], lookAgainAfterMs: AGAIN_MS };
 }
 
+/** Not at the end of it: a guest that stands still is not to wait until a write of this kind has come back. */
+function showProgress(seen: Seen): DomainDecision | undefined {
+  const { sending, state, domain, now } = seen;
+  const progress = sending?.is === 'running' ? sending.progress : undefined;
+  if (!progress || domain.state === 'switching') return undefined;
+  const waitMs = Date.parse(state.progress?.lastUpdate ?? state.startTimestamp ?? '') + PROGRESS_MS - now;
+  if (waitMs > 0) return undefined;
+  const { isStandingStill, ...shown } = progress;
+  const mode = isStandingStill ? 'Paused' : 'PreCopy';
+  const change = { migrationState: { mode, progress: { ...shown, lastUpdate: timestamp(now) } } } as const;
+  return { actions: [write(seen, change, 'the copy is further than it was')] };
+}
+
 /** First the word, then the guest: it runs on by itself unless it was sent, and then the rule above lets it. */
 function fail(seen: Seen, failureReason: string): DomainDecision {
   const abort = seen.state.abortRequested ? ({ abortStatus: 'Succeeded' } as const) : {};
@@ -156,9 +168,9 @@ function handOver(seen: Seen): DomainDecision {
 type Change = { readonly migrationState: Partial<State>; readonly nodeName?: string; readonly labels?: Readonly<Record<string, string>> };
 
 /** On condition that nobody has written since: the end of a move is decided once. */
-function write({ vmi }: Seen, { labels, ...status }: Change, because: string, told: EventToRecord): Action {
+function write({ vmi }: Seen, { labels, ...status }: Change, because: string, told?: EventToRecord): Action {
   const patch = { status, ...(labels && { metadata: { labels } }) };
-  return { do: 'patch', target: refOf(vmi), patch, resourceVersion: vmi.metadata.resourceVersion, because, event: told };
+  return { do: 'patch', target: refOf(vmi), patch, resourceVersion: vmi.metadata.resourceVersion, because, ...(told && { event: told }) };
 }
 
 function event(reason: 'Migrating' | 'Migrated', message: string): EventToRecord {

@@ -4,15 +4,26 @@ import type { Clock } from '../../base/clock.ts';
 import { FakeClock } from '../../testing/fake-clock.ts';
 import type { Performer } from '../vmi/performer.ts';
 import { letArrive, receiveGuest } from './receive-guest.ts';
-import { sendGuest } from './send-guest.ts';
+import { MOVE_CAPABILITIES, sendGuest } from './send-guest.ts';
 
 const to = { host: '10.0.0.2', port: 8186, migrationUid: 'm1' };
-const command = { name: 'send', disks: ['image0'], to, timeoutMs: 60_000 } as const;
+const limits = {
+  memoryBytes: 2 ** 27,
+  msPerGiB: 60_000,
+  progressMs: 50_000,
+  downtimeMs: 300,
+  bytesPerSecond: undefined,
+  isSlowedDown: false,
+  mayStandStill: false,
+};
+const command = { name: 'send', disks: ['image0'], to, limits } as const;
 const QUESTIONS = ['query-migrate', 'query-jobs', 'query-named-block-nodes', 'query-status'];
 
 /** A QEMU that sends as it should; `upsets` are answers in the place of its own. */
 function qemu(upsets: Readonly<Record<string, () => unknown>> = {}) {
   const said: string[] = [];
+  const told: [name: string, args: Readonly<Record<string, unknown>> | undefined][] = [];
+  const reports: unknown[] = [];
   let [job, status, closed] = ['none', 'none', false];
   const fake = new FakeClock();
   const clock: Clock = { now: () => fake.now(), steady: () => fake.steady(), sleep: async (ms) => fake.advance(ms) };
@@ -28,16 +39,17 @@ function qemu(upsets: Readonly<Record<string, () => unknown>> = {}) {
     'query-migrate': () => ({ status, ram: { transferred: 1, total: 2 } }),
     ...upsets,
   };
-  const execute = async (name: string) => {
+  const execute = async (name: string, args?: Readonly<Record<string, unknown>>) => {
     if (!QUESTIONS.includes(name)) said.push(name);
+    told.push([name, args]);
     return answers[name]?.() ?? {};
   };
   const close = () => {
     closed = true;
   };
   const openWay = async () => ({ close });
-  const performer: Performer = { qmp: { execute }, clock, openWay, report: () => {} };
-  return { performer, said, isClosed: () => closed };
+  const performer: Performer = { qmp: { execute }, clock, openWay, report: (progress) => void reports.push(progress) };
+  return { performer, said, told, reports, isClosed: () => closed };
 }
 
 /** What is left of a move before is taken away first. */
@@ -73,8 +85,64 @@ for (const [what, upsets, why] of [
 
 test('a guest that never gets to its end is called back in time', async () => {
   const { performer, said } = qemu({ migrate: () => undefined, 'query-migrate': busyUntilCancelled() });
-  await assert.rejects(sendGuest(performer, { ...command, timeoutMs: 1_000 }), /the copy of its memory takes too long/);
+  const short = { ...command, limits: { ...limits, msPerGiB: 1_000 } };
+  await assert.rejects(sendGuest(performer, short), /the copy of its memory takes too long/);
   assert.equal(said.filter((each) => each === 'migrate_cancel').length, 2);
+});
+
+test('one that may stand still does when its time is over, and then gets there', async () => {
+  let status = 'none';
+  const { performer, told } = qemu({
+    migrate: () => (status = 'active'),
+    'migrate-set-parameters': () => (status = status === 'active' ? 'pre-switchover' : status),
+    'migrate-continue': () => (status = 'completed'),
+    'query-migrate': () => ({ status }),
+  });
+  await sendGuest(performer, { ...command, limits: { ...limits, msPerGiB: 1_000, mayStandStill: true } });
+  assert.deepEqual(
+    told.filter(([name]) => name === 'migrate-set-parameters').map(([, args]) => args),
+    [{ 'max-bandwidth': 2 ** 30, 'downtime-limit': 300 }, { 'downtime-limit': 2_000_000 }],
+  );
+});
+
+test('a copy that does not come nearer to its end is given up', async () => {
+  const { performer } = qemu({ migrate: () => undefined, 'query-migrate': busyUntilCancelled() });
+  const stuck = { ...command, limits: { ...limits, progressMs: 1_000 } };
+  await assert.rejects(sendGuest(performer, stuck), /the copy of its memory has not come nearer to its end for 1 s/);
+});
+
+test('what a move may take of the network is for disks and memory, and a guest is slowed down where that is allowed', async () => {
+  const { performer, told } = qemu();
+  await sendGuest(performer, { ...command, limits: { ...limits, bytesPerSecond: 1_000, isSlowedDown: true } });
+  const args = Object.fromEntries(told);
+  assert.equal(args['blockdev-mirror']?.['speed'], 1_000);
+  assert.equal(args['migrate-set-parameters']?.['max-bandwidth'], 1_000);
+  const slowed = { capability: 'auto-converge', state: true };
+  assert.deepEqual(args['migrate-set-capabilities'], { capabilities: [...MOVE_CAPABILITIES, slowed] });
+});
+
+test('how far it is is told once a second', async () => {
+  let looks = 0;
+  const { performer, reports } = qemu({
+    migrate: () => undefined,
+    'query-migrate': () => ({
+      status: looks++ < 1 ? 'none' : looks < 120 ? 'active' : looks < 122 ? 'pre-switchover' : 'completed',
+      ram: { transferred: looks, remaining: 1_000 - looks, mbps: 8, 'dirty-pages-rate': 2, 'page-size': 4096, 'dirty-sync-count': 1 },
+      'expected-downtime': 300,
+    }),
+  });
+  await sendGuest(performer, command);
+  assert.equal(reports.length, 3);
+  assert.deepEqual(reports[0], {
+    stage: 'Memory',
+    bytesDone: 2,
+    bytesLeft: 998,
+    bytesPerSecond: 1_000_000,
+    dirtyBytesPerSecond: 8192,
+    iterations: 1,
+    expectedDowntimeMs: 300,
+    isStandingStill: false,
+  });
 });
 
 test('a target listens for disks and memory', async () => {

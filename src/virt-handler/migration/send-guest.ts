@@ -6,8 +6,10 @@
 import { OUTGOING_SOCKETS } from '../../api/launcher/files.ts';
 import type { Clock } from '../../base/clock.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
-import type { DomainCommand } from '../vmi/domain-command.ts';
+import type { DomainCommand, SendProgress } from '../vmi/domain-command.ts';
 import type { Performer } from '../vmi/performer.ts';
+import { type Copy, followCopy, judgeCopy } from './judge-copy.ts';
+import { timeoutMsOf } from './send-limits.ts';
 
 type Send = Extract<DomainCommand, { name: 'send' }>;
 type Sender = Pick<Performer, 'qmp' | 'clock' | 'report'>;
@@ -16,39 +18,91 @@ type Sender = Pick<Performer, 'qmp' | 'clock' | 'report'>;
 const POLL_MS = 20;
 /** How long QEMU may take to undo what it began. */
 const UNDO_MS = 30_000;
-/** How long the guest may stand still at the end: less than a person notices. */
-const DOWNTIME_MS = 300;
 /** A tunnel takes what it is given; without a limit QEMU would promise a stop that is too short. */
 const BYTES_PER_SECOND = 2 ** 30;
 /** The longest that the guest stands still before it is had back. */
 const SWITCH_MS = 60_000;
+/** QEMU takes no more: whatever is left, the guest stands still for it. */
+const ANY_DOWNTIME_MS = 2_000_000;
+/** How often is told how far it is. */
+const REPORT_MS = 1_000;
 
 /** The capabilities that both sides have to agree on: the source hears whether the target could load the guest, and nothing is handed over unasked. */
 export const MOVE_CAPABILITIES = ['events', 'return-path', 'pause-before-switchover'].map((capability) => ({ capability, state: true }));
 
 /** Resolves when the guest is in the other QEMU, and stands still in both. */
-export async function sendGuest(performer: Performer, { disks, to, timeoutMs }: Send): Promise<void> {
+export async function sendGuest(performer: Performer, { disks, to, limits }: Send): Promise<void> {
   const { qmp, clock, openWay } = performer;
   const way = await openWay(to);
-  const deadline = clock.steady() + timeoutMs;
+  const beganAt = clock.steady();
   try {
     await callBack(performer, { disks }); // what is left of a move that was cut off
-    await qmp.execute('migrate-set-capabilities', { capabilities: MOVE_CAPABILITIES });
-    for (const disk of disks) await beginCopy(performer, disk);
-    await until(clock, { deadline, what: 'the copy of its disks' }, () => areCopied(performer, disks));
-    await qmp.execute('migrate-set-parameters', { 'max-bandwidth': BYTES_PER_SECOND, 'downtime-limit': DOWNTIME_MS });
+    const slowDown = { capability: 'auto-converge', state: limits.isSlowedDown };
+    await qmp.execute('migrate-set-capabilities', { capabilities: [...MOVE_CAPABILITIES, slowDown] });
+    let bytes = limits.memoryBytes;
+    for (const disk of disks) bytes += await beginCopy(performer, disk, limits);
+    const course = { beganAt, limits, limitMs: timeoutMsOf(limits, bytes) };
+    await follow(performer, { ...course, what: 'the copy of its disks' }, () => lookAtDisks(performer, disks, beganAt));
+    const speed = { 'max-bandwidth': limits.bytesPerSecond ?? BYTES_PER_SECOND, 'downtime-limit': limits.downtimeMs };
+    await qmp.execute('migrate-set-parameters', speed);
     await qmp.execute('migrate', { uri: `unix:${OUTGOING_SOCKETS.memory}` });
-    await until(clock, { deadline, what: 'the copy of its memory' }, () => isAt(performer, 'pre-switchover'));
-    const switchBy = clock.steady() + SWITCH_MS;
-    for (const disk of disks) await qmp.execute('block-job-cancel', { device: jobOf(disk) });
-    await until(clock, { deadline: switchBy, what: 'the last of its disks' }, () => areFinished(performer, disks));
-    await qmp.execute('migrate-continue', { state: 'pre-switchover' });
-    await until(clock, { deadline: switchBy, what: 'the answer of the other node' }, () => isAt(performer, 'completed'));
+    await follow(performer, { ...course, what: 'the copy of its memory', standStill }, () => lookAtMemory(performer, 'pre-switchover'));
+    await letGo(performer, { disks, switchMs: limits.mayStandStill ? Math.max(SWITCH_MS, course.limitMs) : SWITCH_MS });
   } catch (error) {
     await callBack(performer, { disks }).catch(() => {}); // why it failed is worth more than what failed after it
     throw error;
   } finally {
     way.close();
+  }
+}
+
+/** The guest stands still: the rest of its disks and memory go, and the other QEMU has all of it. */
+async function letGo(sender: Sender, { disks, switchMs }: { readonly disks: readonly string[]; readonly switchMs: number }): Promise<void> {
+  const { qmp, clock } = sender;
+  const deadline = clock.steady() + switchMs;
+  for (const disk of disks) await qmp.execute('block-job-cancel', { device: jobOf(disk) });
+  await until(clock, { deadline, what: 'the last of its disks' }, () => areFinished(sender, disks));
+  await qmp.execute('migrate-continue', { state: 'pre-switchover' });
+  await until(clock, { deadline, what: 'the answer of the other node' }, async () => (await lookAtMemory(sender, 'completed')).isThere);
+}
+
+/** QEMU itself stops a guest when it may: it lets it run again when the move ends before it is over. */
+async function standStill(qmp: Performer['qmp']): Promise<void> {
+  await qmp.execute('migrate-set-parameters', { 'downtime-limit': ANY_DOWNTIME_MS });
+}
+
+type Look = { readonly isThere: boolean; readonly progress: Omit<SendProgress, 'isStandingStill'> };
+type Course = {
+  readonly what: string;
+  readonly beganAt: number;
+  readonly limitMs: number;
+  readonly limits: Send['limits'];
+  readonly standStill?: (qmp: Performer['qmp']) => Promise<void>;
+};
+
+/** Resolves when a copy is as far as it can be while the guest runs; throws when it will not be in time. */
+async function follow(sender: Sender, { what, beganAt, limitMs, limits, standStill }: Course, look: () => Promise<Look>): Promise<void> {
+  const { qmp, clock, report } = sender;
+  const mayStandStill = limits.mayStandStill && standStill !== undefined;
+  const startMs = clock.steady() - beganAt;
+  let copy: Copy = { elapsedMs: startMs, limitMs, left: Number.POSITIVE_INFINITY, nearerAtMs: startMs, isStandingStill: false };
+  let reportedAt = Number.NEGATIVE_INFINITY;
+  for (;;) {
+    const { isThere, progress } = await look();
+    if (isThere) return;
+    copy = followCopy(copy, { left: progress.bytesLeft, elapsedMs: clock.steady() - beganAt });
+    const verdict = judgeCopy(copy, { ...limits, mayStandStill });
+    if (verdict === 'too long') throw new Error(`${what} takes too long`);
+    if (verdict === 'stuck') throw new Error(`${what} has not come nearer to its end for ${limits.progressMs / 1000} s`);
+    if (verdict === 'stand still') {
+      await standStill?.(qmp);
+      copy = { ...copy, isStandingStill: true, nearerAtMs: copy.elapsedMs };
+    }
+    if (copy.elapsedMs - reportedAt >= REPORT_MS) {
+      report({ ...progress, isStandingStill: copy.isStandingStill });
+      reportedAt = copy.elapsedMs;
+    }
+    await clock.sleep(POLL_MS);
   }
 }
 
@@ -66,21 +120,33 @@ export async function callBack({ qmp, clock }: Pick<Performer, 'qmp' | 'clock'>,
   for (const disk of disks) await qmp.execute('blockdev-del', { 'node-name': copyOf(disk) }).catch(() => {}); // it may never have been
 }
 
-/** All of the disk, what its image has included: the other node may have another image of the same name. */
-async function beginCopy({ qmp }: Sender, disk: string): Promise<void> {
+/** All of the disk, what its image has included: the other node may have another image of the same name. Resolves with its size. */
+async function beginCopy({ qmp }: Sender, disk: string, { bytesPerSecond }: Send['limits']): Promise<number> {
   const server = { type: 'unix', path: OUTGOING_SOCKETS.disks };
   await qmp.execute('blockdev-add', { driver: 'nbd', 'node-name': copyOf(disk), server, export: disk });
   const sizes = await sizesOf(qmp);
-  if (sizes.get(disk) === undefined || sizes.get(disk) !== sizes.get(copyOf(disk)))
-    throw new Error(`disk ${disk} has ${sizes.get(disk)} bytes here and ${sizes.get(copyOf(disk))} on the other node`);
-  const target = copyOf(disk);
-  await qmp.execute('blockdev-mirror', { 'job-id': jobOf(disk), device: disk, target, sync: 'full', 'auto-dismiss': false });
+  const size = sizes.get(disk);
+  if (size === undefined || size !== sizes.get(copyOf(disk)))
+    throw new Error(`disk ${disk} has ${size} bytes here and ${sizes.get(copyOf(disk))} on the other node`);
+  const [target, speed] = [copyOf(disk), bytesPerSecond ?? 0]; // 0 is no limit
+  await qmp.execute('blockdev-mirror', { 'job-id': jobOf(disk), device: disk, target, sync: 'full', speed, 'auto-dismiss': false });
+  return size;
 }
 
-async function areCopied({ qmp }: Sender, disks: readonly string[]): Promise<boolean> {
+async function lookAtDisks({ qmp, clock }: Sender, disks: readonly string[], beganAt: number): Promise<Look> {
   const jobs = await jobsOf(qmp);
   for (const disk of disks) failIfEnded(disk, jobs.get(jobOf(disk)));
-  return disks.every((disk) => jobs.get(jobOf(disk))?.['status'] === 'ready');
+  const ours = disks.map((disk) => jobs.get(jobOf(disk)));
+  const sum = (field: string) => ours.reduce((total, job) => total + numberIn(job?.[field]), 0);
+  const [bytesDone, bytesTotal] = [sum('current-progress'), sum('total-progress')];
+  const seconds = Math.max(1, clock.steady() - beganAt) / 1000;
+  const progress = {
+    stage: 'Disks',
+    bytesDone,
+    bytesLeft: bytesTotal - bytesDone,
+    bytesPerSecond: Math.round(bytesDone / seconds),
+  } as const;
+  return { isThere: ours.every((job) => job?.['status'] === 'ready'), progress };
 }
 
 async function areFinished({ qmp }: Sender, disks: readonly string[]): Promise<boolean> {
@@ -104,24 +170,27 @@ function isConcluded(job: JsonObject | undefined): boolean {
 const BUSY: readonly string[] = ['setup', 'cancelling', 'active', 'pre-switchover', 'device', 'wait-unplug'];
 
 /** Throws when it will never be. */
-async function isAt({ qmp, report }: Sender, wanted: 'pre-switchover' | 'completed'): Promise<boolean> {
-  const { status, why, done, total } = await migrationOf(qmp);
-  if (total > 0) report({ done, total });
-  if (status === wanted) return true;
-  if (BUSY.includes(status) && status !== 'cancelling') return false;
+async function lookAtMemory({ qmp }: Sender, wanted: 'pre-switchover' | 'completed'): Promise<Look> {
+  const { status, why, progress } = await migrationOf(qmp);
+  if (status === wanted) return { isThere: true, progress };
+  if (BUSY.includes(status) && status !== 'cancelling') return { isThere: false, progress };
   throw new Error(`the copy of its memory is ${status}${why ? `: ${why}` : ''}`);
 }
 
 async function migrationOf(qmp: Performer['qmp']) {
   const answer = await qmp.execute('query-migrate');
-  const { status, ram, 'error-desc': why } = isObject(answer) ? answer : {};
-  const { transferred, total } = isObject(ram) ? ram : {};
-  return {
-    status: String(status ?? 'none'),
-    why: why === undefined ? undefined : String(why),
-    done: numberIn(transferred),
-    total: numberIn(total),
+  const { status, ram, 'error-desc': why, 'expected-downtime': downtime } = isObject(answer) ? answer : {};
+  const of = (field: string) => (isObject(ram) ? numberIn(ram[field]) : 0);
+  const progress: Look['progress'] = {
+    stage: 'Memory',
+    bytesDone: of('transferred'),
+    bytesLeft: of('remaining'),
+    bytesPerSecond: Math.round((of('mbps') * 1e6) / 8),
+    dirtyBytesPerSecond: of('dirty-pages-rate') * of('page-size'),
+    iterations: of('dirty-sync-count'),
+    expectedDowntimeMs: numberIn(downtime),
   };
+  return { status: String(status ?? 'none'), why: why === undefined ? undefined : String(why), progress };
 }
 
 async function jobsOf(qmp: Performer['qmp']): Promise<Map<string, JsonObject>> {

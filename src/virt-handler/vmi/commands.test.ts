@@ -6,6 +6,7 @@ import { Commands } from './commands.ts';
 import type { CommandProgress, CommandStates } from './domain-command.ts';
 
 const reset = { name: 'system_reset' } as const;
+const quarter: CommandProgress = { stage: 'Memory', bytesDone: 1, bytesLeft: 3, bytesPerSecond: 1, isStandingStill: false };
 
 /** A guest whose answers a test gives by hand. */
 function guest() {
@@ -30,17 +31,17 @@ test('a command that takes long tells how far it is, and then what came of it', 
   const answer = commands.give('r', reset);
   await until(() => asked.length === 1);
   clock.advance(1_000);
-  asked[0]?.report({ done: 1, total: 4 });
+  asked[0]?.report(quarter);
   clock.advance(1_000);
   asked[0]?.answer({ bytes: 4 });
   assert.deepEqual(await answer, { bytes: 4 });
-  asked[0]?.report({ done: 2, total: 4 }); // too late to be of interest
+  asked[0]?.report({ ...quarter, bytesDone: 2 }); // too late to be of interest
   const given = { command: reset, givenAt: began, tries: 1 };
   assert.deepEqual(
     shown.map(({ r }) => r),
     [
       { ...given, is: 'running' },
-      { ...given, is: 'running', progress: { done: 1, total: 4 } },
+      { ...given, is: 'running', progress: quarter },
       { ...given, is: 'done', endedAt: began + 2_000, result: { bytes: 4 } },
     ],
   );

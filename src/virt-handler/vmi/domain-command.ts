@@ -8,11 +8,28 @@ export type DomainCommand =
   /** Gets a QEMU that waits for a guest ready to take it. */
   | { readonly name: 'receive'; readonly disks: readonly string[] }
   /** Sends the guest away. Done means: it is in the other QEMU, stopped, and this one has let go of its disks. */
-  | { readonly name: 'send'; readonly disks: readonly string[]; readonly to: MoveTarget; readonly timeoutMs: number }
+  | { readonly name: 'send'; readonly disks: readonly string[]; readonly to: MoveTarget; readonly limits: SendLimits }
   /** Calls back a guest that is being sent. */
   | { readonly name: 'call-back'; readonly disks: readonly string[] }
   /** Ends the taking of a guest; it runs here from then on, unless it was paused. */
   | { readonly name: 'arrive'; readonly runs: boolean };
+
+/** What a move may take. */
+export type SendLimits = {
+  /** Of the guest: with that of the disks that are copied it says how long the move may take. */
+  readonly memoryBytes: number;
+  readonly msPerGiB: number;
+  /** How long it may be without coming nearer to its end. */
+  readonly progressMs: number;
+  /** How long the guest may stand still at the end, as far as QEMU can tell. */
+  readonly downtimeMs: number;
+  /** Undefined for as many as there are. */
+  readonly bytesPerSecond: number | undefined;
+  /** A guest that writes faster than it is copied is slowed down. */
+  readonly isSlowedDown: boolean;
+  /** When the time is over the guest stands still until the rest of it is copied. */
+  readonly mayStandStill: boolean;
+};
 
 /** The virt-handler that takes a guest, and for which migration. */
 export type MoveTarget = { readonly host: string; readonly port: number; readonly migrationUid: string };
@@ -21,8 +38,20 @@ export type Way = { close(): void };
 /** Resolves when QEMU can connect; what it sends goes to that node until closed. */
 export type OpenWay = (to: MoveTarget) => Promise<Way>;
 
-/** In whatever QEMU counts: bytes, most often. */
-export type CommandProgress = { readonly done: number; readonly total: number };
+/** How far a guest is that is being sent. */
+export type SendProgress = {
+  readonly stage: 'Disks' | 'Memory';
+  readonly bytesDone: number;
+  readonly bytesLeft: number;
+  readonly bytesPerSecond: number;
+  readonly dirtyBytesPerSecond?: number | undefined;
+  readonly iterations?: number | undefined;
+  readonly expectedDowntimeMs?: number | undefined;
+  /** It stands still because its time was over. */
+  readonly isStandingStill: boolean;
+};
+/** Of a command that takes long. */
+export type CommandProgress = SendProgress;
 
 /** How a command is doing: part of what is observed of a guest, so that a decision can build on it. */
 export type CommandState = {

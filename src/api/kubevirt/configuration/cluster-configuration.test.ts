@@ -12,6 +12,7 @@ import {
 import { configurationCauses } from './configuration-causes.ts';
 import { ANNOTATION_GOOD_CONFIGURATION, goodConfigurationOf, newGoodConfiguration } from './good-configuration.ts';
 import { isVerbose } from './log-verbosity.ts';
+import { DEFAULT_MIGRATIONS } from './migration-settings.ts';
 
 const SETTINGS: readonly [what: string, given: KubeVirtConfiguration, becomes: Partial<ClusterConfiguration>][] = [
   ['nothing is the defaults', {}, {}],
@@ -40,6 +41,11 @@ const SETTINGS: readonly [what: string, given: KubeVirtConfiguration, becomes: P
     { clientLimits: { 'virt-api': { qps: 5.5, burst: 1 }, 'virt-handler': { qps: 5.5, burst: 2 } } },
   ],
   ['launchers that fail', { developerConfiguration: { featureGates: ['LauncherFailFast'] } }, { machineSettings: { mayFailFast: true } }],
+  [
+    'how machines are moved',
+    { migrations: { parallelMigrationsPerCluster: 9, bandwidthPerMigration: '64Mi', disableTLS: false } },
+    { migrations: { ...DEFAULT_MIGRATIONS, parallelMigrationsPerCluster: 9, bandwidthPerMigration: '64Mi' } },
+  ],
   ['a runtime class', { defaultRuntimeClass: 'kata' }, { runtimeClass: 'kata' }],
   ['an SELinux type', { selinuxLauncherType: 'container_kvm_t' }, { selinuxType: 'container_kvm_t' }],
   [

@@ -3,6 +3,7 @@ import type { ResourceRequirements } from '../../core/pod.ts';
 import type { MachineSettings } from '../../launcher/machine-settings.ts';
 import type { Static } from '../../schema/dsl.ts';
 import type { configurationSchema } from './configuration-schema.ts';
+import { type MigrationSettings, migrationSettingsOf } from './migration-settings.ts';
 import { cipherListOf } from './tls-ciphers.ts';
 
 export type KubeVirtConfiguration = Static<typeof configurationSchema>;
@@ -46,6 +47,8 @@ export type ClusterConfiguration = {
   /** How often components may ask the API server, by their names; as often as they like where nothing is said. */
   readonly clientLimits: Readonly<Partial<Record<'virt-api' | 'virt-controller' | 'virt-handler', ClientLimit>>>;
   readonly referencePolicy: ReferencePolicy;
+  /** How machines are moved that no policy is for. */
+  readonly migrations: MigrationSettings;
   /** Guests run without KVM. */
   readonly isEmulated: boolean;
   /** Launcher Pods have a user namespace of their own. */
@@ -89,6 +92,7 @@ export function clusterConfigurationOf(configuration: KubeVirtConfiguration = {}
     machinesPerNode: configuration.virtualMachineInstancesPerNode ?? 1_000,
     clientLimits: clientLimitsOf(configuration),
     referencePolicy: configuration.instancetype?.referencePolicy ?? 'reference',
+    migrations: migrationSettingsOf(configuration.migrations),
     isEmulated: developer.useEmulation ?? false,
     hasUserNamespaces: featureGates.includes(GATE_USER_NAMESPACES) && !disabledFeatureGates.includes(GATE_USER_NAMESPACES),
   };

@@ -5,6 +5,7 @@
 import { invalidCause } from '../../../base/causes.ts';
 import type { StatusCause } from '../../../base/errors.ts';
 import { ALL_MACHINES, clusterConfigurationOf, isAmongMachines, type KubeVirtConfiguration, ratioOf } from './cluster-configuration.ts';
+import { migrationCauses } from './migration-settings.ts';
 import { isOfOurCertificates, TLS_CIPHERS } from './tls-ciphers.ts';
 
 const AT = 'spec.configuration';
@@ -17,6 +18,7 @@ export function configurationCauses(configuration: KubeVirtConfiguration = {}): 
     ...ratioCauses(configuration),
     ...smbiosCauses(configuration),
     ...tlsCauses(configuration),
+    ...migrationCauses(configuration.migrations ?? {}, `${AT}.migrations`),
   ];
 }
 

@@ -1,5 +1,6 @@
 /** The schema of `spec.configuration` of a KubeVirt object: how machines are run. What each field comes to is in cluster-configuration.ts. */
 import { boolean, foreign, integer, list, mapOf, number, object, oneOf, optional, quantity, text } from '../../schema/dsl.ts';
+import { migrationConfigurationSchema } from './migration-configuration-schema.ts';
 
 const verbosity = optional(integer('From 0 to 9; 2 when it is not set.', { minimum: 0, maximum: 9 }));
 const gates = (what: string) => optional(list(what, text('The name.'), { maxItems: 1000 }));
@@ -84,7 +85,7 @@ export const configurationSchema = object(
         maxLength: 253,
       }),
     ),
-    migrations: optional(foreign('How machines are moved to other nodes. Kept: each move goes by the defaults.')),
+    migrations: optional(migrationConfigurationSchema),
     liveUpdateConfiguration: optional(
       foreign(
         'How far machines grow while they run, with the rollout strategy LiveUpdate. Kept: it is Stage here, with which KubeVirt ignores it, too.',

@@ -84,6 +84,9 @@ const VIRTUAL_MACHINE_INSTANCE_MIGRATION = {
   receive: 'set',
   sendTo: 'set',
 } as const;
+const MIGRATION_POLICY = {
+  experimental: 'set',
+} as const;
 const OFFLINE_VIRTUAL_MACHINE = {
   template: {
     spec: VIRTUAL_MACHINE_INSTANCE,
@@ -178,6 +181,9 @@ const KUBE_VIRT = {
     },
     ksmConfiguration: 'set',
     mediatedDevicesConfiguration: 'set',
+    migrations: {
+      network: 'set',
+    },
     minCPUModel: 'set',
     obsoleteCPUModels: 'set',
     persistentReservationConfiguration: 'set',
@@ -195,6 +201,7 @@ export const REFUSED_FIELDS = {
   VirtualMachineInstance: VIRTUAL_MACHINE_INSTANCE,
   VirtualMachineInstanceReplicaSet: VIRTUAL_MACHINE_INSTANCE_REPLICA_SET,
   VirtualMachineInstanceMigration: VIRTUAL_MACHINE_INSTANCE_MIGRATION,
+  MigrationPolicy: MIGRATION_POLICY,
   OfflineVirtualMachine: OFFLINE_VIRTUAL_MACHINE,
   VirtualMachineInstanceConfig: VIRTUAL_MACHINE_INSTANCE_CONFIG,
   VirtualMachineInstancePreset: VIRTUAL_MACHINE_INSTANCE_PRESET,

@@ -5,13 +5,17 @@ import { VMIS } from '../../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { subresourcePath } from '../../../api/kubevirt/subresource-path.ts';
 import { refusalOf } from '../../../api/kubevirt/vm-can.ts';
 import { ApiError, UserError } from '../../../base/errors.ts';
+import { hasColour } from '../../colour.ts';
 import type { ClusterDeps } from '../../deps.ts';
 import type { LifecycleFlags } from '../../lifecycle/call-subresource.ts';
+import { moveProgressOf } from '../../move-progress.ts';
 import { vmTargets } from '../../vm-target.ts';
 
 export type MigrateFlags = LifecycleFlags & { readonly addedNodeSelector?: string; readonly check: boolean; readonly wait: boolean };
 
 const LOOK_MS = 250;
+/** For a terminal, as bytes: as text it would be shown. */
+const CLEAR_LINE = '\r\x1b[2K';
 
 export async function run(deps: ClusterDeps, flags: MigrateFlags, ...words: string[]): Promise<void> {
   const addedNodeSelector = selectorFrom(flags.addedNodeSelector);
@@ -48,13 +52,16 @@ async function migrate(deps: ClusterDeps, name: string, { dryRun, wait, labels }
 
 async function untilOver(deps: ClusterDeps, name: string, before: ReadonlySet<unknown>): Promise<void> {
   const { clock, signal, stdout } = deps;
+  const isLive = hasColour(stdout, process.env);
   let told = '';
   while (!signal.aborted) {
     const ours = (await migrationsOf(deps, name)).find(({ metadata }) => !before.has(metadata.uid));
     if (!ours) throw new UserError('MIGRATION_GONE', `the migration of ${name} was deleted`, { why: 'somebody has cancelled it' });
     const { phase = 'Pending', migrationState } = ours.status ?? {};
+    if (isLive) stdout.write(Buffer.from(CLEAR_LINE));
     if (phase !== told) stdout.write(`${phase}\n`);
     told = phase;
+    if (isLive && phase === 'Running') stdout.write(await progressLine(deps, name));
     if (phase === 'Succeeded') stdout.write(`VM ${name} runs on node ${migrationState?.targetNode}\n`);
     if (phase === 'Failed')
       throw new UserError('MIGRATION_FAILED', `VM ${name} was not moved`, {
@@ -64,6 +71,13 @@ async function untilOver(deps: ClusterDeps, name: string, before: ReadonlySet<un
     if (isMigrationFinal(ours)) return;
     await clock.sleep(LOOK_MS, signal);
   }
+}
+
+/** Nothing before the first two seconds are over, and of no move before. */
+async function progressLine({ client, namespace, stdout: { columns } }: ClusterDeps, name: string): Promise<string> {
+  const vmi = await client.get(VMIS, { namespace, name });
+  const { progress } = vmi?.status?.migrationState ?? {};
+  return progress ? moveProgressOf(progress).slice(0, (columns || 100) - 1) : '';
 }
 
 async function migrationsOf({ client, namespace }: ClusterDeps, name: string): Promise<readonly VirtualMachineInstanceMigration[]> {
