@@ -2,21 +2,19 @@
 import type { ExecResult as ExecAnswer } from '../api/handler/answers.ts';
 import { type VirtualMachine, VMS } from '../api/kubevirt/kinds/virtual-machine.ts';
 import { type VirtualMachineInstance, VMIS } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { portForwardPath, type SubresourceName, subresourcePath } from '../api/kubevirt/subresource-path.ts';
-import type { VmResource } from '../api/kubevirt/subresources.ts';
+import { portForwardPath, subresourcePath } from '../api/kubevirt/subresource-path.ts';
 import { base64Of, bytesOfBase64 } from '../base/base64.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Client } from '../client/client.ts';
+import { type MachineActions, machineActions, putSubresource, type Signalled } from './machine-actions.ts';
 import type { ByteStream, ExecResult, OpenStream } from './streams.ts';
 import { type Awaited, type Seen, untilSeen } from './wait-for.ts';
 import { decideWhy } from './why/decide.ts';
 import { observeWhy } from './why/observe.ts';
 import type { Answer } from './why/observed.ts';
 
-export type Signalled = { readonly signal?: AbortSignal };
-
 /** Everything throws ApiError with the reason that the cluster gives. */
-export type Machine = {
+export type Machine = Omit<MachineActions, 'delete'> & {
   readonly name: string;
   readonly namespace: string;
   /** As the cluster has it; undefined when there is none of this name. */
@@ -24,12 +22,6 @@ export type Machine = {
   instance(): Promise<VirtualMachineInstance | undefined>;
   /** A merge patch: what it names is changed, what it says null about is removed. */
   patch(change: object, options?: Signalled): Promise<VirtualMachine>;
-  start(options?: Signalled & { readonly isPaused?: boolean }): Promise<void>;
-  /** By the power button; by force after the grace period, which is the machine's own unless given. */
-  stop(options?: Signalled & { readonly gracePeriodSeconds?: number }): Promise<void>;
-  restart(options?: Signalled): Promise<void>;
-  pause(options?: Signalled): Promise<void>;
-  unpause(options?: Signalled): Promise<void>;
   /** Succeeds when it is gone already. Awaited, it returns when machine and instance are gone. */
   delete(options?: Signalled & { readonly isAwaited?: boolean }): Promise<void>;
   /** Resolves with what was seen; rejects when the machine is not there, and with the signal's reason. */
@@ -62,19 +54,7 @@ const SIGNAL_BASE = 128;
 
 export function createMachine({ client, openStream, clock, namespace, name }: MachineOptions): Machine {
   const at = { namespace, name };
-  const pathOf = (resource: VmResource, verb: SubresourceName) => subresourcePath({ resource, ...at }, verb);
-  const put = (path: string, body: object, signal: AbortSignal | undefined): Promise<Response> =>
-    client.request(path, {
-      method: 'PUT',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-      ...(signal && { signal }),
-    });
-  const tell =
-    (resource: VmResource, verb: SubresourceName) =>
-    async ({ signal, ...body }: Signalled & Readonly<Record<string, unknown>> = {}): Promise<void> => {
-      await (await put(pathOf(resource, verb), body, signal)).body?.cancel();
-    };
+  const actions = machineActions({ client, ...at });
   const waitFor: Machine['waitFor'] = (what, { signal } = {}) => untilSeen({ client, clock, ...at, what, ...(signal && { signal }) });
 
   return {
@@ -82,24 +62,17 @@ export function createMachine({ client, openStream, clock, namespace, name }: Ma
     get: () => client.get(VMS, at),
     instance: () => client.get(VMIS, at),
     patch: (change, options) => client.patch(VMS, at, change, options),
-    start: ({ isPaused, signal } = {}) =>
-      tell('virtualmachines', 'start')({ ...(isPaused && { paused: true }), ...(signal && { signal }) }),
-    stop: ({ gracePeriodSeconds, signal } = {}) =>
-      tell(
-        'virtualmachines',
-        'stop',
-      )({ ...(gracePeriodSeconds !== undefined && { gracePeriod: gracePeriodSeconds }), ...(signal && { signal }) }),
-    restart: (options = {}) => tell('virtualmachines', 'restart')({ ...options }),
-    pause: (options = {}) => tell('virtualmachineinstances', 'pause')({ ...options }),
-    unpause: (options = {}) => tell('virtualmachineinstances', 'unpause')({ ...options }),
+    ...actions,
     async delete({ isAwaited = false, signal } = {}) {
-      await client.delete(VMS, at, signal && { signal });
+      await actions.delete(signal && { signal });
       if (isAwaited) await waitFor('gone', signal && { signal });
     },
     waitFor,
     async exec(command, { timeoutSeconds = EXEC_TIMEOUT_SECONDS, input, signal } = {}) {
       const body = { command, timeoutSeconds, ...(input && { input: base64Of(input) }) };
-      const answer = (await (await put(pathOf('virtualmachineinstances', 'exec'), body, signal)).json()) as ExecAnswer; // virt-handler makes it
+      const to = { resource: 'virtualmachineinstances', verb: 'exec' } as const;
+      const response = await putSubresource({ client, ...at }, to, { ...body, ...(signal && { signal }) });
+      const answer = (await response.json()) as ExecAnswer; // virt-handler makes it
       const { exitCode, signal: endedBy, stdout, stderr, isTruncated = false } = answer;
       return { exitCode: exitCode ?? SIGNAL_BASE + (endedBy ?? 0), stdout: textOf(stdout), stderr: textOf(stderr), isTruncated };
     },

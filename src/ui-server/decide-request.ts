@@ -1,62 +1,83 @@
 /**
  * What a request of a browser may have.
  *
- *   host       only a name of this machine's loopback with our port: another one is a site that had its name point here (DNS rebinding)
+ *   host       only a name that is ours: on loopback another one is a site that had its name point here (DNS rebinding)
  *   origin     whatever changes something, and every WebSocket, must come from our own page
- *   /enter     a link that works once; all else needs the session that it gave
+ *   door       a link that works once, or a token of the cluster's; all else needs the session that it gave
  *   API        never as a document of its own, and never what some Pod or Service serves (`proxy`): that would be a stranger's page here
  *   the rest   the page
  *
  * Pure.
  */
+export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
 export type UiRequest = {
   readonly method: string;
   /** With the query. */
   readonly url: string;
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly headers: RequestHeaders;
   readonly isUpgrade: boolean;
 };
 
-export type UiServerView = {
-  readonly port: number;
-  isSession(cookie: string): boolean;
-};
+/** What is asked at the door, before one is in or to leave. */
+export type DoorDecision =
+  | { readonly kind: 'enter'; readonly token: string }
+  | { readonly kind: 'sign-in-page' }
+  | { readonly kind: 'sign-in' }
+  | { readonly kind: 'sign-out' };
 
 export type UiDecision =
+  | DoorDecision
   | { readonly kind: 'refuse'; readonly status: number; readonly message: string }
-  | { readonly kind: 'enter'; readonly token: string }
   | { readonly kind: 'page'; readonly path: string }
   | { readonly kind: 'api'; readonly path: string }
   | { readonly kind: 'watch'; readonly path: string }
   | { readonly kind: 'tunnel'; readonly path: string };
 
+export type DoorRules = {
+  /** How one comes in: by a link that somebody printed, or by signing in with a token. */
+  readonly entrance: 'link' | 'token';
+  /** Why a request to this host is not for us; undefined when it is. */
+  hostRefusal(host: string): string | undefined;
+  isOwnOrigin(origin: string, host: string): boolean;
+  isInside(headers: RequestHeaders): boolean;
+};
+
 const API = /^\/(api|apis|openapi|version)(\/|\?|$)/;
 const READS = new Set(['GET', 'HEAD']);
 
-export function cookieName(port: number): string {
-  return `kubevirt-ts-${port}`; // browsers send cookies to every port of a host
-}
-
-export function decideRequest(request: UiRequest, server: UiServerView): UiDecision {
+export function decideRequest(request: UiRequest, door: DoorRules): UiDecision {
   const { method, url, headers, isUpgrade } = request;
   const host = textOf(headers['host']);
-  if (!hostsOf(server.port).includes(host)) return refuse(421, `this page is at http://127.0.0.1:${server.port}, not at ${host}`);
-  const needsOrigin = isUpgrade || !READS.has(method);
-  if (needsOrigin && textOf(headers['origin']) !== `http://${host}`) return refuse(403, 'only our own page may ask for this');
+  const notHere = door.hostRefusal(host);
+  if (notHere !== undefined) return refuse(421, notHere);
+  const changes = isUpgrade || !READS.has(method);
+  if (changes && !door.isOwnOrigin(textOf(headers['origin']), host)) return refuse(403, 'only our own page may ask for this');
   const { pathname, searchParams } = new URL(url, 'http://page');
-  if (pathname === '/enter' && method === 'GET' && !isUpgrade) return { kind: 'enter', token: searchParams.get('token') ?? '' };
-  if (!server.isSession(cookieOf(textOf(headers['cookie']), cookieName(server.port)))) {
-    return refuse(401, 'this needs a link of its own: run virtctl ui');
-  }
-  if (!API.test(url)) return isUpgrade || !READS.has(method) ? refuse(404, 'there is nothing here') : { kind: 'page', path: pathname };
+  const atDoor = decideAtDoor({ pathname, searchParams, method, isUpgrade }, door);
+  if (atDoor) return atDoor;
+  const isApi = API.test(url);
+  if (!door.isInside(headers)) return decideOutside(isApi || changes, door);
+  if (!isApi) return changes ? refuse(404, 'there is nothing here') : { kind: 'page', path: pathname };
   if (isServedByOthers(pathname)) return refuse(403, 'what Pods and Services serve is not shown here; use virtctl port-forward');
   if (textOf(headers['sec-fetch-dest']) === 'document') return refuse(403, 'answers of the API are no pages');
   if (!isUpgrade) return { kind: 'api', path: url };
   return searchParams.get('watch') === 'true' ? { kind: 'watch', path: url } : { kind: 'tunnel', path: url };
 }
 
-function hostsOf(port: number): readonly string[] {
-  return ['127.0.0.1', 'localhost', '[::1]'].map((name) => `${name}:${port}`);
+type AtDoor = Pick<URL, 'pathname' | 'searchParams'> & Pick<UiRequest, 'method' | 'isUpgrade'>;
+
+function decideAtDoor({ pathname, searchParams, method, isUpgrade }: AtDoor, { entrance }: DoorRules): DoorDecision | undefined {
+  if (isUpgrade) return undefined;
+  if (entrance === 'link')
+    return pathname === '/enter' && method === 'GET' ? { kind: 'enter', token: searchParams.get('token') ?? '' } : undefined;
+  if (pathname === '/sign-in') return { kind: method === 'POST' ? 'sign-in' : 'sign-in-page' };
+  return pathname === '/sign-out' && method === 'POST' ? { kind: 'sign-out' } : undefined;
+}
+
+function decideOutside(isForPrograms: boolean, { entrance }: DoorRules): UiDecision {
+  if (entrance === 'link') return refuse(401, 'this needs a link of its own: run virtctl ui');
+  return isForPrograms ? refuse(401, 'nobody is signed in') : { kind: 'sign-in-page' };
 }
 
 /** `/api/v1/namespaces/NS/services/NAME/proxy/…`, however it is written. */
@@ -72,12 +93,16 @@ function decoded(part: string): string {
   }
 }
 
-function cookieOf(header: string, name: string): string {
-  const pair = header.split(/;\s*/).find((each) => each.startsWith(`${name}=`));
+/** A cookie of the header of this name; empty when it has none. */
+export function cookieOf(headers: RequestHeaders, name: string): string {
+  const pair = textOf(headers['cookie'])
+    .split(/;\s*/)
+    .find((each) => each.startsWith(`${name}=`));
   return pair?.slice(name.length + 1) ?? '';
 }
 
-function textOf(value: string | readonly string[] | undefined): string {
+/** A header that came once; empty when it did not. */
+export function textOf(value: RequestHeaders[string]): string {
   return typeof value === 'string' ? value : '';
 }
 

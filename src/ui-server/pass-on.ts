@@ -1,4 +1,4 @@
-/** Requests of the page, passed on to the cluster with the rights of the user whose kubeconfig it is. */
+/** Requests of the page, passed on to the cluster with the rights of the user whose kubeconfig it is, or with the token that somebody signed in with. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
@@ -9,7 +9,7 @@ import { createTlsFetch, tlsOf, tokenHeader } from '../client/node/tls-fetch.ts'
 const HANDSHAKE_TIMEOUT_MS = 30_000;
 /** A page that does not read gets its watch ended, and lists again when it is back. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
-/** Of a request only what says something about it; who asks is said by the kubeconfig, never by the page. */
+/** Of a request only what says something about it; who asks is said by the kubeconfig or by our door, never by the page. */
 const PASSED_HEADERS = ['accept', 'content-type'];
 /** Of an answer; nothing that makes a browser keep, run or frame it. */
 const RETURNED_HEADERS = ['content-type', 'retry-after', 'warning'];
@@ -20,11 +20,15 @@ const HARMLESS = {
 };
 
 export type PassOn = {
-  request(request: Request, path: string): Promise<Response>;
+  /** The bare answer, for questions of our own. */
+  ask(path: string, init: RequestInit, token?: string): Promise<Response>;
+  request(request: Request, to: Target): Promise<Response>;
   /** Sends what the cluster says about these objects, a message for each piece; the first message is the status. */
-  watch(socket: WebSocket, path: string): Promise<void>;
-  tunnel(upgrade: { readonly request: IncomingMessage; readonly socket: Duplex; readonly head: Buffer }, path: string): Promise<void>;
+  watch(socket: WebSocket, to: Target): Promise<void>;
+  tunnel(upgrade: { readonly request: IncomingMessage; readonly socket: Duplex; readonly head: Buffer }, to: Target): Promise<void>;
 };
+/** What is asked for, and by whom; without a token it is the user of the kubeconfig. */
+export type Target = { readonly path: string; readonly token: string | undefined };
 
 export type PassOnOptions = {
   readonly cluster: Cluster;
@@ -35,9 +39,10 @@ export type PassOnOptions = {
 export function createPassOn({ cluster, reload }: PassOnOptions): PassOn {
   let current = { cluster, fetch: createTlsFetch(cluster) };
 
-  async function send(path: string, init: RequestInit): Promise<Response> {
+  async function send(path: string, init: RequestInit, token: string | undefined): Promise<Response> {
+    const headers = { ...Object.fromEntries(new Headers(init.headers)), ...bearer(token) };
     try {
-      return await current.fetch(new Request(`${new URL(current.cluster.server).origin}${path}`, init));
+      return await current.fetch(new Request(`${new URL(current.cluster.server).origin}${path}`, { ...init, headers }));
     } catch (error) {
       if (!init.signal?.aborted) await lookAgain();
       throw error;
@@ -50,23 +55,25 @@ export function createPassOn({ cluster, reload }: PassOnOptions): PassOn {
   }
 
   return {
-    async request(request, path) {
+    ask: send,
+
+    async request(request, { path, token }) {
       const { method, body, signal } = request;
       const headers = pick(request.headers, PASSED_HEADERS);
       const init: RequestInit & { duplex?: 'half' } = { method, headers, signal, ...(body !== null && { body, duplex: 'half' }) };
-      const response = await send(path, init);
+      const response = await send(path, init, token);
       return new Response(response.body, {
         status: response.status,
         headers: { ...Object.fromEntries(pick(response.headers, RETURNED_HEADERS)), ...HARMLESS },
       });
     },
 
-    async watch(socket, path) {
+    async watch(socket, { path, token }) {
       const left = new AbortController();
       socket.once('close', () => left.abort());
       socket.on('error', () => left.abort());
       try {
-        const response = await send(path, { headers: { accept: 'application/json' }, signal: left.signal });
+        const response = await send(path, { headers: { accept: 'application/json' }, signal: left.signal }, token);
         socket.send(String(response.status));
         const reader = response.body?.getReader();
         while (reader && !left.signal.aborted) {
@@ -82,7 +89,7 @@ export function createPassOn({ cluster, reload }: PassOnOptions): PassOn {
       }
     },
 
-    async tunnel({ request, socket, head }, path) {
+    async tunnel({ request, socket, head }, { path, token }) {
       const protocols = request.headers['sec-websocket-protocol'];
       const { hostname, port } = new URL(current.cluster.server);
       await tunnelUpgrade({
@@ -96,6 +103,7 @@ export function createPassOn({ cluster, reload }: PassOnOptions): PassOn {
         protocol: 'websocket',
         headers: {
           ...tokenHeader(current.cluster),
+          ...bearer(token),
           'sec-websocket-key': request.headers['sec-websocket-key'] ?? '',
           'sec-websocket-version': request.headers['sec-websocket-version'] ?? '13',
           ...(protocols && { 'sec-websocket-protocol': protocols }),
@@ -104,6 +112,10 @@ export function createPassOn({ cluster, reload }: PassOnOptions): PassOn {
       });
     },
   };
+}
+
+function bearer(token: string | undefined): Record<string, string> {
+  return token === undefined ? {} : { authorization: `Bearer ${token}` };
 }
 
 function pick(headers: Headers, names: readonly string[]): Headers {

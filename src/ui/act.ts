@@ -2,16 +2,14 @@
 import { VMS } from '../api/kubevirt/kinds/virtual-machine.ts';
 import { VMIS } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { SUBRESOURCES_GROUP } from '../api/kubevirt/subresources.ts';
-import { systemClock } from '../base/clock.ts';
 import type { Client } from '../client/client.ts';
-import { createMachine } from '../sdk/machine.ts';
+import { machineActions } from '../sdk/machine-actions.ts';
 import { ACTIONS, type Action } from './derive-actions.ts';
 import type { Machine } from './derive-machines.ts';
 
 export async function act(client: Client, action: Action, { namespace, name, vm }: Machine): Promise<void> {
   if (action === 'delete' && !vm) return client.delete(VMIS, { namespace, name });
-  const openStream = () => Promise.reject(new Error('no action needs one'));
-  return createMachine({ client, clock: systemClock, openStream, namespace, name })[action]();
+  return machineActions({ client, namespace, name })[action]();
 }
 
 /** What the user has no right to do in this namespace, as the API server says. */

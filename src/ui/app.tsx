@@ -7,6 +7,7 @@ import { go, SessionContext, usePlace, useSession } from './hooks.ts';
 import { MachinePage } from './machine-page.tsx';
 import { MachinesPage } from './machines-page.tsx';
 import { NodesPage } from './nodes-page.tsx';
+import { signOut } from './page-fetch.ts';
 import { Palette } from './palette.tsx';
 import { PlaceLink } from './place-link.tsx';
 import type { Session } from './session.ts';
@@ -55,6 +56,7 @@ function Frame() {
           <br />
           {session.info.version}
         </p>
+        <Account />
       </nav>
       <div class="content" id="content">
         {!session.isCurrent() && (
@@ -65,6 +67,23 @@ function Frame() {
         <PageAt place={place} />
       </div>
       <Palette />
+    </div>
+  );
+}
+
+/** Who is signed in, and what he is limited to. */
+function Account() {
+  const { info, namespace } = useSession();
+  if (info.user === undefined && namespace === undefined) return null;
+  return (
+    <div class="account">
+      {namespace !== undefined && <p>Only namespace {namespace}</p>}
+      {info.user !== undefined && <p>{info.user}</p>}
+      {info.canSignOut && (
+        <button type="button" onClick={() => void signOut()}>
+          Sign out
+        </button>
+      )}
     </div>
   );
 }

@@ -52,6 +52,12 @@ export function ConsoleTab({ machine }: { readonly machine: Machine }) {
         setTimeout(connect, backoffMs(BACKOFF, failures));
       };
     };
+    // every other key is the guest's, Tab among them: whoever has no mouse needs a way out
+    terminal.attachCustomKeyEventHandler((event) => {
+      if (event.key !== 'Escape' || !event.shiftKey) return true;
+      if (event.type === 'keydown') document.querySelector<HTMLElement>('.tabs a[aria-current]')?.focus();
+      return false;
+    });
     const encoder = new TextEncoder();
     const typed = terminal.onData((text) => {
       if (connection.current?.readyState === WebSocket.OPEN) connection.current.send(encoder.encode(text));
@@ -72,7 +78,7 @@ export function ConsoleTab({ machine }: { readonly machine: Machine }) {
     <section class="console" aria-label={`Serial console of ${name}`}>
       <p role="status">
         {state === 'connecting' && 'Connecting…'}
-        {state === 'open' && 'Connected. Press Enter for a prompt.'}
+        {state === 'open' && 'Connected. Press Enter for a prompt, Shift+Esc to leave.'}
         {state === 'watching' && (
           <>
             Somebody else types.{' '}

@@ -23,7 +23,7 @@ export function CreatePage() {
     KNOWN_IMAGES,
   );
   const [choices, setChoices] = useState<NewVm>(() => ({
-    namespace: session.info.namespace,
+    namespace: session.namespace ?? session.info.namespace,
     name: randomName(),
     image: images[0] ?? '',
     ...SIZES.S,

@@ -4,6 +4,19 @@ import type { KubeFetch } from '../client/client.ts';
 export const pageFetch: KubeFetch = (request) =>
   new URL(request.url).searchParams.get('watch') === 'true' ? watchResponse(request) : fetch(request);
 
+/** The same for people who signed in: when the cluster does not know them any more, the page begins anew, which asks who they are. */
+export const signedInFetch: KubeFetch = async (request) => {
+  const response = await pageFetch(request);
+  if (response.status === 401) location.reload();
+  return response;
+};
+
+/** Ends what the server keeps of the user, and asks for the next one. */
+export async function signOut(): Promise<void> {
+  await fetch('/sign-out', { method: 'POST', redirect: 'manual' });
+  location.assign('/');
+}
+
 /** The first message is the status, every other one a piece of the body. */
 function watchResponse({ url, signal }: Request): Promise<Response> {
   return new Promise((resolve, reject) => {

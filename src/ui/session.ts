@@ -10,10 +10,34 @@ import { isApiError } from '../base/errors.ts';
 import { silentLogger } from '../base/log.ts';
 import { type Cache, startCache } from '../client/cache.ts';
 import { type Client, createClient } from '../client/client.ts';
-import { pageFetch } from './page-fetch.ts';
+import { pageFetch, signedInFetch } from './page-fetch.ts';
 
 /** What the server of the page says about itself, at /session.json. */
-export type SessionInfo = { readonly server: string; readonly context: string; readonly namespace: string; readonly version: string };
+export type SessionInfo = {
+  readonly server: string;
+  readonly context: string;
+  readonly namespace: string;
+  readonly version: string;
+  /** Who is signed in, where people do. */
+  readonly user?: string;
+  readonly canSignOut?: boolean;
+};
+
+/** The user sees nothing in the namespace that is shown; there may be another one. */
+export class NothingToSeeError extends Error {
+  readonly info: SessionInfo;
+  constructor(info: SessionInfo, namespace: string) {
+    super(`you may not see machines in all namespaces, nor in ${namespace}`);
+    this.info = info;
+  }
+}
+
+const CHOSEN = 'namespace';
+
+/** Shows this namespace to who may not see all of them, from the next load on. */
+export function chooseNamespace(namespace: string): void {
+  localStorage.setItem(CHOSEN, namespace);
+}
 
 export type Session = {
   readonly info: SessionInfo;
@@ -33,8 +57,14 @@ export type Session = {
 
 /** Connects, and resolves when the first list is in. */
 export async function startSession(): Promise<Session> {
-  const info = (await (await fetch('/session.json')).json()) as SessionInfo;
-  const client = createClient({ fetch: pageFetch, baseUrl: location.origin, userAgent: 'kubevirt-ts-ui' });
+  const told = await fetch('/session.json');
+  if (!told.ok) throw new Error(await told.text());
+  const info = (await told.json()) as SessionInfo;
+  const client = createClient({
+    fetch: info.user === undefined ? pageFetch : signedInFetch,
+    baseUrl: location.origin,
+    userAgent: 'kubevirt-ts-ui',
+  });
   const listeners = new Set<() => void>();
   const stale = new Set<string>();
   let isFramePending = false;
@@ -46,7 +76,8 @@ export async function startSession(): Promise<Session> {
       for (const listener of listeners) listener();
     });
   };
-  const namespace = (await maySee(client, VMS)) ? undefined : info.namespace;
+  const namespace = (await maySee(client, VMS)) ? undefined : (localStorage.getItem(CHOSEN) ?? info.namespace);
+  if (namespace !== undefined && !(await maySee(client, VMS, namespace))) throw new NothingToSeeError(info, namespace);
   const copy = <T extends KubeObject>(resource: Resource<T>): Cache<T> => {
     const cache = startCache({
       client,

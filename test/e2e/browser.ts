@@ -1,12 +1,13 @@
 /** A real browser for tests of the web page, and the page of a cluster in it. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { findProgram } from '../../src/base/node/find-program.ts';
+import { loadKubeconfig } from '../../src/client/node/kubeconfig.ts';
 import type { EmbeddedCluster } from './harness.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../..');
@@ -42,6 +43,38 @@ export async function startWebPage(cluster: EmbeddedCluster, args: readonly stri
   return {
     link,
     origin: new URL(link).origin,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+/** virt-ui as its Pod starts it, without a certificate, in front of this cluster; the link is of the page where people sign in. */
+export async function startPageForMany(cluster: EmbeddedCluster): Promise<WebPage> {
+  const env = cluster.environment();
+  const { server, ca = '' } = loadKubeconfig(env['KUBECONFIG']);
+  const authority = join(cluster.home, 'page-ca.crt');
+  writeFileSync(authority, ca);
+  const where = ['--host', '127.0.0.1', '--port', '0', '--health-port', '0', '--page', join(PROJECT, '.tools/ui')];
+  const api = ['--api-server', server, '--api-server-ca', authority, '--certificate', join(cluster.home, 'no-certificate')];
+  const child = spawn(process.execPath, [join(PROJECT, 'src/cmd/virt-ui.ts'), ...where, ...api], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env,
+  });
+  const ended = once(child, 'exit');
+  const lines = createInterface(child.stdout);
+  const serving = new Promise<number>((resolve, reject) => {
+    lines.on('line', (line) => {
+      const { port } = JSON.parse(line) as { port?: number };
+      if (port !== undefined) resolve(port);
+    });
+    void ended.then(() => reject(new Error('virt-ui ended')));
+  });
+  const origin = `http://localhost:${await serving}`;
+  return {
+    link: `${origin}/`,
+    origin,
     async [Symbol.asyncDispose]() {
       child.kill('SIGTERM');
       await ended;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Browser } from 'playwright-core';
-import { accessibilityFaults, openPage, startBrowser, startWebPage, takePicture, whyNoBrowser } from './browser.ts';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { accessibilityFaults, openPage, startBrowser, startPageForMany, startWebPage, takePicture, whyNoBrowser } from './browser.ts';
 import { EmbeddedCluster } from './harness.ts';
 
 const skip = whyNoBrowser ?? false;
@@ -41,6 +41,7 @@ test('a machine is made, entered, seen, stopped and deleted in a browser', { ski
   await page.locator('.xterm-helper-textarea').pressSequentially('echo $((6*7))-is-it\n');
   await page.locator('.xterm-rows', { hasText: '42-is-it' }).waitFor();
   await takePicture(page, 'console');
+  await seenByAll(page);
 
   await page.getByRole('link', { name: 'Screen' }).click();
   await page.getByText('Connected.').waitFor();
@@ -90,6 +91,116 @@ test('a machine is made, entered, seen, stopped and deleted in a browser', { ski
   await page.getByText('There is no machine web').waitFor();
 });
 
+/** The console of web, which the first browser has: a second one and virtctl read along, whatever is printed is text, and the turn is taken over. */
+async function seenByAll(first: Page): Promise<void> {
+  const second = await openPage(browser, await ownLink());
+  await second.getByRole('link', { name: 'Console' }).click();
+  await second.locator('.xterm-rows', { hasText: '42-is-it' }).waitFor(); // what was printed before
+  await using inTerminal = cluster.console('web');
+  await inTerminal.expect(/42-is-it/); // who comes has the turn
+  const takeTurn = async (page: Page) => {
+    await page.getByRole('button', { name: 'Take over' }).click();
+    await page.getByText('Connected.').waitFor();
+  };
+  await takeTurn(first);
+  const hostile = '<img src=x onerror=alert(1)>';
+  await first.locator('.xterm-helper-textarea').pressSequentially(`printf '\\033]0;gone\\007${hostile}'; echo $((6*111))-all\n`);
+  for (const page of [first, second]) {
+    await page.locator('.xterm-rows', { hasText: '666-all' }).waitFor();
+    assert.equal(await page.title(), 'web · console');
+    assert.equal(await page.locator('.terminal-place img').count(), 0);
+  }
+  await inTerminal.expect(/666-all/);
+  await takeTurn(second);
+  await second.locator('.xterm-helper-textarea').pressSequentially('echo $((7*111))-second\n');
+  await first.locator('.xterm-rows', { hasText: '777-second' }).waitFor();
+  await inTerminal.expect(/777-second/);
+  await second.context().close();
+}
+
+async function ownLink(): Promise<string> {
+  const [link = ''] = /http:\S+$/m.exec(await cluster.must('virtctl', ['up'])) ?? [];
+  return link;
+}
+
+test('without a mouse a machine is made, started, entered, left and deleted', { skip }, async () => {
+  await using ui = await startWebPage(cluster);
+  const page = await openPage(browser, ui.link);
+  const { keyboard } = page;
+  const tabTo = async (wanted: Locator) => {
+    for (let pressed = 0; pressed < 60; pressed++) {
+      if (await wanted.evaluate((element) => element === document.activeElement)) return;
+      await keyboard.press('Tab');
+    }
+    assert.fail(`Tab does not lead to ${wanted}`);
+  };
+  await page.getByRole('navigation').first().waitFor();
+  await keyboard.press('Tab');
+  assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Skip to content');
+  await keyboard.press('c');
+  await tabTo(page.getByLabel('Name', { exact: true }));
+  await keyboard.press('Control+a');
+  await keyboard.type('keys');
+  await tabTo(page.getByLabel('Start it'));
+  await keyboard.press('Space');
+  await tabTo(page.getByRole('button', { name: 'Create', exact: true }));
+  await keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Start keys', exact: true }).waitFor();
+  const command = async (text: string) => {
+    await keyboard.press('Control+k');
+    await keyboard.type(text);
+    await page.getByRole('option', { name: new RegExp(text, 'i'), selected: true }).waitFor();
+    await keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'Commands' }).waitFor({ state: 'detached' });
+  };
+  await command('start keys');
+  await command('console of keys');
+  await page.getByText('Connected.').waitFor();
+  await page.waitForFunction(() => document.activeElement?.closest('.terminal') != null);
+  await keyboard.press('Tab'); // the guest's
+  assert.ok(await page.evaluate(() => document.activeElement?.closest('.terminal') != null));
+  await keyboard.press('Shift+Escape');
+  assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Console');
+  await command('delete keys');
+  await tabTo(page.getByRole('dialog').getByRole('button', { name: 'Delete' }));
+  await keyboard.press('Enter');
+  await page.getByText('There is no machine keys').waitFor();
+});
+
+test('who may only look signs in with a token, sees machines, and is told why he cannot change them', { skip }, async () => {
+  const kubectl = (...args: string[]) => cluster.must('kubectl', args);
+  await kubectl('create', 'serviceaccount', 'viewer');
+  await kubectl('create', 'rolebinding', 'viewer', '--clusterrole=kubevirt.io:view', '--serviceaccount=default:viewer');
+  const input = await cluster.must('virtctl', ['create', 'vm', '--name', 'shown', '--run-strategy', 'Halted']);
+  await cluster.must('kubectl', ['create', '-f', '-'], { input });
+  await using ui = await startPageForMany(cluster);
+  const page = await openPage(browser, ui.link);
+  assert.deepEqual(await accessibilityFaults(page), [], 'sign-in');
+  await takePicture(page, 'sign-in');
+  await page.getByLabel('Token of your account').fill('nonsense');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('alert').filter({ hasText: 'does not know this token' }).waitFor();
+  await page.getByLabel('Token of your account').fill((await kubectl('create', 'token', 'viewer')).trim());
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByText('Only namespace default').waitFor();
+  await page.getByText('system:serviceaccount:default:viewer').waitFor();
+  await page.getByRole('button', { name: 'Start shown: you may not start machines in default' }).waitFor();
+  await takePicture(page, 'view-only');
+  assert.deepEqual(await accessibilityFaults(page), [], 'view only');
+  await page.getByRole('link', { name: 'shown', exact: true }).click();
+  for (const action of ['start', 'stop', 'restart', 'delete']) {
+    const button = page.getByRole('button', { name: `you may not ${action} machines in default` });
+    assert.equal(await button.getAttribute('aria-disabled'), 'true', action);
+  }
+  await page.keyboard.press('c');
+  await page.getByRole('alert').filter({ hasText: 'you may not create machines in default' }).waitFor();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByLabel('Token of your account').waitFor();
+  await page.goto(`${ui.origin}/ns/default/vm/shown`);
+  await page.getByLabel('Token of your account').waitFor();
+  await kubectl('delete', 'vm', 'shown');
+});
+
 test('in the dark every page can be read, and nodes are listed', { skip }, async () => {
   await using ui = await startWebPage(cluster);
   const page = await openPage(browser, ui.link, 'dark');
@@ -111,8 +222,7 @@ test('a link lets one browser in, once', { skip }, async () => {
 
 test('a cluster that goes away is said, and seen again when it is back; its own page knows its browsers then', { skip }, async () => {
   await using ui = await startWebPage(cluster);
-  const [own = ''] = /http:\S+$/m.exec(await cluster.must('virtctl', ['up'])) ?? [];
-  const pages = await Promise.all([ui.link, own].map((link) => openPage(browser, link)));
+  const pages = await Promise.all([ui.link, await ownLink()].map((link) => openPage(browser, link)));
   for (const page of pages) await page.getByRole('navigation').first().waitFor();
   await cluster.must('virtctl', ['down']);
   for (const page of pages) await page.getByText('what you see may be old').waitFor();

@@ -12,6 +12,7 @@ import { type ImageFile, writeLayeredImage } from '../../src/images/write-image.
 import { unpackPackages } from '../guest-image/packages.ts';
 import { renameIntoCache } from '../kubernetes/rename-into-cache.ts';
 import { bundle } from '../release/bundle.ts';
+import { buildUi } from '../ui/build.ts';
 import { type DebianPackage, type DebianPackageFiles, describePackages, packagesOf } from './debian-packages.ts';
 import { type ImageContent, imagesFrom } from './images.ts';
 import { writeArchive } from './oci-archive.ts';
@@ -51,9 +52,11 @@ export async function buildImages({ registry, tag, into, push, only, version }: 
     const packages = ensurePackages();
     const applets = execFileSync(join(packages, 'bin/busybox'), ['--list'], { encoding: 'utf8' }).trim().split('\n').sort();
     const bundles = await bundle(join(work, 'bundles'), { version });
+    const page = join(work, 'page');
+    await buildUi(page);
     const debian: DebianPackageFiles[] = JSON.parse(readFileSync(join(packages, PACKAGE_LIST), 'utf8'));
     const built: BuiltImage[] = [];
-    const contents = imagesFrom({ packages, node: process.execPath, bundles, applets: applets.filter((name) => name !== 'busybox') });
+    const contents = imagesFrom({ packages, node: process.execPath, bundles, page, applets: applets.filter((name) => name !== 'busybox') });
     for (const content of contents.filter(({ name }) => only?.includes(name) ?? true)) {
       const reference = `${registry}/${content.name}:${tag}`;
       const debianPackages = packagesOf(content.layers.flat(), { root: packages, packages: debian });

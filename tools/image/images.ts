@@ -1,4 +1,5 @@
 /** What is in each image of the product. */
+import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { QEMU_USER } from '../../src/api/launcher/compute.ts';
 import { EPHEMERAL_DISKS_FOLDER } from '../../src/api/launcher/files.ts';
@@ -15,6 +16,8 @@ export type Parts = {
   readonly node: string;
   /** Bundled executables by name. */
   readonly bundles: ReadonlyMap<string, string>;
+  /** The folder with the web page, as it was built. */
+  readonly page: string;
   /** The programs inside busybox. */
   readonly applets: readonly string[];
 };
@@ -60,7 +63,7 @@ export function imagesFrom(parts: Parts): ImageContent[] {
     },
     {
       name: 'kubevirt',
-      layers: [base, [...programs(parts, ofComponents), ...manifests()]],
+      layers: [base, [...programs(parts, ofComponents), ...manifests(), ...pageFiles(parts)]],
       config: asComponent,
     },
     // Runs in the namespaces of users, who name nothing but arguments.
@@ -126,6 +129,13 @@ function launcherScripts(): ImageFile[] {
 function manifests(): ImageFile[] {
   const content = JSON.stringify(readManifests(join(import.meta.dirname, '../../deploy')));
   return [{ name: `${LIBRARY}/deploy/${ALL_OBJECTS}`, content }];
+}
+
+/** What virt-ui hands out. */
+function pageFiles({ page }: Parts): ImageFile[] {
+  return readdirSync(page)
+    .sort()
+    .map((name) => ({ name: `${LIBRARY}/page/${name}`, path: join(page, name) }));
 }
 
 /** A bundle is started through a link of its plain name; its own name tells Node what it is. */

@@ -8,7 +8,7 @@ import { type BuildOptions, build, type Plugin } from 'esbuild';
 
 const PROJECT = resolve(import.meta.dirname, '../..');
 /** Those of a cluster. What is not there yet is left out. */
-const EXECUTABLES = ['virt-api', 'virt-controller', 'virt-handler', 'virt-launcher', 'virt-operator', 'vmctl'];
+const EXECUTABLES = ['virt-api', 'virt-controller', 'virt-handler', 'virt-launcher', 'virt-operator', 'virt-ui', 'vmctl'];
 /** Those of somebody's own machine. */
 const OF_PACKAGE = ['all-in-one', 'virt-launcher', 'virtctl', 'vmctl'];
 

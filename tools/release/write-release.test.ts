@@ -33,7 +33,7 @@ describe('a release', { skip: npmSkipReason() ?? false }, () => {
     const said = execFileSync('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: first, encoding: 'utf8' });
     assert.deepEqual(
       said.trim().split('\n'),
-      [...names, 'virt-operator.mjs', 'vmctl.mjs'].map((name) => `${name}: OK`),
+      [...names, 'virt-operator.mjs', 'virt-ui.mjs', 'vmctl.mjs'].map((name) => `${name}: OK`),
     );
   });
 

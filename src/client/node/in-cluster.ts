@@ -14,14 +14,13 @@ export type InClusterOptions = { readonly env?: NodeJS.ProcessEnv; readonly cloc
 
 /** The token is read again when it may have been replaced; a UserError when this is no Pod or it has no token. */
 export function inClusterConfig({ env = process.env, clock = systemClock }: InClusterOptions = {}): Cluster {
-  const [host, port] = [env['KUBERNETES_SERVICE_HOST'], env['KUBERNETES_SERVICE_PORT']];
-  if (!host || !port) throw missing('KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set');
+  const server = apiServerOfPod(env);
   const folder = sandboxPath(SERVICE_ACCOUNT_MOUNT_PATH, env);
   const ca = read(join(folder, 'ca.crt'));
   let token = { text: read(join(folder, 'token')).trim(), readAt: clock.steady() };
   return {
     context: 'in-cluster',
-    server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    server,
     namespace: read(join(folder, 'namespace')).trim(),
     ca,
     get token() {
@@ -30,6 +29,13 @@ export function inClusterConfig({ env = process.env, clock = systemClock }: InCl
       return token.text;
     },
   };
+}
+
+/** Where the API of this Pod's cluster is; a UserError when this is no Pod. */
+export function apiServerOfPod(env: NodeJS.ProcessEnv): string {
+  const [host, port] = [env['KUBERNETES_SERVICE_HOST'], env['KUBERNETES_SERVICE_PORT']];
+  if (!host || !port) throw missing('KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set');
+  return `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 function read(path: string): string {

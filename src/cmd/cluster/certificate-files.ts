@@ -72,7 +72,7 @@ function belongTogether({ cert, key }: KeyPair): boolean {
 function unusable(path: string, why: string, cause?: unknown): UserError {
   return new UserError('CERTIFICATE_UNUSABLE', `Cannot use the certificates at ${path}`, {
     why,
-    fix: 'virt-operator makes them; see its log, and the Secrets of namespace kubevirt',
+    fix: 'look at the Secrets and ConfigMaps of namespace kubevirt; virt-operator makes those of its components, and its log says why not',
     cause,
   });
 }

@@ -10,7 +10,7 @@ import type { KubeObject } from '../../api/meta.ts';
 import { UserError } from '../../base/errors.ts';
 
 /** What people apply themselves; everything else is put in place by a program. */
-export const APPLIED_BY_HAND = /^kubevirt-[a-z]+\.yaml$/;
+export const APPLIED_BY_HAND = /^(kubevirt-[a-z]+|virt-ui)\.yaml$/;
 
 /** In the folder of a release. */
 export const ALL_OBJECTS = 'objects.json';

@@ -1,0 +1,53 @@
+/** What is done to a machine by one request each: all that a button does. */
+import { VMS } from '../api/kubevirt/kinds/virtual-machine.ts';
+import { type SubresourceName, subresourcePath } from '../api/kubevirt/subresource-path.ts';
+import type { VmResource } from '../api/kubevirt/subresources.ts';
+import type { Client } from '../client/client.ts';
+
+export type Signalled = { readonly signal?: AbortSignal };
+
+export type MachineActions = {
+  start(options?: Signalled & { readonly isPaused?: boolean }): Promise<void>;
+  /** By the power button; by force after the grace period, which is the machine's own unless given. */
+  stop(options?: Signalled & { readonly gracePeriodSeconds?: number }): Promise<void>;
+  restart(options?: Signalled): Promise<void>;
+  pause(options?: Signalled): Promise<void>;
+  unpause(options?: Signalled): Promise<void>;
+  /** Succeeds when it is gone already. */
+  delete(options?: Signalled): Promise<void>;
+};
+
+export type MachineAt = { readonly client: Client; readonly namespace: string; readonly name: string };
+
+/** Asks for a subresource of the machine or of its instance. */
+export async function putSubresource(
+  { client, namespace, name }: MachineAt,
+  { resource, verb }: { readonly resource: VmResource; readonly verb: SubresourceName },
+  { signal, ...body }: Signalled & Readonly<Record<string, unknown>> = {},
+): Promise<Response> {
+  return client.request(subresourcePath({ resource, namespace, name }, verb), {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    ...(signal && { signal }),
+  });
+}
+
+export function machineActions(at: MachineAt): MachineActions {
+  const tell =
+    (resource: VmResource, verb: SubresourceName) =>
+    async (body?: Signalled & Readonly<Record<string, unknown>>): Promise<void> => {
+      await (await putSubresource(at, { resource, verb }, body)).body?.cancel();
+    };
+  return {
+    start: ({ isPaused, ...options } = {}) => tell('virtualmachines', 'start')({ ...options, ...(isPaused && { paused: true }) }),
+    stop: ({ gracePeriodSeconds, ...options } = {}) =>
+      tell('virtualmachines', 'stop')({ ...options, ...(gracePeriodSeconds !== undefined && { gracePeriod: gracePeriodSeconds }) }),
+    restart: tell('virtualmachines', 'restart'),
+    pause: tell('virtualmachineinstances', 'pause'),
+    unpause: tell('virtualmachineinstances', 'unpause'),
+    delete: async ({ signal } = {}) => {
+      await at.client.delete(VMS, { namespace: at.namespace, name: at.name }, signal && { signal });
+    },
+  };
+}
