@@ -33,6 +33,7 @@ import { FILES_LABEL, readMountedFiles, requireAnswerFile, SYSPREP_LABEL } from 
 import { populateDisk } from './populate-disk.ts';
 import type { Privileges } from './privileges.ts';
 import { createQcow2 } from './qcow2.ts';
+import { refuseSharedFolder } from './shared-folder.ts';
 
 type Vmi = Pick<VirtualMachineInstance, 'metadata' | 'spec'>;
 type Options = {
@@ -120,6 +121,7 @@ function claimBeneathOverlay(task: Task): DiskImage {
 function claimImage(task: Task, newSizeBytes: number | undefined): ImageFile & { sizeBytes: number } {
   const { disk, volume, index, folder, env, privileges, report } = task;
   // As root, who alone may see the folders above those of the Pod: a home folder is often closed to others.
+  privileges.asRoot(() => refuseSharedFolder(folderName(volume.name), env));
   const device = privileges.asRoot(() => findBlockDevice(sandboxPath(claimDevice(folderName(volume.name)).devicePath, env)));
   const began = diskImage(env, volume.name);
   const image = newSizeBytes === undefined ? undefined : began;

@@ -30,6 +30,7 @@ import { HIDDEN_FOLDERS_VARIABLE, LAUNCHER_VARIABLES, RUN_AS_VARIABLES } from '.
 import { whyNotIsolated } from '../base/node/isolated-command.ts';
 import { SANDBOX_VARIABLE, sandboxPath } from '../base/node/sandbox-path.ts';
 import { bootSector, makePod, type PodFolders, putFile, qcow2Header } from './pod.testing.ts';
+import { findVirtiofsd } from '../qemu/find-virtiofsd.ts';
 
 const LAUNCHER = fileURLToPath(new URL('../../bin/virt-launcher', import.meta.url));
 const DEADLINE_MS = 60_000;
@@ -215,6 +216,35 @@ test('where QEMU can have mounts and processes of its own it sees neither those 
   assert.equal(readlinkSync(`/proc/${qemu}/cwd`), pod.publicFolder);
   assert.doesNotMatch(readFileSync(`/proc/${qemu}/environ`, 'utf8'), /KUBEVIRT_VMI|NODE_/);
   assert.equal(await quit(started), 0);
+});
+
+test('a folder is shared by a program that sees nothing else, writes only where it may, and ends with QEMU', {
+  timeout: DEADLINE_MS,
+  skip: (await whyNotIsolated()) ?? (findVirtiofsd() ? false : 'virtiofsd is not installed'),
+}, async ({ signal }) => {
+  putFile(pod, 'disk/disk.img', bootSector('x'));
+  const folders = ['open', 'closed'].map((name) => {
+    const folder = sandboxPath(claimMount(name).mountPath, pod.env);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, name), 'x');
+    return { name, persistentVolumeClaim: { claimName: name, readOnly: name === 'closed' } };
+  });
+  const filesystems = folders.map(({ name }) => ({ name, virtiofs: {} }));
+  const started = await start(vmi({ disks: [rootDisk], filesystems }, [rootVolume, ...folders]), signal);
+  const servers = childrenOf(started.child.pid).flatMap((pid) => [pid, ...childrenOf(pid)]);
+  // Both of a folder: the one that serves, and the one that waits for it.
+  const seen = new Map<string, string | undefined>();
+  for (const pid of servers) {
+    const mounts = readFileSync(`/proc/${pid}/mountinfo`, 'utf8').trim().split('\n').map((line) => line.split(' '));
+    // The folder is its root, and there is nothing else but its own processes.
+    if (mounts.length <= 2) seen.set(readdirSync(`/proc/${pid}/root`).join(), mounts.find((words) => words[4] === '/')?.[5]?.split(',')[0]);
+  }
+  assert.deepEqual([...seen], [
+    ['open', 'rw'],
+    ['closed', 'ro'],
+  ]);
+  assert.equal(await quit(started), 0);
+  await eventually(signal, async () => servers.every((pid) => !existsSync(`/proc/${pid}`)) || undefined);
 });
 
 function childrenOf(pid: number | undefined): number[] {

@@ -25,6 +25,7 @@ import { linkCloudInit } from './link-cloud-init.ts';
 import { diskRoot, makeImages } from './make-images.ts';
 import { type Privileges, stepDown } from './privileges.ts';
 import { searchDomains } from './search-domains.ts';
+import { type SharedFolders, shareFolders } from './share-folders.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 export type QemuCommand = { readonly program: string; readonly args: readonly string[]; readonly env: Record<string, string> };
@@ -43,12 +44,14 @@ export function prepare({ env, report }: { env: Environment; report: (line: stri
   process.chdir(publicFolder);
   const privileges = stepDown(env);
   makeEmpty(diskFolder);
+  let shared: SharedFolders | undefined;
   try {
     const images = makeImages({ vmi, folder: diskFolder, env, privileges, report });
     const boot = copyBootFiles({
       ...{ domain: vmi.spec.domain, folder: diskFolder, privileges, report },
       root: () => diskRoot(KERNEL_BOOT_VOLUME, env),
     });
+    shared = shareFolders({ spec: vmi.spec, folder: diskFolder, env, privileges, report });
     const hidden = hiddenFolders(env, [program, ...pathsOf(images)]);
     if (!hidden) privileges.dropForGood();
     checkAccess(images, privileges);
@@ -71,6 +74,7 @@ export function prepare({ env, report }: { env: Environment; report: (line: stri
     const command = { program, args, env: environmentOfQemu(env) };
     return hidden ? isolated(command, { folder: publicFolder, hidden, privileges }) : command;
   } catch (error) {
+    shared?.end();
     rmSync(diskFolder, { recursive: true, force: true });
     throw error;
   }

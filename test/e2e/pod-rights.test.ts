@@ -38,6 +38,13 @@ const RESTRICTED_VOLUMES = [
   'image',
 ];
 
+/** What an administrator shares a folder of the host by. */
+const sharedFolder = {
+  apiVersion: 'v1',
+  kind: 'PersistentVolume',
+  metadata: { name: 'folder', annotations: { 'pv.kubernetes.io/provisioned-by': 'kubevirt-ts.io/shared-folder' } },
+  spec: { accessModes: ['ReadWriteMany'], capacity: { storage: '1Gi' }, storageClassName: '', hostPath: { path: '/etc' } },
+};
 const machine = (name: string, template: object, { volumes = [], metadata = {} }: { volumes?: object[]; metadata?: object } = {}) => ({
   apiVersion: 'kubevirt.io/v1',
   kind: 'VirtualMachine',
@@ -142,6 +149,7 @@ test('no field of a machine gives its author what a Pod of theirs would be denie
       ['hostDevices', machine('e', { domain: { memory: { guest: '64Mi' }, devices: { hostDevices: [{ name: 'x', deviceName: 'y' }] } } })],
       ['gpus', machine('f', { domain: { memory: { guest: '64Mi' }, devices: { gpus: [{ name: 'x', deviceName: 'y' }] } } })],
       ['filesystems', machine('g', { domain: { memory: { guest: '64Mi' }, devices: { filesystems: [{ name: 'x', virtiofs: {} }] } } })],
+      ['cannot create resource "persistentvolumes"', sharedFolder],
     ];
     for (const [what, object] of refused) {
       const { code, stderr } = await asEd(['create', '-f', '-'], object);

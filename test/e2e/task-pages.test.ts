@@ -1,7 +1,8 @@
 /** The task pages (docs/tasks): what they tell people to type works, in the order in which they stand, on one cluster with one machine. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
@@ -22,11 +23,15 @@ test('what the task pages tell people to type works', async (t) => {
   symlinkSync(cluster.kubectls.current, join(programs, 'kubectl'));
   const env = { ...cluster.environment(), PATH: `${resolve('bin')}:${programs}:${process.env['PATH']}`, NO_COLOR: '1' };
   const port = String(await freePort());
+  // The folder of whoever types, which the guest may write to as well.
+  const cwd = mkdtempSync(join(tmpdir(), 'task-pages-'));
+  t.after(() => rmSync(cwd, { recursive: true }));
+  chmodSync(cwd, 0o777);
   for (const { page, line } of taskCommands().filter(({ isRun }) => isRun)) {
     await t.test(`${page}: ${line}`, async (t) => {
       if (line.includes('127.0.0.1') && !cluster.hasNetwork()) return t.skip('no namespace here: Services have no addresses');
       const typed = line.replaceAll(CHOSEN_PORT, port);
-      const { code, stdout, stderr } = await run('sh', ['-euc', typed], { cwd: cluster.home, env });
+      const { code, stdout, stderr } = await run('sh', ['-euc', typed], { cwd, env });
       assert.equal(code, 0, `${typed}\n${stdout}${stderr}`);
     });
   }

@@ -19,6 +19,7 @@ const DRIVERS = [
   'evdev',
   'button',
   'isofs',
+  'virtiofs',
 ];
 const FOLDERS = ['bin', 'sbin', 'usr', 'usr/bin', 'usr/sbin', 'etc', 'proc', 'sys', 'dev', 'run', 'tmp', 'root', 'modules', 'var'];
 

@@ -2,7 +2,18 @@
 
 /** The folder of all Pods. */
 export const PODS_FOLDER = 'pods';
-export type PodVolumeKind = 'empty-dir' | 'secret' | 'configmap' | 'image' | 'host-path' | 'local-volume' | 'downward-api' | 'projected';
+export type PodVolumeKind =
+  | 'empty-dir'
+  | 'secret'
+  | 'configmap'
+  | 'image'
+  | 'host-path'
+  | 'local-volume'
+  | 'downward-api'
+  | 'projected'
+  | SharedFolderKind;
+/** Folders of the host: who mounts one is told by its place what it may do there, whatever its own spec says. */
+export type SharedFolderKind = 'shared-folder' | 'shared-folder-read-only';
 
 /** The folder of one Pod, below the root of the kubelet. */
 export function podPath(uid: string): string {
@@ -12,4 +23,9 @@ export function podPath(uid: string): string {
 /** The folder of a volume, below that of its Pod. */
 export function podVolumePath(kind: PodVolumeKind, name: string): string {
   return `volumes/kubernetes.io~${kind}/${name}`;
+}
+
+/** What a volume is shared as, by its path; undefined when it is none of these. */
+export function sharedFolderKindOf(path: string): SharedFolderKind | undefined {
+  return /(?:^|\/)volumes\/kubernetes\.io~(shared-folder(?:-read-only)?)\/[^/]+$/.exec(path)?.[1] as SharedFolderKind | undefined; // one of the two
 }

@@ -72,3 +72,10 @@ export const STORAGE_CLASSES: Resource<StorageClass> = {
 export const ANNOTATION_PROVISIONED_BY = 'pv.kubernetes.io/provisioned-by';
 /** Our own: a folder on this machine for each volume. */
 export const LOCAL_PROVISIONER = 'kubevirt-ts.io/local';
+/** As well: a folder of the host that an administrator shares with a machine. What is in it is never ours to change or to remove. */
+export const SHARED_FOLDER_PROVISIONER = 'kubevirt-ts.io/shared-folder';
+
+/** Whether a volume is a folder of the host that is shared with machines, and with nobody else. */
+export function isSharedFolder({ metadata }: Pick<PersistentVolume, 'metadata'>): boolean {
+  return metadata.annotations?.[ANNOTATION_PROVISIONED_BY] === SHARED_FOLDER_PROVISIONER;
+}

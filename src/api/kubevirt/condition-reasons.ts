@@ -19,7 +19,8 @@ export type NotMigratableReason =
   | 'DisksNotLiveMigratable'
   | 'HostDeviceNotLiveMigratable'
   | 'InterfaceNotLiveMigratable'
-  | 'NotMigratable';
+  | 'NotMigratable'
+  | 'VirtIOFSNotLiveMigratable';
 
 /** Of a VirtualMachineInstance; its VirtualMachine shows the same. */
 export type VmiConditions = {

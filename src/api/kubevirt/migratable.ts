@@ -2,6 +2,7 @@
  * Whether an instance can be moved to another node while it runs, and if not, why not. First match wins, in KubeVirt's order and words.
  *
  *   a bridge on the network of its Pod     InterfaceNotLiveMigratable: the guest has the address of this very Pod
+ *   a folder that is shared by virtiofs    VirtIOFSNotLiveMigratable: what the guest has open there is known to this node alone
  *   a PVC that one node alone can use      DisksNotLiveMigratable
  *
  * Disks that end with the instance (containerDisk, emptyDisk, ephemeral) are copied, and cloud-init is made anew: they are no obstacle. Pure.
@@ -13,7 +14,7 @@ import { claimOf } from './volumes/source-of.ts';
 export type NotMigratable = { readonly reason: NotMigratableReason; readonly message: string };
 type Rule = (vmi: Pick<VirtualMachineInstance, 'spec' | 'status'>) => NotMigratable | undefined;
 
-const RULES: readonly Rule[] = [bridged, unsharedClaim];
+const RULES: readonly Rule[] = [bridged, sharedFolder, unsharedClaim];
 
 /** Undefined when it can be moved. */
 export function whyNotMigratable(vmi: Pick<VirtualMachineInstance, 'spec' | 'status'>): NotMigratable | undefined {
@@ -30,6 +31,15 @@ function bridged({ spec }: Pick<VirtualMachineInstance, 'spec'>): NotMigratable 
   return {
     reason: 'InterfaceNotLiveMigratable',
     message: `cannot migrate VMI which does not use masquerade to connect to the pod network: interface ${found.name} is a bridge; use masquerade`,
+  };
+}
+
+function sharedFolder({ spec }: Pick<VirtualMachineInstance, 'spec'>): NotMigratable | undefined {
+  const [found] = spec.domain.devices.filesystems ?? [];
+  if (!found) return undefined;
+  return {
+    reason: 'VirtIOFSNotLiveMigratable',
+    message: `cannot migrate VMI: the folder ${found.name} is shared by virtiofs, which holds the guest to its node`,
   };
 }
 

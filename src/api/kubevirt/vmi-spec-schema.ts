@@ -197,6 +197,17 @@ export const domainSchema = object('The virtual hardware.', {
         { maxItems: 8 },
       ),
     ),
+    filesystems: optional(
+      listBy(
+        'Folders that the guest shares with the host of its volume.',
+        object('One folder; the guest mounts it by its name: mount -t virtiofs NAME /mnt.', {
+          name: text('The volume, a PVC in Filesystem mode, and what the guest mounts it by.'),
+          virtiofs: object('By virtiofs, the only way there is.', {}),
+        }),
+        ['name'],
+        { maxItems: 8 },
+      ),
+    ),
     sound: optional(
       object('A sound card. Nobody hears it; programs that want one find it.', {
         name: text('A name for it.'),

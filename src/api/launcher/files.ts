@@ -14,6 +14,11 @@ export const OUTGOING_SOCKETS = { memory: 'outgoing-memory.sock', disks: 'outgoi
 /** The two streams of a move. */
 export type MoveChannel = keyof typeof INCOMING_SOCKETS;
 
+/** Where the program that shares a folder of the instance listens for QEMU; folders have the numbers of their list. */
+export function filesystemSocket(index: number): string {
+  return `fs${index}.sock`;
+}
+
 /** In the private volume: the disks that end with the instance. */
 export const DISKS_FOLDER = 'disks';
 /** In the private volume, too: what scripts for KubeVirt look at, under the names that it has there. The image links to it. */

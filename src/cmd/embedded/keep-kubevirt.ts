@@ -1,4 +1,5 @@
 /** The KubeVirt object of an embedded cluster: made when there is none, its status kept true by this process. There is no operator here. */
+import { GATE_SHARED_FOLDERS } from '../../api/kubevirt/configuration/cluster-configuration.ts';
 import { KUBEVIRTS, type KubeVirt } from '../../api/kubevirt/kinds/kubevirt.ts';
 import { INSTALL_NAMESPACE } from '../../api/kubevirt/names.ts';
 import { keyOf } from '../../api/meta.ts';
@@ -17,7 +18,7 @@ const FIRST: KubeVirt = {
   apiVersion: 'kubevirt.io/v1',
   kind: 'KubeVirt',
   metadata: { name: 'kubevirt', namespace: INSTALL_NAMESPACE },
-  spec: {},
+  spec: { configuration: { developerConfiguration: { featureGates: [GATE_SHARED_FOLDERS] } } },
 };
 
 /** Makes the object of a cluster that has none yet; one that somebody gave another name stays the only one. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdirSync, readFileSync, readlinkSync, renameSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { EVENTS } from '../../api/core/event.ts';
@@ -23,11 +23,11 @@ async function nodeWithClaim(t: TestContext, spec: Partial<PersistentVolume['spe
     metadata: DATA,
     spec: { accessModes: ['ReadWriteOnce'], volumeName: 'v1', resources: { requests: { storage: '1Gi' } } },
   });
-  const bind = async () => {
+  const bind = async (as: object = { annotations: { 'pv.kubernetes.io/provisioned-by': 'kubevirt-ts.io/local' } }) => {
     await client.create(PERSISTENT_VOLUMES, {
       apiVersion: 'v1',
       kind: 'PersistentVolume',
-      metadata: { name: 'v1', annotations: { 'pv.kubernetes.io/provisioned-by': 'kubevirt-ts.io/local' } },
+      metadata: { name: 'v1', ...as },
       spec: {
         accessModes: ['ReadWriteOnce'],
         capacity: { storage: '1Gi' },
@@ -72,4 +72,35 @@ test('a folder that an administrator points at keeps its owner and mode', async 
   await run('one', { restartPolicy: 'Never', containers: [writer], volumes });
   await when('one', ({ status }) => status?.phase === 'Succeeded');
   assert.equal(statSync(path).mode & 0o777, 0o755);
+});
+
+const SHARED = { annotations: { 'pv.kubernetes.io/provisioned-by': 'kubevirt-ts.io/shared-folder' } };
+
+test('who mounts a folder of the host finds at its place whether it may write there', async (t) => {
+  for (const [mode, kind] of [
+    ['ReadOnlyMany', 'shared-folder-read-only'],
+    ['ReadWriteMany', 'shared-folder'],
+  ] as const) {
+    const { bind, path, start, run, when, dir } = await nodeWithClaim(t, { accessModes: [mode] });
+    mkdirSync(path, { mode: 0o755 });
+    await bind(SHARED);
+    start();
+    const { metadata } = await run('one', { containers: [sh('sleep 100', { volumeMounts: [{ name: 'v', mountPath: '/data' }] })], volumes });
+    await when('one', ({ status }) => status?.phase === 'Running');
+    const link = readlinkSync(join(dir, 'kubelet/pods', metadata.uid ?? '', 'root/main/data'));
+    assert.equal(link, `../../volumes/kubernetes.io~${kind}/v`);
+    assert.equal(statSync(path).mode & 0o777, 0o755);
+  }
+});
+
+test('a link that was put in the place of a folder of the host leads nowhere', async (t) => {
+  const { bind, path, start, run, client, dir } = await nodeWithClaim(t);
+  mkdirSync(path);
+  renameSync(path, join(dir, 'elsewhere'));
+  symlinkSync(join(dir, 'elsewhere'), path);
+  await bind(SHARED);
+  start();
+  await run('one', { restartPolicy: 'Never', containers: [writer], volumes });
+  const messages = async () => (await client.list(EVENTS)).items.map(({ message }) => message);
+  await until(async () => (await messages()).some((message) => message.endsWith('links lead elsewhere')), 'the event');
 });

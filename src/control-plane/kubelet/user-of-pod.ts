@@ -10,6 +10,7 @@
  * What the spec asks for is what the container sees as its user, as with user namespaces: the host knows it by another number.
  */
 import type { Pod } from '../../api/core/pod.ts';
+import { isSharedFolder } from '../../api/core/volume.ts';
 import { type PodUser, readPodRecord } from '../../base/node/pod-record.ts';
 import { type ClaimOptions, isProvisioned, volumeOfClaim } from './claims.ts';
 import type { PodUsers } from './pod-users.ts';
@@ -31,6 +32,7 @@ export async function userForPod({ dir, users, machineOf, ...options }: UserOpti
   for (const { persistentVolumeClaim } of pod.spec.volumes ?? []) {
     if (!persistentVolumeClaim) continue;
     const volume = await volumeOfClaim(persistentVolumeClaim.claimName, options);
+    if (isSharedFolder(volume)) continue; // it is reached as the user of the machine, as everybody else reaches it
     if (!isProvisioned(volume)) return undefined;
     groups.push(users.groupOf(volume.spec.claimRef?.uid ?? ''));
   }

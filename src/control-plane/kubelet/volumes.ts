@@ -1,9 +1,10 @@
 /** Brings a Pod's volumes into its folder and lays out what each container sees. Can be repeated at any time. */
-import { lstat, mkdir, readlink, rename, rm, stat, symlink } from 'node:fs/promises';
+import { lstat, mkdir, readlink, realpath, rename, rm, stat, symlink } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { CONFIG_MAPS } from '../../api/core/configmap.ts';
 import type { Container, Pod, PodVolume, VolumeMount } from '../../api/core/pod.ts';
 import { SECRETS } from '../../api/core/secret.ts';
+import { isSharedFolder, type PersistentVolume } from '../../api/core/volume.ts';
 import { ApiError, messageOf } from '../../base/errors.ts';
 import type { Client } from '../../client/client.ts';
 import { standInFor } from '../../images/stand-ins.ts';
@@ -58,7 +59,7 @@ async function prepareVolume(volume: PodVolume, options: VolumeOptions): Promise
   if (configMap) return writeFiles(volumeDir(dir, 'configmap', name), await configMapFiles(configMap, options), options);
   if (secret) return writeFiles(volumeDir(dir, 'secret', name), await secretFiles(secret, options), options);
   if (hostPath) return linkHostPath(volumeDir(dir, 'host-path', name), hostPath);
-  if (persistentVolumeClaim) return linkClaim(volumeDir(dir, 'local-volume', name), persistentVolumeClaim.claimName, options);
+  if (persistentVolumeClaim) return linkClaim(name, persistentVolumeClaim.claimName, options);
   if (downwardAPI) {
     return writeFiles(volumeDir(dir, 'downward-api', name), downwardFiles(downwardAPI, options), options);
   }
@@ -170,8 +171,10 @@ async function linkHostPath(path: string, { path: target, type = '' }: NonNullab
   return path;
 }
 
-async function linkClaim(path: string, claimName: string, options: VolumeOptions): Promise<string> {
+async function linkClaim(name: string, claimName: string, options: VolumeOptions): Promise<string> {
   const volume = await volumeOfClaim(claimName, options);
+  if (isSharedFolder(volume)) return linkSharedFolder(name, volume, options);
+  const path = volumeDir(options.dir, 'local-volume', name);
   const { hostPath, volumeMode } = volume.spec;
   if (!hostPath || volumeMode === 'Block')
     throw new ApiError('Invalid', `volume "${volume.metadata.name}" is no folder, which is all that the embedded kubelet mounts`);
@@ -183,6 +186,22 @@ async function linkClaim(path: string, claimName: string, options: VolumeOptions
   if (isOurs && users && owner && users.has(owner.uid))
     await shareClaim(hostPath.path, users.groupOf(volume.spec.claimRef?.uid ?? ''), users);
   else if (isOurs) await giveTo(hostPath.path, owner, owner?.isRootInside ? 0o777 : owner ? 0o2770 : 0o700);
+  return path;
+}
+
+/**
+ * For launchers alone, which let the guest see nothing else, and write only where the volume allows it. A link on the way to the folder was put
+ * there after the administrator named it.
+ */
+async function linkSharedFolder(name: string, { metadata, spec }: PersistentVolume, { pod, dir, isBound }: VolumeOptions): Promise<string> {
+  if (pod.spec.containers.some((container) => isBound?.(container)))
+    throw new ApiError('Invalid', `volume "${metadata.name}" is a folder of the host, which is shared with virtual machines only`);
+  const { path: target = '' } = spec.hostPath ?? {};
+  if ((await realpath(target).catch(() => '')) !== target)
+    throw new ApiError('Invalid', `volume "${metadata.name}": ${target} is not there, or links lead elsewhere`);
+  const isWritable = spec.accessModes?.some((mode) => mode.startsWith('ReadWrite'));
+  const path = volumeDir(dir, isWritable ? 'shared-folder' : 'shared-folder-read-only', name);
+  await linkHostPath(path, { path: target, type: 'Directory' });
   return path;
 }
 

@@ -7,10 +7,17 @@
  *   not protected                                     protect it: a bound volume outlives its deletion
  *   the phase is behind                               write it: Available, Bound, Released
  *   Released, made by us, reclaim policy Delete       delete it
+ *   Released, a shared folder                         delete it; what is in the folder stays as it is
  *
  * Pure: no clock, no I/O, no randomness.
  */
-import { ANNOTATION_PROVISIONED_BY, LOCAL_PROVISIONER, type PersistentVolume, type PersistentVolumeClaim } from '../../api/core/volume.ts';
+import {
+  ANNOTATION_PROVISIONED_BY,
+  isSharedFolder,
+  LOCAL_PROVISIONER,
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+} from '../../api/core/volume.ts';
 import { isDeleting, refOf } from '../../api/meta.ts';
 import { type Decision, nothingToDo } from '../../reconcile/decision.ts';
 import { VOLUME_PROTECTION } from './decide-claim.ts';
@@ -54,6 +61,9 @@ export function decideVolume(observed: ObservedVolume): Decision<RemoveData> {
   }
   if (phase === 'Released' && isOurs(volume) && isToDelete(volume)) {
     return { actions: [{ do: 'delete', target, because: 'its claim is gone and its reclaim policy is Delete' }] };
+  }
+  if (phase === 'Released' && isSharedFolder(volume)) {
+    return { actions: [{ do: 'delete', target, because: 'its claim is gone: the folder is shared with nobody' }] };
   }
   return nothingToDo;
 }

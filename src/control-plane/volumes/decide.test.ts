@@ -8,6 +8,7 @@ import { claim, storageClass, volume } from './volume.testing.ts';
 
 const deleting = { deletionTimestamp: '2026-01-01T00:00:00Z' };
 const ours = { 'pv.kubernetes.io/provisioned-by': 'kubevirt-ts.io/local' };
+const shared = { 'pv.kubernetes.io/provisioned-by': 'kubevirt-ts.io/shared-folder' };
 const mine = { claimRef: { uid: 'claim-1', name: 'data', namespace: 'default' } };
 const bound = { phase: 'Bound' } as const;
 
@@ -136,6 +137,16 @@ const VOLUME_RULES: readonly Case[] = [
     'a released volume of ours is deleted',
     { volume: volume(toDelete, { phase: 'Released' }, { annotations: ours }), claim: undefined, hasFolder: true },
     ['delete PersistentVolume /v1: its claim is gone and its reclaim policy is Delete'],
+  ],
+  [
+    'a released folder of the host is shared with nobody any more, and stays as it is',
+    { volume: volume(mine, { phase: 'Released' }, { annotations: shared }), claim: undefined, hasFolder: false },
+    ['delete PersistentVolume /v1: its claim is gone: the folder is shared with nobody'],
+  ],
+  [
+    'nothing in a folder of the host is removed, whatever its reclaim policy says',
+    { volume: volume(toDelete, { phase: 'Released' }, { annotations: shared, ...deleting }), claim: undefined, hasFolder: true },
+    ['patch PersistentVolume /v1: no claim holds it'],
   ],
   ['a released volume of others stays', { volume: volume(toDelete, { phase: 'Released' }), claim: undefined, hasFolder: true }, []],
   [

@@ -25,6 +25,8 @@ export const CPU_MODEL = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 export const CPU_FEATURE = /^[a-z0-9][a-z0-9_.-]{0,63}$/;
 export const HYPERV_VENDOR_ID = /^[ -~]{1,12}$/;
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** What a guest mounts a folder by; virtio has room for 36 bytes. */
+export const FILESYSTEM_TAG = /^[a-z0-9](?:[-a-z0-9]{0,34}[a-z0-9])?$/;
 export const DISK_SERIAL = /^[A-Za-z0-9_.+-]{1,256}$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding control characters is the point
 const UNPRINTABLE = /[\u0000-\u001f\u007f]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;

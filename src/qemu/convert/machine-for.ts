@@ -3,6 +3,7 @@ import { normaliseVmiSpec } from '../../api/kubevirt/normalise-vmi-spec.ts';
 import { consoleParts } from './consoles.ts';
 import { standardDeviceParts } from './devices.ts';
 import { diskParts } from './disks.ts';
+import { filesystemParts } from './filesystems.ts';
 import { hotplugPorts } from './hotplug-ports.ts';
 import type { ConvertInput } from './input.ts';
 import { ioThreadParts } from './io-threads.ts';
@@ -27,6 +28,7 @@ export function machineFor(input: ConvertInput): Machine {
       ...diskParts(vmi.spec, input.files.images, rootBus),
       ...networkParts(input, rootBus),
       ...standardDeviceParts(vmi.spec, rootBus, input.settings),
+      ...filesystemParts(vmi.spec, rootBus),
       ...hotplugPorts(board, rootBus, vmi.spec.domain.devices),
     ]),
   };

@@ -33,11 +33,13 @@ export type Backend =
   | Chardev
   | { readonly part: 'audiodev'; readonly id: string; readonly driver: string };
 
-/** A unix socket that QEMU listens on. */
+/** A unix socket that QEMU listens on, or connects to at its start. */
 export type Chardev = {
   readonly part: 'chardev';
   readonly id: string;
   readonly socket: string;
+  /** Somebody else listens on it. */
+  readonly isClient?: boolean;
   /** A file that takes what is written, also while nobody is connected. */
   readonly log?: string;
 };
@@ -51,6 +53,8 @@ export type Board = {
   readonly processor: { readonly model: string; readonly flags: readonly string[] };
   readonly topology: Readonly<Record<'cpus' | 'sockets' | 'cores' | 'threads', number>>;
   readonly memoryKib: number;
+  /** Other processes of the host work in the memory of the guest, too. */
+  readonly isMemoryShared?: boolean;
   readonly clock: {
     /** What it shows at the start, as 2026-01-31T13:00:00; UTC when not given. */
     readonly base?: string;

@@ -19,6 +19,8 @@ import { matching, printable, specError } from './option-text.ts';
 const TCG_CACHE_MIB = { small: 32, large: 128, perCpu: 4 } as const;
 const CHASSIS_WORDS = ['manufacturer', 'version', 'serial', 'asset', 'sku'] as const;
 const SYSTEM_WORDS = ['manufacturer', 'product', 'version', 'sku', 'family'] as const;
+/** QEMU rounds a size up to this, and wants memory that somebody else made to have it. */
+const SHARED_STEP_BYTES = 8192;
 const SMALL_GUEST_BYTES = 512 * 2 ** 20;
 
 /** The board that an instance asks for, on this host. */
@@ -26,6 +28,7 @@ export function boardOf({ vmi, host, settings, files }: ConvertInput): Board {
   const { domain } = vmi.spec;
   const sizeBytes = memoryBytes(vmi.spec);
   const cpus = topology(vmi.spec);
+  const isMemoryShared = (domain.devices.filesystems?.length ?? 0) > 0;
   const { serial } = domain.firmware ?? {};
   const uuid = machineUuid(vmi);
   const args = domain.firmware?.kernelBoot?.kernelArgs;
@@ -35,7 +38,8 @@ export function boardOf({ vmi, host, settings, files }: ConvertInput): Board {
     accelerator: host.accel === 'kvm' ? { kind: 'kvm' } : { kind: 'tcg', cacheMib: translationCacheMib(sizeBytes, cpus.cpus) },
     processor: { model: cpuModel(vmi.spec, host.accel), flags: cpuFlags(domain, host.accel) },
     topology: cpus,
-    memoryKib: Math.ceil(sizeBytes / 1024),
+    memoryKib: isMemoryShared ? Math.ceil(sizeBytes / SHARED_STEP_BYTES) * (SHARED_STEP_BYTES / 1024) : Math.ceil(sizeBytes / 1024),
+    ...(isMemoryShared && { isMemoryShared }),
     clock: clock(domain, host),
     ...(files.boot && { boot: { ...files.boot, ...(args && { args: printable(args, 'spec.domain.firmware.kernelBoot.kernelArgs') }) } }),
     name: printable(`${vmi.metadata.namespace ?? 'default'}_${vmi.metadata.name}`, 'metadata.name'),

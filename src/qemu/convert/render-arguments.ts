@@ -3,6 +3,8 @@ import type { Board, Chardev, Machine, Part } from './machine-model.ts';
 import { optionValue } from './option-text.ts';
 import { deviceProperties, namedProperties } from './properties.ts';
 
+const MEMORY_ID = 'memory0';
+
 /** The arguments, without the program's name, that start this machine. */
 export function renderArguments({ board, isStartedPaused, isIncoming, parts }: Machine): string[] {
   return [
@@ -27,7 +29,8 @@ export function renderBoard(board: Board): string[] {
   const rtc = [...(clock.track ? [`clock=${clock.track}`] : []), ...(clock.isCatchingUp ? ['driftfix=slew'] : [])];
   const system = { ...board.system, ...(serial && { serial }) };
   return [
-    ...['-machine', [board.type, ...switches].join(',')],
+    ...(board.isMemoryShared ? ['-object', JSON.stringify(sharedMemory(board.memoryKib))] : []),
+    ...['-machine', [board.type, ...switches, ...(board.isMemoryShared ? [`memory-backend=${MEMORY_ID}`] : [])].join(',')],
     ...['-accel', accelerator.kind === 'kvm' ? 'kvm' : `tcg,tb-size=${accelerator.cacheMib}`],
     ...['-cpu', [processor.model, ...processor.flags].join(',')],
     ...['-smp', keyValues(board.topology)],
@@ -42,6 +45,11 @@ export function renderBoard(board: Board): string[] {
     ...['-smbios', `type=1,${keyValues(system)}`],
     ...(Object.keys(board.chassis).length > 0 ? ['-smbios', `type=3,${keyValues(board.chassis)}`] : []),
   ];
+}
+
+/** Without a file: it is gone with QEMU, whoever else has it open. */
+function sharedMemory(kib: number): object {
+  return { 'qom-type': 'memory-backend-memfd', id: MEMORY_ID, size: kib * 1024, share: true };
 }
 
 function renderPart(part: Part): readonly string[] {
@@ -64,7 +72,8 @@ function renderPart(part: Part): readonly string[] {
 }
 
 /** QEMU takes no JSON here. */
-function chardev({ id, socket, log }: Chardev): string {
+function chardev({ id, socket, log, isClient }: Chardev): string {
+  if (isClient) return `socket,${keyValues({ id, path: socket })}`;
   const listening = keyValues({ id, path: socket, server: 'on', wait: 'off' });
   return `socket,${listening}${log === undefined ? '' : `,${keyValues({ logfile: log, logappend: 'on' })}`}`;
 }

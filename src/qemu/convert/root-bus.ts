@@ -34,6 +34,7 @@ export function rootBusDevices(spec: VmiSpec): readonly string[] {
     ...tabletsOf(devices).map((bus, index) => (bus === 'virtio' ? `input${index}` : `input-usb${index}`)),
     ...(devices.watchdog ? ['watchdog0'] : []),
     ...(devices.sound ? ['sound0'] : []),
+    ...(devices.filesystems ?? []).map((_, index) => `fs${index}`),
   ];
 }
 

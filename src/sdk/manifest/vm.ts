@@ -8,6 +8,8 @@ export type AccessCredential = NonNullable<VmiSpec['accessCredentials']>[number]
 /** A volume as it is written on the command line: an image or a claim, with what goes with it. */
 export type VolumeChoice = { readonly source: string; readonly name?: string; readonly bootOrder?: number };
 
+export type FolderChoice = { readonly claim: string; readonly name: string; readonly isReadOnly: boolean };
+
 export type VmChoices = {
   readonly name: string;
   readonly namespace?: string;
@@ -20,6 +22,8 @@ export type VmChoices = {
   readonly gracePeriodSeconds: number;
   readonly images: readonly VolumeChoice[];
   readonly claims: readonly VolumeChoice[];
+  /** Claims whose folders the guest sees as such. */
+  readonly folders?: readonly FolderChoice[];
   readonly userDataBase64?: string;
   readonly networkDataBase64?: string;
   readonly accessCredentials?: readonly AccessCredential[];
@@ -29,6 +33,7 @@ export type VmChoices = {
 export function buildVm(choices: VmChoices): VirtualMachine {
   const { name, namespace, runStrategy, memory, cpus, gracePeriodSeconds, accessCredentials = [], instancetype, preference } = choices;
   const volumes = volumesOf(choices);
+  const { folders = [] } = choices;
   return {
     apiVersion: 'kubevirt.io/v1',
     kind: 'VirtualMachine',
@@ -44,14 +49,21 @@ export function buildVm(choices: VmChoices): VirtualMachine {
           domain: {
             ...(cpus !== undefined && { cpu: { cores: cpus } }),
             ...(memory !== undefined && { memory: { guest: memory } }),
-            devices: { disks: volumes.map(({ disk }) => disk) },
+            devices: {
+              disks: volumes.map(({ disk }) => disk),
+              ...(folders.length > 0 && { filesystems: folders.map((folder) => ({ name: folder.name, virtiofs: {} })) }),
+            },
           },
           ...(accessCredentials.length > 0 && { accessCredentials: [...accessCredentials] }),
-          volumes: volumes.map(({ volume }) => volume),
+          volumes: [...volumes.map(({ volume }) => volume), ...folders.map(folderVolume)],
         },
       },
     },
   };
+}
+
+function folderVolume({ claim, name, isReadOnly }: FolderChoice): Volume {
+  return { name, persistentVolumeClaim: { claimName: claim, ...(isReadOnly && { readOnly: true }) } };
 }
 
 function volumesOf({ name, images, claims, userDataBase64, networkDataBase64 }: VmChoices): { volume: Volume; disk: Disk }[] {

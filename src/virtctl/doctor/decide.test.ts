@@ -17,6 +17,7 @@ const healthy: Facts = {
   userNamespaces: { text: 'not needed: we are root' },
   whyNoGuestUsers: undefined,
   whyNotIsolated: undefined,
+  virtiofsd: '/usr/lib/qemu/virtiofsd',
   isImageStoreApart: false,
   homeFolder: '/data',
   homeFreeBytes: 50 * GiB,
@@ -63,6 +64,7 @@ const CASES: [what: string, facts: Partial<Facts>, name: string, status: CheckSt
     /uidmap/,
   ],
   ['no namespaces for guests', { whyNotIsolated: 'denied' }, 'guest namespaces', 'warning', /files and processes.*denied/, /namespaces/],
+  ['no virtiofsd', { virtiofsd: undefined }, 'shared folders', 'warning', /--mount does not work/, /apt-get install virtiofsd/],
   ['images on another disk', { isImageStoreApart: true }, 'data folder', 'failed', /different file systems/, /VIRT_HOME/],
   [
     'a foreign data folder',

@@ -7,6 +7,7 @@
  */
 import { CONTAINER_PROGRAMS_FIX } from '../../base/container-programs-fix.ts';
 import { humanDuration } from '../../base/duration.ts';
+import { VIRTIOFSD_FIX } from '../../qemu/virtiofsd-fix.ts';
 
 export type CheckStatus = 'ok' | 'warning' | 'failed';
 export type Check = { readonly name: string; readonly status: CheckStatus; readonly text: string; readonly fix?: string };
@@ -34,6 +35,8 @@ export type Facts = {
   readonly whyNoGuestUsers: { readonly why: string; readonly fix: string } | undefined;
   /** Why guests cannot have mounts and processes of their own; undefined when they can. */
   readonly whyNotIsolated: string | undefined;
+  /** The program that shares folders with guests; undefined when it is not installed. */
+  readonly virtiofsd: string | undefined;
   /** Images and Pods are on different file systems, and guests do not run as the owner of the images. */
   readonly isImageStoreApart: boolean;
   readonly homeFolder: string;
@@ -83,6 +86,7 @@ const CHECKS: readonly (readonly [string, (facts: Facts) => Verdict])[] = [
   ['container limits', judgeContainerLimits],
   ['guest users', judgeGuestUsers],
   ['guest namespaces', judgeGuestNamespaces],
+  ['shared folders', judgeSharedFolders],
   ['data folder', judgeHome],
   ['data disk', ({ homeFolder, homeFreeBytes }) => judgeSpace(homeFolder, homeFreeBytes, 'set VIRT_HOME to a folder on a bigger disk')],
   [
@@ -166,6 +170,10 @@ function judgeGuestNamespaces({ whyNotIsolated }: Facts): Verdict {
     `guests see the files and processes of this machine: ${whyNotIsolated}`,
     'apt-get install util-linux; namespaces must be open to you',
   );
+}
+
+function judgeSharedFolders({ virtiofsd }: Facts): Verdict {
+  return virtiofsd ? ok(`by ${virtiofsd}`) : warning('virtctl run --mount does not work: virtiofsd is not installed', VIRTIOFSD_FIX);
 }
 
 function judgeHome({ homeFolder, homePermissions, isImageStoreApart }: Facts): Verdict {

@@ -19,6 +19,7 @@ import { loadKubeconfig } from '../../client/node/kubeconfig.ts';
 import { openImageStore } from '../../images/store.ts';
 import { chooseAcceleration } from '../../qemu/accelerator.ts';
 import { findQemu } from '../../qemu/find-qemu.ts';
+import { findVirtiofsd } from '../../qemu/find-virtiofsd.ts';
 import { qemuVersion } from '../../qemu/qemu-version.ts';
 import type { Deps } from '../deps.ts';
 import { NETWORK_PROGRAMS } from '../embedded/network-namespace.ts';
@@ -51,6 +52,7 @@ export async function observeHost(deps: Deps): Promise<Facts> {
     processLimit: processLimit(),
     whyNoGuestUsers: noGuestUsers,
     whyNotIsolated: await whyNotIsolated(),
+    virtiofsd: findVirtiofsd(),
     isImageStoreApart: !noGuestUsers && deviceOf(join(home, 'images')) !== deviceOf(join(home, 'kubelet')),
     homeFolder: home,
     homeFreeBytes: freeBytesAt(home),

@@ -53,6 +53,8 @@ export type ClusterConfiguration = {
   readonly isEmulated: boolean;
   /** Launcher Pods have a user namespace of their own. */
   readonly hasUserNamespaces: boolean;
+  /** Guests may share the folders of PVCs. */
+  readonly hasSharedFolders: boolean;
 };
 
 /** The machine types that there are. */
@@ -61,12 +63,15 @@ export const ALL_MACHINES: readonly string[] = ['q35*', 'pc-q35*'];
 const GATE_USER_NAMESPACES = 'UserNamespaces';
 /** As well: for tests of an installation. */
 const GATE_FAIL_FAST = 'LauncherFailFast';
+/** KubeVirt's: sharing needs user namespaces inside the Pod, which most clusters do not allow. */
+export const GATE_SHARED_FOLDERS = 'EnableVirtioFsStorageVolumes';
 /** Upstream's own default of cpuRequest: who writes it out asks for nothing else than who does not. */
 const NO_CPU_REQUEST = '100m';
 
 export function clusterConfigurationOf(configuration: KubeVirtConfiguration = {}): ClusterConfiguration {
   const { developerConfiguration: developer = {}, architectureConfiguration: { amd64 = {} } = {}, cpuRequest } = configuration;
   const { featureGates = [], disabledFeatureGates = [] } = developer;
+  const isOn = (gate: string) => featureGates.includes(gate) && !disabledFeatureGates.includes(gate);
   return {
     machineType: amd64.machineType || configuration.machineType || 'q35',
     emulatedMachines: nonEmpty(amd64.emulatedMachines) ?? nonEmpty(configuration.emulatedMachines) ?? ALL_MACHINES,
@@ -94,7 +99,8 @@ export function clusterConfigurationOf(configuration: KubeVirtConfiguration = {}
     referencePolicy: configuration.instancetype?.referencePolicy ?? 'reference',
     migrations: migrationSettingsOf(configuration.migrations),
     isEmulated: developer.useEmulation ?? false,
-    hasUserNamespaces: featureGates.includes(GATE_USER_NAMESPACES) && !disabledFeatureGates.includes(GATE_USER_NAMESPACES),
+    hasUserNamespaces: isOn(GATE_USER_NAMESPACES),
+    hasSharedFolders: isOn(GATE_SHARED_FOLDERS),
   };
 }
 

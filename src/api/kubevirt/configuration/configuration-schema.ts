@@ -33,7 +33,7 @@ const ARCHITECTURE = {
 
 const developerConfiguration = object('Settings for trying things out.', {
   featureGates: gates(
-    'Features to switch on. What KubeVirt has a gate for is always on here, or does not exist; those names are kept and change nothing. Two are ours. UserNamespaces: launcher Pods run in a user namespace of their own. LauncherFailFast: instances with the annotation kubevirt.io/func-test-virt-launcher-fail-fast fail at once.',
+    'Features to switch on. What KubeVirt has a gate for is always on here, or does not exist; those names are kept and change nothing, but for EnableVirtioFsStorageVolumes: machines may share the folders of PVCs (domain.devices.filesystems); on in the embedded cluster. Two are ours. UserNamespaces: launcher Pods run in a user namespace of their own. LauncherFailFast: instances with the annotation kubevirt.io/func-test-virt-launcher-fail-fast fail at once.',
   ),
   disabledFeatureGates: gates('Features to switch off; a name that is in both lists is refused.'),
   logVerbosity: optional(

@@ -16,7 +16,6 @@ const VIRTUAL_MACHINE_INSTANCE = {
         shareable: 'set',
       },
       downwardMetrics: 'set',
-      filesystems: 'set',
       gpus: 'set',
       hostDevices: 'set',
       interfaces: {

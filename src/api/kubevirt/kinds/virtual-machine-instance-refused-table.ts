@@ -18,7 +18,6 @@ export const REFUSED_OF_VMI: Readonly<Record<string, string>> = {
   'domain.devices.disks[].lun': 'SCSI passthrough needs a block device',
   'domain.devices.disks[].shareable': 'two machines on one disk need a lock manager between them',
   'domain.devices.downwardMetrics': 'metrics of the host are not shown to guests',
-  'domain.devices.filesystems': 'needs a virtiofsd beside QEMU',
   'domain.devices.gpus': HARDWARE,
   'domain.devices.hostDevices': HARDWARE,
   'domain.devices.interfaces[].binding': 'network binding plugins are not supported',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { clusterConfigurationOf } from '../../../api/kubevirt/configuration/cluster-configuration.ts';
 import { type JsonObject, mergePatch } from '../../../base/json.ts';
 import { type AdmissionWorld, startAdmissionWorld } from '../admission-world.testing.ts';
 import { validateVmiSpec } from './validate-vmi-spec.ts';
@@ -563,6 +564,33 @@ describe('a VirtualMachine is taken or refused', () => {
         );
     });
   }
+});
+
+const CLAIM = { name: 'data', persistentVolumeClaim: { claimName: 'c' } };
+const folder = (name: string) => devices({ filesystems: [{ name, virtiofs: {} }] });
+const FOLDER_RULES: readonly [rule: string, patch: JsonObject, answer: RegExp | undefined][] = [
+  ['the folder of a PVC is fine', { ...folder('data'), ...more(CLAIM) }, undefined],
+  ['a folder has a volume', folder('data'), /filesystems\[0\]\.name: .*there is no volume/],
+  ['a folder is that of a PVC', { ...folder('data'), ...more({ name: 'data', emptyDisk: { capacity: '1Gi' } }) }, /only the folders of PVCs/],
+  ['a guest has room for a short name only', { ...folder('x'.repeat(37)), ...more({ ...CLAIM, name: 'x'.repeat(37) }) }, /at most 36/],
+  [
+    'a volume is a disk or a folder',
+    { ...devices({ filesystems: [{ name: 'data', virtiofs: {} }], disks: [{ name: 'data', disk: {} }] }), ...more(CLAIM) },
+    /a disk shows the same volume/,
+  ],
+];
+
+describe('shared folders', () => {
+  const on = clusterConfigurationOf({ developerConfiguration: { featureGates: ['EnableVirtioFsStorageVolumes'] } });
+  const said = (patch: JsonObject, configuration?: typeof on) =>
+    validateVmiSpec(mergePatch(GOOD, patch) as JsonObject, 'spec', configuration).map(({ field, message }) => `${field}: ${message}`);
+
+  for (const [rule, patch, answer] of FOLDER_RULES)
+    test(rule, () => (answer ? assert.match(said(patch, on).join('\n'), answer) : assert.deepEqual(said(patch, on), [])));
+
+  test('are refused where nobody has switched them on', () => {
+    assert.match(said({ ...folder('data'), ...more(CLAIM) }).join('\n'), /^spec\.domain\.devices\.filesystems: .*EnableVirtioFsStorageVolumes is not enabled$/);
+  });
 });
 
 describe('validateVmiSpec', () => {

@@ -11,6 +11,7 @@ import { validateCpu } from './validate-cpu.ts';
 import { validateDeviceCounts } from './validate-device-counts.ts';
 import { validateDevices } from './validate-devices.ts';
 import { validateDisks } from './validate-disks.ts';
+import { validateFilesystems } from './validate-filesystems.ts';
 import { validateFirmware } from './validate-firmware.ts';
 import { validateInterfaces } from './validate-interfaces.ts';
 import { validateMachine } from './validate-machine.ts';
@@ -41,6 +42,7 @@ const CHECKS: readonly Check[] = [
   validateNetworks,
   validateInterfaces,
   validateDevices,
+  validateFilesystems,
   validateDeviceCounts,
   validatePciAddresses,
   validateProbes,

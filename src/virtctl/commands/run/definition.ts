@@ -32,6 +32,13 @@ export const definition = defineCommand({
         brief: 'File with the public key of that user (default: the key of virtctl shell, $VIRT_HOME/ssh/id_ed25519)',
         placeholder: 'file',
       },
+      mount: {
+        ...text,
+        brief: 'A folder of this machine and where the guest mounts it, as in .:/work or data:/data:ro; can be repeated. Embedded cluster only',
+        optional: true,
+        variadic: true,
+        placeholder: 'folder',
+      },
       ephemeral: off('Without a disk of its own: what the guest writes is lost when the machine stops'),
       cloudInit: {
         ...optionalText,
@@ -74,6 +81,7 @@ export const definition = defineCommand({
       { input: 'debian:12 --name web --memory 2Gi --cpus 2 --disk 20Gi', brief: 'as its vendor publishes it' },
       { input: './disk.qcow2', brief: 'a disk of this machine' },
       { input: 'https://images.example.com/web.raw.xz --user admin', brief: 'a disk from elsewhere' },
+      { input: 'debian --mount .:/work', brief: 'with this folder at /work, where both may write; .:/work:ro for reading only' },
       { input: 'tiny --ephemeral', brief: 'to try something and forget it' },
       { input: "--rm agent -- sh -c 'uname -r; exit 3'", brief: 'one command in a machine that is gone afterwards' },
       { input: 'tiny --dry-run -o yaml', brief: 'only the manifest' },

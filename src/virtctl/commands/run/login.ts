@@ -14,8 +14,10 @@ import { parsePublicKey } from '../../credentials/keys.ts';
 import type { ResolvedImage } from '../../images/resolve-image.ts';
 import { readInput } from '../../read-input.ts';
 import { ensureSshKey } from '../../ssh/ssh-key.ts';
+import type { SharedFolder } from './mounts.ts';
 
 export type LoginFlags = { readonly user?: string; readonly sshKey?: string; readonly cloudInit?: string };
+type LoginOptions = { readonly home: string; readonly shared?: readonly SharedFolder[] };
 export type LoginPlan = {
   readonly user?: string | undefined;
   readonly userData?: Uint8Array | undefined;
@@ -29,7 +31,7 @@ const USER = /^[a-z_][a-z0-9_-]{0,31}$/;
 /** Of a disk of which nobody says who its user is. */
 const UNKNOWN_USER = 'virt';
 
-export async function planLogin(image: ResolvedImage, flags: LoginFlags, home: string): Promise<LoginPlan> {
+export async function planLogin(image: ResolvedImage, flags: LoginFlags, { home, shared = [] }: LoginOptions): Promise<LoginPlan> {
   const { entry, source } = image;
   if (flags.user !== undefined && !USER.test(flags.user))
     throw usage(`--user ${flags.user} cannot be the name of a user`, 'names have lower case letters, digits, - and _');
@@ -48,7 +50,7 @@ export async function planLogin(image: ResolvedImage, flags: LoginFlags, home: s
   const user = flags.user ?? entry?.user ?? (entry ? 'root' : UNKNOWN_USER);
   const publicKey = flags.sshKey === undefined ? (await ensureSshKey(home)).publicKey : keyIn(flags.sshKey);
   const note = entry ? undefined : `nobody says whether it obeys cloud-init: taken to, with the user ${user}; --user names another`;
-  const userData = Buffer.from(loginData({ user, publicKey }));
+  const userData = Buffer.from(loginData({ user, publicKey, mounts: shared }));
   return { user, userData, hasOurKey: flags.sshKey === undefined, ...(note !== undefined && { note }) };
 }
 

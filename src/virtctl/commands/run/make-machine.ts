@@ -1,26 +1,38 @@
 /** Makes the objects of a machine. */
-import { PERSISTENT_VOLUME_CLAIMS, type PersistentVolumeClaim } from '../../../api/core/volume.ts';
+import { PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, type PersistentVolumeClaim } from '../../../api/core/volume.ts';
 import { type VirtualMachine, VMS } from '../../../api/kubevirt/kinds/virtual-machine.ts';
 import { ApiError } from '../../../base/errors.ts';
+import { buildFolderVolume } from '../../../sdk/manifest/shared-folder.ts';
 import type { Connection } from '../../deps.ts';
 import type { Wanted } from './machine.ts';
 
-/** The claim first, so that the machine finds it; then it belongs to the machine and goes with it. A machine that is refused leaves none. */
-export async function makeMachine({ vm, claim }: Wanted, { client, namespace }: Connection): Promise<VirtualMachine> {
+/**
+ * The claims first, so that the machine finds them; then they belong to the machine and go with it. A machine that is refused leaves none. The
+ * volume of a folder is made for a claim that is there, and ends with it: nobody else can have it in between.
+ */
+export async function makeMachine({ vm, claim, folders = [] }: Wanted, { client, namespace }: Connection): Promise<VirtualMachine> {
   const at = <T extends VirtualMachine | PersistentVolumeClaim>(object: T): T => ({
     ...object,
     metadata: { ...object.metadata, namespace },
   });
-  if (!claim) return client.create(VMS, at(vm));
+  if (!claim && folders.length === 0) return client.create(VMS, at(vm));
   if (await client.get(VMS, { namespace, name: vm.metadata.name }))
     throw new ApiError('AlreadyExists', `virtualmachines.kubevirt.io "${vm.metadata.name}" already exists`); // rather than that its claim does
-  const { metadata: claimMeta } = await client.create(PERSISTENT_VOLUME_CLAIMS, at(claim));
-  const created = await client.create(VMS, at(vm)).catch(async (error: unknown) => {
-    await client.delete(PERSISTENT_VOLUME_CLAIMS, claimMeta, { uid: claimMeta.uid });
+  const made: PersistentVolumeClaim[] = [];
+  try {
+    if (claim) made.push(await client.create(PERSISTENT_VOLUME_CLAIMS, at(claim)));
+    for (const folder of folders) {
+      const created = await client.create(PERSISTENT_VOLUME_CLAIMS, at(folder.claim));
+      made.push(created);
+      await client.create(PERSISTENT_VOLUMES, buildFolderVolume(created, folder.path));
+    }
+    const created = await client.create(VMS, at(vm));
+    const { name, uid } = created.metadata;
+    const ownerReferences = [{ apiVersion: created.apiVersion, kind: created.kind, name, uid }];
+    for (const { metadata } of made.splice(0)) await client.patch(PERSISTENT_VOLUME_CLAIMS, metadata, { metadata: { ownerReferences } });
+    return created;
+  } catch (error) {
+    for (const { metadata } of made) await client.delete(PERSISTENT_VOLUME_CLAIMS, metadata, { uid: metadata.uid });
     throw error;
-  });
-  const { name, uid } = created.metadata;
-  const ownerReferences = [{ apiVersion: created.apiVersion, kind: created.kind, name, uid }];
-  await client.patch(PERSISTENT_VOLUME_CLAIMS, claimMeta, { metadata: { ownerReferences } });
-  return created;
+  }
 }

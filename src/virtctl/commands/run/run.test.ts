@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
+import type { PersistentVolume } from '../../../api/core/volume.ts';
+import type { VirtualMachine } from '../../../api/kubevirt/kinds/virtual-machine.ts';
 import { systemClock } from '../../../base/clock.ts';
+import { identifyChild } from '../../../base/node/process-identity.ts';
 import { startFileServer } from '../../../images/import/file-server.testing.ts';
 import { qcow2Start } from '../../../images/qcow2-header.testing.ts';
 import { openImageStore } from '../../../images/store.ts';
@@ -122,6 +125,50 @@ const manifestOf = async (flags: object, ...words: string[]) => {
     .userDataBase64;
   return { metadata, spec, said: stderr(), userData: userData && Buffer.from(userData, 'base64').toString() };
 };
+
+test('a folder of this machine is given to one PVC that is there, which goes with the machine', async (t) => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'shared-')));
+  t.after(() => rmSync(folder, { recursive: true }));
+  mkdirSync(join(home, 'run'), { recursive: true });
+  const state = join(home, 'run/embedded.json');
+  writeFileSync(state, JSON.stringify({ process: identifyChild(process.pid), port: 7001, startedAt: '', version: 'v0' }));
+  t.after(() => rmSync(state, { force: true }));
+  const folderClaim = { metadata: { namespace: 'default', name: 'db-mount0', uid: 'claim-2' }, spec: { volumeName: 'folder-1', accessModes: ['ReadOnlyMany'] } };
+  const answers = {
+    ...VERSION,
+    [`POST ${CLAIMS}`]: folderClaim,
+    'POST /api/v1/persistentvolumes': {},
+    [`POST ${VMS}`]: vm('Always'),
+    [`PATCH ${CLAIMS}/db-mount0`]: folderClaim,
+  };
+  const { deps, requests } = testDeps(answers, { home, workingFolder: folder, server: 'https://127.0.0.1:7001' });
+  await run(deps, { ...FLAGS, ephemeral: true, mount: ['.:/work:ro'] }, 'tiny');
+  const sent = new Map(requests);
+  assert.deepEqual((sent.get('POST /api/v1/persistentvolumes') as PersistentVolume).spec, {
+    accessModes: ['ReadOnlyMany'],
+    capacity: { storage: '1Gi' },
+    claimRef: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace: 'default', name: 'db-mount0', uid: 'claim-2' },
+    hostPath: { path: folder, type: 'Directory' },
+    persistentVolumeReclaimPolicy: 'Retain',
+    storageClassName: '',
+    volumeMode: 'Filesystem',
+  });
+  const { domain, volumes } = (sent.get(`POST ${VMS}`) as VirtualMachine).spec.template.spec;
+  assert.deepEqual(domain.devices.filesystems, [{ name: 'mount0', virtiofs: {} }]);
+  assert.deepEqual(volumes?.at(-1), { name: 'mount0', persistentVolumeClaim: { claimName: 'db-mount0', readOnly: true } });
+  const userData = volumes?.find(({ cloudInitNoCloud }) => cloudInitNoCloud)?.cloudInitNoCloud?.userDataBase64 ?? '';
+  assert.match(Buffer.from(userData, 'base64').toString(), /^ {2}- mkdir -p \/work && echo 'mount0 \/work virtiofs ro,nofail 0 0' >> \/etc\/fstab && mount \/work$/m);
+});
+
+test('no other cluster than that of the data folder gets a folder of this machine', async (t) => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'shared-')));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const flags = { ...FLAGS, mount: [`${folder}:/work`] };
+  const other = testDeps({ 'GET /version': { gitCommit: 'abc' } }, { home });
+  await assert.rejects(run(other.deps, flags, 'tiny'), { code: 'FOLDER_NOT_SHAREABLE', fix: /scp/ });
+  await assert.rejects(run(testDeps({}, { home }).deps, { ...flags, dryRun: true }, 'tiny'), { code: 'USAGE' });
+  assert.deepEqual(other.requests.map(([request]) => request), ['GET /version']);
+});
 
 test('a name of the catalogue brings its size, its user, and the key of virtctl shell; without a name it is the demo guest', async () => {
   const { metadata, spec, userData } = await manifestOf({});

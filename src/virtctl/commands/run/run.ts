@@ -2,6 +2,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { arch, homedir } from 'node:os';
 import type { VirtualMachine } from '../../../api/kubevirt/kinds/virtual-machine.ts';
+import { UserError } from '../../../base/errors.ts';
 import { architectureOf } from '../../../images/catalogue/entry.ts';
 import { MOST_BYTES } from '../../../images/qcow2-header.ts';
 import { openImageStore } from '../../../images/store.ts';
@@ -13,6 +14,7 @@ import { randomName } from '../../create/random-name.ts';
 import type { Connection, ConnectionFlags, Deps } from '../../deps.ts';
 import { watchBoot } from '../../embedded/boot.ts';
 import { currentCatalogue } from '../../images/current-catalogue.ts';
+import { isOwnEmbedded } from '../../images/own-cluster.ts';
 import { type ResolvedImage, resolveImage } from '../../images/resolve-image.ts';
 import { createProgress } from '../../progress.ts';
 import { enterMachine } from '../../shell/enter-machine.ts';
@@ -20,6 +22,7 @@ import { storeFolder } from '../image/store-folder.ts';
 import { type LoginFlags, type LoginPlan, planLogin } from './login.ts';
 import { machineFor, type Wanted } from './machine.ts';
 import { makeMachine } from './make-machine.ts';
+import { foldersToShare, type SharedFolder } from './mounts.ts';
 import { printManifest } from './print-manifest.ts';
 import { referenceFor } from './reference.ts';
 import { runThrowAway } from './throw-away.ts';
@@ -31,6 +34,7 @@ type RunFlags = ConnectionFlags &
     readonly memory?: string;
     readonly cpus?: number;
     readonly disk?: string;
+    readonly mount?: readonly string[];
     readonly ephemeral: boolean;
     readonly detach: boolean;
     readonly rm: boolean;
@@ -50,12 +54,15 @@ export async function run(deps: Deps, flags: RunFlags, ...words: string[]): Prom
   const catalogue = await currentCatalogue(deps);
   const image = resolveImage(said, { ...surroundings(deps), catalogue });
   const name = flags.name === undefined ? randomName(image.stem) : parseMachineName('--name', flags.name);
+  const folders = foldersToShare(flags.mount, deps);
+  if (flags.dryRun && folders.length > 0) throw noDryRun();
   const connection = flags.dryRun ? undefined : await deps.connect(flags);
-  const login = await planLogin(image, flags, deps.home);
-  if (login.note) deps.stderr.write(`virtctl: ${said}: ${login.note}\n`);
+  const shared = connection && folders.length > 0 ? await sharedHere(deps, connection, folders) : [];
+  const login = await planLogin(image, flags, { home: deps.home, shared });
+  for (const note of [login.note, notMounted(shared, login, flags)]) if (note) deps.stderr.write(`virtctl: ${said}: ${note}\n`);
   const found = await referenceFor(deps, { image, said, connection, cacheBytes: catalogue.cacheBytes });
   const { cpus, ephemeral: isEphemeral, rm: isThrownAway, agentTimeout: agentSeconds, timeout: timeoutSeconds, stdin } = flags;
-  const wanted = machineFor({ name, ...found, entry: image.entry, ...sizes, cpus, isEphemeral, isThrownAway, ...login });
+  const wanted = machineFor({ name, ...found, entry: image.entry, ...sizes, cpus, isEphemeral, isThrownAway, ...login, shared });
   if (!connection) await printManifest(deps, wanted, flags.output);
   else if (command) return runThrowAway({ ...deps, ...connection }, { wanted, command, agentSeconds, timeoutSeconds, stdin });
   else await start(deps, { wanted, connection, flags, image, login });
@@ -109,6 +116,30 @@ function surroundings(deps: Deps) {
     isFile: (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() === true,
     isStored: (reference: string) => existsSync(storeDir) && openImageStore(storeDir).resolve(reference) !== undefined,
   };
+}
+
+/** Only the cluster of this data folder is on this machine, and is the user's own. */
+async function sharedHere(deps: Deps, connection: Connection, folders: readonly SharedFolder[]): Promise<readonly SharedFolder[]> {
+  if (await isOwnEmbedded(deps, connection)) return folders;
+  throw new UserError('FOLDER_NOT_SHAREABLE', `the cluster at ${connection.server} cannot have folders of this machine`, {
+    why: 'only the embedded cluster of this data folder shares them',
+    fix: 'copy the files instead: virtctl scp',
+    exitCode: 4,
+  });
+}
+
+function noDryRun(): UserError {
+  return new UserError('USAGE', '--mount cannot be combined with --dry-run', {
+    why: 'the volume of a folder is made for a PVC that is there already',
+    exitCode: 2,
+  });
+}
+
+/** Who is told nothing by us mounts it by hand. */
+function notMounted(shared: readonly SharedFolder[], { userData }: LoginPlan, { cloudInit }: RunFlags): string | undefined {
+  if (shared.length === 0 || (userData && cloudInit === undefined)) return undefined;
+  const commands = shared.map(({ tag, place }) => `mount -t virtiofs ${tag} ${place}`).join('; ');
+  return `cloud-init is not told what to mount; in the guest: ${commands}`;
 }
 
 function sizesIn({ memory, disk }: RunFlags): { readonly memory?: string; readonly disk?: string } {
