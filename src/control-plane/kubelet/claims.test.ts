@@ -3,10 +3,11 @@ import { mkdirSync, readFileSync, readlinkSync, renameSync, statSync, symlinkSyn
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { EVENTS } from '../../api/core/event.ts';
-import { PODS } from '../../api/core/pod.ts';
+import { PODS, type Pod } from '../../api/core/pod.ts';
 import { PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, type PersistentVolume } from '../../api/core/volume.ts';
 import { until } from '../../testing/until.ts';
 import { sh, testNode } from './node.testing.ts';
+import { prepareVolumes } from './volumes.ts';
 
 const DATA = { namespace: 'default', name: 'data' };
 const volumes = [{ name: 'v', persistentVolumeClaim: { claimName: 'data' } }];
@@ -103,4 +104,24 @@ test('a link that was put in the place of a folder of the host leads nowhere', a
   await run('one', { restartPolicy: 'Never', containers: [writer], volumes });
   const messages = async () => (await client.list(EVENTS)).items.map(({ message }) => message);
   await until(async () => (await messages()).some((message) => message.endsWith('links lead elsewhere')), 'the event');
+});
+
+test('a folder of the host is shared with machines, not with containers', async (t) => {
+  const { bind, path, client, dir } = await nodeWithClaim(t);
+  mkdirSync(path);
+  await bind(SHARED);
+  const pod: Pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'one', namespace: 'default' },
+    spec: { containers: [{ name: 'main', image: 'busybox', volumeMounts: [{ name: 'v', mountPath: '/data' }] }], volumes },
+  };
+  const preparing = prepareVolumes({
+    ...{ pod, client, dir: join(dir, 'pod'), owner: undefined, signal: t.signal },
+    fields: { pod, podIP: '', hostIP: '' },
+    images: undefined as never, // no volume is one
+    bringImage: async () => {},
+    isBound: () => true,
+  });
+  await assert.rejects(preparing, { reason: 'Invalid', message: /is a folder of the host, which is shared with virtual machines only/ });
 });

@@ -1,6 +1,7 @@
 /** Shared folders: each is the folder of a PVC that no disk shows, on an installation that shares folders. */
 import { type ClusterConfiguration, GATE_SHARED_FOLDERS } from '../../../api/kubevirt/configuration/cluster-configuration.ts';
 import type { VmiSpec } from '../../../api/kubevirt/vmi-spec-schema.ts';
+import { claimOf } from '../../../api/kubevirt/volumes/source-of.ts';
 import { invalidCause } from '../../../base/causes.ts';
 import type { StatusCause } from '../../../base/errors.ts';
 import { FILESYSTEM_TAG } from '../../../qemu/convert/limits.ts';
@@ -16,8 +17,7 @@ export function validateFilesystems({ domain, volumes = [] }: VmiSpec, path: str
     const volume = volumes.find((each) => each.name === name);
     if (!FILESYSTEM_TAG.test(name)) return [invalidCause(field, name.slice(0, 64), 'must be the name of a volume, of at most 36 characters')];
     if (!volume) return [invalidCause(field, name, 'there is no volume of this name')];
-    if (!volume.persistentVolumeClaim && !volume.dataVolume)
-      return [invalidCause(field, name, 'only the folders of PVCs are shared: the volume must be a persistentVolumeClaim or dataVolume')];
+    if (!claimOf(volume)) return [invalidCause(field, name, 'only the folders of PVCs are shared')];
     return shown.has(name) ? [invalidCause(field, name, 'a disk shows the same volume')] : [];
   });
 }
