@@ -16,6 +16,8 @@ export type ProductPlaces = {
   readonly examples: string;
   /** The web page, as it was built. */
   readonly page: string;
+  /** The pages of the documentation, as they were built. */
+  readonly docs: string;
   /** Images of guests that came with the product; a clone builds its own into the cache. */
   readonly guests?: string;
   /** What says of which release this is; a clone is of none. */
@@ -31,4 +33,5 @@ export const PLACES: ProductPlaces = {
   embeddedManifests: join(import.meta.dirname, 'embedded/manifests'),
   examples: join(PROJECT, 'examples'),
   page: join(PROJECT, '.tools/ui'),
+  docs: join(PROJECT, '.tools/docs'),
 };

@@ -33,6 +33,7 @@ async function answer(): Promise<void> {
     guests: PLACES.guests,
     releaseFile: PLACES.releaseFile,
     page: PLACES.page,
+    docs: PLACES.docs,
     version: VERSION,
   };
   const [first, ...rest] = words;

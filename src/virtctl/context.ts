@@ -20,6 +20,8 @@ export type Places = {
   readonly releaseFile?: string | undefined;
   /** Folder with the web page, as it was built. */
   readonly page: string;
+  /** The pages of the documentation, as they were built. */
+  readonly docs: string;
   readonly version: string;
 };
 

@@ -67,6 +67,7 @@ export function testDeps(answers: Answers = {}, overrides: Partial<ClusterDeps> 
     examples: '/nowhere',
     manifests: '/nowhere',
     page: '/nowhere',
+    docs: '/nowhere',
     version: 'v0',
     connect: async () => ({ ...connection, ...overrides }),
     onSignal: (signal, act) => {

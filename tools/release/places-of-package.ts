@@ -11,6 +11,7 @@ export const PLACES: ProductPlaces = {
   embeddedManifests: join(PACKAGE, 'embedded-manifests'),
   examples: join(PACKAGE, 'examples'),
   page: join(PACKAGE, 'page'),
+  docs: join(PACKAGE, 'docs'),
   guests: join(PACKAGE, 'guests'),
   releaseFile: join(PACKAGE, 'release.json'),
 };

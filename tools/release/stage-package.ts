@@ -1,11 +1,12 @@
 /**
- * The product as a folder that works wherever it is put, without a clone: programs, the SDK, the web page, manifests, examples and the demo guests. What people
+ * The product as a folder that works wherever it is put, without a clone: programs, the SDK, the web page, the documentation, manifests, examples and the demo guests. What people
  * install is this folder: as an npm package, as a Debian package or in one file.
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { VERSION } from '../../src/cmd/version.ts';
+import { buildDocs } from '../docs/build.ts';
 import { buildUi } from '../ui/build.ts';
 import { bundleForPackage } from './bundle.ts';
 import { SDK_EXPORTS, stageSdk } from './sdk.ts';
@@ -31,6 +32,7 @@ export async function stagePackage({ into, form, commit, version }: StageOptions
   for (const folder of ['bin', 'script', 'guests']) mkdirSync(join(into, folder), { recursive: true });
   await bundleForPackage(join(into, 'lib'), { version });
   await buildUi(join(into, 'page'));
+  await buildDocs(join(into, 'docs'));
   await stageSdk(into);
   for (const name of [...CALLED, ...STARTED]) {
     writeFileSync(join(into, 'bin', name), ofPackage(readFileSync(join(PROJECT, 'bin', name), 'utf8')));

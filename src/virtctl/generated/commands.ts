@@ -25,6 +25,7 @@ export const COMMANDS: readonly Entry[] = [
   { words: ['delete'], load: async () => (await import('../commands/delete/definition.ts')).definition },
   { words: ['describe'], load: async () => (await import('../commands/describe/definition.ts')).definition },
   { words: ['dns'], load: async () => (await import('../commands/dns/definition.ts')).definition },
+  { words: ['docs'], load: async () => (await import('../commands/docs/definition.ts')).definition },
   { words: ['doctor'], load: async () => (await import('../commands/doctor/definition.ts')).definition },
   { words: ['down'], load: async () => (await import('../commands/down/definition.ts')).definition },
   { words: ['exec'], load: async () => (await import('../commands/exec/definition.ts')).definition },

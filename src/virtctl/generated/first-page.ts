@@ -70,6 +70,7 @@ KUBERNETES CLUSTER
 THIS PROGRAM
   completion      Print what a shell needs to complete commands, flags and names of machines
   version         Print the versions of this program and of the server
+  docs            Read the documentation of this release in a browser
 `;
 
 /** The commands as a shell that completes them gets them. */
@@ -125,4 +126,5 @@ uninstall	Remove everything from the Kubernetes cluster of the kubeconfig; refus
 adm	Look after an installation
 completion	Print what a shell needs to complete commands, flags and names of machines
 version	Print the versions of this program and of the server
+docs	Read the documentation of this release in a browser
 `.split(/(?<=\n)/);
