@@ -12,11 +12,12 @@ import { apiVersionOf } from '../../api/resource.ts';
 import { isObject } from '../../base/json.ts';
 import type { ObservedVmSnapshot } from './observed.ts';
 
-/** The volumes of a machine that are kept, with their claims, and those that are made anew at each start. */
-export function volumesOf({ volumes = [] }: VmiSpec) {
+/** The volumes of a machine that are kept, with their claims, and the others: made anew at each start, or shared with somebody who goes on writing. */
+export function volumesOf({ domain, volumes = [] }: Pick<VmiSpec, 'domain' | 'volumes'>) {
+  const shared = new Set(domain.devices?.filesystems?.map(({ name }) => name));
   const included = volumes.flatMap((volume) => {
     const claim = claimOf(volume);
-    return claim && !claim.isReadOnly ? [{ volumeName: volume.name, claimName: claim.claimName }] : [];
+    return claim && !claim.isReadOnly && !shared.has(volume.name) ? [{ volumeName: volume.name, claimName: claim.claimName }] : [];
   });
   const excluded = volumes.map(({ name }) => name).filter((name) => !included.some(({ volumeName }) => volumeName === name));
   return { included, excluded };
