@@ -28,7 +28,7 @@ async function containerDiskWay(
 
 await runComponent({
   name: 'virt-controller',
-  flags: { 'launcher-image': '', namespace: INSTALL_NAMESPACE, 'container-disks': 'auto' } satisfies FlagsOf<'virt-controller'>,
+  flags: { 'launcher-image': '', 'importer-image': '', namespace: INSTALL_NAMESPACE, 'container-disks': 'auto' } satisfies FlagsOf<'virt-controller'>,
   async run({ flags, ready, ...context }) {
     const launcherImage = flags['launcher-image'];
     if (!launcherImage)
@@ -44,7 +44,8 @@ await runComponent({
       lead: async (signal) => {
         isLeading = true;
         const containerDisks = await containerDiskWay(context, flags['container-disks']);
-        await runVirtController({ ...context, signal, launcherImage, containerDisks });
+        const importerImage = flags['importer-image'];
+        await runVirtController({ ...context, signal, launcherImage, containerDisks, ...(importerImage && { importerImage }) });
       },
     });
   },

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { guardedFetch, isLoopbackHost } from './guarded-fetch.ts';
+import { guardedFetch, isLoopbackHost, tenantFetch, tenantRules } from './guarded-fetch.ts';
 
 async function serverAt(t: TestContext, location: string): Promise<string> {
   const server = createServer(({ url, headers }, response) => {
@@ -38,7 +38,7 @@ test('a name that leads to the loopback is refused when the connection is made',
   const lookUp = ((_name: string, _options: object, callback: (error: undefined, found: object) => void) =>
     callback(undefined, answer)) as unknown as typeof lookup; // one of its many shapes
   const asked = guardedFetch('https://registry.example.com', lookUp)(new URL('https://rebound.example.com/'));
-  await assert.rejects(asked, /its name leads to this machine/);
+  await assert.rejects(asked, /that is this machine or its own link/);
 });
 
 test('a registry at the loopback may lead on there, without the login at another port', async (t) => {
@@ -55,4 +55,38 @@ test('nobody is led around for ever', async (t) => {
 
 test('the loopback is known by name and by address', () => {
   assert.deepEqual(['localhost', '127.9.9.9', '[::1]', 'example.com', '10.0.0.1'].map(isLoopbackHost), [true, true, true, false, false]);
+});
+
+/** A name server for a test: every name leads to one address. */
+function leadingTo(address: string): typeof lookup {
+  const found = [{ address, family: 4 }];
+  return ((_name: string, _options: object, callback: (error: undefined, found: object) => void) =>
+    callback(undefined, found)) as unknown as typeof lookup; // one of its many shapes
+}
+
+const NOT_FOR_TENANTS: [named: string, leadsTo: string, why: RegExp][] = [
+  ['http://127.0.0.1/disk', '', /this machine or its own link/],
+  ['http://localhost/disk', '', /this machine/],
+  ['http://169.254.169.254/latest/meta-data', '', /its own link/],
+  ['http://[::1]/disk', '', /this machine/],
+  ['http://[::ffff:169.254.169.254]/disk', '', /its own link/],
+  ['https://disks.example.com/disk', '127.0.0.1', /this machine/],
+  ['https://disks.example.com/disk', '169.254.169.254', /its own link/],
+  ['ftp://disks.example.com/disk', '203.0.113.1', /./],
+];
+for (const [named, leadsTo, why] of NOT_FOR_TENANTS)
+  test(`a tenant cannot have ${named} asked${leadsTo && ` when it leads to ${leadsTo}`}`, () =>
+    assert.rejects(tenantFetch(named, leadingTo(leadsTo))(new URL(named)), why));
+
+test('an address outside leads a tenant neither into the cluster nor from https to http', async () => {
+  const rules = (named: string) => tenantRules(named);
+  const outside = rules('https://disks.example.com/disk');
+  assert.equal(outside.whyNot(['203.0.113.1'], 0), undefined);
+  assert.match(outside.whyNot(['10.96.0.1'], 1) ?? '', /private network, such as that of the cluster/);
+  assert.match(outside.whyNot(['::ffff:192.168.1.1'], 1) ?? '', /private network/);
+  assert.throws(() => outside.assertAllowed(new URL('http://other.example.com/'), 1), /not https/);
+  const inside = rules('http://disks.team.svc/disk');
+  assert.equal(inside.whyNot(['10.96.0.7'], 0), undefined);
+  assert.equal(inside.whyNot(['10.244.0.9'], 1), undefined);
+  assert.match(inside.whyNot(['169.254.169.254'], 1) ?? '', /its own link/);
 });

@@ -3,6 +3,7 @@ import { CONTROLLER_REVISIONS } from '../api/core/controller-revision.ts';
 import { NODES } from '../api/core/node.ts';
 import { PODS } from '../api/core/pod.ts';
 import { CHOICE_NAMES, CHOICES } from '../api/kubevirt/instancetype/choices-table.ts';
+import { DATA_VOLUMES } from '../api/kubevirt/kinds/data-volume.ts';
 import { MIGRATIONS } from '../api/kubevirt/kinds/migration.ts';
 import { MIGRATION_POLICIES } from '../api/kubevirt/kinds/migration-policy.ts';
 import { OFFLINE_VMS } from '../api/kubevirt/kinds/offline-virtual-machine.ts';
@@ -13,7 +14,7 @@ import { VMIS } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { VM_RESTORES } from '../api/kubevirt/kinds/vm-restore.ts';
 import { VM_SNAPSHOTS } from '../api/kubevirt/kinds/vm-snapshot.ts';
 import { VM_SNAPSHOT_CONTENTS } from '../api/kubevirt/kinds/vm-snapshot-content.ts';
-import { LABEL_VM_REVISION } from '../api/kubevirt/names.ts';
+import { LABEL_CDI, LABEL_VM_REVISION } from '../api/kubevirt/names.ts';
 import { type KubeObject, keyOf } from '../api/meta.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
@@ -24,6 +25,7 @@ import type { Client } from '../client/client.ts';
 import { type FollowedConfiguration, followConfiguration } from '../client/follow-configuration.ts';
 import { byController, ownerKeysOf } from '../reconcile/owner.ts';
 import { rememberWriteErrors } from '../reconcile/write-errors.ts';
+import { runDataVolumeController } from './data-volume/controller.ts';
 import { runDerivedVmController } from './derived-vm/controller.ts';
 import { runEvacuationController } from './evacuation/controller.ts';
 import { heardNodes } from './heard-nodes.ts';
@@ -36,7 +38,7 @@ import { runPoolController } from './pool/controller.ts';
 import { runReplicaSetController } from './replica-set/controller.ts';
 import { byTarget, runVmRestoreController } from './restore/controller.ts';
 import { bySource, runVmSnapshotController } from './snapshot/controller.ts';
-import { runVmController } from './vm/controller.ts';
+import { byDataVolume, runVmController } from './vm/controller.ts';
 import { runVmiController } from './vmi/controller.ts';
 import type { ContainerDiskWay } from './vmi/launcher-volumes.ts';
 
@@ -47,6 +49,8 @@ export type VirtControllerOptions = {
   readonly signal: AbortSignal;
   /** The image of launcher Pods. */
   readonly launcherImage?: string;
+  /** The image of Pods that fill PVCs. */
+  readonly importerImage?: string;
   /** How the images of containerDisks come into launcher Pods: what the nodes can do. */
   readonly containerDisks?: ContainerDiskWay;
   /** That of the KubeVirt object; followed here when not given. */
@@ -59,7 +63,7 @@ export type VirtControllerOptions = {
 export async function runVirtController(options: VirtControllerOptions): Promise<void> {
   const { client, clock, log, signal, launcherImage = 'kubevirt-ts/virt-launcher:latest', containerDisks } = options;
   const shared = { client, clock, log, signal };
-  const vms = startCache({ ...shared, resource: VMS, indexes: byController });
+  const vms = startCache({ ...shared, resource: VMS, indexes: { ...byController, ...byDataVolume } });
   const vmis = startCache({ ...shared, resource: VMIS, indexes: byController });
   const pods = startCache({
     ...shared,
@@ -90,9 +94,13 @@ export async function runVirtController(options: VirtControllerOptions): Promise
   const launchers = { launcherImage, containerDisks, configuration };
   const snapshots = startCache({ ...shared, resource: VM_SNAPSHOTS, indexes: bySource });
   const contents = startCache({ ...shared, resource: VM_SNAPSHOT_CONTENTS });
+  const dataVolumes = startCache({ ...shared, resource: DATA_VOLUMES, indexes: byController });
+  const importers = startCache({ ...shared, resource: PODS, labelSelector: LABEL_CDI });
+  const importer = { image: options.importerImage ?? 'kubevirt-ts/virt-importer:latest', way: containerDisks ?? 'image-volume' } as const;
   const restores = startCache({ ...shared, resource: VM_RESTORES, indexes: byTarget });
   await Promise.all([
     pulse.run(signal),
+    runDataVolumeController({ ...shared, dataVolumes, importers, importer }),
     runDerivedVmController({ ...shared, vms }),
     runNodeController({ ...shared, nodes }),
     runOfflineVmController({ ...shared, ...forOfflineVms, offlineVms, vms }),
@@ -100,7 +108,7 @@ export async function runVirtController(options: VirtControllerOptions): Promise
     runReplicaSetController({ ...shared, ...forReplicaSets, replicaSets, vmis }),
     runVmRestoreController({ ...shared, restores, snapshots, contents, vms, vmis }),
     runVmSnapshotController({ ...shared, snapshots, contents, vms, vmis, pods, revisions }),
-    runVmController({ ...shared, ...forVms, vms, vmis, revisions, nodes, choices, configuration }),
+    runVmController({ ...shared, ...forVms, vms, vmis, dataVolumes, revisions, nodes, choices, configuration }),
     runVmiController({ ...shared, ...forVmis, vms, vmis, pods, nodes, ...launchers }),
     runEvacuationController({ ...shared, migrations, vmis }),
     runMigrationController({ ...shared, migrations, policies, vmis, pods, nodes, ...launchers }),

@@ -27,7 +27,7 @@ const UNSUPPORTED_COMMANDS: readonly Row[] = [
 const UNSUPPORTED_FLAGS: readonly Row[] = [
   [
     'volume-import',
-    'there are no DataVolumes; use --volume-pvc with a PVC that has the annotation kubevirt.io/disk-image, or --volume-containerdisk',
+    'write dataVolumeTemplates into the manifest (examples/vm-data-volume.yaml), or use --volume-containerdisk',
   ],
   ['volume-sysprep', 'answer files for Windows (sysprep) are not supported yet'],
 ];

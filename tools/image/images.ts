@@ -45,6 +45,7 @@ const MODULES = ['accel-tcg-x86_64', 'hw-display-virtio-gpu', 'hw-display-virtio
 );
 /** What scripts run in `compute` with the flags of GNU, which busybox does not have all. */
 const GNU = ['bin/cat', 'bin/ls', 'bin/ps', 'usr/bin/stat'];
+const CONVERTERS = ['usr/bin/qemu-img', 'usr/bin/xz'];
 const KEYMAP = 'usr/share/qemu/keymaps/en-us';
 
 /** Every image. All begin with the same layer, so a node that has one has most of the others. */
@@ -52,7 +53,8 @@ export function imagesFrom(parts: Parts): ImageContent[] {
   const base = baseLayer(parts);
   const ofLauncher = ['virt-launcher'];
   const ofVmctl = ['vmctl'];
-  const ofComponents = [...parts.bundles.keys()].filter((name) => ![...ofLauncher, ...ofVmctl].includes(name));
+  const ofImporter = ['virt-importer'];
+  const ofComponents = [...parts.bundles.keys()].filter((name) => ![...ofLauncher, ...ofVmctl, ...ofImporter].includes(name));
   const asComponent = { User: `${COMPONENT_USER}:${COMPONENT_USER}`, Env: [PATH, ...SMALL], WorkingDir: '/' };
   return [
     {
@@ -65,6 +67,11 @@ export function imagesFrom(parts: Parts): ImageContent[] {
       name: 'kubevirt',
       layers: [base, [...programs(parts, ofComponents), ...manifests(), ...pageFiles(parts)]],
       config: asComponent,
+    },
+    {
+      name: 'virt-importer',
+      layers: [base, converterLayer(parts), programs(parts, ofImporter)],
+      config: { User: `${QEMU_USER}:${QEMU_USER}`, Env: [PATH], Entrypoint: ['virt-importer'], WorkingDir: '/' },
     },
     // Runs in the namespaces of users, who name nothing but arguments.
     { name: 'vmctl', layers: [base, programs(parts, ofVmctl)], config: { ...asComponent, Entrypoint: ['vmctl'] } },
@@ -103,6 +110,17 @@ function qemuLayer({ packages, node }: Parts): ImageFile[] {
     ...MODULES.map((name) => fromPackage(name)),
     ...FIRMWARE.map((name) => fromPackage(name)),
     fromPackage(KEYMAP),
+  ];
+}
+
+/** What unpacks and converts disks. */
+function converterLayer(parts: Parts): ImageFile[] {
+  const { packages, node } = parts;
+  const inBase = new Set(librariesFor(packages, [node]).map(({ name }) => name));
+  const paths = CONVERTERS.map((name) => join(packages, name));
+  return [
+    ...librariesFor(packages, paths).filter(({ name }) => !inBase.has(name)),
+    ...CONVERTERS.map((name) => ({ name, path: join(packages, name), mode: 0o755 })),
   ];
 }
 

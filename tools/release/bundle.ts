@@ -8,9 +8,9 @@ import { type BuildOptions, build, type Plugin } from 'esbuild';
 
 const PROJECT = resolve(import.meta.dirname, '../..');
 /** Those of a cluster. What is not there yet is left out. */
-const EXECUTABLES = ['virt-api', 'virt-controller', 'virt-handler', 'virt-launcher', 'virt-operator', 'virt-ui', 'vmctl'];
+const EXECUTABLES = ['virt-api', 'virt-controller', 'virt-handler', 'virt-importer', 'virt-launcher', 'virt-operator', 'virt-ui', 'vmctl'];
 /** Those of somebody's own machine. */
-const OF_PACKAGE = ['all-in-one', 'virt-launcher', 'virtctl', 'vmctl'];
+const OF_PACKAGE = ['all-in-one', 'virt-importer', 'virt-launcher', 'virtctl', 'vmctl'];
 
 /** Readers of a kubeconfig and of manifests load their YAML parser only when they need it, in a way that bundlers do not see. */
 const LAZY_YAML = "createRequire(import.meta.url)('yaml')";

@@ -21,9 +21,9 @@ export type StageOptions = {
 };
 
 const PROJECT = resolve(import.meta.dirname, '../..');
-/** Programs that people call, and the one that the embedded cluster starts for each guest. */
+/** Programs that people call, and those that the embedded cluster starts. */
 const CALLED = ['virtctl', 'kubectl-virt', 'vmctl'];
-const STARTED = ['virt-launcher'];
+const STARTED = ['virt-importer', 'virt-launcher'];
 const GUESTS = ['tiny', 'tiny32'];
 
 /** Writes the folder; what was there is replaced. */

@@ -74,6 +74,13 @@ export type VmRestoreConditions = {
   readonly Failure: 'SnapshotUnusable' | 'TargetNotReady';
 };
 
+/** Of a DataVolume; the words are CDI's. */
+export type DataVolumeConditions = {
+  readonly Bound: 'Bound' | 'ClaimLost' | 'NotFound' | 'Pending';
+  readonly Running: 'Completed' | 'Error' | 'ImagePullFailed' | 'Pending' | 'Pod is running';
+  readonly Ready: 'NotReady' | 'Ready';
+};
+
 /** Of a launcher Pod, which waits for them to be ready. */
 export type ReadinessGates = {
   readonly [READINESS_GATE_UNPAUSED]: 'NotPaused' | 'Paused';

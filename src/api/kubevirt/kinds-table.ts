@@ -1,6 +1,7 @@
 /** Every kind of ours: a new kind is a new line here, and `npm run generate` does what follows from its record. */
 import { CLUSTER_INSTANCETYPES } from './kinds/cluster-instancetype.ts';
 import { CLUSTER_PREFERENCES } from './kinds/cluster-preference.ts';
+import { DATA_VOLUMES } from './kinds/data-volume.ts';
 import { INSTANCETYPES } from './kinds/instancetype.ts';
 import { KUBEVIRTS } from './kinds/kubevirt.ts';
 import { MIGRATIONS } from './kinds/migration.ts';
@@ -34,6 +35,7 @@ export const KINDS = [
   VM_SNAPSHOTS,
   VM_SNAPSHOT_CONTENTS,
   VM_RESTORES,
+  DATA_VOLUMES,
   KUBEVIRTS,
 ] as const;
 

@@ -30,6 +30,21 @@ export const ANNOTATION_DISK_MADE = 'kubevirt.io/disk-made';
 /** On a claim: the format of the disk that somebody has put there, `raw` (as when it is not said) or `qcow2`. */
 export const ANNOTATION_DISK_FORMAT = 'kubevirt.io/disk-format';
 
+/** On every Pod that CDI, or we in its place, make to fill a PVC: what the Pod does. */
+export const LABEL_CDI = 'cdi.kubevirt.io';
+/** On the PVC of a DataVolume, as CDI has them. */
+export const CDI_ANNOTATIONS = {
+  contentType: 'cdi.kubevirt.io/storage.contentType',
+  source: 'cdi.kubevirt.io/storage.import.source',
+  endpoint: 'cdi.kubevirt.io/storage.import.endpoint',
+  /** The phase of the Pod that fills it; Succeeded when it is filled. */
+  podPhase: 'cdi.kubevirt.io/storage.pod.phase',
+} as const;
+/** On a DataVolume: its PVC gets its volume at once, wherever the class would wait for a Pod. */
+export const ANNOTATION_BIND_IMMEDIATELY = 'cdi.kubevirt.io/storage.bind.immediate.requested';
+/** On a machine: "false" when its DataVolumes are made with its first start, not before. */
+export const ANNOTATION_IMMEDIATE_DATA_VOLUMES = 'kubevirt.io/immediate-data-volume-creation';
+
 /** On a machine or an instance: the user in the guest that is logged in when nobody names another. */
 export const ANNOTATION_LOGIN_USER = 'kubevirt.io/login-user';
 

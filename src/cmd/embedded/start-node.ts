@@ -33,6 +33,7 @@ import { startVirtHandler } from '../../virt-handler/start.ts';
 import { PLACES } from '../places.ts';
 import { mirrorPod } from './mirror-pods.ts';
 import { API_SERVER_ADDRESS } from './network.ts';
+import { whyNotImporter } from './why-not-importer.ts';
 import { machineOf, whyNotLauncher } from './why-not-launcher.ts';
 
 /** Addresses that this process can listen on: in the namespace all are local, on the host those of the loopback are. */
@@ -111,6 +112,12 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
         dropsPrivileges: true,
         env: { ...launcherEnvironment(home, network), ...(options.isIsolating && hiddenFolders(home, rootDir)) },
         whyNotFor: (pod) => whyNotLauncher(asHandler.client, pod),
+      },
+      'kubevirt-ts/virt-importer': {
+        path: PLACES.programs,
+        dropsPrivileges: true,
+        env: programEnvironment(home),
+        whyNotFor: (pod) => whyNotImporter(admin, pod),
       },
       'kubevirt-ts/vmctl': vmctl,
       // As the manifests call it that KubeVirt's documents have: these run as they are.

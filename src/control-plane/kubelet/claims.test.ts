@@ -120,7 +120,7 @@ test('a folder of the host is shared with machines, not with containers', async 
     ...{ pod, client, dir: join(dir, 'pod'), owner: undefined, signal: t.signal },
     fields: { pod, podIP: '', hostIP: '' },
     images: undefined as never, // no volume is one
-    bringImage: async () => {},
+    bringImage: async () => true,
     isBound: () => true,
   });
   await assert.rejects(preparing, { reason: 'Invalid', message: /is a folder of the host, which is shared with virtual machines only/ });

@@ -17,6 +17,8 @@ type Options = {
   readonly format: 'VMDK' | 'VHDX';
   readonly searchPath: string | undefined;
   readonly signal: AbortSignal;
+  /** Of what is written. */
+  readonly mostBytes?: number;
 };
 
 const MOST_MEMORY_KIB = 4 * 2 ** 20;
@@ -26,7 +28,7 @@ const MOST_DESCRIPTOR_BYTES = 64 * 1024;
 /** Everything of such a disk is in the one file. */
 const SINGLE_FILE = ['monolithicSparse', 'streamOptimized'];
 
-export async function convertDisk({ path, into, format, searchPath, signal }: Options): Promise<void> {
+export async function convertDisk({ path, into, format, searchPath, signal, mostBytes = DISK_LIMITS.dataBytes }: Options): Promise<void> {
   const program = findProgram('qemu-img', searchPath);
   if (!program)
     throw new UserError('QEMU_IMG_MISSING', `the disk is ${format}, and there is no qemu-img here to convert it`, {
@@ -34,7 +36,7 @@ export async function convertDisk({ path, into, format, searchPath, signal }: Op
       exitCode: 7,
     });
   if (format === 'VMDK') assertSingleFile(path);
-  const limits = `ulimit -c 0; ulimit -v ${MOST_MEMORY_KIB}; ulimit -t ${MOST_CPU_SECONDS}; ulimit -f ${DISK_LIMITS.dataBytes / 512}; exec "$@"`;
+  const limits = `ulimit -c 0; ulimit -v ${MOST_MEMORY_KIB}; ulimit -t ${MOST_CPU_SECONDS}; ulimit -f ${Math.floor(mostBytes / 512)}; exec "$@"`;
   const command = [program, 'convert', '-f', format.toLowerCase(), '-O', 'qcow2', path, into];
   try {
     await promisify(execFile)('/bin/sh', ['-c', limits, 'sh', ...command], { signal, timeout: PATIENCE_MS, env: {}, maxBuffer: 2 ** 20 });

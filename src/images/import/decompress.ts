@@ -5,6 +5,7 @@ import { pipeline, type Readable, type Transform } from 'node:stream';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { UserError } from '../../base/errors.ts';
 import { findProgram } from '../../base/node/find-program.ts';
+import { formatBytes } from '../../base/quantity.ts';
 import { writeSparseFile } from '../sparse-file.ts';
 
 export type Compression = 'gzip' | 'xz' | 'zstd';
@@ -100,7 +101,7 @@ async function* unpackedByXz({ path, searchPath, signal }: Options): AsyncIterab
 }
 
 function tooLarge(bytes: number): UserError {
-  return new UserError('DISK_TOO_LARGE', 'the unpacked disk is refused', { why: `it has more than ${Math.floor(bytes / 2 ** 30)} GiB` });
+  return new UserError('DISK_TOO_LARGE', 'the unpacked disk is refused', { why: `it has more than ${formatBytes(bytes)}` });
 }
 
 function damaged(error: unknown): UserError {

@@ -11,6 +11,7 @@ import { messageOf, UserError } from '../../base/errors.ts';
 import { isObject } from '../../base/json.ts';
 import { writeFileDurably } from '../../base/node/durable-file.ts';
 import { explainSystemError } from '../../base/node/system-error.ts';
+import { formatBytes } from '../../base/quantity.ts';
 import type { Fetch } from '../guarded-fetch.ts';
 import { digestOfFile } from './file-digest.ts';
 
@@ -208,7 +209,7 @@ function wrongDigest(url: string, expected: string, found: string): UserError {
 }
 
 function tooLarge(url: string, maxBytes: number): UserError {
-  return new UserError('DOWNLOAD_TOO_LARGE', `${url} is refused`, { why: `it has more than ${Math.floor(maxBytes / 2 ** 30)} GiB` });
+  return new UserError('DOWNLOAD_TOO_LARGE', `${url} is refused`, { why: `it has more than ${formatBytes(maxBytes)}` });
 }
 
 function refused(url: string, status: number): UserError {

@@ -9,7 +9,7 @@ import { foreignFormatOf } from '../foreign-formats-table.ts';
 import { isQcow2, readQcow2Size } from '../qcow2-header.ts';
 import { writeImage } from '../write-image.ts';
 import { convertDisk } from './convert-disk.ts';
-import { decompress } from './decompress.ts';
+import { DISK_LIMITS, type DiskLimits, decompress } from './decompress.ts';
 import { withWorkFolder } from './work-folder.ts';
 
 export type ImportStage = 'unpack' | 'convert' | 'store';
@@ -31,22 +31,29 @@ const SECTOR = 512;
 
 /** Only a disk that is taken gets the name. */
 export async function importDisk(options: ImportOptions): Promise<{ readonly digest: string }> {
-  const { storeDir, reference, name, compression, signal, onStage = () => {} } = options;
+  const { storeDir, reference, compression, signal, onStage = () => {} } = options;
   return withWorkFolder(storeDir, async (folder) => {
     const path = await plainDisk(options, folder);
-    const { size, start } = await beginningOf(path);
-    const isQcow = isQcow2(start);
-    if (isQcow) readQcow2Size(start, name);
-    else assertRaw(name, size, start);
-    const file = { path, name: isQcow ? 'disk/disk.qcow2' : 'disk/disk.img' };
+    const { start } = await beginningOf(path);
+    const file = { path, name: isQcow2(start) ? 'disk/disk.qcow2' : 'disk/disk.img' };
     const onRead = (readBytes: number, ofBytes: number) => onStage('store', readBytes, ofBytes);
     return writeImage({ dir: storeDir, reference, files: [file], compression, signal, onRead });
   });
 }
 
-/** The path of a raw or qcow2 disk: the file itself, or one made of it in `folder`. */
-async function plainDisk(options: ImportOptions, folder: string): Promise<string> {
-  const { name, searchPath, signal, onStage = () => {} } = options;
+type Plain = Pick<ImportOptions, 'path' | 'name' | 'searchPath' | 'signal' | 'onStage'> & { readonly limits?: DiskLimits };
+
+/** The path of a raw or qcow2 disk that can be run: the file itself, or one made of it in `folder`. */
+export async function plainDisk(options: Plain, folder: string): Promise<string> {
+  const path = await convertedDisk(options, folder);
+  const { size, start } = await beginningOf(path);
+  if (isQcow2(start)) readQcow2Size(start, options.name);
+  else assertRaw(options.name, size, start);
+  return path;
+}
+
+async function convertedDisk(options: Plain, folder: string): Promise<string> {
+  const { name, searchPath, signal, limits = DISK_LIMITS, onStage = () => {} } = options;
   let { path } = options;
   let found = await beginningOf(path);
   const compression = foreignFormatOf(found.start);
@@ -54,7 +61,7 @@ async function plainDisk(options: ImportOptions, folder: string): Promise<string
     const into = join(folder, 'unpacked');
     const { size } = found;
     onStage('unpack', 0, size);
-    await decompress({ path, into, compression, searchPath, signal, onRead: (bytes) => onStage('unpack', bytes, size) });
+    await decompress({ path, into, compression, searchPath, signal, limits, onRead: (bytes) => onStage('unpack', bytes, size) });
     path = into;
     found = await beginningOf(path);
   }
@@ -64,7 +71,7 @@ async function plainDisk(options: ImportOptions, folder: string): Promise<string
     throw refused(name, path === options.path ? `it is ${format}` : `there is ${format} in what was ${compression}`);
   onStage('convert');
   const into = join(folder, 'converted');
-  await convertDisk({ path, into, format, searchPath, signal });
+  await convertDisk({ path, into, format, searchPath, signal, mostBytes: limits.dataBytes });
   return into;
 }
 

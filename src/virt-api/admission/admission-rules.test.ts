@@ -20,11 +20,11 @@ const filled = tests(`${HERE}/default-vmi.test.ts`);
 const spec = tests(`${HERE}/validate-vmi-spec/validate-vmi-spec.test.ts`);
 const review = tests(`${HERE}/answer-review.test.ts`);
 const world = tests(`${HERE}/admission-world.test.ts`);
+const dataVolumes = tests(`${HERE}/validate-data-volume.test.ts`);
 const types = tests(`${HERE}/instance-types.test.ts`);
 const migration = tests(`${HERE}/migration.test.ts`);
 const madeFromVm = tests('src/virt-controller/vm/vmi-for.test.ts');
 const refused = (path: string) => ({ kind: 'VirtualMachineInstance', refused: path });
-const refusedOf = (kind: string, path: string) => ({ kind, refused: path });
 const page = (says: string) => ({ page: 'docs/compatibility.md', says });
 /** In the list of kinds that are not here yet. */
 const noClone = page('- clone.kubevirt.io: VirtualMachineClone');
@@ -263,7 +263,7 @@ const OTHER_KINDS: readonly Rule[] = [
   ['VM: running or runStrategy', review('running and runStrategy exclude each other', 'one of running and runStrategy is required')],
   ['VM: known strategy', page('all but `WaitAsReceiver`')],
   ['VM: warning about running', review('running alone is taken with a warning')],
-  ['VM: dataVolumeTemplates', refusedOf('VirtualMachine', 'dataVolumeTemplates')],
+  ['VM: dataVolumeTemplates', dataVolumes('a template of a machine is used by one of its volumes, and has a name of its own')],
   ['VM: instance type conflicts', types('what contradicts its type is named field by field')],
   ['VM: requirements of preferences', types('a preference that asks for more than the type has')],
   ['VM: volume requests', page('`memoryDumpRequest`, `volumeRequests`')],

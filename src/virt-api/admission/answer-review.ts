@@ -65,7 +65,7 @@ function answersFor(kind: AdmittedKind): [path: string, answer: Answer][] {
 
 async function validated(kind: AdmittedKind, request: AdmissionRequest, { client, configuration }: World): Promise<JsonObject> {
   const { object, oldObject } = request;
-  if (!object) return { allowed: true };
+  if (!object || (await kind.isElsewhere?.(client))) return { allowed: true };
   const isSame = oldObject !== undefined && deepEqual(object['spec'], oldObject['spec']);
   // Whoever takes the finalizers off a deleted object must not be held up by what is wrong with it.
   const isSettled = isSame || isDeleting(object);

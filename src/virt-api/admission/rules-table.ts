@@ -9,6 +9,7 @@ import { forbiddenCause } from '../../base/causes.ts';
 import type { StatusCause } from '../../base/errors.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
 import type { Client } from '../../client/client.ts';
+import { hasForeignCdi } from '../../client/foreign-cdi.ts';
 import { expandChoices } from '../expand-choices.ts';
 import { type AdmissionRequest, handlerNodeOf, isComponent, isControlPlane, type ReviewedObject } from './admission-request.ts';
 import type { Completion, Given } from './completion.ts';
@@ -16,6 +17,7 @@ import type { PatchOperation } from './decide-mutation.ts';
 import { mutateVm } from './mutate-vm.ts';
 import { mutateVmi } from './mutate-vmi.ts';
 import { reviewMigration } from './review-migration.ts';
+import { validateDataVolume } from './validate-data-volume.ts';
 import { labelMigration, validateMigration, validateMigrationChange } from './validate-migration.ts';
 import { validateMigrationPolicy } from './validate-migration-policy.ts';
 import { inPoolTemplate, machineOf, validatePool, validatePoolChange } from './validate-pool.ts';
@@ -27,6 +29,8 @@ import { isVmShaped } from './vm-shape.ts';
 import { templateWarnings, vmiWarnings, vmWarnings } from './warnings.ts';
 
 export type Rules = {
+  /** Somebody else looks after the objects of this kind here: nothing of them is for us to judge. */
+  readonly isElsewhere?: (client: Client) => Promise<boolean>;
   /** What completes the object on its way into the store. Asked for only when the record of the kind has `admission.mutate`. */
   readonly mutate?: (
     request: AdmissionRequest & { readonly object: ReviewedObject },
@@ -84,6 +88,7 @@ export const RULES: Readonly<Record<KindName, Rules>> = {
   VirtualMachineSnapshot: { validate: validateSnapshot, validateChange: validateSameSpec },
   VirtualMachineSnapshotContent: {},
   VirtualMachineRestore: { validate: validateRestore, validateChange: validateSameSpec },
+  DataVolume: { isElsewhere: hasForeignCdi, validate: validateDataVolume, validateChange: validateSameSpec },
   KubeVirt: { validate: validateKubeVirt, validateBeside: isTheOnlyOne },
 };
 

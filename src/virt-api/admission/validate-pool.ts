@@ -33,6 +33,7 @@ export function validatePool(pool: JsonObject, configuration: ClusterConfigurati
   if (!isObject(template['spec'])) return [requiredCause('spec.virtualMachineTemplate.spec', 'what machines are made from')];
   return [
     ...validateVm({ spec: template['spec'] }, configuration).map(inPoolTemplate),
+    ...sharedVolumeCauses(template['spec']),
     ...selectorCauses(spec, template),
     ...unavailableCauses(spec['maxUnavailable']),
     ...['scaleInStrategy', 'updateStrategy'].flatMap((field) => {
@@ -40,6 +41,12 @@ export function validatePool(pool: JsonObject, configuration: ClusterConfigurati
       return said.length > 1 ? [forbiddenCause(`spec.${field}`, `at most one of ${said.join(', ')} may be set`)] : [];
     }),
   ];
+}
+
+/** All machines of the pool would write to the one DataVolume of the name. */
+function sharedVolumeCauses({ dataVolumeTemplates: templates }: JsonObject): StatusCause[] {
+  const at = 'spec.virtualMachineTemplate.spec.dataVolumeTemplates';
+  return Array.isArray(templates) && templates.length > 0 ? [forbiddenCause(at, 'the machines of a pool have no DataVolumes of their own yet')] : [];
 }
 
 /** Machines that a pool has would be nobody's. */

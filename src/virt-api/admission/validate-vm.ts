@@ -4,13 +4,14 @@ import { forbiddenCause, invalidCause, requiredCause } from '../../base/causes.t
 import type { StatusCause } from '../../base/errors.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
 import { matchesLabels, requirementsOf } from '../../base/selectors.ts';
+import { dataVolumeTemplateCauses } from './validate-data-volume.ts';
 import { labelCauses, reservedLabelCauses } from './validate-labels.ts';
 import { validateVmiSpec } from './validate-vmi-spec/validate-vmi-spec.ts';
 
 /** Every reason to refuse a VirtualMachine. */
 export function validateVm(vm: JsonObject, configuration: ClusterConfiguration = DEFAULT_CONFIGURATION): StatusCause[] {
   const { running, runStrategy } = specOf(vm);
-  const causes = validateTemplate(vm, configuration);
+  const causes = [...validateTemplate(vm, configuration), ...dataVolumeTemplateCauses(vm)];
   if (running !== undefined && runStrategy !== undefined)
     causes.unshift(forbiddenCause('spec.running', 'running and runStrategy exclude each other; runStrategy is the newer one'));
   if (running === undefined && runStrategy === undefined)

@@ -61,13 +61,18 @@ export function specFor(
   const kept = content.spec.source.virtualMachine?.spec;
   if (!kept) return undefined;
   const restored = new Set((content.spec.volumeBackups ?? []).map(({ volumeName }) => volumeName));
-  const { running, runStrategy, ...rest } = kept;
-  const volumes = kept.template.spec.volumes?.map((volume) =>
-    restored.has(volume.name) && volume.persistentVolumeClaim
-      ? { ...volume, persistentVolumeClaim: { ...volume.persistentVolumeClaim, claimName: claimNameFor(restore, volume.name) } }
-      : volume,
-  );
+  const { running, runStrategy, dataVolumeTemplates: _templates, ...others } = kept;
+  const volumes = kept.template.spec.volumes?.map((volume) => {
+    if (!restored.has(volume.name)) return volume;
+    const claimName = claimNameFor(restore, volume.name);
+    const { dataVolume, persistentVolumeClaim, ...others } = volume;
+    if (persistentVolumeClaim) return { ...others, persistentVolumeClaim: { ...persistentVolumeClaim, claimName } };
+    return dataVolume ? { ...others, persistentVolumeClaim: { claimName } } : volume; // no DataVolume has filled it
+  });
+  const named = new Set(volumes?.map(({ dataVolume, persistentVolumeClaim }) => dataVolume?.name ?? persistentVolumeClaim?.claimName));
+  const dataVolumeTemplates = kept.dataVolumeTemplates?.filter(({ metadata }) => named.has(metadata.name));
   const template = { ...kept.template, spec: { ...kept.template.spec, ...(volumes && { volumes }) } };
+  const rest = { ...others, ...(dataVolumeTemplates?.length && { dataVolumeTemplates }) };
   const now = target?.spec;
   if (!now) return { ...rest, ...(running === undefined ? { runStrategy: 'Halted' } : { running: false }), template };
   return { ...rest, ...(now.running === undefined ? { runStrategy: now.runStrategy } : { running: now.running }), template };

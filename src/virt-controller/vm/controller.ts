@@ -9,14 +9,22 @@ import { type ControllerOptions, runController } from '../../reconcile/controlle
 import { ownerKeysOf } from '../../reconcile/owner.ts';
 import { changesOf, type Source } from '../../reconcile/source.ts';
 import { keysOnSilentNode } from '../node-heartbeat.ts';
+import { dataVolumeNamesOf } from './data-volumes.ts';
 import { decideVm } from './decide.ts';
 import { observeVm, type VmObserver } from './observe.ts';
 import type { ObservedVm } from './observed.ts';
 import { hasChoices } from './write-out-choices.ts';
 
+const BY_DATA_VOLUME = 'data-volume';
+/** Machines by the keys of the DataVolumes that they have or name. */
+export const byDataVolume = {
+  [BY_DATA_VOLUME]: (vm: VirtualMachine): readonly string[] =>
+    dataVolumeNamesOf(vm).map((name) => keyOf({ namespace: vm.metadata.namespace, name })),
+};
+
 /** Runs until the signal aborts. */
 export function runVmController(options: VmObserver & Pick<ControllerOptions<ObservedVm>, 'log' | 'signal'>): Promise<void> {
-  const { client, clock, log, signal, vms, vmis, revisions, nodes, choices, configuration } = options;
+  const { client, clock, log, signal, vms, vmis, revisions, nodes, choices, configuration, dataVolumes } = options;
   return runController<ObservedVm>({
     name: 'virtualmachine-controller',
     client,
@@ -28,6 +36,7 @@ export function runVmController(options: VmObserver & Pick<ControllerOptions<Obs
       changesOf(vmis, ({ metadata }) => [keyOf(metadata)]), // an instance has the name of its VM
       changesOf(revisions, ownerKeysOf('VirtualMachine')),
       ...choices.map((cache) => changesOf(cache, (object) => waitingFor(vms.list(), object))),
+      changesOf(dataVolumes, ({ metadata }) => vms.byIndex(BY_DATA_VOLUME, keyOf(metadata)).map((vm) => keyOf(vm.metadata))),
       policyChanges(configuration, vms),
       changesOf(nodes, keysOnSilentNode({ vmis, clock })), // also waited for: a node that is not known yet would be a lost one
     ],

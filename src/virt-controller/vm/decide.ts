@@ -14,6 +14,7 @@
  *               VM without our finalizer: add it.  An instance type or preference without its copy: make the copy, and tell it in the
  *               status before anything is made of it, so that a VM stays what it is when the type is edited or gone; or write both into the
  *               template, where the installation wants it so (write-out-choices.ts).  A VMI of our name without controller: adopt it.
+ *               A DataVolume that it has a template for and that is not there: make it; no VMI is made before all of them are filled.
  * With it:      before a deletion the status is written first, so that what a next pass must know (a start request, a failure count)
  *               is safe before the VMI that told us is gone; after a creation it is written once, with the VMI in it.
  *               After a deletion that somebody asked for the next VMI is made about a second later: `kubectl delete` waits for the object
@@ -30,13 +31,14 @@ import type { ControllerRevision } from '../../api/core/controller-revision.ts';
 import { CHOICE_NAMES } from '../../api/kubevirt/instancetype/choices-table.ts';
 import { missingCopies, refChanges, revisionNameOf } from '../../api/kubevirt/instancetype/chosen.ts';
 import { choiceAnnotations, expandVm } from '../../api/kubevirt/instancetype/expand-vm.ts';
-import { runStrategyOf, type VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
+import { runStrategyOf, type VirtualMachine, type VmStatus } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { ANNOTATION_VM_GENERATION, FINALIZER_VM_CONTROLLER } from '../../api/kubevirt/names.ts';
-import { isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
+import { conditionOf, isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
 import { diffAsMergePatch } from '../../base/json.ts';
 import { adopt } from '../../reconcile/decide-owner.ts';
-import type { Action, Decision } from '../../reconcile/decision.ts';
+import type { Action, Decision, EventToRecord } from '../../reconcile/decision.ts';
+import { failedDataVolume, missingDataVolumes, unfilledDataVolume } from './data-volumes.ts';
 import { heartbeatCheckMs } from './heartbeat.ts';
 import { choiceFailureOf, isRerunDue, obstacleOf, requestOf, startWasRequested, stopWasRequested } from './intent.ts';
 import { pauseAfterDeletionMs } from './last-shutdown.ts';
@@ -60,6 +62,8 @@ export function decideVm(observed: ObservedVm): Decision {
   const keeping = isWrittenOut(observed) ? writeOut(observed) : keepChoices(observed);
   if (keeping.length > 0) return { actions: keeping };
   if (stranger && mayAdopt) return { actions: [adoptInstance(vm, stranger)] };
+  const missing = missingDataVolumes(observed);
+  if (missing.length > 0) return { actions: missing.map((object) => ({ do: 'create', object, because: 'the VM has a template for it' })) };
   if (runStrategyOf(vm) === 'Halted' && startWasRequested(vm)) return { actions: [startForGood(vm)] };
   return perform(observed, stepFor(observed));
 }
@@ -132,7 +136,8 @@ function keepChoices({ vm, chosen = {}, copies = [] }: ObservedVm): Action[] {
 
 function perform(observed: ObservedVm, { next, because, lookAgainAfterMs = heartbeatCheckMs(observed) }: Step): Decision {
   const { vm, vmi } = observed;
-  if (next === 'create' && (vm.status?.restoreInProgress || choiceFailureOf(observed))) return { actions: writeStatus(observed, 'leave') };
+  const mayStart = !vm.status?.restoreInProgress && !choiceFailureOf(observed) && unfilledDataVolume(observed) === undefined;
+  if (next === 'create' && !mayStart) return { actions: writeStatus(observed, 'leave') };
   if (next === 'create') {
     const waitMs = pauseAfterDeletionMs(observed);
     return waitMs > 0 ? { actions: writeStatus(observed, 'create'), lookAgainAfterMs: waitMs } : { actions: begin(observed, because) };
@@ -196,8 +201,16 @@ function writeStatus(observed: ObservedVm, next: Next): Action[] {
   const patch = diffAsMergePatch(vm.status ?? {}, status);
   if (patch === undefined) return [];
   const because = `status is ${status.printableStatus}`;
+  const event = status.printableStatus === vm.status?.printableStatus ? undefined : failedImport(observed, status);
   // Conditional: lists are replaced whole, and virt-api adds requests to one of them.
-  return [{ ...patchOf(vm, { status: patch }, because), subresource: 'status' }];
+  return [{ ...patchOf(vm, { status: patch }, because), subresource: 'status', ...(event && { event }) }];
+}
+
+function failedImport(observed: ObservedVm, { printableStatus }: VmStatus): EventToRecord | undefined {
+  const failed = printableStatus === 'DataVolumeError' ? failedDataVolume(observed) : undefined;
+  if (!failed) return undefined;
+  const message = `DataVolume ${failed.metadata.name}: ${conditionOf(failed.status?.conditions, 'Running')?.message ?? 'it failed'}`;
+  return { type: 'Warning', reason: 'FailedDataVolumeImport', message };
 }
 
 /** Our finalizer on the instance makes sure that we see how it ended; now we have. */

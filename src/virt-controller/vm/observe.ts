@@ -3,6 +3,7 @@ import type { ControllerRevision } from '../../api/core/controller-revision.ts';
 import type { Node } from '../../api/core/node.ts';
 import { PERSISTENT_VOLUME_CLAIMS } from '../../api/core/volume.ts';
 import { isCopy } from '../../api/kubevirt/instancetype/chosen.ts';
+import { DATA_VOLUMES, type DataVolume } from '../../api/kubevirt/kinds/data-volume.ts';
 import { runStrategyOf, type VirtualMachine, VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { isControlledBy, type KubeObject, keyOf } from '../../api/meta.ts';
@@ -16,6 +17,7 @@ import { BY_CONTROLLER, mayAdopt } from '../../reconcile/owner.ts';
 import type { WriteErrors } from '../../reconcile/write-errors.ts';
 import { heartbeatAtOf } from '../node-heartbeat.ts';
 import { claimNamesOf } from '../vmi/claims.ts';
+import { dataVolumeNamesOf } from './data-volumes.ts';
 import type { ObservedVm } from './observed.ts';
 
 export type VmObserver = {
@@ -26,6 +28,7 @@ export type VmObserver = {
   /** By the uid of the VM, under BY_CONTROLLER. */
   readonly revisions: Cache<ControllerRevision>;
   readonly nodes: Cache<Node>;
+  readonly dataVolumes: Cache<DataVolume>;
   /** Of instance types and preferences; all four kinds. */
   readonly choices: readonly Cache<KubeObject>[];
   readonly configuration: FollowedConfiguration;
@@ -54,6 +57,7 @@ export async function observeVm(observer: VmObserver, key: string): Promise<Obse
     copies: kept.filter(isCopy),
     chosen: await findChosen(readerOf(observer), vm),
     referencePolicy: observer.configuration.current.referencePolicy,
+    dataVolumes: await dataVolumesOf(observer, vm),
   };
   if (!vmi) return { ...seen, unboundClaim: await unboundClaimOf(client, vm) };
   if (isControlledBy(vmi, vm)) {
@@ -70,6 +74,15 @@ function readerOf({ client, choices, revisions }: VmObserver): Pick<Client, 'get
     get: async <T extends KubeObject>(resource: Resource<T>, at: At) =>
       (caches.find((cache) => cache.resource.kind === resource.kind)?.get(keyOf(at)) as T | undefined) ?? client.get(resource, at), // of that kind
   };
+}
+
+/** What the cache does not have is asked of the server: what is missing is made, and one that is being filled is waited for. */
+async function dataVolumesOf({ client, dataVolumes }: VmObserver, vm: VirtualMachine): Promise<ReadonlyMap<string, DataVolume>> {
+  const { namespace } = vm.metadata;
+  const found = dataVolumeNamesOf(vm).map(
+    async (name) => dataVolumes.get(keyOf({ namespace, name })) ?? (await client.get(DATA_VOLUMES, { namespace, name })),
+  );
+  return new Map((await Promise.all(found)).flatMap((each) => (each ? [[each.metadata.name, each] as const] : [])));
 }
 
 /** Asked of the server, and only on the way up: a copy of every claim of the cluster would cost more. A missing claim is the instance's to tell. */

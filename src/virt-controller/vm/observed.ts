@@ -2,6 +2,7 @@
 import type { ControllerRevision } from '../../api/core/controller-revision.ts';
 import type { ReferencePolicy } from '../../api/kubevirt/configuration/cluster-configuration.ts';
 import type { Chosen } from '../../api/kubevirt/instancetype/chosen.ts';
+import type { DataVolume } from '../../api/kubevirt/kinds/data-volume.ts';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 
@@ -26,6 +27,8 @@ export type ObservedVm = {
   readonly heartbeatAt?: number | undefined;
   /** A claim that the machine uses and that has no volume yet; asked for only until the guest runs. */
   readonly unboundClaim?: string | undefined;
+  /** Those that it has templates for or names, and that are there, by name. */
+  readonly dataVolumes?: ReadonlyMap<string, DataVolume>;
   /** Why the last attempt to create an instance failed, until one succeeds. */
   readonly createError?: string | undefined;
   /** Why the last attempt to delete one failed, until one succeeds. */

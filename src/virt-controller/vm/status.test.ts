@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { reached, vm, vmi } from '../../testing/builders.ts';
+import { dataVolume, reached, vm, vmi } from '../../testing/builders.ts';
 import type { ObservedVm } from './observed.ts';
 import { deriveVmStatus, type Next } from './status.ts';
 
@@ -16,8 +16,11 @@ const rerun = { runStrategy: 'RerunOnFailure' as const };
 const failing = { startFailure: { consecutiveFailCount: 1, lastFailedVMIUID: 'vmi-1', retryAfterTimestamp: '2026-01-01T00:00:10Z' } };
 const pull = (reason: string) => vmi('Scheduling', isFalse('Synchronized', reason));
 const waiting = { unboundClaim: 'data' };
+const filled = { dataVolumes: new Map([['root', dataVolume('Succeeded')]]) };
+const filling = { dataVolumes: new Map([['root', dataVolume('ImportInProgress')]]) };
+const failed = { dataVolumes: new Map([['root', dataVolume('ImportInProgress', 'Error')]]) };
 
-/** Every printable status, in its order of precedence; Migrating, DataVolumeError, Provisioning and WaitingForReceiver have no feature yet. */
+/** Every printable status, in its order of precedence; WaitingForReceiver has no feature yet. */
 const printable: [string, string, Omit<ObservedVm, 'now'>, Next?][] = [
   ['Terminating', 'while the VM is being deleted, over everything', { vm: vm('Always', {}, deleting), vmi: vmi('Running') }],
   ['Terminating', 'also without a VMI', { vm: vm('Always', {}, deleting) }],
@@ -37,12 +40,18 @@ const printable: [string, string, Omit<ObservedVm, 'now'>, Next?][] = [
       }),
     },
   ],
+  ['ErrorPvcNotFound', 'over DataVolumeError', { vm: vm('Always'), vmi: vmi('Pending', isFalse('Synchronized', 'FailedPvcNotFound')), ...failed }],
+  ['DataVolumeError', 'over Provisioning and Stopped: its DataVolume cannot be filled', { vm: vm('Halted'), ...failed }],
+  ['Running', 'over DataVolumeError', { vm: vm('Always'), vmi: vmi('Running'), ...failed }],
   ['ErrorUnschedulable', 'over Starting', { vm: vm('Always'), vmi: vmi('Scheduling', isFalse('PodScheduled', 'Unschedulable')) }],
   [
     'ErrorUnschedulable',
     'over WaitingForVolumeBinding',
     { vm: vm('Always'), vmi: vmi('Scheduling', isFalse('PodScheduled', 'Unschedulable')), ...waiting },
   ],
+  ['Provisioning', 'over WaitingForVolumeBinding', { vm: vm('Always'), ...waiting, ...filling }],
+  ['Provisioning', 'also of a Halted VM', { vm: vm('Halted'), ...filling }],
+  ['Stopped', 'a DataVolume that is filled is no news', { vm: vm('Halted'), ...filled }],
   ['WaitingForVolumeBinding', 'over ErrImagePull', { vm: vm('Always'), vmi: pull('ErrImagePull'), ...waiting }],
   ['WaitingForVolumeBinding', 'before there is a VMI', { ...noVmi, ...waiting }, 'create'],
   ['WaitingForVolumeBinding', 'for a Manual VM that was started', { vm: vm('Manual'), vmi: vmi('Scheduling'), ...waiting }],

@@ -7,6 +7,7 @@ import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/v
 import { ANNOTATION_VM_GENERATION } from '../../api/kubevirt/names.ts';
 import { type Condition, conditionOf, isDeleting } from '../../api/meta.ts';
 import { GUEST_NOT_RUNNING } from '../vmi/status.ts';
+import { failedDataVolume, isProvisioning } from './data-volumes.ts';
 import { isHandlerLost } from './heartbeat.ts';
 import { choiceFailureOf, isRerunOwed, isSetToStart, obstacleOf, stopWasRequested, willStart } from './intent.ts';
 import { LAST_SHUTDOWN, lastShutdownOf } from './last-shutdown.ts';
@@ -45,7 +46,9 @@ const PRINTABLE: readonly [string, (seen: Seen) => boolean][] = [
   ['Migrating', ({ vmi }) => vmi?.status?.phase === 'Running' && isMoving(vmi.status.migrationState)],
   ['Running', ({ vmi }) => vmi?.status?.phase === 'Running'],
   ['ErrorPvcNotFound', ({ vmi }) => isBeforeRun(vmi) && isFalseBecause(vmi, 'Synchronized', 'FailedPvcNotFound')],
+  ['DataVolumeError', (seen) => failedDataVolume(seen) !== undefined],
   ['ErrorUnschedulable', ({ vmi }) => isBeforeRun(vmi) && isFalseBecause(vmi, 'PodScheduled', 'Unschedulable')],
+  ['Provisioning', isProvisioning],
   ['WaitingForVolumeBinding', (seen) => seen.unboundClaim !== undefined && (!seen.vmi || isBeforeRun(seen.vmi)) && isSetToStart(seen)],
   ['ErrImagePull', ({ vmi }) => isBeforeRun(vmi) && isFalseBecause(vmi, 'Synchronized', 'ErrImagePull')],
   ['ImagePullBackOff', ({ vmi }) => isBeforeRun(vmi) && isFalseBecause(vmi, 'Synchronized', 'ImagePullBackOff')],

@@ -34,17 +34,29 @@ export function classlessClaimMessage(namespace: string | undefined, claims: Cla
   );
 }
 
-/** For each volume that is a claim, the size of the disk to make when it has none: the claim's, less what a file system needs itself. */
+/** For each volume that is a claim, the size of the disk to make when it has none. */
 export function newDiskBytes({ volumes = [] }: VmiSpec, claims: Claims | undefined): Readonly<Record<string, number>> {
   return Object.fromEntries(
     volumes.flatMap((volume) => {
       const claim = claims?.get(writableClaimOf(volume) ?? '');
-      // A claim that waits for its first user has no capacity yet, and gets at least what it asks for.
-      const quantity = claim?.status?.capacity?.['storage'] ?? claim?.spec.resources?.requests?.['storage'];
-      const bytes = quantity === undefined ? undefined : parseQuantity(quantity);
-      return bytes === undefined ? [] : [[volume.name, Math.floor((bytes * (1 - OVERHEAD)) / ALIGNMENT) * ALIGNMENT]];
+      const bytes = claim && diskBytesOn(claim);
+      return bytes === undefined ? [] : [[volume.name, bytes]];
     }),
   );
+}
+
+/** How large a disk on a claim is: the claim's size, less what a file system needs itself. */
+export function diskBytesOn({ spec, status }: PersistentVolumeClaim): number | undefined {
+  // A claim that waits for its first user has no capacity yet, and gets at least what it asks for.
+  const quantity = status?.capacity?.['storage'] ?? spec.resources?.requests?.['storage'];
+  const bytes = quantity === undefined ? undefined : parseQuantity(quantity);
+  return bytes === undefined ? undefined : Math.floor((bytes * (1 - OVERHEAD)) / ALIGNMENT) * ALIGNMENT;
+}
+
+/** How large a claim has to be for a disk of this size. */
+export function claimBytesFor(diskBytes: number): number {
+  const disk = Math.ceil(diskBytes / ALIGNMENT) * ALIGNMENT;
+  return Math.ceil(disk / (1 - OVERHEAD) / ALIGNMENT) * ALIGNMENT;
 }
 
 /** The image that the disk of a volume begins as, when its claim names one and has no disk yet; a volume that is only read is never filled. */

@@ -9,6 +9,7 @@
  *   it becomes Scheduling with a node           label it with that node: the virt-handler there looks for its QEMU from now on
  *   it becomes Scheduled                        the same, if it has no label yet; from now on it is that virt-handler's
  *   Pending, no Pod, a claim is missing         say so, once, and look again for it
+ *   Pending, no Pod, a claim is being filled    look again for it
  *   Pending, no Pod, not deleting               create the Pod
  *   deleting                                    delete every Pod that is not being deleted yet; at once, where no virt-handler knows of it
  *   Running, a disk began as an image           mark its claim: the disk is there, the next start needs no image
@@ -49,7 +50,8 @@ const CLAIM_PATIENCE_MS = 1_000;
 /** The rules above, for one instance. */
 export function decideVmi(observed: ObservedVmi): Decision {
   const change = nextPhaseOf(observed);
-  const waitMs = waitsForClaim(observed) === undefined ? handlerPatienceMs(observed) : CLAIM_PATIENCE_MS;
+  const isWaiting = waitsForClaim(observed) !== undefined || (needsPod(observed) && observed.unfilledClaim !== undefined);
+  const waitMs = !isWaiting ? handlerPatienceMs(observed) : CLAIM_PATIENCE_MS;
   const actions = [
     ...write(observed, change),
     ...createPod(observed),
@@ -129,6 +131,7 @@ function createPod(observed: ObservedVmi): Action[] {
     const isTold = vmiCondition(vmi, 'Synchronized')?.message === message;
     return isTold ? [] : [{ do: 'record', because: message, event: { type: 'Normal', reason: 'FailedPvcNotFound', message } }];
   }
+  if (observed.unfilledClaim !== undefined) return [];
   const pod = launcherPodFor(vmi, { image: launcherImage, claims, containerDisks, hasKvm, ...(configuration && { configuration }) });
   const event: EventToRecord = { type: 'Normal', reason: 'SuccessfulCreate', message: `Created virtual machine pod ${pod.metadata.name}` };
   return [{ do: 'create', object: pod, because: 'VMI is Pending', event }, ...overrideEvent(vmi)];

@@ -14,7 +14,7 @@ import type { FollowedConfiguration } from '../../client/follow-configuration.ts
 import { BY_CONTROLLER } from '../../reconcile/owner.ts';
 import type { WriteErrors } from '../../reconcile/write-errors.ts';
 import { heartbeatAtOf, isStale } from '../node-heartbeat.ts';
-import { claimsOf } from './claims-of.ts';
+import { claimsOf, unfilledClaimOf } from './claims-of.ts';
 import { offersKvm } from './launcher-resources.ts';
 import type { ContainerDiskWay } from './launcher-volumes.ts';
 import type { ObservedVmi } from './observed.ts';
@@ -47,12 +47,13 @@ export async function observeVmi(observer: VmiObserver, key: string): Promise<Ob
   const needsClaims =
     phase === 'Scheduling' || (phase === 'Pending' && pods.length === 0) || (phase === 'Running' && pods.some(fillsDisks));
   const claims = needsClaims ? await claimsOf(observer.client, vmi) : undefined;
+  const unfilledClaim = phase === 'Pending' && pods.length === 0 ? await unfilledClaimOf(observer.client, claims) : undefined;
   const isNodeLost = isStale(heartbeatAtOf(nodes, vmi.status?.nodeName), now);
   const createError = createErrors.get(key);
   const hasKvm = phase === 'Pending' && pods.length === 0 && nodes.list().some(offersKvm);
   const configuration = observer.configuration.current;
   const launcher = { launcherImage, containerDisks, hasKvm, configuration };
-  return { vmi, pods, isVmGone: isVmGone(vms, vmi), isNodeLost, createError, ...launcher, claims, now };
+  return { vmi, pods, isVmGone: isVmGone(vms, vmi), isNodeLost, createError, ...launcher, claims, unfilledClaim, now };
 }
 
 /** It was made while a disk had no content yet, which is there as soon as its guest runs. */

@@ -24,5 +24,7 @@ export type ObservedVmi = {
   readonly configuration?: ClusterConfiguration;
   /** The claims it uses, until it is Scheduled. */
   readonly claims?: Claims | undefined;
+  /** One of these whose DataVolume has not filled it yet; asked for while there is no Pod. */
+  readonly unfilledClaim?: string | undefined;
   readonly now: number;
 };

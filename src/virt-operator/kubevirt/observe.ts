@@ -5,12 +5,14 @@ import { NODES } from '../../api/core/node.ts';
 import type { Pod } from '../../api/core/pod.ts';
 import type { Secret } from '../../api/core/secret.ts';
 import { MACHINE_KINDS, orderOf } from '../../api/kubevirt/installed-kinds-table.ts';
+import { DATA_VOLUMES } from '../../api/kubevirt/kinds/data-volume.ts';
 import type { KubeVirt } from '../../api/kubevirt/kinds/kubevirt.ts';
 import { isDeleting, type KubeObject } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import { isApiError, messageOf } from '../../base/errors.ts';
 import type { Cache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
+import { hasForeignCdi } from '../../client/foreign-cdi.ts';
 import { keepCertificates } from '../certificates/keep-certificates.ts';
 import { unusedPatch } from '../customize/customize-object.ts';
 import { type DesiredState, desiredObjects } from '../objects/desired-objects.ts';
@@ -49,7 +51,9 @@ export async function observeInstallation(key: string, options: ObserveOptions):
   const kubeVirt = options.kubeVirts.get(key);
   if (!kubeVirt) return undefined;
   const { clock, manifests, defaults, pods } = options;
-  const stored = storedObjects(options.installed);
+  // The definition of DataVolumes is that of a CDI, where there is one: neither changed nor removed, though it once was ours.
+  const isLeftAlone = (await hasForeignCdi(options.client)) ? isDataVolumeDefinition : () => false;
+  const stored = new Map([...storedObjects(options.installed)].filter(([, object]) => !isLeftAlone(object)));
   const { certificates, nextAt } = await certificatesFor(kubeVirt, stored, options);
   const { objects, uncustomized } = customizedObjects(kubeVirt.spec.customizeComponents, {
     manifests,
@@ -57,7 +61,7 @@ export async function observeInstallation(key: string, options: ObserveOptions):
     certificates: certificates.objects,
     authorities: certificates.authorities,
   });
-  const desired = objects.filter(options.isServed);
+  const desired = objects.filter((object) => options.isServed(object) && !isLeftAlone(object));
   const pairings = desired.map((object) => {
     const found = stored.get(identityOf(object));
     // One that goes is made again when it is gone; what cannot be made as it is asked for stays as it is.
@@ -96,6 +100,10 @@ export async function observeInstallation(key: string, options: ObserveOptions):
     ...(isDeleting(kubeVirt) ? await whatIsLeft(options.client) : { virtualMachines: [], markedNodes: [] }),
     lookAgainAfterMs: Math.max(nextAt - now, 1_000),
   };
+}
+
+function isDataVolumeDefinition({ kind, metadata }: KubeObject): boolean {
+  return kind === 'CustomResourceDefinition' && metadata.name === `${DATA_VOLUMES.plural}.${DATA_VOLUMES.group}`;
 }
 
 /** What is wanted; as it would be without them, and the reason, where changes that are asked for cannot be made. */

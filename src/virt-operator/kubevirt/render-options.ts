@@ -9,11 +9,12 @@ export type Defaults = {
   readonly image: string;
   /** When it does not follow from that. */
   readonly launcherImage?: string | undefined;
+  readonly importerImage?: string | undefined;
   readonly kubeletRoot?: string | undefined;
 };
 
 /** The object's own words first, then what the operator was started with. */
-export function renderOptionsFrom({ spec }: KubeVirt, { image, launcherImage, ...rest }: Defaults): RenderOptions {
+export function renderOptionsFrom({ spec }: KubeVirt, { image, launcherImage, importerImage, ...rest }: Defaults): RenderOptions {
   const { productName, productVersion, productComponent } = spec;
   const { imageRegistry, imageTag, imagePullPolicy, imagePullSecrets = [], infra, workloads } = spec;
   const { registry, tag } = partsOf(image);
@@ -24,6 +25,7 @@ export function renderOptionsFrom({ spec }: KubeVirt, { image, launcherImage, ..
     images: {
       components: isOther ? named('kubevirt') : image,
       launcher: isOther ? named('virt-launcher') : (launcherImage ?? named('virt-launcher')),
+      importer: isOther ? named('virt-importer') : (importerImage ?? named('virt-importer')),
     },
     imagePullPolicy,
     imagePullSecrets: imagePullSecrets.flatMap(({ name }) => name ?? []),

@@ -13,6 +13,7 @@ export type RenderOptions = {
     /** Of virt-operator, virt-api, virt-controller and virt-handler. */
     readonly components: string;
     readonly launcher: string;
+    readonly importer: string;
   };
   readonly imagePullPolicy?: 'Always' | 'IfNotPresent' | 'Never' | undefined;
   /** Names of Secrets. */

@@ -9,7 +9,7 @@ export function renderVirtController(options: RenderOptions) {
     maxUnavailable: 1,
     serviceAccountName: COMPONENT_ACCOUNTS['virt-controller'],
     container: {
-      args: [`--launcher-image=${images.launcher}`, `--namespace=${namespace}`],
+      args: [`--launcher-image=${images.launcher}`, `--importer-image=${images.importer}`, `--namespace=${namespace}`],
       ports: healthAndMetricsPorts('virt-controller'),
     },
   });

@@ -16,6 +16,7 @@ const context: Context = {
   embeddedProgram: '',
   examples: '',
   page: '/nowhere',
+  docs: '/nowhere',
   manifests: '',
   version: 'v0',
 };

@@ -66,11 +66,39 @@ const VIRTUAL_MACHINE_INSTANCE = {
     },
   },
 } as const;
+const DATA_VOLUME = {
+  checkpoints: 'set',
+  finalCheckpoint: 'set',
+  preallocation: 'set',
+  priorityClassName: 'set',
+  source: {
+    gcs: 'set',
+    http: {
+      certConfigMap: 'set',
+      extraHeaders: 'set',
+      secretExtraHeaders: 'set',
+      secretRef: 'set',
+    },
+    imageio: 'set',
+    registry: {
+      certConfigMap: 'set',
+      imageStream: 'set',
+      platform: 'set',
+      secretRef: 'set',
+    },
+    s3: 'set',
+    upload: 'set',
+    vddk: 'set',
+  },
+  sourceRef: 'set',
+} as const;
 const VIRTUAL_MACHINE = {
-  dataVolumeTemplates: 'set',
   updateVolumesStrategy: 'set',
   template: {
     spec: VIRTUAL_MACHINE_INSTANCE,
+  },
+  dataVolumeTemplates: {
+    spec: DATA_VOLUME,
   },
 } as const;
 const VIRTUAL_MACHINE_INSTANCE_REPLICA_SET = {
@@ -212,5 +240,6 @@ export const REFUSED_FIELDS = {
   VirtualMachineSnapshot: VIRTUAL_MACHINE_SNAPSHOT,
   VirtualMachineSnapshotContent: VIRTUAL_MACHINE_SNAPSHOT_CONTENT,
   VirtualMachineRestore: VIRTUAL_MACHINE_RESTORE,
+  DataVolume: DATA_VOLUME,
   KubeVirt: KUBE_VIRT,
 } as const;

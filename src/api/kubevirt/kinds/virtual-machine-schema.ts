@@ -2,6 +2,7 @@
 import { boolean, integer, list, mapOf, object, oneOf, optional, text, time } from '../../schema/dsl.ts';
 import { conditionsSchema } from '../condition-schema.ts';
 import { instanceTemplateSchema } from '../instance-template-schema.ts';
+import { dataVolumeTemplateSchema } from './data-volume-schema.ts';
 
 export const RUN_STRATEGIES = ['Always', 'Halted', 'Manual', 'RerunOnFailure', 'Once'] as const;
 
@@ -33,6 +34,7 @@ export const specSchema = object('What the machine is and when it runs.', {
   instancetype: optional(matcherSchema('instance type', 'VirtualMachineInstancetype or VirtualMachineClusterInstancetype')),
   preference: optional(matcherSchema('preference', 'VirtualMachinePreference or VirtualMachineClusterPreference')),
   template: instanceTemplateSchema,
+  dataVolumeTemplates: optional(list('DataVolumes that are made for the machine and go with it; it starts when they are filled.', dataVolumeTemplateSchema)),
 });
 
 export const statusSchema = object('What is known of the machine. Written by our components alone.', {

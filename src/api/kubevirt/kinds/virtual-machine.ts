@@ -46,7 +46,6 @@ export const VMS = kind<VirtualMachine>({
     ],
   },
   refused: {
-    dataVolumeTemplates: 'DataVolumes belong to CDI',
     updateVolumesStrategy: 'volumes are replaced at the next start',
   },
 });

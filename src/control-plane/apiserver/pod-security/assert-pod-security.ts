@@ -28,7 +28,7 @@ type Level = 'baseline' | 'restricted';
 
 const LABEL_ENFORCE = 'pod-security.kubernetes.io/enforce';
 const COMPONENTS = `system:serviceaccount:${INSTALL_NAMESPACE}:`;
-const KUBEVIRT_GROUP = /^kubevirt\.io\//;
+const KUBEVIRT_GROUP = /^(?:cdi\.)?kubevirt\.io\//;
 
 /** Throws Forbidden with every rule that a new or changed Pod breaks. */
 export function assertPodSecurity(store: Store, request: AdmissionAttributes): void {

@@ -1,0 +1,171 @@
+/**
+ * Fills a PVC with a disk. It is written under another name, in a folder of its own on the PVC, and gets its name when it is whole and safe:
+ * a disk that is there is a whole one, whenever we are killed. What was downloaded before that is gone on with.
+ *
+ *   from        how
+ *   http        downloaded to the PVC, unpacked or converted there when it has to be, and then it is the disk, without a copy
+ *   registry    copied from the image, which is mounted; or pulled to the PVC, where the cluster has no image volumes
+ *   pvc         copied from the other PVC; where the file system can share blocks, it does
+ */
+import { accessSync, closeSync, constants, existsSync, fsyncSync, ftruncateSync, linkSync, mkdirSync, openSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ImportProgress, ImportTask } from '../../api/importer/importer-pod.ts';
+import type { Clock } from '../../base/clock.ts';
+import { UserError } from '../../base/errors.ts';
+import { formatBytes } from '../../base/quantity.ts';
+import type { Fetch } from '../../images/guarded-fetch.ts';
+import { fileNameOf } from '../../images/import/download-cache.ts';
+import { downloadFile } from '../../images/import/download-file.ts';
+import { digestOfFile } from '../../images/import/file-digest.ts';
+import { plainDisk } from '../../images/import/import-disk.ts';
+import { pullImage } from '../../images/pull.ts';
+import { pullSources } from '../../images/pull-sources.ts';
+import { openImageStore } from '../../images/store.ts';
+import type { ImageFormat } from '../../qemu/convert/input.ts';
+import { CLAIM_DISK } from '../claim-disk.ts';
+import { openContainerDisk } from '../container-disk.ts';
+import { keptFormat, noteFormat } from '../disk-format.ts';
+import { factsAs, readImageFacts } from '../image-format.ts';
+import { openInRoot } from '../open-in-root.ts';
+import { populateDisk, syncFolder } from '../populate-disk.ts';
+import { growQcow2 } from '../qcow2.ts';
+
+export type FillOptions = {
+  readonly task: ImportTask;
+  /** Where the PVC is. */
+  readonly folder: string;
+  /** Where the image or the other PVC is, if it is mounted. */
+  readonly sourceFolder: string;
+  /** For the address. */
+  readonly fetch: Fetch;
+  /** Where programs are looked for. */
+  readonly searchPath: string | undefined;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: ImportProgress) => void;
+};
+
+/** On the PVC: a guest never sees it, and it is gone when the disk is there. */
+export const WORK_FOLDER = '.import';
+const MIB = 2 ** 20;
+
+/** Resolves when the disk is there; a UserError, and no disk, when that cannot be. */
+export async function fillClaim(options: FillOptions): Promise<void> {
+  const { folder } = options;
+  const work = join(folder, WORK_FOLDER);
+  if (!existsSync(join(folder, CLAIM_DISK))) {
+    clearUnreadable(work);
+    mkdirSync(work, { recursive: true, mode: 0o700 });
+    await make(options, work);
+  }
+  rmSync(work, { recursive: true, force: true });
+  syncFolder(folder);
+}
+
+/** Another Pod may have another user, who can do nothing with what the one before has left but remove it. */
+function clearUnreadable(work: string): void {
+  try {
+    for (const name of existsSync(work) ? readdirSync(work) : []) accessSync(join(work, name), constants.R_OK | constants.W_OK);
+  } catch {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+function make(options: FillOptions, work: string): Promise<void> {
+  switch (options.task.from) {
+    case 'http':
+      return download(options, options.task, work);
+    case 'registry':
+      return takeImage(options, options.task, work);
+    case 'pvc':
+      return copyClaim(options, options.task);
+  }
+}
+
+type Task<From extends ImportTask['from']> = Extract<ImportTask, { from: From }>;
+
+async function download(options: FillOptions, { url, checksum, sizeBytes }: Task<'http'>, work: string): Promise<void> {
+  const { fetch, clock, signal, searchPath, onProgress } = options;
+  const digest = checksum?.toLowerCase();
+  const path = join(work, 'file');
+  const isHere = existsSync(path) && (digest === undefined || (await digestOfFile(path, digest, signal)) === digest);
+  if (!isHere) {
+    rmSync(path, { force: true });
+    await downloadFile({ url, folder: work, fetch, clock, signal, digest, maxBytes: roomFor(sizeBytes), onProgress: tell });
+  }
+  for (const name of ['unpacked', 'converted']) rmSync(join(work, name), { force: true }); // of a try that was killed
+  const limits = { dataBytes: roomFor(sizeBytes), sizeBytes: roomFor(sizeBytes) };
+  adopt(await plainDisk({ path, name: fileNameOf(url), searchPath, signal, limits }, work), options, fileNameOf(url));
+
+  function tell({ doneBytes, totalBytes }: { doneBytes: number; totalBytes: number | undefined }): void {
+    onProgress({ doneBytes, ...(totalBytes !== undefined && { totalBytes }) });
+  }
+}
+
+/** No file with such a disk is larger: tables of other formats are some percent, and some megabytes at least. */
+function roomFor(sizeBytes: number): number {
+  return Math.ceil((sizeBytes * 1.07) / MIB + 16) * MIB;
+}
+
+/** A file of ours on the PVC becomes its disk. */
+function adopt(path: string, { folder, task }: FillOptions, name: string): void {
+  const file = openSync(path, 'r+');
+  let format: ImageFormat;
+  try {
+    const facts = readImageFacts(file, name);
+    ({ format } = facts);
+    if (facts.sizeBytes > task.sizeBytes)
+      throw new UserError('DISK_TOO_SMALL', `${name} does not fit on its PVC`, {
+        why: `it is a disk of ${formatBytes(facts.sizeBytes)}, the PVC has room for one of ${formatBytes(task.sizeBytes)}`,
+        fix: 'ask for more storage in the DataVolume',
+      });
+    if (format === 'qcow2') growQcow2(file, task.sizeBytes);
+    else ftruncateSync(file, task.sizeBytes);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  noteFormat(folder, format); // before the disk has its name: it is never there without its format
+  linkSync(path, join(folder, CLAIM_DISK)); // unlike a rename, this never takes the place of a disk that is there
+}
+
+async function takeImage(options: FillOptions, { image, isMounted }: Task<'registry'>, work: string): Promise<void> {
+  const root = isMounted ? options.sourceFolder : await pull(options, image, work);
+  const { file, ...facts } = openContainerDisk(root);
+  try {
+    populateDisk({ from: file, facts, image, folder: options.folder, sizeBytes: options.task.sizeBytes });
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Nobody's logins: those of a namespace are its kubelets'. */
+async function pull({ signal, clock, onProgress }: FillOptions, image: string, work: string): Promise<string> {
+  const dir = join(work, 'images');
+  const sources = pullSources({ reference: image, mirrors: new Map(), findLogins: () => [], hasHostLoopback: false });
+  const told = ({ doneBytes, allBytes }: { doneBytes: number; allBytes: number }) => onProgress({ doneBytes, totalBytes: allBytes });
+  await pullImage({ dir, reference: image, sources, signal, clock, onProgress: told });
+  return openImageStore(dir).unpacked(image, signal);
+}
+
+/** A PVC that no machine has used yet has no disk: its copy has none either, and gets its own with its first machine. */
+async function copyClaim({ folder, sourceFolder, task }: FillOptions, { format }: Task<'pvc'>): Promise<void> {
+  const declared = format === 'qcow2' || format === 'raw' ? format : undefined;
+  const file = openDisk(sourceFolder);
+  if (file === undefined) return;
+  try {
+    const facts = factsAs(keptFormat(sourceFolder, { declared, ofImage: undefined }), file, CLAIM_DISK);
+    populateDisk({ from: file, facts, image: 'of the other PVC', folder, sizeBytes: task.sizeBytes });
+  } finally {
+    closeSync(file);
+  }
+}
+
+function openDisk(folder: string): number | undefined {
+  try {
+    return openInRoot(folder, CLAIM_DISK);
+  } catch (error) {
+    if (error instanceof UserError && error.code === 'IMAGE_FILE_MISSING') return undefined;
+    throw error;
+  }
+}

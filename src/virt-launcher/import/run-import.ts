@@ -1,0 +1,87 @@
+/** virt-importer: fills the PVC that its Pod mounts with what its Pod says, and tells whoever asks how far it is. */
+import { constants, existsSync, openSync } from 'node:fs';
+import { createServer } from 'node:http';
+import {
+  IMPORT_ADDRESS_VARIABLE,
+  IMPORT_PORT,
+  IMPORT_VARIABLE,
+  type ImportProgress,
+  type ImportTask,
+  SOURCE_MOUNT,
+  TARGET_MOUNT,
+} from '../../api/importer/importer-pod.ts';
+import type { Clock } from '../../base/clock.ts';
+import { messageOf, UserError } from '../../base/errors.ts';
+import { sandboxPath } from '../../base/node/sandbox-path.ts';
+import { explainSystemError } from '../../base/node/system-error.ts';
+import { tenantFetch } from '../../images/guarded-fetch.ts';
+import { stepDown } from '../privileges.ts';
+import { fillClaim } from './fill-claim.ts';
+
+export type ImporterOptions = {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly report: (line: string) => void;
+};
+
+/** Resolves when the PVC is filled. */
+export async function runImport({ env, clock, signal, report }: ImporterOptions): Promise<void> {
+  const task = taskIn(env);
+  const { folder, sourceFolder } = stepIn(env);
+  let progress: ImportProgress = { doneBytes: 0 };
+  const server = serveProgress(env[IMPORT_ADDRESS_VARIABLE], () => progress, report);
+  try {
+    await fillClaim({
+      task,
+      folder,
+      sourceFolder,
+      fetch: task.from === 'http' ? tenantFetch(task.url) : refuseAll,
+      searchPath: env['PATH'],
+      clock,
+      signal,
+      onProgress: (next) => {
+        progress = next;
+      },
+    });
+    report('the volume is filled');
+  } catch (error) {
+    throw explainSystemError(error) ?? error;
+  } finally {
+    server?.close();
+  }
+}
+
+/**
+ * Embedded and started as root, only root gets to the folders of volumes and images. So they are opened by root, and everything else is done
+ * as the user of the Pod: in the folder of the PVC, which qemu-img and xz begin in, too.
+ */
+function stepIn(env: ImporterOptions['env']): { readonly folder: string; readonly sourceFolder: string } {
+  const privileges = stepDown(env);
+  const source = privileges.asRoot(() => {
+    process.chdir(sandboxPath(TARGET_MOUNT.mountPath, env));
+    const path = sandboxPath(SOURCE_MOUNT.mountPath, env);
+    return existsSync(path) ? openSync(path, constants.O_RDONLY | constants.O_DIRECTORY) : undefined;
+  });
+  privileges.dropForGood();
+  return { folder: '.', sourceFolder: `/proc/self/fd/${source}` };
+}
+
+function taskIn(env: ImporterOptions['env']): ImportTask {
+  const json = env[IMPORT_VARIABLE];
+  if (!json) throw new UserError('USAGE', `${IMPORT_VARIABLE} is not set`, { why: 'virt-importer is started by virt-controller', exitCode: 2 });
+  return JSON.parse(json) as ImportTask; // as virt-controller writes it
+}
+
+async function refuseAll(): Promise<Response> {
+  throw new Error('nothing is to be fetched');
+}
+
+/** Only at the address of the Pod; without one, nobody is told. */
+function serveProgress(host: string | undefined, progress: () => ImportProgress, report: (line: string) => void) {
+  if (!host) return undefined;
+  const server = createServer((_, response) => response.setHeader('connection', 'close').end(JSON.stringify(progress())));
+  server.on('error', (error) => report(`nobody can ask how far it is: ${messageOf(error)}`));
+  server.unref();
+  return server.listen(IMPORT_PORT, host);
+}
