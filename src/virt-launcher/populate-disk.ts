@@ -2,7 +2,20 @@
  * The first content of a claim's disk: a copy of an image, grown to the size of the claim. It is written under another name and gets its own
  * when it is whole and safe, so that a disk that is there is always a whole one, whenever we are killed.
  */
-import { closeSync, constants, copyFileSync, fchmodSync, fstatSync, fsyncSync, ftruncateSync, linkSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  fchmodSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  linkSync,
+  openSync,
+  readSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { messageOf, UserError } from '../base/errors.ts';
 import { formatBytes } from '../base/quantity.ts';
 import { CLAIM_DISK } from './claim-disk.ts';

@@ -29,8 +29,8 @@ import { claimMount, contentMount, credentialMount, networkContentMount } from '
 import { HIDDEN_FOLDERS_VARIABLE, LAUNCHER_VARIABLES, RUN_AS_VARIABLES } from '../api/launcher/variables.ts';
 import { whyNotIsolated } from '../base/node/isolated-command.ts';
 import { SANDBOX_VARIABLE, sandboxPath } from '../base/node/sandbox-path.ts';
-import { bootSector, makePod, type PodFolders, putFile, qcow2Header } from './pod.testing.ts';
 import { findVirtiofsd } from '../qemu/find-virtiofsd.ts';
+import { bootSector, makePod, type PodFolders, putFile, qcow2Header } from './pod.testing.ts';
 
 const LAUNCHER = fileURLToPath(new URL('../../bin/virt-launcher', import.meta.url));
 const DEADLINE_MS = 60_000;
@@ -235,14 +235,20 @@ test('a folder is shared by a program that sees nothing else, writes only where 
   // Both of a folder: the one that serves, and the one that waits for it.
   const seen = new Map<string, string | undefined>();
   for (const pid of servers) {
-    const mounts = readFileSync(`/proc/${pid}/mountinfo`, 'utf8').trim().split('\n').map((line) => line.split(' '));
+    const mounts = readFileSync(`/proc/${pid}/mountinfo`, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => line.split(' '));
     // The folder is its root, and there is nothing else but its own processes.
     if (mounts.length <= 2) seen.set(readdirSync(`/proc/${pid}/root`).join(), mounts.find((words) => words[4] === '/')?.[5]?.split(',')[0]);
   }
-  assert.deepEqual([...seen], [
-    ['open', 'rw'],
-    ['closed', 'ro'],
-  ]);
+  assert.deepEqual(
+    [...seen],
+    [
+      ['open', 'rw'],
+      ['closed', 'ro'],
+    ],
+  );
   assert.equal(await quit(started), 0);
   await eventually(signal, async () => servers.every((pid) => !existsSync(`/proc/${pid}`)) || undefined);
 });

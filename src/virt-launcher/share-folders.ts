@@ -121,13 +121,10 @@ function listen({ index }: Folder): Server {
 
 type Files = { readonly listening: Server; readonly output: number };
 
-/** Root opens the folder, whatever those above it are closed to; who works in it is QEMU's user. */
+/** Root opens the folder, whatever those above it are closed to; who works in it is QEMU's user, or whose folder it is. */
 function start(program: string, { name, env, privileges, isReadOnly }: Folder, { listening, output }: Files): ChildProcess {
   const path = sandboxPath(claimMount(name).mountPath, env);
-  const { user } = privileges;
-  const become = user
-    ? ['/usr/bin/setpriv', '--reuid', `${user.uid}`, '--regid', `${user.gid}`, '--groups', [user.gid, ...user.groups].join(',')]
-    : [];
+  const become = becoming(privileges.user, readFileSync('/proc/self/uid_map', 'utf8'));
   const separate = ['/usr/bin/unshare', '--user', '--map-root-user', '--mount', '--'];
   const calls = (CALLS[process.arch] ?? []).map(String);
   const words = [SCRIPT, program, isReadOnly ? ',ro' : '', '-e', BECOME, ...calls];
@@ -144,6 +141,18 @@ function start(program: string, { name, env, privileges, isReadOnly }: Folder, {
       closeSync(here);
     }
   });
+}
+
+/**
+ * The root of a namespace that an ordinary user made is that user, and the folder is theirs: the guest works in it as they do, without the rights of a
+ * root. A root of more is never who works in it.
+ */
+export function becoming(user: Privileges['user'], uidMap: string): string[] {
+  if (!user) return [];
+  const [, outside, count] = /^\s*0\s+(\d+)\s+(\d+)$/m.exec(uidMap) ?? [];
+  if (outside !== '0' && count === '1')
+    return ['/usr/bin/setpriv', '--reuid', '0', '--regid', '0', '--clear-groups', '--inh-caps=-all', '--bounding-set=-all,+setfcap']; // the one that the kernel asks of who names a root in a namespace
+  return ['/usr/bin/setpriv', '--reuid', `${user.uid}`, '--regid', `${user.gid}`, '--groups', [user.gid, ...user.groups].join(',')];
 }
 
 /** Node hands sockets over to its own programs alone; to others, by their number. */

@@ -45,7 +45,8 @@ async function world(t: TestContext, content: Buffer): Promise<World> {
       signal,
       onProgress: (progress) => seen.push(progress),
     });
-  const fill: World['fill'] = (task = {}, signal) => run({ from: 'http', url: `${server.origin}/disk`, sizeBytes: 4 * MIB, ...task }, signal);
+  const fill: World['fill'] = (task = {}, signal) =>
+    run({ from: 'http', url: `${server.origin}/disk`, sizeBytes: 4 * MIB, ...task }, signal);
   return { folder, source, server, seen, fill, run };
 }
 

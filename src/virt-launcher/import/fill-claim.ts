@@ -7,7 +7,19 @@
  *   registry    copied from the image, which is mounted; or pulled to the PVC, where the cluster has no image volumes
  *   pvc         copied from the other PVC; where the file system can share blocks, it does
  */
-import { accessSync, closeSync, constants, existsSync, fsyncSync, ftruncateSync, linkSync, mkdirSync, openSync, readdirSync, rmSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  ftruncateSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { ImportProgress, ImportTask } from '../../api/importer/importer-pod.ts';
 import type { Clock } from '../../base/clock.ts';

@@ -69,7 +69,8 @@ function stepIn(env: ImporterOptions['env']): { readonly folder: string; readonl
 
 function taskIn(env: ImporterOptions['env']): ImportTask {
   const json = env[IMPORT_VARIABLE];
-  if (!json) throw new UserError('USAGE', `${IMPORT_VARIABLE} is not set`, { why: 'virt-importer is started by virt-controller', exitCode: 2 });
+  if (!json)
+    throw new UserError('USAGE', `${IMPORT_VARIABLE} is not set`, { why: 'virt-importer is started by virt-controller', exitCode: 2 });
   return JSON.parse(json) as ImportTask; // as virt-controller writes it
 }
 
