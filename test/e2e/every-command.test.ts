@@ -288,6 +288,14 @@ const NARRATIVE: Readonly<Record<string, (world: World) => Promise<void>>> = {
     child.kill('SIGTERM');
     assert.deepEqual(await once(child, 'exit'), [0, null]);
   },
+  async docs(world) {
+    const child = spawn(VIRTCTL, ['docs', '--no-open'], { env: world.env, stdio: ['ignore', 'pipe', 'ignore'] });
+    const [address] = (await once(child.stdout, 'data')) as [Buffer];
+    const page = await fetch(new URL('/tasks-images.html', String(address)));
+    assert.match(await page.text(), /<title>Images - kubevirt-ts<\/title>/);
+    child.kill('SIGTERM');
+    assert.deepEqual(await once(child, 'exit'), [0, null]);
+  },
   async 'port-forward'(world) {
     await world.while(['port-forward', 'vm/guest', '0:80'], async (said) => {
       const [, port] = /forwarding tcp 127\.0\.0\.1:(\d+) to 80/.exec(said) ?? [];

@@ -20,6 +20,11 @@ test('from npm install to a prompt and back to nothing', async (t) => {
     await user.must('virtctl', ['version', '--client']),
     'Client Version: v0.1.0\nClient Release: npm package, commit 0123456789ab\n',
   );
+  {
+    await using docs = user.session('virtctl', ['docs', '--no-open']);
+    const [address = ''] = /http:\S+/.exec(await docs.expect(/http:\S+\n/)) ?? [];
+    assert.match(await (await fetch(`${address}tasks-images.html`)).text(), /<title>Images - kubevirt-ts<\/title>/);
+  }
   assert.match(await user.must('virtctl', ['up']), /✓ image +localhost\/guests\/tiny:latest, imported/);
   {
     await using console = user.session('virtctl', ['run', 'tiny', '--name', 'first']);

@@ -129,7 +129,7 @@ function wholePage(page: Page, pages: ReadonlyMap<string, Page>, body: string): 
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escaped(page.title)} - kubevirt-ts</title>
+<title>${page.path === FIRST ? '' : `${escaped(page.title)} - `}kubevirt-ts</title>
 <link rel="stylesheet" href="style.css">
 <script defer src="search-index.js"></script>
 <script defer src="search.js"></script>

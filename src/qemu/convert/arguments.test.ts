@@ -24,7 +24,7 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   '-smbios': ['type', 'manufacturer', 'product', 'family', 'serial', 'version', 'asset', 'sku'],
   '-smp': ['cpus', 'sockets', 'cores', 'threads'],
   '-m': ['size'],
-  '-machine': ['', 'acpi', 'smm', 'hpet', 'pit', 'graphics'],
+  '-machine': ['', 'acpi', 'smm', 'hpet', 'pit', 'graphics', 'memory-backend'],
   '-rtc': ['base', 'clock', 'driftfix'],
   '-action': ['panic', 'watchdog', 'reboot'],
 };
