@@ -1,10 +1,12 @@
-/** virt-launcher: `prepare` makes what a guest needs and then becomes QEMU. Started for every guest, so it loads little and caches its code. */
+/** virt-launcher: `prepare` makes what a guest needs and then becomes QEMU; `attach` does the same for a disk that comes while a guest runs. Started for every guest, so it loads little and caches its code. */
 import { writeSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
+import { ATTACH_COMMAND } from '../api/launcher/attachment.ts';
 import { LAUNCHER_COMMAND } from '../api/launcher/compute.ts';
 import { LAUNCHER_VARIABLES } from '../api/launcher/variables.ts';
 import { systemClock } from '../base/clock.ts';
 import { messageOf, UserError } from '../base/errors.ts';
+import { attach } from '../virt-launcher/attach.ts';
 import { untilDisksAreThere } from '../virt-launcher/container-disk-share.ts';
 import { prepare, readVmi } from '../virt-launcher/prepare.ts';
 
@@ -16,11 +18,12 @@ flushCompileCache();
 
 try {
   const [command, ...others] = process.argv.slice(2);
-  if (command !== LAUNCHER_COMMAND || others.length > 0)
-    throw new UserError('USAGE', 'virt-launcher has one command: prepare', { fix: 'virt-launcher prepare', exitCode: 2 });
+  if ((command !== LAUNCHER_COMMAND && command !== ATTACH_COMMAND) || others.length > 0)
+    throw new UserError('USAGE', 'virt-launcher has two commands: prepare and attach', { fix: 'virt-launcher prepare', exitCode: 2 });
   if (process.env[LAUNCHER_VARIABLES.diskShare]) await waitForDisks();
   // Not process.stdout: using it would make the pipe non-blocking, and QEMU inherits that.
-  const launch = prepare({ env: process.env, report: (line) => writeSync(STDOUT, `${line}\n`) });
+  const report = (line: string) => void writeSync(STDOUT, `${line}\n`);
+  const launch = command === ATTACH_COMMAND ? attach({ env: process.env, report }) : prepare({ env: process.env, report });
   process.execve?.(launch.program, [launch.program, ...launch.args], launch.env);
 } catch (error) {
   writeSync(STDERR, `${errorLine(error)}\n`);

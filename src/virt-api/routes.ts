@@ -15,6 +15,7 @@ import { type ResourceAttributes, requireAccess } from './require-access.ts';
 import type { StreamAccess } from './stream-access.ts';
 import type { Served } from './subresource-call.ts';
 import { vmChange } from './subresources/change-vm.ts';
+import { vmiVolumes, vmVolumes } from './subresources/change-volumes.ts';
 import { expandGiven, expandVm } from './subresources/expand-spec.ts';
 import { previousLog } from './subresources/logs.ts';
 import { migrateVm } from './subresources/migrate-vm.ts';
@@ -49,6 +50,10 @@ const SERVED_HERE: Readonly<Record<keyof typeof VIRT_API_SUBRESOURCES | 'virtual
   'virtualmachines/stop': { answer: vmChange('stop') },
   'virtualmachines/restart': { answer: vmChange('restart') },
   'virtualmachines/migrate': { answer: migrateVm },
+  'virtualmachines/addvolume': { answer: vmVolumes('addvolume') },
+  'virtualmachines/removevolume': { answer: vmVolumes('removevolume') },
+  'virtualmachineinstances/addvolume': { answer: vmiVolumes('addvolume') },
+  'virtualmachineinstances/removevolume': { answer: vmiVolumes('removevolume') },
   'virtualmachines/logs': { answer: previousLog },
   'virtualmachines/expand-spec': { answer: expandVm },
   'virtualmachines/portforward': { open: openVmPort, takesRest: true },

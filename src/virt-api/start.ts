@@ -23,6 +23,8 @@ export type VirtApiOptions = RouteOptions & {
   readonly port: number;
   /** That of the KubeVirt object; followed here when not given. */
   readonly configuration?: FollowedConfiguration;
+  /** Why volumes cannot come while a guest runs, where they cannot. */
+  readonly noHotplug?: string;
   /** Where to show how many streams are open. */
   readonly metrics?: MetricFamilies;
   readonly clock: Clock;
@@ -38,7 +40,7 @@ const OPEN_PATHS = ['/healthz', '/livez', '/readyz', ...SUBRESOURCE_VERSIONS.map
 
 /** Resolves when the server accepts connections. */
 export async function startVirtApi(options: VirtApiOptions): Promise<VirtApi> {
-  const { client, pki, host, port, clock, log, signal } = options;
+  const { client, pki, host, port, clock, log, signal, noHotplug } = options;
   const configuration = options.configuration ?? followConfiguration({ client, clock, log, signal });
   const presets = followPresets({ client, clock, log, signal });
   const streams = new StreamAccess({ client, clock, log, signal });
@@ -53,7 +55,7 @@ export async function startVirtApi(options: VirtApiOptions): Promise<VirtApi> {
     async handle(request, { peer, rawHeaders }) {
       const { pathname } = new URL(request.url);
       if (OPEN_PATHS.includes(pathname)) return new Response('ok');
-      if (isReviewPath(pathname)) return answerReview(request, pathname, { client, clock, configuration, presets }); // webhooks are called without a client certificate
+      if (isReviewPath(pathname)) return answerReview(request, pathname, { client, clock, configuration, presets, noHotplug }); // webhooks are called without a client certificate
       return answer(request, { peer, rawHeaders, configuration }, options);
     },
     upgrade: (upgrade, { peer }) => open({ upgrade, peer, streams, configuration }, options),

@@ -50,6 +50,7 @@ function world(options: { vm?: VirtualMachine; vmi?: VirtualMachineInstance; pod
     vms,
     vmis,
     pods,
+    attachments: handFedCache(PODS, byController),
     revisions,
     nodes,
     dataVolumes: handFedCache(DATA_VOLUMES),

@@ -14,7 +14,8 @@ import { VMIS } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { VM_RESTORES } from '../api/kubevirt/kinds/vm-restore.ts';
 import { VM_SNAPSHOTS } from '../api/kubevirt/kinds/vm-snapshot.ts';
 import { VM_SNAPSHOT_CONTENTS } from '../api/kubevirt/kinds/vm-snapshot-content.ts';
-import { LABEL_CDI, LABEL_VM_REVISION } from '../api/kubevirt/names.ts';
+import { LABEL_CDI, LABEL_COMPONENT, LABEL_VM_REVISION } from '../api/kubevirt/names.ts';
+import { ATTACHMENT_COMPONENT } from '../api/launcher/attachment.ts';
 import { type KubeObject, keyOf } from '../api/meta.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
@@ -71,6 +72,12 @@ export async function runVirtController(options: VirtControllerOptions): Promise
     labelSelector: 'kubevirt.io=virt-launcher',
     indexes: byController,
   });
+  const attachments = startCache({
+    ...shared,
+    resource: PODS,
+    labelSelector: `${LABEL_COMPONENT}=${ATTACHMENT_COMPONENT}`,
+    indexes: byController,
+  });
   if (options.metrics) addControllerMetrics({ metrics: options.metrics, vms, vmis, signal });
   const revisions = startCache({ ...shared, resource: CONTROLLER_REVISIONS, labelSelector: LABEL_VM_REVISION, indexes: byController });
   const choices = CHOICE_NAMES.flatMap((choice) =>
@@ -109,7 +116,7 @@ export async function runVirtController(options: VirtControllerOptions): Promise
     runVmRestoreController({ ...shared, restores, snapshots, contents, vms, vmis }),
     runVmSnapshotController({ ...shared, snapshots, contents, vms, vmis, pods, revisions }),
     runVmController({ ...shared, ...forVms, vms, vmis, dataVolumes, revisions, nodes, choices, configuration }),
-    runVmiController({ ...shared, ...forVmis, vms, vmis, pods, nodes, ...launchers }),
+    runVmiController({ ...shared, ...forVmis, vms, vmis, pods, attachments, nodes, ...launchers }),
     runEvacuationController({ ...shared, migrations, vmis }),
     runMigrationController({ ...shared, migrations, policies, vmis, pods, nodes, ...launchers }),
   ]);

@@ -4,13 +4,10 @@
  */
 type Row = readonly [said: string, why: string];
 
-const HOTPLUG = 'disks of a running machine cannot be changed yet';
 const EXPORT = 'machines cannot be exported yet; virtctl backup keeps the objects of an embedded cluster';
 
 const UNSUPPORTED_COMMANDS: readonly Row[] = [
   ['evacuate-cancel', 'a drain does not move machines yet; virtctl migrate-cancel lets one stay that is being moved'],
-  ['addvolume', HOTPLUG],
-  ['removevolume', HOTPLUG],
   ['usbredir', 'devices of this machine cannot be lent to a guest yet'],
   [
     'image-upload',

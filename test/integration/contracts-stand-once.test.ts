@@ -22,6 +22,7 @@ const MODULES = [
 const HOMONYMS = [
   'virt-launcher', // the component and its image
   'container-disks', // a flag of virt-controller
+  'hotplug-disk', // whose resources the KubeVirt object says
   ...['v1', 'v1alpha3'], // versions of other groups
 ];
 /** What a function that builds a name or a path is asked for. */

@@ -11,6 +11,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'domain.devices.filesystems[].name': 'as well',
   'domain.devices.filesystems[].virtiofs': 'as well',
   'domain.devices.interfaces[].bridge': 'taken embedded alone; a cluster refuses it with the reason',
+  'volumes[].dataVolume.hotpluggable': 'taken embedded alone; a cluster refuses it with the reason',
+  'volumes[].persistentVolumeClaim.hotpluggable': 'the same; volumes.test.ts has one',
   priorityClassName: 'needs a class of the cluster; pod-rights.test.ts has one',
 };
 

@@ -32,7 +32,7 @@ export const CLUSTER_RULES: Readonly<Record<Component, readonly PolicyRule[]>> =
       '',
       'pods',
       ['get', 'list', 'watch', 'create', 'delete'],
-      'Launcher Pods, and (get) the Pods of vmctl, whose machines go with them.',
+      'Launcher Pods, those that attach volumes, and (get) the Pods of vmctl, whose machines go with them.',
     ),
     rule(
       'apps',

@@ -79,12 +79,12 @@ const DEFINITIONS = {
   ...AFTER,
 };
 
-/** Of launcher Pods, by the name that all of them have. When virt-api is away, nodes can be drained all the same. */
+/** Of launcher Pods and those that attach volumes, by the names that all of them have. When virt-api is away, nodes can be drained all the same. */
 const EVICTIONS = {
   name: 'virt-launcher-evictions.kubevirt.io',
   clientConfig: clientConfig('/validate/evictions'),
   rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods/eviction'], scope: 'Namespaced' }],
-  matchConditions: [{ name: 'of-launchers', expression: "request.name.startsWith('virt-launcher-')" }],
+  matchConditions: [{ name: 'of-launchers', expression: "request.name.startsWith('virt-launcher-') || request.name.startsWith('hp-volume-')" }],
   failurePolicy: 'Ignore',
   ...AFTER,
   sideEffects: 'NoneOnDryRun',

@@ -57,6 +57,7 @@ export type KubeVirtEventReason =
   | 'FailedPvcNotFound'
   | 'GuestHung'
   | 'GuestPanicked'
+  | 'HotplugFailed'
   | 'IOerror'
   | 'ImageStandIn'
   | 'ImportInProgress'
@@ -83,6 +84,9 @@ export type KubeVirtEventReason =
   | 'VirtualMachineRestoreComplete'
   | 'VirtualMachineRestoreFailed'
   | 'VirtualMachineSnapshotFailed'
-  | 'VirtualMachineSnapshotSucceeded';
+  | 'VirtualMachineSnapshotSucceeded'
+  | 'VolumeMountedToPod'
+  | 'VolumeReady'
+  | 'VolumeUnplugged';
 
 export type EventReason = KubernetesEventReason | RefusalEventReason | KubeVirtEventReason;

@@ -46,6 +46,9 @@ test('a guest with the address of its Pod stays, and is told how not to', () => 
 test('a shared folder holds a guest to its node, whoever else could use its PVC', () => {
   const { domain } = tinySpec;
   const devices = { ...domain.devices, filesystems: [{ name: 'data', virtiofs: {} }] };
-  const why = whyNotMigratable({ ...withVolumes(claim, claimed('ReadWriteMany')), spec: { ...tinySpec, volumes: claim, domain: { ...domain, devices } } });
+  const why = whyNotMigratable({
+    ...withVolumes(claim, claimed('ReadWriteMany')),
+    spec: { ...tinySpec, volumes: claim, domain: { ...domain, devices } },
+  });
   assert.deepEqual([why?.reason, /folder data .*virtiofs/.test(why?.message ?? '')], ['VirtIOFSNotLiveMigratable', true]);
 });

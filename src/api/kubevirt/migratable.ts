@@ -3,18 +3,19 @@
  *
  *   a bridge on the network of its Pod     InterfaceNotLiveMigratable: the guest has the address of this very Pod
  *   a folder that is shared by virtiofs    VirtIOFSNotLiveMigratable: what the guest has open there is known to this node alone
+ *   a hotplugged volume                    DisksNotLiveMigratable: its Pod stays on the node
  *   a PVC that one node alone can use      DisksNotLiveMigratable
  *
  * Disks that end with the instance (containerDisk, emptyDisk, ephemeral) are copied, and cloud-init is made anew: they are no obstacle. Pure.
  */
 import type { NotMigratableReason } from './condition-reasons.ts';
 import type { VirtualMachineInstance } from './kinds/virtual-machine-instance.ts';
-import { claimOf } from './volumes/source-of.ts';
+import { claimOf, isHotpluggable } from './volumes/source-of.ts';
 
 export type NotMigratable = { readonly reason: NotMigratableReason; readonly message: string };
 type Rule = (vmi: Pick<VirtualMachineInstance, 'spec' | 'status'>) => NotMigratable | undefined;
 
-const RULES: readonly Rule[] = [bridged, sharedFolder, unsharedClaim];
+const RULES: readonly Rule[] = [bridged, sharedFolder, hotplugged, unsharedClaim];
 
 /** Undefined when it can be moved. */
 export function whyNotMigratable(vmi: Pick<VirtualMachineInstance, 'spec' | 'status'>): NotMigratable | undefined {
@@ -41,6 +42,14 @@ function sharedFolder({ spec }: Pick<VirtualMachineInstance, 'spec'>): NotMigrat
     reason: 'VirtIOFSNotLiveMigratable',
     message: `cannot migrate VMI: the folder ${found.name} is shared by virtiofs, which holds the guest to its node`,
   };
+}
+
+function hotplugged({ spec, status }: Pick<VirtualMachineInstance, 'spec' | 'status'>): NotMigratable | undefined {
+  const wanted = spec.volumes?.find(isHotpluggable)?.name;
+  const name = wanted ?? status?.volumeStatus?.find(({ hotplugVolume }) => hotplugVolume)?.name;
+  if (name === undefined) return undefined;
+  const message = `cannot migrate VMI: volume ${name} is hotplugged, and is attached to this node alone; virtctl removevolume takes it away`;
+  return { reason: 'DisksNotLiveMigratable', message };
 }
 
 function unsharedClaim({ spec, status }: Pick<VirtualMachineInstance, 'spec' | 'status'>): NotMigratable | undefined {

@@ -97,3 +97,6 @@ export const RESOURCE_VHOST_NET = 'devices.kubevirt.io/vhost-net';
 
 /** On an instance: its launcher ends with a failure at once, where the installation has the gate for it. For trying what follows. */
 export const ANNOTATION_FAIL_FAST = 'kubevirt.io/func-test-virt-launcher-fail-fast';
+
+/** On an instance of a machine: which of its hotplugged volumes its template does not have, as a list in JSON. */
+export const ANNOTATION_EPHEMERAL_VOLUMES = 'kubevirt.io/ephemeral-hotplug-volumes';

@@ -4,7 +4,9 @@
  *   disks[].volumeName    -> the disk takes the name of its volume, which is how disks and volumes find each other
  *   a volume without disk -> gets a disk, unless it is shared as a folder
  */
+import { DEFAULT_HOTPLUG_BUS } from './hotplug.ts';
 import type { Disk, VmiSpec, Volume } from './vmi-spec-schema.ts';
+import { isHotpluggable } from './volumes/source-of.ts';
 
 /** The same machine, in today's words. */
 export function normaliseVmiSpec(spec: VmiSpec): VmiSpec {
@@ -27,5 +29,10 @@ function normaliseDisk({ volumeName, ...disk }: Disk): Disk {
 
 function withDiskPerVolume(disks: readonly Disk[], volumes: readonly Volume[]): Disk[] {
   const shown = new Set(disks.map(({ name }) => name));
-  return [...disks, ...volumes.filter(({ name }) => !shown.has(name)).map(({ name }): Disk => ({ name, disk: {} }))];
+  return [...disks, ...volumes.filter(({ name }) => !shown.has(name)).map(diskFor)];
+}
+
+/** What is plugged in while a guest runs needs a bus that takes it. */
+function diskFor(volume: Volume): Disk {
+  return { name: volume.name, disk: isHotpluggable(volume) ? { bus: DEFAULT_HOTPLUG_BUS } : {} };
 }

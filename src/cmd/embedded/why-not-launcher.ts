@@ -1,18 +1,35 @@
 /** The kubelet's question before it starts virt-launcher, which believes what its Pod says: has virt-controller made this Pod for an instance? */
-import type { Pod } from '../../api/core/pod.ts';
+import { PODS, type Pod } from '../../api/core/pod.ts';
 import { isMigrationFinal, MIGRATIONS } from '../../api/kubevirt/kinds/migration.ts';
 import { type VirtualMachineInstance, VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { ANNOTATION_MIGRATION_JOB } from '../../api/kubevirt/names.ts';
+import { isHotpluggable } from '../../api/kubevirt/volumes/source-of.ts';
+import { isAttachmentOf } from '../../api/launcher/attachment.ts';
 import { isLauncherOf, isTargetOf } from '../../api/launcher/pod-name.ts';
 import { controllerOf } from '../../api/meta.ts';
 import type { Client } from '../../client/client.ts';
 
 /** Why the Pod is not the launcher of an instance that is there; undefined when it is. Names and owners alone are claims of whoever wrote them. */
 export async function whyNotLauncher(client: Client, pod: Pod): Promise<string | undefined> {
-  const owner = controllerOf(pod);
-  const vmi = owner && (await client.get(VMIS, { namespace: pod.metadata.namespace, name: owner.name }));
-  if (vmi && (isLauncherOf(pod, vmi) || (await isTarget(client, pod, vmi)))) return undefined;
+  if ((await instanceOf(client, pod)) !== undefined) return undefined;
   return 'the image of virt-launcher is only for Pods that virt-controller has made for a VirtualMachineInstance';
+}
+
+/** The instance that this Pod is a launcher of, or attaches a volume to. */
+async function instanceOf(client: Client, pod: Pod): Promise<VirtualMachineInstance | undefined> {
+  const owner = controllerOf(pod);
+  if (owner?.kind === 'Pod') return attachedBy(client, pod, owner.name);
+  const vmi = owner && (await client.get(VMIS, { namespace: pod.metadata.namespace, name: owner.name }));
+  return vmi && (isLauncherOf(pod, vmi) || (await isTarget(client, pod, vmi))) ? vmi : undefined;
+}
+
+/** One that the launcher owns, for a volume that the instance has or is about to lose. */
+async function attachedBy(client: Client, pod: Pod, launcherName: string): Promise<VirtualMachineInstance | undefined> {
+  const launcher = await client.get(PODS, { namespace: pod.metadata.namespace, name: launcherName });
+  const vmi = launcher && controllerOf(launcher)?.kind === 'VirtualMachineInstance' ? await instanceOf(client, launcher) : undefined;
+  if (!launcher || !vmi) return undefined;
+  const volumes = [...(vmi.spec.volumes ?? []).filter(isHotpluggable), ...(vmi.status?.volumeStatus ?? [])].map(({ name }) => name);
+  return isAttachmentOf(pod, { vmi, launcher, volumes }) ? vmi : undefined;
 }
 
 /** The instance is told of a Pod that it goes to when that runs; until then its migration vouches for it. */
@@ -25,7 +42,6 @@ async function isTarget(client: Client, pod: Pod, vmi: VirtualMachineInstance): 
 
 /** The machine that a launcher runs, by a name that outlives the Pod; undefined for every other Pod, whatever it says of itself. */
 export async function machineOf(client: Client, pod: Pod): Promise<string | undefined> {
-  const owner = controllerOf(pod);
-  if (!owner || (await whyNotLauncher(client, pod)) !== undefined) return undefined;
-  return `VirtualMachineInstance ${pod.metadata.namespace}/${owner.name}`;
+  const vmi = await instanceOf(client, pod);
+  return vmi && `VirtualMachineInstance ${pod.metadata.namespace}/${vmi.metadata.name}`;
 }

@@ -52,14 +52,21 @@ export function diskParts(spec: VmiSpec, images: ReadonlyMap<string, DiskImage>,
       drive: node,
       ...serial(disk, field),
       ...bootIndex(boot[index]),
-      ...writeCache(disk),
-      ...onErrors(disk),
-      ...blockSizes(disk, { image, field }),
+      ...behaviour(disk, { image, field }),
       ...(thread && { iothread: thread }),
     };
     const tree = blockNode({ node, image, isReadOnly: isReadOnly(disk, image), disk });
     return [{ part: 'blockdev', node: tree }, ...DEVICES_ON[bus]({ disk, index, port, field, properties, rootBus })];
   });
+}
+
+/** What a disk is told besides where it is: the same for one that is plugged in while the guest runs. */
+export function diskProperties(disk: Disk, field: string): Properties {
+  return { ...serial(disk, field), ...behaviour(disk, { image: {}, field }) };
+}
+
+function behaviour(disk: Disk, at: { image: Pick<DiskImage, 'matched'>; field: string }): Properties {
+  return { ...writeCache(disk), ...onErrors(disk), ...blockSizes(disk, at) };
 }
 
 /** The guest cannot write to this disk, so its image needs no overlay. */
@@ -121,7 +128,7 @@ function onErrors({ errorPolicy }: Disk): Properties {
 }
 
 /** A CD-ROM has blocks of its own kind. */
-function blockSizes({ cdrom, blockSize }: Disk, { image, field }: { image: DiskImage; field: string }): Properties {
+function blockSizes({ cdrom, blockSize }: Disk, { image, field }: { image: Pick<DiskImage, 'matched'>; field: string }): Properties {
   const { matched } = image;
   if (cdrom) return {};
   if (matched) return { logical_block_size: matched.logicalBytes, physical_block_size: matched.physicalBytes };

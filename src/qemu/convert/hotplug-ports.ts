@@ -3,10 +3,12 @@
  * other devices reach last, so no device has another place than it had without them. KubeVirt keeps as many ports free: three, and six from
  * two gigabytes of memory. A port costs a guest about a tenth of a second of its boot under emulation, and no memory.
  */
-import type { Domain } from '../../api/kubevirt/vmi-spec-schema.ts';
+import { startedSpec } from '../../api/kubevirt/hotplug.ts';
+import { guestMemoryBytesOf } from '../../api/kubevirt/vmi-size.ts';
+import type { Domain, VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { ROOT_BUS_SLOTS } from './limits.ts';
 import type { Board, Device, Machine } from './machine-model.ts';
-import { ROOT_BUS, type RootBus } from './root-bus.ts';
+import { ROOT_BUS, type RootBus, rootBusOf } from './root-bus.ts';
 
 type Devices = Pick<Domain['devices'], 'disableHotplug'>;
 
@@ -24,6 +26,13 @@ export function hotplugPorts({ memoryKib }: Pick<Board, 'memoryKib'>, rootBus: R
     place: { kind: 'pci', bus: ROOT_BUS, slot, function: index },
     properties: { chassis: index + 1, multifunction: true },
   }));
+}
+
+/** How many ports the machine of this spec has for what is plugged in. */
+export function portCountOf(spec: VmiSpec): number {
+  const started = startedSpec(spec);
+  const memoryKib = (guestMemoryBytesOf(spec) ?? 0) / 1024;
+  return hotplugPorts({ memoryKib }, rootBusOf(started), spec.domain.devices).length;
 }
 
 /** The place in each port that no device of this machine has. */

@@ -41,6 +41,22 @@ describe('the eviction of a launcher Pod', { timeout: 120_000 }, () => {
       assert.equal((await evict(pod)).status, 201);
     });
 
+  test('is refused for a Pod that attaches a volume, for as long as its machine runs', async () => {
+    await machine('plugged');
+    const pod = 'hp-volume-0123456789';
+    await world.send('POST', PODS, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: pod },
+      spec: { containers: [{ name: 'c', image: 'x' }] },
+    });
+    const volumeStatus = [{ name: 'data', target: 'sda', phase: 'Ready', hotplugVolume: { attachPodName: pod, attachPodUID: 'u' } }];
+    await world.send('PATCH', `${VMIS}/plugged`, { status: { volumeStatus } }, CONTROLLER);
+    assert.match((await evict(pod)).body.message ?? '', /attaches a volume to VMI default\/plugged/);
+    await world.send('PATCH', `${VMIS}/plugged`, { status: { phase: 'Succeeded' } }, CONTROLLER);
+    assert.equal((await evict(pod)).status, 201);
+  });
+
   test('is refused with LiveMigrate, which nobody can follow, and nothing is marked', async () => {
     const { status, body } = await evict(await machine('stays', 'LiveMigrate'));
     assert.deepEqual([status, body.reason], [429, 'TooManyRequests']);

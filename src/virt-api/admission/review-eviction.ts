@@ -6,6 +6,8 @@
  *   LiveMigrateIfPossible  yes where it cannot be moved; else as LiveMigrate
  *   LiveMigrate          no; where it can be moved, status.evacuationNodeName lets virt-controller move it
  *   External             no, and status.evacuationNodeName tells whoever looks after it from where it has to go
+ *
+ * A Pod that attaches a volume to a machine stays until that is gone.
  */
 import { vmiIs } from '../../api/kubevirt/condition-reasons.ts';
 import { isMoving } from '../../api/kubevirt/kinds/migration.ts';
@@ -24,6 +26,10 @@ export async function reviewEviction({ object, isDryRun }: AdmissionRequest, cli
   const { items } = await client.list(VMIS, { namespace });
   const coming = items.find((each) => isMoving(each.status?.migrationState) && targetNameOf(each) === name);
   if (coming) return refused(`VMI ${keyOf(coming.metadata)} is being moved to this Pod; try again when it is there`);
+  const attached = items.find(
+    (each) => !isFinal(each) && each.status?.volumeStatus?.some((entry) => entry.hotplugVolume?.attachPodName === name),
+  );
+  if (attached) return refused(`Pod ${name} attaches a volume to VMI ${keyOf(attached.metadata)}, and goes with it`);
   const vmi = items.find((each) => currentLauncherNameOf(each) === name);
   const { refusal, mark } = vmi ? decideEviction(vmi) : {};
   if (vmi && mark !== undefined && !isDryRun)

@@ -30,13 +30,22 @@ const REFUSED: readonly [fact: string, spec: object, field: string][] = [
   ['an address has no password', { source: { http: { url: 'https://me:secret@disks.example.com/' } }, storage }, 'spec.source.http.url'],
   ['a checksum is whole', { source: { http: { ...http.http, checksum: 'sha256:12' } }, storage }, 'spec.source.http.checksum'],
   ['an image is named with docker://', { source: { registry: { url: 'quay.io/x' } }, storage }, 'spec.source.registry.url'],
-  ['nothing is copied out of another namespace', { source: { pvc: { namespace: 'other', name: 'x' } }, storage }, 'spec.source.pvc.namespace'],
+  [
+    'nothing is copied out of another namespace',
+    { source: { pvc: { namespace: 'other', name: 'x' } }, storage },
+    'spec.source.pvc.namespace',
+  ],
   ['a block device is not filled', { source: http, storage: { ...storage, volumeMode: 'Block' } }, 'spec.storage.volumeMode'],
   ['a PVC is not chosen by labels', { source: http, pvc: { ...storage, selector: {} } }, 'spec.pvc.selector'],
   ['a size is an amount', { source: http, pvc: { resources: { requests: { storage: 'much' } } } }, 'spec.pvc.resources.requests.storage'],
 ];
 for (const [fact, spec, field] of REFUSED)
-  test(fact, () => assert.deepEqual(wrong(spec).map((cause) => cause.split(':')[0]), [field]));
+  test(fact, () =>
+    assert.deepEqual(
+      wrong(spec).map((cause) => cause.split(':')[0]),
+      [field],
+    ),
+  );
 
 const machine = (templates: readonly object[], volumes: readonly object[]) =>
   dataVolumeTemplateCauses({
@@ -53,5 +62,8 @@ test('a template of a machine is used by one of its volumes, and has a name of i
   assert.deepEqual(machine([template, template], used), ['spec.dataVolumeTemplates[1].metadata.name']);
   const elsewhere = { ...template, metadata: { name: 'root', namespace: 'other' } };
   assert.deepEqual(machine([elsewhere], used), ['spec.dataVolumeTemplates[0].metadata.namespace']);
-  assert.deepEqual(machine([{ ...template, spec: {} }], used), ['spec.dataVolumeTemplates[0].spec.storage', 'spec.dataVolumeTemplates[0].spec.source']);
+  assert.deepEqual(machine([{ ...template, spec: {} }], used), [
+    'spec.dataVolumeTemplates[0].spec.storage',
+    'spec.dataVolumeTemplates[0].spec.source',
+  ]);
 });

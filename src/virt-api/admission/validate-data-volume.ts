@@ -78,7 +78,9 @@ function claimCauses(claim: unknown, at: string, { needsSize }: { needsSize: boo
   return [
     ...unknown.map((field) => forbiddenCause(`${at}.${field}`, `of a PVC ${CLAIM_FIELDS.join(', ')} can be asked for`)),
     ...(accessModes === undefined || Array.isArray(accessModes) ? [] : [invalidCause(`${at}.accessModes`, accessModes, 'must be a list')]),
-    ...modes.filter((mode) => !ACCESS_MODES.includes(mode as string)).map((mode) => unsupportedCause(`${at}.accessModes`, mode, ACCESS_MODES)),
+    ...modes
+      .filter((mode) => !ACCESS_MODES.includes(mode as string))
+      .map((mode) => unsupportedCause(`${at}.accessModes`, mode, ACCESS_MODES)),
     ...(volumeMode === undefined || volumeMode === 'Filesystem' ? [] : [unsupportedCause(`${at}.volumeMode`, volumeMode, ['Filesystem'])]),
     ...(storageClassName === undefined || typeof storageClassName === 'string'
       ? []
@@ -119,7 +121,9 @@ function checksumCauses(checksum: unknown, at: string): StatusCause[] {
   if (checksum === undefined) return [];
   const [algorithm = '', digest = ''] = String(checksum).split(':');
   const isOne = CHECKSUMS[algorithm] === digest.length && /^[0-9a-fA-F]+$/.test(digest);
-  return isOne ? [] : [invalidCause(at, checksum, `must be one of ${Object.keys(CHECKSUMS).join(', ')}, a colon and the digest in hexadecimal`)];
+  return isOne
+    ? []
+    : [invalidCause(at, checksum, `must be one of ${Object.keys(CHECKSUMS).join(', ')}, a colon and the digest in hexadecimal`)];
 }
 
 function imageCauses(url: unknown, at: string): StatusCause[] {

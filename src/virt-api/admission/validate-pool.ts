@@ -46,7 +46,9 @@ export function validatePool(pool: JsonObject, configuration: ClusterConfigurati
 /** All machines of the pool would write to the one DataVolume of the name. */
 function sharedVolumeCauses({ dataVolumeTemplates: templates }: JsonObject): StatusCause[] {
   const at = 'spec.virtualMachineTemplate.spec.dataVolumeTemplates';
-  return Array.isArray(templates) && templates.length > 0 ? [forbiddenCause(at, 'the machines of a pool have no DataVolumes of their own yet')] : [];
+  return Array.isArray(templates) && templates.length > 0
+    ? [forbiddenCause(at, 'the machines of a pool have no DataVolumes of their own yet')]
+    : [];
 }
 
 /** Machines that a pool has would be nobody's. */

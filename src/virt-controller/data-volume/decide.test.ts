@@ -60,17 +60,29 @@ function look(seen: Partial<ObservedDataVolume>): ObservedDataVolume {
 const STATUS = 'patch DataVolume status default/root';
 const succeeded = { phase: 'Succeeded', progress: '100.0%' };
 const rules: [string, Partial<ObservedDataVolume>, string[]][] = [
-  ['its PVC is made first', {}, [`${STATUS}: it is Pending`, 'create PersistentVolumeClaim default/root: the DataVolume has none', 'look again in 1s']],
+  [
+    'its PVC is made first',
+    {},
+    [`${STATUS}: it is Pending`, 'create PersistentVolumeClaim default/root: the DataVolume has none', 'look again in 1s'],
+  ],
   [
     'its Pod is made when there is a PVC, which need not be bound: the Pod is its first user',
     { claim: claim('Pending') },
     [`${STATUS}: it is ImportScheduled`, 'create Pod default/importer-root-dv-1: its PVC is to be filled', 'look again in 1s'],
   ],
-  ['a Pod that runs is waited for', { claim: claim('Bound'), pod: pod('Running', { running: {} }) }, [`${STATUS}: it is ImportInProgress`, 'look again in 1s']],
+  [
+    'a Pod that runs is waited for',
+    { claim: claim('Bound'), pod: pod('Running', { running: {} }) },
+    [`${STATUS}: it is ImportInProgress`, 'look again in 1s'],
+  ],
   [
     'a Pod that has succeeded goes, and the PVC says so',
     { claim: claim('Bound'), pod: pod('Succeeded', { terminated: { exitCode: 0, reason: 'Completed' } }) },
-    [`${STATUS}: it is Succeeded`, 'patch PersistentVolumeClaim default/root: it is filled', 'delete Pod default/importer-root-dv-1: the volume is filled'],
+    [
+      `${STATUS}: it is Succeeded`,
+      'patch PersistentVolumeClaim default/root: it is filled',
+      'delete Pod default/importer-root-dv-1: the volume is filled',
+    ],
   ],
   [
     'a Pod that was evicted is made again',
@@ -98,12 +110,12 @@ const rules: [string, Partial<ObservedDataVolume>, string[]][] = [
     { dataVolume: dataVolume({ blank: {} }), claim: claim('Pending'), isLate: true },
     [`${STATUS}: it is WaitForFirstConsumer`, 'look again in 1s'],
   ],
+  ['a PVC that is lost after it was filled is not filled again', { dataVolume: dataVolume(HTTP, succeeded) }, [`${STATUS}: it is Failed`]],
   [
-    'a PVC that is lost after it was filled is not filled again',
-    { dataVolume: dataVolume(HTTP, succeeded) },
-    [`${STATUS}: it is Failed`],
+    'nothing happens to one that is being deleted',
+    { dataVolume: { ...dataVolume(), metadata: { ...dataVolume().metadata, deletionTimestamp: 'x' } } },
+    [],
   ],
-  ['nothing happens to one that is being deleted', { dataVolume: { ...dataVolume(), metadata: { ...dataVolume().metadata, deletionTimestamp: 'x' } } }, []],
 ];
 
 describe('decideDataVolume', () => {
@@ -163,7 +175,12 @@ describe('what is made for it', () => {
   });
 
   test('no text of an address is expanded by a kubelet', () => {
-    const made = importerPodFor({ dataVolume: dataVolume({ http: { url: 'http://disks/$(POD_IP)' } }), claim: claim('Bound'), source: undefined, importer });
+    const made = importerPodFor({
+      dataVolume: dataVolume({ http: { url: 'http://disks/$(POD_IP)' } }),
+      claim: claim('Bound'),
+      source: undefined,
+      importer,
+    });
     const value = made?.spec.containers[0]?.env?.find(({ name }) => name === IMPORT_VARIABLE)?.value ?? '';
     assert.deepEqual([value.includes('$'), JSON.parse(value).url], [false, 'http://disks/$(POD_IP)']);
   });

@@ -95,7 +95,8 @@ function runningCondition(observed: ObservedDataVolume, phase: DataVolumePhase, 
     message: message.slice(0, MOST_MESSAGE),
   });
   if (phase === 'Succeeded') return said('False', 'Completed', 'the volume is filled');
-  if (phase === 'Failed') return said('False', 'Error', 'its PVC is gone, and what was in it is lost: delete the DataVolume and make it again');
+  if (phase === 'Failed')
+    return said('False', 'Error', 'its PVC is gone, and what was in it is lost: delete the DataVolume and make it again');
   const failure = failureOf(observed);
   if (failure) return said('False', failure.reason, failure.message);
   if (containerOf(observed)?.state?.running) return said('True', 'Pod is running', 'the volume is being filled');
@@ -109,7 +110,9 @@ function readyCondition(phase: DataVolumePhase): Next {
 }
 
 /** Why its Pod is not at work: what the importer said before it ended, or why its image cannot be had. */
-export function failureOf(observed: ObservedDataVolume): { readonly reason: 'Error' | 'ImagePullFailed'; readonly message: string } | undefined {
+export function failureOf(
+  observed: ObservedDataVolume,
+): { readonly reason: 'Error' | 'ImagePullFailed'; readonly message: string } | undefined {
   const { state, lastState } = containerOf(observed) ?? {};
   if (state?.running) return undefined;
   const { reason = '', message } = state?.waiting ?? {};

@@ -41,7 +41,10 @@ describe('the DataVolumes of a machine', () => {
     });
 
   test('a machine is started when they are filled', () => {
-    assert.match(creates(machine('Always'), dataVolume('Succeeded')).join(), /create VirtualMachineInstance default\/db: runStrategy Always/);
+    assert.match(
+      creates(machine('Always'), dataVolume('Succeeded')).join(),
+      /create VirtualMachineInstance default\/db: runStrategy Always/,
+    );
   });
 
   test('an empty one that waits for its first user is no obstacle', () => {

@@ -23,6 +23,7 @@
  *               A final VMI loses our finalizer; a VMI is made only when no object of that name exists.
  *               Each start has a revision: that of an earlier one, if the VM is still the same but for whether it runs, or a new one in its
  *               place. At rest a revision that no longer fits is removed, so that the next start need not.
+ *               Hotplugged volumes of the template are brought to the VMI (sync-hotplug.ts).
  *               A VMI that lags behind the VM's generation, but not behind its template, is told the new generation.
  *
  * Pure: no clock, no I/O, no randomness. `observe.ts` gathers the input, `reconcile/` performs the output.
@@ -46,6 +47,7 @@ import type { ObservedVm } from './observed.ts';
 import { generationOf, isBehindInNameOnly, isRevisionOf, revisionFor, revisionOf } from './revision.ts';
 import { backoffRemainingMs } from './start-failure.ts';
 import { deriveVmStatus, type Next } from './status.ts';
+import { syncHotplug } from './sync-hotplug.ts';
 import { vmiFor } from './vmi-for.ts';
 import { isWrittenOut, writeOut } from './write-out-choices.ts';
 
@@ -144,7 +146,7 @@ function perform(observed: ObservedVm, { next, because, lookAgainAfterMs = heart
   }
   const actions = [...writeStatus(observed, next), ...dropFinalizerOfEnded(vmi)];
   if (next === 'delete' && vmi) actions.push(destroy(vm, vmi, because));
-  if (next === 'leave') actions.push(...annotateGeneration(observed), ...forgetAtRest(observed));
+  if (next === 'leave') actions.push(...syncHotplug(observed), ...annotateGeneration(observed), ...forgetAtRest(observed));
   return { actions, ...(lookAgainAfterMs !== undefined && { lookAgainAfterMs }) };
 }
 

@@ -1,5 +1,6 @@
 /** The record of what a VM was when its instance was started: a ControllerRevision. Pure. */
 import { CONTROLLER_REVISIONS, type ControllerRevision } from '../../api/core/controller-revision.ts';
+import { startedSpec } from '../../api/kubevirt/hotplug.ts';
 import { CHOICE_NAMES } from '../../api/kubevirt/instancetype/choices-table.ts';
 import { revisionNameOf as revisionNameOfChoice } from '../../api/kubevirt/instancetype/chosen.ts';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
@@ -64,7 +65,9 @@ export function fieldsAwaitingRestart(
   if (!before?.template?.spec) return [];
   const now = specAtStart(vm);
   const choices = CHOICE_NAMES.filter((choice) => before[choice]?.revisionName !== now[choice]?.revisionName);
-  return [...changedFields(normaliseVmiSpec(before.template.spec), normaliseVmiSpec(now.template.spec)), ...choices];
+  // What is hotplugged comes and goes without a restart.
+  const started = ({ spec }: VirtualMachine['spec']['template']) => startedSpec(normaliseVmiSpec(spec));
+  return [...changedFields(started(before.template), started(now.template)), ...choices];
 }
 
 /** True when the instance was started from another generation of the VM, but from the same template: its labels and annotations count, too. */

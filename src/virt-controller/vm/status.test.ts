@@ -40,7 +40,11 @@ const printable: [string, string, Omit<ObservedVm, 'now'>, Next?][] = [
       }),
     },
   ],
-  ['ErrorPvcNotFound', 'over DataVolumeError', { vm: vm('Always'), vmi: vmi('Pending', isFalse('Synchronized', 'FailedPvcNotFound')), ...failed }],
+  [
+    'ErrorPvcNotFound',
+    'over DataVolumeError',
+    { vm: vm('Always'), vmi: vmi('Pending', isFalse('Synchronized', 'FailedPvcNotFound')), ...failed },
+  ],
   ['DataVolumeError', 'over Provisioning and Stopped: its DataVolume cannot be filled', { vm: vm('Halted'), ...failed }],
   ['Running', 'over DataVolumeError', { vm: vm('Always'), vmi: vmi('Running'), ...failed }],
   ['ErrorUnschedulable', 'over Starting', { vm: vm('Always'), vmi: vmi('Scheduling', isFalse('PodScheduled', 'Unschedulable')) }],

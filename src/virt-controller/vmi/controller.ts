@@ -1,5 +1,6 @@
 /** Keeps every instance and its launcher Pod in step until virt-handler takes over: the loop of `observe`, `decide` and apply. */
-import { keyOf } from '../../api/meta.ts';
+import { ANNOTATION_DOMAIN } from '../../api/kubevirt/names.ts';
+import { type KubeObject, keyOf } from '../../api/meta.ts';
 import { type ControllerOptions, runController } from '../../reconcile/controller.ts';
 import { ownerKeysOf } from '../../reconcile/owner.ts';
 import { changesOf } from '../../reconcile/source.ts';
@@ -10,7 +11,7 @@ import type { ObservedVmi } from './observed.ts';
 
 /** Runs until the signal aborts. */
 export function runVmiController(options: VmiObserver & Pick<ControllerOptions<ObservedVmi>, 'log' | 'signal'>): Promise<void> {
-  const { client, clock, log, signal, vms, vmis, pods, nodes } = options;
+  const { client, clock, log, signal, vms, vmis, pods, attachments, nodes } = options;
   return runController<ObservedVmi>({
     name: 'virt-controller',
     client,
@@ -20,6 +21,7 @@ export function runVmiController(options: VmiObserver & Pick<ControllerOptions<O
     triggers: [
       changesOf(vmis, ({ metadata }) => [keyOf(metadata)]),
       changesOf(pods, ownerKeysOf('VirtualMachineInstance')),
+      changesOf(attachments, keyOfMachine),
       changesOf(vms, ({ metadata }) => [keyOf(metadata)]), // its end lets the instance go
       changesOf(nodes, keysOnSilentNode({ vmis, clock })), // also waited for: a node that is not known yet would be a lost one
     ],
@@ -27,4 +29,10 @@ export function runVmiController(options: VmiObserver & Pick<ControllerOptions<O
     decide: decideVmi,
     subject: ({ vmi }) => vmi,
   });
+}
+
+/** What a Pod says of itself is good enough for a look at the machine that it names. */
+function keyOfMachine({ metadata: { namespace, annotations } }: KubeObject): readonly string[] {
+  const name = annotations?.[ANNOTATION_DOMAIN];
+  return name === undefined ? [] : [keyOf({ namespace, name })];
 }

@@ -13,6 +13,7 @@
  *   Pending, no Pod, not deleting               create the Pod
  *   deleting                                    delete every Pod that is not being deleted yet; at once, where no virt-handler knows of it
  *   Running, a disk began as an image           mark its claim: the disk is there, the next start needs no image
+ *   volumes come or go while it runs            see decide-hotplug.ts
  *   it has a node and has not ended             tell the Pod whether the guest is paused, and what a probe inside it says: a guest
  *                                               that is paused or not ready leaves its Services
  *
@@ -38,6 +39,7 @@ import { type Condition, isDeleting, type KubeObject, refOf } from '../../api/me
 import { diffAsMergePatch } from '../../base/json.ts';
 import type { Action, Decision, EventToRecord } from '../../reconcile/decision.ts';
 import { claimsToMark, missingClaimMessage } from './claims.ts';
+import { decideHotplug } from './decide-hotplug.ts';
 import { launcherPodFor } from './launcher-pod.ts';
 import type { ObservedVmi } from './observed.ts';
 import { overrideEvent } from './override-event.ts';
@@ -50,16 +52,19 @@ const CLAIM_PATIENCE_MS = 1_000;
 /** The rules above, for one instance. */
 export function decideVmi(observed: ObservedVmi): Decision {
   const change = nextPhaseOf(observed);
+  const plugs = decideHotplug(observed);
   const isWaiting = waitsForClaim(observed) !== undefined || (needsPod(observed) && observed.unfilledClaim !== undefined);
-  const waitMs = !isWaiting ? handlerPatienceMs(observed) : CLAIM_PATIENCE_MS;
+  const waits = [isWaiting ? CLAIM_PATIENCE_MS : handlerPatienceMs(observed), plugs.lookAgainAfterMs];
+  const waitMs = Math.min(...waits.filter((ms) => ms !== undefined && ms > 0).map(Number));
   const actions = [
     ...write(observed, change),
     ...createPod(observed),
     ...deletePods(observed),
     ...patchReadinessGates(observed, change),
     ...markClaims(observed),
+    ...plugs.actions,
   ];
-  return { actions, ...(waitMs !== undefined && waitMs > 0 && { lookAgainAfterMs: waitMs }) };
+  return { actions, ...(Number.isFinite(waitMs) && { lookAgainAfterMs: waitMs }) };
 }
 
 function write(observed: ObservedVmi, change: PhaseChange | undefined): Action[] {

@@ -4,6 +4,7 @@ import { shortened } from '../../api/core/short-name.ts';
 import { type ClusterConfiguration, DEFAULT_CONFIGURATION } from '../../api/kubevirt/configuration/cluster-configuration.ts';
 import { guestProbe, kubeletProbe } from '../../api/kubevirt/guest-probe.ts';
 import { hostnameOf } from '../../api/kubevirt/hostname.ts';
+import { startedSpec } from '../../api/kubevirt/hotplug.ts';
 import { gracePeriodSecondsOf, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import {
   ANNOTATION_DOMAIN,
@@ -49,7 +50,9 @@ export type LauncherOptions = {
 };
 
 /** The launcher Pod for an instance that has none yet. */
-export function launcherPodFor(vmi: VirtualMachineInstance, options: LauncherOptions): Pod {
+export function launcherPodFor(given: VirtualMachineInstance, options: LauncherOptions): Pod {
+  // What is hotplugged comes by Pods of its own.
+  const vmi = { ...given, spec: startedSpec(given.spec) };
   const { name, namespace, uid = '' } = vmi.metadata;
   return {
     apiVersion: 'v1',

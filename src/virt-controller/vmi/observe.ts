@@ -1,9 +1,11 @@
 /** Gathers what `decideVmi` looks at: the instance, its Pods, and whether the VM it came from is still there. */
 import type { Node } from '../../api/core/node.ts';
 import { PODS, type Pod } from '../../api/core/pod.ts';
+import { type HotplugDisk, hotplugDisksOf, startedSpec } from '../../api/kubevirt/hotplug.ts';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { FINALIZER_VM_CONTROLLER, FINALIZER_VMI } from '../../api/kubevirt/names.ts';
+import { isAttachmentOf } from '../../api/launcher/attachment.ts';
 import { currentLauncherNameOf, isLauncherOf } from '../../api/launcher/pod-name.ts';
 import { LAUNCHER_VARIABLES } from '../../api/launcher/variables.ts';
 import { controllerOf, keyOf } from '../../api/meta.ts';
@@ -25,6 +27,8 @@ export type VmiObserver = {
   readonly vms: Cache<VirtualMachine>;
   readonly vmis: Cache<VirtualMachineInstance>;
   readonly pods: Cache<Pod>;
+  /** The Pods that attach volumes, by the launcher Pod that owns them. */
+  readonly attachments: Cache<Pod>;
   readonly nodes: Cache<Node>;
   readonly createErrors: WriteErrors;
   readonly launcherImage: string;
@@ -46,14 +50,40 @@ export async function observeVmi(observer: VmiObserver, key: string): Promise<Ob
   const { phase } = vmi.status ?? {};
   const needsClaims =
     phase === 'Scheduling' || (phase === 'Pending' && pods.length === 0) || (phase === 'Running' && pods.some(fillsDisks));
-  const claims = needsClaims ? await claimsOf(observer.client, vmi) : undefined;
+  const started = { ...vmi, spec: startedSpec(vmi.spec) };
+  const claims = needsClaims ? await claimsOf(observer.client, started) : undefined;
   const unfilledClaim = phase === 'Pending' && pods.length === 0 ? await unfilledClaimOf(observer.client, claims) : undefined;
+  const plugs = await observeHotplug(observer, vmi, pods);
   const isNodeLost = isStale(heartbeatAtOf(nodes, vmi.status?.nodeName), now);
   const createError = createErrors.get(key);
   const hasKvm = phase === 'Pending' && pods.length === 0 && nodes.list().some(offersKvm);
   const configuration = observer.configuration.current;
   const launcher = { launcherImage, containerDisks, hasKvm, configuration };
-  return { vmi, pods, isVmGone: isVmGone(vms, vmi), isNodeLost, createError, ...launcher, claims, unfilledClaim, now };
+  return { vmi, pods, isVmGone: isVmGone(vms, vmi), isNodeLost, createError, ...launcher, claims, unfilledClaim, ...plugs, now };
+}
+
+/** Asked of the server only on the way into the guest. */
+async function observeHotplug({ client, attachments }: VmiObserver, vmi: VirtualMachineInstance, pods: readonly Pod[]) {
+  const wanted = hotplugDisksOf(vmi.spec);
+  const volumes = new Set([...wanted.map(({ volume }) => volume.name), ...hotplugEntriesOf(vmi).map(({ name }) => name)]);
+  if (volumes.size === 0 || isFinal(vmi)) return {};
+  const found = pods.flatMap((launcher) =>
+    attachments
+      .byIndex(BY_CONTROLLER, launcher.metadata.uid ?? '')
+      .filter((pod) => isAttachmentOf(pod, { vmi, launcher, volumes: [...volumes] })),
+  );
+  const isIn = ({ volume }: HotplugDisk) => {
+    const entry = hotplugEntriesOf(vmi).find(({ name }) => name === volume.name);
+    const isServed = found.some(({ metadata }) => metadata.uid !== undefined && metadata.uid === entry?.hotplugVolume?.attachPodUID);
+    return isServed && (entry?.phase === 'MountedToPod' || entry?.phase === 'Ready');
+  };
+  const coming = wanted.filter((each) => !isIn(each)).map(({ volume }) => volume);
+  const hotplugClaims = await claimsOf(client, { ...vmi, spec: { ...vmi.spec, volumes: coming } });
+  return { attachments: found, hotplugClaims };
+}
+
+function hotplugEntriesOf({ status }: VirtualMachineInstance) {
+  return (status?.volumeStatus ?? []).filter(({ hotplugVolume }) => hotplugVolume);
 }
 
 /** It was made while a disk had no content yet, which is there as soon as its guest runs. */

@@ -26,5 +26,9 @@ export type ObservedVmi = {
   readonly claims?: Claims | undefined;
   /** One of these whose DataVolume has not filled it yet; asked for while there is no Pod. */
   readonly unfilledClaim?: string | undefined;
+  /** The Pods that attach volumes to its guest. */
+  readonly attachments?: readonly Pod[];
+  /** The claims of hotplugged volumes; looked at while one of these is not in the guest. */
+  readonly hotplugClaims?: Claims | undefined;
   readonly now: number;
 };

@@ -7,6 +7,7 @@ import { QEMU_USER } from '../../api/launcher/compute.ts';
 import { type Condition, conditionOf, isDeleting } from '../../api/meta.ts';
 import { timestamp } from '../../base/timestamp.ts';
 import { classlessClaimMessage, missingClaimMessage } from './claims.ts';
+import { withHotplugged } from './hotplug-status.ts';
 import type { ObservedVmi } from './observed.ts';
 import { currentPod, type PhaseChange } from './phase.ts';
 import { volumeStatusOf } from './volume-status.ts';
@@ -42,7 +43,9 @@ export function deriveVmiStatus(observed: ObservedVmi, change: PhaseChange | und
     ...(pod?.status?.qosClass && { qosClass: pod.status.qosClass }),
     activePods: activePods(observed.pods),
   };
-  return { ...status, conditions: conditionsAfter(observed, pod, phase) };
+  const isPlaced = phase === 'Scheduled' || phase === 'Running';
+  const volumeStatus = isPlaced ? withHotplugged(observed, status.volumeStatus) : status.volumeStatus;
+  return { ...status, ...(volumeStatus && { volumeStatus }), conditions: conditionsAfter(observed, pod, phase) };
 }
 
 /** Each phase is stamped once, when it is first reached. */

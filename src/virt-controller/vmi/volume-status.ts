@@ -1,5 +1,6 @@
 /** What an instance tells of its volumes: the name under which the guest sees each, and the claim behind it. Pure. */
 
+import { startedSpec } from '../../api/kubevirt/hotplug.ts';
 import type { VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { normaliseVmiSpec } from '../../api/kubevirt/normalise-vmi-spec.ts';
 import type { Disk, VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
@@ -9,9 +10,9 @@ import type { Claims } from './claims.ts';
 type VolumeStatus = NonNullable<VmiStatus['volumeStatus']>[number];
 type ClaimInfo = NonNullable<VolumeStatus['persistentVolumeClaimInfo']>;
 
-/** One entry per volume, by name; undefined without volumes. */
+/** One entry per volume that the guest starts with, by name; undefined without volumes. */
 export function volumeStatusOf(written: VmiSpec, claims: Claims | undefined): VmiStatus['volumeStatus'] {
-  const { volumes = [], domain } = normaliseVmiSpec(written);
+  const { volumes = [], domain } = startedSpec(normaliseVmiSpec(written));
   if (volumes.length === 0) return undefined;
   const targets = targetsOf(domain.devices.disks ?? []);
   return volumes
@@ -39,7 +40,8 @@ function letters(index: number): string {
   return index < 26 ? last : `${letters(Math.floor(index / 26) - 1)}${last}`;
 }
 
-function claimInfo(claimName: string | undefined, claims: Claims | undefined): ClaimInfo | undefined {
+/** The claim as it is now; undefined when it is not there. */
+export function claimInfo(claimName: string | undefined, claims: Claims | undefined): ClaimInfo | undefined {
   const claim = claimName === undefined ? undefined : claims?.get(claimName);
   if (!claimName || !claim) return undefined;
   const { spec, status } = claim;

@@ -25,6 +25,7 @@
  *   deletion, the grace period is over                Failed (Deleted); delete the Pod when QEMU does not answer
  *   deletion                                          system_powerdown at once and every 5 s (ShuttingDown)
  *   QEMU waits to start, nobody asked it to wait      cont
+ *   volumes are to come or to go                      see hotplug/decide-hotplug.ts
  *   anything else                                     keep conditions and interfaces as they are seen
  *
  * Deletion is that of the VMI or of its Pod. A final phase is written first, and QEMU ended in the next pass: how a guest
@@ -41,6 +42,8 @@ import { LAUNCHER_VARIABLES } from '../../api/launcher/variables.ts';
 import { isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
 import { diffAsMergePatch } from '../../base/json.ts';
 import type { Action, EventToRecord } from '../../reconcile/decision.ts';
+import { decidePlugs } from '../hotplug/decide-hotplug.ts';
+import { hotplugEntriesOf, hotplugStatus } from '../hotplug/hotplug-status.ts';
 import { decideArrival, isArriving } from '../migration/decide-arrival.ts';
 import { decideSource, isSource } from '../migration/decide-source.ts';
 import { decideTarget } from '../migration/decide-target.ts';
@@ -205,11 +208,11 @@ function letRun(seen: ObservedDomain): DomainDecision {
 function keepCurrent(seen: ObservedDomain): DomainDecision {
   const isNews = seen.domain.state === 'io-error' && vmiCondition(seen.vmi, 'Paused')?.reason !== 'PausedIOError';
   const told = isNews ? warning('IOerror', 'The guest was paused because a disk cannot be read or written.') : undefined;
-  const lookAgainAfterMs = isPhase(seen.vmi, 'Scheduled') ? startDeadlineOf(seen) - seen.now : undefined;
-  return decision({
-    actions: [...write(seen, {}, 'what QEMU shows has changed', told), ...reportCredentials(seen), ...reportReadiness(seen)],
-    lookAgainAfterMs,
-  });
+  const plugs = decidePlugs(seen);
+  const lookAgainAfterMs = isPhase(seen.vmi, 'Scheduled') ? startDeadlineOf(seen) - seen.now : plugs.lookAgainAfterMs;
+  const status = write(seen, {}, 'what QEMU shows has changed', told);
+  const reports = [...reportCredentials(seen), ...reportReadiness(seen), ...reportPlugs(seen)];
+  return decision({ actions: [...status, ...reports, ...plugs.actions], lookAgainAfterMs });
 }
 
 /** Told once for each change of the condition. */
@@ -221,6 +224,18 @@ function reportCredentials({ vmi, agent }: ObservedDomain): Action[] {
     ? event('AccessCredentialsSyncSuccess', 'The guest has its keys and passwords.')
     : warning('AccessCredentialsSyncFailed', `The guest has not taken its keys and passwords: ${credentials.message}.`);
   return [{ do: 'record', because: told.message, event: told }];
+}
+
+/** What has come and what has gone, once for each change of phase. */
+function reportPlugs(seen: ObservedDomain): Action[] {
+  const before = new Map(hotplugEntriesOf(seen.vmi).map(({ name, phase, reason }) => [name, { phase, reason }]));
+  return (hotplugStatus(seen).volumeStatus ?? []).flatMap(({ name, phase, reason, message = '' }): Action[] => {
+    const was = before.get(name);
+    if (!was || (was.phase === phase && (was.reason === reason || reason !== 'HotplugFailed'))) return [];
+    if (reason === 'HotplugFailed') return [{ do: 'record', because: message, event: warning('HotplugFailed', message) }];
+    if (phase === 'Ready') return [record('VolumeReady', message)];
+    return phase === 'UnMountedFromPod' ? [record('VolumeUnplugged', message)] : [];
+  });
 }
 
 /** Told when a guest that was ready, or was not asked before, is not. */

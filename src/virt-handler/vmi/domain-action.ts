@@ -9,6 +9,9 @@ export type DomainAction = Pick<OtherAction, 'because' | 'event'> &
     | { readonly do: 'forget' }
     /** Remembers when this process saw that the guest is to stop. */
     | { readonly do: 'start grace period' }
+    /** Puts the socket of a hotplugged volume into the folder of QEMU, or takes it away. */
+    | { readonly do: 'link disk'; readonly volume: string; readonly attachPodUid: string }
+    | { readonly do: 'unlink disk'; readonly volume: string }
     | { readonly do: 'command'; readonly id: string; readonly command: DomainCommand }
   );
 export type DomainDecision = Decision<DomainAction>;

@@ -1,6 +1,8 @@
 /** What can be asked of a QEMU, as values: a command with everything it needs, and how one that was given is doing. */
 
-/** By the names that QMP gives them. */
+import type { Pluggable } from '../../qemu/convert/machine-model.ts';
+
+/** By the names that QMP gives them, or that they have for more than one command. */
 export type DomainCommand =
   | { readonly name: 'cont' | 'stop' | 'system_powerdown' | 'system_reset' | 'quit' }
   /** Keys that are pressed together, in QEMU's words for them. */
@@ -11,6 +13,12 @@ export type DomainCommand =
   | { readonly name: 'send'; readonly disks: readonly string[]; readonly to: MoveTarget; readonly limits: SendLimits }
   /** Calls back a guest that is being sent. */
   | { readonly name: 'call-back'; readonly disks: readonly string[] }
+  /** Gives a part of a machine to a QEMU that runs. */
+  | { readonly name: 'plug'; readonly part: Pluggable }
+  /** Asks the guest to let go of a device. That it has is seen, not answered. */
+  | { readonly name: 'unplug'; readonly device: string }
+  /** Deletes a block node that no device uses. */
+  | { readonly name: 'close'; readonly node: string }
   /** Ends the taking of a guest; it runs here from then on, unless it was paused. */
   | { readonly name: 'arrive'; readonly runs: boolean };
 

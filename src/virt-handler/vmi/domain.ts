@@ -1,5 +1,6 @@
 /** A guest as its QEMU shows it: what QMP said last, and whether anybody is still there to say more. */
 import { isObject } from '../../base/json.ts';
+import type { Plugged } from '../hotplug/plugged.ts';
 import type { CommandStates } from './domain-command.ts';
 
 export type DomainState =
@@ -39,6 +40,8 @@ export type Domain = {
   readonly commands: CommandStates;
   /** Hardware addresses of the network cards, in their order. */
   readonly macs?: readonly string[];
+  /** What is plugged in, and where there is room. */
+  readonly plugged?: Plugged;
   /** Something in the guest has opened the port of the guest agent. */
   readonly isAgentOpen?: boolean;
 };

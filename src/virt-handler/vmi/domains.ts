@@ -16,6 +16,8 @@ import { AgentSession } from '../agent/agent-session.ts';
 import { keepCredentials } from '../agent/credential-keeper.ts';
 import type { RunLogs } from '../console/run-logs.ts';
 import { SerialConsole } from '../console/serial-console.ts';
+import { type DiskLink, diskLinkOf, linkDisk, unlinkDisk } from '../hotplug/disk-link.ts';
+import { hotplugEntriesOf } from '../hotplug/hotplug-status.ts';
 import { wayFrom } from '../migration/open-way.ts';
 import { GuestProbes, type ProbeFacts } from '../probes/guest-probes.ts';
 import type { Domain } from './domain.ts';
@@ -87,6 +89,12 @@ export class Domains {
       case 'start grace period':
         if (guest) guest.stoppingSince ??= this.#options.clock.now();
         return;
+      case 'link disk':
+        if (guest) linkDisk({ ...this.#options, folder: guest.folder, ...action });
+        return;
+      case 'unlink disk':
+        if (guest) unlinkDisk({ folder: guest.folder, ...action });
+        return;
       case 'command':
         guest?.session.order(action.id, action.command);
         return;
@@ -101,6 +109,17 @@ export class Domains {
   /** What the guest looks like now. */
   domainOf(key: string): Domain | undefined {
     return this.#guests.get(key)?.session.domain;
+  }
+
+  /** How far the sockets of its hotplugged volumes are. */
+  async linksOf(key: string, vmi: VirtualMachineInstance): Promise<Readonly<Record<string, DiskLink>> | undefined> {
+    const [guest, entries] = [this.#guests.get(key), hotplugEntriesOf(vmi)];
+    if (!guest || entries.length === 0) return undefined;
+    const ends = { kubeletRoot: this.#options.kubeletRoot, folder: guest.folder };
+    const links = entries.map(async ({ name, hotplugVolume }) => {
+      return [name, await diskLinkOf({ ...ends, volume: name, attachPodUid: hotplugVolume?.attachPodUID })] as const;
+    });
+    return Object.fromEntries(await Promise.all(links));
   }
 
   /** When this process learned that the guest is to stop. */

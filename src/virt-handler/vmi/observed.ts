@@ -4,6 +4,7 @@ import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-ma
 import { isDeleting } from '../../api/meta.ts';
 import type { HandlerAddress } from '../../client/find-handler.ts';
 import type { AgentFacts } from '../agent/agent-session.ts';
+import type { DiskLink } from '../hotplug/disk-link.ts';
 import type { ProbeFacts } from '../probes/guest-probes.ts';
 import type { Domain } from './domain.ts';
 
@@ -36,6 +37,8 @@ export type ObservedDomain = {
   readonly probes?: ProbeFacts | undefined;
   /** When this process first saw that the guest is to stop. */
   readonly stoppingSince?: number | undefined;
+  /** How far the sockets of hotplugged volumes are in the folder of QEMU, by volume. */
+  readonly links?: Readonly<Record<string, DiskLink>> | undefined;
   readonly now: number;
 };
 

@@ -1,4 +1,5 @@
 /** The way of each command to a guest: what QMP is told, and what its answer means. */
+import { renderCommand } from '../../qemu/convert/render-command.ts';
 import { QmpError, QmpTimeout } from '../../qemu/qmp/client.ts';
 import { letArrive, receiveGuest } from '../migration/receive-guest.ts';
 import { callBack, sendGuest } from '../migration/send-guest.ts';
@@ -7,6 +8,8 @@ import type { Performer } from './performer.ts';
 
 /** A busy node may let QEMU wait, and in a move it connects to another one before it answers. */
 const MOVE_COMMAND_MS = 30_000;
+
+const CLOSE_MS = { pause: 50, patience: 2_000 } as const;
 
 /** Resolves with what QEMU returned. */
 export async function performCommand(performer: Performer, command: DomainCommand): Promise<unknown> {
@@ -28,6 +31,14 @@ export async function performCommand(performer: Performer, command: DomainComman
       return callBack(moving, command);
     case 'arrive':
       return letArrive(moving, command);
+    case 'plug': {
+      const { execute, arguments: parameters } = renderCommand(command.part);
+      return qmp.execute(execute, parameters);
+    }
+    case 'unplug':
+      return qmp.execute('device_del', { id: command.device });
+    case 'close':
+      return closeNode(performer, command.node);
     case 'quit':
       try {
         return await qmp.execute(command.name);
@@ -36,5 +47,18 @@ export async function performCommand(performer: Performer, command: DomainComman
         if (error instanceof QmpError || error instanceof QmpTimeout) throw error;
         return undefined;
       }
+  }
+}
+
+/** A device that has gone lets go of its disk a moment later. */
+async function closeNode({ qmp, clock }: Performer, node: string): Promise<unknown> {
+  const deadline = clock.steady() + CLOSE_MS.patience;
+  for (;;) {
+    try {
+      return await qmp.execute('blockdev-del', { 'node-name': node });
+    } catch (error) {
+      if (!(error instanceof QmpError) || clock.steady() >= deadline) throw error;
+      await clock.sleep(CLOSE_MS.pause);
+    }
   }
 }

@@ -12,6 +12,7 @@ import type { Logger } from '../../base/log.ts';
 import { AGENT_PORT } from '../../qemu/convert/input.ts';
 import { connectQmp, type QmpClient, type QmpEvent, QmpTimeout } from '../../qemu/qmp/client.ts';
 import { codeOf } from '../../qemu/qmp/connect-socket.ts';
+import { askPlugged } from '../hotplug/plugged.ts';
 import { Commands } from './commands.ts';
 import { type Domain, hasEnded, stateFrom, unknownDomain } from './domain.ts';
 import type { DomainCommand, OpenWay } from './domain-command.ts';
@@ -47,7 +48,11 @@ const TELLING_EVENTS = new Set([
   'WATCHDOG',
   'BLOCK_IO_ERROR',
   'MIGRATION',
+  'DEVICE_DELETED',
 ]);
+
+/** Commands after which other devices may be plugged in. */
+const CHANGING_DEVICES: ReadonlySet<DomainCommand['name']> = new Set(['plug', 'unplug', 'close']);
 
 export class DomainSession {
   readonly #options: SessionOptions;
@@ -57,6 +62,8 @@ export class DomainSession {
   #qmp: QmpClient | undefined;
   #hadSession = false;
   #refusedSince: number | undefined;
+  /** A device has gone since we last looked. */
+  #isPlugStale = false;
   /** Aborted to look at once instead of at the next poll. */
   #bell = new AbortController();
 
@@ -106,7 +113,10 @@ export class DomainSession {
     if (!this.#qmp) throw new Error('QEMU is not connected');
     try {
       const { clock, openWay } = this.#options;
-      return await performCommand({ qmp: this.#qmp, clock, openWay, report }, command);
+      const qmp = this.#qmp;
+      const result = await performCommand({ qmp, clock, openWay, report }, command);
+      if (CHANGING_DEVICES.has(command.name)) this.#show({ plugged: await askPlugged(qmp) });
+      return result;
     } catch (error) {
       if (error instanceof QmpTimeout) this.#showUnresponsive();
       throw error;
@@ -179,6 +189,10 @@ export class DomainSession {
   async #look(qmp: QmpClient): Promise<void> {
     try {
       const macs = this.#domain.macs ?? (await macsOf(qmp));
+      if (!this.#domain.isConnected || this.#isPlugStale) {
+        this.#isPlugStale = false;
+        this.#show({ plugged: await askPlugged(qmp) });
+      }
       // A session that begins may have missed that the port was opened or closed; from then on QEMU tells.
       if (!this.#domain.isConnected) this.#show({ isAgentOpen: await isAgentOpen(qmp) });
       this.#show({ macs, state: stateFrom(await qmp.execute('query-status')), isConnected: true });
@@ -196,6 +210,7 @@ export class DomainSession {
     }
     if (event === 'VSERPORT_CHANGE' && data['id'] === AGENT_PORT) this.#show({ isAgentOpen: data['open'] === true });
     if (event === 'GUEST_PANICKED') this.#show({ state: 'panicked' });
+    if (event === 'DEVICE_DELETED') this.#isPlugStale = true;
     if (TELLING_EVENTS.has(event)) this.#bell.abort();
   }
 

@@ -8,6 +8,7 @@ import { type Condition, conditionOf } from '../../api/meta.ts';
 import { timestamp } from '../../base/timestamp.ts';
 import { copiedDisksOf } from '../../qemu/convert/copied-disks.ts';
 import { agentStatus, withAgentNics } from '../agent/status.ts';
+import { hotplugStatus } from '../hotplug/hotplug-status.ts';
 import { hasEnded } from './domain.ts';
 import type { ObservedDomain } from './observed.ts';
 
@@ -21,7 +22,11 @@ export function deriveDomainStatus(seen: ObservedDomain, change: StatusChange): 
     ...seen,
     vmi: { ...seen.vmi, status: change.phase === 'Running' ? withMigratable(seen, withReady(seen, status), seen.now) : status },
   };
-  return { ...now.vmi.status, ...conditionsOf(now), ...interfacesOf(now), ...agentStatus(status, seen.agent) };
+  const derived = { ...now.vmi.status, ...conditionsOf(now), ...interfacesOf(now), ...agentStatus(status, seen.agent) };
+  const plugged = { ...derived, ...hotplugStatus(now) };
+  // What comes and goes while the guest runs decides on it, too.
+  const isAsked = status.phase === 'Running' && conditionOf(status.conditions, 'LiveMigratable') !== undefined;
+  return isAsked ? withMigratable(seen, plugged, seen.now) : plugged;
 }
 
 /** Ready is virt-controller's to keep; at the moment when the guest comes up, one write says both. */

@@ -3,11 +3,14 @@ import { NODES } from '../../api/core/node.ts';
 import { isPodFinal, PODS } from '../../api/core/pod.ts';
 import { LABEL_COMPONENT } from '../../api/kubevirt/names.ts';
 import { powerOf } from '../../api/kubevirt/node-power.ts';
+import { ATTACHMENT_COMPONENT } from '../../api/launcher/attachment.ts';
 import { LAUNCHER_PROGRAM } from '../../api/launcher/compute.ts';
 import type { Clock } from '../../base/clock.ts';
 import { UserError } from '../../base/errors.ts';
 import type { Client } from '../../client/client.ts';
 import { switchNode } from '../node/switch-node.ts';
+
+const ATTACHMENTS_MS = 15_000;
 
 /** Lets guests be placed again after a `virtctl down`; the names of all nodes. */
 export async function allowScheduling(client: Client): Promise<string[]> {
@@ -44,7 +47,17 @@ export async function drain(
     }
     await clock.sleep(200);
   }
+  await endAttachments(client, { clock, deadline });
   return asked.length;
+}
+
+/** What served volumes to guests that are gone would stay behind as processes: nobody ends them when this cluster is down. */
+async function endAttachments(client: Client, { clock, deadline }: { clock: Clock; deadline: number }): Promise<void> {
+  const list = async () => (await client.list(PODS, { labelSelector: `${LABEL_COMPONENT}=${ATTACHMENT_COMPONENT}` })).items;
+  for (let left = await list(); left.length > 0 && clock.steady() < deadline + ATTACHMENTS_MS; left = await list()) {
+    for (const { metadata } of left) if (!metadata.deletionTimestamp) await client.delete(PODS, metadata, { uid: metadata.uid });
+    await clock.sleep(200);
+  }
 }
 
 /** Of a node that somebody has stopped nobody could end the guests. */

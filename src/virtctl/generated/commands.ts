@@ -9,6 +9,7 @@ type Entry = {
 
 /** Every command and every group of commands. */
 export const COMMANDS: readonly Entry[] = [
+  { words: ['addvolume'], load: async () => (await import('../commands/addvolume/definition.ts')).definition },
   { words: ['adm'], load: async () => (await import('../commands/adm/definition.ts')).definition },
   { words: ['adm', 'log-verbosity'], load: async () => (await import('../commands/adm/log-verbosity/definition.ts')).definition },
   { words: ['backup'], load: async () => (await import('../commands/backup/definition.ts')).definition },
@@ -58,6 +59,7 @@ export const COMMANDS: readonly Entry[] = [
   { words: ['node', 'uncordon'], load: async () => (await import('../commands/node/uncordon/definition.ts')).definition },
   { words: ['pause'], load: async () => (await import('../commands/pause/definition.ts')).definition },
   { words: ['port-forward'], load: async () => (await import('../commands/port-forward/definition.ts')).definition },
+  { words: ['removevolume'], load: async () => (await import('../commands/removevolume/definition.ts')).definition },
   { words: ['reset'], load: async () => (await import('../commands/reset/definition.ts')).definition },
   { words: ['resize'], load: async () => (await import('../commands/resize/definition.ts')).definition },
   { words: ['restart'], load: async () => (await import('../commands/restart/definition.ts')).definition },

@@ -38,10 +38,12 @@ VIRTUAL MACHINES
   delete          Delete machines, with the disks that belong to them
   logs            Show what a guest printed on its serial port
   resize          Make the disk of a stopped machine larger
+  addvolume       Attach a volume to a running machine
   create          Write manifests
   snapshot        Keep a machine and its disks as they are now
   expand          Show a machine with everything filled in that its author left open; nothing is changed
   guestfs         Open a shell beside the disk of a PVC that no machine uses
+  removevolume    Take a volume away from a running machine that was attached to it
   snapshots       What was kept of a machine
   rollback        Make a stopped machine what it was
 
@@ -102,10 +104,12 @@ why	Say why a machine does not run: the first thing that blocks, the evidence an
 delete	Delete machines, with the disks that belong to them
 logs	Show what a guest printed on its serial port
 resize	Make the disk of a stopped machine larger
+addvolume	Attach a volume to a running machine
 create	Write manifests
 snapshot	Keep a machine and its disks as they are now
 expand	Show a machine with everything filled in that its author left open; nothing is changed
 guestfs	Open a shell beside the disk of a PVC that no machine uses
+removevolume	Take a volume away from a running machine that was attached to it
 snapshots	What was kept of a machine
 rollback	Make a stopped machine what it was
 shell	Enter a machine by its agent, ssh or console, and wait until one is there; exit code 5: none was in time

@@ -55,15 +55,9 @@ const VIRTUAL_MACHINE_INSTANCE = {
   utilityVolumes: 'set',
   volumes: {
     containerPath: 'set',
-    dataVolume: {
-      hotpluggable: 'set',
-    },
     downwardMetrics: 'set',
     hostDisk: 'set',
     memoryDump: 'set',
-    persistentVolumeClaim: {
-      hotpluggable: 'set',
-    },
   },
 } as const;
 const DATA_VOLUME = {

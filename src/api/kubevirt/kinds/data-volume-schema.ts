@@ -3,14 +3,15 @@ import type { ObjectMeta } from '../../meta.ts';
 import { foreign, integer, object, oneOf, optional, text } from '../../schema/dsl.ts';
 import { conditionsSchema } from '../condition-schema.ts';
 
-const objectSchema = (description: string) =>
-  object(description, { namespace: text('That of the DataVolume.'), name: text('Its name.') });
+const objectSchema = (description: string) => object(description, { namespace: text('That of the DataVolume.'), name: text('Its name.') });
 
 const sourceSchema = object('Where the content comes from: one of these.', {
   http: optional(
     object('A disk at an address.', {
       url: text('The address, http or https.'),
-      checksum: optional(text('What the file at the address must be: md5, sha1, sha256 or sha512, a colon, and the digest in hexadecimal.')),
+      checksum: optional(
+        text('What the file at the address must be: md5, sha1, sha256 or sha512, a colon, and the digest in hexadecimal.'),
+      ),
     }),
   ),
   registry: optional(
@@ -42,7 +43,9 @@ export const specSchema = object('What the volume holds and how large it is.', {
 
 export const statusSchema = object('How far the content is. Written by our components alone.', {
   claimName: optional(text('The PVC.')),
-  phase: optional(text('Pending, ImportScheduled, ImportInProgress, CloneScheduled, CloneInProgress, WaitForFirstConsumer, Succeeded or Failed.')),
+  phase: optional(
+    text('Pending, ImportScheduled, ImportInProgress, CloneScheduled, CloneInProgress, WaitForFirstConsumer, Succeeded or Failed.'),
+  ),
   progress: optional(text('In percent, or N/A.')),
   restartCount: optional(integer('How often its Pod has begun again.')),
   conditions: optional(conditionsSchema),
@@ -52,7 +55,9 @@ export const statusSchema = object('How far the content is. Written by our compo
 export const dataVolumeTemplateSchema = object('A DataVolume that the machine has.', {
   apiVersion: optional(text('cdi.kubevirt.io/v1beta1.')),
   kind: optional(text('DataVolume.')),
-  metadata: foreign<Pick<ObjectMeta, 'name'> & Partial<Pick<ObjectMeta, 'namespace' | 'labels' | 'annotations'>>>('Its name, labels and annotations.'),
+  metadata: foreign<Pick<ObjectMeta, 'name'> & Partial<Pick<ObjectMeta, 'namespace' | 'labels' | 'annotations'>>>(
+    'Its name, labels and annotations.',
+  ),
   spec: specSchema,
   status: optional(foreign<object>('Without effect.')),
 });

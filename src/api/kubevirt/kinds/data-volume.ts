@@ -80,7 +80,9 @@ export function phaseOf({ status }: DataVolume): DataVolumePhase | undefined {
 export function isUsable(dataVolume: DataVolume): boolean {
   const phase = phaseOf(dataVolume);
   const { blank, snapshot } = dataVolume.spec.source ?? {};
-  return phase === 'Succeeded' || ((phase === 'WaitForFirstConsumer' || phase === 'PendingPopulation') && (blank ?? snapshot) !== undefined);
+  return (
+    phase === 'Succeeded' || ((phase === 'WaitForFirstConsumer' || phase === 'PendingPopulation') && (blank ?? snapshot) !== undefined)
+  );
 }
 
 /** It does not come further by itself, or may not: what it says of why is its condition Running. */

@@ -5,7 +5,6 @@ export const HARDWARE = 'passes a device of the host to the guest; needs device 
 const BACKUP = 'part of incremental backup, which is not supported';
 const MULTI_NETWORK = 'a guest has the Pod network alone; other networks need Multus on a cluster and have no counterpart embedded';
 const CLUSTER_TUNING = 'pins or reserves memory and processors of a node; the embedded node has no CPU manager';
-const HOTPLUG = 'comes with hotplug';
 
 export const REFUSED_OF_VMI: Readonly<Record<string, string>> = {
   'domain.cpu.dedicatedCpuPlacement': CLUSTER_TUNING,
@@ -39,6 +38,5 @@ export const REFUSED_OF_VMI: Readonly<Record<string, string>> = {
   'networks[].resourceClaim': HARDWARE,
   resourceClaims: HARDWARE,
   utilityVolumes: BACKUP,
-  'volumes[].persistentVolumeClaim.hotpluggable': HOTPLUG,
   ...REFUSED_OF_VOLUMES,
 };

@@ -1,6 +1,7 @@
 /** The schema of a VirtualMachineInstance; templates have its spec, too. */
 import { integer, list, mapOf, object, oneOf, optional, quantity, text, time } from '../../schema/dsl.ts';
 import { conditionsSchema } from '../condition-schema.ts';
+import { HOTPLUG_PHASES } from '../hotplug.ts';
 import { migrationStateSchema } from '../migration-state-schema.ts';
 import { vmiSpecSchema } from '../vmi-spec-schema.ts';
 
@@ -68,6 +69,15 @@ export const statusSchema = object('What is known of the instance. Written by ou
       object('One volume.', {
         name: text('Its name in the spec.'),
         target: text('What the guest is likely to call it, such as vda.'),
+        phase: optional(oneOf('How far a hotplugged volume is.', HOTPLUG_PHASES)),
+        reason: optional(text('Why it is not further, in one word.')),
+        message: optional(text('The same for people.')),
+        hotplugVolume: optional(
+          object('The Pod that attaches it, for a hotplugged volume.', {
+            attachPodName: optional(text('Its name.')),
+            attachPodUID: optional(text('Its uid.')),
+          }),
+        ),
         persistentVolumeClaimInfo: optional(
           object('The PVC behind it, as it was when the instance started.', {
             claimName: optional(text('Its name.')),

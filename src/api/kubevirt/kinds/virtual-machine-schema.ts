@@ -34,7 +34,9 @@ export const specSchema = object('What the machine is and when it runs.', {
   instancetype: optional(matcherSchema('instance type', 'VirtualMachineInstancetype or VirtualMachineClusterInstancetype')),
   preference: optional(matcherSchema('preference', 'VirtualMachinePreference or VirtualMachineClusterPreference')),
   template: instanceTemplateSchema,
-  dataVolumeTemplates: optional(list('DataVolumes that are made for the machine and go with it; it starts when they are filled.', dataVolumeTemplateSchema)),
+  dataVolumeTemplates: optional(
+    list('DataVolumes that are made for the machine and go with it; it starts when they are filled.', dataVolumeTemplateSchema),
+  ),
 });
 
 export const statusSchema = object('What is known of the machine. Written by our components alone.', {

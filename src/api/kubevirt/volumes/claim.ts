@@ -7,11 +7,13 @@ import type { SourceData, VolumeSource } from './volume-source.ts';
 export const persistentVolumeClaim: VolumeSource<SourceData<'persistentVolumeClaim'>> = {
   validate: ({ claimName }, at) => nameCauses(`${at}.claimName`, claimName),
   claim: ({ claimName, readOnly }) => ({ claimName, isReadOnly: readOnly === true }),
+  canHotplug: true,
 };
 
 export const dataVolume: VolumeSource<SourceData<'dataVolume'>> = {
   validate: ({ name }, at) => nameCauses(`${at}.name`, name),
   claim: ({ name }) => ({ claimName: name, isReadOnly: false }),
+  canHotplug: true,
 };
 
 export const ephemeral: VolumeSource<SourceData<'ephemeral'>> = {

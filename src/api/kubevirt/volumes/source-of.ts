@@ -38,6 +38,29 @@ export function claimOf(volume: Volume): ClaimUse | undefined {
   return askFirst(volume, ({ claim }, data) => claim?.(data));
 }
 
+/** True for a volume whose source says that it comes while the guest runs. */
+export function isHotpluggable(volume: Volume): boolean {
+  return hotplugSourcesOf(volume).some((name) => markOf(volume[name]) === true);
+}
+
+/** The same volume with or without that mark; undefined for one that cannot have it. */
+export function marked(volume: Volume, isMarked: boolean): Volume | undefined {
+  const [name] = hotplugSourcesOf(volume);
+  if (!name) return undefined;
+  const { [HOTPLUG_MARK]: _, ...source } = (volume[name] ?? {}) as JsonObject; // an object, as every source
+  return { ...volume, [name]: isMarked ? { ...source, [HOTPLUG_MARK]: true } : source };
+}
+
+const HOTPLUG_MARK = 'hotpluggable';
+
+function hotplugSourcesOf(volume: Volume): SourceName[] {
+  return sourceNamesOf(volume).filter((name) => VOLUME_SOURCES[name].canHotplug);
+}
+
+function markOf(source: unknown): unknown {
+  return isObject(source) ? source[HOTPLUG_MARK] : undefined;
+}
+
 /** The layout of the cloud-init disk that a volume is, by the name that KubeVirt gives to its file. */
 export function cloudInitLayoutOf(volume: Volume): 'noCloud' | 'configdrive' | undefined {
   if (volume.cloudInitNoCloud) return 'noCloud';

@@ -19,13 +19,13 @@ const imageSourceSchema = object('A disk image that comes in a container image, 
   path: optional(text('The file inside the image, when there is more than one.')),
 });
 
-const claimSourceSchema = object(
-  'A persistent volume claim of the same namespace; its disk is the file disk.img, made when it is not there.',
-  {
-    claimName: text('The claim.', { minLength: 1 }),
-    readOnly: optional(boolean('The guest may read but not write.')),
-  },
-);
+const claimFields = {
+  claimName: text('The claim.', { minLength: 1 }),
+  readOnly: optional(boolean('The guest may read but not write.')),
+};
+const CLAIM = 'A persistent volume claim of the same namespace; its disk is the file disk.img, made when it is not there.';
+const claimSourceSchema = object(CLAIM, claimFields);
+const hotpluggable = optional(boolean('True: it is attached while the guest runs, by a Pod of its own, and can be taken away again.'));
 
 const volumeLabel = optional(text('The label of the disk; cfgdata when not given.'));
 
@@ -45,7 +45,7 @@ export const volumeSchema = object('A source of data for a disk. Exactly one sou
     object('Data for cloud-init, as a small disk with the label config-2, laid out as those of OpenStack.', cloudInitFields),
   ),
   emptyDisk: optional(object('An empty disk that lives as long as the instance.', { capacity: quantity('Its size.') })),
-  persistentVolumeClaim: optional(claimSourceSchema),
+  persistentVolumeClaim: optional(object(CLAIM, { ...claimFields, hotpluggable })),
   configMap: optional(
     object('The values of a ConfigMap as files of a small disk, as they are when the instance starts.', {
       name: optional(text('The ConfigMap, in the same namespace.')),
@@ -83,6 +83,7 @@ export const volumeSchema = object('A source of data for a disk. Exactly one sou
   dataVolume: optional(
     object('The PVC that has the name of a DataVolume. Whoever makes the PVC, the instance waits until it is there.', {
       name: text('The DataVolume, and with it the PVC.', { minLength: 1 }),
+      hotpluggable,
     }),
   ),
   ephemeral: optional(

@@ -27,6 +27,8 @@ export type VolumeSource<Data> = {
   readonly image?: (data: Data) => DiskImageSource;
   /** The claim that its disk is on: a mount of the launcher Pod, and part of the status. */
   readonly claim?: (data: Data) => ClaimUse | undefined;
+  /** True where it can come while a guest runs, and then is marked so. */
+  readonly canHotplug?: true;
   /** Whose files its disk is made of: a volume of the launcher Pod, mounted where `contentMount` says. */
   readonly content?: (data: Data) => Omit<PodVolume, 'name'> | undefined;
   /** The service account that the launcher Pod has to run as for it. */

@@ -1,4 +1,5 @@
 /** Whether the board has room for all devices: slots for cards, ports for disks. QEMU would find out later, when nobody looks. */
+import { startedSpec } from '../../../api/kubevirt/hotplug.ts';
 import { normaliseVmiSpec } from '../../../api/kubevirt/normalise-vmi-spec.ts';
 import type { VmiSpec } from '../../../api/kubevirt/vmi-spec-schema.ts';
 import { invalidCause } from '../../../base/causes.ts';
@@ -14,7 +15,7 @@ export function validateDeviceCounts(given: VmiSpec, path: string): StatusCause[
     const count = buses.filter((each) => each === bus).length;
     return count > most ? [invalidCause(`${path}.domain.devices.disks`, count, `the bus ${bus} takes at most ${most} disks`)] : [];
   });
-  const needed = rootBusDevices(spec).length;
+  const needed = rootBusDevices(startedSpec(spec)).length; // what is hotplugged has ports
   if (needed > MOST_ROOT_BUS_DEVICES)
     causes.push(
       invalidCause(

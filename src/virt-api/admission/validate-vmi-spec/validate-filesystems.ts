@@ -15,7 +15,8 @@ export function validateFilesystems({ domain, volumes = [] }: VmiSpec, path: str
   return filesystems.flatMap(({ name }, index) => {
     const field = `${at}[${index}].name`;
     const volume = volumes.find((each) => each.name === name);
-    if (!FILESYSTEM_TAG.test(name)) return [invalidCause(field, name.slice(0, 64), 'must be the name of a volume, of at most 36 characters')];
+    if (!FILESYSTEM_TAG.test(name))
+      return [invalidCause(field, name.slice(0, 64), 'must be the name of a volume, of at most 36 characters')];
     if (!volume) return [invalidCause(field, name, 'there is no volume of this name')];
     if (!claimOf(volume)) return [invalidCause(field, name, 'only the folders of PVCs are shared')];
     return shown.has(name) ? [invalidCause(field, name, 'a disk shows the same volume')] : [];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { clusterConfigurationOf } from '../../../api/kubevirt/configuration/cluster-configuration.ts';
+import { clusterConfigurationOf, DEFAULT_CONFIGURATION } from '../../../api/kubevirt/configuration/cluster-configuration.ts';
 import { type JsonObject, mergePatch } from '../../../base/json.ts';
 import { type AdmissionWorld, startAdmissionWorld } from '../admission-world.testing.ts';
 import { validateVmiSpec } from './validate-vmi-spec.ts';
@@ -20,6 +20,12 @@ const disk = (patch: JsonObject) => devices({ disks: [{ name: 'root', ...patch }
 const card = (patch: JsonObject) => devices({ interfaces: [{ name: 'default', ...patch }] });
 const volume = (patch: JsonObject) => ({ volumes: [{ name: 'root', ...patch }] });
 const more = (...volumes: JsonObject[]) => ({ volumes: [{ name: 'root', containerDisk: { image: 'x' } }, ...volumes] });
+const plug = (name: string) => ({ name, persistentVolumeClaim: { claimName: name, hotpluggable: true } });
+/** Hotplugged volumes, each with a disk of this kind. */
+const plugged = (names: string[], target: JsonObject) => ({
+  ...devices({ disks: [{ name: 'root', disk: { bus: 'virtio' } }, ...names.map((name) => ({ name, ...target }))] }),
+  ...more(...names.map(plug)),
+});
 const devicesOf = (count: number, bus: string) => {
   const names = Array.from({ length: count }, (_, index) => `d${index}`);
   return {
@@ -64,6 +70,18 @@ const RULES: readonly [rule: string, patch: JsonObject, answer: RegExp | ''][] =
   ['a priority class is a name', { priorityClassName: 'A B' }, /^spec\.priorityClassName: /],
   ['a scheduler is a name', { schedulerName: 'A B' }, /^spec\.schedulerName: /],
 
+  ['a hotplugged volume without a disk gets one that can be plugged in', more(plug('a')), ''],
+  ['hotplugged disks on SCSI share a port', plugged(['a', 'b', 'c', 'd', 'e'], { disk: { bus: 'scsi' } }), ''],
+  ['hotplugged disks on virtio have ports', plugged(['a', 'b', 'c'], { disk: { bus: 'virtio' } }), ''],
+  ['there are three ports', plugged(['a', 'b', 'c', 'd'], { disk: { bus: 'virtio' } }), /spec\.volumes: .*3 ports.*need 4/],
+  ['a hotplugged disk is not on SATA', plugged(['a'], { disk: { bus: 'sata' } }), /disks\[1\]\.disk\.bus: .*scsi or virtio/],
+  ['a hotplugged volume is no CD-ROM', plugged(['a'], { cdrom: { bus: 'scsi' } }), /disks\[1\]\.cdrom: .*shown as a disk/],
+  ['a machine does not boot from what is hotplugged', plugged(['a'], { disk: { bus: 'scsi' }, bootOrder: 1 }), /disks\[1\]\.bootOrder: /],
+  [
+    'a machine may take nothing while it runs',
+    { ...devices({ disableHotplug: true }), ...more(plug('a')) },
+    /spec\.volumes: Forbidden: .*disableHotplug/,
+  ],
   ['a disk on virtio can have a place', disk({ disk: { bus: 'virtio', pciAddress: '0000:00:10.0' } }), ''],
   ['a place is on the root bus', disk({ disk: { bus: 'virtio', pciAddress: '0000:81:01.0' } }), /disks\[0\]\.disk\.pciAddress: .*root bus/],
   ['a place is for cards alone', disk({ disk: { bus: 'sata', pciAddress: '0000:00:10.0' } }), /pciAddress: .*only a disk on virtio/],
@@ -571,7 +589,11 @@ const folder = (name: string) => devices({ filesystems: [{ name, virtiofs: {} }]
 const FOLDER_RULES: readonly [rule: string, patch: JsonObject, answer: RegExp | undefined][] = [
   ['the folder of a PVC is fine', { ...folder('data'), ...more(CLAIM) }, undefined],
   ['a folder has a volume', folder('data'), /filesystems\[0\]\.name: .*there is no volume/],
-  ['a folder is that of a PVC', { ...folder('data'), ...more({ name: 'data', emptyDisk: { capacity: '1Gi' } }) }, /only the folders of PVCs/],
+  [
+    'a folder is that of a PVC',
+    { ...folder('data'), ...more({ name: 'data', emptyDisk: { capacity: '1Gi' } }) },
+    /only the folders of PVCs/,
+  ],
   ['a guest has room for a short name only', { ...folder('x'.repeat(37)), ...more({ ...CLAIM, name: 'x'.repeat(37) }) }, /at most 36/],
   [
     'a volume is a disk or a folder',
@@ -589,7 +611,10 @@ describe('shared folders', () => {
     test(rule, () => (answer ? assert.match(said(patch, on).join('\n'), answer) : assert.deepEqual(said(patch, on), [])));
 
   test('are refused where nobody has switched them on', () => {
-    assert.match(said({ ...folder('data'), ...more(CLAIM) }).join('\n'), /^spec\.domain\.devices\.filesystems: .*EnableVirtioFsStorageVolumes is not enabled$/);
+    assert.match(
+      said({ ...folder('data'), ...more(CLAIM) }).join('\n'),
+      /^spec\.domain\.devices\.filesystems: .*EnableVirtioFsStorageVolumes is not enabled$/,
+    );
   });
 });
 
@@ -611,4 +636,15 @@ describe('validateVmiSpec', () => {
       assert.deepEqual(validateVmiSpec(spec, 'spec'), []);
     }
   });
+});
+
+test('where nothing can be plugged in, a hotplugged volume is refused with the reason', () => {
+  const causes = validateVmiSpec(mergePatch(GOOD, more(plug('a'))) as JsonObject, 'spec', {
+    ...DEFAULT_CONFIGURATION,
+    noHotplug: 'not on this cluster',
+  });
+  assert.deepEqual(
+    causes.map(({ field, message }) => [field, message]),
+    [['spec.volumes', 'Forbidden: not on this cluster']],
+  );
 });

@@ -13,6 +13,7 @@ import { validateDevices } from './validate-devices.ts';
 import { validateDisks } from './validate-disks.ts';
 import { validateFilesystems } from './validate-filesystems.ts';
 import { validateFirmware } from './validate-firmware.ts';
+import { validateHotplug } from './validate-hotplug.ts';
 import { validateInterfaces } from './validate-interfaces.ts';
 import { validateMachine } from './validate-machine.ts';
 import { validateMemory } from './validate-memory.ts';
@@ -39,6 +40,7 @@ const CHECKS: readonly Check[] = [
   validateDisks,
   validateBootOrder,
   validateVolumes,
+  validateHotplug,
   validateNetworks,
   validateInterfaces,
   validateDevices,

@@ -1,0 +1,128 @@
+/**
+ * What to do for the hotplugged volumes of a guest that runs, one step at a time; each step is seen in the next observation, so whoever is killed
+ * half-way goes on where it was.
+ *
+ *   phase                     what is seen                            what follows
+ *   AttachedToNode to Ready   the Pod does not listen yet             look again soon
+ *   AttachedToNode to Ready   the socket is not in QEMU's folder      link it; a Pod that came back has another one
+ *   MountedToPod              the block node is missing               add it
+ *   MountedToPod              SCSI, the controller is missing         plug it into a free port
+ *   MountedToPod              the device is missing                   plug it in: at the controller, or into a free port
+ *   Detaching                 the device is there                     ask the guest to let go, again every 5 s
+ *   Detaching                 the block node is there                 delete it
+ *   Detaching                 the socket is there                     remove it
+ *
+ * One device is plugged in at a time: the next has to see which places are taken. Pure.
+ */
+import { hotplugDisksOf } from '../../api/kubevirt/hotplug.ts';
+import type { Disk } from '../../api/kubevirt/vmi-spec-schema.ts';
+import { claimOf } from '../../api/kubevirt/volumes/source-of.ts';
+import { pluggedNames } from '../../api/launcher/attachment.ts';
+import type { Pluggable } from '../../qemu/convert/machine-model.ts';
+import { MOST_DISKS_ON } from '../../qemu/convert/limits.ts';
+import {
+  HOTPLUG_CONTROLLER,
+  hotplugController,
+  needsPort,
+  pluggedCard,
+  pluggedNode,
+  pluggedScsiDisk,
+} from '../../qemu/convert/plugged-disk.ts';
+import type { DomainAction } from '../vmi/domain-action.ts';
+import type { DomainCommand } from '../vmi/domain-command.ts';
+import type { ObservedDomain } from '../vmi/observed.ts';
+import { hotplugEntriesOf, type VolumeEntry } from './hotplug-status.ts';
+import type { Plugged } from './plugged.ts';
+
+/** A guest may not let go the first time, and QEMU may fail to do what it is asked. */
+const AGAIN_MS = 5_000;
+/** A Pod that has just started is about to listen. */
+const SOON_MS = 250;
+
+type Plan = { readonly actions: readonly DomainAction[]; readonly lookAgainAfterMs?: number };
+const NOTHING: Plan = { actions: [] };
+
+/** The rules above: the next step of each volume that can take one. */
+export function decidePlugs(seen: ObservedDomain): Plan {
+  const { vmi, domain } = seen;
+  const isUp = domain.state === 'running' || domain.state === 'paused' || domain.state === 'io-error';
+  if (vmi.status?.phase !== 'Running' || !isUp || !domain.isConnected) return NOTHING;
+  let isPlugging = Object.values(domain.commands).some(({ command, is }) => command.name === 'plug' && is === 'running');
+  const plans = hotplugEntriesOf(vmi).map((entry): Plan => {
+    const plan = entry.phase === 'Detaching' ? leave(seen, entry) : come(seen, entry);
+    const isPlug = plan.actions.some((action) => action.do === 'command' && action.command.name === 'plug');
+    if (isPlug && isPlugging) return { actions: [], lookAgainAfterMs: SOON_MS };
+    isPlugging ||= isPlug;
+    return plan;
+  });
+  const waits = plans.flatMap(({ lookAgainAfterMs }) => lookAgainAfterMs ?? []);
+  return { actions: plans.flatMap(({ actions }) => actions), ...(waits.length > 0 && { lookAgainAfterMs: Math.min(...waits) }) };
+}
+
+/** Why the next device has no place; undefined when it has one. */
+export function whyNoPlace(disk: Disk, plugged: Plugged): string | undefined {
+  if (needsPort(disk) || !(HOTPLUG_CONTROLLER in plugged.devices))
+    return freePort(plugged) === undefined ? `all ${plugged.ports.length} ports for devices that are plugged in are taken` : undefined;
+  return freeTarget(plugged) === undefined ? `the SCSI controller has ${MOST_DISKS_ON.scsi} disks already` : undefined;
+}
+
+function come(seen: ObservedDomain, { name, phase, hotplugVolume }: VolumeEntry): Plan {
+  const wanted = hotplugDisksOf(seen.vmi.spec).find(({ volume }) => volume.name === name);
+  if (!wanted || (phase !== 'AttachedToNode' && phase !== 'MountedToPod' && phase !== 'Ready')) return NOTHING;
+  const link = seen.links?.[name] ?? 'absent';
+  if (link === 'absent') return { actions: [], lookAgainAfterMs: SOON_MS };
+  const { attachPodUID } = hotplugVolume ?? {};
+  if (link !== 'linked' && attachPodUID)
+    return { actions: [{ do: 'link disk', volume: name, attachPodUid: attachPodUID, because: `volume ${name} is attached to the node` }], lookAgainAfterMs: SOON_MS };
+  const { plugged } = seen.domain;
+  if (phase !== 'MountedToPod' || !plugged) return NOTHING;
+  const part = nextPart(wanted.disk, plugged, claimOf(wanted.volume)?.isReadOnly ?? false);
+  return part ? give(seen, { id: name, command: { name: 'plug', part }, because: `volume ${name} is to be seen by the guest` }) : NOTHING;
+}
+
+/** What QEMU has to be given next; undefined when it has all, or there is no place. */
+function nextPart(disk: Disk, plugged: Plugged, isReadOnly: boolean): Pluggable | undefined {
+  const { device, node } = pluggedNames(disk.name);
+  if (device in plugged.devices || whyNoPlace(disk, plugged) !== undefined) return undefined;
+  if (!plugged.nodes.includes(node)) return pluggedNode(disk, { isReadOnly });
+  const [port, target] = [freePort(plugged) ?? '', freeTarget(plugged) ?? 0];
+  if (needsPort(disk)) return pluggedCard(disk, port);
+  return HOTPLUG_CONTROLLER in plugged.devices ? pluggedScsiDisk(disk, target) : hotplugController(port);
+}
+
+function leave(seen: ObservedDomain, { name }: VolumeEntry): Plan {
+  const { plugged } = seen.domain;
+  if (!plugged) return NOTHING;
+  const { device, node } = pluggedNames(name);
+  const because = `volume ${name} is to leave the guest`;
+  if (device in plugged.devices) return give(seen, { id: name, command: { name: 'unplug', device }, because });
+  if (plugged.nodes.includes(node)) return give(seen, { id: name, command: { name: 'close', node }, because });
+  const link = seen.links?.[name];
+  return link === 'linked' || link === 'stale' ? { actions: [{ do: 'unlink disk', volume: name, because }], lookAgainAfterMs: SOON_MS } : NOTHING;
+}
+
+function freePort({ ports, devices }: Plugged): string | undefined {
+  const taken = new Set(Object.values(devices).map(({ bus }) => bus));
+  return ports.find((port) => !taken.has(port));
+}
+
+function freeTarget({ devices }: Plugged): number | undefined {
+  const taken = new Set(Object.values(devices).flatMap(({ bus, target }) => (bus === `${HOTPLUG_CONTROLLER}.0` ? (target ?? []) : [])));
+  return Array.from({ length: MOST_DISKS_ON.scsi }, (_, target) => target).find((target) => !taken.has(target));
+}
+
+type Given = { readonly id: string; readonly command: DomainCommand; readonly because: string };
+
+/** By the volume and what is done: another step of the same volume need not wait for the last one's time. */
+function give({ domain, now }: ObservedDomain, { id: volume, command, because }: Given): Plan {
+  const id = `${command.name} ${'part' in command ? partName(command.part) : volume}`;
+  const last = domain.commands[id];
+  if (last?.is === 'running') return NOTHING;
+  const waitMs = last ? last.givenAt + AGAIN_MS - now : 0;
+  return waitMs > 0 ? { actions: [], lookAgainAfterMs: waitMs } : { actions: [{ do: 'command', id, command, because }], lookAgainAfterMs: AGAIN_MS };
+}
+
+/** What a step is known by. */
+export function partName(part: Pluggable): string {
+  return part.part === 'blockdev' ? part.node['node-name'] : part.id;
+}
