@@ -13,6 +13,7 @@
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { Clock } from '../../base/clock.ts';
+import { UserError } from '../../base/errors.ts';
 import { type ProcessIdentity, signalProcess } from '../../base/node/process-identity.ts';
 import { restartsPath, supervisorPath } from './paths.ts';
 
@@ -27,7 +28,8 @@ export type SuperviseOptions = {
   readonly vmstat?: string;
 };
 
-const END_PATIENCE_MS = 15_000;
+/** It waits for a cluster that puts itself away, on a busy machine, too. */
+const END_PATIENCE_MS = 60_000;
 /** Between two requests to end: see SUPERVISE. */
 export const ASK_AGAIN_MS = 50;
 
@@ -98,7 +100,14 @@ export async function endSupervisor(home: string, clock: Clock): Promise<void> {
   const supervisor = readSupervisor(home);
   if (!supervisor) return;
   for (const deadline = clock.steady() + END_PATIENCE_MS; signalProcess(supervisor, 'SIGTERM'); await clock.sleep(ASK_AGAIN_MS))
-    if (clock.steady() > deadline) throw new Error(`what starts the embedded cluster again (process ${supervisor.pid}) does not end`);
+    if (clock.steady() > deadline) throw doesNotEnd(supervisor);
+}
+
+function doesNotEnd({ pid }: ProcessIdentity): UserError {
+  return new UserError('STILL_RUNNING', `what starts the embedded cluster again (process ${pid}) does not end`, {
+    why: `it was asked to for ${END_PATIENCE_MS / 1000} seconds; the cluster that it runs may be putting itself away`,
+    fix: `virtctl up again, or kill -9 ${pid} first: guests are not touched`,
+  });
 }
 
 function readSupervisor(home: string): ProcessIdentity | undefined {
