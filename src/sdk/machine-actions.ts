@@ -13,6 +13,8 @@ export type MachineActions = {
   restart(options?: Signalled): Promise<void>;
   pause(options?: Signalled): Promise<void>;
   unpause(options?: Signalled): Promise<void>;
+  /** Asks for a move to another node, while it runs; only to nodes with these labels, where given. */
+  migrate(options?: Signalled & { readonly addedNodeSelector?: Readonly<Record<string, string>> }): Promise<void>;
   /** Succeeds when it is gone already. */
   delete(options?: Signalled): Promise<void>;
 };
@@ -46,6 +48,7 @@ export function machineActions(at: MachineAt): MachineActions {
     restart: tell('virtualmachines', 'restart'),
     pause: tell('virtualmachineinstances', 'pause'),
     unpause: tell('virtualmachineinstances', 'unpause'),
+    migrate: tell('virtualmachines', 'migrate'),
     delete: async ({ signal } = {}) => {
       await at.client.delete(VMS, { namespace: at.namespace, name: at.name }, signal && { signal });
     },

@@ -2,6 +2,7 @@
 import { VMS } from '../api/kubevirt/kinds/virtual-machine.ts';
 import { VMIS } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { SUBRESOURCES_GROUP } from '../api/kubevirt/subresources.ts';
+import type { Resource } from '../api/resource.ts';
 import type { Client } from '../client/client.ts';
 import { machineActions } from '../sdk/machine-actions.ts';
 import { ACTIONS, type Action } from './derive-actions.ts';
@@ -18,8 +19,9 @@ export async function forbiddenActions(client: Client, namespace: string): Promi
   return new Set(answers.filter(([, isAllowed]) => !isAllowed).map(([action]) => action));
 }
 
-export async function mayCreate(client: Client, namespace: string): Promise<boolean> {
-  return may(client, namespace, { verb: 'create', group: VMS.group, resource: VMS.plural });
+/** Whether the user may make objects of this kind. */
+export async function mayCreate(client: Client, namespace: string, { group, plural }: Resource = VMS): Promise<boolean> {
+  return may(client, namespace, { verb: 'create', group, resource: plural });
 }
 
 type Right = { readonly verb: string; readonly group: string; readonly resource: string; readonly subresource?: string };

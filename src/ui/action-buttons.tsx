@@ -9,8 +9,8 @@ import { useWork } from './use-work.ts';
 /** What is asked back, because it cannot be taken back. */
 export type Confirmation = { readonly action: Action; readonly machine: Machine };
 
-/** They cannot be taken back. */
-export const ASKED_BACK: ReadonlySet<Action> = new Set(['stop', 'restart', 'delete']);
+/** They cannot be taken back, or take a while. */
+export const ASKED_BACK: ReadonlySet<Action> = new Set(['stop', 'restart', 'migrate', 'delete']);
 
 type Props = {
   readonly machine: Machine;
@@ -56,6 +56,7 @@ export function ActionButtons({ machine, forbidden, only, ask }: Props) {
 const EFFECTS: Partial<Record<Action, string>> = {
   stop: 'The guest is asked to power off; after its grace period it is ended by force.',
   restart: 'The guest is powered off and started again.',
+  migrate: 'The guest goes to another node while it runs, and stops for a moment at the end; its address in the cluster changes.',
   delete: 'The machine and what was written to its ephemeral disks are gone. PVCs of its own stay.',
 };
 

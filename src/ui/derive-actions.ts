@@ -2,7 +2,7 @@
 import { refusalOf, vmiRefusalOf } from '../api/kubevirt/vm-can.ts';
 import type { Machine } from './derive-machines.ts';
 
-export const ACTIONS = ['start', 'stop', 'restart', 'pause', 'unpause', 'delete'] as const;
+export const ACTIONS = ['start', 'stop', 'restart', 'pause', 'unpause', 'migrate', 'delete'] as const;
 export type Action = (typeof ACTIONS)[number];
 
 export type ActionState = {
@@ -18,6 +18,7 @@ export const ACTION_WORDS: Readonly<Record<Action, string>> = {
   restart: 'Restart',
   pause: 'Pause',
   unpause: 'Unpause',
+  migrate: 'Migrate',
   delete: 'Delete',
 };
 
@@ -35,6 +36,7 @@ function isShown(action: Action, { vm, vmi }: Machine): boolean {
   const isPaused = vmi?.status?.conditions?.some(({ type, status }) => type === 'Paused' && status === 'True') ?? false;
   if (action === 'pause') return vmi !== undefined && !isPaused;
   if (action === 'unpause') return isPaused;
+  if (action === 'migrate') return vm !== undefined && vmi !== undefined;
   return vm !== undefined || action === 'delete';
 }
 

@@ -1,5 +1,5 @@
 /** Where in the page one is: the address says all of it. Pure. */
-export const MACHINE_TABS = ['overview', 'console', 'screen', 'activity', 'yaml'] as const;
+export const MACHINE_TABS = ['overview', 'console', 'screen', 'disks', 'network', 'activity', 'yaml'] as const;
 export type MachineTab = (typeof MACHINE_TABS)[number];
 
 export type Place =

@@ -1,6 +1,7 @@
 /** What happened, newest first. */
 import type { Event } from '../api/core/event.ts';
 import { humanDuration } from '../base/duration.ts';
+import { escapeToOneLine } from '../base/escape-unprintable.ts';
 import { useNow } from './hooks.ts';
 
 const MAX_SHOWN = 500;
@@ -30,7 +31,7 @@ export function EventList({ events }: { readonly events: readonly Event[] }) {
                 {event.type === 'Warning' ? '▲ ' : ''}
                 {event.reason}
               </strong>{' '}
-              {event.message}
+              {escapeToOneLine(event.message ?? '')}
               {event.count > 1 && <span class="faint"> ×{event.count}</span>}
             </td>
           </tr>

@@ -7,9 +7,10 @@ import { decideWhy } from '../sdk/why/decide.ts';
 import { observeWhy } from '../sdk/why/observe.ts';
 import type { Answer } from '../sdk/why/observed.ts';
 import { ActionButtons, type Confirmation, ConfirmDialog } from './action-buttons.tsx';
-import { deriveMachines, type Machine } from './derive-machines.ts';
-import { MACHINE_TABS, type Place } from './derive-place.ts';
+import { deriveMachines, deriveMove, type Machine } from './derive-machines.ts';
+import { MACHINE_TABS, type MachineTab, type Place } from './derive-place.ts';
 import { EventList } from './event-list.tsx';
+import { GuestInfo } from './guest-info.tsx';
 import { useForbidden, useNow, useSession } from './hooks.ts';
 import { PlaceLink } from './place-link.tsx';
 import { StatusWord } from './status-word.tsx';
@@ -17,7 +18,19 @@ import { UsageCharts } from './usage-charts.tsx';
 
 const ConsoleTab = lazy(() => import('./console-tab.tsx').then(({ ConsoleTab }) => ({ default: ConsoleTab })));
 const ScreenTab = lazy(() => import('./screen-tab.tsx').then(({ ScreenTab }) => ({ default: ScreenTab })));
+const DisksTab = lazy(() => import('./disks-tab.tsx').then(({ DisksTab }) => ({ default: DisksTab })));
+const NetworkTab = lazy(() => import('./network-tab.tsx').then(({ NetworkTab }) => ({ default: NetworkTab })));
 const YamlTab = lazy(() => import('./yaml-tab.tsx').then(({ YamlTab }) => ({ default: YamlTab })));
+
+const TAB_WORDS: Readonly<Record<MachineTab, string>> = {
+  overview: 'Overview',
+  console: 'Console',
+  screen: 'Screen',
+  disks: 'Disks & snapshots',
+  network: 'Network',
+  activity: 'Activity',
+  yaml: 'YAML',
+};
 
 type MachinePlace = Extract<Place, { page: 'machine' }>;
 
@@ -46,10 +59,11 @@ export function MachinePage({ place }: { readonly place: MachinePlace }) {
         <span class="faint">{namespace}</span>
         <ActionButtons machine={machine} forbidden={forbidden} ask={setAsked} />
       </header>
+      <Move machine={machine} />
       <nav class="tabs" aria-label={`Parts of ${name}`}>
         {MACHINE_TABS.map((each) => (
           <PlaceLink key={each} to={{ ...place, tab: each }} isHere={each === tab}>
-            {each === 'yaml' ? 'YAML' : `${each[0]?.toUpperCase()}${each.slice(1)}`}
+            {TAB_WORDS[each]}
           </PlaceLink>
         ))}
       </nav>
@@ -58,6 +72,21 @@ export function MachinePage({ place }: { readonly place: MachinePlace }) {
       </Suspense>
       {asked && <ConfirmDialog {...asked} close={() => setAsked(undefined)} />}
     </main>
+  );
+}
+
+function Move({ machine }: { readonly machine: Machine }) {
+  const move = deriveMove(machine);
+  if (!move) return null;
+  return (
+    <p role="status" class={move.isFailed ? 'trouble' : 'moving'}>
+      {move.text}.{' '}
+      {!move.isFailed && (
+        <span class="faint">
+          To cancel it: <code>virtctl migrate-cancel {machine.name}</code>
+        </span>
+      )}
+    </p>
   );
 }
 
@@ -70,6 +99,10 @@ function Tab({ tab, machine }: { readonly tab: MachinePlace['tab']; readonly mac
       return <ConsoleTab key={machine.vmi?.metadata.uid ?? ''} machine={machine} />;
     case 'screen':
       return <ScreenTab key={machine.vmi?.metadata.uid ?? ''} machine={machine} />;
+    case 'disks':
+      return <DisksTab key={machine.key} machine={machine} />;
+    case 'network':
+      return <NetworkTab key={machine.key} machine={machine} />;
     case 'activity':
       return <EventList events={eventsOf(machine, session.events?.list() ?? [])} />;
     case 'yaml':
@@ -90,14 +123,12 @@ function eventsOf<E extends { readonly involvedObject: { readonly name?: string;
 function Overview({ machine }: { readonly machine: Machine }) {
   const now = useNow();
   const why = useWhy(machine);
-  const { vmi } = machine;
   const facts: readonly (readonly [string, string | undefined])[] = [
     ['Image', machine.image],
     ['Processors', machine.cpus === undefined ? undefined : String(machine.cpus)],
     ['Memory', machine.memory],
     ['Address', machine.address],
     ['Node', machine.node],
-    ['Guest', vmi?.status?.guestOSInfo?.prettyName ?? vmi?.status?.guestOSInfo?.name],
     [
       'Run strategy',
       machine.vm?.spec.runStrategy ?? (machine.vm?.spec.running === undefined ? undefined : String(machine.vm.spec.running)),
@@ -145,6 +176,13 @@ function Overview({ machine }: { readonly machine: Machine }) {
       <section aria-labelledby="start">
         <h2 id="start">Start</h2>
         <StartTimeline machine={machine} />
+      </section>
+      <section aria-labelledby="guest">
+        <h2 id="guest">Guest</h2>
+        <GuestInfo machine={machine} />
+        <p class="faint">
+          The same in a terminal: <code>virtctl guestosinfo {machine.name}</code>
+        </p>
       </section>
       <section aria-labelledby="use" class="whole">
         <h2 id="use">The last hour</h2>

@@ -217,6 +217,7 @@ describe('the page for many', { timeout: 120_000 }, () => {
     assert.equal((await browse(listOf('theirs'), { headers: as('ada') })).status, 403);
     const page = await browse('/', { headers: as('ada') });
     assert.deepEqual([page.status, page.headers['content-encoding']], [200, 'gzip']); // the page, not the form
+    assert.match(String(page.headers['content-security-policy']), /script-src 'self'; .*frame-ancestors 'none'$/);
     const { canSignOut } = JSON.parse((await browse('/session.json', { headers: as('ada') })).body) as { canSignOut: boolean };
     assert.equal(canSignOut, false);
     const unknown = await browse('/session.json', { headers: { authorization: 'Bearer nobody' } });

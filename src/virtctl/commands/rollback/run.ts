@@ -3,8 +3,8 @@ import { VMS } from '../../../api/kubevirt/kinds/virtual-machine.ts';
 import { isFinal, VMIS } from '../../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { type VirtualMachineRestore, VM_RESTORES } from '../../../api/kubevirt/kinds/vm-restore.ts';
 import { conditionOf, hasCondition } from '../../../api/meta.ts';
-import { apiVersionOf } from '../../../api/resource.ts';
 import { ApiError, UserError } from '../../../base/errors.ts';
+import { newRestore } from '../../../sdk/manifest/snapshot.ts';
 import type { ClusterDeps, ConnectionFlags } from '../../deps.ts';
 import { snapshotsOf } from '../../snapshot/snapshots-of.ts';
 import { waitFor } from '../../snapshot/wait-for.ts';
@@ -22,16 +22,11 @@ export async function run(deps: ClusterDeps, _flags: ConnectionFlags, machine: s
       fix: `virtctl stop ${vm}, then virtctl rollback ${vm} ${snapshot}`,
       exitCode: 4,
     });
-  const name = `${snapshot.slice(0, 50)}-${clock.now().toString(36)}`;
-  await client.create(VM_RESTORES, {
-    apiVersion: apiVersionOf(VM_RESTORES),
-    kind: 'VirtualMachineRestore',
-    metadata: { namespace, name },
-    spec: { target: { apiGroup: 'kubevirt.io', kind: 'VirtualMachine', name: vm }, virtualMachineSnapshotName: snapshot },
-  });
+  const restore = newRestore({ namespace, vm, snapshot, nowMs: clock.now() });
+  await client.create(VM_RESTORES, restore);
   const { status } = await waitFor<VirtualMachineRestore>(deps, {
     resource: VM_RESTORES,
-    name,
+    name: restore.metadata.name,
     isOver: (restore) => restore.status?.complete === true || hasCondition(restore.status?.conditions, 'Failure'),
     whyNot: (restore) => conditionOf(restore.status?.conditions, 'Progressing')?.message,
   });

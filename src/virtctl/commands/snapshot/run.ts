@@ -1,8 +1,8 @@
 /** Keeps a machine and its disks as they are now: makes a VirtualMachineSnapshot and waits until it is whole. */
 import { VMS } from '../../../api/kubevirt/kinds/virtual-machine.ts';
 import { type VirtualMachineSnapshot, VM_SNAPSHOTS } from '../../../api/kubevirt/kinds/vm-snapshot.ts';
-import { apiVersionOf } from '../../../api/resource.ts';
 import { ApiError, UserError } from '../../../base/errors.ts';
+import { newSnapshot, snapshotName } from '../../../sdk/manifest/snapshot.ts';
 import type { ClusterDeps, ConnectionFlags } from '../../deps.ts';
 import { waitFor } from '../../snapshot/wait-for.ts';
 import { vmName } from '../../vm-target.ts';
@@ -12,14 +12,8 @@ export async function run(deps: ClusterDeps, _flags: ConnectionFlags, machine: s
   const vm = vmName('snapshot', [machine]);
   if (!(await client.get(VMS, { namespace, name: vm })))
     throw new ApiError('NotFound', `there is no virtual machine "${vm}" in namespace ${namespace}`);
-  const name = said ?? `${vm}-${new Date(clock.now()).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').toLowerCase()}`;
-  const source = { apiGroup: 'kubevirt.io', kind: 'VirtualMachine', name: vm };
-  await client.create(VM_SNAPSHOTS, {
-    apiVersion: apiVersionOf(VM_SNAPSHOTS),
-    kind: 'VirtualMachineSnapshot',
-    metadata: { namespace, name },
-    spec: { source },
-  });
+  const name = said ?? snapshotName(vm, clock.now());
+  await client.create(VM_SNAPSHOTS, newSnapshot({ namespace, vm, name }));
   const { status } = await waitFor<VirtualMachineSnapshot>(deps, {
     resource: VM_SNAPSHOTS,
     name,

@@ -1,8 +1,9 @@
 /** What was kept of a machine, from the oldest to the newest. */
 import { VMS } from '../../../api/kubevirt/kinds/virtual-machine.ts';
 import { ApiError } from '../../../base/errors.ts';
+import { momentOf } from '../../../sdk/manifest/snapshot.ts';
 import type { ClusterDeps, ConnectionFlags } from '../../deps.ts';
-import { snapshotsOf, whenOf } from '../../snapshot/snapshots-of.ts';
+import { snapshotsOf } from '../../snapshot/snapshots-of.ts';
 import { renderTable } from '../../table.ts';
 import { vmName } from '../../vm-target.ts';
 
@@ -18,7 +19,7 @@ export async function run(deps: ClusterDeps, _flags: ConnectionFlags, ...words: 
   const rows = found.map((snapshot) => {
     const { phase = 'InProgress', snapshotVolumes, indications = [], error } = snapshot.status ?? {};
     const disks = snapshotVolumes?.includedVolumes?.join(',') || '-';
-    return [snapshot.metadata.name, phase, whenOf(snapshot), disks, indications.join(',') || 'Offline', error?.message ?? ''];
+    return [snapshot.metadata.name, phase, momentOf(snapshot), disks, indications.join(',') || 'Offline', error?.message ?? ''];
   });
   deps.stdout.write(renderTable([['NAME', 'PHASE', 'OF', 'DISKS', 'HOW', 'ERROR'], ...rows]));
 }

@@ -1,0 +1,96 @@
+/** The disks of a machine and what was kept of it, as the page shows them. Pure. */
+import { isFinal } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
+import type { VirtualMachineRestore } from '../api/kubevirt/kinds/vm-restore.ts';
+import type { VirtualMachineSnapshot } from '../api/kubevirt/kinds/vm-snapshot.ts';
+import { claimOf, imageOf, sourceNamesOf } from '../api/kubevirt/volumes/source-of.ts';
+import { conditionOf } from '../api/meta.ts';
+import { momentOf, snapshotsOfMachine } from '../sdk/manifest/snapshot.ts';
+import type { Machine } from './derive-machines.ts';
+
+export type DiskRow = { readonly name: string; readonly target: string; readonly source: string; readonly size: string };
+export type SnapshotRow = {
+  readonly name: string;
+  readonly phase: string;
+  readonly moment: string;
+  readonly disks: string;
+  /** How it was taken; why not, when it was not. */
+  readonly how: string;
+  /** Why the machine cannot become this; undefined when it can. */
+  readonly refusal: string | undefined;
+};
+
+export function deriveDisks({ vm, vmi }: Machine): DiskRow[] {
+  const volumes = vmi?.spec.volumes ?? vm?.spec.template.spec.volumes ?? [];
+  const statuses = new Map(vmi?.status?.volumeStatus?.map((status) => [status.name, status]));
+  return volumes.map((volume) => {
+    const status = statuses.get(volume.name);
+    const [kind = ''] = sourceNamesOf(volume);
+    const what = imageOf(volume)?.image ?? claimOf(volume)?.claimName;
+    const size = status?.persistentVolumeClaimInfo?.capacity?.['storage'];
+    return {
+      name: volume.name,
+      target: status?.target || '–',
+      source: what === undefined ? kind : `${kind}: ${what}`,
+      size: String(size ?? '–'),
+    };
+  });
+}
+
+/** The newest first. */
+export function deriveSnapshots(
+  machine: Machine,
+  { snapshots, mayRestore }: { readonly snapshots: readonly VirtualMachineSnapshot[]; readonly mayRestore: boolean },
+): SnapshotRow[] {
+  const rows = snapshotsOfMachine(snapshots, machine.name).map((snapshot) => {
+    const { phase = 'InProgress', snapshotVolumes, indications = [], error, readyToUse = false } = snapshot.status ?? {};
+    return {
+      name: snapshot.metadata.name,
+      phase,
+      moment: momentOf(snapshot),
+      disks: snapshotVolumes?.includedVolumes?.join(', ') || 'none',
+      how: error?.message ?? (indications.join(', ') || 'stopped'),
+      refusal: restoreRefusal(machine, { readyToUse, mayRestore }),
+    };
+  });
+  return rows.reverse();
+}
+
+function restoreRefusal(
+  { name, namespace, vmi }: Machine,
+  { readyToUse, mayRestore }: { readyToUse: boolean; mayRestore: boolean },
+): string | undefined {
+  if (!mayRestore) return `you may not restore machines in ${namespace}`;
+  if (!readyToUse) return 'it is not whole';
+  return vmi && !isFinal(vmi) ? `${name} runs; stop it first` : undefined;
+}
+
+/** How the last restore of the machine goes, or went; undefined when there was none, or it is done. */
+export function deriveRestore({ name }: Machine, restores: readonly VirtualMachineRestore[]): string | undefined {
+  const last = restores
+    .filter(({ spec }) => spec.target.name === name)
+    .toSorted((a, b) => (a.metadata.creationTimestamp ?? '').localeCompare(b.metadata.creationTimestamp ?? ''))
+    .at(-1);
+  if (!last || last.status?.complete) return undefined;
+  const failure = conditionOf(last.status?.conditions, 'Failure');
+  const from = last.spec.virtualMachineSnapshotName;
+  if (failure?.status === 'True') return `It did not become what it was in ${from}: ${failure.message ?? 'nobody says why'}`;
+  return `It becomes what it was in ${from}. ${conditionOf(last.status?.conditions, 'Progressing')?.message ?? ''}`.trim();
+}
+
+type Where = Pick<Machine, 'namespace' | 'name'>;
+
+export function snapshotCommand({ namespace, name }: Where, snapshot: string): string {
+  return `virtctl snapshot ${name} ${snapshot}${inNamespace(namespace)}`;
+}
+
+export function restoreCommand({ namespace, name }: Where, snapshot: string): string {
+  return `virtctl rollback ${name} ${snapshot}${inNamespace(namespace)}`;
+}
+
+export function dropCommand({ namespace }: Where, snapshot: string): string {
+  return `kubectl delete vmsnapshot ${snapshot}${inNamespace(namespace)}`;
+}
+
+function inNamespace(namespace: string): string {
+  return namespace === 'default' ? '' : ` -n ${namespace}`;
+}

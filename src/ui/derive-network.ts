@@ -1,0 +1,44 @@
+/** The network of a machine, as the page shows it, and the Services that lead to it. Pure. */
+import type { Service } from '../api/core/service.ts';
+import { hostnameOf } from '../api/kubevirt/hostname.ts';
+import { LABEL_VM_NAME } from '../api/kubevirt/names.ts';
+import { escapeToOneLine } from '../base/escape-unprintable.ts';
+import { matchesLabels, requirementsOf } from '../base/selectors.ts';
+import type { Machine } from './derive-machines.ts';
+
+export type CardRow = { readonly name: string; readonly mac: string; readonly addresses: string; readonly inGuest: string };
+export type WayRow = {
+  readonly service: string;
+  readonly address: string;
+  readonly port: string;
+  /** Where it is on every node; on the machine of an embedded cluster, too. */
+  readonly nodePort: number | undefined;
+};
+
+/** What the guest's agent says about its cards is text of the guest. */
+export function deriveCards({ vmi }: Machine): CardRow[] {
+  return (vmi?.status?.interfaces ?? []).map(({ name, mac, ipAddress, ipAddresses, interfaceName }) => ({
+    name: name ?? '–',
+    mac: escapeToOneLine(mac ?? '–'),
+    addresses: escapeToOneLine(ipAddresses?.join(', ') || ipAddress || '–'),
+    inGuest: escapeToOneLine(interfaceName ?? '–'),
+  }));
+}
+
+/** A line for each port of a Service that selects the Pod of the machine. */
+export function deriveWays({ namespace, vmi }: Machine, services: readonly Service[]): WayRow[] {
+  if (!vmi) return [];
+  const labels = { ...vmi.metadata.labels, [LABEL_VM_NAME]: hostnameOf(vmi) };
+  const leadsHere = ({ metadata, spec }: Service) =>
+    metadata.namespace === namespace &&
+    Object.keys(spec.selector ?? {}).length > 0 &&
+    matchesLabels(requirementsOf({ matchLabels: spec.selector ?? {} }), labels);
+  return services.filter(leadsHere).flatMap(({ metadata, spec }) =>
+    (spec.ports ?? []).map(({ port, targetPort = port, protocol = 'TCP', nodePort }) => ({
+      service: metadata.name,
+      address: `${metadata.name}.${namespace}.svc:${port}`,
+      port: `${targetPort}/${protocol}`,
+      nodePort,
+    })),
+  );
+}

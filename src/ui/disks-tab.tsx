@@ -1,0 +1,210 @@
+/** The disks of a machine, and what was kept of it: taken, gone back to, and thrown away here. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { VM_RESTORES } from '../api/kubevirt/kinds/vm-restore.ts';
+import { VM_SNAPSHOTS } from '../api/kubevirt/kinds/vm-snapshot.ts';
+import { humanDuration } from '../base/duration.ts';
+import { newRestore, newSnapshot, snapshotName } from '../sdk/manifest/snapshot.ts';
+import { mayCreate } from './act.ts';
+import {
+  deriveDisks,
+  deriveRestore,
+  deriveSnapshots,
+  dropCommand,
+  restoreCommand,
+  type SnapshotRow,
+  snapshotCommand,
+} from './derive-disks.ts';
+import type { Machine } from './derive-machines.ts';
+import { useNow, useSession } from './hooks.ts';
+import { useFollowed } from './use-followed.ts';
+import { useWork } from './use-work.ts';
+
+type Asked = { readonly what: 'take' } | { readonly what: 'restore' | 'drop'; readonly snapshot: string };
+
+export function DisksTab({ machine }: { readonly machine: Machine }) {
+  return (
+    <>
+      <section aria-labelledby="disks">
+        <h2 id="disks">Disks</h2>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Name</th>
+              <th scope="col">In the guest</th>
+              <th scope="col">From</th>
+              <th scope="col">Size</th>
+            </tr>
+          </thead>
+          <tbody>
+            {deriveDisks(machine).map(({ name, target, source, size }) => (
+              <tr key={name}>
+                <td>{name}</td>
+                <td>{target}</td>
+                <td>{source}</td>
+                <td>{size}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+      {machine.vm && <Snapshots machine={machine} />}
+    </>
+  );
+}
+
+function Snapshots({ machine }: { readonly machine: Machine }) {
+  const { namespace } = machine;
+  const snapshots = useFollowed(VM_SNAPSHOTS, namespace);
+  const restores = useFollowed(VM_RESTORES, namespace);
+  const { mayTake, mayRestore } = useRights(namespace);
+  const [asked, setAsked] = useState<Asked>();
+  const refusal = mayTake ? undefined : `you may not take snapshots in ${namespace}`;
+  const rows = deriveSnapshots(machine, { snapshots: snapshots ?? [], mayRestore });
+  const restore = deriveRestore(machine, restores ?? []);
+  return (
+    <section aria-labelledby="snapshots">
+      <h2 id="snapshots">Snapshots</h2>
+      <p class="buttons">
+        <button
+          type="button"
+          class="primary"
+          aria-disabled={refusal !== undefined}
+          aria-label={`Take a snapshot${refusal ? `: ${refusal}` : ''}`}
+          title={refusal ?? ''}
+          onClick={() => refusal === undefined && setAsked({ what: 'take' })}
+        >
+          Take a snapshot
+        </button>
+      </p>
+      {restore && <p role="status">{restore}</p>}
+      {snapshots === undefined ? (
+        <p>Looking…</p>
+      ) : rows.length === 0 ? (
+        <p>Nothing is kept of {machine.name}.</p>
+      ) : (
+        <SnapshotTable rows={rows} ask={setAsked} />
+      )}
+      <p class="faint">
+        The same in a terminal: <code>virtctl snapshots {machine.name}</code>
+      </p>
+      {asked && <SnapshotDialog machine={machine} asked={asked} close={() => setAsked(undefined)} />}
+    </section>
+  );
+}
+
+function SnapshotTable({ rows, ask }: { readonly rows: readonly SnapshotRow[]; ask(asked: Asked): void }) {
+  const now = useNow();
+  return (
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Name</th>
+          <th scope="col">State</th>
+          <th scope="col">Age</th>
+          <th scope="col">Disks</th>
+          <th scope="col">How</th>
+          <th scope="col">Actions</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ name, phase, moment, disks, how, refusal }) => (
+          <tr key={name}>
+            <td>{name}</td>
+            <td>{phase}</td>
+            <td>{moment === '' ? '–' : humanDuration(now - Date.parse(moment))}</td>
+            <td>{disks}</td>
+            <td>{how}</td>
+            <td>
+              <span class="buttons">
+                <button
+                  type="button"
+                  aria-disabled={refusal !== undefined}
+                  aria-label={`Restore ${name}${refusal ? `: ${refusal}` : ''}`}
+                  title={refusal ?? ''}
+                  onClick={() => refusal === undefined && ask({ what: 'restore', snapshot: name })}
+                >
+                  Restore
+                </button>
+                <button type="button" class="danger" aria-label={`Delete ${name}`} onClick={() => ask({ what: 'drop', snapshot: name })}>
+                  Delete
+                </button>
+              </span>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+const QUESTIONS = {
+  take: [
+    'Take a snapshot',
+    'The machine and its disks on PVCs are kept as they are. A running guest is frozen for a moment, where its agent can do that.',
+  ],
+  restore: ['Restore', 'The machine becomes what it was, with new disks made from the snapshot. What was written since is not on them.'],
+  drop: ['Delete', 'The snapshot is gone. The machine stays as it is.'],
+} as const;
+
+function SnapshotDialog({ machine, asked, close }: { readonly machine: Machine; readonly asked: Asked; close(): void }) {
+  const { client } = useSession();
+  const { namespace, name: vm } = machine;
+  const work = useWork();
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [name, setName] = useState(() => (asked.what === 'take' ? snapshotName(vm, Date.now()) : asked.snapshot));
+  useEffect(() => dialog.current?.showModal(), []);
+  const [word, effect] = QUESTIONS[asked.what];
+  const confirm = () =>
+    work.run(async () => {
+      if (asked.what === 'take') await client.create(VM_SNAPSHOTS, newSnapshot({ namespace, vm, name }));
+      if (asked.what === 'restore') await client.create(VM_RESTORES, newRestore({ namespace, vm, snapshot: name, nowMs: Date.now() }));
+      if (asked.what === 'drop') await client.delete(VM_SNAPSHOTS, { namespace, name });
+      close();
+    });
+  const command = { take: snapshotCommand, restore: restoreCommand, drop: dropCommand }[asked.what](machine, name);
+  return (
+    <dialog ref={dialog} onClose={close} aria-labelledby="snapshot-question">
+      <h2 id="snapshot-question">{asked.what === 'take' ? `${word} of ${vm}?` : `${word} ${name}?`}</h2>
+      <p>{effect}</p>
+      {asked.what === 'take' && (
+        <label>
+          Name
+          <input value={name} onInput={(event) => setName(event.currentTarget.value.trim())} />
+        </label>
+      )}
+      <p class="faint">
+        The same in a terminal: <code>{command}</code>
+      </p>
+      {work.error && (
+        <p class="trouble" role="alert">
+          {work.error}
+        </p>
+      )}
+      <p class="buttons">
+        <button type="button" onClick={() => dialog.current?.close()}>
+          Cancel
+        </button>
+        <button type="button" class={asked.what === 'drop' ? 'danger' : 'primary'} disabled={work.isBusy || name === ''} onClick={confirm}>
+          {word}
+        </button>
+      </p>
+    </dialog>
+  );
+}
+
+/** The server has the last word in any case. */
+function useRights(namespace: string): { readonly mayTake: boolean; readonly mayRestore: boolean } {
+  const { client } = useSession();
+  const [rights, setRights] = useState({ mayTake: true, mayRestore: true });
+  useEffect(() => {
+    let isWanted = true;
+    void Promise.all([mayCreate(client, namespace, VM_SNAPSHOTS), mayCreate(client, namespace, VM_RESTORES)]).then(
+      ([mayTake, mayRestore]) => isWanted && setRights({ mayTake, mayRestore }),
+      () => {}, // it was not asked then
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, [client, namespace]);
+  return rights;
+}
