@@ -15,7 +15,8 @@ const BEYOND = 8;
 
 export function MachinesPage({ place }: { readonly place: Extract<Place, { page: 'machines' }> }) {
   const session = useSession();
-  const machines = deriveMachines(session.vms.list(), session.vmis.list());
+  const version = session.version();
+  const machines = useMemo(() => deriveMachines(session.vms.list(), session.vmis.list()), [session, version]);
   const shown = useMemo(() => deriveFiltered(machines, place), [machines, place]);
   const states = [...new Set(machines.map(({ status }) => status))].sort();
   if (machines.length === 0) return <NoMachines />;

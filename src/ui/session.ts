@@ -49,6 +49,8 @@ export type Session = {
   readonly events: Cache<Event> | undefined;
   /** The namespace to which all of this is limited; undefined when everything may be seen. */
   readonly namespace: string | undefined;
+  /** Another number whenever anything has changed. */
+  version(): number;
   /** False while something on the page may be old. */
   isCurrent(): boolean;
   /** Called when anything has changed, at most once per frame; returns how to stop. */
@@ -68,7 +70,9 @@ export async function startSession(): Promise<Session> {
   const listeners = new Set<() => void>();
   const stale = new Set<string>();
   let isFramePending = false;
+  let version = 0;
   const changed = () => {
+    version += 1;
     if (isFramePending) return;
     isFramePending = true;
     requestAnimationFrame(() => {
@@ -104,6 +108,7 @@ export async function startSession(): Promise<Session> {
     nodes: seesNodes ? copy(NODES) : undefined,
     events: seesEvents ? copy(EVENTS) : undefined,
     namespace,
+    version: () => version,
     isCurrent: () => stale.size === 0,
     subscribe(listener) {
       listeners.add(listener);

@@ -40,7 +40,7 @@ export async function benchmark(args: readonly string[]): Promise<void> {
 }
 
 /** All guests are looked at again and again; a clock that runs ahead makes each look due. */
-async function costOfLooks(count: number) {
+export async function costOfLooks(count: number) {
   const home = mkdtempSync(join(tmpdir(), 'kubevirt-ts-'));
   const endings: (() => unknown)[] = [() => rmSync(home, { recursive: true, force: true })];
   const context = { after: (end: () => unknown) => endings.unshift(end) } as never; // of a test context, what starting a QEMU calls
@@ -96,7 +96,7 @@ async function costOfLooks(count: number) {
   }
 }
 
-async function costOfScrapes() {
+export async function costOfScrapes() {
   const metrics = new MetricFamilies();
   const named = Array.from({ length: MACHINES }, (_, index) => ({ name: `machine-${index}`, namespace: `team-${index % 10}` }));
   const vms = named.map((each) => vm('Always', { printableStatus: 'Running' }, each));

@@ -8,6 +8,7 @@ const BENCHMARKS: Record<string, () => Promise<{ benchmark: (args: readonly stri
   cli: () => import('./cli.ts'),
   metrics: () => import('./metrics.ts'),
   scale: () => import('./scale.ts'),
+  ui: () => import('./ui.ts'),
   workloads: () => import('./workloads.ts'),
 };
 
