@@ -11,7 +11,8 @@ import { systemClock } from '../../base/clock.ts';
 import { guardedFetch } from '../../images/guarded-fetch.ts';
 import { type FileServer, startFileServer } from '../../images/import/file-server.testing.ts';
 import { qcow2Start } from '../../images/qcow2-header.testing.ts';
-import { fillClaim } from './fill-claim.ts';
+import { openContainerDisk } from '../container-disk.ts';
+import { fillClaim, type OpenDisk } from './fill-claim.ts';
 
 const MIB = 2 ** 20;
 const RAW = Buffer.concat([Buffer.alloc(4096, 'disk'), Buffer.alloc(MIB), Buffer.alloc(512, 'end')]);
@@ -23,7 +24,7 @@ type World = {
   readonly server: FileServer;
   readonly seen: ImportProgress[];
   fill(task?: Partial<Extract<ImportTask, { from: 'http' }>>, signal?: AbortSignal): Promise<void>;
-  run(task: ImportTask): Promise<void>;
+  run(task: ImportTask, signal?: AbortSignal, mountedDisk?: OpenDisk): Promise<void>;
 };
 
 async function world(t: TestContext, content: Buffer): Promise<World> {
@@ -34,8 +35,9 @@ async function world(t: TestContext, content: Buffer): Promise<World> {
   mkdirSync(source);
   const server = await startFileServer(t, content);
   const seen: ImportProgress[] = [];
-  const run = (task: ImportTask, signal = new AbortController().signal) =>
+  const run: World['run'] = (task, signal = new AbortController().signal, mountedDisk) =>
     fillClaim({
+      mountedDisk,
       task,
       folder,
       sourceFolder: source,
@@ -145,7 +147,7 @@ test('the disk of an image that is mounted, or of another PVC, is copied with it
   const { folder, source, run } = await world(t, RAW);
   mkdirSync(join(source, 'disk'));
   writeFileSync(join(source, 'disk/disk.img'), RAW);
-  await run({ from: 'registry', image: 'an/image', isMounted: true, sizeBytes: 4 * MIB });
+  await run({ from: 'registry', image: 'an/image', isMounted: true, sizeBytes: 4 * MIB }, undefined, openContainerDisk(source));
   assert.ok(diskIn(folder).subarray(0, RAW.length).equals(RAW));
   rmSync(join(folder, 'disk.img'));
   writeFileSync(join(source, 'disk.img'), qcow2Start());

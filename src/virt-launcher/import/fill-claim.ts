@@ -46,8 +46,10 @@ export type FillOptions = {
   readonly task: ImportTask;
   /** Where the PVC is. */
   readonly folder: string;
-  /** Where the image or the other PVC is, if it is mounted. */
-  readonly sourceFolder: string;
+  /** Where the other PVC is mounted. */
+  readonly sourceFolder?: string | undefined;
+  /** The disk of the image that is mounted, open. */
+  readonly mountedDisk?: OpenDisk | undefined;
   /** For the address. */
   readonly fetch: Fetch;
   /** Where programs are looked for. */
@@ -56,6 +58,8 @@ export type FillOptions = {
   readonly signal: AbortSignal;
   readonly onProgress: (progress: ImportProgress) => void;
 };
+
+export type OpenDisk = ReturnType<typeof openContainerDisk>;
 
 /** On the PVC: a guest never sees it, and it is gone when the disk is there. */
 export const WORK_FOLDER = '.import';
@@ -141,9 +145,8 @@ function adopt(path: string, { folder, task }: FillOptions, name: string): void 
   linkSync(path, join(folder, CLAIM_DISK)); // unlike a rename, this never takes the place of a disk that is there
 }
 
-async function takeImage(options: FillOptions, { image, isMounted }: Task<'registry'>, work: string): Promise<void> {
-  const root = isMounted ? options.sourceFolder : await pull(options, image, work);
-  const { file, ...facts } = openContainerDisk(root);
+async function takeImage(options: FillOptions, { image }: Task<'registry'>, work: string): Promise<void> {
+  const { file, ...facts } = options.mountedDisk ?? openContainerDisk(await pull(options, image, work));
   try {
     populateDisk({ from: file, facts, image, folder: options.folder, sizeBytes: options.task.sizeBytes });
   } finally {
@@ -161,7 +164,7 @@ async function pull({ signal, clock, onProgress }: FillOptions, image: string, w
 }
 
 /** A PVC that no machine has used yet has no disk: its copy has none either, and gets its own with its first machine. */
-async function copyClaim({ folder, sourceFolder, task }: FillOptions, { format }: Task<'pvc'>): Promise<void> {
+async function copyClaim({ folder, sourceFolder = '', task }: FillOptions, { format }: Task<'pvc'>): Promise<void> {
   const declared = format === 'qcow2' || format === 'raw' ? format : undefined;
   const file = openDisk(sourceFolder);
   if (file === undefined) return;

@@ -1,5 +1,5 @@
 /** virt-importer: fills the PVC that its Pod mounts with what its Pod says, and tells whoever asks how far it is. */
-import { constants, existsSync, openSync } from 'node:fs';
+import { constants, openSync } from 'node:fs';
 import { createServer } from 'node:http';
 import {
   IMPORT_ADDRESS_VARIABLE,
@@ -15,8 +15,9 @@ import { messageOf, UserError } from '../../base/errors.ts';
 import { sandboxPath } from '../../base/node/sandbox-path.ts';
 import { explainSystemError } from '../../base/node/system-error.ts';
 import { tenantFetch } from '../../images/guarded-fetch.ts';
+import { openContainerDisk } from '../container-disk.ts';
 import { stepDown } from '../privileges.ts';
-import { fillClaim } from './fill-claim.ts';
+import { type FillOptions, fillClaim } from './fill-claim.ts';
 
 export type ImporterOptions = {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -28,14 +29,13 @@ export type ImporterOptions = {
 /** Resolves when the PVC is filled. */
 export async function runImport({ env, clock, signal, report }: ImporterOptions): Promise<void> {
   const task = taskIn(env);
-  const { folder, sourceFolder } = stepIn(env);
+  const place = stepIn(env, task);
   let progress: ImportProgress = { doneBytes: 0 };
   const server = serveProgress(env[IMPORT_ADDRESS_VARIABLE], () => progress, report);
   try {
     await fillClaim({
       task,
-      folder,
-      sourceFolder,
+      ...place,
       fetch: task.from === 'http' ? tenantFetch(task.url) : refuseAll,
       searchPath: env['PATH'],
       clock,
@@ -56,15 +56,16 @@ export async function runImport({ env, clock, signal, report }: ImporterOptions)
  * Embedded and started as root, only root gets to the folders of volumes and images. So they are opened by root, and everything else is done
  * as the user of the Pod: in the folder of the PVC, which qemu-img and xz begin in, too.
  */
-function stepIn(env: ImporterOptions['env']): { readonly folder: string; readonly sourceFolder: string } {
+function stepIn(env: ImporterOptions['env'], task: ImportTask): Pick<FillOptions, 'folder' | 'sourceFolder' | 'mountedDisk'> {
   const privileges = stepDown(env);
-  const source = privileges.asRoot(() => {
+  const source = sandboxPath(SOURCE_MOUNT.mountPath, env);
+  const place = privileges.asRoot(() => {
     process.chdir(sandboxPath(TARGET_MOUNT.mountPath, env));
-    const path = sandboxPath(SOURCE_MOUNT.mountPath, env);
-    return existsSync(path) ? openSync(path, constants.O_RDONLY | constants.O_DIRECTORY) : undefined;
+    if (task.from === 'registry' && task.isMounted) return { mountedDisk: openContainerDisk(source) };
+    return task.from === 'pvc' ? { sourceFolder: `/proc/self/fd/${openSync(source, constants.O_RDONLY | constants.O_DIRECTORY)}` } : {};
   });
   privileges.dropForGood();
-  return { folder: '.', sourceFolder: `/proc/self/fd/${source}` };
+  return { folder: '.', ...place };
 }
 
 function taskIn(env: ImporterOptions['env']): ImportTask {
