@@ -72,31 +72,34 @@ test('one word enters a machine', async (t) => {
     assert.deepEqual([byAgent.stdout, bySsh.stdout], [`me /home/me it's  "two"\n`, `me /home/me it's  "two"\n`], bySsh.stderr);
   });
 
-  await t.test('a shared folder is the same on both sides, read-only where it was said, and its links lead to nothing of the host', async (t) => {
-    const whyNot = (await whyNotIsolated()) ?? (findVirtiofsd() ? undefined : 'virtiofsd is not installed');
-    if (whyNot !== undefined) return t.skip(whyNot);
-    const folder = mkdtempSync(join(tmpdir(), 'shared-'));
-    t.after(() => rmSync(folder, { recursive: true }));
-    const [inside, outside] = [join(folder, 'inside'), join(folder, 'outside')];
-    for (const path of [inside, outside]) mkdirSync(path);
-    chmodSync(folder, 0o755);
-    chmodSync(inside, 0o777); // for the user of the machine, when we are root
-    writeFileSync(join(outside, 'secret'), 'of the host');
-    writeFileSync(join(inside, 'note'), 'from the host\n');
-    symlinkSync('../outside/secret', join(inside, 'up'));
-    symlinkSync(join(outside, 'secret'), join(inside, 'away'));
-    const script = [
-      'cat /work/note; echo from the guest > /work/answer',
-      'cat /work/up /work/away /see/up 2>/dev/null && echo outside',
-      'mount -o remount,rw /see; touch /see/x 2>/dev/null && echo written; rm /see/note 2>/dev/null && echo removed; true',
-    ].join('; ');
-    const mounts = ['--mount', `${inside}:/work`, '--mount', `${inside}:/see:ro`];
-    const said = await cluster.must('virtctl', ['run', '--rm', 'tiny', ...mounts, '--', 'sh', '-c', script]);
-    assert.equal(said, 'from the host\n');
-    assert.equal(readFileSync(join(inside, 'answer'), 'utf8'), 'from the guest\n');
-    assert.deepEqual(readdirSync(inside).sort(), ['answer', 'away', 'note', 'up']);
-    await until(async () => (await cluster.must('kubectl', ['get', 'pv', '-o', 'name'])) === '', 'the volumes to go with the machine');
-  });
+  await t.test(
+    'a shared folder is the same on both sides, read-only where it was said, and its links lead to nothing of the host',
+    async (t) => {
+      const whyNot = (await whyNotIsolated()) ?? (findVirtiofsd() ? undefined : 'virtiofsd is not installed');
+      if (whyNot !== undefined) return t.skip(whyNot);
+      const folder = mkdtempSync(join(tmpdir(), 'shared-'));
+      t.after(() => rmSync(folder, { recursive: true }));
+      const [inside, outside] = [join(folder, 'inside'), join(folder, 'outside')];
+      for (const path of [inside, outside]) mkdirSync(path);
+      chmodSync(folder, 0o755);
+      chmodSync(inside, 0o777); // for the user of the machine, when we are root
+      writeFileSync(join(outside, 'secret'), 'of the host');
+      writeFileSync(join(inside, 'note'), 'from the host\n');
+      symlinkSync('../outside/secret', join(inside, 'up'));
+      symlinkSync(join(outside, 'secret'), join(inside, 'away'));
+      const script = [
+        'cat /work/note; echo from the guest > /work/answer',
+        'cat /work/up /work/away /see/up 2>/dev/null && echo outside',
+        'mount -o remount,rw /see; touch /see/x 2>/dev/null && echo written; rm /see/note 2>/dev/null && echo removed; true',
+      ].join('; ');
+      const mounts = ['--mount', `${inside}:/work`, '--mount', `${inside}:/see:ro`];
+      const said = await cluster.must('virtctl', ['run', '--rm', 'tiny', ...mounts, '--', 'sh', '-c', script]);
+      assert.equal(said, 'from the host\n');
+      assert.equal(readFileSync(join(inside, 'answer'), 'utf8'), 'from the guest\n');
+      assert.deepEqual(readdirSync(inside).sort(), ['answer', 'away', 'note', 'up']);
+      await until(async () => (await cluster.must('kubectl', ['get', 'pv', '-o', 'name'])) === '', 'the volumes to go with the machine');
+    },
+  );
 
   await t.test('a machine that does not run is not waited for longer than was asked', async () => {
     await cluster.must('virtctl', ['stop', 'inside']);

@@ -31,7 +31,10 @@ test('pages of all folders are in one, under names of their own', () => {
 });
 
 test('a link to a page that is not there, or to a heading that it does not have, is named', () => {
-  const { broken } = site({ 'README.md': '# A\n\n[b](docs/b.md) [c](docs/c.md) [d](docs/b.md#none) [e](#a) [f](src/x.ts)', 'docs/b.md': '# B\n\n[a](../README.md#a)' });
+  const { broken } = site({
+    'README.md': '# A\n\n[b](docs/b.md) [c](docs/c.md) [d](docs/b.md#none) [e](#a) [f](src/x.ts)',
+    'docs/b.md': '# B\n\n[a](../README.md#a)',
+  });
   assert.deepEqual(broken, ['README.md: docs/c.md', 'README.md: docs/b.md#none']);
 });
 
@@ -43,7 +46,10 @@ test('a folder of documents is its README, or the first of them', () => {
 
 test('headings have the anchors of code hosts, each its own', () => {
   const html = site({ 'README.md': '# A `b`: c, d!\n\n## Same\n\n## Same\n' }).pages.get('index.html') ?? '';
-  assert.deepEqual([...html.matchAll(/<h\d id="([^"]*)"/g)].map(([, id]) => id), ['a-b-c-d', 'same', 'same-1']);
+  assert.deepEqual(
+    [...html.matchAll(/<h\d id="([^"]*)"/g)].map(([, id]) => id),
+    ['a-b-c-d', 'same', 'same-1'],
+  );
 });
 
 test('a file of the project that is no page is named, not linked', () => {
@@ -66,7 +72,11 @@ test('a section is found by all of its words, by its heading first, with what is
 
 test('what people look for in the real documents is found', () => {
   const { sections } = renderSite(documentSources());
-  for (const [typed, file] of [['mount folder', 'tasks-shell-and-files.html'], ['kubeconfig merge', ''], ['snapshot', '']] as const) {
+  for (const [typed, file] of [
+    ['mount folder', 'tasks-shell-and-files.html'],
+    ['kubeconfig merge', ''],
+    ['snapshot', ''],
+  ] as const) {
     const found = findSections(sections, typed).map(({ place }) => place);
     assert.ok(found.length > 0 && (file === '' || found.some((place) => place.startsWith(file))), `${typed}: ${found}`);
   }

@@ -11,7 +11,13 @@ export type Site = {
   /** Links that lead to nothing: the page and what it says. */
   readonly broken: readonly string[];
 };
-type Page = { readonly file: string; readonly title: string; readonly anchors: readonly string[]; readonly tokens: Token[]; readonly path: string };
+type Page = {
+  readonly file: string;
+  readonly title: string;
+  readonly anchors: readonly string[];
+  readonly tokens: Token[];
+  readonly path: string;
+};
 
 const FIRST = 'README.md';
 /** A part of a hundred pages, listed beside its own only. */
@@ -36,7 +42,11 @@ export function renderSite(sources: Sources): Site {
 /** `docs/tasks/images.md` is `tasks-images.html`: one folder, without places to go wrong in. */
 export function fileOf(path: string): string {
   if (path === FIRST) return 'index.html';
-  return `${path.replace(/^(?:docs\/|(?=[^/]*$))/, (folder) => (folder === '' ? 'project-' : '')).replace(/\.md$/, '').replaceAll('/', '-').toLowerCase()}.html`;
+  return `${path
+    .replace(/^(?:docs\/|(?=[^/]*$))/, (folder) => (folder === '' ? 'project-' : ''))
+    .replace(/\.md$/, '')
+    .replaceAll('/', '-')
+    .toLowerCase()}.html`;
 }
 
 function readPage(path: string, text: string): Page {
@@ -50,7 +60,10 @@ function readPage(path: string, text: string): Page {
 function anchorsOf(headings: readonly Tokens.Heading[]): string[] {
   const seen = new Map<string, number>();
   return headings.map(({ tokens }) => {
-    const words = plain(tokens).toLowerCase().replace(/[^\p{L}\p{N}_\- ]/gu, '').replaceAll(' ', '-');
+    const words = plain(tokens)
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}_\- ]/gu, '')
+      .replaceAll(' ', '-');
     const count = seen.get(words) ?? 0;
     seen.set(words, count + 1);
     return count === 0 ? words : `${words}-${count}`;
@@ -70,7 +83,9 @@ function bodyOf(page: Page, around: Around): string {
       link({ href, tokens }) {
         const text = this.parser.parseInline(tokens);
         const target = targetOf(href, page, around);
-        return target === undefined ? `<span class="file" title="${escaped(href)}">${text}</span>` : `<a href="${escaped(target)}">${text}</a>`;
+        return target === undefined
+          ? `<span class="file" title="${escaped(href)}">${text}</span>`
+          : `<a href="${escaped(target)}">${text}</a>`;
       },
     },
   });

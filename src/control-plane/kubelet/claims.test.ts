@@ -86,7 +86,10 @@ test('who mounts a folder of the host finds at its place whether it may write th
     mkdirSync(path, { mode: 0o755 });
     await bind(SHARED);
     start();
-    const { metadata } = await run('one', { containers: [sh('sleep 100', { volumeMounts: [{ name: 'v', mountPath: '/data' }] })], volumes });
+    const { metadata } = await run('one', {
+      containers: [sh('sleep 100', { volumeMounts: [{ name: 'v', mountPath: '/data' }] })],
+      volumes,
+    });
     await when('one', ({ status }) => status?.phase === 'Running');
     const link = readlinkSync(join(dir, 'kubelet/pods', metadata.uid ?? '', 'root/main/data'));
     assert.equal(link, `../../volumes/kubernetes.io~${kind}/v`);
@@ -120,7 +123,7 @@ test('a folder of the host is shared with machines, not with containers', async 
     ...{ pod, client, dir: join(dir, 'pod'), owner: undefined, signal: t.signal },
     fields: { pod, podIP: '', hostIP: '' },
     images: undefined as never, // no volume is one
-    bringImage: async () => true,
+    bringImage: async () => false,
     isBound: () => true,
   });
   await assert.rejects(preparing, { reason: 'Invalid', message: /is a folder of the host, which is shared with virtual machines only/ });

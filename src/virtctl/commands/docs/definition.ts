@@ -20,7 +20,8 @@ export const definition = defineCommand({
   },
   docs: {
     brief: 'Read the documentation of this release in a browser',
-    fullDescription: 'Serves the documentation, with a search, on 127.0.0.1 until it is ended with Ctrl+C. It needs no cluster and no network.',
+    fullDescription:
+      'Serves the documentation, with a search, on 127.0.0.1 until it is ended with Ctrl+C. It needs no cluster and no network.',
     customUsage: ['', { input: '--port 8090 --no-open', brief: 'print the address only' }],
   },
 });

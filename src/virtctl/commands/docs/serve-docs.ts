@@ -3,12 +3,13 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { UserError } from '../../../base/errors.ts';
-import type { PageFiles } from '../../../ui-server/page-files.ts';
+import type { PageFile, PageFiles } from '../../../ui-server/page-files.ts';
 
 export type DocsServer = { readonly address: string; close(): Promise<void> };
 
 const HEADERS = {
-  'content-security-policy': "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cache-control': 'no-cache',
@@ -23,7 +24,11 @@ export async function serveDocs(files: PageFiles, port: number): Promise<DocsSer
     await once(server, 'listening');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    throw new UserError('PORT_IN_USE', `port ${port} is taken`, { why: 'another program listens there', fix: 'leave --port out', cause: error });
+    throw new UserError('PORT_IN_USE', `port ${port} is taken`, {
+      why: 'another program listens there',
+      fix: 'leave --port out',
+      cause: error,
+    });
   }
   const { port: taken } = server.address() as AddressInfo; // of a server that listens at a port
   const close = async () => {
@@ -36,19 +41,21 @@ export async function serveDocs(files: PageFiles, port: number): Promise<DocsSer
 
 function answer(files: PageFiles, { method = 'GET', url = '/', headers }: IncomingMessage, response: ServerResponse): void {
   const { pathname } = new URL(url, 'http://docs');
+  const isReading = method === 'GET' || method === 'HEAD';
   const file = files.get(pathname === '/' ? '/index.html' : pathname);
-  if (method !== 'GET' && method !== 'HEAD') return refuse(response, 405);
-  if (!file) return refuse(response, 404);
-  const { etag, type, gzipped } = file;
-  if (headers['if-none-match'] === etag) {
-    response.writeHead(304, { ...HEADERS, etag }).end();
-    return;
-  }
-  // Every browser takes it; it is how the files are held.
+  if (!isReading || !file) refuse(response, isReading ? 404 : 405);
+  else if (headers['if-none-match'] === file.etag) response.writeHead(304, { ...HEADERS, etag: file.etag }).end();
+  else send(response, file, method === 'HEAD');
+}
+
+/** Compressed, which is how the files are held and what every browser takes. */
+function send(response: ServerResponse, { etag, type, gzipped }: PageFile, isHead: boolean): void {
   response.writeHead(200, { ...HEADERS, etag, 'content-type': type, 'content-encoding': 'gzip', 'content-length': gzipped.length });
-  response.end(method === 'HEAD' ? undefined : gzipped);
+  response.end(isHead ? undefined : gzipped);
 }
 
 function refuse(response: ServerResponse, status: number): void {
-  response.writeHead(status, { ...HEADERS, 'content-type': 'text/plain' }).end(status === 404 ? 'There is no such page.\n' : 'Pages are read.\n');
+  response
+    .writeHead(status, { ...HEADERS, 'content-type': 'text/plain' })
+    .end(status === 404 ? 'There is no such page.\n' : 'Pages are read.\n');
 }

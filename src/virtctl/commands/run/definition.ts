@@ -34,7 +34,8 @@ export const definition = defineCommand({
       },
       mount: {
         ...text,
-        brief: 'A folder of this machine and where the guest mounts it, as in .:/work or data:/data:ro; can be repeated. Embedded cluster only',
+        brief:
+          'A folder of this machine and where the guest mounts it, as in .:/work or data:/data:ro; can be repeated. Embedded cluster only',
         optional: true,
         variadic: true,
         placeholder: 'folder',

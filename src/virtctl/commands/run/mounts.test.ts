@@ -13,14 +13,11 @@ chmodSync(join(base, 'open'), 0o777);
 const share = (...texts: string[]) => foldersToShare(texts, { workingFolder: base, home: join(base, 'home') });
 
 test('a folder, its place and whether the guest may write', () => {
-  assert.deepEqual(
-    ['.:/work', 'a:b:/work/in.side:ro', '/x:/y:rw'].map(parseMount),
-    [
-      { folder: '.', place: '/work', isReadOnly: false },
-      { folder: 'a:b', place: '/work/in.side', isReadOnly: true },
-      { folder: '/x', place: '/y', isReadOnly: false },
-    ],
-  );
+  assert.deepEqual(['.:/work', 'a:b:/work/in.side:ro', '/x:/y:rw'].map(parseMount), [
+    { folder: '.', place: '/work', isReadOnly: false },
+    { folder: 'a:b', place: '/work/in.side', isReadOnly: true },
+    { folder: '/x', place: '/y', isReadOnly: false },
+  ]);
 });
 
 test('what says less, or could be more than a path in a command of the guest, is refused', () => {

@@ -90,6 +90,11 @@ function usage(what: string, fix: string): UserError {
   return new UserError('USAGE', what, { fix, exitCode: 2 });
 }
 
-function refused(code: 'FILE_MISSING' | 'FOLDER_NOT_YOURS' | 'FOLDER_NOT_SHAREABLE', path: string, why: string, exitCode: number): UserError {
+function refused(
+  code: 'FILE_MISSING' | 'FOLDER_NOT_YOURS' | 'FOLDER_NOT_SHAREABLE',
+  path: string,
+  why: string,
+  exitCode: number,
+): UserError {
   return new UserError(code, `${path} cannot be shared with a machine`, { why, exitCode });
 }

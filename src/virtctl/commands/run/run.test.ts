@@ -133,7 +133,10 @@ test('a folder of this machine is given to one PVC that is there, which goes wit
   const state = join(home, 'run/embedded.json');
   writeFileSync(state, JSON.stringify({ process: identifyChild(process.pid), port: 7001, startedAt: '', version: 'v0' }));
   t.after(() => rmSync(state, { force: true }));
-  const folderClaim = { metadata: { namespace: 'default', name: 'db-mount0', uid: 'claim-2' }, spec: { volumeName: 'folder-1', accessModes: ['ReadOnlyMany'] } };
+  const folderClaim = {
+    metadata: { namespace: 'default', name: 'db-mount0', uid: 'claim-2' },
+    spec: { volumeName: 'folder-1', accessModes: ['ReadOnlyMany'] },
+  };
   const answers = {
     ...VERSION,
     [`POST ${CLAIMS}`]: folderClaim,
@@ -157,7 +160,10 @@ test('a folder of this machine is given to one PVC that is there, which goes wit
   assert.deepEqual(domain.devices.filesystems, [{ name: 'mount0', virtiofs: {} }]);
   assert.deepEqual(volumes?.at(-1), { name: 'mount0', persistentVolumeClaim: { claimName: 'db-mount0', readOnly: true } });
   const userData = volumes?.find(({ cloudInitNoCloud }) => cloudInitNoCloud)?.cloudInitNoCloud?.userDataBase64 ?? '';
-  assert.match(Buffer.from(userData, 'base64').toString(), /^ {2}- mkdir -p \/work && echo 'mount0 \/work virtiofs ro,nofail 0 0' >> \/etc\/fstab && mount \/work$/m);
+  assert.match(
+    Buffer.from(userData, 'base64').toString(),
+    /^ {2}- mkdir -p \/work && echo 'mount0 \/work virtiofs ro,nofail 0 0' >> \/etc\/fstab && mount \/work$/m,
+  );
 });
 
 test('no other cluster than that of the data folder gets a folder of this machine', async (t) => {
@@ -167,7 +173,10 @@ test('no other cluster than that of the data folder gets a folder of this machin
   const other = testDeps({ 'GET /version': { gitCommit: 'abc' } }, { home });
   await assert.rejects(run(other.deps, flags, 'tiny'), { code: 'FOLDER_NOT_SHAREABLE', fix: /scp/ });
   await assert.rejects(run(testDeps({}, { home }).deps, { ...flags, dryRun: true }, 'tiny'), { code: 'USAGE' });
-  assert.deepEqual(other.requests.map(([request]) => request), ['GET /version']);
+  assert.deepEqual(
+    other.requests.map(([request]) => request),
+    ['GET /version'],
+  );
 });
 
 test('a name of the catalogue brings its size, its user, and the key of virtctl shell; without a name it is the demo guest', async () => {
