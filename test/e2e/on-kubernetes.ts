@@ -46,7 +46,7 @@ export const ON_KUBERNETES: Readonly<Record<string, 'runs' | `embedded only: ${s
   'virtctl-interrupted': 'embedded only: it is about virtctl up',
   'virtctl-run': 'embedded only: it looks into the folders of embedded volumes; looking.ts has the same for both',
   'virtctl-screens': 'runs',
-  vmctl: 'embedded only: it looks for the processes of embedded Pods; vmctl.ts has the examples',
+  vmctl: 'embedded only: its steps are written for both, and not tried on a real one yet; vmctl.ts has the examples',
   volumes: 'embedded only: it writes into the folder of an embedded volume; first-vm.ts has claims of both modes',
   'web-page': 'embedded only: it takes the cluster down and up again',
   'writes-per-start': "embedded only: it reads the embedded process's log; the cluster benchmark counts writes by the audit log",
