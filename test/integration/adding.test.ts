@@ -73,7 +73,7 @@ test('every kind is where the page says', () => {
 test('a kind is named by what is made for it, and in no list beside', () => {
   const [record = '', , ...tables] = placesOf('A kind');
   // Subresources, controllers and commands of a kind are named for it, and are places of their own.
-  const behaviour = ['src/virt-controller/', 'src/virt-operator/', 'src/virtctl/', 'src/cmd/embedded/'];
+  const behaviour = ['src/virt-controller/', 'src/virt-operator/', 'src/virtctl/', 'src/sdk/manifest/', 'src/cmd/embedded/'];
   const subresources = [
     'src/api/kubevirt/vm-can.ts',
     'src/api/kubevirt/subresources',
