@@ -61,8 +61,11 @@ export class FakeApi {
     if (uid !== old.metadata.uid || resourceVersion !== old.metadata.resourceVersion) throw new ApiError('Conflict', 'object was modified');
     const { status: oldStatus, ...oldRest } = old as KubeObject & { status?: unknown };
     const { status, ...rest } = mergePatch(old, patch) as KubeObject & { status?: unknown };
-    // a write to the object cannot change its status, a write to its status nothing else
-    const changed = (at.subresource === 'status' ? { ...oldRest, status } : { ...rest, status: oldStatus }) as KubeObject;
+    // a write to the object cannot change its status, a write to its status nothing else; an instance has no subresource for it
+    const isWhole = at.plural === 'virtualmachineinstances';
+    const changed = (
+      at.subresource === 'status' ? { ...oldRest, status } : { ...rest, status: isWhole ? status : oldStatus }
+    ) as KubeObject;
     if (!isDryRun) this.put(at.plural, changed);
     return changed;
   }

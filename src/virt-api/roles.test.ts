@@ -58,6 +58,7 @@ test('whoever may view reads, whoever may edit writes, and admins remove whole c
   const forAll = [read, write, [...write, 'deletecollection'], read].join(' ');
   assert.deepEqual(unusual, [
     ['VirtualMachineInstanceMigration', [read, read, read].join(' ')],
+    ['MigrationPolicy', [read, read, read].join(' ')],
     ['VirtualMachineClusterInstancetype', forAll],
     ['VirtualMachineClusterPreference', forAll],
     // a restore believes what it says, and writes machines past admission

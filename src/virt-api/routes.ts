@@ -16,6 +16,7 @@ import type { StreamAccess } from './stream-access.ts';
 import type { Served } from './subresource-call.ts';
 import { vmChange } from './subresources/change-vm.ts';
 import { vmiVolumes, vmVolumes } from './subresources/change-volumes.ts';
+import { cancelEvacuation } from './subresources/evacuate-cancel.ts';
 import { expandGiven, expandVm } from './subresources/expand-spec.ts';
 import { previousLog } from './subresources/logs.ts';
 import { migrateVm } from './subresources/migrate-vm.ts';
@@ -54,6 +55,8 @@ const SERVED_HERE: Readonly<Record<keyof typeof VIRT_API_SUBRESOURCES | 'virtual
   'virtualmachines/removevolume': { answer: vmVolumes('removevolume') },
   'virtualmachineinstances/addvolume': { answer: vmiVolumes('addvolume') },
   'virtualmachineinstances/removevolume': { answer: vmiVolumes('removevolume') },
+  'virtualmachines/evacuate/cancel': { answer: cancelEvacuation },
+  'virtualmachineinstances/evacuate/cancel': { answer: cancelEvacuation },
   'virtualmachines/logs': { answer: previousLog },
   'virtualmachines/expand-spec': { answer: expandVm },
   'virtualmachines/portforward': { open: openVmPort, takesRest: true },

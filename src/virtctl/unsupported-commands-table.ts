@@ -7,7 +7,6 @@ type Row = readonly [said: string, why: string];
 const EXPORT = 'machines cannot be exported yet; virtctl backup keeps the objects of an embedded cluster';
 
 const UNSUPPORTED_COMMANDS: readonly Row[] = [
-  ['evacuate-cancel', 'a drain does not move machines yet; virtctl migrate-cancel lets one stay that is being moved'],
   ['usbredir', 'devices of this machine cannot be lent to a guest yet'],
   [
     'image-upload',
@@ -22,10 +21,7 @@ const UNSUPPORTED_COMMANDS: readonly Row[] = [
 ];
 
 const UNSUPPORTED_FLAGS: readonly Row[] = [
-  [
-    'volume-import',
-    'write dataVolumeTemplates into the manifest (examples/vm-data-volume.yaml), or use --volume-containerdisk',
-  ],
+  ['volume-import', 'write dataVolumeTemplates into the manifest (examples/vm-data-volume.yaml), or use --volume-containerdisk'],
   ['volume-sysprep', 'answer files for Windows (sysprep) are not supported yet'],
 ];
 

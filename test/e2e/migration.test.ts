@@ -1,13 +1,18 @@
 /**
- * A guest that counts, and keeps its count on a disk of its node alone, is moved to another node and back, and loses nothing; a move that is cancelled
+ * A guest that counts, and keeps its count on a disk of its node alone and on one that all nodes see, is moved to another node and back, and loses nothing; a move that is cancelled
  * leaves it where it was. What it says is read from its console: a busy machine makes an agent late.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EmbeddedCluster } from './harness.ts';
 
-/** Each line: the count, which boot this is, and the count as the disk has it when nothing of it is in memory. */
+/** Each line: the count, which boot this is, and the count as both disks have it when nothing of it is in memory. */
 const MACHINE = `
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: { name: mover-shared }
+spec: { accessModes: [ReadWriteMany], resources: { requests: { storage: 16Mi } } }
+---
 apiVersion: kubevirt.io/v1
 kind: VirtualMachine
 metadata: { name: mover }
@@ -21,12 +26,17 @@ spec:
       domain:
         memory: { guest: 128Mi }
         devices:
-          disks: [{ name: root, disk: { bus: virtio } }, { name: data, disk: { bus: virtio } }, { name: seed, disk: { bus: virtio } }]
+          disks:
+            - { name: root, disk: { bus: virtio } }
+            - { name: data, disk: { bus: virtio } }
+            - { name: seed, disk: { bus: virtio } }
+            - { name: shared, disk: { bus: virtio } }
           interfaces: [{ name: default, masquerade: {} }]
       networks: [{ name: default, pod: {} }]
       volumes:
         - { name: root, containerDisk: { image: localhost/guests/tiny } }
         - { name: data, emptyDisk: { capacity: 16Mi } }
+        - { name: shared, persistentVolumeClaim: { claimName: mover-shared } }
         - name: seed
           cloudInitNoCloud:
             userData: |
@@ -36,9 +46,9 @@ spec:
                 i=1000
                 while :; do
                   i=$((i+1))
-                  echo $i | dd of=/dev/vdb conv=fsync 2>/dev/null
+                  for disk in vdb vdd; do echo $i | dd of=/dev/$disk conv=fsync 2>/dev/null; done
                   echo 3 > /proc/sys/vm/drop_caches
-                  echo "count $i $boot $(head -c 4 /dev/vdb) end" > /dev/ttyS0
+                  echo "count $i $boot $(head -c 4 /dev/vdb) $(head -c 4 /dev/vdd) end" > /dev/ttyS0
                   sleep 1
                 done
               ) &
@@ -53,7 +63,7 @@ const policy = (namespace: string) => ({
     bandwidthPerMigration: '12Mi',
   },
 });
-const LINE = /count (\d+) (\S+) (\d+) end/g;
+const LINE = /count (\d+) (\S+) (\d+) (\d+) end/g;
 
 test('a running guest is moved to another node', { timeout: 600_000 }, async (t) => {
   await using cluster = await EmbeddedCluster.start({ guests: ['tiny'], nodes: 2 });
@@ -65,8 +75,12 @@ test('a running guest is moved to another node', { timeout: 600_000 }, async (t)
   const counted = async (beyond: number, boot?: string): Promise<{ readonly count: number; readonly boot: string }> => {
     for (;;) {
       const { stdout } = await cluster.virtctl(['logs', 'mover']);
-      const said = [...stdout.matchAll(LINE)].map(([, count, of = '', kept]) => ({ count: Number(count), boot: of, kept: Number(kept) }));
-      for (const line of said) assert.deepEqual(line, { ...line, kept: line.count, boot: boot ?? said[0]?.boot });
+      const said = [...stdout.matchAll(LINE)].map(([, count, of = '', ...kept]) => ({
+        count: Number(count),
+        boot: of,
+        kept: kept.map(Number),
+      }));
+      for (const line of said) assert.deepEqual(line, { ...line, kept: [line.count, line.count], boot: boot ?? said[0]?.boot });
       const last = said.at(-1);
       if (last && last.count > beyond) return last;
     }
@@ -93,7 +107,7 @@ test('a running guest is moved to another node', { timeout: 600_000 }, async (t)
     await cluster.must('kubectl', ['delete', 'migrationpolicy', slow.metadata.name]);
   });
 
-  await t.test('the guest counts on, and its disk is as it was', async () => {
+  await t.test('the guest counts on, and its disks are as they were', async () => {
     last = await counted(last.count, last.boot);
   });
 

@@ -28,6 +28,8 @@ export const VIRT_API_SUBRESOURCES = {
   'virtualmachines/removevolume': { kind: 'VirtualMachine', verbs: ['update'], role: 'edit' },
   'virtualmachineinstances/addvolume': { kind: 'VirtualMachineInstance', verbs: ['update'], role: 'edit' },
   'virtualmachineinstances/removevolume': { kind: 'VirtualMachineInstance', verbs: ['update'], role: 'edit' },
+  'virtualmachines/evacuate/cancel': { kind: 'VirtualMachine', verbs: ['update'], role: 'edit' },
+  'virtualmachineinstances/evacuate/cancel': { kind: 'VirtualMachineInstance', verbs: ['update'], role: 'edit' },
   'virtualmachines/logs': { kind: 'VirtualMachine', verbs: ['get'], role: 'edit' },
   'virtualmachines/expand-spec': { kind: 'VirtualMachine', verbs: ['get'], role: 'view' },
   'virtualmachines/portforward': { kind: 'VirtualMachine', verbs: ['get'], role: 'edit' },
@@ -45,8 +47,8 @@ export const EXPAND_VM_SPEC = { resource: 'expand-vm-spec', kind: 'VirtualMachin
 /** All of them. */
 export const SUBRESOURCES: readonly Subresource[] = [
   ...Object.entries(VIRT_API_SUBRESOURCES).map(([name, entry]): Subresource => {
-    const [resource, subresource = ''] = name.split('/');
-    return { resource: resource as VmResource, subresource, ...entry }; // as the key says
+    const [resource, ...rest] = name.split('/');
+    return { resource: resource as VmResource, subresource: rest.join('/'), ...entry }; // as the key says
   }),
   ...Object.keys(HANDLER_ROUTES).flatMap((name) => servedBy(name as HandlerRouteName)), // the keys of the table
 ];

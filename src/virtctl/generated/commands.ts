@@ -29,6 +29,7 @@ export const COMMANDS: readonly Entry[] = [
   { words: ['docs'], load: async () => (await import('../commands/docs/definition.ts')).definition },
   { words: ['doctor'], load: async () => (await import('../commands/doctor/definition.ts')).definition },
   { words: ['down'], load: async () => (await import('../commands/down/definition.ts')).definition },
+  { words: ['evacuate-cancel'], load: async () => (await import('../commands/evacuate-cancel/definition.ts')).definition },
   { words: ['exec'], load: async () => (await import('../commands/exec/definition.ts')).definition },
   { words: ['expand'], load: async () => (await import('../commands/expand/definition.ts')).definition },
   { words: ['expose'], load: async () => (await import('../commands/expose/definition.ts')).definition },

@@ -8,71 +8,72 @@ USAGE
   virtctl COMMAND --help
 
 EMBEDDED CLUSTER ON THIS MACHINE
-  up              Start the embedded cluster on this machine
-  down            Shut guests down gracefully and stop the embedded cluster
-  status          Show whether the embedded cluster runs, and its machines
-  kubeconfig      Print the path of the embedded cluster's kubeconfig: export KUBECONFIG=$(virtctl kubeconfig)
-  doctor          Check whether this machine can run guests, and say how to fix what is wrong
-  image           Find, list, import, pull, tag, push and remove the images of the embedded cluster
-  node            Look at nodes, stop, start, kill and drain them
-  backup          Write all objects of the embedded cluster into a file; disks are not in it
-  restore         Give a stopped embedded cluster the objects of a backup
-  upgrade         Run the embedded cluster with this release; guests keep running
+  up               Start the embedded cluster on this machine
+  down             Shut guests down gracefully and stop the embedded cluster
+  status           Show whether the embedded cluster runs, and its machines
+  kubeconfig       Print the path of the embedded cluster's kubeconfig: export KUBECONFIG=$(virtctl kubeconfig)
+  doctor           Check whether this machine can run guests, and say how to fix what is wrong
+  image            Find, list, import, pull, tag, push and remove the images of the embedded cluster
+  node             Look at nodes, stop, start, kill and drain them
+  backup           Write all objects of the embedded cluster into a file; disks are not in it
+  restore          Give a stopped embedded cluster the objects of a backup
+  upgrade          Run the embedded cluster with this release; guests keep running
 
 VIRTUAL MACHINES
-  run             Make a machine with a disk of its own from a name, an address or an image, and enter it
-  ui              See, make and enter machines in a browser
-  ls              List virtual machines
-  describe        Show one machine: size, disks, addresses, what it does and what it waits for
-  top             Show what running machines use of processors and memory
-  start           Start a virtual machine
-  stop            Stop a virtual machine
-  restart         Restart a virtual machine
-  pause           Stop the processors of a running machine
-  unpause         Resume a paused machine
-  migrate         Move a running machine to another node
-  reset           Reset a running machine at once, as its reset button would
-  migrate-cancel  Let a machine stay that is being moved
-  soft-reboot     Ask the guest to reboot itself: its agent, or else by Ctrl+Alt+Del
-  why             Say why a machine does not run: the first thing that blocks, the evidence and the fix
-  delete          Delete machines, with the disks that belong to them
-  logs            Show what a guest printed on its serial port
-  resize          Make the disk of a stopped machine larger
-  addvolume       Attach a volume to a running machine
-  create          Write manifests
-  snapshot        Keep a machine and its disks as they are now
-  expand          Show a machine with everything filled in that its author left open; nothing is changed
-  guestfs         Open a shell beside the disk of a PVC that no machine uses
-  removevolume    Take a volume away from a running machine that was attached to it
-  snapshots       What was kept of a machine
-  rollback        Make a stopped machine what it was
+  run              Make a machine with a disk of its own from a name, an address or an image, and enter it
+  ui               See, make and enter machines in a browser
+  ls               List virtual machines
+  describe         Show one machine: size, disks, addresses, what it does and what it waits for
+  top              Show what running machines use of processors and memory
+  start            Start a virtual machine
+  stop             Stop a virtual machine
+  restart          Restart a virtual machine
+  pause            Stop the processors of a running machine
+  unpause          Resume a paused machine
+  evacuate-cancel  Let a machine stay on a node that was to be drained
+  migrate          Move a running machine to another node
+  reset            Reset a running machine at once, as its reset button would
+  migrate-cancel   Let a machine stay that is being moved
+  soft-reboot      Ask the guest to reboot itself: its agent, or else by Ctrl+Alt+Del
+  why              Say why a machine does not run: the first thing that blocks, the evidence and the fix
+  delete           Delete machines, with the disks that belong to them
+  logs             Show what a guest printed on its serial port
+  resize           Make the disk of a stopped machine larger
+  addvolume        Attach a volume to a running machine
+  create           Write manifests
+  snapshot         Keep a machine and its disks as they are now
+  expand           Show a machine with everything filled in that its author left open; nothing is changed
+  guestfs          Open a shell beside the disk of a PVC that no machine uses
+  removevolume     Take a volume away from a running machine that was attached to it
+  snapshots        What was kept of a machine
+  rollback         Make a stopped machine what it was
 
 INSIDE A GUEST
-  shell           Enter a machine by its agent, ssh or console, and wait until one is there; exit code 5: none was in time
-  console         Connect to the serial console of a running machine; Ctrl+] leaves it
-  vnc             Show the screen of a running machine in a VNC viewer, or take a picture of it
-  ssh             Log in to a guest with the ssh of this machine; no port of the guest has to be open
-  scp             Copy files into a guest or out of it with the scp of this machine
-  exec            Run a program in a guest through its agent: no network, no password; its exit code is ours
-  guestosinfo     Print what the agent in a guest knows of its system, as JSON
-  userlist        Print who is logged in to a guest, as JSON
-  fslist          Print the file systems of a guest, as JSON
-  credentials     Change the keys and passwords of a guest
+  shell            Enter a machine by its agent, ssh or console, and wait until one is there; exit code 5: none was in time
+  console          Connect to the serial console of a running machine; Ctrl+] leaves it
+  vnc              Show the screen of a running machine in a VNC viewer, or take a picture of it
+  ssh              Log in to a guest with the ssh of this machine; no port of the guest has to be open
+  scp              Copy files into a guest or out of it with the scp of this machine
+  exec             Run a program in a guest through its agent: no network, no password; its exit code is ours
+  guestosinfo      Print what the agent in a guest knows of its system, as JSON
+  userlist         Print who is logged in to a guest, as JSON
+  fslist           Print the file systems of a guest, as JSON
+  credentials      Change the keys and passwords of a guest
 
 NETWORK
-  port-forward    Make ports of a guest reachable on this machine
-  expose          Make a Service for a machine, an instance or a replica set
-  dns             Show the names of machines and Services, and how to look them up
+  port-forward     Make ports of a guest reachable on this machine
+  expose           Make a Service for a machine, an instance or a replica set
+  dns              Show the names of machines and Services, and how to look them up
 
 KUBERNETES CLUSTER
-  install         Install or upgrade on the Kubernetes cluster of the kubeconfig
-  uninstall       Remove everything from the Kubernetes cluster of the kubeconfig; refused while there are machines
-  adm             Look after an installation
+  install          Install or upgrade on the Kubernetes cluster of the kubeconfig
+  uninstall        Remove everything from the Kubernetes cluster of the kubeconfig; refused while there are machines
+  adm              Look after an installation
 
 THIS PROGRAM
-  completion      Print what a shell needs to complete commands, flags and names of machines
-  version         Print the versions of this program and of the server
-  docs            Read the documentation of this release in a browser
+  completion       Print what a shell needs to complete commands, flags and names of machines
+  version          Print the versions of this program and of the server
+  docs             Read the documentation of this release in a browser
 `;
 
 /** The commands as a shell that completes them gets them. */
@@ -96,6 +97,7 @@ stop	Stop a virtual machine
 restart	Restart a virtual machine
 pause	Stop the processors of a running machine
 unpause	Resume a paused machine
+evacuate-cancel	Let a machine stay on a node that was to be drained
 migrate	Move a running machine to another node
 reset	Reset a running machine at once, as its reset button would
 migrate-cancel	Let a machine stay that is being moved

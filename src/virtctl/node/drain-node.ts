@@ -6,6 +6,7 @@ import { pathOf } from '../../api/resource.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ApiError, isApiError, UserError } from '../../base/errors.ts';
 import type { Client } from '../../client/client.ts';
+import { heldUpBy } from './held-up.ts';
 
 export type Drain = {
   readonly name: string;
@@ -30,13 +31,16 @@ export async function drainNode(client: Client, options: Drain): Promise<number>
   const heldUp = new Map<string, string>();
   for (let left = all; left.length > 0; left = (await podsToLeave(client, name)).filter(({ metadata }) => uids.has(metadata.uid))) {
     heldUp.clear();
+    const doing = new Map<string, string>();
     for (const pod of left) {
       const why = isDeleting(pod) ? undefined : await evict(client, pod);
-      if (why !== undefined) heldUp.set(keyOf(pod.metadata), why);
+      if (why === undefined) continue;
+      heldUp.set(keyOf(pod.metadata), why);
+      doing.set(keyOf(pod.metadata), await heldUpBy(client, pod));
     }
     const names = left.map(({ metadata }) => keyOf(metadata));
     if (clock.steady() > deadline) throw notInTime(name, names, heldUp);
-    onWaiting(`waiting for ${names.map((each) => (heldUp.has(each) ? `${each} (held up by a budget)` : each)).join(', ')}`);
+    onWaiting(`waiting for ${names.map((each) => (doing.has(each) ? `${each} (${doing.get(each)})` : each)).join(', ')}`);
     await clock.sleep(AGAIN_MS);
   }
   return all.length;

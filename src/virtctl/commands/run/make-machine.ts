@@ -4,6 +4,7 @@ import { type VirtualMachine, VMS } from '../../../api/kubevirt/kinds/virtual-ma
 import { ApiError } from '../../../base/errors.ts';
 import { buildFolderVolume } from '../../../sdk/manifest/shared-folder.ts';
 import type { Connection } from '../../deps.ts';
+import { sharedWhereItCanBe } from './access-modes.ts';
 import type { Wanted } from './machine.ts';
 
 /**
@@ -20,7 +21,7 @@ export async function makeMachine({ vm, claim, folders = [] }: Wanted, { client,
     throw new ApiError('AlreadyExists', `virtualmachines.kubevirt.io "${vm.metadata.name}" already exists`); // rather than that its claim does
   const made: PersistentVolumeClaim[] = [];
   try {
-    if (claim) made.push(await client.create(PERSISTENT_VOLUME_CLAIMS, at(claim)));
+    if (claim) made.push(await client.create(PERSISTENT_VOLUME_CLAIMS, at(await sharedWhereItCanBe(client, claim))));
     for (const folder of folders) {
       const created = await client.create(PERSISTENT_VOLUME_CLAIMS, at(folder.claim));
       made.push(created);

@@ -30,6 +30,7 @@ const FLAGS = {
   dryRun: false,
   output: 'yaml',
 } as const;
+const CLASSES = 'GET /apis/storage.k8s.io/v1/storageclasses';
 const home = mkdtempSync(join(tmpdir(), 'run-'));
 after(() => rmSync(home, { recursive: true }));
 const claim = { metadata: { namespace: 'default', name: 'db-root', uid: 'claim-1' } };
@@ -40,13 +41,33 @@ test('the claim first, then the machine, to which the claim then belongs', async
   await run(deps, FLAGS, 'tiny');
   assert.deepEqual(
     requests.map(([request]) => request),
-    [`GET ${VMS}/db`, `POST ${CLAIMS}`, `POST ${VMS}`, `PATCH ${CLAIMS}/db-root`],
+    [`GET ${VMS}/db`, CLASSES, `POST ${CLAIMS}`, `POST ${VMS}`, `PATCH ${CLAIMS}/db-root`],
   );
-  assert.deepEqual(requests[3]?.[1], {
+  assert.deepEqual(requests[4]?.[1], {
     metadata: { ownerReferences: [{ apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachine', name: 'db', uid: 'vm-1' }] },
   });
   assert.equal(stdout(), 'db\n');
 });
+
+for (const [what, provisioner, mode] of [
+  ['of an embedded cluster is one that all nodes see, so that it can be moved', 'kubevirt-ts.io/local', 'ReadWriteMany'],
+  ['elsewhere is as most classes give it', 'example.com/disks', 'ReadWriteOnce'],
+] as const)
+  test(`a disk ${what}`, async () => {
+    const annotations = { 'storageclass.kubernetes.io/is-default-class': 'true' };
+    const classes = {
+      metadata: {},
+      items: [
+        { metadata: { name: 'other' }, provisioner: 'x' },
+        { metadata: { name: 'c', annotations }, provisioner },
+      ],
+    };
+    const answers = { [CLASSES]: classes, [`POST ${CLAIMS}`]: claim, [`POST ${VMS}`]: vm('Always'), [`PATCH ${CLAIMS}/db-root`]: claim };
+    const { deps, requests } = testDeps(answers, { home });
+    await run(deps, FLAGS, 'tiny');
+    const [, sent] = requests.find(([request]) => request === `POST ${CLAIMS}`) ?? [];
+    assert.deepEqual((sent as { spec: { accessModes: string[] } }).spec.accessModes, [mode]);
+  });
 
 test('a machine that is refused leaves no claim', async () => {
   const { deps, requests } = testDeps(

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Pod } from '../../../../api/core/pod.ts';
 import { FakeClock } from '../../../../testing/fake-clock.ts';
 import { until } from '../../../../testing/until.ts';
 import { status, testDeps } from '../../../deps.testing.ts';
+import { heldUpBy } from '../../../node/held-up.ts';
 import { run } from './run.ts';
 
 const GET = 'GET /api/v1/nodes/n1';
@@ -38,6 +40,25 @@ test('closes the node, evicts what has a controller, waits for it and asks again
   assert.deepEqual(requests[1], [PATCH, { spec: { unschedulable: true } }]);
   assert.equal(requests.filter(([request]) => request.startsWith('POST')).length, 2);
   assert.match(stdout(), /node n1 is empty: 1 Pod has left/);
+});
+
+test('a machine that is moved away shows how far it is', async () => {
+  const progress = { stage: 'Memory', bytesDone: 2 ** 20, bytesLeft: 2 ** 20, bytesPerSecond: 0, lastUpdate: '2026-01-01T00:00:00Z' };
+  const migrationState = { migrationUid: 'm', targetNode: 'n2', progress };
+  const instance = (status: object) => ({ metadata: { name: 'db', namespace: 'default' }, spec: {}, status });
+  const launcher = pod('launcher', 'VirtualMachineInstance', {
+    labels: { 'kubevirt.io': 'virt-launcher' },
+    annotations: { 'kubevirt.io/domain': 'db' },
+  });
+  const answers: [object, string][] = [
+    [{ evacuationNodeName: 'n1' }, 'waits to be moved'],
+    [{ evacuationNodeName: 'n1', migrationState }, 'moves to n2 [##########----------] memory 50 % · 1 of 2 MiB'],
+    [{}, 'held up by a budget'],
+  ];
+  for (const [status, text] of answers) {
+    const { deps } = testDeps({ 'GET /apis/kubevirt.io/v1/namespaces/default/virtualmachineinstances/db': instance(status) });
+    assert.equal(await heldUpBy(deps.client, launcher as object as Pod), text);
+  }
 });
 
 test('a Pod that nobody makes again is evicted only by force', async () => {

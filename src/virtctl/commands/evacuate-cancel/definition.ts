@@ -1,0 +1,10 @@
+/** `virtctl evacuate-cancel`: what it is called with; run.ts is what it does. */
+import { defineClusterCommand } from '../../define-command.ts';
+import { connection, connectionAliases, dryRun, machines } from '../../parameters.ts';
+
+export const definition = defineClusterCommand({
+  help: { group: 'machines', rank: 9 },
+  run: () => import('./run.ts'),
+  parameters: { flags: { ...connection, dryRun }, positional: machines, aliases: connectionAliases },
+  docs: { brief: 'Let a machine stay on a node that was to be drained', customUsage: ['my-vm', 'vmi my-vmi'] },
+});
