@@ -4,6 +4,7 @@ import { NODES } from '../api/core/node.ts';
 import { PODS } from '../api/core/pod.ts';
 import { CHOICE_NAMES, CHOICES } from '../api/kubevirt/instancetype/choices-table.ts';
 import { DATA_VOLUMES } from '../api/kubevirt/kinds/data-volume.ts';
+import { KUBEVIRTS } from '../api/kubevirt/kinds/kubevirt.ts';
 import { MIGRATIONS } from '../api/kubevirt/kinds/migration.ts';
 import { MIGRATION_POLICIES } from '../api/kubevirt/kinds/migration-policy.ts';
 import { OFFLINE_VMS } from '../api/kubevirt/kinds/offline-virtual-machine.ts';
@@ -42,6 +43,7 @@ import { bySource, runVmSnapshotController } from './snapshot/controller.ts';
 import { byDataVolume, runVmController } from './vm/controller.ts';
 import { runVmiController } from './vmi/controller.ts';
 import type { ContainerDiskWay } from './vmi/launcher-volumes.ts';
+import { runWorkloadUpdateController } from './workload-update/controller.ts';
 
 export type VirtControllerOptions = {
   readonly client: Client;
@@ -97,6 +99,7 @@ export async function runVirtController(options: VirtControllerOptions): Promise
   const poolOf = (vm: KubeObject | undefined) => vm && ownerKeysOf(POOLS.kind)(vm)[0];
   const forPools = rememberWriteErrors({ client, kind: VMS.kind, keyOf: poolOf, keyAt: (at) => poolOf(vms.get(keyOf(at))) });
   const migrations = startCache({ ...shared, resource: MIGRATIONS, indexes: byVmi });
+  const kubeVirts = startCache({ ...shared, resource: KUBEVIRTS });
   const policies = startCache({ ...shared, resource: MIGRATION_POLICIES });
   const launchers = { launcherImage, containerDisks, configuration };
   const snapshots = startCache({ ...shared, resource: VM_SNAPSHOTS, indexes: bySource });
@@ -118,6 +121,7 @@ export async function runVirtController(options: VirtControllerOptions): Promise
     runVmController({ ...shared, ...forVms, vms, vmis, dataVolumes, revisions, nodes, choices, configuration }),
     runVmiController({ ...shared, ...forVmis, vms, vmis, pods, attachments, nodes, ...launchers }),
     runEvacuationController({ ...shared, migrations, vmis }),
+    runWorkloadUpdateController({ ...shared, kubeVirts, migrations, vmis, pods, launcherImage, configuration }),
     runMigrationController({ ...shared, migrations, policies, vmis, pods, nodes, ...launchers }),
   ]);
 }

@@ -58,6 +58,8 @@ export const ANNOTATION_NODE_POWER = 'kubevirt.io/embedded-node-power';
 export const ANNOTATION_NODE_POWER_WANTED = 'kubevirt.io/embedded-node-power-wanted';
 
 export const FINALIZER_VM_CONTROLLER = 'kubevirt.io/virtualMachineControllerFinalize';
+/** On a migration that an upgrade of the installation began. */
+export const ANNOTATION_WORKLOAD_UPDATE_MIGRATION = 'kubevirt.io/workloadUpdateMigration';
 /** On a migration that a drain began: the node that is left. */
 export const ANNOTATION_EVACUATION_MIGRATION = 'kubevirt.io/evacuationMigration';
 export const FINALIZER_MIGRATION = 'kubevirt.io/migrationJobFinalize';

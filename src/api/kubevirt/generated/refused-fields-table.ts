@@ -211,7 +211,6 @@ const KUBE_VIRT = {
     virtTemplateDeployment: 'set',
   },
   synchronizationPort: 'set',
-  workloadUpdateStrategy: 'struct',
   workloads: {
     replicas: 'set',
   },

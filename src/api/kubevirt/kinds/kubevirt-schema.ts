@@ -53,6 +53,24 @@ export const specSchema = object('What is installed and how it is configured.', 
       'RemoveWorkloads',
     ]),
   ),
+  workloadUpdateStrategy: optional(
+    object('What becomes of machines whose launchers are of an older installation. They go on as they are when it is not set.', {
+      workloadUpdateMethods: optional(
+        list(
+          'How they are brought to the new one: LiveMigrate moves those that can be moved, Evict ends the others, which their machines start anew.',
+          oneOf('A way.', ['LiveMigrate', 'Evict']),
+          { maxItems: 2 },
+        ),
+      ),
+      batchEvictionSize: optional(integer('How many are ended at once; 10 when it is not set.', { minimum: 1, maximum: 10_000 })),
+      batchEvictionInterval: optional(
+        text('The time between two batches, as in 1m0s, which it is when it is not set.', {
+          maxLength: 64,
+          pattern: '^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$',
+        }),
+      ),
+    }),
+  ),
   configuration: optional(configurationSchema),
   customizeComponents: optional(
     object('Changes to the components. For virt-operator.', {

@@ -49,7 +49,6 @@ export const KUBEVIRTS = kind<KubeVirt>({
     'configuration.obsoleteCPUModels': CPU_MODELS,
     'configuration.migrations.network': 'machines are moved through the network of Pods',
     synchronizationPort: MIGRATION,
-    workloadUpdateStrategy: MIGRATION,
     'workloads.replicas': 'there is one virt-handler on each node',
   },
 });
