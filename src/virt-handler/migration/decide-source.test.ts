@@ -14,8 +14,8 @@ import { sendLimitsOf } from './send-limits.ts';
 const PATCH = 'patch VirtualMachineInstance default/db';
 const BEGIN = 'node n2 is ready to take the guest';
 const to = { host: '10.0.0.2', port: 8186, migrationUid: 'm1' };
-const SEND = { name: 'send', disks: [], to, limits: sendLimitsOf(moving(ready), ready) } as const;
-const CALL_BACK = { name: 'call-back', disks: [] } as const;
+const SEND = { name: 'send', disks: [], to, limits: sendLimitsOf(moving(ready), ready), runs: true } as const;
+const CALL_BACK = { name: 'call-back', disks: [], runs: true } as const;
 const at = { givenAt: now, tries: 1, endedAt: now };
 const sending: CommandState = { command: SEND, ...at, is: 'running' };
 const progress = { stage: 'Memory', bytesDone: 3, bytesLeft: 1, bytesPerSecond: 1, isStandingStill: true } as const;
@@ -38,6 +38,7 @@ const cases: [string, Partial<ObservedDomain>, string[]][] = [
   ['a QEMU that does not answer is not told to send', { vmi: moving(ready), domain: domain('running', lost) }, []],
   ['a move that nobody wants is not begun', { vmi: moving({ ...ready, ...aborted }) }, [`${PATCH}: the migration was cancelled`]],
   ['a guest that is being sent is waited for', { vmi: moving(begun), domain: domain('running', by(sending)) }, []],
+  ['one that stands still for that is not paused', { vmi: moving(begun), domain: domain('paused', by(sending)) }, []],
   ['how far it is is not told at once', { vmi: moving(begun), domain: domain('running', by(further)) }, []],
   [
     'how far it is is told after two seconds',

@@ -100,8 +100,9 @@ function whyUnwanted({ state }: Seen): string {
   return state.abortRequested ? 'the migration was cancelled' : 'the instance is being deleted';
 }
 
-function canBeSent({ domain }: Seen): boolean {
-  return domain.isConnected && (domain.state === 'running' || domain.state === 'paused');
+/** One that was paused a moment ago is said to be first: whether it is to go on follows from that. */
+function canBeSent({ vmi, domain }: Seen): boolean {
+  return domain.isConnected && (domain.state === 'running' || (domain.state === 'paused' && vmiIs(vmi, 'Paused')));
 }
 
 function begin(seen: Seen): DomainDecision {
@@ -110,7 +111,13 @@ function begin(seen: Seen): DomainDecision {
   const told = event('Migrating', `The guest is being moved to node ${state.targetNode}.`);
   const written = write(seen, { migrationState: { startTimestamp: timestamp(now), mode: 'PreCopy' } }, because, told);
   const to = { host: state.targetNodeAddress ?? '', port: portOf(state), migrationUid: state.migrationUid ?? '' };
-  const command = { name: 'send', disks: copiedDisksOf(vmi.spec), to, limits: sendLimitsOf(vmi, state) } as const;
+  const command = {
+    name: 'send',
+    disks: copiedDisksOf(vmi.spec),
+    to,
+    limits: sendLimitsOf(vmi, state),
+    runs: !vmiIs(vmi, 'Paused'),
+  } as const;
   return { actions: [written, { do: 'command', id: sendId(state), command, because }] };
 }
 
@@ -122,7 +129,7 @@ function portOf({ targetDirectMigrationNodePorts = {} }: State): number {
 function callBack(seen: Seen, because: string): DomainDecision {
   const { state, callingBack, domain, vmi, now } = seen;
   const isDue = callingBack === undefined || (callingBack.is !== 'running' && callingBack.givenAt + AGAIN_MS <= now);
-  const command = { name: 'call-back', disks: copiedDisksOf(vmi.spec) } as const;
+  const command = { name: 'call-back', disks: copiedDisksOf(vmi.spec), runs: !vmiIs(vmi, 'Paused') } as const;
   const actions: DomainAction[] = isDue && domain.isConnected ? [{ do: 'command', id: callBackId(state), command, because }] : [];
   return { actions, lookAgainAfterMs: AGAIN_MS };
 }

@@ -16,8 +16,8 @@ const limits = {
   isSlowedDown: false,
   mayStandStill: false,
 };
-const command = { name: 'send', disks: ['image0'], to, limits } as const;
-const QUESTIONS = ['query-migrate', 'query-jobs', 'query-named-block-nodes', 'query-status'];
+const command = { name: 'send', disks: ['image0'], to, limits, runs: true } as const;
+const QUESTIONS = ['query-kvm', 'query-version', 'query-migrate', 'query-jobs', 'query-named-block-nodes', 'query-status'];
 
 /** A QEMU that sends as it should; `upsets` are answers in the place of its own. */
 function qemu(upsets: Readonly<Record<string, () => unknown>> = {}) {
@@ -37,6 +37,9 @@ function qemu(upsets: Readonly<Record<string, () => unknown>> = {}) {
     'migrate-continue': () => (status = 'completed'),
     migrate_cancel: () => (status = status === 'completed' || status === 'none' ? status : 'cancelled'),
     'query-migrate': () => ({ status, ram: { transferred: 1, total: 2 } }),
+    'query-kvm': () => ({ enabled: true, present: true }),
+    'query-version': () => ({ qemu: { major: 7, minor: 2, micro: 22 } }),
+    'query-status': () => ({ status: 'running', running: true }),
     ...upsets,
   };
   const execute = async (name: string, args?: Readonly<Record<string, unknown>>) => {
@@ -103,6 +106,36 @@ test('one that may stand still does when its time is over, and then gets there',
     told.filter(([name]) => name === 'migrate-set-parameters').map(([, args]) => args),
     [{ 'max-bandwidth': 2 ** 30, 'downtime-limit': 300 }, { 'downtime-limit': 2_000_000 }],
   );
+});
+
+test('without KVM an older QEMU forgets writes: the guest stands still for its memory, without a limit of the network', async () => {
+  for (const [major, expected] of [
+    [7, ['stop', 2 ** 30]],
+    [9, [undefined, 1_000]],
+  ] as const) {
+    const { performer, said, told } = qemu({ 'query-kvm': () => ({ enabled: false }), 'query-version': () => ({ qemu: { major } }) });
+    await sendGuest(performer, { ...command, limits: { ...limits, bytesPerSecond: 1_000 } });
+    const args = Object.fromEntries(told);
+    assert.deepEqual([said.find((each) => each === 'stop'), args['migrate-set-parameters']?.['max-bandwidth']], expected);
+    assert.ok(!said.includes('stop') || said.indexOf('stop') < said.indexOf('migrate'));
+  }
+});
+
+test('one that stood still for that runs on when it stays, unless somebody has paused it', async () => {
+  for (const runs of [true, false]) {
+    let status = 'running';
+    const upsets = {
+      'query-kvm': () => ({ enabled: false }),
+      'query-status': () => ({ status }),
+      stop: () => (status = 'paused'),
+      migrate: () => {
+        throw new Error('no way');
+      },
+    };
+    const { performer, said } = qemu(upsets);
+    await assert.rejects(sendGuest(performer, { ...command, runs }), /no way/);
+    assert.deepEqual([said.indexOf('cont') > said.indexOf('stop'), said.includes('cont')], [runs, runs]);
+  }
 });
 
 test('a copy that does not come nearer to its end is given up', async () => {

@@ -24,6 +24,8 @@ const BYTES_PER_SECOND = 2 ** 30;
 const SWITCH_MS = 60_000;
 /** QEMU takes no more: whatever is left, the guest stands still for it. */
 const ANY_DOWNTIME_MS = 2_000_000;
+/** Of QEMU, that copies the memory of an emulated guest right while it runs. */
+const FIRST_RIGHT_VERSION = 9;
 /** How often is told how far it is. */
 const REPORT_MS = 1_000;
 
@@ -31,25 +33,27 @@ const REPORT_MS = 1_000;
 export const MOVE_CAPABILITIES = ['events', 'return-path', 'pause-before-switchover'].map((capability) => ({ capability, state: true }));
 
 /** Resolves when the guest is in the other QEMU, and stands still in both. */
-export async function sendGuest(performer: Performer, { disks, to, limits }: Send): Promise<void> {
+export async function sendGuest(performer: Performer, { disks, to, limits, runs }: Send): Promise<void> {
   const { qmp, clock, openWay } = performer;
   const way = await openWay(to);
   const beganAt = clock.steady();
   try {
-    await callBack(performer, { disks }); // what is left of a move that was cut off
+    await callBack(performer, { disks, runs }); // what is left of a move that was cut off
     const slowDown = { capability: 'auto-converge', state: limits.isSlowedDown };
     await qmp.execute('migrate-set-capabilities', { capabilities: [...MOVE_CAPABILITIES, slowDown] });
     let bytes = limits.memoryBytes;
     for (const disk of disks) bytes += await beginCopy(performer, disk, limits);
     const course = { beganAt, limits, limitMs: timeoutMsOf(limits, bytes) };
     await follow(performer, { ...course, what: 'the copy of its disks' }, () => lookAtDisks(performer, disks, beganAt));
-    const speed = { 'max-bandwidth': limits.bytesPerSecond ?? BYTES_PER_SECOND, 'downtime-limit': limits.downtimeMs };
-    await qmp.execute('migrate-set-parameters', speed);
+    const isStopped = await stopWhereWritesAreLost(qmp);
+    // A guest that stands still is not to wait for a share of the network.
+    const rate = isStopped ? undefined : limits.bytesPerSecond;
+    await qmp.execute('migrate-set-parameters', { 'max-bandwidth': rate ?? BYTES_PER_SECOND, 'downtime-limit': limits.downtimeMs });
     await qmp.execute('migrate', { uri: `unix:${OUTGOING_SOCKETS.memory}` });
     await follow(performer, { ...course, what: 'the copy of its memory', standStill }, () => lookAtMemory(performer, 'pre-switchover'));
     await letGo(performer, { disks, switchMs: limits.mayStandStill ? Math.max(SWITCH_MS, course.limitMs) : SWITCH_MS });
   } catch (error) {
-    await callBack(performer, { disks }).catch(() => {}); // why it failed is worth more than what failed after it
+    await callBack(performer, { disks, runs }).catch(() => {}); // why it failed is worth more than what failed after it
     throw error;
   } finally {
     way.close();
@@ -106,8 +110,11 @@ async function follow(sender: Sender, { what, beganAt, limitMs, limits, standSti
   }
 }
 
-/** Undoes what was begun, as far as there is something; the guest runs on here unless it was sent already. */
-export async function callBack({ qmp, clock }: Pick<Performer, 'qmp' | 'clock'>, { disks }: Pick<Send, 'disks'>): Promise<void> {
+/** Undoes what was begun, as far as there is something; the guest runs on here unless it was sent already, or somebody has paused it. */
+export async function callBack(
+  { qmp, clock }: Pick<Performer, 'qmp' | 'clock'>,
+  { disks, runs }: Pick<Send, 'disks' | 'runs'>,
+): Promise<void> {
   const deadline = clock.steady() + UNDO_MS;
   await qmp.execute('migrate_cancel');
   await until(clock, { deadline, what: 'the end of a copy of its memory' }, async () => !BUSY.includes((await migrationOf(qmp)).status));
@@ -118,6 +125,25 @@ export async function callBack({ qmp, clock }: Pick<Performer, 'qmp' | 'clock'>,
     await qmp.execute('job-dismiss', { id: jobOf(disk) });
   }
   for (const disk of disks) await qmp.execute('blockdev-del', { 'node-name': copyOf(disk) }).catch(() => {}); // it may never have been
+  if (runs && (await statusOf(qmp)) === 'paused') await qmp.execute('cont');
+}
+
+/**
+ * Before version 9 QEMU forgets, without KVM, some of what a guest writes to its memory while that is copied: such a guest stands still for all of
+ * it. Whether it does.
+ */
+async function stopWhereWritesAreLost(qmp: Performer['qmp']): Promise<boolean> {
+  const [kvm, version] = [await qmp.execute('query-kvm'), await qmp.execute('query-version')];
+  const { qemu } = isObject(version) ? version : {};
+  const major = isObject(qemu) ? numberIn(qemu['major']) : 0;
+  if ((isObject(kvm) && kvm['enabled'] === true) || major >= FIRST_RIGHT_VERSION) return false;
+  await qmp.execute('stop');
+  return true;
+}
+
+async function statusOf(qmp: Performer['qmp']): Promise<unknown> {
+  const answer = await qmp.execute('query-status');
+  return isObject(answer) ? answer['status'] : undefined;
 }
 
 /** All of the disk, what its image has included: the other node may have another image of the same name. Resolves with its size. */

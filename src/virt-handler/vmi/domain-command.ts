@@ -9,10 +9,16 @@ export type DomainCommand =
   | { readonly name: 'send-key'; readonly keys: readonly string[] }
   /** Gets a QEMU that waits for a guest ready to take it. */
   | { readonly name: 'receive'; readonly disks: readonly string[] }
-  /** Sends the guest away. Done means: it is in the other QEMU, stopped, and this one has let go of its disks. */
-  | { readonly name: 'send'; readonly disks: readonly string[]; readonly to: MoveTarget; readonly limits: SendLimits }
+  /** Sends the guest away; `runs` when nobody has paused it. Done means: it is in the other QEMU, stopped, and this one has let go of its disks. */
+  | {
+      readonly name: 'send';
+      readonly disks: readonly string[];
+      readonly to: MoveTarget;
+      readonly limits: SendLimits;
+      readonly runs: boolean;
+    }
   /** Calls back a guest that is being sent. */
-  | { readonly name: 'call-back'; readonly disks: readonly string[] }
+  | { readonly name: 'call-back'; readonly disks: readonly string[]; readonly runs: boolean }
   /** Gives a part of a machine to a QEMU that runs. */
   | { readonly name: 'plug'; readonly part: Pluggable }
   /** Asks the guest to let go of a device. That it has is seen, not answered. */

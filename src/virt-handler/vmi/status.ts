@@ -2,6 +2,7 @@
 import type { VmiConditions } from '../../api/kubevirt/condition-reasons.ts';
 import { type NewCondition, withCondition, withoutCondition } from '../../api/kubevirt/conditions.ts';
 import type { VmiEndingReason } from '../../api/kubevirt/ending-reasons.ts';
+import { isMoving } from '../../api/kubevirt/kinds/migration.ts';
 import type { VirtualMachineInstance, VmiPhase, VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { whyNotMigratable } from '../../api/kubevirt/migratable.ts';
 import { type Condition, conditionOf } from '../../api/meta.ts';
@@ -65,6 +66,11 @@ function phaseOf({ vmi, now }: ObservedDomain, { phase, reason }: StatusChange):
   return { phase, phaseTransitionTimestamps: stamped, ...(reason !== undefined && { reason }) };
 }
 
+/** Nobody pauses a guest that is on its way: it stands still to be copied. */
+function isBeingSent({ status }: ObservedDomain['vmi']): boolean {
+  return isMoving(status?.migrationState) && status?.migrationState?.startTimestamp !== undefined;
+}
+
 /** Conditions that are present only while they hold. `undefined` means that what we see does not tell. */
 const WHILE_TRUE: readonly {
   readonly holds: (seen: ObservedDomain) => boolean | undefined;
@@ -76,6 +82,7 @@ const WHILE_TRUE: readonly {
       if (!domain.isConnected || domain.state === 'unresponsive') return undefined;
       // Between two nodes a guest stands still for a moment, which is no pause: what was known before holds.
       if (domain.state === 'incoming' || domain.state === 'switching' || domain.state === 'moved') return undefined;
+      if (domain.state === 'paused' && isBeingSent(vmi)) return undefined;
       if (domain.state === 'prelaunch') return vmi.spec.startStrategy === 'Paused';
       return domain.state === 'paused' || domain.state === 'io-error';
     },
