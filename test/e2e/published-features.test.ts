@@ -2,27 +2,33 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { WebSocket } from 'ws';
 import { AWAITED_KINDS } from '../../src/api/kubevirt/awaited-kinds-table.ts';
-import { KUBEVIRTS } from '../../src/api/kubevirt/kinds/kubevirt.ts';
-import { KINDS } from '../../src/api/kubevirt/kinds-table.ts';
 import { PUBLISHED_EPHEMERAL_DISKS } from '../../src/api/launcher/mounts.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { EmbeddedCluster } from './harness.ts';
+import { publishedCollections } from './published-collections.ts';
 import { FEATURES, GUESTLESS, manifestOf, NEEDED_OBJECTS } from './published-features.ts';
 
 const WAIT_MS = 120_000;
+const isEmbedded = process.env['E2E_REAL_CLUSTER'] === undefined;
+/** For `skip` of a step. */
+const notTried = !isEmbedded && 'not tried on a real Kubernetes yet';
+const TYPE_AND_REASON = 'jsonpath={range .items[*]}{.type} {.reason}{"\\n"}{end}';
 const list = (items: readonly object[]) => JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
 
 test('what is written for KubeVirt is taken', async (t) => {
   await using cluster = await EmbeddedCluster.start();
   const create = (items: readonly object[]) => cluster.kubectl(['create', '-f', '-'], { input: list(items) });
 
-  await t.test('every manifest of a feature is taken', async () => {
-    const { code, stderr } = await create([...NEEDED_OBJECTS, ...FEATURES.map(manifestOf)]);
+  const made = async (items: readonly object[]) => {
+    const { code, stderr } = await create(items);
     assert.equal(code, 0, stderr);
-  });
+  };
+
+  await t.test('every manifest of a feature is taken', () => made([...NEEDED_OBJECTS, ...FEATURES.map(manifestOf)]));
 
   for (const { name, becomes } of FEATURES)
     await t.test(`${name} ${becomes === 'Running' ? 'runs' : `says what it waits for: ${becomes.reason}`}`, () =>
@@ -66,6 +72,62 @@ test('what is written for KubeVirt is taken', async (t) => {
     second.socket.terminate();
   });
 
+  await t.test('why a console was cut off is in the log of virt-handler', { skip: notTried }, async () => {
+    const log = () =>
+      isEmbedded
+        ? cluster.must('virtctl', ['logs', '--system'])
+        : cluster.must('kubectl', ['logs', '-n', 'kubevirt', '-l', 'kubevirt.io=virt-handler', '--tail=-1']);
+    await eventually(async () => assert.match(await log(), /another client took over the console/));
+  });
+
+  await t.test('start and end are told by phases and events as scripts wait for them, without a warning', { skip: notTried }, async (t) => {
+    const words = ['get', 'vmi', '--watch', '-o', 'jsonpath={.metadata.name} {.status.phase}{"\\n"}'];
+    const watch = spawn(cluster.kubectls.current, words, { env: cluster.environment(), stdio: ['ignore', 'pipe', 'inherit'] });
+    t.after(() => watch.kill());
+    let seen = '';
+    watch.stdout.on('data', (chunk) => {
+      seen += chunk;
+    });
+    await eventually(async () => assert.match(seen, /^guestless Running$/m)); // from here on it misses nothing
+    await made([guestless('followed')]);
+    await eventually(async () => assert.match(seen, /^followed Running$/m));
+    await cluster.must('kubectl', ['delete', 'vmi', 'followed']);
+    const phases = [...seen.matchAll(/^followed (\w+)$/gm)].map(([, phase]) => phase).filter((phase, at, all) => phase !== all[at - 1]);
+    const isRunning = phases.indexOf('Running');
+    assert.deepEqual(phases.slice(0, isRunning + 1).slice(-3), ['Scheduling', 'Scheduled', 'Running']);
+    assert.equal(phases.slice(isRunning).includes('Scheduled'), false, `${phases}`);
+    const about = '--field-selector=involvedObject.kind=VirtualMachineInstance,involvedObject.name=followed';
+    const told = async () => (await cluster.must('kubectl', ['get', 'events', about, '-o', TYPE_AND_REASON])).trim().split('\n');
+    await eventually(async () => {
+      const events = await told();
+      for (const reason of ['SuccessfulCreate', 'Created', 'Started', 'Deleted'])
+        assert.ok(events.includes(`Normal ${reason}`), `${reason} is not among ${events}`);
+    });
+    assert.deepEqual(
+      (await told()).filter((event) => !event.startsWith('Normal ')),
+      [],
+    );
+  });
+
+  await t.test('whoever strips finalizers, or deletes a Pod without grace, leaves nothing behind', { skip: notTried }, async () => {
+    const launchersOf = (name: string) => cluster.must('kubectl', ['get', 'pods', '-l', `feature=${name}`, '-o', 'name']);
+    await made([guestless('stripped'), guestless('beheaded')]);
+    for (const name of ['stripped', 'beheaded']) await cluster.until(`vmi/${name}`, '.status.phase', 'Running');
+    await cluster.must('kubectl', ['delete', 'vmi', 'stripped', '--wait=false']);
+    const strip = ['patch', 'vmi', 'stripped', '--type=json', '-p', '[{"op":"remove","path":"/metadata/finalizers"}]'];
+    const { code, stderr } = await cluster.kubectl(strip);
+    assert.ok(code === 0 || /not found|nonexistent/i.test(stderr), stderr); // it may have gone by itself
+    await cluster.must('kubectl', ['delete', 'pods', '-l', 'feature=beheaded', '--grace-period=0', '--force']);
+    await eventually(async () => assert.match(await cluster.field('vmi', 'beheaded', '.status.phase'), /^(Failed|Succeeded)$/));
+    await cluster.must('kubectl', ['delete', 'vmi', 'beheaded']);
+    for (const name of ['stripped', 'beheaded']) {
+      await cluster.untilGone(`vmi/${name}`);
+      await eventually(async () => assert.equal(await launchersOf(name), ''));
+      const ofIt = () => cluster.guestPids().filter((pid) => commandLine(pid).includes(`guest=${cluster.namespace}_${name}`));
+      await eventually(async () => assert.deepEqual(ofIt(), []));
+    }
+  });
+
   await t.test('a template with other labels is no news to the machine that runs', async () => {
     const template = { metadata: { labels: { a: 'b' } }, spec: { terminationGracePeriodSeconds: 0, ...GUESTLESS } };
     const vm = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachine', metadata: { name: 'relabelled' }, spec: { runStrategy: 'Always', template } }; // biome-ignore format: one object
@@ -84,7 +146,6 @@ test('what is written for KubeVirt is taken', async (t) => {
     await cluster.must('kubectl', ['delete', 'vm', 'relabelled']);
   });
 
-  const isEmbedded = process.env['E2E_REAL_CLUSTER'] === undefined;
   await t.test(
     'scripts find in compute what they know from KubeVirt',
     { skip: isEmbedded && 'embedded, launchers are not entered' },
@@ -132,12 +193,11 @@ test('what is written for KubeVirt is taken', async (t) => {
   });
 
   await t.test('a clean-up deletes the collections of every group, and nothing is left', async () => {
-    const kinds = [...KINDS, ...AWAITED_KINDS].filter((each) => each.kind !== KUBEVIRTS.kind);
-    for (const { group, version, plural, isNamespaced } of kinds) {
+    for (const { path, plural, isNamespaced } of publishedCollections(cluster.namespace)) {
       // Cluster-wide kinds may have objects that an installation brings along, or that others use: none of them is meant.
-      const [place, which] = isNamespaced ? [`namespaces/${cluster.namespace}/`, ''] : ['', '?labelSelector=no=where'];
-      await cluster.must('kubectl', ['delete', '--raw', `/apis/${group}/${version}/${place}${plural}${which}`]);
-      const { items } = JSON.parse(await cluster.must('kubectl', ['get', '--raw', `/apis/${group}/${version}/${place}${plural}${which}`]));
+      const which = isNamespaced ? '' : '?labelSelector=no=where';
+      await cluster.must('kubectl', ['delete', '--raw', `${path}${which}`]);
+      const { items } = JSON.parse(await cluster.must('kubectl', ['get', '--raw', `${path}${which}`]));
       assert.ok(Array.isArray(items), `${plural} have no list`);
     }
     await cluster.untilGone('vmi/guestless');
@@ -145,6 +205,32 @@ test('what is written for KubeVirt is taken', async (t) => {
     assert.equal(await cluster.must('kubectl', ['get', 'vmi,pods', '-o', 'name']), '');
   });
 });
+
+/** An instance that has no guest, by a label of its own. */
+function guestless(name: string): object {
+  return manifestOf({ name, spec: { terminationGracePeriodSeconds: 0, ...GUESTLESS }, becomes: 'Running' });
+}
+
+/** Things that follow from what was done, but not at once. */
+async function eventually(ask: () => Promise<void>): Promise<void> {
+  const deadline = performance.now() + WAIT_MS;
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      await systemClock.sleep(300);
+    }
+  }
+}
+
+function commandLine(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return ''; // ended meanwhile
+  }
+}
 
 /** The API without certificates, on a port of this machine. */
 async function startProxy(cluster: EmbeddedCluster): Promise<AsyncDisposable & { readonly port: string }> {
