@@ -1,6 +1,5 @@
 /** Objects for tests: state what matters, the rest is filled in. All are `default/db`. */
 import type { ContainerState, Pod } from '../api/core/pod.ts';
-import type { DataVolume, DataVolumePhase } from '../api/kubevirt/kinds/data-volume.ts';
 import type { RunStrategy, VirtualMachine, VmStatus } from '../api/kubevirt/kinds/virtual-machine.ts';
 import type { VirtualMachineInstance, VmiPhase, VmiStatus } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { FINALIZER_VM_CONTROLLER, FINALIZER_VMI } from '../api/kubevirt/names.ts';
@@ -89,17 +88,5 @@ export function launcherPod(state: ContainerState, status: Partial<Pod['status']
     },
     spec: { nodeName: 'n1', containers: [{ name: COMPUTE_CONTAINER }] },
     status: { phase, containerStatuses: [compute], podIP: '10.244.0.5', qosClass: 'Burstable', ...status },
-  };
-}
-
-/** A DataVolume that is this far; `reason` is why its Pod is not at work. */
-export function dataVolume(phase: DataVolumePhase | undefined, reason?: 'Error' | 'ImagePullFailed'): DataVolume {
-  const conditions = reason ? [{ type: 'Running', status: 'False' as const, reason, message: 'error[DIGEST_MISMATCH]: wrong' }] : [];
-  return {
-    apiVersion: 'cdi.kubevirt.io/v1beta1',
-    kind: 'DataVolume',
-    metadata: { name: 'root', namespace: 'default', uid: 'dv-1' },
-    spec: { source: { http: { url: 'https://disks.example.com/x' } }, storage: {} },
-    ...(phase && { status: { phase, conditions } }),
   };
 }

@@ -12,6 +12,7 @@ import { POOLS } from '../api/kubevirt/kinds/pool.ts';
 import { VMIRSS } from '../api/kubevirt/kinds/replica-set.ts';
 import { VMS } from '../api/kubevirt/kinds/virtual-machine.ts';
 import { VMIS } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { VM_CLONES } from '../api/kubevirt/kinds/vm-clone.ts';
 import { VM_RESTORES } from '../api/kubevirt/kinds/vm-restore.ts';
 import { VM_SNAPSHOTS } from '../api/kubevirt/kinds/vm-snapshot.ts';
 import { VM_SNAPSHOT_CONTENTS } from '../api/kubevirt/kinds/vm-snapshot-content.ts';
@@ -27,6 +28,7 @@ import type { Client } from '../client/client.ts';
 import { type FollowedConfiguration, followConfiguration } from '../client/follow-configuration.ts';
 import { byController, ownerKeysOf } from '../reconcile/owner.ts';
 import { rememberWriteErrors } from '../reconcile/write-errors.ts';
+import { runVmCloneController } from './clone/controller.ts';
 import { runDataVolumeController } from './data-volume/controller.ts';
 import { runDerivedVmController } from './derived-vm/controller.ts';
 import { runEvacuationController } from './evacuation/controller.ts';
@@ -116,6 +118,7 @@ export async function runVirtController(options: VirtControllerOptions): Promise
     runOfflineVmController({ ...shared, ...forOfflineVms, offlineVms, vms }),
     runPoolController({ ...shared, ...forPools, pools, vms, vmis, revisions, nodes }),
     runReplicaSetController({ ...shared, ...forReplicaSets, replicaSets, vmis }),
+    runVmCloneController({ ...shared, clones: startCache({ ...shared, resource: VM_CLONES }), snapshots, restores, vms }),
     runVmRestoreController({ ...shared, restores, snapshots, contents, vms, vmis }),
     runVmSnapshotController({ ...shared, snapshots, contents, vms, vmis, pods, revisions }),
     runVmController({ ...shared, ...forVms, vms, vmis, dataVolumes, revisions, nodes, choices, configuration }),

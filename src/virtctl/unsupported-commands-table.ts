@@ -14,14 +14,13 @@ const UNSUPPORTED_COMMANDS: readonly Row[] = [
   ],
   ['memory-dump', 'the memory of a guest cannot be dumped yet'],
   ['vmexport', EXPORT],
-  ['clone', 'machines cannot be cloned yet'],
   ['objectgraph', 'kubectl get vmi,pods,pvc shows the objects of a machine, virtctl why NAME what they wait for'],
   ['template', 'there are no templates; virtctl create vm writes a manifest'],
   ['permitted-devices', 'devices of the node cannot be given to guests yet'],
 ];
 
 const UNSUPPORTED_FLAGS: readonly Row[] = [
-  ['volume-import', 'write dataVolumeTemplates into the manifest (examples/vm-data-volume.yaml), or use --volume-containerdisk'],
+  ['volume-import', 'write dataVolumeTemplates into the manifest (examples/disk/imported.yaml), or use --volume-containerdisk'],
   ['volume-sysprep', 'answer files for Windows (sysprep) are not supported yet'],
 ];
 

@@ -124,7 +124,7 @@ test('a command is its folder: nobody imports from it, and no list has it', () =
 });
 
 test('a source of volumes is named in its places, where one is meant, and by those who write manifests', () => {
-  const homonyms = ['persistentVolumeClaim', 'ephemeral', 'configMap', 'secret', 'downwardAPI', 'serviceAccount']; // of Kubernetes, too
+  const homonyms = ['persistentVolumeClaim', 'ephemeral', 'configMap', 'secret', 'downwardAPI', 'serviceAccount', 'dataVolume']; // kinds, too
   const [schema = '', ...others] = placesOf('A source of volumes');
   const meant = [
     'src/api/kubevirt/normalise-vmi-spec.ts', // registryDisk is containerDisk

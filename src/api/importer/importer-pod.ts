@@ -14,9 +14,9 @@ export const IMPORT_ADDRESS_VARIABLE = 'POD_IP';
 export const IMPORT_PORT = 8444;
 
 /** The PVC to be filled. */
-export const TARGET_MOUNT = { name: 'target', mountPath: '/var/run/kubevirt-import/target' } as const satisfies Mount;
+export const TARGET_MOUNT = { name: 'target', mountPath: '/var/run/virt-importer/target' } as const satisfies Mount;
 /** What it is filled from, where that is a PVC or a container image. */
-export const SOURCE_MOUNT = { name: 'source', mountPath: '/var/run/kubevirt-import/source' } as const satisfies Mount;
+export const SOURCE_MOUNT = { name: 'source', mountPath: '/var/run/virt-importer/source' } as const satisfies Mount;
 
 export type ImportTask = {
   /** How large the disk is to be. */

@@ -74,6 +74,12 @@ export type VmRestoreConditions = {
   readonly Failure: 'SnapshotUnusable' | 'TargetNotReady';
 };
 
+/** Of a VirtualMachineClone. */
+export type VmCloneConditions = {
+  readonly Ready: 'Pending' | 'SnapshotInProgress' | 'RestoreInProgress' | 'CreatingTargetVM' | 'Succeeded' | 'Failed';
+  readonly Progressing: 'Pending' | 'SnapshotInProgress' | 'RestoreInProgress' | 'CreatingTargetVM' | 'Succeeded' | 'Failed';
+};
+
 /** Of a DataVolume; the words are CDI's. */
 export type DataVolumeConditions = {
   readonly Bound: 'Bound' | 'ClaimLost' | 'NotFound' | 'Pending';

@@ -12,6 +12,7 @@ import { PREFERENCES } from './kinds/preference.ts';
 import { VMIRSS } from './kinds/replica-set.ts';
 import { VMS } from './kinds/virtual-machine.ts';
 import { VMIS } from './kinds/virtual-machine-instance.ts';
+import { VM_CLONES } from './kinds/vm-clone.ts';
 import { VM_RESTORES } from './kinds/vm-restore.ts';
 import { VM_SNAPSHOTS } from './kinds/vm-snapshot.ts';
 import { VM_SNAPSHOT_CONTENTS } from './kinds/vm-snapshot-content.ts';
@@ -35,6 +36,7 @@ export const KINDS = [
   VM_SNAPSHOTS,
   VM_SNAPSHOT_CONTENTS,
   VM_RESTORES,
+  VM_CLONES,
   DATA_VOLUMES,
   KUBEVIRTS,
 ] as const;

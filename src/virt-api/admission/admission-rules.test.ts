@@ -26,8 +26,7 @@ const migration = tests(`${HERE}/migration.test.ts`);
 const madeFromVm = tests('src/virt-controller/vm/vmi-for.test.ts');
 const refused = (path: string) => ({ kind: 'VirtualMachineInstance', refused: path });
 const page = (says: string) => ({ page: 'docs/compatibility.md', says });
-/** In the list of kinds that are not here yet. */
-const noClone = page('- clone.kubevirt.io: VirtualMachineClone');
+const clones = tests(`${HERE}/validate-clone.test.ts`);
 
 const ALL: readonly Rule[] = [
   ['unknown fields are refused when a client asks for strictness', tests('test/e2e/bad-input.test.ts')('an unknown field is named')],
@@ -131,7 +130,7 @@ const DEFAULTS_OF_AN_INSTANCE: readonly Rule[] = [
     'the status is put back on updates by users',
     review('a status that a user changes is put back', 'a status that a component changes is kept'),
   ],
-  ['migrations and clones', migration('has its instance as a label, is the only one under way, and cannot be changed'), noClone],
+  ['migrations and clones', migration('has its instance as a label, is the only one under way, and cannot be changed'), clones('a clone needs no name for its target')],
 ];
 
 const NAMES_AND_SIZES: readonly Rule[] = [
@@ -274,7 +273,7 @@ const OTHER_KINDS: readonly Rule[] = [
   ['VMIRS: template', review('the template of a replica set is checked')],
   ['VMIRS: selector', review('a replica set must select its own instances', 'a replica set must not select everything')],
   ['migrations', migration('names an instance that is there', 'is not made for an instance that has ended or stays, and says why')],
-  ['clones', noClone],
+  ['clones', clones('a clone is of a machine or a snapshot', 'filters are keys with stars')],
   [
     'snapshots and restores',
     tests(`${HERE}/validate-snapshot.test.ts`)(

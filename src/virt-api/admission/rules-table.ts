@@ -17,6 +17,7 @@ import type { PatchOperation } from './decide-mutation.ts';
 import { mutateVm } from './mutate-vm.ts';
 import { mutateVmi } from './mutate-vmi.ts';
 import { reviewMigration } from './review-migration.ts';
+import { validateClone } from './validate-clone.ts';
 import { validateDataVolume } from './validate-data-volume.ts';
 import { labelMigration, validateMigration, validateMigrationChange } from './validate-migration.ts';
 import { validateMigrationPolicy } from './validate-migration-policy.ts';
@@ -88,6 +89,7 @@ export const RULES: Readonly<Record<KindName, Rules>> = {
   VirtualMachineSnapshot: { validate: validateSnapshot, validateChange: validateSameSpec },
   VirtualMachineSnapshotContent: {},
   VirtualMachineRestore: { validate: validateRestore, validateChange: validateSameSpec },
+  VirtualMachineClone: { validate: validateClone, validateChange: validateSameSpec },
   DataVolume: { isElsewhere: hasForeignCdi, validate: validateDataVolume, validateChange: validateSameSpec },
   KubeVirt: { validate: validateKubeVirt, validateBeside: isTheOnlyOne },
 };

@@ -27,12 +27,12 @@ export function dataVolumeTemplateCauses({ metadata, spec }: JsonObject): Status
   return spec['dataVolumeTemplates'].flatMap((template: unknown, index) => {
     const at = `spec.dataVolumeTemplates[${index}]`;
     const name = names[index];
-    if (!isObject(template)) return [requiredCause(at, 'a DataVolume')];
+    if (!isObject(template)) return [requiredCause(at, 'the DataVolume that is made')];
     const said = isObject(template['metadata']) ? template['metadata']['namespace'] : undefined;
     return [
-      ...(name ? subdomainCauses(`${at}.metadata.name`, name) : [requiredCause(`${at}.metadata.name`, 'the DataVolume')]),
+      ...(name ? subdomainCauses(`${at}.metadata.name`, name) : [requiredCause(`${at}.metadata.name`, 'how the DataVolume is called')]),
       ...(name && names.indexOf(name) < index ? [invalidCause(`${at}.metadata.name`, name, 'another template has this name')] : []),
-      ...(name && !used.has(name) ? [invalidCause(at, name, 'no volume of the template uses this DataVolume')] : []),
+      ...(name && !used.has(name) ? [invalidCause(at, name, 'no volume of the template uses it')] : []),
       ...(said !== undefined && namespace !== undefined && said !== namespace
         ? [invalidCause(`${at}.metadata.namespace`, said, 'must be that of the machine')]
         : []),
@@ -137,6 +137,6 @@ function copyCauses({ name, namespace: from }: JsonObject, at: string, namespace
     ...(typeof name === 'string' && name ? subdomainCauses(`${at}.name`, name) : [requiredCause(`${at}.name`, 'what it is a copy of')]),
     ...(from === undefined || namespace === undefined || from === namespace
       ? []
-      : [invalidCause(`${at}.namespace`, from, 'must be that of the DataVolume: nothing is copied out of other namespaces')]),
+      : [invalidCause(`${at}.namespace`, from, 'must be the same: nothing is copied out of other namespaces')]),
   ];
 }

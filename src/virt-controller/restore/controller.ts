@@ -2,10 +2,11 @@
 import { PERSISTENT_VOLUME_CLAIMS, STORAGE_CLASSES } from '../../api/core/volume.ts';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { type VirtualMachineInstance, VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { VM_CLONES } from '../../api/kubevirt/kinds/vm-clone.ts';
 import type { VirtualMachineRestore } from '../../api/kubevirt/kinds/vm-restore.ts';
 import type { VirtualMachineSnapshot } from '../../api/kubevirt/kinds/vm-snapshot.ts';
 import type { VirtualMachineSnapshotContent } from '../../api/kubevirt/kinds/vm-snapshot-content.ts';
-import { hasCondition, type KubeObject, keyOf } from '../../api/meta.ts';
+import { controllerOf, hasCondition, type KubeObject, keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Cache } from '../../client/cache.ts';
@@ -69,7 +70,7 @@ async function observeVmRestore(options: VmRestoreOptions, key: string): Promise
   const snapshot = snapshots.get(keyOf({ namespace, name: restore.spec.virtualMachineSnapshotName }));
   const contentName = snapshot?.status?.virtualMachineSnapshotContentName;
   const content = contentName ? contents.get(keyOf({ namespace, name: contentName })) : undefined;
-  const seen = { restore, snapshot, content, vm: vms.get(keyOf(target)), now: clock.now() };
+  const seen = { restore, snapshot, content, vm: vms.get(keyOf(target)), clone: await cloneOf(client, restore), now: clock.now() };
   if (restore.status?.complete || hasCondition(restore.status?.conditions, 'Failure'))
     return { ...seen, claims: await claimsOf(options, seen), lateClasses: new Set() };
   return {
@@ -79,6 +80,15 @@ async function observeVmRestore(options: VmRestoreOptions, key: string): Promise
     claims: await claimsOf(options, seen),
     lateClasses: await lateClasses(client),
   };
+}
+
+/** Asked of the server: the new machine is made once, as it says. */
+async function cloneOf(client: Client, restore: VirtualMachineRestore): Promise<ObservedVmRestore['clone']> {
+  const owner = controllerOf(restore);
+  if (owner?.kind !== VM_CLONES.kind || restore.status?.complete) return undefined;
+  const { namespace } = restore.metadata;
+  const clone = await client.get(VM_CLONES, { ...(namespace !== undefined && { namespace }), name: owner.name });
+  return clone?.metadata.uid === owner.uid ? clone : 'gone';
 }
 
 async function claimsOf({ client }: VmRestoreOptions, { restore, content }: Pick<ObservedVmRestore, 'restore' | 'content'>) {

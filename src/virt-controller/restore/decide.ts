@@ -30,6 +30,7 @@ import { hasCondition, isDeleting, type KubeObject, refOf } from '../../api/meta
 import { diffAsMergePatch } from '../../base/json.ts';
 import { timestamp } from '../../base/timestamp.ts';
 import { type Action, type Decision, nothingToDo } from '../../reconcile/decision.ts';
+import { clonedVm } from '../clone/cloned-vm.ts';
 import type { ObservedVmRestore } from './observed.ts';
 import { claimFor, claimNameFor, ownerOf, ownsClaims, specFor, vmFor } from './restored.ts';
 
@@ -155,7 +156,9 @@ function isOurs({ restore }: ObservedVmRestore, claim: PersistentVolumeClaim): b
 function change(observed: ObservedVmRestore, content: VirtualMachineSnapshotContent): Decision {
   const { restore, vm, claims } = observed;
   if (!vm) {
-    const object = vmFor(restore, content);
+    if (observed.clone === 'gone') return nothingToDo; // it goes with its clone
+    const made = vmFor(restore, content);
+    const object = made && observed.clone ? clonedVm(made, observed.clone) : made;
     return object
       ? { actions: [{ do: 'create', object, because: 'it is to begin as a snapshot' }], lookAgainAfterMs: LOOK_MS }
       : nothingToDo;

@@ -2,6 +2,7 @@
 import type { StorageClass } from '../../api/core/volume.ts';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import type { VirtualMachineClone } from '../../api/kubevirt/kinds/vm-clone.ts';
 import type { VirtualMachineRestore } from '../../api/kubevirt/kinds/vm-restore.ts';
 import type { VirtualMachineSnapshot } from '../../api/kubevirt/kinds/vm-snapshot.ts';
 import type { VirtualMachineSnapshotContent } from '../../api/kubevirt/kinds/vm-snapshot-content.ts';
@@ -20,5 +21,7 @@ export type ObservedVmRestore = {
   readonly claims: Claims;
   /** Classes of claims that wait for their first user. */
   readonly lateClasses: ReadonlySet<StorageClass['metadata']['name']>;
+  /** The clone that it makes a machine for; gone when that was deleted. */
+  readonly clone?: VirtualMachineClone | 'gone' | undefined;
   readonly now: number;
 };

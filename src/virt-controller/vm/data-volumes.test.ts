@@ -4,7 +4,8 @@ import type { DataVolume } from '../../api/kubevirt/kinds/data-volume.ts';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { FINALIZER_VM_CONTROLLER } from '../../api/kubevirt/names.ts';
 import { explain } from '../../reconcile/decision.ts';
-import { dataVolume, vm } from '../../testing/builders.ts';
+import { vm } from '../../testing/builders.ts';
+import { dataVolume } from '../data-volume/data-volume.testing.ts';
 import { decideVm } from './decide.ts';
 
 const now = Date.parse('2026-01-01T00:00:00Z');

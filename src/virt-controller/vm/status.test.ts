@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { dataVolume, reached, vm, vmi } from '../../testing/builders.ts';
+import { reached, vm, vmi } from '../../testing/builders.ts';
+import { dataVolume } from '../data-volume/data-volume.testing.ts';
 import type { ObservedVm } from './observed.ts';
 import { deriveVmStatus, type Next } from './status.ts';
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { PersistentVolumeClaim } from '../../api/core/volume.ts';
 import type { DataVolume } from '../../api/kubevirt/kinds/data-volume.ts';
 import type { Client } from '../../client/client.ts';
-import { dataVolume } from '../../testing/builders.ts';
+import { dataVolume } from '../data-volume/data-volume.testing.ts';
 import { unfilledClaimOf } from './claims-of.ts';
 
 function claim(owner: string | undefined, annotations: Record<string, string> = {}): PersistentVolumeClaim {

@@ -133,7 +133,7 @@ function adopt(path: string, { folder, task }: FillOptions, name: string): void 
     if (facts.sizeBytes > task.sizeBytes)
       throw new UserError('DISK_TOO_SMALL', `${name} does not fit on its PVC`, {
         why: `it is a disk of ${formatBytes(facts.sizeBytes)}, the PVC has room for one of ${formatBytes(task.sizeBytes)}`,
-        fix: 'ask for more storage in the DataVolume',
+        fix: 'make the DataVolume again with more storage',
       });
     if (format === 'qcow2') growQcow2(file, task.sizeBytes);
     else ftruncateSync(file, task.sizeBytes);

@@ -47,6 +47,7 @@ VIRTUAL MACHINES
   removevolume     Take a volume away from a running machine that was attached to it
   snapshots        What was kept of a machine
   rollback         Make a stopped machine what it was
+  clone            Make another machine that begins as one is now
 
 INSIDE A GUEST
   shell            Enter a machine by its agent, ssh or console, and wait until one is there; exit code 5: none was in time
@@ -114,6 +115,7 @@ guestfs	Open a shell beside the disk of a PVC that no machine uses
 removevolume	Take a volume away from a running machine that was attached to it
 snapshots	What was kept of a machine
 rollback	Make a stopped machine what it was
+clone	Make another machine that begins as one is now
 shell	Enter a machine by its agent, ssh or console, and wait until one is there; exit code 5: none was in time
 console	Connect to the serial console of a running machine; Ctrl+] leaves it
 vnc	Show the screen of a running machine in a VNC viewer, or take a picture of it

@@ -7,6 +7,7 @@ import type {
   V1VirtualMachineInstancePreset,
   V1VirtualMachineInstanceReplicaSet,
   V1alpha1MigrationPolicy,
+  V1beta1VirtualMachineClone,
   V1beta1VirtualMachineClusterInstancetype,
   V1beta1VirtualMachineClusterPreference,
   V1beta1VirtualMachineInstancetype,
@@ -33,5 +34,6 @@ export type Checked = [
   Fits<Published<Ours<'VirtualMachineSnapshot'>>, V1beta1VirtualMachineSnapshot>,
   Fits<Published<Ours<'VirtualMachineSnapshotContent'>>, V1beta1VirtualMachineSnapshotContent>,
   Fits<Published<Ours<'VirtualMachineRestore'>>, V1beta1VirtualMachineRestore>,
+  Fits<Published<Ours<'VirtualMachineClone'>>, V1beta1VirtualMachineClone>,
   Fits<Published<Ours<'KubeVirt'>>, V1KubeVirt>,
 ];

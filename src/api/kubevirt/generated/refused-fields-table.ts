@@ -188,6 +188,10 @@ const VIRTUAL_MACHINE_RESTORE = {
   patches: 'set',
   volumeRestoreOverrides: 'set',
 } as const;
+const VIRTUAL_MACHINE_CLONE = {
+  patches: 'set',
+  volumeNamePolicy: 'set',
+} as const;
 const KUBE_VIRT = {
   configuration: {
     autoCPULimitNamespaceLabelSelector: 'set',
@@ -233,6 +237,7 @@ export const REFUSED_FIELDS = {
   VirtualMachineSnapshot: VIRTUAL_MACHINE_SNAPSHOT,
   VirtualMachineSnapshotContent: VIRTUAL_MACHINE_SNAPSHOT_CONTENT,
   VirtualMachineRestore: VIRTUAL_MACHINE_RESTORE,
+  VirtualMachineClone: VIRTUAL_MACHINE_CLONE,
   DataVolume: DATA_VOLUME,
   KubeVirt: KUBE_VIRT,
 } as const;

@@ -32,6 +32,7 @@ export const VM_RESTORES = kind<VirtualMachineRestore>({
   access: {
     'virt-controller': [
       { verbs: ['get', 'list', 'watch', 'patch'] },
+      { verbs: ['create', 'delete'], because: 'A clone is made by a snapshot and a restore.' },
       { part: 'status', verbs: ['patch'] },
       { part: 'finalizers', verbs: ['update'], because: OWNER_REFERENCES },
     ],

@@ -34,6 +34,7 @@ export const VM_SNAPSHOTS = kind<VirtualMachineSnapshot>({
   access: {
     'virt-controller': [
       { verbs: ['get', 'list', 'watch', 'patch'] },
+      { verbs: ['create', 'delete'], because: 'A clone is made by a snapshot and a restore.' },
       { part: 'status', verbs: ['patch'] },
       { part: 'finalizers', verbs: ['update'], because: OWNER_REFERENCES },
     ],

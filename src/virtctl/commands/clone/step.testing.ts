@@ -1,0 +1,13 @@
+import assert from 'node:assert/strict';
+import type { Step } from '../../step.testing.ts';
+
+export const step: Step = {
+  after: 'snapshots',
+  async run(world) {
+    const { code, stderr } = await world.cluster.virtctl(['clone', 'guest', 'guest']);
+    assert.deepEqual([code, /there is a virtual machine "guest" already/.test(stderr)], [4, true], stderr);
+    const made = await world.cluster.virtctl(['clone', 'guest', 'guest-again']);
+    assert.equal(made.code, 0, made.stderr);
+    await world.cluster.must('kubectl', ['delete', 'vm', 'guest-again']);
+  },
+};
