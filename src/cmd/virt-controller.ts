@@ -28,7 +28,12 @@ async function containerDiskWay(
 
 await runComponent({
   name: 'virt-controller',
-  flags: { 'launcher-image': '', 'importer-image': '', namespace: INSTALL_NAMESPACE, 'container-disks': 'auto' } satisfies FlagsOf<'virt-controller'>,
+  flags: {
+    'launcher-image': '',
+    'importer-image': '',
+    namespace: INSTALL_NAMESPACE,
+    'container-disks': 'auto',
+  } satisfies FlagsOf<'virt-controller'>,
   async run({ flags, ready, ...context }) {
     const launcherImage = flags['launcher-image'];
     if (!launcherImage)

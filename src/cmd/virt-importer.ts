@@ -4,7 +4,8 @@ import { messageOf, UserError } from '../base/errors.ts';
 import { runImport } from '../virt-launcher/import/run-import.ts';
 
 const stop = new AbortController();
-for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort(new Error(`${signal}: it is gone on with later`)));
+for (const signal of ['SIGTERM', 'SIGINT'] as const)
+  process.once(signal, () => stop.abort(new Error(`${signal}: it is gone on with later`)));
 
 try {
   await runImport({ env: process.env, clock: systemClock, signal: stop.signal, report: (line) => console.log(line) });

@@ -40,7 +40,12 @@ HERE.addSubnet('::ffff:169.254.0.0', 112, 'ipv6');
 HERE.addSubnet('::ffff:0.0.0.0', 104, 'ipv6');
 
 const PRIVATE = new BlockList();
-for (const [network, bits] of [['10.0.0.0', 8], ['172.16.0.0', 12], ['192.168.0.0', 16], ['100.64.0.0', 10]] as const) {
+for (const [network, bits] of [
+  ['10.0.0.0', 8],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+  ['100.64.0.0', 10],
+] as const) {
   PRIVATE.addSubnet(network, bits, 'ipv4');
   PRIVATE.addSubnet(`::ffff:${network}`, 96 + bits, 'ipv6');
 }

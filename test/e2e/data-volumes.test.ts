@@ -71,7 +71,13 @@ test('a machine boots from a disk that was downloaded for it, and a kill -9 mean
     server.stdin.write('go on\n');
     await cluster.until('dv/root', '.status.phase', 'Succeeded');
     assert.equal(await cluster.field('dv', 'root', '.status.progress'), '100.0%');
-    assert.deepEqual([readdirSync(claimFolder).sort(), server.said], [['disk.img', 'disk.img.format'], ['ready', 'asked for all']]);
+    assert.deepEqual(
+      [readdirSync(claimFolder).sort(), server.said],
+      [
+        ['disk.img', 'disk.img.format'],
+        ['ready', 'asked for all'],
+      ],
+    );
 
     await cluster.until(`vm/${VM}`, '.status.printableStatus', 'Running');
     await using console = cluster.console(VM);

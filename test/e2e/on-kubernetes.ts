@@ -8,7 +8,8 @@ export const ON_KUBERNETES: Readonly<Record<string, 'runs' | `embedded only: ${s
   'bad-input': 'embedded only: it gives images names in the embedded store, and starts clusters on busy ports and without QEMU',
   board: 'runs',
   'damaged-store': 'embedded only: it damages the store of an embedded cluster',
-  'data-volumes': 'embedded only: it kills the embedded process and serves a disk in its network; the same decisions are tested without a cluster',
+  'data-volumes':
+    'embedded only: it kills the embedded process and serves a disk in its network; the same decisions are tested without a cluster',
   'every-command': 'embedded only: a list of the commands, without a cluster',
   'first-five-minutes': 'embedded only: it is about virtctl up and down',
   'forgotten-guests': 'embedded only: it takes the store away from under running guests',

@@ -29,7 +29,15 @@ describe('a release', { skip: npmSkipReason() ?? false }, () => {
   });
 
   test('its sums name every executable, the bill of materials and the provenance, and sha256sum finds them good', () => {
-    const names = ['provenance.json', 'sbom.cdx.json', 'virt-api.mjs', 'virt-controller.mjs', 'virt-handler.mjs', 'virt-importer.mjs', 'virt-launcher.mjs'];
+    const names = [
+      'provenance.json',
+      'sbom.cdx.json',
+      'virt-api.mjs',
+      'virt-controller.mjs',
+      'virt-handler.mjs',
+      'virt-importer.mjs',
+      'virt-launcher.mjs',
+    ];
     const said = execFileSync('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: first, encoding: 'utf8' });
     assert.deepEqual(
       said.trim().split('\n'),

@@ -130,7 +130,11 @@ const DEFAULTS_OF_AN_INSTANCE: readonly Rule[] = [
     'the status is put back on updates by users',
     review('a status that a user changes is put back', 'a status that a component changes is kept'),
   ],
-  ['migrations and clones', migration('has its instance as a label, is the only one under way, and cannot be changed'), clones('a clone needs no name for its target')],
+  [
+    'migrations and clones',
+    migration('has its instance as a label, is the only one under way, and cannot be changed'),
+    clones('a clone needs no name for its target'),
+  ],
 ];
 
 const NAMES_AND_SIZES: readonly Rule[] = [

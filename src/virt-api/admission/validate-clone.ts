@@ -50,6 +50,8 @@ function filterCauses(filters: unknown, at: string): StatusCause[] {
 function macCauses(addresses: unknown): StatusCause[] {
   if (!isObject(addresses)) return [];
   return Object.entries(addresses).flatMap(([name, address]) =>
-    MAC.test(String(address)) ? [] : [invalidCause(`spec.newMacAddresses[${name}]`, address, 'must be an address such as 02:00:00:12:34:56')],
+    MAC.test(String(address))
+      ? []
+      : [invalidCause(`spec.newMacAddresses[${name}]`, address, 'must be an address such as 02:00:00:12:34:56')],
   );
 }

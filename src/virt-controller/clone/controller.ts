@@ -49,7 +49,10 @@ export function runVmCloneController(options: VmCloneOptions): Promise<void> {
   });
 }
 
-async function observeVmClone({ client, clock, clones, snapshots, restores, vms }: VmCloneOptions, key: string): Promise<ObservedVmClone | undefined> {
+async function observeVmClone(
+  { client, clock, clones, snapshots, restores, vms }: VmCloneOptions,
+  key: string,
+): Promise<ObservedVmClone | undefined> {
   const clone = clones.get(key);
   if (!clone) return undefined;
   const { namespace } = clone.metadata;

@@ -58,7 +58,8 @@ export function decideVmClone(observed: ObservedVmClone): Decision {
   if (!restore) return { actions: [...tell(observed, 'RestoreInProgress'), create(restoreFor(clone), 'its source is kept')] };
   const failure = conditionOf(restore.status?.conditions, 'Failure')?.message;
   if (failure !== undefined) return fail(observed, failure);
-  if (!restore.status?.complete) return wait(observed, observed.target ? 'CreatingTargetVM' : 'RestoreInProgress', 'its PVCs are being filled', LOOK_MS);
+  if (!restore.status?.complete)
+    return wait(observed, observed.target ? 'CreatingTargetVM' : 'RestoreInProgress', 'its PVCs are being filled', LOOK_MS);
   const [write] = tell(observed, 'Succeeded');
   const event = { type: 'Normal', reason: 'SuccessfulClone', message: `${targetNameOf(clone)} is there` } as const;
   return { actions: write ? [{ ...write, event }] : [], lookAgainAfterMs: LOOK_MS };
@@ -123,12 +124,14 @@ function fail(observed: ObservedVmClone, message: string): Decision {
 function tell({ clone, now }: ObservedVmClone, phase: Phase, message = `it is ${phase}`): Extract<Action, { do: 'patch' }>[] {
   const before = clone.status ?? {};
   const isOver = phase === 'Succeeded' || phase === 'Failed';
-  const progressing = { type: 'Progressing', status: isOver ? 'False' : 'True', reason: phase === 'Unknown' ? 'Pending' : phase, message } as const;
+  const progressing = {
+    type: 'Progressing',
+    status: isOver ? 'False' : 'True',
+    reason: phase === 'Unknown' ? 'Pending' : phase,
+    message,
+  } as const;
   const ready = { type: 'Ready', status: phase === 'Succeeded' ? 'True' : 'False', reason: progressing.reason, message } as const;
-  const conditions = [progressing, ready].reduce(
-    (all, each) => withCondition<VmCloneConditions>(all, each, now),
-    before.conditions ?? [],
-  );
+  const conditions = [progressing, ready].reduce((all, each) => withCondition<VmCloneConditions>(all, each, now), before.conditions ?? []);
   const status: VmCloneStatus = {
     ...before,
     phase,

@@ -48,7 +48,7 @@ export function decideDataVolume(observed: ObservedDataVolume): Decision {
 }
 
 /** What it waits for, in words; undefined when it can go on. */
-export function obstacleOf(observed: ObservedDataVolume): string | undefined {
+function obstacleOf(observed: ObservedDataVolume): string | undefined {
   const { dataVolume, claim, pod, source, sourceUser, snapshot } = observed;
   const { name } = dataVolume.metadata;
   const { pvc, snapshot: wanted } = dataVolume.spec.source ?? {};

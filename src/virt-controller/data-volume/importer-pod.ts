@@ -77,7 +77,7 @@ export function importerPodFor(options: Options): Pod | undefined {
 }
 
 /** The image that a `registry.url` names. */
-export function imageOf(url: string): string {
+function imageOf(url: string): string {
   return url.startsWith(DOCKER) ? url.slice(DOCKER.length) : url;
 }
 

@@ -110,7 +110,7 @@ function readyCondition(phase: DataVolumePhase): Next {
 }
 
 /** Why its Pod is not at work: what the importer said before it ended, or why its image cannot be had. */
-export function failureOf(
+function failureOf(
   observed: ObservedDataVolume,
 ): { readonly reason: 'Error' | 'ImagePullFailed'; readonly message: string } | undefined {
   const { state, lastState } = containerOf(observed) ?? {};

@@ -62,7 +62,7 @@ export type FillOptions = {
 export type OpenDisk = ReturnType<typeof openContainerDisk>;
 
 /** On the PVC: a guest never sees it, and it is gone when the disk is there. */
-export const WORK_FOLDER = '.import';
+const WORK_FOLDER = '.import';
 const MIB = 2 ** 20;
 
 /** Resolves when the disk is there; a UserError, and no disk, when that cannot be. */

@@ -1,7 +1,18 @@
 /** virt-importer as a process, in a Pod of the embedded cluster: folders that only root gets to, and a user of the Pod's own. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -18,7 +29,10 @@ function pod(t: TestContext) {
   const base = mkdtempSync(join(tmpdir(), 'importer-')); // 0700: closed to the user of the Pod
   t.after(() => rmSync(base, { recursive: true }));
   const [claim, source, sandbox] = ['claim', 'source', 'sandbox'].map((name) => join(base, name)) as [string, string, string];
-  for (const [folder, mount] of [[claim, TARGET_MOUNT], [source, SOURCE_MOUNT]] as const) {
+  for (const [folder, mount] of [
+    [claim, TARGET_MOUNT],
+    [source, SOURCE_MOUNT],
+  ] as const) {
     mkdirSync(folder);
     if (isRoot) chownSync(folder, 0, GROUP);
     chmodSync(folder, 0o2770);
@@ -46,7 +60,10 @@ test('a PVC is filled from another by the user of the Pod, who gets to neither b
   if (isRoot) chownSync(join(source, 'disk.img'), 0, GROUP);
   assert.deepEqual(run({ from: 'pvc', sizeBytes: 2 * MIB }), { status: 0, last: 'the volume is filled' });
   const { size, uid } = statSync(join(claim, 'disk.img'));
-  assert.deepEqual([size, uid, readFileSync(join(claim, 'disk.img.format'), 'utf8')], [2 * MIB, isRoot ? USER : process.getuid?.(), 'raw\n']);
+  assert.deepEqual(
+    [size, uid, readFileSync(join(claim, 'disk.img.format'), 'utf8')],
+    [2 * MIB, isRoot ? USER : process.getuid?.(), 'raw\n'],
+  );
 });
 
 test('the disk of an image that only root can read is copied', (t) => {

@@ -9,7 +9,11 @@ function images(spec: KubeVirt['spec'], image = 'host:5000/kv/kubevirt:v2', laun
 }
 
 test('images are those of the release that the operator is of', () => {
-  assert.deepEqual(images({}), { components: 'host:5000/kv/kubevirt:v2', launcher: 'host:5000/kv/virt-launcher:v2', importer: 'host:5000/kv/virt-importer:v2' });
+  assert.deepEqual(images({}), {
+    components: 'host:5000/kv/kubevirt:v2',
+    launcher: 'host:5000/kv/virt-launcher:v2',
+    importer: 'host:5000/kv/virt-importer:v2',
+  });
 });
 
 test('an operator by digest says which launcher belongs to it', () => {
@@ -21,6 +25,14 @@ test('an operator by digest says which launcher belongs to it', () => {
 });
 
 test('the KubeVirt object may name another registry or tag', () => {
-  assert.deepEqual(images({ imageTag: 'v3' }), { components: 'host:5000/kv/kubevirt:v3', launcher: 'host:5000/kv/virt-launcher:v3', importer: 'host:5000/kv/virt-importer:v3' });
-  assert.deepEqual(images({ imageRegistry: 'other' }), { components: 'other/kubevirt:v2', launcher: 'other/virt-launcher:v2', importer: 'other/virt-importer:v2' });
+  assert.deepEqual(images({ imageTag: 'v3' }), {
+    components: 'host:5000/kv/kubevirt:v3',
+    launcher: 'host:5000/kv/virt-launcher:v3',
+    importer: 'host:5000/kv/virt-importer:v3',
+  });
+  assert.deepEqual(images({ imageRegistry: 'other' }), {
+    components: 'other/kubevirt:v2',
+    launcher: 'other/virt-launcher:v2',
+    importer: 'other/virt-importer:v2',
+  });
 });

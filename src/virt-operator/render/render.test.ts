@@ -4,7 +4,11 @@ import type { PodSpec } from '../../api/core/pod.ts';
 import type { KubeObject } from '../../api/meta.ts';
 import { renderComponents, withCaBundle } from './render.ts';
 
-const OPTIONS = { namespace: 'kubevirt', images: { components: 'r/kubevirt:1', launcher: 'r/virt-launcher:1', importer: 'r/virt-importer:1' }, version: 'v1' };
+const OPTIONS = {
+  namespace: 'kubevirt',
+  images: { components: 'r/kubevirt:1', launcher: 'r/virt-launcher:1', importer: 'r/virt-importer:1' },
+  version: 'v1',
+};
 type Workload = KubeObject & { spec: { replicas?: number; template: { metadata: KubeObject['metadata']; spec: PodSpec } } };
 
 function workload(name: string, options = OPTIONS): Workload {

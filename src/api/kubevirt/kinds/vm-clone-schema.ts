@@ -10,7 +10,12 @@ const referenceSchema = (description: string, kinds: string) =>
   });
 
 const filtersSchema = (what: string) =>
-  optional(list(`Which ${what} the new machine has: regular expressions; one that begins with ! takes away. All when not given.`, text('A filter.')));
+  optional(
+    list(
+      `Which ${what} the new machine has: regular expressions; one that begins with ! takes away. All when not given.`,
+      text('A filter.'),
+    ),
+  );
 
 export const specSchema = object('Which machine is to be there twice. It never changes.', {
   source: referenceSchema('What it begins as.', 'VirtualMachine or VirtualMachineSnapshot.'),

@@ -13,7 +13,11 @@ export const definition = defineCommand({
       sourceName: { ...text, brief: 'What the new machine begins as', placeholder: 'name' },
       sourceType: { ...optionalText, brief: 'vm (the default) or snapshot', placeholder: 'type' },
       targetName: { ...optionalText, brief: 'Name of the new machine (default: made up)', placeholder: 'name' },
-      labelFilter: { ...several, brief: 'Which labels it has: a key in which * is any text; with a leading ! not these', placeholder: 'filter' },
+      labelFilter: {
+        ...several,
+        brief: 'Which labels it has: a key in which * is any text; with a leading ! not these',
+        placeholder: 'filter',
+      },
       annotationFilter: { ...several, brief: 'The same for annotations', placeholder: 'filter' },
       templateLabelFilter: { ...several, brief: 'The same for labels of its template', placeholder: 'filter' },
       templateAnnotationFilter: { ...several, brief: 'The same for annotations of its template', placeholder: 'filter' },
