@@ -110,9 +110,7 @@ function readyCondition(phase: DataVolumePhase): Next {
 }
 
 /** Why its Pod is not at work: what the importer said before it ended, or why its image cannot be had. */
-function failureOf(
-  observed: ObservedDataVolume,
-): { readonly reason: 'Error' | 'ImagePullFailed'; readonly message: string } | undefined {
+function failureOf(observed: ObservedDataVolume): { readonly reason: 'Error' | 'ImagePullFailed'; readonly message: string } | undefined {
   const { state, lastState } = containerOf(observed) ?? {};
   if (state?.running) return undefined;
   const { reason = '', message } = state?.waiting ?? {};
