@@ -9,6 +9,7 @@ const IN_NAMESPACES: Readonly<Record<string, readonly string[]>> = {
     'virtualmachineinstancemigrations',
     'virtualmachineinstancepresets',
   ],
+  'cdi.kubevirt.io/v1beta1': ['datavolumes'],
   'pool.kubevirt.io/v1beta1': ['virtualmachinepools'],
   'clone.kubevirt.io/v1beta1': ['virtualmachineclones'],
   'snapshot.kubevirt.io/v1beta1': ['virtualmachinesnapshots', 'virtualmachinesnapshotcontents', 'virtualmachinerestores'],
