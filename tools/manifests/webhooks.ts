@@ -84,7 +84,9 @@ const EVICTIONS = {
   name: 'virt-launcher-evictions.kubevirt.io',
   clientConfig: clientConfig('/validate/evictions'),
   rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods/eviction'], scope: 'Namespaced' }],
-  matchConditions: [{ name: 'of-launchers', expression: "request.name.startsWith('virt-launcher-') || request.name.startsWith('hp-volume-')" }],
+  matchConditions: [
+    { name: 'of-launchers', expression: "request.name.startsWith('virt-launcher-') || request.name.startsWith('hp-volume-')" },
+  ],
   failurePolicy: 'Ignore',
   ...AFTER,
   sideEffects: 'NoneOnDryRun',

@@ -35,9 +35,17 @@ test('the launcher of an instance, and the Pod that attaches a volume to it, run
 
 const strangers: readonly (readonly [string, readonly KubeObject[], Pod])[] = [
   ['a Pod for a volume that the instance does not have', [vmi('Running'), launcher], attachment],
-  ['a Pod that a launcher owns under another name', [plugged, launcher], { ...attachment, metadata: { ...attachment.metadata, name: 'other' } }],
+  [
+    'a Pod that a launcher owns under another name',
+    [plugged, launcher],
+    { ...attachment, metadata: { ...attachment.metadata, name: 'other' } },
+  ],
   ['a Pod whose launcher is gone', [plugged], attachment],
-  ['a Pod whose owner only has the name of the launcher', [plugged, { ...launcher, metadata: { ...launcher.metadata, uid: 'another' } }], attachment],
+  [
+    'a Pod whose owner only has the name of the launcher',
+    [plugged, { ...launcher, metadata: { ...launcher.metadata, uid: 'another' } }],
+    attachment,
+  ],
   ['a Pod of a launcher that belongs to nobody', [launcher], attachment],
   ['a launcher under another name', [plugged], { ...launcher, metadata: { ...launcher.metadata, name: 'other' } }],
 ];

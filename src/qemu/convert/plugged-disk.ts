@@ -35,7 +35,13 @@ export function hotplugController(port: string): Device {
 
 /** The disk in a port of its own. */
 export function pluggedCard(disk: Disk, port: string): Device {
-  return { part: 'device', id: pluggedNames(disk.name).device, driver: 'virtio-blk-pci', place: inPort(port), properties: properties(disk) };
+  return {
+    part: 'device',
+    id: pluggedNames(disk.name).device,
+    driver: 'virtio-blk-pci',
+    place: inPort(port),
+    properties: properties(disk),
+  };
 }
 
 /** The disk at the controller. */

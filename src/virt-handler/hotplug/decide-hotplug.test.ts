@@ -9,9 +9,9 @@ import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-ma
 import type { Disk } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { ATTACH_EXPORT, pluggedNames } from '../../api/launcher/attachment.ts';
 import { systemClock } from '../../base/clock.ts';
-import { explain } from '../../reconcile/decision.ts';
 import { connectQmp } from '../../qemu/qmp/client.ts';
 import { startQemu, temporaryFolder, waitUntil } from '../../qemu/qmp/qemu.testing.ts';
+import { explain } from '../../reconcile/decision.ts';
 import { tinySpec } from '../../testing/builders.ts';
 import type { DomainAction } from '../vmi/domain-action.ts';
 import type { ObservedDomain } from '../vmi/observed.ts';
@@ -64,12 +64,32 @@ const cases: readonly (readonly [string, Seen, string[], HotplugPhase])[] = [
   ['the block node comes first', { phase: 'MountedToPod' }, [`command plug ${node}: ${WANTED}`, LATER], 'MountedToPod'],
   ['then the controller', { phase: 'MountedToPod', qemu: withNode }, [`command plug scsi-hotplug: ${WANTED}`, LATER], 'MountedToPod'],
   ['then the disk', { phase: 'MountedToPod', qemu: withController }, [`command plug ${device}: ${WANTED}`, LATER], 'MountedToPod'],
-  ['a disk on virtio needs no controller', { phase: 'MountedToPod', qemu: withNode, bus: 'virtio' }, [`command plug ${device}: ${WANTED}`, LATER], 'MountedToPod'],
+  [
+    'a disk on virtio needs no controller',
+    { phase: 'MountedToPod', qemu: withNode, bus: 'virtio' },
+    [`command plug ${device}: ${WANTED}`, LATER],
+    'MountedToPod',
+  ],
   ['what the guest has is ready', { phase: 'MountedToPod', qemu: plugged }, [], 'Ready'],
   ['without a port nothing is tried', { phase: 'MountedToPod', qemu: full }, [], 'MountedToPod'],
-  ['a Pod that came back is linked again', { phase: 'Ready', link: 'stale', qemu: plugged }, ['link disk data pod-2: volume data is attached to the node', SOON], 'Ready'],
-  ['a guest is asked to let go', { phase: 'Detaching', qemu: plugged, isWanted: false }, [`command unplug data: ${LEAVES}`, LATER], 'Detaching'],
-  ['then the block node goes', { phase: 'Detaching', qemu: withController, isWanted: false }, [`command close data: ${LEAVES}`, LATER], 'Detaching'],
+  [
+    'a Pod that came back is linked again',
+    { phase: 'Ready', link: 'stale', qemu: plugged },
+    ['link disk data pod-2: volume data is attached to the node', SOON],
+    'Ready',
+  ],
+  [
+    'a guest is asked to let go',
+    { phase: 'Detaching', qemu: plugged, isWanted: false },
+    [`command unplug data: ${LEAVES}`, LATER],
+    'Detaching',
+  ],
+  [
+    'then the block node goes',
+    { phase: 'Detaching', qemu: withController, isWanted: false },
+    [`command close data: ${LEAVES}`, LATER],
+    'Detaching',
+  ],
   ['then the socket', { phase: 'Detaching', isWanted: false }, [`unlink disk data: ${LEAVES}`, SOON], 'Detaching'],
   ['what has left is out', { phase: 'Detaching', link: 'missing', isWanted: false }, [], 'UnMountedFromPod'],
   ['one that is wanted again leaves first', { phase: 'Detaching', qemu: plugged }, [`command unplug data: ${LEAVES}`, LATER], 'Detaching'],
@@ -124,7 +144,10 @@ for (const bus of ['scsi', 'virtio'] as const)
   test(`a real QEMU takes a disk on ${bus} step by step, each from what it shows itself, and lets it go`, async (t) => {
     const folder = await temporaryFolder(t);
     await serveDisk(t, folder);
-    const ports = [0, 1].flatMap((index) => ['-device', `pcie-root-port,id=hotplug${index},chassis=${index + 1},addr=0x1e.${index},multifunction=on`]);
+    const ports = [0, 1].flatMap((index) => [
+      '-device',
+      `pcie-root-port,id=hotplug${index},chassis=${index + 1},addr=0x1e.${index},multifunction=on`,
+    ]);
     const { qmpPath } = await startQemu(t, { machine: 'q35', folder, args: ports });
     const qmp = await connectQmp({ path: qmpPath });
     t.after(() => qmp.close());

@@ -19,7 +19,6 @@ import type { Disk } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { claimOf } from '../../api/kubevirt/volumes/source-of.ts';
 import { pluggedNames } from '../../api/launcher/attachment.ts';
 import type { Pluggable } from '../../qemu/convert/machine-model.ts';
-import { MOST_DISKS_ON } from '../../qemu/convert/limits.ts';
 import {
   HOTPLUG_CONTROLLER,
   hotplugController,
@@ -31,6 +30,7 @@ import {
 import type { DomainAction } from '../vmi/domain-action.ts';
 import type { DomainCommand } from '../vmi/domain-command.ts';
 import type { ObservedDomain } from '../vmi/observed.ts';
+import { freePort, freeTarget, whyNoPlace } from './free-places.ts';
 import { hotplugEntriesOf, type VolumeEntry } from './hotplug-status.ts';
 import type { Plugged } from './plugged.ts';
 
@@ -59,13 +59,6 @@ export function decidePlugs(seen: ObservedDomain): Plan {
   return { actions: plans.flatMap(({ actions }) => actions), ...(waits.length > 0 && { lookAgainAfterMs: Math.min(...waits) }) };
 }
 
-/** Why the next device has no place; undefined when it has one. */
-export function whyNoPlace(disk: Disk, plugged: Plugged): string | undefined {
-  if (needsPort(disk) || !(HOTPLUG_CONTROLLER in plugged.devices))
-    return freePort(plugged) === undefined ? `all ${plugged.ports.length} ports for devices that are plugged in are taken` : undefined;
-  return freeTarget(plugged) === undefined ? `the SCSI controller has ${MOST_DISKS_ON.scsi} disks already` : undefined;
-}
-
 function come(seen: ObservedDomain, { name, phase, hotplugVolume }: VolumeEntry): Plan {
   const wanted = hotplugDisksOf(seen.vmi.spec).find(({ volume }) => volume.name === name);
   if (!wanted || (phase !== 'AttachedToNode' && phase !== 'MountedToPod' && phase !== 'Ready')) return NOTHING;
@@ -73,7 +66,10 @@ function come(seen: ObservedDomain, { name, phase, hotplugVolume }: VolumeEntry)
   if (link === 'absent') return { actions: [], lookAgainAfterMs: SOON_MS };
   const { attachPodUID } = hotplugVolume ?? {};
   if (link !== 'linked' && attachPodUID)
-    return { actions: [{ do: 'link disk', volume: name, attachPodUid: attachPodUID, because: `volume ${name} is attached to the node` }], lookAgainAfterMs: SOON_MS };
+    return {
+      actions: [{ do: 'link disk', volume: name, attachPodUid: attachPodUID, because: `volume ${name} is attached to the node` }],
+      lookAgainAfterMs: SOON_MS,
+    };
   const { plugged } = seen.domain;
   if (phase !== 'MountedToPod' || !plugged) return NOTHING;
   const part = nextPart(wanted.disk, plugged, claimOf(wanted.volume)?.isReadOnly ?? false);
@@ -98,17 +94,9 @@ function leave(seen: ObservedDomain, { name }: VolumeEntry): Plan {
   if (device in plugged.devices) return give(seen, { id: name, command: { name: 'unplug', device }, because });
   if (plugged.nodes.includes(node)) return give(seen, { id: name, command: { name: 'close', node }, because });
   const link = seen.links?.[name];
-  return link === 'linked' || link === 'stale' ? { actions: [{ do: 'unlink disk', volume: name, because }], lookAgainAfterMs: SOON_MS } : NOTHING;
-}
-
-function freePort({ ports, devices }: Plugged): string | undefined {
-  const taken = new Set(Object.values(devices).map(({ bus }) => bus));
-  return ports.find((port) => !taken.has(port));
-}
-
-function freeTarget({ devices }: Plugged): number | undefined {
-  const taken = new Set(Object.values(devices).flatMap(({ bus, target }) => (bus === `${HOTPLUG_CONTROLLER}.0` ? (target ?? []) : [])));
-  return Array.from({ length: MOST_DISKS_ON.scsi }, (_, target) => target).find((target) => !taken.has(target));
+  return link === 'linked' || link === 'stale'
+    ? { actions: [{ do: 'unlink disk', volume: name, because }], lookAgainAfterMs: SOON_MS }
+    : NOTHING;
 }
 
 type Given = { readonly id: string; readonly command: DomainCommand; readonly because: string };
@@ -119,7 +107,9 @@ function give({ domain, now }: ObservedDomain, { id: volume, command, because }:
   const last = domain.commands[id];
   if (last?.is === 'running') return NOTHING;
   const waitMs = last ? last.givenAt + AGAIN_MS - now : 0;
-  return waitMs > 0 ? { actions: [], lookAgainAfterMs: waitMs } : { actions: [{ do: 'command', id, command, because }], lookAgainAfterMs: AGAIN_MS };
+  return waitMs > 0
+    ? { actions: [], lookAgainAfterMs: waitMs }
+    : { actions: [{ do: 'command', id, command, because }], lookAgainAfterMs: AGAIN_MS };
 }
 
 /** What a step is known by. */

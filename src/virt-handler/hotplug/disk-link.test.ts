@@ -28,7 +28,9 @@ test('a socket is linked, can be connected to, and is linked again when its Pod 
   assert.equal(await diskLinkOf(ends), 'missing');
   linkDisk(ends);
   assert.equal(await diskLinkOf(ends), 'linked');
-  const said = await new Promise((resolve) => connect(join(ends.folder, pluggedNames('data').socket)).on('data', (data) => resolve(String(data))));
+  const said = await new Promise((resolve) =>
+    connect(join(ends.folder, pluggedNames('data').socket)).on('data', (data) => resolve(String(data))),
+  );
   assert.equal(said, 'hello');
   await listen();
   assert.equal(await diskLinkOf(ends), 'stale');

@@ -14,7 +14,7 @@ import type { Disk } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { pluggedNames } from '../../api/launcher/attachment.ts';
 import { HOTPLUG_CONTROLLER, needsPort } from '../../qemu/convert/plugged-disk.ts';
 import type { ObservedDomain } from '../vmi/observed.ts';
-import { whyNoPlace } from './decide-hotplug.ts';
+import { whyNoPlace } from './free-places.ts';
 
 export type VolumeEntry = NonNullable<VmiStatus['volumeStatus']>[number];
 
@@ -42,7 +42,13 @@ function next(seen: ObservedDomain, entry: VolumeEntry, taken: Set<string>): Vol
   if (phase === 'MountedToPod') return device in plugged.devices ? ready(seen, entry, taken) : waiting(seen, entry);
   const isOut = !(device in plugged.devices) && !plugged.nodes.includes(node) && (link === 'absent' || link === 'missing');
   if (phase === 'Detaching' && isOut)
-    return { ...entry, phase: 'UnMountedFromPod', target: '', reason: 'VolumeUnMountedFromPod', message: `Volume ${name} is out of the guest` };
+    return {
+      ...entry,
+      phase: 'UnMountedFromPod',
+      target: '',
+      reason: 'VolumeUnMountedFromPod',
+      message: `Volume ${name} is out of the guest`,
+    };
   return phase === 'Detaching' ? withFailure(seen, entry, [`unplug ${name}`, `close ${name}`]) : entry;
 }
 

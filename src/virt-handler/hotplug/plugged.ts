@@ -26,12 +26,19 @@ export async function askPlugged(qmp: Pick<QmpClient, 'execute'>): Promise<Plugg
     devices[name] = await placeOf(qmp, name, type);
   }
   const nodes = await qmp.execute('query-named-block-nodes', { flat: true });
-  return { devices, ports, nodes: Array.isArray(nodes) ? nodes.map((node: unknown) => (isObject(node) ? String(node['node-name']) : '')) : [] };
+  return {
+    devices,
+    ports,
+    nodes: Array.isArray(nodes) ? nodes.map((node: unknown) => (isObject(node) ? String(node['node-name']) : '')) : [],
+  };
 }
 
 async function placeOf(qmp: Pick<QmpClient, 'execute'>, name: string, type: string): Promise<PluggedDevice> {
   const path = `${PERIPHERAL}/${name}`;
-  const bus = String(await qmp.execute('qom-get', { path, property: 'parent_bus' })).split('/').at(-1) ?? '';
+  const bus =
+    String(await qmp.execute('qom-get', { path, property: 'parent_bus' }))
+      .split('/')
+      .at(-1) ?? '';
   if (!/^child<scsi-/.test(type)) return { bus };
   const target = await qmp.execute('qom-get', { path, property: 'scsi-id' });
   return typeof target === 'number' ? { bus, target } : { bus };

@@ -17,6 +17,9 @@ export const definition = defineClusterCommand({
   },
   docs: {
     brief: 'Take a volume away from a running machine that was attached to it',
-    customUsage: ['my-vm --volume-name data', { input: 'my-vm --volume-name data --persist', brief: 'one that was attached with --persist' }],
+    customUsage: [
+      'my-vm --volume-name data',
+      { input: 'my-vm --volume-name data --persist', brief: 'one that was attached with --persist' },
+    ],
   },
 });
