@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Step } from '../../step.testing.ts';
 
-/** test/e2e/volumes.test.ts takes one away. */
+/** decide-hotplug.test.ts of virt-handler takes one away from a real QEMU. */
 export const step: Step = {
   after: 'addvolume',
   async run(world) {
