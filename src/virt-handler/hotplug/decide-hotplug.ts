@@ -113,6 +113,6 @@ function give({ domain, now }: ObservedDomain, { id: volume, command, because }:
 }
 
 /** What a step is known by. */
-export function partName(part: Pluggable): string {
+function partName(part: Pluggable): string {
   return part.part === 'blockdev' ? part.node['node-name'] : part.id;
 }
