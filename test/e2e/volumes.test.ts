@@ -32,6 +32,34 @@ function claim(name: string): object {
   };
 }
 
+type InGuest = (script: string) => Promise<string>;
+
+/** Runs a script in the guest, once its agent is there. */
+function guestOf(cluster: EmbeddedCluster): InGuest {
+  return async (script) => {
+    await cluster.untilCondition(`vmi/${VM}`, 'AgentConnected');
+    const { stdout } = await cluster.virtctl(['exec', VM, '--', 'sh', '-c', script]);
+    return stdout.trim();
+  };
+}
+
+/** A guest sees a device a moment after QEMU has it. */
+async function untilGuest(inGuest: InGuest, script: string, wanted: string): Promise<void> {
+  const deadline = Date.now() + 60_000;
+  for (let seen = ''; ; ) {
+    seen = await inGuest(script);
+    if (seen === wanted) return;
+    assert.ok(Date.now() < deadline, `${script}: ${seen}, not ${wanted}`);
+  }
+}
+
+/** Until the status of the instance has no word of the volume. */
+async function untilOut(cluster: EmbeddedCluster, volume: string): Promise<void> {
+  const deadline = Date.now() + 120_000;
+  for (let phase = volume; phase !== ''; phase = await cluster.field('vmi', VM, `.status.volumeStatus[?(@.name=="${volume}")].phase`))
+    assert.ok(Date.now() < deadline, `volume ${volume} is still ${phase}`);
+}
+
 test('what a guest writes to a claim is there after a restart; what it writes to an ephemeral copy is not', async (t) => {
   await using cluster = await EmbeddedCluster.start();
   const create = (object: object) => cluster.must('kubectl', ['create', '-f', '-'], { input: JSON.stringify(object) });
@@ -97,11 +125,41 @@ test('what a guest writes to a claim is there after a restart; what it writes to
     await cluster.untilGone(kept.trim());
   });
 
-  await t.test('a volume is plugged in while the guest runs', async () => {
+  await t.test('a volume comes while the guest runs, keeps what is written to it, and goes again', async () => {
+    const inGuest = guestOf(cluster);
+    const phase = (name: string) => `.status.volumeStatus[?(@.name=="${name}")].phase`;
+    const sectors = 'cat /sys/block/sda/size 2>/dev/null || echo none';
     await create(claim('extra'));
     const said = await cluster.must('virtctl', ['addvolume', VM, '--volume-name', 'extra']);
     assert.equal(said, `Successfully submitted add volume request to VM ${VM} for volume extra\n`);
-    await cluster.until(`vmi/${VM}`, '.status.volumeStatus[?(@.name=="extra")].phase', 'Ready');
+    await cluster.until(`vmi/${VM}`, phase('extra'), 'Ready');
+    await untilGuest(inGuest, sectors, String((60 * 2 ** 20) / 512));
+    await inGuest(`echo ${MARKER} | dd of=/dev/sda bs=512 seek=8 conv=sync,fsync 2>/dev/null`);
+    assert.match(await cluster.field('vmi', VM, '.status.conditions[?(@.type=="LiveMigratable")].message'), /extra is hotplugged/);
+    await cluster.must('virtctl', ['removevolume', VM, '--volume-name', 'extra']);
+    await untilOut(cluster, 'extra');
+    await untilGuest(inGuest, sectors, 'none');
+    const again = await cluster.virtctl(['removevolume', VM, '--volume-name', 'data']);
+    assert.deepEqual([again.code, /not hotpluggable/.test(again.stderr)], [4, true], again.stderr);
+  });
+
+  await t.test('a volume that is to stay is there after a restart, on another bus, with its data', async () => {
+    const inGuest = guestOf(cluster);
+    const read = 'dd if=/dev/vdd bs=512 skip=8 count=1 2>/dev/null | tr -d "\\0"';
+    const ready = '.status.volumeStatus[?(@.name=="extra")].phase';
+    await cluster.must('virtctl', ['addvolume', VM, '--volume-name', 'extra', '--bus', 'virtio', '--persist']);
+    await cluster.until(`vmi/${VM}`, ready, 'Ready');
+    await untilGuest(inGuest, read, MARKER);
+    assert.equal(await cluster.field('vm', VM, '.status.conditions[?(@.type=="RestartRequired")].status'), '');
+    const uid = await cluster.field('vmi', VM, '.metadata.uid');
+    await cluster.must('virtctl', ['restart', VM]);
+    await cluster.untilReplaced(VM, uid);
+    await cluster.until(`vmi/${VM}`, ready, 'Ready');
+    await untilGuest(inGuest, read, MARKER);
+    await cluster.must('virtctl', ['removevolume', VM, '--volume-name', 'extra', '--persist']);
+    await untilOut(cluster, 'extra');
+    await untilGuest(inGuest, 'ls /sys/block | grep -c vdd', '0');
+    await cluster.must('kubectl', ['delete', 'pvc', 'extra']);
   });
 
   await t.test('a claim in use stays until its machine is gone', async () => {

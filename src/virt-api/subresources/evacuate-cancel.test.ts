@@ -10,7 +10,12 @@ function world(evacuationNodeName?: string) {
   const api = new FakeApi();
   const status = { phase: 'Running', nodeName: 'n1', ...(evacuationNodeName && { evacuationNodeName }) };
   const metadata = { name: 'db', namespace: 'default', uid: 'u1' };
-  api.put('virtualmachineinstances', { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', metadata, status } as object as VirtualMachineInstance);
+  api.put('virtualmachineinstances', {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachineInstance',
+    metadata,
+    status,
+  } as object as VirtualMachineInstance);
   const ask = (body: object, name = 'db') => {
     const request = new Request('https://virt-api/x', { method: 'PUT', body: JSON.stringify(body) });
     return cancelEvacuation({ client: api.client, log: silentLogger, user: 'me', namespace: 'default', name, request } as SubresourceCall);
