@@ -14,3 +14,8 @@ export async function useUpstreamVirtctl(t: TestContext, cluster: SessionCluster
   });
   await t.test('vnc --proxy-only', () => useScreen(cluster, 'agent'));
 }
+
+/** After that, on a cluster that takes volumes while guests run. */
+export async function useUpstreamVolumes(t: TestContext, cluster: SessionCluster): Promise<void> {
+  await t.test('addvolume and removevolume', () => replay(join(import.meta.dirname, 'volumes.txt'), cluster));
+}
