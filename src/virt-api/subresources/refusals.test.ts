@@ -162,7 +162,7 @@ test('a machine to expand gets the type that its volume names, in the place of t
 
 /**
  * What each subresource of an instance answers when there is none; when it is Scheduled, Failed, Running, or Running and paused, without an
- * agent; and when it runs with one. 503 is a yes: nobody is there to pass it on to. A new subresource needs a line here.
+ * agent; and when it runs with one. 503 is a yes: nobody is there to pass it on to. A volume that nobody names is a 400. A new subresource needs a line here.
  */
 const ANSWERS: Readonly<Record<string, string>> = {
   pause: '404 409 409 503 409 503',
@@ -181,6 +181,9 @@ const ANSWERS: Readonly<Record<string, string>> = {
   vnc: '404 400 400 503 503 503',
   'vnc/screenshot': '404 500 500 503 503 503',
   portforward: '404 400 400 503 409 503',
+  addvolume: '404 409 409 400 400 400',
+  removevolume: '404 409 409 400 400 400',
+  'evacuate/cancel': '404 200 200 200 200 200',
 };
 
 test('each subresource of an instance answers as published, in each state', async () => {

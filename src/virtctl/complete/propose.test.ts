@@ -33,7 +33,7 @@ const CASES: [words: string[], expected: string[]][] = [
   [['kube'], ['kubeconfig']],
   [
     ['create', ''],
-    ['vm', 'instancetype', 'preference'],
+    ['vm', 'instancetype', 'preference', 'clone'],
   ],
   [['ls', '-o', 'y'], ['yaml']],
   [['down', '--pu'], ['--purge']],
