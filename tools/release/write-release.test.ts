@@ -71,7 +71,7 @@ describe('a release', { skip: npmSkipReason() ?? false }, () => {
       writeFileSync(join(copy, 'SHA256SUMS.sig'), signSums(readFileSync(join(copy, 'SHA256SUMS')), privateKey));
       return copy;
     };
-    assert.equal((await verifyRelease(signed('good'), publicKey)).length, 9);
+    assert.equal((await verifyRelease(signed('good'), publicKey)).length, 10);
     const refused = async (what: (copy: string) => void, message: string) => {
       const copy = signed(`bad-${message}`);
       what(copy);
