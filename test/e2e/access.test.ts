@@ -64,6 +64,12 @@ const EXPECTED: Readonly<Record<string, string>> = {
   'GET ../../version': '403 200 200 200 200',
   'GET ../../healthz': NOBODY, // open at virt-api itself, for its probes
   'GET ../../guestfs': '403 400 400 400 400', // everybody with a name may ask, and there is no such image
+  'PUT virtualmachines/none/addvolume': EDITORS,
+  'PUT virtualmachines/none/removevolume': EDITORS,
+  'PUT virtualmachines/none/evacuate/cancel': EDITORS,
+  'PUT virtualmachineinstances/none/addvolume': EDITORS,
+  'PUT virtualmachineinstances/none/removevolume': EDITORS,
+  'PUT virtualmachineinstances/none/evacuate/cancel': EDITORS,
   'PUT virtualmachines/none/migrate': NOBODY, // the right is there, and nobody has it unless it is given
   // the body is empty, so whoever may ask is told that it is no machine
   'PUT expand-vm-spec': '403 400 400 400 403',

@@ -34,11 +34,20 @@ export function rulesOfRole(role: JoiningRole, kinds: readonly KindRecord[], sub
     ),
     ...subresources
       .filter((each) => isIn(each.role))
-      .map(({ resource, subresource, verbs }) =>
-        rule(SUBRESOURCES_GROUP, `${resource}/${subresource}`, verbs, verbs.length > 1 ? EITHER : undefined),
+      .flatMap(({ resource, subresource, verbs }) =>
+        grantedAs(resource, subresource, subresources).map((name) =>
+          rule(SUBRESOURCES_GROUP, name, verbs, verbs.length > 1 ? EITHER : undefined),
+        ),
       ),
     ...(isIn(EXPAND_VM_SPEC.role) ? [rule(SUBRESOURCES_GROUP, EXPAND_VM_SPEC.resource, EXPAND_VM_SPEC.verbs)] : []),
   ]);
+}
+
+/** The API server asks by the first part of the path (`evacuate` of `evacuate/cancel`), virt-api by the whole of it; a first part that is one of its own has its own role. */
+function grantedAs(resource: string, subresource: string, all: readonly Subresource[]): string[] {
+  const [first = ''] = subresource.split('/');
+  const isOwn = all.some((each) => each.resource === resource && each.subresource === first);
+  return [...(isOwn ? [] : [`${resource}/${first}`]), `${resource}/${subresource}`];
 }
 
 function migrate(subresources: readonly Subresource[]): object {
