@@ -4,7 +4,8 @@ import { useSession } from './hooks.ts';
 export function ActivityPage() {
   const { events } = useSession();
   return (
-    <main>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and has nothing else that keys could reach
+    <main tabIndex={0}>
       <header class="bar">
         <h1>Activity</h1>
       </header>

@@ -10,7 +10,8 @@ import { StatusWord } from './status-word.tsx';
 export function NodesPage() {
   const { nodes, vmis } = useSession();
   return (
-    <main>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and has nothing else that keys could reach
+    <main tabIndex={0}>
       <header class="bar">
         <h1>Nodes</h1>
       </header>
