@@ -176,6 +176,7 @@ test('without a mouse a machine is made, started, entered, left and deleted', { 
   await page.getByRole('button', { name: 'Start keys', exact: true }).waitFor();
   const command = async (text: string) => {
     await keyboard.press('Control+k');
+    await page.waitForFunction(() => document.activeElement?.closest('dialog, [role=dialog]') != null); // then what is typed is for it
     await keyboard.type(text);
     await page.getByRole('option', { name: new RegExp(text, 'i'), selected: true }).waitFor();
     await keyboard.press('Enter');
