@@ -34,13 +34,15 @@ function ofRoutes(...roles: readonly string[]): string[] {
   );
 }
 
+/** By the first part of `evacuate/cancel`, which is what the API server asks for. */
+const EVACUATE = ['virtualmachines', 'virtualmachineinstances'].map((resource) => `update ${SUBRESOURCES_GROUP} ${resource}/evacuate`);
 const EXPAND = `update ${SUBRESOURCES_GROUP} expand-vm-spec`;
 const SCALE = ['get', 'update', 'patch'].flatMap((verb) => [
   `${verb} kubevirt.io virtualmachineinstancereplicasets/scale`,
   `${verb} pool.kubevirt.io virtualmachinepools/scale`,
 ]);
 const view = [...ofKinds('view'), ...ofRoutes('view'), EXPAND];
-const edit = [...view, ...ofKinds('edit'), ...SCALE, ...ofRoutes('edit')];
+const edit = [...view, ...ofKinds('edit'), ...SCALE, ...EVACUATE, ...ofRoutes('edit')];
 const admin = [...edit, ...ofKinds('admin'), ...ofRoutes('admin')];
 const MIGRATIONS = USUAL_ROLES.admin.map((verb) => `${verb} kubevirt.io virtualmachineinstancemigrations`);
 const migrate = [`update ${SUBRESOURCES_GROUP} virtualmachines/migrate`, ...MIGRATIONS];
