@@ -12,7 +12,7 @@ import { claimOf } from '../api/kubevirt/volumes/source-of.ts';
 import { filesystemSocket } from '../api/launcher/files.ts';
 import { claimMount } from '../api/launcher/mounts.ts';
 import { messageOf, UserError } from '../base/errors.ts';
-import { SANDBOX_VARIABLE, sandboxPath } from '../base/node/sandbox-path.ts';
+import { APART_VARIABLE, SANDBOX_VARIABLE, sandboxPath } from '../base/node/sandbox-path.ts';
 import { findVirtiofsd } from '../qemu/find-virtiofsd.ts';
 import { VIRTIOFSD_FIX } from '../qemu/virtiofsd-fix.ts';
 import type { Privileges } from './privileges.ts';
@@ -134,7 +134,7 @@ function start(program: string, { name, env, privileges, isReadOnly }: Folder, {
     try {
       return spawn(command, args, {
         cwd: `/proc/self/fd/${here}`,
-        env: { [SANDBOX_VARIABLE]: env[SANDBOX_VARIABLE] },
+        env: { [SANDBOX_VARIABLE]: env[SANDBOX_VARIABLE], [APART_VARIABLE]: 'virtiofsd' },
         stdio: ['ignore', output, output, fdOf(listening), 2],
       });
     } finally {

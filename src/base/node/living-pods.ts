@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type PodRecord, readPodRecord } from './pod-record.ts';
 import { firstProcessesOf, isInSandbox } from './pod-sandbox.ts';
 import { findByVariable, type ProcessIdentity, readVariable } from './process-identity.ts';
-import { SANDBOX_VARIABLE } from './sandbox-path.ts';
+import { APART_VARIABLE, SANDBOX_VARIABLE } from './sandbox-path.ts';
 
 export type LivingPod = {
   readonly uid: string;
@@ -14,7 +14,7 @@ export type LivingPod = {
   readonly containers: readonly {
     readonly process: ProcessIdentity /** What it sees as the root of its mounts. */;
     readonly sandbox: string;
-    /** In a network of the Pod's own, and not in that of its cluster. */
+    /** In a network of the Pod's own or of its own, and not in that of its cluster. */
     readonly isInside: boolean;
   }[];
 };
@@ -27,7 +27,8 @@ export function livingPods(home: string): readonly LivingPod[] {
   const add = (dir: string, uid: string, process: ProcessIdentity, sandbox: string) => {
     const pod = pods.get(dir) ?? { uid, dir, containers: [] };
     if (pod.containers.some((each) => each.process.pid === process.pid)) return;
-    pod.containers.push({ process, sandbox, isInside: isInSandbox(dir, process.pid) });
+    const isApart = readVariable(process.pid, APART_VARIABLE) !== undefined;
+    pod.containers.push({ process, sandbox, isInside: isApart || isInSandbox(dir, process.pid) });
     pods.set(dir, pod);
   };
   for (const process of findByVariable(SANDBOX_VARIABLE, (path) => path.startsWith(`${root}/`))) {

@@ -7,6 +7,9 @@ import { join, resolve } from 'node:path';
 /** Also what a process of a Pod is found by. */
 export const SANDBOX_VARIABLE = 'CONTAINER_SANDBOX_MOUNT_POINT';
 
+/** Set for a process beside a guest that has a network of its own, which nobody is to join. */
+export const APART_VARIABLE = 'CONTAINER_NETWORK_APART';
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The path under which this process finds what its Pod mounts at `path`. */
