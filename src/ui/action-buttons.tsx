@@ -1,6 +1,7 @@
 /** Buttons for what can be done to a machine; what cannot be done says why. */
 import { useEffect, useRef } from 'preact/hooks';
 import { act } from './act.ts';
+import { ConfirmFoot } from './confirm-foot.tsx';
 import { ACTION_WORDS, type Action, commandOf, deriveActions } from './derive-actions.ts';
 import type { Machine } from './derive-machines.ts';
 import { useSession } from './hooks.ts';
@@ -76,22 +77,10 @@ export function ConfirmDialog({ action, machine, close }: Confirmation & { close
         {ACTION_WORDS[action]} {machine.name}?
       </h2>
       <p>{EFFECTS[action]}</p>
-      <p class="faint">
-        The same in a terminal: <code>{commandOf(action, machine)}</code>
-      </p>
-      {work.error && (
-        <p class="trouble" role="alert">
-          {work.error}
-        </p>
-      )}
-      <p class="buttons">
-        <button type="button" onClick={() => dialog.current?.close()}>
-          Cancel
-        </button>
-        <button type="button" class={action === 'delete' ? 'danger' : 'primary'} disabled={work.isBusy} onClick={confirm}>
-          {ACTION_WORDS[action]}
-        </button>
-      </p>
+      <ConfirmFoot
+        {...{ command: commandOf(action, machine), work, word: ACTION_WORDS[action], confirm, isDanger: action === 'delete' }}
+        cancel={() => dialog.current?.close()}
+      />
     </dialog>
   );
 }

@@ -5,6 +5,7 @@ import { VM_SNAPSHOTS } from '../api/kubevirt/kinds/vm-snapshot.ts';
 import { humanDuration } from '../base/duration.ts';
 import { newRestore, newSnapshot, snapshotName } from '../sdk/manifest/snapshot.ts';
 import { mayCreate } from './act.ts';
+import { ConfirmFoot } from './confirm-foot.tsx';
 import {
   deriveDisks,
   deriveRestore,
@@ -172,22 +173,10 @@ function SnapshotDialog({ machine, asked, close }: { readonly machine: Machine; 
           <input value={name} onInput={(event) => setName(event.currentTarget.value.trim())} />
         </label>
       )}
-      <p class="faint">
-        The same in a terminal: <code>{command}</code>
-      </p>
-      {work.error && (
-        <p class="trouble" role="alert">
-          {work.error}
-        </p>
-      )}
-      <p class="buttons">
-        <button type="button" onClick={() => dialog.current?.close()}>
-          Cancel
-        </button>
-        <button type="button" class={asked.what === 'drop' ? 'danger' : 'primary'} disabled={work.isBusy || name === ''} onClick={confirm}>
-          {word}
-        </button>
-      </p>
+      <ConfirmFoot
+        {...{ command, work, word, confirm, isDanger: asked.what === 'drop', isReady: name !== '' }}
+        cancel={() => dialog.current?.close()}
+      />
     </dialog>
   );
 }
