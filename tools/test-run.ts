@@ -16,6 +16,8 @@ export type TestRun = {
   readonly env: NodeJS.ProcessEnv;
   /** Beside the usual ones. */
   readonly reporters?: readonly string[];
+  /** Modules of this folder that the process of each file begins with. */
+  readonly imports?: readonly string[];
   readonly canRepeat: boolean;
   readonly onStart: (runner: ChildProcess) => void;
   readonly say: (line: string) => void;
@@ -41,7 +43,7 @@ export async function runTests(run: TestRun): Promise<number> {
 }
 
 async function runOnce(
-  { files, timeoutMs, concurrency, env, reporters = [], onStart, stdio = 'inherit' }: TestRun,
+  { files, timeoutMs, concurrency, env, reporters = [], imports = [], onStart, stdio = 'inherit' }: TestRun,
   report: string,
 ): Promise<{ code: number; failed: string[] }> {
   const toScreen = ['spec', ...['report-skips.ts', ...reporters].map((file) => join(import.meta.dirname, file))];
@@ -51,7 +53,9 @@ async function runOnce(
     `--test-timeout=${timeoutMs}`,
     `--test-concurrency=${concurrency}`,
     ...destinations.flatMap(([reporter, to]) => [`--test-reporter=${reporter}`, `--test-reporter-destination=${to}`]),
+    ...imports.map((file) => `--import=${join(import.meta.dirname, file)}`),
     '--disable-warning=ExperimentalWarning',
+    '--disable-warning=MaxListenersExceededWarning', // each reporter listens to the one stream
   ];
   const runner = spawn(process.execPath, [...flags, ...files], { stdio, env });
   onStart(runner);
