@@ -28,7 +28,7 @@ const here = import.meta.dirname;
 const DEBIAN = 'debian';
 const OVERLAY = 'root-debian';
 /** Sources of the one that takes minutes to build, and of the others alone. */
-const ONLY_DEBIAN = /^(?:root-debian\/|debian\.ts$)/;
+const ONLY_DEBIAN = /^(?:root-debian\/|(?:debian|mmdebstrap)\.ts$)/;
 const ONLY_SMALL = /^(?:root(?:-(?!debian)[^/]*)?\/|(?:cpio|elf|initramfs|programs)\.ts$)/;
 
 try {

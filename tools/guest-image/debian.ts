@@ -6,16 +6,14 @@ import { UserError } from '../../src/base/errors.ts';
 import { findProgram } from '../../src/base/node/find-program.ts';
 import { QUICK_KERNEL_ARGUMENTS, writeBootDisk } from './disk.ts';
 import { DISK_TOOLS } from './guests.ts';
-import { debianSources, unpackPackages } from './packages.ts';
+import { mmdebstrap } from './mmdebstrap.ts';
+import { unpackPackages } from './packages.ts';
 
-const SUITE = 'bookworm';
 const PACKAGES = [
   ...['systemd-sysv', 'systemd-resolved', 'dbus', 'udev', 'kmod', 'iproute2', 'login', 'passwd', 'sudo', 'e2fsprogs'],
   ...['linux-image-cloud-amd64', 'initramfs-tools', 'busybox'],
   ...['cloud-init', 'cloud-guest-utils', 'qemu-guest-agent', 'openssh-server'],
 ];
-/** What nobody reads in a guest of a few hundred megabytes. */
-const LEFT_OUT = ['/usr/share/man/*', '/usr/share/info/*', '/usr/share/locale/*', '/usr/share/doc/*'];
 const ENABLED = ['systemd-networkd.service', 'serial-getty@ttyS0.service', 'guest-ready.service'];
 /** They find nothing to do in such a guest, or do it while somebody waits for it; each costs time at every boot of an emulated one. */
 const MASKED = [
@@ -53,40 +51,22 @@ export function buildDebianDisk({ workDir, overlay }: { readonly workDir: string
 
 type Installation = { readonly packagesDir: string; readonly overlay: string; readonly workDir: string; readonly tar: string };
 
-/** The archive of an installed system. As root in a chroot, otherwise in a user namespace, which takes ranges in /etc/subuid. */
+/** The archive of an installed system. */
 function install({ packagesDir, overlay, workDir, tar }: Installation): void {
   const ours = join(workDir, 'overlay.tar');
   execFileSync('tar', ['-C', overlay, '--owner=0', '--group=0', '-cf', ours, '.']);
   const inGuest = (line: string) => `--customize-hook=chroot "$1" ${line}`;
-  const args = [
-    ...[`--mode=${isRoot() ? 'root' : 'unshare'}`, '--variant=apt', '--format=tar', '--quiet', `--include=${PACKAGES.join(',')}`],
-    ...LEFT_OUT.map((path) => `--dpkgopt=path-exclude=${path}`),
-    '--dpkgopt=path-include=/usr/share/doc/*/copyright',
+  const options = [
+    '--variant=apt',
+    '--format=tar',
     `--essential-hook=tar-in ${ours} /`, // before the kernel, whose initramfs is made from it
     inGuest(`systemctl --quiet enable ${ENABLED.join(' ')}`),
     inGuest(`systemctl --quiet mask ${MASKED.join(' ')}`),
     `--customize-hook=echo root:guest | chroot "$1" chpasswd`,
     // What makes one machine another than the next is made by its first boot.
     `--customize-hook=rm -f "$1"/etc/ssh/ssh_host_*; : > "$1/etc/machine-id"; mkdir -p "$1/boot/loader"; echo debian > "$1/etc/hostname"`,
-    ...[SUITE, tar, ...debianSources(SUITE)],
   ];
-  const path = `${join(packagesDir, 'usr/bin')}:${process.env['PATH']}`;
-  const env = { ...process.env, PATH: `${path}:/usr/sbin:/sbin`, ...(isRoot() && { TMPDIR: workDir }), LC_ALL: 'C' };
-  try {
-    execFileSync(join(packagesDir, 'usr/bin/mmdebstrap'), args, { env, stdio: ['ignore', 'ignore', 'pipe'], maxBuffer: 64 * 2 ** 20 });
-  } catch (error) {
-    throw new UserError('GUEST_SYSTEM', 'cannot install Debian into a folder', {
-      why: String((error as { stderr?: unknown }).stderr ?? error) // what a program said before it left
-        .trim()
-        .split('\n')
-        .slice(-3)
-        .join('; '),
-      fix: isRoot()
-        ? 'check that apt works on this machine (apt-get update) and that its package mirror can be reached'
-        : 'apt-get install uidmap fakeroot, and a range for this user in /etc/subuid and /etc/subgid; or build it as root',
-      cause: error,
-    });
-  }
+  mmdebstrap({ packagesDir, workDir, packages: PACKAGES, options, to: tar });
 }
 
 /** A file system of the files in the archive, with their owners; whoever is not root only pretends to set them. */
