@@ -15,7 +15,7 @@ export type Isolation = {
   readonly user?: { readonly uid: number; readonly gid: number; readonly groups: readonly number[] } | undefined;
 };
 
-/** What comes out of the folder by `..` meets the empty ones as well, because those are mounted where it comes by. */
+/** A shell gives an empty input to what it starts beside itself: QEMU may read the memory of its guest there. What comes out of the folder by `..` meets the empty ones as well, because those are mounted where it comes by. */
 const SCRIPT = `
 PATH=/usr/sbin:/usr/bin:/sbin:/bin
 cd "$0" || exit 125
@@ -25,7 +25,8 @@ while [ "$count" -gt 0 ]; do
   shift; count=$((count - 1))
 done
 mount -t proc -o nosuid,nodev,noexec proc /proc || exit 125
-"$@" &
+exec 3<&0
+"$@" <&3 3<&- &
 cd / && wait $!`;
 /** With full paths: the first of them runs as root where we are root. */
 const UNSHARE = '/usr/bin/unshare';

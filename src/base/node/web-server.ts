@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { createSecureServer, type Http2SecureServer, type SecureServerOptions } from 'node:http2';
+import { createServer as createPlainServer, type Server } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { SecureContextOptions, TLSSocket } from 'node:tls';
 import { type Clock, systemClock } from '../clock.ts';
@@ -34,6 +35,8 @@ export type WebServerOptions = {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
+  /** A descriptor that listens: who connects there is served as well. */
+  readonly listener?: number;
   /** How many higher ports to try when this one is taken. */
   readonly morePorts?: number;
   /** Without a certificate of `clientCa` a client does not get past TLS. */
@@ -106,6 +109,7 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
   });
 
   const port = await listenNear(server, options);
+  const beside = options.listener === undefined ? undefined : await listenBeside(server, options.listener);
   return {
     port,
     renew(changed) {
@@ -115,6 +119,7 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
     async close() {
       if (closing.signal.aborted) return;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      beside?.close();
       closing.abort();
       const patience = new AbortController();
       await Promise.race([Promise.all(active), clock.sleep(CLOSE_GRACE_MS, patience.signal)]);
@@ -197,6 +202,14 @@ async function listenNear(server: Http2SecureServer, { host, port, morePorts = 0
       log.warn('port is in use, trying the next one', { host, port: candidate });
     }
   }
+}
+
+function listenBeside(server: Http2SecureServer, fd: number): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    const beside = createPlainServer({ noDelay: true }, (socket) => server.emit('connection', socket));
+    beside.once('error', reject);
+    beside.listen({ fd }, () => resolve(beside.off('error', reject)));
+  });
 }
 
 function listenOn(server: Http2SecureServer, host: string, port: number): Promise<number> {

@@ -2,6 +2,7 @@
 import type { Pod } from '../../api/core/pod.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import type { Cgroups } from '../../base/node/cgroups.ts';
 import type { Client } from '../../client/client.ts';
 import type { ImagePuller } from '../../images/image-puller.ts';
 import type { EventRecorder } from '../../reconcile/events.ts';
@@ -29,6 +30,8 @@ export type KubeletContext = {
   readonly users: PodUsers | undefined;
   /** A name that outlives the Pod, when it runs a machine. */
   readonly machineOf: ((pod: Pod) => Promise<string | undefined>) | undefined;
+  /** Where cgroups of containers are made; undefined where none can be. */
+  readonly cgroups: () => Cgroups | undefined;
   readonly events: EventRecorder;
   readonly clock: Clock;
   readonly log: Logger;

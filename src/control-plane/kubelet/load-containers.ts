@@ -12,6 +12,8 @@
  */
 import { constants } from 'node:os';
 import type { ContainerStatus, Pod } from '../../api/core/pod.ts';
+import { findCgroups } from '../../base/node/cgroups.ts';
+import { wasOutOfMemory } from '../../base/node/container-cgroups.ts';
 import { isSameProcess, signalProcess } from '../../base/node/process-identity.ts';
 import { afterEnd, type ContainerRecord, type Ended } from './container-record.ts';
 import { bundleDir, readExitCode } from './containers/bundle.ts';
@@ -63,7 +65,7 @@ function takeOver({ container, isStarting }: SavedContainer, { dir, now }: OneOp
   }
   if (run.is !== 'running' || isSameProcess(run.process)) return container;
   for (const left of findProcesses(dir, name)) signalProcess(left, 'SIGKILL');
-  const how = endOfAdopted(readExitCode(bundleDir(dir, name)));
+  const how = endOfAdopted(readExitCode(bundleDir(dir, name)), isOutOfMemory(dir, name));
   const ended = afterEnd(container, { ...how, startedAtMs: run.startedAtMs, finishedAtMs: now });
   saveContainer(dir, ended);
   return ended;
@@ -87,17 +89,27 @@ function fromStatus({ name, isInit, status, now }: Pick<OneOptions, 'name' | 'is
 }
 
 /** How a run ended that we did not see the end of: by what its runtime wrote down, if it did. */
-export function endOfAdopted(exitCode: number | undefined): Omit<Ended, 'finishedAtMs'> {
-  if (exitCode !== undefined) return { exitCode, reason: exitCode === 0 ? 'Completed' : 'Error' };
+export function endOfAdopted(exitCode: number | undefined, isOutOfMemory = false): Omit<Ended, 'finishedAtMs'> {
+  if (exitCode !== undefined) return { exitCode, reason: reasonOf(exitCode, isOutOfMemory) };
   const message = 'The container ended while nobody could see its exit code';
   return { exitCode: 137, reason: 'ContainerStatusUnknown', message };
 }
 
 /** How a run ended whose process was our child. */
-export function endOfProcess(code: number | null, signal: NodeJS.Signals | null): Omit<Ended, 'finishedAtMs'> {
+export function endOfProcess(code: number | null, signal: NodeJS.Signals | null, isOutOfMemory = false): Omit<Ended, 'finishedAtMs'> {
   const number = signal ? constants.signals[signal] : undefined;
   const exitCode = code ?? 128 + (number ?? 0);
-  return { exitCode, ...(number && { signal: number }), reason: exitCode === 0 ? 'Completed' : 'Error' };
+  return { exitCode, ...(number && { signal: number }), reason: reasonOf(exitCode, isOutOfMemory) };
+}
+
+function isOutOfMemory(podDir: string, container: string): boolean {
+  const cgroups = findCgroups();
+  return !('why' in cgroups) && wasOutOfMemory(cgroups, { podDir, container });
+}
+
+function reasonOf(exitCode: number, isOutOfMemory: boolean): string {
+  if (exitCode === 0) return 'Completed';
+  return isOutOfMemory ? 'OOMKilled' : 'Error';
 }
 
 function unknownEnd(now: number, startedAtMs: number): Ended {

@@ -7,6 +7,7 @@ import { type Container, PODS, type Pod, type PodSpec } from '../../api/core/pod
 import type { ObjectMeta } from '../../api/meta.ts';
 import { systemClock } from '../../base/clock.ts';
 import { silentLogger } from '../../base/log.ts';
+import { removeCgroupsOf } from '../../base/node/container-cgroups.ts';
 import { findByVariable, signalProcess } from '../../base/node/process-identity.ts';
 import { SANDBOX_VARIABLE } from '../../base/node/sandbox-path.ts';
 import type { Client } from '../../client/client.ts';
@@ -110,6 +111,7 @@ export async function testNode(t: TestContext, options: { signingKey?: string; h
     const pods = await readdir(join(rootDir, 'pods')).catch(() => []);
     for (const pod of pods) closeSandbox(join(rootDir, 'pods', pod));
     for (const left of processesOf(dir)) signalProcess(left, 'SIGKILL');
+    await removeCgroupsOf(dir, systemClock);
     server.close();
     await rm(dir, { recursive: true, force: true });
   });

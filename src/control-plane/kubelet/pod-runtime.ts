@@ -275,6 +275,7 @@ export class PodRuntime {
     if (existsSync(this.dir)) {
       this.native.close();
       await endProcesses(this.dir, this.#context.clock);
+      for (const name of this.#containers.keys()) await this.native.removeCgroup(name);
       await removePodFolder(this.dir);
     }
     this.#context.addresses.release(this.uid);
@@ -298,7 +299,7 @@ export class PodRuntime {
       if (run.is !== 'running' || this.#own.has(name) || isSameProcess(run.process)) continue;
       for (const left of findProcesses(this.dir, name)) signalProcess(left, 'SIGKILL');
       this.native.signal(name, 'SIGKILL');
-      this.#end(name, endOfAdopted(this.native.exitCode(name)));
+      this.#end(name, endOfAdopted(this.native.exitCode(name), this.native.wasOutOfMemory(name)));
     }
   }
 
@@ -359,7 +360,7 @@ export class PodRuntime {
     }
     this.native.signal(name, 'SIGKILL'); // of a container whose runtime was killed
     const isLogTheMessage = containerIn(pod, name)?.terminationMessagePolicy === 'FallbackToLogsOnError';
-    const how = endOfProcess(code, signal);
+    const how = endOfProcess(code, signal, this.native.wasOutOfMemory(name));
     const message = isLogTheMessage && how.exitCode !== 0 ? lastWords(this.dir, name, restartCount) : undefined;
     this.#end(name, { ...how, ...(message !== undefined && { message }) });
   }

@@ -4,6 +4,7 @@ import { containerNameOf } from '../../api/core/container-name.ts';
 import { PODS, type Pod } from '../../api/core/pod.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import { type Cgroups, tryCgroups } from '../../base/node/cgroups.ts';
 import type { ProcessTable } from '../../base/node/process-usage.ts';
 import { startCache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
@@ -97,6 +98,7 @@ export function startKubelet(options: KubeletOptions): Kubelet {
     users: options.users,
     puller: options.puller,
     machineOf: options.machineOf,
+    cgroups: cgroupsOnce(),
     addresses: new AddressPool(podCidr),
     wake: (uid) => changes.wake(uid),
   };
@@ -129,5 +131,14 @@ export function startKubelet(options: KubeletOptions): Kubelet {
     },
     podUsages: (processes) => podUsages(pods.list(), runtimes, processes),
     stream: (pod, asked, upgrade) => serveStream({ pod, runtime: runtimes.get(pod.metadata.uid ?? ''), asked, upgrade, clock }),
+  };
+}
+
+/** Tried when the first container needs them. */
+function cgroupsOnce(): () => Cgroups | undefined {
+  let found: ReturnType<typeof tryCgroups> | undefined;
+  return () => {
+    found ??= tryCgroups();
+    return 'why' in found ? undefined : found;
   };
 }

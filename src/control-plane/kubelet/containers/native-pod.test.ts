@@ -3,11 +3,14 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { link, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { CONFIG_MAPS } from '../../../api/core/configmap.ts';
 import { EVENTS } from '../../../api/core/event.ts';
 import { type Container, PODS, type Pod } from '../../../api/core/pod.ts';
+import { ranOutOfMemory, tryCgroups } from '../../../base/node/cgroups.ts';
+import { containerCgroup } from '../../../base/node/container-cgroups.ts';
+import { processLimit } from '../../../base/node/container-limits.ts';
 import { firstProcessesOf } from '../../../base/node/pod-sandbox.ts';
 import { findByVariable, isSameProcess, type ProcessIdentity, signalProcess } from '../../../base/node/process-identity.ts';
 import { SANDBOX_VARIABLE } from '../../../base/node/sandbox-path.ts';
@@ -20,6 +23,8 @@ import { refreshVolumes } from '../volumes.ts';
 import { addBusybox, BUSYBOX_IMAGE, skipContainers } from './busybox.testing.ts';
 
 const skip = skipContainers();
+const cgroups = tryCgroups();
+const whyNoLimits = 'why' in cgroups && cgroups.why;
 /** Another run of these tests on this machine has other addresses. */
 const POD_CIDR = `127.${16 + (process.pid % 200)}.0.0/16`;
 
@@ -36,6 +41,11 @@ function busybox(script: string, more: Partial<Container> = {}): Container {
 
 async function logOf(kubelet: Kubelet, pod: Pod, container = 'main'): Promise<string> {
   return (await kubelet.logs(pod, { container })).text();
+}
+
+/** The folders of the cgroups of a Pod's one container. */
+function cgroupsOf(rootDir: string, uid: string): string[] {
+  return 'why' in cgroups ? [] : containerCgroup(cgroups, { podDir: join(rootDir, 'pods', uid), container: 'main' });
 }
 
 const terminated = (pod: Pod) => pod.status?.containerStatuses?.[0]?.state?.terminated;
@@ -493,11 +503,39 @@ test('hooks run after the start and before the end; one that fails ends the cont
 test('one that forks without end is stopped by the kernel, and leaves processes to the others', { skip }, async (t) => {
   const { node, kubelet } = await nativeNode(t);
   const script = 'ulimit -u; ulimit -u 40; for i in $(seq 100); do sleep 30 & done; echo done';
-  const resources = { limits: { cpu: '500m', memory: '64Mi' } };
-  await node.run('bomb', { containers: [busybox(script, { resources })] });
+  await node.run('bomb', { containers: [busybox(script)] });
   const ended = await node.when('bomb', (pod) => terminated(pod) !== undefined);
   assert.match(await logOf(kubelet, ended), /^\d+\n(?:.*\n)*.*can't fork: Resource temporarily unavailable/);
   await node.run('other', { containers: [busybox('for i in 1 2 3; do true & done; wait; echo fine')] });
   const other = await node.when('other', (pod) => terminated(pod) !== undefined);
   assert.equal(await logOf(kubelet, other), 'fine\n');
+});
+
+test('one that takes more memory than its limit ends as OOMKilled; programs that are started in it are held to it, too', {
+  skip: skip || whyNoLimits,
+}, async (t) => {
+  const { node } = await nativeNode(t);
+  const resources = { limits: { cpu: '500m', memory: '32Mi' } };
+  await node.run('eater', { containers: [busybox('exec tail /dev/zero', { resources })] });
+  await node.run('host', {
+    containers: [
+      busybox('exec sleep 1000', { resources, readinessProbe: { exec: { command: ['tail', '/dev/zero'] }, timeoutSeconds: 10 } }),
+    ],
+  });
+  const eater = await node.when('eater', (pod) => terminated(pod) !== undefined);
+  assert.deepEqual([terminated(eater)?.reason, terminated(eater)?.exitCode], ['OOMKilled', 137]);
+  const host = await node.when('host', (pod) => pod.status?.phase === 'Running');
+  const folders = cgroupsOf(node.rootDir, host.metadata.uid ?? '');
+  const read = (controller: string, file: string) =>
+    readFileSync(join(folders.find((each) => each.includes(controller)) ?? '', file), 'utf8').trim();
+  if (folders.length > 1)
+    assert.deepEqual(
+      [read('memory', 'memory.limit_in_bytes'), read('/cpu/', 'cpu.cfs_quota_us'), read('pids', 'pids.max')],
+      [`${32 * 2 ** 20}`, '50000', `${processLimit()}`],
+    );
+  else assert.deepEqual([read('', 'memory.max'), read('', 'cpu.max')], [`${32 * 2 ** 20}`, '50000 100000']);
+  await until(async () => ranOutOfMemory(folders), 'the kernel to end the probe');
+  for (const name of ['eater', 'host']) await node.client.delete(PODS, { namespace: 'default', name }, { gracePeriodSeconds: 0 });
+  for (const name of ['eater', 'host']) await node.gone(name);
+  await until(async () => !folders.some((each) => existsSync(dirname(each))), 'nothing of them to be left');
 });

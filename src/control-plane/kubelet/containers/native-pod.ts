@@ -7,11 +7,14 @@ import type { Container, EphemeralContainer, Pod, PodVolume, VolumeMount } from 
 import { SERVICES } from '../../../api/core/service.ts';
 import { CONTAINER_PROGRAMS_FIX } from '../../../base/container-programs-fix.ts';
 import { ApiError, messageOf } from '../../../base/errors.ts';
+import { joinWords, removeCgroups } from '../../../base/node/cgroups.ts';
+import { containerCgroup, makeContainerCgroup, removeContainerCgroups, wasOutOfMemory } from '../../../base/node/container-cgroups.ts';
 import { processLimit } from '../../../base/node/container-limits.ts';
 import { missingContainerPrograms } from '../../../base/node/container-programs.ts';
 import type { PodUser } from '../../../base/node/pod-record.ts';
 import { firstProcessOf, isInSandbox, readNumber, readPid } from '../../../base/node/pod-sandbox.ts';
 import { type ProcessIdentity, signalProcess } from '../../../base/node/process-identity.ts';
+import { parseQuantity } from '../../../base/quantity.ts';
 import type { ImageRoot } from '../../../images/root-filesystem.ts';
 import { type BringImage, ImageError } from '../bring-image.ts';
 import { findBuiltIn } from '../built-in-images.ts';
@@ -160,11 +163,9 @@ export class NativePod {
       subPaths: subPaths.length,
       mapping,
     });
-    const [program = '', ...rest] = runWords(sandbox, mapping, bundle, {
-      subPaths,
-      container,
-      processes: processNamespace ? 'shared' : 'own',
-    });
+    const cgroup = this.#makeCgroup(container, run.restartCount);
+    const processes = processNamespace ? 'shared' : 'own';
+    const [program = '', ...rest] = [...joinWords(cgroup), ...runWords(sandbox, mapping, bundle, { subPaths, container, processes })];
     return {
       program,
       args: rest,
@@ -199,6 +200,12 @@ export class NativePod {
     return readExitCode(bundleDir(this.#dir, container));
   }
 
+  /** True when the last run of a container used up the memory that it may have. */
+  wasOutOfMemory(container: string): boolean {
+    const cgroups = this.#context.cgroups();
+    return cgroups !== undefined && wasOutOfMemory(cgroups, { podDir: this.#dir, container });
+  }
+
   /** False when the runtime could not even start it: then the log says why. */
   hasStarted(container: string): boolean {
     return readPid(bundleDir(this.#dir, container)) !== undefined;
@@ -231,7 +238,8 @@ export class NativePod {
     const bundle = bundleDir(this.#dir, container);
     const { hasTerminal } = options;
     const files = writeExecFiles(bundle, options);
-    const [program = '', ...args] = execWords(sandbox, this.#mapping(), bundle, { ...files, hasTerminal });
+    const words = execWords(sandbox, this.#mapping(), bundle, { ...files, hasTerminal });
+    const [program = '', ...args] = [...joinWords(this.#cgroupOf(container)), ...words];
     const child = spawn(program, args, {
       cwd: '/',
       detached: true,
@@ -259,6 +267,27 @@ export class NativePod {
   /** Nothing of it runs any more. */
   close(): void {
     closeSandbox(this.#dir);
+  }
+
+  /** After everything in it has ended. */
+  async removeCgroup(container: string): Promise<void> {
+    const cgroups = this.#context.cgroups();
+    if (cgroups) await removeContainerCgroups(cgroups, { podDir: this.#dir, container }, this.#context.clock);
+  }
+
+  /** Holds the next run to the limits of its spec; none where there are no cgroups. */
+  #makeCgroup({ name, resources }: Container, run: number): string[] {
+    const cgroups = this.#context.cgroups();
+    if (!cgroups) return [];
+    removeCgroups(this.#cgroupOf(name)); // of the run before
+    const limit = (of: string) => parseQuantity(resources?.limits?.[of] ?? '');
+    const limits = { pids: processLimit(), memoryBytes: limit('memory'), cores: limit('cpu') };
+    return makeContainerCgroup(cgroups, { podDir: this.#dir, container: name, run }, limits);
+  }
+
+  #cgroupOf(container: string): string[] {
+    const cgroups = this.#context.cgroups();
+    return cgroups ? containerCgroup(cgroups, { podDir: this.#dir, container }) : [];
   }
 
   #mapping(): IdMapping {

@@ -10,7 +10,7 @@ type Config = {
     readonly noNewPrivileges: boolean;
   };
   readonly root: { readonly readonly: boolean };
-  readonly linux: { readonly uidMappings?: unknown; readonly seccomp?: unknown; readonly resources?: unknown };
+  readonly linux: { readonly uidMappings?: unknown; readonly seccomp?: unknown };
 };
 
 const podOf = (spec: Partial<PodSpec> = {}): Pod => ({
@@ -68,10 +68,4 @@ test('what containers cannot have is named', () => {
     podOf({ containers: [{ name: 'a' }] }),
   ].map((pod) => whyNotNative(pod)?.split(/ (?:is|are) not/)[0]);
   assert.deepEqual(reasons, ['hostPID', 'privileged containers', 'capabilities SYS_ADMIN', 'host ports', undefined]);
-});
-
-test('limits are told in the words of the runtime specification', () => {
-  const { resources } = configOf({ resources: { limits: { cpu: '1500m', memory: '64Mi' } } }).linux;
-  assert.deepEqual(resources, { pids: { limit: 4096 }, memory: { limit: 64 * 2 ** 20 }, cpu: { period: 100_000, quota: 150_000 } });
-  assert.deepEqual(configOf({}).linux.resources, { pids: { limit: 4096 } });
 });

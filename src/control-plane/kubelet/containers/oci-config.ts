@@ -1,6 +1,5 @@
 /** What crun is told of one container: the runtime specification's config.json. Pure. */
 import type { Container, Pod, SecurityContext } from '../../../api/core/pod.ts';
-import { parseQuantity } from '../../../base/quantity.ts';
 import type { RunConfig } from '../../../images/run-config.ts';
 import type { ContainerUser } from './container-user.ts';
 import { securityOf } from './security-of.ts';
@@ -46,7 +45,6 @@ const GRANTABLE = new Set([
 /** What root of a container may do when its spec drops nothing: be the users of its image and bind low ports. */
 const DEFAULT_CAPABILITIES = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'KILL', 'SETGID', 'SETUID', 'NET_BIND_SERVICE'];
 const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
-const CPU_PERIOD_US = 100_000;
 const MASKED = [
   '/proc/acpi',
   '/proc/asound',
@@ -136,20 +134,8 @@ export function ociConfigOf(options: ConfigOptions): object {
       }),
       maskedPaths: MASKED,
       readonlyPaths: READ_ONLY,
-      resources: resourcesOf(container, options.maxProcesses),
       seccomp: context.seccompProfile?.type === 'Unconfined' ? undefined : SECCOMP,
     },
-  };
-}
-
-/** The limits of the spec, for a crun that may use cgroups; one that may not passes over them. */
-function resourcesOf({ resources }: Container, maxProcesses: number): object {
-  const cores = parseQuantity(resources?.limits?.['cpu'] ?? '');
-  const bytes = parseQuantity(resources?.limits?.['memory'] ?? '');
-  return {
-    pids: { limit: maxProcesses },
-    ...(bytes && { memory: { limit: Math.ceil(bytes) } }),
-    ...(cores && { cpu: { period: CPU_PERIOD_US, quota: Math.ceil(cores * CPU_PERIOD_US) } }),
   };
 }
 
