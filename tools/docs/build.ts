@@ -8,6 +8,7 @@ import { build } from 'esbuild';
 import { renderSite, type Site, type Sources } from './site.ts';
 
 const project = resolve(import.meta.dirname, '../..');
+const PICTURES = 'docs/pictures';
 const OF_PROJECT = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'];
 
 /** Everything that becomes a page. */
@@ -15,6 +16,11 @@ export function documentSources(): Sources {
   const inDocs = readdirSync(join(project, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'));
   const paths = [...OF_PROJECT, ...inDocs.map((name) => `docs/${name}`).sort()];
   return new Map(paths.map((path) => [path, readFileSync(join(project, path), 'utf8')]));
+}
+
+/** What record.ts beside this has made. */
+export function pictureNames(): string[] {
+  return readdirSync(join(project, PICTURES));
 }
 
 /** Whole or not at all: whoever reads the folder sees the old pages or the new ones. */
@@ -27,6 +33,7 @@ export async function buildDocs(folder: string): Promise<Site> {
   // A script and not a request: pages that are opened from a disk may ask for nothing.
   writeFileSync(join(fresh, 'search-index.js'), `globalThis.searchIndex = ${JSON.stringify(site.sections)};\n`);
   copyFileSync(join(import.meta.dirname, 'style.css'), join(fresh, 'style.css'));
+  for (const name of pictureNames()) copyFileSync(join(project, PICTURES, name), join(fresh, name));
   await build({
     entryPoints: [join(import.meta.dirname, 'search.ts')],
     outfile: join(fresh, 'search.js'),

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { documentSources } from './build.ts';
+import { documentSources, pictureNames } from './build.ts';
 import { findSections } from './find-sections.ts';
 import { fileOf, renderSite } from './site.ts';
 
@@ -17,6 +19,14 @@ test('every link between our documents leads to a page and to a heading of it', 
       assert.ok(target !== undefined || /^(?:style\.css|search(?:-index)?\.js)$/.test(href), `${name}: ${href}`);
       if (anchor) assert.ok(target?.includes(` id="${anchor}"`), `${name}: ${href}`);
     }
+});
+
+test('every picture that a document shows is there, small enough to be fetched by everybody, and says in words what it shows', () => {
+  const shown = [...documentSources()].flatMap(([path, text]) =>
+    [...text.matchAll(/!\[([^\]]*)\]\(([^)]+)\)/g)].map(([, words = '', href = '']) => ({ words, file: join(dirname(path), href) })),
+  );
+  assert.deepEqual([...new Set(shown.map(({ file }) => basename(file)))].sort(), pictureNames().sort());
+  for (const { words, file } of shown) assert.ok(words.length > 20 && statSync(file).size < 150_000, file);
 });
 
 test('pages of all folders are in one, under names of their own', () => {

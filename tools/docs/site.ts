@@ -80,6 +80,9 @@ function bodyOf(page: Page, around: Around): string {
         const anchor = escaped(anchors.next().value ?? '');
         return `<h${depth} id="${anchor}"><a class="anchor" href="#${anchor}">${this.parser.parseInline(tokens)}</a></h${depth}>\n`;
       },
+      image({ href, text }) {
+        return `<img src="${escaped(pictureOf(href))}" alt="${escaped(text)}">`;
+      },
       link({ href, tokens }) {
         const text = this.parser.parseInline(tokens);
         const target = targetOf(href, page, around);
@@ -90,6 +93,11 @@ function bodyOf(page: Page, around: Around): string {
     },
   });
   return marked.parser(page.tokens).replaceAll('<table>', '<div class="table"><table>').replaceAll('</table>', '</table></div>');
+}
+
+/** Pictures are beside the pages. */
+export function pictureOf(href: string): string {
+  return href.slice(href.lastIndexOf('/') + 1);
 }
 
 /** Where a link leads on the site; undefined for files of the project that are no pages. */
