@@ -12,7 +12,7 @@ import { stagePackage } from './stage-package.ts';
 const FOLDER = 'usr/lib/kubevirt-ts';
 const OF_DEBIAN: Readonly<Record<Architecture, string>> = { x64: 'amd64', arm64: 'arm64' };
 /** What the programs call; script/bootstrap installs the same. */
-const DEPENDS = ['qemu-system-x86', 'qemu-utils', 'passt', 'iproute2', 'util-linux', 'crun', 'slirp4netns', 'uidmap'];
+const DEPENDS = ['qemu-system-x86', 'qemu-utils', 'passt', 'iproute2', 'util-linux', 'crun', 'slirp4netns', 'uidmap', 'openssh-client'];
 
 const UNIT = bootUnit({
   program: '/usr/bin/virtctl',
