@@ -42,7 +42,18 @@ export type BuiltImage = {
 
 /** In the folder of unpacked packages: which they are. Part of no image. */
 const PACKAGE_LIST = 'debian-packages.json';
-const PACKAGES = ['qemu-system-x86', 'qemu-utils', 'xz-utils', 'busybox-static', 'coreutils', 'procps', 'libstdc++6', 'libc6'];
+const DISK_TOOL_PACKAGES = ['e2fsprogs', 'fdisk', 'dosfstools'];
+const PACKAGES = [
+  'qemu-system-x86',
+  'qemu-utils',
+  'xz-utils',
+  'busybox-static',
+  'coreutils',
+  'procps',
+  'libstdc++6',
+  'libc6',
+  ...DISK_TOOL_PACKAGES,
+];
 
 /** Builds every image; those of an earlier run are replaced. */
 export async function buildImages({ registry, tag, into, push, only, version }: BuildOptions): Promise<BuiltImage[]> {

@@ -1,6 +1,7 @@
 /** What is in each image of the product. */
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { TOOLS_IMAGE } from '../../src/api/kubevirt/guestfs.ts';
 import { QEMU_USER } from '../../src/api/launcher/compute.ts';
 import { EPHEMERAL_DISKS_FOLDER } from '../../src/api/launcher/files.ts';
 import { PRIVATE_VOLUME, PUBLISHED_EPHEMERAL_DISKS } from '../../src/api/launcher/mounts.ts';
@@ -46,9 +47,22 @@ const MODULES = ['accel-tcg-x86_64', 'hw-display-virtio-gpu', 'hw-display-virtio
 /** What scripts run in `compute` with the flags of GNU, which busybox does not have all. */
 const GNU = ['bin/cat', 'bin/ls', 'bin/ps', 'usr/bin/stat'];
 const CONVERTERS = ['usr/bin/qemu-img', 'usr/bin/xz'];
+/** What looks into disks and repairs them, without a guest. */
+const DISK_TOOLS = [
+  ...['qemu-img', 'qemu-io', 'qemu-nbd', 'xz'].map((name) => `usr/bin/${name}`),
+  ...['debugfs', 'dumpe2fs', 'e2fsck', 'mke2fs', 'resize2fs', 'tune2fs', 'fdisk', 'sfdisk', 'fsck.fat', 'mkfs.fat'].map(
+    (name) => `sbin/${name}`,
+  ),
+];
 const KEYMAP = 'usr/share/qemu/keymaps/en-us';
 
-/** Every image. All begin with the same layer, so a node that has one has most of the others. */
+const TOOLS_ENTRYPOINT = 'entrypoint.sh';
+const ENTRYPOINT = `#!/bin/sh
+echo 'The disk is /disk/disk.img, or /dev/vda of a block device; there are ${DISK_TOOLS.map((name) => basename(name)).join(', ')}. "exit" ends this.'
+exec sh
+`;
+
+/** Every image. All but the last begin with the same layer, so a node that has one has most of the others. */
 export function imagesFrom(parts: Parts): ImageContent[] {
   const base = baseLayer(parts);
   const ofLauncher = ['virt-launcher'];
@@ -75,11 +89,27 @@ export function imagesFrom(parts: Parts): ImageContent[] {
     },
     // Runs in the namespaces of users, who name nothing but arguments.
     { name: 'vmctl', layers: [base, programs(parts, ofVmctl)], config: { ...asComponent, Entrypoint: ['vmctl'] } },
+    // Started by `virtctl guestfs` alone, and by that of KubeVirt, which knows its name and how it is entered.
+    {
+      name: TOOLS_IMAGE,
+      layers: [[...systemFiles(parts), ...diskTools(parts)]],
+      config: {
+        User: `${QEMU_USER}:${QEMU_USER}`,
+        Env: ['PATH=/sbin:/usr/bin:/bin'],
+        Entrypoint: [`/${TOOLS_ENTRYPOINT}`],
+        WorkingDir: '/',
+      },
+    },
   ];
 }
 
-function baseLayer({ packages, node, applets }: Parts): ImageFile[] {
-  const busybox = join(packages, 'bin/busybox');
+function baseLayer(parts: Parts): ImageFile[] {
+  const { packages, node } = parts;
+  return [...systemFiles(parts), ...librariesFor(packages, [node]), { name: 'usr/bin/node', path: node, mode: 0o755 }];
+}
+
+/** What every program finds: users, folders and a shell. */
+function systemFiles({ packages, applets }: Parts): ImageFile[] {
   return [
     { name: 'tmp', isFolder: true, mode: 0o1777 },
     { name: 'var/run', linkTo: '/run' },
@@ -91,10 +121,8 @@ function baseLayer({ packages, node, applets }: Parts): ImageFile[] {
     },
     { name: 'etc/group', content: `root:x:0:\nqemu:x:${QEMU_USER}:\nkubevirt:x:${COMPONENT_USER}:\n` },
     { name: 'etc/nsswitch.conf', content: 'hosts: files dns\n' },
-    ...librariesFor(packages, [node]),
-    { name: 'bin/busybox', path: busybox, mode: 0o755 },
+    { name: 'bin/busybox', path: join(packages, 'bin/busybox'), mode: 0o755 },
     ...applets.map((applet) => ({ name: `bin/${applet}`, linkTo: 'busybox' })),
-    { name: 'usr/bin/node', path: node, mode: 0o755 },
   ];
 }
 
@@ -121,6 +149,15 @@ function converterLayer(parts: Parts): ImageFile[] {
   return [
     ...librariesFor(packages, paths).filter(({ name }) => !inBase.has(name)),
     ...CONVERTERS.map((name) => ({ name, path: join(packages, name), mode: 0o755 })),
+  ];
+}
+
+function diskTools({ packages }: Parts): ImageFile[] {
+  const paths = DISK_TOOLS.map((name) => join(packages, name));
+  return [
+    ...librariesFor(packages, paths),
+    ...DISK_TOOLS.map((name) => ({ name, path: join(packages, name), mode: 0o755 })),
+    { name: TOOLS_ENTRYPOINT, content: ENTRYPOINT, mode: 0o755 },
   ];
 }
 

@@ -4,7 +4,9 @@ import type { ConfigMap } from '../../api/core/configmap.ts';
 import { NODES } from '../../api/core/node.ts';
 import type { Pod } from '../../api/core/pod.ts';
 import type { Secret } from '../../api/core/secret.ts';
+import { UPLOAD_TOKENS } from '../../api/importer/upload.ts';
 import { MACHINE_KINDS, orderOf } from '../../api/kubevirt/installed-kinds-table.ts';
+import { CDI_CONFIGS } from '../../api/kubevirt/kinds/cdi-config.ts';
 import { DATA_VOLUMES } from '../../api/kubevirt/kinds/data-volume.ts';
 import type { KubeVirt } from '../../api/kubevirt/kinds/kubevirt.ts';
 import { isDeleting, type KubeObject } from '../../api/meta.ts';
@@ -51,8 +53,8 @@ export async function observeInstallation(key: string, options: ObserveOptions):
   const kubeVirt = options.kubeVirts.get(key);
   if (!kubeVirt) return undefined;
   const { clock, manifests, defaults, pods } = options;
-  // The definition of DataVolumes is that of a CDI, where there is one: neither changed nor removed, though it once was ours.
-  const isLeftAlone = (await hasForeignCdi(options.client)) ? isDataVolumeDefinition : () => false;
+  // What a CDI has, too, is its own, where there is one: neither changed nor removed, though it once was ours.
+  const isLeftAlone = (await hasForeignCdi(options.client)) ? isOfCdi : () => false;
   const stored = new Map([...storedObjects(options.installed)].filter(([, object]) => !isLeftAlone(object)));
   const { certificates, nextAt } = await certificatesFor(kubeVirt, stored, options);
   const { objects, uncustomized } = customizedObjects(kubeVirt.spec.customizeComponents, {
@@ -102,8 +104,14 @@ export async function observeInstallation(key: string, options: ObserveOptions):
   };
 }
 
-function isDataVolumeDefinition({ kind, metadata }: KubeObject): boolean {
-  return kind === 'CustomResourceDefinition' && metadata.name === `${DATA_VOLUMES.plural}.${DATA_VOLUMES.group}`;
+const OF_CDI: ReadonlySet<string> = new Set([
+  `CustomResourceDefinition ${DATA_VOLUMES.plural}.${DATA_VOLUMES.group}`,
+  `CustomResourceDefinition ${CDI_CONFIGS.plural}.${CDI_CONFIGS.group}`,
+  `APIService ${UPLOAD_TOKENS.version}.${UPLOAD_TOKENS.group}`,
+]);
+
+function isOfCdi({ kind, metadata }: KubeObject): boolean {
+  return OF_CDI.has(`${kind} ${metadata.name}`);
 }
 
 /** What is wanted; as it would be without them, and the reason, where changes that are asked for cannot be made. */

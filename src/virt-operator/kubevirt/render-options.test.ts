@@ -13,6 +13,7 @@ test('images are those of the release that the operator is of', () => {
     components: 'host:5000/kv/kubevirt:v2',
     launcher: 'host:5000/kv/virt-launcher:v2',
     importer: 'host:5000/kv/virt-importer:v2',
+    tools: 'host:5000/kv/libguestfs-tools:v2',
   });
 });
 
@@ -21,6 +22,7 @@ test('an operator by digest says which launcher belongs to it', () => {
     components: 'r/kubevirt@sha256:1',
     launcher: 'r/virt-launcher@sha256:2',
     importer: 'r/virt-importer:latest',
+    tools: 'r/libguestfs-tools:latest',
   });
 });
 
@@ -29,10 +31,12 @@ test('the KubeVirt object may name another registry or tag', () => {
     components: 'host:5000/kv/kubevirt:v3',
     launcher: 'host:5000/kv/virt-launcher:v3',
     importer: 'host:5000/kv/virt-importer:v3',
+    tools: 'host:5000/kv/libguestfs-tools:v3',
   });
   assert.deepEqual(images({ imageRegistry: 'other' }), {
     components: 'other/kubevirt:v2',
     launcher: 'other/virt-launcher:v2',
     importer: 'other/virt-importer:v2',
+    tools: 'other/libguestfs-tools:v2',
   });
 });

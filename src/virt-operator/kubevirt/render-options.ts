@@ -1,4 +1,5 @@
 /** What the components are made from, as a KubeVirt object says. Pure. */
+import { TOOLS_IMAGE } from '../../api/kubevirt/guestfs.ts';
 import type { KubeVirt } from '../../api/kubevirt/kinds/kubevirt.ts';
 import type { RenderOptions } from '../render/options.ts';
 
@@ -26,6 +27,7 @@ export function renderOptionsFrom({ spec }: KubeVirt, { image, launcherImage, im
       components: isOther ? named('kubevirt') : image,
       launcher: isOther ? named('virt-launcher') : (launcherImage ?? named('virt-launcher')),
       importer: isOther ? named('virt-importer') : (importerImage ?? named('virt-importer')),
+      tools: named(TOOLS_IMAGE),
     },
     imagePullPolicy,
     imagePullSecrets: imagePullSecrets.flatMap(({ name }) => name ?? []),

@@ -11,13 +11,18 @@ const role: KubeObject = {
   metadata: { name: 'kubevirt.io:view', labels: { 'kubevirt.io': '', [AGGREGATED]: 'true' } },
 };
 const desired = (hasNoAggregation: boolean) => {
-  const options = { namespace: 'kubevirt', images: { components: 'c', launcher: 'l', importer: 'i' }, version: 'v1', hasNoAggregation };
+  const options = {
+    namespace: 'kubevirt',
+    images: { components: 'c', launcher: 'l', importer: 'i', tools: 't' },
+    version: 'v1',
+    hasNoAggregation,
+  };
   const found = desiredObjects({ manifests: [marked(role)], options, certificates: [], authorities: '' });
   return found.find(({ metadata }) => metadata.name === role.metadata.name);
 };
 
 test('a component that is customized is seen to be another one', () => {
-  const options = { namespace: 'kubevirt', images: { components: 'c', launcher: 'l', importer: 'i' }, version: 'v1' };
+  const options = { namespace: 'kubevirt', images: { components: 'c', launcher: 'l', importer: 'i', tools: 't' }, version: 'v1' };
   const state = { manifests: [], options, certificates: [], authorities: '' };
   const patches = [
     { resourceName: 'virt-handler', resourceType: 'daemonset', type: 'merge' as const, patch: '{"spec":{"minReadySeconds":7}}' },

@@ -18,7 +18,7 @@ const KUBEVIRT = 'kubevirt.io';
 /** For the names of all that an installation may have. */
 const ANY_OPTIONS: RenderOptions = {
   namespace: INSTALL_NAMESPACE,
-  images: { components: '', launcher: '', importer: '' },
+  images: { components: '', launcher: '', importer: '', tools: '' },
   version: '',
   monitor: { account: '', namespace: '' },
 };

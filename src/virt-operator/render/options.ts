@@ -14,6 +14,8 @@ export type RenderOptions = {
     readonly components: string;
     readonly launcher: string;
     readonly importer: string;
+    /** With tools for disks, for `virtctl guestfs`. */
+    readonly tools: string;
   };
   readonly imagePullPolicy?: 'Always' | 'IfNotPresent' | 'Never' | undefined;
   /** Names of Secrets. */

@@ -6,7 +6,7 @@ import { renderComponents, withCaBundle } from './render.ts';
 
 const OPTIONS = {
   namespace: 'kubevirt',
-  images: { components: 'r/kubevirt:1', launcher: 'r/virt-launcher:1', importer: 'r/virt-importer:1' },
+  images: { components: 'r/kubevirt:1', launcher: 'r/virt-launcher:1', importer: 'r/virt-importer:1', tools: 'r/libguestfs-tools:1' },
   version: 'v1',
 };
 type Workload = KubeObject & { spec: { replicas?: number; template: { metadata: KubeObject['metadata']; spec: PodSpec } } };

@@ -5,11 +5,12 @@
  *   virt-handler   changes a node                 it is its own, and only marks of ours
  *   virt-handler   deletes a Pod                  it is a launcher on its own node
  *   virt-handler   writes an instance             its token names a node: which instances are its own, our webhook says
- *   anybody else   makes or changes a Pod         it does not claim to be the launcher of an instance, or did so before
+ *   anybody else   makes or changes a Pod         it does not claim to be the launcher of an instance or the importer of a PVC, or did so before
  *
  * A node that was taken over reaches no other with the token that it finds. A token that names no node is no virt-handler's: the kubelet
  * gives each a token of its Pod, and from Kubernetes 1.30 on, the first to serve policies, that names the node of the Pod.
  */
+import { IMPORT_VARIABLE } from '../../api/importer/importer-pod.ts';
 import { userNameOf } from '../../api/kubevirt/component-accounts.ts';
 import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { EXTRA_NODE_NAME, LABEL_COMPONENT, LABEL_CREATED_BY, LABEL_SCHEDULABLE } from '../../api/kubevirt/names.ts';
@@ -40,7 +41,7 @@ const NAMES_ITS_NODE = {
   expression: "variables.node != ''",
   message: 'the token of a virt-handler has to name its node: it is that of a Pod, and ServiceAccountTokenPodNodeInfo is on',
 };
-/** Everything by which somebody may take a Pod for a launcher: each is for virt-controller alone to say. */
+/** Everything by which somebody may take a Pod for a launcher or an importer: each is for virt-controller alone to say. */
 const CLAIMS: readonly { readonly what: string; readonly of: (pod: string) => string }[] = [
   {
     what: `the label ${LABEL_COMPONENT}=${LAUNCHER_PROGRAM}`,
@@ -52,11 +53,11 @@ const CLAIMS: readonly { readonly what: string; readonly of: (pod: string) => st
     of: (pod) =>
       `${pod}.metadata.?ownerReferences.orValue([]).exists(owner, owner.kind == '${VMIS.kind}' && owner.apiVersion.startsWith('${VMIS.group}/') && owner.?controller.orValue(false))`,
   },
-  {
-    what: `the variable ${LAUNCHER_VARIABLES.vmi}`,
-    of: (pod) =>
-      `${pod}.spec.containers.exists(container, container.?env.orValue([]).exists(variable, variable.name == '${LAUNCHER_VARIABLES.vmi}'))`,
-  },
+  ...[LAUNCHER_VARIABLES.vmi, IMPORT_VARIABLE].map((name) => ({
+    what: `the variable ${name}`,
+    of: (pod: string) =>
+      `${pod}.spec.containers.exists(container, container.?env.orValue([]).exists(variable, variable.name == '${name}'))`,
+  })),
 ];
 
 const POLICIES: readonly Policy[] = [
@@ -105,7 +106,7 @@ const POLICIES: readonly Policy[] = [
     isFor: (namespace) => `request.userInfo.username != '${userNameOf('virt-controller', namespace)}'`,
     validations: CLAIMS.map(({ what, of }) => ({
       expression: `!(${of('object')}) || (oldObject != null && ${of('oldObject')})`,
-      message: `launcher Pods are made by virt-controller alone, and no other Pod may have ${what}`,
+      message: `launcher and importer Pods are made by virt-controller alone, and no other Pod may have ${what}`,
     })),
   },
 ];

@@ -14,7 +14,7 @@ export function renderVirtApi(options: RenderOptions) {
     serviceAccountName: COMPONENT_ACCOUNTS['virt-api'],
     terminationGracePeriodSeconds: 30,
     container: {
-      args: [`--port=${PORT}`],
+      args: [`--port=${PORT}`, `--tools-image=${options.images.tools}`],
       ports: [{ name: 'https', containerPort: PORT, protocol: 'TCP' }, ...healthAndMetricsPorts('virt-api')],
       lifecycle: { preStop: { exec: { command: ['sleep', String(STILL_ASKED_SECONDS)] } } },
       readinessProbe: { httpGet: { path: '/readyz', port: 'https', scheme: 'HTTPS' }, periodSeconds: 5, timeoutSeconds: 5 },
