@@ -4,9 +4,9 @@ import { decideRequest, type UiDecision, type UiRequest } from './decide-request
 import { linkDoor } from './link-door.ts';
 import { SESSION_COOKIE, tokenDoor } from './token-door.ts';
 
-const door = linkDoor(8080, { enter: () => undefined, has: (cookie) => cookie === 'good' });
+const door = linkDoor(8080, { cookieName: 'kubevirt-ts-ours', enter: () => undefined, has: (cookie) => cookie === 'good' });
 const host = '127.0.0.1:8080';
-const cookie = 'other=1; kubevirt-ts-8080=good';
+const cookie = 'other=1; kubevirt-ts-ours=good';
 const origin = `http://${host}`;
 const VMS = '/apis/kubevirt.io/v1/virtualmachines';
 
@@ -31,8 +31,8 @@ const REFUSED: readonly [string, Partial<UiRequest>, UiRequest['headers'], numbe
   ['another port', {}, { host: '127.0.0.1:8081', cookie }, 421],
   ['no host', {}, { cookie }, 421],
   ['no session', { url: VMS }, { host }, 401],
-  ['the session of another port', { url: VMS }, { host, cookie: 'kubevirt-ts-8081=good' }, 401],
-  ['a session that is not known', {}, { host, cookie: 'kubevirt-ts-8080=bad' }, 401],
+  ['the session of another server', { url: VMS }, { host, cookie: 'kubevirt-ts-theirs=good' }, 401],
+  ['a session that is not known', {}, { host, cookie: 'kubevirt-ts-ours=bad' }, 401],
   ['a change without an origin', { url: VMS, method: 'POST' }, { host, cookie }, 403],
   ['a change from another site', { url: VMS, method: 'DELETE' }, { host, cookie, origin: 'http://evil.example' }, 403],
   ['a change from another port', { url: VMS, method: 'POST' }, { host, cookie, origin: 'http://127.0.0.1:9' }, 403],

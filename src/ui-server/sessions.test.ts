@@ -47,6 +47,8 @@ test('a server that was started again knows its browsers, and no link from befor
   const session = createSessions(KEYS, clock).enter(token) ?? '';
   const again = createSessions({ ...KEYS, link: 'a third' }, clock);
   assert.equal(again.has(session), true);
+  assert.equal(again.cookieName, createSessions(KEYS, clock).cookieName);
+  assert.notEqual(again.cookieName, createSessions({ ...KEYS, session: 'of another server' }, clock).cookieName);
   assert.deepEqual([again.enter(token), again.enter(unused)], [undefined, undefined]);
 });
 

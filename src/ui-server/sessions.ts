@@ -26,6 +26,8 @@ export function linkTo(port: number, key: SessionKeys['link'], clock: Pick<Clock
 }
 
 export type Sessions = {
+  /** Browsers send cookies to every port of a host: it is of the server, wherever it listens, and of no other one. */
+  readonly cookieName: string;
   /** A new session for a link that was not used before; undefined when it is no link, too old, or was used. */
   enter(token: string): string | undefined;
   has(session: string): boolean;
@@ -35,6 +37,7 @@ export function createSessions(keys: SessionKeys, clock: Pick<Clock, 'now'>): Se
   const used = new Map<string, number>();
 
   return {
+    cookieName: `kubevirt-ts-${signatureOf(keys.session, 'name of the cookie').slice(0, 12)}`,
     enter(token) {
       const now = clock.now();
       for (const [each, until] of used) if (until < now) used.delete(each);

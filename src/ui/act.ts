@@ -1,16 +1,26 @@
 /** Does to machines what people click. */
 import { VMS } from '../api/kubevirt/kinds/virtual-machine.ts';
 import { VMIS } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { VM_SNAPSHOTS } from '../api/kubevirt/kinds/vm-snapshot.ts';
 import { SUBRESOURCES_GROUP } from '../api/kubevirt/subresources.ts';
 import type { Resource } from '../api/resource.ts';
 import type { Client } from '../client/client.ts';
 import { machineActions } from '../sdk/machine-actions.ts';
+import { newSnapshot, snapshotName } from '../sdk/manifest/snapshot.ts';
 import { ACTIONS, type Action } from './derive-actions.ts';
+import type { BulkAction } from './derive-bulk.ts';
 import type { Machine } from './derive-machines.ts';
 
 export async function act(client: Client, action: Action, { namespace, name, vm }: Machine): Promise<void> {
   if (action === 'delete' && !vm) return client.delete(VMIS, { namespace, name });
   return machineActions({ client, namespace, name })[action]();
+}
+
+/** The same for what is done to many: a snapshot gets the name that its command has. */
+export async function actInBulk(client: Client, action: BulkAction, machine: Machine, nowMs: number): Promise<void> {
+  if (action !== 'snapshot') return act(client, action, machine);
+  const { namespace, name: vm } = machine;
+  await client.create(VM_SNAPSHOTS, newSnapshot({ namespace, vm, name: snapshotName(vm, nowMs) }));
 }
 
 /** What the user has no right to do in this namespace, as the API server says. */

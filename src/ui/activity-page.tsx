@@ -1,4 +1,5 @@
-import { EventList } from './event-list.tsx';
+import { ActivityList } from './activity-list.tsx';
+import { deriveActivity } from './derive-activity.ts';
 import { useSession } from './hooks.ts';
 
 export function ActivityPage() {
@@ -9,7 +10,7 @@ export function ActivityPage() {
       <header class="bar">
         <h1>Activity</h1>
       </header>
-      <EventList events={events?.list() ?? []} />
+      <ActivityList activities={deriveActivity(events?.list() ?? [])} />
     </main>
   );
 }

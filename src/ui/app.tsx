@@ -1,9 +1,10 @@
 /** The frame around every page: where one can go, and whether what is shown is current. */
+import { lazy, Suspense } from 'preact/compat';
 import { useEffect } from 'preact/hooks';
 import { ActivityPage } from './activity-page.tsx';
-import { CreatePage } from './create-page.tsx';
 import type { Place } from './derive-place.ts';
-import { go, SessionContext, usePlace, useSession } from './hooks.ts';
+import { SessionContext, usePlace, useSession } from './hooks.ts';
+import { Keys } from './keys.tsx';
 import { MachinePage } from './machine-page.tsx';
 import { MachinesPage } from './machines-page.tsx';
 import { NodesPage } from './nodes-page.tsx';
@@ -12,6 +13,8 @@ import { Palette } from './palette.tsx';
 import { PlaceLink } from './place-link.tsx';
 import type { Session } from './session.ts';
 
+const CreatePage = lazy(() => import('./create-page.tsx').then(({ CreatePage }) => ({ default: CreatePage })));
+const ImagesPage = lazy(() => import('./images-page.tsx').then(({ ImagesPage }) => ({ default: ImagesPage })));
 const MACHINES: Place = { page: 'machines', text: '', status: '' };
 
 export function App({ session }: { readonly session: Session }) {
@@ -25,7 +28,6 @@ export function App({ session }: { readonly session: Session }) {
 function Frame() {
   const session = useSession();
   const place = usePlace();
-  useKeys();
   useEffect(() => {
     document.title = titleOf(place);
   }, [place]);
@@ -38,6 +40,9 @@ function Frame() {
         <p class="brand">kubevirt-ts</p>
         <PlaceLink to={MACHINES} isHere={place.page === 'machines' || place.page === 'machine' || place.page === 'create'}>
           Machines
+        </PlaceLink>
+        <PlaceLink to={{ page: 'images' }} isHere={place.page === 'images'}>
+          Images
         </PlaceLink>
         {session.events && (
           <PlaceLink to={{ page: 'activity' }} isHere={place.page === 'activity'}>
@@ -52,6 +57,8 @@ function Frame() {
         <p class="about" title={session.info.server}>
           Ctrl+K: commands
           <br />
+          ?: keys
+          <br />
           {session.info.context}
           <br />
           {session.info.version}
@@ -64,9 +71,12 @@ function Frame() {
             No connection to the cluster: what you see may be old. Retrying.
           </p>
         )}
-        <PageAt place={place} />
+        <Suspense fallback={<p role="status">Loading…</p>}>
+          <PageAt place={place} />
+        </Suspense>
       </div>
       <Palette />
+      <Keys place={place} />
     </div>
   );
 }
@@ -96,6 +106,8 @@ function PageAt({ place }: { readonly place: Place }) {
       return <MachinePage key={`${place.namespace}/${place.name}`} place={place} />;
     case 'create':
       return <CreatePage />;
+    case 'images':
+      return <ImagesPage />;
     case 'activity':
       return <ActivityPage />;
     case 'nodes':
@@ -113,20 +125,4 @@ function PageAt({ place }: { readonly place: Place }) {
 function titleOf(place: Place): string {
   if (place.page === 'machine') return `${place.name} · ${place.tab}`;
   return place.page === 'nowhere' ? 'Nothing here' : `${place.page[0]?.toUpperCase()}${place.page.slice(1)}`;
-}
-
-/** `c` makes a machine, `/` goes to the filter; never while somebody types, or holds a modifier. */
-function useKeys(): void {
-  useEffect(() => {
-    const pressed = (event: KeyboardEvent) => {
-      const isTyping = event.target instanceof Element && event.target.closest('input, textarea, select, .terminal, canvas') !== null;
-      if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
-      if (event.key === 'c') go({ page: 'create' });
-      else if (event.key === '/') document.querySelector<HTMLInputElement>('#filter')?.focus();
-      else return;
-      event.preventDefault();
-    };
-    addEventListener('keydown', pressed);
-    return () => removeEventListener('keydown', pressed);
-  }, []);
 }

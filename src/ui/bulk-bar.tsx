@@ -1,8 +1,7 @@
 /** What can be done to all machines that are selected, with their names before it is done. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { act } from './act.ts';
-import { ACTION_WORDS, type Action } from './derive-actions.ts';
-import { BULK_ACTIONS, type Bulk, deriveBulk } from './derive-bulk.ts';
+import { actInBulk } from './act.ts';
+import { BULK_ACTIONS, BULK_WORDS, type Bulk, type BulkAction, deriveBulk } from './derive-bulk.ts';
 import type { Machine } from './derive-machines.ts';
 import { useForbiddenOf, useSession } from './hooks.ts';
 
@@ -10,8 +9,12 @@ import { useForbiddenOf, useSession } from './hooks.ts';
 const AT_ONCE = 5;
 
 export function BulkBar({ machines, clear }: { readonly machines: readonly Machine[]; clear(): void }) {
-  const [asked, setAsked] = useState<Bulk>();
+  const [asked, setAsked] = useState<Asked>();
   const forbidden = useForbiddenOf(machines.map(({ namespace }) => namespace));
+  const ask = (action: BulkAction) => {
+    const nowMs = Date.now();
+    setAsked({ nowMs, bulk: deriveBulk(action, machines, { forbidden, nowMs }) });
+  };
   return (
     <p class="bulk buttons" role="toolbar" aria-label="Selected machines">
       <strong>{machines.length} selected</strong>
@@ -20,21 +23,23 @@ export function BulkBar({ machines, clear }: { readonly machines: readonly Machi
           key={action}
           type="button"
           class={action === 'delete' ? 'danger' : ''}
-          aria-label={`${ACTION_WORDS[action]} the selected machines`}
-          onClick={() => setAsked(deriveBulk(action, machines, forbidden))}
+          aria-label={`${BULK_WORDS[action]} the selected machines`}
+          onClick={() => ask(action)}
         >
-          {ACTION_WORDS[action]}
+          {BULK_WORDS[action]}
         </button>
       ))}
       <button type="button" onClick={clear}>
         Clear
       </button>
-      {asked && <BulkDialog bulk={asked} close={() => setAsked(undefined)} />}
+      {asked && <BulkDialog {...asked} close={() => setAsked(undefined)} />}
     </p>
   );
 }
 
-function BulkDialog({ bulk: { action, able, unable, commands }, close }: { readonly bulk: Bulk; close(): void }) {
+type Asked = { readonly bulk: Bulk; readonly nowMs: number };
+
+function BulkDialog({ bulk: { action, able, unable, commands }, nowMs, close }: Asked & { close(): void }) {
   const { client } = useSession();
   const dialog = useRef<HTMLDialogElement>(null);
   const [done, setDone] = useState<number>();
@@ -47,7 +52,7 @@ function BulkDialog({ bulk: { action, able, unable, commands }, close }: { reado
     const left = [...able];
     const work = async () => {
       for (let machine = left.shift(); machine; machine = left.shift()) {
-        await act(client, action, machine).catch((error) => failed.push(`${machine?.name}: ${error.message}`));
+        await actInBulk(client, action, machine, nowMs).catch((error) => failed.push(`${machine?.name}: ${error.message}`));
         setDone((count = 0) => count + 1);
       }
     };
@@ -55,7 +60,7 @@ function BulkDialog({ bulk: { action, able, unable, commands }, close }: { reado
     if (failed.length === 0) dialog.current?.close();
     else setFailures(failed);
   };
-  const word = ACTION_WORDS[action as Action];
+  const word = BULK_WORDS[action];
   return (
     <dialog ref={dialog} onClose={close} aria-labelledby="bulk-question">
       <h2 id="bulk-question">

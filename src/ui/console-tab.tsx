@@ -1,12 +1,14 @@
-/** The serial console in a terminal: with what was printed before, shared with other viewers, and back by itself when the connection broke. */
+/** The serial console in a terminal: with what was printed before, shared with other viewers, and back by itself when the connection broke or the guest has moved. */
 import { FitAddon } from '@xterm/addon-fit';
 import { Terminal } from '@xterm/xterm';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { readMoved } from '../api/handler/moved.ts';
 import { TAKE_OVER, TURNS } from '../api/handler/turns.ts';
 import { subresourcePath } from '../api/kubevirt/subresource-path.ts';
 import { STREAM_SUBPROTOCOL } from '../api/kubevirt/subresources.ts';
 import { vmiRefusalOf } from '../api/kubevirt/vm-can.ts';
 import { backoffMs } from '../base/backoff.ts';
+import { TypedBytes } from '../sdk/typed-bytes.ts';
 import type { Machine } from './derive-machines.ts';
 
 const BACKOFF = { firstMs: 500, capMs: 10_000 };
@@ -31,23 +33,37 @@ export function ConsoleTab({ machine }: { readonly machine: Machine }) {
     observer.observe(element);
     let isOver = false;
     let failures = 0;
+    /** The guest goes on at another node, which knows so much of what is on this terminal. */
+    let from: number | undefined;
+    let typedBytes = new TypedBytes();
     const connect = () => {
       if (isOver) return;
-      const path = subresourcePath({ resource: 'virtualmachineinstances', namespace, name }, 'console', { shared: true });
+      const wish = { shared: true, ...(from !== undefined && { from }) };
+      const path = subresourcePath({ resource: 'virtualmachineinstances', namespace, name }, 'console', wish);
       const socket = new WebSocket(`${location.origin.replace(/^http/, 'ws')}${path}`, [STREAM_SUBPROTOCOL]);
       connection.current = socket;
       socket.binaryType = 'arraybuffer';
       socket.onopen = () => {
         failures = 0;
-        terminal.reset(); // what was printed comes again
+        if (from === undefined) {
+          terminal.reset(); // what was printed comes again
+          typedBytes = new TypedBytes();
+        } else for (const bytes of typedBytes.again()) socket.send(new Uint8Array(bytes));
+        from = undefined;
         setState('open');
       };
       socket.onmessage = ({ data }) => {
         if (typeof data === 'string') setState(data === TURNS.mine ? 'open' : 'watching');
         else terminal.write(new Uint8Array(data));
       };
-      socket.onclose = () => {
+      socket.onclose = ({ code, reason }) => {
         setState('connecting');
+        const moved = readMoved(code, reason);
+        if (moved) {
+          typedBytes.isTaken(moved.taken);
+          from = moved.printed;
+          return connect();
+        }
         failures += 1;
         setTimeout(connect, backoffMs(BACKOFF, failures));
       };
@@ -60,7 +76,10 @@ export function ConsoleTab({ machine }: { readonly machine: Machine }) {
     });
     const encoder = new TextEncoder();
     const typed = terminal.onData((text) => {
-      if (connection.current?.readyState === WebSocket.OPEN) connection.current.send(encoder.encode(text));
+      const bytes = encoder.encode(text);
+      const isOpen = connection.current?.readyState === WebSocket.OPEN;
+      if (isOpen || from !== undefined) typedBytes.add(bytes);
+      if (isOpen) connection.current?.send(bytes);
     });
     connect();
     terminal.focus();

@@ -1,19 +1,24 @@
-/** A new machine: one choice has to be made, all else is filled in; the manifest and the command are beside it. */
+/** A new machine: one choice has to be made, all else is filled in; form, manifest and command are views of one object, and each follows the others. */
+import { lazy, Suspense } from 'preact/compat';
 import { useEffect, useState } from 'preact/hooks';
-import { VMS } from '../api/kubevirt/kinds/virtual-machine.ts';
+import { stringify } from 'yaml';
+import { type VirtualMachine, VMS } from '../api/kubevirt/kinds/virtual-machine.ts';
 import { pathOf } from '../api/resource.ts';
-import { isApiError } from '../base/errors.ts';
 import { mayCreate } from './act.ts';
+import { CopyButton } from './copy-button.tsx';
+import { CreateForm } from './create-form.tsx';
 import { deriveMachines } from './derive-machines.ts';
 import { deriveCommand, deriveImages, deriveNewVm, type NewVm, SIZES } from './derive-new-vm.ts';
+import { readManifest, withChoices } from './edited-manifest.ts';
 import { go, useSession } from './hooks.ts';
+import { useDryRun } from './use-dry-run.ts';
 import { useWork } from './use-work.ts';
+
+const YamlEditor = lazy(() => import('./yaml-editor.tsx').then(({ YamlEditor }) => ({ default: YamlEditor })));
 
 /** Every embedded cluster has it; elsewhere it may not be there, and the machine says so. */
 const KNOWN_IMAGES = ['localhost/guests/tiny'];
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
-/** A pause in typing, after which the server is asked. */
-const PAUSE_MS = 400;
 
 export function CreatePage() {
   const session = useSession();
@@ -22,21 +27,40 @@ export function CreatePage() {
     deriveMachines(session.vms.list(), session.vmis.list()).map(({ image }) => image),
     KNOWN_IMAGES,
   );
-  const [choices, setChoices] = useState<NewVm>(() => ({
-    namespace: session.namespace ?? session.info.namespace,
-    name: randomName(),
-    image: images[0] ?? '',
-    ...SIZES.S,
-    isStarted: true,
-  }));
+  const [text, setText] = useState(() =>
+    stringify(
+      deriveNewVm({
+        namespace: session.namespace ?? session.info.namespace,
+        name: randomName(),
+        image: images[0] ?? '',
+        ...SIZES.S,
+        isStarted: true,
+      }),
+    ),
+  );
   const [view, setView] = useState<'yaml' | 'command'>('yaml');
-  const change = (changed: Partial<NewVm>) => setChoices((before) => ({ ...before, ...changed }));
-  const vm = deriveNewVm(choices);
-  const { refusal, isForbidden } = useDryRun(choices);
+  const read = readManifest(text);
+  const [last, setLast] = useState(read);
+  useEffect(() => {
+    if ('vm' in read) setLast(read);
+  }, [text]);
+  const shown = 'vm' in read ? read : last;
+  const { namespace = '', name = '', isStarted = true } = 'choices' in shown ? shown.choices : {};
+  const isForbidden = useForbiddenHere(namespace);
+  const body = 'vm' in read ? JSON.stringify(read.vm) : undefined;
+  const dryRun = useDryRun(
+    body === undefined || namespace === '' || isForbidden ? undefined : { method: 'POST', path: pathOf(VMS, { namespace }), body },
+  );
+  const refusal = isForbidden
+    ? `you may not create machines in ${namespace}`
+    : 'why' in read
+      ? `The manifest cannot be read: ${read.why}`
+      : dryRun.refusal;
   const create = () =>
     work.run(async () => {
-      await session.client.create(VMS, vm);
-      go({ page: 'machine', namespace: choices.namespace, name: choices.name, tab: choices.isStarted ? 'console' : 'overview' });
+      if (!('vm' in read)) throw new Error(refusal);
+      await session.client.create(VMS, read.vm as VirtualMachine); // the server has the last word about what it is
+      go({ page: 'machine', namespace, name, tab: isStarted ? 'console' : 'overview' });
     });
   return (
     <main>
@@ -44,91 +68,16 @@ export function CreatePage() {
         <h1>Create a machine</h1>
       </header>
       <div class="columns">
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            void create();
-          }}
-        >
-          <fieldset>
-            <legend>Image</legend>
-            <div class="tiles">
-              {images.slice(0, 6).map((image) => (
-                <label key={image} class="tile">
-                  <input type="radio" name="image" value={image} checked={choices.image === image} onChange={() => change({ image })} />
-                  {image}
-                </label>
-              ))}
-            </div>
-            <label>
-              Another containerDisk image
-              <input value={choices.image} required onInput={(event) => change({ image: event.currentTarget.value.trim() })} />
-            </label>
-          </fieldset>
-          <label>
-            Name
-            <input value={choices.name} required onInput={(event) => change({ name: event.currentTarget.value.trim() })} />
-          </label>
-          <label>
-            Namespace
-            <input
-              value={choices.namespace}
-              required
-              disabled={session.namespace !== undefined}
-              onInput={(event) => change({ namespace: event.currentTarget.value.trim() })}
-            />
-          </label>
-          <fieldset>
-            <legend>Size</legend>
-            <div class="tiles">
-              {Object.entries(SIZES).map(([size, { cpus, memory }]) => (
-                <label key={size} class="tile">
-                  <input
-                    type="radio"
-                    name="size"
-                    checked={choices.cpus === cpus && choices.memory === memory}
-                    onChange={() => change({ cpus, memory })}
-                  />
-                  {size}: {cpus} CPU, {memory}
-                </label>
-              ))}
-            </div>
-            <label>
-              Processors
-              <input
-                type="number"
-                min={1}
-                max={64}
-                value={choices.cpus}
-                onInput={(event) => change({ cpus: Math.max(1, Number(event.currentTarget.value) || 1) })}
-              />
-            </label>
-            <label>
-              Memory
-              <input value={choices.memory} onInput={(event) => change({ memory: event.currentTarget.value.trim() })} />
-            </label>
-          </fieldset>
-          <label class="check">
-            <input type="checkbox" checked={choices.isStarted} onChange={(event) => change({ isStarted: event.currentTarget.checked })} />
-            Start it
-          </label>
-          {(work.error ?? refusal) && (
-            <p class="trouble" role="alert">
-              {work.error ?? refusal}
-            </p>
-          )}
-          <p class="buttons">
-            <button
-              type="submit"
-              class="primary"
-              disabled={work.isBusy || isForbidden}
-              title={isForbidden ? `you may not create machines in ${choices.namespace}` : ''}
-            >
-              {choices.isStarted ? 'Create and start' : 'Create'}
-            </button>
-          </p>
-        </form>
-        <section aria-label="The same by other means">
+        {'choices' in shown && (
+          <CreateForm
+            {...{ images, create, isForbidden, refusal, causes: dryRun.causes, error: work.error, isBusy: work.isBusy }}
+            choices={shown.choices}
+            isReadOnly={'why' in read}
+            isNamespaceFixed={session.namespace !== undefined}
+            change={(changed: Partial<NewVm>) => setText((before) => withChoices(before, changed))}
+          />
+        )}
+        <section class="yaml" aria-label="The same by other means">
           <p class="buttons">
             <button type="button" aria-pressed={view === 'yaml'} onClick={() => setView('yaml')}>
               Manifest
@@ -136,42 +85,37 @@ export function CreatePage() {
             <button type="button" aria-pressed={view === 'command'} onClick={() => setView('command')}>
               Command
             </button>
+            {view === 'command' && 'vm' in shown && <CopyButton what="the command" text={deriveCommand(shown.vm)} />}
           </p>
-          <pre>{view === 'yaml' ? JSON.stringify(vm, null, 2) : deriveCommand(choices)}</pre>
+          {view === 'yaml' ? (
+            <Suspense fallback={<p role="status">Loading…</p>}>
+              <YamlEditor text={text} label="Manifest" kind="VirtualMachine" change={setText} />
+            </Suspense>
+          ) : (
+            <pre>{'vm' in shown ? deriveCommand(shown.vm) : ''}</pre>
+          )}
         </section>
       </div>
     </main>
   );
 }
 
-/** What the server would say, asked when somebody stops typing. */
-function useDryRun(choices: NewVm): { readonly refusal: string | undefined; readonly isForbidden: boolean } {
+/** Whether the user may not make machines there, as the server says. */
+function useForbiddenHere(namespace: string): boolean {
   const { client } = useSession();
-  const [answer, setAnswer] = useState<{ refusal: string | undefined; isForbidden: boolean }>({ refusal: undefined, isForbidden: false });
-  const text = JSON.stringify(deriveNewVm(choices));
+  const [forbidden, setForbidden] = useState('');
   useEffect(() => {
     let isWanted = true;
-    const timer = setTimeout(async () => {
-      const found = await ask();
-      if (isWanted) setAnswer(found);
-    }, PAUSE_MS);
-    const ask = async () => {
-      try {
-        if (!(await mayCreate(client, choices.namespace)))
-          return { refusal: `you may not create machines in ${choices.namespace}`, isForbidden: true };
-        const path = `${pathOf(VMS, { namespace: choices.namespace })}?dryRun=All`;
-        await client.request(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: text });
-        return { refusal: undefined, isForbidden: false };
-      } catch (error) {
-        return { refusal: error instanceof Error ? error.message : String(error), isForbidden: isApiError(error, 'Forbidden') };
-      }
-    };
+    if (namespace !== '')
+      void mayCreate(client, namespace).then(
+        (may) => isWanted && setForbidden(may ? '' : namespace),
+        () => {}, // the server has the last word in any case
+      );
     return () => {
       isWanted = false;
-      clearTimeout(timer);
     };
-  }, [client, text, choices.namespace]);
-  return answer;
+  }, [client, namespace]);
+  return forbidden !== '' && forbidden === namespace;
 }
 
 function randomName(): string {

@@ -2,7 +2,7 @@
 import { refusalOf, vmiRefusalOf } from '../api/kubevirt/vm-can.ts';
 import type { Machine } from './derive-machines.ts';
 
-export const ACTIONS = ['start', 'stop', 'restart', 'pause', 'unpause', 'migrate', 'delete'] as const;
+export const ACTIONS = ['start', 'stop', 'restart', 'pause', 'unpause', 'suspend', 'resume', 'migrate', 'delete'] as const;
 export type Action = (typeof ACTIONS)[number];
 
 export type ActionState = {
@@ -18,6 +18,8 @@ export const ACTION_WORDS: Readonly<Record<Action, string>> = {
   restart: 'Restart',
   pause: 'Pause',
   unpause: 'Unpause',
+  suspend: 'Suspend',
+  resume: 'Resume',
   migrate: 'Migrate',
   delete: 'Delete',
 };
@@ -36,6 +38,9 @@ function isShown(action: Action, { vm, vmi }: Machine): boolean {
   const isPaused = vmi?.status?.conditions?.some(({ type, status }) => type === 'Paused' && status === 'True') ?? false;
   if (action === 'pause') return vmi !== undefined && !isPaused;
   if (action === 'unpause') return isPaused;
+  const isSuspended = vm?.status?.suspension !== undefined && vmi === undefined;
+  if (action === 'suspend') return vm !== undefined && vmi !== undefined;
+  if (action === 'resume') return isSuspended;
   if (action === 'migrate') return vm !== undefined && vmi !== undefined;
   return vm !== undefined || action === 'delete';
 }

@@ -4,7 +4,8 @@ import type { VirtualMachineSnapshot } from '../api/kubevirt/kinds/vm-snapshot.t
 import { newRestore, newSnapshot, snapshotName } from '../sdk/manifest/snapshot.ts';
 import { vm, vmi } from '../testing/builders.ts';
 import { deriveDisks, deriveRestore, deriveSnapshots, dropCommand, restoreCommand, snapshotCommand } from './derive-disks.ts';
-import { deriveMachines, deriveMove, type Machine } from './derive-machines.ts';
+import { deriveMachines, type Machine } from './derive-machines.ts';
+import { deriveMove } from './derive-move.ts';
 
 const NOW = Date.parse('2026-01-02T03:04:05Z');
 const only = (machines: readonly Machine[]): Machine => machines[0] ?? assert.fail('there is one');

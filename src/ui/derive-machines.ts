@@ -41,6 +41,8 @@ const TONES: Readonly<Record<string, Tone>> = {
   Provisioning: 'busy',
   WaitingForVolumeBinding: 'busy',
   Migrating: 'busy',
+  Suspending: 'busy',
+  Resuming: 'busy',
   WaitingForReceiver: 'busy',
   Pending: 'busy',
   Scheduling: 'busy',
@@ -115,13 +117,4 @@ export function deriveFiltered(machines: readonly Machine[], { text, status }: F
     const known = [namespace, name, own, node, address, image, ...labels].join(' ').toLowerCase();
     return words.every((word) => known.includes(word));
   });
-}
-
-/** How its last move goes, while it goes, and when it failed. */
-export function deriveMove({ vmi }: Machine): { readonly text: string; readonly isFailed: boolean } | undefined {
-  const move = vmi?.status?.migrationState;
-  if (!move || move.completed) return undefined;
-  if (move.failed) return { text: `The last move failed: ${move.failureReason ?? 'nobody says why'}`, isFailed: true };
-  const where = `from ${move.sourceNode ?? vmi?.status?.nodeName ?? 'its node'} to ${move.targetNode ?? 'another node'}`;
-  return { text: `Migrating ${where}${move.abortRequested ? '; it is being cancelled' : ''}`, isFailed: false };
 }

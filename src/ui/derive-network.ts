@@ -1,7 +1,7 @@
 /** The network of a machine, as the page shows it, and the Services that lead to it. Pure. */
 import type { Service } from '../api/core/service.ts';
 import { hostnameOf } from '../api/kubevirt/hostname.ts';
-import { LABEL_VM_NAME } from '../api/kubevirt/names.ts';
+import { ANNOTATION_LOGIN_USER, LABEL_VM_NAME } from '../api/kubevirt/names.ts';
 import { escapeToOneLine } from '../base/escape-unprintable.ts';
 import { matchesLabels, requirementsOf } from '../base/selectors.ts';
 import type { Machine } from './derive-machines.ts';
@@ -41,4 +41,14 @@ export function deriveWays({ namespace, vmi }: Machine, services: readonly Servi
       nodePort,
     })),
   );
+}
+
+/** Lines that lead into the guest from a terminal. */
+export function deriveCommands({ namespace, name, vm, vmi }: Machine): { readonly what: string; readonly command: string }[] {
+  const at = `vm/${name}${namespace === 'default' ? '' : `/${namespace}`}`;
+  const isUserKnown = (vm ?? vmi)?.metadata.annotations?.[ANNOTATION_LOGIN_USER] !== undefined;
+  return [
+    { what: 'the ssh command', command: `virtctl ssh ${isUserKnown ? '' : 'root@'}${at}` },
+    { what: 'the port forward command', command: `virtctl port-forward ${at} 8080:80` },
+  ];
 }

@@ -1,7 +1,7 @@
 /** What the palette of commands offers for what somebody has typed. Pure. */
 import { ACTION_WORDS, type Action, deriveActions } from './derive-actions.ts';
 import type { Machine } from './derive-machines.ts';
-import type { Place } from './derive-place.ts';
+import type { MachineTab, Place } from './derive-place.ts';
 
 export type PaletteEntry = {
   readonly label: string;
@@ -14,10 +14,11 @@ export type PaletteEntry = {
 const MOST = 20;
 const NOTHING_FORBIDDEN: ReadonlySet<Action> = new Set();
 const PAGES: readonly PaletteEntry[] = [
-  { label: 'Machines', hint: 'page', does: { go: { page: 'machines', text: '', status: '' } } },
+  { label: 'Machines', hint: 'g m', does: { go: { page: 'machines', text: '', status: '' } } },
   { label: 'Create a machine', hint: 'c', does: { go: { page: 'create' } } },
-  { label: 'Activity', hint: 'page', does: { go: { page: 'activity' } } },
-  { label: 'Nodes', hint: 'page', does: { go: { page: 'nodes' } } },
+  { label: 'Images', hint: 'g i', does: { go: { page: 'images' } } },
+  { label: 'Activity', hint: 'g a', does: { go: { page: 'activity' } } },
+  { label: 'Nodes', hint: 'g n', does: { go: { page: 'nodes' } } },
 ];
 
 /** Entries that have every word in them, pages first; of actions only those that can be done now. */
@@ -35,7 +36,7 @@ export function derivePalette(machines: readonly Machine[], text: string): Palet
 function entriesOf(machine: Machine): PaletteEntry[] {
   const { namespace, name } = machine;
   const called = namespace === 'default' ? name : `${name} in ${namespace}`;
-  const open = (label: string, tab: 'overview' | 'console' | 'screen' | 'yaml'): PaletteEntry => ({
+  const open = (label: string, tab: MachineTab): PaletteEntry => ({
     label: `${label} ${called}`,
     hint: machine.status,
     does: { go: { page: 'machine', namespace, name, tab } },
@@ -45,6 +46,9 @@ function entriesOf(machine: Machine): PaletteEntry[] {
     open('Open', 'overview'),
     open('Console of', 'console'),
     open('Screen of', 'screen'),
+    open('Shell of', 'shell'),
+    open('Log of', 'logs'),
+    open('Configuration of', 'configuration'),
     open('YAML of', 'yaml'),
     ...actions.map(({ action, command }) => ({ label: `${ACTION_WORDS[action]} ${called}`, hint: command, does: { action, machine } })),
   ];

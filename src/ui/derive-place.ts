@@ -1,13 +1,15 @@
 /** Where in the page one is: the address says all of it. Pure. */
-export const MACHINE_TABS = ['overview', 'console', 'screen', 'disks', 'network', 'activity', 'yaml'] as const;
-export type MachineTab = (typeof MACHINE_TABS)[number];
+export const MACHINE_TABS = ['overview', 'console', 'configuration', 'disks', 'network', 'activity', 'yaml'] as const;
+/** Ways into a guest: parts of the tab `console`, each with an address of its own. */
+export const CONSOLE_PARTS = ['console', 'screen', 'shell', 'logs'] as const;
+export type ConsolePart = (typeof CONSOLE_PARTS)[number];
+export type MachineTab = (typeof MACHINE_TABS)[number] | ConsolePart;
+const PAGES = ['create', 'images', 'activity', 'nodes'] as const;
 
 export type Place =
   | { readonly page: 'machines'; readonly text: string; readonly status: string }
-  | { readonly page: 'create' }
+  | { readonly page: (typeof PAGES)[number] }
   | { readonly page: 'machine'; readonly namespace: string; readonly name: string; readonly tab: MachineTab }
-  | { readonly page: 'activity' }
-  | { readonly page: 'nodes' }
   | { readonly page: 'nowhere' };
 
 export function derivePlace(pathname: string, search: string): Place {
@@ -15,8 +17,9 @@ export function derivePlace(pathname: string, search: string): Place {
   const [first, namespace, kind, name, tab = 'overview'] = parts;
   const query = new URLSearchParams(search);
   if (first === undefined) return { page: 'machines', text: query.get('q') ?? '', status: query.get('status') ?? '' };
-  if (parts.length === 1 && (first === 'create' || first === 'activity' || first === 'nodes')) return { page: first };
-  const known = MACHINE_TABS.find((each) => each === tab);
+  const page = PAGES.find((each) => each === first);
+  if (page && parts.length === 1) return { page };
+  const known = [...MACHINE_TABS, ...CONSOLE_PARTS].find((each) => each === tab);
   if (first === 'ns' && kind === 'vm' && namespace && name && known && parts.length <= 5)
     return { page: 'machine', namespace, name, tab: known };
   return { page: 'nowhere' };
@@ -40,4 +43,9 @@ function decoded(part: string): string {
   } catch {
     return part;
   }
+}
+
+/** The tab that a part of the page is in. */
+export function tabOf(tab: MachineTab): (typeof MACHINE_TABS)[number] {
+  return MACHINE_TABS.find((each) => each === tab) ?? 'console';
 }

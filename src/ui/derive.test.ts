@@ -73,7 +73,7 @@ test('the manifest and the command say the same', () => {
   const { spec } = deriveNewVm(choices);
   assert.deepEqual([spec.runStrategy, spec.template.spec.domain.cpu?.cores], ['Halted', 2]);
   assert.match(
-    deriveCommand(choices),
+    deriveCommand(deriveNewVm(choices)),
     /create vm --name web .*src:localhost\/guests\/tiny.* --memory 256Mi --cpus 2 --run-strategy Halted/,
   );
 });
@@ -99,7 +99,7 @@ test('an action on many is for those that can, says of the others why not, and i
   const [machine] = running();
   const named = (name: string, namespace: string) => ({ ...(machine ?? assert.fail()), key: `${namespace}/${name}`, namespace, name });
   const all = [named('a', 'default'), named('b', 'default'), named('c', 'team'), named('d', 'closed')];
-  const { able, unable, commands } = deriveBulk('stop', all, new Map([['closed', new Set(['stop'] as const)]]));
+  const { able, unable, commands } = deriveBulk('stop', all, { forbidden: new Map([['closed', new Set(['stop'] as const)]]), nowMs: 0 });
   assert.deepEqual(
     able.map(({ name }) => name),
     ['a', 'b', 'c'],
@@ -109,5 +109,22 @@ test('an action on many is for those that can, says of the others why not, and i
     ['d: you may not stop machines in closed'],
   );
   assert.deepEqual(commands, ['virtctl stop a b', 'virtctl stop c -n team']);
-  assert.deepEqual(deriveBulk('start', all, new Map()).able, []);
+  assert.deepEqual(deriveBulk('start', all, { forbidden: new Map(), nowMs: 0 }).able, []);
+});
+
+test('many are kept or moved by a command each, of which a few are shown', () => {
+  const all = ['a', 'b', 'c', 'd'].flatMap((name) => deriveMachines([vm('Always', {}, { name })], [vmi('Running', {}, { name })]));
+  const bulk = (action: 'snapshot' | 'migrate', machines = all) => deriveBulk(action, machines, { forbidden: new Map(), nowMs: 0 });
+  assert.deepEqual(bulk('snapshot').commands, [
+    'virtctl snapshot a a-19700101t000000',
+    'virtctl snapshot b b-19700101t000000',
+    'virtctl snapshot c c-19700101t000000',
+    '…',
+  ]);
+  assert.deepEqual(bulk('migrate', all.slice(0, 1)).commands, ['virtctl migrate a']);
+  const alone = deriveMachines([], [vmi('Running')]);
+  assert.deepEqual(
+    bulk('snapshot', alone).unable.map(({ why }) => why),
+    ['it has no VirtualMachine'],
+  );
 });

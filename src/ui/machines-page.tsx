@@ -160,7 +160,7 @@ function Row({ machine, index, isSelected, select, ask }: RowProps) {
   const { namespace, name, address, node, cpus, memory, since } = machine;
   const trouble = deriveTrouble(machine, { now, ...(session.nodes && { nodes: session.nodes.list() }) });
   return (
-    <tr aria-rowindex={index + 2}>
+    <tr aria-rowindex={index + 2} data-machine={machine.key}>
       <td class="check">
         <input
           type="checkbox"
@@ -190,7 +190,7 @@ function Row({ machine, index, isSelected, select, ask }: RowProps) {
       <td class="wide">{since ? humanDuration(now - Date.parse(since)) : '–'}</td>
       <td class="actions">
         <ActionButtons machine={machine} forbidden={forbidden} ask={ask} only={['start', 'stop']} />
-        <PlaceLink to={{ page: 'machine', namespace, name, tab: 'console' }} class="button">
+        <PlaceLink to={{ page: 'machine', namespace, name, tab: 'console' }} class="button wide">
           Console
         </PlaceLink>
       </td>

@@ -2,14 +2,14 @@
 import { SERVICES } from '../api/core/service.ts';
 import type { Machine } from './derive-machines.ts';
 import { deriveCards, deriveWays } from './derive-network.ts';
+import { isLocalPage } from './local-page.ts';
 import { useFollowed } from './use-followed.ts';
 
 export function NetworkTab({ machine }: { readonly machine: Machine }) {
   const services = useFollowed(SERVICES, machine.namespace);
   const cards = deriveCards(machine);
   const ways = deriveWays(machine, services ?? []);
-  // ports of nodes lead in from the loopback of the machine that an embedded cluster is on, and so does this page
-  const isHere = ['127.0.0.1', 'localhost', '[::1]'].includes(location.hostname);
+  const isHere = isLocalPage();
   return (
     <>
       <section aria-labelledby="cards">

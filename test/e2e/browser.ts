@@ -13,7 +13,7 @@ import type { EmbeddedCluster } from './harness.ts';
 const PROJECT = resolve(import.meta.dirname, '../..');
 /** Pictures of every page, for people to look at. */
 const PICTURES = join(PROJECT, '.tools/screenshots');
-const PATIENCE_MS = 120_000;
+export const PATIENCE_MS = 120_000;
 
 /** Why there is no browser here; undefined when there is one. */
 export const whyNoBrowser = findProgram('chromium', process.env['PATH']) ? undefined : 'chromium is not installed';

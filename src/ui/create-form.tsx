@@ -1,0 +1,160 @@
+/** The few choices of a new machine, each with what the server says about it. */
+import type { ComponentChildren } from 'preact';
+import type { StatusCause } from '../base/errors.ts';
+import { messageAt } from './derive-configuration-change.ts';
+import { CHOICE_PATHS, type NewVm, SIZES } from './derive-new-vm.ts';
+
+type Props = {
+  readonly choices: NewVm;
+  readonly images: readonly string[];
+  /** What the server would say against all of it. */
+  readonly refusal: string | undefined;
+  readonly causes: readonly StatusCause[];
+  readonly error: string | undefined;
+  readonly isBusy: boolean;
+  readonly isForbidden: boolean;
+  /** The manifest is being typed, and cannot be read yet. */
+  readonly isReadOnly: boolean;
+  readonly isNamespaceFixed: boolean;
+  change(changed: Partial<NewVm>): void;
+  create(): void;
+};
+
+export function CreateForm({ choices, images, change, create, isNamespaceFixed, isReadOnly, isForbidden, ...told }: Props) {
+  const { refusal, causes, error, isBusy } = told;
+  const at = (choice: keyof typeof CHOICE_PATHS) => messageAt(causes, CHOICE_PATHS[choice]);
+  const isPlaced = Object.values(CHOICE_PATHS).some((path) => messageAt(causes, path) !== undefined);
+  const pressed = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    create();
+  };
+  return (
+    <form
+      onKeyDown={pressed}
+      onSubmit={(event) => {
+        event.preventDefault();
+        create();
+      }}
+    >
+      <fieldset disabled={isReadOnly}>
+        <legend>Image</legend>
+        <div class="tiles">
+          {images.slice(0, 6).map((image) => (
+            <label key={image} class="tile">
+              <input type="radio" name="image" value={image} checked={choices.image === image} onChange={() => change({ image })} />
+              {image}
+            </label>
+          ))}
+        </div>
+        <label>
+          Another containerDisk image
+          <input value={choices.image} required onInput={(event) => change({ image: event.currentTarget.value.trim() })} />
+        </label>
+        <Message>{at('image')}</Message>
+      </fieldset>
+      <fieldset disabled={isReadOnly} class="plain">
+        <label>
+          Name
+          <input
+            value={choices.name}
+            required
+            aria-invalid={at('name') !== undefined}
+            onInput={(event) => change({ name: event.currentTarget.value.trim() })}
+          />
+        </label>
+        <Message>{at('name')}</Message>
+        <label>
+          Namespace
+          <input
+            value={choices.namespace}
+            required
+            disabled={isNamespaceFixed}
+            onInput={(event) => change({ namespace: event.currentTarget.value.trim() })}
+          />
+        </label>
+        <Message>{at('namespace')}</Message>
+      </fieldset>
+      <fieldset disabled={isReadOnly}>
+        <legend>Size</legend>
+        <div class="tiles">
+          {Object.entries(SIZES).map(([size, { cpus, memory }]) => (
+            <label key={size} class="tile">
+              <input
+                type="radio"
+                name="size"
+                checked={choices.cpus === cpus && choices.memory === memory}
+                onChange={() => change({ cpus, memory })}
+              />
+              {size}: {cpus} CPU, {memory}
+            </label>
+          ))}
+        </div>
+        <label>
+          Processors
+          <input
+            type="number"
+            min={1}
+            max={64}
+            value={choices.cpus}
+            aria-invalid={at('cpus') !== undefined}
+            onInput={(event) => change({ cpus: Math.max(1, Number(event.currentTarget.value) || 1) })}
+          />
+        </label>
+        <Message>{at('cpus')}</Message>
+        <label>
+          Memory
+          <input
+            value={choices.memory}
+            aria-invalid={at('memory') !== undefined}
+            onInput={(event) => change({ memory: event.currentTarget.value.trim() })}
+          />
+        </label>
+        <Message>{at('memory')}</Message>
+      </fieldset>
+      <details open={choices.userData !== ''}>
+        <summary>Run a script at the first start</summary>
+        <label>
+          Cloud-init user data
+          <textarea
+            class="script"
+            rows={6}
+            spellcheck={false}
+            value={choices.userData}
+            disabled={isReadOnly}
+            onInput={(event) => change({ userData: event.currentTarget.value })}
+          />
+        </label>
+      </details>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={choices.isStarted}
+          disabled={isReadOnly}
+          onChange={(event) => change({ isStarted: event.currentTarget.checked })}
+        />
+        Start it
+      </label>
+      <Message>{error ?? (isPlaced ? undefined : refusal)}</Message>
+      <p class="buttons">
+        <button
+          type="submit"
+          class="primary"
+          disabled={isBusy || isForbidden || isReadOnly}
+          title={isForbidden ? `you may not create machines in ${choices.namespace}` : 'Ctrl+Enter'}
+        >
+          {choices.isStarted ? 'Create and start' : 'Create'}
+        </button>
+      </p>
+    </form>
+  );
+}
+
+function Message({ children }: { readonly children: ComponentChildren }) {
+  if (!children) return null;
+  return (
+    <p class="trouble" role="alert">
+      {children}
+    </p>
+  );
+}

@@ -1,0 +1,40 @@
+/** How long each step of the last start took, as far as anybody told. */
+
+import { eventsOf } from './derive-activity.ts';
+import type { Machine } from './derive-machines.ts';
+import { deriveTimeline } from './derive-timeline.ts';
+import { useSession } from './hooks.ts';
+
+export function StartTimeline({ machine }: { readonly machine: Machine }) {
+  const { events } = useSession();
+  const { vmi } = machine;
+  if (!vmi) return <p>It does not run.</p>;
+  const steps = deriveTimeline(vmi, eventsOf(machine, events?.list() ?? []));
+  const last = steps.at(-1);
+  const whole = Math.max(1, last?.atSeconds ?? 1);
+  return (
+    <ol class="timeline">
+      {steps.map(({ what, atSeconds, tookSeconds }) => (
+        <li key={what}>
+          <span>{what}</span>
+          <span class="track" aria-hidden="true">
+            <span
+              style={{
+                marginLeft: `${Math.min(98, ((atSeconds - tookSeconds) / whole) * 100)}%`,
+                width: `${(tookSeconds / whole) * 100}%`,
+              }}
+            />
+          </span>
+          <span class="faint">{tookSeconds === 0 ? 'at once' : `${tookSeconds} s`}</span>
+        </li>
+      ))}
+      {last && (
+        <li class="all">
+          <span>In all</span>
+          <span />
+          <span>{last.atSeconds} s</span>
+        </li>
+      )}
+    </ol>
+  );
+}

@@ -1,0 +1,39 @@
+/** How to reach the guest from outside: commands to copy, and links to its ports. */
+import { SERVICES } from '../api/core/service.ts';
+import { CopyButton } from './copy-button.tsx';
+import type { Machine } from './derive-machines.ts';
+import { deriveCommands, deriveWays } from './derive-network.ts';
+import { isLocalPage } from './local-page.ts';
+import { useFollowed } from './use-followed.ts';
+
+export function WaysIn({ machine }: { readonly machine: Machine }) {
+  const services = useFollowed(SERVICES, machine.namespace);
+  const ways = deriveWays(machine, services ?? []);
+  return (
+    <>
+      <ul class="ways">
+        {deriveCommands(machine).map(({ what, command }) => (
+          <li key={what}>
+            <code>{command}</code> <CopyButton text={command} what={what} />
+          </li>
+        ))}
+      </ul>
+      {ways.length > 0 && (
+        <ul class="ways" aria-label="Ports">
+          {ways.map(({ service, port, nodePort, address }) => (
+            <li key={`${address}${port}`}>
+              {nodePort !== undefined && isLocalPage() ? (
+                <a href={`http://127.0.0.1:${nodePort}/`}>127.0.0.1:{nodePort}</a>
+              ) : (
+                <code>{address}</code>
+              )}{' '}
+              <span class="faint">
+                to port {port}, by Service {service}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
