@@ -1,6 +1,7 @@
 /** Starts the embedded cluster as a process of its own and waits until it serves. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
+import type { Server } from 'node:net';
 import { dirname, join } from 'node:path';
 import { systemClock } from '../../base/clock.ts';
 import { UserError } from '../../base/errors.ts';
@@ -16,8 +17,10 @@ import { ASK_AGAIN_MS, endSupervisor, keepSupervisor, supervised } from './super
 /** A small young generation: 30 MiB less resident memory for a few more short collections, which a process that mostly waits does not feel. */
 export const NODE_FLAGS = ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=2'];
 /** One heap for all threads of the C library: those of Node rarely allocate, and each kept 64 MiB of addresses with a few MiB in them. */
-const LESS_MEMORY = { MALLOC_ARENA_MAX: '1' };
+export const LESS_MEMORY = { MALLOC_ARENA_MAX: '1' };
 
+/** The descriptor as which it is given the socket of the API. */
+const LISTENER = 4;
 const OTHER_PATIENCE_MS = 20_000;
 
 /** What the embedded process reports once: that it serves, or why it cannot. */
@@ -82,6 +85,8 @@ async function launch(context: Launcher, options: LaunchOptions): Promise<Launch
   const output = openSync(log, 'a', 0o600);
   const settings = ['--home', home, '--port', String(network.port), '--network', network.mode, '--nodes', String(options.nodes)];
   if (network.pagePort !== undefined) settings.push('--page-port', String(network.pagePort));
+  const listener = network.listener && descriptorOf(network.listener);
+  if (listener !== undefined) settings.push('--listener', String(LISTENER));
   if (options.adopt) settings.push('--adopt');
   const node = [process.execPath, ...NODE_FLAGS, context.embeddedProgram];
   const hostCommand = network.mode === 'namespace' ? [...node, '--home', home, '--host-ports'] : [];
@@ -90,9 +95,10 @@ async function launch(context: Launcher, options: LaunchOptions): Promise<Launch
     cwd: home,
     env: { ...process.env, ...LESS_MEMORY, NODE_COMPILE_CACHE: join(cacheFolder(context.env), 'compile') }, // from its first file on
     detached: true,
-    stdio: ['ignore', output, output, 'ipc'],
+    stdio: ['ignore', output, output, 'ipc', listener ?? 'ignore'],
   });
   closeSync(output);
+  network.listener?.close();
   const report = await reportOf(child, { home, log, signal: options.signal }).catch((error: unknown) => ({ error }));
   // We made it, nobody lives there, and nobody else would put it away. Whatever was there before is not ours to close.
   if (!('ready' in report) && network.isNew && guestsOf(home).length === 0) closeNetwork(home);
@@ -105,6 +111,11 @@ async function launch(context: Launcher, options: LaunchOptions): Promise<Launch
   const other = code === 'STORE_LOCKED' ? await untilRunning(home) : undefined;
   if (other) return { state: other };
   throw new UserError(code, message, rest);
+}
+
+/** Node.js has no other way to hand a socket that listens to a program that is not Node.js, as our supervisor. */
+function descriptorOf(listener: Server): number | undefined {
+  return (listener as { _handle?: { readonly fd: number } })._handle?.fd;
 }
 
 /** Whoever started a cluster may have been killed before it served: the cluster goes on starting. */

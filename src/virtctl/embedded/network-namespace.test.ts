@@ -11,22 +11,26 @@ import { systemClock } from '../../base/clock.ts';
 import { podUserRange } from '../../base/node/pod-user-range.ts';
 import { isSameProcess } from '../../base/node/process-identity.ts';
 import { LAST_PORT } from './claim-port.ts';
-import { closeNetwork, openNetwork } from './network-namespace.ts';
+import { closeNetwork, type Network, openNetwork } from './network-namespace.ts';
 
 const FIRST_PORT = 26_443;
 let home = '';
+const opened: Network[] = [];
 
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), 'kubevirt-ts-network-'));
   mkdirSync(join(home, 'run'));
 });
 afterEach(() => {
+  for (const each of opened.splice(0)) each.listener?.close();
   closeNetwork(home);
   rmSync(home, { recursive: true });
 });
 
-function open(env: NodeJS.ProcessEnv = {}) {
-  return openNetwork({ home, port: FIRST_PORT, env, clock: systemClock });
+async function open(env: NodeJS.ProcessEnv = {}): Promise<Network> {
+  const network = await openNetwork({ home, port: FIRST_PORT, env, clock: systemClock });
+  opened.push(network);
+  return network;
 }
 
 function inside(prefix: readonly string[], ...command: string[]): string {
@@ -76,7 +80,12 @@ test('a namespace has local Pod and Service addresses, is found again, and is go
   assert.equal(inside(network.prefix, 'cat', '/proc/sys/net/ipv4/ip_unprivileged_port_start').trim(), '0');
   assert.match(inside(network.prefix, 'cat', '/proc/sys/net/ipv4/ping_group_range'), /^0\s/); // `1 0` allows nobody
 
-  assert.deepEqual([network.isNew, await open()], [true, { ...network, isNew: false }]);
+  const beside = await open();
+  assert.equal(beside.port > network.port, true, 'that port is in use');
+  for (const { listener } of [beside, network]) await new Promise((resolve) => listener?.close(resolve));
+  const { listener, ...again } = await open();
+  assert.deepEqual(again, { mode: 'namespace', prefix: network.prefix, port: beside.port, pagePort: network.pagePort, isNew: false });
+  assert.equal(listener?.listening, true);
   const { holder, pasta } = JSON.parse(readFileSync(join(home, 'run/network.json'), 'utf8'));
   closeNetwork(home);
   const deadline = systemClock.now() + 5_000;
@@ -90,6 +99,7 @@ test('where there is no port for the web page there is a network without one', a
   t.after(() => other.close());
   try {
     const network = await openNetwork({ home, port: FIRST_PORT, env: {}, clock: systemClock, firstPagePort: LAST_PORT });
+    network.listener?.close();
     assert.deepEqual([network.mode, network.pagePort], ['namespace', undefined]);
   } finally {
     closeNetwork(home);

@@ -1,13 +1,14 @@
 /**
  * The network of the embedded cluster: a namespace of its own in which every Pod and Service address is a local one, with a way out
  * through pasta. Two small processes keep it while the cluster itself is away, so that guests that outlive it are found again: one that
- * only holds the namespace, and pasta, which carries the ports of the API and of the web page to the loopback of the host.
+ * only holds the namespace, and pasta, which carries the port of the web page to the loopback of the host. The API is served there by a socket that
+ * was made outside, which the cluster is given.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, type Server } from 'node:net';
 import { join } from 'node:path';
-import { CLUSTER_DNS_ADDRESS, UPSTREAM_DNS_ADDRESS } from '../../api/core/cluster-dns.ts';
+import { CLUSTER_DNS_ADDRESS } from '../../api/core/cluster-dns.ts';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf, UserError } from '../../base/errors.ts';
 import { findProgram } from '../../base/node/find-program.ts';
@@ -21,7 +22,9 @@ import {
   signalProcess,
 } from '../../base/node/process-identity.ts';
 import { explainSystemError } from '../../base/node/system-error.ts';
-import { type ClaimedPort, claimPort } from './claim-port.ts';
+import { type ClaimedPort, claimPort, type HeldPort, holdPort } from './claim-port.ts';
+import { hasDefaultRoute } from './has-default-route.ts';
+import { pastaArguments } from './pasta-arguments.ts';
 import { guestsInNetwork, lastState } from './state.ts';
 import { namespaceOfUsers } from './subordinate-users.ts';
 
@@ -30,6 +33,8 @@ export type Network = {
   /** What a program is started through to be in it. */
   readonly prefix: readonly string[];
   readonly port: number;
+  /** Listens at the port on the loopback of the host: for the cluster to take over, and then to be closed here. */
+  readonly listener?: Server;
   /** For the web page; one of an earlier version has none, and on the network of the host any is as good. */
   readonly pagePort?: number;
   /** This call made it: only then it is this call's to close. */
@@ -37,7 +42,12 @@ export type Network = {
   /** Why it is the network of the host. */
   readonly why?: string;
 };
-type Kept = Ports & { readonly holder: ProcessIdentity; readonly pasta: ProcessIdentity };
+type Kept = Ports & {
+  readonly holder: ProcessIdentity;
+  readonly pasta: ProcessIdentity;
+  /** Not of an earlier version, whose pasta carries the port of the API, too. */
+  readonly hasListener?: true;
+};
 type Ports = { readonly port: number; readonly pagePort?: number };
 type NetworkOptions = {
   readonly home: string;
@@ -118,7 +128,7 @@ export async function openNetwork({
   if (kept && (!guest || sharesNetwork(guest.pid, kept.holder.pid))) {
     runInside(kept.holder, NAME_SOURCE, 'Pods cannot be called from their gateway'); // one of an earlier version does not have it
     cutLoopback(kept.holder, podUserRangeOf(kept.holder.pid)); // nor this rule, and Pods in it that use the loopback
-    return inNamespace(kept, false);
+    return openKept(home, kept);
   }
   closeNetwork(home); // half of one, or one in which nobody lives
   const host = (why: string): Network => ({ mode: 'host', prefix: [], port, pagePort: 0, isNew: false, why });
@@ -130,21 +140,30 @@ export async function openNetwork({
   if (!guest && env['KUBEVIRT_NETWORK'] === 'host') return host('KUBEVIRT_NETWORK=host');
   const missing = missingProgram();
   if (missing) throw noNamespace(`${missing} is not installed`);
-  const claims: ClaimedPort[] = [];
+  let api: HeldPort | undefined;
+  let page: ClaimedPort | undefined;
   try {
-    // Asked before pasta is, which says nothing when one is taken.
-    const api = await claimPort(port);
-    claims.push(api);
-    const page = await claimPort(firstPagePort).catch(() => undefined); // a cluster is one without its page, too
-    if (page) claims.push(page);
-    return inNamespace(await createNetwork({ home, clock, port: api.port, pagePort: page?.port, join: guest }), true);
+    api = await holdPort(port);
+    // Asked before pasta is, which says nothing when it is taken.
+    page = await claimPort(firstPagePort).catch(() => undefined); // a cluster is one without its page, too
+    const made = await createNetwork({ home, clock, port: api.port, pagePort: page?.port, join: guest });
+    return { ...inNamespace(made, true), listener: api.listener };
   } catch (error) {
+    api?.listener.close();
     closeNetwork(home);
     if (explainSystemError(error)) throw error; // no network would be any better
     throw noNamespace(messageOf(error), error);
   } finally {
-    for (const claim of claims) claim.release();
+    page?.release();
   }
+}
+
+/** Its port may be somebody else's by now. */
+async function openKept(home: string, kept: Kept): Promise<Network> {
+  if (!kept.hasListener) return inNamespace(kept, false);
+  const { port, listener } = await holdPort(kept.port);
+  keep(home, { ...kept, port });
+  return { ...inNamespace({ ...kept, port }, false), listener };
 }
 
 /** One of the guests: those of the kept namespace first, for they need nothing. */
@@ -164,13 +183,7 @@ export function closeNetwork(home: string): void {
 }
 
 function inNamespace({ holder, port, pagePort }: Kept, isNew: boolean): Network {
-  return {
-    mode: 'namespace',
-    prefix: ['nsenter', ...enter(holder.pid)],
-    port,
-    pagePort,
-    isNew,
-  };
+  return { mode: 'namespace', prefix: ['nsenter', ...enter(holder.pid)], port, pagePort, isNew };
 }
 
 function enter(pid: number): string[] {
@@ -239,18 +252,19 @@ async function connectNetwork({ home, port, pagePort, clock, holding, holder, is
   keep(home, { holder });
   await said(holding, 'ready');
   const pasta = await startPasta({ home, port, pagePort, holder, clock });
+  const kept: Kept = { holder, pasta, port, pagePort, hasListener: true };
   try {
-    await untilAccepting(port, clock);
+    if (pagePort !== undefined) await untilAccepting(pagePort, clock);
     holding.stdin?.end(`${pasta.pid}\n`);
     await said(holding, 'connected');
     cutLoopback(holder, isJoined ? podUserRangeOf(holder.pid) : everybodyElse(holder));
-    keep(home, { holder, pasta, port, pagePort });
+    keep(home, kept);
   } catch (error) {
     signalProcess(pasta, 'SIGTERM');
     throw error;
   }
   holding.unref();
-  return { holder, pasta, port, pagePort };
+  return kept;
 }
 
 /**
@@ -310,18 +324,17 @@ function said(holding: ChildProcess, word: 'ready' | 'connected'): Promise<void>
  * The namespaces are handed over as open files: pasta gives up the right to look into processes before it looks. It has begun to
  * serve when it writes its pid.
  */
-async function startPasta({
-  home,
-  port,
-  pagePort,
-  holder,
-  clock,
-}: Making & { readonly holder: ProcessIdentity }): Promise<ProcessIdentity> {
+async function startPasta({ home, pagePort, holder, clock }: Making & { readonly holder: ProcessIdentity }): Promise<ProcessIdentity> {
   const network = openSync(`/proc/${holder.pid}/ns/net`, 'r');
   const user = openSync(`/proc/${holder.pid}/ns/user`, 'r');
   const child = spawn(
     'pasta',
-    [...pastaArguments({ port, pagePort }), ...(isRoot() ? ['--runas', '0'] : ['--userns', '/proc/self/fd/4']), '-P', pidPath(home)],
+    [
+      ...pastaArguments({ pagePort, isInNetwork: hasDefaultRoute() }),
+      ...(isRoot() ? ['--runas', '0'] : ['--userns', '/proc/self/fd/4']),
+      '-P',
+      pidPath(home),
+    ],
     {
       cwd: '/',
       detached: true,
@@ -350,14 +363,6 @@ async function startPasta({
     child.unref();
   }
   return pasta;
-}
-
-/** Out goes everything, in come only the API and the web page from the host's loopback; nothing inside reaches that loopback. NodePorts have their own way in. */
-function pastaArguments({ port, pagePort }: Ports): string[] {
-  const ports = pagePort === undefined ? [port] : [port, pagePort];
-  const inwards = ['-t', `127.0.0.1/${ports.join(',')}`, '-u', 'none'];
-  const outwards = ['--config-net', '-4', '--no-map-gw', '-T', 'none', '-U', 'none', '--dns-forward', UPSTREAM_DNS_ADDRESS];
-  return ['-f', '-q', ...outwards, ...inwards, '--no-netns-quit', '--netns', '/proc/self/fd/3'];
 }
 
 function readPid(home: string): number | undefined {

@@ -35,14 +35,15 @@ export const ASK_AGAIN_MS = 50;
 
 /**
  * A signal that is passed on between the fork and the exec of the process is lost: whoever wants an end says so until it is there.
- * What comes in as descriptor 3 is the process's own way to report; only the first one has somebody to report to.
+ * What comes in as descriptor 3 is the process's own way to report; only the first one has somebody to report to. Descriptor 4
+ * is the socket of the API on the host: who connects between two processes waits for the next.
  */
 const SUPERVISE = `
 run=$0/run first=$1 vmstat=$2 host=$3; shift 3
 if [ -n "$host" ]; then
   [ ! -p "$run/host-call" ] || echo end 1<> "$run/host-call"
   rm -f "$run/host-call"; mkfifo -m 600 "$run/host-call" || exit 1
-  (exec 3>&-; unset NODE_CHANNEL_FD NODE_CHANNEL_SERIALIZATION_MODE
+  (exec 3>&- 4>&-; unset NODE_CHANNEL_FD NODE_CHANNEL_SERIALIZATION_MODE
    while read -r word; do [ "$word" = start ] || exit 0; sh -c "$host"; done <> "$run/host-call") & reader=$!
   trap 'kill "$reader"' EXIT
 fi
