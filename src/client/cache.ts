@@ -28,6 +28,8 @@ export type CacheOptions<T extends KubeObject> = ListOptions & {
   readonly client: Client;
   readonly resource: Resource<T>;
   readonly indexes?: Readonly<Record<string, (object: T) => readonly string[]>>;
+  /** The part of each object that its readers need, where the whole would cost too much. */
+  readonly keep?: (object: T) => T;
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
@@ -60,7 +62,7 @@ export function startCache<T extends KubeObject>(options: CacheOptions<T>): Cach
 }
 
 async function keepCurrent<T extends KubeObject>(options: CacheOptions<T>, store: CacheStore<T>, onSynced: () => void): Promise<void> {
-  const { clock, log, signal, onState } = options;
+  const { clock, log, signal, onState, keep = withoutWriters } = options;
   let position: string | undefined;
   let failures = 0;
   while (!signal.aborted) {
@@ -68,7 +70,7 @@ async function keepCurrent<T extends KubeObject>(options: CacheOptions<T>, store
       if (position === undefined) {
         const listed = await listOnce(options);
         if (signal.aborted) return;
-        store.replace(listed.items.map(withoutWriters));
+        store.replace(listed.items.map(keep));
         position = listed.resourceVersion;
         onSynced();
         onState?.(true);
@@ -77,7 +79,7 @@ async function keepCurrent<T extends KubeObject>(options: CacheOptions<T>, store
       for await (const event of watchFrom(options, position)) {
         position = event.object.metadata.resourceVersion ?? position;
         failures = 0;
-        if (event.type !== 'BOOKMARK') store.apply(event.type, withoutWriters(event.object));
+        if (event.type !== 'BOOKMARK') store.apply(event.type, keep(event.object));
       }
       // A watch that ends by itself is normal, one that ends at once is a server that must not be asked in a tight circle.
       if (clock.steady() - startedAt >= BACKOFF.capMs) failures = 0;

@@ -7,8 +7,8 @@ const answering = (names: readonly string[]) => ({
   request: async () => Response.json({ resources: names.map((name) => ({ name })) }),
 });
 
-test('a CDI is known by the kinds that only it has', async () => {
-  assert.equal(await hasForeignCdi(answering(['datavolumes', 'datavolumes/status'])), false);
+test('a CDI is known by the kind that only it has', async () => {
+  assert.equal(await hasForeignCdi(answering(['datavolumes', 'datavolumes/status', 'cdiconfigs'])), false);
   assert.equal(await hasForeignCdi(answering(['datavolumes', 'cdis', 'cdiconfigs'])), true);
 });
 

@@ -18,6 +18,7 @@ await runComponent({
     'serving-certificate': '/etc/virt-api/certificates',
     'handler-client-certificate': '/etc/virt-handler/clientcertificates',
     'authority-bundle': '/etc/kubevirt-ca/ca-bundle',
+    'tools-image': '',
   } satisfies FlagsOf<'virt-api'>,
   async run({ flags, ready, ...context }) {
     const renew = () => server?.renew({ serving: files.current.serving, clientCa: frontProxy.current.ca });
@@ -49,6 +50,7 @@ await runComponent({
       },
       port: Number(flags['port']),
       noHotplug: NO_HOTPLUG,
+      ...(flags['tools-image'] && { toolsImage: flags['tools-image'] }),
       version: VERSION,
     });
     context.log.info('serving', { port: server.port });

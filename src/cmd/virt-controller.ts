@@ -1,6 +1,7 @@
 /** virt-controller on a cluster: of its replicas the one that holds the Lease works, the others wait. */
 
 import { hostname } from 'node:os';
+import { CONFIG_MAPS } from '../api/core/configmap.ts';
 import { NODES } from '../api/core/node.ts';
 import type { FlagsOf } from '../api/kubevirt/configuration/customize-causes.ts';
 import { INSTALL_NAMESPACE } from '../api/kubevirt/names.ts';
@@ -9,6 +10,7 @@ import { runLeader } from '../client/leader-election.ts';
 import { runVirtController } from '../virt-controller/run.ts';
 import { decideContainerDisks } from '../virt-controller/vmi/decide-container-disks.ts';
 import type { ContainerDiskWay } from '../virt-controller/vmi/launcher-volumes.ts';
+import { CERTIFICATES } from '../virt-operator/render/options.ts';
 import { type ComponentContext, runComponent } from './cluster/run-component.ts';
 
 /** As the flag says, or by what this cluster can do. */
@@ -24,6 +26,12 @@ async function containerDiskWay(
   const { way, because } = decideContainerDisks({ gitVersion, nodes });
   log.info('the way of container disks is chosen', { way, because });
   return way;
+}
+
+/** As the operator publishes it. */
+async function authorityIn({ client }: Pick<ComponentContext, 'client'>, namespace: string): Promise<string> {
+  const { authorities: name, authoritiesKey } = CERTIFICATES;
+  return (await client.get(CONFIG_MAPS, { namespace, name }))?.data?.[authoritiesKey] ?? '';
 }
 
 await runComponent({
@@ -50,7 +58,9 @@ await runComponent({
         isLeading = true;
         const containerDisks = await containerDiskWay(context, flags['container-disks']);
         const importerImage = flags['importer-image'];
-        await runVirtController({ ...context, signal, launcherImage, containerDisks, ...(importerImage && { importerImage }) });
+        const readAuthority = () => authorityIn(context, flags['namespace'] ?? '');
+        const images = { launcherImage, ...(importerImage && { importerImage }) };
+        await runVirtController({ ...context, signal, ...images, containerDisks, readAuthority });
       },
     });
   },

@@ -7,10 +7,15 @@ import type { Client } from '../client/client.ts';
 export type Signalled = { readonly signal?: AbortSignal };
 
 export type MachineActions = {
-  start(options?: Signalled & { readonly isPaused?: boolean }): Promise<void>;
+  /** Of a machine that is suspended, the same as `resume`; with `isDiscarding` its saved memory is thrown away, and it boots. */
+  start(options?: Signalled & { readonly isPaused?: boolean; readonly isDiscarding?: boolean }): Promise<void>;
   /** By the power button; by force after the grace period, which is the machine's own unless given. */
   stop(options?: Signalled & { readonly gracePeriodSeconds?: number }): Promise<void>;
   restart(options?: Signalled): Promise<void>;
+  /** Saves its memory to a PVC and ends its instance. */
+  suspend(options?: Signalled): Promise<void>;
+  /** Lets it go on where it was suspended. */
+  resume(options?: Signalled): Promise<void>;
   pause(options?: Signalled): Promise<void>;
   unpause(options?: Signalled): Promise<void>;
   /** Asks for a move to another node, while it runs; only to nodes with these labels, where given. */
@@ -42,10 +47,13 @@ export function machineActions(at: MachineAt): MachineActions {
       await (await putSubresource(at, { resource, verb }, body)).body?.cancel();
     };
   return {
-    start: ({ isPaused, ...options } = {}) => tell('virtualmachines', 'start')({ ...options, ...(isPaused && { paused: true }) }),
+    start: ({ isPaused, isDiscarding, ...options } = {}) =>
+      tell('virtualmachines', 'start')({ ...options, ...(isPaused && { paused: true }), ...(isDiscarding && { discard: true }) }),
     stop: ({ gracePeriodSeconds, ...options } = {}) =>
       tell('virtualmachines', 'stop')({ ...options, ...(gracePeriodSeconds !== undefined && { gracePeriod: gracePeriodSeconds }) }),
     restart: tell('virtualmachines', 'restart'),
+    suspend: tell('virtualmachines', 'suspend'),
+    resume: tell('virtualmachines', 'resume'),
     pause: tell('virtualmachineinstances', 'pause'),
     unpause: tell('virtualmachineinstances', 'unpause'),
     migrate: tell('virtualmachines', 'migrate'),

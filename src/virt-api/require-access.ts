@@ -22,11 +22,13 @@ const REVIEWS: Resource<Review> = {
 
 /** What is asked for; without a subresource, the thing of that name in a namespace. */
 export type ResourceAttributes = {
+  /** That of subresources when not given. */
+  readonly group?: string;
   readonly resource: string;
   readonly subresource?: string;
   readonly namespace: string;
   readonly name?: string;
-  readonly verb: 'get' | 'update';
+  readonly verb: 'get' | 'update' | 'create';
 };
 
 /** Throws Forbidden unless the caller may do this. */
@@ -38,11 +40,11 @@ export async function requireAccess(client: Client, { user, ...caller }: Caller,
     spec: { user, ...caller, resourceAttributes: { group: SUBRESOURCES_GROUP, ...attributes } },
   });
   if (review.status?.allowed) return;
-  const { resource, subresource, namespace, name, verb } = attributes;
+  const { group = SUBRESOURCES_GROUP, resource, subresource, namespace, name, verb } = attributes;
   const named = name === undefined ? '' : ` "${name}"`;
   const what = subresource === undefined ? resource : `${resource}/${subresource}`;
   throw new ApiError(
     'Forbidden',
-    `${resource}.${SUBRESOURCES_GROUP}${named} is forbidden: User "${user}" cannot ${verb} resource "${what}" in API group "${SUBRESOURCES_GROUP}" in the namespace "${namespace}"`,
+    `${resource}.${group}${named} is forbidden: User "${user}" cannot ${verb} resource "${what}" in API group "${group}" in the namespace "${namespace}"`,
   );
 }

@@ -42,7 +42,8 @@ const SCALE = ['get', 'update', 'patch'].flatMap((verb) => [
   `${verb} pool.kubevirt.io virtualmachinepools/scale`,
 ]);
 const view = [...ofKinds('view'), ...ofRoutes('view'), EXPAND];
-const edit = [...view, ...ofKinds('edit'), ...SCALE, ...EVACUATE, ...ofRoutes('edit')];
+const UPLOAD = 'create upload.cdi.kubevirt.io uploadtokenrequests';
+const edit = [...view, ...ofKinds('edit'), ...SCALE, ...EVACUATE, UPLOAD, ...ofRoutes('edit')];
 const admin = [...edit, ...ofKinds('admin'), ...ofRoutes('admin')];
 const MIGRATIONS = USUAL_ROLES.admin.map((verb) => `${verb} kubevirt.io virtualmachineinstancemigrations`);
 const migrate = [`update ${SUBRESOURCES_GROUP} virtualmachines/migrate`, ...MIGRATIONS];
@@ -65,6 +66,7 @@ test('whoever may view reads, whoever may edit writes, and admins remove whole c
     ['VirtualMachineClusterPreference', forAll],
     // a restore believes what it says, and writes machines past admission
     ['VirtualMachineSnapshotContent', [read, read, [...read, 'delete', 'deletecollection']].join(' ')],
+    ['CDIConfig', [read, read, read, read].join(' ')],
     ['KubeVirt', 'get,list get,list get,list get,list'],
   ]);
   const ofTypes = ROLES.find(({ metadata }) => metadata.name === 'instancetype.kubevirt.io:view')?.rules;

@@ -1,6 +1,8 @@
 /** What answers each subresource of the table: who asks is told by the API server in front, whether they may is asked for each call. */
+import { UPLOAD_TOKENS } from '../api/importer/upload.ts';
 import { SUBRESOURCE_VERSIONS, SUBRESOURCES_GROUP } from '../api/kubevirt/subresources.ts';
 import { EXPAND_VM_SPEC, SUBRESOURCES, type Subresource, type VIRT_API_SUBRESOURCES } from '../api/kubevirt/subresources-table.ts';
+import type { Clock } from '../base/clock.ts';
 import { ApiError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { TlsIdentity } from '../base/node/https-fetch.ts';
@@ -24,6 +26,8 @@ import { restartOfflineVm, startOfflineVm, stopOfflineVm } from './subresources/
 import { passedOnBy } from './subresources/pass-on.ts';
 import { openPort, openVmPort } from './subresources/portforward.ts';
 import { startFromConfig, stopFromConfig } from './subresources/vmi-config.ts';
+import { uploadPiece } from './upload/pass-on-upload.ts';
+import { answerTokenRequest, tokenNamespaceOf } from './upload/upload-proxy.ts';
 
 /** Called with PUT when it changes something. */
 export type Route = Subresource & Served & { readonly method: 'GET' | 'PUT' };
@@ -36,6 +40,9 @@ export type RouteOptions = {
   readonly frontProxyNames?: readonly string[];
   /** Shown under /version. */
   readonly version?: string;
+  /** With tools for disks, for `virtctl guestfs`. */
+  readonly toolsImage?: string;
+  readonly clock: Clock;
   readonly log: Logger;
 };
 /** Whose connection it is, and what it says of the one who asks. */
@@ -50,6 +57,8 @@ const SERVED_HERE: Readonly<Record<keyof typeof VIRT_API_SUBRESOURCES | 'virtual
   'virtualmachines/start': { answer: vmChange('start') },
   'virtualmachines/stop': { answer: vmChange('stop') },
   'virtualmachines/restart': { answer: vmChange('restart') },
+  'virtualmachines/suspend': { answer: vmChange('suspend') },
+  'virtualmachines/resume': { answer: vmChange('resume') },
   'virtualmachines/migrate': { answer: migrateVm },
   'virtualmachines/addvolume': { answer: vmVolumes('addvolume') },
   'virtualmachines/removevolume': { answer: vmVolumes('removevolume') },
@@ -61,6 +70,7 @@ const SERVED_HERE: Readonly<Record<keyof typeof VIRT_API_SUBRESOURCES | 'virtual
   'virtualmachines/expand-spec': { answer: expandVm },
   'virtualmachines/portforward': { open: openVmPort, takesRest: true },
   'virtualmachineinstances/portforward': { open: openPort, takesRest: true },
+  'persistentvolumeclaims/upload': { answer: uploadPiece },
   'offlinevirtualmachines/start': { answer: startOfflineVm },
   'offlinevirtualmachines/stop': { answer: stopOfflineVm },
   'offlinevirtualmachines/restart': { answer: restartOfflineVm },
@@ -85,10 +95,20 @@ function servedBy({ resource, subresource }: Subresource): Served {
 /** Answers a request; throws what the caller should be told. */
 export async function answer(request: Request, from: From, options: RouteOptions): Promise<Response> {
   const caller = callerBehind({ ...from, allowedNames: namesOf(options) });
-  const { client, log, pki, version = 'unknown' } = options;
+  const { client, log, pki, version = 'unknown', toolsImage } = options;
   const { pathname } = new URL(request.url);
-  const described = discoveryAnswer(pathname, version);
+  const described = discoveryAnswer(pathname, { version, toolsImage });
   if (described) return described;
+  const tokenNamespace = tokenNamespaceOf(pathname);
+  if (tokenNamespace !== undefined) {
+    await requireAccess(client, caller, {
+      group: UPLOAD_TOKENS.group,
+      resource: UPLOAD_TOKENS.plural,
+      namespace: tokenNamespace,
+      verb: 'create',
+    });
+    return answerTokenRequest(request, tokenNamespace, { client, clock: options.clock, identity: pki.virtHandlerClient });
+  }
   const { user } = caller;
   const { current: configuration } = from.configuration;
   const common = { client, configuration, log: log.with({ user }), user, request, handlerTls: handlerTlsOf(pki) };

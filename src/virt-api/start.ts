@@ -12,6 +12,7 @@ import { answerReview, isReviewPath } from './admission/answer-review.ts';
 import { answer, open, type RouteOptions } from './routes.ts';
 import { StreamAccess } from './stream-access.ts';
 import { addStreamMetrics } from './stream-metrics.ts';
+import { answerUpload, isUploadPath } from './upload/upload-proxy.ts';
 
 /** Our own certificate, the authority of the front proxy, and what we show to (and expect of) virt-handler; the last two are read for each call. */
 export type VirtApiPki = Pick<Pki, 'virtApi' | 'frontProxyCa' | 'virtHandlerClient' | 'kubevirtCa'>;
@@ -56,6 +57,7 @@ export async function startVirtApi(options: VirtApiOptions): Promise<VirtApi> {
       const { pathname } = new URL(request.url);
       if (OPEN_PATHS.includes(pathname)) return new Response('ok');
       if (isReviewPath(pathname)) return answerReview(request, pathname, { client, clock, configuration, presets, noHotplug }); // webhooks are called without a client certificate
+      if (isUploadPath(pathname)) return answerUpload(request, { client, clock, identity: pki.virtHandlerClient });
       return answer(request, { peer, rawHeaders, configuration }, options);
     },
     upgrade: (upgrade, { peer }) => open({ upgrade, peer, streams, configuration }, options),

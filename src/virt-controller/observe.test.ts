@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { CONTROLLER_REVISIONS } from '../api/core/controller-revision.ts';
 import { NODES } from '../api/core/node.ts';
 import { PODS, type Pod } from '../api/core/pod.ts';
+import { PERSISTENT_VOLUME_CLAIMS } from '../api/core/volume.ts';
 import { DATA_VOLUMES } from '../api/kubevirt/kinds/data-volume.ts';
 import { type VirtualMachine, VMS } from '../api/kubevirt/kinds/virtual-machine.ts';
 import { type VirtualMachineInstance, VMIS } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
@@ -51,6 +52,7 @@ function world(options: { vm?: VirtualMachine; vmi?: VirtualMachineInstance; pod
     vmis,
     pods,
     attachments: handFedCache(PODS, byController),
+    claimSizes: handFedCache(PERSISTENT_VOLUME_CLAIMS),
     revisions,
     nodes,
     dataVolumes: handFedCache(DATA_VOLUMES),

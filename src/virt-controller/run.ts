@@ -2,6 +2,7 @@
 import { CONTROLLER_REVISIONS } from '../api/core/controller-revision.ts';
 import { NODES } from '../api/core/node.ts';
 import { PODS } from '../api/core/pod.ts';
+import { PERSISTENT_VOLUME_CLAIMS } from '../api/core/volume.ts';
 import { CHOICE_NAMES, CHOICES } from '../api/kubevirt/instancetype/choices-table.ts';
 import { DATA_VOLUMES } from '../api/kubevirt/kinds/data-volume.ts';
 import { KUBEVIRTS } from '../api/kubevirt/kinds/kubevirt.ts';
@@ -42,7 +43,9 @@ import { runPoolController } from './pool/controller.ts';
 import { runReplicaSetController } from './replica-set/controller.ts';
 import { byTarget, runVmRestoreController } from './restore/controller.ts';
 import { bySource, runVmSnapshotController } from './snapshot/controller.ts';
+import { runUploadClaimController } from './upload-claim/controller.ts';
 import { byDataVolume, runVmController } from './vm/controller.ts';
+import { byClaim, sizesOnly } from './vmi/claim-sizes.ts';
 import { runVmiController } from './vmi/controller.ts';
 import type { ContainerDiskWay } from './vmi/launcher-volumes.ts';
 import { runWorkloadUpdateController } from './workload-update/controller.ts';
@@ -56,6 +59,8 @@ export type VirtControllerOptions = {
   readonly launcherImage?: string;
   /** The image of Pods that fill PVCs. */
   readonly importerImage?: string;
+  /** Who vouches for virt-api, as PEM; nobody is believed when not given. */
+  readonly readAuthority?: () => Promise<string>;
   /** How the images of containerDisks come into launcher Pods: what the nodes can do. */
   readonly containerDisks?: ContainerDiskWay;
   /** That of the KubeVirt object; followed here when not given. */
@@ -69,7 +74,7 @@ export async function runVirtController(options: VirtControllerOptions): Promise
   const { client, clock, log, signal, launcherImage = 'kubevirt-ts/virt-launcher:latest', containerDisks } = options;
   const shared = { client, clock, log, signal };
   const vms = startCache({ ...shared, resource: VMS, indexes: { ...byController, ...byDataVolume } });
-  const vmis = startCache({ ...shared, resource: VMIS, indexes: byController });
+  const vmis = startCache({ ...shared, resource: VMIS, indexes: { ...byController, ...byClaim } });
   const pods = startCache({
     ...shared,
     resource: PODS,
@@ -82,6 +87,7 @@ export async function runVirtController(options: VirtControllerOptions): Promise
     labelSelector: `${LABEL_COMPONENT}=${ATTACHMENT_COMPONENT}`,
     indexes: byController,
   });
+  const claimSizes = startCache({ ...shared, resource: PERSISTENT_VOLUME_CLAIMS, keep: sizesOnly });
   if (options.metrics) addControllerMetrics({ metrics: options.metrics, vms, vmis, signal });
   const revisions = startCache({ ...shared, resource: CONTROLLER_REVISIONS, labelSelector: LABEL_VM_REVISION, indexes: byController });
   const choices = CHOICE_NAMES.flatMap((choice) =>
@@ -109,10 +115,13 @@ export async function runVirtController(options: VirtControllerOptions): Promise
   const dataVolumes = startCache({ ...shared, resource: DATA_VOLUMES, indexes: byController });
   const importers = startCache({ ...shared, resource: PODS, labelSelector: LABEL_CDI });
   const importer = { image: options.importerImage ?? 'kubevirt-ts/virt-importer:latest', way: containerDisks ?? 'image-volume' } as const;
+  const claims = startCache({ ...shared, resource: PERSISTENT_VOLUME_CLAIMS });
+  const readAuthority = options.readAuthority ?? (async () => '');
   const restores = startCache({ ...shared, resource: VM_RESTORES, indexes: byTarget });
   await Promise.all([
     pulse.run(signal),
-    runDataVolumeController({ ...shared, dataVolumes, importers, importer }),
+    runDataVolumeController({ ...shared, dataVolumes, importers, importer, readAuthority }),
+    runUploadClaimController({ ...shared, claims, importers, importer, readAuthority }),
     runDerivedVmController({ ...shared, vms }),
     runNodeController({ ...shared, nodes }),
     runOfflineVmController({ ...shared, ...forOfflineVms, offlineVms, vms }),
@@ -122,7 +131,7 @@ export async function runVirtController(options: VirtControllerOptions): Promise
     runVmRestoreController({ ...shared, restores, snapshots, contents, vms, vmis }),
     runVmSnapshotController({ ...shared, snapshots, contents, vms, vmis, pods, revisions }),
     runVmController({ ...shared, ...forVms, vms, vmis, dataVolumes, revisions, nodes, choices, configuration }),
-    runVmiController({ ...shared, ...forVmis, vms, vmis, pods, attachments, nodes, ...launchers }),
+    runVmiController({ ...shared, ...forVmis, vms, vmis, pods, attachments, claimSizes, nodes, ...launchers }),
     runEvacuationController({ ...shared, migrations, vmis }),
     runWorkloadUpdateController({ ...shared, kubeVirts, migrations, vmis, pods, launcherImage, configuration }),
     runMigrationController({ ...shared, migrations, policies, vmis, pods, nodes, ...launchers }),

@@ -44,8 +44,19 @@ export function publicFolder(kubeletRoot: string, podUid: string): string {
   return join(kubeletRoot, podPath(podUid), podVolumePath('empty-dir', PUBLIC_VOLUME.name));
 }
 
-/** Starts the guest in `folder`, or in one of its own, and waits until it reads what is typed unless it is to start paused. */
-export async function startGuest(t: TestContext, { folder, isPaused }: { folder?: string; isPaused?: boolean } = {}): Promise<TestQemu> {
+export type TestGuestOptions = {
+  readonly folder?: string;
+  readonly isPaused?: boolean;
+  /** A QEMU that waits for the guest to be sent to it. */
+  readonly isIncoming?: boolean;
+  readonly args?: readonly string[];
+};
+
+/** Starts the guest in `folder`, or in one of its own, and waits until it reads what is typed unless it is not to start yet. */
+export async function startGuest(
+  t: TestContext,
+  { folder, isPaused, isIncoming = false, args: further = [] }: TestGuestOptions = {},
+): Promise<TestQemu> {
   const home = folder ?? (await temporaryFolder(t));
   const sector = Buffer.alloc(1024 * 1024); // the firmware takes no disk of a single sector
   Buffer.from(BOOT_SECTOR).copy(sector);
@@ -54,10 +65,10 @@ export async function startGuest(t: TestContext, { folder, isPaused }: { folder?
   const disk = ['-drive', 'if=none,id=disk,file=boot.img,format=raw', '-device', 'ide-hd,drive=disk'];
   const socket = `socket,id=serial0,path=${SERIAL_SOCKET},server=on,wait=off,logfile=${SERIAL_LOG},logappend=on`;
   const serial = ['-chardev', socket, '-serial', 'chardev:serial0'];
-  const args = [...disk, ...serial, '-device', 'pvpanic'];
+  const args = [...disk, ...serial, '-device', 'pvpanic', ...(isIncoming ? ['-incoming', 'defer'] : []), ...further];
   const qemu = await startQemu(t, { machine: 'q35', isPaused, folder: home, args });
   const hasBooted = async () => (await readFile(join(home, SERIAL_LOG), 'utf8').catch(() => '')).includes('!');
-  if (!isPaused) await waitUntil(hasBooted, 'the guest boots');
+  if (!isPaused && !isIncoming) await waitUntil(hasBooted, 'the guest boots');
   return qemu;
 }
 

@@ -19,6 +19,7 @@ import { copyBootFiles } from './boot-files.ts';
 import { linkCloudInit } from './link-cloud-init.ts';
 import { diskRoot } from './make-images.ts';
 import { type Environment, type Program, readyProcess } from './ready-process.ts';
+import { resumeFrom, tellMachine } from './resume-memory.ts';
 import { searchDomains } from './search-domains.ts';
 import { type SharedFolders, shareFolders } from './share-folders.ts';
 
@@ -29,14 +30,16 @@ export function prepare({ env, report }: { env: Environment; report: (line: stri
   if (settings?.mayFailFast && vmi.metadata.annotations?.[ANNOTATION_FAIL_FAST] !== undefined)
     throw new UserError('FAIL_FAST', 'this launcher was asked to fail', { why: `the instance has the annotation ${ANNOTATION_FAIL_FAST}` });
   let shared: SharedFolders | undefined;
+  const program = findQemu(env);
   try {
     return readyProcess({
-      ...{ env, vmi, program: findQemu(env), report },
+      ...{ env, vmi, program, report },
       argumentsFrom({ images, diskFolder, privileges }) {
         const boot = copyBootFiles({
           ...{ domain: vmi.spec.domain, folder: diskFolder, privileges, report },
           root: () => diskRoot(KERNEL_BOOT_VOLUME, env),
         });
+        const memory = resumeFrom(env, privileges);
         shared = shareFolders({ spec: vmi.spec, folder: diskFolder, env, privileges, report });
         return () => {
           const acceleration = chooseAcceleration(env);
@@ -48,12 +51,14 @@ export function prepare({ env, report }: { env: Environment; report: (line: stri
               ...acceleration,
               nowMs: Date.now(),
               isClosed: env[GUEST_WAY_OUT_VARIABLE] === 'none',
-              ...(env[LAUNCHER_VARIABLES.incoming] && { isIncoming: true }),
+              ...((memory || env[LAUNCHER_VARIABLES.incoming]) && { isIncoming: true }),
               searchDomains: searchDomains(vmi, env),
             },
             files: { images, boot },
           });
           linkCloudInit(vmi, { images, folder: join(dirname(diskFolder), EPHEMERAL_DISKS_FOLDER) });
+          const machine = tellMachine(args);
+          memory?.open({ machine, program, accelerator: acceleration.accel });
           return args;
         };
       },

@@ -2,7 +2,7 @@
  * A process of a Pod that has disks, on its way to become the program that uses them: its folder, its user, its umask, and the images of its
  * volumes. All of it is synchronous. When a step fails, what the earlier ones made is taken away again.
  */
-import { closeSync, constants, existsSync, mkdirSync, mkdtempSync, openSync, realpathSync, rmdirSync, rmSync } from 'node:fs';
+import { closeSync, constants, existsSync, mkdirSync, mkdtempSync, openSync, rmdirSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { VirtualMachineInstance } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { DISKS_FOLDER } from '../api/launcher/files.ts';
@@ -10,9 +10,9 @@ import { PRIVATE_VOLUME, PUBLIC_VOLUME } from '../api/launcher/mounts.ts';
 import { HIDDEN_FOLDERS_VARIABLE } from '../api/launcher/variables.ts';
 import { messageOf, UserError } from '../base/errors.ts';
 import { isolatedCommand } from '../base/node/isolated-command.ts';
-import { sandboxPath } from '../base/node/sandbox-path.ts';
 import type { DiskImage } from '../qemu/convert/input.ts';
 import { makeImages } from './make-images.ts';
+import { mountedFolder } from './mounted-folder.ts';
 import { type Privileges, stepDown } from './privileges.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -34,9 +34,9 @@ type Options = {
 
 /** Gets this process ready to become the program: its folder, its user and its umask are those of the program when this returns. */
 export function readyProcess({ env, vmi, program, report, argumentsFrom }: Options): Program {
-  const publicFolder = folder(PUBLIC_VOLUME.mountPath, env);
+  const publicFolder = mountedFolder(PUBLIC_VOLUME.mountPath, env);
   // From its own folder: short, and open even when the folders above are closed to its user.
-  const diskFolder = relative(publicFolder, join(folder(PRIVATE_VOLUME.mountPath, env), DISKS_FOLDER));
+  const diskFolder = relative(publicFolder, join(mountedFolder(PRIVATE_VOLUME.mountPath, env), DISKS_FOLDER));
   process.umask(0o077);
   process.chdir(publicFolder);
   const privileges = stepDown(env);
@@ -53,14 +53,6 @@ export function readyProcess({ env, vmi, program, report, argumentsFrom }: Optio
   } catch (error) {
     rmSync(diskFolder, { recursive: true, force: true });
     throw error;
-  }
-}
-
-function folder(path: string, env: Environment): string {
-  try {
-    return realpathSync(sandboxPath(path, env));
-  } catch (error) {
-    throw new UserError('VOLUME_MISSING', `${path} is not mounted`, { why: messageOf(error), cause: error });
   }
 }
 

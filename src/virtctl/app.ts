@@ -6,6 +6,7 @@ import { exitCodeOf, renderError } from './failure.ts';
 import { COMMANDS } from './generated/commands.ts';
 import { unknownCommand } from './suggest-command.ts';
 import { unsupported } from './unsupported-commands-table.ts';
+import { wrongArguments } from './wrong-arguments.ts';
 
 export type BuildOptions = {
   /** How the program was called. */
@@ -40,7 +41,7 @@ export async function buildVirtctl({ name = 'virtctl', first }: BuildOptions = {
           ),
         exceptionWhileParsingArguments: (error, ansiColor) =>
           (error instanceof FlagNotFoundError ? unsupported('flag', error.input) : undefined) ??
-          text_en.exceptionWhileParsingArguments(error, ansiColor),
+          wrongArguments(text_en.exceptionWhileParsingArguments(error, ansiColor)),
       },
     },
     determineExitCode: exitCodeOf,

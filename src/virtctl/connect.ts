@@ -8,7 +8,7 @@ import { findKubeconfig } from '../client/node/find-kubeconfig.ts';
 import { loadKubeconfig } from '../client/node/kubeconfig.ts';
 import { createTlsFetch } from '../client/node/tls-fetch.ts';
 import { openWebSocketStream } from '../client/node/websocket-stream.ts';
-import { openConsole } from './console/console.ts';
+import { openConsole } from './console/open-console.ts';
 import type { Places } from './context.ts';
 import type { Connection, ConnectionFlags, Output } from './deps.ts';
 
@@ -31,7 +31,7 @@ export function connect(caller: Caller, flags: ConnectionFlags): Connection {
     cluster,
     server: cluster.server,
     namespace: flags.namespace ?? cluster.namespace ?? 'default',
-    openStream: (path) => openWebSocketStream({ cluster, path, protocols: [STREAM_SUBPROTOCOL] }),
+    openStream: (path, onClosed) => openWebSocketStream({ cluster, path, protocols: [STREAM_SUBPROTOCOL] }, onClosed),
     openConsole: (target) => openConsole(cluster, target),
     openPodShell: async (target) => (await import('./guestfs/pod-shell.ts')).openPodShell(cluster, target),
   };

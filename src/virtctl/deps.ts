@@ -30,6 +30,8 @@ export type ConsoleTarget = {
   readonly isReadOnly?: boolean;
   /** Told whenever it changes who types. */
   readonly onTurn?: (isMine: boolean) => void;
+  /** Told when the guest goes on at another node, and the stream with it. */
+  readonly onMoved?: () => void;
   /** Only what was printed before; then the stream ends. */
   readonly isReplay?: boolean;
   readonly signal?: AbortSignal;
@@ -64,8 +66,8 @@ export type Connection = {
   readonly server: string;
   /** The one that was asked for, or that of the kubeconfig. */
   readonly namespace: string;
-  /** A two-way stream to a path of the server. */
-  openStream(path: string): Promise<Duplex>;
+  /** A two-way stream to a path of the server; with which code and reason the server has closed it is told. */
+  openStream(path: string, onClosed?: (code: number, reason: string) => void): Promise<Duplex>;
   openConsole(target: ConsoleTarget): Promise<ConsoleStream>;
   openPodShell(target: PodShellTarget): Promise<PodShell>;
 };

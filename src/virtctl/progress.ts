@@ -1,9 +1,10 @@
 /** One line per step with how long it took. On a terminal the running step is shown and replaced by its result; elsewhere only results are printed. */
+
+import { plainText } from '../base/clean-lines.ts';
 import type { Clock } from '../base/clock.ts';
 import { escapeToOneLine } from '../base/escape-unprintable.ts';
 import { hasColour, paintFor } from './colour.ts';
 import { foldLine } from './fold-line.ts';
-import { plainText } from './logs/clean-lines.ts';
 
 type Output = { write(text: Uint8Array): unknown; readonly isTTY?: boolean; readonly columns?: number };
 

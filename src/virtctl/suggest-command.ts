@@ -8,8 +8,6 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   help: 'virtctl --help, or virtctl COMMAND --help',
   kill: 'virtctl stop NAME --force --grace-period 0',
   login: 'virtctl shell NAME, or virtctl console NAME',
-  resume: 'virtctl unpause NAME',
-  suspend: 'virtctl pause NAME',
 };
 
 /** What they do cannot be undone, or ends something: nobody is led to one of them by a word that was not it. */

@@ -8,10 +8,6 @@ const EXPORT = 'machines cannot be exported yet; virtctl backup keeps the object
 
 const UNSUPPORTED_COMMANDS: readonly Row[] = [
   ['usbredir', 'devices of this machine cannot be lent to a guest yet'],
-  [
-    'image-upload',
-    'there is no upload proxy; virtctl image import brings a disk into an embedded cluster, virtctl image push into a registry for any other',
-  ],
   ['memory-dump', 'the memory of a guest cannot be dumped yet'],
   ['vmexport', EXPORT],
   ['objectgraph', 'kubectl get vmi,pods,pvc shows the objects of a machine, virtctl why NAME what they wait for'],

@@ -12,7 +12,13 @@ const METRICS_ACCESS = [
 export const CLUSTER_RULES: Readonly<Record<Component, readonly PolicyRule[]>> = {
   'virt-api': [
     ...METRICS_ACCESS,
-    rule('', 'persistentvolumeclaims', ['get'], 'Which instance type and preference go with a disk: labels of its claim.'),
+    rule(
+      '',
+      'persistentvolumeclaims',
+      ['get'],
+      'Which instance type and preference go with a disk: labels of its claim. Whether one is to have an upload.',
+    ),
+    rule('', 'pods', ['get'], 'Where the Pod is that takes an upload.'),
     rule('apps', 'controllerrevisions', ['get'], 'The copies of instance types and preferences that machines are made with.'),
   ],
   'virt-controller': [
@@ -20,8 +26,8 @@ export const CLUSTER_RULES: Readonly<Record<Component, readonly PolicyRule[]>> =
     rule(
       '',
       'persistentvolumeclaims',
-      ['get', 'create', 'patch', 'delete'],
-      'How large a new disk on a PVC is, whether the PVC is there, and that its disk has been made. Restores make PVCs, and delete those of theirs that come to no use.',
+      ['get', 'list', 'watch', 'create', 'patch', 'delete'],
+      'Which wait for an upload. How large a new disk on a PVC is and whether it has grown, whether the PVC is there, and that its disk has been made. Restores make PVCs, and delete those of theirs that come to no use.',
     ),
     rule('', 'namespaces', ['get'], 'Whether a MigrationPolicy is for a namespace, by its labels.'),
     rule('snapshot.storage.k8s.io', 'volumesnapshots', ['get', 'create', 'delete'], 'Snapshots of the PVCs of a machine.'),
@@ -67,8 +73,9 @@ export const OWN_NAMESPACE_RULES: Readonly<
     rules: [rule('', 'pods', ['get', 'list', 'watch'])],
   },
   'virt-controller': {
-    because: 'One controller of several works at a time: the one that holds the lease.',
-    rules: [rule('coordination.k8s.io', 'leases', ['get', 'create', 'update'])],
+    because:
+      'One controller of several works at a time: the one that holds the lease. Who vouches for virt-api, for Pods that take uploads of it.',
+    rules: [rule('coordination.k8s.io', 'leases', ['get', 'create', 'update']), rule('', 'configmaps', ['get'])],
   },
 };
 

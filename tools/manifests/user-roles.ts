@@ -1,4 +1,6 @@
 /** deploy/rbac-users.yaml: what people may do with machines, by the records of the kinds and the table of subresources. */
+
+import { UPLOAD_TOKENS } from '../../src/api/importer/upload.ts';
 import type { KindRecord } from '../../src/api/kind.ts';
 import { SUBRESOURCES_GROUP } from '../../src/api/kubevirt/subresources.ts';
 import { EXPAND_VM_SPEC, type Subresource, type SubresourceRole } from '../../src/api/kubevirt/subresources-table.ts';
@@ -39,6 +41,7 @@ export function rulesOfRole(role: JoiningRole, kinds: readonly KindRecord[], sub
           rule(SUBRESOURCES_GROUP, name, verbs, verbs.length > 1 ? EITHER : undefined),
         ),
       ),
+    ...(isIn('edit') ? [rule(UPLOAD_TOKENS.group, UPLOAD_TOKENS.plural, ['create'])] : []),
     ...(isIn(EXPAND_VM_SPEC.role) ? [rule(SUBRESOURCES_GROUP, EXPAND_VM_SPEC.resource, EXPAND_VM_SPEC.verbs)] : []),
   ]);
 }

@@ -63,6 +63,8 @@ export type KubeVirtEventReason =
   | 'ImageStandIn'
   | 'ImportInProgress'
   | 'ImportScheduled'
+  | 'UploadScheduled'
+  | 'UploadReady'
   | 'ImportSucceeded'
   | 'Migrated'
   | 'Migrating'
@@ -70,6 +72,8 @@ export type KubeVirtEventReason =
   | 'Override'
   | 'PreparingTarget'
   | 'PrototypeMissing'
+  | 'ResizeFailed'
+  | 'ResumeFailed'
   | 'ShuttingDown'
   | 'Started'
   | 'Stopped'
@@ -81,7 +85,9 @@ export type KubeVirtEventReason =
   | 'SuccessfulMigration'
   | 'SuccessfulPaused'
   | 'SuccessfulResumed'
+  | 'SuccessfulSuspended'
   | 'SuccessfulUpdate'
+  | 'SuspendFailed'
   | 'Unhealthy'
   | 'VirtualMachineRestoreComplete'
   | 'VirtualMachineRestoreFailed'
@@ -89,6 +95,7 @@ export type KubeVirtEventReason =
   | 'VirtualMachineSnapshotSucceeded'
   | 'VolumeMountedToPod'
   | 'VolumeReady'
+  | 'VolumeResized'
   | 'VolumeUnplugged';
 
 export type EventReason = KubernetesEventReason | RefusalEventReason | KubeVirtEventReason;

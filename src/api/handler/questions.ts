@@ -5,8 +5,16 @@ import type { JsonObject } from '../../base/json.ts';
 import type { MoveChannel } from '../launcher/files.ts';
 import { HISTORY_SECONDS } from './usage-history.ts';
 
-/** `shared`: beside others, with what was printed before; `follow: false`: only that. */
-export type ConsoleQuestion = { readonly shared?: boolean; readonly write?: boolean; readonly follow?: boolean };
+/**
+ * `shared`: beside others, with what was printed before; `follow: false`: only that. `from`: comes back after the guest has moved, and has seen
+ * so many bytes of what was printed before.
+ */
+export type ConsoleQuestion = {
+  readonly shared?: boolean;
+  readonly write?: boolean;
+  readonly follow?: boolean;
+  readonly from?: number;
+};
 export type ScreenQuestion = { readonly shared?: boolean; readonly write?: boolean; readonly preserveSession?: boolean };
 /** `moveCursor` wakes a screen that has gone dark. */
 export type ScreenshotQuestion = { readonly moveCursor?: boolean };
@@ -17,13 +25,14 @@ export type ExecQuestion = { readonly command: readonly string[]; readonly input
 
 /** How far back. */
 export type UsageHistoryQuestion = { readonly seconds?: number };
-/** Which of the streams of a move. */
-export type MigrationQuestion = { readonly channel: MoveChannel };
+/** Which of the streams of a move; `printed` is what the guest has printed so far. */
+export type MigrationQuestion = { readonly channel: MoveChannel | 'printed' };
 
 const MOST_WORDS = 256;
 
 export function readConsoleQuestion(given: JsonObject): ConsoleQuestion {
-  return flagsIn(given, ['shared', 'write', 'follow']);
+  const from = /^\d{1,15}$/.test(String(given['from'])) ? { from: Number(given['from']) } : {};
+  return { ...flagsIn(given, ['shared', 'write', 'follow']), ...from };
 }
 
 export function readScreenQuestion(given: JsonObject): ScreenQuestion {
@@ -60,8 +69,8 @@ export function readUsageHistoryQuestion({ seconds }: JsonObject): UsageHistoryQ
 }
 
 export function readMigrationQuestion({ channel }: JsonObject): MigrationQuestion {
-  if (channel === 'memory' || channel === 'disks') return { channel };
-  throw new ApiError('BadRequest', `channel: Invalid value: ${JSON.stringify(channel)}: must be memory or disks`);
+  if (channel === 'memory' || channel === 'disks' || channel === 'printed') return { channel };
+  throw new ApiError('BadRequest', `channel: Invalid value: ${JSON.stringify(channel)}: must be memory, disks or printed`);
 }
 
 /** What is neither true nor false is as if it were not there: browsers and older clients add what they like. */

@@ -1,7 +1,7 @@
-/** The Pod that fills the PVC of a DataVolume: virt-controller makes it, virt-importer runs in it. */
+/** The Pod that fills the PVC of a DataVolume, or one that waits for an upload: virt-controller makes it, virt-importer runs in it. */
 import { shortened } from '../core/short-name.ts';
-import type { DataVolume } from '../kubevirt/kinds/data-volume.ts';
 import type { Mount } from '../launcher/mounts.ts';
+import type { KubeObject } from '../meta.ts';
 
 /** The program of its image, and the name of that. */
 export const IMPORTER_PROGRAM = 'virt-importer';
@@ -27,12 +27,19 @@ export type ImportTask = {
   | { readonly from: 'registry'; readonly image: string; readonly isMounted: boolean }
   /** The format is that which the PVC says of itself. */
   | { readonly from: 'pvc'; readonly format?: string }
+  /** Somebody sends it. */
+  | { readonly from: 'upload' }
 );
 
 /** How far it is. */
-export type ImportProgress = { readonly doneBytes: number; readonly totalBytes?: number };
+export type ImportProgress = {
+  readonly doneBytes: number;
+  readonly totalBytes?: number;
+  /** Why what was sent was not taken; it waits for something else. */
+  readonly failure?: string;
+};
 
 /** By the uid, so that there is never a second one, and none that was made for another of the same name. */
-export function importerPodNameOf({ metadata: { name, uid = '' } }: DataVolume): string {
+export function importerPodNameOf({ metadata: { name, uid = '' } }: Pick<KubeObject, 'metadata'>): string {
   return shortened(`importer-${name.slice(0, 40)}-${uid.slice(0, 8)}`);
 }

@@ -49,6 +49,8 @@ export type VmConditions = Omit<VmiConditions, 'Ready'> & {
   readonly Failure: 'FailedCreate' | 'FailedDelete' | 'FailedFindInstancetype' | 'FailedFindPreference';
   readonly LastShutdown: LastShutdownReason;
   readonly RestartRequired: 'TemplateChanged';
+  /** Ours: True while its memory is on a PVC, False when saving it has failed. */
+  readonly Suspended: 'MemorySaved' | 'ResumeFailed' | 'SuspendFailed';
   /** Of KubeVirt; nothing here sets them. */
   readonly ManualRecoveryRequired: Copied;
   readonly VolumesChange: Copied;

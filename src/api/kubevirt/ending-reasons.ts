@@ -9,6 +9,8 @@ export type VmiEndingReason =
   | 'QEMUExited'
   /** virt-handler: somebody deleted the Pod, or drained the node, and the guest powered off. */
   | 'PodDeleted'
+  /** virt-handler: its memory was saved. */
+  | 'Suspended'
   /** virt-handler: it did not power off in time. */
   | 'GracePeriodExpired'
   /** virt-handler: before it ran. */

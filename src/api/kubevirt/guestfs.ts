@@ -8,6 +8,14 @@ export type GuestfsInfo = {
   readonly gsImage: string;
 };
 
+/** By this name without its registry KubeVirt's virtctl knows the image. */
+export const TOOLS_IMAGE = 'libguestfs-tools';
+
+/** What an installation that has this image answers. */
+export function guestfsInfoOf(image: string): GuestfsInfo {
+  return { registry: '', tag: '', imagePrefix: '', digest: '', gsImage: image };
+}
+
 /** The path of the question, below a version of the aggregated group. */
 export const GUESTFS = 'guestfs';
 
@@ -15,5 +23,5 @@ export const GUESTFS = 'guestfs';
 export function guestfsImageOf({ registry, tag, imagePrefix = '', digest, gsImage }: Partial<GuestfsInfo>): string | undefined {
   if (gsImage) return gsImage;
   const version = digest ? `@${digest}` : tag ? `:${tag}` : '';
-  return registry && version ? `${registry}/${imagePrefix}libguestfs-tools${version}` : undefined;
+  return registry && version ? `${registry}/${imagePrefix}${TOOLS_IMAGE}${version}` : undefined;
 }

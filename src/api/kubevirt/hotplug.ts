@@ -24,12 +24,12 @@ export function hotplugDisksOf({ volumes = [], domain }: VmiSpec): HotplugDisk[]
   });
 }
 
-/** What QEMU is started with: places and ids of devices are counted in this, whatever is plugged in later. */
+/** What QEMU is started with: places and ids of devices are counted in this, whatever is plugged in later. A CD-ROM drive is there, its medium comes. */
 export function startedSpec(spec: VmiSpec): VmiSpec {
   const { volumes = [], domain } = spec;
   const names = new Set(volumes.filter(isHotpluggable).map(({ name }) => name));
   if (names.size === 0) return spec;
-  const disks = domain.devices.disks?.filter(({ name }) => !names.has(name));
+  const disks = domain.devices.disks?.filter(({ name, cdrom }) => cdrom !== undefined || !names.has(name));
   return {
     ...spec,
     volumes: volumes.filter(({ name }) => !names.has(name)),
@@ -41,12 +41,18 @@ export function startedSpec(spec: VmiSpec): VmiSpec {
 export function withHotplug(spec: VmiSpec, plugged: readonly HotplugDisk[]): VmiSpec {
   const started = startedSpec(spec);
   const { volumes = [], domain } = started;
-  const disks = [...(domain.devices.disks ?? []), ...plugged.map(({ disk }) => disk)];
+  const disks = [...(domain.devices.disks ?? []), ...plugged.flatMap(({ disk }) => (disk.cdrom ? [] : disk))];
   return {
     ...started,
     volumes: [...volumes, ...plugged.map(({ volume }) => volume)],
     domain: { ...domain, devices: { ...domain.devices, disks } },
   };
+}
+
+/** The CD-ROM drive of this name, by its place among the disks that QEMU is started with; undefined where there is none. */
+export function driveIndexOf(spec: VmiSpec, name: string): number | undefined {
+  const index = (startedSpec(spec).domain.devices.disks ?? []).findIndex((disk) => disk.name === name && disk.cdrom !== undefined);
+  return index < 0 ? undefined : index;
 }
 
 /** The hotplugged volumes that an instance of a machine has and the machine has not; undefined for an instance that belongs to no machine. */

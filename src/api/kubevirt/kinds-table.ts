@@ -1,4 +1,5 @@
 /** Every kind of ours: a new kind is a new line here, and `npm run generate` does what follows from its record. */
+import { CDI_CONFIGS } from './kinds/cdi-config.ts';
 import { CLUSTER_INSTANCETYPES } from './kinds/cluster-instancetype.ts';
 import { CLUSTER_PREFERENCES } from './kinds/cluster-preference.ts';
 import { DATA_VOLUMES } from './kinds/data-volume.ts';
@@ -38,6 +39,7 @@ export const KINDS = [
   VM_RESTORES,
   VM_CLONES,
   DATA_VOLUMES,
+  CDI_CONFIGS,
   KUBEVIRTS,
 ] as const;
 

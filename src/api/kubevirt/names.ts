@@ -13,6 +13,9 @@ export const LABEL_MIGRATION_TARGET_NODE = 'kubevirt.io/migrationTargetNodeName'
 /** On the Pod that a machine is moved to: the uid and the name of the migration. */
 export const LABEL_MIGRATION_JOB = 'kubevirt.io/migrationJobUID';
 export const ANNOTATION_MIGRATION_JOB = 'kubevirt.io/migrationJobName';
+/** Of a migration: how many seconds its Pod may be without a node, and how many it may take to come up, when not the usual. */
+export const ANNOTATION_MIGRATION_UNSCHEDULABLE_SECONDS = 'kubevirt.io/migrationUnschedulablePodTimeoutSeconds';
+export const ANNOTATION_MIGRATION_PENDING_SECONDS = 'kubevirt.io/migrationPendingPodTimeoutSeconds';
 /** On a migration: the instance that it moves, for who looks by label. */
 export const LABEL_MIGRATION_VMI = 'kubevirt.io/vmi-name';
 export const LABEL_SCHEDULABLE = 'kubevirt.io/schedulable';
@@ -39,6 +42,10 @@ export const CDI_ANNOTATIONS = {
   endpoint: 'cdi.kubevirt.io/storage.import.endpoint',
   /** The phase of the Pod that fills it; Succeeded when it is filled. */
   podPhase: 'cdi.kubevirt.io/storage.pod.phase',
+  /** "true" when that Pod takes an upload. */
+  podReady: 'cdi.kubevirt.io/storage.pod.ready',
+  /** There, whatever it says: the PVC is to be filled by an upload. */
+  uploadTarget: 'cdi.kubevirt.io/storage.upload.target',
 } as const;
 /** On a DataVolume: its PVC gets its volume at once, wherever the class would wait for a Pod. */
 export const ANNOTATION_BIND_IMMEDIATELY = 'cdi.kubevirt.io/storage.bind.immediate.requested';

@@ -23,6 +23,8 @@ export const VIRT_API_SUBRESOURCES = {
   'virtualmachines/start': { kind: 'VirtualMachine', verbs: ['update'], role: 'edit' },
   'virtualmachines/stop': { kind: 'VirtualMachine', verbs: ['update'], role: 'edit' },
   'virtualmachines/restart': { kind: 'VirtualMachine', verbs: ['update'], role: 'edit' },
+  'virtualmachines/suspend': { kind: 'VirtualMachine', verbs: ['update'], role: 'edit' },
+  'virtualmachines/resume': { kind: 'VirtualMachine', verbs: ['update'], role: 'edit' },
   'virtualmachines/migrate': { kind: 'VirtualMachine', verbs: ['update'], role: 'migrate' },
   'virtualmachines/addvolume': { kind: 'VirtualMachine', verbs: ['update'], role: 'edit' },
   'virtualmachines/removevolume': { kind: 'VirtualMachine', verbs: ['update'], role: 'edit' },
@@ -33,6 +35,8 @@ export const VIRT_API_SUBRESOURCES = {
   'virtualmachines/logs': { kind: 'VirtualMachine', verbs: ['get'], role: 'edit' },
   'virtualmachines/expand-spec': { kind: 'VirtualMachine', verbs: ['get'], role: 'view' },
   'virtualmachines/portforward': { kind: 'VirtualMachine', verbs: ['get'], role: 'edit' },
+  // GET says how far it is, for who may send the next piece.
+  'persistentvolumeclaims/upload': { kind: 'PersistentVolumeClaim', verbs: ['get', 'update'], role: 'edit' },
   'offlinevirtualmachines/start': { kind: 'OfflineVirtualMachine', verbs: ['update'], role: 'edit' },
   'offlinevirtualmachines/stop': { kind: 'OfflineVirtualMachine', verbs: ['update'], role: 'edit' },
   'offlinevirtualmachines/restart': { kind: 'OfflineVirtualMachine', verbs: ['update'], role: 'edit' },

@@ -6,4 +6,10 @@ export const SUBRESOURCE_VERSIONS = ['v1', 'v1alpha3'] as const;
 /** What a WebSocket agrees on: bytes, and nothing around them. */
 export const STREAM_SUBPROTOCOL = 'plain.kubevirt.io';
 
-export type VmResource = 'virtualmachines' | 'virtualmachineinstances' | 'offlinevirtualmachines' | 'virtualmachineinstanceconfigs';
+/** What has subresources in that group. */
+export type VmResource =
+  | 'persistentvolumeclaims'
+  | 'virtualmachines'
+  | 'virtualmachineinstances'
+  | 'offlinevirtualmachines'
+  | 'virtualmachineinstanceconfigs';

@@ -27,6 +27,21 @@ const TABLE: Readonly<Record<VmAction, Readonly<Record<(typeof RUN_STRATEGIES)[n
     RerunOnFailure: 'no yes yes yes',
     Once: 'no no no no',
   },
+  // Its disk ends with its Pod; what can be suspended is in suspendable.test.ts.
+  suspend: {
+    Always: 'no no no no',
+    Halted: 'no no no no',
+    Manual: 'no no no no',
+    RerunOnFailure: 'no no no no',
+    Once: 'no no no no',
+  },
+  resume: {
+    Always: 'no no no no',
+    Halted: 'no no no no',
+    Manual: 'no no no no',
+    RerunOnFailure: 'no no no no',
+    Once: 'no no no no',
+  },
   migrate: {
     Always: 'no yes no no',
     Halted: 'no yes no no',
@@ -47,6 +62,25 @@ describe('what can be done to a VM', () => {
       });
     }
   }
+
+  test('a suspended VM can be started, resumed, and stopped, under each strategy, and not suspended again or restarted', () => {
+    const suspended = { suspension: { phase: 'Suspended' as const } };
+    for (const strategy of RUN_STRATEGIES) {
+      const can = (['start', 'resume', 'stop', 'suspend', 'restart'] as const).map(
+        (action) => !refusalOf(action, { vm: vm(strategy, suspended) }),
+      );
+      assert.deepEqual(can, [true, true, true, false, false], strategy);
+    }
+  });
+
+  test('nothing is done to a VM on its way into or out of a suspension but to stop it', () => {
+    for (const phase of ['Suspending', 'Resuming', 'Discarding'] as const) {
+      const situation = { vm: vm('Manual', { suspension: { phase } }), vmi: phase === 'Suspending' ? vmi('Running') : undefined };
+      assert.ok(refusalOf('start', situation), phase);
+      assert.ok(refusalOf('resume', situation), phase);
+      assert.ok(refusalOf('suspend', situation), phase);
+    }
+  });
 
   test('a pending request blocks the next one, but not a change of the wish', () => {
     const pending = { stateChangeRequests: [{ action: 'Start' as const }] };

@@ -6,6 +6,8 @@
  *              not for a VM that an OfflineVirtualMachine keeps: that one holds the wish
  *   restart    only while there is an instance; not for Halted and Once
  *   migrate    only while the instance runs, can be moved, and is not being moved
+ *   suspend    only while the instance runs, is not paused, moved or snapshotted, and all of it can be kept (suspendable.ts)
+ *   resume     only while the machine is suspended; start is the same then, whatever the run strategy, and stop throws away what was saved
  *   console    only while the instance runs and has a serial console
  *   vnc, vnc/screenshot  only while the instance runs and has a screen
  *   portforward  only while the instance runs, is not paused and has a network card
@@ -23,8 +25,9 @@ import { endsWhenPaused } from './guest-probe.ts';
 import { isMoving } from './kinds/migration.ts';
 import { type RunStrategy, runStrategyOf, type VirtualMachine } from './kinds/virtual-machine.ts';
 import { gracePeriodSecondsOf, isFinal, type VirtualMachineInstance } from './kinds/virtual-machine-instance.ts';
+import { whyNotSuspendable } from './suspendable.ts';
 
-export type VmAction = 'start' | 'stop' | 'restart' | 'migrate';
+export type VmAction = 'start' | 'stop' | 'restart' | 'migrate' | 'suspend' | 'resume';
 /** What virt-handler does for a guest. */
 export type VmiAction = GuestSubresourceName;
 
@@ -36,10 +39,15 @@ export type VmSituation = {
   readonly isPaused?: boolean;
   /** stop: how long the guest may take. */
   readonly gracePeriodSeconds?: number;
+  /** start: throw away the memory that was saved, and boot. */
+  readonly isDiscarding?: boolean;
 };
 
 export type Refusal = { readonly reason: StatusReason; readonly message: string };
 type Rule<Seen> = readonly [reason: StatusReason, message: string | ((seen: Seen) => string), applies: (seen: Seen) => boolean];
+
+/** Its memory is being saved: what is changed now would be in neither. */
+const SUSPENDING: Rule<VmSituation> = ['Conflict', 'VM is being suspended', ({ vm }) => vm.status?.suspension?.phase === 'Suspending'];
 
 const VM_RULES: Readonly<Record<VmAction, readonly Rule<VmSituation>[]>> = {
   start: [
@@ -55,8 +63,14 @@ const VM_RULES: Readonly<Record<VmAction, readonly Rule<VmSituation>[]>> = {
       ({ vm }) => `VM cannot be started while VirtualMachineRestore ${vm.status?.restoreInProgress} changes it`,
       ({ vm }) => Boolean(vm.status?.restoreInProgress),
     ],
+    ['Conflict', 'VM has no saved memory to discard', ({ vm, isDiscarding = false }) => isDiscarding && !isSuspended(vm)],
+    ['Conflict', 'VM is about to resume already', ({ vm }) => isOnItsWayUp(vm)],
     ['Conflict', 'VM needs manual recovery', ({ vm }) => vmIs(vm, 'ManualRecoveryRequired')],
-    ['Conflict', ({ vm }) => `${runStrategyOf(vm)} does not support manual start requests`, hasStrategy('Always', 'Once')],
+    [
+      'Conflict',
+      ({ vm }) => `${runStrategyOf(vm)} does not support manual start requests`,
+      (seen) => hasStrategy('Always', 'Once')(seen) && !isSuspended(seen.vm),
+    ],
     ['Conflict', 'RerunOnFailure does not support starting VM from failed state', isRerunAfterFailure],
     ['InternalError', 'stop/start already underway', (seen) => hasPendingRequests(seen) && !startsBySpec(seen)],
   ],
@@ -66,17 +80,22 @@ const VM_RULES: Readonly<Record<VmAction, readonly Rule<VmSituation>[]>> = {
       ({ vm }) => `OfflineVirtualMachine ${controllerOf(vm)?.name} keeps it running; stop that`,
       ({ vm }) => controllerOf(vm)?.kind === 'OfflineVirtualMachine',
     ],
-    ['Conflict', 'VM is not running', (seen) => hasStrategy('Halted', 'Manual', 'RerunOnFailure')(seen) && !isThere(seen)],
+    [
+      'Conflict',
+      'VM is not running',
+      (seen) => hasStrategy('Halted', 'Manual', 'RerunOnFailure')(seen) && !isThere(seen) && !isSuspended(seen.vm),
+    ],
     [
       'Conflict',
       'Halted only supports manual stop requests with a shorter graceperiod',
-      (seen) => hasStrategy('Halted')(seen) && !isShorter(seen),
+      (seen) => hasStrategy('Halted')(seen) && !isShorter(seen) && !isSuspended(seen.vm),
     ],
   ],
   restart: [
     ['Conflict', 'VM is being deleted', ({ vm }) => isDeleting(vm)],
     ['Conflict', 'volumes of the VM are being changed', ({ vm }) => vmIs(vm, 'VolumesChange')],
     ['Conflict', ({ vm }) => `${runStrategyOf(vm)} does not support manual restart requests`, hasStrategy('Halted', 'Once')],
+    ['Conflict', 'VM is suspended: virtctl resume lets it go on, virtctl start --discard boots it anew', ({ vm }) => isSuspended(vm)],
     ['Conflict', 'VM is not running', ({ vmi }) => vmi === undefined],
     ['InternalError', 'stop/start already underway', hasPendingRequests],
   ],
@@ -84,12 +103,47 @@ const VM_RULES: Readonly<Record<VmAction, readonly Rule<VmSituation>[]>> = {
     ['Conflict', 'VM is being deleted', ({ vm }) => isDeleting(vm)],
     ['Conflict', 'VM is not running', ({ vmi }) => vmi?.status?.phase !== 'Running' || isDeleting(vmi)],
     ['Conflict', 'VM is being migrated already', ({ vmi }) => vmi !== undefined && isOnItsWay(vmi)],
+    SUSPENDING,
     ['Conflict', ({ vmi }) => whyItStays(vmi), ({ vmi }) => vmiCondition(vmi, 'LiveMigratable')?.status === 'False'],
+  ],
+  suspend: [
+    ['Conflict', 'VM is being deleted', ({ vm }) => isDeleting(vm)],
+    ['Conflict', 'VM is suspended already', ({ vm }) => isSuspended(vm)],
+    ['Conflict', 'VM is not running', ({ vmi }) => vmi?.status?.phase !== 'Running' || isDeleting(vmi)],
+    SUSPENDING,
+    ['Conflict', 'VM is paused: unpause it first', ({ vmi }) => vmi !== undefined && isPaused(vmi)],
+    ['Conflict', 'VM is being migrated', ({ vmi }) => vmi !== undefined && isOnItsWay(vmi)],
+    [
+      'Conflict',
+      ({ vm }) => `VirtualMachineSnapshot ${vm.status?.snapshotInProgress} is being taken of the VM`,
+      ({ vm }) => Boolean(vm.status?.snapshotInProgress),
+    ],
+    ['Conflict', 'stop/start already underway', hasPendingRequests],
+    [
+      'Conflict',
+      ({ vmi }) => (vmi && whyNotSuspendable(vmi)) ?? '',
+      ({ vmi }) => vmi !== undefined && whyNotSuspendable(vmi) !== undefined,
+    ],
+  ],
+  resume: [
+    ['Conflict', 'VM is being deleted', ({ vm }) => isDeleting(vm)],
+    [
+      'Conflict',
+      ({ vm }) => `VM cannot be resumed while VirtualMachineRestore ${vm.status?.restoreInProgress} changes it`,
+      ({ vm }) => Boolean(vm.status?.restoreInProgress),
+    ],
+    ['Conflict', 'VM is about to resume already', ({ vm }) => isOnItsWayUp(vm)],
+    ['Conflict', 'VM is not suspended', ({ vm }) => !isSuspended(vm)],
   ],
 };
 
 /** On its way a guest stands still and goes on by itself; a change of that would get lost. */
 const ON_ITS_WAY: Rule<VirtualMachineInstance> = ['Conflict', 'VMI is being migrated', isOnItsWay];
+const BEING_SAVED: Rule<VirtualMachineInstance> = [
+  'Conflict',
+  'VMI is being suspended or resumed',
+  ({ status }) => status?.suspension !== undefined && status.suspension.phase !== 'Failed',
+];
 
 const NOT_RUNNING: Rule<VirtualMachineInstance> = [
   'Conflict',
@@ -127,10 +181,11 @@ const VMI_RULES: Readonly<Partial<Record<VmiAction, readonly Rule<VirtualMachine
   pause: [
     NOT_RUNNING,
     ON_ITS_WAY,
+    BEING_SAVED,
     ['Forbidden', 'VMI has a liveness probe, which fails while it is paused, and would be ended', endsWhenPaused],
     ['Conflict', 'VMI is already paused', isPaused],
   ],
-  unpause: [NOT_RUNNING, ON_ITS_WAY, ['Conflict', 'VMI is not paused', (vmi) => !isPaused(vmi)]],
+  unpause: [NOT_RUNNING, ON_ITS_WAY, BEING_SAVED, ['Conflict', 'VMI is not paused', (vmi) => !isPaused(vmi)]],
   softreboot: [
     NOT_RUNNING,
     ['Conflict', 'VMI is paused', isPaused],
@@ -161,6 +216,15 @@ export function vmiRefusalOf(action: VmiAction, vmi: VirtualMachineInstance): Re
 /** True when a start is a change of the wish (spec) and not a request (status). */
 export function startsBySpec({ vm, isPaused = false }: VmSituation): boolean {
   return runStrategyOf(vm) === 'Halted' && !isPaused;
+}
+
+/** Its memory is on a PVC. */
+export function isSuspended({ status }: VirtualMachine): boolean {
+  return status?.suspension?.phase === 'Suspended';
+}
+
+function isOnItsWayUp({ status }: VirtualMachine): boolean {
+  return status?.suspension?.phase === 'Resuming' || status?.suspension?.phase === 'Discarding';
 }
 
 function firstThatApplies<Seen>(rules: readonly Rule<Seen>[], seen: Seen): Refusal | undefined {

@@ -16,6 +16,9 @@ export const PUBLISHED_EPHEMERAL_DISKS = '/var/run/kubevirt-ephemeral-disks';
 /** Where `compute` and the containers of its disks meet, on clusters without image volumes. */
 export const DISK_SHARE_VOLUME = { name: 'container-disks', mountPath: '/var/run/kubevirt-disk-share' } as const satisfies Mount;
 
+/** The PVC of the memory of a suspended machine: in the Pod that writes it, and in the launcher that goes on with it. */
+export const MEMORY_VOLUME = { name: 'suspended-memory', mountPath: '/var/run/kubevirt-memory' } as const satisfies Mount;
+
 /** The image of a containerDisk, or of the first content of a claim, for a volume of the instance. */
 export function containerDiskMount(volume: string): Mount {
   return { name: shortened(`disk-${volume}`), mountPath: `/var/run/kubevirt-container-disks/${volume}` };

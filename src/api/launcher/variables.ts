@@ -14,6 +14,8 @@ export const LAUNCHER_VARIABLES = {
   settings: 'KUBEVIRT_MACHINE_SETTINGS',
   /** The uid of the migration whose guest it is to receive, instead of starting one. */
   incoming: 'KUBEVIRT_INCOMING',
+  /** The digest of the memory that its guest is to go on with, instead of being started. */
+  resume: 'KUBEVIRT_RESUME',
   /** Where it meets the containers of its disks; not set where images are volumes. */
   diskShare: 'KUBEVIRT_DISK_SHARE',
 } as const;

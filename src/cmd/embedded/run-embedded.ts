@@ -39,6 +39,8 @@ export type EmbeddedOptions = {
   readonly adopt: boolean;
   /** Where the web page is served, 0 for any port; nowhere unless given. */
   readonly pagePort?: number;
+  /** A descriptor that listens for clients of the API, on the loopback of the host. */
+  readonly listener?: number;
   readonly log: Logger;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -64,6 +66,7 @@ export async function runEmbedded(options: EmbeddedOptions): Promise<{ state: Em
     reviewToken: api.reviewToken,
     pki,
     port: options.port,
+    ...(options.listener !== undefined && { listener: options.listener }),
     clock,
     log,
   });

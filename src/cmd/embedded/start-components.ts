@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { NODES } from '../../api/core/node.ts';
 import type { Pod } from '../../api/core/pod.ts';
+import { UPLOAD_PROXY_SERVICE } from '../../api/importer/upload.ts';
 import { userNameOf } from '../../api/kubevirt/component-accounts.ts';
 import { INSTALL_NAMESPACE } from '../../api/kubevirt/names.ts';
 import { wantPower } from '../../api/kubevirt/node-power.ts';
@@ -32,6 +33,7 @@ import { VERSION } from '../version.ts';
 import { allEnded } from './all-ended.ts';
 import { apply, applyManifests } from './apply-manifests.ts';
 import { ensureKubeVirt, keepKubeVirtStatus } from './keep-kubevirt.ts';
+import { keepUploadProxy } from './keep-upload-proxy.ts';
 import { mirrorPod, publishEndpoint } from './mirror-pods.ts';
 import { publishApiServer, publishClusterDns, runServiceNetwork } from './network.ts';
 import { runNodePower } from './node-power/controller.ts';
@@ -90,7 +92,7 @@ export async function startComponents(options: EmbeddedComponentsOptions): Promi
     version: VERSION,
     metrics,
   });
-  await publishEndpoint(admin, { service: VIRT_API_SERVICE, port: runningVirtApi.port });
+  for (const service of [VIRT_API_SERVICE, UPLOAD_PROXY_SERVICE]) await publishEndpoint(admin, { service, port: runningVirtApi.port });
   virtApi.serve({ host: '127.0.0.1', port: runningVirtApi.port });
   const accounts = [
     runDefaultServiceAccounts(as('system:serviceaccount:kube-system:service-account-controller', 'service-accounts')),
@@ -131,7 +133,11 @@ export async function startComponents(options: EmbeddedComponentsOptions): Promi
   const power = runNodePower({ ...as(INSTALLER, 'node-power'), client: admin, nodes });
   // After the first beat of every node: to it they have been silent for as long as we were away.
   const lifecycle = runNodeLifecycle(as('system:serviceaccount:kube-system:node-controller', 'node-lifecycle'));
-  const controller = runVirtController({ ...as(userNameOf('virt-controller'), 'virt-controller'), metrics });
+  const controller = runVirtController({
+    ...as(userNameOf('virt-controller'), 'virt-controller'),
+    metrics,
+    readAuthority: async () => pki.kubevirtCa,
+  });
   const kubeletOf = ({ spec }: Pod) => {
     const node = nodes.find(({ name }) => name === spec.nodeName);
     if (!node) throw new ApiError('ServiceUnavailable', `there is no node ${spec.nodeName}`);
@@ -153,9 +159,11 @@ export async function startComponents(options: EmbeddedComponentsOptions): Promi
   await mirrorPod(admin, { component: 'virt-controller' }, { nodeName, clock });
   await ensureKubeVirt(admin);
   const installation = keepKubeVirtStatus({ ...as(INSTALLER, 'kubevirt-status'), client: admin });
+  const uploadProxy = keepUploadProxy({ ...as(INSTALLER, 'upload-proxy'), client: admin });
   const common = await startCommonInstancetypes({ ...as(INSTALLER, 'common-instancetypes'), client: admin, objects: commonInstancetypes });
   const parts = {
     installation,
+    'upload-proxy': uploadProxy,
     'common-instancetypes': common.stopped,
     services,
     'service-accounts': Promise.all(accounts),
@@ -179,7 +187,8 @@ export async function startComponents(options: EmbeddedComponentsOptions): Promi
 function withoutSelector(object: KubeObject): KubeObject {
   if (object.kind !== 'Service') return object;
   const { spec } = object as KubeObject & { spec: object };
-  return { ...object, spec: { ...spec, selector: undefined } } as KubeObject;
+  const isForClients = object.metadata.name === UPLOAD_PROXY_SERVICE; // who stand outside of the network of the cluster
+  return { ...object, spec: { ...spec, selector: undefined, ...(isForClients && { type: 'NodePort' }) } } as KubeObject;
 }
 
 function groupsOf(user: string): readonly string[] {

@@ -1,15 +1,23 @@
-/** The kubelet's question before it starts virt-importer, which is a process of this machine: has virt-controller made this Pod for a DataVolume? */
+/** The kubelet's question before it starts virt-importer, which is a process of this machine: has virt-controller made this Pod to fill a PVC? */
 import type { Pod } from '../../api/core/pod.ts';
-import { importerPodNameOf } from '../../api/importer/importer-pod.ts';
+import { PERSISTENT_VOLUME_CLAIMS } from '../../api/core/volume.ts';
+import { IMPORT_VARIABLE, importerPodNameOf } from '../../api/importer/importer-pod.ts';
 import { DATA_VOLUMES } from '../../api/kubevirt/kinds/data-volume.ts';
-import { controllerOf, isControlledBy } from '../../api/meta.ts';
+import { controllerOf, isControlledBy, type KubeObject } from '../../api/meta.ts';
+import type { Resource } from '../../api/resource.ts';
 import type { Client } from '../../client/client.ts';
 
-/** Why the Pod is not the importer of a DataVolume that is there; undefined when it is. Nobody else may make Pods that are controlled by one. */
+/** Why the Pod is not the importer of a DataVolume or a PVC that is there; undefined when it is. No policy lets anybody but virt-controller set the variable. */
 export async function whyNotImporter(client: Client, pod: Pod): Promise<string | undefined> {
-  const owner = controllerOf(pod);
+  const refused = 'the image of virt-importer is only for Pods that virt-controller has made to fill a PVC';
+  const { containers, initContainers = [] } = pod.spec;
+  const isOurs = initContainers.length === 0 && containers.every(({ env = [] }) => env.some(({ name }) => name === IMPORT_VARIABLE));
+  const reference = controllerOf(pod);
+  if (!isOurs || !reference) return refused;
   const { namespace, name } = pod.metadata;
-  const dataVolume = owner && (await client.get(DATA_VOLUMES, { ...(namespace !== undefined && { namespace }), name: owner.name }));
-  if (dataVolume && isControlledBy(pod, dataVolume) && name === importerPodNameOf(dataVolume)) return undefined;
-  return 'the image of virt-importer is only for Pods that virt-controller has made for a DataVolume';
+  const resource = ([DATA_VOLUMES, PERSISTENT_VOLUME_CLAIMS] as readonly Resource<KubeObject>[]).find(
+    ({ kind }) => kind === reference.kind,
+  ); // their kinds do not matter here
+  const owner = resource && (await client.get(resource, { ...(namespace !== undefined && { namespace }), name: reference.name }));
+  return owner && isControlledBy(pod, owner) && name === importerPodNameOf(owner) ? undefined : refused;
 }

@@ -6,6 +6,7 @@ import { ANNOTATION_MIGRATION_JOB } from '../../api/kubevirt/names.ts';
 import { isHotpluggable } from '../../api/kubevirt/volumes/source-of.ts';
 import { isAttachmentOf } from '../../api/launcher/attachment.ts';
 import { isLauncherOf, isTargetOf } from '../../api/launcher/pod-name.ts';
+import { isSavePodOf } from '../../api/launcher/suspension.ts';
 import { controllerOf } from '../../api/meta.ts';
 import type { Client } from '../../client/client.ts';
 
@@ -29,7 +30,8 @@ async function attachedBy(client: Client, pod: Pod, launcherName: string): Promi
   const vmi = launcher && controllerOf(launcher)?.kind === 'VirtualMachineInstance' ? await instanceOf(client, launcher) : undefined;
   if (!launcher || !vmi) return undefined;
   const volumes = [...(vmi.spec.volumes ?? []).filter(isHotpluggable), ...(vmi.status?.volumeStatus ?? [])].map(({ name }) => name);
-  return isAttachmentOf(pod, { vmi, launcher, volumes }) ? vmi : undefined;
+  const isSaving = vmi.status?.suspension !== undefined && isSavePodOf(pod, { vmi, launcher });
+  return isSaving || isAttachmentOf(pod, { vmi, launcher, volumes }) ? vmi : undefined;
 }
 
 /** The instance is told of a Pod that it goes to when that runs; until then its migration vouches for it. */

@@ -19,6 +19,8 @@ export type DownloadProgress = { readonly doneBytes: number; readonly totalBytes
 export type Download = {
   readonly url: string;
   readonly folder: string;
+  /** That is on a PVC. */
+  readonly isOnClaim?: boolean;
   readonly fetch: Fetch;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -112,7 +114,7 @@ async function fetchRest(state: State, download: Download): Promise<void> {
     const response = await download.fetch(new URL(url), { headers: range, signal: AbortSignal.any([signal, stalled.signal]) });
     const totalBytes = await begin(state, { response, url, folder });
     if (totalBytes !== undefined && totalBytes > maxBytes) throw tooLarge(url, maxBytes);
-    await assertSpace(folder, (totalBytes ?? 0) - state.size);
+    await assertSpace(folder, (totalBytes ?? 0) - state.size, download);
     const tell = () => onProgress({ doneBytes: state.size, totalBytes, resumedBytes: state.resumedBytes });
     tell();
     for await (const chunk of response.body ?? []) {
@@ -182,13 +184,17 @@ function readValidators(folder: string): Validators {
   }
 }
 
-async function assertSpace(folder: string, neededBytes: number): Promise<void> {
-  const { bavail, bsize } = await statfs(folder);
-  const freeBytes = bavail * bsize - RESERVE_BYTES;
+async function assertSpace(folder: string, neededBytes: number, { isOnClaim = false }: Pick<Download, 'isOnClaim'>): Promise<void> {
+  const { blocks, bavail, bsize } = await statfs(folder);
+  // A PVC with a file system of its own may be hardly larger than its disk; one that shares the disk of its node is not to fill it.
+  const reserveBytes = isOnClaim ? Math.min(RESERVE_BYTES, (blocks * bsize) / 100) : RESERVE_BYTES;
+  const freeBytes = bavail * bsize - reserveBytes;
   if (neededBytes <= freeBytes) return;
   throw new UserError('DISK_FULL', `there is no space for the download in ${folder}`, {
     why: `it needs ${Math.ceil(neededBytes / 2 ** 20)} MiB, and ${Math.floor(Math.max(0, freeBytes) / 2 ** 20)} MiB can be used`,
-    fix: 'free some space on that disk, or name another one with KUBEVIRT_CACHE',
+    fix: isOnClaim
+      ? 'make the PVC larger, or free some space where it is'
+      : 'free some space on that disk, or name another one with KUBEVIRT_CACHE',
   });
 }
 

@@ -114,6 +114,14 @@ test('a disk without a volume is refused', () => {
   assert.throws(() => partsFor([{ name: 'a' }], new Map()), { code: 'DISK_WITHOUT_VOLUME' });
 });
 
+test('a CD-ROM drive without a volume is empty, on every bus', () => {
+  for (const bus of ['sata', 'scsi', 'usb'] as const) {
+    const parts = partsFor([{ name: 'a', cdrom: { bus } }], new Map());
+    const drives = parts.flatMap((part) => (part.part === 'device' && part.id === 'disk0' ? [deviceProperties(part)] : []));
+    assert.deepEqual([parts.some(({ part }) => part === 'blockdev'), drives.length, drives[0]?.['drive']], [false, 1, undefined]);
+  }
+});
+
 test('an overlay names its base and both formats, and looks for no other file', () => {
   const base = { path: 'b', format: 'qcow2' } as const;
   const file = { driver: 'file', 'node-name': 'image0-file', filename: 'o', 'read-only': false, discard: 'unmap' };

@@ -38,7 +38,8 @@ export function diskParts(spec: VmiSpec, images: ReadonlyMap<string, DiskImage>,
   return disks.flatMap((disk, index): Part[] => {
     const field = `spec.domain.devices.disks[${index}]`;
     const image = images.get(disk.name);
-    if (!image) throw specError('DISK_WITHOUT_VOLUME', field, `there is no volume of the name ${JSON.stringify(disk.name.slice(0, 64))}`);
+    if (!image && !disk.cdrom)
+      throw specError('DISK_WITHOUT_VOLUME', field, `there is no volume of the name ${JSON.stringify(disk.name.slice(0, 64))}`);
     // Two devices on one file would ruin it; QEMU's lock would refuse the second, less clearly.
     if (disks.findIndex(({ name }) => name === disk.name) !== index)
       throw specError('DISK_INVALID', field, 'another disk shows the same volume');
@@ -49,14 +50,16 @@ export function diskParts(spec: VmiSpec, images: ReadonlyMap<string, DiskImage>,
     const node = imageNode(index);
     const thread = threads[index];
     const properties = {
-      drive: node,
+      ...(image && { drive: node }),
       ...serial(disk, field),
       ...bootIndex(boot[index]),
-      ...behaviour(disk, { image, field }),
+      ...behaviour(disk, { image: image ?? {}, field }),
       ...(thread && { iothread: thread }),
     };
-    const tree = blockNode({ node, image, isReadOnly: isReadOnly(disk, image), disk });
-    return [{ part: 'blockdev', node: tree }, ...DEVICES_ON[bus]({ disk, index, port, field, properties, rootBus })];
+    // A CD-ROM drive without a volume is empty; what is put into it while the guest runs has block nodes of its own.
+    const tree = image && blockNode({ node, image, isReadOnly: isReadOnly(disk, image), disk });
+    const devices = DEVICES_ON[bus]({ disk, index, port, field, properties, rootBus });
+    return [...(tree ? [{ part: 'blockdev', node: tree } as const] : []), ...devices];
   });
 }
 

@@ -4,6 +4,7 @@
  *   going away       the machine or its instance is being deleted and waits for the guest or for its grace period
  *   node lost        its node, or the virt-handler there, does not report any more
  *   QEMU             does not answer; paused by a user; paused by a full disk
+ *   suspended        its memory is on a PVC; or it could not be resumed, and why
  *   running          ready; or not, with what the instance says about it
  *   volumes          a claim that is not there, or not bound
  *   controller       cannot make the instance or its Pod
@@ -34,6 +35,7 @@ const RULES: readonly Rule[] = [
   nodeLost,
   qemuSilent,
   paused,
+  suspended,
   running,
   claimMissing,
   controllerStuck,
@@ -129,6 +131,15 @@ function paused({ name, vmi }: Observed): Answer | undefined {
         `make space (virtctl doctor), then virtctl unpause vm ${name}`,
       )
     : blocked(`${name} is paused`, evidence, `virtctl unpause vm ${name}`);
+}
+
+function suspended({ name, vm }: Observed): Answer | undefined {
+  const condition = vmCondition(vm, 'Suspended');
+  if (condition?.status !== 'True') return undefined;
+  const evidence = [`condition Suspended since ${condition.lastTransitionTime}: ${condition.reason}, ${condition.message ?? ''}`];
+  return condition.reason === 'ResumeFailed'
+    ? blocked(`${name} is suspended and could not be resumed`, evidence, `virtctl start ${name} --discard boots it anew`)
+    : blocked(`${name} is suspended`, evidence, `virtctl resume ${name}`);
 }
 
 function running({ name, vmi, now }: Observed): Answer | undefined {

@@ -91,6 +91,7 @@ export const RULES: Readonly<Record<KindName, Rules>> = {
   VirtualMachineRestore: { validate: validateRestore, validateChange: validateSameSpec },
   VirtualMachineClone: { validate: validateClone, validateChange: validateSameSpec },
   DataVolume: { isElsewhere: hasForeignCdi, validate: validateDataVolume, validateChange: validateSameSpec },
+  CDIConfig: { isElsewhere: hasForeignCdi },
   KubeVirt: { validate: validateKubeVirt, validateBeside: isTheOnlyOne },
 };
 

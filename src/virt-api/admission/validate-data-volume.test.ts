@@ -12,6 +12,7 @@ test('every source is taken', () => {
     http,
     { http: { ...http.http, checksum: `sha256:${'a'.repeat(64)}` } },
     { registry: { url: 'docker://quay.io/disks/x' } },
+    { upload: {} },
     { blank: {} },
     { pvc: { namespace: 'team', name: 'golden' } },
     { snapshot: { namespace: 'team', name: 'before' } },

@@ -5,7 +5,7 @@ import type { StatusCause } from '../../base/errors.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
 import { parseQuantity } from '../../base/quantity.ts';
 
-const SOURCES = ['http', 'registry', 'blank', 'pvc', 'snapshot'];
+const SOURCES = ['http', 'registry', 'upload', 'blank', 'pvc', 'snapshot'];
 const CLAIM_FIELDS = ['accessModes', 'volumeMode', 'storageClassName', 'resources'];
 const ACCESS_MODES = ['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOncePod'];
 const CHECKSUMS: Readonly<Record<string, number>> = { md5: 32, sha1: 40, sha256: 64, sha512: 128 };

@@ -1,5 +1,5 @@
 /**
- * PUT virtualmachines/NAME/{start,stop,restart}: looks at a machine, lets a rule decide, and makes the writes. Every write to the machine holds only for the state that was looked at:
+ * PUT virtualmachines/NAME/{start,stop,restart,suspend,resume}: looks at a machine, lets a rule decide, and makes the writes. Every write to the machine holds only for the state that was looked at:
  * when somebody else was faster, the rule is asked again about the new state, so a race ends in the answer the loser would have got later.
  */
 import { type VirtualMachine, VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
@@ -12,18 +12,24 @@ import type { SubresourceCall } from '../subresource-call.ts';
 import { decideRestart } from './decide-restart.ts';
 import { decideStart } from './decide-start.ts';
 import { decideStop } from './decide-stop.ts';
+import { decideResume, decideSuspend } from './decide-suspend.ts';
 import type { Outcome, Write } from './outcome.ts';
 import { booleanOption, isDryRun, readOptions, secondsOption } from './read-options.ts';
 
-type Options = Pick<VmSituation, 'isPaused' | 'gracePeriodSeconds'>;
+type Options = Pick<VmSituation, 'isPaused' | 'gracePeriodSeconds' | 'isDiscarding'>;
 type Change = { readonly options: (given: JsonObject) => Options; readonly decide: (situation: VmSituation) => Outcome };
-type ChangeName = 'start' | 'stop' | 'restart';
+type ChangeName = 'start' | 'stop' | 'restart' | 'suspend' | 'resume';
 
 /** What each of them accepts besides `dryRun`, and the rule that decides. */
 const CHANGES: Readonly<Record<ChangeName, Change>> = {
-  start: { options: (given) => ({ isPaused: booleanOption(given, 'paused') }), decide: decideStart },
+  start: {
+    options: (given) => ({ isPaused: booleanOption(given, 'paused'), isDiscarding: booleanOption(given, 'discard') }),
+    decide: decideStart,
+  },
   stop: { options: (given) => ({ gracePeriodSeconds: secondsOption(given, 'gracePeriod') }), decide: decideStop },
   restart: { options: (given) => ({ gracePeriodSeconds: noGraceOption(given) }), decide: decideRestart },
+  suspend: { options: () => ({}), decide: decideSuspend },
+  resume: { options: () => ({}), decide: decideResume },
 };
 
 /** The controller writes the status of a machine a few times while it starts; more losses in a row than this are somebody's fight. */
@@ -35,8 +41,8 @@ export function vmChange(verb: ChangeName): (call: SubresourceCall) => Promise<R
   return async (call) => {
     const given = await readOptions(call.request);
     const options = CHANGES[verb].options(given);
-    await changeVm({ ...call, verb, options, isDryRun: isDryRun(given) });
-    return new Response(null, { status: 202 });
+    const warning = await changeVm({ ...call, verb, options, isDryRun: isDryRun(given) });
+    return new Response(null, { status: 202, headers: warning === undefined ? {} : { warning: `299 - ${JSON.stringify(warning)}` } });
   };
 }
 
@@ -49,8 +55,8 @@ function noGraceOption(given: JsonObject): number | undefined {
 
 type VmCall = SubresourceCall & { readonly verb: ChangeName; readonly options: Options; readonly isDryRun: boolean };
 
-/** Resolves when the writes are made; throws what the caller should be told otherwise. */
-async function changeVm(call: VmCall): Promise<void> {
+/** Resolves when the writes are made, with what is to be said about them; throws what the caller should be told otherwise. */
+async function changeVm(call: VmCall): Promise<string | undefined> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await attemptChange(call);
@@ -63,7 +69,7 @@ async function changeVm(call: VmCall): Promise<void> {
 /** Not a lost race: asking again gives the same answer. */
 class Refused extends ApiError {}
 
-async function attemptChange(call: VmCall): Promise<void> {
+async function attemptChange(call: VmCall): Promise<string | undefined> {
   const { client, verb, options, namespace, name } = call;
   const [vm, vmi] = await Promise.all([client.get(VMS, { namespace, name }), client.get(VMIS, { namespace, name })]);
   if (!vm) throw notFound(name);
@@ -73,6 +79,7 @@ async function attemptChange(call: VmCall): Promise<void> {
     throw new Refused(reason, `Cannot ${verb} VM ${namespace}/${name}: ${message}`, { details: detailsOf(vm) });
   }
   await makeWrites(call, outcome);
+  return outcome.warning;
 }
 
 async function makeWrites(call: VmCall, { writes, undo }: Extract<Outcome, { writes: unknown }>): Promise<void> {

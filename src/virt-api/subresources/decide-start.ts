@@ -1,6 +1,7 @@
 /**
  * What a start does, by run strategy and what is left of the last run (whether it may be done at all: api/kubevirt/vm-can.ts).
  *
+ *   suspended                          the suspension ends: Resuming, or Discarding when what was saved is not wanted
  *   Halted, not paused                 spec: Always, or running: true
  *   Halted, paused                     request Start with paused
  *   Manual, a finished instance        request Stop of that instance, then Start
@@ -10,13 +11,15 @@
  * Pure.
  */
 import { isFinal } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { refusalOf, startsBySpec, type VmSituation } from '../../api/kubevirt/vm-can.ts';
+import { isSuspended, refusalOf, startsBySpec, type VmSituation } from '../../api/kubevirt/vm-can.ts';
+import { goOn } from './decide-suspend.ts';
 import { type Outcome, request, setRunning } from './outcome.ts';
 
 export function decideStart(situation: VmSituation): Outcome {
   const refused = refusalOf('start', situation);
   if (refused) return { refused };
-  const { vm, vmi, isPaused } = situation;
+  const { vm, vmi, isPaused, isDiscarding } = situation;
+  if (isSuspended(vm)) return { writes: goOn(vm, isDiscarding ? 'Discarding' : 'Resuming', 'start requested') };
   if (startsBySpec(situation)) return { writes: [setRunning(vm, true, 'start requested')] };
   const start = isPaused ? ({ action: 'Start', data: { paused: 'true' } } as const) : ({ action: 'Start' } as const);
   if (vmi && isFinal(vmi)) {

@@ -34,6 +34,15 @@ test('without a word about the bus it is SCSI', () => {
     });
 });
 
+test('what is added under the name of an empty drive is put into it, and what is removed leaves the drive', () => {
+  const drive = { name: 'data', cdrom: { bus: 'sata' as const } };
+  const empty: VmiSpec = { ...tinySpec, domain: { devices: { disks: [rootDisk, drive] } } };
+  assert.deepEqual(changed(decideAddVolume(empty, given)), { volumes: [root, volume], disks: [rootDisk, drive] });
+  const full: VmiSpec = { ...empty, volumes: [root, volume] };
+  assert.deepEqual(changed(decideRemoveVolume(full, { name: 'data' })), { volumes: [root], disks: [rootDisk, drive] });
+  assert.match(JSON.stringify(changed(decideAddVolume(full, given))), /Conflict/);
+});
+
 const refusals: readonly (readonly [string, VolumeOutcome, string, RegExp])[] = [
   ['a name is needed', decideAddVolume(tinySpec, { ...given, name: '' }), 'BadRequest', /requires name/],
   ['a disk is needed', decideAddVolume(tinySpec, { ...given, disk: null }), 'BadRequest', /requires disk/],

@@ -2,10 +2,12 @@
  * What addvolume and removevolume make of the volumes and disks of a spec, or why not. First match wins, in KubeVirt's status codes.
  *
  *   add      no name, no disk, no source                 400
+ *   add      a medium, and the drive is empty            put it in
  *   add      the name or the claim is used already       409
  *   remove   no name                                     400
  *   remove   no such volume, or not a hotplugged one     409
  *   remove   from an instance, what its machine has      409
+ *   remove   a medium                                    the drive stays, empty
  *
  * What else can be wrong with a disk is for admission to say, as for every other change. Pure.
  */
@@ -37,13 +39,14 @@ export function decideAddVolume(
   if (!volume) return badRequest('AddVolumeOptions requires volumeSource to be that of a PVC or a DataVolume');
   const disks = domain.devices.disks ?? [];
   const claimName = claimOf(volume)?.claimName;
-  if (volumes.some((each) => each.name === name) || disks.some((each) => each.name === name))
+  const drive = disks.find((each) => each.name === name && each.cdrom && disk['lun'] === undefined);
+  if (volumes.some((each) => each.name === name) || disks.some((each) => each.name === name && each !== drive))
     return conflict(`Unable to add volume [${name}] because volume with that name already exists`);
   const other = volumes.find((each) => claimName !== undefined && claimOf(each)?.claimName === claimName);
   if (other) return conflict(`Unable to add volume source [${claimName}] because it already exists as volume ${other.name}`);
   return {
     volumes: [...volumes, volume],
-    disks: [...disks, { ...onBus(disk), name }],
+    disks: drive ? disks : [...disks, { ...onBus(disk), name }],
     because: `add volume ${name}`,
     ...(ephemeral && { ephemeral: [...ephemeral, name] }),
   };
@@ -60,7 +63,7 @@ export function decideRemoveVolume({ volumes = [], domain }: VmiSpec, { name }: 
   return {
     ...(ephemeral && { ephemeral: ephemeral.filter((each) => each !== name) }),
     volumes: volumes.filter((each) => each !== found),
-    disks: (domain.devices.disks ?? []).filter((each) => each.name !== name),
+    disks: (domain.devices.disks ?? []).filter((each) => each.name !== name || each.cdrom),
     because: `remove volume ${name}`,
   };
 }

@@ -94,6 +94,13 @@ describe('decideStart, decideStop, decideRestart', () => {
     test(name, () => assert.deepEqual(told(DECIDE[verb](situation)), expected));
   }
 
+  test('a stop of a suspended machine warns of what is lost', () => {
+    const suspended = vm('Always', { suspension: { phase: 'Suspended', claimName: 'c' } });
+    const [outcome, usual] = [decideStop({ vm: suspended }), decideStop({ vm: vm('Always'), vmi: running })];
+    assert.match(String('writes' in outcome && outcome.warning), /saved memory is thrown away/);
+    assert.equal('writes' in usual && usual.warning, undefined);
+  });
+
   test('a shortened grace period can be taken back', () => {
     const outcome = decideRestart({ vm: vm('Always'), vmi: running, gracePeriodSeconds: 0 });
     assert.deepEqual('undo' in outcome && outcome.undo?.patch, { spec: { terminationGracePeriodSeconds: 5 } });

@@ -8,8 +8,8 @@ import type { Action } from '../../reconcile/decision.ts';
 export type Write = Extract<Action, { do: 'patch' }>;
 export type Outcome =
   | { readonly refused: Refusal }
-  /** Made in this order; `undo` takes the first back when a later one fails. */
-  | { readonly writes: readonly Write[]; readonly undo?: Write };
+  /** Made in this order; `undo` takes the first back when a later one fails, and `warning` is what whoever asked may not have thought of. */
+  | { readonly writes: readonly Write[]; readonly undo?: Write; readonly warning?: string };
 
 /** Runs or halts the machine, in the spelling that its owner chose. */
 export function setRunning(vm: VirtualMachine, isRunning: boolean, because: string): Write {

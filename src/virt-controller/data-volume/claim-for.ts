@@ -3,17 +3,17 @@ import { PERSISTENT_VOLUME_CLAIMS, type PersistentVolumeClaim, type VolumeMode }
 import { SNAPSHOT_GROUP } from '../../api/core/volume-snapshot.ts';
 import type { DataVolume } from '../../api/kubevirt/kinds/data-volume.ts';
 import { CDI_ANNOTATIONS } from '../../api/kubevirt/names.ts';
+import { claimBytesFor } from '../../api/kubevirt/volumes/disk-size.ts';
 import { controllerReferenceTo } from '../../api/meta.ts';
 import { apiVersionOf } from '../../api/resource.ts';
 import { parseQuantity } from '../../base/quantity.ts';
-import { claimBytesFor } from '../vmi/claims.ts';
 import type { ObservedDataVolume } from './observed.ts';
 
 /** On all that CDI makes, so that what selects by them finds ours, too. */
 export const CDI_LABELS = { app: 'containerized-data-importer', 'app.kubernetes.io/component': 'storage' } as const;
 
 /** As CDI names where content comes from. */
-const SOURCES = { http: 'http', registry: 'registry', blank: 'none', pvc: 'none', snapshot: 'none' } as const;
+const SOURCES = { http: 'http', registry: 'registry', upload: undefined, blank: 'none', pvc: 'none', snapshot: 'none' } as const;
 export type SourceName = keyof typeof SOURCES;
 
 /** Where the content of a DataVolume comes from; undefined when it says nothing. */
@@ -70,7 +70,8 @@ function sourceAnnotations(dataVolume: DataVolume): Record<string, string> {
   const endpoint = http?.url ?? registry?.url;
   return {
     [CDI_ANNOTATIONS.contentType]: dataVolume.spec.contentType ?? 'kubevirt',
-    ...(name && { [CDI_ANNOTATIONS.source]: SOURCES[name] }),
+    ...(name && SOURCES[name] && { [CDI_ANNOTATIONS.source]: SOURCES[name] }),
+    ...(name === 'upload' && { [CDI_ANNOTATIONS.uploadTarget]: '' }),
     ...(endpoint !== undefined && { [CDI_ANNOTATIONS.endpoint]: endpoint }),
   };
 }

@@ -15,7 +15,7 @@ import { runController } from '../../reconcile/controller.ts';
 import { ownerKeysOf } from '../../reconcile/owner.ts';
 import { changesOf } from '../../reconcile/source.ts';
 import { decideDataVolume } from './decide.ts';
-import type { ObservedDataVolume } from './observed.ts';
+import type { Importer, ObservedDataVolume } from './observed.ts';
 import { type AskProgress, askImporter } from './progress.ts';
 import { needsPod } from './status.ts';
 
@@ -27,7 +27,9 @@ export type DataVolumeOptions = {
   readonly dataVolumes: Cache<DataVolume>;
   /** Those of importers. */
   readonly importers: Cache<Pod>;
-  readonly importer: ObservedDataVolume['importer'];
+  readonly importer: Importer;
+  /** Who vouches for virt-api, as PEM. */
+  readonly readAuthority: () => Promise<string>;
   /** How far a Pod is; it is asked at its address when not given. */
   readonly askProgress?: AskProgress;
 };
@@ -49,7 +51,7 @@ export function runDataVolumeController(options: DataVolumeOptions): Promise<voi
 }
 
 async function observeDataVolume(options: DataVolumeOptions, key: string): Promise<ObservedDataVolume | undefined> {
-  const { client, clock, dataVolumes, importers, importer, askProgress = askImporter } = options;
+  const { client, clock, dataVolumes, importers, readAuthority, askProgress = askImporter } = options;
   const dataVolume = dataVolumes.get(key);
   if (!dataVolume || (await hasForeignCdi(client))) return undefined;
   const { namespace, name } = dataVolume.metadata;
@@ -57,6 +59,8 @@ async function observeDataVolume(options: DataVolumeOptions, key: string): Promi
   const found = importers.get(keyOf({ namespace, name: podName })) ?? (await client.get(PODS, { namespace, name: podName }));
   const pod = found && isControlledBy(found, dataVolume) ? found : undefined;
   const claim = await client.get(PERSISTENT_VOLUME_CLAIMS, { namespace, name });
+  const isUpload = dataVolume.spec.source?.upload !== undefined;
+  const importer = { ...options.importer, ...(isUpload && !pod && { authority: await readAuthority() }) };
   const seen = { dataVolume, claim, pod, importer, now: clock.now() };
   if (phaseOf(dataVolume) === 'Succeeded' || phaseOf(dataVolume) === 'Failed') return { ...seen, isLate: false };
   const { pvc, snapshot } = dataVolume.spec.source ?? {};

@@ -11,6 +11,7 @@ import { claimFor } from './claim-for.ts';
 import { decideDataVolume } from './decide.ts';
 import { importerPodFor } from './importer-pod.ts';
 import type { ObservedDataVolume } from './observed.ts';
+import { deriveDataVolumeStatus } from './status.ts';
 
 const importer = { image: 'importer', way: 'image-volume' } as const;
 const GIB = { resources: { requests: { storage: '1Gi' } } };
@@ -219,4 +220,54 @@ test('whenever virt-controller is killed, there is one PVC, one Pod at a time, a
     const { phase } = cluster.find<DataVolume>('DataVolume')?.status ?? {};
     assert.deepEqual([phase, cluster.list('Pod').length, cluster.list('PersistentVolumeClaim').length], ['Succeeded', 0, 1]);
   }
+});
+
+describe('an upload', () => {
+  const sent = dataVolume({ upload: {} });
+  const running = pod('Running', { running: {} });
+  const phaseOf = (seen: Partial<ObservedDataVolume>) =>
+    deriveDataVolumeStatus(look({ dataVolume: sent, claim: claim('Bound'), ...seen }), undefined).phase;
+
+  test('is ready when its Pod answers, and over when that has succeeded', () => {
+    assert.equal(phaseOf({}), 'UploadScheduled');
+    assert.equal(phaseOf({ pod: pod('Pending') }), 'UploadScheduled');
+    assert.equal(phaseOf({ pod: running }), 'UploadScheduled');
+    assert.equal(phaseOf({ pod: running, progress: { doneBytes: 0 } }), 'UploadReady');
+    assert.equal(phaseOf({ pod: pod('Succeeded') }), 'Succeeded');
+  });
+
+  test('says on its PVC whether it can be sent', () => {
+    assert.equal(claimFor({ dataVolume: sent })?.metadata.annotations?.['cdi.kubevirt.io/storage.upload.target'], '');
+    const { actions } = decideDataVolume(look({ dataVolume: sent, claim: claim('Bound'), pod: running, progress: { doneBytes: 0 } }));
+    const patches = actions.flatMap((action) =>
+      action.do === 'patch' && action.target.kind === 'PersistentVolumeClaim' ? [action.patch] : [],
+    );
+    const annotations = { 'cdi.kubevirt.io/storage.pod.phase': 'Running', 'cdi.kubevirt.io/storage.pod.ready': 'true' };
+    assert.deepEqual(patches, [{ metadata: { annotations } }]);
+  });
+
+  test('tells why what was sent was not taken', () => {
+    const { conditions } = deriveDataVolumeStatus(
+      look({ dataVolume: sent, claim: claim('Bound'), pod: running, progress: { doneBytes: 0, failure: 'it is an archive' } }),
+      undefined,
+    );
+    const { reason, message } = conditionOf(conditions, 'Running') ?? {};
+    assert.deepEqual([reason, message], ['Error', 'it is an archive']);
+  });
+
+  test('has a Pod with the authority of virt-api, a door and nothing else', () => {
+    const made = importerPodFor({ dataVolume: sent, claim: claim('Bound'), importer: { ...importer, authority: 'PEM' } });
+    const [container] = made?.spec.containers ?? [];
+    assert.deepEqual(
+      [
+        container?.env?.find(({ name }) => name === 'KUBEVIRT_UPLOAD_AUTHORITY')?.value,
+        container?.ports?.map(({ containerPort }) => containerPort),
+      ],
+      ['PEM', [8444, 8445]],
+    );
+    assert.deepEqual(
+      made?.spec.volumes?.map(({ name }) => name),
+      ['target'],
+    );
+  });
 });

@@ -10,17 +10,20 @@
  *   it is a copy of a PVC that a Pod uses       wait: a disk that is written to is not of one moment
  *   its Pod has ended for good without success  delete it, and make another
  *   it needs a Pod, and there is none           make it
+ *   it takes uploads, or does not any more      say so on its PVC
  *   otherwise                                   look again: how far it is
  *
  * With each of them the status is written when it has changed. Nothing is remembered but in objects, so it can be killed at any time.
  * Pure: no clock, no I/O, no randomness.
  */
 import type { Pod } from '../../api/core/pod.ts';
+import type { PersistentVolumeClaim } from '../../api/core/volume.ts';
 import { type DataVolume, type DataVolumePhase, phaseOf } from '../../api/kubevirt/kinds/data-volume.ts';
 import { CDI_ANNOTATIONS } from '../../api/kubevirt/names.ts';
 import { isDeleting, refOf } from '../../api/meta.ts';
 import { diffAsMergePatch } from '../../base/json.ts';
 import { type Action, type Decision, type EventToRecord, nothingToDo } from '../../reconcile/decision.ts';
+import { annotateClaim, uploadAnnotations } from './annotate-claim.ts';
 import { claimFor } from './claim-for.ts';
 import { importerPodFor } from './importer-pod.ts';
 import type { ObservedDataVolume } from './observed.ts';
@@ -44,7 +47,7 @@ export function decideDataVolume(observed: ObservedDataVolume): Decision {
   if (pod?.status?.phase === 'Failed') return { actions: [...tell(observed), ...removePod(pod, 'it ended')], lookAgainAfterMs: LOOK_MS };
   const missing = pod ? undefined : importerPodFor({ ...observed, claim });
   const create: Action[] = missing ? [{ do: 'create', object: missing, because: 'its PVC is to be filled' }] : [];
-  return { actions: [...tell(observed), ...create], lookAgainAfterMs: LOOK_MS };
+  return { actions: [...tell(observed), ...create, ...(pod ? markReady(observed, claim) : [])], lookAgainAfterMs: LOOK_MS };
 }
 
 /** What it waits for, in words; undefined when it can go on. */
@@ -67,9 +70,11 @@ function makeClaim(observed: ObservedDataVolume): Action[] {
 
 /** For who looks at the PVC alone. */
 function markFilled({ claim }: ObservedDataVolume): Action[] {
-  if (!claim || claim.metadata.annotations?.[CDI_ANNOTATIONS.podPhase] === 'Succeeded') return [];
-  const patch = { metadata: { annotations: { [CDI_ANNOTATIONS.podPhase]: 'Succeeded' } } };
-  return [{ do: 'patch', target: refOf(claim), patch, resourceVersion: claim.metadata.resourceVersion, because: 'it is filled' }];
+  return claim ? annotateClaim(claim, { [CDI_ANNOTATIONS.podPhase]: 'Succeeded' }, 'it is filled') : [];
+}
+
+function markReady(observed: ObservedDataVolume, claim: PersistentVolumeClaim): Action[] {
+  return observed.dataVolume.spec.source?.upload ? annotateClaim(claim, uploadAnnotations(observed), 'who sends a disk waits for it') : [];
 }
 
 function removePod(pod: Pod | undefined, because: string): Action[] {
@@ -105,6 +110,10 @@ function phaseEvent({ metadata: { name } }: DataVolume, phase: DataVolumePhase):
       return { type: 'Normal', reason: phase, message: `Cloning into ${name} scheduled` };
     case 'CloneInProgress':
       return { type: 'Normal', reason: phase, message: `Cloning into ${name} in progress` };
+    case 'UploadScheduled':
+      return { type: 'Normal', reason: phase, message: `Upload into ${name} scheduled` };
+    case 'UploadReady':
+      return { type: 'Normal', reason: phase, message: `Upload into ${name} ready` };
     case 'Succeeded':
       return { type: 'Normal', reason: 'ImportSucceeded', message: `Successfully imported into PVC ${name}` };
     case 'Failed':

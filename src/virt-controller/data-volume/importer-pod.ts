@@ -12,14 +12,15 @@ import {
   SOURCE_MOUNT,
   TARGET_MOUNT,
 } from '../../api/importer/importer-pod.ts';
+import { UPLOAD_AUTHORITY_VARIABLE, UPLOAD_PORT } from '../../api/importer/upload.ts';
 import type { DataVolume } from '../../api/kubevirt/kinds/data-volume.ts';
 import { ANNOTATION_DISK_FORMAT, LABEL_CDI } from '../../api/kubevirt/names.ts';
 import { QEMU_USER } from '../../api/launcher/compute.ts';
-import { controllerReferenceTo } from '../../api/meta.ts';
+import { controllerReferenceTo, type KubeObject } from '../../api/meta.ts';
 import { apiVersionOf } from '../../api/resource.ts';
 import { diskBytesOn } from '../vmi/claims.ts';
 import { CDI_LABELS } from './claim-for.ts';
-import type { ObservedDataVolume } from './observed.ts';
+import type { Importer, ObservedDataVolume } from './observed.ts';
 
 const DOCKER = 'docker://';
 /** Of a download and of qemu-img, which works in small pieces: it has bounds of its own. */
@@ -29,17 +30,35 @@ type Options = Pick<ObservedDataVolume, 'dataVolume' | 'source' | 'importer'> & 
 
 /** Undefined for a source that needs no Pod. */
 export function importerPodFor(options: Options): Pod | undefined {
-  const { dataVolume, importer } = options;
+  const { dataVolume, claim, importer } = options;
+  if (dataVolume.spec.source?.upload) return uploadPodFor({ owner: dataVolume, claim, importer });
   const work = workOf(options);
-  if (!work) return undefined;
+  return work && podFor({ owner: dataVolume, claim, importer }, work);
+}
+
+type Place = {
+  /** What it is for, and goes with. */
+  readonly owner: KubeObject;
+  readonly claim: PersistentVolumeClaim;
+  readonly importer: Importer;
+};
+
+/** The Pod that takes what is sent for a PVC. */
+export function uploadPodFor(place: Place): Pod {
+  const env = [{ name: UPLOAD_AUTHORITY_VARIABLE, value: place.importer.authority ?? '' }];
+  const ports = [{ name: 'upload', containerPort: UPLOAD_PORT, protocol: 'TCP' as const }];
+  return podFor(place, { task: { from: 'upload', sizeBytes: diskBytesOn(place.claim) ?? 0 }, volumes: [], mounts: [], env, ports });
+}
+
+function podFor({ owner, claim, importer }: Place, work: Work): Pod {
   return {
     apiVersion: apiVersionOf(PODS),
     kind: 'Pod',
     metadata: {
-      name: importerPodNameOf(dataVolume),
-      namespace: dataVolume.metadata.namespace,
-      labels: { ...CDI_LABELS, [LABEL_CDI]: 'importer' },
-      ownerReferences: [controllerReferenceTo(dataVolume)],
+      name: importerPodNameOf(owner),
+      namespace: owner.metadata.namespace,
+      labels: { ...CDI_LABELS, [LABEL_CDI]: work.task.from === 'upload' ? 'cdi-upload-server' : 'importer' },
+      ownerReferences: [controllerReferenceTo(owner)],
     },
     spec: {
       restartPolicy: 'OnFailure',
@@ -63,15 +82,16 @@ export function importerPodFor(options: Options): Pod | undefined {
           env: [
             { name: IMPORT_VARIABLE, value: JSON.stringify(work.task).replaceAll('$', '\\u0024') },
             { name: IMPORT_ADDRESS_VARIABLE, valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
+            ...(work.env ?? []),
           ],
-          ports: [{ name: 'progress', containerPort: IMPORT_PORT, protocol: 'TCP' }],
+          ports: [{ name: 'progress', containerPort: IMPORT_PORT, protocol: 'TCP' }, ...(work.ports ?? [])],
           resources: RESOURCES,
           securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] }, readOnlyRootFilesystem: true },
           terminationMessagePolicy: 'FallbackToLogsOnError',
           volumeMounts: [TARGET_MOUNT, ...work.mounts],
         },
       ],
-      volumes: [{ name: TARGET_MOUNT.name, persistentVolumeClaim: { claimName: options.claim.metadata.name } }, ...work.volumes],
+      volumes: [{ name: TARGET_MOUNT.name, persistentVolumeClaim: { claimName: claim.metadata.name } }, ...work.volumes],
     },
   };
 }
@@ -81,7 +101,13 @@ function imageOf(url: string): string {
   return url.startsWith(DOCKER) ? url.slice(DOCKER.length) : url;
 }
 
-type Work = { readonly task: ImportTask; readonly volumes: readonly PodVolume[]; readonly mounts: readonly VolumeMount[] };
+type Work = {
+  readonly task: ImportTask;
+  readonly volumes: readonly PodVolume[];
+  readonly mounts: readonly VolumeMount[];
+  readonly env?: readonly { readonly name: string; readonly value: string }[];
+  readonly ports?: readonly { readonly name: string; readonly containerPort: number; readonly protocol: 'TCP' }[];
+};
 
 function workOf({ dataVolume, claim, source, importer }: Options): Work | undefined {
   const sizeBytes = diskBytesOn(claim) ?? 0;

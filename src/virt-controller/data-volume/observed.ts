@@ -6,6 +6,14 @@ import type { ImportProgress } from '../../api/importer/importer-pod.ts';
 import type { DataVolume } from '../../api/kubevirt/kinds/data-volume.ts';
 import type { ContainerDiskWay } from '../vmi/launcher-volumes.ts';
 
+/** What the Pods that fill PVCs are made of. */
+export type Importer = {
+  readonly image: string;
+  readonly way: ContainerDiskWay;
+  /** PEM: who vouches for virt-api, which brings uploads. */
+  readonly authority?: string | undefined;
+};
+
 /** Everything that is known of one DataVolume when the controller looks at it. */
 export type ObservedDataVolume = {
   readonly dataVolume: DataVolume;
@@ -23,6 +31,6 @@ export type ObservedDataVolume = {
   readonly progress?: ImportProgress | undefined;
   /** Its PVC gets a volume with its first user, not before. */
   readonly isLate: boolean;
-  readonly importer: { readonly image: string; readonly way: ContainerDiskWay };
+  readonly importer: Importer;
   readonly now: number;
 };

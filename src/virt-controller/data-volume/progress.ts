@@ -24,6 +24,10 @@ export async function askImporter({ status }: Pod): Promise<ImportProgress | und
 
 function progressIn(json: unknown): ImportProgress | undefined {
   if (!isObject(json) || typeof json['doneBytes'] !== 'number') return undefined;
-  const { doneBytes, totalBytes } = json;
-  return { doneBytes, ...(typeof totalBytes === 'number' && { totalBytes }) };
+  const { doneBytes, totalBytes, failure } = json;
+  return {
+    doneBytes,
+    ...(typeof totalBytes === 'number' && { totalBytes }),
+    ...(typeof failure === 'string' && { failure }),
+  };
 }

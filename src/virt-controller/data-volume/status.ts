@@ -6,6 +6,8 @@
  *   Failed                          it had succeeded, and its PVC is gone: what was in it is lost, and is not made again silently
  *   Pending                         no PVC yet, or one of somebody else, or what it is filled from is not there
  *   WaitForFirstConsumer            it needs no Pod, and its PVC gets a volume with its first user
+ *   UploadReady                     its Pod runs, and takes what somebody sends
+ *   UploadScheduled                 it does not yet
  *   ImportInProgress, Clone...      its Pod runs, or has begun again
  *   ImportScheduled, Clone...       its Pod does not run yet
  */
@@ -32,10 +34,16 @@ export function phaseNow(observed: ObservedDataVolume): DataVolumePhase {
     return isLate ? 'WaitForFirstConsumer' : 'Pending';
   }
   if (pod?.status?.phase === 'Succeeded') return 'Succeeded';
+  if (sourceNameOf(dataVolume) === 'upload') return takesUploads(observed) ? 'UploadReady' : 'UploadScheduled';
   const word = sourceNameOf(dataVolume) === 'pvc' ? 'Clone' : 'Import';
   const container = containerOf(observed);
   const hasBegun = container?.state?.running !== undefined || (container?.restartCount ?? 0) > 0 || failureOf(observed) !== undefined;
   return pod && hasBegun ? `${word}InProgress` : `${word}Scheduled`;
+}
+
+/** Its Pod runs and answers. */
+export function takesUploads({ pod, progress }: Pick<ObservedDataVolume, 'pod' | 'progress'>): boolean {
+  return pod?.status?.phase === 'Running' && progress !== undefined;
 }
 
 /** Something has to be written to its PVC. */
@@ -72,7 +80,7 @@ export function deriveDataVolumeStatus(observed: ObservedDataVolume, waitsFor: s
 function progressOf({ dataVolume, progress }: ObservedDataVolume, phase: DataVolumePhase): string {
   if (phase === 'Succeeded') return '100.0%';
   const before = dataVolume.status?.progress ?? 'N/A';
-  if (!phase.endsWith('InProgress')) return 'N/A';
+  if (!phase.endsWith('InProgress') && phase !== 'UploadReady') return 'N/A';
   if (!progress?.totalBytes) return before;
   return `${Math.min(100, (100 * progress.doneBytes) / progress.totalBytes).toFixed(2)}%`;
 }
@@ -112,6 +120,7 @@ function readyCondition(phase: DataVolumePhase): Next {
 /** Why its Pod is not at work: what the importer said before it ended, or why its image cannot be had. */
 function failureOf(observed: ObservedDataVolume): { readonly reason: 'Error' | 'ImagePullFailed'; readonly message: string } | undefined {
   const { state, lastState } = containerOf(observed) ?? {};
+  if (state?.running && observed.progress?.failure !== undefined) return { reason: 'Error', message: observed.progress.failure };
   if (state?.running) return undefined;
   const { reason = '', message } = state?.waiting ?? {};
   if (PULL_FAILURES.includes(reason)) return { reason: 'ImagePullFailed', message: message ?? reason };

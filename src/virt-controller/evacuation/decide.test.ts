@@ -43,6 +43,8 @@ test('the mark goes when the machine has left', () => {
 test('a move that failed is tried again, after a while', () => {
   assert.equal(lines(asked(), [migration('Failed', '2026-01-01T00:00:55Z')]), 'look again in 15s');
   assert.match(lines(asked(), [migration('Failed', '2026-01-01T00:00:30Z')]), /^create/);
+  const twice = [migration('Failed', '2026-01-01T00:00:00Z'), migration('Failed', '2026-01-01T00:00:30Z')];
+  assert.equal(lines(asked(), twice), 'look again in 10s', 'after twice as long');
 });
 
 for (const [what, vmi] of [

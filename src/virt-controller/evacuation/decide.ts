@@ -7,7 +7,7 @@
  *   it is somebody else's to move (External, None)     nothing
  *   it cannot be moved                                 nothing: the eviction stays refused, and says so
  *   a migration of it is under way                     wait for that
- *   the last one failed a moment ago                   look again
+ *   the last one failed a moment ago                   look again: after 20 s, and twice as long after each that fails then
  *   anything else                                      make a migration
  *
  * How many are under way at once is up to the migrations. Pure.
@@ -41,7 +41,7 @@ export function decideEvacuation({ vmi, migrations, now }: ObservedEvacuation): 
   }
   if (!MOVED.includes(vmi.spec.evictionStrategy ?? '') || !vmiIs(vmi, 'LiveMigratable')) return nothingToDo;
   if (migrations.some((migration) => !isMigrationFinal(migration))) return nothingToDo;
-  const waitMs = lastFailureAt(migrations) + AGAIN_MS - now;
+  const waitMs = lastFailureAt(migrations) + AGAIN_MS * 2 ** Math.max(0, failuresInARow(migrations) - 1) - now;
   if (waitMs > 0) return { actions: [], lookAgainAfterMs: waitMs };
   const object = migrationFor(vmi, from, migrations.length);
   const because = `its Pod is to be evicted from node ${from}`;
@@ -62,6 +62,15 @@ function migrationFor({ metadata }: VirtualMachineInstance, from: string, earlie
     },
     spec: { vmiName: name },
   };
+}
+
+/** Of those that are kept, which is a bound. */
+function failuresInARow(migrations: readonly VirtualMachineInstanceMigration[]): number {
+  const newestFirst = [...migrations].sort((a, b) =>
+    (b.metadata.creationTimestamp ?? '').localeCompare(a.metadata.creationTimestamp ?? ''),
+  );
+  const succeeded = newestFirst.findIndex(({ status }) => status?.phase !== 'Failed');
+  return succeeded < 0 ? newestFirst.length : succeeded;
 }
 
 function lastFailureAt(migrations: readonly VirtualMachineInstanceMigration[]): number {

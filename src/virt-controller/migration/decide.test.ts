@@ -43,6 +43,8 @@ function target(state: 'pending' | 'running' | 'ended', metadata: Partial<Object
   return { ...pod, spec: { ...pod.spec, nodeName: 'n2' } };
 }
 
+const unplaced = { ...target('pending'), spec: { ...target('pending').spec, nodeName: undefined } } as unknown as Pod; // as before it has one
+const LATE = `${STATUS} Failed: the Pod that it was to go to did not come up in time`;
 const told = { migrationUid: 'm1', sourceNode: 'n1', sourcePod: 'virt-launcher-db-8tfgs', targetNode: 'n2', targetPod: NAME };
 const on = (migrationState?: VmiStatus['migrationState'], metadata: Partial<ObjectMeta> = {}) =>
   vmi('Running', { nodeName: 'n1', ...(migrationState && { migrationState }) }, metadata);
@@ -64,11 +66,26 @@ const cases: [string, Partial<ObservedMigration>, string[]][] = [
     { migration: migration('Pending'), targetPod: target('pending') },
     [`${STATUS} Scheduling: there is a Pod for it to go to`],
   ],
-  ['a Pod that is not up is waited for', { migration: migration('Scheduling'), targetPod: target('pending') }, ['look again in 300s']],
+  ['a Pod that is not up is waited for', { migration: migration('Scheduling'), targetPod: target('pending') }, ['look again in 900s']],
   [
     'not for ever',
-    { migration: migration('Scheduling'), targetPod: target('pending'), now: now + 300_000 },
+    { migration: migration('Scheduling'), targetPod: target('pending'), now: now + 900_000 },
     [`${STATUS} Failed: the Pod that it was to go to did not come up in time`],
+  ],
+  ['one without a node not for that long', { migration: migration('Scheduling'), targetPod: unplaced, now: now + 300_000 }, [LATE]],
+  [
+    'one with a node may be fetching its image',
+    { migration: migration('Scheduling'), targetPod: target('pending'), now: now + 300_000 },
+    ['look again in 600s'],
+  ],
+  [
+    'or as long as the migration says',
+    {
+      migration: migration('Scheduling', { annotations: { 'kubevirt.io/migrationPendingPodTimeoutSeconds': '60' } }),
+      targetPod: target('pending'),
+      now: now + 60_000,
+    },
+    [LATE],
   ],
   [
     'a Pod that is up makes it Scheduled',
@@ -173,6 +190,21 @@ describe('a migration', () => {
   const usual = { vmi: on(), underWay: { inCluster: 0, fromNode: 0 }, finished: [], settings: DEFAULT_MIGRATIONS, launcher, now };
   for (const [name, seen, expected] of cases)
     test(name, () => assert.deepEqual(explain(decideMigration({ ...usual, migration: migration(), ...seen })), expected));
+
+  test('with one that is forgotten goes the Pod that the guest left by it, and with an instance go all', () => {
+    const kept = Array.from({ length: 5 }, (_, i) => migration('Succeeded', { name: `m${i}`, uid: `u${i}` }));
+    const old = { ...migration('Succeeded', { name: 'old' }), status: { phase: 'Succeeded', migrationState: completed } } as const;
+    const failed = { ...migration('Failed', { name: 'older' }), status: { phase: 'Failed', migrationState: told } } as const;
+    const over = migration('Succeeded', { finalizers: [] });
+    assert.deepEqual(explain(decideMigration({ ...usual, migration: over, finished: [...kept, old, failed] })), [
+      'delete Pod default/virt-launcher-db-8tfgs: its guest left it long ago',
+      'delete VirtualMachineInstanceMigration default/old: 5 of an instance are kept',
+      'delete VirtualMachineInstanceMigration default/older: 5 of an instance are kept',
+    ]);
+    assert.deepEqual(explain(decideMigration({ ...usual, vmi: undefined, migration: over })), [
+      'delete VirtualMachineInstanceMigration default/move: its instance is gone',
+    ]);
+  });
 
   test('five that are over are kept', () => {
     const finished = Array.from({ length: 7 }, (_, i) => migration('Succeeded', { name: `m${i}`, uid: `u${i}` }));

@@ -3,7 +3,8 @@
  *
  *   when                                                        then
  *   over                                                        take the target label off the instance, end a Pod that is of no use, let go;
- *                                                               the newest five of an instance are kept
+ *                                                               the newest five of an instance are kept, with the Pods that it left by them,
+ *                                                               and none of an instance that is gone
  *   new                                                         Pending, with our finalizer
  *   VMI gone, final or deleting; taken over by another          Failed
  *   another migration of the VMI came first                     Failed
@@ -15,7 +16,7 @@
  *   Pending, no Pod                                             make the Pod that the guest goes to
  *   Pending, Pod                                                Scheduling
  *   target Pod gone or ended                                    Failed; where the nodes were told, they are told of this too, first
- *   target Pod does not come up in time                         Failed
+ *   target Pod has no node after 5 min, or is not up after 15   Failed; annotations of the migration say otherwise
  *   Scheduling, the launcher runs                               Scheduled
  *   Scheduled                                                   PreparingTarget: tell both nodes, in one write of the VMI
  *   PreparingTarget, the target has said where                  TargetReady
@@ -25,9 +26,20 @@
  */
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
 import { withPolicy } from '../../api/kubevirt/configuration/migration-settings.ts';
-import { isMigrationFinal, isMoving, type MigrationPhase } from '../../api/kubevirt/kinds/migration.ts';
+import {
+  isMigrationFinal,
+  isMoving,
+  type MigrationPhase,
+  type VirtualMachineInstanceMigration,
+} from '../../api/kubevirt/kinds/migration.ts';
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { FINALIZER_MIGRATION, LABEL_MIGRATION_TARGET_NODE, LABEL_MIGRATION_VMI } from '../../api/kubevirt/names.ts';
+import {
+  ANNOTATION_MIGRATION_PENDING_SECONDS,
+  ANNOTATION_MIGRATION_UNSCHEDULABLE_SECONDS,
+  FINALIZER_MIGRATION,
+  LABEL_MIGRATION_TARGET_NODE,
+  LABEL_MIGRATION_VMI,
+} from '../../api/kubevirt/names.ts';
 import { currentLauncherNameOf } from '../../api/launcher/pod-name.ts';
 import { isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
 import { timestamp } from '../../base/timestamp.ts';
@@ -39,8 +51,9 @@ import { targetPodFor } from './target-pod.ts';
 type Rule = readonly [when: (seen: ObservedMigration) => boolean, then: (seen: ObservedMigration) => Decision];
 
 const BUSY_AGAIN_MS = 3_000;
-/** A Pod that finds no place, or does not come up. */
-const TARGET_PATIENCE_MS = 300_000;
+/** A Pod that finds no place, and one that does not come up: its image may have to be fetched. */
+const UNSCHEDULABLE_SECONDS = 300;
+const PENDING_SECONDS = 900;
 /** A QEMU whose guest has left ends by itself; its Pod is ended when it does not. */
 const SOURCE_PATIENCE_MS = 30_000;
 /** The source of a move that was begun knows best why its target has ended. */
@@ -192,13 +205,27 @@ function clearAway(seen: ObservedMigration): Decision {
   const finalizers = migration.metadata.finalizers?.filter((each) => each !== FINALIZER_MIGRATION) ?? [];
   const isHeld = finalizers.length !== (migration.metadata.finalizers ?? []).length;
   const tooOld = finished.slice(KEPT).filter((each) => !isDeleting(each));
+  const isLast = vmi === undefined && !isDeleting(migration);
   return {
     actions: [
       ...(isHeld ? [patch(migration, { metadata: { finalizers } }, 'the migration is over')] : []),
-      ...tooOld.map((each): Action => ({ do: 'delete', target: refOf(each), because: `${KEPT} of an instance are kept` })),
+      ...(isLast ? [forget(migration, 'its instance is gone')] : []),
+      ...tooOld.flatMap((each) => [...leftPodOf(each), forget(each, `${KEPT} of an instance are kept`)]),
     ],
     ...(late && { lookAgainAfterMs: Math.max(0, late.waitMs, now - now) }),
   };
+}
+
+function forget(migration: VirtualMachineInstanceMigration, because: string): Action {
+  return { do: 'delete', target: refOf(migration), because };
+}
+
+/** A guest never comes back to a Pod that it has left: each move has one of its own. */
+function leftPodOf({ metadata: { namespace }, status }: VirtualMachineInstanceMigration): readonly Action[] {
+  const { sourcePod: name, completed } = status?.migrationState ?? {};
+  if (status?.phase !== 'Succeeded' || !completed || name === undefined) return [];
+  const target = { apiVersion: 'v1', kind: 'Pod', name, ...(namespace !== undefined && { namespace }) };
+  return [{ do: 'delete', target, because: 'its guest left it long ago' }];
 }
 
 function lateSource(seen: ObservedMigration): { readonly pod: Pod; readonly waitMs: number } | undefined {
@@ -261,8 +288,16 @@ function nodeOf({ targetPod }: ObservedMigration): string {
   return targetPod?.spec.nodeName ?? '';
 }
 
-function patienceMs({ targetPod, now }: ObservedMigration): number {
-  return Date.parse(targetPod?.metadata.creationTimestamp ?? '') + TARGET_PATIENCE_MS - now;
+function patienceMs({ migration, targetPod, now }: ObservedMigration): number {
+  const seconds = (annotation: string, usual: number) => {
+    const given = migration.metadata.annotations?.[annotation] ?? '';
+    return /^\d{1,9}$/.test(given) ? Number(given) : usual;
+  };
+  const isPlaced = (targetPod?.spec.nodeName ?? '') !== '';
+  const patience = isPlaced
+    ? seconds(ANNOTATION_MIGRATION_PENDING_SECONDS, PENDING_SECONDS)
+    : seconds(ANNOTATION_MIGRATION_UNSCHEDULABLE_SECONDS, UNSCHEDULABLE_SECONDS);
+  return Date.parse(targetPod?.metadata.creationTimestamp ?? '') + patience * 1000 - now;
 }
 
 type Phase = { readonly phase: MigrationPhase; readonly now: number; readonly state?: object | undefined };

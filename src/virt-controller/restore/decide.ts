@@ -98,6 +98,8 @@ function whyNotYet({ restore, snapshot, vm }: ObservedVmRestore): string | undef
   if (!vm) return undefined;
   if (isDeleting(vm)) return `VirtualMachine ${vm.metadata.name} is being deleted`;
   const { snapshotInProgress, restoreInProgress } = vm.status ?? {};
+  if (vm.status?.suspension)
+    return `VirtualMachine ${vm.metadata.name} is suspended, and its memory knows the disks of now: virtctl stop throws it away`;
   if (snapshotInProgress) return `snapshot ${snapshotInProgress} of ${vm.metadata.name} is being taken`;
   return restoreInProgress && restoreInProgress !== restore.metadata.name
     ? `restore ${restoreInProgress} is changing ${vm.metadata.name}`

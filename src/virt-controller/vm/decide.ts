@@ -19,6 +19,7 @@
  *               is safe before the VMI that told us is gone; after a creation it is written once, with the VMI in it.
  *               After a deletion that somebody asked for the next VMI is made about a second later: `kubectl delete` waits for the object
  *               to be gone, and does not notice when there is another one of that name the next time it looks.
+ *               A machine that is suspended, or on its way, follows suspension.ts before its run strategy.
  *               While a restore is changing the VM nothing is made of it: it may be half of what it was.
  *               A final VMI loses our finalizer; a VMI is made only when no object of that name exists.
  *               Each start has a revision: that of an earlier one, if the VM is still the same but for whether it runs, or a new one in its
@@ -47,6 +48,7 @@ import type { ObservedVm } from './observed.ts';
 import { generationOf, isBehindInNameOnly, isRevisionOf, revisionFor, revisionOf } from './revision.ts';
 import { backoffRemainingMs } from './start-failure.ts';
 import { deriveVmStatus, type Next } from './status.ts';
+import { resumedVmi, suspensionActions, suspensionAfter } from './suspension.ts';
 import { syncHotplug } from './sync-hotplug.ts';
 import { vmiFor } from './vmi-for.ts';
 import { isWrittenOut, writeOut } from './write-out-choices.ts';
@@ -82,6 +84,8 @@ function decideDeleting(observed: ObservedVm): Decision {
 
 function stepFor(observed: ObservedVm): Step {
   if (obstacleOf(observed)) return LEAVE;
+  const suspended = stepOfSuspension(observed);
+  if (suspended) return suspended;
   switch (runStrategyOf(observed.vm)) {
     case 'Always':
       return keepRunning(observed);
@@ -93,6 +97,21 @@ function stepFor(observed: ObservedVm): Step {
       return obeyRequests(observed);
     case 'Halted':
       return observed.vmi ? remove(observed.vmi, 'runStrategy Halted') : LEAVE;
+  }
+}
+
+/** Undefined where the run strategy has its say. A machine that is stopped while it is being saved is stopped: virt-handler lets go of it first. */
+function stepOfSuspension(observed: ObservedVm): Step | undefined {
+  const { vm, vmi } = observed;
+  const after = suspensionAfter(observed);
+  switch (after?.phase) {
+    case 'Suspended':
+      return vmi && isFinal(vmi) ? remove(vmi, 'its machine is suspended') : LEAVE;
+    case 'Resuming':
+      return vmi ? undefined : { next: 'create', because: 'resume requested' };
+    default:
+      // Written first: what comes after an end is decided without it.
+      return vm.status?.suspension && !after ? LEAVE : undefined;
   }
 }
 
@@ -144,7 +163,7 @@ function perform(observed: ObservedVm, { next, because, lookAgainAfterMs = heart
     const waitMs = pauseAfterDeletionMs(observed);
     return waitMs > 0 ? { actions: writeStatus(observed, 'create'), lookAgainAfterMs: waitMs } : { actions: begin(observed, because) };
   }
-  const actions = [...writeStatus(observed, next), ...dropFinalizerOfEnded(vmi)];
+  const actions = [...suspensionActions(observed), ...writeStatus(observed, next), ...dropFinalizerOfEnded(vmi)];
   if (next === 'delete' && vmi) actions.push(destroy(vm, vmi, because));
   if (next === 'leave') actions.push(...syncHotplug(observed), ...annotateGeneration(observed), ...forgetAtRest(observed));
   return { actions, ...(lookAgainAfterMs !== undefined && { lookAgainAfterMs }) };
@@ -158,19 +177,22 @@ function begin(observed: ObservedVm, because: string): Action[] {
   const earlier = revisions.find((each) => isRevisionOf(vm, each));
   const revision = earlier ?? revisionFor(vm);
   const older = revisions.filter((each) => each !== earlier);
-  const vmi = vmiFor(whole, {
-    isPaused: requestOf(vm)?.data?.['paused'] === 'true',
-    revisionName: revision.metadata.name,
-    annotations: choiceAnnotations(chosen),
-    now,
-  });
+  const resumed = vm.status?.suspension ? resumedVmi(observed) : undefined;
+  const vmi =
+    resumed ??
+    vmiFor(whole, {
+      isPaused: requestOf(vm)?.data?.['paused'] === 'true',
+      revisionName: revision.metadata.name,
+      annotations: choiceAnnotations(chosen),
+      now,
+    });
   const event = { type: 'Normal', reason: 'SuccessfulCreate', message: `Created virtual machine: ${vm.metadata.name}` } as const;
   return [
     ...(createError === undefined ? [] : writeStatus(observed, 'create')),
-    ...(earlier ? [] : [{ do: 'create', object: revision, because } as const]),
+    ...(earlier || resumed ? [] : [{ do: 'create', object: revision, because } as const]),
     { do: 'create', object: vmi, because, event },
-    ...(createError === undefined ? writeStatus({ ...observed, vmi, revisions: [revision] }, 'leave') : []),
-    ...forget(older, 'a newer start has its own revision'),
+    ...(createError === undefined ? writeStatus({ ...observed, vmi, revisions: resumed ? revisions : [revision] }, 'leave') : []),
+    ...forget(resumed ? [] : older, 'a newer start has its own revision'),
   ];
 }
 
@@ -184,7 +206,7 @@ function annotateGeneration({ vm, vmi, revisions, copies }: ObservedVm): Action[
 
 /** What an instance was started from is asked for as long as it is there. */
 function forgetAtRest({ vm, vmi, stranger, revisions = [], copies = [] }: ObservedVm): Action[] {
-  if (vmi || stranger || isDeleting(vm)) return [];
+  if (vmi || stranger || isDeleting(vm) || vm.status?.suspension) return [];
   const inForce = CHOICE_NAMES.map((choice) => revisionNameOf(vm, choice));
   const stale = [
     ...revisions.filter((each) => !isRevisionOf(vm, each)),

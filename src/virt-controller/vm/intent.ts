@@ -58,7 +58,14 @@ type ChoiceFailure = { readonly reason: VmConditions['Failure']; readonly messag
 /** True when an instance will be made as soon as there is none, so that `Stopped` would be a lie. */
 export function willStart(observed: ObservedVm): boolean {
   const { vm, vmi } = observed;
-  if (isDeleting(vm) || vm.status?.restoreInProgress || obstacleOf(observed) || (!vmi && choiceFailureOf(observed))) return false;
+  if (
+    isDeleting(vm) ||
+    vm.status?.restoreInProgress ||
+    vm.status?.suspension?.phase === 'Suspended' ||
+    obstacleOf(observed) ||
+    (!vmi && choiceFailureOf(observed))
+  )
+    return false;
   return (vmi ? WILL_RESTART : WILL_START)[runStrategyOf(vm)]({ vm, vmi });
 }
 

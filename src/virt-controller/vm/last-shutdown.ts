@@ -2,6 +2,7 @@
  * The condition LastShutdown of a VM: when its last instance ended, why, and by whom. First match wins. Pure.
  *
  *   the instance                                   reason                     by
+ *   was saved                                      Suspended                  whoever suspended it
  *   ended before it ran                            StartFailed                what virt-handler or the Pod said
  *   ended because its Pod was deleted or evicted   PodDeleted                 whoever drained the node
  *   powered off, nobody had asked                  GuestShutdown              the guest
@@ -51,6 +52,7 @@ function storyOf(observed: ObservedVm, vmi: VirtualMachineInstance): Story {
   const phase = vmi.status?.phase;
   const reason = endingOf(vmi);
   const who = whoAsked(observed, vmi);
+  if (reason === 'Suspended') return { reason, message: 'The machine was suspended' };
   if (!hasRun(vmi)) return { reason: 'StartFailed', message: `The instance ended before its guest ran${reason ? ` (${reason})` : ''}` };
   if (!who && phase === 'Succeeded') return { reason: 'GuestShutdown', message: 'The guest powered itself off' };
   if (!who) return { reason: reason ?? 'GuestFailed', message: `The guest failed${reason ? ` (${reason})` : ''}` };

@@ -1,7 +1,7 @@
 /** Gathers what `decideVm` looks at: the VM, the instance of its name, and whose that instance is. */
 import type { ControllerRevision } from '../../api/core/controller-revision.ts';
 import type { Node } from '../../api/core/node.ts';
-import { PERSISTENT_VOLUME_CLAIMS } from '../../api/core/volume.ts';
+import { PERSISTENT_VOLUME_CLAIMS, type PersistentVolumeClaim } from '../../api/core/volume.ts';
 import { isCopy } from '../../api/kubevirt/instancetype/chosen.ts';
 import { DATA_VOLUMES, type DataVolume } from '../../api/kubevirt/kinds/data-volume.ts';
 import { runStrategyOf, type VirtualMachine, VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
@@ -19,6 +19,7 @@ import { heartbeatAtOf } from '../node-heartbeat.ts';
 import { claimNamesOf } from '../vmi/claims.ts';
 import { dataVolumeNamesOf } from './data-volumes.ts';
 import type { ObservedVm } from './observed.ts';
+import { isKeptInstance, memoryClaimNameOf } from './suspension.ts';
 
 export type VmObserver = {
   readonly client: Client;
@@ -53,7 +54,9 @@ export async function observeVm(observer: VmObserver, key: string): Promise<Obse
     now: clock.now(),
     createError: createErrors.get(key),
     deleteError: deleteErrors.get(key),
-    revisions: kept.filter((each) => !isCopy(each)),
+    revisions: kept.filter((each) => !isCopy(each) && !isKeptInstance(each)),
+    kept: kept.find(isKeptInstance),
+    memoryClaim: await memoryClaimOf(client, vm),
     copies: kept.filter(isCopy),
     chosen: await findChosen(readerOf(observer), vm),
     referencePolicy: observer.configuration.current.referencePolicy,
@@ -83,6 +86,13 @@ async function dataVolumesOf({ client, dataVolumes }: VmObserver, vm: VirtualMac
     async (name) => dataVolumes.get(keyOf({ namespace, name })) ?? (await client.get(DATA_VOLUMES, { namespace, name })),
   );
   return new Map((await Promise.all(found)).flatMap((each) => (each ? [[each.metadata.name, each] as const] : [])));
+}
+
+/** One of that name that somebody else has made is not ours to use, and the name is one that nobody hits by chance. */
+async function memoryClaimOf(client: Client, vm: VirtualMachine): Promise<PersistentVolumeClaim | undefined> {
+  if (!vm.status?.suspension) return undefined;
+  const found = await client.get(PERSISTENT_VOLUME_CLAIMS, { namespace: vm.metadata.namespace, name: memoryClaimNameOf(vm) });
+  return found && isControlledBy(found, vm) ? found : undefined;
 }
 
 /** Asked of the server, and only on the way up: a copy of every claim of the cluster would cost more. A missing claim is the instance's to tell. */

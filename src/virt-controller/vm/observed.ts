@@ -1,5 +1,6 @@
 /** What `decide` and `status` look at: one VM, its instance, and what is remembered of both. */
 import type { ControllerRevision } from '../../api/core/controller-revision.ts';
+import type { PersistentVolumeClaim } from '../../api/core/volume.ts';
 import type { ReferencePolicy } from '../../api/kubevirt/configuration/cluster-configuration.ts';
 import type { Chosen } from '../../api/kubevirt/instancetype/chosen.ts';
 import type { DataVolume } from '../../api/kubevirt/kinds/data-volume.ts';
@@ -23,6 +24,10 @@ export type ObservedVm = {
   readonly referencePolicy?: ReferencePolicy;
   /** The copies of these that are kept for it. */
   readonly copies?: readonly ControllerRevision[];
+  /** What its instance was when it was suspended. */
+  readonly kept?: ControllerRevision | undefined;
+  /** The PVC of its memory; asked for while it is suspended, or on its way. */
+  readonly memoryClaim?: PersistentVolumeClaim | undefined;
   /** When the virt-handler of the instance's node was last heard of; undefined when that does not matter. */
   readonly heartbeatAt?: number | undefined;
   /** A claim that the machine uses and that has no volume yet; asked for only until the guest runs. */

@@ -14,6 +14,7 @@ import { LAST_SHUTDOWN, lastShutdownOf } from './last-shutdown.ts';
 import type { ObservedVm } from './observed.ts';
 import { fieldsAwaitingRestart, generationOf, revisionOf } from './revision.ts';
 import { startFailureAfter } from './start-failure.ts';
+import { suspensionAfter, whyNotSaved } from './suspension.ts';
 
 /** What the controller is about to do with the instance. */
 export type Next = 'create' | 'delete' | 'leave';
@@ -32,6 +33,7 @@ export function deriveVmStatus(observed: ObservedVm, next: Next): VmStatus {
     runStrategy: recordedStrategy(observed),
     stateChangeRequests: requestsAfter(observed),
     startFailure,
+    suspension: suspensionAfter(observed),
     conditions: conditionsAfter(observed, next),
     ...(vmi && generations(vm, vmi)),
   };
@@ -40,6 +42,9 @@ export function deriveVmStatus(observed: ObservedVm, next: Next): VmStatus {
 /** First match wins, so order is precedence. */
 const PRINTABLE: readonly [string, (seen: Seen) => boolean][] = [
   ['Terminating', ({ vm }) => isDeleting(vm)],
+  ['Suspended', (seen) => isAtRest(seen) && suspensionAfter(seen)?.phase === 'Suspended'],
+  ['Suspending', ({ vmi, ...seen }) => vmi?.status?.phase === 'Running' && suspensionAfter({ vmi, ...seen })?.phase === 'Suspending'],
+  ['Resuming', (seen) => seen.vmi?.status?.phase !== 'Running' && suspensionAfter(seen)?.phase === 'Resuming'],
   ['Stopping', ({ vmi, next }) => vmi !== undefined && !isFinal(vmi) && (isDeleting(vmi) || next === 'delete')],
   ['Unknown', isHandlerLost],
   ['Paused', ({ vmi }) => vmi?.status?.phase === 'Running' && vmiIs(vmi, 'Paused')],
@@ -114,7 +119,7 @@ function conditionsAfter(observed: ObservedVm, next: Next): readonly Condition[]
   const { vm, vmi, now } = observed;
   const before = vm.status?.conditions ?? [];
   const mirrored = vmi ? mirror(before, vmi) : before;
-  const withReady = withRestartRequired(withLastShutdown(readyAfter(observed, mirrored), observed), observed);
+  const withReady = withSuspended(withRestartRequired(withLastShutdown(readyAfter(observed, mirrored), observed), observed), observed);
   const failure = failureOf(observed, next);
   return failure
     ? withCondition<VmConditions>(withReady, { type: 'Failure', status: 'True', ...failure }, now)
@@ -164,6 +169,27 @@ function withRestartRequired(conditions: readonly Condition[], { vm, vmi, revisi
   return withCondition<VmConditions>(others, { type: RESTART_REQUIRED, status: 'True', reason: 'TemplateChanged', message }, now);
 }
 
+/** True while its memory is on a PVC; False, with the reason, when it was to be and is not, until the instance has ended. */
+function withSuspended(conditions: readonly Condition[], observed: ObservedVm): readonly Condition[] {
+  const { vm, vmi, now } = observed;
+  const after = suspensionAfter(observed);
+  if (after?.phase === 'Suspended') {
+    const message = after.message
+      ? `It could not be resumed: ${after.message}. virtctl start --discard boots it anew, virtctl stop throws the saved memory away`
+      : `Its memory is on PVC ${after.claimName}; virtctl resume lets it go on, virtctl stop throws the saved memory away`;
+    const reason = after.message ? 'ResumeFailed' : 'MemorySaved';
+    return withCondition<VmConditions>(conditions, { type: SUSPENDED, status: 'True', reason, message }, now);
+  }
+  if (vm.status?.suspension?.phase === 'Suspending' && !after && vmi && !isFinal(vmi))
+    return withCondition<VmConditions>(
+      withoutCondition<VmConditions>(conditions, SUSPENDED),
+      { type: SUSPENDED, status: 'False', reason: 'SuspendFailed', message: whyNotSaved(observed) },
+      now,
+    );
+  const isOldNews = conditionOf(conditions, SUSPENDED)?.status === 'True' || !vmi || isFinal(vmi) || after !== undefined;
+  return isOldNews ? withoutCondition<VmConditions>(conditions, SUSPENDED) : conditions;
+}
+
 function notReady(vmi: VirtualMachineInstance | undefined) {
   const reason = vmi ? 'VMIConditionMissing' : NO_INSTANCE;
   const message = vmi ? 'The instance does not say whether it is ready' : 'There is no instance';
@@ -179,7 +205,8 @@ function mirror(before: readonly Condition[], vmi: VirtualMachineInstance): read
 
 const NO_INSTANCE = 'VMINotExists';
 const RESTART_REQUIRED = 'RestartRequired';
-const OWN_CONDITIONS: readonly string[] = ['Ready', 'Failure', LAST_SHUTDOWN, RESTART_REQUIRED] satisfies (keyof VmConditions)[];
+const SUSPENDED = 'Suspended';
+const OWN_CONDITIONS: readonly string[] = ['Ready', 'Failure', LAST_SHUTDOWN, RESTART_REQUIRED, SUSPENDED] satisfies (keyof VmConditions)[];
 
 /** Nulls are left out: a merge patch may lose them, and a copy that never equals its original would be written for ever. */
 function replace(conditions: readonly Condition[], { lastProbeTime, lastTransitionTime, ...rest }: Condition): readonly Condition[] {

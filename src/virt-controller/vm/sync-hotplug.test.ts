@@ -74,3 +74,24 @@ test('an instance that ends or is moved is left alone', () => {
 test('no restart is asked for what is hotplugged', () => {
   assert.deepEqual(fieldsAwaitingRestart(template('a'), revisionFor(template())), []);
 });
+
+test('a medium comes into a drive that the guest was started with, and goes; a new drive waits for a restart', () => {
+  const withDrive = (given: VmiSpec, claimName?: string): VmiSpec => ({
+    ...given,
+    domain: { ...given.domain, devices: { disks: [...(given.domain.devices.disks ?? []), { name: 'cd', cdrom: { bus: 'sata' } }] } },
+    volumes: [...(given.volumes ?? []), ...(claimName ? [{ name: 'cd', persistentVolumeClaim: { claimName, hotpluggable: true } }] : [])],
+  });
+  const machine = (claimName?: string): VirtualMachine => ({
+    ...vm('Always'),
+    spec: { runStrategy: 'Always', template: { spec: withDrive(spec(), claimName) } },
+  });
+  const guest = (claimName?: string): VirtualMachineInstance => ({ ...vmi('Running'), spec: withDrive(spec(), claimName) });
+  assert.deepEqual(synced(machine('iso'), guest()), ['iso']);
+  assert.deepEqual(synced(machine(), guest('iso')), []);
+  assert.deepEqual(synced(machine('other'), guest('iso')), []);
+  assert.equal(synced(machine('iso'), instance([])), undefined);
+  const [eject] = syncHotplug({ vm: machine(), vmi: guest('iso'), now });
+  const { disks = [] } = eject?.do === 'patch' ? (eject.patch as { spec: VmiSpec }).spec.domain.devices : {};
+  assert.deepEqual(disks.at(-1), { name: 'cd', cdrom: { bus: 'sata' } });
+  assert.deepEqual(fieldsAwaitingRestart(machine('iso'), revisionFor(machine())), []);
+});

@@ -3,7 +3,7 @@
  * first, and comes when it is out of the guest. Pure.
  */
 
-import { ephemeralVolumesOf, type HotplugDisk, hotplugDisksOf, withHotplug } from '../../api/kubevirt/hotplug.ts';
+import { driveIndexOf, ephemeralVolumesOf, type HotplugDisk, hotplugDisksOf, withHotplug } from '../../api/kubevirt/hotplug.ts';
 import { expandVm } from '../../api/kubevirt/instancetype/expand-vm.ts';
 import { isMoving } from '../../api/kubevirt/kinds/migration.ts';
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
@@ -24,7 +24,9 @@ export function syncHotplug({ vm, vmi, chosen = {} }: ObservedVm): Action[] {
   const now = hotplugDisksOf(vmi.spec);
   const here = new Set(now.map(({ volume }) => volume.name));
   const ephemeral = ephemeralVolumesOf(vmi) ?? [];
-  const ofTemplate = hotplugDisksOf(template).filter(({ volume }) => here.has(volume.name) || !started.has(volume.name));
+  const ofTemplate = hotplugDisksOf(template)
+    .filter(({ volume }) => here.has(volume.name) || !started.has(volume.name))
+    .filter(({ disk }) => !disk.cdrom || driveIndexOf(vmi.spec, disk.name) !== undefined); // a new drive comes with the next start
   const wanted = [
     ...now.filter(({ volume }) => ephemeral.includes(volume.name)),
     ...ofTemplate.filter(({ volume }) => !ephemeral.includes(volume.name)),

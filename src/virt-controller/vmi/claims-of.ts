@@ -5,6 +5,7 @@ import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-ma
 import { CDI_ANNOTATIONS } from '../../api/kubevirt/names.ts';
 import { controllerOf } from '../../api/meta.ts';
 import type { Client } from '../../client/client.ts';
+import { isFilled, isUploadClaim } from '../upload-claim/decide.ts';
 import { type Claims, claimNamesOf } from './claims.ts';
 
 /** Undefined for an instance that uses none. */
@@ -16,6 +17,7 @@ export async function claimsOf(client: Client, { metadata: { namespace }, spec }
 /** A claim that a DataVolume is to fill and has not yet, by whichever name the instance uses it; asked of the server, for a half of a disk must not be started. */
 export async function unfilledClaimOf(client: Client, claims: Claims | undefined): Promise<string | undefined> {
   for (const [name, claim] of claims ?? []) {
+    if (claim && isUploadClaim(claim) && !isFilled(claim)) return name;
     const owner = claim && controllerOf(claim);
     if (owner?.kind !== DATA_VOLUMES.kind || claim?.metadata.annotations?.[CDI_ANNOTATIONS.podPhase] === 'Succeeded') continue;
     const { namespace } = claim?.metadata ?? {};

@@ -2,15 +2,11 @@
 import type { PersistentVolumeClaim } from '../../api/core/volume.ts';
 import { ANNOTATION_DISK_FORMAT, ANNOTATION_DISK_IMAGE, ANNOTATION_DISK_MADE } from '../../api/kubevirt/names.ts';
 import type { VmiSpec, Volume } from '../../api/kubevirt/vmi-spec-schema.ts';
+import { diskBytesFrom } from '../../api/kubevirt/volumes/disk-size.ts';
 import { claimOf } from '../../api/kubevirt/volumes/source-of.ts';
-import { parseQuantity } from '../../base/quantity.ts';
 
 /** Claims by name; undefined for one that does not exist. */
 export type Claims = ReadonlyMap<string, PersistentVolumeClaim | undefined>;
-
-/** What upstream leaves for the file system's own needs when nobody says otherwise. */
-const OVERHEAD = 0.055;
-const ALIGNMENT = 2 ** 20;
 
 /** Every claim that an instance uses, once. */
 export function claimNamesOf({ volumes = [] }: VmiSpec): string[] {
@@ -48,15 +44,7 @@ export function newDiskBytes({ volumes = [] }: VmiSpec, claims: Claims | undefin
 /** How large a disk on a claim is: the claim's size, less what a file system needs itself. */
 export function diskBytesOn({ spec, status }: PersistentVolumeClaim): number | undefined {
   // A claim that waits for its first user has no capacity yet, and gets at least what it asks for.
-  const quantity = status?.capacity?.['storage'] ?? spec.resources?.requests?.['storage'];
-  const bytes = quantity === undefined ? undefined : parseQuantity(quantity);
-  return bytes === undefined ? undefined : Math.floor((bytes * (1 - OVERHEAD)) / ALIGNMENT) * ALIGNMENT;
-}
-
-/** How large a claim has to be for a disk of this size. */
-export function claimBytesFor(diskBytes: number): number {
-  const disk = Math.ceil(diskBytes / ALIGNMENT) * ALIGNMENT;
-  return Math.ceil(disk / (1 - OVERHEAD) / ALIGNMENT) * ALIGNMENT;
+  return diskBytesFrom(status?.capacity?.['storage'] ?? spec.resources?.requests?.['storage'], spec.volumeMode);
 }
 
 /** The image that the disk of a volume begins as, when its claim names one and has no disk yet; a volume that is only read is never filled. */

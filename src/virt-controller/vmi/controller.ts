@@ -5,13 +5,14 @@ import { type ControllerOptions, runController } from '../../reconcile/controlle
 import { ownerKeysOf } from '../../reconcile/owner.ts';
 import { changesOf } from '../../reconcile/source.ts';
 import { keysOnSilentNode } from '../node-heartbeat.ts';
+import { instancesWith } from './claim-sizes.ts';
 import { decideVmi } from './decide.ts';
 import { observeVmi, type VmiObserver } from './observe.ts';
 import type { ObservedVmi } from './observed.ts';
 
 /** Runs until the signal aborts. */
 export function runVmiController(options: VmiObserver & Pick<ControllerOptions<ObservedVmi>, 'log' | 'signal'>): Promise<void> {
-  const { client, clock, log, signal, vms, vmis, pods, attachments, nodes } = options;
+  const { client, clock, log, signal, vms, vmis, pods, attachments, claimSizes, nodes } = options;
   return runController<ObservedVmi>({
     name: 'virt-controller',
     client,
@@ -22,6 +23,7 @@ export function runVmiController(options: VmiObserver & Pick<ControllerOptions<O
       changesOf(vmis, ({ metadata }) => [keyOf(metadata)]),
       changesOf(pods, ownerKeysOf('VirtualMachineInstance')),
       changesOf(attachments, keyOfMachine),
+      changesOf(claimSizes, (claim) => instancesWith(vmis, claim)),
       changesOf(vms, ({ metadata }) => [keyOf(metadata)]), // its end lets the instance go
       changesOf(nodes, keysOnSilentNode({ vmis, clock })), // also waited for: a node that is not known yet would be a lost one
     ],

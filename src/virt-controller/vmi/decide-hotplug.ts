@@ -13,6 +13,7 @@ import { hotplugDisksOf } from '../../api/kubevirt/hotplug.ts';
 import { isFinal } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { claimOf } from '../../api/kubevirt/volumes/source-of.ts';
 import { ATTACH_CONTAINER } from '../../api/launcher/attachment.ts';
+import { savePodNameOf } from '../../api/launcher/suspension.ts';
 import { isDeleting, refOf } from '../../api/meta.ts';
 import type { Action, Decision } from '../../reconcile/decision.ts';
 import { attachmentPodFor } from './attachment-pod.ts';
@@ -29,7 +30,9 @@ export function decideHotplug(observed: ObservedVmi): Decision {
   const { vmi } = observed;
   if (isFinal(vmi) || isDeleting(vmi)) return { actions: [] };
   const created = hotplugDisksOf(vmi.spec).flatMap((each) => createPod(observed, each));
-  const ended = (observed.attachments ?? []).filter((pod) => isPodFinal(pod) && !isDeleting(pod));
+  const ended = (observed.attachments ?? []).filter(
+    (pod) => isPodFinal(pod) && !isDeleting(pod) && pod.metadata.name !== savePodNameOf(vmi),
+  );
   const waits = [
     ...ended.map((pod) => endedAt(pod, observed.now) + AGAIN_MS - observed.now).filter((ms) => ms > 0),
     ...(isWaitingForClaim(observed) ? [CLAIM_PATIENCE_MS] : []),

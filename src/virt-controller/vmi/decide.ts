@@ -14,6 +14,7 @@
  *   deleting                                    delete every Pod that is not being deleted yet; at once, where no virt-handler knows of it
  *   Running, a disk began as an image           mark its claim: the disk is there, the next start needs no image
  *   volumes come or go while it runs            see decide-hotplug.ts
+ *   its memory is to be saved                   see decide-suspension.ts; one that resumes has its memory in the Pod
  *   it has a node and has not ended             tell the Pod whether the guest is paused, and what a probe inside it says: a guest
  *                                               that is paused or not ready leaves its Services
  *
@@ -40,10 +41,11 @@ import { diffAsMergePatch } from '../../base/json.ts';
 import type { Action, Decision, EventToRecord } from '../../reconcile/decision.ts';
 import { claimsToMark, missingClaimMessage } from './claims.ts';
 import { decideHotplug } from './decide-hotplug.ts';
-import { launcherPodFor } from './launcher-pod.ts';
+import { decideSuspension } from './decide-suspension.ts';
 import type { ObservedVmi } from './observed.ts';
 import { overrideEvent } from './override-event.ts';
 import { currentPod, handlerPatienceMs, nextPhaseOf, type PhaseChange } from './phase.ts';
+import { launcherPodOf } from './save-pod.ts';
 import { deriveVmiStatus } from './status.ts';
 
 /** How often to look for a claim that is not there yet. */
@@ -54,7 +56,8 @@ export function decideVmi(observed: ObservedVmi): Decision {
   const change = nextPhaseOf(observed);
   const plugs = decideHotplug(observed);
   const isWaiting = waitsForClaim(observed) !== undefined || (needsPod(observed) && observed.unfilledClaim !== undefined);
-  const waits = [isWaiting ? CLAIM_PATIENCE_MS : handlerPatienceMs(observed), plugs.lookAgainAfterMs];
+  const saving = decideSuspension(observed);
+  const waits = [isWaiting ? CLAIM_PATIENCE_MS : handlerPatienceMs(observed), plugs.lookAgainAfterMs, saving.lookAgainAfterMs];
   const waitMs = Math.min(...waits.filter((ms) => ms !== undefined && ms > 0).map(Number));
   const actions = [
     ...write(observed, change),
@@ -63,6 +66,7 @@ export function decideVmi(observed: ObservedVmi): Decision {
     ...patchReadinessGates(observed, change),
     ...markClaims(observed),
     ...plugs.actions,
+    ...saving.actions,
   ];
   return { actions, ...(Number.isFinite(waitMs) && { lookAgainAfterMs: waitMs }) };
 }
@@ -137,7 +141,7 @@ function createPod(observed: ObservedVmi): Action[] {
     return isTold ? [] : [{ do: 'record', because: message, event: { type: 'Normal', reason: 'FailedPvcNotFound', message } }];
   }
   if (observed.unfilledClaim !== undefined) return [];
-  const pod = launcherPodFor(vmi, { image: launcherImage, claims, containerDisks, hasKvm, ...(configuration && { configuration }) });
+  const pod = launcherPodOf(vmi, { image: launcherImage, claims, containerDisks, hasKvm, ...(configuration && { configuration }) });
   const event: EventToRecord = { type: 'Normal', reason: 'SuccessfulCreate', message: `Created virtual machine pod ${pod.metadata.name}` };
   return [{ do: 'create', object: pod, because: 'VMI is Pending', event }, ...overrideEvent(vmi)];
 }

@@ -1,12 +1,14 @@
 /** Gathers what `decideVmi` looks at: the instance, its Pods, and whether the VM it came from is still there. */
 import type { Node } from '../../api/core/node.ts';
 import { PODS, type Pod } from '../../api/core/pod.ts';
+import type { PersistentVolumeClaim } from '../../api/core/volume.ts';
 import { type HotplugDisk, hotplugDisksOf, startedSpec } from '../../api/kubevirt/hotplug.ts';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { FINALIZER_VM_CONTROLLER, FINALIZER_VMI } from '../../api/kubevirt/names.ts';
 import { isAttachmentOf } from '../../api/launcher/attachment.ts';
 import { currentLauncherNameOf, isLauncherOf } from '../../api/launcher/pod-name.ts';
+import { isSavePodOf } from '../../api/launcher/suspension.ts';
 import { LAUNCHER_VARIABLES } from '../../api/launcher/variables.ts';
 import { controllerOf, keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -16,6 +18,7 @@ import type { FollowedConfiguration } from '../../client/follow-configuration.ts
 import { BY_CONTROLLER } from '../../reconcile/owner.ts';
 import type { WriteErrors } from '../../reconcile/write-errors.ts';
 import { heartbeatAtOf, isStale } from '../node-heartbeat.ts';
+import { type Claims, claimNamesOf } from './claims.ts';
 import { claimsOf, unfilledClaimOf } from './claims-of.ts';
 import { offersKvm } from './launcher-resources.ts';
 import type { ContainerDiskWay } from './launcher-volumes.ts';
@@ -29,6 +32,8 @@ export type VmiObserver = {
   readonly pods: Cache<Pod>;
   /** The Pods that attach volumes, by the launcher Pod that owns them. */
   readonly attachments: Cache<Pod>;
+  /** The sizes of all claims; nothing else of them. */
+  readonly claimSizes: Cache<PersistentVolumeClaim>;
   readonly nodes: Cache<Node>;
   readonly createErrors: WriteErrors;
   readonly launcherImage: string;
@@ -54,16 +59,40 @@ export async function observeVmi(observer: VmiObserver, key: string): Promise<Ob
   const claims = needsClaims ? await claimsOf(observer.client, started) : undefined;
   const unfilledClaim = phase === 'Pending' && pods.length === 0 ? await unfilledClaimOf(observer.client, claims) : undefined;
   const plugs = await observeHotplug(observer, vmi, pods);
+  const beside = [...(plugs.attachments ?? []), ...savePodsOf(observer, vmi, pods)];
   const isNodeLost = isStale(heartbeatAtOf(nodes, vmi.status?.nodeName), now);
   const createError = createErrors.get(key);
   const hasKvm = phase === 'Pending' && pods.length === 0 && nodes.list().some(offersKvm);
   const configuration = observer.configuration.current;
   const launcher = { launcherImage, containerDisks, hasKvm, configuration };
-  return { vmi, pods, isVmGone: isVmGone(vms, vmi), isNodeLost, createError, ...launcher, claims, unfilledClaim, ...plugs, now };
+  const claimSizes = phase === 'Scheduled' || phase === 'Running' ? sizesOf(observer, vmi) : undefined;
+  return {
+    vmi,
+    pods,
+    isVmGone: isVmGone(vms, vmi),
+    isNodeLost,
+    createError,
+    ...launcher,
+    claims,
+    unfilledClaim,
+    ...plugs,
+    claimSizes,
+    ...(beside.length > 0 && { attachments: beside }),
+    now,
+  };
+}
+
+/** From the copy: what is behind is told when it comes. */
+function sizesOf({ claimSizes }: VmiObserver, { metadata: { namespace }, spec }: VirtualMachineInstance): Claims {
+  return new Map(claimNamesOf(spec).map((name) => [name, claimSizes.get(keyOf({ namespace, name }))]));
 }
 
 /** Asked of the server only on the way into the guest. */
-async function observeHotplug({ client, attachments }: VmiObserver, vmi: VirtualMachineInstance, pods: readonly Pod[]) {
+async function observeHotplug(
+  { client, attachments }: VmiObserver,
+  vmi: VirtualMachineInstance,
+  pods: readonly Pod[],
+): Promise<Pick<ObservedVmi, 'attachments' | 'hotplugClaims'>> {
   const wanted = hotplugDisksOf(vmi.spec);
   const volumes = new Set([...wanted.map(({ volume }) => volume.name), ...hotplugEntriesOf(vmi).map(({ name }) => name)]);
   if (volumes.size === 0 || isFinal(vmi)) return {};
@@ -80,6 +109,12 @@ async function observeHotplug({ client, attachments }: VmiObserver, vmi: Virtual
   const coming = wanted.filter((each) => !isIn(each)).map(({ volume }) => volume);
   const hotplugClaims = await claimsOf(client, { ...vmi, spec: { ...vmi.spec, volumes: coming } });
   return { attachments: found, hotplugClaims };
+}
+
+function savePodsOf({ attachments }: VmiObserver, vmi: VirtualMachineInstance, pods: readonly Pod[]): readonly Pod[] {
+  return pods.flatMap((launcher) =>
+    attachments.byIndex(BY_CONTROLLER, launcher.metadata.uid ?? '').filter((pod) => isSavePodOf(pod, { vmi, launcher })),
+  );
 }
 
 function hotplugEntriesOf({ status }: VirtualMachineInstance) {

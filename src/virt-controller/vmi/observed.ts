@@ -26,9 +26,11 @@ export type ObservedVmi = {
   readonly claims?: Claims | undefined;
   /** One of these whose DataVolume has not filled it yet; asked for while there is no Pod. */
   readonly unfilledClaim?: string | undefined;
-  /** The Pods that attach volumes to its guest. */
+  /** The Pods that attach volumes to its guest, and the one that saves its memory. */
   readonly attachments?: readonly Pod[];
   /** The claims of hotplugged volumes; looked at while one of these is not in the guest. */
   readonly hotplugClaims?: Claims | undefined;
+  /** How large the claims of an instance with a node are now. */
+  readonly claimSizes?: Claims | undefined;
   readonly now: number;
 };

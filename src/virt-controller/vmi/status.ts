@@ -6,6 +6,7 @@ import type { VirtualMachineInstance, VmiStatus } from '../../api/kubevirt/kinds
 import { QEMU_USER } from '../../api/launcher/compute.ts';
 import { type Condition, conditionOf, isDeleting } from '../../api/meta.ts';
 import { timestamp } from '../../base/timestamp.ts';
+import { withClaimSizes } from './claim-sizes.ts';
 import { classlessClaimMessage, missingClaimMessage } from './claims.ts';
 import { withHotplugged } from './hotplug-status.ts';
 import type { ObservedVmi } from './observed.ts';
@@ -44,16 +45,18 @@ export function deriveVmiStatus(observed: ObservedVmi, change: PhaseChange | und
     activePods: activePods(observed.pods),
   };
   const isPlaced = phase === 'Scheduled' || phase === 'Running';
-  const volumeStatus = isPlaced ? withHotplugged(observed, status.volumeStatus) : status.volumeStatus;
+  const volumeStatus = isPlaced ? withClaimSizes(withHotplugged(observed, status.volumeStatus), observed.claimSizes) : status.volumeStatus;
   return { ...status, ...(volumeStatus && { volumeStatus }), conditions: conditionsAfter(observed, pod, phase) };
 }
 
 /** Each phase is stamped once, when it is first reached. */
-function phaseAfter(before: VmiStatus, { phase, reason }: PhaseChange, now: number): Partial<VmiStatus> {
+function phaseAfter(before: VmiStatus, { phase, reason, because }: PhaseChange, now: number): Partial<VmiStatus> {
   const stamps = before.phaseTransitionTimestamps ?? [];
   const isNew = !stamps.some((stamp) => stamp.phase === phase);
   const stamped = isNew ? [...stamps, { phase, phaseTransitionTimestamp: timestamp(now) }] : stamps;
-  return { phase, phaseTransitionTimestamps: stamped, ...(reason !== undefined && { reason }) };
+  const { suspension } = before;
+  const told = phase === 'Failed' && suspension?.phase === 'Resuming' ? { suspension: { ...suspension, message: because } } : {};
+  return { phase, phaseTransitionTimestamps: stamped, ...(reason !== undefined && { reason }), ...told };
 }
 
 function activePods(pods: readonly Pod[]): VmiStatus['activePods'] {

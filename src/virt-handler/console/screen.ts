@@ -11,6 +11,7 @@
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { RawData, WebSocket } from 'ws';
+import { MOVED_CODE, movedReason } from '../../api/handler/moved.ts';
 import type { ScreenQuestion } from '../../api/handler/questions.ts';
 import { TAKE_OVER } from '../../api/handler/turns.ts';
 import { VNC_SOCKET } from '../../api/launcher/files.ts';
@@ -22,7 +23,13 @@ import { RfbInput } from './rfb-input.ts';
 
 /** `watching` is shared and never has the turn. */
 export type ScreenWish = 'shared' | 'watching' | 'plain' | 'preserve';
-export type ScreenOptions = { readonly key: string; readonly folder: string; readonly wish: ScreenWish };
+export type ScreenOptions = {
+  readonly key: string;
+  readonly folder: string;
+  readonly wish: ScreenWish;
+  /** Asked when the screen has gone: whether the guest goes on at another node. */
+  readonly hasMoved?: () => boolean;
+};
 
 /** What a client of the screen wants to be. */
 export function wishOf({ shared, write, preserveSession }: ScreenQuestion): ScreenWish {
@@ -38,7 +45,11 @@ const NORMAL_CLOSURE = 1000;
 const UNKNOWN_MESSAGE = 1003;
 const MAX_UNSENT_BYTES = 4 * 1024 * 1024;
 
-type Shared = { readonly key: string; readonly screen: Socket; readonly webSocket: WebSocket; readonly isWriter: boolean };
+type Shared = Pick<ScreenOptions, 'key' | 'hasMoved'> & {
+  readonly screen: Socket;
+  readonly webSocket: WebSocket;
+  readonly isWriter: boolean;
+};
 
 export class Screens {
   /** The plain connection of each guest that has one. */
@@ -47,13 +58,13 @@ export class Screens {
   readonly #turns = new Map<string, Turn>();
 
   /** Connects with the screen of a guest; throws NotFound when it has none, ServiceUnavailable when the last viewer is to be left alone. */
-  async connect({ key, folder, wish }: ScreenOptions): Promise<StreamConnection> {
+  async connect({ key, folder, wish, hasMoved }: ScreenOptions): Promise<StreamConnection> {
     if (wish === 'preserve' && this.#plain.has(key))
       throw new ApiError('ServiceUnavailable', 'somebody else looks at it, and is not to be disturbed');
     const screen = await openScreen(folder);
     const abandon = () => screen.destroy();
     if (wish === 'shared' || wish === 'watching')
-      return { abandon, carry: (webSocket) => this.#share({ key, screen, webSocket, isWriter: wish === 'shared' }) };
+      return { abandon, carry: (webSocket) => this.#share({ key, hasMoved, screen, webSocket, isWriter: wish === 'shared' }) };
     return { abandon, carry: (webSocket) => this.#replace(key, screen, webSocket) };
   }
 
@@ -69,7 +80,7 @@ export class Screens {
     carryBytes(screen)(webSocket);
   }
 
-  #share({ key, screen, webSocket, isWriter }: Shared): void {
+  #share({ key, hasMoved, screen, webSocket, isWriter }: Shared): void {
     const input = new RfbInput();
     const turn: Turn = { lose: () => screen.write(input.release()) };
     const mayWrite = () => {
@@ -94,6 +105,7 @@ export class Screens {
       screen.destroySoon();
     });
     webSocket.on('error', () => webSocket.terminate());
+    screen.once('close', () => hasMoved?.() && webSocket.close(MOVED_CODE, movedReason({ taken: 0, printed: 0 })));
     show(screen, webSocket);
   }
 

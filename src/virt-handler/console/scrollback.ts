@@ -30,8 +30,13 @@ export class Scrollback {
     this.#ring = larger;
   }
 
-  /** A copy of what is kept, oldest first. */
-  read(): Buffer {
+  /** A copy of what is kept, oldest first; of what was pushed after the first `from` bytes, when so many were. */
+  read(from = 0): Buffer {
+    const kept = this.#kept();
+    return from > this.#written ? kept : kept.subarray(Math.max(0, kept.length - (this.#written - from)));
+  }
+
+  #kept(): Buffer {
     if (this.#written <= this.#capBytes) return Buffer.from(this.#ring.subarray(0, this.#written));
     const at = this.#written % this.#capBytes;
     return Buffer.concat([this.#ring.subarray(at), this.#ring.subarray(0, at)]);

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { WebSocket } from 'ws';
+import { readMoved } from '../../api/handler/moved.ts';
 import { buildRoutePath } from '../../api/handler/route-path.ts';
 import { HANDLER_ROUTES } from '../../api/handler/routes.ts';
 import { systemClock } from '../../base/clock.ts';
@@ -115,7 +116,8 @@ describe('the console of a real guest', () => {
   test('a viewer that is too slow is dropped, the others are not', async (t) => {
     const { serial, connect } = await serve(t);
     const { promise: dropped, resolve } = Promise.withResolvers<string>();
-    serial.attach({ isShared: true, writes: false, showTurn: () => {}, send: () => false, close: resolve, cut: () => {} });
+    const silent = { showTurn: () => {}, move: () => {}, cut: () => {} };
+    serial.attach({ isShared: true, writes: false, taken: 0, ...silent, send: () => false, close: resolve });
     const client = connect();
     await client.opened;
     client.socket.send(Buffer.from('x'));
@@ -129,6 +131,51 @@ describe('the console of a real guest', () => {
     await client.opened;
     serial.close();
     assert.equal(await client.closed, 'the guest has ended');
+  });
+
+  test('while a guest is on its way nothing is typed; then ours are told what it got and the others are cut off', async (t) => {
+    const { connect, serial } = await serve(t);
+    const plain = connect();
+    await plain.opened;
+    const shared = connect('?shared=true');
+    await until(() => shared.told().join() === 'writing');
+    shared.socket.send(Buffer.from('abc'));
+    await until(() => shared.text().endsWith('!abc'));
+    serial.hold(true);
+    shared.socket.send(Buffer.from('lost?'));
+    const printed = serial.giveAway().length;
+    const ended = once(shared.socket, 'close');
+    const cut = once(plain.socket, 'close');
+    serial.close('moved');
+    const [code, reason] = await ended;
+    assert.deepEqual(readMoved(code, String(reason)), { taken: 3, printed });
+    assert.equal((await cut)[0], 1006);
+    assert.match(shared.text(), /!abc$/);
+  });
+
+  test('a guest that was called back gets what was typed meanwhile', async (t) => {
+    const { connect, serial } = await serve(t);
+    const client = connect('?shared=true');
+    await until(() => client.told().join() === 'writing');
+    serial.hold(true);
+    client.socket.send(Buffer.from('a'));
+    client.socket.send(Buffer.from('b'));
+    await connect('?shared=true&write=false').opened; // what was sent before it has come by now
+    assert.match(client.text(), /!$/);
+    serial.hold(false);
+    await until(() => client.text().endsWith('!ab'));
+  });
+
+  test('what was printed elsewhere is there, and who comes back gets what is new', async (t) => {
+    const { connect, serial } = await serve(t);
+    const first = connect('?shared=true');
+    await until(() => first.text().endsWith('!'));
+    await serial.takePast(Buffer.from('elsewhere '));
+    first.socket.send(Buffer.from('x'));
+    await until(() => first.text().endsWith('!x'));
+    const [all, back] = [connect('?shared=true&write=false'), connect('?shared=true&from=10')];
+    await until(() => /^elsewhere [\s\S]*!x$/.test(all.text()) && /^(?!else)[\s\S]*!x$/.test(back.text()));
+    assert.deepEqual(back.told(), [], 'who typed before goes on typing');
   });
 
   async function serve(t: TestContext) {

@@ -7,10 +7,15 @@
  *   a plain viewer types              it types from now on: it knows of no other way to ask
  *   a shared viewer types in between  what it typed is dropped
  *   who typed has left                nobody does, until somebody tries to
+ *   a viewer comes back after a move  nobody does, until somebody tries to
+ *
+ * While the guest is on its way to another node nothing is typed into it. When it has arrived, our own viewers are told how much of what they
+ * typed it got and how much of what it printed is known there, so that they go on without a gap; others are cut off.
  */
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { RawData, WebSocket } from 'ws';
+import { MOVED_CODE, type Moved, movedReason } from '../../api/handler/moved.ts';
 import type { ConsoleQuestion } from '../../api/handler/questions.ts';
 import { TAKE_OVER, TURNS } from '../../api/handler/turns.ts';
 import { SERIAL_LOG, SERIAL_SOCKET } from '../../api/launcher/files.ts';
@@ -20,7 +25,7 @@ import type { Logger } from '../../base/log.ts';
 import { connectUnixSocket } from '../../qemu/qmp/connect-socket.ts';
 import type { StreamConnection } from '../server/stream-connection.ts';
 import { Scrollback } from './scrollback.ts';
-import { readTail, trimLog } from './serial-log.ts';
+import { appendLog, readTail, trimLog } from './serial-log.ts';
 
 type Viewer = {
   /** A shared viewer gets what was written before it came, and leaves the others alone. */
@@ -32,10 +37,17 @@ type Viewer = {
   /** False when the viewer is too slow. */
   readonly send: (bytes: Buffer) => boolean;
   readonly close: (why: string) => void;
+  /** Ends it because the guest goes on at another node. */
+  readonly move: (moved: Moved) => void;
+  /** How much of what it typed is done with: the guest has it, or it was not its turn. */
+  taken: number;
   /** Ends the connection without a word. */
   readonly cut: () => void;
 };
-type Wish = Pick<Viewer, 'isShared' | 'writes'>;
+type Wish = Pick<Viewer, 'isShared' | 'writes'> & {
+  /** Comes back after a move, and has seen so much. */
+  readonly from?: number | undefined;
+};
 export type SerialConsoleOptions = { readonly folder: string; readonly clock: Clock; readonly log: Logger };
 
 const SCROLLBACK_BYTES = 1024 * 1024;
@@ -56,7 +68,7 @@ export class SerialConsole {
   readonly #options: SerialConsoleOptions;
   readonly #abort = new AbortController();
   readonly #viewers = new Set<Viewer>();
-  readonly #scrollback = new Scrollback(SCROLLBACK_BYTES);
+  #scrollback = new Scrollback(SCROLLBACK_BYTES);
   readonly #found = Promise.withResolvers<boolean>();
   #socket: Socket | undefined;
   #writer: Viewer | undefined;
@@ -65,6 +77,10 @@ export class SerialConsole {
   #isGathering = false;
   #bytesSinceTrim = 0;
   #trimming: Promise<void> | undefined;
+  /** While the guest is on its way: resolves when it is not any more. */
+  #held: PromiseWithResolvers<void> | undefined;
+  /** How much of what was printed another node was given. */
+  #givenAway = 0;
 
   constructor(options: SerialConsoleOptions) {
     this.#options = options;
@@ -83,8 +99,8 @@ export class SerialConsole {
   async connect(question: ConsoleQuestion): Promise<StreamConnection> {
     if (!(await this.#isThere())) throw new ApiError('NotFound', 'the guest has no serial console');
     // What was printed before is all that a client wants which does not follow.
-    const { shared: isShared = false, follow: follows = true, write = true } = question;
-    const wish = { isShared, writes: follows && write };
+    const { shared: isShared = false, follow: follows = true, write = true, from } = question;
+    const wish = { isShared, writes: follows && write, from };
     return {
       carry: (webSocket) => {
         this.#view(webSocket, wish);
@@ -95,13 +111,13 @@ export class SerialConsole {
   }
 
   /** Adds a viewer; one that does not share takes the place of the last one that did not. Returns how to leave. */
-  attach(viewer: Viewer): () => void {
+  attach(viewer: Viewer, from?: number): () => void {
     if (!viewer.isShared) for (const other of this.#viewers) if (!other.isShared) this.#cut(other, 'another client took over the console');
-    const past = viewer.isShared ? this.#scrollback.read() : Buffer.alloc(0);
+    const past = viewer.isShared ? this.#scrollback.read(from) : Buffer.alloc(0);
     if (past.length > 0) viewer.send(past);
     if (this.#abort.signal.aborted) viewer.close('the guest has ended');
     else this.#viewers.add(viewer);
-    if (viewer.writes) this.#takeOver(viewer);
+    if (viewer.writes && from === undefined) this.#takeOver(viewer);
     return () => this.#leave(viewer);
   }
 
@@ -110,11 +126,49 @@ export class SerialConsole {
     return Buffer.concat([this.#scrollback.read(), ...this.#gathered]);
   }
 
-  close(): void {
+  /** The same, for the node that the guest goes to; whoever looks has seen it when the guest has moved. */
+  giveAway(): Buffer {
+    const past = this.past();
+    this.#givenAway = past.length;
+    return past;
+  }
+
+  /** What the guest printed before it came here. */
+  async takePast(bytes: Buffer): Promise<void> {
+    const here = this.#scrollback.read();
+    this.#scrollback = new Scrollback(SCROLLBACK_BYTES);
+    this.#scrollback.push(bytes);
+    this.#scrollback.push(here);
+    await appendLog(this.#logPath, bytes);
+  }
+
+  /** Whether what is typed waits, because the guest is on its way to another node. */
+  hold(isHeld: boolean): void {
+    if (isHeld) this.#held ??= Promise.withResolvers();
+    else this.#release();
+  }
+
+  close(why: 'ended' | 'moved' = 'ended'): void {
     this.#abort.abort();
     this.#found.resolve(false);
     this.#socket?.destroy();
-    for (const viewer of this.#viewers) this.#drop(viewer, 'the guest has ended');
+    for (const viewer of this.#viewers)
+      if (why === 'ended') this.#drop(viewer, 'the guest has ended');
+      else this.#letFollow(viewer);
+    this.#release();
+  }
+
+  /** One of ours goes on at the other node. */
+  #letFollow(viewer: Viewer): void {
+    if (viewer.isShared) {
+      this.#leave(viewer);
+      viewer.move({ taken: viewer.taken, printed: this.#givenAway });
+    } else this.#cut(viewer, 'the guest has moved to another node');
+  }
+
+  #release(): void {
+    this.#held?.resolve();
+    this.#held = undefined;
   }
 
   /** Whether there is a serial port to look at. A guest that is just starting is waited for. */
@@ -138,7 +192,7 @@ export class SerialConsole {
       webSocket.pause();
       void this.#write(viewer, bytesOf(data), gone.signal).finally(() => webSocket.resume());
     });
-    webSocket.once('close', this.attach(viewer));
+    webSocket.once('close', this.attach(viewer, wish.from));
   }
 
   /** Makes this viewer the one who types. */
@@ -152,7 +206,10 @@ export class SerialConsole {
 
   /** Types into the guest, if it is this viewer's turn. Resolves when there is room for more. */
   async #write(viewer: Viewer, bytes: Buffer, signal: AbortSignal): Promise<void> {
+    while (this.#held && !signal.aborted) await Promise.race([this.#held.promise, aborted(signal)]);
+    if (signal.aborted || !this.#viewers.has(viewer)) return;
     if (!viewer.isShared || !this.#writer) this.#takeOver(viewer);
+    viewer.taken += bytes.length;
     const socket = this.#writer === viewer ? this.#socket : undefined;
     if (!socket || socket.write(bytes) || socket.writableLength <= MAX_UNSENT_INPUT_BYTES) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -245,11 +302,14 @@ export class SerialConsole {
   }
 }
 
-function viewerFor(webSocket: WebSocket, wish: Wish): Viewer {
+function viewerFor(webSocket: WebSocket, { isShared, writes }: Wish): Viewer {
   return {
-    ...wish,
+    isShared,
+    writes,
+    taken: 0,
+    move: (moved) => webSocket.close(MOVED_CODE, movedReason(moved)),
     showTurn: (isWriter) => {
-      if (wish.isShared && webSocket.readyState === webSocket.OPEN) webSocket.send(isWriter ? TURNS.mine : TURNS.others);
+      if (isShared && webSocket.readyState === webSocket.OPEN) webSocket.send(isWriter ? TURNS.mine : TURNS.others);
     },
     send: (bytes) => {
       if (webSocket.bufferedAmount > MAX_UNSENT_BYTES) return false;
@@ -259,6 +319,10 @@ function viewerFor(webSocket: WebSocket, wish: Wish): Viewer {
     close: (why) => webSocket.close(NORMAL_CLOSURE, why),
     cut: () => webSocket.terminate(),
   };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
 function bytesOf(data: RawData): Buffer {

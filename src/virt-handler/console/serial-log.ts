@@ -31,6 +31,16 @@ export async function trimLog(
   }
 }
 
+/** Adds to the log what the guest printed elsewhere. */
+export async function appendLog(path: string, bytes: Buffer): Promise<void> {
+  const file = await openPlainFile(path, constants.O_WRONLY | constants.O_APPEND);
+  try {
+    await file?.appendFile(bytes);
+  } finally {
+    await file?.close();
+  }
+}
+
 /** Does not follow a symlink and does not wait on a FIFO. */
 export async function openPlainFile(path: string, flags: number): Promise<FileHandle | undefined> {
   let file: FileHandle;

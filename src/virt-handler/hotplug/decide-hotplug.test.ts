@@ -29,16 +29,16 @@ const withController: Plugged = { ...withNode, devices: { ...free.devices, 'scsi
 const plugged: Plugged = { ...withController, devices: { ...withController.devices, [device]: { bus: 'scsi-hotplug.0', target: 0 } } };
 const full: Plugged = { ...free, ports: [] };
 
-type Seen = { phase: HotplugPhase; link?: DiskLink; qemu?: Plugged; bus?: 'scsi' | 'virtio'; isWanted?: boolean };
+type Seen = { phase: HotplugPhase; link?: DiskLink; qemu?: Plugged; bus?: 'scsi' | 'virtio'; cdrom?: 'scsi' | 'sata'; isWanted?: boolean };
 
-function seen({ phase, link = 'linked', qemu = free, bus = 'scsi', isWanted = true }: Seen): ObservedDomain {
+function seen({ phase, link = 'linked', qemu = free, bus = 'scsi', cdrom, isWanted = true }: Seen): ObservedDomain {
   const status = running({
     volumeStatus: [
       { name: 'root', target: 'vda' },
       { name: 'data', target: '', phase, hotplugVolume: { attachPodName: 'hp-volume-1', attachPodUID: 'pod-2' } },
     ],
   });
-  const data: Disk = { name: 'data', disk: { bus } };
+  const data: Disk = { name: 'data', ...(cdrom ? { cdrom: { bus: cdrom } } : { disk: { bus } }) };
   const spec = {
     ...tinySpec,
     domain: { ...tinySpec.domain, devices: { disks: [...(tinySpec.domain.devices.disks ?? []), data] } },
@@ -47,6 +47,9 @@ function seen({ phase, link = 'linked', qemu = free, bus = 'scsi', isWanted = tr
   const vmi: VirtualMachineInstance = isWanted ? { ...status, spec } : status;
   return { vmi, pod: livePod(), followed, domain: domain('running', { plugged: qemu }), links: { data: link }, now };
 }
+
+const drive: Plugged = { ...free, media: { disk1: '' } };
+const filled: Plugged = { ...withNode, media: { disk1: node } };
 
 const WANTED = 'volume data is to be seen by the guest';
 const LEAVES = 'volume data is to leave the guest';
@@ -69,6 +72,26 @@ const cases: readonly (readonly [string, Seen, string[], HotplugPhase])[] = [
     { phase: 'MountedToPod', qemu: withNode, bus: 'virtio' },
     [`command plug ${device}: ${WANTED}`, LATER],
     'MountedToPod',
+  ],
+  [
+    'a medium has a block node',
+    { phase: 'MountedToPod', qemu: drive, cdrom: 'sata' },
+    [`command plug ${node}: ${WANTED}`, LATER],
+    'MountedToPod',
+  ],
+  [
+    'which is put into the drive',
+    { phase: 'MountedToPod', qemu: { ...drive, nodes: withNode.nodes }, cdrom: 'sata' },
+    [`command insert data: ${WANTED}`, LATER],
+    'MountedToPod',
+  ],
+  ['what is in the drive is ready', { phase: 'MountedToPod', qemu: filled, cdrom: 'sata' }, [], 'Ready'],
+  ['a drive that is not there is waited for', { phase: 'MountedToPod', cdrom: 'sata' }, [], 'MountedToPod'],
+  [
+    'a medium leaves the drive',
+    { phase: 'Detaching', qemu: filled, isWanted: false },
+    [`command eject data: ${LEAVES}`, LATER],
+    'Detaching',
   ],
   ['what the guest has is ready', { phase: 'MountedToPod', qemu: plugged }, [], 'Ready'],
   ['without a port nothing is tried', { phase: 'MountedToPod', qemu: full }, [], 'MountedToPod'],
@@ -151,7 +174,13 @@ for (const bus of ['scsi', 'virtio'] as const)
     const { qmpPath } = await startQemu(t, { machine: 'q35', folder, args: ports });
     const qmp = await connectQmp({ path: qmpPath });
     t.after(() => qmp.close());
-    const performer = { qmp, clock: systemClock, openWay: () => Promise.reject(new Error('no way')), report: () => {} };
+    const performer = {
+      qmp,
+      clock: systemClock,
+      openWay: () => Promise.reject(new Error('no way')),
+      openStore: () => Promise.reject(new Error('no way')),
+      report: () => {},
+    };
     const steps: string[] = [];
     const follow = async (given: Omit<Seen, 'qemu'>) => {
       // Nothing is remembered between two steps: whoever is killed goes on.
@@ -170,4 +199,36 @@ for (const bus of ['scsi', 'virtio'] as const)
     await follow({ phase: 'Detaching', isWanted: false });
     const { devices, nodes } = await askPlugged(qmp);
     assert.deepEqual([device in devices, nodes.includes(node)], [false, false]);
+  });
+
+for (const bus of ['scsi', 'sata'] as const)
+  test(`a real QEMU takes a medium into an empty drive on ${bus}, and gives it back`, async (t) => {
+    const folder = await temporaryFolder(t);
+    await serveDisk(t, folder);
+    const controller = bus === 'scsi' ? ['-device', 'virtio-scsi-pci,id=scsi0'] : [];
+    const device = bus === 'scsi' ? 'scsi-cd,id=disk1,bus=scsi0.0' : 'ide-cd,id=disk1,bus=ide.0';
+    const { qmpPath } = await startQemu(t, { machine: 'q35', folder, args: [...controller, '-device', device] });
+    const qmp = await connectQmp({ path: qmpPath });
+    t.after(() => qmp.close());
+    const noWay = () => Promise.reject(new Error('no way'));
+    const performer = { qmp, clock: systemClock, openWay: noWay, openStore: noWay, report: () => {} };
+    const steps: string[] = [];
+    const follow = async (given: Omit<Seen, 'qemu'>) => {
+      for (let step = 0; step < 10; step++) {
+        const command = decidePlugs(seen({ ...given, cdrom: bus, qemu: await askPlugged(qmp) })).actions.find(
+          (action: DomainAction) => action.do === 'command',
+        );
+        if (command?.do !== 'command') return;
+        steps.push(command.id);
+        await performCommand(performer, command.command);
+        await performCommand(performer, command.command).catch(() => {}); // a step that was done twice does no harm
+      }
+    };
+    assert.deepEqual((await askPlugged(qmp)).media, { disk1: '' });
+    await follow({ phase: 'MountedToPod' });
+    assert.deepEqual((await askPlugged(qmp)).media, { disk1: node });
+    await follow({ phase: 'Detaching', isWanted: false });
+    const { media, nodes } = await askPlugged(qmp);
+    assert.deepEqual([media, nodes.includes(node)], [{ disk1: '' }, false]);
+    assert.deepEqual(steps, [`plug ${node}`, 'insert data', 'eject data', 'close data']);
   });

@@ -6,9 +6,11 @@
  *   AttachedToNode to Ready   the Pod does not listen yet             look again soon
  *   AttachedToNode to Ready   the socket is not in QEMU's folder      link it; a Pod that came back has another one
  *   MountedToPod              the block node is missing               add it
+ *   MountedToPod              CD-ROM, its drive is empty              put the block node in
  *   MountedToPod              SCSI, the controller is missing         plug it into a free port
  *   MountedToPod              the device is missing                   plug it in: at the controller, or into a free port
  *   Detaching                 the device is there                     ask the guest to let go, again every 5 s
+ *   Detaching                 it is in a CD-ROM drive                 take it out
  *   Detaching                 the block node is there                 delete it
  *   Detaching                 the socket is there                     remove it
  *
@@ -31,7 +33,7 @@ import type { DomainAction } from '../vmi/domain-action.ts';
 import type { DomainCommand } from '../vmi/domain-command.ts';
 import type { ObservedDomain } from '../vmi/observed.ts';
 import { freePort, freeTarget, whyNoPlace } from './free-places.ts';
-import { hotplugEntriesOf, type VolumeEntry } from './hotplug-status.ts';
+import { driveOf, driveWith, hotplugEntriesOf, type VolumeEntry } from './hotplug-status.ts';
 import type { Plugged } from './plugged.ts';
 
 /** A guest may not let go the first time, and QEMU may fail to do what it is asked. */
@@ -72,8 +74,22 @@ function come(seen: ObservedDomain, { name, phase, hotplugVolume }: VolumeEntry)
     };
   const { plugged } = seen.domain;
   if (phase !== 'MountedToPod' || !plugged) return NOTHING;
-  const part = nextPart(wanted.disk, plugged, claimOf(wanted.volume)?.isReadOnly ?? false);
-  return part ? give(seen, { id: name, command: { name: 'plug', part }, because: `volume ${name} is to be seen by the guest` }) : NOTHING;
+  const because = `volume ${name} is to be seen by the guest`;
+  const isReadOnly = claimOf(wanted.volume)?.isReadOnly ?? false;
+  if (wanted.disk.cdrom) return insert(seen, wanted.disk, because);
+  const part = nextPart(wanted.disk, plugged, isReadOnly);
+  return part ? give(seen, { id: name, command: { name: 'plug', part }, because }) : NOTHING;
+}
+
+/** The drive is there from the start; what is in it now has to leave first, by the rules for that. */
+function insert(seen: ObservedDomain, disk: Disk, because: string): Plan {
+  const { nodes = [], media = {} } = seen.domain.plugged ?? {};
+  const { node } = pluggedNames(disk.name);
+  const drive = driveOf(seen.vmi, disk.name);
+  if (drive === undefined || media[drive] !== '') return NOTHING;
+  if (!nodes.includes(node))
+    return give(seen, { id: disk.name, command: { name: 'plug', part: pluggedNode(disk, { isReadOnly: true }) }, because });
+  return give(seen, { id: disk.name, command: { name: 'insert', drive, node }, because });
 }
 
 /** What QEMU has to be given next; undefined when it has all, or there is no place. */
@@ -92,6 +108,8 @@ function leave(seen: ObservedDomain, { name }: VolumeEntry): Plan {
   const { device, node } = pluggedNames(name);
   const because = `volume ${name} is to leave the guest`;
   if (device in plugged.devices) return give(seen, { id: name, command: { name: 'unplug', device }, because });
+  const drive = driveWith(plugged, node);
+  if (drive !== undefined) return give(seen, { id: name, command: { name: 'eject', drive }, because });
   if (plugged.nodes.includes(node)) return give(seen, { id: name, command: { name: 'close', node }, because });
   const link = seen.links?.[name];
   return link === 'linked' || link === 'stale'

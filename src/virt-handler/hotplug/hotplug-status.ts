@@ -2,21 +2,34 @@
  * What virt-handler says of hotplugged volumes, from what QEMU and the folder of its Pod show.
  *
  *   AttachedToNode   its socket is in QEMU's folder                 MountedToPod
- *   MountedToPod     the guest has the device                       Ready, with the name that the guest is likely to give it
+ *   MountedToPod     the guest has the device, or its drive the medium
+ *                                                                   Ready, with the name that the guest is likely to give it
  *   MountedToPod     there is no place, or QEMU refused             stays, with the reason
  *   Detaching        neither device, block node nor socket is left  UnMountedFromPod
  *
  * Pure.
  */
-import { hotplugDisksOf } from '../../api/kubevirt/hotplug.ts';
+import { driveIndexOf, hotplugDisksOf } from '../../api/kubevirt/hotplug.ts';
 import type { VirtualMachineInstance, VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { Disk } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { pluggedNames } from '../../api/launcher/attachment.ts';
 import { HOTPLUG_CONTROLLER, needsPort } from '../../qemu/convert/plugged-disk.ts';
 import type { ObservedDomain } from '../vmi/observed.ts';
 import { whyNoPlace } from './free-places.ts';
+import type { Plugged } from './plugged.ts';
 
 export type VolumeEntry = NonNullable<VmiStatus['volumeStatus']>[number];
+
+/** The id of the CD-ROM drive of this name. */
+export function driveOf({ spec }: Pick<VirtualMachineInstance, 'spec'>, name: string): string | undefined {
+  const index = driveIndexOf(spec, name);
+  return index === undefined ? undefined : `disk${index}`;
+}
+
+/** The drive that this block node is in. */
+export function driveWith({ media = {} }: Plugged, node: string): string | undefined {
+  return Object.entries(media).find(([, inside]) => inside === node)?.[0];
+}
 
 /** The hotplugged ones among the volumes of the status. */
 export function hotplugEntriesOf({ status }: Pick<VirtualMachineInstance, 'status'>): VolumeEntry[] {
@@ -39,8 +52,9 @@ function next(seen: ObservedDomain, entry: VolumeEntry, taken: Set<string>): Vol
   if (phase === 'AttachedToNode' && link === 'linked')
     return { ...entry, phase: 'MountedToPod', reason: 'VolumeMountedToPod', message: `Volume ${name} is reachable for QEMU` };
   if (!plugged) return entry;
-  if (phase === 'MountedToPod') return device in plugged.devices ? ready(seen, entry, taken) : waiting(seen, entry);
-  const isOut = !(device in plugged.devices) && !plugged.nodes.includes(node) && (link === 'absent' || link === 'missing');
+  const isIn = device in plugged.devices || driveWith(plugged, node) !== undefined;
+  if (phase === 'MountedToPod') return isIn ? ready(seen, entry, taken) : waiting(seen, entry);
+  const isOut = !isIn && !plugged.nodes.includes(node) && (link === 'absent' || link === 'missing');
   if (phase === 'Detaching' && isOut)
     return {
       ...entry,
@@ -49,7 +63,7 @@ function next(seen: ObservedDomain, entry: VolumeEntry, taken: Set<string>): Vol
       reason: 'VolumeUnMountedFromPod',
       message: `Volume ${name} is out of the guest`,
     };
-  return phase === 'Detaching' ? withFailure(seen, entry, [`unplug ${name}`, `close ${name}`]) : entry;
+  return phase === 'Detaching' ? withFailure(seen, entry, [`unplug ${name}`, `eject ${name}`, `close ${name}`]) : entry;
 }
 
 function ready({ vmi }: ObservedDomain, entry: VolumeEntry, taken: Set<string>): VolumeEntry {
@@ -63,9 +77,17 @@ function ready({ vmi }: ObservedDomain, entry: VolumeEntry, taken: Set<string>):
 function waiting(seen: ObservedDomain, entry: VolumeEntry): VolumeEntry {
   const { device, node } = pluggedNames(entry.name);
   const disk = diskOf(seen.vmi, entry.name);
-  const why = disk && seen.domain.plugged && whyNoPlace(disk, seen.domain.plugged);
+  const why = disk && seen.domain.plugged && whyNoPlaceFor(seen, disk, seen.domain.plugged);
   if (why) return { ...entry, reason: 'HotplugFailed', message: `Volume ${entry.name} cannot be plugged in: ${why}` };
-  return withFailure(seen, entry, [`plug ${device}`, `plug ${node}`, `plug ${HOTPLUG_CONTROLLER}`]);
+  return withFailure(seen, entry, [`plug ${device}`, `plug ${node}`, `insert ${entry.name}`, `plug ${HOTPLUG_CONTROLLER}`]);
+}
+
+function whyNoPlaceFor({ vmi }: ObservedDomain, disk: Disk, plugged: Plugged): string | undefined {
+  if (!disk.cdrom) return whyNoPlace(disk, plugged);
+  const drive = driveOf(vmi, disk.name);
+  return drive !== undefined && drive in (plugged.media ?? {})
+    ? undefined
+    : `the machine was started without the CD-ROM drive ${disk.name}`;
 }
 
 /** Of a command that failed, until it is given again. */

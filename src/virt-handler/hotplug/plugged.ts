@@ -9,6 +9,10 @@ export type Plugged = {
   readonly devices: Readonly<Record<string, PluggedDevice>>;
   /** Block nodes by name. */
   readonly nodes: readonly string[];
+  /** The block node in each CD-ROM drive, by the id of the drive; the empty text for an empty one. */
+  readonly media?: Readonly<Record<string, string>>;
+  /** How large what each of these shows is, in bytes. */
+  readonly sizes?: Readonly<Record<string, number>>;
   /** Root ports that something can be plugged into. */
   readonly ports: readonly string[];
 };
@@ -30,7 +34,27 @@ export async function askPlugged(qmp: Pick<QmpClient, 'execute'>): Promise<Plugg
     devices,
     ports,
     nodes: Array.isArray(nodes) ? nodes.map((node: unknown) => (isObject(node) ? String(node['node-name']) : '')) : [],
+    media: mediaIn(await qmp.execute('query-block')),
+    sizes: Object.fromEntries(Array.isArray(nodes) ? nodes.flatMap(sizeIn) : []),
   };
+}
+
+/** Drives are told by the path of their device. */
+function mediaIn(answer: unknown): Record<string, string> {
+  if (!Array.isArray(answer)) return {};
+  return Object.fromEntries(
+    answer.flatMap((each: unknown): [string, string][] => {
+      if (!isObject(each) || each['removable'] !== true || typeof each['qdev'] !== 'string') return [];
+      const inserted = each['inserted'];
+      return [[each['qdev'].split('/').at(-1) ?? '', isObject(inserted) ? String(inserted['node-name']) : '']];
+    }),
+  );
+}
+
+function sizeIn(node: unknown): [string, number][] {
+  const image = isObject(node) ? node['image'] : undefined;
+  const bytes = isObject(image) ? image['virtual-size'] : undefined;
+  return isObject(node) && typeof bytes === 'number' ? [[String(node['node-name']), bytes]] : [];
 }
 
 async function placeOf(qmp: Pick<QmpClient, 'execute'>, name: string, type: string): Promise<PluggedDevice> {

@@ -69,11 +69,25 @@ const cases: [string, Partial<ObservedDomain>, string[]][] = [
     ['command cont: the guest was not handed over', 'look again in 5s'],
   ],
   [
+    'one that stands still for a move that a virt-handler before this one began is called back, once',
+    { vmi: moving({ ...begun, failed: true }), domain: domain('paused') },
+    ['command call back m1: virt-handler was restarted, and the move is over', 'look again in 5s'],
+  ],
+  [
+    'and stays paused when somebody pauses it after that',
+    { vmi: moving({ ...begun, failed: true }), domain: domain('paused', { commands: { 'call back m1': calledBack } }) },
+    [`${PATCH}: what QEMU shows has changed`],
+  ],
+  [
     'somebody else’s failure calls a guest back that is being sent',
     { vmi: moving({ ...begun, failed: true }), domain: domain('running', by(sending)) },
     ['command call back m1: the move is over', 'look again in 5s'],
   ],
-  ['a move of the past is nothing', { vmi: moving({ ...begun, failed: true }) }, []],
+  [
+    'a move of the past is nothing',
+    { vmi: moving({ ...begun, failed: true }), domain: domain('running', { commands: { 'call back m1': calledBack } }) },
+    [],
+  ],
 ];
 
 describe('the node that a guest is to leave', () => {

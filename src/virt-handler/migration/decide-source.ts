@@ -4,6 +4,7 @@
  *   what is seen                                         what follows
  *   it is over, and the guest is still being sent        call it back
  *   it failed after the guest was sent                   let the guest run on here: nobody lets it run elsewhere
+ *   it failed, begun by a virt-handler that is gone      call the guest back, once: it may stand still for it
  *   it is over                                           nothing of ours
  *   it was not begun; abort is asked for, VMI is ending  failed
  *   it was not begun; the target is not ready            wait
@@ -49,6 +50,7 @@ const RULES: readonly [when: (seen: Seen) => boolean, then: (seen: Seen) => Doma
     (seen) => callBack(seen, 'the move is over'),
   ],
   [({ state, domain }) => state.failed === true && domain.state === 'moved', letRunOn],
+  [wasCutOff, (seen) => callBack(seen, 'virt-handler was restarted, and the move is over')],
   [({ state }) => !isMoving(state), () => undefined],
   [(seen) => !isBegun(seen) && isUnwanted(seen), (seen) => fail(seen, whyUnwanted(seen))],
   [(seen) => !isBegun(seen) && (seen.state.targetNodeAddress === undefined || !canBeSent(seen)), () => undefined],
@@ -63,6 +65,15 @@ const RULES: readonly [when: (seen: Seen) => boolean, then: (seen: Seen) => Doma
   [({ sending }) => sending?.is === 'failed', (seen) => fail(seen, seen.sending?.is === 'failed' ? seen.sending.reason : '')],
   [() => true, handOver],
 ];
+
+/**
+ * Nobody here knows what became of a move that was begun, and somebody else has said that it failed: the guest may stand still for it, and its disks
+ * may still be copied. Once, before anybody can have paused it since.
+ */
+function wasCutOff({ state, sending, callingBack, domain, vmi }: Seen): boolean {
+  const isBegunAndFailed = state.failed === true && state.startTimestamp !== undefined;
+  return isBegunAndFailed && !sending && !callingBack && domain.isConnected && domain.state !== 'moved' && !vmiIs(vmi, 'Paused');
+}
 
 /** The guest is in the Pod that the last move was to leave. */
 export function isSource({ vmi, pod }: ObservedDomain): boolean {

@@ -22,10 +22,15 @@ export type WayOptions = {
   readonly guest: { readonly namespace: string; readonly name: string };
   /** What we show to the other virt-handler; undefined where this installation has none. */
   readonly identity: () => TlsIdentity | undefined;
+  /** What the guest has printed so far, when it prints no more. */
+  readonly printed: () => Buffer;
   readonly log: Logger;
 };
 
 const HANDSHAKE_MS = 10_000;
+/** Of one message. */
+const PIECE_BYTES = 256 * 1024;
+const NORMAL_CLOSURE = 1000;
 
 export function wayFrom(options: WayOptions): OpenWay {
   return async (to) => {
@@ -43,6 +48,7 @@ export function wayFrom(options: WayOptions): OpenWay {
       ),
     );
     return {
+      sendPrinted: () => sendPrinted(connectTo({ ...options, identity, to, channel: 'printed' }), options.printed()),
       close() {
         for (const server of servers) server.close();
         for (const socket of connections) socket.destroy();
@@ -51,10 +57,25 @@ export function wayFrom(options: WayOptions): OpenWay {
   };
 }
 
-type Joining = Omit<WayOptions, 'identity'> & { readonly identity: TlsIdentity; readonly to: MoveTarget; readonly channel: MoveChannel };
+type Joining = Pick<WayOptions, 'guest' | 'log'> & {
+  readonly identity: TlsIdentity;
+  readonly to: MoveTarget;
+  readonly channel: MoveChannel | 'printed';
+};
 
-function joinTo(socket: Socket, { guest, identity, to, channel, log }: Joining): void {
-  socket.pause();
+/** Resolves when the other side has closed after the last piece. */
+function sendPrinted(webSocket: WebSocket, printed: Buffer): Promise<void> {
+  return new Promise((resolve, reject) => {
+    webSocket.once('error', reject);
+    webSocket.once('close', (code) => (code === NORMAL_CLOSURE ? resolve() : reject(new Error(`closed with ${code}`))));
+    webSocket.once('open', () => {
+      for (let at = 0; at < printed.length; at += PIECE_BYTES) webSocket.send(printed.subarray(at, at + PIECE_BYTES));
+      webSocket.close(NORMAL_CLOSURE);
+    });
+  });
+}
+
+function connectTo({ guest, identity, to, channel }: Joining): WebSocket {
   const path = buildRoutePath(handlerRoute('migration').path, { ...guest, uid: to.migrationUid });
   const options: ClientOptions & { readonly servername: string } = {
     ...identity,
@@ -63,7 +84,13 @@ function joinTo(socket: Socket, { guest, identity, to, channel, log }: Joining):
     handshakeTimeout: HANDSHAKE_MS,
     minVersion: 'TLSv1.3',
   };
-  const webSocket = new WebSocket(`wss://${to.host}:${to.port}${path}${queryOf({ channel })}`, options);
+  return new WebSocket(`wss://${to.host}:${to.port}${path}${queryOf({ channel })}`, options);
+}
+
+function joinTo(socket: Socket, joining: Joining): void {
+  const { channel, log } = joining;
+  socket.pause();
+  const webSocket = connectTo(joining);
   webSocket.on('error', (error) => {
     log.warn('the way to the other node is closed', { channel, error });
     socket.destroy();
@@ -76,7 +103,7 @@ function joinTo(socket: Socket, { guest, identity, to, channel, log }: Joining):
 }
 
 /** Through the open folder: whatever its path, the name is short, and leads nowhere else. The folder stays open, because the name is removed at the end. */
-async function listen(folder: string, name: string, take: (socket: Socket) => void): Promise<Way> {
+export async function listen(folder: string, name: string, take: (socket: Socket) => void): Promise<Pick<Way, 'close'>> {
   await unlink(`${folder}/${name}`).catch(() => {}); // of a move that was cut off
   const handle = await open(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   const server = createServer(take);

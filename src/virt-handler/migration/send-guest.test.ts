@@ -50,8 +50,14 @@ function qemu(upsets: Readonly<Record<string, () => unknown>> = {}) {
   const close = () => {
     closed = true;
   };
-  const openWay = async () => ({ close });
-  const performer: Performer = { qmp: { execute }, clock, openWay, report: (progress) => void reports.push(progress) };
+  const openWay = async () => ({ close, sendPrinted: async () => {} });
+  const performer: Performer = {
+    qmp: { execute },
+    clock,
+    openWay,
+    openStore: () => Promise.reject(new Error('no way')),
+    report: (progress) => void reports.push(progress),
+  };
   return { performer, said, told, reports, isClosed: () => closed };
 }
 

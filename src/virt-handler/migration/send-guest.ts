@@ -6,7 +6,7 @@
 import { OUTGOING_SOCKETS } from '../../api/launcher/files.ts';
 import type { Clock } from '../../base/clock.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
-import type { DomainCommand, SendProgress } from '../vmi/domain-command.ts';
+import type { DomainCommand, SendProgress, Way } from '../vmi/domain-command.ts';
 import type { Performer } from '../vmi/performer.ts';
 import { type Copy, followCopy, judgeCopy } from './judge-copy.ts';
 import { timeoutMsOf } from './send-limits.ts';
@@ -26,6 +26,9 @@ const SWITCH_MS = 60_000;
 const ANY_DOWNTIME_MS = 2_000_000;
 /** Of QEMU, that copies the memory of an emulated guest right while it runs. */
 const FIRST_RIGHT_VERSION = 9;
+/** Between the end of a guest's words in its QEMU and here. */
+const PRINTED_COMES_MS = 10;
+const PRINTED_MS = 1_000;
 /** How often is told how far it is. */
 const REPORT_MS = 1_000;
 
@@ -51,13 +54,23 @@ export async function sendGuest(performer: Performer, { disks, to, limits, runs 
     await qmp.execute('migrate-set-parameters', { 'max-bandwidth': rate ?? BYTES_PER_SECOND, 'downtime-limit': limits.downtimeMs });
     await qmp.execute('migrate', { uri: `unix:${OUTGOING_SOCKETS.memory}` });
     await follow(performer, { ...course, what: 'the copy of its memory', standStill }, () => lookAtMemory(performer, 'pre-switchover'));
+    const printed = sendPrinted(performer, way);
     await letGo(performer, { disks, switchMs: limits.mayStandStill ? Math.max(SWITCH_MS, course.limitMs) : SWITCH_MS });
+    await printed;
   } catch (error) {
     await callBack(performer, { disks, runs }).catch(() => {}); // why it failed is worth more than what failed after it
     throw error;
   } finally {
     way.close();
   }
+}
+
+/** Beside the rest of the guest, which stands still: what it printed last has come by then. It is no reason to stay, nor one to stand still for longer. */
+async function sendPrinted({ clock }: Sender, way: Way): Promise<void> {
+  const decided = new AbortController();
+  await clock.sleep(PRINTED_COMES_MS);
+  await Promise.race([way.sendPrinted().catch(() => {}), clock.sleep(PRINTED_MS, decided.signal)]);
+  decided.abort();
 }
 
 /** The guest stands still: the rest of its disks and memory go, and the other QEMU has all of it. */

@@ -1,17 +1,40 @@
 /** The door of a node for a guest that comes from another one: bytes go to the QEMU that waits for it, and to no other. */
 import { join } from 'node:path';
-import { INCOMING_SOCKETS, type MoveChannel } from '../../api/launcher/files.ts';
+import type { WebSocket } from 'ws';
+import type { MigrationQuestion } from '../../api/handler/questions.ts';
+import { INCOMING_SOCKETS } from '../../api/launcher/files.ts';
 import { ApiError } from '../../base/errors.ts';
 import { connectUnixSocket } from '../../qemu/qmp/connect-socket.ts';
 import { carryBytes } from '../network/serve-port.ts';
 import type { StreamConnection } from '../server/stream-connection.ts';
 import type { Guest } from '../vmi/domains.ts';
 
+/** More than is kept of it anywhere. */
+const MOST_PRINTED_BYTES = 2 * 1024 * 1024;
+const NORMAL_CLOSURE = 1000;
+const TOO_MUCH = 1009;
+
 /** Connects one stream of the move with this uid. */
-export async function takeGuest(guest: Guest, { uid, channel }: { uid: string; channel: MoveChannel }): Promise<StreamConnection> {
+export async function takeGuest(guest: Guest, { uid, channel }: { uid: string } & MigrationQuestion): Promise<StreamConnection> {
   const { vmi, session, folder } = guest;
   if (vmi.status?.migrationState?.migrationUid !== uid || session.domain.commands['receive']?.is !== 'done')
     throw new ApiError('Conflict', 'no guest of this migration is waited for here');
+  if (channel === 'printed') return { carry: (webSocket) => takePrinted(guest, webSocket), abandon: () => {} };
   const socket = await connectUnixSocket(join(folder, INCOMING_SOCKETS[channel]));
   return { carry: carryBytes(socket), abandon: () => socket.destroy() };
+}
+
+/** Taken only when all of it has come. */
+function takePrinted({ console }: Guest, webSocket: WebSocket): void {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  webSocket.on('error', () => webSocket.terminate());
+  webSocket.on('message', (data: Buffer) => {
+    bytes += data.length;
+    if (bytes > MOST_PRINTED_BYTES) webSocket.close(TOO_MUCH);
+    else pieces.push(data);
+  });
+  webSocket.once('close', (code) => {
+    if (code === NORMAL_CLOSURE) void console.takePast(Buffer.concat(pieces)).catch(() => {}); // a log that cannot be written to is none
+  });
 }

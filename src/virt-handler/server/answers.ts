@@ -61,9 +61,10 @@ export function answersFrom({ domains, screens, network, runLogs, histories, nod
     exec: ofGuest(({ agent }, question) => execInGuest(agent, question, clock)),
 
     console: ofGuest((guest, question) => guest.console.connect(question)),
-    vnc: ofGuest(({ key, folder }, question) =>
-      orExplain(`connect to the screen of the guest ${key}`, screens.connect({ key, folder, wish: wishOf(question) })),
-    ),
+    vnc: ofGuest(({ key, folder, session }, question) => {
+      const hasMoved = () => session.domain.state === 'moved';
+      return orExplain(`connect to the screen of the guest ${key}`, screens.connect({ key, folder, wish: wishOf(question), hasMoved }));
+    }),
     'vnc/screenshot': ofGuest(({ folder, session }, { moveCursor = false }) =>
       takeScreenshot({ folder, movesCursor: moveCursor, execute: (command, args) => session.execute(command, args) }),
     ),

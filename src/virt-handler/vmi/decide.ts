@@ -8,6 +8,7 @@
  *   another guest of its name is listened to          forget that one
  *   VMI is final, QEMU is there                       quit; delete the Pod when it is still there after 30 s (3 s if it was cut off)
  *   VMI is not Scheduled yet                          leave it: the phases before are virt-controller's
+ *   its memory is to be saved, or was                 see suspension/decide-suspension.ts
  *   Scheduled, the guest runs or has run              Running (Created, Started)
  *   guest panicked                                    Failed (GuestPanicked, Stopped)
  *   guest hung, its watchdog stopped it               Failed (GuestHung, Stopped)
@@ -26,6 +27,7 @@
  *   deletion                                          system_powerdown at once and every 5 s (ShuttingDown)
  *   QEMU waits to start, nobody asked it to wait      cont
  *   volumes are to come or to go                      see hotplug/decide-hotplug.ts
+ *   the PVC of a disk has grown                       see hotplug/decide-resize.ts
  *   anything else                                     keep conditions and interfaces as they are seen
  *
  * Deletion is that of the VMI or of its Pod. A final phase is written first, and QEMU ended in the next pass: how a guest
@@ -43,10 +45,12 @@ import { isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
 import { diffAsMergePatch } from '../../base/json.ts';
 import type { Action, EventToRecord } from '../../reconcile/decision.ts';
 import { decidePlugs } from '../hotplug/decide-hotplug.ts';
+import { decideResizes, resizeStatus } from '../hotplug/decide-resize.ts';
 import { hotplugEntriesOf, hotplugStatus } from '../hotplug/hotplug-status.ts';
 import { decideArrival, isArriving } from '../migration/decide-arrival.ts';
 import { decideSource, isSource } from '../migration/decide-source.ts';
 import { decideTarget } from '../migration/decide-target.ts';
+import { decideSuspension, hasSuspension } from '../suspension/decide-suspension.ts';
 import { type Domain, hasEnded } from './domain.ts';
 import type { DomainAction, DomainDecision } from './domain-action.ts';
 import type { DomainCommand } from './domain-command.ts';
@@ -71,6 +75,7 @@ const RULES: readonly [(seen: ObservedDomain) => boolean, (seen: ObservedDomain)
   [({ isComing }) => isComing === true, decideTarget],
   [({ vmi }) => isFinal(vmi), clearAway],
   [({ vmi }) => !isPhase(vmi, 'Scheduled') && !isPhase(vmi, 'Running'), () => decision({})],
+  [(seen) => hasSuspension(seen) && !hasEnded(seen.domain), (seen) => decideSuspension(seen) ?? unsuspended(seen)],
   [(seen) => isPhase(seen.vmi, 'Scheduled') && hasRun(seen), reportRunning],
   [({ domain }) => domain.state === 'panicked', reportPanic],
   [({ domain }) => domain.state === 'watchdog', reportHang],
@@ -92,6 +97,13 @@ const RULES: readonly [(seen: ObservedDomain) => boolean, (seen: ObservedDomain)
 /** Applies the first rule that matches. */
 export function decideDomain(seen: ObservedDomain): DomainDecision {
   const [, then] = RULES.find(([matches]) => matches(seen)) ?? [undefined, keepCurrent];
+  return then(seen);
+}
+
+/** As if there were no suspension. */
+function unsuspended(seen: ObservedDomain): DomainDecision {
+  const at = RULES.findIndex(([, then]) => then === reportRunning);
+  const [, then] = RULES.slice(at).find(([matches]) => matches(seen)) ?? [undefined, keepCurrent];
   return then(seen);
 }
 
@@ -154,7 +166,7 @@ function reportGone(seen: ObservedDomain): DomainDecision {
   if (mustStop(seen) && deadlineOf(seen) <= seen.now) return cutOffLate(seen);
   const how = howItEnded(seen);
   const reason = isPhase(seen.vmi, 'Running') ? 'QEMUExited' : 'LauncherFailed';
-  return decision({ actions: write(seen, { phase: 'Failed', reason }, how, warning('Stopped', `The guest crashed: ${how}.`)) });
+  return decision({ actions: write(seen, { phase: 'Failed', reason, how }, how, warning('Stopped', `The guest crashed: ${how}.`)) });
 }
 
 function giveUpStart(seen: ObservedDomain): DomainDecision {
@@ -208,11 +220,13 @@ function letRun(seen: ObservedDomain): DomainDecision {
 function keepCurrent(seen: ObservedDomain): DomainDecision {
   const isNews = seen.domain.state === 'io-error' && vmiCondition(seen.vmi, 'Paused')?.reason !== 'PausedIOError';
   const told = isNews ? warning('IOerror', 'The guest was paused because a disk cannot be read or written.') : undefined;
-  const plugs = decidePlugs(seen);
-  const lookAgainAfterMs = isPhase(seen.vmi, 'Scheduled') ? startDeadlineOf(seen) - seen.now : plugs.lookAgainAfterMs;
+  const [plugs, resizes] = [decidePlugs(seen), decideResizes(seen)];
+  const waits = [plugs.lookAgainAfterMs, resizes.lookAgainAfterMs].filter((ms) => ms !== undefined);
+  const soonest = waits.length > 0 ? Math.min(...waits) : undefined;
+  const lookAgainAfterMs = isPhase(seen.vmi, 'Scheduled') ? startDeadlineOf(seen) - seen.now : soonest;
   const status = write(seen, {}, 'what QEMU shows has changed', told);
-  const reports = [...reportCredentials(seen), ...reportReadiness(seen), ...reportPlugs(seen)];
-  return decision({ actions: [...status, ...reports, ...plugs.actions], lookAgainAfterMs });
+  const reports = [...reportCredentials(seen), ...reportReadiness(seen), ...reportPlugs(seen), ...reportResizes(seen)];
+  return decision({ actions: [...status, ...reports, ...plugs.actions, ...resizes.actions], lookAgainAfterMs });
 }
 
 /** Told once for each change of the condition. */
@@ -235,6 +249,18 @@ function reportPlugs(seen: ObservedDomain): Action[] {
     if (reason === 'HotplugFailed') return [{ do: 'record', because: message, event: warning('HotplugFailed', message) }];
     if (phase === 'Ready') return [record('VolumeReady', message)];
     return phase === 'UnMountedFromPod' ? [record('VolumeUnplugged', message)] : [];
+  });
+}
+
+/** What has grown, and what could not, once for each. */
+function reportResizes(seen: ObservedDomain): Action[] {
+  const { volumeStatus = [] } = seen.vmi.status ?? {};
+  const before = new Map(volumeStatus.map((entry) => [entry.name, entry]));
+  return (resizeStatus(seen, volumeStatus) ?? []).flatMap(({ name, size = 0, reason, message = '' }): Action[] => {
+    const was = before.get(name);
+    if (reason === 'ResizeFailed' && was?.message !== message)
+      return [{ do: 'record', because: message, event: warning('ResizeFailed', `Volume ${name}: ${message}`) }];
+    return was?.size !== undefined && size > was.size ? [record('VolumeResized', `The disk of volume ${name} has ${size} bytes now.`)] : [];
   });
 }
 
@@ -295,7 +321,7 @@ function hasRun(seen: ObservedDomain): boolean {
 
 /** There is nothing in the guest yet that could power it off. */
 function hasNotRun({ vmi, domain }: ObservedDomain): boolean {
-  return domain.state === 'prelaunch' || (domain.state === 'absent' && isPhase(vmi, 'Scheduled'));
+  return domain.state === 'prelaunch' || domain.state === 'incoming' || (domain.state === 'absent' && isPhase(vmi, 'Scheduled'));
 }
 
 function isGone({ pod, domain }: ObservedDomain): boolean {

@@ -12,6 +12,8 @@ export type DomainAction = Pick<OtherAction, 'because' | 'event'> &
     /** Puts the socket of a hotplugged volume into the folder of QEMU, or takes it away. */
     | { readonly do: 'link disk'; readonly volume: string; readonly attachPodUid: string }
     | { readonly do: 'unlink disk'; readonly volume: string }
+    /** Sets the clock of the guest to now, as soon as its agent can be asked. */
+    | { readonly do: 'set clock' }
     | { readonly do: 'command'; readonly id: string; readonly command: DomainCommand }
   );
 export type DomainDecision = Decision<DomainAction>;

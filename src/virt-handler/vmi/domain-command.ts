@@ -1,5 +1,6 @@
 /** What can be asked of a QEMU, as values: a command with everything it needs, and how one that was given is doing. */
 
+import type { SaveAnswer } from '../../api/launcher/suspension.ts';
 import type { Pluggable } from '../../qemu/convert/machine-model.ts';
 
 /** By the names that QMP gives them, or that they have for more than one command. */
@@ -25,6 +26,16 @@ export type DomainCommand =
   | { readonly name: 'unplug'; readonly device: string }
   /** Deletes a block node that no device uses. */
   | { readonly name: 'close'; readonly node: string }
+  /** Puts a block node into a CD-ROM drive. */
+  | { readonly name: 'insert'; readonly drive: string; readonly node: string }
+  /** Takes out what is in a CD-ROM drive, whether the guest has locked it or not. */
+  | { readonly name: 'eject'; readonly drive: string }
+  /** Makes the disk behind a block node larger, and tells the guest. */
+  | { readonly name: 'resize'; readonly node: string; readonly bytes: number }
+  /** Stops the guest and writes its memory to the PVC of this Pod. Done means: it is on the disk, and the guest stands still. */
+  | { readonly name: 'save'; readonly podUid: string }
+  /** Lets a guest run on whose memory was not saved; loads memory that was. */
+  | { readonly name: 'release' | 'load' }
   /** Ends the taking of a guest; it runs here from then on, unless it was paused. */
   | { readonly name: 'arrive'; readonly runs: boolean };
 
@@ -48,9 +59,19 @@ export type SendLimits = {
 /** The virt-handler that takes a guest, and for which migration. */
 export type MoveTarget = { readonly host: string; readonly port: number; readonly migrationUid: string };
 
-export type Way = { close(): void };
+export type Way = {
+  /** Resolves when the other node has what the guest printed so far. */
+  sendPrinted(): Promise<void>;
+  close(): void;
+};
 /** Resolves when QEMU can connect; what it sends goes to that node until closed. */
 export type OpenWay = (to: MoveTarget) => Promise<Way>;
+
+/** What is told of a guest whose memory is written. */
+export type StoreTarget = { readonly podUid: string; readonly qemu: string; readonly accelerator: string };
+export type Store = { readonly answer: Promise<SaveAnswer>; close(): void };
+/** Resolves when QEMU can connect; what it sends goes to the Pod until closed. */
+export type OpenStore = (to: StoreTarget) => Promise<Store>;
 
 /** How far a guest is that is being sent. */
 export type SendProgress = {

@@ -14,12 +14,14 @@ import type { TlsIdentity } from '../../base/node/https-fetch.ts';
 import { type Source, WakeUps } from '../../reconcile/source.ts';
 import { AgentSession } from '../agent/agent-session.ts';
 import { keepCredentials } from '../agent/credential-keeper.ts';
+import { setClock } from '../agent/set-clock.ts';
 import type { RunLogs } from '../console/run-logs.ts';
 import { SerialConsole } from '../console/serial-console.ts';
 import { type DiskLink, diskLinkOf, linkDisk, unlinkDisk } from '../hotplug/disk-link.ts';
 import { hotplugEntriesOf } from '../hotplug/hotplug-status.ts';
 import { wayFrom } from '../migration/open-way.ts';
 import { GuestProbes, type ProbeFacts } from '../probes/guest-probes.ts';
+import { storeFrom } from '../suspension/open-store.ts';
 import type { Domain } from './domain.ts';
 import type { DomainAction } from './domain-action.ts';
 import { noSuchGuest } from './no-such-guest.ts';
@@ -60,6 +62,12 @@ function isRunOver({ state }: Domain): boolean {
   return state !== 'moved' && state !== 'incoming';
 }
 
+/** The guest stands still because it is on its way to another node. */
+function isLeaving({ state, commands }: Domain): boolean {
+  if (state === 'switching' || state === 'moved') return true;
+  return state === 'paused' && Object.values(commands).some(({ command, is }) => command.name === 'send' && is === 'running');
+}
+
 export class Domains {
   readonly #options: DomainsOptions;
   readonly #guests = new Map<string, Guest>();
@@ -94,6 +102,9 @@ export class Domains {
         return;
       case 'unlink disk':
         if (guest) unlinkDisk({ folder: guest.folder, ...action });
+        return;
+      case 'set clock':
+        if (guest) void setClock(guest.agent, { ...this.#options, signal: guest.ended.signal });
         return;
       case 'command':
         guest?.session.order(action.id, action.command);
@@ -169,7 +180,7 @@ export class Domains {
     const guest = this.#guests.get(key);
     this.#guests.delete(key);
     guest?.session.close();
-    guest?.console.close();
+    guest?.console.close(guest.session.domain.state === 'moved' ? 'moved' : 'ended');
     guest?.agent.close();
     guest?.ended.abort();
   }
@@ -201,15 +212,17 @@ export class Domains {
       if (domain.isAgentOpen !== undefined) agent.portIs(domain.isAgentOpen && !domain.isGone);
       if (domain.isGone) {
         if (isRunOver(domain)) keepLog();
-        serial.close();
-      }
+        serial.close(domain.state === 'moved' ? 'moved' : 'ended');
+      } else serial.hold(isLeaving(domain));
       wake();
     };
     const ended = new AbortController();
     void keepCredentials({ agent, sources: credentialSourcesOf(vmi.spec), podFolder, clock, log }, ended.signal);
     const { name, namespace = '' } = vmi.metadata;
-    const openWay = wayFrom({ folder, guest: { namespace, name }, identity: () => this.#options.identity?.(), log });
-    const session = new DomainSession({ folder, clock, log, onChange, openWay });
+    const identity = () => this.#options.identity?.();
+    const openWay = wayFrom({ folder, guest: { namespace, name }, identity, printed: () => serial.giveAway(), log });
+    const openStore = storeFrom({ kubeletRoot, folder, clock });
+    const session = new DomainSession({ folder, clock, log, onChange, openWay, openStore });
     const takesConnection = (port: number, signal: AbortSignal) => this.#options.takesConnection(key, port, signal);
     const stateOf = () => session.domain.state;
     const probes = new GuestProbes({ vmi, agent, stateOf, takesConnection, clock, onChange: wake }, ended.signal);

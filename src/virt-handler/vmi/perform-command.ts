@@ -3,12 +3,15 @@ import { renderCommand } from '../../qemu/convert/render-command.ts';
 import { QmpError, QmpTimeout } from '../../qemu/qmp/client.ts';
 import { letArrive, receiveGuest } from '../migration/receive-guest.ts';
 import { callBack, sendGuest } from '../migration/send-guest.ts';
+import { loadGuest, releaseGuest, saveGuest } from '../suspension/save-guest.ts';
 import type { DomainCommand } from './domain-command.ts';
 import type { Performer } from './performer.ts';
 
 /** A busy node may let QEMU wait, and in a move it connects to another one before it answers. */
 const MOVE_COMMAND_MS = 30_000;
 
+/** A qcow2 writes its tables anew, on a disk that others use, too. */
+const RESIZE_MS = 30_000;
 const CLOSE_MS = { pause: 50, patience: 2_000 } as const;
 
 /** Resolves with what QEMU returned. */
@@ -29,6 +32,12 @@ export async function performCommand(performer: Performer, command: DomainComman
       return sendGuest(moving, command);
     case 'call-back':
       return callBack(moving, command);
+    case 'save':
+      return saveGuest(moving, command);
+    case 'load':
+      return loadGuest(moving);
+    case 'release':
+      return releaseGuest(moving);
     case 'arrive':
       return letArrive(moving, command);
     case 'plug': {
@@ -39,6 +48,12 @@ export async function performCommand(performer: Performer, command: DomainComman
       return qmp.execute('device_del', { id: command.device });
     case 'close':
       return closeNode(performer, command.node);
+    case 'insert':
+      return changeMedium(performer, command.drive, command.node);
+    case 'eject':
+      return changeMedium(performer, command.drive);
+    case 'resize':
+      return qmp.execute('block_resize', { 'node-name': command.node, size: command.bytes }, { timeoutMs: RESIZE_MS });
     case 'quit':
       try {
         return await qmp.execute(command.name);
@@ -48,6 +63,14 @@ export async function performCommand(performer: Performer, command: DomainComman
         return undefined;
       }
   }
+}
+
+/** Every step can be repeated: whoever is killed in between begins again. */
+async function changeMedium({ qmp }: Performer, id: string, node?: string): Promise<unknown> {
+  await qmp.execute('blockdev-open-tray', { id, force: true });
+  await qmp.execute('blockdev-remove-medium', { id });
+  if (node !== undefined) await qmp.execute('blockdev-insert-medium', { id, 'node-name': node });
+  return qmp.execute('blockdev-close-tray', { id });
 }
 
 /** A device that has gone lets go of its disk a moment later. */

@@ -1,13 +1,15 @@
 /** What the commands to a guest work with. */
 import type { Clock } from '../../base/clock.ts';
 import type { QmpClient } from '../../qemu/qmp/client.ts';
-import type { CommandProgress, OpenWay } from './domain-command.ts';
+import type { CommandProgress, OpenStore, OpenWay } from './domain-command.ts';
 
 export type Performer = {
   readonly qmp: Pick<QmpClient, 'execute'>;
   readonly clock: Clock;
   /** Opens the way to the node that a guest is sent to. */
   readonly openWay: OpenWay;
+  /** Opens the way to the Pod that writes the memory of the guest. */
+  readonly openStore: OpenStore;
   /** For a command that takes long: shows in the domain how far it is. */
   readonly report: (progress: CommandProgress) => void;
 };

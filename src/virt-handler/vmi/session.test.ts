@@ -119,7 +119,14 @@ test('a storm of events is one more look at the guest, and no change', async (t)
     return { before: looks === 1 ? storm : '', answer: { status: 'running', running: true } };
   });
   let changes = 0;
-  const session = new DomainSession({ openWay: noWay, folder, clock: new FakeClock(), log: silentLogger, onChange: () => changes++ });
+  const session = new DomainSession({
+    openWay: noWay,
+    openStore: noWay,
+    folder,
+    clock: new FakeClock(),
+    log: silentLogger,
+    onChange: () => changes++,
+  });
   t.after(() => session.close());
   await until(() => looks === 2);
   await session.execute('query-version', {});
@@ -148,7 +155,7 @@ async function serveQmp(t: TestContext, path: string, answerTo: (command: string
 }
 
 function watch(t: TestContext, folder: string, clock: FakeClock | typeof systemClock = systemClock) {
-  const session = new DomainSession({ openWay: noWay, folder, clock, log: silentLogger, onChange: () => {} });
+  const session = new DomainSession({ openWay: noWay, openStore: noWay, folder, clock, log: silentLogger, onChange: () => {} });
   t.after(() => session.close());
   /** Time that nobody waits for passes by itself: with a fake clock, a second per look. */
   const sees = (holds: (domain: Domain) => boolean, moving?: FakeClock) =>

@@ -15,7 +15,7 @@ import { codeOf } from '../../qemu/qmp/connect-socket.ts';
 import { askPlugged } from '../hotplug/plugged.ts';
 import { Commands } from './commands.ts';
 import { type Domain, hasEnded, stateFrom, unknownDomain } from './domain.ts';
-import type { DomainCommand, OpenWay } from './domain-command.ts';
+import type { DomainCommand, OpenStore, OpenWay } from './domain-command.ts';
 import { commandFor, type GuestAction } from './guest-action.ts';
 import { performCommand } from './perform-command.ts';
 import type { Performer } from './performer.ts';
@@ -28,6 +28,8 @@ export type SessionOptions = {
   readonly onChange: (domain: Domain) => void;
   /** Opens the way to the node that the guest is sent to. */
   readonly openWay: OpenWay;
+  /** Opens the way to the Pod that writes its memory. */
+  readonly openStore: OpenStore;
 };
 
 const POLL_MS = 5_000;
@@ -51,8 +53,8 @@ const TELLING_EVENTS = new Set([
   'DEVICE_DELETED',
 ]);
 
-/** Commands after which other devices may be plugged in. */
-const CHANGING_DEVICES: ReadonlySet<DomainCommand['name']> = new Set(['plug', 'unplug', 'close']);
+/** Commands after which other devices may be plugged in, or have another size. */
+const CHANGING_DEVICES: ReadonlySet<DomainCommand['name']> = new Set(['plug', 'unplug', 'insert', 'eject', 'close', 'resize']);
 
 export class DomainSession {
   readonly #options: SessionOptions;
@@ -112,9 +114,9 @@ export class DomainSession {
   async #perform(command: DomainCommand, report: Performer['report']): Promise<unknown> {
     if (!this.#qmp) throw new Error('QEMU is not connected');
     try {
-      const { clock, openWay } = this.#options;
+      const { clock, openWay, openStore } = this.#options;
       const qmp = this.#qmp;
-      const result = await performCommand({ qmp, clock, openWay, report }, command);
+      const result = await performCommand({ qmp, clock, openWay, openStore, report }, command);
       if (CHANGING_DEVICES.has(command.name)) this.#show({ plugged: await askPlugged(qmp) });
       return result;
     } catch (error) {

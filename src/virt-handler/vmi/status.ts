@@ -9,11 +9,12 @@ import { type Condition, conditionOf } from '../../api/meta.ts';
 import { timestamp } from '../../base/timestamp.ts';
 import { copiedDisksOf } from '../../qemu/convert/copied-disks.ts';
 import { agentStatus, withAgentNics } from '../agent/status.ts';
+import { resizeStatus } from '../hotplug/decide-resize.ts';
 import { hotplugStatus } from '../hotplug/hotplug-status.ts';
 import { hasEnded } from './domain.ts';
 import type { ObservedDomain } from './observed.ts';
 
-export type StatusChange = { readonly phase?: VmiPhase; readonly reason?: VmiEndingReason };
+export type StatusChange = { readonly phase?: VmiPhase; readonly reason?: VmiEndingReason; readonly how?: string };
 type NicStatus = NonNullable<VmiStatus['interfaces']>[number];
 
 /** The status with this change of phase, if any, and with conditions and interfaces as they are now. */
@@ -24,10 +25,16 @@ export function deriveDomainStatus(seen: ObservedDomain, change: StatusChange): 
     vmi: { ...seen.vmi, status: change.phase === 'Running' ? withMigratable(seen, withReady(seen, status), seen.now) : status },
   };
   const derived = { ...now.vmi.status, ...conditionsOf(now), ...interfacesOf(now), ...agentStatus(status, seen.agent) };
-  const plugged = { ...derived, ...hotplugStatus(now) };
+  const plugged = withSizes(now, { ...derived, ...hotplugStatus(now) });
   // What comes and goes while the guest runs decides on it, too.
   const isAsked = status.phase === 'Running' && conditionOf(status.conditions, 'LiveMigratable') !== undefined;
   return isAsked ? withMigratable(seen, plugged, seen.now) : plugged;
+}
+
+/** From the moment when the guest runs. */
+function withSizes(seen: ObservedDomain, status: VmiStatus): VmiStatus {
+  const volumeStatus = status.phase === 'Running' ? resizeStatus(seen, status.volumeStatus) : undefined;
+  return volumeStatus ? { ...status, volumeStatus } : status;
 }
 
 /** Ready is virt-controller's to keep; at the moment when the guest comes up, one write says both. */
@@ -58,12 +65,15 @@ function withMigratable({ vmi }: ObservedDomain, status: VmiStatus, now: number)
 }
 
 /** A phase is stamped when it is first reached. */
-function phaseOf({ vmi, now }: ObservedDomain, { phase, reason }: StatusChange): Partial<VmiStatus> {
+function phaseOf({ vmi, now }: ObservedDomain, { phase, reason, how }: StatusChange): Partial<VmiStatus> {
   if (phase === undefined) return {};
   const reached = vmi.status?.phaseTransitionTimestamps ?? [];
   const isNew = !reached.some((entry) => entry.phase === phase);
   const stamped = isNew ? [...reached, { phase, phaseTransitionTimestamp: timestamp(now) }] : reached;
-  return { phase, phaseTransitionTimestamps: stamped, ...(reason !== undefined && { reason }) };
+  const suspension = vmi.status?.suspension;
+  // Its machine stays suspended, and says why.
+  const told = suspension?.phase === 'Resuming' && how !== undefined ? { suspension: { ...suspension, message: how } } : {};
+  return { phase, phaseTransitionTimestamps: stamped, ...(reason !== undefined && { reason }), ...told };
 }
 
 /** Nobody pauses a guest that is on its way: it stands still to be copied. */
@@ -82,7 +92,7 @@ const WHILE_TRUE: readonly {
       if (!domain.isConnected || domain.state === 'unresponsive') return undefined;
       // Between two nodes a guest stands still for a moment, which is no pause: what was known before holds.
       if (domain.state === 'incoming' || domain.state === 'switching' || domain.state === 'moved') return undefined;
-      if (domain.state === 'paused' && isBeingSent(vmi)) return undefined;
+      if (domain.state === 'paused' && (isBeingSent(vmi) || vmi.status?.suspension !== undefined)) return undefined;
       if (domain.state === 'prelaunch') return vmi.spec.startStrategy === 'Paused';
       return domain.state === 'paused' || domain.state === 'io-error';
     },

@@ -46,6 +46,7 @@ async function world(t: TestContext, content: Buffer): Promise<World> {
       clock: systemClock,
       signal,
       onProgress: (progress) => seen.push(progress),
+      receive: () => Promise.reject(new Error('nobody sends anything')),
     });
   const fill: World['fill'] = (task = {}, signal) =>
     run({ from: 'http', url: `${server.origin}/disk`, sizeBytes: 4 * MIB, ...task }, signal);
@@ -90,8 +91,18 @@ test('VMDK and VHDX are converted, qcow2 stays as it is, and its format is kept 
   }
 });
 
+/** Of version 3, whose features say that the data is elsewhere. */
+function withDataFile(): Buffer {
+  const header = qcow2Start();
+  header.writeUInt32BE(3, 4);
+  header.writeBigUInt64BE(4n, 72);
+  header.writeUInt32BE(104, 100);
+  return header;
+}
+
 const BAD: readonly [what: string, content: Buffer, task: object, why: RegExp][] = [
   ['an overlay of another file', qcow2Start({ backingAt: 200 }), {}, /disk .* is refused/],
+  ['an image with its data in another file', withDataFile(), {}, /disk .* is refused/],
   ['a disk that is larger than its PVC', qcow2Start({ sizeBytes: 5 * MIB }), {}, /does not fit on its PVC/],
   ['wrong bytes', RAW, { checksum: `sha256:${'0'.repeat(64)}` }, /is not what it should be/],
   ['a download without an end', Buffer.alloc(24 * MIB, 'x'), {}, /is refused/],

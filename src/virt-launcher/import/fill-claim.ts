@@ -5,6 +5,7 @@
  *   from        how
  *   http        downloaded to the PVC, unpacked or converted there when it has to be, and then it is the disk, without a copy
  *   registry    copied from the image, which is mounted; or pulled to the PVC, where the cluster has no image volumes
+ *   upload      received on the PVC, piece by piece, and then as with http
  *   pvc         copied from the other PVC; where the file system can share blocks, it does
  */
 import {
@@ -57,6 +58,16 @@ export type FillOptions = {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: ImportProgress) => void;
+  /** Takes what somebody sends into the folder; what is whole is given to `finish`, which says why it is no disk by throwing. */
+  readonly receive: (into: Incoming) => Promise<void>;
+};
+
+export type Incoming = {
+  readonly folder: string;
+  /** No more than this is taken. */
+  readonly maxBytes: number;
+  /** Resolves when the disk has its name. */
+  readonly finish: (path: string, signal: AbortSignal) => Promise<void>;
 };
 
 export type OpenDisk = ReturnType<typeof openContainerDisk>;
@@ -93,6 +104,12 @@ function make(options: FillOptions, work: string): Promise<void> {
       return download(options, options.task, work);
     case 'registry':
       return takeImage(options, options.task, work);
+    case 'upload':
+      return options.receive({
+        folder: work,
+        maxBytes: roomFor(options.task.sizeBytes),
+        finish: (path, signal) => becomeDisk({ ...options, signal }, { path, name: 'the file' }, work),
+      });
     case 'pvc':
       return copyClaim(options, options.task);
   }
@@ -101,21 +118,37 @@ function make(options: FillOptions, work: string): Promise<void> {
 type Task<From extends ImportTask['from']> = Extract<ImportTask, { from: From }>;
 
 async function download(options: FillOptions, { url, checksum, sizeBytes }: Task<'http'>, work: string): Promise<void> {
-  const { fetch, clock, signal, searchPath, onProgress } = options;
+  const { fetch, clock, signal, onProgress } = options;
   const digest = checksum?.toLowerCase();
   const path = join(work, 'file');
   const isHere = existsSync(path) && (digest === undefined || (await digestOfFile(path, digest, signal)) === digest);
   if (!isHere) {
     rmSync(path, { force: true });
-    await downloadFile({ url, folder: work, fetch, clock, signal, digest, maxBytes: roomFor(sizeBytes), onProgress: tell });
+    await downloadFile({
+      url,
+      folder: work,
+      isOnClaim: true,
+      fetch,
+      clock,
+      signal,
+      digest,
+      maxBytes: roomFor(sizeBytes),
+      onProgress: tell,
+    });
   }
-  for (const name of ['unpacked', 'converted']) rmSync(join(work, name), { force: true }); // of a try that was killed
-  const limits = { dataBytes: roomFor(sizeBytes), sizeBytes: roomFor(sizeBytes) };
-  adopt(await plainDisk({ path, name: fileNameOf(url), searchPath, signal, limits }, work), options, fileNameOf(url));
+  await becomeDisk(options, { path, name: fileNameOf(url) }, work);
 
   function tell({ doneBytes, totalBytes }: { doneBytes: number; totalBytes: number | undefined }): void {
     onProgress({ doneBytes, ...(totalBytes !== undefined && { totalBytes }) });
   }
+}
+
+/** Unpacked or converted when it has to be. */
+async function becomeDisk(options: FillOptions, file: { readonly path: string; readonly name: string }, work: string): Promise<void> {
+  const { task, searchPath, signal } = options;
+  for (const name of ['unpacked', 'converted']) rmSync(join(work, name), { force: true }); // of a try that was killed
+  const limits = { dataBytes: roomFor(task.sizeBytes), sizeBytes: roomFor(task.sizeBytes) };
+  adopt(await plainDisk({ ...file, searchPath, signal, limits }, work), options, file.name);
 }
 
 /** No file with such a disk is larger: tables of other formats are some percent, and some megabytes at least. */

@@ -10,14 +10,17 @@ import {
   SOURCE_MOUNT,
   TARGET_MOUNT,
 } from '../../api/importer/importer-pod.ts';
+import { UPLOAD_AUTHORITY_VARIABLE } from '../../api/importer/upload.ts';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf, UserError } from '../../base/errors.ts';
+import { createLogger } from '../../base/log.ts';
 import { sandboxPath } from '../../base/node/sandbox-path.ts';
 import { explainSystemError } from '../../base/node/system-error.ts';
 import { tenantFetch } from '../../images/guarded-fetch.ts';
 import { openContainerDisk } from '../container-disk.ts';
 import { stepDown } from '../privileges.ts';
 import { type FillOptions, fillClaim } from './fill-claim.ts';
+import { receiveUpload } from './receive-upload.ts';
 
 export type ImporterOptions = {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -30,7 +33,8 @@ export type ImporterOptions = {
 export async function runImport({ env, clock, signal, report }: ImporterOptions): Promise<void> {
   const task = taskIn(env);
   const place = stepIn(env, task);
-  let progress: ImportProgress = { doneBytes: 0 };
+  // An upload is not taken before its door is open: until then nobody is told anything.
+  let progress: ImportProgress | undefined = task.from === 'upload' ? undefined : { doneBytes: 0 };
   const server = serveProgress(env[IMPORT_ADDRESS_VARIABLE], () => progress, report);
   try {
     await fillClaim({
@@ -43,6 +47,22 @@ export async function runImport({ env, clock, signal, report }: ImporterOptions)
       onProgress: (next) => {
         progress = next;
       },
+      receive: (into) =>
+        receiveUpload({
+          ...into,
+          host: env[IMPORT_ADDRESS_VARIABLE] ?? '',
+          authority: env[UPLOAD_AUTHORITY_VARIABLE] ?? '',
+          clock,
+          log: createLogger({ write: report, level: 'info', now: () => clock.now() }),
+          signal,
+          onState: ({ receivedBytes, totalBytes, failure }) => {
+            progress = {
+              doneBytes: receivedBytes,
+              ...(totalBytes !== undefined && { totalBytes }),
+              ...(failure !== undefined && { failure }),
+            };
+          },
+        }),
     });
     report('the volume is filled');
   } catch (error) {
@@ -80,9 +100,9 @@ async function refuseAll(): Promise<Response> {
 }
 
 /** Only at the address of the Pod; without one, nobody is told. */
-function serveProgress(host: string | undefined, progress: () => ImportProgress, report: (line: string) => void) {
+function serveProgress(host: string | undefined, progress: () => ImportProgress | undefined, report: (line: string) => void) {
   if (!host) return undefined;
-  const server = createServer((_, response) => response.setHeader('connection', 'close').end(JSON.stringify(progress())));
+  const server = createServer((_, response) => response.setHeader('connection', 'close').end(JSON.stringify(progress() ?? {})));
   server.on('error', (error) => report(`nobody can ask how far it is: ${messageOf(error)}`));
   server.unref();
   return server.listen(IMPORT_PORT, host);

@@ -1,11 +1,6 @@
-/** The serial console of a guest: as a pair of byte streams over one WebSocket, and on this terminal. */
-import { TAKE_OVER, TURNS } from '../../api/handler/turns.ts';
-import { subresourcePath } from '../../api/kubevirt/subresource-path.ts';
-import { STREAM_SUBPROTOCOL } from '../../api/kubevirt/subresources.ts';
+/** The serial console of a guest on this terminal. */
 import type { Clock } from '../../base/clock.ts';
-import type { Cluster } from '../../client/node/kubeconfig.ts';
-import { openWebSocket } from '../../client/node/websocket.ts';
-import type { ClusterDeps, ConsoleStream, ConsoleTarget, Input, Output } from '../deps.ts';
+import type { ClusterDeps, ConsoleStream, Input, Output } from '../deps.ts';
 
 const CTRL_RIGHT_BRACKET = 29;
 const CTRL_T = 20;
@@ -18,7 +13,8 @@ export async function showConsole({ namespace, openConsole, stdin, stdout, stder
     turn.isMine = isMine;
     stderr.write(isMine ? '\r\n(you type again)\r\n' : '\r\n(somebody else types now; Ctrl+T takes over, Ctrl+] leaves)\r\n');
   };
-  const stream = await openConsole({ namespace, name, isShared: true, onTurn });
+  const onMoved = () => void stderr.write(`\r\n(${name} goes on at another node)\r\n`);
+  const stream = await openConsole({ namespace, name, isShared: true, onTurn, onMoved });
   stderr.write(`Connected to the console of ${name}. Leave it with Ctrl+]. Press Enter for a prompt.\n`);
   const ending = await attach(stream, { stdin, stdout, clock, turn });
   stderr.write(ENDINGS[ending](name));
@@ -82,58 +78,4 @@ async function attach(stream: ConsoleStream, { stdin, stdout, clock, turn }: Ter
     stdin.pause();
   }
   return ending;
-}
-
-/** Opens the stream alone, for whoever reads it in another way. */
-export async function openConsole(cluster: Cluster, target: ConsoleTarget): Promise<ConsoleStream> {
-  const { namespace, name, isShared, isReadOnly = false, isReplay = false, onTurn, signal } = target;
-  const path = subresourcePath({ resource: 'virtualmachineinstances', namespace, name }, 'console', {
-    ...(isShared && { shared: true }),
-    ...(isReadOnly && { write: false }),
-    ...(isReplay && { follow: false }),
-  });
-  const socket = await openWebSocket({ cluster, path, protocols: [STREAM_SUBPROTOCOL], signal });
-  return {
-    output: messagesOf(socket, { signal, onTurn }),
-    takeOver: () => socket.send(TAKE_OVER),
-    write: (bytes) => socket.send(bytes),
-    close: () => socket.close(),
-  };
-}
-
-/** Messages as they come; ends when the socket closes or the signal aborts. */
-async function* messagesOf(
-  socket: Awaited<ReturnType<typeof openWebSocket>>,
-  { signal, onTurn }: Pick<ConsoleTarget, 'signal' | 'onTurn'>,
-): AsyncIterable<Buffer> {
-  const queue: Buffer[] = [];
-  let isClosed = false;
-  let wake = () => {};
-  socket.on('message', (data, isBinary) => {
-    if (!isBinary) return onTurn?.(String(data) === TURNS.mine);
-    queue.push(Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data as Buffer));
-    wake();
-  });
-  const end = () => {
-    isClosed = true;
-    wake();
-  };
-  socket.on('close', end);
-  socket.on('error', end);
-  const abort = () => socket.close();
-  signal?.addEventListener('abort', abort, { once: true });
-  try {
-    while (true) {
-      const next = queue.shift();
-      if (next) yield next;
-      else if (isClosed) return;
-      else
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-    }
-  } finally {
-    signal?.removeEventListener('abort', abort);
-    socket.close();
-  }
 }

@@ -11,8 +11,9 @@ const healthy: Facts = {
   acceleration: { accel: 'kvm', why: '/dev/kvm opens' },
   missingNetworkPrograms: [],
   missingContainerPrograms: [],
-  whyNoCgroups: undefined,
+  cgroups: { version: 2, parents: { cpu: '/c', memory: '/c', pids: '/c' } },
   processLimit: 4096,
+  isInNetwork: true,
   isOnHostNetwork: false,
   userNamespaces: { text: 'not needed: we are root' },
   whyNoGuestUsers: undefined,
@@ -40,8 +41,10 @@ test('on a healthy machine everything is ok', () => {
 });
 
 test('what containers are not held to is said, with the reason', () => {
-  const checks = decideChecks({ ...healthy, whyNoCgroups: 'version 1 is mounted' });
-  assert.match(checks.find(({ name }) => name === 'container limits')?.text ?? '', /4096 processes.*not limited: version 1 is mounted/);
+  const said = (cgroups: Facts['cgroups']) => decideChecks({ ...healthy, cgroups }).find(({ name }) => name === 'container limits')?.text;
+  assert.match(said({ why: 'no cgroups are mounted' }) ?? '', /4096 processes.*not limited: no cgroups are mounted/);
+  assert.equal(said(healthy.cgroups), '4096 processes for a container, and its cpu and memory by cgroups of version 2');
+  assert.match(said({ version: 1, parents: { memory: '/m', pids: '/p' } }) ?? '', /its memory by cgroups of version 1; cpu not limited/);
 });
 
 const CASES: [what: string, facts: Partial<Facts>, name: string, status: CheckStatus, text: RegExp, fix: RegExp][] = [
@@ -51,6 +54,7 @@ const CASES: [what: string, facts: Partial<Facts>, name: string, status: CheckSt
   ['no virtualization', { acceleration: { accel: 'tcg', why: 'no vmx' } }, 'acceleration', 'warning', /emulated.*no vmx/, /firmware/],
   ['no right to KVM', { acceleration: { accel: 'tcg', why: 'EACCES' } }, 'acceleration', 'warning', /emulated/, /group kvm/],
   ['KVM that was forced', { acceleration: { missing: 'cannot', fix: 'unset' } }, 'acceleration', 'failed', /cannot/, /unset/],
+  ['a machine in no network', { isInNetwork: false }, 'network', 'warning', /guests have no way out until it is/, /ip route/],
   ['a cluster on the network of the host', { isOnHostNetwork: true }, 'network', 'warning', /no way out/, /without --host-network/],
   ['no crun', { missingContainerPrograms: ['crun'] }, 'containers', 'warning', /crun not installed/, /apt-get install crun/],
   ['no pasta', { missingNetworkPrograms: ['pasta'] }, 'network', 'warning', /pasta not installed/, /passt/],

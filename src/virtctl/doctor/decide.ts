@@ -7,7 +7,9 @@
  */
 import { CONTAINER_PROGRAMS_FIX } from '../../base/container-programs-fix.ts';
 import { humanDuration } from '../../base/duration.ts';
+import type { Cgroups } from '../../base/node/cgroups.ts';
 import { VIRTIOFSD_FIX } from '../../qemu/virtiofsd-fix.ts';
+import { NO_WAY_OUT } from '../embedded/host-routes.ts';
 
 export type CheckStatus = 'ok' | 'warning' | 'failed';
 export type Check = { readonly name: string; readonly status: CheckStatus; readonly text: string; readonly fix?: string };
@@ -24,11 +26,13 @@ export type Facts = {
   readonly missingNetworkPrograms: readonly string[];
   /** Programs that containers of ordinary images need and that are not installed. */
   readonly missingContainerPrograms: readonly string[];
-  /** Why this machine offers no cgroups to hold containers to their limits; undefined when it does. */
-  readonly whyNoCgroups: string | undefined;
+  /** What holds containers to their limits, or why nothing does. */
+  readonly cgroups: Cgroups | { readonly why: string };
   /** How many processes a user of a container may have. */
   readonly processLimit: number;
   /** The running cluster is on the network of the host. */
+  /** There is a route to everywhere. */
+  readonly isInNetwork: boolean;
   readonly isOnHostNetwork: boolean;
   readonly userNamespaces: Found<{ readonly text: string }>;
   /** Why machines cannot have users of their own, and what would help; undefined when each has. */
@@ -128,12 +132,13 @@ function judgeAcceleration({ acceleration }: Facts): Verdict {
   return warning(`guests are emulated, about ten times slower: ${acceleration.why}`, fix);
 }
 
-function judgeNetwork({ missingNetworkPrograms: missing, isOnHostNetwork }: Facts): Verdict {
+function judgeNetwork({ missingNetworkPrograms: missing, isInNetwork, isOnHostNetwork }: Facts): Verdict {
   if (isOnHostNetwork)
     return warning(
       'the cluster is on the network of the host: Services have no addresses inside, guests have no way out and do not reach each other',
       'virtctl down, then virtctl up without --host-network',
     );
+  if (missing.length === 0 && !isInNetwork) return warning(NO_WAY_OUT, 'connect it; ip route shows a default route then');
   if (missing.length === 0) return ok('pasta, unshare, nsenter, setsid and ip are there');
   const isPasta = missing.includes('pasta');
   return warning(
@@ -147,10 +152,14 @@ function judgeContainers({ missingContainerPrograms: missing }: Facts): Verdict 
   return warning(`${missing.join(', ')} not installed: Pods of ordinary images wait, machines run`, CONTAINER_PROGRAMS_FIX);
 }
 
-/** Nothing on the machine would change it yet, so there is nothing to fix. */
-function judgeContainerLimits({ whyNoCgroups, processLimit }: Facts): Verdict {
-  const why = whyNoCgroups ?? 'the cgroups that this machine offers are not used yet';
-  return ok(`${processLimit} processes for a user of a Pod; memory and processors are not limited: ${why}`);
+function judgeContainerLimits({ cgroups, processLimit }: Facts): Verdict {
+  const processes = `${processLimit} processes`;
+  if ('why' in cgroups) return ok(`${processes} for a user of a Pod; memory and processors are not limited: ${cgroups.why}`);
+  const { version, parents } = cgroups;
+  const held = Object.keys(parents).filter((name) => name !== 'pids');
+  const missing = ['cpu', 'memory'].filter((name) => !held.includes(name));
+  const not = missing.length > 0 ? `; ${missing.join(' and ')} not limited: this machine does not offer it` : '';
+  return ok(`${processes} for a container, and its ${held.join(' and ')} by cgroups of version ${version}${not}`);
 }
 
 function judgeNamespaces({ userNamespaces }: Facts): Verdict {

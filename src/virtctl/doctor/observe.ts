@@ -7,7 +7,8 @@ import { freemem, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { humanDuration } from '../../base/duration.ts';
 import { messageOf, UserError } from '../../base/errors.ts';
-import { processLimit, whyNoCgroups } from '../../base/node/container-limits.ts';
+import { tryCgroups } from '../../base/node/cgroups.ts';
+import { processLimit } from '../../base/node/container-limits.ts';
 import { missingContainerPrograms } from '../../base/node/container-programs.ts';
 import { findProgram } from '../../base/node/find-program.ts';
 import { whyNotIsolated } from '../../base/node/isolated-command.ts';
@@ -22,6 +23,7 @@ import { findQemu } from '../../qemu/find-qemu.ts';
 import { findVirtiofsd } from '../../qemu/find-virtiofsd.ts';
 import { qemuVersion } from '../../qemu/qemu-version.ts';
 import type { Deps } from '../deps.ts';
+import { hasDefaultRoute } from '../embedded/has-default-route.ts';
 import { NETWORK_PROGRAMS } from '../embedded/network-namespace.ts';
 import { restartsOf, times } from '../embedded/restarts.ts';
 import { lastState, runningState } from '../embedded/state.ts';
@@ -44,11 +46,12 @@ export async function observeHost(deps: Deps): Promise<Facts> {
       return { path, version: qemuVersion(path) };
     }),
     acceleration: attempt(() => chooseAcceleration(env)),
+    isInNetwork: hasDefaultRoute(),
     isOnHostNetwork: runningState(home)?.network === 'host',
     missingNetworkPrograms: NETWORK_PROGRAMS.filter((program) => !findProgram(program, env['PATH'])),
     userNamespaces: userNamespaces(),
     missingContainerPrograms: missingContainerPrograms(env['PATH']),
-    whyNoCgroups: whyNoCgroups(),
+    cgroups: tryCgroups(),
     processLimit: processLimit(),
     whyNoGuestUsers: noGuestUsers,
     whyNotIsolated: await whyNotIsolated(),

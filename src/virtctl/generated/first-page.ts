@@ -29,6 +29,8 @@ VIRTUAL MACHINES
   stop             Stop a virtual machine
   restart          Restart a virtual machine
   pause            Stop the processors of a running machine
+  resume           Let a suspended machine go on where it was
+  suspend          Save the memory of a machine to a PVC and free its node
   unpause          Resume a paused machine
   evacuate-cancel  Let a machine stay on a node that was to be drained
   migrate          Move a running machine to another node
@@ -38,7 +40,7 @@ VIRTUAL MACHINES
   why              Say why a machine does not run: the first thing that blocks, the evidence and the fix
   delete           Delete machines, with the disks that belong to them
   logs             Show what a guest printed on its serial port
-  resize           Make the disk of a stopped machine larger
+  resize           Make the disk of a machine larger, running or not
   addvolume        Attach a volume to a running machine
   create           Write manifests
   snapshot         Keep a machine and its disks as they are now
@@ -70,6 +72,7 @@ KUBERNETES CLUSTER
   install          Install or upgrade on the Kubernetes cluster of the kubeconfig
   uninstall        Remove everything from the Kubernetes cluster of the kubeconfig; refused while there are machines
   adm              Look after an installation
+  image-upload     Send a disk of this machine to a DataVolume or PVC of a cluster
 
 THIS PROGRAM
   completion       Print what a shell needs to complete commands, flags and names of machines
@@ -97,6 +100,8 @@ start	Start a virtual machine
 stop	Stop a virtual machine
 restart	Restart a virtual machine
 pause	Stop the processors of a running machine
+resume	Let a suspended machine go on where it was
+suspend	Save the memory of a machine to a PVC and free its node
 unpause	Resume a paused machine
 evacuate-cancel	Let a machine stay on a node that was to be drained
 migrate	Move a running machine to another node
@@ -106,7 +111,7 @@ soft-reboot	Ask the guest to reboot itself: its agent, or else by Ctrl+Alt+Del
 why	Say why a machine does not run: the first thing that blocks, the evidence and the fix
 delete	Delete machines, with the disks that belong to them
 logs	Show what a guest printed on its serial port
-resize	Make the disk of a stopped machine larger
+resize	Make the disk of a machine larger, running or not
 addvolume	Attach a volume to a running machine
 create	Write manifests
 snapshot	Keep a machine and its disks as they are now
@@ -132,6 +137,7 @@ dns	Show the names of machines and Services, and how to look them up
 install	Install or upgrade on the Kubernetes cluster of the kubeconfig
 uninstall	Remove everything from the Kubernetes cluster of the kubeconfig; refused while there are machines
 adm	Look after an installation
+image-upload	Send a disk of this machine to a DataVolume or PVC of a cluster
 completion	Print what a shell needs to complete commands, flags and names of machines
 version	Print the versions of this program and of the server
 docs	Read the documentation of this release in a browser

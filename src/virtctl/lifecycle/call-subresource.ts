@@ -10,7 +10,7 @@ import { type VmKind, type VmTarget, vmTargets } from '../vm-target.ts';
 export type LifecycleFlags = ConnectionFlags & { readonly dryRun: boolean };
 
 type VmCall = {
-  readonly verb: 'start' | 'stop' | 'restart';
+  readonly verb: 'start' | 'stop' | 'restart' | 'suspend' | 'resume';
   readonly flags: LifecycleFlags;
   readonly words: readonly string[];
   readonly body: object;
@@ -19,6 +19,15 @@ type InstanceCall = {
   readonly verb: 'pause' | 'unpause' | 'reset' | 'soft-reboot';
   readonly flags: LifecycleFlags;
   readonly words: readonly string[];
+};
+
+/** What may be meant by a name alone. */
+const KINDS: Readonly<Record<VmCall['verb'], VmKind[]>> = {
+  start: ['vm', 'ovm', 'vmic'],
+  stop: ['vm', 'ovm', 'vmic'],
+  restart: ['vm', 'ovm'],
+  suspend: ['vm'],
+  resume: ['vm'],
 };
 
 const RESOURCES: Readonly<Record<VmKind, VmResource>> = {
@@ -38,10 +47,17 @@ async function tellVm(deps: ClusterDeps, { kind, name, note }: VmTarget, { verb,
   const { stdout, stderr } = deps;
   if (note) stderr.write(`note: ${note}\n`);
   // whoever says `vmi` means the machine of that instance
-  const kinds: VmKind[] = kind && kind !== 'vmi' ? [kind] : ['vm', 'ovm', ...(verb === 'restart' ? [] : (['vmic'] as const))];
+  const kinds: VmKind[] = kind && kind !== 'vmi' ? [kind] : KINDS[verb];
   const { kind: found, response } = await firstThatIsThere(kinds, (each) => put(deps, { kind: each, name, verb, flags, body }));
   const made = found === 'vmic' && verb === 'start' ? `: VMI ${((await response.json()) as KubeObject).metadata.name}` : '';
+  const warning = warningOf(response);
+  if (warning) stderr.write(`Warning: ${warning}\n`);
   stdout.write(`${found.toUpperCase()} ${name} was scheduled to ${verb}${made}\n`);
+}
+
+/** As the API server warns: a code, who says it, and a quoted text. */
+function warningOf({ headers }: Response): string | undefined {
+  return /^299 \S+ "(.*)"$/.exec(headers.get('warning') ?? '')?.[1];
 }
 
 /** Says it to running guests, one after the other. */

@@ -2,13 +2,15 @@
 import type { Colour } from '../colour.ts';
 
 const GOOD: readonly string[] = ['Running', 'Succeeded', 'Bound', 'Ready'];
-const IDLE: readonly string[] = ['Stopped', 'Halted'];
+const IDLE: readonly string[] = ['Stopped', 'Halted', 'Suspended'];
 const WAITING: readonly string[] = [
   'Starting',
   'Stopping',
   'Provisioning',
   'WaitingForVolumeBinding',
   'Migrating',
+  'Suspending',
+  'Resuming',
   'Paused',
   'Pending',
   'Scheduling',

@@ -13,7 +13,7 @@ import { decideSteps, type Step, volumeFor } from './decide.ts';
 const FOLDER_ON_NODES = '/var/lib/volumes';
 const AGAIN_MS = 1000;
 
-export type VolumesInput = Omit<Parameters<typeof startCache>[0], 'resource'> & {
+export type VolumesInput = Omit<Parameters<typeof startCache>[0], 'resource' | 'keep'> & {
   readonly client: Client;
   /** The cluster's. */
   readonly folder: string;

@@ -81,7 +81,6 @@ const DATA_VOLUME = {
       secretRef: 'set',
     },
     s3: 'set',
-    upload: 'set',
     vddk: 'set',
   },
   sourceRef: 'set',
@@ -192,6 +191,7 @@ const VIRTUAL_MACHINE_CLONE = {
   patches: 'set',
   volumeNamePolicy: 'set',
 } as const;
+const CDICONFIG = {} as const;
 const KUBE_VIRT = {
   configuration: {
     autoCPULimitNamespaceLabelSelector: 'set',
@@ -239,5 +239,6 @@ export const REFUSED_FIELDS = {
   VirtualMachineRestore: VIRTUAL_MACHINE_RESTORE,
   VirtualMachineClone: VIRTUAL_MACHINE_CLONE,
   DataVolume: DATA_VOLUME,
+  CDIConfig: CDICONFIG,
   KubeVirt: KUBE_VIRT,
 } as const;

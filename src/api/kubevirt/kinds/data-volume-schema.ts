@@ -20,6 +20,7 @@ const sourceSchema = object('Where the content comes from: one of these.', {
       pullMethod: optional(oneOf('Both are the same here: the node pulls.', ['pod', 'node'])),
     }),
   ),
+  upload: optional(foreign<object>('A disk that somebody sends: virtctl image-upload.')),
   blank: optional(foreign<object>('An empty disk.')),
   pvc: optional(objectSchema('A copy of the disk of another PVC.')),
   snapshot: optional(objectSchema('What a VolumeSnapshot has kept.')),
@@ -44,7 +45,9 @@ export const specSchema = object('What the volume holds and how large it is.', {
 export const statusSchema = object('How far the content is. Written by our components alone.', {
   claimName: optional(text('The PVC.')),
   phase: optional(
-    text('Pending, ImportScheduled, ImportInProgress, CloneScheduled, CloneInProgress, WaitForFirstConsumer, Succeeded or Failed.'),
+    text(
+      'Pending, ImportScheduled, ImportInProgress, CloneScheduled, CloneInProgress, UploadScheduled, UploadReady, WaitForFirstConsumer, Succeeded or Failed.',
+    ),
   ),
   progress: optional(text('In percent, or N/A.')),
   restartCount: optional(integer('How often its Pod has begun again.')),

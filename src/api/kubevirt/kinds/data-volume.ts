@@ -20,6 +20,8 @@ export type DataVolumePhase =
   | 'ImportInProgress'
   | 'CloneScheduled'
   | 'CloneInProgress'
+  | 'UploadScheduled'
+  | 'UploadReady'
   | 'WaitForFirstConsumer'
   | 'PendingPopulation'
   | 'Succeeded'
@@ -63,7 +65,6 @@ export const DATA_VOLUMES = kind<DataVolume>({
     'source.imageio': ELSEWHERE,
     'source.s3': ELSEWHERE,
     'source.vddk': ELSEWHERE,
-    'source.upload': 'files are not sent to PVCs yet; put the disk at an address, or make an image of it: virtctl image import',
     'source.http': 'an importer has no Secrets and authorities of its own',
     'source.registry': 'the node pulls, with its own logins and authorities',
     storage: 'a PVC is not chosen by labels or filled by others',

@@ -3,6 +3,7 @@ import { integer, list, mapOf, object, oneOf, optional, quantity, text, time } f
 import { conditionsSchema } from '../condition-schema.ts';
 import { HOTPLUG_PHASES } from '../hotplug.ts';
 import { migrationStateSchema } from '../migration-state-schema.ts';
+import { vmiSuspensionSchema } from '../suspension-schema.ts';
 import { vmiSpecSchema } from '../vmi-spec-schema.ts';
 
 export const VMI_PHASES = ['Pending', 'Scheduling', 'Scheduled', 'Running', 'Succeeded', 'Failed', 'Unknown'] as const;
@@ -72,6 +73,7 @@ export const statusSchema = object('What is known of the instance. Written by ou
         phase: optional(oneOf('How far a hotplugged volume is.', HOTPLUG_PHASES)),
         reason: optional(text('Why it is not further, in one word.')),
         message: optional(text('The same for people.')),
+        size: optional(integer('How large its disk is, in bytes.', { format: 'int64' })),
         hotplugVolume: optional(
           object('The Pod that attaches it, for a hotplugged volume.', {
             attachPodName: optional(text('Its name.')),
@@ -79,7 +81,7 @@ export const statusSchema = object('What is known of the instance. Written by ou
           }),
         ),
         persistentVolumeClaimInfo: optional(
-          object('The PVC behind it, as it was when the instance started.', {
+          object('The PVC behind it, as it is.', {
             claimName: optional(text('Its name.')),
             accessModes: optional(list('How it may be used.', oneOf('One mode.', ACCESS_MODES))),
             capacity: optional(mapOf('How large it is.', quantity('An amount.'))),
@@ -93,6 +95,7 @@ export const statusSchema = object('What is known of the instance. Written by ou
   migrationMethod: optional(oneOf('Whether its disks are copied when it is moved.', ['BlockMigration', 'LiveMigration'])),
   migrationTransport: optional(text('How it is moved.')),
   migrationState: optional(migrationStateSchema),
+  suspension: optional(vmiSuspensionSchema),
   activePods: optional(mapOf('Launcher Pods by uid, and the node of each.', text('The node.'))),
   virtualMachineRevisionName: optional(text('The revision of the VirtualMachine that this instance was made from.')),
   runtimeUser: optional(integer('The user id that QEMU runs as.', { format: 'int64' })),

@@ -17,9 +17,10 @@ import { priorityClassStrategy } from './priority-class.ts';
 import { bindingStrategy, roleStrategy } from './rbac.ts';
 import { resourceQuotaStrategy } from './resource-quota.ts';
 import { serviceStrategy } from './service.ts';
+import { volumeClaimStrategy } from './volume-claim.ts';
 import { daemonSetStrategy, deploymentStrategy, replicaSetStrategy, statefulSetStrategy } from './workload-rules.ts';
 
-/** Volumes and claims wait until somebody binds them. */
+/** Volumes wait until somebody binds them. */
 const pending: Strategy = { prepareCreate: (object) => ({ ...object, status: { phase: 'Pending' } }) };
 
 /** By `group/plural`. */
@@ -34,7 +35,7 @@ export function strategiesFor({ store, clock }: { store: Store; clock: Clock }):
     'core/limitranges': limitRangeStrategy,
     'core/resourcequotas': resourceQuotaStrategy,
     'core/persistentvolumes': pending,
-    'core/persistentvolumeclaims': pending,
+    'core/persistentvolumeclaims': volumeClaimStrategy,
     'apps/deployments': deploymentStrategy,
     'apps/replicasets': replicaSetStrategy,
     'apps/daemonsets': daemonSetStrategy,

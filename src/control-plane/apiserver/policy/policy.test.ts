@@ -243,7 +243,7 @@ describe('ValidatingAdmissionPolicies', () => {
     });
 
     test('hold here as on a cluster', async () => {
-      assert.match((await send('POST', PODS, launcher)).body.message, /launcher Pods are made by virt-controller alone/);
+      assert.match((await send('POST', PODS, launcher)).body.message, /launcher and importer Pods are made by virt-controller alone/);
       assert.equal((await send('POST', PODS, launcher, account('kubevirt-controller'))).status, 201);
       assert.equal((await send('PATCH', `${PODS}/l`, { metadata: { labels: { mine: '' } } })).status, 200, 'it was one before');
       assert.match((await send('DELETE', `${PODS}/l`, undefined, account('kubevirt-handler'))).body.message, /has to name its node/);

@@ -23,6 +23,8 @@ export type ListenOptions = {
   readonly host?: string;
   /** When it is taken, the next ones are tried; 0 takes any. */
   readonly port: number;
+  /** A descriptor that listens: who connects there is served as well. */
+  readonly listener?: number;
   readonly reviewToken?: ReviewToken;
   readonly headersTimeoutMs?: number;
   readonly clock?: Clock;
@@ -40,6 +42,7 @@ export function listen(options: ListenOptions): Promise<WebServer> {
     clientCa: pki.ca,
     host,
     port,
+    ...(options.listener !== undefined && { listener: options.listener }),
     morePorts: port === 0 ? 0 : MORE_PORTS,
     headersTimeoutMs,
     clock,

@@ -24,6 +24,7 @@ function volumeCauses(disk: Disk, { others, volumes, at }: Around): StatusCause[
   const wanted = volumeOf(disk);
   const field = `${at}.${disk.volumeName ? 'volumeName' : 'name'}`;
   if (!volumes.some(({ name }) => name === wanted)) {
+    if (disk.cdrom) return []; // an empty drive
     const meant = nearestWord(
       wanted,
       volumes.map(({ name }) => name),

@@ -19,7 +19,7 @@ export function validateHotplug(given: VmiSpec, path: string, { noHotplug }: Pic
   const disks = (spec.domain.devices.disks ?? []).map(({ name }) => name);
   const causes = plugged.flatMap(({ disk }) => {
     const at = `${path}.domain.devices.disks[${disks.indexOf(disk.name)}]`;
-    if (disk.cdrom) return [invalidCause(`${at}.cdrom`, disk.name, 'a hotplugged volume is shown as a disk')];
+    if (disk.cdrom) return []; // its drive is there from the start
     const bus = busOf(disk);
     if (!HOTPLUG_BUSES.some((each) => each === bus))
       return [invalidCause(`${at}.disk.bus`, bus, `a hotplugged disk is on bus ${HOTPLUG_BUSES.join(' or ')}`)];
@@ -32,7 +32,7 @@ export function validateHotplug(given: VmiSpec, path: string, { noHotplug }: Pic
 
 /** Disks on SCSI share one port, those on virtio need one each. */
 function portCauses(spec: VmiSpec, at: string): StatusCause[] {
-  const buses = hotplugDisksOf(spec).map(({ disk }) => busOf(disk));
+  const buses = hotplugDisksOf(spec).flatMap(({ disk }) => (disk.cdrom ? [] : busOf(disk)));
   const onPorts = buses.filter((bus) => bus === 'virtio').length;
   const needed = onPorts + (onPorts < buses.length ? 1 : 0);
   const ports = portCountOf(spec);

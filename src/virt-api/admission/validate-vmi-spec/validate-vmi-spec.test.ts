@@ -75,7 +75,8 @@ const RULES: readonly [rule: string, patch: JsonObject, answer: RegExp | ''][] =
   ['hotplugged disks on virtio have ports', plugged(['a', 'b', 'c'], { disk: { bus: 'virtio' } }), ''],
   ['there are three ports', plugged(['a', 'b', 'c', 'd'], { disk: { bus: 'virtio' } }), /spec\.volumes: .*3 ports.*need 4/],
   ['a hotplugged disk is not on SATA', plugged(['a'], { disk: { bus: 'sata' } }), /disks\[1\]\.disk\.bus: .*scsi or virtio/],
-  ['a hotplugged volume is no CD-ROM', plugged(['a'], { cdrom: { bus: 'scsi' } }), /disks\[1\]\.cdrom: .*shown as a disk/],
+  ['a medium comes into a drive on any bus, and needs no port', plugged(['a', 'b', 'c', 'd'], { cdrom: { bus: 'sata' } }), ''],
+  ['a drive may be empty', devices({ disks: [{ name: 'root' }, { name: 'cd', cdrom: { bus: 'sata' } }] }), ''],
   ['a machine does not boot from what is hotplugged', plugged(['a'], { disk: { bus: 'scsi' }, bootOrder: 1 }), /disks\[1\]\.bootOrder: /],
   [
     'a machine may take nothing while it runs',

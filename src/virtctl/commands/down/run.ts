@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock } from '../../../base/clock.ts';
 import { isApiError, messageOf, UserError } from '../../../base/errors.ts';
+import { removeCgroupsOf } from '../../../base/node/container-cgroups.ts';
 import { livingPods, nameOfPod } from '../../../base/node/living-pods.ts';
 import { killProcess, type ProcessIdentity } from '../../../base/node/process-identity.ts';
 import { kubeconfigPath } from '../../../client/node/find-kubeconfig.ts';
@@ -105,6 +106,7 @@ async function endContainers({ purge }: { readonly purge: boolean }, { home, clo
   if (pods.length > 0) onWaiting(pods.map(nameOfPod));
   if (purge) for (const container of guestsOf(home)) killProcess(container);
   else await shutDownGuests(pods, clock);
+  await removeCgroupsOf(home, clock);
 }
 
 /** Without its API nobody can ask the guests; a new process on the same data can. */

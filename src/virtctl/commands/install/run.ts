@@ -74,13 +74,15 @@ async function applyKubeVirt({ client, clock }: ClusterDeps, flags: ImageFlags):
 }
 
 type Deployment = KubeObject & {
-  readonly status?: { readonly readyReplicas?: number; readonly observedGeneration?: number; readonly updatedReplicas?: number };
+  readonly status?: Partial<Readonly<Record<'replicas' | 'readyReplicas' | 'observedGeneration' | 'updatedReplicas', number>>>;
 };
 
 async function whatOperatorLacks(client: Client): Promise<Missing | undefined> {
   const deployment = (await client.get(DEPLOYMENTS, { namespace: INSTALL_NAMESPACE, name: 'virt-operator' })) as Deployment | undefined;
-  const { readyReplicas = 0, updatedReplicas = 0, observedGeneration = 0 } = deployment?.status ?? {};
-  if (readyReplicas > 0 && updatedReplicas > 0 && observedGeneration >= (deployment?.metadata.generation ?? 0)) return undefined;
+  const { readyReplicas = 0, updatedReplicas = 0, replicas = updatedReplicas, observedGeneration = 0 } = deployment?.status ?? {};
+  const isObserved = observedGeneration >= (deployment?.metadata.generation ?? 0);
+  // One of an older version would take the KubeVirt object for its own, and call it deployed.
+  if (isObserved && readyReplicas > 0 && updatedReplicas > 0 && replicas === updatedReplicas) return undefined;
   const { items } = await client.list(PODS, { namespace: INSTALL_NAMESPACE, labelSelector: 'kubevirt.io=virt-operator' });
   return items.flatMap((pod) => whatPodLacks(pod) ?? [])[0] ?? { text: 'waiting for virt-operator' };
 }

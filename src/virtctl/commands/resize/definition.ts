@@ -10,14 +10,14 @@ export const definition = defineClusterCommand({
     positional: {
       kind: 'tuple',
       parameters: [
-        { ...text, brief: 'Name of a stopped machine', placeholder: 'NAME', ...proposeVms },
+        { ...text, brief: 'Name of the machine', placeholder: 'NAME', ...proposeVms },
         { ...text, brief: 'New size of its disk, which can only grow', placeholder: 'SIZE' },
       ],
     },
     aliases: connectionAliases,
   },
   docs: {
-    brief: 'Make the disk of a stopped machine larger',
-    customUsage: [{ input: 'my-vm 20Gi', brief: 'the guest sees it at its next start' }, 'my-vm 20Gi --disk data'],
+    brief: 'Make the disk of a machine larger, running or not',
+    customUsage: [{ input: 'my-vm 20Gi', brief: 'a guest that runs sees it at once' }, 'my-vm 20Gi --disk data'],
   },
 });

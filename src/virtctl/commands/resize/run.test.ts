@@ -27,7 +27,24 @@ test('the PVC is asked for more', async () => {
   assert.match(stdout(), /^disk root of db \(PVC db-root\) grows to 20Gi when it starts/);
 });
 
-test('a machine that runs, a size that is none or no larger, and a disk that cannot be told are refused with a fix', async () => {
+test('the disk of a machine that runs grows at once, unless it was plugged in', async () => {
+  const running = { [`GET ${BASE}/virtualmachineinstances/db`]: vmi('Running') };
+  const said = async (made: object) => {
+    const { deps, stdout } = testDeps({ ...answers, ...running, [`GET ${BASE}/virtualmachines/db`]: made });
+    await run(deps, {}, 'db', '20Gi');
+    return stdout();
+  };
+  const plain = machine('root');
+  const volumes = [{ name: 'root', persistentVolumeClaim: { claimName: 'db-root', hotpluggable: true } }];
+  const { template } = plain.spec;
+  assert.match(await said(plain), /grows to 20Gi while it runs/);
+  assert.match(
+    await said({ ...plain, spec: { ...plain.spec, template: { ...template, spec: { ...template.spec, volumes } } } }),
+    /grows to 20Gi when it is attached the next time/,
+  );
+});
+
+test('a size that is none or no larger, and a disk that cannot be told are refused with a fix', async () => {
   const refused = async (more: object, size: string, disk?: string) => {
     const { deps, requests } = testDeps({ ...answers, ...more });
     await assert.rejects(run(deps, disk === undefined ? {} : { disk }, 'db', size), (error: { code: string; fix?: string }) => {
@@ -38,11 +55,10 @@ test('a machine that runs, a size that is none or no larger, and a disk that can
     assert.ok(!requests.some(([request]) => request.startsWith('PATCH')));
   };
   const codes: string[] = [];
-  await refused({ [`GET ${BASE}/virtualmachineinstances/db`]: vmi('Running') }, '20Gi');
   await refused({}, 'much');
   await refused({}, '10Gi');
   await refused({ [`GET ${BASE}/virtualmachines/db`]: machine('root', 'data') }, '20Gi');
   await refused({ [`GET ${BASE}/virtualmachines/db`]: machine() }, '20Gi');
   await refused({}, '20Gi', 'other');
-  assert.deepEqual(codes, ['VM_RUNNING', 'USAGE', 'DISK_NOT_LARGER', 'USAGE', 'USAGE', 'USAGE']);
+  assert.deepEqual(codes, ['USAGE', 'DISK_NOT_LARGER', 'USAGE', 'USAGE', 'USAGE']);
 });

@@ -1,8 +1,8 @@
-/** Makes the disk of a machine larger: asks its PVC for more; the disk follows when the machine starts. */
+/** Makes the disk of a machine larger: asks its PVC for more; the disk of a guest that runs follows at once, else when it starts. */
 import { PERSISTENT_VOLUME_CLAIMS, type PersistentVolumeClaim } from '../../../api/core/volume.ts';
 import { VMS } from '../../../api/kubevirt/kinds/virtual-machine.ts';
 import { isFinal, VMIS } from '../../../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { claimOf } from '../../../api/kubevirt/volumes/source-of.ts';
+import { claimOf, isHotpluggable } from '../../../api/kubevirt/volumes/source-of.ts';
 import { ApiError, UserError } from '../../../base/errors.ts';
 import { parseQuantity } from '../../../base/quantity.ts';
 import { parseAmount } from '../../create/parse-amount.ts';
@@ -20,25 +20,21 @@ export async function run(
   const size = parseAmount('SIZE', said);
   const [vm, vmi] = await Promise.all([client.get(VMS, { namespace, name }), client.get(VMIS, { namespace, name })]);
   if (!vm) throw new ApiError('NotFound', `there is no virtual machine "${name}" in namespace ${namespace}`);
-  if (vmi && !isFinal(vmi))
-    throw new UserError('VM_RUNNING', `the disk of ${name} cannot grow while it runs`, {
-      why: 'growing the disk of a running guest is not supported yet',
-      fix: `virtctl stop ${name}, then virtctl resize ${name} ${said}`,
-      exitCode: 4,
-    });
+  const isRunning = vmi !== undefined && !isFinal(vmi);
   const disks = (vm.spec.template.spec.volumes ?? []).flatMap((volume) => {
     const claim = claimOf(volume);
-    return claim && !claim.isReadOnly ? [{ disk: volume.name, claim: claim.claimName }] : [];
+    return claim && !claim.isReadOnly ? [{ disk: volume.name, claim: claim.claimName, isPlugged: isHotpluggable(volume) }] : [];
   });
-  const { disk, claim: claimName } = choose(disks, { name, ...(flags.disk !== undefined && { wanted: flags.disk }) });
+  const { disk, claim: claimName, isPlugged } = choose(disks, { name, ...(flags.disk !== undefined && { wanted: flags.disk }) });
   const claim = await client.get(PERSISTENT_VOLUME_CLAIMS, { namespace, name: claimName });
   if (!claim) throw new ApiError('NotFound', `the PVC ${claimName} of disk ${disk} does not exist in namespace ${namespace}`);
   mustGrow(claim, size);
   await client.patch(PERSISTENT_VOLUME_CLAIMS, claim.metadata, { spec: { resources: { requests: { storage: size } } } });
-  stdout.write(`disk ${disk} of ${name} (PVC ${claimName}) grows to ${size} when it starts; its file system is the guest's to grow\n`);
+  const when = !isRunning ? 'when it starts' : isPlugged ? 'when it is attached the next time' : 'while it runs';
+  stdout.write(`disk ${disk} of ${name} (PVC ${claimName}) grows to ${size} ${when}; its file system is the guest's to grow\n`);
 }
 
-type Disk = { readonly disk: string; readonly claim: string };
+type Disk = { readonly disk: string; readonly claim: string; readonly isPlugged: boolean };
 
 function choose(disks: readonly Disk[], { name, wanted }: { readonly name: string; readonly wanted?: string }): Disk {
   const found = wanted === undefined ? disks : disks.filter(({ disk }) => disk === wanted);

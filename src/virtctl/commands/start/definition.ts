@@ -10,6 +10,12 @@ export const definition = defineClusterCommand({
       ...connection,
       dryRun,
       paused: { kind: 'boolean', brief: 'Start with the processors stopped', default: false, withNegated: false },
+      discard: {
+        kind: 'boolean',
+        brief: 'Boot a suspended machine anew: its saved memory is thrown away',
+        default: false,
+        withNegated: false,
+      },
     },
     positional: machines,
     aliases: connectionAliases,

@@ -5,7 +5,7 @@ import { run } from './run.ts';
 
 const BASE = '/apis/subresources.kubevirt.io/v1/namespaces/default';
 const VM = `PUT ${BASE}/virtualmachines/db/start`;
-const FLAGS = { dryRun: false, paused: false };
+const FLAGS = { dryRun: false, paused: false, discard: false };
 
 test('a start is one request to the machine', async () => {
   const { deps, requests, stdout } = testDeps({ [VM]: {} });
@@ -15,7 +15,7 @@ test('a start is one request to the machine', async () => {
 
 test('--paused and --dry-run are said to the server', async () => {
   const { deps, requests, stdout } = testDeps({ [VM]: {} });
-  await run(deps, { dryRun: true, paused: true }, 'vm', 'db');
+  await run(deps, { dryRun: true, paused: true, discard: false }, 'vm', 'db');
   assert.deepEqual(requests, [[VM, { paused: true, dryRun: ['All'] }]]);
   assert.equal(stdout(), 'Dry Run execution\nVM db was scheduled to start\n');
 });

@@ -11,6 +11,13 @@ test('a stop leaves the time to the machine', async () => {
   assert.deepEqual([requests, stdout()], [[[VM, {}]], 'VM db was scheduled to stop\n']);
 });
 
+test('what the server warns of is said', async () => {
+  const answer = new Response(null, { status: 202, headers: { warning: '299 - "its saved memory is thrown away"' } });
+  const { deps, stdout, stderr } = testDeps({ [VM]: answer });
+  await run(deps, { dryRun: false, force: false }, 'db');
+  assert.deepEqual([stdout(), stderr()], ['VM db was scheduled to stop\n', 'Warning: its saved memory is thrown away\n']);
+});
+
 test('a stop by force says how long the guest has', async () => {
   const { deps, requests } = testDeps({ [VM]: {} });
   await run(deps, { dryRun: true, force: true, gracePeriod: 0 }, 'db');

@@ -18,6 +18,8 @@ import { applyAll, parseManifests } from '../../embedded/apply-file.ts';
 import { watchBoot } from '../../embedded/boot.ts';
 import { LAST_PORT } from '../../embedded/claim-port.ts';
 import { importGuestImages } from '../../embedded/guest-images.ts';
+import { hasDefaultRoute } from '../../embedded/has-default-route.ts';
+import { NO_WAY_OUT } from '../../embedded/host-routes.ts';
 import { launchEmbedded } from '../../embedded/launch.ts';
 import type { Network } from '../../embedded/network-namespace.ts';
 import { allowScheduling } from '../../embedded/node.ts';
@@ -64,7 +66,9 @@ export async function run(
   await progress.step('host', async () => {
     const acceleration = chooseAcceleration(env);
     const size = `${platform()} ${arch()}, ${cpus().length} CPU, ${Math.round(totalmem() / 2 ** 30)} GiB`;
-    return acceleration.accel === 'kvm' ? `${size}, KVM` : { warning: `${size}, software emulation, slow (${acceleration.why})` };
+    const slow = acceleration.accel === 'kvm' ? [] : [`software emulation, slow (${acceleration.why})`];
+    const lacks = hasDefaultRoute() ? slow : [...slow, NO_WAY_OUT];
+    return lacks.length === 0 ? `${size}, KVM` : { warning: [size, ...lacks].join(', ') };
   });
   await progress.step('qemu', async () => {
     const path = findQemu(env);
@@ -177,7 +181,7 @@ function whatNext(deps: Deps, hasDemo: boolean, elapsedMs: number): string {
     [`export KUBECONFIG=$(${virtctl} kubeconfig)`, 'for kubectl'],
     hasDemo
       ? [`${virtctl} console hello`, 'root, password guest; Ctrl+] leaves']
-      : ['kubectl apply -f examples/vm.yaml', 'a first machine'],
+      : [`${virtctl} run tiny`, 'a first machine, and its console'],
     [`${virtctl} ui`, 'the same in a browser'],
     ['kubectl get vms', 'everything is plain KubeVirt API'],
     [`${virtctl} down`, 'shuts the guests down and stops the cluster'],

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
+import { MOVED_CODE } from '../../../api/handler/moved.ts';
 import { vmi } from '../../../testing/builders.ts';
 import { until } from '../../../testing/until.ts';
 import { testDeps } from '../../deps.testing.ts';
@@ -51,6 +52,29 @@ test('a viewer is started with the port, and its end is ours', async (t) => {
   const { deps } = testDeps({ [VMI]: vmi('Running') }, { signal: stop.signal });
   await assert.rejects(run(deps, { ...FLAGS, vncPath: viewer, vncType: 'vncviewer' }, 'db'), { message: 'exit 0' });
   assert.match(readFileSync(join(dir, 'said'), 'utf8'), /^127\.0\.0\.1::\d+\n$/);
+});
+
+test('a viewer whose machine has moved is started again', async (t) => {
+  const dir = folder(t);
+  const viewer = join(dir, 'viewer');
+  writeFileSync(
+    viewer,
+    `#!/bin/bash\necho shown >> ${dir}/said\nexec 3<>/dev/tcp/127.0.0.1/\${1##*:}\nread -u 3 line\ncat <&3 >/dev/null\n`,
+  );
+  chmodSync(viewer, 0o755);
+  const stop = new AbortController();
+  t.after(() => stop.abort());
+  const codes = [MOVED_CODE, 1000];
+  const openStream = async (_: string, onClosed?: (code: number, reason: string) => void) => {
+    const screen = new PassThrough();
+    screen.write('RFB 003.008\n');
+    screen.once('close', () => onClosed?.(codes.shift() ?? 0, ''));
+    screen.end();
+    return screen;
+  };
+  const { deps } = testDeps({ [VMI]: vmi('Running') }, { openStream, signal: stop.signal });
+  await assert.rejects(run(deps, { ...FLAGS, vncPath: viewer, vncType: 'vncviewer' }, 'db'), { message: 'exit 0' });
+  assert.equal(readFileSync(join(dir, 'said'), 'utf8'), 'shown\nshown\n');
 });
 
 test('without a viewer, and without a machine, nothing is served', async () => {

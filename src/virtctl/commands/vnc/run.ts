@@ -1,5 +1,6 @@
 /** The screen of a guest, as a VNC server on a port of this machine that a viewer connects to. */
 import { spawn } from 'node:child_process';
+import { MOVED_CODE } from '../../../api/handler/moved.ts';
 import { VMIS } from '../../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { subresourcePath } from '../../../api/kubevirt/subresource-path.ts';
 import { ApiError, messageOf, UserError } from '../../../base/errors.ts';
@@ -18,6 +19,7 @@ type VncFlags = ScreenshotFlags & {
   readonly vncType?: 'remote-viewer' | 'vncviewer' | 'gvncviewer';
   readonly vncPath?: string;
 };
+type OpenFlags = Pick<VncFlags, 'preserveSession' | 'viewOnly'> & { readonly onClosed: (code: number) => void };
 type Viewer = readonly [program: string, target: (address: string, port: number) => string];
 
 /** Viewers that we know how to start, the first that is installed wins. */
@@ -34,10 +36,16 @@ export async function run(deps: ClusterDeps, flags: VncFlags, ...words: string[]
   await mustBeThere(deps, name);
   const { stdout, stderr, env } = deps;
   const viewer = flags.proxyOnly ? undefined : findViewer(env['PATH'], flags);
+  let hasMoved = false;
+  const onClosed = (code: number) => {
+    if (code !== MOVED_CODE) return;
+    hasMoved = true;
+    stderr.write(`${name} goes on at another node; its screen is there for whoever connects again\n`);
+  };
   const { port, closed } = await serveTcp({
     address: flags.address,
     port: flags.port,
-    open: () => openScreen(deps, name, flags),
+    open: () => openScreen(deps, name, { ...flags, onClosed }),
     signal: deps.signal,
     onRefused: (error) => stderr.write(`cannot show the screen of ${name}: ${messageOf(error)}\n`),
   });
@@ -47,7 +55,11 @@ export async function run(deps: ClusterDeps, flags: VncFlags, ...words: string[]
     return;
   }
   const [program, target] = viewer;
-  await ended(program, target(flags.address, port));
+  // A viewer ends with its connection. One whose machine has moved is shown again.
+  do {
+    hasMoved = false;
+    await ended(program, target(flags.address, port));
+  } while (hasMoved);
   deps.exit(0); // the port still listens
 }
 
@@ -57,9 +69,9 @@ async function mustBeThere({ client, namespace }: Connection, name: string): Pro
 }
 
 /** Beside other viewers of ours, of whom the newest has keys and pointer; one that preserves a session is alone, or refused. */
-function openScreen({ openStream, namespace }: Connection, name: string, { preserveSession, viewOnly }: VncFlags) {
+function openScreen({ openStream, namespace }: Connection, name: string, { preserveSession, viewOnly, onClosed }: OpenFlags) {
   const wish = preserveSession ? { preserveSession } : { shared: true, ...(viewOnly && { write: false }) };
-  return openStream(subresourcePath({ resource: 'virtualmachineinstances', namespace, name }, 'vnc', wish));
+  return openStream(subresourcePath({ resource: 'virtualmachineinstances', namespace, name }, 'vnc', wish), onClosed);
 }
 
 function findViewer(path: string | undefined, { vncType, vncPath }: VncFlags): Viewer {

@@ -1,6 +1,5 @@
 /** Bytes of a serial port as lines of text. A guest may print anything; what reaches the terminal or a file is plain. */
-import { stripVTControlCharacters } from 'node:util';
-import { UNPRINTABLE } from '../../base/escape-unprintable.ts';
+import { UNPRINTABLE } from './escape-unprintable.ts';
 
 export type LineReader = {
   /** The lines that are complete now. */
@@ -8,6 +7,10 @@ export type LineReader = {
   /** What came after the last line end. */
   rest(): string[];
 };
+
+/** What a terminal acts on, by ECMA-48: control sequences, strings of the terminal's own, and the short ones. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const SEQUENCES = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c|$)|\x1b[ -/]*[0-~]/g;
 
 /** A guest that never ends its line still gets printed. */
 const MAX_LINE = 64 * 1024;
@@ -41,5 +44,5 @@ function cleanLine(line: string): string {
 
 /** Text without what a terminal would act on: a guest colours what it prints, and nobody wants to read that as escapes. */
 export function plainText(text: string): string {
-  return stripVTControlCharacters(text).replace(UNPRINTABLE, (character) => (character === '\t' ? character : ''));
+  return text.replace(SEQUENCES, '').replace(UNPRINTABLE, (character) => (character === '\t' ? character : ''));
 }

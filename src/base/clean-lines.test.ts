@@ -10,6 +10,7 @@ const CASES: [what: string, chunks: string[], lines: string[]][] = [
   ['colours and a title', ['\x1b[31mred\x1b[0m \x1b]0;title\x07x\n'], ['red x']],
   ['bells and other control characters', ['a\x07b\x00c\td\n'], ['abc\td']],
   ['one-character sequences and other writing directions', ['a\x9b31mb\u202ec\u2028d\n'], ['abcd']],
+  ['strings of the terminal, ended or not', ['\x1bPq#0~\x1b\\a\x1b]2;x\n', 'b\x1b(Bc\x1b7d\n'], ['a', 'bcd']],
   ['an empty line', ['\r\n\r\n'], ['', '']],
 ];
 
