@@ -64,6 +64,10 @@ const EXPECTED: Readonly<Record<string, string>> = {
   'GET ../../version': '403 200 200 200 200',
   'GET ../../healthz': NOBODY, // open at virt-api itself, for its probes
   'GET ../../guestfs': '403 400 400 400 400', // everybody with a name may ask, and there is no such image
+  'PUT virtualmachines/none/suspend': EDITORS,
+  'PUT virtualmachines/none/resume': EDITORS,
+  'GET persistentvolumeclaims/none/upload': EDITORS,
+  'PUT persistentvolumeclaims/none/upload': EDITORS,
   'PUT virtualmachines/none/addvolume': EDITORS,
   'PUT virtualmachines/none/removevolume': EDITORS,
   'PUT virtualmachines/none/evacuate/cancel': EDITORS,

@@ -1,21 +1,23 @@
 import assert from 'node:assert/strict';
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { test } from 'node:test';
+import { readIndex } from '../../src/images/layout.ts';
 import { openImageStore } from '../../src/images/store.ts';
 import { EmbeddedCluster } from './harness.ts';
 
-/** An address of the cluster that no Pod has. */
+/** An address of the embedded cluster that no Pod has. */
 const ADDRESS = '10.244.250.1';
+const isReal = process.env['E2E_REAL_CLUSTER'] !== undefined;
 const VM = 'imported';
 const CONDITION = '.status.conditions[?(@.type=="Running")]';
 
-function machine(checksum: string): object {
-  const source = { http: { url: `http://${ADDRESS}/tiny`, checksum } };
+function machine(url: string, checksum: string): object {
+  const source = { http: { url, checksum } };
   const template = { metadata: { name: 'root' }, spec: { source, storage: { resources: { requests: { storage: '256Mi' } } } } };
   const domain = { resources: { requests: { memory: '128Mi' } }, devices: { disks: [{ name: 'root', disk: { bus: 'virtio' } }] } };
   const volumes = [{ name: 'root', dataVolume: { name: 'root' } }];
@@ -34,10 +36,11 @@ function dataVolume(name: string, source: object): object {
 
 type Server = ChildProcessByStdio<Writable, Readable, null> & { readonly said: string[] };
 
-/** In the network of the cluster, which outlives a kill of its process. */
-async function serveDisk(cluster: EmbeddedCluster, path: string): Promise<Server> {
-  const args = ['--target', `${cluster.pid()}`, '--net', process.execPath, join(import.meta.dirname, 'disk-server.ts'), path, ADDRESS];
-  const child = spawn('nsenter', args, { stdio: ['pipe', 'pipe', 'inherit'] });
+/** In the network of the embedded cluster, which outlives a kill of its process; on this machine for nodes of a real one. */
+async function serveDisk(cluster: EmbeddedCluster, path: string, { host, port }: { host: string; port: string }): Promise<Server> {
+  const words = [process.execPath, join(import.meta.dirname, 'disk-server.ts'), path, host, port];
+  const [program = '', ...args] = isReal ? words : ['nsenter', '--target', `${cluster.pid()}`, '--net', ...words];
+  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   const said: string[] = [];
   child.stdout.on('data', (chunk) => said.push(...`${chunk}`.trim().split('\n')));
   await once(child.stdout, 'data');
@@ -49,50 +52,79 @@ async function untilSays(cluster: EmbeddedCluster, name: string, what: RegExp): 
   while (!what.test(await cluster.field('dv', name, `${CONDITION}.message`))) await new Promise((resolve) => setTimeout(resolve, 200));
 }
 
+async function folderOfClaim(cluster: EmbeddedCluster): Promise<string> {
+  const claim = await cluster.field('pvc', 'root', '.spec.volumeName');
+  return cluster.field('pv', claim, '.spec.hostPath.path');
+}
+
+/** Half of the disk is there, and the cluster is killed and started again. */
+async function killMeanwhile(cluster: EmbeddedCluster, disk: string): Promise<void> {
+  const claimFolder = await folderOfClaim(cluster);
+  const partial = join(claimFolder, '.import', 'partial');
+  while ((statSync(partial, { throwIfNoEntry: false })?.size ?? 0) < Math.floor(statSync(disk).size / 2))
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.deepEqual(cluster.guestPids(), [], 'nothing starts on half of a disk');
+  process.kill(cluster.pid(), 'SIGKILL');
+  await cluster.must('virtctl', ['up']);
+  await cluster.until(`vm/${VM}`, '.status.printableStatus', 'Provisioning');
+  assert.deepEqual(readdirSync(claimFolder), ['.import']);
+}
+
+/** Where a server of ours is found from Pods. */
+async function addressFor(cluster: EmbeddedCluster): Promise<{ host: string; port: string }> {
+  if (!isReal) return { host: ADDRESS, port: '80' };
+  const server = await cluster.must('kubectl', ['config', 'view', '--minify', '-o', 'jsonpath={.clusters[0].cluster.server}']);
+  return { host: new URL(server).hostname, port: `${20_000 + (process.pid % 10_000)}` };
+}
+
+/** The disk of the demo guest, as a file of this machine. */
+async function demoDisk(cluster: EmbeddedCluster): Promise<string> {
+  if (isReal) return unpackedGuest(join(cluster.home, 'guest'));
+  const folder = join(await openImageStore(join(cluster.home, 'images')).unpacked('localhost/guests/tiny:latest'), 'disk');
+  return join(folder, readdirSync(folder)[0] ?? '');
+}
+
+function unpackedGuest(into: string): string {
+  const layout = execFileSync(process.execPath, ['tools/guest-image/build.ts', 'tiny'], { encoding: 'utf8' }).trim();
+  const blob = (digest: string) => join(layout, 'blobs', ...digest.split(':'));
+  const [descriptor] = readIndex(layout);
+  const { layers } = JSON.parse(readFileSync(blob(descriptor?.digest ?? ''), 'utf8')) as { layers: { digest: string }[] };
+  mkdirSync(into);
+  for (const { digest } of layers) execFileSync('tar', ['-xf', blob(digest), '-C', into]);
+  return join(into, 'disk', readdirSync(join(into, 'disk'))[0] ?? '');
+}
+
 test('a machine boots from a disk that was downloaded for it, and a kill -9 meanwhile costs nothing', async (t) => {
   if (process.getuid?.() !== 0) return t.skip('a server is put into the network of the cluster by root');
   await using cluster = await EmbeddedCluster.start();
   const create = (object: object) => cluster.must('kubectl', ['create', '-f', '-'], { input: JSON.stringify(object) });
-  const folder = join(await openImageStore(join(cluster.home, 'images')).unpacked('localhost/guests/tiny:latest'), 'disk');
-  const disk = join(folder, readdirSync(folder)[0] ?? '');
+  const disk = await demoDisk(cluster);
+  const address = await addressFor(cluster);
+  const url = `http://${address.host}:${address.port}/tiny`;
   const checksum = `sha256:${createHash('sha256').update(readFileSync(disk)).digest('hex')}`;
-  const server = await serveDisk(cluster, disk);
+  const server = await serveDisk(cluster, disk, address);
   try {
-    await create(machine(checksum));
+    await create(machine(url, checksum));
     await cluster.until('dv/root', '.status.phase', 'ImportInProgress');
     await cluster.until('dv/root', `${CONDITION}.reason`, 'Pod is running');
     await cluster.until(`vm/${VM}`, '.status.printableStatus', 'Provisioning');
-    const claim = await cluster.field('pvc', 'root', '.spec.volumeName');
-    const claimFolder = await cluster.field('pv', claim, '.spec.hostPath.path');
-    const partial = join(claimFolder, '.import', 'partial');
-    while ((statSync(partial, { throwIfNoEntry: false })?.size ?? 0) < Math.floor(statSync(disk).size / 2))
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    assert.deepEqual(cluster.guestPids(), [], 'nothing starts on half of a disk');
-
-    process.kill(cluster.pid(), 'SIGKILL');
-    await cluster.must('virtctl', ['up']);
-    await cluster.until(`vm/${VM}`, '.status.printableStatus', 'Provisioning');
-    assert.deepEqual(readdirSync(claimFolder), ['.import']);
+    if (!isReal) await killMeanwhile(cluster, disk);
     server.stdin.write('go on\n');
     await cluster.until('dv/root', '.status.phase', 'Succeeded');
     assert.equal(await cluster.field('dv', 'root', '.status.progress'), '100.0%');
-    assert.deepEqual(
-      [readdirSync(claimFolder).sort(), server.said],
-      [
-        ['disk.img', 'disk.img.format'],
-        ['ready', 'asked for all'],
-      ],
-    );
+    assert.deepEqual(server.said, ['ready', 'asked for all']);
+    if (!isReal) assert.deepEqual(readdirSync(await folderOfClaim(cluster)).sort(), ['disk.img', 'disk.img.format']);
 
     await cluster.until(`vm/${VM}`, '.status.printableStatus', 'Running');
     await using console = cluster.console(VM);
     await console.expect(/guest ready/);
 
-    await create(dataVolume('wrong', { http: { url: `http://${ADDRESS}/tiny`, checksum: `sha256:${'0'.repeat(64)}` } }));
+    await create(dataVolume('wrong', { http: { url, checksum: `sha256:${'0'.repeat(64)}` } }));
     await create(dataVolume('inside', { http: { url: 'http://127.0.0.1/tiny' } }));
-    await create(dataVolume('copy', { pvc: { namespace: 'default', name: 'root' } }));
+    await create(dataVolume('copy', { pvc: { namespace: cluster.namespace, name: 'root' } }));
     await create(dataVolume('image', { registry: { url: 'docker://localhost/guests/tiny:latest' } }));
-    await cluster.until('dv/image', '.status.phase', 'Succeeded');
+    await create(dataVolume('empty', { blank: {} }));
+    for (const name of ['image', 'empty']) await cluster.until(`dv/${name}`, '.status.phase', 'Succeeded');
     await untilSays(cluster, 'wrong', /error\[DIGEST_MISMATCH\].*nothing of it was kept/);
     await untilSays(cluster, 'inside', /that is this machine or its own link/);
     await untilSays(cluster, 'copy', /uses PVC root: stop its machine/);
@@ -100,6 +132,7 @@ test('a machine boots from a disk that was downloaded for it, and a kill -9 mean
     await cluster.must('virtctl', ['stop', VM]);
     await cluster.untilGone(`vmi/${VM}`);
     await cluster.until('dv/copy', '.status.phase', 'Succeeded');
+    if (isReal) return; // its storage class has no snapshots, which clones of machines are made by
     assert.match(await cluster.must('virtctl', ['clone', VM, 'twin']), /^twin is what imported is/);
     assert.match(await cluster.field('vm', 'twin', '.spec.template.spec.volumes[0].persistentVolumeClaim.claimName'), /^restore-.*-root$/);
     await cluster.must('kubectl', ['delete', 'vm', VM]);

@@ -1,11 +1,11 @@
 /**
- * A web server with one disk, for a process of its own in the network of an embedded cluster: `disk-server.ts FILE ADDRESS`. It gives half of
+ * A web server with one disk, for a process of its own in the network of an embedded cluster: `disk-server.ts FILE ADDRESS [PORT]`. It gives half of
  * the disk and waits for a line on its input; from then on it gives all that is asked for. It prints the range of each request.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
-const [path = '', address = ''] = process.argv.slice(2);
+const [path = '', address = '', port = '80'] = process.argv.slice(2);
 const content = readFileSync(path);
 const released = new Promise((resolve) => process.stdin.once('data', resolve));
 
@@ -19,4 +19,4 @@ const server = createServer(async ({ headers: { range = 'all' } }, response) => 
   await released;
   response.end(content.subarray(half));
 });
-server.listen(80, address, () => console.log('ready'));
+server.listen(Number(port), address, () => console.log('ready'));

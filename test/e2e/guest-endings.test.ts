@@ -5,8 +5,8 @@ import { type TestContext, test } from 'node:test';
 import { EmbeddedCluster } from './harness.ts';
 
 const manifest = readFileSync('examples/vm.yaml', 'utf8');
-/** A second is enough for a guest that is to be cut off; one that is to obey gets more. */
-const GRACE_SECONDS = 4;
+/** For a guest that is to be cut off: long enough to ask meanwhile what it waits for. */
+const GRACE_SECONDS = 6;
 
 /** A machine that stays as it ended: Manual keeps the instance. */
 async function started(cluster: EmbeddedCluster, name: string, spec: object = {}): Promise<void> {
@@ -131,6 +131,11 @@ test('guests that end in every way', async (t: TestContext) => {
     await console.command('killall acpid');
     const pids = cluster.guestPids();
     await cluster.must('virtctl', ['stop', 'ignores']);
+    // It is asked a moment after the command, and gone when its time is over.
+    let why = '';
+    for (let tries = 0; tries < 20 && !/ago, grace period|GracePeriodExpired/.test(why); tries += 1)
+      why = await cluster.must('virtctl', ['why', 'ignores']);
+    assert.match(why, new RegExp(`asked \\d+s ago, grace period ${GRACE_SECONDS}s`), 'while it is being stopped');
     await cluster.until('vm/ignores', '.status.conditions[?(@.type=="LastShutdown")].reason', 'GracePeriodExpired');
     await cluster.untilGone('vmi/ignores');
     assert.equal(cluster.guestPids().length, pids.length - 1);

@@ -3,10 +3,13 @@ import { type ChildProcessWithoutNullStreams, execFile, execFileSync, spawn } fr
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { systemClock } from '../../src/base/clock.ts';
 import { ensureKubectls } from '../../tools/kubectl/fetch.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../..');
 const VIRTCTL = join(PROJECT, 'bin/virtctl');
+/** Each question is a process: without a pause it takes the processor from the guest that it asks about. */
+const BETWEEN_QUESTIONS_MS = 300;
 
 export type Result = { readonly code: number; readonly stdout: string; readonly stderr: string };
 export type RunOptions = {
@@ -129,6 +132,7 @@ export class EmbeddedCluster implements AsyncDisposable {
       if (code === 0) return;
       if (!/NotFound/.test(stderr) || performance.now() > deadline)
         throw new Error(`${args.join(' ')}: ${stderr}\n${this.#lastLogLines()}`);
+      await systemClock.sleep(BETWEEN_QUESTIONS_MS);
     }
   }
 
@@ -136,8 +140,10 @@ export class EmbeddedCluster implements AsyncDisposable {
   async untilReplaced(name: string, uid: string): Promise<void> {
     const uidNow = async () => (await this.kubectl(['get', 'vmi', name, '-o', 'jsonpath={.metadata.uid}'])).stdout;
     const deadline = performance.now() + 240_000;
-    for (let now = uid; now === uid || now === ''; now = await uidNow())
+    for (let now = await uidNow(); now === uid || now === ''; now = await uidNow()) {
       if (performance.now() > deadline) throw new Error(`${name} has no other instance than ${uid}\n${this.#lastLogLines()}`);
+      await systemClock.sleep(BETWEEN_QUESTIONS_MS);
+    }
     await this.until(`vm/${name}`, '.status.ready', 'true');
   }
 

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EmbeddedCluster } from './harness.ts';
+import { type ConsoleSession, EmbeddedCluster } from './harness.ts';
 
 /** Each line: the count, which boot this is, and the count as both disks have it when nothing of it is in memory. */
 const MACHINE = `
@@ -65,6 +65,16 @@ const policy = (namespace: string) => ({
 });
 const LINE = /count (\d+) (\S+) (\d+) (\d+) end/g;
 
+/** Among what it counts. */
+async function logIn(console: ConsoleSession): Promise<void> {
+  console.type('\n');
+  await console.expect(/login: /);
+  console.type('root\n');
+  await console.expect(/Password: /);
+  console.type('guest\n');
+  await console.expect(/# /);
+}
+
 test('a running guest is moved to another node', { timeout: 600_000 }, async (t) => {
   await using cluster = await EmbeddedCluster.start({ guests: ['tiny'], nodes: 2 });
   await cluster.must('kubectl', ['apply', '-f', '-'], { input: MACHINE });
@@ -92,12 +102,33 @@ test('a running guest is moved to another node', { timeout: 600_000 }, async (t)
   const first = await node();
   let last = await counted(0);
 
+  await using console = cluster.console('mover');
+  await logIn(console);
+
   await t.test('--wait tells when it is there, and where', async () => {
     assert.equal(await cluster.must('virtctl', ['migrate', 'mover', '--check']), 'VM mover can be moved\n');
-    const said = await cluster.must('virtctl', ['migrate', 'mover', '--wait']);
+    const moving = cluster.must('virtctl', ['migrate', 'mover', '--wait']);
+    await cluster.until('vmi/mover', '.status.migrationState.mode', 'PreCopy');
+    await cluster.until('vm/mover', '.status.printableStatus', 'Migrating');
+    console.type('echo said-before-$((6*7))\n');
+    const said = await moving;
     const second = await node();
     assert.notEqual(second, first);
     assert.match(said, new RegExp(`Succeeded\\nVM mover runs on node ${second}\\n$`));
+  });
+
+  await t.test('a console that was open goes on, and what was typed and printed meanwhile is not lost', async () => {
+    console.type('echo said-after-$((6*7))\n');
+    const seen = await console.expect(/said-after-42/);
+    assert.match(seen, /said-before-42[\s\S]*said-after-42$/);
+    assert.match(seen, /\(mover goes on at another node\)/);
+    const counts = [...seen.matchAll(LINE)].map(([, count]) => Number(count));
+    assert.deepEqual(
+      counts,
+      counts.map((_, index) => (counts[0] ?? 0) + index),
+      'each line once',
+    );
+    assert.match((await cluster.virtctl(['logs', 'mover'])).stdout, /count 1001 /, 'what it printed at its first node');
   });
 
   await t.test('it went by its policy, and showed how far it was', async () => {

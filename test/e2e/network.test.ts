@@ -127,7 +127,7 @@ test('guests are reached: by port-forward, by Services from other guests, by Nod
     const { stdout } = await run('curl', ['-s', '-m', '10', `http://${address}/`]);
     assert.match(stdout, HELLO);
     const { pasta } = JSON.parse(readFileSync(join(cluster.home, 'run/network.json'), 'utf8'));
-    assert.equal(listening(pasta.pid), 2, 'pasta has the ports of the API and of the web page alone');
+    assert.equal(listening(pasta.pid), 1, 'pasta has the port of the web page alone');
   });
 
   await t.test('a port of the host that was chosen leads to the guest, is shown by ls, and is not given twice', async (t) => {

@@ -125,7 +125,10 @@ test('no field of a machine gives its author what a Pod of theirs would be denie
       const { code, stderr } = await asEd(['create', '-f', '-'], claim);
       assert.equal(code, 1, JSON.stringify(claim.metadata));
       // An owner is refused before, together with the rights that it would give.
-      assert.match(stderr, /'kubevirt-launcher-pods' .* launcher Pods are made by virt-controller alone|only virt-controller makes Pods/);
+      assert.match(
+        stderr,
+        /'kubevirt-launcher-pods' .* launcher and importer Pods are made by virt-controller alone|only virt-controller makes Pods/,
+      );
     }
     assert.equal((await asEd(['create', '-f', '-'], forged({}))).code, 0, 'without a claim it is any Pod');
   });

@@ -18,6 +18,7 @@ const IN_NAMESPACES: Readonly<Record<string, readonly string[]>> = {
   'instancetype.kubevirt.io/v1beta1': ['virtualmachineinstancetypes', 'virtualmachinepreferences'],
 };
 const OF_CLUSTER: Readonly<Record<string, readonly string[]>> = {
+  'cdi.kubevirt.io/v1beta1': ['cdiconfigs'],
   'migrations.kubevirt.io/v1alpha1': ['migrationpolicies'],
   'instancetype.kubevirt.io/v1beta1': ['virtualmachineclusterinstancetypes', 'virtualmachineclusterpreferences'],
 };

@@ -6,6 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { WebSocket } from 'ws';
 import { AWAITED_KINDS } from '../../src/api/kubevirt/awaited-kinds-table.ts';
+import { ANNOTATION_FAIL_FAST } from '../../src/api/kubevirt/names.ts';
 import { PUBLISHED_EPHEMERAL_DISKS } from '../../src/api/launcher/mounts.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { EmbeddedCluster } from './harness.ts';
@@ -13,6 +14,7 @@ import { publishedCollections } from './published-collections.ts';
 import { FEATURES, GUESTLESS, manifestOf, NEEDED_OBJECTS } from './published-features.ts';
 
 const WAIT_MS = 120_000;
+const SOON_MS = 30_000;
 const isEmbedded = process.env['E2E_REAL_CLUSTER'] === undefined;
 /** For `skip` of a step. */
 const notTried = !isEmbedded && 'not tried on a real Kubernetes yet';
@@ -41,7 +43,49 @@ test('what is written for KubeVirt is taken', async (t) => {
     await cluster.untilCondition('vmi/guestless', 'Ready');
     for (const condition of ['LiveMigratable', 'StorageLiveMigratable']) await cluster.untilCondition('vmi/guestless', condition);
     await cluster.untilCondition('vmi/started-paused', 'Paused');
+    for (const name of ['guestless', 'started-paused', 'external-eviction', 'too-large']) {
+      const published = (await cluster.field('vmi', name, '.status.conditions[*].type')).split(' ').filter(Boolean);
+      assert.ok(published.includes('Ready') && published.length > 1, `${name} says ${published}`);
+      const wait = (type: string, status: string) =>
+        cluster.must('kubectl', ['wait', `vmi/${name}`, `--for=condition=${type}=${status}`, '--timeout=60s']);
+      for (const type of published) await wait(type, await cluster.field('vmi', name, `.status.conditions[?(@.type=="${type}")].status`));
+    }
   });
+
+  await t.test('a port-forward to a guest that takes no connections ends with the reason', async () => {
+    await cluster.until('vmi/ports', '.status.phase', 'Running');
+    const begun = performance.now();
+    const { code, stderr } = await cluster.virtctl(['port-forward', '--stdio', 'vmi/ports', '80']);
+    assert.notEqual(code, 0);
+    assert.match(stderr, /port 80 of the guest \S+: /);
+    assert.ok(performance.now() - begun < SOON_MS, `said after ${Math.round(performance.now() - begun)} ms`);
+  });
+
+  await t.test(
+    'a launcher that is to fail does, under its gate, and its machine backs off',
+    { skip: isEmbedded && 'tried on a real Kubernetes alone' },
+    async () => {
+      const gates = ['get', 'kv', 'kubevirt', '-n', 'kubevirt', '-o', 'jsonpath={.spec.configuration.developerConfiguration.featureGates}'];
+      const before = JSON.parse((await cluster.must('kubectl', gates)) || '[]') as string[];
+      const setGates = (featureGates: readonly string[]) => {
+        const patch = { spec: { configuration: { developerConfiguration: { featureGates } } } };
+        return cluster.must('kubectl', ['patch', 'kv', 'kubevirt', '-n', 'kubevirt', '--type=merge', '-p', JSON.stringify(patch)]);
+      };
+      await setGates([...before, 'LauncherFailFast']);
+      try {
+        const template = {
+          metadata: { annotations: { [ANNOTATION_FAIL_FAST]: '' } },
+          spec: { terminationGracePeriodSeconds: 0, ...GUESTLESS },
+        };
+        await made([machine('failing', template)]);
+        await cluster.until('vm/failing', '.status.printableStatus', 'CrashLoopBackOff');
+        assert.match(await cluster.field('vm', 'failing', '.status.startFailure.consecutiveFailCount'), /^[1-9]/);
+        await cluster.must('kubectl', ['delete', 'vm', 'failing']);
+      } finally {
+        await setGates(before);
+      }
+    },
+  );
 
   await t.test('subresources say what scripts match', async () => {
     const texts: [command: string, instance: string, text: RegExp][] = [
@@ -130,8 +174,7 @@ test('what is written for KubeVirt is taken', async (t) => {
 
   await t.test('a template with other labels is no news to the machine that runs', async () => {
     const template = { metadata: { labels: { a: 'b' } }, spec: { terminationGracePeriodSeconds: 0, ...GUESTLESS } };
-    const vm = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachine', metadata: { name: 'relabelled' }, spec: { runStrategy: 'Always', template } }; // biome-ignore format: one object
-    assert.equal((await create([vm])).code, 0);
+    await made([machine('relabelled', template)]);
     await cluster.until('vm/relabelled', '.status.ready', 'true');
     const told = async () => [
       await cluster.field('vm', 'relabelled', '.status.observedGeneration'),
@@ -205,6 +248,11 @@ test('what is written for KubeVirt is taken', async (t) => {
     assert.equal(await cluster.must('kubectl', ['get', 'vmi,pods', '-o', 'name']), '');
   });
 });
+
+/** One that always runs. */
+function machine(name: string, template: object): object {
+  return { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachine', metadata: { name }, spec: { runStrategy: 'Always', template } };
+}
 
 /** An instance that has no guest, by a label of its own. */
 function guestless(name: string): object {

@@ -1,15 +1,16 @@
 /** The examples of vmctl, the plain Pod first, with real guests, from kubectl apply to its end and through every accident; on both kinds of cluster. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
-import { openNetwork } from '../../src/virtctl/embedded/network-namespace.ts';
 import { EmbeddedCluster, run } from './harness.ts';
 
 const CONNECTIONS = 100;
 const isReal = process.env['E2E_REAL_CLUSTER'] !== undefined;
+/** An ordinary user has to enter the namespace of users, too, that the network belongs to. */
+const AS_WHO_IT_IS = process.getuid?.() === 0 ? [] : ['--user', '--preserve-credentials'];
 /** For `skip` of a step. */
-const onRealCluster = isReal && 'it ends processes of embedded Pods, or the embedded cluster';
+const onRealCluster = isReal && 'it takes the embedded cluster down';
 const POD = readFileSync('examples/vmctl/single-pod.yaml', 'utf8');
 
 test('a machine lives beside a Pod of vmctl', async (t) => {
@@ -29,8 +30,14 @@ test('a machine lives beside a Pod of vmctl', async (t) => {
   /** Each Pod of vmctl and the node that it is on, and each machine that one made. */
   const vmctlPods = () => pairs(kubectl('get', 'pod', '-l', 'app=vmctl', '-o', namesAndNodes('.spec.nodeName')));
   const machines = () => pairs(kubectl('get', 'vmi', '-l', 'app=testvm', '-o', namesAndNodes('.status.nodeName')));
+  /** The process of a Pod: embedded there is one; of a real cluster, whose nodes are sets of namespaces of this machine, by the cgroup of the Pod. */
+  const killVmctlOf = async (pod: string) => {
+    const uid = await cluster.field('pod', pod, '.metadata.uid');
+    const [pid = assert.fail(`no process of ${pod}`)] = isReal ? pidsOfPod(uid) : vmctlPids(cluster);
+    process.kill(pid, 'SIGKILL');
+  };
   const serviceReachesGuests = async () => {
-    const prefix = isReal ? [] : (await openNetwork({ home: cluster.home, port: 0, env: {}, clock: systemClock })).prefix;
+    const prefix = isReal ? [] : ['nsenter', '--target', `${cluster.pid()}`, ...AS_WHO_IT_IS, '--net', '--'];
     const url = `http://${await cluster.field('svc', 'my-service', '.spec.clusterIP')}/`;
     const [program = '', ...args] = [...prefix, process.execPath, '-e', ASK, url, `${CONNECTIONS}`];
     const { stdout, stderr } = await run(program, args, { timeoutMs: 240_000 });
@@ -38,7 +45,9 @@ test('a machine lives beside a Pod of vmctl', async (t) => {
   };
 
   if (isReal) await kubectl('create', 'rolebinding', 'here', '--role=vmctl', `--serviceaccount=${cluster.namespace}:vmctl`); // that of the example is for the namespace `default`
-  for (const file of ['prototype', 'rbac', 'service', 'single-pod']) await kubectl('apply', '-f', `examples/vmctl/${file}.yaml`);
+  /** The Pod of the examples with another name. */
+  const renamed = (name: string) => example('single-pod', cluster.namespace).replace('name: vmctl', `name: ${name}`);
+  for (const file of ['prototype', 'rbac', 'service', 'single-pod']) await apply(example(file, cluster.namespace));
 
   await t.test('it is derived from the prototype, runs, and is on the node of the Pod', async () => {
     await eventually('the machine', () => isReady('testvm-vmctl'));
@@ -65,10 +74,9 @@ test('a machine lives beside a Pod of vmctl', async (t) => {
     assert.notEqual(await uidOf('testvm-vmctl'), first);
   });
 
-  await t.test('a vmctl that is killed starts again and takes it up', { skip: onRealCluster }, async () => {
+  await t.test('a vmctl that is killed starts again and takes it up', async () => {
     const machine = await uidOf('testvm-vmctl');
-    const [pid = 0] = vmctlPids(cluster);
-    process.kill(pid, 'SIGKILL');
+    await killVmctlOf('vmctl');
     await eventually('the restart', async () => (await cluster.field('pod', 'vmctl', '.status.containerStatuses[0].restartCount')) === '1');
     await eventually('its first words', async () => (await logs('vmctl')).includes('keeping a machine'));
     assert.equal(await uidOf('testvm-vmctl'), machine);
@@ -90,10 +98,10 @@ test('a machine lives beside a Pod of vmctl', async (t) => {
     if (!isReal) assert.deepEqual(vmctlPids(cluster), []);
   });
 
-  await t.test('a vmctl that is killed for good leaves no machine behind', { skip: onRealCluster }, async () => {
+  await t.test('a vmctl that is killed for good leaves no machine behind', async () => {
     await apply(renamed('once').replace('containers:', 'restartPolicy: Never\n  containers:'));
     await eventually('the machine', () => isReady('testvm-once'));
-    process.kill(vmctlPids(cluster)[0] ?? 0, 'SIGKILL');
+    await killVmctlOf('once');
     await cluster.until('pod/once', '.status.phase', 'Failed');
     await cluster.untilGone('vm/testvm-once', 150);
     await kubectl('delete', 'pod', 'once');
@@ -108,7 +116,7 @@ test('a machine lives beside a Pod of vmctl', async (t) => {
       for (const namespace of [apps, guests, home])
         await kubectl('create', 'rolebinding', 'from-apps', '--role=vmctl', `--serviceaccount=${apps}:vmctl`, '-n', namespace);
       const args = [`--namespace=${guests}`, `--proto-namespace=${home}`, '--hostname-override=far', 'testvm'];
-      const away = renamed('away').replace('image: kubevirt-ts/vmctl:latest', 'image: quay.io/fabiand/vmctl');
+      const away = POD.replace('name: vmctl', 'name: away').replace('image: kubevirt-ts/vmctl:latest', 'image: quay.io/fabiand/vmctl');
       await apply(away.replace('- "testvm"', args.map((arg) => `- "${arg}"`).join('\n    ')), '-n', apps);
       await eventually('the machine', () => isReady('testvm-far', '-n', guests));
       const owners = await kubectl('get', 'vm', '-n', guests, 'testvm-far', '-o', 'jsonpath={.metadata.ownerReferences}');
@@ -149,7 +157,7 @@ test('a machine lives beside a Pod of vmctl', async (t) => {
     'a Deployment and a DaemonSet, embedded also a StatefulSet, a Job and a Pod, come in one go, each Pod with its machine',
     async () => {
       const alone = ['single-pod', 'statefulset', 'job'].filter(() => !isReal); // on a cluster of three nodes six machines are enough
-      if (isReal) await kubectl('apply', ...['deployment', 'daemonset'].flatMap((name) => ['-f', `examples/vmctl/${name}.yaml`]));
+      if (isReal) for (const name of ['deployment', 'daemonset']) await apply(example(name, cluster.namespace));
       else await kubectl('apply', '-f', 'examples/vmctl/');
       for (const workload of ['deployment/vmctl', 'daemonset/vmctl-per-node', ...(isReal ? [] : ['statefulset/vmctl-numbered'])])
         await cluster.must('kubectl', ['rollout', 'status', workload, '--timeout=400s'], { timeoutMs: 410_000 });
@@ -220,18 +228,32 @@ const ask = async () => {
 const asking = Array.from({ length: 4 }, () => ask().catch((error) => console.error(String(error.cause ?? error))));
 Promise.all(asking).then(() => console.log(answered + ' of ' + count));`;
 
-/** The Pod of the examples with another name. */
-function renamed(name: string): string {
-  return POD.replace('name: vmctl', `name: ${name}`);
+/** One of the examples. They are for the namespace `default`, as vmctl is where nothing else is said; in another one its arguments name it. */
+function example(name: string, namespace: string): string {
+  const text = readFileSync(`examples/vmctl/${name}.yaml`, 'utf8');
+  if (namespace === 'default') return text;
+  const args = [`--namespace=${namespace}`, `--proto-namespace=${namespace}`, 'testvm'];
+  return text.replace(/^( *)- "testvm"$/m, (_, indent: string) => args.map((arg) => `${indent}- "${arg}"`).join('\n'));
 }
 
 function vmctlPids(cluster: EmbeddedCluster): number[] {
   return cluster.guestPids().filter((pid) => commandLine(pid).includes('/vmctl.ts'));
 }
 
+function pidsOfPod(uid: string): number[] {
+  const pids = readdirSync('/proc')
+    .filter((entry) => /^\d+$/.test(entry))
+    .map(Number);
+  return pids.filter((pid) => textOf(pid, 'cgroup').includes(uid) && commandLine(pid).includes('vmctl'));
+}
+
 function commandLine(pid: number): string {
+  return textOf(pid, 'cmdline');
+}
+
+function textOf(pid: number, file: string): string {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
   } catch {
     return ''; // ended meanwhile
   }

@@ -8,7 +8,7 @@ const VM = 'keeper';
 const MARKER = 'this-was-written-before-the-restart';
 
 function machine(): object {
-  const disks = ['root', 'data', 'copy'].map((name) => ({ name, disk: { bus: 'virtio' } }));
+  const disks = [...['root', 'data', 'copy'].map((name) => ({ name, disk: { bus: 'virtio' } })), { name: 'cd', cdrom: { bus: 'scsi' } }];
   const volumes = [
     { name: 'root', containerDisk: { image: 'localhost/guests/tiny:latest' } },
     { name: 'data', persistentVolumeClaim: { claimName: 'data' } },
@@ -84,6 +84,51 @@ test('what a guest writes to a claim is there after a restart; what it writes to
     assert.equal(await console.command('cat /sys/block/vdb/size'), String((60 * 2 ** 20) / 512));
     await console.command(`echo ${MARKER} | dd of=/dev/vdb bs=512 seek=2048 conv=sync,fsync 2>/dev/null`);
     await console.command(`echo ${MARKER} | dd of=/dev/vdc bs=512 seek=8 conv=sync,fsync 2>/dev/null`);
+  });
+
+  await t.test('a disk grows while its guest writes to it, whoever is killed half-way, and does not shrink', async () => {
+    const inGuest = guestOf(cluster);
+    const sectors = 'cat /sys/block/vdb/size';
+    assert.match(await cluster.must('virtctl', ['resize', VM, '96Mi']), /^disk data of keeper \(PVC data\) grows to 96Mi while it runs/);
+    await untilGuest(inGuest, sectors, String((90 * 2 ** 20) / 512));
+    await cluster.until(`vmi/${VM}`, '.status.volumeStatus[?(@.name=="data")].size', String(90 * 2 ** 20));
+    const patch = (storage: string) =>
+      cluster.kubectl([
+        'patch',
+        'pvc',
+        'data',
+        '--type',
+        'merge',
+        '-p',
+        JSON.stringify({ spec: { resources: { requests: { storage } } } }),
+      ]);
+    const shrunk = await patch('64Mi');
+    assert.match(shrunk.stderr, /can not be less than status.capacity/);
+    assert.equal((await patch('128Mi')).code, 0);
+    process.kill(cluster.pid(), 'SIGKILL');
+    await cluster.must('virtctl', ['up']);
+    await untilGuest(inGuest, sectors, String((120 * 2 ** 20) / 512));
+    assert.equal(await inGuest('dd if=/dev/vdb bs=512 skip=2048 count=1 2>/dev/null | tr -d "\\0"'), MARKER);
+    assert.match(await cluster.must('kubectl', ['get', 'events']), /VolumeResized/);
+  });
+
+  await t.test('a medium is put into the empty CD-ROM drive of a guest that runs, and taken out', async () => {
+    const inGuest = guestOf(cluster);
+    const read = 'head -c 14 /dev/sr0 2>/dev/null || echo none';
+    assert.equal(await inGuest(read), 'none');
+    await create(claim('cd'));
+    await cluster.until('pvc/cd', '.status.phase', 'Bound');
+    const folder = await cluster.field('pv', await cluster.field('pvc', 'cd', '.spec.volumeName'), '.spec.hostPath.path');
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'disk.img'), Buffer.concat([Buffer.from('a medium, here'), Buffer.alloc(2 ** 20)]).subarray(0, 2 ** 20));
+    await cluster.must('virtctl', ['addvolume', VM, '--volume-name', 'cd', '--persist']);
+    await untilGuest(inGuest, read, 'a medium, here');
+    await cluster.until(`vmi/${VM}`, '.status.volumeStatus[?(@.name=="cd")].phase', 'Ready');
+    assert.equal(await cluster.field('vm', VM, '.status.conditions[?(@.type=="RestartRequired")].status'), '');
+    await cluster.must('virtctl', ['removevolume', VM, '--volume-name', 'cd', '--persist']);
+    await untilOut(cluster, 'cd');
+    await untilGuest(inGuest, read, 'none');
+    assert.equal(await cluster.field('vm', VM, '.spec.template.spec.domain.devices.disks[3].name'), 'cd');
   });
 
   await t.test('after a restart the claim has the data, the copy has the old content', async () => {

@@ -131,8 +131,10 @@ test('a source of volumes is named in its places, where one is meant, and by tho
     'src/virt-api/admission/validate-vmi-spec/validate-access-credentials.ts', // keys that come by cloud-init
     'tools/compatibility/page.ts', // what is honoured in part
     'src/qemu/convert/copied-disks.ts', // what is on one node alone
+    'src/api/kubevirt/suspendable.ts', // what ends with its Pod
+    'src/ui/derive-setting-values.ts', // what a disk is called on the page
   ];
-  const writers = ['src/virtctl/', 'src/sdk/', 'src/testing/'];
+  const writers = ['src/virtctl/', 'src/sdk/', 'src/testing/', 'src/ui/derive-new-vm.ts'];
   const places = [`${dirname(schema)}/`, ...others, ...meant, ...writers];
   for (const name of Object.keys(VOLUME_SOURCES).filter((each) => !homonyms.includes(each)))
     assert.deepEqual(elsewhere(new RegExp(`\\b${name}\\??:|\\.${name}\\b(?!\\.path')|[{,] ${name}\\b`), places), [], name);

@@ -18,7 +18,7 @@ describe('the images of the product', () => {
     assert.deepEqual(digests(first), digests(second));
     assert.deepEqual(
       first.map(({ reference }) => reference),
-      ['virt-launcher', 'kubevirt', 'virt-importer', 'vmctl'].map((name) => `images.local/test/${name}:1`),
+      ['virt-launcher', 'kubevirt', 'virt-importer', 'vmctl', 'libguestfs-tools'].map((name) => `images.local/test/${name}:1`),
     );
     for (const { reference, bytes, unpackedBytes } of first)
       assert.ok(bytes < 80 * MIB && unpackedBytes < 200 * MIB, `${reference} has grown to ${Math.round(bytes / MIB)} MiB`);

@@ -67,7 +67,7 @@ export function attackScenarios(shared: World): void {
         variable: pod('forged', {}, [{ name: 'KUBEVIRT_VMI', value: '{}' }]),
       };
       for (const [by, object] of Object.entries(forged))
-        assert.match(await doneBy(world.apply(object).then(() => '')), /launcher Pods are made by virt-controller alone/, by);
+        assert.match(await doneBy(world.apply(object).then(() => '')), /launcher and importer Pods are made by virt-controller alone/, by);
 
       await world.apply(pod('plain', { ownerReferences: [owner], labels: { app: 'mine' } }));
       assert.match(await doneBy(world.kubectl('label', 'pod/plain', 'kubevirt.io=virt-launcher')), /made by virt-controller alone/);
@@ -92,7 +92,7 @@ export function attackScenarios(shared: World): void {
       await eventually(async () =>
         assert.match(
           await world.kubectl('get', 'deployment/forged', '-o', `jsonpath={${why}}`),
-          /launcher Pods are made by virt-controller alone/,
+          /launcher and importer Pods are made by virt-controller alone/,
         ),
       );
       assert.deepEqual(await world.pods('app=forged'), []);

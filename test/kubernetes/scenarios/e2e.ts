@@ -8,8 +8,12 @@ import { pushGuest } from '../push-images.ts';
 import type { World } from './world.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../../..');
-/** `E2E_FILES=board,probes` plays only these. */
-const isWanted = (file: string) => process.env['E2E_FILES']?.split(',').includes(file) ?? true;
+/** `E2E_FILES=board,probes` plays only these, `E2E_FILES=all` those of `test:soak`, too. */
+const wanted = process.env['E2E_FILES'];
+const FILES = Object.entries(ON_KUBERNETES)
+  .filter(([, how]) => how === 'runs' || (wanted !== undefined && how === 'runs in soak'))
+  .map(([file]) => file)
+  .filter((file) => wanted === undefined || wanted === 'all' || wanted.split(',').includes(file));
 const LIMIT_MS = 20 * 60_000;
 
 export function e2eScenarios(world: World): void {
@@ -18,7 +22,7 @@ export function e2eScenarios(world: World): void {
       for (const guest of ['tiny', 'tiny32', 'agent']) await pushGuest(world.cluster, guest, `guests/${guest}:latest`);
     });
 
-    for (const file of Object.keys(ON_KUBERNETES).filter((each) => ON_KUBERNETES[each] === 'runs' && isWanted(each))) {
+    for (const file of FILES) {
       test(`test/e2e/${file}.test.ts`, async () => {
         const { code, stdout, stderr } = await run(process.execPath, ['--test', `--test-timeout=${LIMIT_MS}`, `test/e2e/${file}.test.ts`], {
           cwd: PROJECT,

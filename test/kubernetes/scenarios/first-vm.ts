@@ -1,7 +1,10 @@
 /** The life of machines in a namespace for restricted Pods: network, volumes, images, endings, and components that are replaced meanwhile. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { after, before, describe, test } from 'node:test';
 import { LEASES } from '../../../src/api/core/lease.ts';
+import { ensureUpstreamVirtctl, upstreamVirtctlSkipReason } from '../../../tools/upstream-virtctl/build.ts';
+import { ConsoleSession, run } from '../../e2e/harness.ts';
 import { logIn } from '../product-cluster.ts';
 import { pushGuest } from '../push-images.ts';
 import { eventually, type World } from './world.ts';
@@ -101,7 +104,28 @@ export function firstVmScenarios(shared: World): void {
       await eventually(async () => assert.notEqual((await world.vmi('keeper')).metadata.uid, uid));
       await runs('keeper');
       assert.match(await world.inGuest('keeper', 'for d in vdb vdc; do head -c 12 /dev/$d; done'), /kept-on-vdb\nkept-on-vdc/);
-      await world.kubectl('delete', 'vm/keeper', 'pvc/filesystem', 'pvc/block', '--timeout=400s');
+      await world.kubectl('delete', 'vm/keeper', '--timeout=400s');
+      await world.kubectl('wait', 'pod', '-l', 'vm.kubevirt.io/name=keeper', '--for=delete', '--timeout=400s');
+    });
+
+    test('its disks are looked into by virtctl guestfs, ours and that of KubeVirt', async () => {
+      const env = { KUBECONFIG: world.cluster.kubeconfig, NO_COLOR: '1' };
+      const input = 'qemu-img info --output=json disk.img | grep virtual-size; head -c 11 disk.img; exit\n';
+      const { stdout, stderr } = await run('bin/virtctl', ['guestfs', 'filesystem', '-n', 'vms'], { env, input });
+      assert.match(stdout, /"virtual-size": 6\d{7}.*kept-on-vdb/s, stderr);
+      if (upstreamVirtctlSkipReason() === false) {
+        const words = [
+          '-qec',
+          `${ensureUpstreamVirtctl()} guestfs block --kvm=false -n vms --kubeconfig ${world.cluster.kubeconfig}`,
+          '/dev/null',
+        ];
+        await using shell = new ConsoleSession(spawn('script', words, { env: { ...process.env, ...env } }));
+        await shell.expect(/command prompt/); // it attaches when the greeting is over
+        shell.type('head -c 11 /dev/vda; exit\n');
+        await shell.expect(/kept-on-vdc/);
+        await world.kubectl('delete', 'pod/libguestfs-tools-block', '--ignore-not-found', '--grace-period=0', '--force');
+      }
+      await world.kubectl('delete', 'pvc/filesystem', 'pvc/block', '--timeout=400s');
     });
 
     const hasNoImage = (name: string) =>

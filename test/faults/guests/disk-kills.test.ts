@@ -1,0 +1,157 @@
+/** A guest writes numbered lines while its disk grows, is kept, brought back and copied, and others come and go: the cluster is killed in the middle of each. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { systemClock } from '../../../src/base/clock.ts';
+import { seededRandom } from '../../../src/control-plane/apiserver/fuzzed-objects.testing.ts';
+import { EmbeddedCluster } from '../../e2e/harness.ts';
+import { countLines, lineWriter } from './numbered-lines.ts';
+
+/** `npm run test:soak` asks for all of them, many times. */
+const KILLS = Number(process.env['DISK_KILLS'] ?? 3);
+const SEED = Number(process.env['KILL_SEED'] ?? Date.now() % 1_000_000);
+const LONGEST_LIFE_MS = 1_500;
+const LOOK_EVERY_MS = 100;
+const NAME = 'disk-writer';
+const MIB = 2 ** 20;
+
+/** What is begun, and how it has to end, whoever was killed meanwhile. */
+type Work = { begin(): Promise<unknown>; end(): Promise<void> };
+
+/** How large a disk on a PVC of so many mebibytes is. */
+const diskBytes = (mebibytes: number) => Math.floor(mebibytes * 0.945) * MIB;
+
+class Disks {
+  readonly #cluster: EmbeddedCluster;
+  #lines = 0;
+
+  constructor(cluster: EmbeddedCluster) {
+    this.#cluster = cluster;
+  }
+
+  /** The lines on the disk of this PVC; fails when one of them is missing. */
+  async linesOn(claim: string): Promise<number> {
+    const volume = await this.#cluster.field('pvc', claim, '.spec.volumeName');
+    return countLines(join(await this.#cluster.field('pv', volume, '.spec.hostPath.path'), 'disk.img'), NAME);
+  }
+
+  resize(round: number): Work {
+    const size = 64 + 16 * (round + 1);
+    return {
+      begin: () => this.#cluster.must('virtctl', ['resize', NAME, `${size}Mi`]),
+      end: () => this.#cluster.until(`vmi/${NAME}`, '.status.volumeStatus[?(@.name=="lines")].size', String(diskBytes(size))),
+    };
+  }
+
+  snapshot(round: number): Work {
+    const spec = { source: { apiGroup: 'kubevirt.io', kind: 'VirtualMachine', name: NAME } };
+    return {
+      begin: async () => {
+        this.#lines = await this.linesOn(NAME);
+        await this.#create({
+          apiVersion: 'snapshot.kubevirt.io/v1beta1',
+          kind: 'VirtualMachineSnapshot',
+          metadata: { name: `s${round}` },
+          spec,
+        });
+      },
+      end: () => this.#cluster.until(`vmsnapshot/s${round}`, '.status.readyToUse', 'true'),
+    };
+  }
+
+  restore(round: number): Work {
+    const target = { apiGroup: 'kubevirt.io', kind: 'VirtualMachine', name: `back-${round}` };
+    const spec = { target, virtualMachineSnapshotName: `s${round}` };
+    return {
+      begin: () =>
+        this.#create({ apiVersion: 'snapshot.kubevirt.io/v1beta1', kind: 'VirtualMachineRestore', metadata: { name: `r${round}` }, spec }),
+      end: async () => {
+        await this.#cluster.until(`vmrestore/r${round}`, '.status.complete', 'true');
+        await this.#checkCopy(`back-${round}`);
+      },
+    };
+  }
+
+  clone(round: number): Work {
+    const machine = (name: string) => ({ apiGroup: 'kubevirt.io', kind: 'VirtualMachine', name });
+    const spec = { source: machine(NAME), target: machine(`copy-${round}`) };
+    return {
+      begin: async () => {
+        this.#lines = await this.linesOn(NAME);
+        await this.#create({ apiVersion: 'clone.kubevirt.io/v1beta1', kind: 'VirtualMachineClone', metadata: { name: `c${round}` }, spec });
+      },
+      end: async () => {
+        await this.#cluster.until(`vmclone/c${round}`, '.status.phase', 'Succeeded');
+        await this.#checkCopy(`copy-${round}`);
+      },
+    };
+  }
+
+  plug(round: number): Work {
+    const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '16Mi' } } };
+    return {
+      begin: async () => {
+        await this.#create({ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: `extra-${round}` }, spec });
+        await this.#cluster.must('virtctl', ['addvolume', NAME, '--volume-name', `extra-${round}`]);
+      },
+      end: () => this.#cluster.until(`vmi/${NAME}`, `.status.volumeStatus[?(@.name=="extra-${round}")].phase`, 'Ready'),
+    };
+  }
+
+  unplug(round: number): Work {
+    const phase = () => this.#cluster.field('vmi', NAME, `.status.volumeStatus[?(@.name=="extra-${round}")].phase`);
+    return {
+      begin: () => this.#cluster.must('virtctl', ['removevolume', NAME, '--volume-name', `extra-${round}`]),
+      end: async () => {
+        while ((await phase()) !== '') await systemClock.sleep(LOOK_EVERY_MS);
+        await this.#cluster.must('kubectl', ['delete', 'pvc', `extra-${round}`]);
+      },
+    };
+  }
+
+  /** The copy has at least what was synced before it was begun, and no line is torn or missing. */
+  async #checkCopy(machine: string): Promise<void> {
+    const claim = await this.#cluster.field('vm', machine, '.spec.template.spec.volumes[1].persistentVolumeClaim.claimName');
+    const [kept, now] = [await this.linesOn(claim), await this.linesOn(NAME)];
+    assert.ok(kept >= this.#lines && kept <= now, `${machine} has ${kept} lines; there were ${this.#lines} before, and are ${now}`);
+    await this.#cluster.must('kubectl', ['delete', 'vm', machine]);
+  }
+
+  #create(object: object): Promise<string> {
+    return this.#cluster.must('kubectl', ['create', '-f', '-'], { input: JSON.stringify(object) });
+  }
+}
+
+test(`${KILLS} kills in the middle of what is done to disks: all of it ends well, and no line is lost`, {
+  timeout: 600_000 + KILLS * 60_000,
+}, async (t) => {
+  const random = seededRandom(SEED);
+  await using cluster = await EmbeddedCluster.start();
+  await cluster.must('kubectl', ['create', '-f', '-'], {
+    input: JSON.stringify({ apiVersion: 'v1', kind: 'List', items: lineWriter(NAME) }),
+  });
+  await cluster.until(`vm/${NAME}`, '.status.ready', 'true');
+  const disks = new Disks(cluster);
+  while ((await disks.linesOn(NAME)) === 0) await systemClock.sleep(LOOK_EVERY_MS);
+  const guests = cluster.guestPids();
+  const works = ['resize', 'snapshot', 'restore', 'plug', 'unplug', 'clone'] as const;
+  let written = await disks.linesOn(NAME);
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    const name = works[kill % works.length] ?? 'resize';
+    const work = disks[name](Math.floor(kill / works.length));
+    await work.begin();
+    await systemClock.sleep(random() * LONGEST_LIFE_MS);
+    process.kill(cluster.pid(), 'SIGKILL');
+    await cluster.must('virtctl', ['up']);
+    await work.end();
+    const now = await disks.linesOn(NAME);
+    assert.ok(now >= written, `${name}: ${written} lines became ${now}`);
+    written = now;
+    assert.ok(
+      guests.every((pid) => cluster.guestPids().includes(pid)),
+      `${name}: another QEMU runs`,
+    );
+  }
+  while ((await disks.linesOn(NAME)) <= written) await systemClock.sleep(LOOK_EVERY_MS); // and it goes on
+  t.diagnostic(`seed ${SEED}: ${KILLS} kills, ${written} lines`);
+});

@@ -1,0 +1,262 @@
+/**
+ * A guest is moved, the move is brought to a certain place and held there, and then something happens to it. Whatever it is: the guest never runs
+ * twice, none of its writes is lost, it runs again, and nothing of the move is left.
+ *
+ *   held while      how
+ *   scheduling      the other node takes no Pods
+ *   disks           they are copied slowly
+ *   memory          the QEMU that takes it stands still, and so does the guest
+ *   handing over    not held: the instance has just become that of the other node
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { systemClock } from '../../../src/base/clock.ts';
+import { EmbeddedCluster } from '../../e2e/harness.ts';
+import { type Counted, filesOfKubelets, foundAtBoot, manifest, NAME, qemus, readCount, takesMemory } from './moving-guest.ts';
+
+type Place = 'scheduling' | 'disks' | 'memory' | 'handing over';
+type Held = { readonly source: string; readonly target: string; readonly sourceQemu?: number; readonly targetQemu?: number };
+type Fault = {
+  readonly places: readonly Place[];
+  readonly happens: (world: World, held: Held) => Promise<unknown>;
+  /** What people do about it, or what comes back. */
+  readonly after?: (world: World, held: Held) => Promise<unknown>;
+  /** Starts from nothing, or with a new boot. */
+  readonly ends?: 'boot';
+};
+
+const ALL: readonly Place[] = ['scheduling', 'disks', 'memory', 'handing over'];
+const COPYING: readonly Place[] = ['disks', 'memory'];
+const SETTLE_MS = 300_000;
+const LOOK_MS = 50;
+/** The memory is sent in a second or two. */
+const LOOK_AT_MEMORY_MS = 5;
+/** A program that is run for each look takes the processor away from what is waited for. */
+const READ_MS = 1_000;
+
+const FAULTS: Readonly<Record<string, Fault>> = {
+  'nothing happens': { places: ALL, happens: async () => {} },
+  'the cluster is killed': { places: ALL, happens: (world) => world.kill(), after: ({ cluster }) => cluster.must('virtctl', ['up']) },
+  'it is cancelled': { places: ALL, happens: ({ cluster }) => cluster.virtctl(['migrate-cancel', NAME]) },
+  'it is to be moved once more': {
+    places: COPYING,
+    happens: async ({ cluster }) => {
+      const { code, stderr } = await cluster.virtctl(['migrate', NAME]);
+      assert.deepEqual([code === 0, /in-flight|already|being moved|under way/i.test(stderr)], [false, true], stderr);
+    },
+  },
+  "the target's QEMU is killed": { places: COPYING, happens: async (_, { targetQemu }) => end(targetQemu) },
+  "the target's Pod is deleted": { places: ALL.slice(0, 3), happens: (world) => world.deleteTargetPod() },
+  "the target's node stops": {
+    places: ALL.slice(1),
+    happens: ({ cluster }, { target }) => cluster.must('virtctl', ['node', 'stop', target]),
+    after: ({ cluster }, { target }) => cluster.must('virtctl', ['node', 'start', target]),
+  },
+  "the target's node is cut off": {
+    places: COPYING,
+    happens: ({ cluster }, { target }) => cluster.must('virtctl', ['node', 'kill', target, '--yes']),
+    after: ({ cluster }, { target }) => cluster.must('virtctl', ['node', 'start', target]),
+  },
+  "the source's node stops": {
+    places: ALL,
+    happens: ({ cluster }, { source }) => cluster.must('virtctl', ['node', 'stop', source]),
+    after: ({ cluster }, { source }) => cluster.must('virtctl', ['node', 'start', source]),
+  },
+  "the source's node is cut off": {
+    places: COPYING,
+    happens: ({ cluster }, { source }) => cluster.must('virtctl', ['node', 'kill', source, '--yes']),
+    after: ({ cluster }, { source }) => cluster.must('virtctl', ['node', 'start', source]),
+    ends: 'boot',
+  },
+  "the source's QEMU is killed": { places: COPYING, happens: async (_, { sourceQemu }) => end(sourceQemu), ends: 'boot' },
+  'the machine is stopped': {
+    places: ALL,
+    happens: ({ cluster }) => cluster.must('virtctl', ['stop', NAME]),
+    after: (world) => world.startAfterNone(),
+    ends: 'boot',
+  },
+  'the machine is deleted': {
+    places: ALL,
+    happens: ({ cluster }) => cluster.must('kubectl', ['delete', 'vm', NAME, '--wait=false']),
+    after: (world) => world.createAfterNone(),
+    ends: 'boot',
+  },
+};
+
+/** A part of them in the usual set; `npm run test:soak` asks for all. */
+const SAMPLE: readonly (readonly [string, Place])[] = [
+  ['the cluster is killed', 'memory'],
+  ["the target's QEMU is killed", 'disks'],
+];
+const MATRIX = Object.entries(FAULTS).flatMap(([name, { places }]) => places.map((place) => [name, place] as const));
+const wanted = process.env['MIGRATION_FAULTS'] ?? '';
+const CASES = wanted === 'all' ? MATRIX : wanted === '' ? SAMPLE : MATRIX.filter(([name, place]) => `${name} ${place}`.includes(wanted));
+
+test('whatever happens to a move', { timeout: 600_000 + CASES.length * 600_000 }, async (t) => {
+  await using cluster = await EmbeddedCluster.start({ guests: ['tiny'], nodes: 2 });
+  await cluster.must('kubectl', ['apply', '-f', '-'], { input: manifest() });
+  const world = new World(cluster);
+  let last = await world.settled(undefined);
+  for (const [name, place] of CASES) {
+    await t.test(`${name}: ${place}`, async () => {
+      const { happens, after, ends } = FAULTS[name] ?? assert.fail(name);
+      const held = await world.hold(place);
+      last = (await readCount(cluster)) ?? last;
+      await happens(world, held);
+      world.letGo(held);
+      await after?.(world, held);
+      const now = await world.settled(last);
+      if (ends !== 'boot') assert.equal(now.boot, last.boot, 'the guest was started anew');
+      else if (now.boot !== last.boot) assert.ok((await foundAtBoot(cluster, now.boot)) >= last.count, 'the shared disk has lost a write');
+      last = now;
+    });
+  }
+});
+
+class World {
+  readonly cluster: EmbeddedCluster;
+
+  constructor(cluster: EmbeddedCluster) {
+    this.cluster = cluster;
+  }
+
+  /** Begins a move, and brings it to this place. */
+  async hold(place: Place): Promise<Held> {
+    const { cluster } = this;
+    const source = await this.#state('nodeName');
+    const target = (await this.#nodes()).find((node) => node !== source) ?? '';
+    await this.#pace(place === 'disks' ? '4Mi' : '64Mi');
+    if (place === 'scheduling') await cluster.must('kubectl', ['cordon', target]);
+    const before = qemus(cluster);
+    const sourceQemu = [...before.values()][0];
+    await cluster.must('virtctl', ['migrate', NAME]);
+    const held = { source, target, ...(sourceQemu !== undefined && { sourceQemu }) };
+    if (place === 'scheduling') {
+      await this.#until('the target Pod', async () => (await this.#phases()).includes('Scheduling'));
+      return held;
+    }
+    let targetQemu: number | undefined;
+    await this.#until('the QEMU of the target', async () => {
+      targetQemu = [...qemus(cluster)].find(([uid]) => !before.has(uid))?.[1];
+      return targetQemu !== undefined;
+    });
+    if (targetQemu === undefined) throw new Error('there is none');
+    if (place === 'memory') await this.#stopTakingMemory(targetQemu);
+    if (place === 'disks') await this.#until('the copy', async () => (await this.#state('migrationState.startTimestamp')) !== '');
+    if (place === 'handing over') await this.#until('the hand-over', async () => (await this.#state('nodeName')) === target);
+    return { ...held, targetQemu };
+  }
+
+  async #stopTakingMemory(pid: number): Promise<void> {
+    await this.#until('the memory', async () => takesMemory(pid), LOOK_AT_MEMORY_MS);
+    process.kill(pid, 'SIGSTOP');
+  }
+
+  /** What stood still goes on. */
+  letGo({ targetQemu }: Held): void {
+    if (targetQemu !== undefined) ignoringGone(() => process.kill(targetQemu, 'SIGCONT'));
+  }
+
+  async kill(): Promise<void> {
+    process.kill(this.cluster.pid(), 'SIGKILL');
+  }
+
+  async deleteTargetPod(): Promise<void> {
+    const pod = await this.cluster.must('kubectl', [
+      'get',
+      'pods',
+      '-l',
+      'kubevirt.io/migrationJobUID',
+      '--field-selector=status.phase!=Succeeded,status.phase!=Failed',
+      '-o',
+      'jsonpath={.items[*].metadata.name}',
+    ]);
+    const names = pod.split(' ');
+    await this.cluster.must('kubectl', ['delete', 'pod', names.at(-1) ?? '', '--wait=false']);
+  }
+
+  async startAfterNone(): Promise<void> {
+    await this.#until('no QEMU', async () => qemus(this.cluster).size === 0);
+    await this.cluster.must('virtctl', ['start', NAME]);
+  }
+
+  async createAfterNone(): Promise<void> {
+    await this.#until('no QEMU', async () => qemus(this.cluster).size === 0);
+    await this.cluster.must('kubectl', ['wait', `vmi/${NAME}`, '--for=delete', '--timeout=60s']);
+    await this.cluster.must('kubectl', ['apply', '-f', '-'], { input: manifest() });
+  }
+
+  /** One QEMU, no move under way, no socket and no Pod of one left, and the guest counts on. */
+  async settled(last: Counted | undefined): Promise<Counted> {
+    const { cluster } = this;
+    await cluster.must('kubectl', ['uncordon', ...(await this.#nodes())]);
+    await cluster.must('kubectl', ['delete', 'migrationpolicy', NAME, '--ignore-not-found']);
+    const isOver = async () => (await this.#phases()).every((phase) => phase === 'Succeeded' || phase === 'Failed');
+    await this.#until('an end of the move', isOver, READ_MS);
+    await this.#until('one QEMU', async () => qemus(cluster).size === 1);
+    await cluster.until(`vm/${NAME}`, '.status.printableStatus', 'Running', SETTLE_MS / 1000);
+    let now: Counted | undefined;
+    await this.#until(
+      'that it counts',
+      async () => {
+        now = await readCount(cluster);
+        return now !== undefined && (now.boot !== last?.boot || now.count > last.count);
+      },
+      READ_MS,
+    );
+    assert.deepEqual(socketsLeft(cluster), []);
+    const living = ['--field-selector=status.phase!=Succeeded,status.phase!=Failed', '-o', 'name'];
+    const pods = await cluster.must('kubectl', ['get', 'pods', '-l', `vm.kubevirt.io/name=${NAME}`, ...living]);
+    assert.equal(pods.trim().split('\n').length, 1, pods);
+    assert.equal(qemus(cluster).size, 1);
+    return now ?? assert.fail('it has not counted');
+  }
+
+  async #nodes(): Promise<readonly string[]> {
+    return (await this.cluster.must('kubectl', ['get', 'nodes', '-o', 'jsonpath={.items[*].metadata.name}'])).split(' ');
+  }
+
+  async #phases(): Promise<readonly string[]> {
+    const { stdout } = await this.cluster.kubectl(['get', 'vmim', '-o', 'jsonpath={.items[*].status.phase}']);
+    return stdout.split(' ').filter((phase) => phase !== '');
+  }
+
+  #state(field: string): Promise<string> {
+    return this.cluster.field('vmi', NAME, `.status.${field}`);
+  }
+
+  #pace(bandwidthPerMigration: string): Promise<unknown> {
+    const spec = { selectors: { virtualMachineInstanceSelector: { pace: 'slow' } }, bandwidthPerMigration };
+    const policy = { apiVersion: 'migrations.kubevirt.io/v1alpha1', kind: 'MigrationPolicy', metadata: { name: NAME }, spec };
+    return this.cluster.must('kubectl', ['apply', '-f', '-'], { input: JSON.stringify(policy) });
+  }
+
+  async #until(what: string, isSo: () => Promise<boolean>, everyMs = LOOK_MS): Promise<void> {
+    const deadline = performance.now() + SETTLE_MS;
+    while (!(await isSo())) {
+      if (performance.now() > deadline) {
+        const { stdout } = await this.cluster.kubectl(['get', 'vm,vmi,vmim,pods', '-o', 'wide']);
+        throw new Error(`waited in vain for ${what}: ${[...qemus(this.cluster)].join('; ')}\n${stdout}`);
+      }
+      await systemClock.sleep(everyMs);
+    }
+  }
+}
+
+/** Of ways to other nodes. */
+function socketsLeft(cluster: EmbeddedCluster): readonly string[] {
+  return filesOfKubelets(cluster).filter((path) => /outgoing-\w+\.sock$/.test(path));
+}
+
+function end(pid: number | undefined): void {
+  assert.ok(pid, 'there is no QEMU to end');
+  process.kill(pid, 'SIGKILL');
+}
+
+function ignoringGone(act: () => void): void {
+  try {
+    act();
+  } catch {
+    // it has ended
+  }
+}
