@@ -25,12 +25,12 @@ import { type ClusterConfiguration, DEFAULT_CONFIGURATION } from '../../api/kube
 import { FINALIZER_VMI } from '../../api/kubevirt/names.ts';
 import { normaliseVmiSpec } from '../../api/kubevirt/normalise-vmi-spec.ts';
 import { MOST_CPUS } from '../../api/kubevirt/vmi-size.ts';
-import type { VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { defaultVolume } from '../../api/kubevirt/volumes/source-of.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
 import { parseQuantity } from '../../base/quantity.ts';
 import { GUEST_MEMORY_BYTES } from '../../qemu/convert/limits.ts';
 import { defaultBoard, defaultExtras, neededCpuFeatures } from './default-board.ts';
+import { isVmiSpecShaped, type ShapedVmiSpec } from './vm-shape.ts';
 
 /** What an instance cannot know by itself. */
 export type Defaults = { readonly newUuid: string; readonly configuration?: ClusterConfiguration };
@@ -47,8 +47,8 @@ export function defaultVmi(vmi: JsonObject, options: Defaults): JsonObject {
 
 /** The spec with everything filled in. */
 export function defaultVmiSpec(spec: JsonObject, { newUuid, configuration = DEFAULT_CONFIGURATION }: Defaults): JsonObject {
-  if (!isWellFormed(spec)) return spec;
-  const normal = normaliseVmiSpec(spec) as unknown as WellFormed; // same shape, today's words
+  if (!isVmiSpecShaped(spec)) return spec;
+  const normal = normaliseVmiSpec(spec) as unknown as ShapedVmiSpec; // same shape, today's words
   const { domain } = normal;
   const firmware = record(domain['firmware']);
   const machine = record(domain['machine']);
@@ -76,22 +76,6 @@ export function defaultVmiSpec(spec: JsonObject, { newUuid, configuration = DEFA
       },
     },
   };
-}
-
-type WellFormed = VmiSpec & {
-  readonly volumes?: readonly JsonObject[];
-  readonly networks?: readonly JsonObject[];
-  readonly domain: JsonObject & {
-    readonly devices: JsonObject & { readonly disks?: readonly JsonObject[]; readonly interfaces?: readonly JsonObject[] };
-  };
-};
-
-/** The parts that are walked have the shape that the schema is going to ask for. */
-function isWellFormed(spec: JsonObject): spec is JsonObject & WellFormed {
-  const { domain, volumes, networks } = spec;
-  if (!isObject(domain) || !isObject(domain['devices'])) return false;
-  const { disks, interfaces } = domain['devices'];
-  return [volumes, networks, disks, interfaces].every((list) => list === undefined || (Array.isArray(list) && list.every(isObject)));
 }
 
 function record(value: unknown): JsonObject {
@@ -166,16 +150,16 @@ function defaultProbes(spec: JsonObject): JsonObject {
   return Object.fromEntries(probes);
 }
 
-function hasOwnNetwork({ networks, domain }: WellFormed): boolean {
+function hasOwnNetwork({ networks, domain }: ShapedVmiSpec): boolean {
   const { interfaces, autoattachPodInterface } = domain.devices;
   return Boolean(networks?.length || interfaces?.length) || autoattachPodInterface === false;
 }
 
-function defaultNetwork(spec: WellFormed): JsonObject {
+function defaultNetwork(spec: ShapedVmiSpec): JsonObject {
   return hasOwnNetwork(spec) ? {} : { networks: [{ name: 'default', pod: {} }] };
 }
 
 /** Masquerade, not the bridge of upstream: the engine puts every guest behind the address of its Pod. */
-function defaultInterface(spec: WellFormed): JsonObject {
+function defaultInterface(spec: ShapedVmiSpec): JsonObject {
   return hasOwnNetwork(spec) ? {} : { interfaces: [{ name: 'default', masquerade: {} }] };
 }

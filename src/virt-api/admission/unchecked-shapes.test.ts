@@ -1,0 +1,86 @@
+/** Machines are completed before their schema is checked: whatever stands at any place of them is left for the schema to refuse, and nothing throws. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DEFAULT_CONFIGURATION } from '../../api/kubevirt/configuration/cluster-configuration.ts';
+import { specSchema } from '../../api/kubevirt/kinds/virtual-machine-schema.ts';
+import { vmiSpecSchema } from '../../api/kubevirt/vmi-spec-schema.ts';
+import { type StructuralSchema, structural } from '../../api/schema/structural.ts';
+import { isObject, type JsonObject } from '../../base/json.ts';
+import { decideMutation } from './decide-mutation.ts';
+import { mutateVm } from './mutate-vm.ts';
+
+type Path = readonly (string | number)[];
+
+const WRONG: readonly unknown[] = [null, true, 0, 'text', [], [null], ['text'], [[]], {}, { a: 1 }];
+const NOBODY = { get: async () => undefined };
+
+test('an instance with anything at any place of its spec is completed or left as it is', () => {
+  const spec = fullValue(structural(vmiSpecSchema));
+  for (const [path, wrong] of wrongPlaces(spec))
+    attempt(path, wrong, () => {
+      const object = { metadata: { name: 'a' }, spec: replaced(spec, path, wrong) };
+      decideMutation({ ...CREATED, object: object as JsonObject });
+    });
+});
+
+test('a machine with anything at any place of its spec is completed or left as it is', async () => {
+  const spec = fullValue(structural(specSchema));
+  for (const [path, wrong] of wrongPlaces(spec)) {
+    const object = { metadata: { name: 'a', namespace: 'default' }, spec: replaced(spec, path, wrong) };
+    await mutateVm(object as JsonObject, NOBODY).catch((error) => assert.fail(said(path, wrong, error)));
+  }
+});
+
+const CREATED = {
+  operation: 'CREATE',
+  oldObject: undefined,
+  isComponent: false,
+  newUuid: '7b6a9d3e-5c8f-4a3b-9d53-0d6a4ee4a001',
+  configuration: DEFAULT_CONFIGURATION,
+  now: '2026-01-01T00:00:00Z',
+} as const;
+
+/** Every field there, every list with one item. */
+function fullValue(schema: StructuralSchema): unknown {
+  const {
+    type,
+    properties,
+    items,
+    enum: words,
+  } = schema as {
+    type?: string;
+    properties?: Record<string, StructuralSchema>;
+    items?: StructuralSchema;
+    enum?: unknown[];
+  };
+  if (properties) return Object.fromEntries(Object.entries(properties).map(([name, child]) => [name, fullValue(child)]));
+  if (items) return [fullValue(items)];
+  if (words) return words[0];
+  const values: Record<string, unknown> = { string: 'text', integer: 1, number: 1, boolean: true, array: [] };
+  return values[type ?? ''] ?? {};
+}
+
+function* wrongPlaces(value: unknown, at: Path = []): Generator<[path: Path, wrong: unknown]> {
+  for (const wrong of WRONG) yield [at, wrong];
+  if (Array.isArray(value)) for (const [index, child] of value.entries()) yield* wrongPlaces(child, [...at, index]);
+  else if (isObject(value)) for (const [name, child] of Object.entries(value)) yield* wrongPlaces(child, [...at, name]);
+}
+
+function replaced(value: unknown, [name, ...rest]: Path, by: unknown): unknown {
+  if (name === undefined) return by;
+  if (Array.isArray(value)) return value.map((child, index) => (index === name ? replaced(child, rest, by) : child));
+  const object = value as JsonObject; // the path leads through it
+  return { ...object, [name]: replaced(object[name], rest, by) };
+}
+
+function attempt(path: Path, wrong: unknown, act: () => void): void {
+  try {
+    act();
+  } catch (error) {
+    assert.fail(said(path, wrong, error));
+  }
+}
+
+function said(path: Path, wrong: unknown, error: unknown): string {
+  return `spec.${path.join('.')} = ${JSON.stringify(wrong)}: ${error}`;
+}
