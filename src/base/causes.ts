@@ -1,6 +1,8 @@
 /** The causes of a refused object, in the words kubectl users know. */
 import type { StatusCause } from './errors.ts';
 
+const LONGEST_SHOWN = 1_000;
+
 /** The field is missing. */
 export function requiredCause(field: string, why = ''): StatusCause {
   return { reason: 'FieldValueRequired', message: why === '' ? 'Required value' : `Required value: ${why}`, field };
@@ -53,6 +55,13 @@ export function causesText(causes: readonly StatusCause[]): string {
   return texts.length === 1 ? texts.join('') : `[${texts.join(', ')}]`;
 }
 
+/** A value as a message shows it: whole, unless no person would read it to its end. */
 function shown(value: unknown): string {
-  return value === undefined ? 'null' : JSON.stringify(value);
+  if (typeof value === 'string') return JSON.stringify(cutText(value));
+  return value === undefined ? 'null' : cutText(JSON.stringify(value));
+}
+
+/** What somebody sent may have megabytes, and an answer repeats it more than once. */
+export function cutText(text: string): string {
+  return text.length <= LONGEST_SHOWN ? text : `${text.slice(0, LONGEST_SHOWN)}... (${text.length} characters)`;
 }

@@ -14,8 +14,7 @@ export function duplicateKeys(text: string): string[] {
   const readString = (): string => {
     const start = at;
     at += 1;
-    while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
-    at += 1;
+    at = endOfString(text, at);
     const quoted = text.slice(start, at);
     return quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
   };
@@ -56,4 +55,13 @@ export function duplicateKeys(text: string): string[] {
 
   readValue('');
   return [...found];
+}
+
+/** Behind the quote that ends a string, from a place within it. By jumps: a string may have megabytes. */
+function endOfString(text: string, from: number): number {
+  for (let quote = text.indexOf('"', from); ; quote = text.indexOf('"', quote + 1)) {
+    let slashes = 0;
+    while (text[quote - 1 - slashes] === '\\') slashes += 1;
+    if (slashes % 2 === 0) return quote + 1;
+  }
 }

@@ -1,4 +1,5 @@
 /** The failures of the API in Kubernetes' own words: clients and their users recognise them. */
+import { cutText } from '../../../base/causes.ts';
 import { ApiError, type StatusCause } from '../../../base/errors.ts';
 import { qualifiedKind, qualifiedPlural, type ResourceType } from '../types/resource-type.ts';
 
@@ -37,7 +38,8 @@ export function forbidden(type: Named, name: string | undefined, why: string, ca
 /** More mistakes of one object than a person mends at once. */
 const MAX_CAUSES = 100;
 
-export function invalid(type: Pick<ResourceType, 'kind' | 'group'>, name: string, all: readonly StatusCause[]): ApiError {
+export function invalid(type: Pick<ResourceType, 'kind' | 'group'>, given: string, all: readonly StatusCause[]): ApiError {
+  const name = cutText(given);
   const causes = all.slice(0, MAX_CAUSES);
   const lines = causes.map(({ field, message }) => (field === '' ? message : `${field}: ${message}`));
   if (all.length > causes.length) lines.push(`and ${all.length - causes.length} more`);
