@@ -153,6 +153,7 @@ async function serveDisk(t: TestContext, folder: string): Promise<void> {
       ...['--blockdev', JSON.stringify({ driver: 'file', 'node-name': 'd', filename: 'data.img' })],
       ...['--nbd-server', JSON.stringify({ addr: { type: 'unix', path: socket }, 'max-connections': 1 })],
       ...['--export', JSON.stringify({ type: 'nbd', id: 'd', 'node-name': 'd', name: ATTACH_EXPORT, writable: true })],
+      ...['--pidfile', 'daemon.pid'], // written when everything before it is there: its socket listens before it has anything to offer
     ],
     { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] },
   );
@@ -160,7 +161,7 @@ async function serveDisk(t: TestContext, folder: string): Promise<void> {
     daemon.kill('SIGKILL');
     if (daemon.exitCode === null && daemon.signalCode === null) await once(daemon, 'exit');
   });
-  await waitUntil(async () => existsSync(join(folder, socket)), 'the daemon listens');
+  await waitUntil(async () => existsSync(join(folder, 'daemon.pid')), 'the daemon serves the disk');
 }
 
 for (const bus of ['scsi', 'virtio'] as const)

@@ -12,7 +12,7 @@ const MOVE_COMMAND_MS = 30_000;
 
 /** A qcow2 writes its tables anew, on a disk that others use, too. */
 const RESIZE_MS = 30_000;
-const CLOSE_MS = { pause: 50, patience: 2_000 } as const;
+const REFUSED_MS = { pause: 50, patience: 2_000 } as const;
 
 /** Resolves with what QEMU returned. */
 export async function performCommand(performer: Performer, command: DomainCommand): Promise<unknown> {
@@ -65,23 +65,33 @@ export async function performCommand(performer: Performer, command: DomainComman
   }
 }
 
-/** Every step can be repeated: whoever is killed in between begins again. */
-async function changeMedium({ qmp }: Performer, id: string, node?: string): Promise<unknown> {
-  await qmp.execute('blockdev-open-tray', { id, force: true });
-  await qmp.execute('blockdev-remove-medium', { id });
-  if (node !== undefined) await qmp.execute('blockdev-insert-medium', { id, 'node-name': node });
-  return qmp.execute('blockdev-close-tray', { id });
+/**
+ * Every step can be repeated: whoever is killed in between begins again, and so do we where the guest closes the tray in between, as firmware does
+ * that looks for something to boot.
+ */
+function changeMedium(performer: Performer, id: string, node?: string): Promise<unknown> {
+  const { qmp } = performer;
+  return untilTaken(performer, async () => {
+    await qmp.execute('eject', { id, force: true }); // opens the tray and empties it at once
+    if (node !== undefined) await qmp.execute('blockdev-insert-medium', { id, 'node-name': node });
+    return qmp.execute('blockdev-close-tray', { id });
+  });
 }
 
 /** A device that has gone lets go of its disk a moment later. */
-async function closeNode({ qmp, clock }: Performer, node: string): Promise<unknown> {
-  const deadline = clock.steady() + CLOSE_MS.patience;
+function closeNode(performer: Performer, node: string): Promise<unknown> {
+  return untilTaken(performer, () => performer.qmp.execute('blockdev-del', { 'node-name': node }));
+}
+
+/** Again for a while when QEMU refuses. */
+async function untilTaken({ clock }: Performer, act: () => Promise<unknown>): Promise<unknown> {
+  const deadline = clock.steady() + REFUSED_MS.patience;
   for (;;) {
     try {
-      return await qmp.execute('blockdev-del', { 'node-name': node });
+      return await act();
     } catch (error) {
       if (!(error instanceof QmpError) || clock.steady() >= deadline) throw error;
-      await clock.sleep(CLOSE_MS.pause);
+      await clock.sleep(REFUSED_MS.pause);
     }
   }
 }
