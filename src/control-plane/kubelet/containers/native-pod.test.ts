@@ -396,7 +396,7 @@ test('a sidecar runs before and beside the others, and ends after them', { skip 
     volumes: [{ name: 'log', emptyDir: {} }],
     initContainers: [
       busybox(note('side', forever), { ...mounts, name: 'side', restartPolicy: 'Always' }),
-      busybox('until [ -e /log/all ]; do sleep 0.05; done; echo init >> /log/all', { ...mounts, name: 'init' }),
+      busybox('until [ -s /log/all ]; do sleep 0.05; done; echo init >> /log/all', { ...mounts, name: 'init' }),
     ],
     containers: [busybox('echo main >> /log/all; until [ -e /log/stop ]; do sleep 0.05; done; echo main ends >> /log/all', mounts)],
   });
