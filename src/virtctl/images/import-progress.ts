@@ -2,7 +2,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { DownloadProgress } from '../../images/import/download-file.ts';
 import type { ImportStage } from '../../images/import/import-disk.ts';
-import { progressOf } from '../transfer-progress.ts';
+import { progressOf } from '../../sdk/upload/transfer-progress.ts';
 
 /** The rate of the first moments says nothing. */
 const SETTLED_MS = 1000;

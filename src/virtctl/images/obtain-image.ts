@@ -11,9 +11,9 @@ import { importUrl, type UrlSource } from '../../images/import/import-url.ts';
 import { NAME_ANNOTATION, readIndex } from '../../images/layout.ts';
 import { standInFor } from '../../images/stand-ins.ts';
 import { openImageStore } from '../../images/store.ts';
+import { progressOf } from '../../sdk/upload/transfer-progress.ts';
 import type { Deps } from '../deps.ts';
 import type { Progress } from '../progress.ts';
-import { progressOf } from '../transfer-progress.ts';
 import { importProgress } from './import-progress.ts';
 import type { ResolvedImage } from './resolve-image.ts';
 

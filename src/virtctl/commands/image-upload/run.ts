@@ -5,10 +5,11 @@ import { PERSISTENT_VOLUME_CLAIMS } from '../../../api/core/volume.ts';
 import { DATA_VOLUMES } from '../../../api/kubevirt/kinds/data-volume.ts';
 import { CDI_ANNOTATIONS } from '../../../api/kubevirt/names.ts';
 import { ApiError, UserError } from '../../../base/errors.ts';
+import { progressOf as wordsOf } from '../../../sdk/upload/transfer-progress.ts';
+import { claimFor, dataVolumeFor, type NewTarget } from '../../../sdk/upload/upload-objects.ts';
+import { targetState, untilTaken } from '../../../sdk/upload/upload-target.ts';
 import type { ClusterDeps, ConnectionFlags } from '../../deps.ts';
-import { progressOf as wordsOf } from '../../transfer-progress.ts';
 import { sendFile } from '../../upload/send-file.ts';
-import { claimFor, dataVolumeFor, type NewTarget } from '../../upload/upload-objects.ts';
 import { progressOf, untilInterrupted } from '../image/interruptible.ts';
 
 type UploadFlags = ConnectionFlags & {
@@ -51,22 +52,12 @@ async function ensureTarget(deps: ClusterDeps, target: Target): Promise<void> {
   const { client, namespace, clock } = deps;
   const { kind, name, flags } = target;
   const at = { namespace, name };
-  const isThere = (await client.get(PERSISTENT_VOLUME_CLAIMS, at)) ?? (kind === 'dv' ? await client.get(DATA_VOLUMES, at) : undefined);
+  const claim = await client.get(PERSISTENT_VOLUME_CLAIMS, at);
+  const isThere = claim ?? (kind === 'dv' ? await client.get(DATA_VOLUMES, at) : undefined);
   if (!isThere) await create(deps, target);
-  for (;;) {
-    const claim = await client.get(PERSISTENT_VOLUME_CLAIMS, at);
-    const annotations = claim?.metadata.annotations ?? {};
-    if (annotations[CDI_ANNOTATIONS.podPhase] === 'Succeeded') throw taken(name, 'it is filled already');
-    if (claim && annotations[CDI_ANNOTATIONS.uploadTarget] !== undefined) return;
-    if (claim && kind === 'pvc' && flags.noCreate) {
-      await client.patch(PERSISTENT_VOLUME_CLAIMS, at, { metadata: { annotations: { [CDI_ANNOTATIONS.uploadTarget]: '' } } });
-      return;
-    }
-    if (claim) throw taken(name, 'it is not one that an upload is for');
-    const dataVolume = kind === 'dv' ? await client.get(DATA_VOLUMES, at) : undefined;
-    if (dataVolume && !dataVolume.spec.source?.upload) throw taken(name, 'its disk comes from somewhere else');
-    await clock.sleep(250);
-  }
+  else if (kind === 'pvc' && flags.noCreate && targetState({ claim, dataVolume: undefined }) === 'unmarked')
+    await client.patch(PERSISTENT_VOLUME_CLAIMS, at, { metadata: { annotations: { [CDI_ANNOTATIONS.uploadTarget]: '' } } });
+  await untilTaken({ client, clock, ...at });
 }
 
 async function create({ client, namespace }: ClusterDeps, { kind, name, flags }: Target): Promise<void> {
@@ -78,8 +69,4 @@ async function create({ client, namespace }: ClusterDeps, { kind, name, flags }:
   const target: NewTarget = { namespace, name, size, storageClass, accessMode, isBoundAtOnce: forceBind };
   if (kind === 'dv') await client.create(DATA_VOLUMES, dataVolumeFor(target));
   else await client.create(PERSISTENT_VOLUME_CLAIMS, claimFor(target));
-}
-
-function taken(name: string, why: string): UserError {
-  return new UserError('NOT_FOR_UPLOAD', `nothing was sent to ${name}`, { why, fix: 'choose another name', exitCode: 4 });
 }
