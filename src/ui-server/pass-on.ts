@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
+import { UPLOAD_DIGEST_HEADER } from '../api/importer/upload.ts';
 import { tunnelUpgrade } from '../base/node/tunnel-upgrade.ts';
 import type { Cluster } from '../client/node/kubeconfig.ts';
 import { createTlsFetch, tlsOf, tokenHeader } from '../client/node/tls-fetch.ts';
@@ -9,8 +10,8 @@ import { createTlsFetch, tlsOf, tokenHeader } from '../client/node/tls-fetch.ts'
 const HANDSHAKE_TIMEOUT_MS = 30_000;
 /** A page that does not read gets its watch ended, and lists again when it is back. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
-/** Of a request only what says something about it; who asks is said by the kubeconfig or by our door, never by the page. */
-const PASSED_HEADERS = ['accept', 'content-type'];
+/** Of a request only what says something about it, a piece of a disk among that; who asks is said by the kubeconfig or by our door, never by the page. */
+const PASSED_HEADERS = ['accept', 'content-type', 'content-length', 'content-range', UPLOAD_DIGEST_HEADER];
 /** Of an answer; nothing that makes a browser keep, run or frame it. */
 const RETURNED_HEADERS = ['content-type', 'retry-after', 'warning'];
 const HARMLESS = {
