@@ -1,4 +1,5 @@
 /** Does to machines what people click. */
+import { PERSISTENT_VOLUME_CLAIMS } from '../api/core/volume.ts';
 import { VMS } from '../api/kubevirt/kinds/virtual-machine.ts';
 import { VMIS } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { VM_SNAPSHOTS } from '../api/kubevirt/kinds/vm-snapshot.ts';
@@ -32,6 +33,16 @@ export async function forbiddenActions(client: Client, namespace: string): Promi
 /** Whether the user may make objects of this kind. */
 export async function mayCreate(client: Client, namespace: string, { group, plural }: Resource = VMS): Promise<boolean> {
   return may(client, namespace, { verb: 'create', group, resource: plural });
+}
+
+/** Whether the user may send disks to PVCs. */
+export async function mayUpload(client: Client, namespace: string): Promise<boolean> {
+  return may(client, namespace, {
+    verb: 'update',
+    group: SUBRESOURCES_GROUP,
+    resource: PERSISTENT_VOLUME_CLAIMS.plural,
+    subresource: 'upload',
+  });
 }
 
 type Right = { readonly verb: string; readonly group: string; readonly resource: string; readonly subresource?: string };

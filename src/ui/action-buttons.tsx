@@ -78,7 +78,7 @@ export function ConfirmDialog({ action, machine, close }: Confirmation & { close
       </h2>
       <p>{EFFECTS[action]}</p>
       <ConfirmFoot
-        {...{ command: commandOf(action, machine), work, word: ACTION_WORDS[action], confirm, isDanger: action === 'delete' }}
+        {...{ commands: [commandOf(action, machine)], work, word: ACTION_WORDS[action], confirm, isDanger: action === 'delete' }}
         cancel={() => dialog.current?.close()}
       />
     </dialog>

@@ -3,6 +3,7 @@ import { lazy, Suspense } from 'preact/compat';
 import { useEffect } from 'preact/hooks';
 import { ActivityPage } from './activity-page.tsx';
 import type { Place } from './derive-place.ts';
+import { uploadsInShort } from './derive-upload.ts';
 import { SessionContext, usePlace, useSession } from './hooks.ts';
 import { Keys } from './keys.tsx';
 import { MachinePage } from './machine-page.tsx';
@@ -63,6 +64,7 @@ function Frame() {
           <br />
           {session.info.version}
         </p>
+        <OnTheWay />
         <Account />
       </nav>
       <div class="content" id="content">
@@ -79,6 +81,13 @@ function Frame() {
       <Keys place={place} />
     </div>
   );
+}
+
+/** What is sent from this page, wherever one looks. */
+function OnTheWay() {
+  const { uploads } = useSession();
+  const words = uploadsInShort(uploads.list());
+  return words === undefined ? null : <PlaceLink to={{ page: 'images' }}>{words}</PlaceLink>;
 }
 
 /** Who is signed in, and what he is limited to. */

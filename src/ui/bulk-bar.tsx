@@ -1,6 +1,7 @@
 /** What can be done to all machines that are selected, with their names before it is done. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { actInBulk } from './act.ts';
+import { ConfirmFoot } from './confirm-foot.tsx';
 import { BULK_ACTIONS, BULK_WORDS, type Bulk, type BulkAction, deriveBulk } from './derive-bulk.ts';
 import type { Machine } from './derive-machines.ts';
 import { useForbiddenOf, useSession } from './hooks.ts';
@@ -76,29 +77,17 @@ function BulkDialog({ bulk: { action, able, unable, commands }, nowMs, close }: 
           ))}
         </ul>
       )}
-      {commands.map((command) => (
-        <p class="faint" key={command}>
-          The same in a terminal: <code>{command}</code>
-        </p>
-      ))}
       {failures.map((failure) => (
         <p class="trouble" role="alert" key={failure}>
           {failure}
         </p>
       ))}
-      <p class="buttons">
-        <button type="button" onClick={() => dialog.current?.close()}>
-          {failures.length > 0 ? 'Close' : 'Cancel'}
-        </button>
-        <button
-          type="button"
-          class={action === 'delete' ? 'danger' : 'primary'}
-          disabled={done !== undefined || able.length === 0}
-          onClick={confirm}
-        >
-          {done === undefined ? word : `${done} of ${able.length}`}
-        </button>
-      </p>
+      <ConfirmFoot
+        {...{ commands, confirm, isDanger: action === 'delete', isReady: able.length > 0, work: { isBusy: done !== undefined } }}
+        word={done === undefined ? word : `${done} of ${able.length}`}
+        leave={failures.length > 0 ? 'Close' : 'Cancel'}
+        cancel={() => dialog.current?.close()}
+      />
     </dialog>
   );
 }

@@ -1,23 +1,27 @@
-/** The end of a dialog that changes something: the command that does the same, what went wrong, and the two ways out. */
+/** The end of a dialog that changes something: the commands that do the same, what went wrong, and the two ways out. */
 import type { useWork } from './use-work.ts';
 
 type Props = {
-  readonly command: string;
-  readonly work: ReturnType<typeof useWork>;
+  readonly commands: readonly string[];
+  readonly work: Pick<ReturnType<typeof useWork>, 'isBusy'> & { readonly error?: string | undefined };
   /** What is done, on the button. */
   readonly word: string;
   readonly isDanger: boolean;
   readonly isReady?: boolean;
+  /** Of the way out without doing anything. */
+  readonly leave?: string;
   cancel(): void;
   confirm(): void;
 };
 
-export function ConfirmFoot({ command, work, word, isDanger, isReady = true, cancel, confirm }: Props) {
+export function ConfirmFoot({ commands, work, word, isDanger, isReady = true, leave = 'Cancel', cancel, confirm }: Props) {
   return (
     <>
-      <p class="faint">
-        The same in a terminal: <code>{command}</code>
-      </p>
+      {commands.map((command) => (
+        <p class="faint" key={command}>
+          The same in a terminal: <code>{command}</code>
+        </p>
+      ))}
       {work.error && (
         <p class="trouble" role="alert">
           {work.error}
@@ -25,7 +29,7 @@ export function ConfirmFoot({ command, work, word, isDanger, isReady = true, can
       )}
       <p class="buttons">
         <button type="button" onClick={cancel}>
-          Cancel
+          {leave}
         </button>
         <button type="button" class={isDanger ? 'danger' : 'primary'} disabled={work.isBusy || !isReady} onClick={confirm}>
           {word}

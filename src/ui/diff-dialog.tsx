@@ -40,7 +40,7 @@ export function DiffDialog(props: Props) {
         </p>
       ) : (
         <ConfirmFoot
-          {...{ command: props.command, work: props.work, word: 'Save', confirm: props.confirm, cancel: leave, isDanger: false }}
+          {...{ commands: [props.command], work: props.work, word: 'Save', confirm: props.confirm, cancel: leave, isDanger: false }}
         />
       )}
     </dialog>

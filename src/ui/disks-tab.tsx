@@ -174,7 +174,7 @@ function SnapshotDialog({ machine, asked, close }: { readonly machine: Machine; 
         </label>
       )}
       <ConfirmFoot
-        {...{ command, work, word, confirm, isDanger: asked.what === 'drop', isReady: name !== '' }}
+        {...{ commands: [command], work, word, confirm, isDanger: asked.what === 'drop', isReady: name !== '' }}
         cancel={() => dialog.current?.close()}
       />
     </dialog>

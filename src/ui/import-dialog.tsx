@@ -63,7 +63,7 @@ export function ImportDialog({ namespace, close }: { readonly namespace: string;
       )}
       <ConfirmFoot
         {...{ work, word: 'Import', confirm, isDanger: false, isReady: isReady && refusal === undefined }}
-        command={`kubectl create -f - <<< '${body.replaceAll("'", `'\\''`)}'`}
+        commands={[`kubectl create -f - <<< '${body.replaceAll("'", `'\\''`)}'`]}
         cancel={() => dialog.current?.close()}
       />
     </dialog>

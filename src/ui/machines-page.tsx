@@ -6,12 +6,19 @@ import { BulkBar } from './bulk-bar.tsx';
 import { deriveFiltered, deriveMachines, deriveTrouble, type Machine } from './derive-machines.ts';
 import type { Place } from './derive-place.ts';
 import { go, useForbidden, useNow, useSession } from './hooks.ts';
+import { type Column, ColumnHeads, NameCell } from './list-parts.tsx';
 import { PlaceLink } from './place-link.tsx';
 import { StatusWord } from './status-word.tsx';
 import { UsageCell } from './usage-charts.tsx';
 
 const ROW_PX = 52;
 const BEYOND = 8;
+const COLUMNS: readonly Column[] = [
+  { label: 'Status' },
+  { label: 'Name' },
+  ...['Size', 'Use', 'Address', 'Node', 'Since'].map((label) => ({ label, isWide: true })),
+  { label: 'Actions' },
+];
 
 export function MachinesPage({ place }: { readonly place: Extract<Place, { page: 'machines' }> }) {
   const session = useSession();
@@ -97,24 +104,7 @@ function Rows({ machines }: { readonly machines: readonly Machine[] }) {
                 }
               />
             </th>
-            <th scope="col">Status</th>
-            <th scope="col">Name</th>
-            <th scope="col" class="wide">
-              Size
-            </th>
-            <th scope="col" class="wide">
-              Use
-            </th>
-            <th scope="col" class="wide">
-              Address
-            </th>
-            <th scope="col" class="wide">
-              Node
-            </th>
-            <th scope="col" class="wide">
-              Since
-            </th>
-            <th scope="col">Actions</th>
+            <ColumnHeads columns={COLUMNS} />
           </tr>
         </thead>
         <tbody>
@@ -172,15 +162,9 @@ function Row({ machine, index, isSelected, select, ask }: RowProps) {
       <td>
         <StatusWord status={machine.status} tone={machine.tone} />
       </td>
-      <td class="name">
+      <NameCell namespace={namespace} trouble={trouble}>
         <PlaceLink to={{ page: 'machine', namespace, name, tab: 'overview' }}>{name}</PlaceLink>
-        <span class="faint">{namespace}</span>
-        {trouble && (
-          <span class="trouble" title={trouble.fix}>
-            {trouble.what}
-          </span>
-        )}
-      </td>
+      </NameCell>
       <td class="wide">{[cpus && `${cpus} CPU`, memory].filter(Boolean).join(' · ')}</td>
       <td class="wide">
         <UsageCell machine={machine} />

@@ -11,6 +11,7 @@ import { silentLogger } from '../base/log.ts';
 import { type Cache, startCache } from '../client/cache.ts';
 import { type Client, createClient } from '../client/client.ts';
 import { pageFetch, signedInFetch } from './page-fetch.ts';
+import { Uploads } from './uploads.ts';
 
 /** What the server of the page says about itself, at /session.json. */
 export type SessionInfo = {
@@ -47,6 +48,8 @@ export type Session = {
   /** Undefined where we may not see them. */
   readonly nodes: Cache<Node> | undefined;
   readonly events: Cache<Event> | undefined;
+  /** Disks that are sent from here. */
+  readonly uploads: Uploads;
   /** The namespace to which all of this is limited; undefined when everything may be seen. */
   readonly namespace: string | undefined;
   /** Another number whenever anything has changed. */
@@ -107,6 +110,7 @@ export async function startSession(): Promise<Session> {
     vmis: copy(VMIS),
     nodes: seesNodes ? copy(NODES) : undefined,
     events: seesEvents ? copy(EVENTS) : undefined,
+    uploads: new Uploads({ client, changed }),
     namespace,
     version: () => version,
     isCurrent: () => stale.size === 0,
