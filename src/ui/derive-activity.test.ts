@@ -78,18 +78,20 @@ test('a start is told step by step, with the Pod that it began in', () => {
   });
   const moved = event('Pulled', 100);
   assert.deepEqual(
-    deriveTimeline(instance, [event('Scheduled', 2), event('Pulled', 4), moved]).map(({ what, atSeconds, tookSeconds }) => [
-      what,
-      atSeconds,
-      tookSeconds,
-    ]),
+    deriveTimeline({
+      vmi: instance,
+      events: [event('Scheduled', 2), event('Pulled', 4), moved],
+      start: { printedAtMs: Date.parse(at(10)), loginAtMs: Date.parse(at(21)) },
+    }).map(({ what, atSeconds, tookSeconds }) => [what, atSeconds, tookSeconds]),
     [
       ['Pod made', 1, 1],
       ['Node chosen', 2, 1],
       ['Images there', 4, 2],
       ['Pod runs', 6, 2],
       ['Disks made, QEMU runs', 9, 3],
-      ['Agent answers', 30, 21],
+      ['Firmware or kernel speaks', 10, 1],
+      ['Login prompt', 21, 11],
+      ['Agent answers', 30, 9],
     ],
   );
 });

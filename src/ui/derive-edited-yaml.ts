@@ -4,7 +4,7 @@ import { diffAsMergePatch, isObject, mergePatch } from '../base/json.ts';
 
 /** Without what only programs read. */
 export function shownObject<T extends KubeObject>(object: T): T {
-  const { managedFields: _, ...metadata } = object.metadata as T['metadata'] & { managedFields?: unknown };
+  const { managedFields: _, ...metadata } = object.metadata;
   return { ...object, metadata };
 }
 
@@ -17,6 +17,11 @@ export function editedObject(parsed: unknown, { kind, metadata }: KubeObject): {
   return { object: parsed as unknown as KubeObject };
 }
 
+/** Whether people or programs have changed what was asked for; what the components say about it changes all the time. */
+export function isChangedByOthers(base: KubeObject, now: KubeObject): boolean {
+  return diffAsMergePatch(withoutVersion(base), withoutVersion(now)) !== undefined;
+}
+
 /** The changes from `base` to `mine`, made to what others have written since. Where both changed a field, ours holds. */
 export function onto(theirs: KubeObject, { base, mine }: { readonly base: KubeObject; readonly mine: KubeObject }): KubeObject {
   const patch = diffAsMergePatch(withoutVersion(base), withoutVersion(mine));
@@ -25,6 +30,6 @@ export function onto(theirs: KubeObject, { base, mine }: { readonly base: KubeOb
 
 /** The version is theirs: that is what the server compares. What the components write is theirs, too. */
 function withoutVersion({ metadata, status: _, ...rest }: KubeObject & { readonly status?: unknown }): object {
-  const { resourceVersion: __, generation: ___, ...own } = metadata;
+  const { resourceVersion: __, generation: ___, managedFields: ____, ...own } = metadata;
   return { ...rest, metadata: own };
 }

@@ -1,5 +1,6 @@
-/** The last start of a machine, step by step, from what its instance and the events of it and of its Pod say. Pure. */
+/** The last start of a machine, step by step, from what its instance, the events of it and of its Pod, and its serial console say. Pure. */
 import type { Event } from '../api/core/event.ts';
+import type { GuestStart } from '../api/handler/usage-history.ts';
 import { vmiCondition } from '../api/kubevirt/condition-reasons.ts';
 import type { VirtualMachineInstance } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { hasPodName } from './derive-activity.ts';
@@ -12,7 +13,10 @@ export type TimelineStep = {
   readonly tookSeconds: number;
 };
 
-type Step = readonly [what: string, when: (vmi: VirtualMachineInstance, events: readonly Event[]) => string | undefined];
+/** What is known of it; `start` as its node tells. */
+type Told = { readonly vmi: VirtualMachineInstance; readonly events: readonly Event[]; readonly start?: GuestStart | undefined };
+/** In milliseconds; NaN when nobody told. */
+type Step = readonly [what: string, when: (told: Told) => number];
 
 const STEPS: readonly Step[] = [
   ['Pod made', phaseTime('Scheduling')],
@@ -20,15 +24,18 @@ const STEPS: readonly Step[] = [
   ['Images there', eventTime('Pulled')],
   ['Pod runs', phaseTime('Scheduled')],
   ['Disks made, QEMU runs', phaseTime('Running')],
+  ['Firmware or kernel speaks', ({ start }) => start?.printedAtMs ?? Number.NaN],
+  ['Login prompt', ({ start }) => start?.loginAtMs ?? Number.NaN],
   ['Agent answers', agentTime],
 ];
 
 /** In the order in which they happened; nothing for one that has not begun. */
-export function deriveTimeline(vmi: VirtualMachineInstance, events: readonly Event[]): TimelineStep[] {
+export function deriveTimeline(told: Told): TimelineStep[] {
+  const { vmi } = told;
   const made = Date.parse(vmi.metadata.creationTimestamp ?? '');
   if (!Number.isFinite(made)) return [];
   const found = STEPS.flatMap(([what, when]) => {
-    const at = Date.parse(when(vmi, events) ?? '');
+    const at = when(told);
     return Number.isFinite(at) && at >= made ? [{ what, at }] : [];
   });
   const steps = found.toSorted((a, b) => a.at - b.at);
@@ -40,23 +47,25 @@ export function deriveTimeline(vmi: VirtualMachineInstance, events: readonly Eve
 }
 
 function phaseTime(wanted: string): Step[1] {
-  return ({ status }) => status?.phaseTransitionTimestamps?.find(({ phase }) => phase === wanted)?.phaseTransitionTimestamp;
+  return ({ vmi: { status } }) =>
+    Date.parse(status?.phaseTransitionTimestamps?.find(({ phase }) => phase === wanted)?.phaseTransitionTimestamp ?? '');
 }
 
 /** The last of the Pod that the instance began in: one it was moved to later comes after. */
 function eventTime(wanted: string): Step[1] {
-  return (vmi, events) => {
-    const running = Date.parse(phaseTime('Running')(vmi, events) ?? '');
+  return (told) => {
+    const { vmi, events } = told;
+    const running = phaseTime('Running')(told);
     const times = events
       .filter(({ reason, involvedObject: about }) => reason === wanted && about.kind === 'Pod' && hasPodName(about.name, vmi.metadata.name))
       .map(({ lastTimestamp }) => lastTimestamp)
       .filter((at) => !(Date.parse(at) > running));
-    return times.toSorted().at(-1);
+    return Date.parse(times.toSorted().at(-1) ?? '');
   };
 }
 
 /** An agent that went away and came back tells nothing about the start. */
-function agentTime(vmi: VirtualMachineInstance): string | undefined {
+function agentTime({ vmi }: Told): number {
   const condition = vmiCondition(vmi, 'AgentConnected');
-  return condition?.status === 'True' ? (condition.lastTransitionTime ?? undefined) : undefined;
+  return condition?.status === 'True' ? Date.parse(condition.lastTransitionTime ?? '') : Number.NaN;
 }

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { vm } from '../testing/builders.ts';
 import { deriveCompletion, pathAbove, type SchemaDocument } from './derive-completion.ts';
 import { deriveDiff } from './derive-diff.ts';
-import { editedObject, onto, shownObject } from './derive-edited-yaml.ts';
+import { editedObject, isChangedByOthers, onto, shownObject } from './derive-edited-yaml.ts';
 
 /** The schema of the definition itself, as the API server publishes it. */
 function published(): SchemaDocument {
@@ -68,4 +68,23 @@ test('an object stays the one it is, and what only programs read is not shown', 
   for (const other of [undefined, [], { ...object, kind: 'Pod' }, { ...object, metadata: { name: 'other' } }])
     assert.ok('why' in editedObject(other, object));
   assert.equal('managedFields' in shownObject({ ...object, metadata: { ...object.metadata, managedFields: [] } }).metadata, false);
+});
+
+test('what the components say about an object is no change by others', () => {
+  const { metadata, ...rest } = vm('Always');
+  const entry = {
+    manager: 'virt-controller',
+    operation: 'Update' as const,
+    apiVersion: 'kubevirt.io/v1',
+    fieldsType: 'FieldsV1' as const,
+    fieldsV1: {},
+  };
+  const told = { ...rest, metadata: { ...metadata, resourceVersion: '2', generation: 2, managedFields: [entry] }, status: { ready: true } };
+  const base = { ...rest, metadata: { ...metadata, resourceVersion: '1' } };
+  const labelled = { ...told, metadata: { ...told.metadata, labels: { a: 'b' } } };
+  const halted = { ...told, spec: { ...told.spec, runStrategy: 'Halted' as const } };
+  assert.deepEqual(
+    [told, labelled, halted].map((now) => isChangedByOthers(base, now)),
+    [false, true, true],
+  );
 });

@@ -65,7 +65,7 @@ function Progress({ row, upload }: { readonly row: ImageRow; readonly upload: Up
       {share !== undefined && (
         <span class="block">
           <progress class="short" aria-label={`${upload ? 'Upload' : 'Import'} of ${row.name}`} value={share} max={1} />{' '}
-          {Math.round(share * 100)} %
+          {!upload && `${Math.round(share * 100)} %`}
         </span>
       )}
       {words !== undefined && upload?.stage !== 'failed' && <span class="block faint small-text">{words}</span>}

@@ -5,15 +5,18 @@ import { humanDuration } from '../base/duration.ts';
 import { decideWhy } from '../sdk/why/decide.ts';
 import { observeWhy } from '../sdk/why/observe.ts';
 import type { Answer } from '../sdk/why/observed.ts';
+import { OVERVIEW_SECONDS } from './derive-charts.ts';
 import type { Machine } from './derive-machines.ts';
 import { GuestInfo } from './guest-info.tsx';
 import { useNow, useSession } from './hooks.ts';
 import { ScreenPicture } from './screen-picture.tsx';
 import { StartTimeline } from './start-timeline.tsx';
 import { UsageCharts } from './usage-charts.tsx';
+import { useHistory } from './use-history.ts';
 import { WaysIn } from './ways-in.tsx';
 
 export function OverviewTab({ machine }: { readonly machine: Machine }) {
+  const history = useHistory(machine, OVERVIEW_SECONDS);
   return (
     <div class="columns">
       <section aria-labelledby="why">
@@ -34,7 +37,7 @@ export function OverviewTab({ machine }: { readonly machine: Machine }) {
       </section>
       <section aria-labelledby="start">
         <h2 id="start">Start</h2>
-        <StartTimeline machine={machine} />
+        <StartTimeline machine={machine} start={history?.start} />
       </section>
       <section aria-labelledby="guest">
         <h2 id="guest">Guest</h2>
@@ -45,7 +48,7 @@ export function OverviewTab({ machine }: { readonly machine: Machine }) {
       </section>
       <section aria-labelledby="use" class="whole">
         <h2 id="use">The last hour</h2>
-        <UsageCharts machine={machine} />
+        <UsageCharts machine={machine} history={history} />
         <p class="faint">
           The same in a terminal: <code>virtctl top {machine.name} --history</code>
         </p>

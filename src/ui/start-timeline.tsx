@@ -1,15 +1,17 @@
 /** How long each step of the last start took, as far as anybody told. */
-
+import type { GuestStart } from '../api/handler/usage-history.ts';
 import { eventsOf } from './derive-activity.ts';
 import type { Machine } from './derive-machines.ts';
 import { deriveTimeline } from './derive-timeline.ts';
 import { useSession } from './hooks.ts';
 
-export function StartTimeline({ machine }: { readonly machine: Machine }) {
+type Props = { readonly machine: Machine; readonly start: GuestStart | undefined };
+
+export function StartTimeline({ machine, start }: Props) {
   const { events } = useSession();
   const { vmi } = machine;
   if (!vmi) return <p>It does not run.</p>;
-  const steps = deriveTimeline(vmi, eventsOf(machine, events?.list() ?? []));
+  const steps = deriveTimeline({ vmi, events: eventsOf(machine, events?.list() ?? []), start });
   const last = steps.at(-1);
   const whole = Math.max(1, last?.atSeconds ?? 1);
   return (

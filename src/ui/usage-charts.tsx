@@ -54,8 +54,7 @@ type ChartProps = {
 };
 
 /** For the page of a machine. */
-export function UsageCharts({ machine }: { readonly machine: Machine }) {
-  const history = useHistory(machine, OVERVIEW_SECONDS);
+export function UsageCharts({ machine, history }: { readonly machine: Machine; readonly history: UsageHistory | undefined }) {
   const nowMs = useNow();
   const { vmi } = machine;
   if (!vmi) return <p>It does not run.</p>;

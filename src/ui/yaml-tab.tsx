@@ -5,7 +5,7 @@ import { VMS } from '../api/kubevirt/kinds/virtual-machine.ts';
 import type { KubeObject } from '../api/meta.ts';
 import { pathOf } from '../api/resource.ts';
 import { isApiError } from '../base/errors.ts';
-import { editedObject, onto, shownObject } from './derive-edited-yaml.ts';
+import { editedObject, isChangedByOthers, onto, shownObject } from './derive-edited-yaml.ts';
 import type { Machine } from './derive-machines.ts';
 import { DiffDialog } from './diff-dialog.tsx';
 import { useSession } from './hooks.ts';
@@ -31,9 +31,10 @@ export function YamlTab({ machine }: { readonly machine: Machine }) {
   const edited = base && vm && draft && draft.text !== before ? read(draft.text, base) : undefined;
   const object = edited && 'object' in edited ? edited.object : undefined;
   const path = pathOf(VMS, { namespace, name });
-  const isBehind = draft !== undefined && vm !== undefined && draft.base.metadata.resourceVersion !== vm.metadata.resourceVersion;
+  const isOld = draft !== undefined && vm !== undefined && draft.base.metadata.resourceVersion !== vm.metadata.resourceVersion;
+  const isBehind = isOld && isChangedByOthers(draft.base, vm);
   // others may have written meanwhile: what counts is whether ours is right on what is there now
-  const sent = object && isBehind && shown ? onto(shown, { base: draft.base, mine: object }) : object;
+  const sent = object && isOld && shown ? onto(shown, { base: draft.base, mine: object }) : object;
   const { refusal, isCurrent } = useDryRun(sent && { method: 'PUT', path, body: JSON.stringify(sent) });
   const type = (next: string) => {
     setSaid('');
@@ -43,7 +44,7 @@ export function YamlTab({ machine }: { readonly machine: Machine }) {
     work.run(async () => {
       try {
         await (
-          await client.request(path, { method: 'PUT', headers: { 'content-type': 'application/json' }, body: JSON.stringify(object) })
+          await client.request(path, { method: 'PUT', headers: { 'content-type': 'application/json' }, body: JSON.stringify(sent) })
         ).body?.cancel();
       } catch (error) {
         if (isApiError(error, 'Conflict')) setReviewed(false);

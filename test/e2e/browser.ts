@@ -97,12 +97,12 @@ export async function takePicture(page: Page, name: string): Promise<void> {
 
 /** What keeps people with other senses or without a mouse out, as axe finds it: rule and element. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
+  // once for each document: reading it again costs more than most of its checks
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source);
   return page.evaluate(async () => {
     type Found = { id: string; impact: string; nodes: { html: string; failureSummary: string }[] };
-    const { violations } = (await (globalThis as unknown as { axe: { run(): Promise<{ violations: Found[] }> } }).axe.run()) as {
-      violations: Found[];
-    };
+    type Axe = { run(options: { resultTypes: string[] }): Promise<{ violations: Found[] }> };
+    const { violations } = await (globalThis as unknown as { axe: Axe }).axe.run({ resultTypes: ['violations'] });
     return violations
       .filter(({ impact }) => impact === 'serious' || impact === 'critical')
       .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`));

@@ -26,7 +26,15 @@ export type HistoryField = (typeof HISTORY_FIELDS)[number];
 
 /** Undefined where it was not known. */
 export type HistoryPoint = { readonly atSeconds: number } & Readonly<Partial<Record<HistoryField, number>>>;
+/** What its serial console told of a start that its node has seen; of a guest that was running before nothing is known. */
+export type GuestStart = {
+  /** Firmware or kernel printed something. */
+  readonly printedAtMs?: number;
+  /** It asked for a login. */
+  readonly loginAtMs?: number;
+};
 export type UsageHistory = {
+  readonly start?: GuestStart;
   /** How much time a point stands for. */
   readonly stepSeconds: number;
   /** In the order of time; a step in which nothing was measured has none. */

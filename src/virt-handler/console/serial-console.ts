@@ -18,6 +18,7 @@ import type { RawData, WebSocket } from 'ws';
 import { MOVED_CODE, type Moved, movedReason } from '../../api/handler/moved.ts';
 import type { ConsoleQuestion } from '../../api/handler/questions.ts';
 import { TAKE_OVER, TURNS } from '../../api/handler/turns.ts';
+import type { GuestStart } from '../../api/handler/usage-history.ts';
 import { SERIAL_LOG, SERIAL_SOCKET } from '../../api/launcher/files.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
@@ -26,6 +27,7 @@ import { connectUnixSocket } from '../../qemu/qmp/connect-socket.ts';
 import type { StreamConnection } from '../server/stream-connection.ts';
 import { Scrollback } from './scrollback.ts';
 import { appendLog, readTail, trimLog } from './serial-log.ts';
+import { StartMarks } from './start-marks.ts';
 
 type Viewer = {
   /** A shared viewer gets what was written before it came, and leaves the others alone. */
@@ -48,7 +50,13 @@ type Wish = Pick<Viewer, 'isShared' | 'writes'> & {
   /** Comes back after a move, and has seen so much. */
   readonly from?: number | undefined;
 };
-export type SerialConsoleOptions = { readonly folder: string; readonly clock: Clock; readonly log: Logger };
+export type SerialConsoleOptions = {
+  readonly folder: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** The guest has just been started: when it first prints and asks for a login is worth knowing. */
+  readonly isStart?: boolean;
+};
 
 const SCROLLBACK_BYTES = 1024 * 1024;
 const LOG_CAP_BYTES = 1024 * 1024;
@@ -69,6 +77,7 @@ export class SerialConsole {
   readonly #abort = new AbortController();
   readonly #viewers = new Set<Viewer>();
   #scrollback = new Scrollback(SCROLLBACK_BYTES);
+  readonly #marks: StartMarks | undefined;
   readonly #found = Promise.withResolvers<boolean>();
   #socket: Socket | undefined;
   #writer: Viewer | undefined;
@@ -84,6 +93,7 @@ export class SerialConsole {
 
   constructor(options: SerialConsoleOptions) {
     this.#options = options;
+    if (options.isStart) this.#marks = new StartMarks();
   }
 
   /** Connects if there is a serial port, and stays connected; calling it again is harmless. */
@@ -119,6 +129,11 @@ export class SerialConsole {
     else this.#viewers.add(viewer);
     if (viewer.writes && from === undefined) this.#takeOver(viewer);
     return () => this.#leave(viewer);
+  }
+
+  /** When it first printed something, as far as that was seen. */
+  get start(): GuestStart {
+    return this.#marks?.start ?? {};
   }
 
   /** What is kept of what the guest printed. */
@@ -227,7 +242,9 @@ export class SerialConsole {
     const { folder, clock, log } = this.#options;
     const { signal } = this.#abort;
     // What the guest wrote while nobody was connected is in the log only.
-    this.#scrollback.push(await readTail(this.#logPath, SCROLLBACK_BYTES));
+    const missed = await readTail(this.#logPath, SCROLLBACK_BYTES);
+    this.#scrollback.push(missed);
+    this.#marks?.see(missed, clock.now());
     while (!signal.aborted) {
       try {
         await this.#drain(await connectUnixSocket(join(folder, SERIAL_SOCKET), signal));
@@ -269,6 +286,7 @@ export class SerialConsole {
       const bytes = Buffer.concat(this.#gathered);
       this.#gathered = [];
       this.#scrollback.push(bytes);
+      this.#marks?.see(bytes, this.#options.clock.now());
       for (const viewer of this.#viewers) if (!viewer.send(bytes)) this.#drop(viewer, 'too slow');
       await this.#options.clock.sleep(GATHER_MS);
     }

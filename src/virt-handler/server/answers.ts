@@ -50,7 +50,10 @@ export function answersFrom({ domains, screens, network, runLogs, histories, nod
     unpause: ofGuest(({ session }) => session.act('unpause')),
     reset: ofGuest(({ session }) => session.act('reset')),
     softreboot: ofGuest((guest) => softReboot(guest, log)),
-    usagehistory: ofGuest((guest, { seconds = USUAL_HISTORY_SECONDS }) => histories.of(guest, seconds)),
+    usagehistory: ofGuest(async (guest, { seconds = USUAL_HISTORY_SECONDS }) => ({
+      ...(await histories.of(guest, seconds)),
+      start: guest.console.start,
+    })),
     usage: ofGuest(({ podUid, podFolder }) => readUsage({ podUid, podFolder, nodeProcesses }, clock.now())),
 
     guestosinfo: ofGuest(({ agent }) => guestInfoOf(agent)),

@@ -203,7 +203,8 @@ export class Domains {
     const log = this.#options.log.with({ object: `VirtualMachineInstance ${key}` });
     const podFolder = join(kubeletRoot, podPath(podUid));
     const folder = join(podFolder, podVolumePath('empty-dir', PUBLIC_VOLUME.name));
-    const serial = new SerialConsole({ folder, clock, log });
+    const isStart = vmi.status?.phase !== 'Running'; // else it came from another node, or was here before us
+    const serial = new SerialConsole({ folder, clock, log, isStart });
     const keepLog = this.#logKeeper(vmUid, serial);
     const wake = () => this.#wakeUps.wake(key);
     const agent = new AgentSession({ folder, clock, log, onChange: wake });
