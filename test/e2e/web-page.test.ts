@@ -13,6 +13,7 @@ import {
   whyNoBrowser,
 } from './browser.ts';
 import { EmbeddedCluster } from './harness.ts';
+import { signIn, typeIntoConsole } from './page-steps.ts';
 import { uploadByDrop } from './page-uploads.ts';
 
 const skip = whyNoBrowser ?? false;
@@ -56,14 +57,7 @@ test('a machine is made, entered and seen by whoever has a kubeconfig', { skip }
 /** Makes and starts what the form says, types into its console and reads the answer, and sees its screen. */
 async function enterAndSee(): Promise<void> {
   await page.getByRole('button', { name: 'Create and start' }).click();
-  await page.getByText('Connected.').waitFor();
-  await page.locator('.xterm-rows', { hasText: 'login:' }).waitFor();
-  await page.locator('.xterm-helper-textarea').pressSequentially('root\n');
-  await page.locator('.xterm-rows', { hasText: 'Password:' }).waitFor();
-  await page.locator('.xterm-helper-textarea').pressSequentially('guest\n');
-  await page.locator('.xterm-rows', { hasText: '#' }).waitFor();
-  await page.locator('.xterm-helper-textarea').pressSequentially('echo $((6*7))-is-it\n');
-  await page.locator('.xterm-rows', { hasText: '42-is-it' }).waitFor();
+  await typeIntoConsole(page);
   await takePicture(page, 'console');
   await seenByAll(page);
   await page.getByRole('link', { name: 'Screen' }).click();
@@ -352,13 +346,7 @@ test('who may only look signs in with a token, sees machines, and is told why he
   await cluster.must('kubectl', ['create', '-f', '-'], { input });
   await using ui = await startPageForMany(cluster);
   const page = await openPage(browser, ui.link); // another browser
-  assert.deepEqual(await accessibilityFaults(page), [], 'sign-in');
-  await takePicture(page, 'sign-in');
-  await page.getByLabel('Token of your account').fill('nonsense');
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('alert').filter({ hasText: 'does not know this token' }).waitFor();
-  await page.getByLabel('Token of your account').fill((await kubectl('create', 'token', 'viewer')).trim());
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await signIn(page, (await kubectl('create', 'token', 'viewer')).trim());
   await page.getByText('Only namespace default').waitFor();
   await page.getByText('system:serviceaccount:default:viewer').waitFor();
   await page.getByRole('button', { name: 'Start shown: you may not start machines in default' }).waitFor();

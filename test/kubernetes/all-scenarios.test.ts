@@ -13,6 +13,7 @@ import { firstVmScenarios } from './scenarios/first-vm.ts';
 import { lookingScenarios } from './scenarios/looking.ts';
 import { nodeRightsScenarios } from './scenarios/node-rights.ts';
 import { nodeScenarios } from './scenarios/nodes.ts';
+import { pageForManyScenarios } from './scenarios/page-for-many.ts';
 import { seedScenarios } from './scenarios/seeds.ts';
 import { tenantScenarios } from './scenarios/tenants.ts';
 import { vmctlScenarios } from './scenarios/vmctl.ts';
@@ -29,11 +30,14 @@ const SCENARIOS: Readonly<Record<string, (world: World) => void>> = {
   'node-rights': nodeRightsScenarios,
   components: componentScenarios,
   nodes: nodeScenarios,
+  'page-for-many': pageForManyScenarios,
 };
+/** Played when they are named: not tried on a real cluster yet. */
+const BY_NAME_ALONE: readonly string[] = ['page-for-many'];
 /** Played at the same time, each in its order, after the first: they only use the cluster. The others are hard on it. */
-const LANES: readonly (readonly string[])[] = [['seeds', 'looking', 'vmctl', 'tenants', 'attacks'], ['e2e']];
+const LANES: readonly (readonly string[])[] = [['seeds', 'looking', 'vmctl', 'tenants', 'attacks', 'page-for-many'], ['e2e']];
 
-const wanted = process.env['SCENARIOS']?.split(',') ?? Object.keys(SCENARIOS);
+const wanted = process.env['SCENARIOS']?.split(',') ?? Object.keys(SCENARIOS).filter((name) => !BY_NAME_ALONE.includes(name));
 const unknown = wanted.find((name) => !(name in SCENARIOS));
 if (unknown) throw new Error(`there are no scenarios named ${unknown}; there are ${Object.keys(SCENARIOS).join(', ')}`);
 

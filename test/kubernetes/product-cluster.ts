@@ -12,6 +12,8 @@ import { buildGuest } from './push-images.ts';
 const PROJECT = resolve(import.meta.dirname, '../..');
 const REGISTRY = 'images.local/kubevirt-ts';
 export const VMCTL_IMAGE = `${REGISTRY}/vmctl:test`;
+/** Of every component that lives as long as the installation. */
+export const COMPONENT_IMAGE = `${REGISTRY}/kubevirt:test`;
 export const GUEST_IMAGE = 'images.local/guests/tiny:1';
 
 /** As `virtctl install` is told. */
