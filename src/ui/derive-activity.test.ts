@@ -89,7 +89,7 @@ test('a start is told step by step, with the Pod that it began in', () => {
       ['Images there', 4, 2],
       ['Pod runs', 6, 2],
       ['Disks made, QEMU runs', 9, 3],
-      ['Firmware or kernel speaks', 10, 1],
+      ['First serial output', 10, 1],
       ['Login prompt', 21, 11],
       ['Agent answers', 30, 9],
     ],

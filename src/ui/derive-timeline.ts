@@ -24,7 +24,7 @@ const STEPS: readonly Step[] = [
   ['Images there', eventTime('Pulled')],
   ['Pod runs', phaseTime('Scheduled')],
   ['Disks made, QEMU runs', phaseTime('Running')],
-  ['Firmware or kernel speaks', ({ start }) => start?.printedAtMs ?? Number.NaN],
+  ['First serial output', ({ start }) => start?.printedAtMs ?? Number.NaN],
   ['Login prompt', ({ start }) => start?.loginAtMs ?? Number.NaN],
   ['Agent answers', agentTime],
 ];

@@ -95,7 +95,7 @@ test('every page of it is there, and says what the server says', { skip: skipOnR
   await page.getByText('web is running').waitFor();
   await page.getByRole('img', { name: /^Memory in the last hour: of its node \d+Mi/ }).waitFor(); // measured by its node
   await page.getByRole('img', { name: 'Screen of web, opens it' }).waitFor();
-  for (const step of ['QEMU runs', 'Firmware or kernel speaks', 'Login prompt'])
+  for (const step of ['QEMU runs', 'First serial output', 'Login prompt'])
     await page.getByRole('listitem').filter({ hasText: step }).waitFor();
   await takePicture(page, 'overview');
   await fitsPhone('overview');
