@@ -10,8 +10,8 @@ import type { EmbeddedCluster } from './harness.ts';
 const DISK_BYTES = 6 * 2 ** 20;
 const DOOR = /persistentvolumeclaims\/dropped\/upload$/;
 
-/** On the page of images, before and after. */
-export async function uploadByDrop(page: Page, cluster: EmbeddedCluster): Promise<void> {
+/** On the page of images, before and after; `fitsPhone` looks at it as on a small screen. */
+export async function uploadByDrop(page: Page, cluster: EmbeddedCluster, fitsPhone: (name: string) => Promise<void>): Promise<void> {
   const dialog = page.getByRole('dialog');
   const row = page.getByRole('row', { name: /dropped/ });
   let pieces = 0;
@@ -27,6 +27,7 @@ export async function uploadByDrop(page: Page, cluster: EmbeddedCluster): Promis
   await row.getByText('Paused: 29 % · 2 of 6 MiB').waitFor();
   assert.deepEqual(await accessibilityFaults(page), [], 'paused');
   await takePicture(page, 'dark-paused');
+  await fitsPhone('paused');
 
   await page.unroute(DOOR);
   await page.reload();

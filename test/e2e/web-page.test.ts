@@ -403,7 +403,7 @@ test('in the dark every page can be read, nodes are listed, and what others wrot
   await page.keyboard.press('g');
   await page.keyboard.press('i');
   await importAndDelete();
-  await uploadByDrop(page, cluster);
+  await uploadByDrop(page, cluster, fitsPhone);
   for (const name of ['Nodes', 'Activity', 'Images', 'Machines']) {
     await page.getByRole('link', { name, exact: true }).click();
     await page.getByRole('heading', { name }).first().waitFor();
