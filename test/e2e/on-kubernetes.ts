@@ -55,6 +55,7 @@ export const ON_KUBERNETES: Readonly<Record<string, 'runs' | 'runs in soak' | `e
   'virtctl-screens': 'runs in soak',
   vmctl: 'embedded only: its steps are written for both, and not tried on a real one yet; vmctl.ts has the examples',
   volumes: 'embedded only: it writes into the folder of an embedded volume; first-vm.ts has claims of both modes',
-  'web-page': 'embedded only: its test for both is not tried on a real one yet',
+  'web-page':
+    'embedded only: its test for both is not tried on a real one yet; page-for-many.ts signs in at a Pod there, and types into a console',
   'writes-per-start': "embedded only: it reads the embedded process's log; the cluster benchmark counts writes by the audit log",
 };

@@ -32,12 +32,10 @@ const SCENARIOS: Readonly<Record<string, (world: World) => void>> = {
   nodes: nodeScenarios,
   'page-for-many': pageForManyScenarios,
 };
-/** Played when they are named: not tried on a real cluster yet. */
-const BY_NAME_ALONE: readonly string[] = ['page-for-many'];
 /** Played at the same time, each in its order, after the first: they only use the cluster. The others are hard on it. */
 const LANES: readonly (readonly string[])[] = [['seeds', 'looking', 'vmctl', 'tenants', 'attacks', 'page-for-many'], ['e2e']];
 
-const wanted = process.env['SCENARIOS']?.split(',') ?? Object.keys(SCENARIOS).filter((name) => !BY_NAME_ALONE.includes(name));
+const wanted = process.env['SCENARIOS']?.split(',') ?? Object.keys(SCENARIOS);
 const unknown = wanted.find((name) => !(name in SCENARIOS));
 if (unknown) throw new Error(`there are no scenarios named ${unknown}; there are ${Object.keys(SCENARIOS).join(', ')}`);
 
