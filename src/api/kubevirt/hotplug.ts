@@ -1,5 +1,6 @@
 /** Volumes that come and go while the guest runs: which ones they are, and the machine without them, which is the one that QEMU is started with. Pure. */
 import { controllerOf, type KubeObject } from '../meta.ts';
+import { isDumpVolume } from './memory-dump.ts';
 import { ANNOTATION_EPHEMERAL_VOLUMES } from './names.ts';
 import type { Disk, VmiSpec, Volume } from './vmi-spec-schema.ts';
 import { isHotpluggable } from './volumes/source-of.ts';
@@ -27,7 +28,7 @@ export function hotplugDisksOf({ volumes = [], domain }: VmiSpec): HotplugDisk[]
 /** What QEMU is started with: places and ids of devices are counted in this, whatever is plugged in later. A CD-ROM drive is there, its medium comes. */
 export function startedSpec(spec: VmiSpec): VmiSpec {
   const { volumes = [], domain } = spec;
-  const names = new Set(volumes.filter(isHotpluggable).map(({ name }) => name));
+  const names = new Set(volumes.filter((volume) => isHotpluggable(volume) || isDumpVolume(volume)).map(({ name }) => name));
   if (names.size === 0) return spec;
   const disks = domain.devices.disks?.filter(({ name, cdrom }) => cdrom !== undefined || !names.has(name));
   return {
@@ -44,7 +45,7 @@ export function withHotplug(spec: VmiSpec, plugged: readonly HotplugDisk[]): Vmi
   const disks = [...(domain.devices.disks ?? []), ...plugged.flatMap(({ disk }) => (disk.cdrom ? [] : disk))];
   return {
     ...started,
-    volumes: [...volumes, ...plugged.map(({ volume }) => volume)],
+    volumes: [...volumes, ...plugged.map(({ volume }) => volume), ...(spec.volumes ?? []).filter(isDumpVolume)],
     domain: { ...domain, devices: { ...domain.devices, disks } },
   };
 }

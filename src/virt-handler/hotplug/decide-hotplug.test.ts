@@ -21,6 +21,7 @@ import { decidePlugs } from './decide-hotplug.ts';
 import type { DiskLink } from './disk-link.ts';
 import { hotplugStatus } from './hotplug-status.ts';
 import { askPlugged, type Plugged } from './plugged.ts';
+import { noDumps } from '../no-dumps.testing.ts';
 
 const { device, node } = pluggedNames('data');
 const free: Plugged = { devices: { disk0: { bus: 'pcie.0' } }, nodes: ['image0'], ports: ['hotplug0', 'hotplug1'] };
@@ -180,6 +181,7 @@ for (const bus of ['scsi', 'virtio'] as const)
       clock: systemClock,
       openWay: () => Promise.reject(new Error('no way')),
       openStore: () => Promise.reject(new Error('no way')),
+      dumps: noDumps,
       report: () => {},
     };
     const steps: string[] = [];
@@ -212,7 +214,7 @@ for (const bus of ['scsi', 'sata'] as const)
     const qmp = await connectQmp({ path: qmpPath });
     t.after(() => qmp.close());
     const noWay = () => Promise.reject(new Error('no way'));
-    const performer = { qmp, clock: systemClock, openWay: noWay, openStore: noWay, report: () => {} };
+    const performer = { qmp, clock: systemClock, openWay: noWay, openStore: noWay, dumps: noDumps, report: () => {} };
     const steps: string[] = [];
     const follow = async (given: Omit<Seen, 'qemu'>) => {
       for (let step = 0; step < 10; step++) {

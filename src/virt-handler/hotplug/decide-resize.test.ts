@@ -17,6 +17,7 @@ import { deriveDomainStatus } from '../vmi/status.ts';
 import { domain, followed, livePod, now, running } from '../vmi/world.testing.ts';
 import { decideResizes } from './decide-resize.ts';
 import { askPlugged } from './plugged.ts';
+import { noDumps } from '../no-dumps.testing.ts';
 
 const MIB = 2 ** 20;
 /** Of a PVC of 64Mi and of 128Mi. */
@@ -95,7 +96,7 @@ test('a real QEMU grows a disk that it runs from, and says so', async (t) => {
   t.after(() => qmp.close());
   assert.equal((await askPlugged(qmp)).sizes?.['image1'], SMALL);
   const noWay = () => Promise.reject(new Error('no way'));
-  const performer = { qmp, clock: systemClock, openWay: noWay, openStore: noWay, report: () => {} };
+  const performer = { qmp, clock: systemClock, openWay: noWay, openStore: noWay, dumps: noDumps, report: () => {} };
   await performCommand(performer, command);
   assert.deepEqual([(await askPlugged(qmp)).sizes?.['image1'], statSync(file).size], [LARGE, LARGE]);
 });

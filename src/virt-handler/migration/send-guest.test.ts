@@ -5,6 +5,7 @@ import { FakeClock } from '../../testing/fake-clock.ts';
 import type { Performer } from '../vmi/performer.ts';
 import { letArrive, receiveGuest } from './receive-guest.ts';
 import { MOVE_CAPABILITIES, sendGuest } from './send-guest.ts';
+import { noDumps } from '../no-dumps.testing.ts';
 
 const to = { host: '10.0.0.2', port: 8186, migrationUid: 'm1' };
 const limits = {
@@ -56,6 +57,7 @@ function qemu(upsets: Readonly<Record<string, () => unknown>> = {}) {
     clock,
     openWay,
     openStore: () => Promise.reject(new Error('no way')),
+    dumps: noDumps,
     report: (progress) => void reports.push(progress),
   };
   return { performer, said, told, reports, isClosed: () => closed };
