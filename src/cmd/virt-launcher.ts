@@ -28,7 +28,8 @@ try {
   if (process.env[LAUNCHER_VARIABLES.diskShare]) await waitForDisks();
   // Not process.stdout: using it would make the pipe non-blocking, and QEMU inherits that.
   const report = (line: string) => void writeSync(STDOUT, `${line}\n`);
-  if (command === SAVE_COMMAND || command === DUMP_COMMAND) await writeUntilEnded(command === SAVE_COMMAND ? saveMemory : dumpMemory, report);
+  if (command === SAVE_COMMAND || command === DUMP_COMMAND)
+    await writeUntilEnded(command === SAVE_COMMAND ? saveMemory : dumpMemory, report);
   else {
     const launch = command === ATTACH_COMMAND ? attach({ env: process.env, report }) : prepare({ env: process.env, report });
     process.execve?.(launch.program, [launch.program, ...launch.args], launch.env);

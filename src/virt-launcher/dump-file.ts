@@ -3,7 +3,19 @@
  * whole. Zeros are not written: much of most memories is nothing else. One dump at a time: the last one goes when the new one is whole, or
  * before, where there is no room for both.
  */
-import { closeSync, constants, existsSync, fsyncSync, ftruncateSync, openSync, readdirSync, renameSync, rmSync, statfsSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { DUMP_END_LENGTH, DUMP_SUFFIX, type DumpHead } from '../api/launcher/memory-dump.ts';
 
@@ -26,18 +38,24 @@ export class DumpWriter {
     this.#folder = folder;
     this.#head = head;
     rmSync(join(folder, PART_FILE), { force: true }); // of a try that was killed
-    if (existsSync(join(folder, DISK_FILE))) throw new Error('the PVC is the disk of a machine (it has disk.img): use one of its own for dumps');
+    if (existsSync(join(folder, DISK_FILE)))
+      throw new Error('the PVC is the disk of a machine (it has disk.img): use one of its own for dumps');
     if (freeBytes(folder) < head.bytes) this.#removeOthers();
     const free = freeBytes(folder);
-    if (free < head.bytes) throw new Error(`the PVC has ${Math.floor(free / MIB)} MiB left, the dump needs ${Math.ceil(head.bytes / MIB)} MiB`);
+    if (free < head.bytes)
+      throw new Error(`the PVC has ${Math.floor(free / MIB)} MiB left, the dump needs ${Math.ceil(head.bytes / MIB)} MiB`);
     this.#file = openSync(join(folder, PART_FILE), 'wx', 0o640);
   }
 
   take(chunk: Buffer): void {
-    for (let at = 0; at < chunk.length; at += ZEROS.length) writeUnlessZero(this.#file, chunk.subarray(at, at + ZEROS.length), this.#bytes + at);
+    for (let at = 0; at < chunk.length; at += ZEROS.length)
+      writeUnlessZero(this.#file, chunk.subarray(at, at + ZEROS.length), this.#bytes + at);
     this.#bytes += chunk.length;
-    this.#tail = Buffer.from(chunk.length >= DUMP_END_LENGTH ? chunk.subarray(-DUMP_END_LENGTH) : Buffer.concat([this.#tail, chunk]).subarray(-DUMP_END_LENGTH));
-    if (this.#bytes > this.#head.bytes + DUMP_END_LENGTH) throw new Error(`the dump is larger than ${Math.ceil(this.#head.bytes / MIB)} MiB`);
+    this.#tail = Buffer.from(
+      chunk.length >= DUMP_END_LENGTH ? chunk.subarray(-DUMP_END_LENGTH) : Buffer.concat([this.#tail, chunk]).subarray(-DUMP_END_LENGTH),
+    );
+    if (this.#bytes > this.#head.bytes + DUMP_END_LENGTH)
+      throw new Error(`the dump is larger than ${Math.ceil(this.#head.bytes / MIB)} MiB`);
   }
 
   /** All of it is on the disk when this returns. Throws for a stream that was cut off. */

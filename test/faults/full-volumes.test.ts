@@ -12,9 +12,9 @@ import { guardedFetch } from '../../src/images/guarded-fetch.ts';
 import { startFileServer } from '../../src/images/import/file-server.testing.ts';
 import { connectQmp } from '../../src/qemu/qmp/client.ts';
 import { startQemu } from '../../src/qemu/qmp/qemu.testing.ts';
+import { noDumps } from '../../src/virt-handler/no-dumps.testing.ts';
 import { performCommand } from '../../src/virt-handler/vmi/perform-command.ts';
 import { fillClaim } from '../../src/virt-launcher/import/fill-claim.ts';
-import { noDumps } from '../../src/virt-handler/no-dumps.testing.ts';
 
 const MIB = 2 ** 20;
 const options = { skip: process.getuid?.() === 0 ? false : 'only root can mount a small disk' };

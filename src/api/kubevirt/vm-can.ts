@@ -25,9 +25,9 @@ import { controllerOf, isDeleting } from '../meta.ts';
 import { vmIs, vmiCondition, vmiIs } from './condition-reasons.ts';
 import { endsWhenPaused } from './guest-probe.ts';
 import { isMoving } from './kinds/migration.ts';
-import { dumpEntryOf, dumpingTo } from './memory-dump.ts';
 import { type RunStrategy, runStrategyOf, type VirtualMachine } from './kinds/virtual-machine.ts';
 import { gracePeriodSecondsOf, isFinal, type VirtualMachineInstance } from './kinds/virtual-machine-instance.ts';
+import { dumpEntryOf, dumpingTo } from './memory-dump.ts';
 import { whyNotSuspendable } from './suspendable.ts';
 
 export type VmAction = 'start' | 'stop' | 'restart' | 'migrate' | 'suspend' | 'resume' | 'memorydump' | 'removememorydump';

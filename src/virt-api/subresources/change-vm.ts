@@ -19,7 +19,10 @@ import type { Outcome, Write } from './outcome.ts';
 import { booleanOption, isDryRun, readOptions, secondsOption, textOption } from './read-options.ts';
 
 type Options = Pick<VmSituation, 'isPaused' | 'gracePeriodSeconds' | 'isDiscarding' | 'claimName'>;
-type Change = { readonly options: (given: JsonObject) => Options; readonly decide: (situation: VmSituation, call: SubresourceCall) => Outcome | Promise<Outcome> };
+type Change = {
+  readonly options: (given: JsonObject) => Options;
+  readonly decide: (situation: VmSituation, call: SubresourceCall) => Outcome | Promise<Outcome>;
+};
 type ChangeName = 'start' | 'stop' | 'restart' | 'suspend' | 'resume' | 'memorydump' | 'removememorydump';
 
 /** What each of them accepts besides `dryRun`, and the rule that decides. */

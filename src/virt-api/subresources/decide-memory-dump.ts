@@ -46,7 +46,14 @@ export function decideRemoveMemoryDump(situation: VmSituation): Outcome {
 
 function writeOf(vm: VmSituation['vm'], memoryDumpRequest: object, because: string) {
   const { resourceVersion } = vm.metadata;
-  return { do: 'patch', target: refOf(vm), subresource: 'status', patch: { status: { memoryDumpRequest } }, resourceVersion, because } as const;
+  return {
+    do: 'patch',
+    target: refOf(vm),
+    subresource: 'status',
+    patch: { status: { memoryDumpRequest } },
+    resourceVersion,
+    because,
+  } as const;
 }
 
 function whyNot(situation: VmSituation, { claimName, claim }: Target): Refusal | undefined {
@@ -63,7 +70,10 @@ function whyNot(situation: VmSituation, { claimName, claim }: Target): Refusal |
   if (!claim || isDeleting(claim)) return { reason: 'NotFound', message: `PVC ${vm.metadata.namespace}/${claimName} not found` };
   const used = [...(vm.spec.template.spec.volumes ?? []), ...(vmi.spec.volumes ?? [])].filter((each) => !isDumpVolume(each));
   const other = used.find((each) => each.name === claimName || claimOf(each)?.claimName === claimName);
-  if (other) return conflict(`volume ${other.name} of the VM ${other.name === claimName ? 'has this name' : `is on PVC ${claimName}`}: use another PVC`);
+  if (other)
+    return conflict(
+      `volume ${other.name} of the VM ${other.name === claimName ? 'has this name' : `is on PVC ${claimName}`}: use another PVC`,
+    );
   const unfit = whyNotDumpClaim(claim, vmi.spec);
   return unfit === undefined ? undefined : conflict(unfit);
 }

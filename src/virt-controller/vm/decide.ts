@@ -167,7 +167,12 @@ function perform(observed: ObservedVm, { next, because, lookAgainAfterMs = heart
     const waitMs = pauseAfterDeletionMs(observed);
     return waitMs > 0 ? { actions: writeStatus(observed, 'create'), lookAgainAfterMs: waitMs } : { actions: begin(observed, because) };
   }
-  const actions = [...suspensionActions(observed), ...memoryDumpActions(observed), ...writeStatus(observed, next), ...dropFinalizerOfEnded(vmi)];
+  const actions = [
+    ...suspensionActions(observed),
+    ...memoryDumpActions(observed),
+    ...writeStatus(observed, next),
+    ...dropFinalizerOfEnded(vmi),
+  ];
   if (next === 'delete' && vmi) actions.push(destroy(vm, vmi, because));
   if (next === 'leave') actions.push(...syncHotplug(observed), ...annotateGeneration(observed), ...forgetAtRest(observed));
   return { actions, ...(lookAgainAfterMs !== undefined && { lookAgainAfterMs }) };

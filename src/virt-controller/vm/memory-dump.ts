@@ -113,7 +113,11 @@ function told({ phase, claimName, fileName, message }: Request): Action[] {
     phase === 'Completed'
       ? { type: 'Normal', reason: 'MemoryDumpCompleted', message: `The memory of the guest is dumped to ${fileName} on PVC ${claimName}.` }
       : phase === 'Failed'
-        ? { type: 'Warning', reason: 'MemoryDumpFailed', message: `The memory of the guest was not dumped to PVC ${claimName}: ${message}.` }
+        ? {
+            type: 'Warning',
+            reason: 'MemoryDumpFailed',
+            message: `The memory of the guest was not dumped to PVC ${claimName}: ${message}.`,
+          }
         : undefined;
   return event ? [{ do: 'record', because: event.message, event }] : [];
 }

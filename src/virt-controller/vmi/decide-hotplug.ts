@@ -32,9 +32,7 @@ export function decideHotplug(observed: ObservedVmi): Decision {
   if (isFinal(vmi) || isDeleting(vmi)) return { actions: [] };
   const created = hotplugDisksOf(vmi.spec).flatMap((each) => createPod(observed, each));
   const writers = [savePodNameOf(vmi), dumpPodNameOf(vmi)];
-  const ended = (observed.attachments ?? []).filter(
-    (pod) => isPodFinal(pod) && !isDeleting(pod) && !writers.includes(pod.metadata.name),
-  );
+  const ended = (observed.attachments ?? []).filter((pod) => isPodFinal(pod) && !isDeleting(pod) && !writers.includes(pod.metadata.name));
   const waits = [
     ...ended.map((pod) => endedAt(pod, observed.now) + AGAIN_MS - observed.now).filter((ms) => ms > 0),
     ...(isWaitingForClaim(observed) ? [CLAIM_PATIENCE_MS] : []),
@@ -89,7 +87,8 @@ function removeEnded(pod: Pod, { now }: ObservedVmi): Action[] {
 function removeUnused(observed: ObservedVmi): Action[] {
   const { vmi } = observed;
   return (vmi.status?.volumeStatus ?? []).flatMap((entry): Action[] => {
-    const pod = entry.hotplugVolume && !entry.memoryDumpVolume && entry.phase === 'UnMountedFromPod' ? attachmentOf(observed, entry.name) : undefined;
+    const pod =
+      entry.hotplugVolume && !entry.memoryDumpVolume && entry.phase === 'UnMountedFromPod' ? attachmentOf(observed, entry.name) : undefined;
     if (!pod || isDeleting(pod) || isPodFinal(pod)) return [];
     const message = `Deleted attachment pod ${pod.metadata.name}, for volume ${entry.name}`;
     return [

@@ -27,7 +27,7 @@ import { type Action, type Decision, nothingToDo } from '../../reconcile/decisio
 import { besideLauncher } from './attachment-pod.ts';
 import type { ObservedVmi } from './observed.ts';
 import { currentPod } from './phase.ts';
-import { withClaim, WRITER_RESOURCES } from './save-pod.ts';
+import { WRITER_RESOURCES, withClaim } from './save-pod.ts';
 import { claimInfo } from './volume-status.ts';
 
 type Entry = NonNullable<VmiStatus['volumeStatus']>[number];

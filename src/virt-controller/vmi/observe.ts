@@ -118,7 +118,9 @@ async function observeHotplug(
 /** The Pods that save or dump the memory of its guest. */
 function writersOf({ attachments }: VmiObserver, vmi: VirtualMachineInstance, pods: readonly Pod[]): readonly Pod[] {
   return pods.flatMap((launcher) =>
-    attachments.byIndex(BY_CONTROLLER, launcher.metadata.uid ?? '').filter((pod) => isSavePodOf(pod, { vmi, launcher }) || isDumpPodOf(pod, { vmi, launcher })),
+    attachments
+      .byIndex(BY_CONTROLLER, launcher.metadata.uid ?? '')
+      .filter((pod) => isSavePodOf(pod, { vmi, launcher }) || isDumpPodOf(pod, { vmi, launcher })),
   );
 }
 

@@ -18,7 +18,10 @@ export function savePodFor(vmi: VirtualMachineInstance, { launcher, ...options }
     spec: { domain: { devices: { disks: [], interfaces: [], autoattachPodInterface: false } } },
     program: { name: SAVE_CONTAINER, args: [SAVE_COMMAND], resources: WRITER_RESOURCES },
   });
-  return { ...pod, spec: withClaim(pod.spec, { ...MEMORY, container: SAVE_CONTAINER, claimName: vmi.status?.suspension?.claimName ?? '' }) };
+  return {
+    ...pod,
+    spec: withClaim(pod.spec, { ...MEMORY, container: SAVE_CONTAINER, claimName: vmi.status?.suspension?.claimName ?? '' }),
+  };
 }
 
 /** The launcher Pod of an instance; one that resumes has its memory. */

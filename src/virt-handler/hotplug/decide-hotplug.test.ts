@@ -13,6 +13,7 @@ import { connectQmp } from '../../qemu/qmp/client.ts';
 import { startQemu, temporaryFolder, waitUntil } from '../../qemu/qmp/qemu.testing.ts';
 import { explain } from '../../reconcile/decision.ts';
 import { tinySpec } from '../../testing/builders.ts';
+import { noDumps } from '../no-dumps.testing.ts';
 import type { DomainAction } from '../vmi/domain-action.ts';
 import type { ObservedDomain } from '../vmi/observed.ts';
 import { performCommand } from '../vmi/perform-command.ts';
@@ -21,7 +22,6 @@ import { decidePlugs } from './decide-hotplug.ts';
 import type { DiskLink } from './disk-link.ts';
 import { hotplugStatus } from './hotplug-status.ts';
 import { askPlugged, type Plugged } from './plugged.ts';
-import { noDumps } from '../no-dumps.testing.ts';
 
 const { device, node } = pluggedNames('data');
 const free: Plugged = { devices: { disk0: { bus: 'pcie.0' } }, nodes: ['image0'], ports: ['hotplug0', 'hotplug1'] };

@@ -9,6 +9,7 @@ import { connectQmp } from '../../qemu/qmp/client.ts';
 import { startQemu, temporaryFolder } from '../../qemu/qmp/qemu.testing.ts';
 import { explain } from '../../reconcile/decision.ts';
 import { tinySpec } from '../../testing/builders.ts';
+import { noDumps } from '../no-dumps.testing.ts';
 import { decideDomain } from '../vmi/decide.ts';
 import type { CommandState } from '../vmi/domain-command.ts';
 import type { ObservedDomain } from '../vmi/observed.ts';
@@ -17,7 +18,6 @@ import { deriveDomainStatus } from '../vmi/status.ts';
 import { domain, followed, livePod, now, running } from '../vmi/world.testing.ts';
 import { decideResizes } from './decide-resize.ts';
 import { askPlugged } from './plugged.ts';
-import { noDumps } from '../no-dumps.testing.ts';
 
 const MIB = 2 ** 20;
 /** Of a PVC of 64Mi and of 128Mi. */

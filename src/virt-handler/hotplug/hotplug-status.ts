@@ -43,7 +43,11 @@ export function hotplugStatus(seen: ObservedDomain): Pick<VmiStatus, 'volumeStat
   const { vmi } = seen;
   if (vmi.status?.phase !== 'Running' || hotplugEntriesOf(vmi).length === 0) return {};
   const taken = new Set((vmi.status.volumeStatus ?? []).map(({ target }) => target));
-  return { volumeStatus: (vmi.status.volumeStatus ?? []).map((entry) => (entry.hotplugVolume && !entry.memoryDumpVolume ? next(seen, entry, taken) : entry)) };
+  return {
+    volumeStatus: (vmi.status.volumeStatus ?? []).map((entry) =>
+      entry.hotplugVolume && !entry.memoryDumpVolume ? next(seen, entry, taken) : entry,
+    ),
+  };
 }
 
 function next(seen: ObservedDomain, entry: VolumeEntry, taken: Set<string>): VolumeEntry {

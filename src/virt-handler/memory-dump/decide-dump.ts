@@ -126,5 +126,7 @@ function end({ domain }: Seen, why: string): Outcome {
 const END = 'end-dump';
 
 function leave({ entry }: Seen): Outcome {
-  return { entry: { ...entry, phase: 'UnMountedFromPod', reason: 'VolumeUnMountedFromPod', message: `PVC ${entry.name} is not used any more` } };
+  return {
+    entry: { ...entry, phase: 'UnMountedFromPod', reason: 'VolumeUnMountedFromPod', message: `PVC ${entry.name} is not used any more` },
+  };
 }

@@ -34,7 +34,11 @@ export function dumpsFrom(options: Options): DumpWay {
   };
 }
 
-async function openDump({ kubeletRoot, folder, clock }: Options, { podUid, fileName, bytes }: DumpTarget, signal: AbortSignal): Promise<Dump> {
+async function openDump(
+  { kubeletRoot, folder, clock }: Options,
+  { podUid, fileName, bytes }: DumpTarget,
+  signal: AbortSignal,
+): Promise<Dump> {
   if (!/^[A-Za-z0-9][A-Za-z0-9-]{0,127}$/.test(podUid)) throw new Error('there is no Pod that could write it');
   const pod = await connectToPod(join(kubeletRoot, podPath(podUid), podVolumePath('empty-dir', PUBLIC_VOLUME.name), DUMP_SOCKET), clock);
   const head: DumpHead = { fileName, bytes, end: randomBytes(DUMP_END_LENGTH / 2).toString('hex') };

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Clock } from '../../base/clock.ts';
 import { FakeClock } from '../../testing/fake-clock.ts';
+import { noDumps } from '../no-dumps.testing.ts';
 import type { Performer } from '../vmi/performer.ts';
 import { letArrive, receiveGuest } from './receive-guest.ts';
 import { MOVE_CAPABILITIES, sendGuest } from './send-guest.ts';
-import { noDumps } from '../no-dumps.testing.ts';
 
 const to = { host: '10.0.0.2', port: 8186, migrationUid: 'm1' };
 const limits = {

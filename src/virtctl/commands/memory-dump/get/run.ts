@@ -32,7 +32,8 @@ export async function run(deps: ClusterDeps, flags: GetFlags, ...words: string[]
 
 async function createClaim({ client, namespace, stdout }: ClusterDeps, flags: GetFlags, vm: string): Promise<void> {
   const { claimName, storageClass, accessMode = 'ReadWriteOnce' } = flags;
-  if (claimName === undefined) throw new UserError('USAGE', '--create-claim needs --claim-name: how the PVC is to be called', { exitCode: 2 });
+  if (claimName === undefined)
+    throw new UserError('USAGE', '--create-claim needs --claim-name: how the PVC is to be called', { exitCode: 2 });
   if (!ACCESS_MODES.some((each) => each === accessMode))
     throw new UserError('USAGE', `--access-mode ${accessMode}: it is ${ACCESS_MODES.join(', ')}`, { exitCode: 2 });
   const vmi = await client.get(VMIS, { namespace, name: vm });

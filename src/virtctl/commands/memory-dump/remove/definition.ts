@@ -8,7 +8,8 @@ export const definition = defineClusterCommand({
   parameters: { flags: connection, positional: machine, aliases: connectionAliases },
   docs: {
     brief: 'Let go of the PVC of memory dumps, or end a dump that is being made',
-    fullDescription: 'Let go of the PVC of memory dumps, which keeps the last one. A dump that is being made is ended, and nothing is left of it.',
+    fullDescription:
+      'Let go of the PVC of memory dumps, which keeps the last one. A dump that is being made is ended, and nothing is left of it.',
     customUsage: ['my-vm'],
   },
 });
