@@ -4,6 +4,7 @@ import type { PersistentVolumeClaim } from '../core/volume.ts';
 import type { VirtualMachineInstance, VmiStatus } from './kinds/virtual-machine-instance.ts';
 import { guestMemoryBytesOf } from './vmi-size.ts';
 import type { VmiSpec, Volume } from './vmi-spec-schema.ts';
+import { FILE_SYSTEM_OVERHEAD } from './volumes/disk-size.ts';
 
 /** How far the volume of a dump is, after the phases of every volume that comes while a guest runs. */
 export const MEMORY_DUMP_PHASES = ['MemoryDumpInProgress', 'MemoryDumpCompleted', 'MemoryDumpFailed'] as const;
@@ -13,8 +14,6 @@ type VolumeEntry = NonNullable<VmiStatus['volumeStatus']>[number];
 const MIB = 2 ** 20;
 /** Video memory, firmware, and the notes and headers of the file; as much as KubeVirt adds. */
 const OTHER_BYTES = 100 * MIB;
-/** What a file system needs itself, as KubeVirt reckons. */
-const OVERHEAD = 0.055;
 /** Of a machine that does not say how much memory it has. */
 const DEFAULT_MEMORY_BYTES = 2 ** 30;
 
@@ -47,9 +46,9 @@ export function dumpBytesOf(spec: VmiSpec): number {
   return (guestMemoryBytesOf(spec) ?? DEFAULT_MEMORY_BYTES) + OTHER_BYTES;
 }
 
-/** How large a PVC has to be to take one, in whole MiB. */
+/** How large a PVC has to be to take one, in whole MiB; as KubeVirt's virtctl makes one. */
 export function dumpClaimBytesOf(spec: VmiSpec): number {
-  return Math.ceil((dumpBytesOf(spec) * (1 + OVERHEAD)) / MIB) * MIB;
+  return Math.ceil((dumpBytesOf(spec) * (1 + FILE_SYSTEM_OVERHEAD)) / MIB) * MIB;
 }
 
 /** Why a PVC cannot take the dump of this guest; undefined when it can. */

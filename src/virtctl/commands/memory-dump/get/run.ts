@@ -1,5 +1,6 @@
 /** Asks for a dump of the memory of a machine; makes the PVC before, where asked to. */
 import { PERSISTENT_VOLUME_CLAIMS, type PersistentVolumeClaim } from '../../../../api/core/volume.ts';
+import { VMS } from '../../../../api/kubevirt/kinds/virtual-machine.ts';
 import { VMIS } from '../../../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { dumpClaimBytesOf } from '../../../../api/kubevirt/memory-dump.ts';
 import { subresourcePath } from '../../../../api/kubevirt/subresource-path.ts';
@@ -36,7 +37,13 @@ async function createClaim({ client, namespace, stdout }: ClusterDeps, flags: Ge
     throw new UserError('USAGE', '--create-claim needs --claim-name: how the PVC is to be called', { exitCode: 2 });
   if (!ACCESS_MODES.some((each) => each === accessMode))
     throw new UserError('USAGE', `--access-mode ${accessMode}: it is ${ACCESS_MODES.join(', ')}`, { exitCode: 2 });
-  const vmi = await client.get(VMIS, { namespace, name: vm });
+  const [machine, vmi] = await Promise.all([client.get(VMS, { namespace, name: vm }), client.get(VMIS, { namespace, name: vm })]);
+  const last = machine?.status?.memoryDumpRequest?.claimName;
+  if (last !== undefined)
+    throw new ApiError(
+      'Conflict',
+      `PVC ${last} is associated with VM ${vm} for its memory dumps: virtctl memory-dump remove lets go of it`,
+    );
   if (!vmi) throw new ApiError('NotFound', `virtualmachineinstances.kubevirt.io "${vm}" not found: only a machine that runs has memory`);
   const claim: PersistentVolumeClaim = {
     apiVersion: 'v1',
