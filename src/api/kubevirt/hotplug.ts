@@ -1,8 +1,8 @@
 /** Volumes that come and go while the guest runs: which ones they are, and the machine without them, which is the one that QEMU is started with. Pure. */
 import { controllerOf, type KubeObject } from '../meta.ts';
-import { isDumpVolume } from './memory-dump.ts';
 import { ANNOTATION_EPHEMERAL_VOLUMES } from './names.ts';
 import type { Disk, VmiSpec, Volume } from './vmi-spec-schema.ts';
+import { isDumpVolume } from './volumes/dump-volume.ts';
 import { isHotpluggable } from './volumes/source-of.ts';
 
 /** How far a hotplugged volume is, in KubeVirt's words. `Detaching` is on its way out, `UnMountedFromPod` is out of the guest. */

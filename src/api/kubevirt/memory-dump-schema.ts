@@ -1,6 +1,8 @@
 /** How a dump of a guest's memory to a PVC is told: by the machine, as published, and by the volume of the instance. */
 import { boolean, object, oneOf, optional, text, time } from '../schema/dsl.ts';
 
+/** How far the volume of a dump is, after the phases of every volume that comes while a guest runs. */
+export const MEMORY_DUMP_PHASES = ['MemoryDumpInProgress', 'MemoryDumpCompleted', 'MemoryDumpFailed'] as const;
 /** How far a dump is, in KubeVirt's words. `Unmounting` and `Dissociating` let go of the PVC: the first when the dump is made, the second for good. */
 const REQUEST_PHASES = ['Associating', 'InProgress', 'Unmounting', 'Completed', 'Dissociating', 'Failed'] as const;
 

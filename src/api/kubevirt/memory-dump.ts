@@ -1,13 +1,11 @@
-/** Dumps of a guest's memory to a PVC: the volume that stands for one, and what a PVC has to be for it. Pure. */
+/** Dumps of a guest's memory to a PVC: which guests are being dumped, and what a PVC has to be for it. Pure. */
 import { parseQuantity } from '../../base/quantity.ts';
 import type { PersistentVolumeClaim } from '../core/volume.ts';
 import type { VirtualMachineInstance, VmiStatus } from './kinds/virtual-machine-instance.ts';
 import { guestMemoryBytesOf } from './vmi-size.ts';
-import type { VmiSpec, Volume } from './vmi-spec-schema.ts';
+import type { VmiSpec } from './vmi-spec-schema.ts';
 import { FILE_SYSTEM_OVERHEAD } from './volumes/disk-size.ts';
-
-/** How far the volume of a dump is, after the phases of every volume that comes while a guest runs. */
-export const MEMORY_DUMP_PHASES = ['MemoryDumpInProgress', 'MemoryDumpCompleted', 'MemoryDumpFailed'] as const;
+import { dumpVolumeOf } from './volumes/dump-volume.ts';
 
 type VolumeEntry = NonNullable<VmiStatus['volumeStatus']>[number];
 
@@ -16,20 +14,6 @@ const MIB = 2 ** 20;
 const OTHER_BYTES = 100 * MIB;
 /** Of a machine that does not say how much memory it has. */
 const DEFAULT_MEMORY_BYTES = 2 ** 30;
-
-/** The volume of a dump: it has the name of its PVC, and no disk. */
-export function dumpVolumeFor(claimName: string): Volume {
-  return { name: claimName, memoryDump: { claimName, hotpluggable: true } };
-}
-
-/** The one that a spec has. */
-export function dumpVolumeOf({ volumes = [] }: Pick<VmiSpec, 'volumes'>): Volume | undefined {
-  return volumes.find(isDumpVolume);
-}
-
-export function isDumpVolume({ memoryDump }: Volume): boolean {
-  return memoryDump !== undefined;
-}
 
 /** What the instance tells of it. */
 export function dumpEntryOf({ status }: Pick<VirtualMachineInstance, 'status'>): VolumeEntry | undefined {

@@ -5,8 +5,8 @@
  *   a volume without disk -> gets a disk, unless it is shared as a folder, or the memory is dumped to it
  */
 import { DEFAULT_HOTPLUG_BUS } from './hotplug.ts';
-import { isDumpVolume } from './memory-dump.ts';
 import type { Disk, VmiSpec, Volume } from './vmi-spec-schema.ts';
+import { isDumpVolume } from './volumes/dump-volume.ts';
 import { isHotpluggable } from './volumes/source-of.ts';
 
 /** The same machine, in today's words. */

@@ -15,8 +15,9 @@
  * Pure.
  */
 import type { PersistentVolumeClaim } from '../../api/core/volume.ts';
-import { isDumpVolume, whyNotDumpClaim } from '../../api/kubevirt/memory-dump.ts';
+import { whyNotDumpClaim } from '../../api/kubevirt/memory-dump.ts';
 import { type Refusal, refusalOf, type VmSituation } from '../../api/kubevirt/vm-can.ts';
+import { isDumpVolume } from '../../api/kubevirt/volumes/dump-volume.ts';
 import { claimOf } from '../../api/kubevirt/volumes/source-of.ts';
 import { isDeleting, refOf } from '../../api/meta.ts';
 import { dnsLabelCauses } from '../../base/dns-name-causes.ts';

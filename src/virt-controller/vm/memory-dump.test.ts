@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { VirtualMachine, VmStatus } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import type { VirtualMachineInstance, VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { dumpVolumeFor } from '../../api/kubevirt/memory-dump.ts';
+import { dumpVolumeFor } from '../../api/kubevirt/volumes/dump-volume.ts';
 import { explain } from '../../reconcile/decision.ts';
 import { reached, vm, vmi } from '../../testing/builders.ts';
 import { decideVm } from './decide.ts';

@@ -21,8 +21,9 @@
 import { PERSISTENT_VOLUME_CLAIMS } from '../../api/core/volume.ts';
 import type { VmStatus } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { isFinal, type VirtualMachineInstance, type VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { dumpEntryOf, dumpVolumeFor, dumpVolumeOf, isDumpVolume } from '../../api/kubevirt/memory-dump.ts';
+import { dumpEntryOf } from '../../api/kubevirt/memory-dump.ts';
 import { ANNOTATION_MEMORY_DUMP } from '../../api/kubevirt/names.ts';
+import { dumpVolumeFor, dumpVolumeOf, isDumpVolume } from '../../api/kubevirt/volumes/dump-volume.ts';
 import { isDeleting, refOf } from '../../api/meta.ts';
 import { apiVersionOf } from '../../api/resource.ts';
 import { timestamp } from '../../base/timestamp.ts';

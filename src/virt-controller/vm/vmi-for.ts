@@ -3,9 +3,9 @@
 import { instanceFrom } from '../../api/kubevirt/instance-from.ts';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { isDumpVolume } from '../../api/kubevirt/memory-dump.ts';
 import { ANNOTATION_VM_GENERATION, FINALIZER_VM_CONTROLLER } from '../../api/kubevirt/names.ts';
 import type { Domain } from '../../api/kubevirt/vmi-spec-schema.ts';
+import { isDumpVolume } from '../../api/kubevirt/volumes/dump-volume.ts';
 import { timestamp } from '../../base/timestamp.ts';
 import { uuid5 } from '../../base/uuid5.ts';
 import { firstStatus } from '../vmi/status.ts';

@@ -19,7 +19,8 @@
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
 import type { PersistentVolumeClaim } from '../../api/core/volume.ts';
 import { isFinal, type VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { dumpEntryOf, dumpVolumeOf } from '../../api/kubevirt/memory-dump.ts';
+import { dumpEntryOf } from '../../api/kubevirt/memory-dump.ts';
+import { dumpVolumeOf } from '../../api/kubevirt/volumes/dump-volume.ts';
 import { DUMP_COMMAND, DUMP_CONTAINER, dumpPodNameOf } from '../../api/launcher/memory-dump.ts';
 import { DUMP_VOLUME } from '../../api/launcher/mounts.ts';
 import { conditionOf, isDeleting, refOf } from '../../api/meta.ts';

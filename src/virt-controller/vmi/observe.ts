@@ -5,8 +5,9 @@ import { PERSISTENT_VOLUME_CLAIMS, type PersistentVolumeClaim } from '../../api/
 import { type HotplugDisk, hotplugDisksOf, startedSpec } from '../../api/kubevirt/hotplug.ts';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { dumpEntryOf, dumpVolumeOf } from '../../api/kubevirt/memory-dump.ts';
+import { dumpEntryOf } from '../../api/kubevirt/memory-dump.ts';
 import { FINALIZER_VM_CONTROLLER, FINALIZER_VMI } from '../../api/kubevirt/names.ts';
+import { dumpVolumeOf } from '../../api/kubevirt/volumes/dump-volume.ts';
 import { isAttachmentOf } from '../../api/launcher/attachment.ts';
 import { isDumpPodOf } from '../../api/launcher/memory-dump.ts';
 import { currentLauncherNameOf, isLauncherOf } from '../../api/launcher/pod-name.ts';

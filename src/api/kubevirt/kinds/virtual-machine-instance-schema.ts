@@ -2,8 +2,7 @@
 import { integer, list, mapOf, object, oneOf, optional, quantity, text, time } from '../../schema/dsl.ts';
 import { conditionsSchema } from '../condition-schema.ts';
 import { HOTPLUG_PHASES } from '../hotplug.ts';
-import { MEMORY_DUMP_PHASES } from '../memory-dump.ts';
-import { memoryDumpVolumeSchema } from '../memory-dump-schema.ts';
+import { MEMORY_DUMP_PHASES, memoryDumpVolumeSchema } from '../memory-dump-schema.ts';
 import { migrationStateSchema } from '../migration-state-schema.ts';
 import { vmiSuspensionSchema } from '../suspension-schema.ts';
 import { vmiSpecSchema } from '../vmi-spec-schema.ts';

@@ -1,6 +1,7 @@
 /** Disks: each shows one volume that is there, in one way that its bus has. */
-import { isDumpVolume } from '../../../api/kubevirt/memory-dump.ts';
+
 import type { Disk, VmiSpec, Volume } from '../../../api/kubevirt/vmi-spec-schema.ts';
+import { isDumpVolume } from '../../../api/kubevirt/volumes/dump-volume.ts';
 import { invalidCause } from '../../../base/causes.ts';
 import type { StatusCause } from '../../../base/errors.ts';
 import { nearestWord } from '../../../base/nearest-word.ts';

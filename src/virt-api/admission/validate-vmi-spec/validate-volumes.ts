@@ -1,7 +1,7 @@
 /** Volumes: a name that can be one of a file, exactly one source, and what that source needs. */
 
-import { isDumpVolume } from '../../../api/kubevirt/memory-dump.ts';
 import type { VmiSpec, Volume } from '../../../api/kubevirt/vmi-spec-schema.ts';
+import { isDumpVolume } from '../../../api/kubevirt/volumes/dump-volume.ts';
 import { sourceCauses, sourceNamesOf } from '../../../api/kubevirt/volumes/source-of.ts';
 import { invalidCause, requiredCause } from '../../../base/causes.ts';
 import { dnsLabelCauses } from '../../../base/dns-name-causes.ts';
