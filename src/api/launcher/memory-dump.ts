@@ -8,7 +8,7 @@ import { isCurrentLauncherOf, type LauncherOwner } from './pod-name.ts';
 
 /** What virt-launcher is told to do in such a Pod. */
 export const DUMP_COMMAND = 'dump';
-export const DUMP_CONTAINER = 'memory-dump';
+export const DUMP_CONTAINER = 'guest-dump';
 /** In the public volume of that Pod. */
 export const DUMP_SOCKET = 'dump.sock';
 /** What every dump on a PVC is called at the end. */
