@@ -16,6 +16,10 @@ export type MachineActions = {
   suspend(options?: Signalled): Promise<void>;
   /** Lets it go on where it was suspended. */
   resume(options?: Signalled): Promise<void>;
+  /** Asks for a dump of its memory to a PVC that is there; the status of the machine says how far it is (memoryDumpRequest). */
+  memoryDump(options: Signalled & { readonly claimName: string }): Promise<void>;
+  /** Lets go of the PVC of its memory dumps, which keeps the last one; ends one that is being made. */
+  removeMemoryDump(options?: Signalled): Promise<void>;
   pause(options?: Signalled): Promise<void>;
   unpause(options?: Signalled): Promise<void>;
   /** Asks for a move to another node, while it runs; only to nodes with these labels, where given. */
@@ -54,6 +58,8 @@ export function machineActions(at: MachineAt): MachineActions {
     restart: tell('virtualmachines', 'restart'),
     suspend: tell('virtualmachines', 'suspend'),
     resume: tell('virtualmachines', 'resume'),
+    memoryDump: tell('virtualmachines', 'memorydump'),
+    removeMemoryDump: tell('virtualmachines', 'removememorydump'),
     pause: tell('virtualmachineinstances', 'pause'),
     unpause: tell('virtualmachineinstances', 'unpause'),
     migrate: tell('virtualmachines', 'migrate'),

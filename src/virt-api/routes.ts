@@ -59,6 +59,8 @@ const SERVED_HERE: Readonly<Record<keyof typeof VIRT_API_SUBRESOURCES | 'virtual
   'virtualmachines/restart': { answer: vmChange('restart') },
   'virtualmachines/suspend': { answer: vmChange('suspend') },
   'virtualmachines/resume': { answer: vmChange('resume') },
+  'virtualmachines/memorydump': { answer: vmChange('memorydump') },
+  'virtualmachines/removememorydump': { answer: vmChange('removememorydump') },
   'virtualmachines/migrate': { answer: migrateVm },
   'virtualmachines/addvolume': { answer: vmVolumes('addvolume') },
   'virtualmachines/removevolume': { answer: vmVolumes('removevolume') },

@@ -72,6 +72,9 @@ const BUILDERS: { readonly [Name in SourceName]: (task: Task, source: SourceData
   persistentVolumeClaim: claim,
   dataVolume: (task) => claim(task, {}),
   ephemeral: claimBeneathOverlay,
+  memoryDump: () => {
+    throw new UserError('VOLUME_UNSUPPORTED', 'the memory of a guest is dumped to this volume: it is no disk');
+  },
 };
 
 function makeImage(task: Task): DiskImage {

@@ -18,6 +18,7 @@ import { copiedDisksOf } from '../../src/qemu/convert/copied-disks.ts';
 import { connectQmp } from '../../src/qemu/qmp/client.ts';
 import { letArrive, receiveGuest } from '../../src/virt-handler/migration/receive-guest.ts';
 import { sendGuest } from '../../src/virt-handler/migration/send-guest.ts';
+import { noDumps } from '../../src/virt-handler/no-dumps.testing.ts';
 import { EmbeddedCluster } from '../e2e/harness.ts';
 import { type Recording, record } from './bare-qemu.ts';
 import { cpuMsOf, occasion, ratio, seconds } from './figures.ts';
@@ -143,7 +144,14 @@ async function moveByHand({ source, target, disks, config }: ByHand): Promise<Fi
     const limits = { ...LIMITS, memoryBytes: config.memoryMiB * 2 ** 20 };
     const send = { name: 'send', disks, limits, runs: true, to: { host: '', port: 0, migrationUid: '' } } as const;
     await sendGuest(
-      { qmp: from, clock: systemClock, openWay, openStore: () => Promise.reject(new Error('nothing is saved')), report: () => {} },
+      {
+        qmp: from,
+        clock: systemClock,
+        openWay,
+        openStore: () => Promise.reject(new Error('nothing is saved')),
+        dumps: noDumps,
+        report: () => {},
+      },
       send,
     );
     await letArrive({ qmp: to, clock: systemClock }, { name: 'arrive', runs: true });

@@ -1,18 +1,21 @@
 import assert from 'node:assert/strict';
-import { existsSync, globSync, statSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
 import { EmbeddedCluster } from './harness.ts';
 
 const VM = 'sleeper';
+/** In pieces: the whole of it is nowhere but in the guest's memory. */
+const MARKER = ['what', 'only', 'its', 'memory', 'has'];
+const ELF_CORE = 4;
 
-function claim(): object {
+function claim(name: string, storage: string, annotations = {}): object {
   return {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
-    metadata: { name: 'root', annotations: { 'kubevirt.io/disk-image': 'localhost/guests/tiny:latest' } },
-    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '256Mi' } } },
+    metadata: { name, annotations },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage } } },
   };
 }
 
@@ -43,7 +46,7 @@ test('a machine is suspended, and goes on where it was', async (t) => {
     await isStatus('Suspended');
     return cluster.field('vm', VM, '.status.suspension.claimName');
   };
-  await create(claim());
+  await create(claim('root', '256Mi', { 'kubevirt.io/disk-image': 'localhost/guests/tiny:latest' }));
   await create(machine(VM, { persistentVolumeClaim: { claimName: 'root' } }));
   await isStatus('Running');
   // What counts is in its memory alone: a machine that booted would begin anew.
@@ -61,6 +64,52 @@ test('a machine is suspended, and goes on where it was', async (t) => {
     assert.ok(after > before, `${after} is not more than ${before}`);
     before = after;
   };
+
+  const folderOf = async (name: string) => cluster.field('pv', await cluster.field('pvc', name, '.spec.volumeName'), '.spec.hostPath.path');
+  const dumpIs = (phase: string) => cluster.until(`vm/${VM}`, '.status.memoryDumpRequest.phase', phase);
+
+  await t.test('its memory is dumped to a PVC, as a core file that holds what the guest had in it', async () => {
+    await create(claim('small', '64Mi'));
+    const small = await cluster.virtctl(['memory-dump', 'get', VM, '--claim-name', 'small']);
+    assert.deepEqual([small.code, /PVC small has 64Mi, a dump of this guest needs 241Mi/.test(small.stderr)], [4, true], small.stderr);
+    await inGuest(`echo ${MARKER.join('-')} >/dev/shm/marker 2>/dev/null || echo ${MARKER.join('-')} >/tmp/marker`);
+    assert.match(
+      await cluster.must('virtctl', ['memory-dump', 'get', VM, '--claim-name', 'dump', '--create-claim']),
+      /^PVC default\/dump created\nSuccessfully submitted memory dump request/,
+    );
+    await dumpIs('Completed');
+    const fileName = await cluster.field('vm', VM, '.status.memoryDumpRequest.fileName');
+    assert.match(fileName, /^sleeper-dump-\d{8}-\d{6}\.memory\.dump$/);
+    assert.deepEqual(readdirSync(await folderOf('dump')), [fileName]);
+    const core = readFileSync(join(await folderOf('dump'), fileName));
+    assert.deepEqual([core.toString('latin1', 0, 4), core.readUInt16LE(16)], ['\x7fELF', ELF_CORE]);
+    assert.ok(core.length > 128 * 2 ** 20, `${core.length} bytes`);
+    assert.ok(core.includes(MARKER.join('-')));
+    assert.equal(await cluster.field('pvc', 'dump', '.metadata.annotations.kubevirt\\.io/memory-dump'), fileName);
+    assert.equal(await cluster.field('vm', VM, '.status.conditions[?(@.type=="RestartRequired")].status'), '');
+    assert.equal(await cluster.field('vmi', VM, '.status.volumeStatus[?(@.name=="dump")].phase'), '');
+    await goesOn();
+  });
+
+  await t.test('kill -9 of the cluster while memory is dumped leaves a guest that runs, and no half of a dump', async () => {
+    await cluster.must('virtctl', ['memory-dump', 'get', VM]);
+    await untilHalfWritten(cluster.home, 'memory.dump.part');
+    process.kill(cluster.pid(), 'SIGKILL');
+    await cluster.must('virtctl', ['up']);
+    await dumpIs('Failed');
+    const why = await cluster.field('vm', VM, '.status.memoryDumpRequest.message');
+    assert.equal(why, 'virt-handler was restarted while the memory was dumped');
+    await goesOn();
+    await cluster.must('virtctl', ['memory-dump', 'remove', VM]);
+    for (const deadline = performance.now() + 60_000; (await cluster.field('vm', VM, '.status.memoryDumpRequest')) !== ''; )
+      assert.ok(performance.now() < deadline, 'the PVC is still associated');
+    assert.deepEqual(
+      readdirSync(await folderOf('dump')).filter((name) => name.endsWith('.part')),
+      [],
+    );
+    assert.equal(await cluster.field('vm', VM, '.spec.template.spec.volumes[*].name'), 'root');
+    await cluster.must('kubectl', ['delete', 'pvc', 'dump', 'small']);
+  });
 
   await t.test('suspend frees the node: no instance, no Pod, a PVC that belongs to the machine', async () => {
     const claimName = await suspend();
@@ -100,7 +149,7 @@ test('a machine is suspended, and goes on where it was', async (t) => {
 
   await t.test('kill -9 of the cluster while memory is saved loses nothing', async () => {
     await cluster.must('virtctl', ['suspend', VM]);
-    await untilHalfSaved(cluster.home);
+    await untilHalfWritten(cluster.home, 'memory.part');
     process.kill(cluster.pid(), 'SIGKILL');
     await cluster.must('virtctl', ['up']);
     if ((await untilDecided(cluster)) === 'Suspended') await cluster.must('virtctl', ['resume', VM]);
@@ -138,10 +187,10 @@ test('a machine is suspended, and goes on where it was', async (t) => {
 });
 
 /** Its guest stands still then, and the first of its memory is on the PVC. */
-async function untilHalfSaved(home: string): Promise<void> {
+async function untilHalfWritten(home: string, file: string): Promise<void> {
   for (const deadline = performance.now() + 120_000; performance.now() < deadline; await systemClock.sleep(2))
-    for (const part of globSync(join(home, 'volumes/*/memory.part'))) if (existsSync(part) && statSync(part).size > 2 ** 20) return;
-  throw new Error('no memory is being saved');
+    for (const part of globSync(join(home, `volumes/*/${file}`))) if (existsSync(part) && statSync(part).size > 2 ** 20) return;
+  throw new Error(`no ${file} is being written`);
 }
 
 /** What became of a machine that was being suspended. */

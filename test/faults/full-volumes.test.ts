@@ -12,6 +12,7 @@ import { guardedFetch } from '../../src/images/guarded-fetch.ts';
 import { startFileServer } from '../../src/images/import/file-server.testing.ts';
 import { connectQmp } from '../../src/qemu/qmp/client.ts';
 import { startQemu } from '../../src/qemu/qmp/qemu.testing.ts';
+import { noDumps } from '../../src/virt-handler/no-dumps.testing.ts';
 import { performCommand } from '../../src/virt-handler/vmi/perform-command.ts';
 import { fillClaim } from '../../src/virt-launcher/import/fill-claim.ts';
 
@@ -92,7 +93,7 @@ test('a disk that cannot grow is as it was, and grows when there is room', optio
   t.after(() => qmp.close());
   writeFileSync(join(path, 'filler'), Buffer.alloc(MIB - statSync(file).blocks * 512 - 64 * 1024));
   const noWay = () => Promise.reject(new Error('no way'));
-  const performer = { qmp, clock: systemClock, openWay: noWay, openStore: noWay, report: () => {} };
+  const performer = { qmp, clock: systemClock, openWay: noWay, openStore: noWay, dumps: noDumps, report: () => {} };
   const grow = () => performCommand(performer, { name: 'resize', node: 'image1', bytes: 8192 * MIB });
   await assert.rejects(grow(), /No space left on device/);
   const size = () => JSON.parse(execFileSync('qemu-img', ['info', '-U', '--output', 'json', file], { encoding: 'utf8' }))['virtual-size'];

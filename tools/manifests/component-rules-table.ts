@@ -16,7 +16,7 @@ export const CLUSTER_RULES: Readonly<Record<Component, readonly PolicyRule[]>> =
       '',
       'persistentvolumeclaims',
       ['get'],
-      'Which instance type and preference go with a disk: labels of its claim. Whether one is to have an upload.',
+      'Which instance type and preference go with a disk: labels of its claim. Whether one is to have an upload, or can take a memory dump.',
     ),
     rule('', 'pods', ['get'], 'Where the Pod is that takes an upload.'),
     rule('apps', 'controllerrevisions', ['get'], 'The copies of instance types and preferences that machines are made with.'),

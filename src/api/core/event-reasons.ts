@@ -59,6 +59,8 @@ export type KubeVirtEventReason =
   | 'GuestHung'
   | 'GuestPanicked'
   | 'HotplugFailed'
+  | 'MemoryDumpCompleted'
+  | 'MemoryDumpFailed'
   | 'IOerror'
   | 'ImageStandIn'
   | 'ImportInProgress'

@@ -2,6 +2,7 @@
 import { controllerOf, type KubeObject } from '../meta.ts';
 import { ANNOTATION_EPHEMERAL_VOLUMES } from './names.ts';
 import type { Disk, VmiSpec, Volume } from './vmi-spec-schema.ts';
+import { isDumpVolume } from './volumes/dump-volume.ts';
 import { isHotpluggable } from './volumes/source-of.ts';
 
 /** How far a hotplugged volume is, in KubeVirt's words. `Detaching` is on its way out, `UnMountedFromPod` is out of the guest. */
@@ -27,7 +28,7 @@ export function hotplugDisksOf({ volumes = [], domain }: VmiSpec): HotplugDisk[]
 /** What QEMU is started with: places and ids of devices are counted in this, whatever is plugged in later. A CD-ROM drive is there, its medium comes. */
 export function startedSpec(spec: VmiSpec): VmiSpec {
   const { volumes = [], domain } = spec;
-  const names = new Set(volumes.filter(isHotpluggable).map(({ name }) => name));
+  const names = new Set(volumes.filter((volume) => isHotpluggable(volume) || isDumpVolume(volume)).map(({ name }) => name));
   if (names.size === 0) return spec;
   const disks = domain.devices.disks?.filter(({ name, cdrom }) => cdrom !== undefined || !names.has(name));
   return {
@@ -44,7 +45,7 @@ export function withHotplug(spec: VmiSpec, plugged: readonly HotplugDisk[]): Vmi
   const disks = [...(domain.devices.disks ?? []), ...plugged.flatMap(({ disk }) => (disk.cdrom ? [] : disk))];
   return {
     ...started,
-    volumes: [...volumes, ...plugged.map(({ volume }) => volume)],
+    volumes: [...volumes, ...plugged.map(({ volume }) => volume), ...(spec.volumes ?? []).filter(isDumpVolume)],
     domain: { ...domain, devices: { ...domain.devices, disks } },
   };
 }

@@ -3,6 +3,7 @@
  *
  *   a bridge on the network of its Pod     InterfaceNotLiveMigratable: the guest has the address of this very Pod
  *   a folder that is shared by virtiofs    VirtIOFSNotLiveMigratable: what the guest has open there is known to this node alone
+ *   a dump of its memory                   DisksNotLiveMigratable: QEMU does one at a time
  *   a hotplugged volume                    DisksNotLiveMigratable: its Pod stays on the node
  *   a PVC that one node alone can use      DisksNotLiveMigratable
  *
@@ -10,12 +11,13 @@
  */
 import type { NotMigratableReason } from './condition-reasons.ts';
 import type { VirtualMachineInstance } from './kinds/virtual-machine-instance.ts';
+import { dumpingTo } from './memory-dump.ts';
 import { claimOf, isHotpluggable } from './volumes/source-of.ts';
 
 export type NotMigratable = { readonly reason: NotMigratableReason; readonly message: string };
 type Rule = (vmi: Pick<VirtualMachineInstance, 'spec' | 'status'>) => NotMigratable | undefined;
 
-const RULES: readonly Rule[] = [bridged, sharedFolder, hotplugged, unsharedClaim];
+const RULES: readonly Rule[] = [bridged, sharedFolder, dumped, hotplugged, unsharedClaim];
 
 /** Undefined when it can be moved. */
 export function whyNotMigratable(vmi: Pick<VirtualMachineInstance, 'spec' | 'status'>): NotMigratable | undefined {
@@ -42,6 +44,12 @@ function sharedFolder({ spec }: Pick<VirtualMachineInstance, 'spec'>): NotMigrat
     reason: 'VirtIOFSNotLiveMigratable',
     message: `cannot migrate VMI: the folder ${found.name} is shared by virtiofs, which holds the guest to its node`,
   };
+}
+
+function dumped(vmi: Pick<VirtualMachineInstance, 'spec' | 'status'>): NotMigratable | undefined {
+  const claimName = dumpingTo(vmi);
+  if (claimName === undefined) return undefined;
+  return { reason: 'DisksNotLiveMigratable', message: `cannot migrate VMI: its memory is being dumped to PVC ${claimName}` };
 }
 
 function hotplugged({ spec, status }: Pick<VirtualMachineInstance, 'spec' | 'status'>): NotMigratable | undefined {

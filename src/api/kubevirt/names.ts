@@ -30,6 +30,8 @@ export const ANNOTATION_VM_GENERATION = 'kubevirt.io/vm-generation';
 export const ANNOTATION_DISK_IMAGE = 'kubevirt.io/disk-image';
 /** On a claim: its own uid, once its disk has been made and a guest has run from it. From then on the image is not needed; a copy of the claim is another one. */
 export const ANNOTATION_DISK_MADE = 'kubevirt.io/disk-made';
+/** On a claim: the dump of a guest's memory that it holds. */
+export const ANNOTATION_MEMORY_DUMP = 'kubevirt.io/memory-dump';
 /** On a claim: the format of the disk that somebody has put there, `raw` (as when it is not said) or `qcow2`. */
 export const ANNOTATION_DISK_FORMAT = 'kubevirt.io/disk-format';
 

@@ -2,17 +2,18 @@
  * Old spellings of a VMI spec in today's words. Applied when an instance is made, never to what a user stored:
  *   registryDisk          -> containerDisk
  *   disks[].volumeName    -> the disk takes the name of its volume, which is how disks and volumes find each other
- *   a volume without disk -> gets a disk, unless it is shared as a folder
+ *   a volume without disk -> gets a disk, unless it is shared as a folder, or the memory is dumped to it
  */
 import { DEFAULT_HOTPLUG_BUS } from './hotplug.ts';
 import type { Disk, VmiSpec, Volume } from './vmi-spec-schema.ts';
+import { isDumpVolume } from './volumes/dump-volume.ts';
 import { isHotpluggable } from './volumes/source-of.ts';
 
 /** The same machine, in today's words. */
 export function normaliseVmiSpec(spec: VmiSpec): VmiSpec {
   const volumes = spec.volumes?.map(normaliseVolume);
   const shared = new Set((spec.domain.devices.filesystems ?? []).map(({ name }) => name));
-  const shown = (volumes ?? []).filter(({ name }) => !shared.has(name));
+  const shown = (volumes ?? []).filter((volume) => !shared.has(volume.name) && !isDumpVolume(volume));
   const disks = withDiskPerVolume((spec.domain.devices.disks ?? []).map(normaliseDisk), shown);
   const devices = disks.length > 0 ? { ...spec.domain.devices, disks } : spec.domain.devices;
   return { ...spec, ...(volumes && { volumes }), domain: { ...spec.domain, devices } };

@@ -25,6 +25,8 @@ export const VIRT_API_SUBRESOURCES = {
   'virtualmachines/restart': { kind: 'VirtualMachine', verbs: ['update'], role: 'edit' },
   'virtualmachines/suspend': { kind: 'VirtualMachine', verbs: ['update'], role: 'edit' },
   'virtualmachines/resume': { kind: 'VirtualMachine', verbs: ['update'], role: 'edit' },
+  'virtualmachines/memorydump': { kind: 'VirtualMachine', verbs: ['update'], role: 'edit' },
+  'virtualmachines/removememorydump': { kind: 'VirtualMachine', verbs: ['update'], role: 'edit' },
   'virtualmachines/migrate': { kind: 'VirtualMachine', verbs: ['update'], role: 'migrate' },
   'virtualmachines/addvolume': { kind: 'VirtualMachine', verbs: ['update'], role: 'edit' },
   'virtualmachines/removevolume': { kind: 'VirtualMachine', verbs: ['update'], role: 'edit' },

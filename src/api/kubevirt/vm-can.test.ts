@@ -42,6 +42,21 @@ const TABLE: Readonly<Record<VmAction, Readonly<Record<(typeof RUN_STRATEGIES)[n
     RerunOnFailure: 'no no no no',
     Once: 'no no no no',
   },
+  memorydump: {
+    Always: 'no yes no no',
+    Halted: 'no yes no no',
+    Manual: 'no yes no no',
+    RerunOnFailure: 'no yes no no',
+    Once: 'no yes no no',
+  },
+  // Without a dump; with one it is always possible.
+  removememorydump: {
+    Always: 'no no no no',
+    Halted: 'no no no no',
+    Manual: 'no no no no',
+    RerunOnFailure: 'no no no no',
+    Once: 'no no no no',
+  },
   migrate: {
     Always: 'no yes no no',
     Halted: 'no yes no no',

@@ -8,6 +8,8 @@
  *   migrate    only while the instance runs, can be moved, and is not being moved
  *   suspend    only while the instance runs, is not paused, moved or snapshotted, and all of it can be kept (suspendable.ts)
  *   resume     only while the machine is suspended; start is the same then, whatever the run strategy, and stop throws away what was saved
+ *   memorydump  only while the instance runs, is not moved or suspended, and no other dump is being made, or let go of
+ *   removememorydump  only when there is a dump, of a machine in any state
  *   console    only while the instance runs and has a serial console
  *   vnc, vnc/screenshot  only while the instance runs and has a screen
  *   portforward  only while the instance runs, is not paused and has a network card
@@ -25,9 +27,10 @@ import { endsWhenPaused } from './guest-probe.ts';
 import { isMoving } from './kinds/migration.ts';
 import { type RunStrategy, runStrategyOf, type VirtualMachine } from './kinds/virtual-machine.ts';
 import { gracePeriodSecondsOf, isFinal, type VirtualMachineInstance } from './kinds/virtual-machine-instance.ts';
+import { dumpEntryOf, dumpingTo } from './memory-dump.ts';
 import { whyNotSuspendable } from './suspendable.ts';
 
-export type VmAction = 'start' | 'stop' | 'restart' | 'migrate' | 'suspend' | 'resume';
+export type VmAction = 'start' | 'stop' | 'restart' | 'migrate' | 'suspend' | 'resume' | 'memorydump' | 'removememorydump';
 /** What virt-handler does for a guest. */
 export type VmiAction = GuestSubresourceName;
 
@@ -41,6 +44,8 @@ export type VmSituation = {
   readonly gracePeriodSeconds?: number;
   /** start: throw away the memory that was saved, and boot. */
   readonly isDiscarding?: boolean;
+  /** memorydump: the PVC; that of the last dump when not given. */
+  readonly claimName?: string;
 };
 
 export type Refusal = { readonly reason: StatusReason; readonly message: string };
@@ -135,6 +140,22 @@ const VM_RULES: Readonly<Record<VmAction, readonly Rule<VmSituation>[]>> = {
     ['Conflict', 'VM is about to resume already', ({ vm }) => isOnItsWayUp(vm)],
     ['Conflict', 'VM is not suspended', ({ vm }) => !isSuspended(vm)],
   ],
+  memorydump: [
+    ['Conflict', 'VM is being deleted', ({ vm }) => isDeleting(vm)],
+    ['Conflict', 'VM is not running', ({ vmi }) => vmi?.status?.phase !== 'Running' || isDeleting(vmi)],
+    SUSPENDING,
+    ['Conflict', 'VM is being migrated', ({ vmi }) => vmi !== undefined && isOnItsWay(vmi)],
+    ['Conflict', ({ vm }) => `PVC ${vm.status?.memoryDumpRequest?.claimName} of the last memory dump is being removed`, isLettingGo],
+    [
+      'Conflict',
+      ({ vm, vmi }) => `memory dump to PVC ${vm.status?.memoryDumpRequest?.claimName ?? (vmi && dumpingTo(vmi))} is in progress`,
+      ({ vm, vmi }) => isDumpUnderway(vm) || (vmi !== undefined && dumpingTo(vmi) !== undefined),
+    ],
+  ],
+  removememorydump: [
+    ['Conflict', 'VM has no memory dump', ({ vm }) => vm.status?.memoryDumpRequest === undefined],
+    ['Conflict', 'the memory dump is being removed already', isLettingGo],
+  ],
 };
 
 /** On its way a guest stands still and goes on by itself; a change of that would get lost. */
@@ -143,6 +164,13 @@ const BEING_SAVED: Rule<VirtualMachineInstance> = [
   'Conflict',
   'VMI is being suspended or resumed',
   ({ status }) => status?.suspension !== undefined && status.suspension.phase !== 'Failed',
+];
+
+/** At its end QEMU lets the guest run on: a pause meanwhile would get lost. */
+const BEING_DUMPED: Rule<VirtualMachineInstance> = [
+  'Conflict',
+  'memory of the VMI is being dumped',
+  (vmi) => dumpEntryOf(vmi)?.phase === 'MemoryDumpInProgress',
 ];
 
 const NOT_RUNNING: Rule<VirtualMachineInstance> = [
@@ -182,10 +210,11 @@ const VMI_RULES: Readonly<Partial<Record<VmiAction, readonly Rule<VirtualMachine
     NOT_RUNNING,
     ON_ITS_WAY,
     BEING_SAVED,
+    BEING_DUMPED,
     ['Forbidden', 'VMI has a liveness probe, which fails while it is paused, and would be ended', endsWhenPaused],
     ['Conflict', 'VMI is already paused', isPaused],
   ],
-  unpause: [NOT_RUNNING, ON_ITS_WAY, BEING_SAVED, ['Conflict', 'VMI is not paused', (vmi) => !isPaused(vmi)]],
+  unpause: [NOT_RUNNING, ON_ITS_WAY, BEING_SAVED, BEING_DUMPED, ['Conflict', 'VMI is not paused', (vmi) => !isPaused(vmi)]],
   softreboot: [
     NOT_RUNNING,
     ['Conflict', 'VMI is paused', isPaused],
@@ -221,6 +250,16 @@ export function startsBySpec({ vm, isPaused = false }: VmSituation): boolean {
 /** Its memory is on a PVC. */
 export function isSuspended({ status }: VirtualMachine): boolean {
   return status?.suspension?.phase === 'Suspended';
+}
+
+function isLettingGo({ vm }: VmSituation): boolean {
+  const { remove, phase } = vm.status?.memoryDumpRequest ?? {};
+  return remove === true || phase === 'Dissociating';
+}
+
+function isDumpUnderway({ status }: VirtualMachine): boolean {
+  const { phase } = status?.memoryDumpRequest ?? {};
+  return phase === 'Associating' || phase === 'InProgress' || phase === 'Unmounting';
 }
 
 function isOnItsWayUp({ status }: VirtualMachine): boolean {

@@ -11,6 +11,8 @@ export const AGENT_SOCKET = 'agent.sock';
 export const INCOMING_SOCKETS = { memory: 'incoming-memory.sock', disks: 'incoming-disks.sock' } as const;
 /** Where virt-handler listens for what the QEMU of the source sends. */
 export const OUTGOING_SOCKETS = { memory: 'outgoing-memory.sock', disks: 'outgoing-disks.sock' } as const;
+/** Where QEMU writes a dump of its memory: a pipe that virt-handler makes and reads. */
+export const DUMP_PIPE = 'memory-dump.fifo';
 /** The two streams of a move. */
 export type MoveChannel = keyof typeof INCOMING_SOCKETS;
 

@@ -19,6 +19,9 @@ export const DISK_SHARE_VOLUME = { name: 'container-disks', mountPath: '/var/run
 /** The PVC of the memory of a suspended machine: in the Pod that writes it, and in the launcher that goes on with it. */
 export const MEMORY_VOLUME = { name: 'suspended-memory', mountPath: '/var/run/kubevirt-memory' } as const satisfies Mount;
 
+/** The PVC that the memory of a guest is dumped to, in the Pod that writes it. */
+export const DUMP_VOLUME = { name: 'dumped-memory', mountPath: '/var/run/kubevirt-dumped-memory' } as const satisfies Mount;
+
 /** The image of a containerDisk, or of the first content of a claim, for a volume of the instance. */
 export function containerDiskMount(volume: string): Mount {
   return { name: shortened(`disk-${volume}`), mountPath: `/var/run/kubevirt-container-disks/${volume}` };

@@ -1,8 +1,12 @@
-/** The CDIConfig of an embedded cluster: says where on this machine clients of CDI send disks, which is where the host reaches our Service. */
+/**
+ * The CDIConfig of an embedded cluster: says where on this machine clients of CDI send disks, which is where the host reaches our Service, and how much
+ * of a PVC its file system needs itself.
+ */
 import { SERVICES, type Service } from '../../api/core/service.ts';
 import { UPLOAD_PROXY_SERVICE } from '../../api/importer/upload.ts';
 import { CDI_CONFIG_NAME, CDI_CONFIGS } from '../../api/kubevirt/kinds/cdi-config.ts';
 import { ANNOTATION_HOST_ADDRESSES, INSTALL_NAMESPACE } from '../../api/kubevirt/names.ts';
+import { FILE_SYSTEM_OVERHEAD } from '../../api/kubevirt/volumes/disk-size.ts';
 import { keyOf } from '../../api/meta.ts';
 import { apiVersionOf } from '../../api/resource.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -35,6 +39,8 @@ async function ensureConfig(client: Client): Promise<void> {
   await client.create(CDI_CONFIGS, config).catch((error) => {
     if (!isApiError(error, 'AlreadyExists')) throw error;
   });
+  const filesystemOverhead = { global: String(FILE_SYSTEM_OVERHEAD) };
+  await client.patch(CDI_CONFIGS, { name: CDI_CONFIG_NAME }, { status: { filesystemOverhead } }, { subresource: 'status' });
 }
 
 /** `443:30443/TCP=127.0.0.1:30443`, as the annotation has it. */

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '../../api/core/pod.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { dumpVolumeFor } from '../../api/kubevirt/volumes/dump-volume.ts';
 import { attachmentPodNameOf } from '../../api/launcher/attachment.ts';
+import { dumpPodNameOf } from '../../api/launcher/memory-dump.ts';
 import { controllerReferenceTo, type KubeObject } from '../../api/meta.ts';
 import type { Client } from '../../client/client.ts';
 import { launcherPod, tinySpec, vmi } from '../../testing/builders.ts';
@@ -31,6 +33,14 @@ function clientWith(...objects: readonly KubeObject[]): Client {
 test('the launcher of an instance, and the Pod that attaches a volume to it, run its machine', async () => {
   const client = clientWith(plugged, launcher);
   for (const pod of [launcher, attachment]) assert.equal(await machineOf(client, pod), 'VirtualMachineInstance default/db');
+});
+
+const dumped = { ...vmi('Running'), spec: { ...vmi('Running').spec, volumes: [dumpVolumeFor('dump')] } };
+const dumping: Pod = { ...attachment, metadata: { ...attachment.metadata, name: dumpPodNameOf(dumped) } };
+
+test('so does the Pod that a dump of its memory goes to, while there is one', async () => {
+  assert.equal(await machineOf(clientWith(dumped, launcher), dumping), 'VirtualMachineInstance default/db');
+  assert.equal(await machineOf(clientWith(vmi('Running'), launcher), dumping), undefined);
 });
 
 const strangers: readonly (readonly [string, readonly KubeObject[], Pod])[] = [

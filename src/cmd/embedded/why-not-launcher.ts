@@ -2,9 +2,11 @@
 import { PODS, type Pod } from '../../api/core/pod.ts';
 import { isMigrationFinal, MIGRATIONS } from '../../api/kubevirt/kinds/migration.ts';
 import { type VirtualMachineInstance, VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { dumpingTo } from '../../api/kubevirt/memory-dump.ts';
 import { ANNOTATION_MIGRATION_JOB } from '../../api/kubevirt/names.ts';
 import { isHotpluggable } from '../../api/kubevirt/volumes/source-of.ts';
 import { isAttachmentOf } from '../../api/launcher/attachment.ts';
+import { isDumpPodOf } from '../../api/launcher/memory-dump.ts';
 import { isLauncherOf, isTargetOf } from '../../api/launcher/pod-name.ts';
 import { isSavePodOf } from '../../api/launcher/suspension.ts';
 import { controllerOf } from '../../api/meta.ts';
@@ -31,7 +33,8 @@ async function attachedBy(client: Client, pod: Pod, launcherName: string): Promi
   if (!launcher || !vmi) return undefined;
   const volumes = [...(vmi.spec.volumes ?? []).filter(isHotpluggable), ...(vmi.status?.volumeStatus ?? [])].map(({ name }) => name);
   const isSaving = vmi.status?.suspension !== undefined && isSavePodOf(pod, { vmi, launcher });
-  return isSaving || isAttachmentOf(pod, { vmi, launcher, volumes }) ? vmi : undefined;
+  const isDumping = dumpingTo(vmi) !== undefined && isDumpPodOf(pod, { vmi, launcher });
+  return isSaving || isDumping || isAttachmentOf(pod, { vmi, launcher, volumes }) ? vmi : undefined;
 }
 
 /** The instance is told of a Pod that it goes to when that runs; until then its migration vouches for it. */

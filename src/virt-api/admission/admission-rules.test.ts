@@ -183,7 +183,12 @@ const DISKS_AND_VOLUMES: readonly Rule[] = [
   ['one source', spec('a volume has a source', 'a volume has one source')],
   ['each volume is used', filled('a volume without a disk gets one')],
   ['DataVolume', spec('a DataVolume has a name', 'a DataVolume has the name of an object')],
-  ['at most one of some sources', spec('a Pod runs as one account'), refused('volumes[].downwardMetrics'), refused('volumes[].memoryDump')],
+  [
+    'at most one of some sources',
+    spec('a Pod runs as one account'),
+    refused('volumes[].downwardMetrics'),
+    spec('memory is dumped to one volume'),
+  ],
   [
     'cloud-init',
     spec(
@@ -269,7 +274,7 @@ const OTHER_KINDS: readonly Rule[] = [
   ['VM: dataVolumeTemplates', dataVolumes('a template of a machine is used by one of its volumes, and has a name of its own')],
   ['VM: instance type conflicts', types('what contradicts its type is named field by field')],
   ['VM: requirements of preferences', types('a preference that asks for more than the type has')],
-  ['VM: volume requests', page('`memoryDumpRequest`, `volumeRequests`')],
+  ['VM: volume requests', page('`volumeRequests`, `volumeSnapshotStatuses`')],
   ['VM: changes while a snapshot is taken or restored', page('a VirtualMachine that is edited while a snapshot of it is taken')],
   ['VMI: the spec is fixed for users', review('its spec is fixed for users', 'its spec may be changed by a component')],
   ['VMI: owners', review('a user can neither set nor take away an owner of ours', 'the garbage collector can take an owner away')],

@@ -1,7 +1,8 @@
 /**
- * PUT virtualmachines/NAME/{start,stop,restart,suspend,resume}: looks at a machine, lets a rule decide, and makes the writes. Every write to the machine holds only for the state that was looked at:
+ * PUT virtualmachines/NAME/{start,stop,restart,suspend,resume,memorydump,removememorydump}: looks at a machine, lets a rule decide, and makes the writes. Every write to the machine holds only for the state that was looked at:
  * when somebody else was faster, the rule is asked again about the new state, so a race ends in the answer the loser would have got later.
  */
+import { PERSISTENT_VOLUME_CLAIMS } from '../../api/core/volume.ts';
 import { type VirtualMachine, VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { VmSituation } from '../../api/kubevirt/vm-can.ts';
@@ -9,16 +10,20 @@ import { pathOf, type Resource } from '../../api/resource.ts';
 import { ApiError, isApiError } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { SubresourceCall } from '../subresource-call.ts';
+import { decideMemoryDump, decideRemoveMemoryDump, dumpClaimNameOf } from './decide-memory-dump.ts';
 import { decideRestart } from './decide-restart.ts';
 import { decideStart } from './decide-start.ts';
 import { decideStop } from './decide-stop.ts';
 import { decideResume, decideSuspend } from './decide-suspend.ts';
 import type { Outcome, Write } from './outcome.ts';
-import { booleanOption, isDryRun, readOptions, secondsOption } from './read-options.ts';
+import { booleanOption, isDryRun, readOptions, secondsOption, textOption } from './read-options.ts';
 
-type Options = Pick<VmSituation, 'isPaused' | 'gracePeriodSeconds' | 'isDiscarding'>;
-type Change = { readonly options: (given: JsonObject) => Options; readonly decide: (situation: VmSituation) => Outcome };
-type ChangeName = 'start' | 'stop' | 'restart' | 'suspend' | 'resume';
+type Options = Pick<VmSituation, 'isPaused' | 'gracePeriodSeconds' | 'isDiscarding' | 'claimName'>;
+type Change = {
+  readonly options: (given: JsonObject) => Options;
+  readonly decide: (situation: VmSituation, call: SubresourceCall) => Outcome | Promise<Outcome>;
+};
+type ChangeName = 'start' | 'stop' | 'restart' | 'suspend' | 'resume' | 'memorydump' | 'removememorydump';
 
 /** What each of them accepts besides `dryRun`, and the rule that decides. */
 const CHANGES: Readonly<Record<ChangeName, Change>> = {
@@ -30,7 +35,16 @@ const CHANGES: Readonly<Record<ChangeName, Change>> = {
   restart: { options: (given) => ({ gracePeriodSeconds: noGraceOption(given) }), decide: decideRestart },
   suspend: { options: () => ({}), decide: decideSuspend },
   resume: { options: () => ({}), decide: decideResume },
+  memorydump: { options: (given) => ({ claimName: textOption(given, 'claimName') }), decide: dumpToClaim },
+  removememorydump: { options: () => ({}), decide: decideRemoveMemoryDump },
 };
+
+/** With the PVC as it is now. */
+async function dumpToClaim(situation: VmSituation, { client, namespace }: SubresourceCall): Promise<Outcome> {
+  const claimName = dumpClaimNameOf(situation);
+  const claim = claimName === '' ? undefined : await client.get(PERSISTENT_VOLUME_CLAIMS, { namespace, name: claimName });
+  return decideMemoryDump(situation, { claimName, claim });
+}
 
 /** The controller writes the status of a machine a few times while it starts; more losses in a row than this are somebody's fight. */
 const MAX_ATTEMPTS = 8;
@@ -73,7 +87,7 @@ async function attemptChange(call: VmCall): Promise<string | undefined> {
   const { client, verb, options, namespace, name } = call;
   const [vm, vmi] = await Promise.all([client.get(VMS, { namespace, name }), client.get(VMIS, { namespace, name })]);
   if (!vm) throw notFound(name);
-  const outcome = CHANGES[verb].decide({ vm, vmi, ...options });
+  const outcome = await CHANGES[verb].decide({ vm, vmi, ...options }, call);
   if ('refused' in outcome) {
     const { reason, message } = outcome.refused;
     throw new Refused(reason, `Cannot ${verb} VM ${namespace}/${name}: ${message}`, { details: detailsOf(vm) });

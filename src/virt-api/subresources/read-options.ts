@@ -34,6 +34,13 @@ export function secondsOption(options: JsonObject, name: string): number | undef
   throw new ApiError('BadRequest', `${name}: Invalid value: ${JSON.stringify(value)}: must be a whole number, zero or greater`);
 }
 
+/** A text, or the empty one. */
+export function textOption(options: JsonObject, name: string): string {
+  const value = options[name] ?? '';
+  if (typeof value === 'string') return value;
+  throw new ApiError('BadRequest', `${name}: Invalid value: ${JSON.stringify(value)?.slice(0, 64)}: must be a text`);
+}
+
 export function booleanOption(options: JsonObject, name: string): boolean {
   const value = options[name] ?? false;
   if (typeof value === 'boolean') return value;

@@ -25,6 +25,7 @@
  *               Each start has a revision: that of an earlier one, if the VM is still the same but for whether it runs, or a new one in its
  *               place. At rest a revision that no longer fits is removed, so that the next start need not.
  *               Hotplugged volumes of the template are brought to the VMI (sync-hotplug.ts).
+ *               A dump of its memory follows memory-dump.ts, whatever the run strategy says.
  *               A VMI that lags behind the VM's generation, but not behind its template, is told the new generation.
  *
  * Pure: no clock, no I/O, no randomness. `observe.ts` gathers the input, `reconcile/` performs the output.
@@ -44,6 +45,7 @@ import { failedDataVolume, missingDataVolumes, unfilledDataVolume } from './data
 import { heartbeatCheckMs } from './heartbeat.ts';
 import { choiceFailureOf, isRerunDue, obstacleOf, requestOf, startWasRequested, stopWasRequested } from './intent.ts';
 import { pauseAfterDeletionMs } from './last-shutdown.ts';
+import { memoryDumpActions, syncDumpTemplate } from './memory-dump.ts';
 import type { ObservedVm } from './observed.ts';
 import { generationOf, isBehindInNameOnly, isRevisionOf, revisionFor, revisionOf } from './revision.ts';
 import { backoffRemainingMs } from './start-failure.ts';
@@ -69,6 +71,8 @@ export function decideVm(observed: ObservedVm): Decision {
   const missing = missingDataVolumes(observed);
   if (missing.length > 0) return { actions: missing.map((object) => ({ do: 'create', object, because: 'the VM has a template for it' })) };
   if (runStrategyOf(vm) === 'Halted' && startWasRequested(vm)) return { actions: [startForGood(vm)] };
+  const dumping = syncDumpTemplate(observed);
+  if (dumping.length > 0) return { actions: dumping };
   return perform(observed, stepFor(observed));
 }
 
@@ -163,7 +167,12 @@ function perform(observed: ObservedVm, { next, because, lookAgainAfterMs = heart
     const waitMs = pauseAfterDeletionMs(observed);
     return waitMs > 0 ? { actions: writeStatus(observed, 'create'), lookAgainAfterMs: waitMs } : { actions: begin(observed, because) };
   }
-  const actions = [...suspensionActions(observed), ...writeStatus(observed, next), ...dropFinalizerOfEnded(vmi)];
+  const actions = [
+    ...suspensionActions(observed),
+    ...memoryDumpActions(observed),
+    ...writeStatus(observed, next),
+    ...dropFinalizerOfEnded(vmi),
+  ];
   if (next === 'delete' && vmi) actions.push(destroy(vm, vmi, because));
   if (next === 'leave') actions.push(...syncHotplug(observed), ...annotateGeneration(observed), ...forgetAtRest(observed));
   return { actions, ...(lookAgainAfterMs !== undefined && { lookAgainAfterMs }) };

@@ -11,6 +11,7 @@ import { failedDataVolume, isProvisioning } from './data-volumes.ts';
 import { isHandlerLost } from './heartbeat.ts';
 import { choiceFailureOf, isRerunOwed, isSetToStart, obstacleOf, stopWasRequested, willStart } from './intent.ts';
 import { LAST_SHUTDOWN, lastShutdownOf } from './last-shutdown.ts';
+import { memoryDumpAfter } from './memory-dump.ts';
 import type { ObservedVm } from './observed.ts';
 import { fieldsAwaitingRestart, generationOf, revisionOf } from './revision.ts';
 import { startFailureAfter } from './start-failure.ts';
@@ -34,6 +35,7 @@ export function deriveVmStatus(observed: ObservedVm, next: Next): VmStatus {
     stateChangeRequests: requestsAfter(observed),
     startFailure,
     suspension: suspensionAfter(observed),
+    memoryDumpRequest: memoryDumpAfter(observed),
     conditions: conditionsAfter(observed, next),
     ...(vmi && generations(vm, vmi)),
   };

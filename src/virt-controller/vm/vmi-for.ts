@@ -5,6 +5,7 @@ import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { ANNOTATION_VM_GENERATION, FINALIZER_VM_CONTROLLER } from '../../api/kubevirt/names.ts';
 import type { Domain } from '../../api/kubevirt/vmi-spec-schema.ts';
+import { isDumpVolume } from '../../api/kubevirt/volumes/dump-volume.ts';
 import { timestamp } from '../../base/timestamp.ts';
 import { uuid5 } from '../../base/uuid5.ts';
 import { firstStatus } from '../vmi/status.ts';
@@ -24,7 +25,7 @@ export type VmiOptions = {
 /** A new instance of the VM: same name, today's spelling, the same firmware UUID and serial number at every start, and its first status. */
 export function vmiFor(vm: VirtualMachine, { isPaused, revisionName, annotations, now }: VmiOptions): VirtualMachineInstance {
   const made = instanceFrom({ owner: vm, template: vm.spec.template, named: { name: vm.metadata.name } });
-  const { domain, ...rest } = made.spec;
+  const { domain, volumes, ...rest } = made.spec;
   return {
     ...made,
     metadata: {
@@ -34,6 +35,8 @@ export function vmiFor(vm: VirtualMachine, { isPaused, revisionName, annotations
     },
     spec: {
       ...rest,
+      // A dump of the memory is asked for while a guest runs.
+      ...(volumes && { volumes: volumes.filter((each) => !isDumpVolume(each)) }),
       ...(isPaused && { startStrategy: 'Paused' as const }),
       domain: { ...domain, firmware: firmwareOf(vm, domain.firmware) },
     },

@@ -13,6 +13,7 @@ import { hotplugDisksOf } from '../../api/kubevirt/hotplug.ts';
 import { isFinal } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { claimOf } from '../../api/kubevirt/volumes/source-of.ts';
 import { ATTACH_CONTAINER } from '../../api/launcher/attachment.ts';
+import { dumpPodNameOf } from '../../api/launcher/memory-dump.ts';
 import { savePodNameOf } from '../../api/launcher/suspension.ts';
 import { isDeleting, refOf } from '../../api/meta.ts';
 import type { Action, Decision } from '../../reconcile/decision.ts';
@@ -30,9 +31,8 @@ export function decideHotplug(observed: ObservedVmi): Decision {
   const { vmi } = observed;
   if (isFinal(vmi) || isDeleting(vmi)) return { actions: [] };
   const created = hotplugDisksOf(vmi.spec).flatMap((each) => createPod(observed, each));
-  const ended = (observed.attachments ?? []).filter(
-    (pod) => isPodFinal(pod) && !isDeleting(pod) && pod.metadata.name !== savePodNameOf(vmi),
-  );
+  const writers = [savePodNameOf(vmi), dumpPodNameOf(vmi)];
+  const ended = (observed.attachments ?? []).filter((pod) => isPodFinal(pod) && !isDeleting(pod) && !writers.includes(pod.metadata.name));
   const waits = [
     ...ended.map((pod) => endedAt(pod, observed.now) + AGAIN_MS - observed.now).filter((ms) => ms > 0),
     ...(isWaitingForClaim(observed) ? [CLAIM_PATIENCE_MS] : []),
@@ -87,7 +87,8 @@ function removeEnded(pod: Pod, { now }: ObservedVmi): Action[] {
 function removeUnused(observed: ObservedVmi): Action[] {
   const { vmi } = observed;
   return (vmi.status?.volumeStatus ?? []).flatMap((entry): Action[] => {
-    const pod = entry.hotplugVolume && entry.phase === 'UnMountedFromPod' ? attachmentOf(observed, entry.name) : undefined;
+    const pod =
+      entry.hotplugVolume && !entry.memoryDumpVolume && entry.phase === 'UnMountedFromPod' ? attachmentOf(observed, entry.name) : undefined;
     if (!pod || isDeleting(pod) || isPodFinal(pod)) return [];
     const message = `Deleted attachment pod ${pod.metadata.name}, for volume ${entry.name}`;
     return [

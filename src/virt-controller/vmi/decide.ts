@@ -15,6 +15,7 @@
  *   Running, a disk began as an image           mark its claim: the disk is there, the next start needs no image
  *   volumes come or go while it runs            see decide-hotplug.ts
  *   its memory is to be saved                   see decide-suspension.ts; one that resumes has its memory in the Pod
+ *   its memory is to be dumped                  see memory-dump.ts
  *   it has a node and has not ended             tell the Pod whether the guest is paused, and what a probe inside it says: a guest
  *                                               that is paused or not ready leaves its Services
  *
@@ -42,6 +43,7 @@ import type { Action, Decision, EventToRecord } from '../../reconcile/decision.t
 import { claimsToMark, missingClaimMessage } from './claims.ts';
 import { decideHotplug } from './decide-hotplug.ts';
 import { decideSuspension } from './decide-suspension.ts';
+import { decideMemoryDump } from './memory-dump.ts';
 import type { ObservedVmi } from './observed.ts';
 import { overrideEvent } from './override-event.ts';
 import { currentPod, handlerPatienceMs, nextPhaseOf, type PhaseChange } from './phase.ts';
@@ -56,8 +58,9 @@ export function decideVmi(observed: ObservedVmi): Decision {
   const change = nextPhaseOf(observed);
   const plugs = decideHotplug(observed);
   const isWaiting = waitsForClaim(observed) !== undefined || (needsPod(observed) && observed.unfilledClaim !== undefined);
-  const saving = decideSuspension(observed);
-  const waits = [isWaiting ? CLAIM_PATIENCE_MS : handlerPatienceMs(observed), plugs.lookAgainAfterMs, saving.lookAgainAfterMs];
+  const [saving, dumping] = [decideSuspension(observed), decideMemoryDump(observed)];
+  const patienceMs = isWaiting ? CLAIM_PATIENCE_MS : handlerPatienceMs(observed);
+  const waits = [patienceMs, plugs.lookAgainAfterMs, saving.lookAgainAfterMs, dumping.lookAgainAfterMs];
   const waitMs = Math.min(...waits.filter((ms) => ms !== undefined && ms > 0).map(Number));
   const actions = [
     ...write(observed, change),
@@ -67,6 +70,7 @@ export function decideVmi(observed: ObservedVmi): Decision {
     ...markClaims(observed),
     ...plugs.actions,
     ...saving.actions,
+    ...dumping.actions,
   ];
   return { actions, ...(Number.isFinite(waitMs) && { lookAgainAfterMs: waitMs }) };
 }

@@ -29,9 +29,10 @@ export type VolumeStatus = NonNullable<VmiStatus['volumeStatus']>[number];
 export function withHotplugged(observed: ObservedVmi, volumeStatus: VmiStatus['volumeStatus']): VmiStatus['volumeStatus'] {
   const { vmi } = observed;
   const wanted = new Map(hotplugDisksOf(vmi.spec).map(({ volume }) => [volume.name, volume]));
-  const known = (volumeStatus ?? []).filter(({ hotplugVolume }) => hotplugVolume);
+  const isPlugged = ({ hotplugVolume, memoryDumpVolume }: VolumeStatus) => hotplugVolume !== undefined && memoryDumpVolume === undefined;
+  const known = (volumeStatus ?? []).filter(isPlugged);
   if (isFinal(vmi) || (wanted.size === 0 && known.length === 0)) return volumeStatus;
-  const started = (volumeStatus ?? []).filter(({ hotplugVolume }) => !hotplugVolume);
+  const started = (volumeStatus ?? []).filter((entry) => !isPlugged(entry));
   const names = [...new Set([...wanted.keys(), ...known.map(({ name }) => name)])];
   const entries = names.flatMap((name) => {
     const before = known.find((each) => each.name === name);

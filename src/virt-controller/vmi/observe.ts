@@ -1,12 +1,15 @@
 /** Gathers what `decideVmi` looks at: the instance, its Pods, and whether the VM it came from is still there. */
 import type { Node } from '../../api/core/node.ts';
 import { PODS, type Pod } from '../../api/core/pod.ts';
-import type { PersistentVolumeClaim } from '../../api/core/volume.ts';
+import { PERSISTENT_VOLUME_CLAIMS, type PersistentVolumeClaim } from '../../api/core/volume.ts';
 import { type HotplugDisk, hotplugDisksOf, startedSpec } from '../../api/kubevirt/hotplug.ts';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { dumpEntryOf } from '../../api/kubevirt/memory-dump.ts';
 import { FINALIZER_VM_CONTROLLER, FINALIZER_VMI } from '../../api/kubevirt/names.ts';
+import { dumpVolumeOf } from '../../api/kubevirt/volumes/dump-volume.ts';
 import { isAttachmentOf } from '../../api/launcher/attachment.ts';
+import { isDumpPodOf } from '../../api/launcher/memory-dump.ts';
 import { currentLauncherNameOf, isLauncherOf } from '../../api/launcher/pod-name.ts';
 import { isSavePodOf } from '../../api/launcher/suspension.ts';
 import { LAUNCHER_VARIABLES } from '../../api/launcher/variables.ts';
@@ -59,7 +62,8 @@ export async function observeVmi(observer: VmiObserver, key: string): Promise<Ob
   const claims = needsClaims ? await claimsOf(observer.client, started) : undefined;
   const unfilledClaim = phase === 'Pending' && pods.length === 0 ? await unfilledClaimOf(observer.client, claims) : undefined;
   const plugs = await observeHotplug(observer, vmi, pods);
-  const beside = [...(plugs.attachments ?? []), ...savePodsOf(observer, vmi, pods)];
+  const beside = [...(plugs.attachments ?? []), ...writersOf(observer, vmi, pods)];
+  const dumpClaim = await dumpClaimOf(observer, vmi);
   const isNodeLost = isStale(heartbeatAtOf(nodes, vmi.status?.nodeName), now);
   const createError = createErrors.get(key);
   const hasKvm = phase === 'Pending' && pods.length === 0 && nodes.list().some(offersKvm);
@@ -77,6 +81,7 @@ export async function observeVmi(observer: VmiObserver, key: string): Promise<Ob
     unfilledClaim,
     ...plugs,
     claimSizes,
+    dumpClaim,
     ...(beside.length > 0 && { attachments: beside }),
     now,
   };
@@ -111,14 +116,25 @@ async function observeHotplug(
   return { attachments: found, hotplugClaims };
 }
 
-function savePodsOf({ attachments }: VmiObserver, vmi: VirtualMachineInstance, pods: readonly Pod[]): readonly Pod[] {
+/** The Pods that save or dump the memory of its guest. */
+function writersOf({ attachments }: VmiObserver, vmi: VirtualMachineInstance, pods: readonly Pod[]): readonly Pod[] {
   return pods.flatMap((launcher) =>
-    attachments.byIndex(BY_CONTROLLER, launcher.metadata.uid ?? '').filter((pod) => isSavePodOf(pod, { vmi, launcher })),
+    attachments
+      .byIndex(BY_CONTROLLER, launcher.metadata.uid ?? '')
+      .filter((pod) => isSavePodOf(pod, { vmi, launcher }) || isDumpPodOf(pod, { vmi, launcher })),
   );
 }
 
+/** Asked of the server only until the dump can begin. */
+async function dumpClaimOf({ client }: VmiObserver, vmi: VirtualMachineInstance): Promise<PersistentVolumeClaim | undefined> {
+  const name = dumpVolumeOf(vmi.spec)?.memoryDump?.claimName;
+  const { phase } = dumpEntryOf(vmi) ?? {};
+  const isComing = phase === undefined || phase === 'Pending' || phase === 'Bound';
+  return name !== undefined && isComing ? client.get(PERSISTENT_VOLUME_CLAIMS, { namespace: vmi.metadata.namespace, name }) : undefined;
+}
+
 function hotplugEntriesOf({ status }: VirtualMachineInstance) {
-  return (status?.volumeStatus ?? []).filter(({ hotplugVolume }) => hotplugVolume);
+  return (status?.volumeStatus ?? []).filter(({ hotplugVolume, memoryDumpVolume }) => hotplugVolume && !memoryDumpVolume);
 }
 
 /** It was made while a disk had no content yet, which is there as soon as its guest runs. */

@@ -1,5 +1,6 @@
 /** What `decide`, `phase` and `status` look at: one instance, its Pods, and the state of its node and claims. */
 import type { Pod } from '../../api/core/pod.ts';
+import type { PersistentVolumeClaim } from '../../api/core/volume.ts';
 import type { ClusterConfiguration } from '../../api/kubevirt/configuration/cluster-configuration.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { Claims } from './claims.ts';
@@ -26,10 +27,12 @@ export type ObservedVmi = {
   readonly claims?: Claims | undefined;
   /** One of these whose DataVolume has not filled it yet; asked for while there is no Pod. */
   readonly unfilledClaim?: string | undefined;
-  /** The Pods that attach volumes to its guest, and the one that saves its memory. */
+  /** The Pods that attach volumes to its guest, and those that save or dump its memory. */
   readonly attachments?: readonly Pod[];
   /** The claims of hotplugged volumes; looked at while one of these is not in the guest. */
   readonly hotplugClaims?: Claims | undefined;
+  /** The claim that its memory is to be dumped to; looked at until its Pod runs. */
+  readonly dumpClaim?: PersistentVolumeClaim | undefined;
   /** How large the claims of an instance with a node are now. */
   readonly claimSizes?: Claims | undefined;
   readonly now: number;

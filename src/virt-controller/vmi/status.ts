@@ -9,6 +9,7 @@ import { timestamp } from '../../base/timestamp.ts';
 import { withClaimSizes } from './claim-sizes.ts';
 import { classlessClaimMessage, missingClaimMessage } from './claims.ts';
 import { withHotplugged } from './hotplug-status.ts';
+import { withMemoryDump } from './memory-dump.ts';
 import type { ObservedVmi } from './observed.ts';
 import { currentPod, type PhaseChange } from './phase.ts';
 import { volumeStatusOf } from './volume-status.ts';
@@ -45,7 +46,8 @@ export function deriveVmiStatus(observed: ObservedVmi, change: PhaseChange | und
     activePods: activePods(observed.pods),
   };
   const isPlaced = phase === 'Scheduled' || phase === 'Running';
-  const volumeStatus = isPlaced ? withClaimSizes(withHotplugged(observed, status.volumeStatus), observed.claimSizes) : status.volumeStatus;
+  const volumes = isPlaced ? withMemoryDump(observed, withHotplugged(observed, status.volumeStatus)) : status.volumeStatus;
+  const volumeStatus = isPlaced ? withClaimSizes(volumes, observed.claimSizes) : volumes;
   return { ...status, ...(volumeStatus && { volumeStatus }), conditions: conditionsAfter(observed, pod, phase) };
 }
 

@@ -13,6 +13,7 @@ import { connectQmp } from '../../qemu/qmp/client.ts';
 import { startQemu, temporaryFolder, waitUntil } from '../../qemu/qmp/qemu.testing.ts';
 import { explain } from '../../reconcile/decision.ts';
 import { tinySpec } from '../../testing/builders.ts';
+import { noDumps } from '../no-dumps.testing.ts';
 import type { DomainAction } from '../vmi/domain-action.ts';
 import type { ObservedDomain } from '../vmi/observed.ts';
 import { performCommand } from '../vmi/perform-command.ts';
@@ -180,6 +181,7 @@ for (const bus of ['scsi', 'virtio'] as const)
       clock: systemClock,
       openWay: () => Promise.reject(new Error('no way')),
       openStore: () => Promise.reject(new Error('no way')),
+      dumps: noDumps,
       report: () => {},
     };
     const steps: string[] = [];
@@ -212,7 +214,7 @@ for (const bus of ['scsi', 'sata'] as const)
     const qmp = await connectQmp({ path: qmpPath });
     t.after(() => qmp.close());
     const noWay = () => Promise.reject(new Error('no way'));
-    const performer = { qmp, clock: systemClock, openWay: noWay, openStore: noWay, report: () => {} };
+    const performer = { qmp, clock: systemClock, openWay: noWay, openStore: noWay, dumps: noDumps, report: () => {} };
     const steps: string[] = [];
     const follow = async (given: Omit<Seen, 'qemu'>) => {
       for (let step = 0; step < 10; step++) {

@@ -9,6 +9,7 @@ import { connectQmp } from '../../qemu/qmp/client.ts';
 import { startQemu, temporaryFolder } from '../../qemu/qmp/qemu.testing.ts';
 import { explain } from '../../reconcile/decision.ts';
 import { tinySpec } from '../../testing/builders.ts';
+import { noDumps } from '../no-dumps.testing.ts';
 import { decideDomain } from '../vmi/decide.ts';
 import type { CommandState } from '../vmi/domain-command.ts';
 import type { ObservedDomain } from '../vmi/observed.ts';
@@ -95,7 +96,7 @@ test('a real QEMU grows a disk that it runs from, and says so', async (t) => {
   t.after(() => qmp.close());
   assert.equal((await askPlugged(qmp)).sizes?.['image1'], SMALL);
   const noWay = () => Promise.reject(new Error('no way'));
-  const performer = { qmp, clock: systemClock, openWay: noWay, openStore: noWay, report: () => {} };
+  const performer = { qmp, clock: systemClock, openWay: noWay, openStore: noWay, dumps: noDumps, report: () => {} };
   await performCommand(performer, command);
   assert.deepEqual([(await askPlugged(qmp)).sizes?.['image1'], statSync(file).size], [LARGE, LARGE]);
 });

@@ -33,7 +33,9 @@ export function driveWith({ media = {} }: Plugged, node: string): string | undef
 
 /** The hotplugged ones among the volumes of the status. */
 export function hotplugEntriesOf({ status }: Pick<VirtualMachineInstance, 'status'>): VolumeEntry[] {
-  return (status?.volumeStatus ?? []).filter(({ hotplugVolume }) => hotplugVolume !== undefined);
+  return (status?.volumeStatus ?? []).filter(
+    ({ hotplugVolume, memoryDumpVolume }) => hotplugVolume !== undefined && memoryDumpVolume === undefined,
+  );
 }
 
 /** Every volume of the status as it is to be; nothing where nothing is hotplugged. */
@@ -41,7 +43,11 @@ export function hotplugStatus(seen: ObservedDomain): Pick<VmiStatus, 'volumeStat
   const { vmi } = seen;
   if (vmi.status?.phase !== 'Running' || hotplugEntriesOf(vmi).length === 0) return {};
   const taken = new Set((vmi.status.volumeStatus ?? []).map(({ target }) => target));
-  return { volumeStatus: (vmi.status.volumeStatus ?? []).map((entry) => (entry.hotplugVolume ? next(seen, entry, taken) : entry)) };
+  return {
+    volumeStatus: (vmi.status.volumeStatus ?? []).map((entry) =>
+      entry.hotplugVolume && !entry.memoryDumpVolume ? next(seen, entry, taken) : entry,
+    ),
+  };
 }
 
 function next(seen: ObservedDomain, entry: VolumeEntry, taken: Set<string>): VolumeEntry {

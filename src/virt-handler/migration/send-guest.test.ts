@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Clock } from '../../base/clock.ts';
 import { FakeClock } from '../../testing/fake-clock.ts';
+import { noDumps } from '../no-dumps.testing.ts';
 import type { Performer } from '../vmi/performer.ts';
 import { letArrive, receiveGuest } from './receive-guest.ts';
 import { MOVE_CAPABILITIES, sendGuest } from './send-guest.ts';
@@ -56,6 +57,7 @@ function qemu(upsets: Readonly<Record<string, () => unknown>> = {}) {
     clock,
     openWay,
     openStore: () => Promise.reject(new Error('no way')),
+    dumps: noDumps,
     report: (progress) => void reports.push(progress),
   };
   return { performer, said, told, reports, isClosed: () => closed };

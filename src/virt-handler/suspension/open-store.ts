@@ -22,7 +22,7 @@ export function storeFrom({ kubeletRoot, folder, clock }: Options): OpenStore {
     if (!/^[A-Za-z0-9][A-Za-z0-9-]{0,127}$/.test(podUid)) throw new Error('there is no Pod that could write it');
     const machine = await machineIn(folder);
     const path = join(kubeletRoot, podPath(podUid), podVolumePath('empty-dir', PUBLIC_VOLUME.name), SAVE_SOCKET);
-    const pod = await connected(path, clock);
+    const pod = await connectToPod(path, clock);
     pod.write(`${JSON.stringify({ machine, qemu, accelerator })}\n`);
     const answer = answerOf(pod);
     answer.catch(() => {}); // whoever waits hears it
@@ -44,7 +44,7 @@ export function storeFrom({ kubeletRoot, folder, clock }: Options): OpenStore {
 }
 
 /** Its container runs a moment before it listens. */
-async function connected(path: string, clock: Clock): Promise<Socket> {
+export async function connectToPod(path: string, clock: Clock): Promise<Socket> {
   const deadline = clock.steady() + CONNECT_MS;
   for (;;) {
     try {

@@ -28,6 +28,7 @@
  *   QEMU waits to start, nobody asked it to wait      cont
  *   volumes are to come or to go                      see hotplug/decide-hotplug.ts
  *   the PVC of a disk has grown                       see hotplug/decide-resize.ts
+ *   its memory is to be dumped                        see memory-dump/decide-dump.ts; deletion ends a dump
  *   anything else                                     keep conditions and interfaces as they are seen
  *
  * Deletion is that of the VMI or of its Pod. A final phase is written first, and QEMU ended in the next pass: how a guest
@@ -47,6 +48,7 @@ import type { Action, EventToRecord } from '../../reconcile/decision.ts';
 import { decidePlugs } from '../hotplug/decide-hotplug.ts';
 import { decideResizes, resizeStatus } from '../hotplug/decide-resize.ts';
 import { hotplugEntriesOf, hotplugStatus } from '../hotplug/hotplug-status.ts';
+import { decideDump } from '../memory-dump/decide-dump.ts';
 import { decideArrival, isArriving } from '../migration/decide-arrival.ts';
 import { decideSource, isSource } from '../migration/decide-source.ts';
 import { decideTarget } from '../migration/decide-target.ts';
@@ -209,7 +211,7 @@ function askToPowerOff(seen: ObservedDomain): DomainDecision {
   const isFirst = powerdown.length > 0 && domain.commands['system_powerdown'] === undefined;
   const signalled = isFirst ? [record('ShuttingDown', 'The guest was asked to power off.')] : [];
   const lookAgainAfterMs = Math.min(deadlineOf(seen) - now, againInMs(seen, 'system_powerdown'));
-  return decision({ actions: [...status, ...signalled, ...powerdown], lookAgainAfterMs });
+  return decision({ actions: [...status, ...signalled, ...decideDump(seen), ...powerdown], lookAgainAfterMs });
 }
 
 function letRun(seen: ObservedDomain): DomainDecision {
@@ -226,7 +228,7 @@ function keepCurrent(seen: ObservedDomain): DomainDecision {
   const lookAgainAfterMs = isPhase(seen.vmi, 'Scheduled') ? startDeadlineOf(seen) - seen.now : soonest;
   const status = write(seen, {}, 'what QEMU shows has changed', told);
   const reports = [...reportCredentials(seen), ...reportReadiness(seen), ...reportPlugs(seen), ...reportResizes(seen)];
-  return decision({ actions: [...status, ...reports, ...plugs.actions, ...resizes.actions], lookAgainAfterMs });
+  return decision({ actions: [...status, ...reports, ...plugs.actions, ...resizes.actions, ...decideDump(seen)], lookAgainAfterMs });
 }
 
 /** Told once for each change of the condition. */

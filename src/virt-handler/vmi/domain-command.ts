@@ -36,6 +36,10 @@ export type DomainCommand =
   | { readonly name: 'save'; readonly podUid: string }
   /** Lets a guest run on whose memory was not saved; loads memory that was. */
   | { readonly name: 'release' | 'load' }
+  /** Dumps the memory of the guest to the PVC of this Pod; it stands still meanwhile. Done means: all of it is on the disk. */
+  | { readonly name: 'dump'; readonly to: DumpTarget }
+  /** Ends a dump that is being made. */
+  | { readonly name: 'end-dump'; readonly why: string }
   /** Ends the taking of a guest; it runs here from then on, unless it was paused. */
   | { readonly name: 'arrive'; readonly runs: boolean };
 
@@ -72,6 +76,23 @@ export type StoreTarget = { readonly podUid: string; readonly qemu: string; read
 export type Store = { readonly answer: Promise<SaveAnswer>; close(): void };
 /** Resolves when QEMU can connect; what it sends goes to the Pod until closed. */
 export type OpenStore = (to: StoreTarget) => Promise<Store>;
+
+/** Who writes the dump of a guest, under which name, and how large it can get. */
+export type DumpTarget = { readonly podUid: string; readonly fileName: string; readonly bytes: number };
+export type Dump = {
+  /** Resolves when QEMU has written and the Pod was sent everything; rejects when the Pod refuses, or the dump is ended. */
+  sent(): Promise<void>;
+  /** Says that it is whole; resolves with its bytes when they are on the disk. */
+  finish(): Promise<number>;
+  /** QEMU lets the guest run on when nobody reads what it writes. */
+  close(): void;
+};
+export type DumpWay = {
+  /** Resolves when the Pod has room for it and QEMU can write. */
+  open(to: DumpTarget): Promise<Dump>;
+  /** Ends the one that is open. */
+  end(why: string): void;
+};
 
 /** How far a guest is that is being sent. */
 export type SendProgress = {

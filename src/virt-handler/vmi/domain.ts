@@ -52,6 +52,8 @@ export const unknownDomain: Domain = { state: 'connecting', isConnected: false, 
 const STATES: Readonly<Record<string, DomainState>> = {
   running: 'running',
   suspended: 'running',
+  // While its memory is dumped it stands still, and goes on by itself.
+  'save-vm': 'running',
   prelaunch: 'prelaunch',
   'io-error': 'io-error',
   shutdown: 'shutdown',

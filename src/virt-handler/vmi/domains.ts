@@ -19,6 +19,7 @@ import type { RunLogs } from '../console/run-logs.ts';
 import { SerialConsole } from '../console/serial-console.ts';
 import { type DiskLink, diskLinkOf, linkDisk, unlinkDisk } from '../hotplug/disk-link.ts';
 import { hotplugEntriesOf } from '../hotplug/hotplug-status.ts';
+import { dumpsFrom } from '../memory-dump/open-dump.ts';
 import { wayFrom } from '../migration/open-way.ts';
 import { GuestProbes, type ProbeFacts } from '../probes/guest-probes.ts';
 import { storeFrom } from '../suspension/open-store.ts';
@@ -223,7 +224,8 @@ export class Domains {
     const identity = () => this.#options.identity?.();
     const openWay = wayFrom({ folder, guest: { namespace, name }, identity, printed: () => serial.giveAway(), log });
     const openStore = storeFrom({ kubeletRoot, folder, clock });
-    const session = new DomainSession({ folder, clock, log, onChange, openWay, openStore });
+    const dumps = dumpsFrom({ kubeletRoot, folder, clock });
+    const session = new DomainSession({ folder, clock, log, onChange, openWay, openStore, dumps });
     const takesConnection = (port: number, signal: AbortSignal) => this.#options.takesConnection(key, port, signal);
     const stateOf = () => session.domain.state;
     const probes = new GuestProbes({ vmi, agent, stateOf, takesConnection, clock, onChange: wake }, ended.signal);

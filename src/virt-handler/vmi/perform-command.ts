@@ -1,6 +1,7 @@
 /** The way of each command to a guest: what QMP is told, and what its answer means. */
 import { renderCommand } from '../../qemu/convert/render-command.ts';
 import { QmpError, QmpTimeout } from '../../qemu/qmp/client.ts';
+import { dumpGuest } from '../memory-dump/dump-guest.ts';
 import { letArrive, receiveGuest } from '../migration/receive-guest.ts';
 import { callBack, sendGuest } from '../migration/send-guest.ts';
 import { loadGuest, releaseGuest, saveGuest } from '../suspension/save-guest.ts';
@@ -38,6 +39,10 @@ export async function performCommand(performer: Performer, command: DomainComman
       return loadGuest(moving);
     case 'release':
       return releaseGuest(moving);
+    case 'dump':
+      return dumpGuest(moving, command);
+    case 'end-dump':
+      return performer.dumps.end(command.why);
     case 'arrive':
       return letArrive(moving, command);
     case 'plug': {

@@ -1,7 +1,7 @@
 /** What the commands to a guest work with. */
 import type { Clock } from '../../base/clock.ts';
 import type { QmpClient } from '../../qemu/qmp/client.ts';
-import type { CommandProgress, OpenStore, OpenWay } from './domain-command.ts';
+import type { CommandProgress, DumpWay, OpenStore, OpenWay } from './domain-command.ts';
 
 export type Performer = {
   readonly qmp: Pick<QmpClient, 'execute'>;
@@ -10,6 +10,8 @@ export type Performer = {
   readonly openWay: OpenWay;
   /** Opens the way to the Pod that writes the memory of the guest. */
   readonly openStore: OpenStore;
+  /** The way to the Pod that writes a dump of the guest. */
+  readonly dumps: DumpWay;
   /** For a command that takes long: shows in the domain how far it is. */
   readonly report: (progress: CommandProgress) => void;
 };

@@ -11,6 +11,7 @@ import { startQemu, temporaryFolder } from '../../qemu/qmp/qemu.testing.ts';
 import { FakeClock } from '../../testing/fake-clock.ts';
 import { until } from '../../testing/until.ts';
 import { startGuest, typeInto } from '../guest.testing.ts';
+import { noDumps } from '../no-dumps.testing.ts';
 import type { Domain } from './domain.ts';
 import { DomainSession } from './session.ts';
 
@@ -122,6 +123,7 @@ test('a storm of events is one more look at the guest, and no change', async (t)
   const session = new DomainSession({
     openWay: noWay,
     openStore: noWay,
+    dumps: noDumps,
     folder,
     clock: new FakeClock(),
     log: silentLogger,
@@ -155,7 +157,15 @@ async function serveQmp(t: TestContext, path: string, answerTo: (command: string
 }
 
 function watch(t: TestContext, folder: string, clock: FakeClock | typeof systemClock = systemClock) {
-  const session = new DomainSession({ openWay: noWay, openStore: noWay, folder, clock, log: silentLogger, onChange: () => {} });
+  const session = new DomainSession({
+    openWay: noWay,
+    openStore: noWay,
+    dumps: noDumps,
+    folder,
+    clock,
+    log: silentLogger,
+    onChange: () => {},
+  });
   t.after(() => session.close());
   /** Time that nobody waits for passes by itself: with a fake clock, a second per look. */
   const sees = (holds: (domain: Domain) => boolean, moving?: FakeClock) =>

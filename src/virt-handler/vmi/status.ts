@@ -11,6 +11,7 @@ import { copiedDisksOf } from '../../qemu/convert/copied-disks.ts';
 import { agentStatus, withAgentNics } from '../agent/status.ts';
 import { resizeStatus } from '../hotplug/decide-resize.ts';
 import { hotplugStatus } from '../hotplug/hotplug-status.ts';
+import { dumpStatus } from '../memory-dump/decide-dump.ts';
 import { hasEnded } from './domain.ts';
 import type { ObservedDomain } from './observed.ts';
 
@@ -25,10 +26,16 @@ export function deriveDomainStatus(seen: ObservedDomain, change: StatusChange): 
     vmi: { ...seen.vmi, status: change.phase === 'Running' ? withMigratable(seen, withReady(seen, status), seen.now) : status },
   };
   const derived = { ...now.vmi.status, ...conditionsOf(now), ...interfacesOf(now), ...agentStatus(status, seen.agent) };
-  const plugged = withSizes(now, { ...derived, ...hotplugStatus(now) });
+  const plugged = withSizes(now, withDump(now, { ...derived, ...hotplugStatus(now) }));
   // What comes and goes while the guest runs decides on it, too.
   const isAsked = status.phase === 'Running' && conditionOf(status.conditions, 'LiveMigratable') !== undefined;
   return isAsked ? withMigratable(seen, plugged, seen.now) : plugged;
+}
+
+/** A dump is one of the volumes. */
+function withDump(seen: ObservedDomain, status: VmiStatus): VmiStatus {
+  const volumeStatus = dumpStatus(seen, status.volumeStatus);
+  return volumeStatus ? { ...status, volumeStatus } : status;
 }
 
 /** From the moment when the guest runs. */

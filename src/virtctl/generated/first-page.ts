@@ -48,6 +48,7 @@ VIRTUAL MACHINES
   guestfs          Open a shell beside the disk of a PVC that no machine uses
   removevolume     Take a volume away from a running machine that was attached to it
   snapshots        What was kept of a machine
+  memory-dump      Dump the memory of a running machine to a PVC, for crash and other tools
   rollback         Make a stopped machine what it was
   clone            Make another machine that begins as one is now
 
@@ -119,6 +120,7 @@ expand	Show a machine with everything filled in that its author left open; nothi
 guestfs	Open a shell beside the disk of a PVC that no machine uses
 removevolume	Take a volume away from a running machine that was attached to it
 snapshots	What was kept of a machine
+memory-dump	Dump the memory of a running machine to a PVC, for crash and other tools
 rollback	Make a stopped machine what it was
 clone	Make another machine that begins as one is now
 shell	Enter a machine by its agent, ssh or console, and wait until one is there; exit code 5: none was in time

@@ -57,7 +57,6 @@ const VIRTUAL_MACHINE_INSTANCE = {
     containerPath: 'set',
     downwardMetrics: 'set',
     hostDisk: 'set',
-    memoryDump: 'set',
   },
 } as const;
 const DATA_VOLUME = {

@@ -1,4 +1,4 @@
-/** The schema of a CDIConfig: of what CDI publishes, the part that clients of uploads read. */
+/** The schema of a CDIConfig: of what CDI publishes, the part that clients of uploads and of memory dumps read. */
 import { object, optional, text } from '../../schema/dsl.ts';
 
 export const specSchema = object('What an administrator says.', {
@@ -6,5 +6,10 @@ export const specSchema = object('What an administrator says.', {
 });
 
 export const statusSchema = object('What holds.', {
+  filesystemOverhead: optional(
+    object('How much of a PVC its file system needs itself: virtctl memory-dump reads it.', {
+      global: optional(text('Of every class, such as 0.055.')),
+    }),
+  ),
   uploadProxyURL: optional(text('Where clients send disks: virtctl image-upload reads it.')),
 });

@@ -2,6 +2,7 @@
 import { integer, list, mapOf, object, oneOf, optional, quantity, text, time } from '../../schema/dsl.ts';
 import { conditionsSchema } from '../condition-schema.ts';
 import { HOTPLUG_PHASES } from '../hotplug.ts';
+import { MEMORY_DUMP_PHASES, memoryDumpVolumeSchema } from '../memory-dump-schema.ts';
 import { migrationStateSchema } from '../migration-state-schema.ts';
 import { vmiSuspensionSchema } from '../suspension-schema.ts';
 import { vmiSpecSchema } from '../vmi-spec-schema.ts';
@@ -70,7 +71,7 @@ export const statusSchema = object('What is known of the instance. Written by ou
       object('One volume.', {
         name: text('Its name in the spec.'),
         target: text('What the guest is likely to call it, such as vda.'),
-        phase: optional(oneOf('How far a hotplugged volume is.', HOTPLUG_PHASES)),
+        phase: optional(oneOf('How far a hotplugged volume is.', [...HOTPLUG_PHASES, ...MEMORY_DUMP_PHASES])),
         reason: optional(text('Why it is not further, in one word.')),
         message: optional(text('The same for people.')),
         size: optional(integer('How large its disk is, in bytes.', { format: 'int64' })),
@@ -80,6 +81,7 @@ export const statusSchema = object('What is known of the instance. Written by ou
             attachPodUID: optional(text('Its uid.')),
           }),
         ),
+        memoryDumpVolume: optional(memoryDumpVolumeSchema),
         persistentVolumeClaimInfo: optional(
           object('The PVC behind it, as it is.', {
             claimName: optional(text('Its name.')),

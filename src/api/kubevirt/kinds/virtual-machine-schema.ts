@@ -2,6 +2,7 @@
 import { boolean, integer, list, mapOf, object, oneOf, optional, text, time } from '../../schema/dsl.ts';
 import { conditionsSchema } from '../condition-schema.ts';
 import { instanceTemplateSchema } from '../instance-template-schema.ts';
+import { memoryDumpRequestSchema } from '../memory-dump-schema.ts';
 import { vmSuspensionSchema } from '../suspension-schema.ts';
 import { dataVolumeTemplateSchema } from './data-volume-schema.ts';
 
@@ -64,6 +65,7 @@ export const statusSchema = object('What is known of the machine. Written by our
   snapshotInProgress: optional(text('The VirtualMachineSnapshot that is being taken of it.')),
   restoreInProgress: optional(text('The VirtualMachineRestore that is changing it; it is not started meanwhile.')),
   suspension: optional(vmSuspensionSchema),
+  memoryDumpRequest: optional(memoryDumpRequestSchema),
   startFailure: optional(
     object('Set while instances end before they ever ran.', {
       consecutiveFailCount: optional(integer('How many in a row.')),

@@ -1,4 +1,4 @@
-/** persistentVolumeClaim: the disk on a claim; dataVolume: the same, by the name that a DataVolume and its claim share; ephemeral: the same, beneath a disk that ends with the instance. */
+/** persistentVolumeClaim: the disk on a claim; dataVolume: the same, by the name that a DataVolume and its claim share; ephemeral: the same, beneath a disk that ends with the instance; memoryDump: a claim that the guest does not see. */
 import { requiredCause } from '../../../base/causes.ts';
 import { subdomainCauses } from '../../../base/dns-name-causes.ts';
 import type { StatusCause } from '../../../base/errors.ts';
@@ -19,6 +19,11 @@ export const dataVolume: VolumeSource<SourceData<'dataVolume'>> = {
 export const ephemeral: VolumeSource<SourceData<'ephemeral'>> = {
   validate: (data, at) => nameCauses(`${at}.persistentVolumeClaim.claimName`, data.persistentVolumeClaim?.claimName),
   claim: ({ persistentVolumeClaim: claim }) => claim && { claimName: claim.claimName, isReadOnly: true },
+};
+
+/** Its PVC is in a Pod of its own, while the memory is dumped: the launcher has nothing of it. */
+export const memoryDump: VolumeSource<SourceData<'memoryDump'>> = {
+  validate: ({ claimName }, at) => nameCauses(`${at}.claimName`, claimName),
 };
 
 function nameCauses(field: string, name: string | undefined): StatusCause[] {

@@ -1,5 +1,5 @@
 /** The sources that a volume can have. One that its schema names and that is not here does not compile; the launcher has its builder. */
-import { dataVolume, ephemeral, persistentVolumeClaim } from './claim.ts';
+import { dataVolume, ephemeral, memoryDump, persistentVolumeClaim } from './claim.ts';
 import { cloudInit } from './cloud-init.ts';
 import { containerDisk } from './container-disk.ts';
 import { emptyDisk } from './empty-disk.ts';
@@ -14,6 +14,7 @@ export const VOLUME_SOURCES: { readonly [Name in SourceName]: VolumeSource<Sourc
   persistentVolumeClaim,
   dataVolume,
   ephemeral,
+  memoryDump,
   emptyDisk,
   configMap,
   secret,

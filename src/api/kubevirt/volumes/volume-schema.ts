@@ -86,6 +86,13 @@ export const volumeSchema = object('A source of data for a disk. Exactly one sou
       hotpluggable,
     }),
   ),
+  memoryDump: optional(
+    object('The PVC that the memory of the guest is dumped to. It has no disk; virtctl memory-dump adds and removes it.', {
+      claimName: text('The PVC.', { minLength: 1 }),
+      hotpluggable,
+      readOnly: optional(boolean('Without effect: a dump is written.')),
+    }),
+  ),
   ephemeral: optional(
     object('A disk that begins with the content of a PVC. Writes are lost when the instance ends and never reach the PVC.', {
       persistentVolumeClaim: optional(claimSourceSchema),

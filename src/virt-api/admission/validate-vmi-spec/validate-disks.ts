@@ -1,5 +1,7 @@
 /** Disks: each shows one volume that is there, in one way that its bus has. */
+
 import type { Disk, VmiSpec, Volume } from '../../../api/kubevirt/vmi-spec-schema.ts';
+import { isDumpVolume } from '../../../api/kubevirt/volumes/dump-volume.ts';
 import { invalidCause } from '../../../base/causes.ts';
 import type { StatusCause } from '../../../base/errors.ts';
 import { nearestWord } from '../../../base/nearest-word.ts';
@@ -37,6 +39,8 @@ function volumeCauses(disk: Disk, { others, volumes, at }: Around): StatusCause[
       ),
     ];
   }
+  if (volumes.some((volume) => volume.name === wanted && isDumpVolume(volume)))
+    return [invalidCause(field, wanted, 'memory is dumped to this volume: it is no disk')];
   const isTwice = others.some((other) => other.name !== disk.name && volumeOf(other) === wanted);
   return isTwice ? [invalidCause(field, wanted, 'another disk shows the same volume')] : [];
 }

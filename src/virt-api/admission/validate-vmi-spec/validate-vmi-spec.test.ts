@@ -240,6 +240,18 @@ const RULES: readonly [rule: string, patch: JsonObject, answer: RegExp | ''][] =
   ['volume names are unique', more({ name: 'root', emptyDisk: { capacity: '1Gi' } }), /volumes\[1\]: Duplicate value/],
   ['a volume has a source', volume({}), /volumes\[0\]: Required value/],
   ['a volume has one source', volume({ containerDisk: { image: 'x' }, emptyDisk: { capacity: '1Gi' } }), /volumes\[0\]: .*only one source/],
+  ['memory is dumped to a volume without a disk', more({ name: 'dump', memoryDump: { claimName: 'dump', hotpluggable: true } }), ''],
+  ['a volume that memory is dumped to is no disk', volume({ memoryDump: { claimName: 'dump' } }), /disks\[0\]\.name: .*it is no disk/],
+  [
+    'memory is dumped to a PVC with the name of an object',
+    more({ name: 'dump', memoryDump: { claimName: '../x' } }),
+    /claimName: .*RFC 1123/,
+  ],
+  [
+    'memory is dumped to one volume',
+    more({ name: 'a', memoryDump: { claimName: 'a' } }, { name: 'b', memoryDump: { claimName: 'b' } }),
+    /volumes\[2\]\.memoryDump: .*at most one/,
+  ],
   ['the old spelling of a source counts', volume({ registryDisk: { image: 'x' } }), ''],
   ['a volume name is a DNS label', more({ name: 'a/../b', emptyDisk: { capacity: '1Gi' } }), /volumes\[1\]\.name: .*RFC 1123/],
   ['a volume has a name', more({ name: '', emptyDisk: { capacity: '1Gi' } }), /volumes\[1\]\.name: /],

@@ -1,0 +1,3 @@
+import { type BadMoments, named } from '../../../bad-moments.testing.ts';
+
+export const badMoments: BadMoments = named();
