@@ -14,6 +14,7 @@ import { connectQmp } from '../../src/qemu/qmp/client.ts';
 import { startQemu } from '../../src/qemu/qmp/qemu.testing.ts';
 import { noDumps } from '../../src/virt-handler/no-dumps.testing.ts';
 import { performCommand } from '../../src/virt-handler/vmi/perform-command.ts';
+import { DumpWriter } from '../../src/virt-launcher/dump-file.ts';
 import { fillClaim } from '../../src/virt-launcher/import/fill-claim.ts';
 
 const MIB = 2 ** 20;
@@ -79,6 +80,23 @@ test('a snapshot that does not fit says so, leaves nothing, and is whole when th
     await systemClock.sleep(20);
   }
   assert.deepEqual(readFileSync(join(into, 'disk.img')), disk);
+});
+
+test('a memory dump is refused where it does not fit, and one that somebody takes the room of leaves nothing', options, (t) => {
+  const { path, makeRoom } = smallDisk(t, 4);
+  const [end, memory] = ['e'.repeat(32), randomBytes(3 * MIB)];
+  const head = { fileName: 'db.memory.dump', bytes: 3 * MIB, end };
+  assert.throws(() => new DumpWriter(path, { ...head, bytes: 5 * MIB }), /the PVC has 4 MiB left, the dump needs 5 MiB/);
+  const first = new DumpWriter(path, head);
+  writeFileSync(join(path, 'filler'), Buffer.alloc(2 * MIB, 1));
+  assert.throws(() => first.take(memory), /ENOSPC/);
+  first.giveUp();
+  assert.deepEqual(readdirSync(path), ['filler']);
+  makeRoom();
+  const second = new DumpWriter(path, head);
+  second.take(Buffer.concat([memory, Buffer.from(end)]));
+  second.finish();
+  assert.deepEqual(readFileSync(join(path, head.fileName)), memory);
 });
 
 test('a disk that cannot grow is as it was, and grows when there is room', options, async (t) => {
