@@ -1,0 +1,61 @@
+/**
+ * What looks at a guest add up to: whether each of its ports is to be open at the address of the Pod. Rules, first match wins:
+ *
+ *   what the guest did at the port                 means       the port is
+ *   it took the connection (SYN+ACK)               yes         open at once
+ *   it refused it (RST)                            no          closed when two looks in a row say so
+ *   nothing, and it said nothing at all            no          as above: it boots, hangs, or has no network
+ *   nothing, though it is there                    unsure      open when three in a row say so: a firewall that drops what comes from the
+ *                                                              gateway may let others in; until then as it was
+ *
+ * Looks are a second apart until nothing has changed for a minute, and where the last one contradicts the verdict; else three seconds. Pure.
+ */
+import type { PortsAnswer } from './port-frames.ts';
+
+type Sign = 'yes' | 'no' | 'unsure';
+type Port = { readonly sign: Sign; readonly times: number; readonly isOpen?: boolean };
+export type PortVerdicts = {
+  readonly ports: ReadonlyMap<number, Port>;
+  /** When a verdict last changed, by the steady clock. */
+  readonly changedAtMs: number;
+};
+
+const ENOUGH: Readonly<Record<Sign, number>> = { yes: 1, no: 2, unsure: 3 };
+const LOOK_MS = { unsettled: 1_000, settled: 3_000 } as const;
+const SETTLED_AFTER_MS = 60_000;
+
+/** Before the first look. */
+export function noVerdicts(nowMs: number): PortVerdicts {
+  return { ports: new Map(), changedAtMs: nowMs };
+}
+
+/** After one more look at these ports; others are forgotten. */
+export function afterLook(before: PortVerdicts, { ports, answer, nowMs }: Look): PortVerdicts {
+  const after = new Map(ports.map((port) => [port, next(before.ports.get(port), signOf(port, answer))]));
+  const hasChanged = ports.some((port) => after.get(port)?.isOpen !== before.ports.get(port)?.isOpen);
+  return { ports: after, changedAtMs: hasChanged ? nowMs : before.changedAtMs };
+}
+export type Look = { readonly ports: readonly number[]; readonly answer: PortsAnswer; readonly nowMs: number };
+
+/** Whether the port is to be open; undefined when nobody knows yet, and what is there stays. */
+export function isToBeOpen({ ports }: PortVerdicts, port: number): boolean | undefined {
+  return ports.get(port)?.isOpen;
+}
+
+/** How long to wait before the next look. */
+export function lookAfterMs({ ports, changedAtMs }: PortVerdicts, nowMs: number): number {
+  const isInDoubt = [...ports.values()].some(({ sign, isOpen }) => isOpen !== (sign !== 'no'));
+  return isInDoubt || nowMs - changedAtMs < SETTLED_AFTER_MS ? LOOK_MS.unsettled : LOOK_MS.settled;
+}
+
+function signOf(port: number, { isThere, takes, refuses }: PortsAnswer): Sign {
+  if (takes.has(port)) return 'yes';
+  if (refuses.has(port) || !isThere) return 'no';
+  return 'unsure';
+}
+
+function next(before: Port | undefined, sign: Sign): Port {
+  const times = before?.sign === sign ? Math.min(before.times + 1, ENOUGH.unsure) : 1;
+  const isOpen = times >= ENOUGH[sign] ? sign !== 'no' : before?.isOpen;
+  return { sign, times, ...(isOpen !== undefined && { isOpen }) };
+}
