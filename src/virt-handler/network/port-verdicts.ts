@@ -4,15 +4,18 @@
  *   what the guest did at the port                 means       the port is
  *   it took the connection (SYN+ACK)               yes         open at once
  *   it refused it (RST)                            no          closed when two looks in a row say so
- *   nothing, and it said nothing at all            no          as above: it boots, hangs, or has no network
+ *   nothing, and it said nothing at all            silent      closed when five in a row say so: it boots, hangs, or has no network; one
+ *                                                              that waits for a busy processor is back before that
  *   nothing, though it is there                    unsure      open when three in a row say so: a firewall that drops what comes from the
- *                                                              gateway may let others in; until then as it was
+ *                                                              gateway may let others in
+ *
+ * Until enough looks say the same, a port is as it was; one that was never open is closed.
  *
  * Looks are a second apart until nothing has changed for a minute, and where the last one contradicts the verdict; else three seconds. Pure.
  */
 import type { PortsAnswer } from './port-frames.ts';
 
-type Sign = 'yes' | 'no' | 'unsure';
+type Sign = 'yes' | 'no' | 'silent' | 'unsure';
 type Port = { readonly sign: Sign; readonly times: number; readonly isOpen?: boolean };
 export type PortVerdicts = {
   readonly ports: ReadonlyMap<number, Port>;
@@ -20,7 +23,7 @@ export type PortVerdicts = {
   readonly changedAtMs: number;
 };
 
-const ENOUGH: Readonly<Record<Sign, number>> = { yes: 1, no: 2, unsure: 3 };
+const ENOUGH: Readonly<Record<Sign, number>> = { yes: 1, no: 2, silent: 5, unsure: 3 };
 const LOOK_MS = { unsettled: 1_000, settled: 3_000 } as const;
 const SETTLED_AFTER_MS = 60_000;
 
@@ -44,18 +47,22 @@ export function isToBeOpen({ ports }: PortVerdicts, port: number): boolean | und
 
 /** How long to wait before the next look. */
 export function lookAfterMs({ ports, changedAtMs }: PortVerdicts, nowMs: number): number {
-  const isInDoubt = [...ports.values()].some(({ sign, isOpen }) => isOpen !== (sign !== 'no'));
+  const isInDoubt = [...ports.values()].some(({ sign, isOpen }) => isOpen !== isYes(sign));
   return isInDoubt || nowMs - changedAtMs < SETTLED_AFTER_MS ? LOOK_MS.unsettled : LOOK_MS.settled;
 }
 
 function signOf(port: number, { isThere, takes, refuses }: PortsAnswer): Sign {
   if (takes.has(port)) return 'yes';
-  if (refuses.has(port) || !isThere) return 'no';
-  return 'unsure';
+  if (refuses.has(port)) return 'no';
+  return isThere ? 'unsure' : 'silent';
+}
+
+function isYes(sign: Sign): boolean {
+  return sign === 'yes' || sign === 'unsure';
 }
 
 function next(before: Port | undefined, sign: Sign): Port {
-  const times = before?.sign === sign ? Math.min(before.times + 1, ENOUGH.unsure) : 1;
-  const isOpen = times >= ENOUGH[sign] ? sign !== 'no' : before?.isOpen;
+  const times = before?.sign === sign ? Math.min(before.times + 1, ENOUGH.silent) : 1;
+  const isOpen = times >= ENOUGH[sign] ? isYes(sign) : before?.isOpen;
   return { sign, times, ...(isOpen !== undefined && { isOpen }) };
 }
