@@ -70,6 +70,7 @@ export async function startVirtHandler(options: VirtHandlerOptions): Promise<Vir
     clock,
     log,
     identity: () => current.migration && { ...current.migration, ca: current.ca },
+    onReset: (key) => network.hasReset(key),
     takesConnection: (key, guestPort, inTime) => network.asks(key, guestPort, inTime),
     ...(runLogs && { runLogs }),
   });

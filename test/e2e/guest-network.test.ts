@@ -61,8 +61,8 @@ test('ports and pings of guests', async (t) => {
 
   await t.test('a guest that restarts refuses until its server is back', async () => {
     const address = await addressOf('server');
-    server.type('reboot -f\n');
-    await until(async () => (await attempt(console, address, 80)) === 'refused', 'it boots');
+    await cluster.must('virtctl', ['reset', 'server']); // nobody is connected meanwhile: such a one would wait until it is back
+    assert.equal(await attempt(console, address, 80), 'refused');
     await server.expect(/guest ready/);
     await until(async () => (await attempt(console, address, 80)) === 'open', 'it is back');
   });
@@ -83,6 +83,7 @@ test('ports and pings of guests', async (t) => {
     });
     await t.test('outside', async (t) => {
       if (process.getuid?.() !== 0) return t.skip('only root makes an address outside of the cluster');
+      if (!cluster.pingsOutside()) return t.skip('net.ipv4.ping_group_range of this host lets nobody ping');
       const ip = async (...args: string[]) => assert.equal((await run('ip', args)).code, 0, args.join(' '));
       await ip('link', 'add', OUTSIDE.link, 'type', 'bridge');
       try {

@@ -165,6 +165,12 @@ export class EmbeddedCluster implements AsyncDisposable {
     return this.#state().network !== 'host';
   }
 
+  /** Pings to addresses outside of the cluster are sent by pasta, on the host. */
+  pingsOutside(): boolean {
+    const [first = 1, last = 0] = readFileSync('/proc/sys/net/ipv4/ping_group_range', 'utf8').split(/\s+/).map(Number);
+    return first <= last;
+  }
+
   /** An image for Pods that are no machines, with the programs of busybox; or why there can be none here. */
   async plainImage(): Promise<{ readonly image: string; readonly skip?: string }> {
     const skip = skipContainers();

@@ -34,6 +34,11 @@ export class RealTestCluster extends EmbeddedCluster {
     return { image: BUSYBOX_IMAGE };
   }
 
+  /** By the launcher Pod itself. */
+  override pingsOutside(): boolean {
+    return true;
+  }
+
   override hasNetwork(): boolean {
     return true;
   }

@@ -37,6 +37,8 @@ export type GuestNetwork = {
   reach(key: string, port: GuestPort): Promise<Omit<PortTarget, 'protocol'>>;
   /** Whether a guest of this node takes connections at a port, for a probe: undefined when it does, else why not. */
   asks(key: string, port: number, signal: AbortSignal): Promise<string | undefined>;
+  /** A guest of this node has been reset. */
+  hasReset(key: string): void;
   readonly stopped: Promise<void>;
 };
 
@@ -101,6 +103,7 @@ export function startGuestNetwork({ monitor, wireOf, isRunning, ...options }: Gu
         await way.release();
       }
     },
+    hasReset: (key) => looks.hasReset(key),
     stopped: loop.finally(() => {
       stopForgetting();
       looks.close();

@@ -40,6 +40,22 @@ test('a port that is new is looked at at once, and many are asked for in several
   assert.deepEqual([asked.map((ports) => ports.length), changes.count], [[1, 256, 256, 1], 2]);
 });
 
+test('a guest that is reset loses its ports at once, whatever was answered before', async (t) => {
+  const late = Promise.withResolvers<void>();
+  const { looks, clock, given, asked } = watched(t, { takes: [80] });
+  await until(() => isOpen(looks, 80) === true);
+  given.never = late.promise;
+  await until(() => {
+    if (asked.length < 2) clock.advance(1_000);
+    return asked.length === 2;
+  });
+  looks.hasReset(KEY);
+  late.resolve();
+  given.takes = [];
+  await quiet();
+  assert.equal(isOpen(looks, 80), false);
+});
+
 test('another Pod is another guest, and one that is forgotten is not asked any more', async (t) => {
   const { looks, clock, asked } = watched(t, { takes: [80] });
   await until(() => isOpen(looks, 80) === true);

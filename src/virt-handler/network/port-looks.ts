@@ -4,7 +4,7 @@ import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { PodCard } from '../../qemu/convert/network.ts';
 import type { PortsAnswer } from './port-frames.ts';
-import { afterLook, isToBeOpen, type Look, lookAfterMs, noVerdicts, type PortVerdicts } from './port-verdicts.ts';
+import { afterLook, afterReset, isToBeOpen, type Look, lookAfterMs, noVerdicts, type PortVerdicts } from './port-verdicts.ts';
 
 export type Wire = {
   ask(card: PodCard, ports: readonly number[], signal: AbortSignal): Promise<PortsAnswer>;
@@ -61,6 +61,15 @@ export class PortLooks {
     void this.#keep(key, watch);
   }
 
+  /** The machine has begun anew: nobody in it listens. */
+  hasReset(key: string): void {
+    const watch = this.#watches.get(key);
+    if (!watch) return;
+    watch.verdicts = afterReset(watch.verdicts, this.#options.clock.steady());
+    this.#options.onChange(key);
+    watch.bell.abort();
+  }
+
   forget(key: string): void {
     this.#watches.get(key)?.ended.abort();
     this.#watches.delete(key);
@@ -106,9 +115,10 @@ export class PortLooks {
 
   async #look(key: string, watch: Watch, { card, ports, wire }: NonNullable<LookSubject> & { readonly wire: Wire }): Promise<void> {
     const { signal } = watch.ended;
+    const before = watch.verdicts;
     const answer = await this.#inTurn(() => askAll(wire, card, ports, signal));
-    // One that was stopped meanwhile could not answer.
-    if (!signal.aborted && this.#options.subjectOf(key)) this.#show(key, watch, { ports, answer });
+    // One that was stopped meanwhile could not answer, and of one that was reset it means nothing.
+    if (!signal.aborted && watch.verdicts === before && this.#options.subjectOf(key)) this.#show(key, watch, { ports, answer });
   }
 
   #show(key: string, watch: Watch, look: Omit<Look, 'nowMs'>): void {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PortsAnswer } from './port-frames.ts';
-import { afterLook, isToBeOpen, lookAfterMs, noVerdicts } from './port-verdicts.ts';
+import { afterLook, afterReset, isToBeOpen, lookAfterMs, noVerdicts } from './port-verdicts.ts';
 
 const PORT = 80;
 const taken: PortsAnswer = { isThere: true, takes: new Set([PORT]), refuses: new Set() };
@@ -28,6 +28,12 @@ for (const [fact, answers, isOpen] of [
   ['it comes back when the guest does', [taken, silent, silent, silent, silent, silent, taken], true],
 ] as const)
   test(fact, () => assert.equal(isToBeOpen(after(...answers), PORT), isOpen));
+
+test('a guest that is reset has no port open, and those that it opens again at once', () => {
+  const reset = afterReset(after(taken), 9_000);
+  assert.deepEqual([isToBeOpen(reset, PORT), reset.changedAtMs], [false, 9_000]);
+  assert.equal(isToBeOpen(afterLook(reset, { ports: [PORT], answer: taken, nowMs: 10_000 }), PORT), true);
+});
 
 test('ports that are no longer asked for are forgotten', () => {
   const other = afterLook(after(taken), { ports: [22], answer: taken, nowMs: 2_000 });

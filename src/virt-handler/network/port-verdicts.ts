@@ -8,6 +8,7 @@
  *                                                              that waits for a busy processor is back before that
  *   nothing, though it is there                    unsure      open when three in a row say so: a firewall that drops what comes from the
  *                                                              gateway may let others in
+ *   it was reset                                   no          closed at once: whoever listened is gone
  *
  * Until enough looks say the same, a port is as it was; one that was never open is closed.
  *
@@ -39,6 +40,11 @@ export function afterLook(before: PortVerdicts, { ports, answer, nowMs }: Look):
   return { ports: after, changedAtMs: hasChanged ? nowMs : before.changedAtMs };
 }
 export type Look = { readonly ports: readonly number[]; readonly answer: PortsAnswer; readonly nowMs: number };
+
+/** After the machine has begun anew. */
+export function afterReset({ ports }: PortVerdicts, nowMs: number): PortVerdicts {
+  return { ports: new Map([...ports.keys()].map((port) => [port, { sign: 'no', times: ENOUGH.no, isOpen: false }])), changedAtMs: nowMs };
+}
 
 /** Whether the port is to be open; undefined when nobody knows yet, and what is there stays. */
 export function isToBeOpen({ ports }: PortVerdicts, port: number): boolean | undefined {
