@@ -99,7 +99,7 @@ export class PortLooks {
           await this.#look(key, watch, { ...subject, wire });
         }
         failures = 0;
-        const waitMs = subject ? lookAfterMs(watch.verdicts, clock.steady()) : IDLE_MS;
+        const waitMs = subject ? lookAfterMs(watch.verdicts, { nowMs: clock.steady(), guests: this.#watches.size }) : IDLE_MS;
         await clock.sleep(waitMs, AbortSignal.any([signal, watch.bell.signal]));
       } catch (error) {
         wire?.close();

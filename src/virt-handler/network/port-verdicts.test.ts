@@ -42,7 +42,9 @@ test('ports that are no longer asked for are forgotten', () => {
 
 test('looks are a second apart, three when nothing has changed for a minute, and again one when something might', () => {
   const settled = after(refused, refused);
-  assert.deepEqual([lookAfterMs(settled, 30_000), lookAfterMs(settled, 62_000)], [1_000, 3_000]);
+  const waits = (nowMs: number, guests = 1) => lookAfterMs(settled, { nowMs, guests });
+  assert.deepEqual([waits(30_000), waits(62_000)], [1_000, 3_000]);
+  assert.deepEqual([waits(30_000, 200), waits(62_000, 200)], [4_000, 20_000], 'many guests wait longer');
   const doubted = afterLook(settled, { ports: [PORT], answer: filtered, nowMs: 70_000 });
-  assert.equal(lookAfterMs(doubted, 100_000), 1_000);
+  assert.equal(lookAfterMs(doubted, { nowMs: 100_000, guests: 1 }), 1_000);
 });
