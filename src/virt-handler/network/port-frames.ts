@@ -49,8 +49,9 @@ export function answerIn(bytes: Buffer, { gateway, guest, sourcePort, ports }: P
     if (isArpFrom(frame, from)) {
       isThere = true;
       mac = macIn(frame.subarray(22, 28));
-    } else if (isTcpFrom(frame, from)) {
+    } else if (isIpFrom(frame, from)) {
       isThere = true;
+      if (frame[23] !== TCP) continue;
       const tcp = frame.subarray(ETHERNET_BYTES + IPV4_BYTES);
       const [port, flags] = [tcp.readUInt16BE(0), tcp[13] ?? 0];
       const isAnswer = frame.subarray(30, 34).equals(us) && tcp.readUInt16BE(2) === sourcePort && asked.has(port);
@@ -104,9 +105,9 @@ function isArpFrom(frame: Buffer, address: Buffer): boolean {
 }
 
 /** Without options, as answers to our question are. */
-function isTcpFrom(frame: Buffer, address: Buffer): boolean {
+function isIpFrom(frame: Buffer, address: Buffer): boolean {
   if (frame.length < ETHERNET_BYTES + IPV4_BYTES + TCP_BYTES || frame.readUInt16BE(12) !== IPV4) return false;
-  return frame[14] === 0x45 && frame[23] === TCP && frame.subarray(26, 30).equals(address);
+  return frame[14] === 0x45 && frame.subarray(26, 30).equals(address);
 }
 
 /** The user network gives its own addresses hardware addresses that follow from them. */
