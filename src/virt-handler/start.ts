@@ -14,11 +14,12 @@ import { GuestMeter } from './metrics/guest-meter.ts';
 import { PodProcesses } from './metrics/pod-processes.ts';
 import { UsageHistories } from './metrics/usage-histories.ts';
 import { startGuestNetwork } from './network/controller.ts';
+import { GuestWire } from './network/guest-wire.ts';
 import { startNodeCaches } from './node-caches.ts';
 import { answersFrom } from './server/answers.ts';
 import { type Certificates, startHandlerServer } from './server/server.ts';
 import { runDomainController } from './vmi/controller.ts';
-import { Domains } from './vmi/domains.ts';
+import { Domains, type Guest } from './vmi/domains.ts';
 
 export type VirtHandlerOptions = {
   readonly client: Client;
@@ -69,12 +70,19 @@ export async function startVirtHandler(options: VirtHandlerOptions): Promise<Vir
     clock,
     log,
     identity: () => current.migration && { ...current.migration, ca: current.ca },
+    onReset: (key) => network.hasReset(key),
     takesConnection: (key, guestPort, inTime) => network.asks(key, guestPort, inTime),
     ...(runLogs && { runLogs }),
   });
   const common = { client, nodeName, clock, log, signal };
   const caches = startNodeCaches(common);
-  const network = startGuestNetwork({ ...common, ...caches, monitor: (key, line) => domains.monitor(key, line) });
+  const network = startGuestNetwork({
+    ...common,
+    ...caches,
+    monitor: (key, line) => domains.monitor(key, line),
+    wireOf: (key) => wireOf(domains.guest(key), clock),
+    isRunning: (key) => domains.domainOf(key)?.state === 'running',
+  });
   const processes = new PodProcesses({ kubeletRoot, nodeProcesses: options.nodeProcesses, clock });
   const histories = new UsageHistories({ folder: options.usageHistoryFolder, clock, log });
   const meter = new GuestMeter({ domains, processes, clock, log, onStep: (guest, now, before) => void histories.add(guest, now, before) });
@@ -105,4 +113,8 @@ export async function startVirtHandler(options: VirtHandlerOptions): Promise<Vir
     server.renew(next);
   };
   return { port: server.port, renewCertificates, stopped };
+}
+
+function wireOf({ folder, session }: Guest, clock: Clock): GuestWire {
+  return new GuestWire({ folder, execute: (command, parameters) => session.execute(command, parameters), clock });
 }

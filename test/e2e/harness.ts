@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlink
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
+import { addBusybox, BUSYBOX_IMAGE, skipContainers } from '../../src/control-plane/kubelet/containers/busybox.testing.ts';
 import { ensureKubectls } from '../../tools/kubectl/fetch.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../..');
@@ -162,6 +163,20 @@ export class EmbeddedCluster implements AsyncDisposable {
   /** Guests and Services have addresses: not on a machine that allows no network namespaces. */
   hasNetwork(): boolean {
     return this.#state().network !== 'host';
+  }
+
+  /** Pings to addresses outside of the cluster are sent by pasta, on the host. */
+  pingsOutside(): boolean {
+    const [first = 1, last = 0] = readFileSync('/proc/sys/net/ipv4/ping_group_range', 'utf8').split(/\s+/).map(Number);
+    return first <= last;
+  }
+
+  /** An image for Pods that are no machines, with the programs of busybox; or why there can be none here. */
+  async plainImage(): Promise<{ readonly image: string; readonly skip?: string }> {
+    const skip = skipContainers();
+    if (skip) return { image: '', skip };
+    await addBusybox(join(this.home, 'images'));
+    return { image: BUSYBOX_IMAGE };
   }
 
   /** The process that is the embedded cluster. */

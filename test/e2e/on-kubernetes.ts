@@ -20,6 +20,7 @@ export const ON_KUBERNETES: Readonly<Record<string, 'runs' | 'runs in soak' | `e
   'full-disk': 'embedded only: it fills the disk of an embedded cluster',
   'guest-endings': 'runs in soak',
   'guest-isolation': 'embedded only: it looks for the processes and files of embedded Pods; on a cluster the container stands between them',
+  'guest-network': 'runs',
   helm: 'runs',
   'installed-package': 'embedded only: it is about virtctl up from a package',
   'instance-types': 'runs',
@@ -27,7 +28,7 @@ export const ON_KUBERNETES: Readonly<Record<string, 'runs' | 'runs in soak' | `e
   migration: 'runs',
   'native-containers':
     'embedded only: it kills the embedded process and looks for containers of its own; a cluster has a container runtime',
-  network: 'embedded only: it asks for NodePorts on the loopback; first-vm.ts and tenants.ts use Services',
+  network: 'embedded only: it asks for NodePorts on the loopback; guest-network, first-vm.ts and tenants.ts use Services',
   nodes: 'embedded only: it starts nodes of an embedded cluster; nodes.ts has real ones',
   'pod-rights': 'runs',
   probes: 'runs in soak',

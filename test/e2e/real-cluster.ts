@@ -2,6 +2,7 @@
 import { copyFileSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { RealCluster } from '../../tools/kubernetes/cluster.ts';
+import { BUSYBOX_IMAGE } from '../../tools/kubernetes/image-store.ts';
 import { EmbeddedCluster } from './harness.ts';
 
 const TIMEOUT = ['--timeout=400s'];
@@ -27,6 +28,15 @@ export class RealTestCluster extends EmbeddedCluster {
   override async createNamespace(name: string): Promise<void> {
     await super.createNamespace(name);
     this.#made.push(name);
+  }
+
+  override async plainImage(): Promise<{ readonly image: string }> {
+    return { image: BUSYBOX_IMAGE };
+  }
+
+  /** By the launcher Pod itself. */
+  override pingsOutside(): boolean {
+    return true;
   }
 
   override hasNetwork(): boolean {

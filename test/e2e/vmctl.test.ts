@@ -39,8 +39,11 @@ test('a machine lives beside a Pod of vmctl', async (t) => {
   const serviceReachesGuests = async () => {
     const prefix = isReal ? [] : ['nsenter', '--target', `${cluster.pid()}`, ...AS_WHO_IT_IS, '--net', '--'];
     const url = `http://${await cluster.field('svc', 'my-service', '.spec.clusterIP')}/`;
-    const [program = '', ...args] = [...prefix, process.execPath, '-e', ASK, url, `${CONNECTIONS}`];
-    const { stdout, stderr } = await run(program, args, { timeoutMs: 240_000 });
+    const [program = '', ...args] = [...prefix, process.execPath, '-e', ASK, url];
+    const ask = (count: number) => run(program, [...args, `${count}`], { timeoutMs: 240_000 });
+    // A port of a guest is open a moment after its server.
+    await eventually('the first answer', async () => (await ask(1)).stdout.trim() === '1 of 1');
+    const { stdout, stderr } = await ask(CONNECTIONS);
     assert.equal(stdout.trim(), `${CONNECTIONS} of ${CONNECTIONS}`, stderr);
   };
 

@@ -6,6 +6,8 @@ export const SERIAL_SOCKET = 'serial0.sock';
 export const SERIAL_LOG = 'serial0.log';
 export const VNC_SOCKET = 'vnc.sock';
 export const AGENT_SOCKET = 'agent.sock';
+/** Where virt-handler puts frames onto the network of the guest, to see at which ports it answers. */
+export const FRAMES_SOCKET = 'frames.sock';
 
 /** Where the QEMU of a target listens for the memory and the disks of a guest that is moved. */
 export const INCOMING_SOCKETS = { memory: 'incoming-memory.sock', disks: 'incoming-disks.sock' } as const;

@@ -33,8 +33,18 @@ export function networkParts({ vmi, host }: Pick<ConvertInput, 'vmi' | 'host'>, 
   ]);
 }
 
+export type PodCard = { readonly mac: string; readonly gateway: string; readonly guest: string };
+
+/** How the card on the Pod's network and its two ends are addressed inside; undefined for a guest without one. */
+export function podCardOf(vmi: Vmi): PodCard | undefined {
+  const [nic] = interfacesOf(vmi.spec);
+  if (!nic) return undefined;
+  const { host, dhcpstart } = addresses(vmi, nic);
+  return { mac: macOf(vmi, nic), gateway: host, guest: dhcpstart };
+}
+
 /** Addresses as with masquerade: gateway first, then the guest, then the name server. */
-function addresses({ spec }: Vmi, nic: Interface): Record<string, unknown> {
+function addresses({ spec }: Vmi, nic: Interface) {
   const field = `spec.networks[${JSON.stringify(nic.name)}]`;
   const network = spec.networks?.length ? spec.networks.find(({ name }) => name === nic.name) : { name: nic.name, pod: {} };
   if (!network?.pod) throw specError('NETWORK_MISSING', field, 'the interface of this name needs a Pod network of the same name');

@@ -14,6 +14,24 @@ import { ScriptedApi } from '../../testing/scripted-api.ts';
 import { quiet, until } from '../../testing/until.ts';
 import { POD_INDEXES, SERVICE_INDEXES } from '../node-caches.ts';
 import { startGuestNetwork } from './controller.ts';
+import type { Wire } from './port-looks.ts';
+
+test('a port is opened when the guest takes connections there, and closed when it no longer does', async (t) => {
+  const { takes, clock, added, lines } = network(t, ['a'], { takes: [] });
+  const later = (isSo: () => boolean) =>
+    until(() => {
+      if (!isSo()) clock.advance(500);
+      return isSo();
+    });
+  const before = clock.steady();
+  await later(() => clock.steady() > before + 10_000);
+  assert.deepEqual(added('a'), []);
+  takes.add(22);
+  await later(() => added('a').length > 0);
+  assert.deepEqual(added('a'), ['tcp:10.0.0.1:22-:22']);
+  takes.delete(22);
+  await later(() => lines.some(({ line }) => line === 'hostfwd_remove net0 tcp:10.0.0.1:22'));
+});
 
 test('a Service wakes the guests that it selects, and nobody else', async (t) => {
   const { services, added, asked } = network(t, ['a', 'b']);
@@ -32,18 +50,21 @@ test('a Pod wakes its own guest, and another of the namespace none', async (t) =
   pods.put({ ...podOf(guest('a')), metadata: { ...metadata, name: 'other', uid: 'other' } });
   pods.put(podOf(guest('b'), { note: 'new' }));
   await quiet();
-  assert.deepEqual(lines.slice(before), []);
+  assert.deepEqual(
+    lines.slice(before).filter(({ key, line }) => key === 'default/a' || line !== 'info usernet'),
+    [],
+  );
 });
 
 test('a port that is open is not asked for again, until the guest is in another Pod', async (t) => {
-  const { pods, services, added, lines } = network(t, ['a']);
+  const { pods, services, added } = network(t, ['a']);
   services.put(service({ app: 'a' }, 8081));
   await until(() => added('a').includes('tcp:10.0.0.1:8081-:8081'));
   await quiet();
-  const before = lines.length;
+  const before = added('a').length;
   services.put(service({ app: 'a' }, 8081, { note: 'new' }));
   await quiet();
-  assert.equal(lines.length, before);
+  assert.equal(added('a').length, before);
   pods.remove(podOf(guest('a')));
   const next = podOf(guest('a'));
   pods.put({ ...next, metadata: { ...next.metadata, uid: 'next' }, status: { ...next.status, podIP: '10.0.0.2' } });
@@ -51,7 +72,7 @@ test('a port that is open is not asked for again, until the guest is in another 
 });
 
 test('a QEMU that cannot be asked yet is asked again', async (t) => {
-  const { clock, refuses, added } = network(t, ['a'], true);
+  const { clock, refuses, added } = network(t, ['a'], { isRefusing: true });
   await quiet();
   assert.deepEqual(added('a'), []);
   refuses(false);
@@ -82,21 +103,29 @@ function service(selector: Record<string, string>, port: number, annotations: Re
   };
 }
 
-function network(t: TestContext, names: readonly string[], isRefusing = false) {
+type Given = { readonly isRefusing?: boolean; readonly takes?: readonly number[] };
+
+/** Guests that take connections at these ports, or at all. */
+function network(t: TestContext, names: readonly string[], given: Given = {}) {
+  const takes = new Set(given.takes);
   const clock = new FakeClock();
   const stop = new AbortController();
   const vmis = handFedCache(VMIS);
   const pods = handFedCache(PODS, POD_INDEXES);
   const services = handFedCache(SERVICES, SERVICE_INDEXES);
   const lines: { readonly key: string; readonly line: string }[] = [];
-  let isSilent = isRefusing;
+  let isSilent = given.isRefusing ?? false;
   const added = (name: string) =>
     lines.flatMap(({ key, line }) => (key === `default/${name}` && line.startsWith('hostfwd_add') ? [line.split(' ')[2] ?? ''] : []));
   const monitor = async (key: string, line: string) => {
     if (isSilent) throw new Error('QEMU is not connected');
     lines.push({ key, line });
     if (line !== 'info usernet') return '';
-    const open = added(key.slice('default/'.length)).map((each) => /^(\w+):(.*):(\d+)-:(\d+)$/.exec(each) ?? []);
+    const removed = new Set(
+      lines.flatMap((each) => (each.key === key && each.line.startsWith('hostfwd_remove') ? each.line.split(' ')[2] : [])),
+    );
+    const stand = added(key.slice('default/'.length)).filter((each) => !removed.has(each.split('-')[0]));
+    const open = stand.map((each) => /^(\w+):(.*):(\d+)-:(\d+)$/.exec(each) ?? []);
     return open
       .map(
         ([, protocol = '', address, host, port]) =>
@@ -109,7 +138,12 @@ function network(t: TestContext, names: readonly string[], isRefusing = false) {
     pods.put(podOf(guest(name)));
   }
   const common = { client: new ScriptedApi().client, clock, log: silentLogger, signal: stop.signal };
-  startGuestNetwork({ ...common, vmis, pods, services, monitor });
+  const ask: Wire['ask'] = async (_card, ports) => {
+    const isTaken = (port: number) => given.takes === undefined || takes.has(port);
+    const refuses = ports.filter((port) => !isTaken(port));
+    return { isThere: true, takes: new Set(ports.filter(isTaken)), refuses: new Set(refuses) };
+  };
+  startGuestNetwork({ ...common, vmis, pods, services, monitor, wireOf: () => ({ ask, close: () => {} }), isRunning: () => true });
   for (const cache of [vmis, pods, services]) cache.sync();
   t.after(() => stop.abort());
   const asked = () =>
@@ -117,5 +151,5 @@ function network(t: TestContext, names: readonly string[], isRefusing = false) {
   const refuses = (silent: boolean) => {
     isSilent = silent;
   };
-  return { clock, vmis, pods, services, lines, added, asked, refuses };
+  return { takes, clock, vmis, pods, services, lines, added, asked, refuses };
 }

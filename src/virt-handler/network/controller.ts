@@ -1,55 +1,86 @@
-/** Keeps the ports open that the guests of this node should have: looks again at a guest when it, its Pod or a Service of it changes. */
+/**
+ * Keeps the ports open that the guests of this node should have and take connections at: looks again at a guest when it, its Pod or a Service of
+ * it changes, and when it begins or ceases to take connections.
+ */
 import { keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ApiError, messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Client } from '../../client/client.ts';
+import { podCardOf } from '../../qemu/convert/network.ts';
 import type { LookAgain } from '../../reconcile/apply.ts';
 import { runController } from '../../reconcile/controller.ts';
-import { changesOf } from '../../reconcile/source.ts';
+import { changesOf, WakeUps } from '../../reconcile/source.ts';
 import { keyOfOwner, type NodeCaches, ownKey } from '../node-caches.ts';
 import { noSuchGuest } from '../vmi/no-such-guest.ts';
 import { checkGuestPort } from './connect-guest-port.ts';
-import { decideNetwork, type NetworkAction } from './decide.ts';
-import { type GuestPort, mayOpen, portId } from './decide-forwards.ts';
+import { decideNetwork, type NetworkAction, portsToLookAt } from './decide.ts';
+import { type GuestPort, mayOpen } from './decide-forwards.ts';
 import { Forwards, type Monitor } from './forwards.ts';
-import { findGuestPod, guestsBehind, type ObservedNetwork, type OpenedPorts, observeNetwork } from './observe.ts';
+import { findGuestPod, guestsBehind, type ObservedNetwork, observeNetwork } from './observe.ts';
+import { type LookSubject, PortLooks, type Wire } from './port-looks.ts';
 import type { PortTarget } from './serve-port.ts';
 
 export type GuestNetworkOptions = NodeCaches & {
   readonly client: Client;
   readonly monitor: Monitor;
+  /** The network of a guest of this node. */
+  readonly wireOf: (key: string) => Wire;
+  /** Whether its processors run, so that it could answer. */
+  readonly isRunning: (key: string) => boolean;
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
 };
 export type GuestNetwork = {
-  /** Where a port of a guest of this node can be reached, and who has reached it; opens it when it is not open. */
+  /** Where a port of a guest of this node can be reached for one connection, and who has reached it. */
   reach(key: string, port: GuestPort): Promise<Omit<PortTarget, 'protocol'>>;
   /** Whether a guest of this node takes connections at a port, for a probe: undefined when it does, else why not. */
   asks(key: string, port: number, signal: AbortSignal): Promise<string | undefined>;
+  /** A guest of this node has been reset. */
+  hasReset(key: string): void;
   readonly stopped: Promise<void>;
 };
 
 /** Works until the signal aborts. */
-export function startGuestNetwork({ monitor, ...options }: GuestNetworkOptions): GuestNetwork {
-  const { vmis, pods, services, clock } = options;
+export function startGuestNetwork({ monitor, wireOf, isRunning, ...options }: GuestNetworkOptions): GuestNetwork {
+  const { vmis, pods, services, clock, log } = options;
   const forwards = new Forwards(monitor);
-  const opened = new Map<string, OpenedPorts>();
-  const sources = { vmis, pods, services, opened };
+  const answers = new WakeUps();
+  const looks = new PortLooks({ wireOf, subjectOf, clock, log, onChange: (key) => answers.wake(key) });
+  const sources = { vmis, pods, services, forwards, looks };
+  const lastSeen = new Map<string, ObservedNetwork>();
   const stopForgetting = vmis.subscribe(({ type, key }) => {
-    if (type === 'deleted') opened.delete(key);
+    if (type !== 'deleted') return;
+    looks.forget(key);
+    lastSeen.delete(key);
   });
   const loop = runController<ObservedNetwork, NetworkAction>({
     ...options,
     name: 'guest-network',
-    triggers: [changesOf(vmis, ownKey), changesOf(pods, keyOfOwner), changesOf(services, (service) => guestsBehind(service, sources))],
-    observe: (key) => observeNetwork(key, sources),
+    triggers: [
+      changesOf(vmis, ownKey),
+      changesOf(pods, keyOfOwner),
+      changesOf(services, (service) => guestsBehind(service, sources)),
+      answers,
+    ],
+    observe: async (key) => {
+      const observed = await observeNetwork(key, sources);
+      if (!observed || !vmis.get(key)) return undefined; // it may have gone while QEMU was asked
+      lastSeen.set(key, observed);
+      looks.watch(key, observed.pod.metadata.uid);
+      return observed;
+    },
     decide: decideNetwork,
-    act: (action, observed) => openPorts(action, observed, { ...options, forwards, opened }),
+    act: (action, observed) => perform(action, observed, { log, forwards }),
     subject: ({ vmi }) => vmi,
   });
 
+  function subjectOf(key: string): LookSubject {
+    const seen = lastSeen.get(key);
+    const card = seen && isRunning(key) ? podCardOf(seen.vmi) : undefined;
+    return seen && card && { card, ports: portsToLookAt(seen) };
+  }
   const reachable = (key: string, host: string, port: number) => ({ host, port, connections: () => monitor(key, 'info usernet'), clock });
   return {
     async reach(key, port) {
@@ -57,43 +88,44 @@ export function startGuestNetwork({ monitor, ...options }: GuestNetworkOptions):
       if (!found) throw noSuchGuest(key);
       if (!mayOpen(found.vmi, port))
         throw new ApiError('BadRequest', `port ${port.port} is not among the ports that the interface of ${key} declares`);
-      return reachable(key, found.address, await forwards.open({ key, address: found.address, ...port }));
+      const wanted = { key, address: found.address, ...port };
+      if (port.protocol === 'udp') return reachable(key, found.address, await forwards.open(wanted));
+      const way = await forwards.passingWay(wanted);
+      return { ...reachable(key, found.address, way.port), release: way.release };
     },
     async asks(key, port, signal) {
       const found = findGuestPod(key, sources);
       if (!found) return 'the guest has no address yet';
-      const open = await forwards.open({ key, address: found.address, protocol: 'tcp', port });
-      return checkGuestPort({ ...reachable(key, found.address, open), signal });
+      const way = await forwards.passingWay({ key, address: found.address, protocol: 'tcp', port });
+      try {
+        return await checkGuestPort({ ...reachable(key, found.address, way.port), signal });
+      } finally {
+        await way.release();
+      }
     },
-    stopped: loop.finally(stopForgetting),
+    hasReset: (key) => looks.hasReset(key),
+    stopped: loop.finally(() => {
+      stopForgetting();
+      looks.close();
+    }),
   };
 }
 
-type Tools = Pick<GuestNetworkOptions, 'vmis' | 'log'> & { readonly forwards: Forwards; readonly opened: Map<string, OpenedPorts> };
+type Tools = Pick<GuestNetworkOptions, 'log'> & { readonly forwards: Forwards };
 
 /** A QEMU that cannot be asked now is asked again later. */
-async function openPorts(action: NetworkAction, { vmi, pod }: ObservedNetwork, tools: Tools): Promise<LookAgain | undefined> {
-  const { vmis, forwards, opened, log } = tools;
+async function perform(action: NetworkAction, { vmi }: ObservedNetwork, { forwards, log }: Tools): Promise<LookAgain | undefined> {
   const key = keyOf(vmi.metadata);
-  const podUid = pod.metadata.uid;
-  const remember = (port: GuestPort[], hasUsual: boolean) => {
-    const known = opened.get(key);
-    const before = known?.podUid === podUid ? known : undefined;
-    const ports = new Set([...(before?.ports ?? []), ...port.map(portId)]);
-    if (vmis.get(key)) opened.set(key, { podUid, ports, hasUsual: hasUsual || before?.hasUsual === true });
-  };
+  const { protocol, port, address } = action;
   try {
     switch (action.do) {
       case 'open port': {
-        const { protocol, port, address } = action;
         const hostPort = await forwards.open({ key, address, protocol, port });
         if (hostPort !== port) log.warn('a low port of a guest is open at another one', { object: key, protocol, port, hostPort });
-        remember([action], false);
         break;
       }
-      case 'open usual ports':
-        await forwards.openWhatCanBe({ key, address: action.address }, action.ports);
-        remember([], true);
+      case 'close port':
+        await forwards.close({ key, address, protocol, hostPort: port });
         break;
     }
     return undefined;

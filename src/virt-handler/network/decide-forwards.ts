@@ -1,12 +1,12 @@
 /**
- * Which ports of a guest have to be open at the address of its Pod. QEMU's user network lets in only what it was told to, so "all ports"
+ * Which ports of a guest have to be open at the address of its Pod, once the guest takes connections there (`decide.ts`). QEMU's user network lets in only what it was told to, so "all ports"
  * (masquerade) means those that somebody can ask for:
  *
  *   declared   the ports of the interface and those in its ranges; when it declares any, only those
  *   served     the target ports of Services that select the Pod
  *   probed     the ports that its probes ask at
- *   usual      those of well-known servers, where the system lets QEMU listen
- *   asked for  by port-forward, when it comes
+ *   usual      those of well-known servers, where none is declared
+ *   asked for  by port-forward, for as long as it is connected
  *
  * To open all 65,535 would take 224 MiB of the kernel's memory for each machine (ADR 29).
  */
@@ -24,7 +24,13 @@ export type Seen = { readonly vmi: VirtualMachineInstance; readonly pod: Pod; re
 /** ssh, web, remote desktop, databases and what people serve metrics and prototypes on. */
 const USUAL = [22, 80, 443, 3000, 3306, 3389, 5000, 5432, 6379, 6443, 8000, 8080, 8443, 8888, 9000, 9090, 9100, 9200, 27017];
 
-/** Each port once, in the order of the table above, without the usual ones. */
+/** Each port once, in the order of the table above. */
+export function wantedPorts(seen: Seen): GuestPort[] {
+  const wanted = [...decideForwards(seen), ...usualPorts(seen.vmi)];
+  return [...new Map(wanted.map((port) => [portId(port), port])).values()];
+}
+
+/** Each port once, without the usual ones. */
 export function decideForwards({ vmi, pod, services }: Seen): GuestPort[] {
   if (!hasUserNetwork(vmi)) return [];
   const served = services.filter((service) => selects(service, pod)).flatMap((service) => targetsOf(service, { vmi, pod }));
@@ -50,7 +56,7 @@ function hasUserNetwork({ spec }: VirtualMachineInstance): boolean {
 }
 
 /** Told apart from every other port of the same guest. */
-export function portId({ protocol, port }: GuestPort): string {
+function portId({ protocol, port }: GuestPort): string {
   return `${protocol} ${port}`;
 }
 

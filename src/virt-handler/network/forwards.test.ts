@@ -38,15 +38,21 @@ test('a real QEMU opens ports on the address of the Pod, each once, whoever asks
   const elsewhere = await forwards.open({ ...wanted, port: 20_081 });
   assert.ok(elsewhere > 0 && elsewhere !== 20_081, 'a port that is taken is opened at another one');
 
-  const held = createServer().listen(20_082, ADDRESS);
-  t.after(() => held.close());
-  await once(held, 'listening');
-  const usual = [20_080, 20_081, 20_082, 20_083].map((port) => ({ protocol: 'tcp', port }) as const);
-  await forwards.openWhatCanBe(wanted, usual);
-  const numbers = parseForwards(await monitor('', 'info usernet')).flatMap(({ protocol, hostPort }) =>
-    protocol === 'tcp' ? hostPort : [],
+  const passing = await forwards.passingWay({ ...wanted, port: 20_082 });
+  const other = await forwards.passingWay({ ...wanted, port: 20_082 });
+  assert.ok(passing.port !== 20_082 && other.port !== passing.port, 'a way for one connection does not make the port look open');
+  assert.equal((await forwards.passingWay(wanted)).port, 20_080, 'and is the port itself where that is open');
+  const uses = async (each: Forwards) =>
+    (await each.list(wanted)).flatMap(({ protocol, use, hostPort }) => (protocol === 'tcp' ? `${hostPort} ${use}` : [])).sort();
+  assert.deepEqual(
+    await uses(forwards),
+    ['20080 lasting', `${elsewhere} lasting`, `${passing.port} passing`, `${other.port} passing`].sort(),
   );
-  assert.deepEqual(numbers.sort(), [20_080, 20_083, elsewhere].sort(), 'what is open stays, what cannot be is left');
+  const left = `${other.port} stray`;
+  assert.ok((await uses(new Forwards(monitor))).includes(left), 'one that starts again does not know what it was for');
+  await Promise.all([passing.release(), other.release()]);
+  await forwards.close({ ...wanted, hostPort: 20_080 });
+  assert.deepEqual(await uses(forwards), [`${elsewhere} lasting`]);
 });
 
 test('a refusal of QEMU is told', async () => {

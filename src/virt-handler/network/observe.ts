@@ -6,26 +6,33 @@ import { isCurrentLauncherOf } from '../../api/launcher/pod-name.ts';
 import { isDeleting } from '../../api/meta.ts';
 import { keyOfOwner, labelIn, type NodeCaches } from '../node-caches.ts';
 import { selects } from './decide-forwards.ts';
+import type { Forwards, OpenForward } from './forwards.ts';
+import type { PortLooks } from './port-looks.ts';
+import type { PortVerdicts } from './port-verdicts.ts';
 
 /** A guest that runs, in a Pod that has an address. */
 export type GuestPod = { readonly vmi: VirtualMachineInstance; readonly pod: Pod; readonly address: string };
-/** What was opened in a Pod: QEMU keeps it for as long as that is there. */
-export type OpenedPorts = {
-  readonly podUid: string | undefined;
-  readonly ports: ReadonlySet<string>;
-  readonly hasUsual: boolean;
+export type ObservedNetwork = GuestPod & {
+  readonly services: readonly Service[];
+  /** What is open at the address, by QEMU itself; undefined when it cannot be asked now. */
+  readonly open?: readonly OpenForward[] | undefined;
+  /** At which ports the guest takes connections; undefined before anybody looked. */
+  readonly verdicts?: PortVerdicts | undefined;
 };
-export type ObservedNetwork = GuestPod & { readonly services: readonly Service[]; readonly opened?: OpenedPorts | undefined };
-export type NetworkSources = NodeCaches & { readonly opened: ReadonlyMap<string, OpenedPorts> };
+export type NetworkSources = NodeCaches & {
+  readonly forwards: Pick<Forwards, 'list'>;
+  readonly looks: Pick<PortLooks, 'verdictsOf'>;
+};
 
 /** Undefined while there is no guest that could have ports. */
-export function observeNetwork(key: string, sources: NetworkSources): ObservedNetwork | undefined {
+export async function observeNetwork(key: string, sources: NetworkSources): Promise<ObservedNetwork | undefined> {
   const found = findGuestPod(key, sources);
   if (!found) return undefined;
-  const { namespace, labels = {}, uid } = found.pod.metadata;
+  const { address, pod } = found;
+  const { namespace, labels = {}, uid } = pod.metadata;
+  const open = await sources.forwards.list({ key, address }).catch(() => undefined);
   const services = Object.entries(labels).flatMap((label) => sources.services.byIndex('selects', labelIn(namespace, label)));
-  const opened = sources.opened.get(key);
-  return { ...found, services, opened: opened?.podUid === uid ? opened : undefined };
+  return { ...found, services, open, verdicts: sources.looks.verdictsOf(key, uid) };
 }
 
 /** The guest of this name and the Pod that it runs in. */

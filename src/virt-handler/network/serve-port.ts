@@ -6,7 +6,11 @@ import type { Protocol } from '../../api/handler/route-path.ts';
 import type { StreamConnection } from '../server/stream-connection.ts';
 import { connectGuestPort, type PortQuestion } from './connect-guest-port.ts';
 
-export type PortTarget = Omit<PortQuestion, 'signal'> & { readonly protocol: Protocol };
+export type PortTarget = Omit<PortQuestion, 'signal'> & {
+  readonly protocol: Protocol;
+  /** Closes the way there, when the connection stands or has failed. */
+  readonly release?: () => Promise<void>;
+};
 
 /** A guest that boots has no network yet, and says nothing. */
 const TAKE_MS = 5_000;
@@ -27,6 +31,7 @@ async function connectTcp(target: PortTarget): Promise<StreamConnection> {
     return { carry: carryBytes(socket), abandon: () => socket.destroy() };
   } finally {
     decided.abort();
+    void target.release?.();
   }
 }
 

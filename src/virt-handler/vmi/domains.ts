@@ -37,6 +37,8 @@ export type DomainsOptions = {
   readonly runLogs?: RunLogs;
   /** What we show to other virt-handlers, to which guests are moved. */
   readonly identity?: () => TlsIdentity | undefined;
+  /** A guest has begun anew. */
+  readonly onReset?: (key: string) => void;
   /** Whether a guest takes connections at a port: undefined when it does, else why not. */
   readonly takesConnection: (key: string, port: number, signal: AbortSignal) => Promise<string | undefined>;
 };
@@ -225,7 +227,8 @@ export class Domains {
     const openWay = wayFrom({ folder, guest: { namespace, name }, identity, printed: () => serial.giveAway(), log });
     const openStore = storeFrom({ kubeletRoot, folder, clock });
     const dumps = dumpsFrom({ kubeletRoot, folder, clock });
-    const session = new DomainSession({ folder, clock, log, onChange, openWay, openStore, dumps });
+    const onReset = () => this.#options.onReset?.(key);
+    const session = new DomainSession({ folder, clock, log, onChange, onReset, openWay, openStore, dumps });
     const takesConnection = (port: number, signal: AbortSignal) => this.#options.takesConnection(key, port, signal);
     const stateOf = () => session.domain.state;
     const probes = new GuestProbes({ vmi, agent, stateOf, takesConnection, clock, onChange: wake }, ended.signal);

@@ -26,6 +26,8 @@ export type SessionOptions = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly onChange: (domain: Domain) => void;
+  /** The machine has begun anew. */
+  readonly onReset?: () => void;
   /** Opens the way to the node that the guest is sent to. */
   readonly openWay: OpenWay;
   /** Opens the way to the Pod that writes its memory. */
@@ -213,6 +215,7 @@ export class DomainSession {
       this.#show({ shutdownReason, ...(data['guest'] === true && { state: 'shutdown' }) });
     }
     if (event === 'VSERPORT_CHANGE' && data['id'] === AGENT_PORT) this.#show({ isAgentOpen: data['open'] === true });
+    if (event === 'RESET') this.#options.onReset?.();
     if (event === 'GUEST_PANICKED') this.#show({ state: 'panicked' });
     if (event === 'DEVICE_DELETED') this.#isPlugStale = true;
     if (TELLING_EVENTS.has(event)) this.#bell.abort();

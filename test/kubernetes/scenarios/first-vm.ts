@@ -34,7 +34,7 @@ export function firstVmScenarios(shared: World): void {
       await runs('web');
       assert.match(await world.inGuest('web', 'ip -4 addr show eth0'), /inet 10\.0\.2\.2\/24/);
       const address = (await world.launcherOf('web')).status?.podIP;
-      const page = await fetch(`http://${address}/`, { signal: AbortSignal.timeout(180_000) });
+      const page = await eventually(() => fetch(`http://${address}/`, { signal: AbortSignal.timeout(20_000) }));
       assert.match(await page.text(), /Hello from a virtual machine/);
     });
 
