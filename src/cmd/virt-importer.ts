@@ -1,6 +1,8 @@
-/** virt-importer: fills the PVC of a DataVolume. Its last line says why it could not. */
+/** virt-importer: fills the PVC of a DataVolume, or serves those of an export. Its last line says why it could not. */
+import { EXPORT_VARIABLE } from '../api/exporter/exporter.ts';
 import { systemClock } from '../base/clock.ts';
 import { messageOf, UserError } from '../base/errors.ts';
+import { runExport } from '../virt-launcher/export/run-export.ts';
 import { runImport } from '../virt-launcher/import/run-import.ts';
 
 const stop = new AbortController();
@@ -8,7 +10,8 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const)
   process.once(signal, () => stop.abort(new Error(`${signal}: it is gone on with later`)));
 
 try {
-  await runImport({ env: process.env, clock: systemClock, signal: stop.signal, report: (line) => console.log(line) });
+  const run = process.env[EXPORT_VARIABLE] ? runExport : runImport;
+  await run({ env: process.env, clock: systemClock, signal: stop.signal, report: (line) => console.log(line) });
 } catch (error) {
   console.error(errorLine(error));
   process.exitCode = error instanceof UserError ? error.exitCode : 1;

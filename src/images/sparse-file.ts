@@ -35,6 +35,11 @@ export async function writeSparseFile(options: {
   }
 }
 
+/** Writes what is not zero of a chunk at its place; the length of the file is for who calls. */
+export async function writeDataRuns(file: FileHandle, chunk: Uint8Array, offset: number): Promise<void> {
+  for (const [start, end] of dataRuns(chunk, offset)) await writeAll(file, chunk.subarray(start, end), offset + start);
+}
+
 /** The parts of a chunk that are not zero, in whole blocks of the file that the chunk starts at `offset` of. */
 function dataRuns(chunk: Uint8Array, offset: number): [number, number][] {
   const runs: [number, number][] = [];

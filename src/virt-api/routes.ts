@@ -12,6 +12,7 @@ import type { Upgrade } from '../base/node/web-server.ts';
 import type { Client } from '../client/client.ts';
 import type { FollowedConfiguration } from '../client/follow-configuration.ts';
 import { discoveryAnswer } from './discovery.ts';
+import { exportedBytes } from './export/pass-on-export.ts';
 import { callerBehind } from './front-proxy.ts';
 import { type ResourceAttributes, requireAccess } from './require-access.ts';
 import type { StreamAccess } from './stream-access.ts';
@@ -73,6 +74,9 @@ const SERVED_HERE: Readonly<Record<keyof typeof VIRT_API_SUBRESOURCES | 'virtual
   'virtualmachines/portforward': { open: openVmPort, takesRest: true },
   'virtualmachineinstances/portforward': { open: openPort, takesRest: true },
   'persistentvolumeclaims/upload': { answer: uploadPiece },
+  'virtualmachineexports/volumes': { answer: exportedBytes, takesRest: true },
+  'virtualmachineexports/external': { answer: exportedBytes, takesRest: true },
+  'virtualmachineexports/internal': { answer: exportedBytes, takesRest: true },
   'offlinevirtualmachines/start': { answer: startOfflineVm },
   'offlinevirtualmachines/stop': { answer: stopOfflineVm },
   'offlinevirtualmachines/restart': { answer: restartOfflineVm },

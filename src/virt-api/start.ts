@@ -9,6 +9,7 @@ import { startWebServer, type WebServer } from '../base/node/web-server.ts';
 import { type FollowedConfiguration, followConfiguration } from '../client/follow-configuration.ts';
 import { followPresets } from '../client/follow-presets.ts';
 import { answerReview, isReviewPath } from './admission/answer-review.ts';
+import { answerExternal, externalExportOf } from './export/pass-on-export.ts';
 import { answer, open, type RouteOptions } from './routes.ts';
 import { StreamAccess } from './stream-access.ts';
 import { addStreamMetrics } from './stream-metrics.ts';
@@ -58,6 +59,8 @@ export async function startVirtApi(options: VirtApiOptions): Promise<VirtApi> {
       if (OPEN_PATHS.includes(pathname)) return new Response('ok');
       if (isReviewPath(pathname)) return answerReview(request, pathname, { client, clock, configuration, presets, noHotplug }); // webhooks are called without a client certificate
       if (isUploadPath(pathname)) return answerUpload(request, { client, clock, identity: pki.virtHandlerClient });
+      const exported = externalExportOf(pathname);
+      if (exported) return answerExternal(request, exported, client);
       return answer(request, { peer, rawHeaders, configuration }, options);
     },
     upgrade: (upgrade, { peer }) => open({ upgrade, peer, streams, configuration }, options),

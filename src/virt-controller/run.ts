@@ -3,6 +3,7 @@ import { CONTROLLER_REVISIONS } from '../api/core/controller-revision.ts';
 import { NODES } from '../api/core/node.ts';
 import { PODS } from '../api/core/pod.ts';
 import { PERSISTENT_VOLUME_CLAIMS } from '../api/core/volume.ts';
+import { LABEL_EXPORT_SERVICE } from '../api/exporter/exporter.ts';
 import { CHOICE_NAMES, CHOICES } from '../api/kubevirt/instancetype/choices-table.ts';
 import { DATA_VOLUMES } from '../api/kubevirt/kinds/data-volume.ts';
 import { KUBEVIRTS } from '../api/kubevirt/kinds/kubevirt.ts';
@@ -14,6 +15,7 @@ import { VMIRSS } from '../api/kubevirt/kinds/replica-set.ts';
 import { VMS } from '../api/kubevirt/kinds/virtual-machine.ts';
 import { VMIS } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { VM_CLONES } from '../api/kubevirt/kinds/vm-clone.ts';
+import { VM_EXPORTS } from '../api/kubevirt/kinds/vm-export.ts';
 import { VM_RESTORES } from '../api/kubevirt/kinds/vm-restore.ts';
 import { VM_SNAPSHOTS } from '../api/kubevirt/kinds/vm-snapshot.ts';
 import { VM_SNAPSHOT_CONTENTS } from '../api/kubevirt/kinds/vm-snapshot-content.ts';
@@ -33,6 +35,7 @@ import { runVmCloneController } from './clone/controller.ts';
 import { runDataVolumeController } from './data-volume/controller.ts';
 import { runDerivedVmController } from './derived-vm/controller.ts';
 import { runEvacuationController } from './evacuation/controller.ts';
+import { runVmExportController, type VmExportOptions } from './export/controller.ts';
 import { heardNodes } from './heard-nodes.ts';
 import { addControllerMetrics } from './metrics/add-metrics.ts';
 import { runMigrationController } from './migration/controller.ts';
@@ -61,6 +64,8 @@ export type VirtControllerOptions = {
   readonly importerImage?: string;
   /** Who vouches for virt-api, as PEM; nobody is believed when not given. */
   readonly readAuthority?: () => Promise<string>;
+  /** Where those outside of the cluster get exports; nowhere when not given. */
+  readonly findExternal?: VmExportOptions['findExternal'];
   /** How the images of containerDisks come into launcher Pods: what the nodes can do. */
   readonly containerDisks?: ContainerDiskWay;
   /** That of the KubeVirt object; followed here when not given. */
@@ -118,6 +123,10 @@ export async function runVirtController(options: VirtControllerOptions): Promise
   const claims = startCache({ ...shared, resource: PERSISTENT_VOLUME_CLAIMS });
   const readAuthority = options.readAuthority ?? (async () => '');
   const restores = startCache({ ...shared, resource: VM_RESTORES, indexes: byTarget });
+  const exporters = startCache({ ...shared, resource: PODS, labelSelector: LABEL_EXPORT_SERVICE });
+  const exports = startCache({ ...shared, resource: VM_EXPORTS });
+  const findExternal = options.findExternal ?? (async () => undefined);
+  const ofExports = { exports, exporters, image: importer.image, findExternal };
   await Promise.all([
     pulse.run(signal),
     runDataVolumeController({ ...shared, dataVolumes, importers, importer, readAuthority }),
@@ -128,6 +137,7 @@ export async function runVirtController(options: VirtControllerOptions): Promise
     runPoolController({ ...shared, ...forPools, pools, vms, vmis, revisions, nodes }),
     runReplicaSetController({ ...shared, ...forReplicaSets, replicaSets, vmis }),
     runVmCloneController({ ...shared, clones: startCache({ ...shared, resource: VM_CLONES }), snapshots, restores, vms }),
+    runVmExportController({ ...shared, ...ofExports, vms, vmis, pods, attachments, snapshots, contents, dataVolumes }),
     runVmRestoreController({ ...shared, restores, snapshots, contents, vms, vmis }),
     runVmSnapshotController({ ...shared, snapshots, contents, vms, vmis, pods, revisions }),
     runVmController({ ...shared, ...forVms, vms, vmis, dataVolumes, revisions, nodes, choices, configuration }),

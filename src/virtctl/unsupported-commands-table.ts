@@ -4,12 +4,8 @@
  */
 type Row = readonly [said: string, why: string];
 
-const EXPORT = 'machines cannot be exported yet; virtctl backup keeps the objects of an embedded cluster';
-
 const UNSUPPORTED_COMMANDS: readonly Row[] = [
   ['usbredir', 'devices of this machine cannot be lent to a guest yet'],
-  ['download', 'of memory-dump: machines cannot be exported yet; the dump is a file on the PVC, which a Pod, or virtctl guestfs, can read'],
-  ['vmexport', EXPORT],
   ['objectgraph', 'kubectl get vmi,pods,pvc shows the objects of a machine, virtctl why NAME what they wait for'],
   ['template', 'there are no templates; virtctl create vm writes a manifest'],
   ['permitted-devices', 'devices of the node cannot be given to guests yet'],

@@ -46,7 +46,7 @@ const MODULES = ['accel-tcg-x86_64', 'hw-display-virtio-gpu', 'hw-display-virtio
 );
 /** What scripts run in `compute` with the flags of GNU, which busybox does not have all. */
 const GNU = ['bin/cat', 'bin/ls', 'bin/ps', 'usr/bin/stat'];
-const CONVERTERS = ['usr/bin/qemu-img', 'usr/bin/xz'];
+const CONVERTERS = ['usr/bin/qemu-img', 'usr/bin/qemu-nbd', 'usr/bin/xz'];
 /** What looks into disks and repairs them, without a guest. */
 const DISK_TOOLS = [
   ...['qemu-img', 'qemu-io', 'qemu-nbd', 'xz'].map((name) => `usr/bin/${name}`),

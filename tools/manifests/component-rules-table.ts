@@ -18,7 +18,7 @@ export const CLUSTER_RULES: Readonly<Record<Component, readonly PolicyRule[]>> =
       ['get'],
       'Which instance type and preference go with a disk: labels of its claim. Whether one is to have an upload, or can take a memory dump.',
     ),
-    rule('', 'pods', ['get'], 'Where the Pod is that takes an upload.'),
+    rule('', 'pods', ['get'], 'Where the Pod is that takes an upload, or serves an export.'),
     rule('apps', 'controllerrevisions', ['get'], 'The copies of instance types and preferences that machines are made with.'),
   ],
   'virt-controller': [
@@ -29,6 +29,8 @@ export const CLUSTER_RULES: Readonly<Record<Component, readonly PolicyRule[]>> =
       ['get', 'list', 'watch', 'create', 'patch', 'delete'],
       'Which wait for an upload. How large a new disk on a PVC is and whether it has grown, whether the PVC is there, and that its disk has been made. Restores make PVCs, and delete those of theirs that come to no use.',
     ),
+    rule('', 'services', ['get', 'create'], 'The Service of the Pod that serves an export.'),
+    rule('', 'secrets', ['create'], 'The token of an export that names none. It cannot read them.'),
     rule('', 'namespaces', ['get'], 'Whether a MigrationPolicy is for a namespace, by its labels.'),
     rule('snapshot.storage.k8s.io', 'volumesnapshots', ['get', 'create', 'delete'], 'Snapshots of the PVCs of a machine.'),
     rule('storage.k8s.io', 'storageclasses', ['list'], 'Whether the PVCs of a restore are bound before their machine starts.'),

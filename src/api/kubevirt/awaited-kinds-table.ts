@@ -11,7 +11,6 @@ export type AwaitedKind = KindRecord & { readonly awaits: string };
 
 const text = (name: string, jsonPath: string): PrinterColumn => ({ name, type: 'string', jsonPath });
 const SOURCE = [text('SourceKind', '.spec.source.kind'), text('SourceName', '.spec.source.name')];
-const PHASE = text('Phase', '.status.phase');
 
 const BACKUP = 'incremental backup is not supported yet';
 
@@ -28,7 +27,6 @@ type Facts = {
 };
 
 export const AWAITED_KINDS: readonly AwaitedKind[] = [
-  awaited({ group: 'export.kubevirt.io', kind: 'VirtualMachineExport', shortNames: ['vmexport', 'vmexports'], versions: ['v1', 'v1beta1', 'v1alpha1'], columns: [...SOURCE, PHASE], awaits: 'disks are not exported yet' }), // biome-ignore format: a table
   awaited({ group: 'backup.kubevirt.io', kind: 'VirtualMachineBackup', shortNames: ['vmbackup', 'vmbackups'], versions: ['v1alpha1'], columns: SOURCE, awaits: BACKUP }), // biome-ignore format: a table
   awaited({ group: 'backup.kubevirt.io', kind: 'VirtualMachineBackupTracker', shortNames: ['vmbackuptracker', 'vmbackuptrackers'], versions: ['v1alpha1'], columns: SOURCE, awaits: BACKUP }), // biome-ignore format: a table
 ];

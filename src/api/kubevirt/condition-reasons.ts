@@ -82,6 +82,20 @@ export type VmCloneConditions = {
   readonly Progressing: 'Pending' | 'SnapshotInProgress' | 'RestoreInProgress' | 'CreatingTargetVM' | 'Succeeded' | 'Failed';
 };
 
+/** Of a VirtualMachineExport; the words are KubeVirt's. */
+export type VmExportConditions = {
+  readonly Ready:
+    | 'Initializing'
+    | 'InUse'
+    | 'NameTaken'
+    | 'PodPending'
+    | 'PodReady'
+    | 'SourceNotReady'
+    | 'VMNoVolumes'
+    | 'VolumesNotPopulated';
+  readonly PVCReady: 'NotAllPVCsReady' | 'PVCBound' | 'PVCPending' | 'VMNoVolumes';
+};
+
 /** Of a DataVolume; the words are CDI's. */
 export type DataVolumeConditions = {
   readonly Bound: 'Bound' | 'ClaimLost' | 'NotFound' | 'Pending';

@@ -14,6 +14,7 @@ import { VMIRSS } from './kinds/replica-set.ts';
 import { VMS } from './kinds/virtual-machine.ts';
 import { VMIS } from './kinds/virtual-machine-instance.ts';
 import { VM_CLONES } from './kinds/vm-clone.ts';
+import { VM_EXPORTS } from './kinds/vm-export.ts';
 import { VM_RESTORES } from './kinds/vm-restore.ts';
 import { VM_SNAPSHOTS } from './kinds/vm-snapshot.ts';
 import { VM_SNAPSHOT_CONTENTS } from './kinds/vm-snapshot-content.ts';
@@ -38,6 +39,7 @@ export const KINDS = [
   VM_SNAPSHOT_CONTENTS,
   VM_RESTORES,
   VM_CLONES,
+  VM_EXPORTS,
   DATA_VOLUMES,
   CDI_CONFIGS,
   KUBEVIRTS,

@@ -2,14 +2,15 @@
 import { queryOf } from '../handler/message.ts';
 import type { Protocol } from '../handler/route-path.ts';
 import type { GuestSubresourceName, QuestionOf } from '../handler/routes.ts';
+import { VM_EXPORTS } from './kinds/vm-export.ts';
 import { SUBRESOURCE_VERSIONS, SUBRESOURCES_GROUP, type VmResource } from './subresources.ts';
 import { EXPAND_VM_SPEC, type VIRT_API_SUBRESOURCES } from './subresources-table.ts';
 
 export type SubresourceTarget = { readonly resource: VmResource; readonly namespace: string; readonly name: string };
 
 type OfVirtApi = keyof typeof VIRT_API_SUBRESOURCES extends `${string}/${infer Name}` ? Name : never;
-/** Ports have a path of their own. */
-export type SubresourceName = Exclude<GuestSubresourceName | OfVirtApi, 'portforward'>;
+/** Ports and exports have paths of their own. */
+export type SubresourceName = Exclude<GuestSubresourceName | OfVirtApi, 'portforward' | 'volumes' | 'internal' | 'external'>;
 /** What each may be asked in its query; `previous` is the run before. */
 export type SubresourceQuery<Name extends SubresourceName> = Name extends 'console' | 'vnc' | 'vnc/screenshot'
   ? QuestionOf<Name>
@@ -39,6 +40,11 @@ export function subresourcePath<Name extends SubresourceName>(
 /** The path of a port of a machine. */
 export function portForwardPath(target: SubresourceTarget, port: number, protocol: Protocol): string {
   return `${vmPath(target)}/portforward/${port}/${protocol}`;
+}
+
+/** What an export serves, through the API: a path of its Pod. Its resource is one of those with subresources. */
+export function exportPath(target: Omit<SubresourceTarget, 'resource'>, path: string): string {
+  return `${vmPath({ ...target, resource: VM_EXPORTS.plural as VmResource })}${path}`;
 }
 
 function vmPath({ resource, namespace, name }: SubresourceTarget): string {

@@ -39,6 +39,10 @@ export const VIRT_API_SUBRESOURCES = {
   'virtualmachines/portforward': { kind: 'VirtualMachine', verbs: ['get'], role: 'edit' },
   // GET says how far it is, for who may send the next piece.
   'persistentvolumeclaims/upload': { kind: 'PersistentVolumeClaim', verbs: ['get', 'update'], role: 'edit' },
+  // The token is asked for, as well.
+  'virtualmachineexports/volumes': { kind: 'VirtualMachineExport', verbs: ['get'], role: 'edit' },
+  'virtualmachineexports/external': { kind: 'VirtualMachineExport', verbs: ['get'], role: 'edit' },
+  'virtualmachineexports/internal': { kind: 'VirtualMachineExport', verbs: ['get'], role: 'edit' },
   'offlinevirtualmachines/start': { kind: 'OfflineVirtualMachine', verbs: ['update'], role: 'edit' },
   'offlinevirtualmachines/stop': { kind: 'OfflineVirtualMachine', verbs: ['update'], role: 'edit' },
   'offlinevirtualmachines/restart': { kind: 'OfflineVirtualMachine', verbs: ['update'], role: 'edit' },

@@ -9,6 +9,7 @@ export const STREAM_SUBPROTOCOL = 'plain.kubevirt.io';
 /** What has subresources in that group. */
 export type VmResource =
   | 'persistentvolumeclaims'
+  | 'virtualmachineexports'
   | 'virtualmachines'
   | 'virtualmachineinstances'
   | 'offlinevirtualmachines'

@@ -63,7 +63,7 @@ export async function ensurePki(folder: string, clock: Clock): Promise<Pki> {
     leaf(ca, 'apiserver', apiServerRequest()),
     leaf(ca, 'admin', { subject: { commonName: 'kubernetes-admin', organizations: ['system:masters'] }, use: 'client' }),
     leaf(frontProxyCa, 'front-proxy-client', { subject: { commonName: FRONT_PROXY_NAME }, use: 'client' }),
-    leaf(kubevirtCa, 'virt-api', serverRequest(VIRT_API_SERVER_NAME)),
+    leaf(kubevirtCa, 'virt-api', { ...serverRequest(VIRT_API_SERVER_NAME), ipAddresses: ['127.0.0.1', '::1'] }), // where clients outside get to it
     leaf(kubevirtCa, 'virt-handler', serverRequest(VIRT_HANDLER_SERVER_NAME)),
     leaf(kubevirtCa, 'virt-handler-client', { subject: { commonName: VIRT_HANDLER_CLIENT_NAME }, use: 'client' }),
     leaf(kubevirtCa, 'migration-client', { subject: { commonName: MIGRATION_CLIENT_NAME }, use: 'client' }),

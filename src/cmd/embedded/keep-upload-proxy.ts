@@ -25,7 +25,7 @@ export async function keepUploadProxy(options: Options): Promise<void> {
   const services = startCache({ ...options, resource: SERVICES, namespace: INSTALL_NAMESPACE });
   const tell = async () => {
     const service = services.get(keyOf({ namespace: INSTALL_NAMESPACE, name: UPLOAD_PROXY_SERVICE }));
-    const url = service && uploadUrlOf(service);
+    const url = service && hostUrlOf(service);
     if (url === said) return;
     said = url;
     await client.patch(CDI_CONFIGS, { name: CDI_CONFIG_NAME }, { status: { uploadProxyURL: url ?? null } }, { subresource: 'status' });
@@ -43,8 +43,8 @@ async function ensureConfig(client: Client): Promise<void> {
   await client.patch(CDI_CONFIGS, { name: CDI_CONFIG_NAME }, { status: { filesystemOverhead } }, { subresource: 'status' });
 }
 
-/** `443:30443/TCP=127.0.0.1:30443`, as the annotation has it. */
-function uploadUrlOf({ metadata: { annotations } }: Service): string | undefined {
+/** Where the host reaches it: `443:30443/TCP=127.0.0.1:30443`, as the annotation has it. */
+export function hostUrlOf({ metadata: { annotations } }: Service): string | undefined {
   const [, address] = /=([^,]+)/.exec(annotations?.[ANNOTATION_HOST_ADDRESSES] ?? '') ?? [];
   return address && `https://${address}`;
 }

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { NODES } from '../../api/core/node.ts';
 import type { Pod } from '../../api/core/pod.ts';
+import { EXPORT_PROXY_SERVICE } from '../../api/exporter/exporter.ts';
 import { UPLOAD_PROXY_SERVICE } from '../../api/importer/upload.ts';
 import { userNameOf } from '../../api/kubevirt/component-accounts.ts';
 import { INSTALL_NAMESPACE } from '../../api/kubevirt/names.ts';
@@ -32,6 +33,7 @@ import { PLACES } from '../places.ts';
 import { VERSION } from '../version.ts';
 import { allEnded } from './all-ended.ts';
 import { apply, applyManifests } from './apply-manifests.ts';
+import { findExportProxy } from './find-export-proxy.ts';
 import { ensureKubeVirt, keepKubeVirtStatus } from './keep-kubevirt.ts';
 import { keepUploadProxy } from './keep-upload-proxy.ts';
 import { mirrorPod, publishEndpoint } from './mirror-pods.ts';
@@ -92,7 +94,7 @@ export async function startComponents(options: EmbeddedComponentsOptions): Promi
     version: VERSION,
     metrics,
   });
-  for (const service of [VIRT_API_SERVICE, UPLOAD_PROXY_SERVICE]) await publishEndpoint(admin, { service, port: runningVirtApi.port });
+  for (const service of [VIRT_API_SERVICE, ...FOR_CLIENTS]) await publishEndpoint(admin, { service, port: runningVirtApi.port });
   virtApi.serve({ host: '127.0.0.1', port: runningVirtApi.port });
   const accounts = [
     runDefaultServiceAccounts(as('system:serviceaccount:kube-system:service-account-controller', 'service-accounts')),
@@ -137,6 +139,7 @@ export async function startComponents(options: EmbeddedComponentsOptions): Promi
     ...as(userNameOf('virt-controller'), 'virt-controller'),
     metrics,
     readAuthority: async () => pki.kubevirtCa,
+    findExternal: () => findExportProxy(admin, pki.kubevirtCa),
   });
   const kubeletOf = ({ spec }: Pod) => {
     const node = nodes.find(({ name }) => name === spec.nodeName);
@@ -183,11 +186,14 @@ export async function startComponents(options: EmbeddedComponentsOptions): Promi
   return { stopped };
 }
 
+/** They lead to virt-api, too. */
+const FOR_CLIENTS: readonly string[] = [UPLOAD_PROXY_SERVICE, EXPORT_PROXY_SERVICE];
+
 /** Where our Services are served we say ourselves, before there is a node that a Pod could show it for: webhooks are asked from the first write. */
 function withoutSelector(object: KubeObject): KubeObject {
   if (object.kind !== 'Service') return object;
   const { spec } = object as KubeObject & { spec: object };
-  const isForClients = object.metadata.name === UPLOAD_PROXY_SERVICE; // who stand outside of the network of the cluster
+  const isForClients = FOR_CLIENTS.includes(object.metadata.name); // who stand outside of the network of the cluster
   return { ...object, spec: { ...spec, selector: undefined, ...(isForClients && { type: 'NodePort' }) } } as KubeObject;
 }
 

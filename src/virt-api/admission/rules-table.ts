@@ -19,6 +19,7 @@ import { mutateVmi } from './mutate-vmi.ts';
 import { reviewMigration } from './review-migration.ts';
 import { validateClone } from './validate-clone.ts';
 import { validateDataVolume } from './validate-data-volume.ts';
+import { validateExport } from './validate-export.ts';
 import { labelMigration, validateMigration, validateMigrationChange } from './validate-migration.ts';
 import { validateMigrationPolicy } from './validate-migration-policy.ts';
 import { inPoolTemplate, machineOf, validatePool, validatePoolChange } from './validate-pool.ts';
@@ -90,6 +91,7 @@ export const RULES: Readonly<Record<KindName, Rules>> = {
   VirtualMachineSnapshotContent: {},
   VirtualMachineRestore: { validate: validateRestore, validateChange: validateSameSpec },
   VirtualMachineClone: { validate: validateClone, validateChange: validateSameSpec },
+  VirtualMachineExport: { validate: validateExport, validateChange: validateSameSpec },
   DataVolume: { isElsewhere: hasForeignCdi, validate: validateDataVolume, validateChange: validateSameSpec },
   CDIConfig: { isElsewhere: hasForeignCdi },
   KubeVirt: { validate: validateKubeVirt, validateBeside: isTheOnlyOne },

@@ -5,12 +5,13 @@
  *   virt-handler   changes a node                 it is its own, and only marks of ours
  *   virt-handler   deletes a Pod                  it is a launcher on its own node
  *   virt-handler   writes an instance             its token names a node: which instances are its own, our webhook says
- *   anybody else   makes or changes a Pod         it does not claim to be the launcher of an instance or the importer of a PVC, or did so before
+ *   anybody else   makes or changes a Pod         it does not claim to be the launcher of an instance or the importer or exporter of a PVC, or did so before
  *
  * A node that was taken over reaches no other with the token that it finds. A token that names no node is no virt-handler's: the kubelet
  * gives each a token of its Pod, and from Kubernetes 1.30 on, the first to serve policies, that names the node of the Pod.
  */
 import { IMPORT_VARIABLE } from '../../api/importer/importer-pod.ts';
+import { EXPORT_VARIABLE } from '../../api/exporter/exporter.ts';
 import { userNameOf } from '../../api/kubevirt/component-accounts.ts';
 import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { EXTRA_NODE_NAME, LABEL_COMPONENT, LABEL_CREATED_BY, LABEL_SCHEDULABLE } from '../../api/kubevirt/names.ts';
@@ -53,7 +54,7 @@ const CLAIMS: readonly { readonly what: string; readonly of: (pod: string) => st
     of: (pod) =>
       `${pod}.metadata.?ownerReferences.orValue([]).exists(owner, owner.kind == '${VMIS.kind}' && owner.apiVersion.startsWith('${VMIS.group}/') && owner.?controller.orValue(false))`,
   },
-  ...[LAUNCHER_VARIABLES.vmi, IMPORT_VARIABLE].map((name) => ({
+  ...[LAUNCHER_VARIABLES.vmi, IMPORT_VARIABLE, EXPORT_VARIABLE].map((name) => ({
     what: `the variable ${name}`,
     of: (pod: string) =>
       `${pod}.spec.containers.exists(container, container.?env.orValue([]).exists(variable, variable.name == '${name}'))`,

@@ -74,6 +74,9 @@ KUBERNETES CLUSTER
   uninstall        Remove everything from the Kubernetes cluster of the kubeconfig; refused while there are machines
   adm              Look after an installation
   image-upload     Send a disk of this machine to a DataVolume or PVC of a cluster
+  vmexport         Take the disks of a machine, a snapshot or a PVC out of a cluster
+  export           Write a machine with its disks to one file, for virtctl import
+  import           Make a machine and its disks of a file that virtctl export has written
 
 THIS PROGRAM
   completion       Print what a shell needs to complete commands, flags and names of machines
@@ -140,6 +143,9 @@ install	Install or upgrade on the Kubernetes cluster of the kubeconfig
 uninstall	Remove everything from the Kubernetes cluster of the kubeconfig; refused while there are machines
 adm	Look after an installation
 image-upload	Send a disk of this machine to a DataVolume or PVC of a cluster
+vmexport	Take the disks of a machine, a snapshot or a PVC out of a cluster
+export	Write a machine with its disks to one file, for virtctl import
+import	Make a machine and its disks of a file that virtctl export has written
 completion	Print what a shell needs to complete commands, flags and names of machines
 version	Print the versions of this program and of the server
 docs	Read the documentation of this release in a browser

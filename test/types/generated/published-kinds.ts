@@ -10,6 +10,7 @@ import type {
   V1beta1VirtualMachineClone,
   V1beta1VirtualMachineClusterInstancetype,
   V1beta1VirtualMachineClusterPreference,
+  V1beta1VirtualMachineExport,
   V1beta1VirtualMachineInstancetype,
   V1beta1VirtualMachinePool,
   V1beta1VirtualMachinePreference,
@@ -35,5 +36,6 @@ export type Checked = [
   Fits<Published<Ours<'VirtualMachineSnapshotContent'>>, V1beta1VirtualMachineSnapshotContent>,
   Fits<Published<Ours<'VirtualMachineRestore'>>, V1beta1VirtualMachineRestore>,
   Fits<Published<Ours<'VirtualMachineClone'>>, V1beta1VirtualMachineClone>,
+  Fits<Published<Ours<'VirtualMachineExport'>>, V1beta1VirtualMachineExport>,
   Fits<Published<Ours<'KubeVirt'>>, V1KubeVirt>,
 ];

@@ -190,6 +190,7 @@ const VIRTUAL_MACHINE_CLONE = {
   patches: 'set',
   volumeNamePolicy: 'set',
 } as const;
+const VIRTUAL_MACHINE_EXPORT = {} as const;
 const CDICONFIG = {} as const;
 const KUBE_VIRT = {
   configuration: {
@@ -237,6 +238,7 @@ export const REFUSED_FIELDS = {
   VirtualMachineSnapshotContent: VIRTUAL_MACHINE_SNAPSHOT_CONTENT,
   VirtualMachineRestore: VIRTUAL_MACHINE_RESTORE,
   VirtualMachineClone: VIRTUAL_MACHINE_CLONE,
+  VirtualMachineExport: VIRTUAL_MACHINE_EXPORT,
   DataVolume: DATA_VOLUME,
   CDIConfig: CDICONFIG,
   KubeVirt: KUBE_VIRT,
