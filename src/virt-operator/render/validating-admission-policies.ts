@@ -10,8 +10,9 @@
  * A node that was taken over reaches no other with the token that it finds. A token that names no node is no virt-handler's: the kubelet
  * gives each a token of its Pod, and from Kubernetes 1.30 on, the first to serve policies, that names the node of the Pod.
  */
-import { IMPORT_VARIABLE } from '../../api/importer/importer-pod.ts';
+
 import { EXPORT_VARIABLE } from '../../api/exporter/exporter.ts';
+import { IMPORT_VARIABLE } from '../../api/importer/importer-pod.ts';
 import { userNameOf } from '../../api/kubevirt/component-accounts.ts';
 import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { EXTRA_NODE_NAME, LABEL_COMPONENT, LABEL_CREATED_BY, LABEL_SCHEDULABLE } from '../../api/kubevirt/names.ts';
