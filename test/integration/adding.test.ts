@@ -73,7 +73,14 @@ test('every kind is where the page says', () => {
 test('a kind is named by what is made for it, and in no list beside', () => {
   const [record = '', , ...tables] = placesOf('A kind');
   // Subresources, controllers and commands of a kind are named for it, and are places of their own.
-  const behaviour = ['src/virt-controller/', 'src/virt-operator/', 'src/virtctl/', 'src/sdk/manifest/', 'src/cmd/embedded/'];
+  const behaviour = [
+    'src/virt-controller/',
+    'src/virt-operator/',
+    'src/virtctl/',
+    'src/sdk/manifest/',
+    'src/sdk/upload/',
+    'src/cmd/embedded/',
+  ];
   const subresources = [
     'src/api/kubevirt/vm-can.ts',
     'src/api/kubevirt/subresources',
@@ -132,6 +139,7 @@ test('a source of volumes is named in its places, where one is meant, and by tho
     'tools/compatibility/page.ts', // what is honoured in part
     'src/qemu/convert/copied-disks.ts', // what is on one node alone
     'src/api/kubevirt/suspendable.ts', // what ends with its Pod
+    'src/virt-api/admission/validate-vmi-spec/validate-volumes.ts', // at most one dump
     'src/ui/derive-setting-values.ts', // what a disk is called on the page
   ];
   const writers = ['src/virtctl/', 'src/sdk/', 'src/testing/', 'src/ui/derive-new-vm.ts'];

@@ -5,7 +5,7 @@ import type { VirtualMachineInstance, VmiStatus } from './kinds/virtual-machine-
 import { guestMemoryBytesOf } from './vmi-size.ts';
 import type { VmiSpec } from './vmi-spec-schema.ts';
 import { FILE_SYSTEM_OVERHEAD } from './volumes/disk-size.ts';
-import { dumpVolumeOf } from './volumes/dump-volume.ts';
+import { dumpClaimNameOf } from './volumes/dump-volume.ts';
 
 type VolumeEntry = NonNullable<VmiStatus['volumeStatus']>[number];
 
@@ -22,7 +22,7 @@ export function dumpEntryOf({ status }: Pick<VirtualMachineInstance, 'status'>):
 
 /** The PVC that the memory of this guest is being dumped to, or is about to be, or was a moment ago; undefined for any other guest. */
 export function dumpingTo({ spec, status }: Pick<VirtualMachineInstance, 'spec' | 'status'>): string | undefined {
-  return dumpVolumeOf(spec)?.memoryDump?.claimName ?? dumpEntryOf({ status })?.memoryDumpVolume?.claimName;
+  return dumpClaimNameOf(spec) ?? dumpEntryOf({ status })?.memoryDumpVolume?.claimName;
 }
 
 /** How large a dump of this guest can get. */

@@ -20,7 +20,7 @@ import { isPodFinal, type Pod } from '../../api/core/pod.ts';
 import type { PersistentVolumeClaim } from '../../api/core/volume.ts';
 import { isFinal, type VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { dumpEntryOf } from '../../api/kubevirt/memory-dump.ts';
-import { dumpVolumeOf } from '../../api/kubevirt/volumes/dump-volume.ts';
+import { dumpClaimNameOf } from '../../api/kubevirt/volumes/dump-volume.ts';
 import { DUMP_COMMAND, DUMP_CONTAINER, dumpPodNameOf } from '../../api/launcher/memory-dump.ts';
 import { DUMP_VOLUME } from '../../api/launcher/mounts.ts';
 import { conditionOf, isDeleting, refOf } from '../../api/meta.ts';
@@ -43,7 +43,7 @@ const OVER: readonly Entry['phase'][] = ['MemoryDumpCompleted', 'MemoryDumpFaile
 export function withMemoryDump(observed: ObservedVmi, volumeStatus: VmiStatus['volumeStatus']): VmiStatus['volumeStatus'] {
   const { vmi } = observed;
   const before = volumeStatus?.find(({ memoryDumpVolume }) => memoryDumpVolume !== undefined);
-  const claimName = dumpVolumeOf(vmi.spec)?.memoryDump?.claimName;
+  const claimName = dumpClaimNameOf(vmi.spec);
   if (isFinal(vmi) || (!before && claimName === undefined)) return volumeStatus;
   const isSame = claimName !== undefined && (!before || before.memoryDumpVolume?.claimName === claimName);
   const after = isSame ? wanted(observed, claimName, before) : unwanted(before, podOf(observed));

@@ -7,7 +7,7 @@ import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { dumpEntryOf } from '../../api/kubevirt/memory-dump.ts';
 import { FINALIZER_VM_CONTROLLER, FINALIZER_VMI } from '../../api/kubevirt/names.ts';
-import { dumpVolumeOf } from '../../api/kubevirt/volumes/dump-volume.ts';
+import { dumpClaimNameOf } from '../../api/kubevirt/volumes/dump-volume.ts';
 import { isAttachmentOf } from '../../api/launcher/attachment.ts';
 import { isDumpPodOf } from '../../api/launcher/memory-dump.ts';
 import { currentLauncherNameOf, isLauncherOf } from '../../api/launcher/pod-name.ts';
@@ -127,7 +127,7 @@ function writersOf({ attachments }: VmiObserver, vmi: VirtualMachineInstance, po
 
 /** Asked of the server only until the dump can begin. */
 async function dumpClaimOf({ client }: VmiObserver, vmi: VirtualMachineInstance): Promise<PersistentVolumeClaim | undefined> {
-  const name = dumpVolumeOf(vmi.spec)?.memoryDump?.claimName;
+  const name = dumpClaimNameOf(vmi.spec);
   const { phase } = dumpEntryOf(vmi) ?? {};
   const isComing = phase === undefined || phase === 'Pending' || phase === 'Bound';
   return name !== undefined && isComing ? client.get(PERSISTENT_VOLUME_CLAIMS, { namespace: vmi.metadata.namespace, name }) : undefined;

@@ -13,3 +13,8 @@ export function dumpVolumeOf({ volumes = [] }: Pick<VmiSpec, 'volumes'>): Volume
 export function isDumpVolume({ memoryDump }: Volume): boolean {
   return memoryDump !== undefined;
 }
+
+/** The PVC that this volume is on. */
+export function dumpClaimNameOf(spec: Pick<VmiSpec, 'volumes'>): string | undefined {
+  return dumpVolumeOf(spec)?.memoryDump?.claimName;
+}
