@@ -15,6 +15,7 @@ export const ON_KUBERNETES: Readonly<Record<string, 'runs' | 'runs in soak' | `e
   'data-volumes':
     'embedded only: it kills the embedded process and serves a disk in its network; the same decisions are tested without a cluster',
   'every-command': 'embedded only: a list of the commands, without a cluster',
+  exports: 'embedded only: it kills the embedded process, and asks at links that only an embedded cluster has; not tried on a real one yet',
   'first-five-minutes': 'embedded only: it is about virtctl up and down',
   'forgotten-guests': 'embedded only: it takes the store away from under running guests',
   'full-disk': 'embedded only: it fills the disk of an embedded cluster',

@@ -13,6 +13,10 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'domain.devices.interfaces[].bridge': 'taken embedded alone; a cluster refuses it with the reason',
   'volumes[].dataVolume.hotpluggable': 'taken embedded alone; a cluster refuses it with the reason',
   'volumes[].persistentVolumeClaim.hotpluggable': 'the same; volumes.test.ts has one',
+  'volumes[].memoryDump': 'put in by the subresource memorydump; suspend.test.ts has one',
+  'volumes[].memoryDump.claimName': 'as well',
+  'volumes[].memoryDump.hotpluggable': 'as well',
+  'volumes[].memoryDump.readOnly': 'as well',
   priorityClassName: 'needs a class of the cluster; pod-rights.test.ts has one',
 };
 
