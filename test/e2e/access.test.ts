@@ -66,6 +66,11 @@ const EXPECTED: Readonly<Record<string, string>> = {
   'GET ../../guestfs': '403 400 400 400 400', // everybody with a name may ask, and there is no such image
   'PUT virtualmachines/none/suspend': EDITORS,
   'PUT virtualmachines/none/resume': EDITORS,
+  'PUT virtualmachines/none/memorydump': EDITORS,
+  'PUT virtualmachines/none/removememorydump': EDITORS,
+  'GET virtualmachineexports/none/volumes/80/tcp': EDITORS,
+  'GET virtualmachineexports/none/external/80/tcp': EDITORS,
+  'GET virtualmachineexports/none/internal/80/tcp': EDITORS,
   'GET persistentvolumeclaims/none/upload': EDITORS,
   'PUT persistentvolumeclaims/none/upload': EDITORS,
   'PUT virtualmachines/none/addvolume': EDITORS,
