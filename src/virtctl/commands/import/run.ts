@@ -22,6 +22,7 @@ export async function run(deps: ClusterDeps, flags: ImportFlags, file: string): 
   const { client, namespace, stdout } = deps;
   const path = resolve(deps.workingFolder, file);
   await untilInterrupted(deps, 'all of it was sent; nothing of it is left', async (signal) => {
+    await assertReachable(deps, signal);
     const kept = await readMachineFile(path, signal).catch((error) => {
       if (error?.code === 'ENOENT' || error?.code === 'EISDIR') throw new UserError('FILE_MISSING', `${file} is no file`, { exitCode: 3 });
       throw explainSystemError(error) ?? error;
@@ -43,6 +44,12 @@ export async function run(deps: ClusterDeps, flags: ImportFlags, file: string): 
     }
     stdout.write(`VirtualMachine ${name} is made of ${file}: virtctl start ${name} starts it\n`);
   });
+}
+
+/** To look at a large file takes minutes: whoever has no cluster need not wait for it. */
+async function assertReachable({ client }: ClusterDeps, signal: AbortSignal): Promise<void> {
+  const answer = await client.request('/version', { signal });
+  await answer.arrayBuffer();
 }
 
 async function tryMachine({ client, namespace }: ClusterDeps, vm: VirtualMachine): Promise<void> {
