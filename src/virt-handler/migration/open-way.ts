@@ -2,7 +2,7 @@
  * The way of a guest to another node: sockets beside its QEMU, whose bytes go to the virt-handler there through TLS, both sides with
  * certificates of this installation. QEMU speaks to no network.
  */
-import { constants } from 'node:fs';
+import { constants, rmSync } from 'node:fs';
 import { open, unlink } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { type ClientOptions, WebSocket } from 'ws';
@@ -55,6 +55,11 @@ export function wayFrom(options: WayOptions): OpenWay {
       },
     };
   };
+}
+
+/** What a process before this one left of moves that ended with it. At once, so that it is never one of ours. */
+export function removeLeftSockets(folder: string): void {
+  for (const name of Object.values(OUTGOING_SOCKETS)) rmSync(`${folder}/${name}`, { force: true });
 }
 
 type Joining = Pick<WayOptions, 'guest' | 'log'> & {

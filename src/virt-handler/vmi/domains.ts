@@ -20,7 +20,7 @@ import { SerialConsole } from '../console/serial-console.ts';
 import { type DiskLink, diskLinkOf, linkDisk, unlinkDisk } from '../hotplug/disk-link.ts';
 import { hotplugEntriesOf } from '../hotplug/hotplug-status.ts';
 import { dumpsFrom } from '../memory-dump/open-dump.ts';
-import { wayFrom } from '../migration/open-way.ts';
+import { removeLeftSockets, wayFrom } from '../migration/open-way.ts';
 import { GuestProbes, type ProbeFacts } from '../probes/guest-probes.ts';
 import { storeFrom } from '../suspension/open-store.ts';
 import type { Domain } from './domain.ts';
@@ -224,6 +224,7 @@ export class Domains {
     void keepCredentials({ agent, sources: credentialSourcesOf(vmi.spec), podFolder, clock, log }, ended.signal);
     const { name, namespace = '' } = vmi.metadata;
     const identity = () => this.#options.identity?.();
+    removeLeftSockets(folder);
     const openWay = wayFrom({ folder, guest: { namespace, name }, identity, printed: () => serial.giveAway(), log });
     const openStore = storeFrom({ kubeletRoot, folder, clock });
     const dumps = dumpsFrom({ kubeletRoot, folder, clock });
