@@ -1,4 +1,5 @@
 /** The append-only log on disk: one row per write, in revision order; a row without a value is a deletion. */
+import { closeSync, fdatasync, fdatasyncSync, openSync } from 'node:fs';
 import { backup, type DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../base/errors.ts';
 import { metaChecksum, readStoreMeta, recordChecksum, type StoreMeta, WRITE_STORE_META } from '../../base/node/store-format.ts';
@@ -11,6 +12,10 @@ export class LogTable {
   readonly #append;
   readonly #forget;
   readonly #setForgotten;
+  /** SQLite's own log beside the file, opened before anything is written: whoever syncs it is told of every write to it that failed. */
+  readonly #wal: number;
+  #syncsUnderWay = 0;
+  #isClosed = false;
 
   constructor(database: DatabaseSync, path: string) {
     this.#database = database;
@@ -18,6 +23,7 @@ export class LogTable {
     this.#append = database.prepare('INSERT INTO log (revision, key, value, checksum) VALUES (?, ?, ?, ?)');
     this.#forget = database.prepare('DELETE FROM log WHERE revision = ?');
     this.#setForgotten = database.prepare(WRITE_STORE_META);
+    this.#wal = openSync(`${path}-wal`, 'r');
   }
 
   /** The newest revision whose changes are no longer complete here. */
@@ -43,7 +49,7 @@ export class LogTable {
     }
   }
 
-  /** Runs `work` in one transaction; when this returns, it is on disk. */
+  /** Runs `work` in one transaction; when this returns, all of it is written or none. It is on disk after the next sync. */
   transaction(work: () => void): void {
     this.#database.exec('BEGIN IMMEDIATE');
     try {
@@ -65,6 +71,21 @@ export class LogTable {
     this.#setForgotten.run('forgotten', upTo, metaChecksum('forgotten', upTo));
   }
 
+  /** Tells `done` when all that is committed is on disk: the disk takes its time, and the event loop goes on meanwhile. */
+  sync(done: (error: unknown) => void): void {
+    this.#syncsUnderWay += 1;
+    fdatasync(this.#wal, (error) => {
+      this.#syncsUnderWay -= 1;
+      if (this.#isClosed) this.#closeWal();
+      done(error ?? undefined);
+    });
+  }
+
+  /** The same, and nothing else happens before it returns. */
+  syncNow(): void {
+    fdatasyncSync(this.#wal);
+  }
+
   /** Copies everything that is committed into a database at `path`, while this one goes on. */
   async copyTo(path: string): Promise<void> {
     await backup(this.#database, path);
@@ -76,7 +97,14 @@ export class LogTable {
   }
 
   close(): void {
+    this.#isClosed = true;
+    this.#closeWal();
     this.#database.close();
+  }
+
+  /** Not under a sync: its number could be that of another file by then. */
+  #closeWal(): void {
+    if (this.#syncsUnderWay === 0) closeSync(this.#wal);
   }
 
   #meta<Name extends keyof StoreMeta>(name: Name): StoreMeta[Name] | undefined {

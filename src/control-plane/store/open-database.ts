@@ -1,4 +1,4 @@
-/** Opens the SQLite file of the store: one process at a time, checked, durable at every commit, readable by its owner only. */
+/** Opens the SQLite file of the store: one process at a time, checked, readable by its owner only. */
 import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -33,8 +33,9 @@ export function openDatabase(path: string): DatabaseSync {
 }
 
 function prepare(database: DatabaseSync, path: string, wasThere: boolean): void {
-  // An exclusive lock is taken at the first access and kept until the process ends, however it ends.
-  database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+  // An exclusive lock is taken at the first access and kept until the process ends, however it ends. SQLite syncs its log before it moves it
+  // into the file and when it begins it anew; that each commit is on disk before anybody hears of it is for the store to see to.
+  database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
   database.exec('BEGIN EXCLUSIVE; COMMIT;');
   const check = database.prepare('PRAGMA quick_check(5)').all() as { quick_check: string }[];
   if (check[0]?.quick_check !== 'ok') throw damaged(path, [...check.map((row) => row.quick_check), howFar(database)].join('; '));

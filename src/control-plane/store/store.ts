@@ -1,8 +1,9 @@
 /**
  * The durable store: one append-only log with one global revision on disk, the current state in memory.
  *
- * - All writes of one turn of the event loop share a transaction (group commit). A write resolves after COMMIT, and
- *   only then can readers and watchers see it, so nothing is ever shown that a crash could take back.
+ * - All writes of one turn of the event loop, or that came while the disk took the ones before, share a transaction (group commit). A
+ *   write resolves when its COMMIT is on disk, and only then can readers and watchers see it, so nothing is ever shown that a crash could
+ *   take back. One commit at a time is on its way to the disk, and the event loop does not wait for it.
  * - The expected revision of a write is compared inside that transaction, so a loser that reads again sees the winner.
  * - The newest `historySize` changes can be replayed, after a restart too, unless what they replaced is more than `historyBytes`;
  *   older rows are forgotten a few per commit.
@@ -38,6 +39,8 @@ type Pending = {
   readonly resolve: (event: StoreEvent) => void;
   readonly reject: (error: unknown) => void;
 };
+/** What became of each write of a commit. */
+type Outcomes = ReadonlyMap<Pending, StoreEvent | ApiError>;
 type Subscriber = { readonly prefix: string; readonly fromRevision: number; readonly listener: (event: StoreEvent) => void };
 
 const DEFAULT_HISTORY = { changes: 10_000, bytes: 32 * 1024 * 1024 };
@@ -80,6 +83,8 @@ export class Store {
   readonly #onFatal: (error: unknown) => void;
   #revision = 0;
   #pending: Pending[] = [];
+  /** The commit that is on its way to the disk. */
+  #syncing: Outcomes | undefined;
   /** Rows that nothing needs any more, each with the change that made it so. */
   #garbage: { row: number; upTo: number }[] = [];
   #failure: unknown;
@@ -137,8 +142,8 @@ export class Store {
     if (this.#isClosed || this.#failure !== undefined) return Promise.reject(this.#unwritable());
     return new Promise((resolve, reject) => {
       const text = operation.value && JSON.stringify(operation.value);
-      if (this.#pending.length === 0) setImmediate(() => this.#flush());
       this.#pending.push({ operation, text, resolve, reject });
+      if (this.#pending.length === 1 && !this.#syncing) this.#flushSoon();
     });
   }
 
@@ -172,7 +177,9 @@ export class Store {
   /** Commits what is waiting and gives the file free. */
   close(): void {
     if (this.#isClosed) return;
-    this.#flush();
+    this.#syncNow();
+    this.#commit();
+    this.#syncNow();
     this.#isClosed = true;
     this.#subscribers.clear();
     this.#log.close();
@@ -194,9 +201,38 @@ export class Store {
     }
   }
 
+  #flushSoon(): void {
+    setImmediate(() => {
+      if (!this.#syncing && !this.#isClosed) this.#flush();
+    });
+  }
+
   #flush(): void {
+    this.#commit();
+    const outcomes = this.#syncing;
+    if (!outcomes) return;
+    this.#log.sync((error) => {
+      if (this.#syncing !== outcomes) return; // the store was closed, which did not wait
+      this.#settle(outcomes, error);
+      if (this.#pending.length > 0 && this.#failure === undefined) this.#flushSoon();
+    });
+  }
+
+  #syncNow(): void {
+    const outcomes = this.#syncing;
+    if (!outcomes) return;
+    try {
+      this.#log.syncNow();
+      this.#settle(outcomes, undefined);
+    } catch (error) {
+      this.#settle(outcomes, error);
+    }
+  }
+
+  /** Commits what is waiting; from then on it is on its way to the disk. */
+  #commit(): void {
     const batch = this.#pending;
-    if (batch.length === 0 || this.#isClosed) return;
+    if (batch.length === 0) return;
     this.#pending = [];
     const outcomes = new Map<Pending, StoreEvent | ApiError>();
     const garbage = this.#garbage.slice(0, FORGET_PER_COMMIT);
@@ -215,6 +251,16 @@ export class Store {
       return;
     }
     this.#garbage = this.#garbage.slice(garbage.length);
+    this.#syncing = outcomes;
+  }
+
+  /** The commit is on disk, or nobody knows. */
+  #settle(outcomes: Outcomes, error: unknown): void {
+    this.#syncing = undefined;
+    if (error !== undefined) {
+      this.#fail([...outcomes.keys(), ...this.#pending.splice(0)], error);
+      return;
+    }
     for (const outcome of outcomes.values()) if (!(outcome instanceof ApiError)) this.#publish(outcome);
     for (const [{ resolve, reject }, outcome] of outcomes) outcome instanceof ApiError ? reject(outcome) : resolve(outcome);
   }
