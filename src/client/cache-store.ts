@@ -8,6 +8,8 @@ export type Change<T> =
 
 type Indexes<T> = Readonly<Record<string, (object: T) => readonly string[]>>;
 type Listener<T> = (change: Change<T>) => void;
+/** What an index has under one value. Most have one object, and a map for each of these is more than many objects. */
+type Group<T> = T | Map<string, T>;
 
 export type CacheStoreOptions<T> = {
   readonly indexes: Indexes<T>;
@@ -18,10 +20,10 @@ export type CacheStoreOptions<T> = {
 
 export class CacheStore<T extends KubeObject> {
   readonly #objects = new Map<string, T>();
-  /** Index, then value, then key. */
-  readonly #indexed = new Map<string, Map<string, Map<string, T>>>();
-  /** Under which index values a key is filed, so that it is found again when its object has changed. */
-  readonly #valuesOf = new Map<string, readonly (readonly [index: string, value: string])[]>();
+  /** Index, then value. */
+  readonly #indexed = new Map<string, Map<string, Group<T>>>();
+  /** Under which index values a key is filed, so that it is found again when its object has changed: index, value, index, value. */
+  readonly #valuesOf = new Map<string, readonly string[]>();
   readonly #listeners = new Set<{ readonly call: Listener<T> }>();
   readonly #indexes: Indexes<T>;
   readonly #log: Logger;
@@ -47,7 +49,9 @@ export class CacheStore<T extends KubeObject> {
   byIndex(index: string, value: string): readonly T[] {
     const values = this.#indexed.get(index);
     if (!values) throw new Error(`there is no index ${index}; there are: ${[...this.#indexed.keys()].join(', ') || 'none'}`);
-    return [...(values.get(value)?.values() ?? [])];
+    const group = values.get(value);
+    if (group === undefined) return [];
+    return group instanceof Map ? [...group.values()] : [group];
   }
 
   subscribe(listener: Listener<T>): () => void {
@@ -92,26 +96,37 @@ export class CacheStore<T extends KubeObject> {
   }
 
   #index(key: string, object: T): void {
-    const values = Object.entries(this.#indexes).flatMap(([index, valuesOf]) => {
-      try {
-        return valuesOf(object).map((value): [string, string] => [index, value]);
-      } catch (error) {
-        this.#log.error('an index function failed', { object: key, index, error });
-        return [];
+    const filed: string[] = [];
+    for (const [index, groups] of this.#indexed) {
+      for (const value of this.#valuesIn(index, key, object)) {
+        filed.push(index, value);
+        const group = groups.get(value);
+        if (group === undefined) groups.set(value, object);
+        else if (group instanceof Map) group.set(key, object);
+        else groups.set(value, new Map([group, object].map((each) => [this.#keyOf(each), each])));
       }
-    });
-    this.#valuesOf.set(key, values);
-    for (const [index, value] of values) {
-      const groups = this.#indexed.get(index)!; // made in the constructor from the same names
-      groups.set(value, (groups.get(value) ?? new Map<string, T>()).set(key, object));
+    }
+    if (filed.length > 0) this.#valuesOf.set(key, filed);
+  }
+
+  #valuesIn(index: string, key: string, object: T): readonly string[] {
+    try {
+      return this.#indexes[index]?.(object) ?? [];
+    } catch (error) {
+      this.#log.error('an index function failed', { object: key, index, error });
+      return [];
     }
   }
 
   #unindex(key: string): void {
-    for (const [index, value] of this.#valuesOf.get(key) ?? []) {
-      const groups = this.#indexed.get(index)!; // as above
-      groups.get(value)?.delete(key);
-      if (groups.get(value)?.size === 0) groups.delete(value);
+    const filed = this.#valuesOf.get(key);
+    if (!filed) return;
+    for (let at = 0; at < filed.length; at += 2) {
+      const groups = this.#indexed.get(filed[at] ?? '');
+      const value = filed[at + 1] ?? '';
+      const group = groups?.get(value);
+      if (group instanceof Map) group.delete(key);
+      if (!(group instanceof Map) || group.size === 0) groups?.delete(value);
     }
     this.#valuesOf.delete(key);
   }

@@ -223,6 +223,13 @@ test('indexes follow changes and deletions', async (t) => {
   watch.send('DELETED', configMap('b', '7', { labels: { colour: 'green' } }));
   await until(() => cache.get('ns/b') === undefined);
   assert.deepEqual([named('red'), named('blue'), named('green')], [[], ['a'], []]);
+  for (const name of ['c', 'd']) watch.send('ADDED', configMap(name, name === 'c' ? '8' : '9', { labels: { colour: 'blue' } }));
+  await until(() => cache.get('ns/d') !== undefined);
+  assert.deepEqual(named('blue'), ['a', 'c', 'd'], 'one that was alone under its value is still there');
+  watch.send('DELETED', configMap('a', '10'));
+  watch.send('DELETED', configMap('d', '11'));
+  await until(() => cache.get('ns/d') === undefined);
+  assert.deepEqual(named('blue'), ['c']);
   assert.throws(() => cache.byIndex('shape', 'round'), /there is no index shape; there are: colour/);
 });
 

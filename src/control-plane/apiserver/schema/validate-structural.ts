@@ -8,9 +8,10 @@
 import { forbiddenCause, invalidCause, requiredCause } from '../../../base/causes.ts';
 import type { StatusCause } from '../../../base/errors.ts';
 import { isObject, type JsonObject } from '../../../base/json.ts';
+import { patternProblem } from './patterns.ts';
 import { prune } from './prune.ts';
 import type { Schema } from './schema.ts';
-import { patternProblem, validateNode } from './validate.ts';
+import { validateNode } from './validate.ts';
 
 const REFUSED = [
   '$ref',

@@ -2,7 +2,6 @@
  * Checks a value against a schema and reports every rule it breaks, with the words of Kubernetes' own validator.
  * Patterns are RE2, as on the real server: no pattern of a CRD can make the server think for longer than the text is long.
  */
-import { RE2JS } from 're2js';
 import {
   duplicateCause,
   invalidCause,
@@ -15,6 +14,7 @@ import {
 import type { StatusCause } from '../../../base/errors.ts';
 import { isObject, type JsonObject } from '../../../base/json.ts';
 import { hasFormat, rangeOf } from './formats.ts';
+import { matchesPattern } from './patterns.ts';
 import { asResource } from './resource-root.ts';
 import { childOf, pathTo, type Schema } from './schema.ts';
 
@@ -76,32 +76,13 @@ function stringCauses(schema: Schema, value: string, path: string): readonly Sta
   const length = minLength > 0 || maxLength < value.length ? [...value].length : minLength;
   if (length > maxLength) causes.push(tooLongCause(path, maxLength));
   if (length < minLength) causes.push(invalidCause(path, value, `${path} in body should be at least ${minLength} chars long`));
-  if (pattern !== undefined && !matches(schema, pattern, value)) {
+  if (pattern !== undefined && !matchesPattern(pattern, value)) {
     causes.push(invalidCause(path, value, `${path} in body should match '${pattern}'`));
   }
   if (format !== undefined && !hasFormat(format, value)) {
     causes.push(typeCause(path, value, `${path} in body must be of type ${format}: ${JSON.stringify(value)}`));
   }
   return causes;
-}
-
-const compiled = new WeakMap<Schema, RE2JS>();
-
-function matches(schema: Schema, pattern: string, text: string): boolean {
-  const known = compiled.get(schema);
-  const expression = known ?? RE2JS.compile(pattern);
-  if (!known) compiled.set(schema, expression);
-  return expression.matcher(text).find();
-}
-
-/** What is wrong with a pattern, undefined when it compiles. */
-export function patternProblem(pattern: string): string | undefined {
-  try {
-    RE2JS.compile(pattern);
-    return undefined;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
 }
 
 function numberCauses(schema: Schema, value: number, path: string): readonly StatusCause[] {

@@ -57,7 +57,7 @@ export class NativePod {
   constructor({ context, dir }: NativeOptions) {
     this.#context = context;
     this.#dir = dir;
-    this.#ports = new PodPorts(dir, context.log);
+    this.#ports = new PodPorts(dir, context);
   }
 
   /** True for a container of an ordinary image. */
