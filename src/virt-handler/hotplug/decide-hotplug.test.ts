@@ -46,7 +46,7 @@ function seen({ phase, link = 'linked', qemu = free, bus = 'scsi', cdrom, isWant
     volumes: [...(tinySpec.volumes ?? []), { name: 'data', persistentVolumeClaim: { claimName: 'data', hotpluggable: true } }],
   };
   const vmi: VirtualMachineInstance = isWanted ? { ...status, spec } : status;
-  return { vmi, pod: livePod(), followed, domain: domain('running', { plugged: qemu }), links: { data: link }, now };
+  return { vmi, pod: livePod(), followed, domain: domain('running', { plugged: qemu }), links: { data: { is: link } }, now };
 }
 
 const drive: Plugged = { ...free, media: { disk1: '' } };
@@ -98,10 +98,11 @@ const cases: readonly (readonly [string, Seen, string[], HotplugPhase])[] = [
   ['without a port nothing is tried', { phase: 'MountedToPod', qemu: full }, [], 'MountedToPod'],
   [
     'a Pod that came back is linked again',
-    { phase: 'Ready', link: 'stale', qemu: plugged },
+    { phase: 'Ready', link: 'replaced', qemu: plugged },
     ['link disk data pod-2: volume data is attached to the node', SOON],
     'Ready',
   ],
+  ['one that does not listen yet is waited for', { phase: 'Ready', link: 'stale', qemu: plugged }, [SOON], 'Ready'],
   [
     'a guest is asked to let go',
     { phase: 'Detaching', qemu: plugged, isWanted: false },
@@ -115,6 +116,12 @@ const cases: readonly (readonly [string, Seen, string[], HotplugPhase])[] = [
     'Detaching',
   ],
   ['then the socket', { phase: 'Detaching', isWanted: false }, [`unlink disk data: ${LEAVES}`, SOON], 'Detaching'],
+  [
+    'also that of a Pod that is gone',
+    { phase: 'Detaching', link: 'stale', isWanted: false },
+    [`unlink disk data: ${LEAVES}`, SOON],
+    'Detaching',
+  ],
   ['what has left is out', { phase: 'Detaching', link: 'missing', isWanted: false }, [], 'UnMountedFromPod'],
   ['one that is wanted again leaves first', { phase: 'Detaching', qemu: plugged }, [`command unplug data: ${LEAVES}`, LATER], 'Detaching'],
 ];
@@ -126,11 +133,15 @@ for (const [name, given, then, phase] of cases)
     assert.equal(hotplugStatus(looked).volumeStatus?.find((each) => each.name === 'data')?.phase, phase);
   });
 
-test('a volume without a place, and one that QEMU refused, say why', () => {
+test('a volume without a place, one that QEMU cannot reach, and one that it refused, say why', () => {
   const message = (looked: ObservedDomain) => hotplugStatus(looked).volumeStatus?.find(({ name }) => name === 'data')?.message;
   assert.equal(
     message(seen({ phase: 'MountedToPod', qemu: full })),
     'Volume data cannot be plugged in: all 0 ports for devices that are plugged in are taken',
+  );
+  assert.equal(
+    message({ ...seen({ phase: 'AttachedToNode' }), links: { data: { is: 'stale', failure: 'another file system' } } }),
+    'The socket of volume data cannot be put into the folder of QEMU: another file system',
   );
   const looked = seen({ phase: 'MountedToPod' });
   const command = { name: 'plug', part: { part: 'object', id: node, type: 'x', properties: {} } } as const;

@@ -4,7 +4,7 @@
  *
  *   phase                     what is seen                            what follows
  *   AttachedToNode to Ready   the Pod does not listen yet             look again soon
- *   AttachedToNode to Ready   the socket is not in QEMU's folder      link it; a Pod that came back has another one
+ *   AttachedToNode to Ready   the socket is not in QEMU's folder      move it there; a Pod that came back has another one
  *   MountedToPod              the block node is missing               add it
  *   MountedToPod              CD-ROM, its drive is empty              put the block node in
  *   MountedToPod              SCSI, the controller is missing         plug it into a free port
@@ -64,8 +64,8 @@ export function decidePlugs(seen: ObservedDomain): Plan {
 function come(seen: ObservedDomain, { name, phase, hotplugVolume }: VolumeEntry): Plan {
   const wanted = hotplugDisksOf(seen.vmi.spec).find(({ volume }) => volume.name === name);
   if (!wanted || (phase !== 'AttachedToNode' && phase !== 'MountedToPod' && phase !== 'Ready')) return NOTHING;
-  const link = seen.links?.[name] ?? 'absent';
-  if (link === 'absent') return { actions: [], lookAgainAfterMs: SOON_MS };
+  const link = seen.links?.[name]?.is ?? 'absent';
+  if (link === 'absent' || link === 'stale') return { actions: [], lookAgainAfterMs: SOON_MS };
   const { attachPodUID } = hotplugVolume ?? {};
   if (link !== 'linked' && attachPodUID)
     return {
@@ -111,10 +111,10 @@ function leave(seen: ObservedDomain, { name }: VolumeEntry): Plan {
   const drive = driveWith(plugged, node);
   if (drive !== undefined) return give(seen, { id: name, command: { name: 'eject', drive }, because });
   if (plugged.nodes.includes(node)) return give(seen, { id: name, command: { name: 'close', node }, because });
-  const link = seen.links?.[name];
-  return link === 'linked' || link === 'stale'
-    ? { actions: [{ do: 'unlink disk', volume: name, because }], lookAgainAfterMs: SOON_MS }
-    : NOTHING;
+  const { is: link = 'absent' } = seen.links?.[name] ?? {};
+  return link === 'absent' || link === 'missing'
+    ? NOTHING
+    : { actions: [{ do: 'unlink disk', volume: name, because }], lookAgainAfterMs: SOON_MS };
 }
 
 type Given = { readonly id: string; readonly command: DomainCommand; readonly because: string };

@@ -2,6 +2,7 @@
  * What virt-handler says of hotplugged volumes, from what QEMU and the folder of its Pod show.
  *
  *   AttachedToNode   its socket is in QEMU's folder                 MountedToPod
+ *   AttachedToNode   its socket could not be put there              stays, with the reason
  *   MountedToPod     the guest has the device, or its drive the medium
  *                                                                   Ready, with the name that the guest is likely to give it
  *   MountedToPod     there is no place, or QEMU refused             stays, with the reason
@@ -54,9 +55,11 @@ function next(seen: ObservedDomain, entry: VolumeEntry, taken: Set<string>): Vol
   const { plugged } = seen.domain;
   const { name, phase } = entry;
   const { device, node } = pluggedNames(name);
-  const link = seen.links?.[name] ?? 'absent';
+  const { is: link = 'absent', failure } = seen.links?.[name] ?? {};
   if (phase === 'AttachedToNode' && link === 'linked')
     return { ...entry, phase: 'MountedToPod', reason: 'VolumeMountedToPod', message: `Volume ${name} is reachable for QEMU` };
+  if (phase === 'AttachedToNode' && failure !== undefined)
+    return { ...entry, reason: 'HotplugFailed', message: `The socket of volume ${name} cannot be put into the folder of QEMU: ${failure}` };
   if (!plugged) return entry;
   const isIn = device in plugged.devices || driveWith(plugged, node) !== undefined;
   if (phase === 'MountedToPod') return isIn ? ready(seen, entry, taken) : waiting(seen, entry);

@@ -1,5 +1,4 @@
 /** Hotplugged volumes: a disk that can be plugged in, and a port for it. */
-import type { ClusterConfiguration } from '../../../api/kubevirt/configuration/cluster-configuration.ts';
 import { DEFAULT_HOTPLUG_BUS, HOTPLUG_BUSES, hotplugDisksOf } from '../../../api/kubevirt/hotplug.ts';
 import { normaliseVmiSpec } from '../../../api/kubevirt/normalise-vmi-spec.ts';
 import type { VmiSpec } from '../../../api/kubevirt/vmi-spec-schema.ts';
@@ -8,12 +7,11 @@ import type { StatusCause } from '../../../base/errors.ts';
 import { portCountOf } from '../../../qemu/convert/hotplug-ports.ts';
 import { busOf } from '../../../qemu/convert/root-bus.ts';
 
-export function validateHotplug(given: VmiSpec, path: string, { noHotplug }: Pick<ClusterConfiguration, 'noHotplug'>): StatusCause[] {
+export function validateHotplug(given: VmiSpec, path: string): StatusCause[] {
   const spec = normaliseVmiSpec(given);
   const plugged = hotplugDisksOf(spec);
   if (plugged.length === 0) return [];
   const volumes = `${path}.volumes`;
-  if (noHotplug) return [forbiddenCause(volumes, noHotplug)];
   if (spec.domain.devices.disableHotplug)
     return [forbiddenCause(volumes, 'the machine has disableHotplug: it takes no volume while it runs')];
   const disks = (spec.domain.devices.disks ?? []).map(({ name }) => name);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { clusterConfigurationOf, DEFAULT_CONFIGURATION } from '../../../api/kubevirt/configuration/cluster-configuration.ts';
+import { clusterConfigurationOf } from '../../../api/kubevirt/configuration/cluster-configuration.ts';
 import { type JsonObject, mergePatch } from '../../../base/json.ts';
 import { type AdmissionWorld, startAdmissionWorld } from '../admission-world.testing.ts';
 import { validateVmiSpec } from './validate-vmi-spec.ts';
@@ -649,15 +649,4 @@ describe('validateVmiSpec', () => {
       assert.deepEqual(validateVmiSpec(spec, 'spec'), []);
     }
   });
-});
-
-test('where nothing can be plugged in, a hotplugged volume is refused with the reason', () => {
-  const causes = validateVmiSpec(mergePatch(GOOD, more(plug('a'))) as JsonObject, 'spec', {
-    ...DEFAULT_CONFIGURATION,
-    noHotplug: 'not on this cluster',
-  });
-  assert.deepEqual(
-    causes.map(({ field, message }) => [field, message]),
-    [['spec.volumes', 'Forbidden: not on this cluster']],
-  );
 });
