@@ -40,11 +40,14 @@ test('ports that are no longer asked for are forgotten', () => {
   assert.deepEqual([isToBeOpen(other, PORT), other.ports.size], [undefined, 1]);
 });
 
-test('looks are a second apart, three when nothing has changed for a minute, and again one when something might', () => {
+test('looks are a second apart at first, further apart the longer nothing changes, and again one when something might', () => {
   const settled = after(refused, refused);
-  const waits = (nowMs: number, guests = 1) => lookAfterMs(settled, { nowMs, guests });
-  assert.deepEqual([waits(30_000), waits(62_000)], [1_000, 3_000]);
-  assert.deepEqual([waits(30_000, 200), waits(62_000, 200)], [4_000, 20_000], 'many guests wait longer');
+  const waits = (calmMs: number, guests = 1) => lookAfterMs(settled, { nowMs: settled.changedAtMs + calmMs, guests });
+  assert.deepEqual(
+    [0, 20_000, 60_000, 200_000, 3_600_000].map((calmMs) => waits(calmMs)),
+    [1_000, 1_000, 3_000, 5_000, 5_000],
+  );
+  assert.deepEqual([waits(30_000, 200), waits(60_000, 200)], [4_000, 20_000], 'many guests wait longer');
   const doubted = afterLook(settled, { ports: [PORT], answer: filtered, nowMs: 70_000 });
   assert.equal(lookAfterMs(doubted, { nowMs: 100_000, guests: 1 }), 1_000);
 });

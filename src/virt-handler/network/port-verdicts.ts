@@ -12,8 +12,9 @@
  *
  * Until enough looks say the same, a port is as it was; one that was never open is closed.
  *
- * Looks are a second apart until nothing has changed for a minute, and where the last one contradicts the verdict; else three seconds. Many guests
- * of a node are looked at less often, so that all of them together cost no more than 50 looks in a second, 10 when nothing changes. Pure.
+ * Looks are a second apart at first, and where the last one contradicts the verdict; else a twentieth of the time for which nothing has changed,
+ * at most five seconds. Many guests of a node are looked at less often, so that all of them together cost no more than 50 looks in a second,
+ * 10 when nothing has changed for a minute. Pure.
  */
 import type { PortsAnswer } from './port-frames.ts';
 
@@ -26,8 +27,8 @@ export type PortVerdicts = {
 };
 
 const ENOUGH: Readonly<Record<Sign, number>> = { yes: 1, no: 2, silent: 5, unsure: 3 };
-const UNSETTLED = { leastMs: 1_000, msForEachGuest: 20 } as const;
-const SETTLED = { leastMs: 3_000, msForEachGuest: 100 } as const;
+const PAUSE = { leastMs: 1_000, mostMs: 5_000, ofCalm: 1 / 20 } as const;
+const MS_FOR_EACH_GUEST = { unsettled: 20, settled: 100 } as const;
 const SETTLED_AFTER_MS = 60_000;
 
 /** Before the first look. */
@@ -56,8 +57,9 @@ export function isToBeOpen({ ports }: PortVerdicts, port: number): boolean | und
 /** How long to wait before the next look, where so many guests are looked at. */
 export function lookAfterMs({ ports, changedAtMs }: PortVerdicts, { nowMs, guests }: { nowMs: number; guests: number }): number {
   const isInDoubt = [...ports.values()].some(({ sign, isOpen }) => isOpen !== isYes(sign));
-  const { leastMs, msForEachGuest } = isInDoubt || nowMs - changedAtMs < SETTLED_AFTER_MS ? UNSETTLED : SETTLED;
-  return Math.max(leastMs, guests * msForEachGuest);
+  const calmMs = isInDoubt ? 0 : nowMs - changedAtMs;
+  const pauseMs = Math.min(Math.max(PAUSE.leastMs, calmMs * PAUSE.ofCalm), PAUSE.mostMs);
+  return Math.max(pauseMs, guests * MS_FOR_EACH_GUEST[calmMs < SETTLED_AFTER_MS ? 'unsettled' : 'settled']);
 }
 
 function signOf(port: number, { isThere, takes, refuses }: PortsAnswer): Sign {
