@@ -43,7 +43,12 @@ export type LinkSide = 'internal' | 'external';
 export type ExportState = {
   /** PEM: who vouches for the Pod, to those who come by its Service. */
   readonly cert?: string;
-  readonly volumes: readonly { readonly name: string; readonly sizeBytes: number }[];
+  readonly volumes: readonly {
+    readonly name: string;
+    readonly sizeBytes: number;
+    /** No disk: its files are served as an archive, and one by one. */
+    readonly hasFiles?: boolean;
+  }[];
   /** Why it cannot serve. */
   readonly failure?: string;
 };
@@ -53,7 +58,10 @@ export function exportObjectName(name: string): string {
   return shortened(`virt-export-${name}`);
 }
 
-export type DiskFile = 'disk.img' | 'disk.img.gz';
+export type DiskFile = 'disk.img' | 'disk.img.gz' | 'disk.tar.gz' | 'dir';
+
+/** What the link to an archive of files is called: a volume that has one is no disk. */
+export const ARCHIVE_FORMAT = 'tar.gz';
 
 /** Below the address of the Pod, or of the export at the proxy. */
 export function diskPath(volume: string, file: DiskFile): string {

@@ -2,9 +2,9 @@
  * How a dump of a guest's memory gets to a PVC: a Pod beside the launcher mounts the claim and writes what comes at a socket; virt-handler reads what
  * QEMU writes to a pipe, and sends it there.
  */
-import { isControlledBy, type KubeObject } from '../meta.ts';
-import { attachmentPodNameOf } from './attachment.ts';
-import { isCurrentLauncherOf, type LauncherOwner } from './pod-name.ts';
+import type { KubeObject } from '../meta.ts';
+import { attachmentPodNameOf, isAttachmentOf } from './attachment.ts';
+import type { LauncherOwner } from './pod-name.ts';
 
 /** What virt-launcher is told to do in such a Pod. */
 export const DUMP_COMMAND = 'dump';
@@ -35,7 +35,6 @@ export function dumpPodNameOf(vmi: KubeObject): string {
 }
 
 /** True for the Pod that writes a dump of the guest in `launcher`. */
-export function isDumpPodOf(pod: KubeObject, { vmi, launcher }: { readonly vmi: LauncherOwner; readonly launcher: KubeObject }): boolean {
-  const isOwn = isControlledBy(pod, launcher) && pod.metadata.namespace === launcher.metadata.namespace;
-  return isOwn && isCurrentLauncherOf(launcher, vmi) && pod.metadata.name === dumpPodNameOf(vmi);
+export function isDumpPodOf(pod: KubeObject, of: { readonly vmi: LauncherOwner; readonly launcher: KubeObject }): boolean {
+  return isAttachmentOf(pod, { ...of, volumes: [NO_VOLUME] });
 }

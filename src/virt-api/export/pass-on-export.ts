@@ -3,7 +3,7 @@ import { PODS } from '../../api/core/pod.ts';
 import { DISK_BYTES_HEADER, EXPORT_PORT, EXPORT_TOKEN_HEADER, exportObjectName } from '../../api/exporter/exporter.ts';
 import { VM_EXPORTS } from '../../api/kubevirt/kinds/vm-export.ts';
 import { isControlledBy } from '../../api/meta.ts';
-import { ApiError, messageOf } from '../../base/errors.ts';
+import { ApiError, isApiError, messageOf } from '../../base/errors.ts';
 import { httpsFetch, keepAliveAgent } from '../../base/node/https-fetch.ts';
 import type { Client } from '../../client/client.ts';
 import type { SubresourceCall } from '../subresource-call.ts';
@@ -19,7 +19,7 @@ const EXTERNAL = new RegExp(
   `^/api/${VM_EXPORTS.group}/(?:${VM_EXPORTS.versions.join('|')})/namespaces/(?<namespace>${NAME})/virtualmachineexports/(?<name>${NAME})(?<path>/(?:volumes|external/manifests)/.+)$`,
 );
 const PASSED_ON = [EXPORT_TOKEN_HEADER, 'accept', 'if-match', 'if-range', 'range'];
-const PASSED_BACK = ['accept-ranges', 'content-length', 'content-range', 'content-type', 'etag', DISK_BYTES_HEADER];
+const PASSED_BACK = ['accept-ranges', 'content-length', 'content-range', 'content-type', 'etag', 'location', DISK_BYTES_HEADER];
 const AGENT = keepAliveAgent();
 
 /** What a path from outside is for; undefined for any other path. */
@@ -28,11 +28,19 @@ export function externalExportOf(pathname: string): ExternalExport | undefined {
   return namespace && name && path ? { namespace, name, path } : undefined;
 }
 
-/** Anybody may knock: the token says who it is. */
-export function answerExternal(request: Request, target: ExternalExport, client: Client): Promise<Response> {
-  if (!request.headers.get(EXPORT_TOKEN_HEADER))
-    throw new ApiError('Unauthorized', `an export needs its token: ${EXPORT_TOKEN_HEADER}: TOKEN`);
-  return passOn(request, { client, ...target });
+/**
+ * Anybody may knock: the token says who it is. Until the Pod has seen a token that is right nothing is said of the export: who guesses names
+ * is told the same of those that are there, those that are not, and those that are not served at the moment.
+ */
+export async function answerExternal(request: Request, target: ExternalExport, client: Client): Promise<Response> {
+  if (!request.headers.get(EXPORT_TOKEN_HEADER)) throw unauthorized();
+  const answer = await passOn(request, { client, ...target }).catch((error) => {
+    if (isApiError(error, 'NotFound') || isApiError(error, 'ServiceUnavailable')) throw unauthorized(error);
+    throw error;
+  });
+  if (answer.status !== 401) return answer;
+  await answer.body?.cancel();
+  throw unauthorized();
 }
 
 /** GET virtualmachineexports/NAME/volumes/..., virtualmachineexports/NAME/internal/... */
@@ -73,6 +81,10 @@ async function addressOf(client: Client, { namespace, name }: Target): Promise<s
     throw new ApiError('NotFound', `virtualmachineexports "${name}" not found`, { details: { name, kind: VM_EXPORTS.plural } });
   const pod = await client.get(PODS, { namespace, name: exportObjectName(name) });
   return pod && isControlledBy(pod, exported) && pod.status?.phase === 'Running' ? pod.status.podIP : undefined;
+}
+
+function unauthorized(cause?: unknown): ApiError {
+  return new ApiError('Unauthorized', `this needs the token of an export that serves: ${EXPORT_TOKEN_HEADER}: TOKEN`, { cause });
 }
 
 function unavailable(message: string, cause?: unknown): ApiError {

@@ -96,6 +96,16 @@ test('links are there while it is ready, and said once', () => {
   assert.equal((again as unknown as { patch: { status: { links: unknown } } }).patch.status.links, null);
 });
 
+test('a volume that is no disk has links to its files', () => {
+  const seen = { service, pod: pod('Running'), state: { cert: 'PEM', volumes: [{ name: 'disk', sizeBytes: 1, hasFiles: true }] } };
+  const [action] = decideVmExport(observed(seen)).actions;
+  const { status } = (action as unknown as { patch: { status: NonNullable<VirtualMachineExport['status']> } }).patch;
+  assert.deepEqual(status.links?.internal?.volumes?.[0]?.formats, [
+    { format: 'dir', url: 'https://virt-export-out.default.svc/volumes/disk/dir' },
+    { format: 'tar.gz', url: 'https://virt-export-out.default.svc/volumes/disk/disk.tar.gz' },
+  ]);
+});
+
 const user = {
   ...pod('Running'),
   metadata: { name: 'other' },

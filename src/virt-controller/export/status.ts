@@ -1,5 +1,5 @@
 /** What an export says of itself: how far it is, and where its disks are. Pure. */
-import { diskPath, exportObjectName, type LinkSide, manifestPath } from '../../api/exporter/exporter.ts';
+import { ARCHIVE_FORMAT, type DiskFile, diskPath, exportObjectName, type LinkSide, manifestPath } from '../../api/exporter/exporter.ts';
 import type { VmExportConditions } from '../../api/kubevirt/condition-reasons.ts';
 import { withCondition } from '../../api/kubevirt/conditions.ts';
 import { expiryOf, type VmExportPhase, type VmExportStatus } from '../../api/kubevirt/kinds/vm-export.ts';
@@ -50,15 +50,26 @@ function linksOf(observed: ObservedVmExport): Links {
   };
 }
 
-function linkOf({ source }: ObservedVmExport, { side, url, cert }: { side: LinkSide; url: string; cert: string }): Link {
+type LinkFormat = { readonly format: string; readonly file: DiskFile };
+const DISK_FORMATS: readonly LinkFormat[] = [
+  { format: 'raw', file: 'disk.img' },
+  { format: 'gzip', file: 'disk.img.gz' },
+];
+/** Of a volume that is no disk. */
+const FILES_FORMATS: readonly LinkFormat[] = [
+  { format: 'dir', file: 'dir' },
+  { format: ARCHIVE_FORMAT, file: 'disk.tar.gz' },
+];
+
+function linkOf({ source, state }: ObservedVmExport, { side, url, cert }: { side: LinkSide; url: string; cert: string }): Link {
   return {
     cert,
     volumes: source.volumes.map(({ name }) => ({
       name,
-      formats: [
-        { format: 'raw', url: `${url}${diskPath(name, 'disk.img')}` },
-        { format: 'gzip', url: `${url}${diskPath(name, 'disk.img.gz')}` },
-      ],
+      formats: (state?.volumes.find((each) => each.name === name)?.hasFiles ? FILES_FORMATS : DISK_FORMATS).map(({ format, file }) => ({
+        format,
+        url: `${url}${diskPath(name, file)}`,
+      })),
     })),
     ...(source.machine && {
       manifests: [

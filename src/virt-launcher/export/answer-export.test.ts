@@ -43,7 +43,7 @@ async function served(t: TestContext, format: 'raw' | 'qcow2') {
   const ask = async (path: string, headers: Record<string, string> = { 'x-kubevirt-export-token': 'secret' }) => {
     const answer = await answerExport(new Request(`https://x${path}`, { headers }), {
       task,
-      disks: new Map([['disk', disk]]),
+      volumes: new Map([['disk', disk]]),
       token: 'secret',
     });
     return { status: answer.status, headers: answer.headers, body: Buffer.from(await answer.arrayBuffer()) };

@@ -4,50 +4,51 @@
  *   GET /volumes/NAME/disk.img               the disk; with Range a part of it, so that a download goes on where it ended
  *   GET /volumes/NAME/disk.img.gz            the same, compressed, from its beginning
  *   GET /volumes/NAME/piece?from=&bytes=     a part of it, compressed
+ *   GET /volumes/NAME/disk.tar.gz            the files of a volume that is no disk, as an archive; pieces are those of this archive
+ *   GET /volumes/NAME/dir/...                the same, one by one: names in a folder as links of a page, a file with Range
  *   GET /internal|external/manifests/all     what makes the same machine elsewhere
  *   GET /internal|external/manifests/secret  the token, as importers want it
  *
  * If-Match with an ETag of before is refused when the disk was written to since: halves of two disks are no disk.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { createGzip, gzip } from 'node:zlib';
+import { gzip } from 'node:zlib';
 import { DISK_BYTES_HEADER, EXPORT_TOKEN_HEADER, type ExportTask, type LinkSide, MOST_PIECE_BYTES } from '../../api/exporter/exporter.ts';
 import type { KubeObject } from '../../api/meta.ts';
 import { ApiError } from '../../base/errors.ts';
+import { GZIP, gzipAnswer, rawAnswer } from './answer-bytes.ts';
+import { answerFolder } from './answer-folder.ts';
 import { headerSecret, machineManifests } from './manifests.ts';
-import type { OpenDisk } from './open-disk.ts';
-import { pieceRange, rangeOf } from './parse-range.ts';
+import type { OpenVolume } from './open-volume.ts';
+import { pieceRange } from './parse-range.ts';
+import { decodeStep, notFound } from './path-step.ts';
 
 export type Served = {
   readonly task: ExportTask;
-  readonly disks: ReadonlyMap<string, OpenDisk>;
+  readonly volumes: ReadonlyMap<string, OpenVolume>;
   readonly token: string;
 };
-
-const READ_BYTES = 2 ** 20;
-/** Most of a disk is zero or packed already: more effort is not worth its time. */
-const GZIP = { level: 1 };
 
 export async function answerExport(request: Request, served: Served): Promise<Response> {
   assertToken(request.headers.get(EXPORT_TOKEN_HEADER), served.token);
   if (request.method !== 'GET' && request.method !== 'HEAD') throw new ApiError('MethodNotAllowed', 'GET and HEAD are possible here');
   const { pathname, searchParams } = new URL(request.url);
   const [, first = '', second = '', third = '', ...more] = pathname.split('/');
+  const volume = first === 'volumes' ? served.volumes.get(decodeStep(second)) : undefined;
+  if (volume?.files && third === 'dir') return answerFolder(request, volume.files, more);
   if (more.length > 0) throw notFound();
   if ((first === 'internal' || first === 'external') && second === 'manifests')
     return answerManifests(request, served, { side: first, file: third });
-  const disk = first === 'volumes' ? served.disks.get(decode(second)) : undefined;
-  if (!disk) throw notFound();
+  if (!volume) throw notFound();
   const wanted = request.headers.get('if-match');
-  if (wanted !== null && wanted !== disk.etag()) return changed(third === 'piece');
-  const headers = { etag: disk.etag(), [DISK_BYTES_HEADER]: String(disk.sizeBytes) };
-  if (third === 'disk.img') return rawAnswer(request, disk, headers);
-  if (third === 'disk.img.gz') return gzipAnswer(request, disk, headers);
+  if (wanted !== null && wanted !== volume.etag()) return changed(third === 'piece');
+  const headers = { etag: volume.etag(), [DISK_BYTES_HEADER]: String(volume.sizeBytes) };
+  if (third === 'disk.img' && !volume.files) return rawAnswer(request, volume, headers);
+  if (third === (volume.files ? 'disk.tar.gz' : 'disk.img.gz')) return gzipAnswer(request, volume, headers);
   if (third !== 'piece') throw notFound();
-  const { from, to } = pieceRange(searchParams, { sizeBytes: disk.sizeBytes, mostBytes: MOST_PIECE_BYTES });
-  const body = await promisify(gzip)(await disk.read(from, to - from), GZIP);
+  const { from, to } = pieceRange(searchParams, { sizeBytes: volume.sizeBytes, mostBytes: MOST_PIECE_BYTES });
+  const body = await promisify(gzip)(await volume.read(from, to - from), GZIP);
   return new Response(body as Uint8Array<ArrayBuffer>, { headers: { ...headers, 'content-type': 'application/gzip' } });
 }
 
@@ -64,46 +65,6 @@ function assertToken(said: string | null, token: string): void {
   throw new ApiError('Unauthorized', `an export needs its token: ${EXPORT_TOKEN_HEADER}: TOKEN`);
 }
 
-function rawAnswer(request: Request, disk: OpenDisk, headers: Record<string, string>): Response {
-  const { sizeBytes } = disk;
-  const ifRange = request.headers.get('if-range');
-  const asked = ifRange === null || ifRange === headers['etag'] ? rangeOf(request.headers.get('range'), sizeBytes) : undefined;
-  const common = { ...headers, 'accept-ranges': 'bytes', 'content-type': 'application/octet-stream' };
-  if (asked && asked.from === asked.to)
-    return new Response(null, { status: 416, headers: { ...common, 'content-range': `bytes */${sizeBytes}` } });
-  const { from, to } = asked ?? { from: 0, to: sizeBytes };
-  const partial = asked && { 'content-range': `bytes ${from}-${to - 1}/${sizeBytes}` };
-  const body = request.method === 'HEAD' ? null : webStream(Readable.from(bytesOf(disk, from, to)));
-  return new Response(body, { status: asked ? 206 : 200, headers: { ...common, ...partial, 'content-length': String(to - from) } });
-}
-
-function gzipAnswer(request: Request, disk: OpenDisk, headers: Record<string, string>): Response {
-  const body = request.method === 'HEAD' ? null : webStream(packed(disk));
-  return new Response(body, { headers: { ...headers, 'content-type': 'application/gzip' } });
-}
-
-function packed(disk: OpenDisk): Readable {
-  const source = Readable.from(bytesOf(disk, 0, disk.sizeBytes));
-  const gzipped = createGzip(GZIP);
-  source.on('error', (error) => gzipped.destroy(error));
-  gzipped.on('close', () => source.destroy());
-  return source.pipe(gzipped);
-}
-
-/** What was written to meanwhile is cut off: who reads sees that it is not whole. */
-async function* bytesOf(disk: OpenDisk, from: number, to: number): AsyncGenerator<Buffer> {
-  const before = disk.etag();
-  for (let at = from; at < to; at += READ_BYTES) {
-    const bytes = await disk.read(at, Math.min(READ_BYTES, to - at));
-    if (disk.etag() !== before) throw new Error('the disk was written to while it was read');
-    yield bytes;
-  }
-}
-
-function webStream(stream: Readable): ReadableStream<Uint8Array> {
-  return Readable.toWeb(stream) as ReadableStream<Uint8Array>; // of bytes, as all of ours
-}
-
 async function answerManifests(
   request: Request,
   { task, token }: Served,
@@ -117,16 +78,4 @@ function textOf(objects: readonly KubeObject[], accept: string): Response {
   if (accept.includes('application/json')) return Response.json({ apiVersion: 'v1', kind: 'List', items: objects });
   const documents = objects.map((each) => `${JSON.stringify(each, undefined, 2)}\n---\n`).join(''); // JSON is YAML, as well
   return new Response(documents, { headers: { 'content-type': 'application/yaml' } });
-}
-
-function decode(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch (error) {
-    throw new ApiError('BadRequest', 'the path is not valid', { cause: error });
-  }
-}
-
-function notFound(): ApiError {
-  return new ApiError('NotFound', 'this export has nothing there');
 }

@@ -23,7 +23,7 @@ export type OpenDisk = {
   close(): void;
 };
 
-type Options = {
+export type DiskOptions = {
   /** Where the PVC is. */
   readonly folder: string;
   /** What the PVC says. */
@@ -43,7 +43,7 @@ const LOOK_MS = 20;
 const MOST_TEXT = 2_000;
 
 /** A UserError when there is no disk, or none that can be read. */
-export async function openExportedDisk(options: Options): Promise<OpenDisk> {
+export async function openExportedDisk(options: DiskOptions): Promise<OpenDisk> {
   const { folder, format } = options;
   const file = openFile(folder);
   try {
@@ -71,8 +71,8 @@ function openFile(folder: string): number {
     return openInRoot(folder, CLAIM_DISK);
   } catch (error) {
     if (!(error instanceof UserError && error.code === 'IMAGE_FILE_MISSING')) throw error;
-    throw new UserError('NO_DISK', 'there is no disk on the PVC', {
-      why: 'no machine has used it yet, and nobody has put one there',
+    throw new UserError('NO_DISK', 'there is nothing on the PVC', {
+      why: 'no machine has used it yet, and nobody has put anything there',
       cause: error,
     });
   }
@@ -83,7 +83,8 @@ function etagOf(file: number): string {
   return `"${createHash('sha256').update(`${ino} ${size} ${mtimeNs}`).digest('hex').slice(0, 32)}"`;
 }
 
-async function readAll(file: number, from: number, bytes: number): Promise<Buffer> {
+/** All of these bytes, or a UserError. */
+export async function readAll(file: number, from: number, bytes: number): Promise<Buffer> {
   const buffer = Buffer.allocUnsafe(bytes);
   for (let done = 0; done < bytes; ) {
     const { bytesRead } = await promisify(readFile)(file, buffer, done, bytes - done, from + done);
@@ -93,7 +94,7 @@ async function readAll(file: number, from: number, bytes: number): Promise<Buffe
   return buffer;
 }
 
-async function serveQcow2({ socketPath, searchPath, clock, signal }: Options, file: number) {
+async function serveQcow2({ socketPath, searchPath, clock, signal }: DiskOptions, file: number) {
   const program = findProgram(PROGRAM, searchPath);
   if (!program)
     throw new UserError('QEMU_NBD_MISSING', `the disk is qcow2, and there is no ${PROGRAM} here to read it`, {

@@ -1,4 +1,4 @@
-/** virt-importer, in the Pod of an export: opens the disks of PVCs and serves them to whoever has the token, until it is ended. */
+/** virt-importer, in the Pod of an export: opens what is on PVCs and serves it to whoever has the token, until it is ended. */
 import { constants, openSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import {
@@ -20,7 +20,8 @@ import { startWebServer } from '../../base/node/web-server.ts';
 import type { ImporterOptions } from '../import/run-import.ts';
 import { stepDown } from '../privileges.ts';
 import { answerExport } from './answer-export.ts';
-import { type OpenDisk, openExportedDisk } from './open-disk.ts';
+import { type OpenVolume, openExportedVolume } from './open-volume.ts';
+import { servingAddress } from './serving-address.ts';
 
 const COMMON_NAME = 'virt-exporter';
 const LIFE_MS = 30 * 24 * 60 * 60 * 1000;
@@ -35,28 +36,32 @@ export async function runExport({ env, clock, signal, report }: ImporterOptions)
   const states = createServer((_, response) => response.setHeader('connection', 'close').end(JSON.stringify(state ?? {})));
   states.on('error', (error) => report(`nobody can ask how it is: ${messageOf(error)}`));
   states.listen(IMPORT_PORT, host);
-  const disks = new Map<string, OpenDisk>();
+  const volumes = new Map<string, OpenVolume>();
   const ended = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
   try {
     for (const [index, { name, format }] of task.volumes.entries()) {
       const socketPath = `nbd-${index}.sock`;
       const opened = { folder: folders[index] ?? '', format, socketPath, searchPath: env['PATH'], clock, signal };
-      disks.set(name, await openExportedDisk(opened).catch((error) => Promise.reject(ofVolume(name, error))));
+      volumes.set(name, await openExportedVolume(opened).catch((error) => Promise.reject(ofVolume(name, error))));
     }
     const { authority, serving } = await certificateFor(task, clock.now());
     const internal = task.bases.internal && { ...task.bases.internal, cert: authority };
-    const known = { ...task, bases: { ...task.bases, ...(internal && { internal }) } };
+    const disks = task.volumes.filter(({ name }) => !volumes.get(name)?.files);
+    const known = { ...task, volumes: disks, bases: { ...task.bases, ...(internal && { internal }) } };
     const server = await startWebServer({
       serving,
       clientCa: authority, // nobody needs to show one
-      host,
+      host: servingAddress(host, env),
       port: EXPORT_PORT,
       clock,
       log: createLogger({ write: report, level: 'info', now: () => clock.now() }),
-      handle: (request) => answerExport(request, { task: known, disks, token }),
+      handle: (request) => answerExport(request, { task: known, volumes, token }),
     });
-    state = { cert: authority, volumes: [...disks].map(([name, { sizeBytes }]) => ({ name, sizeBytes })) };
-    report('the disks are served');
+    state = {
+      cert: authority,
+      volumes: [...volumes].map(([name, { sizeBytes, files }]) => ({ name, sizeBytes, hasFiles: files !== undefined })),
+    };
+    report('the volumes are served');
     await ended;
     await server.close();
   } catch (error) {
@@ -66,7 +71,7 @@ export async function runExport({ env, clock, signal, report }: ImporterOptions)
     report(state.failure ?? '');
     await ended;
   } finally {
-    for (const disk of disks.values()) disk.close();
+    for (const volume of volumes.values()) volume.close();
     states.close();
   }
 }

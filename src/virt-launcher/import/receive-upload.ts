@@ -125,6 +125,8 @@ class Upload {
       this.#stage = 'done';
       setImmediate(() => this.#whole.resolve()); // after the answer
     } catch (error) {
+      // What was sent is here, and another Pod goes on with it.
+      if (signal.aborted) throw new ApiError('ServiceUnavailable', 'the disk was not made: its Pod ends', { cause: error });
       const said = explainSystemError(error) ?? error;
       if (said instanceof UserError && said.code !== 'DISK_FULL') this.#file.remove();
       this.#say('waiting', said instanceof UserError ? [said.message, said.why, said.fix].filter(Boolean).join(': ') : messageOf(said));

@@ -60,3 +60,17 @@ test('who comes next ends a request that stands still', async (t) => {
   assert.equal(readFileSync((await put('cdef', 'bytes 2-5/6')) ?? '', 'utf8'), 'abcdef');
   await ended;
 });
+
+test('who sends while the Pod ends is told to try again, and what has arrived stays', async (t) => {
+  const { file } = world(t);
+  const ended = new AbortController();
+  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    start(controller) {
+      controller.enqueue(new TextEncoder().encode('abc'));
+    },
+    pull: () => ended.abort(), // nothing more comes
+  });
+  const headers = new Headers({ 'content-range': 'bytes 0-5/6' });
+  await assert.rejects(file.take({ headers, body, signal: ended.signal }), { reason: 'ServiceUnavailable' });
+  assert.deepEqual(file.state(), { receivedBytes: 3, totalBytes: 6 });
+});

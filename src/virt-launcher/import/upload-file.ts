@@ -46,7 +46,11 @@ export class UploadFile {
     const stop = new AbortController();
     const work = this.#append(path, piece, { body, signal: AbortSignal.any([signal, stop.signal]) });
     this.#writing = { stop, ended: work.catch(() => {}) };
-    await work;
+    await work.catch((error) => {
+      if (!signal.aborted) throw error;
+      // The connection is gone, or we are about to end: whoever still hears it tries again.
+      throw new ApiError('ServiceUnavailable', 'the file was not received: its transfer was interrupted', { cause: error });
+    });
     const { receivedBytes, totalBytes } = this.state();
     return receivedBytes === (totalBytes ?? receivedBytes) ? path : undefined;
   }

@@ -1,6 +1,6 @@
 /** A VirtualMachineExport, for a command: makes it, waits until it can be taken, reads its token. */
 import { SECRETS } from '../../api/core/secret.ts';
-import { EXPORT_TOKEN_KEY } from '../../api/exporter/exporter.ts';
+import { ARCHIVE_FORMAT, EXPORT_TOKEN_KEY } from '../../api/exporter/exporter.ts';
 import { type VirtualMachineExport, VM_EXPORTS } from '../../api/kubevirt/kinds/vm-export.ts';
 import { conditionOf } from '../../api/meta.ts';
 import { apiVersionOf } from '../../api/resource.ts';
@@ -107,6 +107,12 @@ export function volumeIn(exported: VirtualMachineExport, named: string | undefin
   if (named !== undefined && names.includes(named)) return named;
   const what = named === undefined ? 'there is more than one volume' : `there is no volume ${named}`;
   throw usage(what, `--volume ${names.join(' or ')}`);
+}
+
+/** This volume is no disk: what is taken is an archive of its files. */
+export function hasFiles(exported: VirtualMachineExport, volume: string): boolean {
+  const found = exported.status?.links?.internal?.volumes?.find(({ name }) => name === volume);
+  return found?.formats?.some(({ format }) => format === ARCHIVE_FORMAT) ?? false;
 }
 
 export function usage(message: string, fix: string): UserError {

@@ -55,6 +55,7 @@ export const COMMANDS: readonly Entry[] = [
   { words: ['logs'], load: async () => (await import('../commands/logs/definition.ts')).definition },
   { words: ['ls'], load: async () => (await import('../commands/ls/definition.ts')).definition },
   { words: ['memory-dump'], load: async () => (await import('../commands/memory-dump/definition.ts')).definition },
+  { words: ['memory-dump', 'download'], load: async () => (await import('../commands/memory-dump/download/definition.ts')).definition },
   { words: ['memory-dump', 'get'], load: async () => (await import('../commands/memory-dump/get/definition.ts')).definition },
   { words: ['memory-dump', 'remove'], load: async () => (await import('../commands/memory-dump/remove/definition.ts')).definition },
   { words: ['migrate'], load: async () => (await import('../commands/migrate/definition.ts')).definition },

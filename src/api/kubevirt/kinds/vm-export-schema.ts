@@ -13,7 +13,10 @@ const linkSchema = (description: string) =>
           formats: optional(
             list(
               'How it is served.',
-              object('One way.', { format: text('raw or gzip.'), url: text('Where; the token goes into a header.') }),
+              object('One way.', {
+                format: text('raw or gzip; dir or tar.gz where it is no disk.'),
+                url: text('Where; the token goes into a header.'),
+              }),
             ),
           ),
         }),

@@ -22,7 +22,7 @@ export const VM_EXPORTS = kind<VirtualMachineExport>({
   shortNames: ['vmexport', 'vmexports'],
   description: 'The disks of a machine, a snapshot or a PVC can be taken away, for a while.',
   versions: ['v1', 'v1beta1', 'v1alpha1'],
-  remark: 'disks as raw or gzip; whole, resumable',
+  remark: 'disks as raw or gzip, other files as dir or tar.gz; whole, resumable',
   columns: [
     { name: 'SourceKind', type: 'string', jsonPath: '.spec.source.kind' },
     { name: 'SourceName', type: 'string', jsonPath: '.spec.source.name' },

@@ -10,7 +10,7 @@ import { exportPath } from '../../../api/kubevirt/subresource-path.ts';
 import { ApiError, UserError } from '../../../base/errors.ts';
 import { progressOf as wordsOf } from '../../../sdk/upload/transfer-progress.ts';
 import type { ClusterDeps, ConnectionFlags } from '../../deps.ts';
-import { ensureExport, sourceIn, tokenOf, untilReady } from '../../export/export-object.ts';
+import { ensureExport, hasFiles, sourceIn, tokenOf, untilReady } from '../../export/export-object.ts';
 import { MachineFileWriter } from '../../export/machine-file.ts';
 import { type DiskSource, type Piece, takePieces } from '../../export/take-pieces.ts';
 import { progressOf, untilInterrupted } from '../image/interruptible.ts';
@@ -30,6 +30,11 @@ export async function run(deps: ClusterDeps, flags: ExportFlags, name: string, f
   try {
     await untilInterrupted(deps, 'all of it was taken', async (signal) => {
       const exported = await untilReady(deps, exportName, { timeout: flags.readinessTimeout, signal });
+      const files = exported.status?.links?.internal?.volumes?.find((volume) => hasFiles(exported, volume.name));
+      if (files)
+        throw new UserError('NO_DISK', `PVC ${files.name} of ${name} has files and no disk: a machine in one file has disks alone`, {
+          fix: `virtctl vmexport download NAME --pvc ${files.name} --output ${files.name}.tar.gz, and the machine without it`,
+        });
       await writeFile(deps, { exported, token: await tokenOf(deps, exported), path, signal });
     });
   } finally {

@@ -14,8 +14,8 @@ const vmi = { metadata: { name: 'db' }, spec: { domain: { memory: { guest: '128M
 
 test('a dump is one request to the machine; the PVC of the last one need not be named', async () => {
   const { deps, requests, stdout } = testDeps({ [DUMP]: {} });
-  await run(deps, { createClaim: false, claimName: 'dump' }, 'db');
-  await run(deps, { createClaim: false }, 'vm', 'db');
+  await run(deps, { portForward: false, createClaim: false, claimName: 'dump' }, 'db');
+  await run(deps, { portForward: false, createClaim: false }, 'vm', 'db');
   assert.deepEqual(requests, [
     [DUMP, { claimName: 'dump' }],
     [DUMP, {}],
@@ -25,7 +25,7 @@ test('a dump is one request to the machine; the PVC of the last one need not be 
 
 test('--create-claim makes a PVC that is as large as the server asks for', async () => {
   const { deps, requests, stdout } = testDeps({ [VM]: {}, [VMI]: vmi, [CLAIMS]: {}, [DUMP]: {} });
-  await run(deps, { createClaim: true, claimName: 'dump', storageClass: 'fast', accessMode: 'ReadWriteMany' }, 'db');
+  await run(deps, { portForward: false, createClaim: true, claimName: 'dump', storageClass: 'fast', accessMode: 'ReadWriteMany' }, 'db');
   const spec = { accessModes: ['ReadWriteMany'], storageClassName: 'fast', resources: { requests: { storage: '241Mi' } } };
   const claim = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { namespace: 'default', name: 'dump' }, spec };
   assert.deepEqual(requests.slice(2), [
@@ -37,14 +37,19 @@ test('--create-claim makes a PVC that is as large as the server asks for', async
 
 test('what cannot be made is told before anything is asked for', async () => {
   const { deps, requests } = testDeps({});
-  await assert.rejects(run(deps, { createClaim: true }, 'db'), { code: 'USAGE' });
-  await assert.rejects(run(deps, { createClaim: true, claimName: 'dump', accessMode: 'ReadOnlyMany' }, 'db'), { code: 'USAGE' });
+  await assert.rejects(run(deps, { portForward: false, createClaim: true }, 'db'), { code: 'USAGE' });
+  await assert.rejects(run(deps, { portForward: false, createClaim: true, claimName: 'dump', accessMode: 'ReadOnlyMany' }, 'db'), {
+    code: 'USAGE',
+  });
   assert.deepEqual(requests, []);
 });
 
 test('no PVC is made for a machine that has another one for its dumps', async () => {
   const { deps, requests } = testDeps({ [VM]: { status: { memoryDumpRequest: { claimName: 'old' } } }, [VMI]: vmi });
-  await assert.rejects(run(deps, { createClaim: true, claimName: 'dump' }, 'db'), { reason: 'Conflict', message: /PVC old .*remove/ });
+  await assert.rejects(run(deps, { portForward: false, createClaim: true, claimName: 'dump' }, 'db'), {
+    reason: 'Conflict',
+    message: /PVC old .*remove/,
+  });
   assert.ok(requests.every(([request]) => request.startsWith('GET')));
 });
 

@@ -6,6 +6,7 @@ import { dumpClaimBytesOf } from '../../../../api/kubevirt/memory-dump.ts';
 import { subresourcePath } from '../../../../api/kubevirt/subresource-path.ts';
 import { ApiError, UserError } from '../../../../base/errors.ts';
 import type { ClusterDeps, ConnectionFlags } from '../../../deps.ts';
+import { type DumpFlags, downloadDump } from '../../../export/download-dump.ts';
 import { vmName } from '../../../vm-target.ts';
 
 export type GetFlags = ConnectionFlags & {
@@ -13,7 +14,7 @@ export type GetFlags = ConnectionFlags & {
   readonly createClaim: boolean;
   readonly storageClass?: string;
   readonly accessMode?: string;
-};
+} & DumpFlags;
 
 const ACCESS_MODES = ['ReadWriteOnce', 'ReadWriteMany', 'ReadWriteOncePod'] as const;
 const MIB = 2 ** 20;
@@ -29,6 +30,7 @@ export async function run(deps: ClusterDeps, flags: GetFlags, ...words: string[]
     body: JSON.stringify(claimName === undefined ? {} : { claimName }),
   });
   stdout.write(`Successfully submitted memory dump request of VM ${name}\n`);
+  if (flags.output !== undefined) await downloadDump(deps, name, flags);
 }
 
 async function createClaim({ client, namespace, stdout }: ClusterDeps, flags: GetFlags, vm: string): Promise<void> {

@@ -14,7 +14,11 @@ export const definition = defineClusterCommand({
       ...sourceFlags,
       output: { ...optionalText, brief: 'The file to write; - or nothing is the standard output', placeholder: 'file' },
       volume: { ...optionalText, brief: 'The PVC whose disk is taken, where there are more than one', placeholder: 'name' },
-      format: { ...optionalText, brief: 'gzip or raw (default: gzip)', placeholder: 'format' },
+      format: {
+        ...optionalText,
+        brief: 'gzip or raw (default: gzip); files of a PVC without a disk come as tar.gz or tar',
+        placeholder: 'format',
+      },
       keepVme: off('Keep the export afterwards, also when this command has made it'),
       deleteVme: off('Delete the export afterwards, also when it was there before'),
       manifest: off('Take the manifest of the machine, not a disk'),

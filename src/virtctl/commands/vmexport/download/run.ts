@@ -3,15 +3,14 @@ import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { stringify } from 'yaml';
 import { EXPORT_TOKEN_HEADER, manifestPath } from '../../../../api/exporter/exporter.ts';
-import { type VirtualMachineExport, VM_EXPORTS } from '../../../../api/kubevirt/kinds/vm-export.ts';
+import { VM_EXPORTS } from '../../../../api/kubevirt/kinds/vm-export.ts';
 import { exportPath } from '../../../../api/kubevirt/subresource-path.ts';
 import { UserError } from '../../../../base/errors.ts';
-import { progressOf as wordsOf } from '../../../../sdk/upload/transfer-progress.ts';
 import type { ClusterDeps, ConnectionFlags } from '../../../deps.ts';
-import { type CreateFlags, ensureExport, sourceIn, tokenOf, untilReady, usage, volumeIn } from '../../../export/export-object.ts';
-import { type DiskFormat, saveDisk, unpackedPiece } from '../../../export/save-disk.ts';
-import { takePieces } from '../../../export/take-pieces.ts';
-import { progressOf, untilInterrupted } from '../../image/interruptible.ts';
+import { type CreateFlags, ensureExport, sourceIn, tokenOf, untilReady, usage } from '../../../export/export-object.ts';
+import type { DiskFormat } from '../../../export/save-disk.ts';
+import { checkedFormat, type OpenExport, takeVolume } from '../../../export/take-volume.ts';
+import { untilInterrupted } from '../../image/interruptible.ts';
 
 type DownloadFlags = ConnectionFlags &
   CreateFlags & {
@@ -31,9 +30,6 @@ type DownloadFlags = ConnectionFlags &
     readonly localPort?: string;
     readonly retry?: string;
   };
-type Open = { readonly exported: VirtualMachineExport; readonly token: string; readonly signal: AbortSignal };
-
-const FORMATS: readonly DiskFormat[] = ['gzip', 'raw'];
 
 export async function run(deps: ClusterDeps, flags: DownloadFlags, name: string): Promise<void> {
   const source = sourceIn(flags);
@@ -43,55 +39,24 @@ export async function run(deps: ClusterDeps, flags: DownloadFlags, name: string)
     await untilInterrupted(deps, 'all of it was taken; the same command goes on', async (signal) => {
       const exported = await untilReady(deps, name, { timeout: flags.readinessTimeout, signal });
       const open = { exported, token: await tokenOf(deps, exported), signal };
-      await (flags.manifest ? takeManifest(deps, flags, open) : takeDisk(deps, { ...flags, format }, open));
+      await (flags.manifest ? takeManifest(deps, flags, open) : takeVolume(deps, { ...flags, format }, open));
     });
   } finally {
     if (flags.deleteVme || (isMade && !flags.keepVme)) await deps.client.delete(VM_EXPORTS, { namespace: deps.namespace, name });
   }
 }
 
-function checked({ format = 'gzip', keepVme, deleteVme, manifest, output, volume, manifestOutputFormat, pvc }: DownloadFlags): DiskFormat {
-  const known = FORMATS.find((each) => each === format);
-  if (!known) throw usage(`${format} is not gzip or raw`, '--format raw');
+function checked({ format, keepVme, deleteVme, manifest, output, volume, manifestOutputFormat, pvc }: DownloadFlags): DiskFormat {
   if (keepVme && deleteVme) throw usage('--keep-vme and --delete-vme exclude each other', 'choose one');
   if (manifest && (volume !== undefined || pvc !== undefined))
     throw usage('a manifest is that of a machine, not of a volume', 'leave --volume and --pvc away');
   if (manifestOutputFormat !== undefined && !['yaml', 'json'].includes(manifestOutputFormat))
     throw usage(`${manifestOutputFormat} is not yaml or json`, '--manifest-output-format json');
   if (output === '') throw usage('--output is empty', '--output disk.img.gz');
-  return known;
+  return checkedFormat(format);
 }
 
-async function takeDisk(
-  deps: ClusterDeps,
-  flags: DownloadFlags & { readonly format: DiskFormat },
-  { exported, token, signal }: Open,
-): Promise<void> {
-  const { client, clock, namespace, stdout } = deps;
-  const volume = volumeIn(exported, flags.volume);
-  const source = { client, clock, namespace, name: exported.metadata.name, volume, token, signal };
-  const { output = '-', format } = flags;
-  if (output === '-') {
-    for await (const piece of takePieces(source, undefined))
-      await written(stdout, format === 'raw' ? await unpackedPiece(piece) : piece.packed);
-    return;
-  }
-  const path = resolve(deps.workingFolder, output);
-  await progressOf(deps).step('download', async ({ update }) => {
-    const startedAtMs = clock.steady();
-    const onProgress = (progress: Parameters<typeof wordsOf>[0]) =>
-      update(wordsOf({ ...progress, elapsedMs: clock.steady() - startedAtMs }));
-    await saveDisk({ ...source, path, format, onProgress });
-    return volume;
-  });
-  stdout.write(`${output} is the disk of ${volume}\n`);
-}
-
-function written(stdout: NodeJS.WritableStream, bytes: Buffer): Promise<void> {
-  return new Promise((done, failed) => stdout.write(bytes, (error) => (error ? failed(error) : done())));
-}
-
-async function takeManifest(deps: ClusterDeps, flags: DownloadFlags, { exported, token, signal }: Open): Promise<void> {
+async function takeManifest(deps: ClusterDeps, flags: DownloadFlags, { exported, token, signal }: OpenExport): Promise<void> {
   const { client, namespace, stdout } = deps;
   const { manifestOutputFormat = 'yaml', includeSecret, serviceUrl, output = '-' } = flags;
   const side = exported.status?.links?.external && serviceUrl === undefined ? 'external' : 'internal';
