@@ -6,10 +6,6 @@ import { followFrontProxy } from './cluster/front-proxy-trust.ts';
 import { runComponent } from './cluster/run-component.ts';
 import { VERSION } from './version.ts';
 
-/** A link to the socket of another user needs CAP_FOWNER on nodes that protect hard links, as most do; virt-handler has one capability, and not that. */
-const NO_HOTPLUG =
-  'volumes cannot come while a guest runs on this cluster: virt-handler would need the capability FOWNER to bring their disks to QEMU; stop the machine and add the volume without hotpluggable';
-
 await runComponent({
   name: 'virt-api',
   flags: {
@@ -49,7 +45,6 @@ await runComponent({
         return frontProxy.current.names;
       },
       port: Number(flags['port']),
-      noHotplug: NO_HOTPLUG,
       ...(flags['tools-image'] && { toolsImage: flags['tools-image'] }),
       version: VERSION,
     });

@@ -12,9 +12,7 @@ export function NoSession({ error }: { readonly error: unknown }) {
       <p>
         <code>virtctl up</code> starts an embedded one, <code>virtctl doctor</code> looks at it.
       </p>
-      <button type="button" onClick={() => location.reload()}>
-        Try again
-      </button>
+      <p>It is asked again every few seconds.</p>
     </main>
   );
 }

@@ -25,8 +25,6 @@ export type VirtApiOptions = RouteOptions & {
   readonly port: number;
   /** That of the KubeVirt object; followed here when not given. */
   readonly configuration?: FollowedConfiguration;
-  /** Why volumes cannot come while a guest runs, where they cannot. */
-  readonly noHotplug?: string;
   /** Where to show how many streams are open. */
   readonly metrics?: MetricFamilies;
   readonly clock: Clock;
@@ -42,7 +40,7 @@ const OPEN_PATHS = ['/healthz', '/livez', '/readyz', ...SUBRESOURCE_VERSIONS.map
 
 /** Resolves when the server accepts connections. */
 export async function startVirtApi(options: VirtApiOptions): Promise<VirtApi> {
-  const { client, pki, host, port, clock, log, signal, noHotplug } = options;
+  const { client, pki, host, port, clock, log, signal } = options;
   const configuration = options.configuration ?? followConfiguration({ client, clock, log, signal });
   const presets = followPresets({ client, clock, log, signal });
   const streams = new StreamAccess({ client, clock, log, signal });
@@ -57,7 +55,7 @@ export async function startVirtApi(options: VirtApiOptions): Promise<VirtApi> {
     async handle(request, { peer, rawHeaders }) {
       const { pathname } = new URL(request.url);
       if (OPEN_PATHS.includes(pathname)) return new Response('ok');
-      if (isReviewPath(pathname)) return answerReview(request, pathname, { client, clock, configuration, presets, noHotplug }); // webhooks are called without a client certificate
+      if (isReviewPath(pathname)) return answerReview(request, pathname, { client, clock, configuration, presets }); // webhooks are called without a client certificate
       if (isUploadPath(pathname)) return answerUpload(request, { client, clock, identity: pki.virtHandlerClient });
       const exported = externalExportOf(pathname);
       if (exported) return answerExternal(request, exported, client);

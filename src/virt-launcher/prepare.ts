@@ -19,7 +19,7 @@ import { copyBootFiles } from './boot-files.ts';
 import { linkCloudInit } from './link-cloud-init.ts';
 import { diskRoot } from './make-images.ts';
 import { type Environment, type Program, readyProcess } from './ready-process.ts';
-import { resumeFrom, tellMachine } from './resume-memory.ts';
+import { asSaved, resumeFrom, tellMachine } from './resume-memory.ts';
 import { searchDomains } from './search-domains.ts';
 import { type SharedFolders, shareFolders } from './share-folders.ts';
 
@@ -33,7 +33,7 @@ export function prepare({ env, report }: { env: Environment; report: (line: stri
   const program = findQemu(env);
   try {
     return readyProcess({
-      ...{ env, vmi, program, report },
+      ...{ env, vmi: asSaved(vmi, env), program, report },
       argumentsFrom({ images, diskFolder, privileges }) {
         const boot = copyBootFiles({
           ...{ domain: vmi.spec.domain, folder: diskFolder, privileges, report },

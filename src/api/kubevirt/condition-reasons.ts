@@ -67,7 +67,8 @@ export type ReplicaSetConditions = {
 export type VmSnapshotConditions = {
   readonly Ready: 'InProgress' | 'Failed' | 'Succeeded';
   readonly Progressing: 'InProgress' | 'Waiting' | 'Failed' | 'Succeeded';
-  readonly Failure: 'DeadlineExceeded' | 'NoVolumeSnapshots';
+  /** MemoryNotKept is ours. */
+  readonly Failure: 'DeadlineExceeded' | 'NoVolumeSnapshots' | 'MemoryNotKept';
 };
 /** Of a VirtualMachineRestore. */
 export type VmRestoreConditions = {

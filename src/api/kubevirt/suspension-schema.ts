@@ -1,10 +1,17 @@
 /** How a machine that is suspended is told: by the machine, which lasts, and by the instance whose memory is saved or loaded. Ours, not KubeVirt's. */
-import { integer, object, oneOf, optional, text, time } from '../schema/dsl.ts';
+import { boolean, integer, object, oneOf, optional, text, time } from '../schema/dsl.ts';
 
 const saved = {
   claimName: optional(text('The PVC that the memory is on; it belongs to the machine.')),
   digest: optional(text('Of what was saved, by SHA-256: nothing else is ever loaded.')),
   bytes: optional(integer('How much was saved.', { minimum: 0, format: 'int64' })),
+  guestAgent: optional(boolean('The guest had an agent when it was saved.')),
+  origin: optional(
+    object('The machine that the memory is of, when that is another one: the guest gets an identity of its own when it goes on.', {
+      name: text('Its name.'),
+      firmwareUUID: optional(text('Its firmware UUID. Until the next boot the cloud-init disk is the one that the guest has seen.')),
+    }),
+  ),
 };
 
 export const vmSuspensionSchema = object('There while the machine is suspended, or on the way into it or out of it.', {
@@ -12,6 +19,7 @@ export const vmSuspensionSchema = object('There while the machine is suspended, 
   instanceUID: optional(text('The instance that is saved.')),
   ...saved,
   savedTimestamp: optional(time('Since when it is suspended.')),
+  snapshotName: optional(text('The VirtualMachineSnapshot that it is suspended for: when that is over, it goes on.')),
   message: optional(text('Why it could not be resumed, the last time that was tried.')),
 });
 

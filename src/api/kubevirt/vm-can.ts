@@ -7,7 +7,8 @@
  *   restart    only while there is an instance; not for Halted and Once
  *   migrate    only while the instance runs, can be moved, and is not being moved
  *   suspend    only while the instance runs, is not paused, moved or snapshotted, and all of it can be kept (suspendable.ts)
- *   resume     only while the machine is suspended; start is the same then, whatever the run strategy, and stop throws away what was saved
+ *   resume     only while the machine is suspended; start is the same then, whatever the run strategy, and stop throws away what was saved;
+ *              none of them while a snapshot of that is taken
  *   memorydump  only while the instance runs, is not moved or suspended, and no other dump is being made, or let go of
  *   removememorydump  only when there is a dump, of a machine in any state
  *   console    only while the instance runs and has a serial console
@@ -54,6 +55,13 @@ type Rule<Seen> = readonly [reason: StatusReason, message: string | ((seen: Seen
 /** Its memory is being saved: what is changed now would be in neither. */
 const SUSPENDING: Rule<VmSituation> = ['Conflict', 'VM is being suspended', ({ vm }) => vm.status?.suspension?.phase === 'Suspending'];
 
+/** What is kept of a suspended machine is of the moment at which it was: until that is over, its guest stands still. */
+const KEPT_NOW: Rule<VmSituation> = [
+  'Conflict',
+  ({ vm }) => `VirtualMachineSnapshot ${vm.status?.snapshotInProgress} keeps the memory of the VM: wait until it is taken`,
+  ({ vm }) => isSuspended(vm) && Boolean(vm.status?.snapshotInProgress),
+];
+
 const VM_RULES: Readonly<Record<VmAction, readonly Rule<VmSituation>[]>> = {
   start: [
     ['Conflict', 'VM is being deleted', ({ vm }) => isDeleting(vm)],
@@ -68,6 +76,7 @@ const VM_RULES: Readonly<Record<VmAction, readonly Rule<VmSituation>[]>> = {
       ({ vm }) => `VM cannot be started while VirtualMachineRestore ${vm.status?.restoreInProgress} changes it`,
       ({ vm }) => Boolean(vm.status?.restoreInProgress),
     ],
+    KEPT_NOW,
     ['Conflict', 'VM has no saved memory to discard', ({ vm, isDiscarding = false }) => isDiscarding && !isSuspended(vm)],
     ['Conflict', 'VM is about to resume already', ({ vm }) => isOnItsWayUp(vm)],
     ['Conflict', 'VM needs manual recovery', ({ vm }) => vmIs(vm, 'ManualRecoveryRequired')],
@@ -85,6 +94,7 @@ const VM_RULES: Readonly<Record<VmAction, readonly Rule<VmSituation>[]>> = {
       ({ vm }) => `OfflineVirtualMachine ${controllerOf(vm)?.name} keeps it running; stop that`,
       ({ vm }) => controllerOf(vm)?.kind === 'OfflineVirtualMachine',
     ],
+    KEPT_NOW,
     [
       'Conflict',
       'VM is not running',
@@ -137,6 +147,7 @@ const VM_RULES: Readonly<Record<VmAction, readonly Rule<VmSituation>[]>> = {
       ({ vm }) => `VM cannot be resumed while VirtualMachineRestore ${vm.status?.restoreInProgress} changes it`,
       ({ vm }) => Boolean(vm.status?.restoreInProgress),
     ],
+    KEPT_NOW,
     ['Conflict', 'VM is about to resume already', ({ vm }) => isOnItsWayUp(vm)],
     ['Conflict', 'VM is not suspended', ({ vm }) => !isSuspended(vm)],
   ],

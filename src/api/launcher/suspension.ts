@@ -2,9 +2,9 @@
  * How the memory of a guest gets to a PVC and back: a Pod beside the launcher mounts the claim and writes what comes at a socket; the launcher
  * that continues has the claim from its start, and hands the file to QEMU.
  */
-import { isControlledBy, type KubeObject } from '../meta.ts';
-import { attachmentPodNameOf } from './attachment.ts';
-import { isCurrentLauncherOf, type LauncherOwner } from './pod-name.ts';
+import type { KubeObject } from '../meta.ts';
+import { attachmentPodNameOf, isAttachmentOf } from './attachment.ts';
+import type { LauncherOwner } from './pod-name.ts';
 
 /** What virt-launcher is told to do in such a Pod. */
 export const SAVE_COMMAND = 'save';
@@ -23,6 +23,8 @@ export type SavedMachine = {
   readonly qemu: string;
   readonly accelerator: string;
 };
+/** Whose memory it is, when it is that of another machine. */
+export type ResumeOrigin = { readonly name: string; readonly firmwareUUID?: string };
 /** What a Pod that writes memory answers. */
 export type SaveAnswer = { readonly digest: string; readonly bytes: number } | { readonly error: string };
 
@@ -35,7 +37,6 @@ export function savePodNameOf(vmi: KubeObject): string {
 }
 
 /** True for the Pod that saves the memory of the guest in `launcher`. */
-export function isSavePodOf(pod: KubeObject, { vmi, launcher }: { readonly vmi: LauncherOwner; readonly launcher: KubeObject }): boolean {
-  const isOwn = isControlledBy(pod, launcher) && pod.metadata.namespace === launcher.metadata.namespace;
-  return isOwn && isCurrentLauncherOf(launcher, vmi) && pod.metadata.name === savePodNameOf(vmi);
+export function isSavePodOf(pod: KubeObject, of: { readonly vmi: LauncherOwner; readonly launcher: KubeObject }): boolean {
+  return isAttachmentOf(pod, { ...of, volumes: [NO_VOLUME] });
 }

@@ -16,6 +16,8 @@ export const LAUNCHER_VARIABLES = {
   incoming: 'KUBEVIRT_INCOMING',
   /** The digest of the memory that its guest is to go on with, instead of being started. */
   resume: 'KUBEVIRT_RESUME',
+  /** The machine that this memory is of, when that is another one, as JSON: ResumeOrigin of suspension.ts. */
+  resumeOrigin: 'KUBEVIRT_RESUME_ORIGIN',
   /** Where it meets the containers of its disks; not set where images are volumes. */
   diskShare: 'KUBEVIRT_DISK_SHARE',
 } as const;

@@ -22,7 +22,7 @@ export function networkParts({ vmi, host }: Pick<ConvertInput, 'vmi' | 'host'>, 
       type: 'user',
       properties: { ...addresses(vmi, nic), ...hostname(vmi), ...search(host.searchDomains), ...(host.isClosed && { restrict: true }) },
     },
-    ...card(rootBus, `nic${index}`, DRIVERS[nic.model ?? 'virtio'], {
+    ...card(rootBus, cardIdOf(index), DRIVERS[nic.model ?? 'virtio'], {
       netdev: `net${index}`,
       mac: macOf(vmi, nic),
       // No boot ROM for a card that is not booted from: it would only cost time.
@@ -31,6 +31,11 @@ export function networkParts({ vmi, host }: Pick<ConvertInput, 'vmi' | 'host'>, 
       ...(nic.acpiIndex !== undefined && { 'acpi-index': nic.acpiIndex }),
     }),
   ]);
+}
+
+/** How QEMU knows the card of an interface. */
+export function cardIdOf(index: number): string {
+  return `nic${index}`;
 }
 
 export type PodCard = { readonly mac: string; readonly gateway: string; readonly guest: string };

@@ -10,12 +10,14 @@ export function snapshotName(vm: string, nowMs: number): string {
   return `${vm}-${new Date(nowMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').toLowerCase()}`;
 }
 
-export function newSnapshot({ namespace, vm, name }: Of & { readonly name: string }): VirtualMachineSnapshot {
+type Wanted = Of & { readonly name: string; readonly hasMemory?: boolean };
+
+export function newSnapshot({ namespace, vm, name, hasMemory = false }: Wanted): VirtualMachineSnapshot {
   return {
     apiVersion: apiVersionOf(VM_SNAPSHOTS),
     kind: 'VirtualMachineSnapshot',
     metadata: { namespace, name },
-    spec: { source: { apiGroup: 'kubevirt.io', kind: 'VirtualMachine', name: vm } },
+    spec: { source: { apiGroup: 'kubevirt.io', kind: 'VirtualMachine', name: vm }, ...(hasMemory && { memory: true }) },
   };
 }
 

@@ -26,8 +26,6 @@ type World = {
   readonly clock: Clock;
   readonly configuration: FollowedConfiguration;
   readonly presets: FollowedPresets;
-  /** Why volumes cannot come while a guest runs, where they cannot. */
-  readonly noHotplug?: string | undefined;
 };
 type Answer = (request: AdmissionRequest, world: World) => JsonObject | Promise<JsonObject>;
 
@@ -65,13 +63,13 @@ function answersFor(kind: AdmittedKind): [path: string, answer: Answer][] {
   ];
 }
 
-async function validated(kind: AdmittedKind, request: AdmissionRequest, { client, configuration, noHotplug }: World): Promise<JsonObject> {
+async function validated(kind: AdmittedKind, request: AdmissionRequest, { client, configuration }: World): Promise<JsonObject> {
   const { object, oldObject } = request;
   if (!object || (await kind.isElsewhere?.(client))) return { allowed: true };
   const isSame = oldObject !== undefined && deepEqual(object['spec'], oldObject['spec']);
   // Whoever takes the finalizers off a deleted object must not be held up by what is wrong with it.
   const isSettled = isSame || isDeleting(object);
-  const found = (each: ReviewedObject) => expandedCauses(kind, each, { client, configuration: { ...configuration.current, noHotplug } });
+  const found = (each: ReviewedObject) => expandedCauses(kind, each, { client, configuration: configuration.current });
   const wrong = isSettled ? [] : newCauses(await found(object), oldObject ? await found(oldObject) : []);
   const causes = [...(kind.validateChange?.(request) ?? []), ...((await kind.validateBeside?.(request, client)) ?? []), ...wrong];
   if (causes.length > 0) return denied(kind, object.metadata.name, causes);

@@ -265,6 +265,14 @@ describe('a migration', () => {
     assert.deepEqual(lines(ended(5)), [`${VMI} the target Pod has ended`]);
   });
 
+  test('a move that was begun ends at once when its target is deleted: the guest would come to a Pod that has half a minute to live', () => {
+    const vmi = on({ ...told, startTimestamp: new Date(now).toISOString() });
+    const deletionTimestamp = new Date(now + 35_000).toISOString(); // when its grace period is over
+    const targetPod = target('running', { deletionTimestamp });
+    const lines = explain(decideMigration({ ...usual, vmi, migration: migration('Running'), targetPod }));
+    assert.deepEqual(lines, [`${VMI} the target Pod has ended`]);
+  });
+
   test('the Pod is that of the start, elsewhere, and waits for a guest', () => {
     const selector = { vmiName: 'db', addedNodeSelector: { zone: 'b' } };
     const [action] = decideMigration({ ...usual, migration: { ...migration('Pending'), spec: selector } }).actions;

@@ -15,7 +15,7 @@
  *   Pending, too many are under way                             look again
  *   Pending, no Pod                                             make the Pod that the guest goes to
  *   Pending, Pod                                                Scheduling
- *   target Pod gone or ended                                    Failed; where the nodes were told, they are told of this too, first
+ *   target Pod gone, deleted or ended                           Failed; where the nodes were told, they are told of this too, first
  *   target Pod has no node after 5 min, or is not up after 15   Failed; annotations of the migration say otherwise
  *   Scheduling, the launcher runs                               Scheduled
  *   Scheduled                                                   PreparingTarget: tell both nodes, in one write of the VMI
@@ -165,11 +165,10 @@ function reportLostTarget(seen: ObservedMigration): Decision {
   return { actions: [patch(vmi, { status: { migrationState } }, 'the target Pod has ended')] };
 }
 
-/** When the containers of the target ended, or it was to; long ago when nobody can say. */
+/** When the containers of the target ended. Long ago when nobody can say, and when they run: its Pod is deleted, and a guest must not come there any more. */
 function lostAt({ targetPod }: ObservedMigration): number {
   const ends = (targetPod?.status?.containerStatuses ?? []).map(({ state }) => Date.parse(state?.terminated?.finishedAt ?? ''));
-  const known = [Date.parse(targetPod?.metadata.deletionTimestamp ?? ''), ...ends].filter((each) => !Number.isNaN(each));
-  return Math.max(Number.NEGATIVE_INFINITY, ...known);
+  return Math.max(Number.NEGATIVE_INFINITY, ...ends.filter((each) => !Number.isNaN(each)));
 }
 
 function fail(seen: ObservedMigration, why: string): Decision {

@@ -1,4 +1,5 @@
 /** Performs VirtualMachineRestores: the loop of `observe`, `decide` and reconcile's apply. */
+import type { ControllerRevision } from '../../api/core/controller-revision.ts';
 import { PERSISTENT_VOLUME_CLAIMS, STORAGE_CLASSES } from '../../api/core/volume.ts';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { type VirtualMachineInstance, VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
@@ -12,7 +13,10 @@ import type { Logger } from '../../base/log.ts';
 import type { Cache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
 import { runController } from '../../reconcile/controller.ts';
+import { BY_CONTROLLER } from '../../reconcile/owner.ts';
 import { changesOf } from '../../reconcile/source.ts';
+import { backupsOf } from '../snapshot/memory.ts';
+import { isKeptInstance } from '../vm/suspension.ts';
 import { decideVmRestore } from './decide.ts';
 import type { ObservedVmRestore } from './observed.ts';
 import { claimNameFor } from './restored.ts';
@@ -28,6 +32,8 @@ export type VmRestoreOptions = {
   readonly contents: Cache<VirtualMachineSnapshotContent>;
   readonly vms: Cache<VirtualMachine>;
   readonly vmis: Cache<VirtualMachineInstance>;
+  /** By the uid of the VM, under BY_CONTROLLER. */
+  readonly revisions: Cache<ControllerRevision>;
 };
 
 const BY_TARGET = 'target';
@@ -40,7 +46,7 @@ export const byTarget = {
 
 /** Runs until the signal aborts. */
 export function runVmRestoreController(options: VmRestoreOptions): Promise<void> {
-  const { client, clock, log, signal, restores, snapshots, contents, vms, vmis } = options;
+  const { client, clock, log, signal, restores, snapshots, contents, vms, vmis, revisions } = options;
   const restoresOf = ({ metadata }: KubeObject) => restores.byIndex(BY_TARGET, keyOf(metadata)).map((each) => keyOf(each.metadata));
   return runController<ObservedVmRestore>({
     name: 'restore-controller',
@@ -54,6 +60,7 @@ export function runVmRestoreController(options: VmRestoreOptions): Promise<void>
       changesOf(vmis, restoresOf), // an instance has the name of its machine
       changesOf(snapshots, () => []),
       changesOf(contents, () => []),
+      changesOf(revisions, () => []),
     ],
     observe: (key) => observeVmRestore(options, key),
     decide: decideVmRestore,
@@ -62,7 +69,7 @@ export function runVmRestoreController(options: VmRestoreOptions): Promise<void>
 }
 
 async function observeVmRestore(options: VmRestoreOptions, key: string): Promise<ObservedVmRestore | undefined> {
-  const { client, clock, restores, snapshots, contents, vms, vmis } = options;
+  const { client, clock, restores, snapshots, contents, vms, vmis, revisions } = options;
   const restore = restores.get(key);
   if (!restore) return undefined;
   const { namespace } = restore.metadata;
@@ -70,7 +77,9 @@ async function observeVmRestore(options: VmRestoreOptions, key: string): Promise
   const snapshot = snapshots.get(keyOf({ namespace, name: restore.spec.virtualMachineSnapshotName }));
   const contentName = snapshot?.status?.virtualMachineSnapshotContentName;
   const content = contentName ? contents.get(keyOf({ namespace, name: contentName })) : undefined;
-  const seen = { restore, snapshot, content, vm: vms.get(keyOf(target)), clone: await cloneOf(client, restore), now: clock.now() };
+  const vm = vms.get(keyOf(target));
+  const records = vm ? revisions.byIndex(BY_CONTROLLER, vm.metadata.uid ?? '').filter(isKeptInstance) : [];
+  const seen = { restore, snapshot, content, vm, records, clone: await cloneOf(client, restore), now: clock.now() };
   if (restore.status?.complete || hasCondition(restore.status?.conditions, 'Failure'))
     return { ...seen, claims: await claimsOf(options, seen), lateClasses: new Set() };
   return {
@@ -93,7 +102,7 @@ async function cloneOf(client: Client, restore: VirtualMachineRestore): Promise<
 
 async function claimsOf({ client }: VmRestoreOptions, { restore, content }: Pick<ObservedVmRestore, 'restore' | 'content'>) {
   const { namespace } = restore.metadata;
-  const names = (content?.spec.volumeBackups ?? []).map(({ volumeName }) => claimNameFor(restore, volumeName));
+  const names = backupsOf(content).map(({ volumeName }) => claimNameFor(restore, volumeName));
   const claims = await Promise.all(names.map((name) => client.get(PERSISTENT_VOLUME_CLAIMS, { namespace, name })));
   return new Map(names.map((name, index) => [name, claims[index]] as const));
 }

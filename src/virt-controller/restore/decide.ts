@@ -14,6 +14,7 @@
  *   claims are not bound                              wait: their data is not whole
  *   the machine is not what it was                    change it in one write, or make it, halted
  *   claims do not go with the machine, but should     make them
+ *   memory was kept, and the machine does not have it make it one that is suspended, with that (restored-memory.ts)
  *   otherwise                                         it is complete
  *
  * So a machine never has a claim that is not whole, and what it had stays as it is. Pure: no clock, no I/O, no randomness.
@@ -26,13 +27,15 @@ import { runStrategyOf } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import type { VmRestoreStatus } from '../../api/kubevirt/kinds/vm-restore.ts';
 import type { VirtualMachineSnapshotContent } from '../../api/kubevirt/kinds/vm-snapshot-content.ts';
 import { ANNOTATION_LAST_RESTORE, FINALIZER_VM_RESTORE } from '../../api/kubevirt/names.ts';
-import { hasCondition, isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
+import { controllerReferenceTo, hasCondition, isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
 import { diffAsMergePatch } from '../../base/json.ts';
 import { timestamp } from '../../base/timestamp.ts';
 import { type Action, type Decision, nothingToDo } from '../../reconcile/decision.ts';
 import { clonedVm } from '../clone/cloned-vm.ts';
+import { backupsOf } from '../snapshot/memory.ts';
 import type { ObservedVmRestore } from './observed.ts';
-import { claimFor, claimNameFor, ownerOf, ownsClaims, specFor, vmFor } from './restored.ts';
+import { claimNameFor, ownerOf, ownsClaims, specFor, vmFor } from './restored.ts';
+import { claimOf, giveMemory, hasMemory, isMemoryClaim, whyNoMemory } from './restored-memory.ts';
 
 const LOOK_MS = 250;
 const WAIT_MS = 1_000;
@@ -47,7 +50,7 @@ export function decideVmRestore(observed: ObservedVmRestore): Decision {
     return {
       actions: [patchOf(restore, { metadata: { finalizers: [...finalizers, FINALIZER_VM_RESTORE] } }, 'the machine is let go first')],
     };
-  const unusable = whyUnusable(observed);
+  const unusable = whyUnusable(observed) ?? whyNoMemory(observed);
   if (unusable !== undefined) return fail(observed, 'SnapshotUnusable', unusable);
   const why = whyNotYet(observed);
   if (why !== undefined || !content) return wait(observed, why ?? '', WAIT_MS);
@@ -90,7 +93,8 @@ function whyUnusable({ restore, snapshot, content }: ObservedVmRestore): string 
   return content && !kept ? `VirtualMachineSnapshot ${name} has kept no machine` : undefined;
 }
 
-function whyNotYet({ restore, snapshot, vm }: ObservedVmRestore): string | undefined {
+function whyNotYet(observed: ObservedVmRestore): string | undefined {
+  const { restore, snapshot, vm } = observed;
   const name = restore.spec.virtualMachineSnapshotName;
   if (!snapshot) return `VirtualMachineSnapshot ${name} does not exist`;
   if (!snapshot.status?.readyToUse) return `VirtualMachineSnapshot ${name} is not whole yet`;
@@ -98,7 +102,7 @@ function whyNotYet({ restore, snapshot, vm }: ObservedVmRestore): string | undef
   if (!vm) return undefined;
   if (isDeleting(vm)) return `VirtualMachine ${vm.metadata.name} is being deleted`;
   const { snapshotInProgress, restoreInProgress } = vm.status ?? {};
-  if (vm.status?.suspension)
+  if (vm.status?.suspension && !hasMemory(observed))
     return `VirtualMachine ${vm.metadata.name} is suspended, and its memory knows the disks of now: virtctl stop throws it away`;
   if (snapshotInProgress) return `snapshot ${snapshotInProgress} of ${vm.metadata.name} is being taken`;
   return restoreInProgress && restoreInProgress !== restore.metadata.name
@@ -132,14 +136,14 @@ function mark({ restore }: ObservedVmRestore, vm: VirtualMachine): Action {
 }
 
 function fill(observed: ObservedVmRestore, content: VirtualMachineSnapshotContent): Decision {
-  const { restore, vm, claims, lateClasses } = observed;
-  const backups = (content.spec.volumeBackups ?? []).map((backup) => ({
+  const { restore, claims, lateClasses } = observed;
+  const backups = backupsOf(content).map((backup) => ({
     backup,
     claim: claims.get(claimNameFor(restore, backup.volumeName)),
   }));
   const foreign = backups.find(({ claim }) => claim && !isOurs(observed, claim))?.claim;
   if (foreign) return fail(observed, 'TargetNotReady', `PVC ${foreign.metadata.name} is there already, and is not of this restore`);
-  const missing = backups.filter(({ claim }) => !claim).map(({ backup }) => claimFor(restore, backup, vm));
+  const missing = backups.filter(({ claim }) => !claim).map(({ backup }) => claimOf(observed, backup));
   if (missing.length > 0) {
     const create = missing.map((object) => ({ do: 'create', object, because: 'it begins as a snapshot' }) as const);
     return { actions: [...tell(observed, begun(observed, content)), ...create], lookAgainAfterMs: LOOK_MS };
@@ -171,19 +175,27 @@ function change(observed: ObservedVmRestore, content: VirtualMachineSnapshotCont
     const patch = { metadata: { annotations }, ...(spec !== undefined && { spec }) };
     return { actions: [patchOf(vm, patch, 'it becomes what it was')] };
   }
-  const ownerless = ownsClaims(restore) ? [...claims.values()].filter((claim) => claim && !isOwned(claim, vm)) : [];
-  if (ownerless.length > 0) return { actions: ownerless.flatMap((claim) => (claim ? [own(claim, vm)] : [])), lookAgainAfterMs: LOOK_MS };
+  const ownerless = [...claims.values()].flatMap((claim) =>
+    claim && goesWithMachine(observed, claim) && !isOwned(claim, vm) ? [claim] : [],
+  );
+  if (ownerless.length > 0) return { actions: ownerless.map((claim) => own(observed, claim, vm)), lookAgainAfterMs: LOOK_MS };
+  if (content.spec.memory && !hasMemory(observed)) return { actions: giveMemory(observed, vm, content), lookAgainAfterMs: LOOK_MS };
   const event = { type: 'Normal', reason: 'VirtualMachineRestoreComplete', message: `${vm.metadata.name} is what it was` } as const;
   const [write] = tell(observed, complete(observed, content));
   return { actions: write ? [{ ...write, event }] : [] };
+}
+
+function goesWithMachine(observed: ObservedVmRestore, claim: KubeObject): boolean {
+  return ownsClaims(observed.restore) || isMemoryClaim(observed, claim);
 }
 
 function isOwned({ metadata }: KubeObject, vm: VirtualMachine): boolean {
   return (metadata.ownerReferences ?? []).some(({ uid }) => uid === vm.metadata.uid);
 }
 
-function own(claim: KubeObject, vm: VirtualMachine): Action {
-  const ownerReferences = [...(claim.metadata.ownerReferences ?? []), ownerOf(vm)];
+function own(observed: ObservedVmRestore, claim: KubeObject, vm: VirtualMachine): Action {
+  const owner = isMemoryClaim(observed, claim) ? controllerReferenceTo(vm) : ownerOf(vm);
+  const ownerReferences = [...(claim.metadata.ownerReferences ?? []), owner];
   return patchOf(claim, { metadata: { ownerReferences } }, `it goes with ${vm.metadata.name}`);
 }
 

@@ -1,4 +1,5 @@
 /** What `decide` looks at: one restore, what it is from, what it changes, and the claims that it makes. */
+import type { ControllerRevision } from '../../api/core/controller-revision.ts';
 import type { StorageClass } from '../../api/core/volume.ts';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
@@ -19,6 +20,8 @@ export type ObservedVmRestore = {
   readonly vmi?: VirtualMachineInstance | undefined;
   /** Claims by the names that the restore gives. */
   readonly claims: Claims;
+  /** What is recorded of instances of the target that were suspended. */
+  readonly records?: readonly ControllerRevision[];
   /** Classes of claims that wait for their first user. */
   readonly lateClasses: ReadonlySet<StorageClass['metadata']['name']>;
   /** The clone that it makes a machine for; gone when that was deleted. */

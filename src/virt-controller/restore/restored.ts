@@ -60,15 +60,8 @@ export function specFor(
 ): VirtualMachine['spec'] | undefined {
   const kept = content.spec.source.virtualMachine?.spec;
   if (!kept) return undefined;
-  const restored = new Set((content.spec.volumeBackups ?? []).map(({ volumeName }) => volumeName));
   const { running, runStrategy, dataVolumeTemplates: _templates, ...others } = kept;
-  const volumes = kept.template.spec.volumes?.map((volume) => {
-    if (!restored.has(volume.name)) return volume;
-    const claimName = claimNameFor(restore, volume.name);
-    const { dataVolume, persistentVolumeClaim, ...others } = volume;
-    if (persistentVolumeClaim) return { ...others, persistentVolumeClaim: { ...persistentVolumeClaim, claimName } };
-    return dataVolume ? { ...others, persistentVolumeClaim: { claimName } } : volume; // no DataVolume has filled it
-  });
+  const volumes = volumesWith(restore, content, kept.template.spec.volumes);
   const named = new Set(volumes?.map(({ dataVolume, persistentVolumeClaim }) => dataVolume?.name ?? persistentVolumeClaim?.claimName));
   const dataVolumeTemplates = kept.dataVolumeTemplates?.filter(({ metadata }) => named.has(metadata.name));
   const template = { ...kept.template, spec: { ...kept.template.spec, ...(volumes && { volumes }) } };
@@ -76,6 +69,20 @@ export function specFor(
   const now = target?.spec;
   if (!now) return { ...rest, ...(running === undefined ? { runStrategy: 'Halted' } : { running: false }), template };
   return { ...rest, ...(now.running === undefined ? { runStrategy: now.runStrategy } : { running: now.running }), template };
+}
+
+type Volumes = VirtualMachine['spec']['template']['spec']['volumes'];
+
+/** The volumes of a machine, on the new claims. */
+export function volumesWith(restore: VirtualMachineRestore, content: VirtualMachineSnapshotContent | undefined, volumes: Volumes): Volumes {
+  const restored = new Set((content?.spec.volumeBackups ?? []).map(({ volumeName }) => volumeName));
+  return volumes?.map((volume) => {
+    if (!restored.has(volume.name)) return volume;
+    const claimName = claimNameFor(restore, volume.name);
+    const { dataVolume, persistentVolumeClaim, ...others } = volume;
+    if (persistentVolumeClaim) return { ...others, persistentVolumeClaim: { ...persistentVolumeClaim, claimName } };
+    return dataVolume ? { ...others, persistentVolumeClaim: { claimName } } : volume; // no DataVolume has filled it
+  });
 }
 
 /** A machine that was not there. */

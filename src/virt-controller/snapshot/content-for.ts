@@ -10,6 +10,7 @@ import { claimOf } from '../../api/kubevirt/volumes/source-of.ts';
 import { controllerReferenceTo } from '../../api/meta.ts';
 import { apiVersionOf } from '../../api/resource.ts';
 import { isObject } from '../../base/json.ts';
+import { type Backup, memoryFor, suspendedSpec } from './memory.ts';
 import type { ObservedVmSnapshot } from './observed.ts';
 
 /** The volumes of a machine that are kept, with their claims, and the others: made anew at each start, or shared with somebody who goes on writing. */
@@ -28,8 +29,10 @@ export function contentNameOf({ metadata }: VirtualMachineSnapshot): string {
 }
 
 /** The machine that is kept: a guest that runs is of what its machine was at its start. */
-export function specToKeep({ vm, vmi, revision }: Pick<ObservedVmSnapshot, 'vm' | 'vmi' | 'revision'>): VirtualMachine['spec'] | undefined {
-  const spec = vmi && revision && isObject(revision.data) ? revision.data['spec'] : undefined;
+export function specToKeep(seen: Pick<ObservedVmSnapshot, 'vm' | 'vmi' | 'revision' | 'kept'>): VirtualMachine['spec'] | undefined {
+  const { vm, vmi, revision } = seen;
+  if (!vmi) return suspendedSpec(seen) ?? vm?.spec;
+  const spec = revision && isObject(revision.data) ? revision.data['spec'] : undefined;
   return isObject(spec) ? (spec as VirtualMachine['spec']) : vm?.spec; // written by the controller of machines
 }
 
@@ -39,6 +42,7 @@ export function contentFor(observed: ObservedVmSnapshot, vm: VirtualMachine): Vi
   const { namespace, uid, name } = snapshot.metadata;
   const spec = specToKeep(observed) ?? vm.spec;
   const { labels, annotations } = vm.metadata;
+  const memory = memoryFor(observed);
   const metadata = {
     name: vm.metadata.name,
     namespace,
@@ -61,11 +65,10 @@ export function contentFor(observed: ObservedVmSnapshot, vm: VirtualMachine): Vi
         const persistentVolumeClaim = { metadata: kept, spec: claim.spec as Backup['persistentVolumeClaim']['spec'] }; // the words are those of Kubernetes
         return [{ volumeName, persistentVolumeClaim, volumeSnapshotName: `vmsnapshot-${uid}-volume-${volumeName}` }];
       }),
+      ...(memory && { memory }),
     },
   };
 }
-
-type Backup = NonNullable<VirtualMachineSnapshotContent['spec']['volumeBackups']>[number];
 
 /** The snapshot of one claim, which goes with the content. */
 export function volumeSnapshotFor(content: VirtualMachineSnapshotContent, backup: Backup): VolumeSnapshot {

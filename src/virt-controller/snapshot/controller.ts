@@ -19,8 +19,10 @@ import { runController } from '../../reconcile/controller.ts';
 import { BY_CONTROLLER } from '../../reconcile/owner.ts';
 import { changesOf } from '../../reconcile/source.ts';
 import { revisionOf } from '../vm/revision.ts';
+import { instanceIn, isKeptInstance } from '../vm/suspension.ts';
 import { contentNameOf, specToKeep, volumesOf } from './content-for.ts';
 import { decideVmSnapshot, type Freeze, type Thaw } from './decide.ts';
+import { backupsOf } from './memory.ts';
 import type { ObservedVmSnapshot, Quiesce } from './observed.ts';
 
 export type VmSnapshotOptions = {
@@ -109,16 +111,21 @@ async function observeVmSnapshot(
   const vm = vms.get(at);
   const found = vmis.get(at);
   const vmi = vm && found && isControlledBy(found, vm) ? found : undefined;
-  const revision = vm && vmi && revisionOf(vmi, revisions.byIndex(BY_CONTROLLER, vm.metadata.uid ?? ''));
+  const own = vm ? revisions.byIndex(BY_CONTROLLER, vm.metadata.uid ?? '') : [];
+  const started = vmi ?? (snapshot.spec.memory ? instanceIn(own.find(isKeptInstance)) : undefined);
+  const revision = started && revisionOf(started, own);
   const content = contents.get(keyOf({ namespace, name: contentNameOf(snapshot) }));
   const isOver = snapshot.status?.phase === 'Succeeded' || snapshot.status?.phase === 'Failed';
-  const seen = { snapshot, vm, vmi, revision, content, quiesce: quiesced.get(uid) ?? 'untouched', now: clock.now() } as const;
+  const kept = vm && snapshot.spec.memory ? own.find(isKeptInstance) : undefined;
+  const seen = { snapshot, vm, vmi, revision, kept, content, quiesce: quiesced.get(uid) ?? 'untouched', now: clock.now() } as const;
   if (isOver) quiesced.delete(uid);
   if (isOver || snapshot.metadata.deletionTimestamp)
     return { ...seen, claims: new Map(), claimsInUse: new Set(), volumeSnapshots: new Map(), hasVolumeSnapshots: true };
   const spec = specToKeep(seen);
-  const names = spec ? volumesOf(spec.template.spec).included.map(({ claimName }) => claimName) : [];
-  const wanted = (content?.spec.volumeBackups ?? []).flatMap(({ volumeSnapshotName }) => volumeSnapshotName ?? []);
+  const memoryClaim = snapshot.spec.memory ? vm?.status?.suspension?.claimName : undefined;
+  const disks = spec ? volumesOf(spec.template.spec).included.map(({ claimName }) => claimName) : [];
+  const names = [...disks, ...(memoryClaim === undefined ? [] : [memoryClaim])];
+  const wanted = backupsOf(content).flatMap(({ volumeSnapshotName }) => volumeSnapshotName ?? []);
   const launchers = pods.list().filter((pod) => pod.metadata.namespace === namespace && !isPodFinal(pod));
   return {
     ...seen,

@@ -4,23 +4,26 @@
  *   when                                                  then
  *   deleting                                              let the guest and the machine go on, delete the content unless it is to stay, go
  *   without our finalizer                                 add it
- *   over, well or not                                     let the machine go, and that is all
+ *   over, well or not                                     let the machine go; of one that failed nothing is left
  *   later than its deadline                               Failed: what was begun goes, the guest and the machine go on
  *   the cluster has no VolumeSnapshots                    Failed, with the reason
  *   no machine, another snapshot or a restore of it,      say so, and wait for the deadline
  *   a claim that is not bound, a guest on its way,
  *   a claim that a Pod of a stopped machine has mounted
  *   the machine is not marked                             mark it: it outlives its deletion, and one snapshot is taken of it at a time
+ *   its memory is to be kept                              see memory.ts: the machine is suspended first
  *   no content                                            make it: what the machine is, and what its VolumeSnapshots will be called
  *   VolumeSnapshots are missing                           freeze the guest, if it has an agent, and make all of them
  *   a guest with an agent that this process did not       delete those that are there: all of them are of one moment, and whoever was
  *   freeze, and not all VolumeSnapshots are taken         killed cannot say whether the guest has been frozen all the time
+ *   one says that it cannot be taken, and the machine     Failed: it goes on at once
+ *   is suspended for it
  *   all are taken                                         thaw the guest
  *   all are ready                                         tell it in the content, then here, and let the machine go
  *
  * Pure: no clock, no I/O, no randomness.
  */
-import { vmiIs } from '../../api/kubevirt/condition-reasons.ts';
+import { type VmSnapshotConditions, vmiIs } from '../../api/kubevirt/condition-reasons.ts';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { isFinal } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { VirtualMachineSnapshotContent } from '../../api/kubevirt/kinds/vm-snapshot-content.ts';
@@ -30,6 +33,7 @@ import { parseGoDuration } from '../../base/go-duration.ts';
 import { diffAsMergePatch } from '../../base/json.ts';
 import { type Action, type Decision, nothingToDo } from '../../reconcile/decision.ts';
 import { contentFor, volumeSnapshotFor } from './content-for.ts';
+import { backupsOf, type MemoryStep, memoryStep } from './memory.ts';
 import type { ObservedVmSnapshot } from './observed.ts';
 import { type Outcome, snapshotStatus } from './status.ts';
 
@@ -53,7 +57,9 @@ export function decideVmSnapshot(observed: ObservedVmSnapshot): SnapshotDecision
     return {
       actions: [patchOf(snapshot, { metadata: { finalizers: [...finalizers, FINALIZER_VM_SNAPSHOT] } }, 'what it keeps goes first')],
     };
-  if (snapshot.status?.phase === 'Succeeded' || snapshot.status?.phase === 'Failed') return { actions: release(observed) };
+  if (snapshot.status?.phase === 'Succeeded') return { actions: release(observed) };
+  if (snapshot.status?.phase === 'Failed')
+    return { actions: [...release(observed), ...(content ? dropContent(content, 'its snapshot failed') : [])] };
   const leftMs = remainingMs(observed);
   if (leftMs <= 0) return fail(observed, { reason: 'DeadlineExceeded', message: lateMessage(observed) });
   if (!hasVolumeSnapshots)
@@ -64,6 +70,8 @@ export function decideVmSnapshot(observed: ObservedVmSnapshot): SnapshotDecision
   const why = whyNotYet(observed);
   if (why !== undefined || !vm) return { actions: tell(observed, { is: 'waiting', message: why ?? '' }), lookAgainAfterMs: WAIT_MS };
   if (!isMarked(observed, vm)) return { actions: [mark(observed, vm)] };
+  const memory = snapshot.spec.memory ? memoryStep(observed, vm) : undefined;
+  if (memory && memory.do !== 'take') return prepareMemory(observed, vm, memory);
   if (!content)
     return {
       actions: [
@@ -72,6 +80,25 @@ export function decideVmSnapshot(observed: ObservedVmSnapshot): SnapshotDecision
       ],
     };
   return take(observed, content, leftMs);
+}
+
+function prepareMemory(observed: ObservedVmSnapshot, vm: VirtualMachine, step: MemoryStep): SnapshotDecision {
+  switch (step.do) {
+    case 'take':
+      return nothingToDo;
+    case 'tell':
+      return { actions: tell(observed, { is: 'begun' }), lookAgainAfterMs: LOOK_MS };
+    case 'wait':
+      return { actions: tell(observed, { is: 'waiting', message: step.message }), lookAgainAfterMs: LOOK_MS };
+    case 'fail':
+      return fail(observed, { reason: 'MemoryNotKept', message: step.message });
+    case 'suspend': {
+      const { name } = observed.snapshot.metadata;
+      const suspension = { phase: 'Suspending', instanceUID: step.instanceUID, snapshotName: name };
+      const ask = { ...patchOf(vm, { status: { suspension } }, `snapshot ${name} keeps its memory`), subresource: 'status' } as const;
+      return { actions: [ask], lookAgainAfterMs: LOOK_MS };
+    }
+  }
 }
 
 function letGo(observed: ObservedVmSnapshot): SnapshotDecision {
@@ -148,7 +175,7 @@ function release({ snapshot, vm }: ObservedVmSnapshot): Action[] {
 
 function take(observed: ObservedVmSnapshot, content: VirtualMachineSnapshotContent, leftMs: number): SnapshotDecision {
   const { volumeSnapshots, quiesce } = observed;
-  const all = (content.spec.volumeBackups ?? []).map((backup) => ({ backup, made: volumeSnapshots.get(backup.volumeSnapshotName ?? '') }));
+  const all = backupsOf(content).map((backup) => ({ backup, made: volumeSnapshots.get(backup.volumeSnapshotName ?? '') }));
   const isTaken = all.every(({ made }) => made?.status?.creationTime !== undefined);
   const canFreeze = isOnline(observed) && vmiIs(observed.vmi, 'AgentConnected') && !vmiIs(observed.vmi, 'Paused');
   if (!isTaken && canFreeze && quiesce === 'untouched') {
@@ -166,6 +193,8 @@ function take(observed: ObservedVmSnapshot, content: VirtualMachineSnapshotConte
   }
   if (all.every(({ made }) => made?.status?.readyToUse)) return finish(observed, content);
   const error = all.find(({ made }) => made?.status?.error?.message)?.made?.status?.error?.message;
+  if (error !== undefined && content.spec.memory && observed.vm?.status?.suspension?.snapshotName !== undefined)
+    return fail(observed, { reason: 'MemoryNotKept', message: error });
   const outcome: Outcome = error === undefined ? { is: 'begun' } : { is: 'waiting', message: error };
   return { actions: [...(isTaken ? thaw(observed) : []), ...tell(observed, outcome)], lookAgainAfterMs: LOOK_MS };
 }
@@ -202,10 +231,11 @@ function finish(observed: ObservedVmSnapshot, content: VirtualMachineSnapshotCon
 
 function fail(
   observed: ObservedVmSnapshot,
-  { reason, message }: { reason: 'DeadlineExceeded' | 'NoVolumeSnapshots'; message: string },
+  { reason, message }: { readonly reason: VmSnapshotConditions['Failure']; readonly message: string },
 ): SnapshotDecision {
   const { snapshot, content } = observed;
-  if (content) return { actions: [...thaw(observed), ...dropContent(content, message)], lookAgainAfterMs: LOOK_MS };
+  // A machine that is suspended for it would else be kept again: that it failed is told first.
+  if (content && !content.spec.memory) return { actions: [...thaw(observed), ...dropContent(content, message)], lookAgainAfterMs: LOOK_MS };
   const status = diffAsMergePatch(snapshot.status ?? {}, snapshotStatus(observed, { is: 'failed', reason, message }));
   const event = { type: 'Warning', reason: 'VirtualMachineSnapshotFailed', message } as const;
   return { actions: [{ ...patchOf(snapshot, { status }, message), subresource: 'status', event }], lookAgainAfterMs: LOOK_MS };

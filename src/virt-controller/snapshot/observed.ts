@@ -18,6 +18,8 @@ export type ObservedVmSnapshot = {
   /** What the machine was when its instance was started. */
   readonly revision?: ControllerRevision | undefined;
   readonly content?: VirtualMachineSnapshotContent | undefined;
+  /** The record of the instance that is suspended; looked for when the memory is to be kept. */
+  readonly kept?: ControllerRevision | undefined;
   /** The claims of the machine, or those that the content names. */
   readonly claims: Claims;
   /** Claims that a launcher Pod has mounted. */

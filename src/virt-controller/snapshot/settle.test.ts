@@ -1,6 +1,7 @@
 /** Snapshots and restores together, on a toy cluster, with virt-controller killed after each of its steps. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ControllerRevision } from '../../api/core/controller-revision.ts';
 import type { PersistentVolumeClaim } from '../../api/core/volume.ts';
 import type { VolumeSnapshot } from '../../api/core/volume-snapshot.ts';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
@@ -13,8 +14,10 @@ import { vm, vmi } from '../../testing/builders.ts';
 import { Cluster } from '../cluster.testing.ts';
 import { decideVmRestore } from '../restore/decide.ts';
 import { claimNameFor } from '../restore/restored.ts';
+import { isKeptInstance, recordOf, suspensionAfter } from '../vm/suspension.ts';
 import { specToKeep, volumesOf } from './content-for.ts';
 import { decideVmSnapshot } from './decide.ts';
+import { backupsOf } from './memory.ts';
 import type { Quiesce } from './observed.ts';
 
 const AGENT = { conditions: [{ type: 'AgentConnected', status: 'True' }] } as const;
@@ -25,6 +28,7 @@ class World extends Cluster {
   quiesce: Quiesce = 'untouched';
   isFrozen = false;
   wasFrozenWhenTaken: boolean[] = [];
+  wasRunningWhenTaken: boolean[] = [];
   hasVolumeSnapshots = true;
 
   constructor(isRunning: boolean) {
@@ -32,7 +36,7 @@ class World extends Cluster {
     const volumes = DISKS.map((name) => ({ name, persistentVolumeClaim: { claimName: `db-${name}` } }));
     const machine = vm(isRunning ? 'Always' : 'Halted');
     this.put({ ...machine, spec: { ...machine.spec, template: { spec: { ...machine.spec.template.spec, volumes } } } } as VirtualMachine);
-    if (isRunning) this.put(vmi('Running', AGENT as never));
+    if (isRunning) this.put(instanceWith(volumes));
     for (const name of DISKS) this.put(claim(`db-${name}`));
   }
 
@@ -49,11 +53,42 @@ class World extends Cluster {
     const pending = this.list<VolumeSnapshot>('VolumeSnapshot').find(({ status }) => !status?.readyToUse);
     if (pending) {
       this.wasFrozenWhenTaken.push(this.isFrozen);
+      this.wasRunningWhenTaken.push(this.find('VirtualMachineInstance') !== undefined);
       this.put({ ...pending, status: { readyToUse: true, creationTime: '2026-01-01T00:00:01Z' } } as VolumeSnapshot);
       return;
     }
     const unbound = this.list<PersistentVolumeClaim>('PersistentVolumeClaim').find(({ status }) => status?.phase !== 'Bound');
     if (unbound) this.put({ ...unbound, status: { phase: 'Bound' } } as PersistentVolumeClaim);
+  }
+
+  #records(): ControllerRevision[] {
+    return this.list<ControllerRevision>('ControllerRevision').filter(isKeptInstance);
+  }
+
+  /** The controller of machines and virt-handler do what they are asked for; true when that was something. */
+  suspendOrResume(): boolean {
+    const { machine } = this;
+    const instance = this.find<VirtualMachineInstance>('VirtualMachineInstance');
+    const suspension = machine.status?.suspension;
+    if (suspension?.phase === 'Suspending' && instance) {
+      this.put(claim('memory'));
+      this.put(recordOf(machine, 'vmi-1', { apiVersion: instance.apiVersion, kind: instance.kind, metadata: {}, spec: instance.spec }));
+      const ended = vmi('Succeeded', { suspension: { phase: 'Saved', claimName: 'memory', digest: 'd', bytes: 5, guestAgent: true } });
+      this.#say(suspensionAfter({ vm: machine, vmi: ended, now: this.now }));
+      this.drop(instance);
+      return true;
+    }
+    const after = suspensionAfter({ vm: machine, vmi: instance, now: this.now });
+    if (suspension?.phase !== 'Suspended' || after?.phase !== 'Resuming') return false;
+    this.#say(undefined);
+    for (const record of this.#records()) this.drop(record);
+    this.put(instanceWith(machine.spec.template.spec.volumes ?? []));
+    return true;
+  }
+
+  #say(suspension: NonNullable<VirtualMachine['status']>['suspension']): void {
+    const { suspension: _, ...status } = this.machine.status ?? {};
+    this.put({ ...this.machine, status: { ...status, ...(suspension && { suspension }) } } as VirtualMachine);
   }
 
   decide(): Decision<OtherAction> {
@@ -66,7 +101,7 @@ class World extends Cluster {
       new Map(names.map((name) => [name, this.find<PersistentVolumeClaim>('PersistentVolumeClaim', name)] as const));
     const { now } = this;
     if (restore && snapshot) {
-      const names = (content?.spec.volumeBackups ?? []).map(({ volumeName }) => claimNameFor(restore, volumeName));
+      const names = backupsOf(content).map(({ volumeName }) => claimNameFor(restore, volumeName));
       const decided = decideVmRestore({
         restore,
         snapshot,
@@ -74,6 +109,7 @@ class World extends Cluster {
         vm: found,
         vmi: instance,
         claims: claimsBy(names),
+        records: this.#records(),
         lateClasses: new Set(),
         now,
       });
@@ -81,10 +117,15 @@ class World extends Cluster {
     }
     if (!snapshot) return nothingToDo;
     const spec = specToKeep({ vm: found, vmi: instance });
-    const wanted = (content?.spec.volumeBackups ?? []).map(({ volumeSnapshotName = '' }) => volumeSnapshotName);
+    const { claimName: memory } = found?.status?.suspension ?? {};
+    const wanted = backupsOf(content).map(({ volumeSnapshotName = '' }) => volumeSnapshotName);
     return decideVmSnapshot({
       ...{ snapshot, vm: found, vmi: instance, content, now, quiesce: this.quiesce, hasVolumeSnapshots: this.hasVolumeSnapshots },
-      claims: claimsBy(spec ? volumesOf(spec.template.spec).included.map(({ claimName }) => claimName) : []),
+      ...(snapshot.spec.memory && { kept: this.#records()[0] }),
+      claims: claimsBy([
+        ...(spec ? volumesOf(spec.template.spec).included.map(({ claimName }) => claimName) : []),
+        ...(snapshot.spec.memory && memory !== undefined ? [memory] : []),
+      ]),
       claimsInUse: new Set(),
       volumeSnapshots: new Map(wanted.map((name) => [name, this.find<VolumeSnapshot>('VolumeSnapshot', name)])),
     });
@@ -94,7 +135,8 @@ class World extends Cluster {
   step(): boolean {
     const [action] = this.decide().actions;
     const before = this.snapshot;
-    if (!action) this.store();
+    if (!action && !this.suspendOrResume()) this.store();
+    else if (!action) return true;
     else if (action.do === 'freeze') [this.isFrozen, this.quiesce] = [true, 'frozen'];
     else if (action.do === 'thaw') [this.isFrozen, this.quiesce] = [false, 'thawed'];
     else this.apply({ actions: [action as never] });
@@ -124,6 +166,11 @@ class World extends Cluster {
   }
 }
 
+function instanceWith(volumes: readonly object[]): VirtualMachineInstance {
+  const instance = vmi('Running', AGENT as never);
+  return { ...instance, spec: { ...instance.spec, volumes } } as VirtualMachineInstance;
+}
+
 function claim(name: string): PersistentVolumeClaim {
   const spec = { resources: { requests: { storage: '1Gi' } }, volumeName: `pv-${name}` };
   return { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { namespace: 'default', name }, spec, status: { phase: 'Bound' } };
@@ -132,9 +179,9 @@ function claim(name: string): PersistentVolumeClaim {
 const SOURCE = { apiGroup: 'kubevirt.io', kind: 'VirtualMachine', name: 'db' };
 const statusOf = (world: World) => world.find<VirtualMachineSnapshot>('VirtualMachineSnapshot')?.status;
 
-function afterSnapshot(isRunning: boolean, killAfter?: number): World {
+function afterSnapshot(isRunning: boolean, killAfter?: number, more: object = {}): World {
   const world = new World(isRunning);
-  world.ask('VirtualMachineSnapshot', { source: SOURCE });
+  world.ask('VirtualMachineSnapshot', { source: SOURCE, ...more });
   world.settle(killAfter);
   return world;
 }
@@ -177,6 +224,55 @@ test('a restore gives the machine new whole disks and keeps the old ones, wherev
     );
     assert.equal(world.list('PersistentVolumeClaim').length, 4);
   }
+});
+
+test('with memory all is taken while nothing runs, and the guest goes on afterwards, wherever virt-controller is killed', () => {
+  for (let killAfter = 0; killAfter < 30; killAfter++) {
+    const world = afterSnapshot(true, killAfter, { memory: true });
+    const { phase, indications } = statusOf(world) ?? {};
+    assert.deepEqual([phase, indications], ['Succeeded', ['Online', 'Memory']], `${killAfter}`);
+    assert.deepEqual(world.wasRunningWhenTaken, [false, false, false], `${killAfter}`);
+    assert.deepEqual([world.machine.status?.suspension, world.list('VirtualMachineInstance').length], [undefined, 1], `${killAfter}`);
+    const content = world.find<VirtualMachineSnapshotContent>('VirtualMachineSnapshotContent');
+    assert.deepEqual([content?.spec.memory?.digest, content?.spec.memory?.guestAgent], ['d', true]);
+  }
+});
+
+test('memory comes back as that of a suspended machine, whole, wherever virt-controller is killed', () => {
+  for (let killAfter = 0; killAfter < 30; killAfter++) {
+    const world = afterSnapshot(true, undefined, { memory: true });
+    const instance = world.find('VirtualMachineInstance');
+    if (instance) world.drop(instance);
+    world.edit('VirtualMachine', { spec: { runStrategy: 'Halted' } });
+    world.ask('VirtualMachineRestore', { target: SOURCE, virtualMachineSnapshotName: 'x' });
+    world.settle(killAfter);
+    const restore = world.find<VirtualMachineRestore>('VirtualMachineRestore');
+    const { suspension, restoreInProgress } = world.machine.status ?? {};
+    const claimName = `restore-${restore?.metadata.uid}--memory`;
+    assert.deepEqual([restore?.status?.complete, restoreInProgress], [true, undefined], `${killAfter}`);
+    assert.deepEqual([suspension?.phase, suspension?.claimName, suspension?.digest], ['Suspended', claimName, 'd'], `${killAfter}`);
+    assert.equal(suspension?.origin, undefined);
+    assert.equal(world.find('PersistentVolumeClaim', claimName)?.metadata.ownerReferences?.[0]?.controller, true);
+    const records = world.list<ControllerRevision>('ControllerRevision').filter(isKeptInstance);
+    assert.equal(records.length, 1, `${killAfter}`);
+  }
+});
+
+test('a disk that is full ends a snapshot with memory at once: the guest goes on, and nothing is left', () => {
+  const world = new World(true);
+  world.ask('VirtualMachineSnapshot', { source: SOURCE, memory: true });
+  while (world.list('VolumeSnapshot').length < 3) world.step();
+  const [first] = world.list<VolumeSnapshot>('VolumeSnapshot');
+  world.put({ ...first, status: { error: { message: 'no space left on device' } } } as VolumeSnapshot);
+  world.settle();
+  const { phase, error } = statusOf(world) ?? {};
+  assert.deepEqual([phase, error?.message], ['Failed', 'no space left on device']);
+  assert.deepEqual([world.machine.status?.suspension, world.machine.status?.snapshotInProgress], [undefined, undefined]);
+  assert.deepEqual([world.list('VirtualMachineInstance').length, world.list('VirtualMachineSnapshotContent').length], [1, 0]);
+});
+
+test('a machine that does not run, or whose disks end with it, has no memory to keep: the snapshot fails at once', () => {
+  assert.match(statusOf(afterSnapshot(false, undefined, { memory: true }))?.error?.message ?? '', /VM is not running/);
 });
 
 test('a machine that runs is waited for, and is not touched', () => {

@@ -6,6 +6,7 @@ import type { VmSnapshotStatus } from '../../api/kubevirt/kinds/vm-snapshot.ts';
 import type { Condition } from '../../api/meta.ts';
 import { timestamp } from '../../base/timestamp.ts';
 import { contentNameOf, specToKeep, volumesOf } from './content-for.ts';
+import { MEMORY_INDICATION } from './memory.ts';
 import type { ObservedVmSnapshot } from './observed.ts';
 
 export type Outcome =
@@ -33,11 +34,16 @@ export function snapshotStatus(observed: ObservedVmSnapshot, outcome: Outcome): 
         ? {}
         : { virtualMachineSnapshotContentName: contentNameOf(snapshot) }),
     ...(outcome.is === 'whole' && { creationTime: takenAt(observed) }),
-    ...(outcome.is === 'whole' || !spec ? {} : { indications: [...indicationsOf(observed)] }),
+    ...(isHowKnown(observed, outcome) && spec ? { indications: [...indicationsOf(observed)] } : {}),
     ...(spec && { snapshotVolumes: { includedVolumes: included.map(({ volumeName }) => volumeName), excludedVolumes: excluded } }),
     ...(error && { error }),
     conditions: conditionsAfter(before.conditions ?? [], outcome, now),
   };
+}
+
+/** That memory is kept is told when the machine is asked for it, and not before. */
+function isHowKnown({ snapshot }: ObservedVmSnapshot, { is }: Outcome): boolean {
+  return snapshot.spec.memory ? is === 'begun' : is !== 'whole';
 }
 
 /** The last of the moments that its disks are of; without disks, now. */
@@ -48,6 +54,7 @@ function takenAt({ volumeSnapshots, now }: ObservedVmSnapshot): string {
 
 /** How it is taken. A guest may end meanwhile: what was said of it stays. */
 function indicationsOf({ snapshot, content, vmi, quiesce }: ObservedVmSnapshot): readonly string[] {
+  if (snapshot.spec.memory) return snapshot.status?.indications ?? [...(vmi ? ['Online'] : []), MEMORY_INDICATION];
   if (!vmi || isFinal(vmi)) return content ? (snapshot.status?.indications ?? []) : [];
   if (vmiIs(vmi, 'Paused')) return ['Online', 'Paused'];
   if (!vmiIs(vmi, 'AgentConnected')) return ['Online', 'NoGuestAgent'];

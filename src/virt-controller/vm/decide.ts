@@ -20,7 +20,8 @@
  *               After a deletion that somebody asked for the next VMI is made about a second later: `kubectl delete` waits for the object
  *               to be gone, and does not notice when there is another one of that name the next time it looks.
  *               A machine that is suspended, or on its way, follows suspension.ts before its run strategy.
- *               While a restore is changing the VM nothing is made of it: it may be half of what it was.
+ *               While a restore is changing the VM nothing is made of it: it may be half of what it was. Nor while a snapshot is taken of one that
+ *               is suspended.
  *               A final VMI loses our finalizer; a VMI is made only when no object of that name exists.
  *               Each start has a revision: that of an earlier one, if the VM is still the same but for whether it runs, or a new one in its
  *               place. At rest a revision that no longer fits is removed, so that the next start need not.
@@ -50,7 +51,7 @@ import type { ObservedVm } from './observed.ts';
 import { generationOf, isBehindInNameOnly, isRevisionOf, revisionFor, revisionOf } from './revision.ts';
 import { backoffRemainingMs } from './start-failure.ts';
 import { deriveVmStatus, type Next } from './status.ts';
-import { resumedVmi, suspensionActions, suspensionAfter } from './suspension.ts';
+import { isFormer, resumedVmi, suspensionActions, suspensionAfter } from './suspension.ts';
 import { syncHotplug } from './sync-hotplug.ts';
 import { vmiFor } from './vmi-for.ts';
 import { isWrittenOut, writeOut } from './write-out-choices.ts';
@@ -112,7 +113,9 @@ function stepOfSuspension(observed: ObservedVm): Step | undefined {
     case 'Suspended':
       return vmi && isFinal(vmi) ? remove(vmi, 'its machine is suspended') : LEAVE;
     case 'Resuming':
-      return vmi ? undefined : { next: 'create', because: 'resume requested' };
+      if (!vmi) return { next: 'create', because: 'resume requested' };
+      if (!isFormer(vmi)) return undefined;
+      return isFinal(vmi) ? remove(vmi, 'another instance goes on with its memory') : LEAVE;
     default:
       // Written first: what comes after an end is decided without it.
       return vm.status?.suspension && !after ? LEAVE : undefined;
@@ -161,7 +164,7 @@ function keepChoices({ vm, chosen = {}, copies = [] }: ObservedVm): Action[] {
 
 function perform(observed: ObservedVm, { next, because, lookAgainAfterMs = heartbeatCheckMs(observed) }: Step): Decision {
   const { vm, vmi } = observed;
-  const mayStart = !vm.status?.restoreInProgress && !choiceFailureOf(observed) && unfilledDataVolume(observed) === undefined;
+  const mayStart = !isBeingChanged(vm) && !choiceFailureOf(observed) && unfilledDataVolume(observed) === undefined;
   if (next === 'create' && !mayStart) return { actions: writeStatus(observed, 'leave') };
   if (next === 'create') {
     const waitMs = pauseAfterDeletionMs(observed);
@@ -176,6 +179,11 @@ function perform(observed: ObservedVm, { next, because, lookAgainAfterMs = heart
   if (next === 'delete' && vmi) actions.push(destroy(vm, vmi, because));
   if (next === 'leave') actions.push(...syncHotplug(observed), ...annotateGeneration(observed), ...forgetAtRest(observed));
   return { actions, ...(lookAgainAfterMs !== undefined && { lookAgainAfterMs }) };
+}
+
+/** A restore is changing it; or a snapshot keeps its memory, which must stay of one moment with its disks. */
+function isBeingChanged({ status }: VirtualMachine): boolean {
+  return Boolean(status?.restoreInProgress || (status?.suspension && status.snapshotInProgress));
 }
 
 /** A refused create is told before it is tried again; otherwise the status is written once, when there is an instance to tell of. */

@@ -14,6 +14,8 @@ const ran = reached('Pending', 'Scheduling', 'Scheduled', 'Running');
 const suspending = vm('Always', { suspension: { phase: 'Suspending', instanceUID: 'vmi-1' } });
 const kept = { phase: 'Suspended', claimName: 'c', digest: 'd', bytes: 5 } as const;
 const resuming = vm('Always', { suspension: { ...kept, phase: 'Resuming' } });
+const forSnapshot = (snapshotInProgress?: string) =>
+  vm('Always', { suspension: { ...kept, snapshotName: 's' }, ...(snapshotInProgress !== undefined && { snapshotInProgress }) });
 const memoryClaim: PersistentVolumeClaim = {
   apiVersion: 'v1',
   kind: 'PersistentVolumeClaim',
@@ -37,6 +39,19 @@ const AFTER: readonly [string, ObservedVm, string | undefined][] = [
   ['one that has not loaded it leaves it', { vm: resuming, vmi: vmi('Failed', { suspension: { phase: 'Resuming' } }), now }, 'Suspended'],
   ['one that has used it, has', { vm: resuming, vmi: vmi('Failed', { ...ran, suspension: { phase: 'Resumed' } }), now }, undefined],
   ['also when it has forgotten that', { vm: resuming, vmi: vmi('Running', ran), now }, undefined],
+  [
+    'the one that was saved has used nothing, however long it takes to go',
+    { vm: resuming, vmi: vmi('Succeeded', { ...ran, suspension: saved }), now },
+    'Resuming',
+  ],
+  [
+    'one of an earlier try that is going says nothing of this one',
+    { vm: resuming, vmi: vmi('Failed', { suspension: { phase: 'Resuming' } }, { deletionTimestamp: '2026-01-01T00:00:00Z' }), now },
+    'Resuming',
+  ],
+  ['one that was suspended for a snapshot stays so while that is taken', { vm: forSnapshot('s'), now }, 'Suspended'],
+  ['and goes on when that is over', { vm: forSnapshot(), now }, 'Resuming'],
+  ['but not before its instance is gone', { vm: forSnapshot(), vmi: vmi('Succeeded', { ...ran, suspension: saved }), now }, 'Suspended'],
   ['what is to be thrown away is', { vm: vm('Halted', { suspension: { phase: 'Discarding' } }), now }, undefined],
 ];
 
@@ -48,6 +63,11 @@ describe('what becomes of a suspension', () => {
       const lines = explain(decideVm({ vm: vm(strategy, { suspension: kept }), now }));
       assert.ok(!lines.some((line) => line.startsWith('create')), `${strategy}: ${lines}`);
     }
+  });
+
+  test('a machine is not resumed while a snapshot keeps its memory', () => {
+    const lines = explain(decideVm({ vm: vm('Always', { suspension: { ...kept, phase: 'Resuming' }, snapshotInProgress: 's' }), now }));
+    assert.ok(!lines.some((line) => line.startsWith('create')), lines.join('\n'));
   });
 
   test('a machine that is to be suspended is kept, given a PVC, and told, in this order', () => {
@@ -72,6 +92,18 @@ describe('what becomes of a suspension', () => {
         [true, true],
       ],
     );
+  });
+
+  test('a machine that is to go on lets the saved instance go first, whatever its run strategy, and loses nothing', () => {
+    for (const strategy of RUN_STRATEGIES) {
+      const machine = vm(strategy, { suspension: { ...kept, phase: 'Resuming' } });
+      const lines = explain(decideVm({ vm: machine, vmi: vmi('Succeeded', { ...ran, suspension: saved }), memoryClaim, now }));
+      assert.deepEqual(
+        lines.filter((line) => /^(create|delete)/.test(line)).map((line) => line.split(' ').slice(0, 2).join(' ')),
+        ['delete VirtualMachineInstance'],
+        `${strategy}: ${lines}`,
+      );
+    }
   });
 
   test('used memory is deleted before it is forgotten', () => {

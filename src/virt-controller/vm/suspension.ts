@@ -7,7 +7,10 @@
  *   Suspending   says that saving failed               not suspended: what was made for it goes, the guest runs on
  *   Suspending   runs, was not told yet                keep what it is, make the PVC, tell it
  *   Suspended    there                                 delete it when it has ended
+ *   Suspended    none, and the snapshot that it was    Resuming
+ *                suspended for is over
  *   Suspended    none                                  nothing, whatever the run strategy says
+ *   Resuming     the saved one, or of a failed try     wait until it is gone: it says nothing of the one that is to come
  *   Resuming     none                                  make it of what was kept, not of the template
  *   Resuming     its guest has gone on                 not suspended: memory that was used once is deleted
  *   Resuming     ended before that                     Suspended again, with the reason
@@ -47,20 +50,39 @@ export function suspensionAfter(observed: ObservedVm): Suspension | undefined {
     case 'Discarding':
       return undefined;
     case 'Suspended':
-      return suspension;
+      return isOverFor(observed, suspension) ? goingOn(suspension) : suspension;
     case 'Suspending': {
       if (!vmi || vmi.metadata.uid !== suspension.instanceUID) return undefined;
-      const { phase, claimName, digest, bytes } = vmi.status?.suspension ?? {};
-      if (isFinal(vmi) && phase === 'Saved') return { phase: 'Suspended', claimName, digest, bytes, savedTimestamp: timestamp(now) };
+      const { phase, claimName, digest, bytes, guestAgent } = vmi.status?.suspension ?? {};
+      const { snapshotName } = suspension;
+      if (isFinal(vmi) && phase === 'Saved')
+        return {
+          ...{ phase: 'Suspended', claimName, digest, bytes, guestAgent, savedTimestamp: timestamp(now) },
+          ...(snapshotName !== undefined && { snapshotName }),
+        };
       return isFinal(vmi) || phase === 'Failed' ? undefined : suspension;
     }
     case 'Resuming': {
-      const loading = vmi?.status?.suspension;
-      if (!vmi) return suspension;
-      if (loading?.phase !== 'Resuming') return undefined;
+      if (!vmi || isFormer(vmi)) return suspension;
+      if (vmi.status?.suspension?.phase !== 'Resuming') return undefined;
       return isFinal(vmi) ? { ...suspension, phase: 'Suspended', message: whyEnded(vmi) } : suspension;
     }
   }
+}
+
+/** Nobody resumes a machine that somebody suspended, but one that was suspended for a snapshot has not been asked whether it wants to be. */
+function isOverFor({ vm, vmi }: ObservedVm, { snapshotName }: Suspension): boolean {
+  return snapshotName !== undefined && vm.status?.snapshotInProgress !== snapshotName && !vmi;
+}
+
+function goingOn({ snapshotName: _, ...suspension }: Suspension): Suspension {
+  return { ...suspension, phase: 'Resuming' };
+}
+
+/** The instance that was saved, or one that could not go on, on its way out. A node may take long to let go of it, and a machine may be resumed meanwhile. */
+export function isFormer(vmi: VirtualMachineInstance): boolean {
+  const phase = vmi.status?.suspension?.phase;
+  return phase === 'Saved' || (phase === 'Resuming' && isFinal(vmi) && isDeleting(vmi));
 }
 
 /** What is to be done for it, before the status is written; undefined when it is a machine like any other. */
@@ -77,7 +99,7 @@ export function suspensionActions(observed: ObservedVm): readonly Action[] {
 /** The instance that goes on with what was saved; undefined when what it was made of is gone. */
 export function resumedVmi({ vm, revisions = [], kept, now }: ObservedVm): VirtualMachineInstance | undefined {
   const instance = instanceIn(kept);
-  const { claimName, digest, bytes } = vm.status?.suspension ?? {};
+  const { claimName, digest, bytes, origin } = vm.status?.suspension ?? {};
   if (!instance) return undefined;
   const revision = revisions.find(({ metadata }) => metadata.name === instance.status?.virtualMachineRevisionName);
   return {
@@ -85,7 +107,7 @@ export function resumedVmi({ vm, revisions = [], kept, now }: ObservedVm): Virtu
     status: {
       ...firstStatus(timestamp(now)),
       ...(revision && { virtualMachineRevisionName: revision.metadata.name }),
-      suspension: { phase: 'Resuming', claimName, digest, bytes },
+      suspension: { phase: 'Resuming', claimName, digest, bytes, ...(origin && { origin }) },
     },
   };
 }
@@ -120,31 +142,41 @@ function prepare({ vm, kept, memoryClaim, now }: ObservedVm, vmi: VirtualMachine
 function keptFor(vm: VirtualMachine, vmi: VirtualMachineInstance): ControllerRevision {
   const { name, namespace, labels, annotations, ownerReferences, finalizers } = vmi.metadata;
   const { 'kubevirt.io/nodeName': _node, ...ownLabels } = labels ?? {};
+  return recordOf(vm, vmi.metadata.uid ?? '', {
+    apiVersion: vmi.apiVersion,
+    kind: vmi.kind,
+    metadata: { name, namespace, labels: ownLabels, annotations, ownerReferences, finalizers },
+    spec: vmi.spec,
+    status: { virtualMachineRevisionName: vmi.status?.virtualMachineRevisionName },
+  });
+}
+
+/** The record of an instance of this machine; `seed` is what tells it from others: the uid of what was saved, or of what brought it back. */
+export function recordOf(vm: VirtualMachine, seed: string, data: object): ControllerRevision {
   return {
     apiVersion: apiVersionOf(CONTROLLER_REVISIONS),
     kind: 'ControllerRevision',
     metadata: {
-      name: keptNameOf(vm, vmi),
-      namespace,
+      name: recordNameOf(vm, seed),
+      namespace: vm.metadata.namespace,
       labels: { [LABEL_VM_REVISION]: '' },
       ownerReferences: [controllerReferenceTo(vm)],
     },
     revision: 1,
-    data: {
-      apiVersion: vmi.apiVersion,
-      kind: vmi.kind,
-      metadata: { name, namespace, labels: ownLabels, annotations, ownerReferences, finalizers },
-      spec: vmi.spec,
-      status: { virtualMachineRevisionName: vmi.status?.virtualMachineRevisionName },
-    },
+    data,
   };
 }
 
-function keptNameOf({ metadata: { uid } }: VirtualMachine, vmi: VirtualMachineInstance): string {
-  return `${KEPT}${uid}-${sha1Hex(vmi.metadata.uid ?? '').slice(0, 8)}`;
+export function recordNameOf({ metadata: { uid } }: VirtualMachine, seed: string): string {
+  return `${KEPT}${uid}-${sha1Hex(seed).slice(0, 8)}`;
 }
 
-function instanceIn(kept: ControllerRevision | undefined): VirtualMachineInstance | undefined {
+function keptNameOf(vm: VirtualMachine, vmi: VirtualMachineInstance): string {
+  return recordNameOf(vm, vmi.metadata.uid ?? '');
+}
+
+/** The instance that a record is of. */
+export function instanceIn(kept: ControllerRevision | undefined): VirtualMachineInstance | undefined {
   return isObject(kept?.data) ? (kept.data as VirtualMachineInstance) : undefined; // as keptFor wrote it
 }
 
@@ -188,7 +220,7 @@ function told(observed: ObservedVm): Action[] {
 function eventOf(observed: ObservedVm): EventToRecord | undefined {
   const { vm, vmi } = observed;
   const [before, after] = [vm.status?.suspension?.phase, suspensionAfter(observed)];
-  if (before === after?.phase) return undefined;
+  if (before === after?.phase || (before === 'Suspended' && after)) return undefined;
   if (before === 'Suspending' && after)
     return normal('SuccessfulSuspended', `The machine is suspended: its memory is on PVC ${after.claimName}.`);
   if (before === 'Suspending') return warning('SuspendFailed', `The machine is not suspended: ${whyNotSaved(observed)}.`);

@@ -3,7 +3,7 @@ import type { Container, Pod, PodSpec } from '../../api/core/pod.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { COMPUTE_CONTAINER } from '../../api/launcher/compute.ts';
 import { MEMORY_VOLUME, type Mount } from '../../api/launcher/mounts.ts';
-import { SAVE_COMMAND, SAVE_CONTAINER, savePodNameOf } from '../../api/launcher/suspension.ts';
+import { type ResumeOrigin, SAVE_COMMAND, SAVE_CONTAINER, savePodNameOf } from '../../api/launcher/suspension.ts';
 import { LAUNCHER_VARIABLES } from '../../api/launcher/variables.ts';
 import { besideLauncher } from './attachment-pod.ts';
 import { type LauncherOptions, launcherPodFor } from './launcher-pod.ts';
@@ -27,12 +27,16 @@ export function savePodFor(vmi: VirtualMachineInstance, { launcher, ...options }
 /** The launcher Pod of an instance; one that resumes has its memory. */
 export function launcherPodOf(vmi: VirtualMachineInstance, options: LauncherOptions): Pod {
   const pod = launcherPodFor(vmi, options);
-  const { phase, claimName, digest } = vmi.status?.suspension ?? {};
+  const { phase, claimName, digest, origin } = vmi.status?.suspension ?? {};
   if (phase !== 'Resuming' || claimName === undefined || digest === undefined) return pod;
   const spec = withClaim(pod.spec, { ...MEMORY, container: COMPUTE_CONTAINER, claimName });
   const told = (each: Container): Container => ({
     ...each,
-    env: [...(each.env ?? []), { name: LAUNCHER_VARIABLES.resume, value: digest }],
+    env: [
+      ...(each.env ?? []),
+      { name: LAUNCHER_VARIABLES.resume, value: digest },
+      ...(origin ? [{ name: LAUNCHER_VARIABLES.resumeOrigin, value: JSON.stringify(origin satisfies ResumeOrigin) }] : []),
+    ],
   });
   return { ...pod, spec: { ...spec, containers: spec.containers.map((each) => (each.name === COMPUTE_CONTAINER ? told(each) : each)) } };
 }

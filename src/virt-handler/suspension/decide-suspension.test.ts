@@ -22,6 +22,8 @@ const saving: CommandState = { ...at, is: 'running' };
 const saved: CommandState = { ...at, is: 'done', result: { digest, bytes: 5 } };
 const lied: CommandState = { ...at, is: 'done', result: { digest: '../x', bytes: -1 } };
 const full: CommandState = { ...at, is: 'failed', reason: 'the PVC did not take it: ENOSPC' };
+const LEFT =
+  'the machine has the controller of disks on bus scsi that were hotplugged, which no machine has from its start; restart it first';
 const by = (state: CommandState) => ({ commands: { 'save T': state } });
 const loading = (state: CommandState) => ({ commands: { load: state } });
 const of = (suspension: Suspension) => running({ suspension });
@@ -30,12 +32,21 @@ const resuming = (phase: Suspension['phase'] = 'Resuming'): VirtualMachineInstan
   status: { ...scheduled().status, suspension: { phase, claimName: 'c', digest } },
 });
 
+const another = of({ phase: 'Resumed', origin: { name: 'first', firmwareUUID: 'u' } });
+const becoming = (state: CommandState) => ({ commands: { 'become-another': state } });
+const BECOME = 'command become-another: its memory is that of another machine';
+
 const CASES: readonly [string, Partial<ObservedDomain>, string[]][] = [
   ['a PVC that is not there yet is waited for', { vmi: of(asked) }, []],
   [
     'the guest is saved when it is',
     { vmi: of(ready) },
     [`${PATCH}: its memory can be written`, 'command save T: its memory can be written'],
+  ],
+  [
+    'one whose memory no other QEMU would take is not',
+    { vmi: of(ready), domain: domain('running', { plugged: { devices: { 'scsi-hotplug': { bus: 'hotplug0' } }, nodes: [], ports: [] } }) },
+    [`${PATCH}: ${LEFT}`],
   ],
   ['a guest that is being saved is waited for, and is not paused', { vmi: of(begun), domain: domain('paused', by(saving)) }, []],
   ['a saved one has succeeded', { vmi: of(begun), domain: domain('moved', by(saved)) }, [`${PATCH}: its memory is saved`]],
@@ -81,6 +92,19 @@ const CASES: readonly [string, Partial<ObservedDomain>, string[]][] = [
     'and the clock is set',
     { vmi: of({ phase: 'Resumed' }), domain: domain('running') },
     ['set clock: the guest runs again', `${PATCH}: the guest runs again`],
+  ],
+  ['a guest of another machine runs when it is told who it is', { vmi: another, domain: domain('paused') }, [BECOME]],
+  ['also by a virt-handler that was killed meanwhile', { vmi: another, domain: domain('running') }, [BECOME]],
+  ['and is waited for', { vmi: another, domain: domain('running', becoming(saving)) }, []],
+  [
+    'and is then like any other that was resumed',
+    { vmi: another, domain: domain('running', becoming(saved)) },
+    ['set clock: the guest runs again', `${PATCH}: the guest runs again`],
+  ],
+  [
+    'one that cannot be told ends',
+    { vmi: another, domain: domain('running', becoming(full)) },
+    [`${PATCH}: its guest could not become a machine of its own: the PVC did not take it: ENOSPC`],
   ],
 ];
 

@@ -4,6 +4,7 @@
  *   suspension   what is seen                                       what follows
  *   Saving       the instance is ending                             failed
  *   Saving       not begun; its Pod does not listen, or no guest    wait
+ *   Saving       not begun; no other QEMU would take its memory     failed
  *   Saving       not begun                                          write when it began, then stop the guest and save it
  *   Saving       begun by a virt-handler that is gone               failed
  *   Saving       being saved                                        wait
@@ -15,33 +16,48 @@
  *   Resuming     QEMU waits for the memory                          load it
  *   Resuming     it could not be loaded                             the instance Failed
  *   Resuming     it is loaded                                       Resumed, and the instance Running, in one write
+ *   Resumed      of another machine, not told yet                   let it run, and tell it who it is
+ *   Resumed      of another machine, could not be told              the instance Failed: its memory was used, the next start boots
  *   Resumed      the guest stands still                             let it run
  *   Resumed      the guest runs                                     forget the suspension; set the clock of the guest
  *
  * Saved and Failed are the two ends of saving: each is written on condition that the instance is as it was read, and a guest that was saved runs on
  * only after Failed was read. A loaded guest runs only after Resumed was read. So no memory runs twice, whoever is killed when. Pure.
  */
+import { vmiIs } from '../../api/kubevirt/condition-reasons.ts';
+import { hostnameOf } from '../../api/kubevirt/hostname.ts';
 import type { VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { refOf } from '../../api/meta.ts';
 import { timestamp } from '../../base/timestamp.ts';
+import { macOf } from '../../qemu/convert/mac.ts';
+import { cardIdOf } from '../../qemu/convert/network.ts';
+import { interfacesOf } from '../../qemu/convert/root-bus.ts';
 import type { Action, EventToRecord } from '../../reconcile/decision.ts';
+import { whyOnlyHere } from '../hotplug/left-controller.ts';
 import type { DomainAction, DomainDecision } from '../vmi/domain-action.ts';
 import type { CommandState, DomainCommand } from '../vmi/domain-command.ts';
 import { mustStop, type ObservedDomain } from '../vmi/observed.ts';
 import { isSavedGuest } from './saved-guest.ts';
 
 type Suspension = NonNullable<VmiStatus['suspension']>;
-type Seen = ObservedDomain & { readonly suspension: Suspension; readonly command: CommandState | undefined };
+type Seen = ObservedDomain & {
+  readonly suspension: Suspension;
+  readonly command: CommandState | undefined;
+  /** How far the guest is on its way to be another machine. */
+  readonly becoming: CommandState | undefined;
+};
 type Rule = readonly [phase: Suspension['phase'], when: (seen: Seen) => boolean, then: (seen: Seen) => DomainDecision | undefined];
 
 const AGAIN_MS = 5_000;
 const WAIT: DomainDecision = { actions: [] };
+const BECOME = 'become-another';
 /** States in which the processors are stopped and QEMU can be told to start them. */
 const STANDING: readonly string[] = ['paused', 'moved', 'switching', 'prelaunch'];
 
 const RULES: readonly Rule[] = [
   ['Saving', mustStop, (seen) => fail(seen, 'the instance is being stopped')],
   ['Saving', (seen) => !isBegun(seen) && (seen.suspension.podUID === undefined || seen.domain.state !== 'running'), () => undefined],
+  ['Saving', (seen) => !isBegun(seen) && whyOnlyHere(seen.domain) !== undefined, (seen) => fail(seen, whyOnlyHere(seen.domain) ?? '')],
   ['Saving', (seen) => !isBegun(seen), begin],
   ['Saving', ({ command }) => command === undefined, (seen) => fail(seen, 'virt-handler was restarted while the guest was saved')],
   ['Saving', ({ command }) => command?.is === 'running', () => WAIT],
@@ -56,6 +72,7 @@ const RULES: readonly Rule[] = [
   ['Resuming', ({ command }) => command?.is === 'failed', failToLoad],
   ['Resuming', ({ domain }) => domain.state === 'paused', writeResumed],
   ['Resuming', () => true, () => undefined],
+  ['Resumed', (seen) => seen.suspension.origin !== undefined && seen.becoming?.is !== 'done', becomeAnother],
   ['Resumed', ({ domain }) => STANDING.includes(domain.state), (seen) => give(seen, { name: 'cont' }, 'the guest goes on')],
   ['Resumed', ({ domain }) => domain.state === 'running', forget],
   ['Resumed', () => true, () => undefined],
@@ -74,7 +91,7 @@ export function decideSuspension(observed: ObservedDomain): DomainDecision | und
   const suspension = observed.vmi.status?.suspension;
   if (!suspension) return undefined;
   const id = suspension.phase === 'Saving' ? saveId(suspension) : 'load';
-  const seen = { ...observed, suspension, command: observed.domain.commands[id] };
+  const seen = { ...observed, suspension, command: observed.domain.commands[id], becoming: observed.domain.commands[BECOME] };
   return RULES.find(([phase, when]) => phase === suspension.phase && when(seen))?.[2](seen);
 }
 
@@ -116,7 +133,7 @@ function writeSaved(seen: Seen): DomainDecision {
     phase: 'Succeeded' as const,
     reason: 'Suspended',
     phaseTransitionTimestamps: [...stamps, { phase: 'Succeeded' as const, phaseTransitionTimestamp: timestamp(seen.now) }],
-    suspension: { phase: 'Saved' as const, digest, bytes },
+    suspension: { phase: 'Saved' as const, digest, bytes, guestAgent: vmiIs(seen.vmi, 'AgentConnected') },
   };
   const message = `The memory of the guest was saved, ${Math.ceil(bytes / 2 ** 20)} MiB.`;
   return { actions: [write(seen, status, 'its memory is saved', { type: 'Normal', reason: 'SuccessfulSuspended', message })] };
@@ -144,6 +161,20 @@ function writeResumed(seen: Seen): DomainDecision {
   };
   const event = { type: 'Normal', reason: 'SuccessfulResumed', message: 'The guest has resumed where it was suspended.' } as const;
   return { actions: [write(seen, status, because, event)] };
+}
+
+function becomeAnother(seen: Seen): DomainDecision | undefined {
+  const { vmi, becoming } = seen;
+  if (mustStop(seen)) return undefined;
+  if (becoming?.is === 'running') return WAIT;
+  if (becoming?.is === 'failed') {
+    const message = `its guest could not become a machine of its own: ${becoming.reason}`;
+    const status = { phase: 'Failed' as const, reason: 'LauncherFailed', suspension: { message } };
+    return { actions: [write(seen, status, message, { type: 'Warning', reason: 'ResumeFailed', message: `${message}.` })] };
+  }
+  const cards = interfacesOf(vmi.spec).map((card, index) => ({ device: cardIdOf(index), mac: macOf(vmi, card) }));
+  const command = { name: BECOME, as: { hostname: hostnameOf(vmi), cards } } as const;
+  return { actions: [{ do: 'command', id: BECOME, command, because: 'its memory is that of another machine' }] };
 }
 
 function forget(seen: Seen): DomainDecision {

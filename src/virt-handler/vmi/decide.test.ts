@@ -248,6 +248,14 @@ describe('decideDomain', () => {
     });
   });
 
+  test('a guest that has the controller of hotplugged disks stays on its node until it is restarted', () => {
+    const devices = { 'scsi-hotplug': { bus: 'hotplug0' } };
+    const seen = { ...usual, vmi: scheduled(), domain: domain('running', { plugged: { devices, nodes: [], ports: [] } }) };
+    const { status } = patchOf(decideDomain(seen)) as { status: { conditions: { reason?: string; message?: string }[] } };
+    assert.equal(status.conditions[0]?.reason, 'DisksNotLiveMigratable');
+    assert.match(status.conditions[0]?.message ?? '', /^cannot migrate VMI: .* controller of disks .*; restart it first$/);
+  });
+
   test('the write that says Running says whether the Pod is ready, too, so that nobody has to write that again', () => {
     const said = { type: 'Ready', status: 'False', reason: 'ContainersNotReady', message: 'not yet' } as const;
     const pod = { ...usual.pod, status: { ...usual.pod?.status, conditions: [said] } } as typeof usual.pod;

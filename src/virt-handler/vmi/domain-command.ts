@@ -1,5 +1,7 @@
 /** What can be asked of a QEMU, as values: a command with everything it needs, and how one that was given is doing. */
 
+import type { ExecResult } from '../../api/handler/answers.ts';
+import type { ExecQuestion } from '../../api/handler/questions.ts';
 import type { SaveAnswer } from '../../api/launcher/suspension.ts';
 import type { Pluggable } from '../../qemu/convert/machine-model.ts';
 
@@ -36,6 +38,8 @@ export type DomainCommand =
   | { readonly name: 'save'; readonly podUid: string }
   /** Lets a guest run on whose memory was not saved; loads memory that was. */
   | { readonly name: 'release' | 'load' }
+  /** Lets a guest run that has the memory of another machine, and makes it one of its own. Done means: it is. */
+  | { readonly name: 'become-another'; readonly as: NewIdentity }
   /** Dumps the memory of the guest to the PVC of this Pod; it stands still meanwhile. Done means: all of it is on the disk. */
   | { readonly name: 'dump'; readonly to: DumpTarget }
   /** Ends a dump that is being made. */
@@ -76,6 +80,11 @@ export type StoreTarget = { readonly podUid: string; readonly qemu: string; read
 export type Store = { readonly answer: Promise<SaveAnswer>; close(): void };
 /** Resolves when QEMU can connect; what it sends goes to the Pod until closed. */
 export type OpenStore = (to: StoreTarget) => Promise<Store>;
+
+/** Who a guest is to be; its cards by their devices, with their addresses. */
+export type NewIdentity = { readonly hostname: string; readonly cards: readonly { readonly device: string; readonly mac: string }[] };
+/** Runs a program in the guest, through its agent. */
+export type RunInGuest = (question: ExecQuestion) => Promise<ExecResult>;
 
 /** Who writes the dump of a guest, under which name, and how large it can get. */
 export type DumpTarget = { readonly podUid: string; readonly fileName: string; readonly bytes: number };

@@ -9,6 +9,7 @@ import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-ma
 import { PUBLIC_VOLUME } from '../../api/launcher/mounts.ts';
 import { controllerOf, keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { TlsIdentity } from '../../base/node/https-fetch.ts';
 import { type Source, WakeUps } from '../../reconcile/source.ts';
@@ -17,16 +18,17 @@ import { keepCredentials } from '../agent/credential-keeper.ts';
 import { setClock } from '../agent/set-clock.ts';
 import type { RunLogs } from '../console/run-logs.ts';
 import { SerialConsole } from '../console/serial-console.ts';
-import { type DiskLink, diskLinkOf, linkDisk, unlinkDisk } from '../hotplug/disk-link.ts';
+import { diskLinkOf, linkDisk, unlinkDisk } from '../hotplug/disk-link.ts';
 import { hotplugEntriesOf } from '../hotplug/hotplug-status.ts';
 import { dumpsFrom } from '../memory-dump/open-dump.ts';
 import { removeLeftSockets, wayFrom } from '../migration/open-way.ts';
 import { GuestProbes, type ProbeFacts } from '../probes/guest-probes.ts';
+import { runnerIn } from '../suspension/become-another.ts';
 import { storeFrom } from '../suspension/open-store.ts';
 import type { Domain } from './domain.ts';
 import type { DomainAction } from './domain-action.ts';
 import { noSuchGuest } from './no-such-guest.ts';
-import type { Followed } from './observed.ts';
+import type { Followed, SeenLink } from './observed.ts';
 import { DomainSession } from './session.ts';
 
 export type DomainsOptions = {
@@ -55,6 +57,8 @@ export type Guest = Followed & {
   readonly probes: GuestProbes;
   /** Keeps what it printed, once; for when its run is over. */
   readonly keepLog: () => void;
+  /** Why the socket of a hotplugged volume is not where QEMU finds it, by volume. */
+  readonly linkFailures: Map<string, string>;
   /** Ends what else is done for it. */
   readonly ended: AbortController;
   stoppingSince?: number;
@@ -101,7 +105,7 @@ export class Domains {
         if (guest) guest.stoppingSince ??= this.#options.clock.now();
         return;
       case 'link disk':
-        if (guest) linkDisk({ ...this.#options, folder: guest.folder, ...action });
+        if (guest) this.#link(guest, action);
         return;
       case 'unlink disk':
         if (guest) unlinkDisk({ folder: guest.folder, ...action });
@@ -126,14 +130,17 @@ export class Domains {
   }
 
   /** How far the sockets of its hotplugged volumes are. */
-  async linksOf(key: string, vmi: VirtualMachineInstance): Promise<Readonly<Record<string, DiskLink>> | undefined> {
+  linksOf(key: string, vmi: VirtualMachineInstance): Readonly<Record<string, SeenLink>> | undefined {
     const [guest, entries] = [this.#guests.get(key), hotplugEntriesOf(vmi)];
     if (!guest || entries.length === 0) return undefined;
     const ends = { kubeletRoot: this.#options.kubeletRoot, folder: guest.folder };
-    const links = entries.map(async ({ name, hotplugVolume }) => {
-      return [name, await diskLinkOf({ ...ends, volume: name, attachPodUid: hotplugVolume?.attachPodUID })] as const;
-    });
-    return Object.fromEntries(await Promise.all(links));
+    return Object.fromEntries(
+      entries.map(({ name, hotplugVolume }): [string, SeenLink] => {
+        const is = diskLinkOf({ ...ends, volume: name, attachPodUid: hotplugVolume?.attachPodUID });
+        const failure = is === 'linked' ? undefined : guest.linkFailures.get(name);
+        return [name, { is, ...(failure !== undefined && { failure }) }];
+      }),
+    );
   }
 
   /** When this process learned that the guest is to stop. */
@@ -170,6 +177,17 @@ export class Domains {
 
   close(): void {
     for (const key of [...this.#guests.keys()]) this.#release(key);
+  }
+
+  /** Why a socket could not be put into place is shown with the volume. */
+  #link({ folder, linkFailures }: Guest, { volume, attachPodUid }: { readonly volume: string; readonly attachPodUid: string }): void {
+    try {
+      linkDisk({ kubeletRoot: this.#options.kubeletRoot, folder, volume, attachPodUid });
+      linkFailures.delete(volume);
+    } catch (error) {
+      linkFailures.set(volume, messageOf(error));
+      throw error;
+    }
   }
 
   /** For a guest whose instance or Pod is gone: that may be known before its sessions notice. */
@@ -229,10 +247,11 @@ export class Domains {
     const openStore = storeFrom({ kubeletRoot, folder, clock });
     const dumps = dumpsFrom({ kubeletRoot, folder, clock });
     const onReset = () => this.#options.onReset?.(key);
-    const session = new DomainSession({ folder, clock, log, onChange, onReset, openWay, openStore, dumps });
+    const runInGuest = runnerIn(agent, clock, ended.signal);
+    const session = new DomainSession({ folder, clock, log, onChange, onReset, openWay, openStore, dumps, runInGuest });
     const takesConnection = (port: number, signal: AbortSignal) => this.#options.takesConnection(key, port, signal);
     const stateOf = () => session.domain.state;
     const probes = new GuestProbes({ vmi, agent, stateOf, takesConnection, clock, onChange: wake }, ended.signal);
-    return { key, vmi, podUid, podFolder, folder, session, console: serial, agent, probes, keepLog, ended };
+    return { key, vmi, podUid, podFolder, folder, session, console: serial, agent, probes, keepLog, linkFailures: new Map(), ended };
   }
 }

@@ -38,7 +38,7 @@ export async function observeDomain(key: string, options: ObserveDomainOptions):
     agent: isHeard ? domains.agentOf(key)?.facts : undefined,
     probes: isHeard ? domains.probesOf(key) : undefined,
     stoppingSince: isHeard ? domains.stoppingSince(key) : undefined,
-    links: isHeard ? await domains.linksOf(key, vmi) : undefined,
+    links: isHeard ? domains.linksOf(key, vmi) : undefined,
     now: clock.now(),
   };
 }

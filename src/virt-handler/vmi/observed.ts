@@ -16,6 +16,9 @@ export type Followed = {
   readonly podUid: string;
 };
 
+/** How far the socket of a hotplugged volume is, and why the last try to put it into place failed. */
+export type SeenLink = { readonly is: DiskLink; readonly failure?: string };
+
 export type ObservedDomain = {
   /** As it was last known when it has left. */
   readonly vmi: VirtualMachineInstance;
@@ -38,7 +41,7 @@ export type ObservedDomain = {
   /** When this process first saw that the guest is to stop. */
   readonly stoppingSince?: number | undefined;
   /** How far the sockets of hotplugged volumes are in the folder of QEMU, by volume. */
-  readonly links?: Readonly<Record<string, DiskLink>> | undefined;
+  readonly links?: Readonly<Record<string, SeenLink>> | undefined;
   readonly now: number;
 };
 

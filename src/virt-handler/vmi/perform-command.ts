@@ -4,6 +4,7 @@ import { QmpError, QmpTimeout } from '../../qemu/qmp/client.ts';
 import { dumpGuest } from '../memory-dump/dump-guest.ts';
 import { letArrive, receiveGuest } from '../migration/receive-guest.ts';
 import { callBack, sendGuest } from '../migration/send-guest.ts';
+import { becomeAnother } from '../suspension/become-another.ts';
 import { loadGuest, releaseGuest, saveGuest } from '../suspension/save-guest.ts';
 import type { DomainCommand } from './domain-command.ts';
 import type { Performer } from './performer.ts';
@@ -39,6 +40,8 @@ export async function performCommand(performer: Performer, command: DomainComman
       return loadGuest(moving);
     case 'release':
       return releaseGuest(moving);
+    case 'become-another':
+      return becomeAnother(moving, command.as);
     case 'dump':
       return dumpGuest(moving, command);
     case 'end-dump':

@@ -4,13 +4,14 @@ import { type NewCondition, withCondition, withoutCondition } from '../../api/ku
 import type { VmiEndingReason } from '../../api/kubevirt/ending-reasons.ts';
 import { isMoving } from '../../api/kubevirt/kinds/migration.ts';
 import type { VirtualMachineInstance, VmiPhase, VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { whyNotMigratable } from '../../api/kubevirt/migratable.ts';
+import { type NotMigratable, whyNotMigratable } from '../../api/kubevirt/migratable.ts';
 import { type Condition, conditionOf } from '../../api/meta.ts';
 import { timestamp } from '../../base/timestamp.ts';
 import { copiedDisksOf } from '../../qemu/convert/copied-disks.ts';
 import { agentStatus, withAgentNics } from '../agent/status.ts';
 import { resizeStatus } from '../hotplug/decide-resize.ts';
 import { hotplugStatus } from '../hotplug/hotplug-status.ts';
+import { whyOnlyHere } from '../hotplug/left-controller.ts';
 import { dumpStatus } from '../memory-dump/decide-dump.ts';
 import { hasEnded } from './domain.ts';
 import type { ObservedDomain } from './observed.ts';
@@ -54,8 +55,8 @@ function withReady({ pod, now }: ObservedDomain, status: VmiStatus): VmiStatus {
 }
 
 /** Whether the instance can be moved to another node, from the moment when it runs. */
-function withMigratable({ vmi }: ObservedDomain, status: VmiStatus, now: number): VmiStatus {
-  const why = whyNotMigratable({ ...vmi, status });
+function withMigratable({ vmi, domain }: ObservedDomain, status: VmiStatus, now: number): VmiStatus {
+  const why = whyNotMigratable({ ...vmi, status }) ?? leftBehind(domain);
   const live: NewCondition<VmiConditions> = why
     ? { type: 'LiveMigratable', status: 'False', ...why }
     : { type: 'LiveMigratable', status: 'True' };
@@ -69,6 +70,11 @@ function withMigratable({ vmi }: ObservedDomain, status: VmiStatus, now: number)
     migrationTransport: 'Unix',
     conditions: [...withCondition<VmiConditions>(withLive, storage, now)],
   };
+}
+
+function leftBehind(domain: ObservedDomain['domain']): NotMigratable | undefined {
+  const why = whyOnlyHere(domain);
+  return why === undefined ? undefined : { reason: 'DisksNotLiveMigratable', message: `cannot migrate VMI: ${why}` };
 }
 
 /** A phase is stamped when it is first reached. */

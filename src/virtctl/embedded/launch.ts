@@ -14,8 +14,11 @@ import { logPath, startLockPath, statePath } from './paths.ts';
 import { type EmbeddedState, guestsOf, runningState } from './state.ts';
 import { ASK_AGAIN_MS, endSupervisor, keepSupervisor, supervised } from './supervisor.ts';
 
-/** A small young generation: 30 MiB less resident memory for a few more short collections, which a process that mostly waits does not feel. */
-export const NODE_FLAGS = ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=2'];
+/**
+ * Less resident memory. The young generation is small: 20 MiB less than the usual one; half of it again would save 8 MiB more, and take a fifth more CPU time of many
+ * machines. The old one is collected when it has grown by half: V8 would let it grow to four times of what is in use while it has much to do.
+ */
+export const NODE_FLAGS = ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=8', '--heap-growing-percent=50'];
 /** One heap for all threads of the C library: those of Node rarely allocate, and each kept 64 MiB of addresses with a few MiB in them. */
 export const LESS_MEMORY = { MALLOC_ARENA_MAX: '1' };
 

@@ -34,8 +34,6 @@ export type ClusterConfiguration = {
   readonly runtimeClass?: string | undefined;
   readonly seccompProfile: { readonly type: string; readonly localhostProfile?: string };
   readonly selinuxType?: string | undefined;
-  /** Why volumes cannot come while a guest runs, where they cannot: not of the KubeVirt object, but of how the components run. */
-  readonly noHotplug?: string | undefined;
   /** Of the containers that hold disks, where images are no volumes. */
   readonly diskContainerResources?: ResourceRequirements | undefined;
   /** What launchers are told of every machine. */

@@ -1,8 +1,9 @@
 /** The schema of a VirtualMachineSnapshotContent. */
 
 import type { PersistentVolumeClaim } from '../../core/volume.ts';
-import { boolean, foreign, list, object, optional, text, time } from '../../schema/dsl.ts';
+import { boolean, foreign, integer, list, object, optional, text, time } from '../../schema/dsl.ts';
 import type { VirtualMachine } from './virtual-machine.ts';
+import type { VirtualMachineInstance } from './virtual-machine-instance.ts';
 import { errorSchema } from './vm-snapshot-schema.ts';
 
 /** Access modes are words of Kubernetes, which has a type of its own for them. */
@@ -10,6 +11,9 @@ type KeptClaim = {
   readonly metadata: PersistentVolumeClaim['metadata'];
   readonly spec: Omit<PersistentVolumeClaim['spec'], 'accessModes'> & { readonly accessModes?: never[] };
 };
+
+/** An instance without what happened to it. */
+export type KeptInstance = Pick<VirtualMachineInstance, 'apiVersion' | 'kind' | 'metadata' | 'spec' | 'status'>;
 
 export const specSchema = object('What was kept of a machine. Written by our components alone.', {
   virtualMachineSnapshotName: optional(text('The VirtualMachineSnapshot that it belongs to.')),
@@ -25,6 +29,16 @@ export const specSchema = object('What was kept of a machine. Written by our com
         volumeSnapshotName: optional(text('The VolumeSnapshot of the claim.')),
       }),
     ),
+  ),
+  memory: optional(
+    object('Ours: what was kept of its memory.', {
+      persistentVolumeClaim: foreign<KeptClaim>('The claim that it was saved to, as it was.'),
+      volumeSnapshotName: text('The VolumeSnapshot of the claim.'),
+      digest: text('Of what was saved, by SHA-256: nothing else is ever loaded.'),
+      bytes: optional(integer('How much was saved.', { minimum: 0, format: 'int64' })),
+      guestAgent: optional(boolean('The guest had an agent: it can become another machine.')),
+      instance: foreign<KeptInstance>('The instance that was saved: the one that goes on is made of it.'),
+    }),
   ),
 });
 

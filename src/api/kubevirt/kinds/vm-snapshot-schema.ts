@@ -18,6 +18,9 @@ export const specSchema = object('Which machine is kept, and what becomes of tha
   source: sourceSchema('The machine.'),
   deletionPolicy: optional(oneOf('Whether what was kept goes with this object; Delete when not given.', ['Delete', 'Retain'])),
   failureDeadline: optional(text('How long it may take, such as 5m, which it is when not given; 0 for as long as it takes.')),
+  memory: optional(
+    boolean('Ours: the memory of the guest is kept, too. A machine that runs is suspended for it and goes on when it is taken.'),
+  ),
 });
 
 export const statusSchema = object('How far the snapshot is. Written by our components alone.', {
@@ -28,7 +31,9 @@ export const statusSchema = object('How far the snapshot is. Written by our comp
   readyToUse: optional(boolean('It is whole.')),
   error: optional(errorSchema),
   conditions: optional(conditionsSchema),
-  indications: optional(list('How it was taken: Online, GuestAgent, NoGuestAgent, Paused, QuiesceTimeout.', text('One of them.'))),
+  indications: optional(
+    list('How it was taken: Online, GuestAgent, NoGuestAgent, Paused, QuiesceTimeout, and Memory, which is ours.', text('One of them.')),
+  ),
   snapshotVolumes: optional(
     object('Which volumes were kept.', {
       includedVolumes: optional(list('Those on claims.', text('The volume.'))),

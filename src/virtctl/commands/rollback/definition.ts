@@ -18,6 +18,8 @@ export const definition = defineClusterCommand({
   },
   docs: {
     brief: 'Make a stopped machine what it was',
+    fullDescription:
+      'Make a stopped machine what it was. From a snapshot with memory it is resumed at once, in the middle of what it did then.',
     customUsage: ['my-vm', { input: 'my-vm before-upgrade', brief: 'the disks that it has now are kept as PVCs' }],
   },
 });

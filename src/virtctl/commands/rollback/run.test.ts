@@ -41,6 +41,15 @@ test('the newest snapshot is what the machine becomes', async () => {
   assert.equal(stdout(), 'db is what it was in new, with new disks: root (PVC restore-1-root)\n');
 });
 
+test('a machine whose memory was kept goes on', async () => {
+  const warm = { ...kept('new', '2026-01-02T00:00:00Z'), spec: { source: { name: 'db' }, memory: true } };
+  const resume = 'PUT /apis/subresources.kubevirt.io/v1/namespaces/default/virtualmachines/db/resume';
+  const more = { [`GET ${GROUP}/virtualmachinesnapshots`]: { metadata: {}, items: [warm] }, [resume]: {} };
+  const { deps, stdout } = testDeps(answers(more, { complete: true }), { clock: { now: () => 0, steady: () => 0, sleep: async () => {} } });
+  await run(deps, {}, 'db');
+  assert.equal(stdout(), 'db is what it was in new\nVM db was scheduled to resume\n');
+});
+
 test('a machine that runs, a snapshot that is not there, and a failure are refused', async () => {
   const clock = { now: () => 0, steady: () => 0, sleep: async () => {} };
   const running = testDeps(answers({ [`GET ${BASE}/virtualmachineinstances/db`]: vmi('Running') }, {}), { clock });

@@ -1,21 +1,23 @@
-/** Makes a stopped machine what it was: makes a VirtualMachineRestore and waits until it is complete. */
+/** Makes a stopped machine what it was: makes a VirtualMachineRestore and waits until it is complete. One whose memory was kept goes on. */
 import { VMS } from '../../../api/kubevirt/kinds/virtual-machine.ts';
 import { isFinal, VMIS } from '../../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { type VirtualMachineRestore, VM_RESTORES } from '../../../api/kubevirt/kinds/vm-restore.ts';
+import { FINALIZER_VM_RESTORE } from '../../../api/kubevirt/names.ts';
 import { conditionOf, hasCondition } from '../../../api/meta.ts';
 import { ApiError, UserError } from '../../../base/errors.ts';
 import { newRestore } from '../../../sdk/manifest/snapshot.ts';
 import type { ClusterDeps, ConnectionFlags } from '../../deps.ts';
+import { callVm } from '../../lifecycle/call-subresource.ts';
 import { snapshotsOf } from '../../snapshot/snapshots-of.ts';
 import { waitFor } from '../../snapshot/wait-for.ts';
 import { vmName } from '../../vm-target.ts';
 
-export async function run(deps: ClusterDeps, _flags: ConnectionFlags, machine: string, wanted?: string): Promise<void> {
+export async function run(deps: ClusterDeps, flags: ConnectionFlags, machine: string, wanted?: string): Promise<void> {
   const { client, namespace, clock, stdout } = deps;
   const vm = vmName('rollback', [machine]);
   const [target, vmi] = await Promise.all([client.get(VMS, { namespace, name: vm }), client.get(VMIS, { namespace, name: vm })]);
   if (!target) throw new ApiError('NotFound', `there is no virtual machine "${vm}" in namespace ${namespace}`);
-  const snapshot = await choose(deps, vm, wanted);
+  const { name: snapshot, hasMemory } = await choose(deps, vm, wanted);
   if (vmi && !isFinal(vmi))
     throw new UserError('VM_RUNNING', `${vm} cannot become what it was while it runs`, {
       why: 'its guest would go on writing to the disks that it has now',
@@ -27,7 +29,9 @@ export async function run(deps: ClusterDeps, _flags: ConnectionFlags, machine: s
   const { status } = await waitFor<VirtualMachineRestore>(deps, {
     resource: VM_RESTORES,
     name: restore.metadata.name,
-    isOver: (restore) => restore.status?.complete === true || hasCondition(restore.status?.conditions, 'Failure'),
+    isOver: ({ metadata, status }) =>
+      (status?.complete === true && !(hasMemory && metadata.finalizers?.includes(FINALIZER_VM_RESTORE))) ||
+      hasCondition(status?.conditions, 'Failure'),
     whyNot: (restore) => conditionOf(restore.status?.conditions, 'Progressing')?.message,
   });
   const failure = conditionOf(status?.conditions, 'Failure')?.message;
@@ -38,12 +42,16 @@ export async function run(deps: ClusterDeps, _flags: ConnectionFlags, machine: s
     });
   const claims = (status?.restores ?? []).map((each) => `${each.volumeName} (PVC ${each.persistentVolumeClaim})`);
   stdout.write(`${vm} is what it was in ${snapshot}${claims.length > 0 ? `, with new disks: ${claims.join(', ')}` : ''}\n`);
+  if (hasMemory) await callVm(deps, { verb: 'resume', flags: { ...flags, dryRun: false }, words: [vm], body: {} });
 }
 
-async function choose(deps: ClusterDeps, vm: string, wanted: string | undefined): Promise<string> {
-  const ready = (await snapshotsOf(deps, vm)).filter(({ status }) => status?.readyToUse).map(({ metadata }) => metadata.name);
-  const found = wanted === undefined ? ready.at(-1) : ready.find((name) => name === wanted);
-  if (found !== undefined) return found;
+type Chosen = { readonly name: string; readonly hasMemory: boolean };
+
+async function choose(deps: ClusterDeps, vm: string, wanted: string | undefined): Promise<Chosen> {
+  const whole = (await snapshotsOf(deps, vm)).filter(({ status }) => status?.readyToUse);
+  const ready = whole.map(({ metadata }) => metadata.name);
+  const found = wanted === undefined ? whole.at(-1) : whole.find(({ metadata }) => metadata.name === wanted);
+  if (found !== undefined) return { name: found.metadata.name, hasMemory: found.spec.memory === true };
   throw new UserError('NO_SNAPSHOT', wanted === undefined ? `nothing is kept of ${vm}` : `${vm} has no whole snapshot "${wanted}"`, {
     why: ready.length > 0 ? `it has ${ready.join(', ')}` : 'no snapshot of it is whole',
     fix: ready.length > 0 ? `virtctl rollback ${vm} ${ready.at(-1)}` : `virtctl snapshot ${vm} keeps it as it is now`,

@@ -1,12 +1,15 @@
 /** `virtctl snapshot`: what it is called with; run.ts is what it does. */
 import { defineClusterCommand } from '../../define-command.ts';
-import { connection, connectionAliases, proposeVms, text } from '../../parameters.ts';
+import { connection, connectionAliases, off, proposeVms, text } from '../../parameters.ts';
 
 export const definition = defineClusterCommand({
   help: { group: 'machines', rank: 13 },
   run: () => import('./run.ts'),
   parameters: {
-    flags: { ...connection },
+    flags: {
+      ...connection,
+      memory: off('Keep the memory of the guest, too: a machine that runs is suspended for it, and resumed when it is taken'),
+    },
     positional: {
       kind: 'tuple',
       parameters: [
@@ -18,6 +21,9 @@ export const definition = defineClusterCommand({
   },
   docs: {
     brief: 'Keep a machine and its disks as they are now',
-    customUsage: [{ input: 'my-vm before-upgrade', brief: 'virtctl rollback my-vm before-upgrade is the way back' }],
+    customUsage: [
+      { input: 'my-vm before-upgrade', brief: 'virtctl rollback my-vm before-upgrade is the way back' },
+      { input: '--memory my-vm warm', brief: 'rollback resumes it there, and so do clones: virtctl clone --snapshot warm' },
+    ],
   },
 });

@@ -7,13 +7,15 @@ import type { ClusterDeps, ConnectionFlags } from '../../deps.ts';
 import { waitFor } from '../../snapshot/wait-for.ts';
 import { vmName } from '../../vm-target.ts';
 
-export async function run(deps: ClusterDeps, _flags: ConnectionFlags, machine: string, said?: string): Promise<void> {
+type SnapshotFlags = ConnectionFlags & { readonly memory: boolean };
+
+export async function run(deps: ClusterDeps, { memory: hasMemory }: SnapshotFlags, machine: string, said?: string): Promise<void> {
   const { client, namespace, clock, stdout } = deps;
   const vm = vmName('snapshot', [machine]);
   if (!(await client.get(VMS, { namespace, name: vm })))
     throw new ApiError('NotFound', `there is no virtual machine "${vm}" in namespace ${namespace}`);
   const name = said ?? snapshotName(vm, clock.now());
-  await client.create(VM_SNAPSHOTS, newSnapshot({ namespace, vm, name }));
+  await client.create(VM_SNAPSHOTS, newSnapshot({ namespace, vm, name, hasMemory }));
   const { status } = await waitFor<VirtualMachineSnapshot>(deps, {
     resource: VM_SNAPSHOTS,
     name,
@@ -31,6 +33,7 @@ export async function run(deps: ClusterDeps, _flags: ConnectionFlags, machine: s
 
 function howText(status: VirtualMachineSnapshot['status']): string {
   const how = new Set(status?.indications ?? []);
+  if (how.has('Memory')) return ', with its memory';
   if (how.has('GuestAgent')) return ', while its file systems were frozen';
   if (how.has('Paused')) return ', while it was paused';
   return how.has('Online') ? ', as if its power had failed: no agent could freeze it' : '';
