@@ -4,16 +4,18 @@
  * of, and how it went for each part.
  */
 import type { ChildProcess } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { cacheFolder } from '../src/base/node/folders.ts';
-import { runTests } from './test-run.ts';
+import { endLostClusters } from './end-lost-clusters.ts';
+import { hasLostItsOwner } from './owned-folder.ts';
+import { filesOf, runTests } from './test-run.ts';
 
-/** `timeoutMs` is for one test, `limitMs` for all of them: node's runner waits for ever for a file that has something open at its end. */
+/** `timeoutMs` is for one test, `fileLimitMs` for one file, `limitMs` for all of them. */
 type TestSet = {
   files: string[];
   timeoutMs: number;
+  fileLimitMs: number;
   limitMs: number;
   concurrency: number;
   env?: Record<string, string>;
@@ -38,7 +40,8 @@ const SETS: Record<string, TestSet> = {
       'test/faults/store-kills/*.test.ts',
     ],
     timeoutMs: 5 * MINUTE_MS,
-    limitMs: 25 * MINUTE_MS,
+    fileLimitMs: 8 * MINUTE_MS,
+    limitMs: 35 * MINUTE_MS,
     concurrency: availableParallelism(),
     ...COSTS,
   },
@@ -63,8 +66,10 @@ const SETS: Record<string, TestSet> = {
       'test/soak/*.test.ts',
       'src/virt-api/admission/admission-world.test.ts',
       'test/kubernetes/all-scenarios.test.ts',
+      'test/kubernetes/soak/*.test.ts',
     ],
     timeoutMs: 60 * MINUTE_MS,
+    fileLimitMs: 170 * MINUTE_MS,
     limitMs: 180 * MINUTE_MS,
     concurrency: 2,
     reporters: ['report-counts.ts'],
@@ -91,8 +96,9 @@ const SETS: Record<string, TestSet> = {
     },
   },
   kubernetes: {
-    files: ['test/kubernetes/**/*.test.ts'],
+    files: ['test/kubernetes/*.test.ts'],
     timeoutMs: 60 * MINUTE_MS,
+    fileLimitMs: 70 * MINUTE_MS,
     limitMs: 90 * MINUTE_MS,
     concurrency: 2,
     reporters: COSTS.reporters, // by the clock: what runs in Pods is in groups of its own
@@ -100,6 +106,7 @@ const SETS: Record<string, TestSet> = {
   e2e: {
     files: ['test/e2e/**/*.test.ts', 'test/faults/guests/*.test.ts', 'test/integration/scale/*.test.ts'],
     timeoutMs: 15 * MINUTE_MS,
+    fileLimitMs: 20 * MINUTE_MS,
     limitMs: 60 * MINUTE_MS,
     concurrency: availableParallelism() + 1, // each waits now and then for something that takes no processor: a probe's period, a DHCP lease
     env: { SCALE_MACHINES: '1000', SCALE_POOL: '100' },
@@ -129,11 +136,12 @@ process.exitCode = await runTests({
   say: (line) => console.error(line),
 });
 clearTimeout(limit);
+endLostClusters();
 if (name === 'kubernetes' || name === 'soak') await takeDownLost();
 
-/** Clusters of test files that were killed, by the limit or by somebody. */
+/** Clusters of test files that were killed, by the limit or by somebody: embedded ones above, real ones here. */
 async function takeDownLost(): Promise<void> {
-  const { clusterFolders, hasLostItsOwner } = await import('./kubernetes/cluster-folders.ts');
+  const { clusterFolders } = await import('./kubernetes/cluster-folders.ts');
   const { takeDown } = await import('./kubernetes/down.ts');
   for (const folder of clusterFolders().filter(hasLostItsOwner)) {
     console.error(`note: ${folder} was left behind and is taken down`);
@@ -144,15 +152,9 @@ async function takeDownLost(): Promise<void> {
 /** Says what still runs, and ends it. */
 function endAll(): void {
   console.error(`error: the tests take longer than ${limitMs / MINUTE_MS} minutes; still running:`);
-  for (const { pid, file } of childrenOf(runner?.pid)) {
+  for (const { pid, file } of runner ? filesOf(runner) : []) {
     console.error(`  ${file}`);
     process.kill(pid, 'SIGKILL');
   }
-  console.error('fix: a file whose tests have ended but which does not end has left a socket, a timer or a child open');
   runner?.kill('SIGKILL');
-}
-
-function childrenOf(parent: number | undefined): { pid: number; file: string | undefined }[] {
-  const pids = readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
-  return pids.map((pid) => ({ pid, file: readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').at(-2) }));
 }

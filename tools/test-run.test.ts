@@ -12,18 +12,24 @@ const failing = (runs: string, times: number) => `
   appendFileSync(${JSON.stringify(runs)}, '.');
   test('x', () => { if (readFileSync(${JSON.stringify(runs)}, 'utf8').length <= ${times}) throw new Error('not yet'); });`;
 
+/** Has something open at the end of its first run. */
+const hanging = (runs: string) => `if (readFileSync(${JSON.stringify(runs)}, 'utf8').length === 1) setInterval(() => {}, 1000);`;
+
 /** Runs a file for each number, which fails that many times. */
 async function runFailing(
   t: TestContext,
   times: readonly number[],
-  { canRepeat = true, isImported = false } = {},
+  { canRepeat = true, isImported = false, hangs = false, fileLimitMs = 30_000 } = {},
 ): Promise<{ code: number; said: string[]; runs: number[] }> {
   const folder = mkdtempSync(join(tmpdir(), 'kubevirt-ts-run-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const runs = times.map((_, index) => join(folder, `runs-${index}`));
   const files = times.map((each, index) => {
     const file = join(folder, `${index}.test.mjs`);
-    writeFileSync(isImported ? join(folder, 'helper.mjs') : file, failing(runs[index] ?? '', each));
+    writeFileSync(
+      isImported ? join(folder, 'helper.mjs') : file,
+      `${failing(runs[index] ?? '', each)}${hangs ? hanging(runs[index] ?? '') : ''}`,
+    );
     if (isImported) writeFileSync(file, "import './helper.mjs';");
     return file;
   });
@@ -32,6 +38,7 @@ async function runFailing(
   const code = await runTests({
     files,
     timeoutMs: 30_000,
+    fileLimitMs,
     concurrency: 2,
     env,
     canRepeat,
@@ -63,4 +70,13 @@ test('what fails twice has failed', async (t) => {
 test('of three that fail none is repeated, nor where single files were asked for', async (t) => {
   assert.deepEqual(await runFailing(t, [1, 1, 1]), { code: 1, said: [], runs: [1, 1, 1] });
   assert.deepEqual(await runFailing(t, [1], { canRepeat: false }), { code: 1, said: [], runs: [1] });
+});
+
+test('a file that does not end is ended, and run once more', async (t) => {
+  const { code, said, runs } = await runFailing(t, [0], { hangs: true, fileLimitMs: 3000 });
+  assert.deepEqual({ code, runs }, { code: 0, runs: [2] });
+  assert.match(
+    said.join('\n'),
+    /error: \S+0\.test\.mjs has not ended for 3 seconds.*\nfix: .*\nREPEATED 1: .*\nREPEATED 1: \S+: held alone/,
+  );
 });

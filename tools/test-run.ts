@@ -1,6 +1,7 @@
 /**
  * One run of node's test runner, with what was skipped and why. Where no more than two files fail, each is run once more with nothing beside it and named:
- * what holds only alone is a fault of the test or of the product to be found, and no reason to throw a day's work away (ADR 83).
+ * what holds only alone is a fault of the test or of the product to be found, and no reason to throw a day's work away (ADR 83). So it is with a file that does
+ * not end: node's runner would wait for it for ever.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,6 +13,8 @@ export type TestRun = {
   readonly files: readonly string[];
   /** For one test. */
   readonly timeoutMs: number;
+  /** For one file, from its first look to its end. */
+  readonly fileLimitMs: number;
   readonly concurrency: number;
   readonly env: NodeJS.ProcessEnv;
   /** Beside the usual ones. */
@@ -25,6 +28,8 @@ export type TestRun = {
 };
 
 const MAX_REPEATED = 2;
+/** Into how many looks the limit of a file is cut. */
+const LOOKS = 30;
 
 /** The exit code: that of the second run where files were repeated. */
 export async function runTests(run: TestRun): Promise<number> {
@@ -42,10 +47,8 @@ export async function runTests(run: TestRun): Promise<number> {
   }
 }
 
-async function runOnce(
-  { files, timeoutMs, concurrency, env, reporters = [], imports = [], onStart, stdio = 'inherit' }: TestRun,
-  report: string,
-): Promise<{ code: number; failed: string[] }> {
+async function runOnce(run: TestRun, report: string): Promise<{ code: number; failed: string[] }> {
+  const { files, timeoutMs, concurrency, env, reporters = [], imports = [], onStart, stdio = 'inherit' } = run;
   const toScreen = ['spec', ...['report-skips.ts', ...reporters].map((file) => join(import.meta.dirname, file))];
   const destinations = [...toScreen.map((reporter) => [reporter, 'stdout']), [join(import.meta.dirname, 'report-failed-files.ts'), report]];
   const flags = [
@@ -59,6 +62,38 @@ async function runOnce(
   ];
   const runner = spawn(process.execPath, [...flags, ...files], { stdio, env });
   onStart(runner);
+  const looks = setInterval(endFilesThatHang({ ...run, runner }), run.fileLimitMs / LOOKS);
   const [code] = await once(runner, 'exit');
+  clearInterval(looks);
   return { code: code ?? 1, failed: code === null ? [] : readFileSync(report, 'utf8').split('\n').filter(Boolean) };
+}
+
+/** A look at the files that run: one that was seen for longer than its limit is named and ended, which counts as a failure. */
+function endFilesThatHang({
+  runner,
+  fileLimitMs,
+  say,
+}: Pick<TestRun, 'fileLimitMs' | 'say'> & { readonly runner: ChildProcess }): () => void {
+  const firstSeen = new Map<number, number>();
+  return () => {
+    const now = performance.now();
+    for (const { pid, file } of filesOf(runner)) {
+      const seen = firstSeen.get(pid) ?? now;
+      firstSeen.set(pid, seen);
+      if (now - seen < fileLimitMs) continue;
+      say(`error: ${file} has not ended for ${Math.round(fileLimitMs / 1000)} seconds, and is ended`);
+      say('fix: a file whose tests have ended but which does not end has left a socket, a timer or a child open');
+      process.kill(pid, 'SIGKILL');
+    }
+  };
+}
+
+/** The files that a runner has under way. */
+export function filesOf(runner: ChildProcess): { readonly pid: number; readonly file: string | undefined }[] {
+  try {
+    const pids = readFileSync(`/proc/${runner.pid}/task/${runner.pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+    return pids.map((pid) => ({ pid, file: readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').at(-2) }));
+  } catch {
+    return []; // one of them has just ended
+  }
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { measureHotplug } from './disks/hotplug.ts';
 import { measureImport } from './disks/import.ts';
+import { measureMemory } from './disks/memory.ts';
 import type { DiskBenchOptions, DiskRow } from './disks/row.ts';
 import { measureSnapshots } from './disks/snapshots.ts';
 import { occasion } from './figures.ts';
@@ -13,6 +14,7 @@ const PARTS: Readonly<Record<string, (options: DiskBenchOptions) => Promise<Disk
   import: measureImport,
   snapshots: measureSnapshots,
   hotplug: measureHotplug,
+  memory: measureMemory,
 };
 
 export async function benchmark(args: readonly string[]): Promise<void> {

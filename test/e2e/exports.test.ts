@@ -3,14 +3,28 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { closeSync, existsSync, ftruncateSync, openSync, readdirSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { request } from 'node:https';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
+import { EXPORT_PORT } from '../../src/api/exporter/exporter.ts';
 import { EmbeddedCluster } from './harness.ts';
 
 const MIB = 2 ** 20;
+const isReal = process.env['E2E_REAL_CLUSTER'] !== undefined;
 const VIRTCTL = resolve(import.meta.dirname, '../../bin/virtctl');
 const TOKEN = 'x-kubevirt-export-token';
 
@@ -46,13 +60,23 @@ function exported(name: string, source: object, more: object = {}): string {
   });
 }
 
-type Asked = { token?: string; headers?: Record<string, string>; ca?: string };
+function claim(name: string): string {
+  const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '16Mi' } } };
+  return JSON.stringify({ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name }, spec });
+}
 
-/** As a client that knows nothing but the link and a token. */
-function ask(url: string, { token, headers, ca }: Asked): Promise<{ code: number; headers: NodeJS.Dict<string | string[]>; body: Buffer }> {
+type Asked = { token?: string; headers?: Record<string, string>; ca?: string; pod?: string | undefined };
+
+/** As a client that knows nothing but the link and a token. Where names of Services lead to is known in a cluster alone: from here it is the Pod. */
+function ask(
+  url: string,
+  { token, headers, ca, pod }: Asked,
+): Promise<{ code: number; headers: NodeJS.Dict<string | string[]>; body: Buffer }> {
+  const { hostname: servername } = new URL(url);
   const sent = { ...headers, ...(token !== undefined && { [TOKEN]: token }) };
+  const way = pod === undefined ? {} : { hostname: pod, port: EXPORT_PORT, servername };
   return new Promise((done, failed) => {
-    const asked = request(url, { headers: sent, ...(ca && { ca }), signal: AbortSignal.timeout(60_000) }, async (answer) => {
+    const asked = request(url, { headers: sent, ...(ca && { ca }), ...way, signal: AbortSignal.timeout(60_000) }, async (answer) => {
       done({ code: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(await answer.toArray()) });
     });
     asked.on('error', failed).end();
@@ -63,18 +87,16 @@ test('disks and machines are taken out of a cluster', async (t) => {
   await using cluster = await EmbeddedCluster.start();
   const file = (name: string) => join(cluster.home, name);
   const make = (input: string) => cluster.must('kubectl', ['create', '-f', '-'], { input });
-  const diskOf = async (claim: string) => {
-    const folder = await cluster.field('pv', await cluster.field('pvc', claim, '.spec.volumeName'), '.spec.hostPath.path');
-    return join(folder, 'disk.img');
-  };
+  const diskOf = async (claim: string) => join(await cluster.folderOf(claim), 'disk.img');
   const linkOf = async (name: string) => {
-    const at = '.status.links.external';
+    const at = `.status.links.${isReal ? 'internal' : 'external'}`;
     const secret = await cluster.field('vmexport', name, '.status.tokenSecretRef');
     return {
       raw: await cluster.field('vmexport', name, `${at}.volumes[0].formats[0].url`),
       gzip: await cluster.field('vmexport', name, `${at}.volumes[0].formats[1].url`),
       all: await cluster.field('vmexport', name, `${at}.manifests[0].url`),
       ca: await cluster.field('vmexport', name, `${at}.cert`),
+      pod: isReal ? await cluster.field('pod', `virt-export-${name}`, '.status.podIP') : undefined,
       token: Buffer.from(await cluster.field('secret', secret, '.data.token'), 'base64').toString(),
     };
   };
@@ -89,14 +111,14 @@ test('disks and machines are taken out of a cluster', async (t) => {
     await make(machine('box', 'packed'));
     await make(exported('linked', { apiGroup: 'kubevirt.io', kind: 'VirtualMachine', name: 'box' }));
     await cluster.until('vmexport/linked', '.status.phase', 'Ready');
-    const { raw, gzip, all, ca, token } = await linkOf('linked');
-    const whole = await ask(raw, { ca, token });
+    const { raw, gzip, all, ca, token, pod } = await linkOf('linked');
+    const whole = await ask(raw, { ca, token, pod });
     assert.deepEqual([whole.code, digestOf(whole.body)], [200, digest]);
-    const part = await ask(raw, { ca, token, headers: { range: 'bytes=4194300-4194309' } });
+    const part = await ask(raw, { ca, token, pod, headers: { range: 'bytes=4194300-4194309' } });
     assert.deepEqual([part.code, part.headers['content-range']], [206, `bytes 4194300-4194309/${32 * MIB}`]);
     assert.deepEqual(part.body, whole.body.subarray(4194300, 4194310));
-    assert.equal(digestOf(gunzipSync((await ask(gzip, { ca, token })).body)), digest);
-    const { items } = JSON.parse((await ask(all, { ca, token, headers: { accept: 'application/json' } })).body.toString()) as {
+    assert.equal(digestOf(gunzipSync((await ask(gzip, { ca, token, pod })).body)), digest);
+    const { items } = JSON.parse((await ask(all, { ca, token, pod, headers: { accept: 'application/json' } })).body.toString()) as {
       items: { kind: string }[];
     };
     assert.deepEqual(
@@ -104,12 +126,12 @@ test('disks and machines are taken out of a cluster', async (t) => {
       ['ConfigMap', 'VirtualMachine', 'DataVolume'],
     );
     const codes = [];
-    for (const wrong of [{ ca }, { ca, token: '' }, { ca, token: `${token}x` }, { ca, token: 'x'.repeat(5000) }])
-      codes.push((await ask(raw, wrong)).code);
+    for (const wrong of [{}, { token: '' }, { token: `${token}x` }, { token: 'x'.repeat(5000) }])
+      codes.push((await ask(raw, { ca, pod, ...wrong })).code);
     assert.deepEqual(codes, [401, 401, 401, 401]);
-    assert.equal((await ask(raw.replace('/packed/', '/other/'), { ca, token })).code, 404);
-    assert.equal((await ask(raw, { ca, token, headers: { range: 'bytes=99999999999-' } })).code, 416);
-    assert.equal((await ask(raw, { ca, token, headers: { 'if-match': '"old"' } })).code, 412);
+    assert.equal((await ask(raw.replace('/packed/', '/other/'), { ca, token, pod })).code, 404);
+    assert.equal((await ask(raw, { ca, token, pod, headers: { range: 'bytes=99999999999-' } })).code, 416);
+    assert.equal((await ask(raw, { ca, token, pod, headers: { 'if-match': '"old"' } })).code, 412);
   });
 
   await t.test('a machine that starts takes its disk back; one that is gone, and a time that is over, end an export', async () => {
@@ -126,7 +148,7 @@ test('disks and machines are taken out of a cluster', async (t) => {
     await cluster.must('kubectl', ['wait', 'vmexport/short', '--for=delete', '--timeout=30s']);
   });
 
-  await t.test('a kill -9 of the cluster and of virtctl cost nothing', async () => {
+  await t.test('a kill -9 of the cluster, or of its Pod, and of virtctl cost nothing', async () => {
     await cluster.must('virtctl', ['vmexport', 'create', 'kept', '--pvc', 'plain']);
     await cluster.until('vmexport/kept', '.status.phase', 'Ready');
     const args = ['vmexport', 'download', 'kept', '--format', 'raw', '--output', file('out.img')];
@@ -141,8 +163,9 @@ test('disks and machines are taken out of a cluster', async (t) => {
     first.child.kill('SIGKILL');
     await first.ended;
     const second = await some();
-    process.kill(cluster.pid(), 'SIGKILL');
-    await cluster.must('virtctl', ['up']);
+    if (isReal) await cluster.must('kubectl', ['delete', 'pod/virt-export-kept', '--force', '--grace-period=0']);
+    else process.kill(cluster.pid(), 'SIGKILL');
+    if (!isReal) await cluster.must('virtctl', ['up']);
     assert.deepEqual(await second.ended, [0, null]);
     assert.equal(digestOf(readFileSync(file('out.img'))), digest);
     assert.deepEqual(
@@ -172,7 +195,33 @@ test('disks and machines are taken out of a cluster', async (t) => {
     assert.equal(await cluster.must('kubectl', ['get', 'vmexport', '-o', 'name']), '');
   });
 
-  await t.test('a snapshot is exported by PVCs of its own, which go with the export', async () => {
+  await t.test('files of a PVC that is no disk are an archive, and a page of links; no link leads out of it', async () => {
+    await make(claim('notes'));
+    const folder = await cluster.folderOf('notes');
+    mkdirSync(join(folder, 'deep'), { recursive: true }); // embedded, the folder comes with the first Pod
+    writeFileSync(join(folder, 'deep/note'), 'what was noted\n');
+    await cluster.must('virtctl', ['vmexport', 'create', 'files', '--pvc', 'notes']);
+    await cluster.until('vmexport/files', '.status.phase', 'Ready');
+    const { raw: dir, gzip: archive, ca, token, pod } = await linkOf('files');
+    assert.match((await ask(`${dir}/deep/`, { ca, token, pod })).body.toString(), /<a href="note">/);
+    assert.equal((await ask(`${dir}/deep/note`, { ca, token, pod })).body.toString(), 'what was noted\n');
+    writeFileSync(file('link.tar.gz'), (await ask(archive, { ca, token, pod })).body);
+    await cluster.must('virtctl', ['vmexport', 'download', 'files', '--output', file('notes.tar.gz'), '--delete-vme']);
+    for (const each of ['link.tar.gz', 'notes.tar.gz'])
+      assert.equal(execFileSync('tar', ['-xzOf', file(each), 'deep/note'], { encoding: 'utf8' }), 'what was noted\n');
+    symlinkSync('/etc/passwd', join(folder, 'deep/link'));
+    await cluster.must('virtctl', ['vmexport', 'create', 'away', '--pvc', 'notes']);
+    const ready = '.status.conditions[?(@.type=="Ready")].message';
+    await cluster.until(
+      'vmexport/away',
+      ready,
+      'PVC notes: "deep/link" on the volume is refused: it is a link that leads out of the volume',
+    );
+    await cluster.must('virtctl', ['vmexport', 'delete', 'away']);
+  });
+
+  await t.test('a snapshot is exported by PVCs of its own, which go with the export', async (step) => {
+    if (isReal) return step.skip('the storage of this cluster has no snapshots');
     await cluster.must('virtctl', ['snapshot', 'carried', 'before']);
     await cluster.must('virtctl', ['export', 'before', file('before.tar'), '--snapshot']);
     await cluster.must('virtctl', ['import', file('before.tar'), '--name', 'earlier']);

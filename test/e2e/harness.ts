@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
 import { addBusybox, BUSYBOX_IMAGE, skipContainers } from '../../src/control-plane/kubelet/containers/busybox.testing.ts';
+import { EMBEDDED_CLUSTERS } from '../../tools/end-lost-clusters.ts';
 import { ensureKubectls } from '../../tools/kubectl/fetch.ts';
+import { setOwner } from '../../tools/owned-folder.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../..');
 const VIRTCTL = join(PROJECT, 'bin/virtctl');
@@ -44,9 +46,10 @@ export class EmbeddedCluster implements AsyncDisposable {
   readonly kubectls = ensureKubectls();
   readonly #env: Record<string, string>;
   /** A folder that is closed to others, as the home folder of root is. */
-  readonly #closed = mkdtempSync(join(tmpdir(), 'kubevirt-ts-e2e-'));
+  readonly #closed = mkdtempSync(join(tmpdir(), EMBEDDED_CLUSTERS));
 
   constructor() {
+    setOwner(this.#closed);
     this.home = join(this.#closed, 'data');
     mkdirSync(this.home, { mode: 0o700 });
     this.#env = {
@@ -150,6 +153,12 @@ export class EmbeddedCluster implements AsyncDisposable {
 
   async untilGone(what: string, timeoutSeconds = 240): Promise<void> {
     await this.must('kubectl', ['wait', what, '--for=delete', `--timeout=${timeoutSeconds}s`], { timeoutMs: (timeoutSeconds + 10) * 1000 });
+  }
+
+  /** Where this machine has what is on a PVC. */
+  async folderOf(claim: string): Promise<string> {
+    await this.until(`pvc/${claim}`, '.status.phase', 'Bound');
+    return this.field('pv', await this.field('pvc', claim, '.spec.volumeName'), '.spec.hostPath.path');
   }
 
   console(name: string): ConsoleSession {

@@ -39,8 +39,7 @@ export async function uploadByDrop(page: Page, cluster: EmbeddedCluster, fitsPho
   await dialog.getByRole('button', { name: 'Go on' }).click();
   await row.getByText('Succeeded').waitFor();
   assert.match(ranges.find((range) => range !== '') ?? '', /^bytes 1835008-/);
-  const volume = await cluster.field('pvc', 'dropped', '.spec.volumeName');
-  const disk = readFileSync(join(await cluster.field('pv', volume, '.spec.hostPath.path'), 'disk.img')).subarray(0, DISK_BYTES);
+  const disk = readFileSync(join(await cluster.folderOf('dropped'), 'disk.img')).subarray(0, DISK_BYTES);
   const sent = Uint8Array.from({ length: DISK_BYTES }, (_, index) => index % 251);
   assert.equal(digestOf(disk), digestOf(sent));
 

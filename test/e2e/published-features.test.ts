@@ -16,8 +16,6 @@ import { FEATURES, GUESTLESS, manifestOf, NEEDED_OBJECTS } from './published-fea
 const WAIT_MS = 120_000;
 const SOON_MS = 30_000;
 const isEmbedded = process.env['E2E_REAL_CLUSTER'] === undefined;
-/** For `skip` of a step. */
-const notTried = !isEmbedded && 'not tried on a real Kubernetes yet';
 const TYPE_AND_REASON = 'jsonpath={range .items[*]}{.type} {.reason}{"\\n"}{end}';
 const list = (items: readonly object[]) => JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
 
@@ -52,40 +50,42 @@ test('what is written for KubeVirt is taken', async (t) => {
     }
   });
 
-  await t.test('a port-forward to a guest that takes no connections ends with the reason', async () => {
+  await t.test('a port-forward, and so ssh, to a guest that takes no connections ends with the reason', async () => {
     await cluster.until('vmi/ports', '.status.phase', 'Running');
-    const begun = performance.now();
-    const { code, stderr } = await cluster.virtctl(['port-forward', '--stdio', 'vmi/ports', '80']);
-    assert.notEqual(code, 0);
-    assert.match(stderr, /port 80 of the guest \S+: /);
-    assert.ok(performance.now() - begun < SOON_MS, `said after ${Math.round(performance.now() - begun)} ms`);
+    const login = ['root@vmi/ports', '--known-hosts', '/dev/null', '--local-ssh-opts=-oBatchMode=yes', '-c', 'true'];
+    for (const [port, command] of [
+      [80, ['port-forward', '--stdio', 'vmi/ports', '80']],
+      [22, ['ssh', ...login]],
+    ] as const) {
+      const begun = performance.now();
+      const { code, stderr } = await cluster.virtctl(command);
+      assert.notEqual(code, 0);
+      assert.match(stderr, new RegExp(`port ${port} of the guest \\S+: `));
+      assert.ok(performance.now() - begun < SOON_MS, `said after ${Math.round(performance.now() - begun)} ms`);
+    }
   });
 
-  await t.test(
-    'a launcher that is to fail does, under its gate, and its machine backs off',
-    { skip: isEmbedded && 'tried on a real Kubernetes alone' },
-    async () => {
-      const gates = ['get', 'kv', 'kubevirt', '-n', 'kubevirt', '-o', 'jsonpath={.spec.configuration.developerConfiguration.featureGates}'];
-      const before = JSON.parse((await cluster.must('kubectl', gates)) || '[]') as string[];
-      const setGates = (featureGates: readonly string[]) => {
-        const patch = { spec: { configuration: { developerConfiguration: { featureGates } } } };
-        return cluster.must('kubectl', ['patch', 'kv', 'kubevirt', '-n', 'kubevirt', '--type=merge', '-p', JSON.stringify(patch)]);
+  await t.test('a launcher that is to fail does, under its gate, and its machine backs off', async () => {
+    const gates = ['get', 'kv', 'kubevirt', '-n', 'kubevirt', '-o', 'jsonpath={.spec.configuration.developerConfiguration.featureGates}'];
+    const before = JSON.parse((await cluster.must('kubectl', gates)) || '[]') as string[];
+    const setGates = (featureGates: readonly string[]) => {
+      const patch = { spec: { configuration: { developerConfiguration: { featureGates } } } };
+      return cluster.must('kubectl', ['patch', 'kv', 'kubevirt', '-n', 'kubevirt', '--type=merge', '-p', JSON.stringify(patch)]);
+    };
+    await setGates([...before, 'LauncherFailFast']);
+    try {
+      const template = {
+        metadata: { annotations: { [ANNOTATION_FAIL_FAST]: '' } },
+        spec: { terminationGracePeriodSeconds: 0, ...GUESTLESS },
       };
-      await setGates([...before, 'LauncherFailFast']);
-      try {
-        const template = {
-          metadata: { annotations: { [ANNOTATION_FAIL_FAST]: '' } },
-          spec: { terminationGracePeriodSeconds: 0, ...GUESTLESS },
-        };
-        await made([machine('failing', template)]);
-        await cluster.until('vm/failing', '.status.printableStatus', 'CrashLoopBackOff');
-        assert.match(await cluster.field('vm', 'failing', '.status.startFailure.consecutiveFailCount'), /^[1-9]/);
-        await cluster.must('kubectl', ['delete', 'vm', 'failing']);
-      } finally {
-        await setGates(before);
-      }
-    },
-  );
+      await made([machine('failing', template)]);
+      await cluster.until('vm/failing', '.status.printableStatus', 'CrashLoopBackOff');
+      assert.match(await cluster.field('vm', 'failing', '.status.startFailure.consecutiveFailCount'), /^[1-9]/);
+      await cluster.must('kubectl', ['delete', 'vm', 'failing']);
+    } finally {
+      await setGates(before);
+    }
+  });
 
   await t.test('subresources say what scripts match', async () => {
     const texts: [command: string, instance: string, text: RegExp][] = [
@@ -116,7 +116,7 @@ test('what is written for KubeVirt is taken', async (t) => {
     second.socket.terminate();
   });
 
-  await t.test('why a console was cut off is in the log of virt-handler', { skip: notTried }, async () => {
+  await t.test('why a console was cut off is in the log of virt-handler', async () => {
     const log = () =>
       isEmbedded
         ? cluster.must('virtctl', ['logs', '--system'])
@@ -124,7 +124,7 @@ test('what is written for KubeVirt is taken', async (t) => {
     await eventually(async () => assert.match(await log(), /another client took over the console/));
   });
 
-  await t.test('start and end are told by phases and events as scripts wait for them, without a warning', { skip: notTried }, async (t) => {
+  await t.test('start and end are told by phases and events as scripts wait for them, without a warning', async (t) => {
     const words = ['get', 'vmi', '--watch', '-o', 'jsonpath={.metadata.name} {.status.phase}{"\\n"}'];
     const watch = spawn(cluster.kubectls.current, words, { env: cluster.environment(), stdio: ['ignore', 'pipe', 'inherit'] });
     t.after(() => watch.kill());
@@ -153,7 +153,7 @@ test('what is written for KubeVirt is taken', async (t) => {
     );
   });
 
-  await t.test('whoever strips finalizers, or deletes a Pod without grace, leaves nothing behind', { skip: notTried }, async () => {
+  await t.test('whoever strips finalizers, or deletes a Pod without grace, leaves nothing behind', async () => {
     const launchersOf = (name: string) => cluster.must('kubectl', ['get', 'pods', '-l', `feature=${name}`, '-o', 'name']);
     await made([guestless('stripped'), guestless('beheaded')]);
     for (const name of ['stripped', 'beheaded']) await cluster.until(`vmi/${name}`, '.status.phase', 'Running');

@@ -1,6 +1,6 @@
 /** A real Kubernetes in place of an embedded cluster: it is there before the test and stays, what the test makes on it goes. */
 import { copyFileSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { RealCluster } from '../../tools/kubernetes/cluster.ts';
 import { BUSYBOX_IMAGE } from '../../tools/kubernetes/image-store.ts';
 import { EmbeddedCluster } from './harness.ts';
@@ -10,10 +10,12 @@ const TIMEOUT = ['--timeout=400s'];
 export class RealTestCluster extends EmbeddedCluster {
   override readonly namespace: string;
   readonly #made: string[] = [];
+  readonly #volumes: string;
 
-  private constructor({ kubeconfig }: RealCluster, namespace: string) {
+  private constructor({ kubeconfig, folder }: RealCluster, namespace: string) {
     super();
     this.namespace = namespace;
+    this.#volumes = join(folder, 'volumes');
     copyFileSync(kubeconfig, join(this.home, 'kubeconfig'));
   }
 
@@ -28,6 +30,11 @@ export class RealTestCluster extends EmbeddedCluster {
   override async createNamespace(name: string): Promise<void> {
     await super.createNamespace(name);
     this.#made.push(name);
+  }
+
+  /** All nodes see one folder of this machine. */
+  override async folderOf(claim: string): Promise<string> {
+    return join(this.#volumes, basename(await super.folderOf(claim)));
   }
 
   override async plainImage(): Promise<{ readonly image: string }> {

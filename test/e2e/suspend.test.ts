@@ -1,4 +1,6 @@
+/** A machine whose memory is dumped, and kept while it does not run; on both kinds of cluster. */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -9,6 +11,11 @@ const VM = 'sleeper';
 /** In pieces: the whole of it is nowhere but in the guest's memory. */
 const MARKER = ['what', 'only', 'its', 'memory', 'has'];
 const ELF_CORE = 4;
+const MARK_SECTOR = 400_000;
+const isReal = process.env['E2E_REAL_CLUSTER'] !== undefined;
+/** For `skip` of a step. */
+const noSnapshots = isReal && 'the storage of the test cluster has no VolumeSnapshots';
+const onRealCluster = isReal && 'it kills the embedded process; that of a real cluster is used by others at the same time';
 
 function claim(name: string, storage: string, annotations = {}): object {
   return {
@@ -65,7 +72,17 @@ test('a machine is suspended, and goes on where it was', async (t) => {
     before = after;
   };
 
-  const folderOf = async (name: string) => cluster.field('pv', await cluster.field('pvc', name, '.spec.volumeName'), '.spec.hostPath.path');
+  /** Behind what the image has on it, straight to the disk. */
+  const write = (word: string) => inGuest(`printf ${word} | dd of=/dev/vda bs=512 seek=${MARK_SECTOR} conv=sync,fsync 2>/dev/null`);
+  const written = async () => {
+    const claimName = await cluster.field('vm', VM, '.spec.template.spec.volumes[0].persistentVolumeClaim.claimName');
+    const disk = readFileSync(join(await cluster.folderOf(claimName), 'disk.img'));
+    return disk.toString('latin1', 512 * MARK_SECTOR, 512 * MARK_SECTOR + 4);
+  };
+  const enlarge = () => {
+    const patch = { spec: { template: { spec: { domain: { resources: { requests: { memory: '160Mi' } } } } } } };
+    return cluster.must('kubectl', ['patch', 'vm', VM, '--type=merge', '-p', JSON.stringify(patch)]);
+  };
   const dumpIs = (phase: string) => cluster.until(`vm/${VM}`, '.status.memoryDumpRequest.phase', phase);
 
   await t.test('its memory is dumped to a PVC, as a core file that holds what the guest had in it', async () => {
@@ -75,13 +92,13 @@ test('a machine is suspended, and goes on where it was', async (t) => {
     await inGuest(`echo ${MARKER.join('-')} >/dev/shm/marker 2>/dev/null || echo ${MARKER.join('-')} >/tmp/marker`);
     assert.match(
       await cluster.must('virtctl', ['memory-dump', 'get', VM, '--claim-name', 'dump', '--create-claim']),
-      /^PVC default\/dump created\nSuccessfully submitted memory dump request/,
+      new RegExp(`^PVC ${cluster.namespace}/dump created\nSuccessfully submitted memory dump request`),
     );
     await dumpIs('Completed');
     const fileName = await cluster.field('vm', VM, '.status.memoryDumpRequest.fileName');
     assert.match(fileName, /^sleeper-dump-\d{8}-\d{6}\.memory\.dump$/);
-    assert.deepEqual(readdirSync(await folderOf('dump')), [fileName]);
-    const core = readFileSync(join(await folderOf('dump'), fileName));
+    assert.deepEqual(readdirSync(await cluster.folderOf('dump')), [fileName]);
+    const core = readFileSync(join(await cluster.folderOf('dump'), fileName));
     assert.deepEqual([core.toString('latin1', 0, 4), core.readUInt16LE(16)], ['\x7fELF', ELF_CORE]);
     assert.ok(core.length > 128 * 2 ** 20, `${core.length} bytes`);
     assert.ok(core.includes(MARKER.join('-')));
@@ -89,22 +106,33 @@ test('a machine is suspended, and goes on where it was', async (t) => {
     assert.equal(await cluster.field('vm', VM, '.status.conditions[?(@.type=="RestartRequired")].status'), '');
     assert.equal(await cluster.field('vmi', VM, '.status.volumeStatus[?(@.name=="dump")].phase'), '');
     await goesOn();
+    const archive = join(cluster.home, 'dump.tar.gz');
+    await cluster.must('virtctl', ['memory-dump', 'download', VM, '--output', archive]);
+    const taken = execFileSync('tar', ['-xzOf', archive, fileName], { maxBuffer: 2 ** 30 });
+    assert.ok(taken.equals(core), 'what was taken out of the cluster is the dump');
   });
 
-  await t.test('kill -9 of the cluster while memory is dumped leaves a guest that runs, and no half of a dump', async () => {
-    await cluster.must('virtctl', ['memory-dump', 'get', VM]);
-    await untilHalfWritten(cluster.home, 'memory.dump.part');
-    process.kill(cluster.pid(), 'SIGKILL');
-    await cluster.must('virtctl', ['up']);
-    await dumpIs('Failed');
-    const why = await cluster.field('vm', VM, '.status.memoryDumpRequest.message');
-    assert.equal(why, 'virt-handler was restarted while the memory was dumped');
-    await goesOn();
+  await t.test(
+    'kill -9 of the cluster while memory is dumped leaves a guest that runs, and no half of a dump',
+    { skip: onRealCluster },
+    async () => {
+      await cluster.must('virtctl', ['memory-dump', 'get', VM]);
+      await untilHalfWritten(cluster.home, 'memory.dump.part');
+      process.kill(cluster.pid(), 'SIGKILL');
+      await cluster.must('virtctl', ['up']);
+      await dumpIs('Failed');
+      const why = await cluster.field('vm', VM, '.status.memoryDumpRequest.message');
+      assert.equal(why, 'virt-handler was restarted while the memory was dumped');
+      await goesOn();
+    },
+  );
+
+  await t.test('a PVC that is let go of keeps whole dumps only', async () => {
     await cluster.must('virtctl', ['memory-dump', 'remove', VM]);
     for (const deadline = performance.now() + 60_000; (await cluster.field('vm', VM, '.status.memoryDumpRequest')) !== ''; )
       assert.ok(performance.now() < deadline, 'the PVC is still associated');
     assert.deepEqual(
-      readdirSync(await folderOf('dump')).filter((name) => name.endsWith('.part')),
+      readdirSync(await cluster.folderOf('dump')).filter((name) => name.endsWith('.part')),
       [],
     );
     assert.equal(await cluster.field('vm', VM, '.spec.template.spec.volumes[*].name'), 'root');
@@ -129,14 +157,63 @@ test('a machine is suspended, and goes on where it was', async (t) => {
 
   await t.test('start of a suspended machine resumes it, whatever was edited meanwhile', async () => {
     await suspend();
-    const patch = JSON.stringify({ spec: { template: { spec: { domain: { resources: { requests: { memory: '160Mi' } } } } } } });
-    await cluster.must('kubectl', ['patch', 'vm', VM, '--type=merge', '-p', patch]);
+    await enlarge();
     await cluster.must('virtctl', ['start', VM]);
     await isStatus('Running');
     await goesOn();
     assert.equal(await cluster.field('vmi', VM, '.spec.domain.resources.requests.memory'), '128Mi');
     await cluster.until(`vm/${VM}`, '.status.conditions[?(@.type=="RestartRequired")].status', 'True');
   });
+
+  await t.test(
+    'a snapshot with memory is of one moment: the guest goes on, and comes back to it with its disk of then',
+    { skip: noSnapshots },
+    async () => {
+      await write('then');
+      assert.equal(
+        await cluster.must('virtctl', ['snapshot', '--memory', VM, 'warm']),
+        `${VM} is kept as warm: disks root, with its memory\n`,
+      );
+      await isStatus('Running');
+      await goesOn();
+      await write('late');
+      await cluster.must('virtctl', ['stop', VM]);
+      await isStatus('Stopped');
+      assert.match(await cluster.must('virtctl', ['rollback', VM, 'warm']), /^VM sleeper was scheduled to resume$/m);
+      await isStatus('Running');
+      assert.equal(await bootId(), boot);
+      assert.equal(await written(), 'then');
+      before = 0; // it counts from there again
+      await goesOn();
+    },
+  );
+
+  await t.test(
+    'new machines go on from it, each with an identity and disks of its own, also after a kill -9 on the way',
+    { skip: noSnapshots },
+    async () => {
+      const about = 'hostname; cat /sys/class/net/eth0/address /proc/sys/kernel/random/boot_id; ip link show eth0 | grep -c LOWER_UP';
+      const facts = async (name: string) => {
+        await cluster.until(`vm/${name}`, '.status.printableStatus', 'Running');
+        await cluster.untilCondition(`vmi/${name}`, 'AgentConnected');
+        for (const deadline = performance.now() + 60_000; (await cluster.field('vmi', name, '.status.suspension')) !== ''; )
+          assert.ok(performance.now() < deadline, 'its guest is not told who it is');
+        return (await cluster.must('virtctl', ['exec', name, '--', 'sh', '-c', about])).trim().split('\n');
+      };
+      await cluster.must('virtctl', ['clone', '--snapshot', 'warm', '--start', VM, 'twin']);
+      const seen = await facts('twin');
+      const own = await cluster.field('vmi', 'twin', '.status.interfaces[0].mac');
+      assert.deepEqual(seen, ['twin', own, boot, '1']);
+      await cluster.must('virtctl', ['clone', '--snapshot', 'warm', '--start', VM, 'third']);
+      process.kill(cluster.pid(), 'SIGKILL');
+      await cluster.must('virtctl', ['up']);
+      const [name, other, booted, links] = await facts('third');
+      assert.deepEqual([name, booted, links, new Set([mac, own, other]).size], ['third', boot, '1', 3]);
+      await goesOn();
+      assert.equal(await inGuest('hostname'), 'tiny');
+      for (const each of ['twin', 'third']) await cluster.must('virtctl', ['delete', each]);
+    },
+  );
 
   await t.test('what cannot be kept is refused by its name', async () => {
     await create(machine('lost', { containerDisk: { image: 'localhost/guests/tiny:latest' } }));
@@ -147,7 +224,7 @@ test('a machine is suspended, and goes on where it was', async (t) => {
     await cluster.must('kubectl', ['delete', 'vm', 'lost', '--wait=false']);
   });
 
-  await t.test('kill -9 of the cluster while memory is saved loses nothing', async () => {
+  await t.test('kill -9 of the cluster while memory is saved loses nothing', { skip: onRealCluster }, async () => {
     await cluster.must('virtctl', ['suspend', VM]);
     await untilHalfWritten(cluster.home, 'memory.part');
     process.kill(cluster.pid(), 'SIGKILL');
@@ -165,6 +242,7 @@ test('a machine is suspended, and goes on where it was', async (t) => {
 
   await t.test('start --discard boots it anew, as it was edited', async () => {
     const claimName = await suspend();
+    await enlarge();
     await cluster.must('virtctl', ['start', '--discard', VM]);
     await isStatus('Running');
     assert.notEqual(await bootId(), boot);
@@ -180,7 +258,7 @@ test('a machine is suspended, and goes on where it was', async (t) => {
     assert.match(stderr, /^Warning: it was suspended: its saved memory is thrown away/m);
     await isStatus('Stopped');
     await isGone(cluster, `pvc/${claimName}`);
-    assert.equal(await cluster.must('kubectl', ['get', 'pvc', '-o', 'name']), 'persistentvolumeclaim/root\n');
+    assert.doesNotMatch(await cluster.must('kubectl', ['get', 'pvc', '-o', 'name']), /memory/);
     const events = await cluster.must('kubectl', ['get', 'events', '-o', 'jsonpath={.items[*].message}']);
     assert.match(events, /The saved memory of the machine was thrown away\./);
   });

@@ -6,6 +6,8 @@ import { systemClock } from '../../src/base/clock.ts';
 import { EmbeddedCluster, run } from './harness.ts';
 
 const CONNECTIONS = 100;
+/** So many answers in a row that each of a few machines gave one, but for once in a thousand. */
+const ENOUGH_FOR_EACH = 20;
 const isReal = process.env['E2E_REAL_CLUSTER'] !== undefined;
 /** An ordinary user has to enter the namespace of users, too, that the network belongs to. */
 const AS_WHO_IT_IS = process.getuid?.() === 0 ? [] : ['--user', '--preserve-credentials'];
@@ -41,8 +43,9 @@ test('a machine lives beside a Pod of vmctl', async (t) => {
     const url = `http://${await cluster.field('svc', 'my-service', '.spec.clusterIP')}/`;
     const [program = '', ...args] = [...prefix, process.execPath, '-e', ASK, url];
     const ask = (count: number) => run(program, [...args, `${count}`], { timeoutMs: 240_000 });
-    // A port of a guest is open a moment after its server.
-    await eventually('the first answer', async () => (await ask(1)).stdout.trim() === '1 of 1');
+    // A port of a guest is open a moment after its server, and a node hears of endpoints a moment after us.
+    const enough = isReal ? ENOUGH_FOR_EACH : 1;
+    await eventually('the first answers', async () => (await ask(enough)).stdout.trim() === `${enough} of ${enough}`, 400);
     const { stdout, stderr } = await ask(CONNECTIONS);
     assert.equal(stdout.trim(), `${CONNECTIONS} of ${CONNECTIONS}`, stderr);
   };
@@ -63,6 +66,7 @@ test('a machine lives beside a Pod of vmctl', async (t) => {
   });
 
   await t.test(`${CONNECTIONS} connections to a Service of the vmctl Pods reach the guest`, async (t) => {
+    if (isReal) return t.skip('the machines of all nodes answer as many below');
     if (!cluster.hasNetwork()) return t.skip('no namespace here: Services have no addresses');
     await using console = cluster.console('testvm-vmctl');
     await console.expect(/guest ready/);
@@ -194,8 +198,10 @@ test('a machine lives beside a Pod of vmctl', async (t) => {
 
   await t.test('a machine goes with its Pod when a Deployment shrinks, and all of them with what made them', async () => {
     await kubectl('scale', 'deployment/vmctl', '--replicas=1');
-    const left = async (of: string) => (await kubectl('get', 'pod', '-l', `of=${of}`, '-o', 'name')).trim().split('\n');
-    await eventually('one replica', async () => (await left('vmctl')).length === 1);
+    const replicas = async () => (await kubectl('get', 'pod', '-l', 'of=vmctl', '-o', 'name')).trim().split('\n').length;
+    await eventually('one replica', async () => (await replicas()) === 1);
+    const wanted = (await vmctlPods()).map(([pod]) => `testvm-${pod}`).join();
+    await eventually('its machine alone', async () => (await machines()).map(([name]) => name).join() === wanted);
     await kubectl('delete', 'deployment,daemonset,statefulset,job,pod', '--all', '--timeout=200s');
     await eventually(
       'all machines to go',

@@ -8,7 +8,7 @@ const VM = 'keeper';
 const MARKER = 'this-was-written-before-the-restart';
 
 function machine(): object {
-  const disks = [...['root', 'data', 'copy'].map((name) => ({ name, disk: { bus: 'virtio' } })), { name: 'cd', cdrom: { bus: 'scsi' } }];
+  const disks = ['root', 'data', 'copy'].map((name) => ({ name, disk: { bus: 'virtio' } }));
   const volumes = [
     { name: 'root', containerDisk: { image: 'localhost/guests/tiny:latest' } },
     { name: 'data', persistentVolumeClaim: { claimName: 'data' } },
@@ -51,13 +51,6 @@ async function untilGuest(inGuest: InGuest, script: string, wanted: string): Pro
     if (seen === wanted) return;
     assert.ok(Date.now() < deadline, `${script}: ${seen}, not ${wanted}`);
   }
-}
-
-/** Until the status of the instance has no word of the volume. */
-async function untilOut(cluster: EmbeddedCluster, volume: string): Promise<void> {
-  const deadline = Date.now() + 120_000;
-  for (let phase = volume; phase !== ''; phase = await cluster.field('vmi', VM, `.status.volumeStatus[?(@.name=="${volume}")].phase`))
-    assert.ok(Date.now() < deadline, `volume ${volume} is still ${phase}`);
 }
 
 test('what a guest writes to a claim is there after a restart; what it writes to an ephemeral copy is not', async (t) => {
@@ -112,25 +105,6 @@ test('what a guest writes to a claim is there after a restart; what it writes to
     assert.match(await cluster.must('kubectl', ['get', 'events']), /VolumeResized/);
   });
 
-  await t.test('a medium is put into the empty CD-ROM drive of a guest that runs, and taken out', async () => {
-    const inGuest = guestOf(cluster);
-    const read = 'head -c 14 /dev/sr0 2>/dev/null || echo none';
-    assert.equal(await inGuest(read), 'none');
-    await create(claim('cd'));
-    await cluster.until('pvc/cd', '.status.phase', 'Bound');
-    const folder = await cluster.field('pv', await cluster.field('pvc', 'cd', '.spec.volumeName'), '.spec.hostPath.path');
-    mkdirSync(folder);
-    writeFileSync(join(folder, 'disk.img'), Buffer.concat([Buffer.from('a medium, here'), Buffer.alloc(2 ** 20)]).subarray(0, 2 ** 20));
-    await cluster.must('virtctl', ['addvolume', VM, '--volume-name', 'cd', '--persist']);
-    await untilGuest(inGuest, read, 'a medium, here');
-    await cluster.until(`vmi/${VM}`, '.status.volumeStatus[?(@.name=="cd")].phase', 'Ready');
-    assert.equal(await cluster.field('vm', VM, '.status.conditions[?(@.type=="RestartRequired")].status'), '');
-    await cluster.must('virtctl', ['removevolume', VM, '--volume-name', 'cd', '--persist']);
-    await untilOut(cluster, 'cd');
-    await untilGuest(inGuest, read, 'none');
-    assert.equal(await cluster.field('vm', VM, '.spec.template.spec.domain.devices.disks[3].name'), 'cd');
-  });
-
   await t.test('after a restart the claim has the data, the copy has the old content', async () => {
     const stop = '{"spec":{"running":false}}';
     await cluster.must('kubectl', ['patch', 'vm', VM, '--type', 'merge', '-p', stop]);
@@ -168,43 +142,6 @@ test('what a guest writes to a claim is there after a restart; what it writes to
     const kept = await cluster.must('kubectl', ['get', 'volumesnapshot', '-o', 'name']);
     await cluster.must('kubectl', ['delete', 'vmsnapshot', 'before']);
     await cluster.untilGone(kept.trim());
-  });
-
-  await t.test('a volume comes while the guest runs, keeps what is written to it, and goes again', async () => {
-    const inGuest = guestOf(cluster);
-    const phase = (name: string) => `.status.volumeStatus[?(@.name=="${name}")].phase`;
-    const sectors = 'cat /sys/block/sda/size 2>/dev/null || echo none';
-    await create(claim('extra'));
-    const said = await cluster.must('virtctl', ['addvolume', VM, '--volume-name', 'extra']);
-    assert.equal(said, `Successfully submitted add volume request to VM ${VM} for volume extra\n`);
-    await cluster.until(`vmi/${VM}`, phase('extra'), 'Ready');
-    await untilGuest(inGuest, sectors, String((60 * 2 ** 20) / 512));
-    await inGuest(`echo ${MARKER} | dd of=/dev/sda bs=512 seek=8 conv=sync,fsync 2>/dev/null`);
-    assert.match(await cluster.field('vmi', VM, '.status.conditions[?(@.type=="LiveMigratable")].message'), /extra is hotplugged/);
-    await cluster.must('virtctl', ['removevolume', VM, '--volume-name', 'extra']);
-    await untilOut(cluster, 'extra');
-    await untilGuest(inGuest, sectors, 'none');
-    const again = await cluster.virtctl(['removevolume', VM, '--volume-name', 'data']);
-    assert.deepEqual([again.code, /not hotpluggable/.test(again.stderr)], [4, true], again.stderr);
-  });
-
-  await t.test('a volume that is to stay is there after a restart, on another bus, with its data', async () => {
-    const inGuest = guestOf(cluster);
-    const read = 'dd if=/dev/vdd bs=512 skip=8 count=1 2>/dev/null | tr -d "\\0"';
-    const ready = '.status.volumeStatus[?(@.name=="extra")].phase';
-    await cluster.must('virtctl', ['addvolume', VM, '--volume-name', 'extra', '--bus', 'virtio', '--persist']);
-    await cluster.until(`vmi/${VM}`, ready, 'Ready');
-    await untilGuest(inGuest, read, MARKER);
-    assert.equal(await cluster.field('vm', VM, '.status.conditions[?(@.type=="RestartRequired")].status'), '');
-    const uid = await cluster.field('vmi', VM, '.metadata.uid');
-    await cluster.must('virtctl', ['restart', VM]);
-    await cluster.untilReplaced(VM, uid);
-    await cluster.until(`vmi/${VM}`, ready, 'Ready');
-    await untilGuest(inGuest, read, MARKER);
-    await cluster.must('virtctl', ['removevolume', VM, '--volume-name', 'extra', '--persist']);
-    await untilOut(cluster, 'extra');
-    await untilGuest(inGuest, 'ls /sys/block | grep -c vdd', '0');
-    await cluster.must('kubectl', ['delete', 'pvc', 'extra']);
   });
 
   await t.test('a claim in use stays until its machine is gone', async () => {

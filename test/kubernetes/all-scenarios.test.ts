@@ -16,14 +16,12 @@ import { nodeScenarios } from './scenarios/nodes.ts';
 import { pageForManyScenarios } from './scenarios/page-for-many.ts';
 import { seedScenarios } from './scenarios/seeds.ts';
 import { tenantScenarios } from './scenarios/tenants.ts';
-import { vmctlScenarios } from './scenarios/vmctl.ts';
 import { World } from './scenarios/world.ts';
 
 const SCENARIOS: Readonly<Record<string, (world: World) => void>> = {
   'first-vm': firstVmScenarios,
   seeds: seedScenarios,
   looking: lookingScenarios,
-  vmctl: vmctlScenarios,
   tenants: tenantScenarios,
   e2e: e2eScenarios,
   attacks: attackScenarios,
@@ -33,7 +31,7 @@ const SCENARIOS: Readonly<Record<string, (world: World) => void>> = {
   'page-for-many': pageForManyScenarios,
 };
 /** Played at the same time, each in its order, after the first: they only use the cluster. The others are hard on it. */
-const LANES: readonly (readonly string[])[] = [['seeds', 'looking', 'vmctl', 'tenants', 'attacks', 'page-for-many'], ['e2e']];
+const LANES: readonly (readonly string[])[] = [['seeds', 'looking', 'tenants', 'attacks', 'page-for-many'], ['e2e']];
 
 const wanted = process.env['SCENARIOS']?.split(',') ?? Object.keys(SCENARIOS);
 const unknown = wanted.find((name) => !(name in SCENARIOS));

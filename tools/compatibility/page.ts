@@ -12,6 +12,9 @@ import { nestedSpecs } from './nested-specs.ts';
 
 /** What is to be known of a field that is honoured in part. */
 const NOTES: Readonly<Record<string, string>> = {
+  'DataVolume source.http.checksum': 'the digest of what is fetched, as `sha256:…`',
+  'VirtualMachineSnapshot memory': 'the memory of the machine is kept with its disks (ADR 160)',
+  'VirtualMachineSnapshotContent memory': 'the memory that was kept (ADR 160)',
   'VirtualMachineInstance evictionStrategy':
     '`LiveMigrate` and `LiveMigrateIfPossible` move a machine off a node that is drained, where it can be moved',
   'VirtualMachineInstance domain.devices.interfaces': 'one, on the Pod network',
@@ -161,8 +164,8 @@ function statusSection(full: FullKind): string {
 }
 
 function verdict(record: KindRecord, { path, type, isHonoured }: ComparedField): string {
-  if (!type) return 'ours: an old spelling that is still understood';
   const note = NOTES[`${record.kind} ${path}`];
+  if (!type) return `ours: ${note ?? 'an old spelling that is still understood'}`;
   if (isHonoured) return note ? `honoured: ${note}` : 'honoured';
   const reason = whyRefused(record, path);
   if (!reason) throw new Error(`the record of ${record.kind} has no reason why ${path} is refused`);

@@ -40,6 +40,8 @@ const FIRMWARE = [
   ...['virtio', 'e1000', 'e1000e', 'rtl8139'].map((card) => `usr/lib/ipxe/qemu/pxe-${card}.rom`),
 ];
 const QEMU = 'usr/bin/qemu-system-x86_64';
+/** Serves the disks that come while a guest runs. */
+const STORAGE_DAEMON = 'usr/bin/qemu-storage-daemon';
 /** Parts of QEMU that Debian keeps in files of their own: emulation, and the screen of type virtio. */
 const MODULES = ['accel-tcg-x86_64', 'hw-display-virtio-gpu', 'hw-display-virtio-vga'].map(
   (name) => `usr/lib/x86_64-linux-gnu/qemu/${name}.so`,
@@ -132,9 +134,10 @@ function qemuLayer({ packages, node }: Parts): ImageFile[] {
   return [
     ...librariesFor(
       packages,
-      [QEMU, ...MODULES].map((name) => join(packages, name)),
+      [QEMU, STORAGE_DAEMON, ...MODULES].map((name) => join(packages, name)),
     ).filter(({ name }) => !inBase.has(name)),
     fromPackage(QEMU, 0o755),
+    fromPackage(STORAGE_DAEMON, 0o755),
     ...MODULES.map((name) => fromPackage(name)),
     ...FIRMWARE.map((name) => fromPackage(name)),
     fromPackage(KEYMAP),

@@ -15,7 +15,13 @@ export async function useUpstreamVirtctl(t: TestContext, cluster: SessionCluster
   await t.test('vnc --proxy-only', () => useScreen(cluster, 'agent'));
 }
 
-/** After that, on a cluster that takes volumes while guests run. */
+/** After that: disks that are sent to the cluster and taken away. */
+export async function useUpstreamDisks(t: TestContext, cluster: SessionCluster): Promise<void> {
+  await t.test('image-upload and vmexport', () => replay(join(import.meta.dirname, 'disks.txt'), cluster));
+  await t.test('memory-dump', () => replay(join(import.meta.dirname, 'dump.txt'), cluster));
+}
+
+/** After that: volumes that come and go while the guest runs. */
 export async function useUpstreamVolumes(t: TestContext, cluster: SessionCluster): Promise<void> {
   await t.test('addvolume and removevolume', () => replay(join(import.meta.dirname, 'volumes.txt'), cluster));
 }

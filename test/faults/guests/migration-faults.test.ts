@@ -161,18 +161,13 @@ class World {
     process.kill(this.cluster.pid(), 'SIGKILL');
   }
 
+  /** That of the move under way: the Pod that the guest is in was made for a move before. */
   async deleteTargetPod(): Promise<void> {
-    const pod = await this.cluster.must('kubectl', [
-      'get',
-      'pods',
-      '-l',
-      'kubevirt.io/migrationJobUID',
-      '--field-selector=status.phase!=Succeeded,status.phase!=Failed',
-      '-o',
-      'jsonpath={.items[*].metadata.name}',
-    ]);
-    const names = pod.split(' ');
-    await this.cluster.must('kubectl', ['delete', 'pod', names.at(-1) ?? '', '--wait=false']);
+    const { cluster } = this;
+    const path = 'jsonpath={range .items[*]}{.metadata.uid} {.status.phase}{"\\n"}{end}';
+    const moves = (await cluster.must('kubectl', ['get', 'vmim', '-o', path])).split('\n').map((line) => line.split(' '));
+    const [uid] = moves.find(([, phase = '']) => !['', 'Succeeded', 'Failed'].includes(phase)) ?? assert.fail('no move is under way');
+    await cluster.must('kubectl', ['delete', 'pod', '-l', `kubevirt.io/migrationJobUID=${uid}`, '--wait=false']);
   }
 
   async startAfterNone(): Promise<void> {

@@ -48,6 +48,28 @@ export function componentScenarios(shared: World): void {
       });
     }
 
+    test('a volume comes and goes although virt-handler is killed on the way', async () => {
+      await world.apply({
+        apiVersion: 'v1',
+        kind: 'PersistentVolumeClaim',
+        metadata: { name: 'extra', namespace: 'parts' },
+        spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '64Mi' } } },
+      });
+      const handlerOf = async (node: string | undefined) =>
+        (await system.pods('kubevirt.io=virt-handler')).find(({ spec }) => spec.nodeName === node)?.metadata.name ?? '';
+      const statusOf = async () => (await world.vmi('witness')).status?.volumeStatus?.find(({ name }) => name === 'extra');
+      for (const verb of ['addvolume', 'removevolume']) {
+        const { code, stderr } = await world.virtctl(verb, 'witness', '--volume-name=extra');
+        assert.equal(code, 0, stderr);
+        await kill(await handlerOf((await world.vmi('witness')).status?.nodeName));
+        const phase = verb === 'addvolume' ? 'Ready' : undefined;
+        await eventually(async () => assert.equal((await statusOf())?.phase, phase));
+        if (phase) assert.match(await world.inGuest('witness', 'cat /sys/block/sda/size'), /122880/);
+      }
+      await rolledOut('daemonset/virt-handler');
+      await guestNoticedNothing();
+    });
+
     test('without virt-api nothing unchecked gets in, and what was asked meanwhile is done when it is back', async () => {
       const { uid } = (await world.vmi('witness')).metadata;
       // virt-operator would put back what is scaled down, but cannot make Pods where a quota allows none.

@@ -4,7 +4,8 @@ import { basename, resolve } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { run } from '../../e2e/harness.ts';
 import { ON_KUBERNETES } from '../../e2e/on-kubernetes.ts';
-import { pushGuest } from '../push-images.ts';
+import { VMCTL_IMAGE } from '../product-cluster.ts';
+import { pushAs, pushGuest } from '../push-images.ts';
 import type { World } from './world.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../../..');
@@ -14,12 +15,15 @@ const FILES = Object.entries(ON_KUBERNETES)
   .filter(([, how]) => how === 'runs' || (wanted !== undefined && how === 'runs in soak'))
   .map(([file]) => file)
   .filter((file) => wanted === undefined || wanted === 'all' || wanted.split(',').includes(file));
+/** As the examples have it, and as the manifests of KubeVirt. */
+const VMCTL_NAMES = ['kubevirt-ts/vmctl:latest', 'fabiand/vmctl:latest'];
 const LIMIT_MS = 20 * 60_000;
 
 export function e2eScenarios(world: World): void {
   describe('scenarios of the embedded cluster', { concurrency: 2 }, () => {
     before(async () => {
       for (const guest of ['tiny', 'tiny32', 'agent']) await pushGuest(world.cluster, guest, `guests/${guest}:latest`);
+      for (const name of VMCTL_NAMES) await pushAs(world.cluster, VMCTL_IMAGE, name);
     });
 
     for (const file of FILES) {

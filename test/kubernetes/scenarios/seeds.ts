@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { before, describe, type TestContext, test } from 'node:test';
 import { ensureUpstreamVirtctl, upstreamVirtctlSkipReason } from '../../../tools/upstream-virtctl/build.ts';
 import { replay } from '../../conformance/seeds/replay.ts';
-import { useUpstreamVirtctl } from '../../conformance/upstream-virtctl/script.ts';
+import { useUpstreamDisks, useUpstreamVirtctl, useUpstreamVolumes } from '../../conformance/upstream-virtctl/script.ts';
 import { pushGuest } from '../push-images.ts';
 import type { World } from './world.ts';
 
@@ -25,7 +25,8 @@ export function seedScenarios(world: World): void {
       await pushGuest(world.cluster, 'agent', 'guests/agent:latest');
     });
     /** A session may leave its machines to the reader. */
-    const clearAfter = (t: TestContext) => t.after(() => world.kubectl('delete', 'ovm,vm,vmi,vmic,pvc,secret', '--all', '--timeout=400s'));
+    const clearAfter = (t: TestContext) =>
+      t.after(() => world.kubectl('delete', 'ovm,vm,vmi,vmic,vmexport,dv,pvc,secret', '--all', '--timeout=400s'));
 
     for (const transcript of TRANSCRIPTS) {
       test(`the session of ${transcript}`, async (t) => {
@@ -36,7 +37,10 @@ export function seedScenarios(world: World): void {
 
     test("KubeVirt's own virtctl", { skip: upstreamVirtctlSkipReason() }, async (t) => {
       clearAfter(t);
-      await useUpstreamVirtctl(t, world.session(t, ensureUpstreamVirtctl()));
+      const session = world.session(t, ensureUpstreamVirtctl());
+      await useUpstreamVirtctl(t, session);
+      await useUpstreamDisks(t, session);
+      await useUpstreamVolumes(t, session);
     });
   });
 }

@@ -5,11 +5,11 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
-import { NODES } from '../../src/api/core/node.ts';
-import { PODS, type Pod } from '../../src/api/core/pod.ts';
-import { RealCluster } from '../../tools/kubernetes/cluster.ts';
-import { apply, askFromPod, claim, kubectl, podWithClaims, untilReady, webPod, webPodSpec } from './kubectl.ts';
-import { nodesSkipReason } from './nodes-skip-reason.ts';
+import { NODES } from '../../../src/api/core/node.ts';
+import { PODS, type Pod } from '../../../src/api/core/pod.ts';
+import { RealCluster } from '../../../tools/kubernetes/cluster.ts';
+import { apply, askFromPod, claim, kubectl, podWithClaims, untilReady, webPod, webPodSpec } from '../kubectl.ts';
+import { nodesSkipReason } from '../nodes-skip-reason.ts';
 
 const NODE_NAMES = ['node1', 'node2', 'node3'];
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { systemClock } from '../../src/base/clock.ts';
-import type { RealCluster } from '../../tools/kubernetes/cluster.ts';
-import { apply, kubectl } from './kubectl.ts';
-import { nodesSkipReason } from './nodes-skip-reason.ts';
-import { smallMachine, startProductCluster } from './product-cluster.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import type { RealCluster } from '../../../tools/kubernetes/cluster.ts';
+import { apply, kubectl } from '../kubectl.ts';
+import { nodesSkipReason } from '../nodes-skip-reason.ts';
+import { smallMachine, startProductCluster } from '../product-cluster.ts';
 
 /** Shorter than on other clusters: two rounds of it are waited for. A kubelet brings changed files within a minute and a half. */
 const SPREAD_MS = 110_000;

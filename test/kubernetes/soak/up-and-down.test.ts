@@ -5,17 +5,17 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { RealCluster } from '../../tools/kubernetes/cluster.ts';
-import { clusterFolder } from '../../tools/kubernetes/cluster-folders.ts';
-import { hierarchies, ip, numbersOf } from '../../tools/kubernetes/host.ts';
-import { ensurePackages } from '../../tools/kubernetes/packages.ts';
-import { planCluster } from '../../tools/kubernetes/plan.ts';
-import { findAllParts, findPart, killProcesses } from '../../tools/kubernetes/processes.ts';
-import { until } from '../../tools/kubernetes/until.ts';
-import { apply, claim, podWithClaims, untilReady } from './kubectl.ts';
-import { nodesSkipReason } from './nodes-skip-reason.ts';
+import { RealCluster } from '../../../tools/kubernetes/cluster.ts';
+import { clusterFolder } from '../../../tools/kubernetes/cluster-folders.ts';
+import { hierarchies, ip, numbersOf } from '../../../tools/kubernetes/host.ts';
+import { ensurePackages } from '../../../tools/kubernetes/packages.ts';
+import { planCluster } from '../../../tools/kubernetes/plan.ts';
+import { findAllParts, findPart, killProcesses } from '../../../tools/kubernetes/processes.ts';
+import { until } from '../../../tools/kubernetes/until.ts';
+import { apply, claim, podWithClaims, untilReady } from '../kubectl.ts';
+import { nodesSkipReason } from '../nodes-skip-reason.ts';
 
-const COMMANDS = join(import.meta.dirname, '../../tools/kubernetes');
+const COMMANDS = join(import.meta.dirname, '../../../tools/kubernetes');
 const run = (command: string, ...args: string[]) => promisify(execFile)(join(COMMANDS, command), args);
 
 describe('tools/kubernetes/up and down', { skip: nodesSkipReason() }, () => {
