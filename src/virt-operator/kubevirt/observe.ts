@@ -93,6 +93,7 @@ export async function observeInstallation(key: string, options: ObserveOptions):
     installation: {
       stage: stage === 'ready' && !isAsDesired ? (wasReady ? 'updating' : 'deploying') : stage,
       version,
+      operatorImage: defaults.image,
       ...(isReady && { runningVersion: version }),
       architecture: 'amd64',
       now,

@@ -15,6 +15,8 @@ export type Installation = {
   readonly stage: InstallationStage;
   /** The version of whoever writes the status; it is the one to install, too. */
   readonly version: string;
+  /** The image of whoever writes the status, where it comes from one: by it an installer knows that the new operator has looked. */
+  readonly operatorImage?: string;
   /** The version that all components have; undefined while none runs. */
   readonly runningVersion?: string;
   /** Of a machine that names none: amd64. */
@@ -47,7 +49,7 @@ const STAGES: Readonly<Record<InstallationStage, Row>> = {
 /** The status that follows; conditions that did not change keep their time. */
 export function deriveKubeVirtStatus(kubeVirt: KubeVirt, installation: Installation): KubeVirtStatus {
   const { metadata, status } = kubeVirt;
-  const { version, runningVersion, architecture, outdatedInstances = 0, now } = installation;
+  const { version, operatorImage, runningVersion, architecture, outdatedInstances = 0, now } = installation;
   const unread = configurationProblem(kubeVirt);
   // A machine is run as it was before: that is less than was asked for, and no more than that.
   const stage = unread && installation.stage === 'ready' ? 'degraded' : installation.stage;
@@ -66,6 +68,7 @@ export function deriveKubeVirtStatus(kubeVirt: KubeVirt, installation: Installat
     conditions: [...conditions],
     operatorVersion: version,
     targetKubeVirtVersion: version,
+    ...(operatorImage !== undefined && { targetDeploymentID: operatorImage }),
     ...(runningVersion !== undefined && { observedKubeVirtVersion: runningVersion }),
     ...(metadata.generation !== undefined && { observedGeneration: metadata.generation }),
     defaultArchitecture: architecture,

@@ -39,6 +39,12 @@ export function withImages(object: KubeObject, { registry, tag, imagePullPolicy,
   } as KubeObject;
 }
 
+/** By which its operator is known in the status of the KubeVirt object. */
+export function operatorImageOf(objects: readonly KubeObject[]): string | undefined {
+  const operator = objects.find(({ kind }) => kind === 'Deployment') as Operator | undefined; // there is one
+  return operator?.spec.template.spec.containers[0]?.image;
+}
+
 /** What this installation's KubeVirt object says, beside what somebody wrote into it before. */
 export function kubeVirtFrom({ imagePullPolicy, imagePullSecret }: ImageFlags): KubeVirt {
   return {

@@ -107,6 +107,7 @@ export const statusSchema = object('What is known of the installation. Written b
   operatorVersion: optional(text('The version of the program that writes this status.')),
   observedKubeVirtVersion: optional(text('The version that runs.')),
   targetKubeVirtVersion: optional(text('The version that is to run.')),
+  targetDeploymentID: optional(text('The image of the operator that writes this status.')),
   observedGeneration: optional(integer('The generation that was last acted on.', { format: 'int64' })),
   defaultArchitecture: optional(text('The processor architecture of a machine that does not name one.')),
   outdatedVirtualMachineInstanceWorkloads: optional(integer('Instances that run under an older version.')),

@@ -39,3 +39,37 @@ test('a server that refuses is told', async () => {
   const { deps } = testDeps({ 'GET /version': status('Forbidden', 'no') }, { manifests });
   await assert.rejects(run(deps, { timeout: 1 }), { reason: 'Forbidden' });
 });
+
+test('what the operator before it said is not taken for the word of the new one', async () => {
+  const namespaced = '/apis/apps/v1/namespaces/kubevirt/deployments/virt-operator';
+  const conditions = [
+    { type: 'Available', status: 'True', reason: 'AllComponentsReady', message: '', lastTransitionTime: '' },
+    { type: 'Progressing', status: 'False', reason: 'AllComponentsReady', message: '', lastTransitionTime: '' },
+  ];
+  const versions = (version: string) => ({ observedKubeVirtVersion: version, targetKubeVirtVersion: version, observedGeneration: 1 });
+  const metadata = { name: 'kubevirt', namespace: 'kubevirt', generation: 1 };
+  let looks = 0;
+  const { deps } = testDeps(
+    {
+      ...REAL,
+      [RIGHTS]: { status: { allowed: true } },
+      [`GET ${namespaced}`]: {
+        metadata: { generation: 1 },
+        status: { observedGeneration: 1, readyReplicas: 1, updatedReplicas: 1, replicas: 1 },
+      },
+      'GET /apis/kubevirt.io/v1/kubevirts': { metadata: {}, items: [{ metadata, spec: {} }] },
+      'GET /apis/kubevirt.io/v1/namespaces/kubevirt/kubevirts/kubevirt': () => {
+        looks += 1;
+        const told =
+          looks < 3 ? { ...versions('v1'), targetDeploymentID: 'r/kubevirt:1' } : { ...versions('v2'), targetDeploymentID: 'r/kubevirt:2' };
+        return { metadata, spec: {}, status: { ...told, conditions } };
+      },
+      'GET /apis/storage.k8s.io/v1/storageclasses': { metadata: {}, items: [] },
+    },
+    { manifests },
+  );
+  const client = { ...deps.client, patch: (async () => ({})) as never }; // whatever is applied is taken
+  const clock = { now: () => 0, steady: () => 0, sleep: async () => {} };
+  await run({ ...deps, client, clock }, { timeout: 1, registry: 'r', tag: '2' });
+  assert.equal(looks, 3);
+});

@@ -10,7 +10,7 @@ import type { Resource } from '../../../api/resource.ts';
 import { isApiError } from '../../../base/errors.ts';
 import type { Client } from '../../../client/client.ts';
 import type { ClusterDeps, ConnectionFlags } from '../../deps.ts';
-import { type ImageFlags, kubeVirtFrom, readOperator, withImages } from '../../install/operator-manifest.ts';
+import { type ImageFlags, kubeVirtFrom, operatorImageOf, readOperator, withImages } from '../../install/operator-manifest.ts';
 import { requireRealCluster } from '../../install/real-cluster.ts';
 import { requireRights } from '../../install/rights.ts';
 import { type Missing, untilThere } from '../../install/until.ts';
@@ -37,7 +37,7 @@ export async function run(deps: ClusterDeps, flags: InstallFlags): Promise<void>
   });
   await progress.step('kubevirt', async (step) => {
     const at = await applyKubeVirt(deps, flags);
-    const look = async () => whatIsLacking(await client.get(KUBEVIRTS, at));
+    const look = async () => whatIsLacking(await client.get(KUBEVIRTS, at), operatorImageOf(objects));
     await untilThere({ what: 'the components do not start', step, clock, timeoutMs, note, look });
     return 'all components are ready';
   });
@@ -103,8 +103,10 @@ function whatPodLacks({ metadata: { name }, status, spec }: Pod): Missing | unde
 /** Reasons that are the course of things. */
 const ON_ITS_WAY: ReadonlySet<string> = new Set<InstallationReason>(['DeploymentInProgress', 'UpdateInProgress', 'ComponentsNotReady']);
 
-function whatIsLacking(kubeVirt: KubeVirt | undefined): Missing | undefined {
+function whatIsLacking(kubeVirt: KubeVirt | undefined, operatorImage: string | undefined): Missing | undefined {
   const { status, metadata } = kubeVirt ?? {};
+  // The word of the operator before this one says nothing of what was asked for now.
+  if (status?.targetDeploymentID !== operatorImage) return { text: 'waiting for virt-operator' };
   const isObserved =
     status?.observedGeneration === metadata?.generation && status?.observedKubeVirtVersion === status?.targetKubeVirtVersion;
   const available = conditionOf(status?.conditions, 'Available');
