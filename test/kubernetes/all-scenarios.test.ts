@@ -8,7 +8,7 @@ import { nodesSkipReason } from './nodes-skip-reason.ts';
 import { startProductCluster } from './product-cluster.ts';
 import { attackScenarios } from './scenarios/attacks.ts';
 import { componentScenarios } from './scenarios/components.ts';
-import { e2eScenarios } from './scenarios/e2e.ts';
+import { e2eScenarios, repeatedScenarios } from './scenarios/e2e.ts';
 import { firstVmScenarios } from './scenarios/first-vm.ts';
 import { lookingScenarios } from './scenarios/looking.ts';
 import { nodeRightsScenarios } from './scenarios/node-rights.ts';
@@ -53,5 +53,6 @@ describe('the product on three nodes', { skip: nodesSkipReason() }, () => {
   describe('scenarios beside each other', { concurrency: LANES.length }, () => {
     for (const lane of LANES) describe(lane.join(', '), { concurrency: 1 }, () => play(lane));
   });
+  if (wanted.includes('e2e')) repeatedScenarios(world);
   play(['node-rights', 'components', 'nodes']);
 });
