@@ -10,7 +10,7 @@ import { createGzip, createZstdCompress } from 'node:zlib';
 import { type Pack, pack } from 'tar-stream';
 import { QEMU_USER } from '../api/launcher/compute.ts';
 import { normaliseReference } from '../base/image-reference.ts';
-import { addBlob, createLayout, type Descriptor, MANIFEST_TYPE, type Manifest } from './layout.ts';
+import { addBlob, copyBlob, createLayout, type Descriptor, MANIFEST_TYPE, type Manifest } from './layout.ts';
 import type { RunConfig } from './run-config.ts';
 import { storeUnderName } from './store.ts';
 
@@ -54,23 +54,38 @@ export function writeImage(
   return writeLayeredImage({ ...rest, layers: [files], owner: QEMU_USER, config: { Labels: labels } });
 }
 
-/** Writes an image of several layers, which other images may share. */
+type WrittenLayer = { readonly dir: string; readonly layer: Descriptor; readonly diffId: string };
+/** Layers by their files, which whoever writes several images compresses once. */
+export type WrittenLayers = Map<readonly ImageFile[], WrittenLayer>;
+
+/** Writes an image of several layers, which other images may share: those in `written` are copied, and new ones added to it. */
 export async function writeLayeredImage(
-  options: WriteOptions & { readonly layers: readonly (readonly ImageFile[])[]; readonly owner: number; readonly config: RunConfig },
+  options: WriteOptions & {
+    readonly layers: readonly (readonly ImageFile[])[];
+    readonly owner: number;
+    readonly config: RunConfig;
+    readonly written?: WrittenLayers;
+  },
 ): Promise<{ readonly digest: string }> {
   const { dir, reference, layers, owner, config: run, compression = 'gzip', signal, onRead } = options;
   const name = normaliseReference(reference);
   createLayout(dir);
-  const written: { layer: Descriptor; diffId: string }[] = [];
-  for (const files of layers) written.push(await writeLayer({ dir, files, owner, compression, signal, onRead }));
+  const own: WrittenLayer[] = [];
+  for (const files of layers) {
+    const before = options.written?.get(files);
+    if (before) await copyBlob(before.dir, dir, before.layer, signal);
+    const layer = before ?? { dir, ...(await writeLayer({ dir, files, owner, compression, signal, onRead })) };
+    options.written?.set(files, layer);
+    own.push(layer);
+  }
   const architecture = arch() === 'x64' ? 'amd64' : arch();
   const config = await writeJson(dir, CONFIG_TYPE, {
     architecture,
     os: 'linux',
     config: run,
-    rootfs: { type: 'layers', diff_ids: written.map(({ diffId }) => diffId) },
+    rootfs: { type: 'layers', diff_ids: own.map(({ diffId }) => diffId) },
   });
-  const manifest: Manifest = { config, layers: written.map(({ layer }) => layer) };
+  const manifest: Manifest = { config, layers: own.map(({ layer }) => layer) };
   const descriptor = await writeJson(dir, MANIFEST_TYPE, { schemaVersion: 2, mediaType: MANIFEST_TYPE, ...manifest });
   await storeUnderName({ dir, name, descriptor, manifest, copy: async () => {} });
   return { digest: descriptor.digest };

@@ -8,7 +8,7 @@ import { cacheFolder } from '../../src/base/node/folders.ts';
 import { readIndex } from '../../src/images/layout.ts';
 import { pushImage } from '../../src/images/push.ts';
 import { findLogin } from '../../src/images/registry-login.ts';
-import { type ImageFile, writeLayeredImage } from '../../src/images/write-image.ts';
+import { type ImageFile, type WrittenLayers, writeLayeredImage } from '../../src/images/write-image.ts';
 import { unpackPackages } from '../guest-image/packages.ts';
 import { renameIntoCache } from '../kubernetes/rename-into-cache.ts';
 import { bundle } from '../release/bundle.ts';
@@ -67,11 +67,12 @@ export async function buildImages({ registry, tag, into, push, only, version }: 
     await buildUi(page);
     const debian: DebianPackageFiles[] = JSON.parse(readFileSync(join(packages, PACKAGE_LIST), 'utf8'));
     const built: BuiltImage[] = [];
+    const written: WrittenLayers = new Map();
     const contents = imagesFrom({ packages, node: process.execPath, bundles, page, applets: applets.filter((name) => name !== 'busybox') });
     for (const content of contents.filter(({ name }) => only?.includes(name) ?? true)) {
       const reference = `${registry}/${content.name}:${tag}`;
       const debianPackages = packagesOf(content.layers.flat(), { root: packages, packages: debian });
-      const image = await build({ content, reference, work, archive: join(into, `${content.name}.tar`) });
+      const image = await build({ content, reference, work, written, archive: join(into, `${content.name}.tar`) });
       built.push({ ...image, debianPackages });
       if (push) await pushTo(push, { dir: join(work, content.name), reference });
     }
@@ -81,12 +82,12 @@ export async function buildImages({ registry, tag, into, push, only, version }: 
   }
 }
 
-type BuildInput = { content: ImageContent; reference: string; work: string; archive: string };
+type BuildInput = { content: ImageContent; reference: string; work: string; written: WrittenLayers; archive: string };
 
 async function build(options: BuildInput): Promise<Omit<BuiltImage, 'debianPackages'>> {
-  const { content, reference, work, archive } = options;
+  const { content, reference, work, written, archive } = options;
   const layout = join(work, content.name);
-  const { digest } = await writeLayeredImage({ dir: layout, reference, layers: content.layers, owner: 0, config: content.config });
+  const { digest } = await writeLayeredImage({ dir: layout, reference, layers: content.layers, owner: 0, config: content.config, written });
   await writeArchive(layout, { reference, archive });
   const unpackedBytes = content.layers.flat().reduce((sum, file) => sum + sizeOf(file), 0);
   return { reference, digest, archive, bytes: statSync(archive).size, unpackedBytes };
