@@ -22,10 +22,10 @@ afterEach(() => rmSync(base, { recursive: true }));
 const UNKNOWN = { declared: undefined, ofImage: undefined };
 const find = (newSizeBytes?: number, format: FormatSources = UNKNOWN) => findClaimDisk({ folder, linkPath, newSizeBytes, format });
 
-test('a missing disk is made sparse, with the size that is left of the claim', () => {
+test('a missing disk is made sparse, with the size that is left of the claim, for whoever mounts that', () => {
   assert.deepEqual(find(2 ** 30), { format: 'raw', sizeBytes: 2 ** 30, isNew: true, isLinked: true });
   const { size, blocks, mode } = statSync(join(folder, 'disk.img'));
-  assert.deepEqual([size, blocks, mode & 0o777], [2 ** 30, 0, 0o600]);
+  assert.deepEqual([size, blocks, mode & 0o777], [2 ** 30, 0, 0o660]);
 });
 
 test('a disk that is there is used as it is, whatever the claim says', () => {

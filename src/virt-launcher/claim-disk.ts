@@ -7,6 +7,7 @@ import { formatBytes } from '../base/quantity.ts';
 import { type FormatSources, isOurs, keptFormat, noteFormat } from './disk-format.ts';
 import { makeHardLink } from './hard-link.ts';
 import { factsAs, type ImageFacts } from './image-format.ts';
+import { openForGroup } from './open-for-group.ts';
 import { openInRoot } from './open-in-root.ts';
 import { growQcow2 } from './qcow2.ts';
 
@@ -90,20 +91,22 @@ function openOrMake({ folder, newSizeBytes: sizeBytes, fill }: Options): { file:
     }
     if (sizeBytes > 0) {
       noteFormat(folder, 'raw');
-      return { file: make(`${folder}/${CLAIM_DISK}`, sizeBytes), isNew: true };
+      const file = make(`${folder}/${CLAIM_DISK}`, sizeBytes);
+      return file === undefined ? { file: openInRoot(folder, CLAIM_DISK), isNew: false } : { file, isNew: true };
     }
     throw new UserError('DISK_SIZE_INVALID', 'the PVC is too small for a disk', { why: 'less than 1Mi is left of it', cause: error });
   }
 }
 
-/** Sparse, so that it takes no room until the guest writes; durable, so that a crash leaves a whole disk or none. */
-function make(path: string, sizeBytes: number): number {
+/** Sparse, so that it takes no room until the guest writes; durable, so that a crash leaves a whole disk or none. Undefined when another machine was first. */
+function make(path: string, sizeBytes: number): number | undefined {
   try {
-    const file = openSync(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+    const file = openForGroup(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW);
     ftruncateSync(file, sizeBytes);
     fsyncSync(file);
     return file;
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return undefined; // what node:fs throws
     throw new UserError('FILE_INACCESSIBLE', `user ${process.geteuid?.()} cannot make a disk on the volume of the PVC`, {
       why: messageOf(error),
       cause: error,

@@ -7,11 +7,12 @@
  *   the claim begins as an image        the image's: disks of before there were notes
  *   otherwise                           raw, as everywhere in KubeVirt
  */
-import { closeSync, constants, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, constants, fsyncSync, readSync, writeSync } from 'node:fs';
 import { LAUNCHER_VARIABLES } from '../api/launcher/variables.ts';
 import { UserError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
 import type { ImageFormat } from '../qemu/convert/input.ts';
+import { openForGroup } from './open-for-group.ts';
 import { openInRoot } from './open-in-root.ts';
 
 const NOTE = 'disk.img.format';
@@ -41,7 +42,8 @@ export function isOurs(folder: string): boolean {
 
 /** Writes down the format of the disk that is about to be made in `folder`. */
 export function noteFormat(folder: string, format: ImageFormat): void {
-  const file = openSync(`${folder}/${NOTE}`, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
+  if (noteIn(folder) === format) return; // another machine makes the same disk
+  const file = openForGroup(`${folder}/${NOTE}`, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW);
   try {
     writeSync(file, `${format}\n`);
     fsyncSync(file);

@@ -109,6 +109,11 @@ function claim(task: Task, { readOnly: isVolumeReadOnly = false }: Pick<SourceDa
       fix: 'use bus virtio or scsi, or a cdrom',
     });
   const image = claimImage(task, isReadOnly ? undefined : newDiskBytesFor(env, volume.name));
+  if (disk.shareable && image.format !== 'raw')
+    throw new UserError('DISK_INVALID', `disk ${JSON.stringify(disk.name)} cannot be shareable`, {
+      why: `its format is ${image.format}, which has one writer`,
+      fix: 'use a PVC with a raw disk: one that is new, or was imported to a DataVolume',
+    });
   return isReadOnly ? { ...image, isReadOnly } : image;
 }
 

@@ -56,7 +56,7 @@ export const ON_KUBERNETES: Readonly<Record<string, 'runs' | 'runs in soak' | `e
   'virtctl-run': 'embedded only: it looks into the folders of embedded volumes; looking.ts has the same for both',
   'virtctl-screens': 'runs in soak',
   vmctl: 'runs',
-  volumes: 'embedded only: it writes into the folder of an embedded volume; first-vm.ts has claims of both modes',
+  volumes: 'runs',
   'web-page': 'runs',
   'writes-per-start': "embedded only: it reads the embedded process's log; the cluster benchmark counts writes by the audit log",
 };

@@ -31,6 +31,12 @@ export const NEEDED_OBJECTS: readonly object[] = [
   { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'files' }, data: { 'autounattend.xml': '<x/>', greeting: 'hello' } },
   { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'keys' }, stringData: { me: 'ssh-ed25519 AAAA me', userdata: '#!/bin/true' } },
   { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'network' }, stringData: { networkdata: 'version: 2' } },
+  {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: 'for-two' },
+    spec: { accessModes: ['ReadWriteMany'], resources: { requests: { storage: '16Mi' } } },
+  },
   { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'answers' }, stringData: { 'unattend.xml': '<x/>' } },
 ];
 
@@ -44,6 +50,9 @@ const anyNode = {
 
 /** A machine without a disk: QEMU runs, and nothing boots. */
 export const GUESTLESS = devices({});
+
+/** Two machines write to it at the same time. */
+const SHARED = volume({ persistentVolumeClaim: { claimName: 'for-two' } }, { disk: { bus: 'virtio' }, shareable: true });
 
 export const FEATURES: readonly Feature[] = [
   runs('guestless', GUESTLESS),
@@ -214,6 +223,7 @@ export const FEATURES: readonly Feature[] = [
   }),
   runs('started-paused', { ...devices({}), startStrategy: 'Paused' }),
   runs('external-eviction', { ...devices({}), evictionStrategy: 'External' }),
+  ...['shared-disk-one', 'shared-disk-two'].map((name) => runs(name, SHARED)),
   waits('claim', volume({ persistentVolumeClaim: { claimName: 'not-there', readOnly: true } }), 'Synchronized', 'FailedPvcNotFound'),
   waits(
     'ephemeral-claim',

@@ -14,7 +14,6 @@ const ELF_CORE = 4;
 const MARK_SECTOR = 400_000;
 const isReal = process.env['E2E_REAL_CLUSTER'] !== undefined;
 /** For `skip` of a step. */
-const noSnapshots = isReal && 'the storage of the test cluster has no VolumeSnapshots';
 const onRealCluster = isReal && 'it kills the embedded process; that of a real cluster is used by others at the same time';
 
 function claim(name: string, storage: string, annotations = {}): object {
@@ -165,55 +164,49 @@ test('a machine is suspended, and goes on where it was', async (t) => {
     await cluster.until(`vm/${VM}`, '.status.conditions[?(@.type=="RestartRequired")].status', 'True');
   });
 
-  await t.test(
-    'a snapshot with memory is of one moment: the guest goes on, and comes back to it with its disk of then',
-    { skip: noSnapshots },
-    async () => {
-      await write('then');
-      assert.equal(
-        await cluster.must('virtctl', ['snapshot', '--memory', VM, 'warm']),
-        `${VM} is kept as warm: disks root, with its memory\n`,
-      );
-      await isStatus('Running');
-      await goesOn();
-      await write('late');
-      await cluster.must('virtctl', ['stop', VM]);
-      await isStatus('Stopped');
-      assert.match(await cluster.must('virtctl', ['rollback', VM, 'warm']), /^VM sleeper was scheduled to resume$/m);
-      await isStatus('Running');
-      assert.equal(await bootId(), boot);
-      assert.equal(await written(), 'then');
-      before = 0; // it counts from there again
-      await goesOn();
-    },
-  );
+  await t.test('a snapshot with memory is of one moment: the guest goes on, and comes back to it with its disk of then', async () => {
+    await write('then');
+    assert.equal(
+      await cluster.must('virtctl', ['snapshot', '--memory', VM, 'warm']),
+      `${VM} is kept as warm: disks root, with its memory\n`,
+    );
+    await isStatus('Running');
+    await goesOn();
+    await write('late');
+    await cluster.must('virtctl', ['stop', VM]);
+    await isStatus('Stopped');
+    assert.match(await cluster.must('virtctl', ['rollback', VM, 'warm']), /^VM sleeper was scheduled to resume$/m);
+    await isStatus('Running');
+    assert.equal(await bootId(), boot);
+    assert.equal(await written(), 'then');
+    before = 0; // it counts from there again
+    await goesOn();
+  });
 
-  await t.test(
-    'new machines go on from it, each with an identity and disks of its own, also after a kill -9 on the way',
-    { skip: noSnapshots },
-    async () => {
-      const about = 'hostname; cat /sys/class/net/eth0/address /proc/sys/kernel/random/boot_id; ip link show eth0 | grep -c LOWER_UP';
-      const facts = async (name: string) => {
-        await cluster.until(`vm/${name}`, '.status.printableStatus', 'Running');
-        await cluster.untilCondition(`vmi/${name}`, 'AgentConnected');
-        for (const deadline = performance.now() + 60_000; (await cluster.field('vmi', name, '.status.suspension')) !== ''; )
-          assert.ok(performance.now() < deadline, 'its guest is not told who it is');
-        return (await cluster.must('virtctl', ['exec', name, '--', 'sh', '-c', about])).trim().split('\n');
-      };
-      await cluster.must('virtctl', ['clone', '--snapshot', 'warm', '--start', VM, 'twin']);
-      const seen = await facts('twin');
-      const own = await cluster.field('vmi', 'twin', '.status.interfaces[0].mac');
-      assert.deepEqual(seen, ['twin', own, boot, '1']);
-      await cluster.must('virtctl', ['clone', '--snapshot', 'warm', '--start', VM, 'third']);
+  await t.test('new machines go on from it, each with an identity and disks of its own, also after a kill -9 on the way', async () => {
+    const about = 'hostname; cat /sys/class/net/eth0/address /proc/sys/kernel/random/boot_id; ip link show eth0 | grep -c LOWER_UP';
+    const facts = async (name: string) => {
+      await cluster.until(`vm/${name}`, '.status.printableStatus', 'Running');
+      await cluster.untilCondition(`vmi/${name}`, 'AgentConnected');
+      for (const deadline = performance.now() + 60_000; (await cluster.field('vmi', name, '.status.suspension')) !== ''; )
+        assert.ok(performance.now() < deadline, 'its guest is not told who it is');
+      return (await cluster.must('virtctl', ['exec', name, '--', 'sh', '-c', about])).trim().split('\n');
+    };
+    await cluster.must('virtctl', ['clone', '--snapshot', 'warm', '--start', VM, 'twin']);
+    const seen = await facts('twin');
+    const own = await cluster.field('vmi', 'twin', '.status.interfaces[0].mac');
+    assert.deepEqual(seen, ['twin', own, boot, '1']);
+    await cluster.must('virtctl', ['clone', '--snapshot', 'warm', '--start', VM, 'third']);
+    if (!isReal) {
       process.kill(cluster.pid(), 'SIGKILL');
       await cluster.must('virtctl', ['up']);
-      const [name, other, booted, links] = await facts('third');
-      assert.deepEqual([name, booted, links, new Set([mac, own, other]).size], ['third', boot, '1', 3]);
-      await goesOn();
-      assert.equal(await inGuest('hostname'), 'tiny');
-      for (const each of ['twin', 'third']) await cluster.must('virtctl', ['delete', each]);
-    },
-  );
+    }
+    const [name, other, booted, links] = await facts('third');
+    assert.deepEqual([name, booted, links, new Set([mac, own, other]).size], ['third', boot, '1', 3]);
+    await goesOn();
+    assert.equal(await inGuest('hostname'), 'tiny');
+    for (const each of ['twin', 'third']) await cluster.must('virtctl', ['delete', each]);
+  });
 
   await t.test('what cannot be kept is refused by its name', async () => {
     await create(machine('lost', { containerDisk: { image: 'localhost/guests/tiny:latest' } }));

@@ -30,6 +30,11 @@ const diskSchema = object('A device that shows a volume to the guest.', {
   bootOrder: optional(integer('Disks and network cards are tried for booting from the lowest number up.', { minimum: 1 })),
   tag: optional(text('A word by which the guest finds the disk in the metadata of its config drive.', { maxLength: 64 })),
   cache: optional(oneOf('How the host caches writes.', ['none', 'writethrough', 'writeback'])),
+  shareable: optional(
+    boolean(
+      'Other machines may write to the disk of this PVC at the same time. Their guests must know how: a file system of one machine would be ruined.',
+    ),
+  ),
   io: optional(
     oneOf('How the host reads and writes: by threads, or (without a cache) by the asynchronous calls of Linux.', ['native', 'threads']),
   ),

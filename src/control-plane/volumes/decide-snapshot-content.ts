@@ -9,7 +9,6 @@
  *
  * Pure: no clock, no I/O, no randomness.
  */
-import { LOCAL_PROVISIONER } from '../../api/core/volume.ts';
 import type { VolumeSnapshotContent } from '../../api/core/volume-snapshot.ts';
 import { isDeleting, refOf } from '../../api/meta.ts';
 import { type Decision, nothingToDo } from '../../reconcile/decision.ts';
@@ -17,6 +16,8 @@ import { CONTENT_PROTECTION } from './decide-snapshot.ts';
 import type { CopyState } from './folder-copies.ts';
 
 export type ObservedContent = {
+  /** Ours. */
+  readonly driver: string;
   readonly content: VolumeSnapshotContent;
   /** The snapshot that it names, of that very uid, is there. */
   readonly hasSnapshot: boolean;
@@ -28,11 +29,11 @@ export type RemoveCopy = { readonly do: 'remove copy'; readonly because: string 
 const REMOVAL_MS = 50;
 
 /** The rules above, for one content. */
-export function decideSnapshotContent({ content, hasSnapshot, copy }: ObservedContent): Decision<RemoveCopy> {
+export function decideSnapshotContent({ driver: ours, content, hasSnapshot, copy }: ObservedContent): Decision<RemoveCopy> {
   const { deletionPolicy, driver } = content.spec;
   const { finalizers = [], resourceVersion } = content.metadata;
   const target = refOf(content);
-  if (driver !== LOCAL_PROVISIONER) return nothingToDo;
+  if (driver !== ours) return nothingToDo;
   if (!isDeleting(content))
     return hasSnapshot || deletionPolicy === 'Retain'
       ? nothingToDo

@@ -9,14 +9,14 @@
  *   not protected                                      protect it: a snapshot outlives its deletion until its data is gone
  *   ready                                              nothing: it never changes again
  *   names content, or a class that is not there        say that this cannot be
- *   its claim is not there, not bound, or not ours     say so; look again
+ *   its claim is not there, not bound, or not a folder of ours  say so; look again
  *   no content                                         make the content: where the data is to be, and whose it is
  *   no copy                                            begin one; one that failed is told and begun again a little later
  *   a whole copy                                       tell it in the content, then here: only now it is there for anybody
  *
  * Pure: no clock, no I/O, no randomness.
  */
-import { ANNOTATION_PROVISIONED_BY, LOCAL_PROVISIONER, type PersistentVolume, type PersistentVolumeClaim } from '../../api/core/volume.ts';
+import { ANNOTATION_PROVISIONED_BY, type PersistentVolume, type PersistentVolumeClaim } from '../../api/core/volume.ts';
 import type { VolumeSnapshot, VolumeSnapshotClass, VolumeSnapshotContent } from '../../api/core/volume-snapshot.ts';
 import { isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
 import { parseQuantity } from '../../base/quantity.ts';
@@ -25,6 +25,8 @@ import { type Action, type Decision, nothingToDo } from '../../reconcile/decisio
 import type { CopyState } from './folder-copies.ts';
 
 export type ObservedSnapshot = {
+  /** Whose volumes are copied: the name of the provisioner, and of the driver. */
+  readonly driver: string;
   readonly snapshot: VolumeSnapshot;
   /** The content that was made for it. */
   readonly content: VolumeSnapshotContent | undefined;
@@ -59,7 +61,7 @@ export function decideSnapshot(observed: ObservedSnapshot): Decision<CopyData> {
   const { finalizers = [] } = snapshot.metadata;
   const { source, volumeSnapshotClassName: className } = snapshot.spec;
   const byName = classes.find(({ metadata }) => metadata.name === className);
-  if (byName && byName.driver !== LOCAL_PROVISIONER) return nothingToDo;
+  if (byName && byName.driver !== observed.driver) return nothingToDo;
   if (isDeleting(snapshot)) return letGo(observed);
   if (!finalizers.includes(SNAPSHOT_PROTECTION)) {
     const patch = { metadata: { finalizers: [...finalizers, SNAPSHOT_PROTECTION] } };
@@ -90,17 +92,18 @@ function letGo({ snapshot, content, isBeingRestored }: ObservedSnapshot): Decisi
 }
 
 /** Why the data of its claim cannot be copied now. */
-function whyNot({ snapshot, claim, volume }: ObservedSnapshot): string | undefined {
+function whyNot({ driver, snapshot, claim, volume }: ObservedSnapshot): string | undefined {
   const name = snapshot.spec.source.persistentVolumeClaimName;
   if (!name) return 'it names no claim';
   if (!claim) return `persistentvolumeclaim "${name}" not found`;
   if (claim.status?.phase !== 'Bound' || volume?.spec.claimRef?.uid !== claim.metadata.uid)
     return `persistentvolumeclaim "${name}" is not bound`;
-  const isOurs = volume?.metadata.annotations?.[ANNOTATION_PROVISIONED_BY] === LOCAL_PROVISIONER;
+  const isOurs = volume?.metadata.annotations?.[ANNOTATION_PROVISIONED_BY] === driver;
+  if (isOurs && !volume.spec.hostPath) return `volume "${volume.metadata.name}" is a device, and only folders are copied`;
   return isOurs ? undefined : `volume "${volume?.metadata.name}" was not made by the class local, and nobody else here takes snapshots`;
 }
 
-function createContent({ snapshot, classes, volume }: ObservedSnapshot): Action {
+function createContent({ driver, snapshot, classes, volume }: ObservedSnapshot): Action {
   const className = snapshot.spec.volumeSnapshotClassName;
   const policy = classes.find(({ metadata }) => metadata.name === className)?.deletionPolicy ?? 'Delete';
   const { apiVersion, kind, metadata } = snapshot;
@@ -110,7 +113,7 @@ function createContent({ snapshot, classes, volume }: ObservedSnapshot): Action 
     metadata: { name: contentNameOf(snapshot), finalizers: [CONTENT_PROTECTION] },
     spec: {
       deletionPolicy: policy,
-      driver: LOCAL_PROVISIONER,
+      driver,
       source: { ...(volume && { volumeHandle: volume.metadata.name }) },
       ...(className !== undefined && { volumeSnapshotClassName: className }),
       volumeSnapshotRef: { apiVersion, kind, namespace: metadata.namespace, name: metadata.name, uid: metadata.uid },

@@ -1,6 +1,6 @@
 /** VolumeSnapshots on the embedded cluster: copies of the folders of claims, beside them. */
 import { join } from 'node:path';
-import { PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES } from '../../api/core/volume.ts';
+import { LOCAL_PROVISIONER, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES } from '../../api/core/volume.ts';
 import {
   VOLUME_SNAPSHOT_CLASSES,
   VOLUME_SNAPSHOT_CONTENTS,
@@ -27,13 +27,15 @@ export type SnapshotsOptions = {
   readonly signal: AbortSignal;
   readonly volumesDir: string;
   readonly copies: FolderCopies;
+  /** Whose volumes these are; the embedded cluster's own when not given. */
+  readonly driver?: string;
 };
 
 const NAME = 'volumesnapshot-controller';
 const KINDS = byType([VOLUME_SNAPSHOTS, VOLUME_SNAPSHOT_CONTENTS]);
 
 /** Runs until the signal aborts. The kinds must be there: they are definitions that the embedded cluster brings. */
-export async function runSnapshots({ volumesDir, copies, ...options }: SnapshotsOptions): Promise<void> {
+export async function runSnapshots({ volumesDir, copies, driver = LOCAL_PROVISIONER, ...options }: SnapshotsOptions): Promise<void> {
   const snapshots = startCache({ ...options, resource: VOLUME_SNAPSHOTS });
   const contents = startCache({ ...options, resource: VOLUME_SNAPSHOT_CONTENTS });
   const classes = startCache({ ...options, resource: VOLUME_SNAPSHOT_CLASSES });
@@ -67,6 +69,7 @@ export async function runSnapshots({ volumesDir, copies, ...options }: Snapshots
       const claim = claims.get(keyOf({ namespace, name: snapshot.spec.source.persistentVolumeClaimName ?? '' }));
       const content = contents.get(contentNameOf(snapshot));
       return {
+        driver,
         snapshot,
         content: content?.spec.volumeSnapshotRef.uid === snapshot.metadata.uid ? content : undefined,
         classes: classes.list(),
@@ -97,7 +100,7 @@ export async function runSnapshots({ volumesDir, copies, ...options }: Snapshots
       // That a snapshot is gone costs its data, so it is asked of the server.
       const snapshot = snapshots.get(keyOf({ namespace, name })) ?? (await options.client.get(VOLUME_SNAPSHOTS, { namespace, name }));
       const copy = folder ? await copies.stateOf(folder) : ({ is: 'none' } as const);
-      return { content, hasSnapshot: snapshot?.metadata.uid === uid, copy };
+      return { driver, content, hasSnapshot: snapshot?.metadata.uid === uid, copy };
     },
     decide: decideSnapshotContent,
     subject: ({ content }) => content,

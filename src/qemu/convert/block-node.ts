@@ -6,16 +6,24 @@ type Options = Readonly<Record<string, unknown>>;
 type Node = Options & { readonly driver: string; readonly 'node-name': string };
 
 /** The node of an image: format over file, and the read-only base beneath an overlay. */
-export function blockNode(options: { node: string; image: DiskImage; isReadOnly: boolean; disk: Pick<Disk, 'cache' | 'io'> }): Node {
+export function blockNode(options: {
+  node: string;
+  image: DiskImage;
+  isReadOnly: boolean;
+  disk: Pick<Disk, 'cache' | 'io' | 'shareable'>;
+}): Node {
   const { node, image, isReadOnly, disk } = options;
-  const { cache, io } = disk;
+  const { cache, io, shareable: isShared } = disk;
   return {
     ...layer({
       node,
       image,
       isReadOnly,
-      // The asynchronous calls of Linux need a file that is opened without the host's cache.
-      caching: { direct: cache === 'none' || io === 'native', 'no-flush': cache === undefined && image.isEphemeral === true },
+      // The asynchronous calls of Linux need a file that is opened without the host's cache; and what another node wrote is not in that of this one.
+      caching: {
+        direct: cache === 'none' || io === 'native' || isShared === true,
+        'no-flush': cache === undefined && image.isEphemeral === true,
+      },
       ...(io && { aio: io }),
     }),
     ...(image.base && { backing: baseLayer(`${node}-base`, image.base) }),

@@ -75,6 +75,11 @@ const CASES: [name: string, disk: Omit<Disk, 'name'>, expected: Device[]][] = [
     ],
   ],
   [
+    'other writers',
+    { disk: { bus: 'virtio' }, shareable: true },
+    [{ driver: 'virtio-blk-pci', ...FIRST, id: 'disk0', drive: 'image0', bootindex: 1, 'share-rw': true }],
+  ],
+  [
     'a thread of its own',
     { disk: { bus: 'virtio' }, dedicatedIOThread: true },
     [{ driver: 'virtio-blk-pci', ...FIRST, id: 'disk0', drive: 'image0', bootindex: 1, iothread: 'iothread-disk0' }],

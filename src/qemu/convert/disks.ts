@@ -69,7 +69,7 @@ export function diskProperties(disk: Disk, field: string): Properties {
 }
 
 function behaviour(disk: Disk, at: { image: Pick<DiskImage, 'matched'>; field: string }): Properties {
-  return { ...writeCache(disk), ...onErrors(disk), ...blockSizes(disk, at) };
+  return { ...writeCache(disk), ...onErrors(disk), ...blockSizes(disk, at), ...(disk.shareable && { 'share-rw': true }) };
 }
 
 /** The guest cannot write to this disk, so its image needs no overlay. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../../src/api/core/volume.ts';
+import type { VolumeSnapshot } from '../../../src/api/core/volume-snapshot.ts';
 import { decideSteps, type Step, volumeFor } from './decide.ts';
 
 const claim = (spec: object = {}, phase: 'Pending' | 'Bound' = 'Pending'): PersistentVolumeClaim => ({
@@ -42,4 +43,19 @@ test('a block volume is a device on every node', () => {
     { mode: spec.volumeMode, local: (spec as { local?: object }).local, hostPath: spec.hostPath },
     { mode: 'Block', local: { path: '/dev/loop3' }, hostPath: undefined },
   );
+});
+
+test('a claim that begins as a snapshot waits until that is ready, and is a copy of it', () => {
+  const dataSource = { apiGroup: 'snapshot.storage.k8s.io', kind: 'VolumeSnapshot', name: 'before' };
+  const snapshot = (readyToUse: boolean): VolumeSnapshot => ({
+    apiVersion: 'snapshot.storage.k8s.io/v1',
+    kind: 'VolumeSnapshot',
+    metadata: { name: 'before', namespace: 'shop', uid: 's1' },
+    spec: { source: { persistentVolumeClaimName: 'data' } },
+    status: { readyToUse },
+  });
+  const wanting = claim({ dataSource });
+  assert.deepEqual(decideSteps([wanting], [], []), []);
+  assert.deepEqual(decideSteps([wanting], [], [snapshot(false)]), []);
+  assert.deepEqual(decideSteps([wanting], [], [snapshot(true)]), [{ ...make(wanting), from: 'snapshot-s1' }]);
 });

@@ -1,4 +1,4 @@
-/** The process beside the control plane that serves the names of the cluster and makes its volumes: `run.ts FOLDER ADDRESS NODE...`. */
+/** The process beside the control plane that serves the names of the cluster, makes its volumes and takes snapshots of them: `run.ts FOLDER ADDRESS NODE...`. */
 import { join } from 'node:path';
 import { ENDPOINT_SLICES } from '../../../src/api/core/endpoint-slice.ts';
 import { SERVICES } from '../../../src/api/core/service.ts';
@@ -8,6 +8,9 @@ import { startCache } from '../../../src/client/cache.ts';
 import { createClient } from '../../../src/client/client.ts';
 import { loadKubeconfig } from '../../../src/client/node/kubeconfig.ts';
 import { createTlsFetch } from '../../../src/client/node/tls-fetch.ts';
+import { FolderCopies } from '../../../src/control-plane/volumes/folder-copies.ts';
+import { runSnapshots } from '../../../src/control-plane/volumes/run-snapshots.ts';
+import { PROVISIONER } from './decide.ts';
 import { addressesOf } from './names.ts';
 import { serveDns } from './serve-dns.ts';
 import { runVolumes } from './volumes.ts';
@@ -23,4 +26,6 @@ const slices = startCache({ ...options, resource: ENDPOINT_SLICES });
 await Promise.all([services.synced, slices.synced]);
 const lookup = (name: string) => addressesOf(name, { services: services.list(), slices: slices.list() });
 await serveDns({ address, port: 53, lookup });
-await runVolumes({ ...options, folder, nodes });
+const copies = new FolderCopies(systemClock);
+const volumesDir = join(folder, 'volumes');
+await Promise.all([runVolumes({ ...options, folder, nodes }), runSnapshots({ ...options, volumesDir, copies, driver: PROVISIONER })]);

@@ -1,6 +1,7 @@
 /** Starts the addons of a cluster: its names and its volumes, served by one process on the machine itself. */
 import { Resolver } from 'node:dns/promises';
 import { join } from 'node:path';
+import { isApiError } from '../../../src/base/errors.ts';
 import type { Client } from '../../../src/client/client.ts';
 import type { Plan } from '../plan.ts';
 import { startPart } from '../processes.ts';
@@ -13,7 +14,18 @@ export async function startAddons(
   signal?: AbortSignal,
 ): Promise<void> {
   for (const [path, object] of addonObjects(plan)) {
-    await client.request(path, { method: 'POST', body: JSON.stringify(object), headers: { 'content-type': 'application/json' } });
+    const post = () =>
+      client.request(path, { method: 'POST', body: JSON.stringify(object), headers: { 'content-type': 'application/json' } });
+    // A kind is not served at once when its definition is there.
+    await until(
+      `${path} is taken`,
+      () =>
+        post().then(
+          () => true,
+          (error) => (isApiError(error, 'NotFound') ? false : Promise.reject(error)),
+        ),
+      signal,
+    );
   }
   startPart({
     folder,

@@ -13,7 +13,6 @@ const VIRTUAL_MACHINE_INSTANCE = {
       disks: {
         changedBlockTracking: 'set',
         lun: 'set',
-        shareable: 'set',
       },
       downwardMetrics: 'set',
       gpus: 'set',

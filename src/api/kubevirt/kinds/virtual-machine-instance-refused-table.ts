@@ -15,7 +15,6 @@ export const REFUSED_OF_VMI: Readonly<Record<string, string>> = {
   'domain.devices.clientPassthrough': 'USB redirection from the client is not supported',
   'domain.devices.disks[].changedBlockTracking': BACKUP,
   'domain.devices.disks[].lun': 'SCSI passthrough needs a block device',
-  'domain.devices.disks[].shareable': 'two machines on one disk need a lock manager between them',
   'domain.devices.downwardMetrics': 'metrics of the host are not shown to guests',
   'domain.devices.gpus': HARDWARE,
   'domain.devices.hostDevices': HARDWARE,

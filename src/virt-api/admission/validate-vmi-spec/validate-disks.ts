@@ -15,7 +15,12 @@ export function validateDisks({ domain, volumes = [] }: VmiSpec, path: string): 
   return disks.flatMap((disk, index) => {
     const at = `${path}.domain.devices.disks[${index}]`;
     const others = disks.slice(0, index);
-    return [...volumeCauses(disk, { others, volumes, at }), ...targetCauses(disk, at), ...optionCauses(disk, at)];
+    return [
+      ...volumeCauses(disk, { others, volumes, at }),
+      ...targetCauses(disk, at),
+      ...optionCauses(disk, at),
+      ...sharingCauses(disk, { volumes, at }),
+    ];
   });
 }
 
@@ -60,6 +65,21 @@ function targetCauses(disk: Disk, at: string): StatusCause[] {
     causes.push(invalidCause(`${at}.disk.readonly`, true, 'a SATA disk cannot be read-only; use virtio, scsi or a cdrom'));
   if (disk.dedicatedIOThread && bus !== 'virtio')
     causes.push(invalidCause(`${at}.dedicatedIOThread`, true, 'only a virtio disk has a thread of its own'));
+  return causes;
+}
+
+/** QEMU's own lock keeps a second writer away from every other disk. */
+function sharingCauses(disk: Disk, { volumes, at }: Omit<Around, 'others'>): StatusCause[] {
+  if (!disk.shareable) return [];
+  const field = `${at}.shareable`;
+  const volume = volumes.find(({ name }) => name === volumeOf(disk));
+  const causes: StatusCause[] = [];
+  if (volume && !volume.persistentVolumeClaim && !volume.dataVolume)
+    causes.push(invalidCause(field, true, 'only the disk of a PVC or DataVolume is there for several machines'));
+  if (volume?.persistentVolumeClaim?.hotpluggable || volume?.dataVolume?.hotpluggable)
+    causes.push(invalidCause(field, true, 'a volume that comes and goes has one machine'));
+  if (disk.cache && disk.cache !== 'none')
+    causes.push(invalidCause(`${at}.cache`, disk.cache, 'what another node writes is not in a cache: a shareable disk has cache none'));
   return causes;
 }
 

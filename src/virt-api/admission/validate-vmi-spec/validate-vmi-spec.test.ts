@@ -216,6 +216,8 @@ const RULES: readonly [rule: string, patch: JsonObject, answer: RegExp | ''][] =
     /discardGranularity: .*multiple/,
   ],
   ['native I/O needs a disk without a cache', disk({ io: 'native', cache: 'writeback' }), /disks\[0\]\.io: .*cache none/],
+  ['a shareable disk is that of a PVC', disk({ shareable: true }), /disks\[0\]\.shareable: .*PVC or DataVolume/],
+  ['a shareable disk has no cache', disk({ shareable: true, cache: 'writeback' }), /disks\[0\]\.cache: .*cache none/],
   ['native I/O without a cache is fine', disk({ io: 'native', cache: 'none' }), ''],
   ['a board has 30 slots', devicesOf(40, 'virtio'), /^spec\.domain\.devices: .*30 slots.*scsi/],
   ['disks on scsi share a slot', devicesOf(200, 'scsi'), ''],
