@@ -233,6 +233,13 @@ const BLOCKED: readonly Case[] = [
     /GuestPanicked/,
     /delete vmi db/,
   ],
+  [
+    'one whose QEMU ended before it answered',
+    { vmi: vmi('Failed', { reason: 'LauncherFailed', conditions: [condition('Unresponsive', 'True', 'QMPTimeout')] }) },
+    /ended, and an instance runs only once/,
+    /LauncherFailed/,
+    /delete vmi db/,
+  ],
   ['about to be started again', { vm: vm('Always'), vmi: vmi('Succeeded') }, /about to be started/, /Succeeded/, /wait/],
   ['forgotten by its controller', { vm: vm('Always'), events: [crashed] }, /nobody has made an instance/, /Stopped/, /logs --system/],
 ];

@@ -112,7 +112,7 @@ function nodeLost({ name, vmi, nodes, now }: Observed): Answer | undefined {
 
 function qemuSilent({ name, vm, vmi }: Observed): Answer | undefined {
   const condition = vmiCondition(vmi, 'Unresponsive');
-  if (condition?.status !== 'True') return undefined;
+  if (condition?.status !== 'True' || (vmi && isFinal(vmi))) return undefined; // one that has ended does not answer either
   return blocked(
     `QEMU of ${name} hangs`,
     [`condition Unresponsive since ${condition.lastTransitionTime}: ${condition.reason}, ${condition.message}`],
