@@ -90,8 +90,11 @@ test('a machine boots from a disk that was downloaded for it, and a kill -9 mean
     server.stdin.write('go on\n');
     await cluster.until('dv/root', '.status.phase', 'Succeeded');
     assert.equal(await cluster.field('dv', 'root', '.status.progress'), '100.0%');
+    // A Pod that is deleted by force runs on for a moment: more than half may have arrived.
     const half = Math.floor(statSync(disk).size / 2);
-    assert.deepEqual(server.said, ['ready', 'asked for all', ...(isReal ? [`asked for bytes=${half}-`] : [])], 'what has arrived is kept');
+    const [, from] = /^asked for bytes=(\d+)-$/.exec(server.said[2] ?? '') ?? [];
+    assert.deepEqual(server.said.slice(0, 2), ['ready', 'asked for all']);
+    assert.ok(isReal ? Number(from) >= half : server.said.length === 2, `what has arrived is kept: ${server.said}`);
     assert.deepEqual(readdirSync(await cluster.folderOf('root')).sort(), ['disk.img', 'disk.img.format']);
 
     await cluster.until(`vm/${VM}`, '.status.printableStatus', 'Running');
