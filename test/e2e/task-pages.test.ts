@@ -1,12 +1,13 @@
 /** The task pages (docs/tasks): what they tell people to type works, in the order in which they stand, on one cluster with one machine. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { taskCommands } from '../integration/task-pages.ts';
+import { demoDisk } from './demo-disk.ts';
 import { EmbeddedCluster, run } from './harness.ts';
 
 /** The port of the pages, for which another one is taken here. */
@@ -27,6 +28,7 @@ test('what the task pages tell people to type works', async (t) => {
   const cwd = mkdtempSync(join(tmpdir(), 'task-pages-'));
   t.after(() => rmSync(cwd, { recursive: true }));
   chmodSync(cwd, 0o777);
+  copyFileSync(await demoDisk(cluster), join(cwd, 'my-image.qcow2'));
   for (const { page, line } of taskCommands().filter(({ isRun }) => isRun)) {
     await t.test(`${page}: ${line}`, async (t) => {
       if (line.includes('127.0.0.1') && !cluster.hasNetwork()) return t.skip('no namespace here: Services have no addresses');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { taskCommands, taskPages } from './task-pages.ts';
+import { LONGER_PAGE, taskCommands, taskPages } from './task-pages.ts';
 
 const REFERENCE = readFileSync('docs/virtctl.md', 'utf8');
 
@@ -16,7 +16,9 @@ function referenceOf(words: readonly string[]): string | undefined {
 }
 
 test('the first page lists every page, and no other', () => {
-  assert.deepEqual([...new Set(taskCommands().map(({ page }) => page))].sort(), taskPages().sort());
+  const pages = new Set(taskCommands().map(({ page }) => page));
+  assert.ok(pages.delete(LONGER_PAGE));
+  assert.deepEqual([...pages].sort(), taskPages().sort());
 });
 
 test('every command of virtctl on a task page is there, with its flags', () => {

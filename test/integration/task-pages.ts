@@ -13,10 +13,14 @@ const FOLDER = 'docs/tasks';
 /** Made by hand in the test: the machine of the first page. */
 const INDEX = 'README.md';
 
+/** Beside the task pages: what leads from a file to a machine that is rolled back. */
+export const LONGER_PAGE = '../disks.md';
+
 /** All of them, in the order of the table on the first page. */
 export function taskCommands(): TaskCommand[] {
   const index = readFileSync(join(FOLDER, INDEX), 'utf8');
-  return [...index.matchAll(/^\| \[[^\]]+\]\(([a-z-]+\.md)\)/gm)].flatMap(([, page = '']) => commandsOf(page));
+  const pages = [...index.matchAll(/^\| \[[^\]]+\]\(([a-z-]+\.md)\)/gm)].map(([, page = '']) => page);
+  return [...pages, LONGER_PAGE].flatMap(commandsOf);
 }
 
 /** Every page but the first. */
