@@ -2,15 +2,19 @@
  * Hands bytes from one socket to another and back, as many as there are. Node makes a new buffer for each piece that it reads, and its collector would have to find
  * each of them: at some hundred megabytes a second it goes through everything this process knows, again and again. So every piece is given back when it was written.
  */
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 /** On their way, in each direction. */
 const MOST_UNSENT_BYTES = 1024 * 1024;
+/** Nothing was heard for so long: the kernel asks whether the other side is still there, and ends the connection ten seconds later. */
+const SILENCE_MS = 30_000;
 
 /** Bytes both ways; the end of one side ends the other when it has all of them, a broken side breaks the other. */
 export function joinSockets(a: Duplex, b: Duplex): void {
   hand(a, b);
   hand(b, a);
+  for (const side of [a, b]) if (side instanceof Socket) side.setKeepAlive(true, SILENCE_MS);
   if (a.destroyed || b.destroyed) for (const side of [a, b]) side.destroy();
 }
 

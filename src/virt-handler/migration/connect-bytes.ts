@@ -15,7 +15,6 @@ export type BytesOptions = {
 };
 
 const HANDSHAKE_MS = 10_000;
-const KEEP_ALIVE_MS = 30_000;
 
 /** Resolves when the other side stands ready for bytes; rejects when it refuses, or cannot be reached. */
 export function connectBytes({ host, port, path, identity }: BytesOptions): Promise<Duplex> {
@@ -30,7 +29,7 @@ export function connectBytes({ host, port, path, identity }: BytesOptions): Prom
     });
     asking.on('upgrade', (_, socket, head) => {
       const secured = socket as TLSSocket; // https asked
-      secured.setTimeout(0).setNoDelay(true).setKeepAlive(true, KEEP_ALIVE_MS);
+      secured.setTimeout(0).setNoDelay(true);
       if (head.length > 0) secured.unshift(head);
       resolve(secured);
     });
