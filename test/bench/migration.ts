@@ -19,6 +19,7 @@ import { connectQmp } from '../../src/qemu/qmp/client.ts';
 import { letArrive, receiveGuest } from '../../src/virt-handler/migration/receive-guest.ts';
 import { sendGuest } from '../../src/virt-handler/migration/send-guest.ts';
 import { noDumps } from '../../src/virt-handler/no-dumps.testing.ts';
+import { News } from '../../src/virt-handler/vmi/news.ts';
 import { EmbeddedCluster } from '../e2e/harness.ts';
 import { type Recording, record } from './bare-qemu.ts';
 import { cpuMsOf, occasion, ratio, seconds } from './figures.ts';
@@ -131,8 +132,8 @@ type ByHand = { readonly source: Recording; readonly target: Recording; readonly
 async function moveByHand({ source, target, disks, config }: ByHand): Promise<Figures> {
   const children = [source, target].map(({ argv: [program = '', ...args], cwd }) => spawn(program, args, { cwd, stdio: 'ignore' }));
   try {
-    const [from, to] = await Promise.all([source, target].map(({ cwd }) => connected(cwd)));
-    if (!from || !to) throw new Error('there are two');
+    const [newsFrom, newsTo] = [new News(), new News()];
+    const [from, to] = await Promise.all([connected(source.cwd, newsFrom), connected(target.cwd, newsTo)]);
     await untilTicking(join(source.cwd, SERIAL_LOG));
     const ticks = new Ticks([source, target].map(({ cwd }) => join(cwd, SERIAL_LOG)));
     const cpuBefore = cpuOf(children);
@@ -140,13 +141,14 @@ async function moveByHand({ source, target, disks, config }: ByHand): Promise<Fi
     await receiveGuest({ qmp: to }, { name: 'receive', disks });
     for (const channel of ['memory', 'disks'] as const)
       symlinkSync(join(target.cwd, INCOMING_SOCKETS[channel]), join(source.cwd, OUTGOING_SOCKETS[channel]));
-    const openWay = async () => ({ close: () => {}, sendPrinted: async () => {} });
+    const openWay = async () => ({ close: () => {}, sendPrinted: async () => {}, connectMemory: async () => {} });
     const limits = { ...LIMITS, memoryBytes: config.memoryMiB * 2 ** 20 };
     const send = { name: 'send', disks, limits, runs: true, to: { host: '', port: 0, migrationUid: '' } } as const;
     await sendGuest(
       {
         qmp: from,
         clock: systemClock,
+        news: newsFrom.signal,
         openWay,
         openStore: () => Promise.reject(new Error('nothing is saved')),
         dumps: noDumps,
@@ -154,7 +156,7 @@ async function moveByHand({ source, target, disks, config }: ByHand): Promise<Fi
       },
       send,
     );
-    await letArrive({ qmp: to, clock: systemClock }, { name: 'arrive', runs: true });
+    await letArrive({ qmp: to, clock: systemClock, news: newsTo.signal }, { name: 'arrive', runs: true });
     const totalMs = Math.round(performance.now() - begin);
     const cpuMs = cpuOf(children) - cpuBefore;
     await ticks.next();
@@ -167,11 +169,11 @@ async function moveByHand({ source, target, disks, config }: ByHand): Promise<Fi
   }
 }
 
-async function connected(cwd: string) {
+async function connected(cwd: string, news: News) {
   const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
     try {
-      const options = { path: join(cwd, QMP_SOCKET), signal: AbortSignal.timeout(PATIENCE_MS), onEvent: () => {} };
+      const options = { path: join(cwd, QMP_SOCKET), signal: AbortSignal.timeout(PATIENCE_MS), onEvent: () => news.tell() };
       return await connectQmp({ ...options, clock: systemClock, timeoutMs: PATIENCE_MS });
     } catch (error) {
       if (performance.now() > deadline) throw error;

@@ -26,7 +26,7 @@ export type ExecQuestion = { readonly command: readonly string[]; readonly input
 /** How far back. */
 export type UsageHistoryQuestion = { readonly seconds?: number };
 /** Which of the streams of a move; `printed` is what the guest has printed so far. */
-export type MigrationQuestion = { readonly channel: MoveChannel | 'printed' };
+export type MigrationQuestion = { readonly channel: MoveChannel };
 
 const MOST_WORDS = 256;
 
@@ -69,8 +69,8 @@ export function readUsageHistoryQuestion({ seconds }: JsonObject): UsageHistoryQ
 }
 
 export function readMigrationQuestion({ channel }: JsonObject): MigrationQuestion {
-  if (channel === 'memory' || channel === 'disks' || channel === 'printed') return { channel };
-  throw new ApiError('BadRequest', `channel: Invalid value: ${JSON.stringify(channel)}: must be memory, disks or printed`);
+  if (channel === 'memory' || channel === 'disks') return { channel };
+  throw new ApiError('BadRequest', `channel: Invalid value: ${JSON.stringify(channel)}: must be memory or disks`);
 }
 
 /** What is neither true nor false is as if it were not there: browsers and older clients add what they like. */

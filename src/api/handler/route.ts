@@ -32,9 +32,12 @@ export type RequestRoute = Common & {
   /** How long virt-handler may take; longer than it takes to give up itself, since it can say why. */
   readonly timeoutMs?: number;
 };
-/** Bytes both ways, once the connection to the guest stands. */
-export type StreamRoute = Common & { readonly stream: 'websocket' };
+/** Bytes both ways, once the connection to the guest stands: in messages of a WebSocket, or, where they are many, as they are. */
+export type StreamRoute = Common & { readonly stream: 'websocket' | 'bytes' };
 export type HandlerRoute = RequestRoute | StreamRoute;
+
+/** What the connection of a stream is upgraded to. */
+export const UPGRADE_OF = { websocket: 'websocket', bytes: 'bytes.kubevirt.io' } as const satisfies Record<StreamRoute['stream'], string>;
 
 /** The answer is that it is done. */
 export const nothing = { as: 'nothing' } as const satisfies AnswerForm<undefined>;

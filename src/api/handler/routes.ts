@@ -111,7 +111,9 @@ export const HANDLER_ROUTES = {
   },
 
   /** A guest that comes from another node: asked by the virt-handler there, and by nobody else. */
-  migration: { stream: 'websocket', path: `${GUEST}/migration/:uid`, question: readMigrationQuestion, client: 'migration' },
+  migration: { stream: 'bytes', path: `${GUEST}/migration/:uid`, question: readMigrationQuestion, client: 'migration' },
+  /** What such a guest has printed so far, whole when it is closed in order. */
+  'migration/printed': { stream: 'websocket', path: `${GUEST}/migration/:uid/printed`, client: 'migration' },
 
   /** The last run that is over of the machine with this uid. */
   lastRun: { method: 'GET', path: '/v1/runs/:uid', answer: json<EndedRun>() },
@@ -121,6 +123,7 @@ type Table = typeof HANDLER_ROUTES;
 export type HandlerRouteName = keyof Table;
 export type RequestName = { [Name in HandlerRouteName]: Table[Name] extends RequestRoute ? Name : never }[HandlerRouteName];
 export type StreamName = { [Name in HandlerRouteName]: Table[Name] extends StreamRoute ? Name : never }[HandlerRouteName];
+export type BytesName = { [Name in StreamName]: Table[Name] extends { readonly stream: 'bytes' } ? Name : never }[StreamName];
 /** Routes that are subresources of an instance, by the same name. */
 export type GuestSubresourceName = {
   [Name in HandlerRouteName]: Table[Name] extends { readonly subresource: object } ? Name : never;

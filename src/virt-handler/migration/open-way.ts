@@ -5,6 +5,7 @@
 import { constants, rmSync } from 'node:fs';
 import { open, unlink } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { type ClientOptions, WebSocket } from 'ws';
 import { queryOf } from '../../api/handler/message.ts';
 import { buildRoutePath } from '../../api/handler/route-path.ts';
@@ -12,9 +13,10 @@ import { handlerRoute } from '../../api/handler/routes.ts';
 import { type MoveChannel, OUTGOING_SOCKETS } from '../../api/launcher/files.ts';
 import type { Logger } from '../../base/log.ts';
 import type { TlsIdentity } from '../../base/node/https-fetch.ts';
+import { joinSockets } from '../../base/node/join-sockets.ts';
 import { VIRT_HANDLER_SERVER_NAME } from '../../base/node/pki.ts';
-import { carryBytes } from '../network/serve-port.ts';
 import type { MoveTarget, OpenWay, Way } from '../vmi/domain-command.ts';
+import { connectBytes } from './connect-bytes.ts';
 
 export type WayOptions = {
   /** The folder of QEMU. */
@@ -36,22 +38,31 @@ export function wayFrom(options: WayOptions): OpenWay {
   return async (to) => {
     const identity = options.identity();
     if (!identity) throw new Error('this virt-handler has no certificate for other virt-handlers');
-    const connections = new Set<Socket>();
+    const joining = { ...options, identity: { ...identity, servername: VIRT_HANDLER_SERVER_NAME }, to };
+    const open = new Set<Duplex>();
+    const keep = <Kept extends Duplex>(socket: Kept): Kept => {
+      open.add(socket);
+      return socket.once('close', () => open.delete(socket)).on('error', () => {});
+    };
+    let memory: Duplex | undefined;
+    const connect = async (channel: MoveChannel) => keep(await connectTo(joining, channel));
     const channels = Object.keys(OUTGOING_SOCKETS) as MoveChannel[]; // the keys of the table
     const servers = await Promise.all(
       channels.map((channel) =>
         listen(options.folder, OUTGOING_SOCKETS[channel], (socket) => {
-          connections.add(socket);
-          socket.once('close', () => connections.delete(socket)).on('error', () => {});
-          joinTo(socket, { ...options, identity, to, channel });
+          const ahead = channel === 'memory' ? memory : undefined;
+          joinTo(keep(socket), ahead ? Promise.resolve(ahead) : connect(channel), { channel, log: options.log });
         }),
       ),
     );
     return {
-      sendPrinted: () => sendPrinted(connectTo({ ...options, identity, to, channel: 'printed' }), options.printed()),
+      async connectMemory() {
+        memory = await connect('memory');
+      },
+      sendPrinted: () => sendPrinted(printedTo(joining), options.printed()),
       close() {
         for (const server of servers) server.close();
-        for (const socket of connections) socket.destroy();
+        for (const socket of open) socket.destroy();
       },
     };
   };
@@ -62,11 +73,7 @@ export function removeLeftSockets(folder: string): void {
   for (const name of Object.values(OUTGOING_SOCKETS)) rmSync(`${folder}/${name}`, { force: true });
 }
 
-type Joining = Pick<WayOptions, 'guest' | 'log'> & {
-  readonly identity: TlsIdentity;
-  readonly to: MoveTarget;
-  readonly channel: MoveChannel | 'printed';
-};
+type Joining = Pick<WayOptions, 'guest'> & { readonly identity: TlsIdentity; readonly to: MoveTarget };
 
 /** Resolves when the other side has closed after the last piece. */
 function sendPrinted(webSocket: WebSocket, printed: Buffer): Promise<void> {
@@ -80,33 +87,27 @@ function sendPrinted(webSocket: WebSocket, printed: Buffer): Promise<void> {
   });
 }
 
-function connectTo({ guest, identity, to, channel }: Joining): WebSocket {
-  const path = buildRoutePath(handlerRoute('migration').path, { ...guest, uid: to.migrationUid });
-  const options: ClientOptions & { readonly servername: string } = {
-    ...identity,
-    servername: VIRT_HANDLER_SERVER_NAME,
-    perMessageDeflate: false,
-    handshakeTimeout: HANDSHAKE_MS,
-    minVersion: 'TLSv1.3',
-    // A mask of zeros, which neither side has to apply: masks are against proxies that read along, and here is TLS from end to end.
-    generateMask: (mask) => void mask.fill(0),
-  };
-  return new WebSocket(`wss://${to.host}:${to.port}${path}${queryOf({ channel })}`, options);
+function printedTo({ guest, identity, to }: Joining): WebSocket {
+  const path = buildRoutePath(handlerRoute('migration/printed').path, { ...guest, uid: to.migrationUid });
+  const options: ClientOptions = { ...identity, perMessageDeflate: false, handshakeTimeout: HANDSHAKE_MS, minVersion: 'TLSv1.3' };
+  return new WebSocket(`wss://${to.host}:${to.port}${path}`, options);
 }
 
-function joinTo(socket: Socket, joining: Joining): void {
-  const { channel, log } = joining;
-  socket.pause();
-  const webSocket = connectTo(joining);
-  webSocket.on('error', (error) => {
-    log.warn('the way to the other node is closed', { channel, error });
-    socket.destroy();
-  });
-  webSocket.once('open', () => {
-    carryBytes(socket)(webSocket);
-    socket.resume();
-  });
-  socket.once('close', () => webSocket.terminate());
+function connectTo({ guest, identity, to }: Joining, channel: MoveChannel): Promise<Duplex> {
+  const path = buildRoutePath(handlerRoute('migration').path, { ...guest, uid: to.migrationUid });
+  return connectBytes({ host: to.host, port: to.port, path: `${path}${queryOf({ channel })}`, identity });
+}
+
+type JoinOptions = Pick<WayOptions, 'log'> & { readonly channel: MoveChannel };
+
+function joinTo(socket: Socket, connected: Promise<Duplex>, { channel, log }: JoinOptions): void {
+  connected.then(
+    (remote) => joinSockets(socket, remote),
+    (error: unknown) => {
+      log.warn('the way to the other node is closed', { channel, error });
+      socket.destroy();
+    },
+  );
 }
 
 /** Through the open folder: whatever its path, the name is short, and leads nowhere else. The folder stays open, because the name is removed at the end. */

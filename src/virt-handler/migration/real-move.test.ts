@@ -20,7 +20,7 @@ import { onlyAnswers } from '../server/answers.testing.ts';
 import { startHandlerServer } from '../server/server.ts';
 import type { DomainCommand } from '../vmi/domain-command.ts';
 import { Domains } from '../vmi/domains.ts';
-import { takeGuest } from './take-guest.ts';
+import { takeGuest, takePrinted } from './take-guest.ts';
 
 const KEY = 'default/db';
 const UID = 'move-1';
@@ -150,6 +150,7 @@ describe('a guest that is sent to another node', () => {
       answers: onlyAnswers({
         console: ({ question }) => console.connect(question),
         migration: ({ parameters: { uid }, question }) => takeGuest(domains.guest(KEY), { uid, ...question }),
+        'migration/printed': ({ parameters: { uid } }) => takePrinted(domains.guest(KEY), uid),
       }),
     });
     t.after(() => server.close());

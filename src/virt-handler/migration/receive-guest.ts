@@ -19,15 +19,16 @@ export async function receiveGuest({ qmp }: Pick<Performer, 'qmp'>, { disks }: E
 
 /** Resolves when the guest runs here, or stands still as it did before. Its disks are taken from whoever wrote to them before it does. */
 export async function letArrive(
-  { qmp, clock }: Pick<Performer, 'qmp' | 'clock'>,
+  { qmp, clock, news }: Pick<Performer, 'qmp' | 'clock' | 'news'>,
   { runs }: Extract<DomainCommand, { name: 'arrive' }>,
 ): Promise<void> {
   const deadline = clock.steady() + LOAD_MS;
   for (;;) {
+    const told = news?.();
     const answer = await qmp.execute('query-status');
     if (!isObject(answer) || answer['status'] !== 'inmigrate') break;
     if (clock.steady() >= deadline) throw new Error('QEMU does not finish loading the guest');
-    await clock.sleep(POLL_MS);
+    await clock.sleep(POLL_MS, told);
   }
   await qmp.execute('nbd-server-stop').catch(() => {}); // stopped by a try before this one
   if (runs) await qmp.execute('cont');

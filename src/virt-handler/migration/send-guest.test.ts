@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { Clock } from '../../base/clock.ts';
 import { FakeClock } from '../../testing/fake-clock.ts';
 import { noDumps } from '../no-dumps.testing.ts';
+import { News } from '../vmi/news.ts';
 import type { Performer } from '../vmi/performer.ts';
 import { letArrive, receiveGuest } from './receive-guest.ts';
 import { MOVE_CAPABILITIES, sendGuest } from './send-guest.ts';
@@ -51,7 +52,8 @@ function qemu(upsets: Readonly<Record<string, () => unknown>> = {}) {
   const close = () => {
     closed = true;
   };
-  const openWay = async () => ({ close, sendPrinted: async () => {} });
+  const connectMemory = async () => void said.push('(memory is connected)');
+  const openWay = async () => ({ close, sendPrinted: async () => {}, connectMemory });
   const performer: Performer = {
     qmp: { execute },
     clock,
@@ -70,7 +72,7 @@ const BEGIN = [...CLEAN, 'migrate-set-capabilities', 'blockdev-add', 'blockdev-m
 test('disks go first, then memory; the disks are let go before the guest is', async () => {
   const { performer, said, isClosed } = qemu();
   await sendGuest(performer, command);
-  const rest = ['migrate-set-parameters', 'migrate', 'block-job-cancel', 'job-dismiss', 'migrate-continue'];
+  const rest = ['(memory is connected)', 'migrate-set-parameters', 'migrate', 'block-job-cancel', 'job-dismiss', 'migrate-continue'];
   assert.deepEqual([said, isClosed()], [[...BEGIN, ...rest], true]);
 });
 
@@ -126,6 +128,7 @@ test('without KVM an older QEMU forgets writes: the guest stands still for its m
     const args = Object.fromEntries(told);
     assert.deepEqual([said.find((each) => each === 'stop'), args['migrate-set-parameters']?.['max-bandwidth']], expected);
     assert.ok(!said.includes('stop') || said.indexOf('stop') < said.indexOf('migrate'));
+    assert.ok(!said.includes('stop') || said.indexOf('(memory is connected)') < said.indexOf('stop')); // it does not stand still for that
   }
 });
 
@@ -167,7 +170,7 @@ test('how far it is is told once a second', async () => {
   const { performer, reports } = qemu({
     migrate: () => undefined,
     'query-migrate': () => ({
-      status: looks++ < 1 ? 'none' : looks < 120 ? 'active' : looks < 122 ? 'pre-switchover' : 'completed',
+      status: looks++ < 1 ? 'none' : looks < 25 ? 'active' : looks < 27 ? 'pre-switchover' : 'completed',
       ram: { transferred: looks, remaining: 1_000 - looks, mbps: 8, 'dirty-pages-rate': 2, 'page-size': 4096, 'dirty-sync-count': 1 },
       'expected-downtime': 300,
     }),
@@ -184,6 +187,27 @@ test('how far it is is told once a second', async () => {
     expectedDowntimeMs: 300,
     isStandingStill: false,
   });
+});
+
+test('what QEMU tells ends a wait, also when it is told during the look before it', async () => {
+  const news = new News();
+  let looks = 0;
+  const { performer } = qemu({
+    migrate: () => undefined,
+    'query-migrate': () => {
+      if (looks === 2) news.tell();
+      return { status: ['none', 'active', 'active', 'pre-switchover'][looks++] ?? 'completed' };
+    },
+  });
+  const slept: boolean[] = [];
+  const clock: Clock = {
+    ...performer.clock,
+    sleep: async (ms, signal) => {
+      if (ms === 100) slept.push(signal?.aborted === true);
+    },
+  };
+  await sendGuest({ ...performer, clock, news: news.signal }, command);
+  assert.deepEqual(slept, [false, true]);
 });
 
 test('a target listens for disks and memory', async () => {

@@ -4,7 +4,6 @@
  * lets the guest run on by itself. After it the guest stands still on both sides, and whoever decides says where it goes on.
  */
 import { OUTGOING_SOCKETS } from '../../api/launcher/files.ts';
-import type { Clock } from '../../base/clock.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
 import type { DomainCommand, SendProgress, Way } from '../vmi/domain-command.ts';
 import type { Performer } from '../vmi/performer.ts';
@@ -12,10 +11,10 @@ import { type Copy, followCopy, judgeCopy } from './judge-copy.ts';
 import { timeoutMsOf } from './send-limits.ts';
 
 type Send = Extract<DomainCommand, { name: 'send' }>;
-type Sender = Pick<Performer, 'qmp' | 'clock' | 'report'>;
+type Sender = Pick<Performer, 'qmp' | 'clock' | 'report' | 'news'>;
 
-/** Short: at the end of a move the guest stands still while nobody looks. */
-const POLL_MS = 20;
+/** QEMU tells what there is to see; this is for what it forgot to tell, and for how far it is. */
+const POLL_MS = 100;
 /** How long QEMU may take to undo what it began. */
 const UNDO_MS = 30_000;
 /** A tunnel takes what it is given; without a limit QEMU would promise a stop that is too short. */
@@ -48,6 +47,7 @@ export async function sendGuest(performer: Performer, { disks, to, limits, runs 
     for (const disk of disks) bytes += await beginCopy(performer, disk, limits);
     const course = { beganAt, limits, limitMs: timeoutMsOf(limits, bytes) };
     await follow(performer, { ...course, what: 'the copy of its disks' }, () => lookAtDisks(performer, disks, beganAt));
+    await way.connectMemory();
     const isStopped = await stopWhereWritesAreLost(qmp);
     // A guest that stands still is not to wait for a share of the network.
     const rate = isStopped ? undefined : limits.bytesPerSecond;
@@ -78,9 +78,9 @@ async function letGo(sender: Sender, { disks, switchMs }: { readonly disks: read
   const { qmp, clock } = sender;
   const deadline = clock.steady() + switchMs;
   for (const disk of disks) await qmp.execute('block-job-cancel', { device: jobOf(disk) });
-  await until(clock, { deadline, what: 'the last of its disks' }, () => areFinished(sender, disks));
+  await until(sender, { deadline, what: 'the last of its disks' }, () => areFinished(sender, disks));
   await qmp.execute('migrate-continue', { state: 'pre-switchover' });
-  await until(clock, { deadline, what: 'the answer of the other node' }, async () => (await lookAtMemory(sender, 'completed')).isThere);
+  await until(sender, { deadline, what: 'the answer of the other node' }, async () => (await lookAtMemory(sender, 'completed')).isThere);
 }
 
 /** QEMU itself stops a guest when it may: it lets it run again when the move ends before it is over. */
@@ -99,12 +99,13 @@ type Course = {
 
 /** Resolves when a copy is as far as it can be while the guest runs; throws when it will not be in time. */
 async function follow(sender: Sender, { what, beganAt, limitMs, limits, standStill }: Course, look: () => Promise<Look>): Promise<void> {
-  const { qmp, clock, report } = sender;
+  const { qmp, clock, report, news } = sender;
   const mayStandStill = limits.mayStandStill && standStill !== undefined;
   const startMs = clock.steady() - beganAt;
   let copy: Copy = { elapsedMs: startMs, limitMs, left: Number.POSITIVE_INFINITY, nearerAtMs: startMs, isStandingStill: false };
   let reportedAt = Number.NEGATIVE_INFINITY;
   for (;;) {
+    const told = news?.();
     const { isThere, progress } = await look();
     if (isThere) return;
     copy = followCopy(copy, { left: progress.bytesLeft, elapsedMs: clock.steady() - beganAt });
@@ -119,22 +120,23 @@ async function follow(sender: Sender, { what, beganAt, limitMs, limits, standSti
       report({ ...progress, isStandingStill: copy.isStandingStill });
       reportedAt = copy.elapsedMs;
     }
-    await clock.sleep(POLL_MS);
+    await clock.sleep(POLL_MS, told);
   }
 }
 
 /** Undoes what was begun, as far as there is something; the guest runs on here unless it was sent already, or somebody has paused it. */
 export async function callBack(
-  { qmp, clock }: Pick<Performer, 'qmp' | 'clock'>,
+  caller: Pick<Performer, 'qmp' | 'clock' | 'news'>,
   { disks, runs }: Pick<Send, 'disks' | 'runs'>,
 ): Promise<void> {
+  const { qmp, clock } = caller;
   const deadline = clock.steady() + UNDO_MS;
   await qmp.execute('migrate_cancel');
-  await until(clock, { deadline, what: 'the end of a copy of its memory' }, async () => !BUSY.includes((await migrationOf(qmp)).status));
+  await until(caller, { deadline, what: 'the end of a copy of its memory' }, async () => !BUSY.includes((await migrationOf(qmp)).status));
   for (const disk of disks) {
     if (!(await jobsOf(qmp)).has(jobOf(disk))) continue;
     await qmp.execute('block-job-cancel', { device: jobOf(disk), force: true }).catch(() => {}); // it may have ended
-    await until(clock, { deadline, what: 'the end of a copy of a disk' }, async () => isConcluded((await jobsOf(qmp)).get(jobOf(disk))));
+    await until(caller, { deadline, what: 'the end of a copy of a disk' }, async () => isConcluded((await jobsOf(qmp)).get(jobOf(disk))));
     await qmp.execute('job-dismiss', { id: jobOf(disk) });
   }
   for (const disk of disks) await qmp.execute('blockdev-del', { 'node-name': copyOf(disk) }).catch(() => {}); // it may never have been
@@ -253,10 +255,16 @@ function numberIn(value: unknown): number {
 
 type Wait = { readonly deadline: number; readonly what: string };
 
-async function until(clock: Clock, { deadline, what }: Wait, isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) {
+async function until(
+  { clock, news }: Pick<Performer, 'clock' | 'news'>,
+  { deadline, what }: Wait,
+  isSo: () => Promise<boolean>,
+): Promise<void> {
+  for (;;) {
+    const told = news?.();
+    if (await isSo()) return;
     if (clock.steady() >= deadline) throw new Error(`${what} takes too long`);
-    await clock.sleep(POLL_MS);
+    await clock.sleep(POLL_MS, told);
   }
 }
 

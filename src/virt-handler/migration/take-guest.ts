@@ -4,9 +4,9 @@ import type { WebSocket } from 'ws';
 import type { MigrationQuestion } from '../../api/handler/questions.ts';
 import { INCOMING_SOCKETS } from '../../api/launcher/files.ts';
 import { ApiError } from '../../base/errors.ts';
+import { joinSockets } from '../../base/node/join-sockets.ts';
 import { connectUnixSocket } from '../../qemu/qmp/connect-socket.ts';
-import { carryBytes } from '../network/serve-port.ts';
-import type { StreamConnection } from '../server/stream-connection.ts';
+import type { BytesConnection, StreamConnection } from '../server/stream-connection.ts';
 import type { Guest } from '../vmi/domains.ts';
 
 /** More than is kept of it anywhere. */
@@ -15,17 +15,25 @@ const NORMAL_CLOSURE = 1000;
 const TOO_MUCH = 1009;
 
 /** Connects one stream of the move with this uid. */
-export async function takeGuest(guest: Guest, { uid, channel }: { uid: string } & MigrationQuestion): Promise<StreamConnection> {
-  const { vmi, session, folder } = guest;
+export async function takeGuest(guest: Guest, { uid, channel }: { uid: string } & MigrationQuestion): Promise<BytesConnection> {
+  requireAwaited(guest, uid);
+  const socket = await connectUnixSocket(join(guest.folder, INCOMING_SOCKETS[channel]));
+  return { carry: (client) => joinSockets(client, socket), abandon: () => socket.destroy() };
+}
+
+/** Takes what the guest of the move with this uid has printed. */
+export async function takePrinted(guest: Guest, uid: string): Promise<StreamConnection> {
+  requireAwaited(guest, uid);
+  return { carry: (webSocket) => readPrinted(guest, webSocket), abandon: () => {} };
+}
+
+function requireAwaited({ vmi, session }: Guest, uid: string): void {
   if (vmi.status?.migrationState?.migrationUid !== uid || session.domain.commands['receive']?.is !== 'done')
     throw new ApiError('Conflict', 'no guest of this migration is waited for here');
-  if (channel === 'printed') return { carry: (webSocket) => takePrinted(guest, webSocket), abandon: () => {} };
-  const socket = await connectUnixSocket(join(folder, INCOMING_SOCKETS[channel]));
-  return { carry: carryBytes(socket), abandon: () => socket.destroy() };
 }
 
 /** Taken only when all of it has come. */
-function takePrinted({ console }: Guest, webSocket: WebSocket): void {
+function readPrinted({ console }: Guest, webSocket: WebSocket): void {
   const pieces: Buffer[] = [];
   let bytes = 0;
   webSocket.on('error', () => webSocket.terminate());

@@ -14,7 +14,7 @@ import type { RunLogs } from '../console/run-logs.ts';
 import { type Screens, wishOf } from '../console/screen.ts';
 import { takeScreenshot } from '../console/screenshot.ts';
 import type { UsageHistories } from '../metrics/usage-histories.ts';
-import { takeGuest } from '../migration/take-guest.ts';
+import { takeGuest, takePrinted } from '../migration/take-guest.ts';
 import type { GuestNetwork } from '../network/controller.ts';
 import { connectPort } from '../network/serve-port.ts';
 import type { Domains, Guest } from '../vmi/domains.ts';
@@ -79,6 +79,8 @@ export function answersFrom({ domains, screens, network, runLogs, histories, nod
 
     migration: async ({ parameters: { namespace, name, uid }, question: { channel } }) =>
       orExplain(`take the guest ${keyOf({ namespace, name })}`, takeGuest(domains.guest(keyOf({ namespace, name })), { uid, channel })),
+
+    'migration/printed': async ({ parameters: { namespace, name, uid } }) => takePrinted(domains.guest(keyOf({ namespace, name })), uid),
 
     lastRun: async ({ parameters: { uid } }): Promise<EndedRun> => {
       const run = await runLogs?.last(uid);

@@ -13,6 +13,7 @@ import { ApiError } from '../../base/errors.ts';
 import { silentLogger } from '../../base/log.ts';
 import { ensurePki, type KeyPair, type Pki, VIRT_HANDLER_CLIENT_NAME, VIRT_HANDLER_SERVER_NAME } from '../../base/node/pki.ts';
 import { until } from '../../testing/until.ts';
+import { connectBytes } from '../migration/connect-bytes.ts';
 import { onlyAnswers } from './answers.testing.ts';
 import type { HandlerAnswers } from './handler-answers.ts';
 import { startHandlerServer } from './server.ts';
@@ -156,6 +157,18 @@ describe('the door of virt-handler', () => {
     await until(() => isReleased);
   });
 
+  test('of a guest that comes the bytes go as they are, and by no WebSocket', async (t) => {
+    const migration: HandlerAnswers['migration'] = async () => ({ carry: (client) => client.pipe(client), abandon: () => {} });
+    const { port } = await serve(t, { migration });
+    const path = `${DB}/migration/m1?channel=memory`;
+    const socket = await connectBytes({ host: '127.0.0.1', port, path, identity: identity(pki.migrationClient) });
+    socket.end(Buffer.alloc(1_000_000, 'x'));
+    assert.equal(await text(socket), 'x'.repeat(1_000_000));
+    assert.equal(await refusal(connect(port, pki.migrationClient, { path })), 404);
+    const console = connectBytes({ host: '127.0.0.1', port, path: `${DB}/console`, identity: identity(pki.virtHandlerClient) });
+    await assert.rejects(console, /refused it with 404/);
+  });
+
   test('a client that the list does not name is refused, whatever it asks for', async (t) => {
     const { ask, open } = await serve(t, ECHO, { allowedClients: ['somebody-else'] });
     const asked = [await ask('GET', `${DB}/usage`), await ask('GET', '/v1/runs/1'), await ask('GET', '/nothing')];
@@ -175,8 +188,11 @@ describe('the door of virt-handler', () => {
     assert.equal(response.statusCode, 403);
     response.resume();
     assert.equal(await refusal(connect(port, pki.migrationClient, { path: `${DB}/console` })), 403);
-    assert.equal(await refusal(connect(port, pki.virtHandlerClient, { path: migration })), 403);
-    assert.notEqual(await refusal(connect(port, pki.migrationClient, { path: migration })), 403);
+    const bring = (client: KeyPair) => connectBytes({ host: '127.0.0.1', port, path: migration, identity: identity(client) });
+    await assert.rejects(bring(pki.virtHandlerClient), /refused it with 403/);
+    await assert.rejects(bring(pki.migrationClient), /refused it with 500/); // nothing of this is here
+    for (const [client, status] of [[pki.virtHandlerClient, 403] as const, [pki.migrationClient, 500] as const])
+      assert.equal(await refusal(connect(port, client, { path: `${DB}/migration/m1/printed` })), status);
     assert.notEqual((await ask('GET', `${DB}/usage`)).status, 403);
   });
 

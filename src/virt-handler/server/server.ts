@@ -6,6 +6,7 @@
 import { WebSocketServer } from 'ws';
 import { findRequest, findStream } from '../../api/handler/find-route.ts';
 import { givenInBody, givenInQuery, responseOf } from '../../api/handler/message.ts';
+import { UPGRADE_OF } from '../../api/handler/route.ts';
 import { type HandlerRouteName, handlerRoute, readQuestion } from '../../api/handler/routes.ts';
 import { STREAM_SUBPROTOCOL } from '../../api/kubevirt/subresources.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -16,7 +17,7 @@ import { MIGRATION_CLIENT_NAME } from '../../base/node/pki.ts';
 import { type ServerTls, startWebServer, type Upgrade, type WebClient, type WebServer } from '../../base/node/web-server.ts';
 import { readBytes } from '../../base/read-bytes.ts';
 import type { HandlerAnswers } from './handler-answers.ts';
-import type { StreamConnection } from './stream-connection.ts';
+import type { BytesConnection, StreamConnection } from './stream-connection.ts';
 
 export type Certificates = { readonly cert: string; readonly key: string; readonly ca: string };
 export type HandlerServerOptions = {
@@ -57,7 +58,10 @@ export async function startHandlerServer({ certs, allowedClients, answers, ...co
     upgrade: async (upgrade, client) => {
       const found = findStreamOf(upgrade);
       requireClient(client, handlerRoute(found.name).client === 'migration' ? [MIGRATION_CLIENT_NAME] : allowedClients);
-      carry(await openStream(found, answers), upgrade, { webSockets, clock: common.clock });
+      const connection = await openStream(found, answers);
+      // what the function of a route connected is for its kind of stream
+      if (handlerRoute(found.name).stream === 'bytes') carryBytes(connection as BytesConnection, upgrade);
+      else carry(connection as StreamConnection, upgrade, { webSockets, clock: common.clock });
     },
   });
   return { port: server.port, close: () => server.close(), renew: (next) => server.renew(tlsOf(next)) };
@@ -91,17 +95,14 @@ async function answer(request: Request, answers: HandlerAnswers): Promise<Respon
 
 function findStreamOf({ request }: Upgrade) {
   const url = URL.parse(`https://virt-handler${request.url}`);
-  const found = url && request.headers.upgrade?.toLowerCase() === 'websocket' ? findStream(url.pathname) : undefined;
-  if (!url || !found) throw nothingAt(`WebSocket ${url?.pathname}`);
+  const found = url ? findStream(url.pathname) : undefined;
+  const upgrade = request.headers.upgrade?.toLowerCase();
+  if (!url || !found || upgrade !== UPGRADE_OF[handlerRoute(found.name).stream]) throw nothingAt(`${upgrade} ${url?.pathname}`);
   return { ...found, given: givenInQuery(url.searchParams) };
 }
 
-async function openStream(
-  { name, parameters, given }: ReturnType<typeof findStreamOf>,
-  answers: HandlerAnswers,
-): Promise<StreamConnection> {
-  const question = readQuestion(name, given);
-  return (await functionFor(answers, name)({ parameters, question })) as StreamConnection; // that of a stream
+function openStream({ name, parameters, given }: ReturnType<typeof findStreamOf>, answers: HandlerAnswers): Promise<unknown> {
+  return functionFor(answers, name)({ parameters, question: readQuestion(name, given) });
 }
 
 function functionFor(answers: HandlerAnswers, name: HandlerRouteName): AnyAnswer {
@@ -125,4 +126,12 @@ function carry(
   });
   // A handshake that is wrong was refused, and of a client that is gone nothing was heard: either way nobody is there for the guest.
   if (!isCarried) connection.abandon();
+}
+
+/** A client that is gone by now is noticed by whoever carries. */
+function carryBytes(connection: BytesConnection, { socket, head }: Upgrade): void {
+  socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${UPGRADE_OF.bytes}\r\n\r\n`);
+  if (head.length > 0) socket.unshift(head);
+  if (socket.destroyed) connection.abandon();
+  else connection.carry(socket);
 }

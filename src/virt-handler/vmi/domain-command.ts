@@ -68,6 +68,8 @@ export type SendLimits = {
 export type MoveTarget = { readonly host: string; readonly port: number; readonly migrationUid: string };
 
 export type Way = {
+  /** Connects for the memory before QEMU does, so that a guest which stands still does not wait for it; resolves when the other node has taken it. */
+  connectMemory(): Promise<void>;
   /** Resolves when the other node has what the guest printed so far. */
   sendPrinted(): Promise<void>;
   close(): void;

@@ -6,6 +6,8 @@ import type { CommandProgress, DumpWay, OpenStore, OpenWay, RunInGuest } from '.
 export type Performer = {
   readonly qmp: Pick<QmpClient, 'execute'>;
   readonly clock: Clock;
+  /** Aborted when QEMU next tells how far a move or a copy is; not there where nobody listens to it. */
+  readonly news?: () => AbortSignal;
   /** Opens the way to the node that a guest is sent to. */
   readonly openWay: OpenWay;
   /** Opens the way to the Pod that writes the memory of the guest. */

@@ -17,6 +17,7 @@ import { Commands } from './commands.ts';
 import { type Domain, hasEnded, stateFrom, unknownDomain } from './domain.ts';
 import type { DomainCommand, DumpWay, OpenStore, OpenWay, RunInGuest } from './domain-command.ts';
 import { commandFor, type GuestAction } from './guest-action.ts';
+import { News } from './news.ts';
 import { performCommand } from './perform-command.ts';
 import type { Performer } from './performer.ts';
 
@@ -59,6 +60,9 @@ const TELLING_EVENTS = new Set([
   'DEVICE_DELETED',
 ]);
 
+/** Events that say how far a move is, and the copies of its disks. */
+const MOVE_EVENTS = new Set(['MIGRATION', 'STOP', 'RESUME', 'JOB_STATUS_CHANGE', 'BLOCK_JOB_READY', 'BLOCK_JOB_COMPLETED']);
+
 /** Commands after which other devices may be plugged in, or have another size. */
 const CHANGING_DEVICES: ReadonlySet<DomainCommand['name']> = new Set(['plug', 'unplug', 'insert', 'eject', 'close', 'resize']);
 
@@ -72,6 +76,7 @@ export class DomainSession {
   #refusedSince: number | undefined;
   /** A device has gone since we last looked. */
   #isPlugStale = false;
+  readonly #moveNews = new News();
   /** Aborted to look at once instead of at the next poll. */
   #bell = new AbortController();
 
@@ -121,8 +126,9 @@ export class DomainSession {
     if (!this.#qmp) throw new Error('QEMU is not connected');
     try {
       const { clock, openWay, openStore, dumps, runInGuest } = this.#options;
-      const qmp = this.#qmp;
-      const result = await performCommand({ qmp, clock, openWay, openStore, dumps, ...(runInGuest && { runInGuest }), report }, command);
+      const [qmp, news] = [this.#qmp, this.#moveNews.signal];
+      const ways = { openWay, openStore, dumps, ...(runInGuest && { runInGuest }) };
+      const result = await performCommand({ qmp, clock, news, ...ways, report }, command);
       if (CHANGING_DEVICES.has(command.name)) this.#show({ plugged: await askPlugged(qmp) });
       if (command.name === 'become-another') this.#show({ macs: await macsOf(qmp) });
       return result;
@@ -221,6 +227,7 @@ export class DomainSession {
     if (event === 'RESET') this.#options.onReset?.();
     if (event === 'GUEST_PANICKED') this.#show({ state: 'panicked' });
     if (event === 'DEVICE_DELETED') this.#isPlugStale = true;
+    if (MOVE_EVENTS.has(event)) this.#moveNews.tell();
     if (TELLING_EVENTS.has(event)) this.#bell.abort();
   }
 
