@@ -127,7 +127,8 @@ test('a machine that runs is backed up, and what has changed since', async (t) =
     const files = readdirSync(folder);
     await cluster.must('kubectl', ['delete', 'vmbackup', '--all']);
     assert.deepEqual(readdirSync(folder), files);
-    assert.doesNotMatch(await cluster.must('kubectl', ['get', 'pods', '-o', 'name']), /hp-volume/);
+    for (const [pod = ''] of (await cluster.must('kubectl', ['get', 'pods', '-o', 'name'])).matchAll(/^pod\/hp-volume.*$/gm))
+      await cluster.untilGone(pod);
   });
 });
 

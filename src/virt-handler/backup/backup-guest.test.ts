@@ -1,8 +1,9 @@
 /** With a real QEMU, and what the Pod runs that writes the files. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { podPath, podVolumePath } from '../../api/core/pod-folder-layout.ts';
@@ -31,8 +32,9 @@ type Options = {
   readonly isKilled?: boolean;
 };
 
-async function world(t: TestContext) {
-  const [kubeletRoot, claim, home] = [await temporaryFolder(t), await temporaryFolder(t), await temporaryFolder(t)];
+async function world(t: TestContext, claimMib?: number) {
+  const [kubeletRoot, home] = [await temporaryFolder(t), await temporaryFolder(t)];
+  const claim = claimMib === undefined ? await temporaryFolder(t) : smallDisk(t, claimMib);
   const podFolder = join(kubeletRoot, podPath('pod-1'), podVolumePath('empty-dir', PUBLIC_VOLUME.name));
   mkdirSync(podFolder, { recursive: true });
   const connections: Socket[] = [];
@@ -111,6 +113,16 @@ async function world(t: TestContext) {
   return made;
 }
 
+function smallDisk(t: TestContext, mebibytes: number): string {
+  const path = mkdtempSync(join(tmpdir(), 'small-disk-'));
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'tmpfs', path]);
+  t.after(() => {
+    execFileSync('umount', ['-l', path]);
+    rmSync(path, { recursive: true });
+  });
+  return path;
+}
+
 test('a full backup and incremental ones put together are the disks of each moment, whatever the guest writes meanwhile', async (t) => {
   const { write, keep, backup, assertRestores, claim, isRunning, nodes, checkpoints } = await world(t);
   await write('root', 0x11, [0, 1024]);
@@ -162,6 +174,28 @@ test('a Pod that goes harms no write of the guest, leaves no file, and the next 
   await assert.rejects(backup('lost', { base: 'one' }, { beforeCopy: goes }));
   assert.deepEqual([readdirSync(join(claim, 'db')), await nodes(), await isRunning()], [['one'], [], true]);
   assert.deepEqual((await checkpoints()).toSorted(), ['image0 one', 'image1 one']);
+  keep('two');
+  assert.equal((await backup('two', { base: 'one' })).type, 'Incremental');
+  for (const each of ['one', 'two']) assertRestores(each);
+});
+
+const asRoot = { skip: process.getuid?.() === 0 ? false : 'only root can mount a small disk' };
+test('a PVC that gets full harms no write of the guest, leaves no file, and the next backup is right', asRoot, async (t) => {
+  const { write, keep, backup, assertRestores, claim, isRunning, nodes } = await world(t, 32);
+  await write('root', 0x11, [0, 1024]);
+  keep('one');
+  await backup('one');
+  await write('data', 0x12, [0, 4096]);
+  const filler = join(claim, 'filler');
+  const fill = async () => {
+    assert.throws(() => writeFileSync(filler, Buffer.alloc(40 * MIB, 1)), /ENOSPC/);
+    await write('data', 0x13, [0, 2048]);
+  };
+  await assert.rejects(backup('lost', { base: 'one' }, { beforeCopy: fill }), /No space left on device|the PVC is full/);
+  await waitUntil(() => readdirSync(claim).length === 2, 'the Pod has given up');
+  assert.deepEqual([readdirSync(join(claim, 'db')), await nodes(), await isRunning()], [['one'], [], true]);
+  rmSync(filler);
+  await write('root', 0x14, [2048, 64]);
   keep('two');
   assert.equal((await backup('two', { base: 'one' })).type, 'Incremental');
   for (const each of ['one', 'two']) assertRestores(each);
