@@ -5,6 +5,7 @@ import type { BackupRequest } from '../../api/kubevirt/backup.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { VirtualMachineBackup, VmBackupStatus } from '../../api/kubevirt/kinds/vm-backup.ts';
 import { BACKUP_CONTAINER } from '../../api/launcher/backup.ts';
+import { mergePatch } from '../../base/json.ts';
 import { explain } from '../../reconcile/decision.ts';
 import { launcherPod, vm, vmi } from '../../testing/builders.ts';
 import { decideVmBackup } from './decide.ts';
@@ -42,6 +43,11 @@ const CASES: readonly [string, Partial<ObservedVmBackup>, string[]][] = [
     'one of another backup is waited for',
     { vmi: instance({ ...asked, backupUID: 'b0', backupName: 'zero' }) },
     ['patch VirtualMachineBackup status default/one: backup zero of the machine is being made', 'look again in 1s'],
+  ],
+  [
+    'one of a backup that is gone is not, when it is over',
+    { vmi: instance({ ...begun, backupUID: 'b0', failed: true }), isForgotten: true },
+    ['patch VirtualMachineInstance default/db: its disks are to be backed up'],
   ],
   [
     'a Pod is made for what was asked',
@@ -98,24 +104,36 @@ const CASES: readonly [string, Partial<ObservedVmBackup>, string[]][] = [
 ];
 
 describe('decideVmBackup', () => {
+  test('of a request that was left nothing stays in the next', () => {
+    const observed = seenWith({ vmi: instance({ ...begun, backupUID: 'b0', failed: true, backupMsg: 'x' }), isForgotten: true });
+    const [action] = decideVmBackup(observed).actions;
+    const patched = action?.do === 'patch' ? (mergePatch(observed.vmi, action.patch) as VirtualMachineInstance) : undefined;
+    const { folder: _, ...request } = patched?.status?.changedBlockTracking?.backupStatus ?? {};
+    assert.deepEqual(request, { backupName: 'one', backupUID: 'b1', claimName: 'backups' });
+  });
+
   for (const [name, seen, lines] of CASES)
     test(name, () => {
-      const claim = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { ...at, name: 'backups' }, spec: {} } as const;
-      const launcher = launcherPod({ running: { startedAt: at.creationTimestamp } });
-      const machine = {
-        backup: backup(),
-        trackers: [],
-        vm: vm('Always'),
-        vmi: instance(),
-        launcher,
-        claim,
-        launcherImage: 'launcher',
-        now,
-      };
-      const found = explain(decideVmBackup({ ...machine, ...seen }));
+      const found = explain(decideVmBackup(seenWith(seen)));
       assert.deepEqual(
         found.map((line) => line.replace(/hp-volume-[0-9a-f]{10}/, 'hp-volume-b2ef0fc1f8')),
         lines,
       );
     });
 });
+
+function seenWith(seen: Partial<ObservedVmBackup>): ObservedVmBackup {
+  const claim = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { ...at, name: 'backups' }, spec: {} } as const;
+  const launcher = launcherPod({ running: { startedAt: at.creationTimestamp } });
+  const machine = {
+    backup: backup(),
+    trackers: [],
+    vm: vm('Always'),
+    vmi: instance(),
+    launcher,
+    claim,
+    launcherImage: 'launcher',
+    now,
+  };
+  return { ...machine, ...seen };
+}

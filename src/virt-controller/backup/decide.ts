@@ -15,7 +15,7 @@
  *   its request is there, the Pod runs                      tell the instance; virt-handler begins
  *   no tracker, machine or instance that runs; the guest    say so, and wait
  *   is moved, suspended or dumped, or has another backup
- *   the PVC is not there                                    say so, and wait
+ *   the PVC is not there, or the Pod of the last one is     say so, and wait
  *   the PVC cannot take it                                  Failed
  *   anything else                                           ask the instance for it, on condition that nobody else did
  *
@@ -82,9 +82,12 @@ function letGo(observed: ObservedVmBackup, request: BackupRequest | undefined): 
 /** The Pod first: with the request nobody would know of it. */
 function forget({ vmi, pod }: ObservedVmBackup): Action[] {
   if (!vmi) return [];
-  const gone: Action[] =
-    pod && !isDeleting(pod) ? [{ do: 'delete', target: refOf(pod), gracePeriodSeconds: 1, because: 'no disks are being backed up' }] : [];
-  return [...gone, patchOf(vmi, { status: { changedBlockTracking: { backupStatus: null } } }, 'its backup is over')];
+  return [...removeUnused(pod), patchOf(vmi, { status: { changedBlockTracking: { backupStatus: null } } }, 'its backup is over')];
+}
+
+function removeUnused(pod: Pod | undefined): Action[] {
+  if (!pod || isDeleting(pod)) return [];
+  return [{ do: 'delete', target: refOf(pod), gracePeriodSeconds: 1, because: 'no disks are being backed up' }];
 }
 
 function carryOn(observed: ObservedVmBackup, request: BackupRequest): Decision {
@@ -139,7 +142,8 @@ function ask(observed: ObservedVmBackup): Decision {
   if (!claim || isDeleting(claim)) return wait(observed, `PVC ${claimName} does not exist`);
   const unfit = whyUnfit(claim, vmi);
   if (unfit !== undefined) return fail(observed, unfit);
-  if (pod) return wait(observed, 'the Pod of the backup before is still there');
+  const waiting = pod && wait(observed, 'the Pod of the backup before is still there');
+  if (waiting) return { ...waiting, actions: [...removeUnused(pod), ...waiting.actions] };
   const base = forceFullBackup ? undefined : tracker?.status?.latestCheckpoint?.name;
   const kept = trackers.flatMap(({ status }) => status?.latestCheckpoint?.name ?? []);
   const request: BackupRequest = {
@@ -150,20 +154,27 @@ function ask(observed: ObservedVmBackup): Decision {
     ...(kept.length > 0 && { keptCheckpoints: kept }),
     ...(skipQuiesce && { skipQuiesce }),
   };
-  const state = vmi.status?.changedBlockTracking?.state ?? 'Disabled';
+  const { state = 'Disabled', backupStatus: left = {} } = vmi.status?.changedBlockTracking ?? {};
   return {
-    actions: [patchOf(vmi, { status: { changedBlockTracking: { state, backupStatus: request } } }, 'its disks are to be backed up')],
+    actions: [
+      patchOf(
+        vmi,
+        { status: { changedBlockTracking: { state, backupStatus: diffAsMergePatch(left, request) } } },
+        'its disks are to be backed up',
+      ),
+    ],
   };
 }
 
 /** What it waits for, in the order in which it is looked at. */
-function whyWait({ backup, tracker, vm, vmi }: ObservedVmBackup): string | undefined {
+function whyWait({ backup, tracker, vm, vmi, isForgotten = false }: ObservedVmBackup): string | undefined {
   const { kind, name } = backup.spec.source;
   if (kind === VM_BACKUP_TRACKERS.kind && !tracker) return `there is no tracker ${name}`;
   if (!vm || isDeleting(vm)) return `there is no machine ${tracker?.spec.source.name ?? name}`;
   if (vmi?.status?.phase !== 'Running' || isDeleting(vmi)) return `machine ${vm.metadata.name} does not run`;
   const other = backupRequestOf(vmi);
-  if (other) return `backup ${other.backupName} of the machine is being made`;
+  const isLeft = other !== undefined && isForgotten && (isRequestOver(other) || other.startTimestamp === undefined);
+  if (other && !isLeft) return `backup ${other.backupName} of the machine is being made`;
   return whyBusy(vm, vmi);
 }
 

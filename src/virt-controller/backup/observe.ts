@@ -1,6 +1,7 @@
 /** Gathers what `decideVmBackup` looks at: the backup, its tracker, the machine and its instance, and the Pods. */
 import type { Pod } from '../../api/core/pod.ts';
 import { PERSISTENT_VOLUME_CLAIMS } from '../../api/core/volume.ts';
+import { backupRequestOf } from '../../api/kubevirt/backup.ts';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { isBackupOver, type VirtualMachineBackup } from '../../api/kubevirt/kinds/vm-backup.ts';
@@ -66,13 +67,19 @@ export async function observeVmBackup(observer: VmBackupObserver, key: string): 
     trackers: observer.trackers.byIndex(BY_SOURCE, sourceKey('VirtualMachine', at)),
     vm,
     vmi,
-    ...(vmi && podsOf(observer, vmi)),
+    ...(vmi && { ...podsOf(observer, vmi), isForgotten: isForgotten(observer, vmi) }),
     claim: isBackupOver(backup) ? undefined : await client.get(PERSISTENT_VOLUME_CLAIMS, { namespace, name: claimName }),
     launcherImage,
     containerDisks,
     configuration: observer.configuration.current,
     now: clock.now(),
   };
+}
+
+/** Somebody has taken our finalizer off a backup: nobody else would let its request go. */
+function isForgotten({ backups }: VmBackupObserver, vmi: VirtualMachineInstance): boolean {
+  const { backupName: name = '', backupUID } = backupRequestOf(vmi) ?? {};
+  return backups.get(keyOf({ namespace: vmi.metadata.namespace, name }))?.metadata.uid !== backupUID;
 }
 
 function podsOf({ pods, attachments }: VmBackupObserver, vmi: VirtualMachineInstance): Pick<ObservedVmBackup, 'launcher' | 'pod'> {

@@ -18,6 +18,8 @@ export type ObservedVmBackup = {
   readonly vm?: VirtualMachine | undefined;
   /** The instance of that very machine. */
   readonly vmi?: VirtualMachineInstance | undefined;
+  /** What the instance was last asked for is of a backup that is not there any more. */
+  readonly isForgotten?: boolean;
   /** The Pod of the instance. */
   readonly launcher?: Pod | undefined;
   /** The Pod that writes backups of the instance. */
