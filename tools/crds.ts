@@ -1,10 +1,8 @@
 /** The CustomResourceDefinitions of the product, made from the records and schemas of its kinds. `npm run generate` writes them to deploy/crds. */
 import { specTypeOf } from '../src/api/kind.ts';
-import { AWAITED_KINDS, type AwaitedKind } from '../src/api/kubevirt/awaited-kinds-table.ts';
 import { PUBLISHED_TYPES } from '../src/api/kubevirt/generated/published-types.ts';
 import { whyRefused } from '../src/api/kubevirt/why-refused.ts';
 import { type CustomResourceDefinition, crdFor } from '../src/api/schema/crd.ts';
-import { foreign } from '../src/api/schema/dsl.ts';
 import { nestedSpecs } from './compatibility/nested-specs.ts';
 import { type FullKind, KIND_FILES } from './kind-files.ts';
 
@@ -17,13 +15,7 @@ export function crdOf(full: FullKind): CustomResourceDefinition {
   return crdFor(record, { ...schemas, published: { types, type, describe } });
 }
 
-export const CRDS: readonly CustomResourceDefinition[] = [...KIND_FILES.map(crdOf), ...AWAITED_KINDS.map(awaitedCrd)];
-
-/** Any spec is let through to virt-api, which says why there can be no such object. */
-function awaitedCrd(record: AwaitedKind): CustomResourceDefinition {
-  const spec = foreign(`Not looked at: ${record.awaits}.`);
-  return crdFor(record, { spec, published: { types: {}, type: specTypeOf(record), describe: () => '' } });
-}
+export const CRDS: readonly CustomResourceDefinition[] = KIND_FILES.map(crdOf);
 
 /** The reason of the kind whose spec the field is in. */
 function reasonFor(full: FullKind, path: string): string | undefined {

@@ -6,7 +6,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseAllDocuments, stringify } from 'yaml';
-import { AWAITED_KINDS } from '../src/api/kubevirt/awaited-kinds-table.ts';
 import { KINDS } from '../src/api/kubevirt/kinds-table.ts';
 import { SUBRESOURCES } from '../src/api/kubevirt/subresources-table.ts';
 import type { KubeObject } from '../src/api/meta.ts';
@@ -66,9 +65,9 @@ const installed: readonly [path: string, text: string][] = [
     HEADER + stringify(crd, { lineWidth: 0, aliasDuplicateObjects: false }),
   ]),
   ['deploy/rbac-components.yaml', componentRoles(KINDS)],
-  ['deploy/rbac-users.yaml', userRoles([...KINDS, ...AWAITED_KINDS], SUBRESOURCES)],
+  ['deploy/rbac-users.yaml', userRoles(KINDS, SUBRESOURCES)],
   ['deploy/common-instancetypes.yaml', COMMON_HEADER + yamlOf(commonInstancetypes())],
-  ['deploy/webhooks.yaml', webhooks([...KINDS, ...AWAITED_KINDS])],
+  ['deploy/webhooks.yaml', webhooks(KINDS)],
 ];
 const wanted = new Map([
   ...installed,

@@ -1,7 +1,8 @@
-/** virt-launcher: `prepare` makes what a guest needs and then becomes QEMU; `attach` does the same for a disk that comes while a guest runs, `save` takes the memory of a guest to a PVC, and `dump` a dump of it. Started for every guest, so it loads little and caches its code. */
+/** virt-launcher: `prepare` makes what a guest needs and then becomes QEMU; `attach` does the same for a disk that comes while a guest runs, `save` takes the memory of a guest to a PVC, `dump` a dump of it, and `backup` its disks. Started for every guest, so it loads little and caches its code. */
 import { writeSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { ATTACH_COMMAND } from '../api/launcher/attachment.ts';
+import { BACKUP_COMMAND } from '../api/launcher/backup.ts';
 import { LAUNCHER_COMMAND } from '../api/launcher/compute.ts';
 import { DUMP_COMMAND } from '../api/launcher/memory-dump.ts';
 import { SAVE_COMMAND } from '../api/launcher/suspension.ts';
@@ -13,10 +14,16 @@ import { untilDisksAreThere } from '../virt-launcher/container-disk-share.ts';
 import { dumpMemory } from '../virt-launcher/dump-memory.ts';
 import { prepare, readVmi } from '../virt-launcher/prepare.ts';
 import { saveMemory } from '../virt-launcher/save-memory.ts';
+import { writeBackup } from '../virt-launcher/write-backup.ts';
 
 const STDOUT = 1;
 const STDERR = 2;
-const COMMANDS = [LAUNCHER_COMMAND, ATTACH_COMMAND, SAVE_COMMAND, DUMP_COMMAND] as const;
+const COMMANDS = [LAUNCHER_COMMAND, ATTACH_COMMAND, SAVE_COMMAND, DUMP_COMMAND, BACKUP_COMMAND] as const;
+const WRITERS = new Map<string, typeof saveMemory>([
+  [SAVE_COMMAND, saveMemory],
+  [DUMP_COMMAND, dumpMemory],
+  [BACKUP_COMMAND, writeBackup],
+]);
 
 // bin/virt-launcher names a folder for compiled code. Node would write it at the end, but this process does not end, it becomes QEMU.
 flushCompileCache();
@@ -24,12 +31,12 @@ flushCompileCache();
 try {
   const [command, ...others] = process.argv.slice(2);
   if (!COMMANDS.some((each) => each === command) || others.length > 0)
-    throw new UserError('USAGE', `virt-launcher has four commands: ${COMMANDS.join(', ')}`, { fix: 'virt-launcher prepare', exitCode: 2 });
+    throw new UserError('USAGE', `virt-launcher has five commands: ${COMMANDS.join(', ')}`, { fix: 'virt-launcher prepare', exitCode: 2 });
   if (process.env[LAUNCHER_VARIABLES.diskShare]) await waitForDisks();
   // Not process.stdout: using it would make the pipe non-blocking, and QEMU inherits that.
   const report = (line: string) => void writeSync(STDOUT, `${line}\n`);
-  if (command === SAVE_COMMAND || command === DUMP_COMMAND)
-    await writeUntilEnded(command === SAVE_COMMAND ? saveMemory : dumpMemory, report);
+  const write = WRITERS.get(command ?? '');
+  if (write) await writeUntilEnded(write, report);
   else {
     const launch = command === ATTACH_COMMAND ? attach({ env: process.env, report }) : prepare({ env: process.env, report });
     process.execve?.(launch.program, [launch.program, ...launch.args], launch.env);

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
-import { AWAITED_KINDS } from '../api/kubevirt/awaited-kinds-table.ts';
 import { KINDS } from '../api/kubevirt/kinds-table.ts';
 import { SUBRESOURCES_GROUP } from '../api/kubevirt/subresources.ts';
 import { SUBRESOURCES } from '../api/kubevirt/subresources-table.ts';
@@ -25,7 +24,7 @@ function grants(role: string): Set<string> {
 }
 
 function ofKinds(role: 'view' | 'edit' | 'admin'): string[] {
-  return [...KINDS, ...AWAITED_KINDS].flatMap(({ group, plural, roles }) => roles[role].map((verb) => `${verb} ${group} ${plural}`));
+  return KINDS.flatMap(({ group, plural, roles }) => roles[role].map((verb) => `${verb} ${group} ${plural}`));
 }
 
 function ofRoutes(...roles: readonly string[]): string[] {

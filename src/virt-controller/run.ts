@@ -14,6 +14,8 @@ import { POOLS } from '../api/kubevirt/kinds/pool.ts';
 import { VMIRSS } from '../api/kubevirt/kinds/replica-set.ts';
 import { VMS } from '../api/kubevirt/kinds/virtual-machine.ts';
 import { VMIS } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { VM_BACKUPS } from '../api/kubevirt/kinds/vm-backup.ts';
+import { VM_BACKUP_TRACKERS } from '../api/kubevirt/kinds/vm-backup-tracker.ts';
 import { VM_CLONES } from '../api/kubevirt/kinds/vm-clone.ts';
 import { VM_EXPORTS } from '../api/kubevirt/kinds/vm-export.ts';
 import { VM_RESTORES } from '../api/kubevirt/kinds/vm-restore.ts';
@@ -31,6 +33,8 @@ import type { Client } from '../client/client.ts';
 import { type FollowedConfiguration, followConfiguration } from '../client/follow-configuration.ts';
 import { byController, ownerKeysOf } from '../reconcile/owner.ts';
 import { rememberWriteErrors } from '../reconcile/write-errors.ts';
+import { runVmBackupController } from './backup/controller.ts';
+import { bySource as byBackupSource } from './backup/observe.ts';
 import { runVmCloneController } from './clone/controller.ts';
 import { runDataVolumeController } from './data-volume/controller.ts';
 import { runDerivedVmController } from './derived-vm/controller.ts';
@@ -127,6 +131,10 @@ export async function runVirtController(options: VirtControllerOptions): Promise
   const exports = startCache({ ...shared, resource: VM_EXPORTS });
   const findExternal = options.findExternal ?? (async () => undefined);
   const ofExports = { exports, exporters, image: importer.image, findExternal };
+  const ofBackups = {
+    backups: startCache({ ...shared, resource: VM_BACKUPS, indexes: byBackupSource }),
+    trackers: startCache({ ...shared, resource: VM_BACKUP_TRACKERS, indexes: byBackupSource }),
+  };
   await Promise.all([
     pulse.run(signal),
     runDataVolumeController({ ...shared, dataVolumes, importers, importer, readAuthority }),
@@ -142,6 +150,7 @@ export async function runVirtController(options: VirtControllerOptions): Promise
     runVmSnapshotController({ ...shared, snapshots, contents, vms, vmis, pods, revisions }),
     runVmController({ ...shared, ...forVms, vms, vmis, dataVolumes, revisions, nodes, choices, configuration }),
     runVmiController({ ...shared, ...forVmis, vms, vmis, pods, attachments, claimSizes, nodes, ...launchers }),
+    runVmBackupController({ ...shared, ...ofBackups, vms, vmis, pods, attachments, ...launchers }),
     runEvacuationController({ ...shared, migrations, vmis }),
     runWorkloadUpdateController({ ...shared, kubeVirts, migrations, vmis, pods, launcherImage, configuration }),
     runMigrationController({ ...shared, migrations, policies, vmis, pods, nodes, ...launchers }),

@@ -41,7 +41,8 @@ function alone({ file, ...node }: ReturnType<typeof blockNode>): object {
   return { ...node, file: { driver: 'blkdebug', 'node-name': `${NODE}-alone`, image: file, 'unshare-child-perms': ['write', 'resize'] } };
 }
 
-function findDaemon(env: Environment): string {
+/** The program that serves disks. */
+export function findDaemon(env: Environment): string {
   const path = findProgram(PROGRAM, env['PATH']);
   if (path) return path;
   throw new UserError('QEMU_MISSING', `${PROGRAM} is not on PATH`, {

@@ -10,21 +10,23 @@ const CLUSTER = 2 ** CLUSTER_BITS;
 /** One L1 entry leads to a table of 8192 clusters. */
 const BYTES_PER_L1_ENTRY = CLUSTER * (CLUSTER / 8);
 const HEADER_LENGTH = 104;
+const BACKING_FORMAT = 0xe2792aca;
 /** A bit of incompatible_features. */
 const EXTENDED_L2 = 16n;
 
 /**
- * Writes an empty image of that size: header, reference counts, and a first-level table full of zeroes. The file beneath an overlay is not
- * named in it: QEMU is told on its command line, and nobody else opens the file.
+ * Writes an empty image of that size: header, reference counts, and a first-level table full of zeroes. The qcow2 beneath it is named for images that
+ * people put together; of the disks of machines none is: QEMU is told on its command line, and nobody else opens the file.
  */
-export function createQcow2(path: string, sizeBytes: number): void {
+export function createQcow2(path: string, sizeBytes: number, beneath?: string): void {
   const size = Math.ceil(sizeBytes / 512) * 512;
   const l1Entries = Math.max(1, Math.ceil(size / BYTES_PER_L1_ENTRY));
   const clusters = 3 + Math.ceil((l1Entries * 8) / CLUSTER);
   const file = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600);
   try {
     ftruncateSync(file, clusters * CLUSTER);
-    writeSync(file, header(size, l1Entries), 0, HEADER_LENGTH, 0);
+    const start = header(size, l1Entries, beneath);
+    writeSync(file, start, 0, start.length, 0);
     const tableEntry = Buffer.alloc(8);
     tableEntry.writeBigUInt64BE(BigInt(2 * CLUSTER));
     writeSync(file, tableEntry, 0, 8, CLUSTER);
@@ -64,7 +66,7 @@ export function growQcow2(file: number, sizeBytes: number): void {
 }
 
 /** Version 3; cluster 1 is the table of reference counts, 2 the counts themselves, 3 and on the first-level table. */
-function header(size: number, l1Entries: number): Buffer {
+function header(size: number, l1Entries: number, beneath: string | undefined): Buffer {
   const bytes = Buffer.alloc(HEADER_LENGTH);
   bytes.writeUInt32BE(QCOW2_MAGIC, 0);
   bytes.writeUInt32BE(3, 4);
@@ -76,5 +78,16 @@ function header(size: number, l1Entries: number): Buffer {
   bytes.writeUInt32BE(1, 56); // clusters of the reference table
   bytes.writeUInt32BE(4, 96); // a count has 2^4 bits
   bytes.writeUInt32BE(HEADER_LENGTH, 100);
-  return bytes;
+  return beneath === undefined ? bytes : naming(bytes, beneath);
+}
+
+/** After the header: an extension that says the format of what is beneath, the end of extensions, and the name. */
+function naming(header: Buffer, beneath: string): Buffer {
+  const [extensions, name] = [Buffer.alloc(24), Buffer.from(beneath)];
+  extensions.writeUInt32BE(BACKING_FORMAT, 0);
+  extensions.writeUInt32BE(5, 4);
+  extensions.write('qcow2', 8, 'latin1');
+  header.writeBigUInt64BE(BigInt(HEADER_LENGTH + extensions.length), 8);
+  header.writeUInt32BE(name.length, 16);
+  return Buffer.concat([header, extensions, name]);
 }

@@ -55,6 +55,7 @@ export const ON_KUBERNETES: Readonly<Record<string, 'runs' | 'runs in soak' | `e
   'virtctl-interrupted': 'embedded only: it is about virtctl up',
   'virtctl-run': 'embedded only: it looks into the folders of embedded volumes; looking.ts has the same for both',
   'virtctl-screens': 'runs in soak',
+  'vm-backup': 'runs in soak',
   vmctl: 'runs',
   volumes: 'runs',
   'web-page': 'runs',

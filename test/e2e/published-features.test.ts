@@ -5,7 +5,6 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { WebSocket } from 'ws';
-import { AWAITED_KINDS } from '../../src/api/kubevirt/awaited-kinds-table.ts';
 import { ANNOTATION_FAIL_FAST } from '../../src/api/kubevirt/names.ts';
 import { PUBLISHED_EPHEMERAL_DISKS } from '../../src/api/launcher/mounts.ts';
 import { systemClock } from '../../src/base/clock.ts';
@@ -219,15 +218,6 @@ test('what is written for KubeVirt is taken', async (t) => {
     await cluster.untilCondition('vmi/external-eviction', 'EvictionRequested');
     const node = await cluster.field('vmi', 'external-eviction', '.status.nodeName');
     assert.equal(await cluster.field('vmi', 'external-eviction', '.status.evacuationNodeName'), node);
-  });
-
-  await t.test('kinds whose feature comes later refuse objects with the reason', async () => {
-    const objects = AWAITED_KINDS.map(({ group, version, kind }) => ({
-      ...{ apiVersion: `${group}/${version}`, kind, metadata: { name: 'x' }, spec: {} },
-    }));
-    const { code, stderr } = await create(objects);
-    assert.equal(code, 1);
-    for (const { awaits } of AWAITED_KINDS) assert.ok(stderr.includes(awaits), stderr);
   });
 
   await t.test('machines are among all', async () => {

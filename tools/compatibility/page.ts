@@ -1,6 +1,5 @@
 /** The generated parts of docs/compatibility.md: a table per published type, between two marks. The rest of the page is written by hand. */
 import type { KindRecord } from '../../src/api/kind.ts';
-import { AWAITED_KINDS } from '../../src/api/kubevirt/awaited-kinds-table.ts';
 import { PUBLISHED_KINDS, PUBLISHED_SUBRESOURCES } from '../../src/api/kubevirt/generated/published-types.ts';
 import { whyRefused } from '../../src/api/kubevirt/why-refused.ts';
 import type { ComparedField } from '../../src/api/schema/published.ts';
@@ -131,16 +130,9 @@ function absentKinds(kinds: readonly FullKind[]): string {
   const absent = Object.entries(PUBLISHED_KINDS).filter(([kind]) => !kinds.some(({ record }) => record.kind === kind));
   const groups = [...new Set(absent.map(([, group]) => group))].sort();
   const lines = groups.map((each) => `- ${each}: ${absent.flatMap(([kind, group]) => (group === each ? kind : [])).join(', ')}\n`);
-  const reasons = AWAITED_KINDS.map(({ kind, group, awaits }) => `| ${kind}.${group} | ${awaits} |\n`);
-  return `Published by KubeVirt and not supported yet:
-
-${lines.join('')}
-These of them answer as in any installation, so that scripts which clean up everywhere find what they look for: lists are empty, watches wait, and
-collections can be deleted. Whoever makes an object is refused with the reason:
-
-| kind | |
-|---|---|
-${reasons.join('')}`;
+  return lines.length === 0
+    ? 'Every kind that KubeVirt publishes is here.\n'
+    : `Published by KubeVirt and not supported yet:\n\n${lines.join('')}`;
 }
 
 function numbers(kinds: readonly FullKind[]): string {

@@ -91,6 +91,8 @@ export type KubeVirtEventReason =
   | 'SuccessfulUpdate'
   | 'SuspendFailed'
   | 'Unhealthy'
+  | 'VirtualMachineBackupCompletedSuccessfully'
+  | 'VirtualMachineBackupFailed'
   | 'VirtualMachineRestoreComplete'
   | 'VirtualMachineRestoreFailed'
   | 'VirtualMachineSnapshotFailed'

@@ -77,6 +77,15 @@ export type VmRestoreConditions = {
   readonly Failure: 'SnapshotUnusable' | 'TargetNotReady';
 };
 
+/** Of a VirtualMachineBackup. */
+export type VmBackupConditions = {
+  readonly Initializing: 'Initializing' | 'Waiting' | 'Initiated' | 'Failed';
+  readonly Progressing: 'Initializing' | 'Initiated' | 'Completed' | 'Failed';
+  readonly Done: 'Completed';
+  readonly Failed: 'Failed';
+  readonly Quiesced: 'QuiesceSucceeded' | 'QuiesceFailed' | 'QuiesceSkipped';
+};
+
 /** Of a VirtualMachineClone. */
 export type VmCloneConditions = {
   readonly Ready: 'Pending' | 'SnapshotInProgress' | 'RestoreInProgress' | 'CreatingTargetVM' | 'Succeeded' | 'Failed';

@@ -13,6 +13,8 @@ import { PREFERENCES } from './kinds/preference.ts';
 import { VMIRSS } from './kinds/replica-set.ts';
 import { VMS } from './kinds/virtual-machine.ts';
 import { VMIS } from './kinds/virtual-machine-instance.ts';
+import { VM_BACKUPS } from './kinds/vm-backup.ts';
+import { VM_BACKUP_TRACKERS } from './kinds/vm-backup-tracker.ts';
 import { VM_CLONES } from './kinds/vm-clone.ts';
 import { VM_EXPORTS } from './kinds/vm-export.ts';
 import { VM_RESTORES } from './kinds/vm-restore.ts';
@@ -40,6 +42,8 @@ export const KINDS = [
   VM_RESTORES,
   VM_CLONES,
   VM_EXPORTS,
+  VM_BACKUPS,
+  VM_BACKUP_TRACKERS,
   DATA_VOLUMES,
   CDI_CONFIGS,
   KUBEVIRTS,

@@ -4,11 +4,13 @@
  *   a bridge on the network of its Pod     InterfaceNotLiveMigratable: the guest has the address of this very Pod
  *   a folder that is shared by virtiofs    VirtIOFSNotLiveMigratable: what the guest has open there is known to this node alone
  *   a dump of its memory                   DisksNotLiveMigratable: QEMU does one at a time
+ *   a backup of its disks                  DisksNotLiveMigratable: what is not copied yet is known to this QEMU alone
  *   a hotplugged volume                    DisksNotLiveMigratable: its Pod stays on the node
  *   a PVC that one node alone can use      DisksNotLiveMigratable
  *
  * Disks that end with the instance (containerDisk, emptyDisk, ephemeral) are copied, and cloud-init is made anew: they are no obstacle. Pure.
  */
+import { backingUpTo } from './backup.ts';
 import type { NotMigratableReason } from './condition-reasons.ts';
 import type { VirtualMachineInstance } from './kinds/virtual-machine-instance.ts';
 import { dumpingTo } from './memory-dump.ts';
@@ -17,7 +19,7 @@ import { claimOf, isHotpluggable } from './volumes/source-of.ts';
 export type NotMigratable = { readonly reason: NotMigratableReason; readonly message: string };
 type Rule = (vmi: Pick<VirtualMachineInstance, 'spec' | 'status'>) => NotMigratable | undefined;
 
-const RULES: readonly Rule[] = [bridged, sharedFolder, dumped, hotplugged, unsharedClaim];
+const RULES: readonly Rule[] = [bridged, sharedFolder, dumped, backedUp, hotplugged, unsharedClaim];
 
 /** Undefined when it can be moved. */
 export function whyNotMigratable(vmi: Pick<VirtualMachineInstance, 'spec' | 'status'>): NotMigratable | undefined {
@@ -50,6 +52,12 @@ function dumped(vmi: Pick<VirtualMachineInstance, 'spec' | 'status'>): NotMigrat
   const claimName = dumpingTo(vmi);
   if (claimName === undefined) return undefined;
   return { reason: 'DisksNotLiveMigratable', message: `cannot migrate VMI: its memory is being dumped to PVC ${claimName}` };
+}
+
+function backedUp(vmi: Pick<VirtualMachineInstance, 'status'>): NotMigratable | undefined {
+  const claimName = backingUpTo(vmi);
+  if (claimName === undefined) return undefined;
+  return { reason: 'DisksNotLiveMigratable', message: `cannot migrate VMI: its disks are being backed up to PVC ${claimName}` };
 }
 
 function hotplugged({ spec, status }: Pick<VirtualMachineInstance, 'spec' | 'status'>): NotMigratable | undefined {

@@ -79,6 +79,8 @@ export const FINALIZER_VM_SNAPSHOT = 'snapshot.kubevirt.io/vmsnapshot-protection
 export const FINALIZER_VM_SNAPSHOT_CONTENT = 'snapshot.kubevirt.io/vmsnapshotcontent-protection';
 export const FINALIZER_SNAPSHOT_SOURCE = 'snapshot.kubevirt.io/snapshot-source-protection';
 export const FINALIZER_VM_RESTORE = 'snapshot.kubevirt.io/vmrestore-protection';
+/** On a VirtualMachineBackup, until its instance has forgotten it. */
+export const FINALIZER_VM_BACKUP = 'backup.kubevirt.io/vmbackup-protection';
 /** On a machine: the uid of the VirtualMachineRestore that it was last changed by; on a claim, of the one that made it. */
 export const ANNOTATION_LAST_RESTORE = 'restore.kubevirt.io/lastRestoreUID';
 

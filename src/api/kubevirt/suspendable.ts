@@ -3,11 +3,13 @@
  *
  *   a folder that is shared by virtiofs            what the guest has open there is known to one process alone
  *   a dump of its memory                           it is not over yet
+ *   a backup of its disks                          it is not over yet
  *   a hotplugged volume                            the next instance would begin without it
  *   a disk that ends with the Pod and is written   its memory would go on with another disk: containerDisk, emptyDisk, ephemeral
  *
  * Disks that are made anew of the same content (cloud-init, Secrets, ConfigMaps) and what is only read are no obstacle. Pure.
  */
+import { backingUpTo } from './backup.ts';
 import type { VirtualMachineInstance } from './kinds/virtual-machine-instance.ts';
 import { dumpingTo } from './memory-dump.ts';
 import type { Disk, Volume } from './vmi-spec-schema.ts';
@@ -15,7 +17,7 @@ import { isHotpluggable } from './volumes/source-of.ts';
 
 type Seen = Pick<VirtualMachineInstance, 'spec' | 'status'>;
 
-const RULES: readonly ((vmi: Seen) => string | undefined)[] = [sharedFolder, dumped, hotplugged, lostDisk];
+const RULES: readonly ((vmi: Seen) => string | undefined)[] = [sharedFolder, dumped, backedUp, hotplugged, lostDisk];
 /** What a volume has that ends with its Pod, and what it is called. */
 const LOST = {
   containerDisk: 'a containerDisk',
@@ -43,6 +45,11 @@ function sharedFolder({ spec }: Seen): string | undefined {
 function dumped(vmi: Seen): string | undefined {
   const claimName = dumpingTo(vmi);
   return claimName && `its memory is being dumped to PVC ${claimName}: wait for that, or end it with virtctl memory-dump remove`;
+}
+
+function backedUp(vmi: Seen): string | undefined {
+  const claimName = backingUpTo(vmi);
+  return claimName && `its disks are being backed up to PVC ${claimName}: wait for that, or delete the VirtualMachineBackup`;
 }
 
 function hotplugged({ spec, status }: Seen): string | undefined {

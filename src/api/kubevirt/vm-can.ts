@@ -20,9 +20,11 @@
  *
  * Rules of one action are tried from the top, the first that applies is the answer, in the words that clients of KubeVirt look for. Pure.
  */
+
 import type { StatusReason } from '../../base/errors.ts';
 import type { GuestSubresourceName } from '../handler/routes.ts';
 import { controllerOf, isDeleting } from '../meta.ts';
+import { backingUpTo } from './backup.ts';
 import { vmIs, vmiCondition, vmiIs } from './condition-reasons.ts';
 import { endsWhenPaused } from './guest-probe.ts';
 import { isMoving } from './kinds/migration.ts';
@@ -184,6 +186,13 @@ const BEING_DUMPED: Rule<VirtualMachineInstance> = [
   (vmi) => dumpEntryOf(vmi)?.phase === 'MemoryDumpInProgress',
 ];
 
+/** It stands still for a moment, and runs on by itself: a pause meanwhile would get lost. */
+const BEING_BACKED_UP: Rule<VirtualMachineInstance> = [
+  'Conflict',
+  'disks of the VMI are being backed up',
+  (vmi) => backingUpTo(vmi) !== undefined,
+];
+
 const NOT_RUNNING: Rule<VirtualMachineInstance> = [
   'Conflict',
   (vmi) => `VMI is not running but ${vmi.status?.phase ?? 'Pending'}`,
@@ -222,10 +231,18 @@ const VMI_RULES: Readonly<Partial<Record<VmiAction, readonly Rule<VirtualMachine
     ON_ITS_WAY,
     BEING_SAVED,
     BEING_DUMPED,
+    BEING_BACKED_UP,
     ['Forbidden', 'VMI has a liveness probe, which fails while it is paused, and would be ended', endsWhenPaused],
     ['Conflict', 'VMI is already paused', isPaused],
   ],
-  unpause: [NOT_RUNNING, ON_ITS_WAY, BEING_SAVED, BEING_DUMPED, ['Conflict', 'VMI is not paused', (vmi) => !isPaused(vmi)]],
+  unpause: [
+    NOT_RUNNING,
+    ON_ITS_WAY,
+    BEING_SAVED,
+    BEING_DUMPED,
+    BEING_BACKED_UP,
+    ['Conflict', 'VMI is not paused', (vmi) => !isPaused(vmi)],
+  ],
   softreboot: [
     NOT_RUNNING,
     ['Conflict', 'VMI is paused', isPaused],

@@ -22,6 +22,9 @@ export const MEMORY_VOLUME = { name: 'suspended-memory', mountPath: '/var/run/ku
 /** The PVC that the memory of a guest is dumped to, in the Pod that writes it. */
 export const DUMP_VOLUME = { name: 'dumped-memory', mountPath: '/var/run/kubevirt-dumped-memory' } as const satisfies Mount;
 
+/** The PVC that a backup of the disks goes to, in the Pod that writes it. */
+export const BACKUP_VOLUME = { name: 'backup', mountPath: '/var/run/kubevirt-backup' } as const satisfies Mount;
+
 /** The image of a containerDisk, or of the first content of a claim, for a volume of the instance. */
 export function containerDiskMount(volume: string): Mount {
   return { name: shortened(`disk-${volume}`), mountPath: `/var/run/kubevirt-container-disks/${volume}` };

@@ -1,11 +1,13 @@
 /** The kubelet's question before it starts virt-launcher, which believes what its Pod says: has virt-controller made this Pod for an instance? */
 import { PODS, type Pod } from '../../api/core/pod.ts';
+import { backingUpTo } from '../../api/kubevirt/backup.ts';
 import { isMigrationFinal, MIGRATIONS } from '../../api/kubevirt/kinds/migration.ts';
 import { type VirtualMachineInstance, VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { dumpingTo } from '../../api/kubevirt/memory-dump.ts';
 import { ANNOTATION_MIGRATION_JOB } from '../../api/kubevirt/names.ts';
 import { isHotpluggable } from '../../api/kubevirt/volumes/source-of.ts';
 import { isAttachmentOf } from '../../api/launcher/attachment.ts';
+import { isBackupPodOf } from '../../api/launcher/backup.ts';
 import { isDumpPodOf } from '../../api/launcher/memory-dump.ts';
 import { isLauncherOf, isTargetOf } from '../../api/launcher/pod-name.ts';
 import { isSavePodOf } from '../../api/launcher/suspension.ts';
@@ -34,7 +36,8 @@ async function attachedBy(client: Client, pod: Pod, launcherName: string): Promi
   const volumes = [...(vmi.spec.volumes ?? []).filter(isHotpluggable), ...(vmi.status?.volumeStatus ?? [])].map(({ name }) => name);
   const isSaving = vmi.status?.suspension !== undefined && isSavePodOf(pod, { vmi, launcher });
   const isDumping = dumpingTo(vmi) !== undefined && isDumpPodOf(pod, { vmi, launcher });
-  return isSaving || isDumping || isAttachmentOf(pod, { vmi, launcher, volumes }) ? vmi : undefined;
+  const isBackingUp = backingUpTo(vmi) !== undefined && isBackupPodOf(pod, { vmi, launcher });
+  return isSaving || isDumping || isBackingUp || isAttachmentOf(pod, { vmi, launcher, volumes }) ? vmi : undefined;
 }
 
 /** The instance is told of a Pod that it goes to when that runs; until then its migration vouches for it. */

@@ -1,12 +1,11 @@
 /** The webhooks of virt-api: `/validate/RESOURCE` for every kind of ours and for definitions of kinds, `/mutate/RESOURCE` for those that are completed. */
 import { randomUUID } from 'node:crypto';
-import { AWAITED_KINDS } from '../../api/kubevirt/awaited-kinds-table.ts';
 import type { ClusterConfiguration } from '../../api/kubevirt/configuration/cluster-configuration.ts';
 import { KINDS } from '../../api/kubevirt/kinds-table.ts';
 import { refusedFields } from '../../api/kubevirt/refused-fields.ts';
 import { isDeleting } from '../../api/meta.ts';
 import type { Resource } from '../../api/resource.ts';
-import { causesText, forbiddenCause } from '../../base/causes.ts';
+import { causesText } from '../../base/causes.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ApiError, type StatusCause } from '../../base/errors.ts';
 import { deepEqual, type JsonObject } from '../../base/json.ts';
@@ -34,7 +33,6 @@ const MAX_BYTES = 16 * 1024 * 1024;
 
 const ANSWERS: ReadonlyMap<string, Answer> = new Map([
   ...KINDS.flatMap((resource) => answersFor({ resource, ...RULES[resource.kind] })),
-  ...AWAITED_KINDS.flatMap((resource) => answersFor({ resource, validate: () => [forbiddenCause('kind', resource.awaits)] })),
   ['/validate/evictions', (request, { client }) => reviewEviction(request, client)],
   ['/validate/customresourcedefinitions', (request, { client }) => reviewCrdDeletion(request, client)],
 ]);

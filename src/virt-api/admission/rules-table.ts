@@ -17,6 +17,7 @@ import type { PatchOperation } from './decide-mutation.ts';
 import { mutateVm } from './mutate-vm.ts';
 import { mutateVmi } from './mutate-vmi.ts';
 import { reviewMigration } from './review-migration.ts';
+import { validateBackup, validateBackupTracker } from './validate-backup.ts';
 import { validateClone } from './validate-clone.ts';
 import { validateDataVolume } from './validate-data-volume.ts';
 import { validateExport } from './validate-export.ts';
@@ -92,6 +93,8 @@ export const RULES: Readonly<Record<KindName, Rules>> = {
   VirtualMachineRestore: { validate: validateRestore, validateChange: validateSameSpec },
   VirtualMachineClone: { validate: validateClone, validateChange: validateSameSpec },
   VirtualMachineExport: { validate: validateExport, validateChange: validateSameSpec },
+  VirtualMachineBackup: { validate: validateBackup, validateChange: validateSameSpec },
+  VirtualMachineBackupTracker: { validate: validateBackupTracker, validateChange: validateSameSpec },
   DataVolume: { isElsewhere: hasForeignCdi, validate: validateDataVolume, validateChange: validateSameSpec },
   CDIConfig: { isElsewhere: hasForeignCdi },
   KubeVirt: { validate: validateKubeVirt, validateBeside: isTheOnlyOne },

@@ -36,6 +36,7 @@ export function deriveVmStatus(observed: ObservedVm, next: Next): VmStatus {
     startFailure,
     suspension: suspensionAfter(observed),
     memoryDumpRequest: memoryDumpAfter(observed),
+    changedBlockTracking: vmi?.status?.changedBlockTracking,
     conditions: conditionsAfter(observed, next),
     ...(vmi && generations(vm, vmi)),
   };

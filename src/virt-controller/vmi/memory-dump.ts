@@ -23,17 +23,15 @@ import { dumpEntryOf } from '../../api/kubevirt/memory-dump.ts';
 import { dumpClaimNameOf } from '../../api/kubevirt/volumes/dump-volume.ts';
 import { DUMP_COMMAND, DUMP_CONTAINER, dumpPodNameOf } from '../../api/launcher/memory-dump.ts';
 import { DUMP_VOLUME } from '../../api/launcher/mounts.ts';
-import { conditionOf, isDeleting, refOf } from '../../api/meta.ts';
+import { isDeleting, refOf } from '../../api/meta.ts';
 import { type Action, type Decision, nothingToDo } from '../../reconcile/decision.ts';
-import { besideLauncher } from './attachment-pod.ts';
 import type { ObservedVmi } from './observed.ts';
 import { currentPod } from './phase.ts';
-import { WRITER_RESOURCES, withClaim } from './save-pod.ts';
 import { claimInfo } from './volume-status.ts';
+import { isWriting, whyWriterEnded, whyWriterNotReady, writerDeadlineOf, writerPodFor } from './writer-pod.ts';
 
 type Entry = NonNullable<VmiStatus['volumeStatus']>[number];
 
-const PATIENCE_MS = 120_000;
 /** How often to look for a PVC that is not there yet. */
 const CLAIM_PATIENCE_MS = 1_000;
 const BEFORE: readonly Entry['phase'][] = [undefined, 'Pending', 'Bound'];
@@ -60,7 +58,7 @@ export function decideMemoryDump(observed: ObservedVmi): Decision {
   if (!BEFORE.includes(entry.phase) || vmi.status?.phase !== 'Running' || !launcher || isDeleting(launcher)) return nothingToDo;
   if (!observed.dumpClaim) return { actions: [], lookAgainAfterMs: CLAIM_PATIENCE_MS };
   if (!pod) return { actions: [create(observed, launcher, observed.dumpClaim)] };
-  const waitMs = deadlineOf(pod, now) - now;
+  const waitMs = writerDeadlineOf(pod, now) - now;
   return waitMs > 0 ? { actions: [], lookAgainAfterMs: waitMs } : nothingToDo;
 }
 
@@ -85,15 +83,15 @@ function wanted(observed: ObservedVmi, claimName: string, before: Entry | undefi
     ...(info && { persistentVolumeClaimInfo: info }),
   });
   const failed = (message: string) => is('MemoryDumpFailed', 'MemoryDumpFailed', message);
-  if (pod && isPodFinal(pod)) return failed(`the Pod that writes it ended: ${whyEnded(pod)}`);
+  if (pod && isPodFinal(pod)) return failed(whyWriterEnded(pod, DUMP_CONTAINER));
   if (before?.phase === 'AttachedToNode') return pod ? before : failed('the Pod that writes it is gone');
   if (!claim) return is('Pending', 'FailedPvcNotFound', `PVC ${vmi.metadata.namespace}/${claimName} does not exist`);
-  if (pod && stateOf(pod)?.running) {
+  if (pod && isWriting(pod, DUMP_CONTAINER)) {
     const { name, uid = '' } = pod.metadata;
     const message = `Created pod ${name} for the dump of the memory`;
     return { ...is('AttachedToNode', 'SuccessfulCreate', message), hotplugVolume: { attachPodName: name, attachPodUID: uid } };
   }
-  if (pod && deadlineOf(pod, now) <= now) return failed(whyNotReady(pod));
+  if (pod && writerDeadlineOf(pod, now) <= now) return failed(whyWriterNotReady(pod, DUMP_CONTAINER));
   const isBound = claim.status?.phase === 'Bound';
   return is(isBound ? 'Bound' : 'Pending', isBound ? 'PVCBound' : 'PVCPending', `PVC is in phase ${claim.status?.phase ?? 'Pending'}`);
 }
@@ -106,39 +104,16 @@ function unwanted(before: Entry | undefined, pod: Pod | undefined): Entry | unde
 }
 
 function create({ vmi, launcherImage, containerDisks, configuration }: ObservedVmi, launcher: Pod, claim: PersistentVolumeClaim): Action {
-  const pod = besideLauncher(vmi, {
+  const object = writerPodFor(vmi, {
     launcher,
     options: { image: launcherImage, containerDisks, ...(configuration && { configuration }) },
-    ...{ name: dumpPodNameOf(vmi), generateName: 'memory-dump-' },
-    spec: { domain: { devices: { disks: [], interfaces: [], autoattachPodInterface: false } } },
-    program: { name: DUMP_CONTAINER, args: [DUMP_COMMAND], resources: WRITER_RESOURCES },
+    ...{ name: dumpPodNameOf(vmi), generateName: 'memory-dump-', container: DUMP_CONTAINER, command: DUMP_COMMAND },
+    ...{ claimName: claim.metadata.name, mount: DUMP_VOLUME },
   });
-  const spec = withClaim(pod.spec, { container: DUMP_CONTAINER, claimName: claim.metadata.name, mount: DUMP_VOLUME });
-  const object: Pod = { ...pod, spec };
   return { do: 'create', object, because: 'the memory of the guest is to be dumped' };
 }
 
 function removeUnused(pod: Pod | undefined): Decision {
   if (!pod || isDeleting(pod)) return nothingToDo;
   return { actions: [{ do: 'delete', target: refOf(pod), gracePeriodSeconds: 1, because: 'no memory is being dumped' }] };
-}
-
-function deadlineOf({ metadata: { creationTimestamp } }: Pod, now: number): number {
-  return (Date.parse(creationTimestamp ?? '') || now) + PATIENCE_MS;
-}
-
-function stateOf({ status }: Pod) {
-  return status?.containerStatuses?.find(({ name }) => name === DUMP_CONTAINER)?.state;
-}
-
-function whyEnded(pod: Pod): string {
-  const end = stateOf(pod)?.terminated;
-  return end?.message?.trim().slice(-500) || pod.status?.reason || `exit code ${end?.exitCode ?? 'unknown'}`;
-}
-
-function whyNotReady(pod: Pod): string {
-  const placed = conditionOf(pod.status?.conditions, 'PodScheduled');
-  const waiting = stateOf(pod)?.waiting;
-  const why = placed?.status === 'False' ? placed.message : (waiting?.message ?? waiting?.reason);
-  return `the Pod that writes it is not ready after ${PATIENCE_MS / 1000} s${why ? `: ${why}` : ''}`;
 }

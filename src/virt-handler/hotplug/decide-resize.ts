@@ -5,10 +5,12 @@
  *   its PVC is as it was at the start                                leave the disk: somebody may have put a smaller one there
  *   the disk is larger than its PVC                                  leave it: nothing shrinks
  *   the guest is being moved                                         leave it: whoever takes the guest has the same size
+ *   its disks are being backed up                                    leave it: the copy has the size that the disk had
  *
  * Each is decided from what QMP, the Pod and the PVC show: whoever is killed half-way goes on. Pure.
  */
 import type { Pod } from '../../api/core/pod.ts';
+import { backingUpTo } from '../../api/kubevirt/backup.ts';
 import { startedSpec } from '../../api/kubevirt/hotplug.ts';
 import { isMoving } from '../../api/kubevirt/kinds/migration.ts';
 import type { VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
@@ -35,7 +37,14 @@ type Entry = NonNullable<VmiStatus['volumeStatus']>[number];
 export function decideResizes(seen: ObservedDomain): { readonly actions: readonly DomainAction[]; readonly lookAgainAfterMs?: number } {
   const { vmi, domain, now } = seen;
   const isUp = domain.state === 'running' || domain.state === 'paused' || domain.state === 'io-error';
-  if (vmi.status?.phase !== 'Running' || !isUp || !domain.isConnected || isMoving(vmi.status.migrationState)) return { actions: [] };
+  if (
+    vmi.status?.phase !== 'Running' ||
+    !isUp ||
+    !domain.isConnected ||
+    isMoving(vmi.status.migrationState) ||
+    backingUpTo(vmi) !== undefined
+  )
+    return { actions: [] };
   const behind = claimDisksOf(seen).filter(({ bytes, wantedBytes }) => bytes < wantedBytes);
   const waits: number[] = [];
   const actions = behind.flatMap(({ volume, node, wantedBytes }): DomainAction[] => {

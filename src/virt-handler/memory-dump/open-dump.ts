@@ -15,11 +15,11 @@ import { DUMP_END_LENGTH, DUMP_SOCKET, type DumpAnswer, type DumpHead } from '..
 import { PUBLIC_VOLUME } from '../../api/launcher/mounts.ts';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
+import { answersOf } from '../pod-answers.ts';
 import { connectToPod } from '../suspension/open-store.ts';
 import type { Dump, DumpTarget, DumpWay } from '../vmi/domain-command.ts';
 
 const run = promisify(execFile);
-const MOST_ANSWER_BYTES = 4096;
 
 type Options = { readonly kubeletRoot: string; readonly folder: string; readonly clock: Clock };
 
@@ -42,7 +42,7 @@ async function openDump(
   if (!/^[A-Za-z0-9][A-Za-z0-9-]{0,127}$/.test(podUid)) throw new Error('there is no Pod that could write it');
   const pod = await connectToPod(join(kubeletRoot, podPath(podUid), podVolumePath('empty-dir', PUBLIC_VOLUME.name), DUMP_SOCKET), clock);
   const head: DumpHead = { fileName, bytes, end: randomBytes(DUMP_END_LENGTH / 2).toString('hex') };
-  const { first, last } = answersOf(pod);
+  const { first, last } = answersOf<DumpAnswer>(pod);
   let pipe: Socket | undefined;
   const close = () => {
     pipe?.destroy();
@@ -112,31 +112,4 @@ function endOf(pipe: Socket, { pod, last, signal }: Sending): Promise<void> {
   });
   pipe.pipe(pod, { end: false });
   return Promise.race([ended, refused]);
-}
-
-/** The two lines that the Pod says. */
-function answersOf(pod: Socket): { readonly first: Promise<DumpAnswer>; readonly last: Promise<DumpAnswer> } {
-  const [first, last] = [Promise.withResolvers<DumpAnswer>(), Promise.withResolvers<DumpAnswer>()];
-  for (const { promise } of [first, last]) promise.catch(() => {}); // whoever waits hears it
-  const waiting = [first, last];
-  let text = '';
-  pod.setEncoding('utf8');
-  pod.on('data', (chunk: string) => {
-    text += chunk;
-    const lines = text.split('\n');
-    text = lines.pop() ?? '';
-    if (text.length > MOST_ANSWER_BYTES) pod.destroy();
-    for (const line of lines) {
-      try {
-        waiting.shift()?.resolve(JSON.parse(line) as DumpAnswer); // looked at by whoever uses it
-      } catch {
-        pod.destroy();
-      }
-    }
-  });
-  pod.on('error', () => {}); // 'close' follows
-  pod.once('close', () => {
-    for (const { reject } of waiting) reject(new Error('the Pod that writes it has ended'));
-  });
-  return { first: first.promise, last: last.promise };
 }

@@ -29,6 +29,7 @@
  *   volumes are to come or to go                      see hotplug/decide-hotplug.ts
  *   the PVC of a disk has grown                       see hotplug/decide-resize.ts
  *   its memory is to be dumped                        see memory-dump/decide-dump.ts; deletion ends a dump
+ *   its disks are to be backed up                     see backup/decide-backup.ts; deletion ends a backup
  *   anything else                                     keep conditions and interfaces as they are seen
  *
  * Deletion is that of the VMI or of its Pod. A final phase is written first, and QEMU ended in the next pass: how a guest
@@ -45,6 +46,7 @@ import { LAUNCHER_VARIABLES } from '../../api/launcher/variables.ts';
 import { isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
 import { diffAsMergePatch } from '../../base/json.ts';
 import type { Action, EventToRecord } from '../../reconcile/decision.ts';
+import { decideBackup } from '../backup/decide-backup.ts';
 import { decidePlugs } from '../hotplug/decide-hotplug.ts';
 import { decideResizes, resizeStatus } from '../hotplug/decide-resize.ts';
 import { hotplugEntriesOf, hotplugStatus } from '../hotplug/hotplug-status.ts';
@@ -211,7 +213,7 @@ function askToPowerOff(seen: ObservedDomain): DomainDecision {
   const isFirst = powerdown.length > 0 && domain.commands['system_powerdown'] === undefined;
   const signalled = isFirst ? [record('ShuttingDown', 'The guest was asked to power off.')] : [];
   const lookAgainAfterMs = Math.min(deadlineOf(seen) - now, againInMs(seen, 'system_powerdown'));
-  return decision({ actions: [...status, ...signalled, ...decideDump(seen), ...powerdown], lookAgainAfterMs });
+  return decision({ actions: [...status, ...signalled, ...decideDump(seen), ...decideBackup(seen), ...powerdown], lookAgainAfterMs });
 }
 
 function letRun(seen: ObservedDomain): DomainDecision {
@@ -226,9 +228,9 @@ function keepCurrent(seen: ObservedDomain): DomainDecision {
   const waits = [plugs.lookAgainAfterMs, resizes.lookAgainAfterMs].filter((ms) => ms !== undefined);
   const soonest = waits.length > 0 ? Math.min(...waits) : undefined;
   const lookAgainAfterMs = isPhase(seen.vmi, 'Scheduled') ? startDeadlineOf(seen) - seen.now : soonest;
-  const status = write(seen, {}, 'what QEMU shows has changed', told);
   const reports = [...reportCredentials(seen), ...reportReadiness(seen), ...reportPlugs(seen), ...reportResizes(seen)];
-  return decision({ actions: [...status, ...reports, ...plugs.actions, ...resizes.actions, ...decideDump(seen)], lookAgainAfterMs });
+  const others = [...plugs.actions, ...resizes.actions, ...decideDump(seen), ...decideBackup(seen)];
+  return decision({ actions: [...write(seen, {}, 'what QEMU shows has changed', told), ...reports, ...others], lookAgainAfterMs });
 }
 
 /** Told once for each change of the condition. */

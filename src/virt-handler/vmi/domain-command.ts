@@ -2,6 +2,7 @@
 
 import type { ExecResult } from '../../api/handler/answers.ts';
 import type { ExecQuestion } from '../../api/handler/questions.ts';
+import type { BackupHead } from '../../api/launcher/backup.ts';
 import type { SaveAnswer } from '../../api/launcher/suspension.ts';
 import type { Pluggable } from '../../qemu/convert/machine-model.ts';
 
@@ -44,6 +45,12 @@ export type DomainCommand =
   | { readonly name: 'dump'; readonly to: DumpTarget }
   /** Ends a dump that is being made. */
   | { readonly name: 'end-dump'; readonly why: string }
+  /** Copies the disks of the guest, as they are at one moment, to the PVC of this Pod. Done means: all of it is there. */
+  | { readonly name: 'backup'; readonly order: BackupOrder }
+  /** Ends a backup that is being made. */
+  | { readonly name: 'end-backup'; readonly why: string }
+  /** Takes out of QEMU what a backup has left there, but for these checkpoints; `runs` when nobody has paused the guest. */
+  | { readonly name: 'clear-backup'; readonly kept: readonly string[]; readonly runs: boolean }
   /** Ends the taking of a guest; it runs here from then on, unless it was paused. */
   | { readonly name: 'arrive'; readonly runs: boolean };
 
@@ -104,6 +111,42 @@ export type DumpWay = {
   /** Ends the one that is open. */
   end(why: string): void;
 };
+
+/** What a backup is made of. */
+export type BackupOrder = {
+  readonly podUid: string;
+  /** Where it is to be on the PVC. */
+  readonly folder: string;
+  readonly disks: readonly { readonly volume: string; readonly device: string; readonly node: string }[];
+  /** From here on changed blocks are remembered under this name; undefined when nobody asked for that. */
+  readonly checkpoint: string | undefined;
+  /** What has changed since is copied, if all disks know this checkpoint; else everything. */
+  readonly base: string | undefined;
+  /** Checkpoints that are needed whatever becomes of it. */
+  readonly kept: readonly string[];
+  /** The agent is asked to freeze the file systems for the moment. */
+  readonly isQuiesced: boolean;
+  /** Nobody has paused the guest. */
+  readonly runs: boolean;
+};
+export type OpenBackup = {
+  /** Where QEMU connects, in its folder. */
+  readonly socket: string;
+  /** Rejects when the Pod refuses or goes, or the backup is ended. */
+  readonly failed: Promise<never>;
+  /** Says that it is whole; resolves with its bytes when they have their names. */
+  finish(): Promise<number>;
+  /** What is not whole then goes. */
+  close(): void;
+};
+export type BackupWay = {
+  /** Resolves when the Pod has made the files and QEMU can connect. */
+  open(podUid: string, head: BackupHead): Promise<OpenBackup>;
+  /** Ends the one that is open. */
+  end(why: string): void;
+};
+/** Through the agent of the guest; a freeze ends by itself after a while. */
+export type Quiesce = { freeze(forMs: number): Promise<void>; thaw(): Promise<void> };
 
 /** How far a guest is that is being sent. */
 export type SendProgress = {

@@ -1,6 +1,8 @@
 /** The way of each command to a guest: what QMP is told, and what its answer means. */
 import { renderCommand } from '../../qemu/convert/render-command.ts';
 import { QmpError, QmpTimeout } from '../../qemu/qmp/client.ts';
+import { backupGuest } from '../backup/backup-guest.ts';
+import { clearBackup } from '../backup/clear-backup.ts';
 import { dumpGuest } from '../memory-dump/dump-guest.ts';
 import { letArrive, receiveGuest } from '../migration/receive-guest.ts';
 import { callBack, sendGuest } from '../migration/send-guest.ts';
@@ -46,6 +48,12 @@ export async function performCommand(performer: Performer, command: DomainComman
       return dumpGuest(moving, command);
     case 'end-dump':
       return performer.dumps.end(command.why);
+    case 'backup':
+      return backupGuest(moving, command);
+    case 'end-backup':
+      return performer.backups?.end(command.why);
+    case 'clear-backup':
+      return clearBackup(moving, command);
     case 'arrive':
       return letArrive(moving, command);
     case 'plug': {

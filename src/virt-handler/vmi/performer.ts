@@ -1,7 +1,7 @@
 /** What the commands to a guest work with. */
 import type { Clock } from '../../base/clock.ts';
 import type { QmpClient } from '../../qemu/qmp/client.ts';
-import type { CommandProgress, DumpWay, OpenStore, OpenWay, RunInGuest } from './domain-command.ts';
+import type { BackupWay, CommandProgress, DumpWay, OpenStore, OpenWay, Quiesce, RunInGuest } from './domain-command.ts';
 
 export type Performer = {
   readonly qmp: Pick<QmpClient, 'execute'>;
@@ -14,8 +14,11 @@ export type Performer = {
   readonly openStore: OpenStore;
   /** The way to the Pod that writes a dump of the guest. */
   readonly dumps: DumpWay;
+  /** The way to the Pod that writes a backup of its disks; not there where none are made. */
+  readonly backups?: BackupWay;
   /** Not there where nobody listens to the agent of the guest. */
   readonly runInGuest?: RunInGuest;
+  readonly quiesce?: Quiesce;
   /** For a command that takes long: shows in the domain how far it is. */
   readonly report: (progress: CommandProgress) => void;
 };

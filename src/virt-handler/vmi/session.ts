@@ -15,7 +15,7 @@ import { codeOf } from '../../qemu/qmp/connect-socket.ts';
 import { askPlugged } from '../hotplug/plugged.ts';
 import { Commands } from './commands.ts';
 import { type Domain, hasEnded, stateFrom, unknownDomain } from './domain.ts';
-import type { DomainCommand, DumpWay, OpenStore, OpenWay, RunInGuest } from './domain-command.ts';
+import type { BackupWay, DomainCommand, DumpWay, OpenStore, OpenWay, Quiesce, RunInGuest } from './domain-command.ts';
 import { commandFor, type GuestAction } from './guest-action.ts';
 import { News } from './news.ts';
 import { performCommand } from './perform-command.ts';
@@ -35,8 +35,11 @@ export type SessionOptions = {
   readonly openStore: OpenStore;
   /** The way to the Pod that writes a dump of it. */
   readonly dumps: DumpWay;
+  /** The way to the Pod that writes a backup of its disks. */
+  readonly backups?: BackupWay;
   /** Through its agent. */
   readonly runInGuest?: RunInGuest;
+  readonly quiesce?: Quiesce;
 };
 
 const POLL_MS = 5_000;
@@ -125,10 +128,8 @@ export class DomainSession {
   async #perform(command: DomainCommand, report: Performer['report']): Promise<unknown> {
     if (!this.#qmp) throw new Error('QEMU is not connected');
     try {
-      const { clock, openWay, openStore, dumps, runInGuest } = this.#options;
       const [qmp, news] = [this.#qmp, this.#moveNews.signal];
-      const ways = { openWay, openStore, dumps, ...(runInGuest && { runInGuest }) };
-      const result = await performCommand({ qmp, clock, news, ...ways, report }, command);
+      const result = await performCommand({ ...this.#options, qmp, news, report }, command);
       if (CHANGING_DEVICES.has(command.name)) this.#show({ plugged: await askPlugged(qmp) });
       if (command.name === 'become-another') this.#show({ macs: await macsOf(qmp) });
       return result;

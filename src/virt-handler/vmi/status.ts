@@ -1,4 +1,5 @@
 /** The VMI status that follows from what QEMU and the Pod show. Pure. What other components wrote stays as it is. */
+import { backingUpTo } from '../../api/kubevirt/backup.ts';
 import type { VmiConditions } from '../../api/kubevirt/condition-reasons.ts';
 import { type NewCondition, withCondition, withoutCondition } from '../../api/kubevirt/conditions.ts';
 import type { VmiEndingReason } from '../../api/kubevirt/ending-reasons.ts';
@@ -9,6 +10,7 @@ import { type Condition, conditionOf } from '../../api/meta.ts';
 import { timestamp } from '../../base/timestamp.ts';
 import { copiedDisksOf } from '../../qemu/convert/copied-disks.ts';
 import { agentStatus, withAgentNics } from '../agent/status.ts';
+import { backupStatus } from '../backup/decide-backup.ts';
 import { resizeStatus } from '../hotplug/decide-resize.ts';
 import { hotplugStatus } from '../hotplug/hotplug-status.ts';
 import { whyOnlyHere } from '../hotplug/left-controller.ts';
@@ -27,7 +29,7 @@ export function deriveDomainStatus(seen: ObservedDomain, change: StatusChange): 
     vmi: { ...seen.vmi, status: change.phase === 'Running' ? withMigratable(seen, withReady(seen, status), seen.now) : status },
   };
   const derived = { ...now.vmi.status, ...conditionsOf(now), ...interfacesOf(now), ...agentStatus(status, seen.agent) };
-  const plugged = withSizes(now, withDump(now, { ...derived, ...hotplugStatus(now) }));
+  const plugged = withSizes(now, withDump(now, { ...derived, ...hotplugStatus(now), ...backupStatus(now) }));
   // What comes and goes while the guest runs decides on it, too.
   const isAsked = status.phase === 'Running' && conditionOf(status.conditions, 'LiveMigratable') !== undefined;
   return isAsked ? withMigratable(seen, plugged, seen.now) : plugged;
@@ -105,7 +107,8 @@ const WHILE_TRUE: readonly {
       if (!domain.isConnected || domain.state === 'unresponsive') return undefined;
       // Between two nodes a guest stands still for a moment, which is no pause: what was known before holds.
       if (domain.state === 'incoming' || domain.state === 'switching' || domain.state === 'moved') return undefined;
-      if (domain.state === 'paused' && (isBeingSent(vmi) || vmi.status?.suspension !== undefined)) return undefined;
+      if (domain.state === 'paused' && (isBeingSent(vmi) || vmi.status?.suspension !== undefined || backingUpTo(vmi) !== undefined))
+        return undefined;
       if (domain.state === 'prelaunch') return vmi.spec.startStrategy === 'Paused';
       return domain.state === 'paused' || domain.state === 'io-error';
     },

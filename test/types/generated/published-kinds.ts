@@ -7,6 +7,7 @@ import type {
   V1VirtualMachineInstancePreset,
   V1VirtualMachineInstanceReplicaSet,
   V1alpha1MigrationPolicy,
+  V1alpha1VirtualMachineBackup,
   V1beta1VirtualMachineClone,
   V1beta1VirtualMachineClusterInstancetype,
   V1beta1VirtualMachineClusterPreference,
@@ -37,5 +38,6 @@ export type Checked = [
   Fits<Published<Ours<'VirtualMachineRestore'>>, V1beta1VirtualMachineRestore>,
   Fits<Published<Ours<'VirtualMachineClone'>>, V1beta1VirtualMachineClone>,
   Fits<Published<Ours<'VirtualMachineExport'>>, V1beta1VirtualMachineExport>,
+  Fits<Published<Ours<'VirtualMachineBackup'>>, V1alpha1VirtualMachineBackup>,
   Fits<Published<Ours<'KubeVirt'>>, V1KubeVirt>,
 ];

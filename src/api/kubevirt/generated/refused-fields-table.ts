@@ -190,6 +190,11 @@ const VIRTUAL_MACHINE_CLONE = {
   volumeNamePolicy: 'set',
 } as const;
 const VIRTUAL_MACHINE_EXPORT = {} as const;
+const VIRTUAL_MACHINE_BACKUP = {
+  tokenSecretRef: 'set',
+  ttlDuration: 'set',
+} as const;
+const VIRTUAL_MACHINE_BACKUP_TRACKER = {} as const;
 const CDICONFIG = {} as const;
 const KUBE_VIRT = {
   configuration: {
@@ -238,6 +243,8 @@ export const REFUSED_FIELDS = {
   VirtualMachineRestore: VIRTUAL_MACHINE_RESTORE,
   VirtualMachineClone: VIRTUAL_MACHINE_CLONE,
   VirtualMachineExport: VIRTUAL_MACHINE_EXPORT,
+  VirtualMachineBackup: VIRTUAL_MACHINE_BACKUP,
+  VirtualMachineBackupTracker: VIRTUAL_MACHINE_BACKUP_TRACKER,
   DataVolume: DATA_VOLUME,
   CDIConfig: CDICONFIG,
   KubeVirt: KUBE_VIRT,

@@ -38,7 +38,8 @@ export const KUBEVIRTS = kind<KubeVirt>({
   label: 'operator.kubevirt.io',
   refused: {
     configuration: 'no component reads it yet',
-    'configuration.changedBlockTrackingLabelSelectors': 'part of incremental backup, which is not supported',
+    'configuration.changedBlockTrackingLabelSelectors':
+      'backups need no selectors: changed blocks are tracked from the first one with a VirtualMachineBackupTracker on',
     'configuration.confidentialCompute': 'needs hardware for confidential computing',
     'configuration.ksmConfiguration': 'switches a setting of the kernel of nodes, for which virt-handler has no right',
     'configuration.persistentReservationConfiguration': 'SCSI passthrough is not supported',

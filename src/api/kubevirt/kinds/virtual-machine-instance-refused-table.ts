@@ -2,7 +2,8 @@
 import { REFUSED_OF_VOLUMES } from '../volumes/refused-sources-table.ts';
 
 export const HARDWARE = 'passes a device of the host to the guest; needs device plugins';
-const BACKUP = 'part of incremental backup, which is not supported';
+const BACKUP =
+  'backups need no such field: changed blocks of all disks are tracked from the first one with a tracker on, and its PVC is attached by a Pod';
 const MULTI_NETWORK = 'a guest has the Pod network alone; other networks need Multus on a cluster and have no counterpart embedded';
 const CLUSTER_TUNING = 'pins or reserves memory and processors of a node; the embedded node has no CPU manager';
 

@@ -1,5 +1,6 @@
 /** The schema of a VirtualMachineInstance; templates have its spec, too. */
 import { integer, list, mapOf, object, oneOf, optional, quantity, text, time } from '../../schema/dsl.ts';
+import { changedBlockTrackingSchema } from '../backup-status-schema.ts';
 import { conditionsSchema } from '../condition-schema.ts';
 import { HOTPLUG_PHASES } from '../hotplug.ts';
 import { MEMORY_DUMP_PHASES, memoryDumpVolumeSchema } from '../memory-dump-schema.ts';
@@ -98,6 +99,7 @@ export const statusSchema = object('What is known of the instance. Written by ou
   migrationTransport: optional(text('How it is moved.')),
   migrationState: optional(migrationStateSchema),
   suspension: optional(vmiSuspensionSchema),
+  changedBlockTracking: optional(changedBlockTrackingSchema),
   activePods: optional(mapOf('Launcher Pods by uid, and the node of each.', text('The node.'))),
   virtualMachineRevisionName: optional(text('The revision of the VirtualMachine that this instance was made from.')),
   runtimeUser: optional(integer('The user id that QEMU runs as.', { format: 'int64' })),

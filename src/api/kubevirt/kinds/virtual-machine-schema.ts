@@ -1,5 +1,6 @@
 /** The schema of a VirtualMachine. Apart from its type and questions: loading a schema costs more than most programs take to start. */
 import { boolean, integer, list, mapOf, object, oneOf, optional, text, time } from '../../schema/dsl.ts';
+import { changedBlockTrackingSchema } from '../backup-status-schema.ts';
 import { conditionsSchema } from '../condition-schema.ts';
 import { instanceTemplateSchema } from '../instance-template-schema.ts';
 import { memoryDumpRequestSchema } from '../memory-dump-schema.ts';
@@ -66,6 +67,7 @@ export const statusSchema = object('What is known of the machine. Written by our
   restoreInProgress: optional(text('The VirtualMachineRestore that is changing it; it is not started meanwhile.')),
   suspension: optional(vmSuspensionSchema),
   memoryDumpRequest: optional(memoryDumpRequestSchema),
+  changedBlockTracking: optional(changedBlockTrackingSchema),
   startFailure: optional(
     object('Set while instances end before they ever ran.', {
       consecutiveFailCount: optional(integer('How many in a row.')),
