@@ -3,8 +3,16 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { identify } from '../../src/base/node/process-identity.ts';
 import { EmbeddedCluster } from './harness.ts';
+import { GUESTLESS } from './published-features.ts';
 
 const manifest = (name: string) => readFileSync('examples/vm.yaml', 'utf8').replaceAll(/\bhello\b/g, name);
+/** A machine of which only its QEMU has to run. */
+const NOTHING_TO_BOOT = {
+  apiVersion: 'kubevirt.io/v1',
+  kind: 'VirtualMachine',
+  metadata: { name: 'hello' },
+  spec: { runStrategy: 'Always', template: { spec: { ...GUESTLESS, terminationGracePeriodSeconds: 0 } } },
+};
 
 test('guests survive kill -9 of the cluster and are adopted: same processes, no restart, no phase flap', async () => {
   await using cluster = await EmbeddedCluster.start();
@@ -44,44 +52,42 @@ test('guests survive kill -9 of the cluster and are adopted: same processes, no 
   assert.equal(cluster.guestPids().length, 1);
 });
 
-test('a cluster that dies of itself is started again by itself, and its guest is adopted', async () => {
+test('what dies of itself is started again: QEMU of a guest, and the cluster', async (t) => {
   await using cluster = await EmbeddedCluster.start();
-  await cluster.must('kubectl', ['apply', '-f', '-'], { input: manifest('one') });
-  await cluster.until('vm/one', '.status.ready', 'true');
-  const guests = cluster.guestPids();
-  const before = cluster.pid();
-
-  process.kill(before, 'SIGABRT'); // as V8 does when its heap is full
-  while (!identify(cluster.pid()) || cluster.pid() === before) await new Promise((resolve) => setTimeout(resolve, 100));
-  await cluster.until('vm/one', '.status.printableStatus', 'Running');
-  assert.deepEqual(cluster.guestPids(), guests);
-  assert.match(await cluster.must('virtctl', ['status']), /^restarts +1, the last \S+ ago: it gave up \(signal 6\)/m);
-
-  await cluster.must('virtctl', ['down']);
-  assert.equal((await cluster.virtctl(['status'])).code, 3);
-});
-
-test('a guest whose QEMU is killed fails, says why, and is started again', async () => {
-  await using cluster = await EmbeddedCluster.start();
-  await cluster.must('kubectl', ['apply', '-f', 'examples/vm.yaml']);
+  await cluster.must('kubectl', ['apply', '-f', '-'], { input: JSON.stringify(NOTHING_TO_BOOT) });
   await cluster.until('vm/hello', '.status.ready', 'true');
-  const uid = await cluster.field('vmi', 'hello', '.metadata.uid');
-  const [guest = 0] = cluster.guestPids();
 
-  process.kill(guest, 'SIGKILL');
-  // It is as ready as it was until it is told.
-  await cluster.until('vm/hello', '.status.conditions[?(@.type=="LastShutdown")].reason', 'QEMUExited');
-  await cluster.untilReplaced('hello', uid);
-  assert.equal(cluster.guestPids().length, 1);
-  const events = await cluster.must('kubectl', [
-    'get',
-    'events',
-    '--field-selector',
-    'involvedObject.kind=VirtualMachineInstance,reason=Stopped,type=Warning',
-    '-o',
-    'jsonpath={.items[*].message}',
-  ]);
-  assert.match(events, /crash|kill|ended/i);
+  await t.test('a guest whose QEMU is killed fails, says why, and is started again', async () => {
+    const uid = await cluster.field('vmi', 'hello', '.metadata.uid');
+    const [guest = 0] = cluster.guestPids();
+    process.kill(guest, 'SIGKILL');
+    // It is as ready as it was until it is told.
+    await cluster.until('vm/hello', '.status.conditions[?(@.type=="LastShutdown")].reason', 'QEMUExited');
+    await cluster.untilReplaced('hello', uid);
+    assert.equal(cluster.guestPids().length, 1);
+    const events = await cluster.must('kubectl', [
+      'get',
+      'events',
+      '--field-selector',
+      'involvedObject.kind=VirtualMachineInstance,reason=Stopped,type=Warning',
+      '-o',
+      'jsonpath={.items[*].message}',
+    ]);
+    assert.match(events, /crash|kill|ended/i);
+  });
+
+  await t.test('a cluster that dies is started again by itself, and its guest is adopted', async () => {
+    const guests = cluster.guestPids();
+    const before = cluster.pid();
+    process.kill(before, 'SIGABRT'); // as V8 does when its heap is full
+    while (!identify(cluster.pid()) || cluster.pid() === before) await new Promise((resolve) => setTimeout(resolve, 100));
+    await cluster.until('vm/hello', '.status.printableStatus', 'Running');
+    assert.deepEqual(cluster.guestPids(), guests);
+    assert.match(await cluster.must('virtctl', ['status']), /^restarts +1, the last \S+ ago: it gave up \(signal 6\)/m);
+
+    await cluster.must('virtctl', ['down']);
+    assert.equal((await cluster.virtctl(['status'])).code, 3);
+  });
 });
 
 test('a guest whose cluster was ended by hand is shut down by virtctl down', async () => {

@@ -7,7 +7,7 @@ const VM = 'vm-cirros';
 const RUN = '{"spec":{"running":true}}';
 const HALT = '{"spec":{"running":false}}';
 
-test('the machine of the first seed: created, started, edited, restarted, stopped', async (t) => {
+test('the machine of the first seed: created, started, edited, restarted, stopped, orphaned, adopted', async (t) => {
   await using cluster = await EmbeddedCluster.start();
   let uuid = '';
 
@@ -82,27 +82,26 @@ test('the machine of the first seed: created, started, edited, restarted, stoppe
     assert.equal(await cluster.must('kubectl', ['get', 'vm,vmi,pods', '-o', 'name']), '');
     assert.deepEqual(cluster.guestPids(), []);
   });
-});
 
-test('an orphaned guest runs on and is adopted by a machine of the same name', async () => {
-  await using cluster = await EmbeddedCluster.start();
-  await cluster.must('kubectl', ['create', '-f', MANIFEST]);
-  assert.equal(await cluster.must('virtctl', ['start', VM]), `VM ${VM} was scheduled to start\n`);
-  await cluster.until(`vm/${VM}`, '.status.printableStatus', 'Running');
-  const uid = await cluster.field('vmi', VM, '.metadata.uid');
-  const pids = cluster.guestPids();
+  await t.test('an orphaned guest runs on and is adopted by a machine of the same name', async () => {
+    await cluster.must('kubectl', ['create', '-f', MANIFEST]);
+    assert.equal(await cluster.must('virtctl', ['start', VM]), `VM ${VM} was scheduled to start\n`);
+    await cluster.until(`vm/${VM}`, '.status.printableStatus', 'Running');
+    const uid = await cluster.field('vmi', VM, '.metadata.uid');
+    const pids = cluster.guestPids();
 
-  await cluster.must('kubectl', ['delete', 'vm', VM, '--cascade=orphan']);
-  assert.equal(await cluster.field('vmi', VM, '.metadata.ownerReferences'), '');
-  assert.deepEqual(cluster.guestPids(), pids);
+    await cluster.must('kubectl', ['delete', 'vm', VM, '--cascade=orphan']);
+    assert.equal(await cluster.field('vmi', VM, '.metadata.ownerReferences'), '');
+    assert.deepEqual(cluster.guestPids(), pids);
 
-  await cluster.must('kubectl', ['create', '-f', MANIFEST, '--dry-run=client', '-o', 'json']).then(async (json) => {
-    const vm = JSON.parse(json);
-    vm.spec.running = true;
-    await cluster.must('kubectl', ['create', '-f', '-'], { input: JSON.stringify(vm) });
+    await cluster.must('kubectl', ['create', '-f', MANIFEST, '--dry-run=client', '-o', 'json']).then(async (json) => {
+      const vm = JSON.parse(json);
+      vm.spec.running = true;
+      await cluster.must('kubectl', ['create', '-f', '-'], { input: JSON.stringify(vm) });
+    });
+    await cluster.until(`vmi/${VM}`, '.metadata.ownerReferences[0].name', VM);
+    await cluster.until(`vm/${VM}`, '.status.printableStatus', 'Running');
+    assert.equal(await cluster.field('vmi', VM, '.metadata.uid'), uid);
+    assert.deepEqual(cluster.guestPids(), pids);
   });
-  await cluster.until(`vmi/${VM}`, '.metadata.ownerReferences[0].name', VM);
-  await cluster.until(`vm/${VM}`, '.status.printableStatus', 'Running');
-  assert.equal(await cluster.field('vmi', VM, '.metadata.uid'), uid);
-  assert.deepEqual(cluster.guestPids(), pids);
 });

@@ -14,6 +14,10 @@ export const QUICK_KERNEL_ARGUMENTS = [
   'console=tty0 console=ttyS0 quiet no_timer_check',
   'tsc=reliable mitigations=off nokaslr random.trust_cpu=on cryptomgr.notests audit=0 8250.nr_uarts=1 rcupdate.rcu_expedited=1 transparent_hugepage=never',
 ].join(' ');
+/** For guests in which nobody is to be kept from anything: a self-test, access control at every call, and zeroes in every page that is given out. */
+const SMALL_KERNEL_ARGUMENTS = 'initcall_blacklist=crypto_kdf108_init lsm=lockdown init_on_alloc=0 kfence.sample_interval=0';
+/** A FAT with fewer clusters is no FAT16 any more; with some room for what the FAT itself takes. */
+const FEWEST_CLUSTERS = 4085 + 200;
 
 export type DiskInput = {
   readonly packagesDir: string;
@@ -29,7 +33,15 @@ export type DiskInput = {
 
 /** Writes `disk`, a raw image just large enough. */
 export function writeBootDisk(input: DiskInput): void {
-  const { packagesDir, kernel, initramfs, workDir, disk, kernelArguments = QUICK_KERNEL_ARGUMENTS, rootImage } = input;
+  const {
+    packagesDir,
+    kernel,
+    initramfs,
+    workDir,
+    disk,
+    kernelArguments = `${QUICK_KERNEL_ARGUMENTS} ${SMALL_KERNEL_ARGUMENTS}`,
+    rootImage,
+  } = input;
   const configFile = join(workDir, 'syslinux.cfg');
   writeFileSync(
     configFile,
@@ -46,6 +58,7 @@ export function writeBootDisk(input: DiskInput): void {
   tool('sbin/mkfs.fat', [
     '-F',
     '16',
+    ...(rootImage ? [] : ['-s', String(sectorsPerCluster(sizeMib))]),
     '-n',
     rootImage ? 'BOOT' : 'TINY',
     '-i',
@@ -62,6 +75,12 @@ export function writeBootDisk(input: DiskInput): void {
   tool('usr/bin/syslinux', ['--offset', String(PARTITION_OFFSET), '--install', disk]);
   setPartitionHiddenSectors(disk);
   if (rootImage) copyInto(disk, rootImage, PARTITION_OFFSET + sizeMib * MIB);
+}
+
+/** As many as can be: the boot loader, which is emulated, looks every cluster up. */
+function sectorsPerCluster(sizeMib: number): number {
+  const fitting = [4, 8, 16, 32, 64].filter((sectors) => (sizeMib * MIB) / SECTOR / sectors >= FEWEST_CLUSTERS);
+  return fitting.at(-1) ?? 1;
 }
 
 /** Boot code and a table with one active FAT16 partition, and one for Linux behind it where there is something for it. */
