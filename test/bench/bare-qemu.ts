@@ -24,6 +24,14 @@ export function record(pid: number): Recording {
   return { argv, cwd: join(copy, rest), remove: () => rmSync(copy, { recursive: true, force: true }) };
 }
 
+/** The same once more, for one run each: a guest writes to its overlay. */
+export function copyOf({ argv, cwd }: Recording, name: string): Recording {
+  const [, bench = '', uid = '', rest = ''] = /^(.*\/bench)\/([^/]+)\/(.*)$/.exec(cwd) ?? [];
+  const copy = join(bench, name);
+  cpSync(join(bench, uid), copy, { recursive: true, verbatimSymlinks: true });
+  return { argv, cwd: join(copy, rest), remove: () => rmSync(copy, { recursive: true, force: true }) };
+}
+
 /** Milliseconds to the login prompt; what was recorded is gone then. */
 export async function timeBare({ argv, cwd, remove }: Recording): Promise<number> {
   const [program = '', ...args] = argv;
