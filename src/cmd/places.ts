@@ -18,6 +18,8 @@ export type ProductPlaces = {
   readonly page: string;
   /** The pages of the documentation, as they were built. */
   readonly docs: string;
+  /** Where a clone may have the launcher as one file (tools/launcher/build.ts); in a package it is one. */
+  readonly builtLauncher?: string;
   /** Images of guests that came with the product; a clone builds its own into the cache. */
   readonly guests?: string;
   /** What says of which release this is; a clone is of none. */
@@ -34,4 +36,5 @@ export const PLACES: ProductPlaces = {
   examples: join(PROJECT, 'examples'),
   page: join(PROJECT, '.tools/ui'),
   docs: join(PROJECT, '.tools/docs'),
+  builtLauncher: join(PROJECT, '.tools/launcher'),
 };

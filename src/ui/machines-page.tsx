@@ -13,6 +13,8 @@ import { UsageCell } from './usage-charts.tsx';
 
 const ROW_PX = 52;
 const BEYOND = 8;
+/** Until the height is known: what fits in most windows. More would keep the first of them waiting. */
+const FIRST_ROWS = 16;
 const COLUMNS: readonly Column[] = [
   { label: 'Status' },
   { label: 'Name' },
@@ -60,7 +62,7 @@ export function MachinesPage({ place }: { readonly place: Extract<Place, { page:
 
 function Rows({ machines }: { readonly machines: readonly Machine[] }) {
   const scroller = useRef<HTMLElement>(null);
-  const [range, setRange] = useState({ first: 0, count: 40 });
+  const [range, setRange] = useState({ first: 0, count: FIRST_ROWS });
   const [asked, setAsked] = useState<Confirmation>();
   useEffect(() => {
     const element = scroller.current;

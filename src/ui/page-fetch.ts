@@ -1,15 +1,21 @@
 /** The way from the page to the API. Watches go over a WebSocket each: a browser has only six plain connections to a server, for all its tabs. */
 import type { KubeFetch } from '../client/client.ts';
+import { takeBegun } from './begun.ts';
 
-export const pageFetch: KubeFetch = (request) =>
-  new URL(request.url).searchParams.get('watch') === 'true' ? watchResponse(request) : fetch(request);
-
-/** The same for people who signed in: when the cluster does not know them any more, the page begins anew, which asks who they are. */
-export const signedInFetch: KubeFetch = async (request) => {
-  const response = await pageFetch(request);
-  if (response.status === 401) location.reload();
-  return response;
+export const pageFetch: KubeFetch = (request) => {
+  if (new URL(request.url).searchParams.get('watch') === 'true') return watchResponse(request);
+  return (request.method === 'GET' && takeBegun(request.url)) || fetch(request);
 };
+
+/** For people who signed in: when the cluster does not know them any more, the page begins anew, which asks who they are. */
+export function fetchFor(isSignedIn: Promise<boolean>): KubeFetch {
+  isSignedIn.catch(() => {}); // whoever asked hears of it
+  return async (request) => {
+    const response = await pageFetch(request);
+    if (response.status === 401 && (await isSignedIn)) location.reload();
+    return response;
+  };
+}
 
 /** Ends what the server keeps of the user, and asks for the next one. */
 export async function signOut(): Promise<void> {

@@ -10,7 +10,8 @@ import { isApiError } from '../base/errors.ts';
 import { silentLogger } from '../base/log.ts';
 import { type Cache, startCache } from '../client/cache.ts';
 import { type Client, createClient } from '../client/client.ts';
-import { pageFetch, signedInFetch } from './page-fetch.ts';
+import { SESSION_PATH } from './first-questions.ts';
+import { fetchFor, pageFetch } from './page-fetch.ts';
 import { Uploads } from './uploads.ts';
 
 /** What the server of the page says about itself, at /session.json. */
@@ -60,39 +61,22 @@ export type Session = {
   subscribe(listener: () => void): () => void;
 };
 
-/** Connects, and resolves when the first list is in. */
+/**
+ * Connects, and resolves when the first list is in. Everything is asked for at once, the lists of all namespaces among it, though the user may not be
+ * allowed to see them: most may, and each question that waits for another is a way to the cluster and back before anything can be seen.
+ */
 export async function startSession(): Promise<Session> {
-  const told = await fetch('/session.json');
-  if (!told.ok) throw new Error(await told.text());
-  const info = (await told.json()) as SessionInfo;
+  const about = askAbout();
   const client = createClient({
-    fetch: info.user === undefined ? pageFetch : signedInFetch,
+    fetch: fetchFor(about.then(({ user }) => user !== undefined)),
     baseUrl: location.origin,
     userAgent: 'kubevirt-ts-ui',
   });
-  const listeners = new Set<() => void>();
-  const stale = new Set<string>();
-  let isFramePending = false;
-  let version = 0;
-  const changed = () => {
-    version += 1;
-    if (isFramePending) return;
-    isFramePending = true;
-    requestAnimationFrame(() => {
-      isFramePending = false;
-      for (const listener of listeners) listener();
-    });
-  };
-  const namespace = (await maySee(client, VMS)) ? undefined : (localStorage.getItem(CHOSEN) ?? info.namespace);
-  if (namespace !== undefined && !(await maySee(client, VMS, namespace))) throw new NothingToSeeError(info, namespace);
-  const copy = <T extends KubeObject>(resource: Resource<T>): Cache<T> => {
+  const { changed, stale, ...feed } = startFeed();
+  const copy = <T extends KubeObject>(resource: Resource<T>, { namespace, signal }: Limits): Cache<T> => {
     const cache = startCache({
-      client,
-      resource,
+      ...{ client, resource, clock: systemClock, log: silentLogger, signal },
       ...(resource.isNamespaced && namespace !== undefined && { namespace }),
-      clock: systemClock,
-      log: silentLogger,
-      signal: new AbortController().signal,
       onState: (isCurrent) => {
         if (isCurrent) stale.delete(resource.plural);
         else stale.add(resource.plural);
@@ -102,25 +86,62 @@ export async function startSession(): Promise<Session> {
     cache.subscribe(changed);
     return cache;
   };
-  const [seesNodes, seesEvents] = await Promise.all([maySee(client, NODES), maySee(client, EVENTS, namespace)]);
-  const session: Session = {
-    info,
-    client,
-    vms: copy(VMS),
-    vmis: copy(VMIS),
-    nodes: seesNodes ? copy(NODES) : undefined,
-    events: seesEvents ? copy(EVENTS) : undefined,
-    uploads: new Uploads({ client, changed }),
-    namespace,
+  const machinesIn = (limits: Limits) => ({ vms: copy(VMS, limits), vmis: copy(VMIS, limits) });
+  const tried = new AbortController();
+  const everywhere = machinesIn({ signal: tried.signal });
+  const asked = [about, maySee(client, VMS), maySee(client, NODES), maySee(client, EVENTS)] as const;
+  const [info, seesAll, seesNodes, seesAllEvents] = await Promise.all(asked).catch((error: unknown) => {
+    tried.abort(); // whoever comes next begins anew
+    throw error;
+  });
+  const namespace = seesAll ? undefined : (localStorage.getItem(CHOSEN) ?? info.namespace);
+  if (namespace !== undefined) {
+    tried.abort();
+    stale.clear(); // of lists that nobody shows
+    if (!(await maySee(client, VMS, namespace))) throw new NothingToSeeError(info, namespace);
+  }
+  const limits: Limits = { ...(namespace !== undefined && { namespace }), signal: new AbortController().signal };
+  const machines = namespace === undefined ? everywhere : machinesIn(limits);
+  const seesEvents = namespace === undefined ? seesAllEvents : await maySee(client, EVENTS, namespace);
+  const nodes = seesNodes ? copy(NODES, limits) : undefined;
+  const events = seesEvents ? copy(EVENTS, limits) : undefined;
+  await Promise.all([machines.vms.synced, machines.vmis.synced]);
+  return { info, client, ...machines, nodes, events, uploads: new Uploads({ client, changed }), namespace, ...feed };
+}
+
+/** Who is told when something has changed, at most once per frame. */
+function startFeed() {
+  const listeners = new Set<() => void>();
+  const stale = new Set<string>();
+  let isFramePending = false;
+  let version = 0;
+  return {
+    stale,
+    changed() {
+      version += 1;
+      if (isFramePending) return;
+      isFramePending = true;
+      requestAnimationFrame(() => {
+        isFramePending = false;
+        for (const listener of listeners) listener();
+      });
+    },
     version: () => version,
     isCurrent: () => stale.size === 0,
-    subscribe(listener) {
+    subscribe(listener: () => void) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
   };
-  await Promise.all([session.vms.synced, session.vmis.synced]);
-  return session;
+}
+
+/** Where one may look, and until when. */
+type Limits = { readonly namespace?: string; readonly signal: AbortSignal };
+
+async function askAbout(): Promise<SessionInfo> {
+  const told = await pageFetch(new Request(SESSION_PATH));
+  if (!told.ok) throw new Error(await told.text());
+  return (await told.json()) as SessionInfo;
 }
 
 async function maySee(client: Client, resource: Resource, namespace?: string): Promise<boolean> {

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { cpSync, existsSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { SERIAL_LOG } from '../../src/api/launcher/files.ts';
+import { cpuMsOf } from './figures.ts';
 
 const LOGIN = /login: $/;
 const PATIENCE_MS = 240_000;
@@ -24,14 +25,27 @@ export function record(pid: number): Recording {
   return { argv, cwd: join(copy, rest), remove: () => rmSync(copy, { recursive: true, force: true }) };
 }
 
+/** The same once more, for one run each: a guest writes to its overlay. */
+export function copyOf({ argv, cwd }: Recording, name: string): Recording {
+  const [, bench = '', uid = '', rest = ''] = /^(.*\/bench)\/([^/]+)\/(.*)$/.exec(cwd) ?? [];
+  const copy = join(bench, name);
+  cpSync(join(bench, uid), copy, { recursive: true, verbatimSymlinks: true });
+  return { argv, cwd: join(copy, rest), remove: () => rmSync(copy, { recursive: true, force: true }) };
+}
+
 /** Milliseconds to the login prompt; what was recorded is gone then. */
-export async function timeBare({ argv, cwd, remove }: Recording): Promise<number> {
+export async function timeBare(recording: Recording): Promise<number> {
+  return (await measureBare(recording)).login;
+}
+
+/** The same with QEMU's CPU time, which other work on the machine changes less. */
+export async function measureBare({ argv, cwd, remove }: Recording): Promise<{ readonly login: number; readonly qemuCpuMs: number }> {
   const [program = '', ...args] = argv;
   const started = performance.now();
   const child = spawn(program, args, { cwd, stdio: 'ignore' });
   try {
     await untilPrompt(join(cwd, SERIAL_LOG));
-    return performance.now() - started;
+    return { login: performance.now() - started, qemuCpuMs: cpuMsOf(child.pid ?? 0) };
   } finally {
     child.kill('SIGKILL');
     await new Promise((resolve) => child.once('exit', resolve));

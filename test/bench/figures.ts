@@ -31,7 +31,17 @@ export function residentMiBOf(pid: number): number {
 
 /** What a process has used of the CPU so far, user and system together, without its children; in steps of 10 ms. */
 export function cpuMsOf(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' '); // the name before it may contain anything
+  const fields = statOf(pid);
   return (Number(fields[11]) + Number(fields[12])) * 10; // Linux counts a hundredth of a second for every program, on every machine of ours
+}
+
+/** How long a process has been there, in the same steps. */
+export function ageMsOf(pid: number): number {
+  const upMs = Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0]) * 1000;
+  return upMs - Number(statOf(pid)[19]) * 10;
+}
+
+function statOf(pid: number): string[] {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' '); // the name before it may contain anything
 }

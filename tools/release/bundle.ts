@@ -57,6 +57,12 @@ export async function bundleForPackage(into: string, { version }: { version?: st
   await build({ ...options(OF_PACKAGE, into), splitting: true, chunkNames: '[name]-[hash]', mainFields, plugins });
 }
 
+/** The launcher alone, for a clone; answers with the sources that are in it, as paths from the project. */
+export async function bundleLauncher(into: string): Promise<string[]> {
+  const { metafile } = await build({ ...options(['virt-launcher'], into), metafile: true });
+  return Object.keys(metafile.inputs);
+}
+
 function options(executables: readonly string[], into: string): BuildOptions {
   return {
     absWorkingDir: PROJECT,

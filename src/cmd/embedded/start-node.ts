@@ -31,6 +31,7 @@ import { createImagePuller, type ImagePuller } from '../../images/image-puller.t
 import { openImageStore } from '../../images/store.ts';
 import { startVirtHandler } from '../../virt-handler/start.ts';
 import { PLACES } from '../places.ts';
+import { builtLauncher } from './built-launcher.ts';
 import { mirrorPod } from './mirror-pods.ts';
 import { API_SERVER_ADDRESS } from './network.ts';
 import { whyNotImporter } from './why-not-importer.ts';
@@ -174,8 +175,10 @@ function programEnvironment(home: string): Record<string, string> {
 /** And the launcher the user's choice of accelerator. */
 function launcherEnvironment(home: string, network: NodeOptions['network']): Record<string, string> {
   const accelerator = process.env[ACCELERATOR_VARIABLE];
+  const launcher = PLACES.builtLauncher && builtLauncher(PLACES.builtLauncher);
   return {
     ...programEnvironment(home),
+    ...(launcher && { LAUNCHER_FILE: launcher }),
     ...(accelerator && { [ACCELERATOR_VARIABLE]: accelerator }),
     // There the loopback of the host would be what a guest reaches first.
     ...(network === 'namespace' && { [CLUSTER_DNS_VARIABLE]: 'embedded' }),
