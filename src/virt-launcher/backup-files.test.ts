@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, openSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryFolder } from '../qemu/qmp/qemu.testing.ts';
@@ -44,4 +44,11 @@ test('a PVC that cannot take it is told before anything is written', async (t) =
   writeFileSync(join(root, 'disk.img'), '');
   assert.throws(() => new BackupFiles(root, head), /the PVC is the disk of a machine/);
   assert.deepEqual(readdirSync(root).toSorted(), ['db', 'disk.img']);
+});
+
+test('a link in the place of its folder is not followed', async (t) => {
+  const [root, elsewhere] = [await temporaryFolder(t), await temporaryFolder(t)];
+  symlinkSync(elsewhere, join(root, 'db'));
+  assert.throws(() => new BackupFiles(root, head), /db on the PVC is not a folder/);
+  assert.deepEqual(readdirSync(elsewhere), []);
 });

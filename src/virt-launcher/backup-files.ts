@@ -40,6 +40,8 @@ export class BackupFiles {
     if (existsSync(join(root, DISK_FILE)))
       throw new Error('the PVC is the disk of a machine (it has disk.img): use one of its own for backups');
     if (lstatSync(join(root, folder), { throwIfNoEntry: false })) throw new Error(`the PVC has ${folder} already`);
+    const parent = lstatSync(join(root, dirname(folder)), { throwIfNoEntry: false });
+    if (parent && !parent.isDirectory()) throw new Error(`${dirname(folder)} on the PVC is not a folder: a link could lead anywhere`);
     const { bavail, bsize } = statfsSync(root);
     if (bavail * bsize < bytes + OTHER_BYTES)
       throw new Error(
