@@ -71,6 +71,8 @@ const MAX_STREAMS = 1000;
 const MAX_SESSION_MEGABYTES = 64;
 /** How long requests may take to notice that the server closes. */
 const CLOSE_GRACE_MS = 2000;
+/** And how long their last bytes may take to leave. */
+const DRAIN_MS = 200;
 
 /** Starts to listen; resolves when connections are accepted. */
 export async function startWebServer(options: WebServerOptions): Promise<WebServer> {
@@ -78,6 +80,7 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
   let tls: ServerTls = options;
   const closing = new AbortController();
   const sockets = new Set<Duplex>();
+  const secured = new Set<TLSSocket>();
   const active = new Set<Promise<void>>();
   const clients: KnownClients = new WeakMap();
   const server = createServer(options);
@@ -93,6 +96,10 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
   server.on('connection', (socket: Duplex) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
+  });
+  server.on('secureConnection', (socket: TLSSocket) => {
+    secured.add(socket);
+    socket.once('close', () => secured.delete(socket));
   });
   server.on('request', (incoming: NodeRequest, outgoing: NodeResponse) => {
     const client = { ...clientOf(incoming, clients, clock.now()), rawHeaders: incoming.rawHeaders };
@@ -121,9 +128,8 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       beside?.close();
       closing.abort();
-      const patience = new AbortController();
-      await Promise.race([Promise.all(active), clock.sleep(CLOSE_GRACE_MS, patience.signal)]);
-      patience.abort();
+      await within(CLOSE_GRACE_MS, Promise.all(active), clock);
+      await within(DRAIN_MS, Promise.all([...secured].map(drained)), clock);
       for (const socket of sockets) socket.destroy();
       await closed;
     },
@@ -150,6 +156,22 @@ function createServer(options: WebServerOptions): Http2SecureServer {
   } as SecureServerOptions);
   // Watches and consoles last for hours: only the headers of a request have a deadline.
   return Object.assign(server, { requestTimeout: 0, timeout: 0, headersTimeout: headersTimeoutMs, keepAliveTimeout: KEEP_ALIVE_MS });
+}
+
+/** Resolves when it is done, or not any longer waited for. */
+async function within(ms: number, work: Promise<unknown>, clock: Clock): Promise<void> {
+  const patience = new AbortController();
+  await Promise.race([work, clock.sleep(ms, patience.signal)]);
+  patience.abort();
+}
+
+/** Resolves when what was written has left: an answer that is whole here may still be on its way through TLS. HTTP/2 does that by itself. */
+function drained(socket: TLSSocket): Promise<void> {
+  if (socket.alpnProtocol === 'h2' || socket.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    socket.once('close', () => resolve());
+    socket.destroySoon();
+  });
 }
 
 /** By connection: reading a certificate costs as much as answering a small request. */
