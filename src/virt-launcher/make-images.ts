@@ -112,7 +112,7 @@ function claim(task: Task, { readOnly: isVolumeReadOnly = false }: Pick<SourceDa
   if (disk.shareable && image.format !== 'raw')
     throw new UserError('DISK_INVALID', `disk ${JSON.stringify(disk.name)} cannot be shareable`, {
       why: `its format is ${image.format}, which has one writer`,
-      fix: 'use a PVC with a raw disk: one that is new, or was imported to a DataVolume',
+      fix: 'use a PVC with a raw disk: one that is new, or was imported',
     });
   return isReadOnly ? { ...image, isReadOnly } : image;
 }
