@@ -125,7 +125,7 @@ test('disks are sent to a cluster', async (t) => {
     const first = await sendSome(cluster, 'large', path, 4 * MIB);
     first.kill('SIGKILL');
     await once(first, 'exit');
-    assert.equal(await cluster.field('dv', 'large', '.status.phase'), 'UploadReady');
+    await cluster.until('dv/large', '.status.phase', 'UploadReady'); // told a moment after the first bytes
     const second = await sendSome(cluster, 'large', path, 16 * MIB);
     const ended = once(second, 'exit');
     if (isReal) await cluster.must('kubectl', ['delete', 'pods', '--all', '--force', '--grace-period=0']);
