@@ -21,6 +21,9 @@ export const STATUS_CODES = {
   Timeout: 504,
 } as const;
 
+/** The code of an InternalError that a person can mend by making room; Kubernetes has no reason for it. */
+export const INSUFFICIENT_STORAGE = 507;
+
 export type StatusReason = keyof typeof STATUS_CODES;
 
 /** One reason why an object was refused; `reason` is FieldValueInvalid, FieldValueRequired, ... */

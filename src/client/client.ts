@@ -9,6 +9,7 @@ import { ApiError, STATUS_CODES, type StatusDetails, type StatusReason } from '.
 import { isObject } from '../base/json.ts';
 import { readLines } from './lines.ts';
 import type { SharedObjects } from './shared-objects.ts';
+import { urlAt } from './url-at.ts';
 
 /** Takes a Request with an absolute URL; everything about transport and identity is inside. */
 export type KubeFetch = (request: Request) => Promise<Response>;
@@ -67,7 +68,7 @@ export function createClient(options: ClientOptions): Client {
     const headers = new Headers(init.headers);
     headers.set('user-agent', userAgent);
     if (!headers.has('accept')) headers.set('accept', 'application/json');
-    const response = await fetch(new Request(new URL(path, baseUrl), { ...init, headers }));
+    const response = await fetch(new Request(urlAt(baseUrl, path), { ...init, headers }));
     if (!response.ok) throw await errorFrom(response);
     return response;
   }

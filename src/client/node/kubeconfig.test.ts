@@ -36,7 +36,8 @@ contexts:
 users:
   - { name: alice, user: { token: secret } }
   - { name: bob, user: { tokenFile: token } }
-  - { name: carl, user: { exec: { command: login } } }
+  - { name: carl, user: { auth-provider: { name: oidc } } }
+  - { name: dora, user: { exec: { apiVersion: client.authentication.k8s.io/v1, command: login } } }
 `;
 
 test('YAML of others is understood: files beside it, tokens, other contexts', async () => {
@@ -52,6 +53,13 @@ test('YAML of others is understood: files beside it, tokens, other contexts', as
   assert.equal(loadKubeconfig(path, { context: 'a' }).token, 'secret');
 });
 
+test('a user who logs in through a program has a login, and no file is read for that', async () => {
+  const path = join(folder, 'config');
+  await writeFile(path, YAML.replace('user: bob', 'user: dora').replace('certificate-authority: ca.crt, ', ''));
+  const { login, token } = loadKubeconfig(path);
+  assert.deepEqual([typeof login?.identity, token], ['function', undefined]);
+});
+
 test('several files are joined and missing ones passed over', async () => {
   const [first, second] = [join(folder, 'first'), join(folder, 'second')];
   await writeFile(first, 'current-context: a\nclusters: null\n');
@@ -62,7 +70,8 @@ test('several files are joined and missing ones passed over', async () => {
 const faults: [string, string, RegExp][] = [
   ['a context that is not there', YAML.replace('current-context: b', 'current-context: x'), /no context x/],
   ['no chosen context', YAML.replace('current-context: b', ''), /no context is chosen/],
-  ['a login through a plugin', YAML.replace('user: bob', 'user: carl').replace('certificate-authority: ca.crt, ', ''), /plugin/],
+  ['an auth-provider', YAML.replace('user: bob', 'user: carl').replace('certificate-authority: ca.crt, ', ''), /auth-provider/],
+  ['a proxy', YAML.replace('certificate-authority: ca.crt', 'proxy-url: "http://proxy:3128"'), /proxy-url .*http:..proxy:3128/],
   ['text that is not YAML', 'a: [', /./],
 ];
 for (const [name, text, why] of faults) {

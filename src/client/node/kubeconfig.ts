@@ -9,6 +9,7 @@ import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { messageOf, UserError } from '../../base/errors.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
 import { writeFileDurably } from '../../base/node/durable-file.ts';
+import { execLogin, type Login } from './exec-login.ts';
 
 /** Everything needed to talk to one cluster; certificates and keys are PEM. */
 export type Cluster = {
@@ -22,6 +23,8 @@ export type Cluster = {
   readonly cert?: string;
   readonly key?: string;
   readonly token?: string;
+  /** Says who we are, where a program has to be asked for that. */
+  readonly login?: Login;
   /** Told of every request and its answer, in a line. */
   readonly trace?: (line: string) => void;
 };
@@ -40,23 +43,45 @@ export function loadKubeconfig(path?: string, options: { readonly context?: stri
   const server = textOf(cluster?.value['server']);
   if (!cluster || !server) throw damaged(list, `the context ${context} names no cluster with a server`);
   const user = find(files, 'users', 'user', textOf(chosen.value['user']) ?? '');
-  if (user && (user.value['exec'] || user.value['auth-provider'])) {
+  if (user?.value['auth-provider'])
     throw damaged(
       list,
-      `the user of context ${context} logs in through a plugin, which is not supported`,
-      'use a context with a certificate or a token',
+      `the user of context ${context} has an auth-provider, which Kubernetes has given up`,
+      'use its successor, exec, or a context with a certificate or a token',
     );
-  }
+  const proxy = textOf(cluster.value['proxy-url']);
+  if (proxy !== undefined)
+    throw damaged(
+      list,
+      `proxy-url of the cluster of context ${context} is not supported: ${proxy}`,
+      'use an address that is reached without one, such as that of a forwarded port',
+    );
+  const ca = dataOf(cluster, 'certificate-authority');
+  const exec = user?.value['exec'];
   return {
     context,
     server,
     namespace: textOf(chosen.value['namespace']),
-    ca: dataOf(cluster, 'certificate-authority'),
+    ca,
     tlsServerName: textOf(cluster.value['tls-server-name']),
     insecureSkipTlsVerify: cluster.value['insecure-skip-tls-verify'] === true,
     cert: dataOf(user, 'client-certificate'),
     key: dataOf(user, 'client-key'),
     token: textOf(user?.value['token']) ?? fileOf(user, 'tokenFile')?.trim(),
+    ...(user && isObject(exec) && { login: execLogin({ exec, path: user.path, cluster: clusterInfo(cluster.value, ca), env }) }),
+  };
+}
+
+/** What a program that logs in may be told of the cluster: no secret of ours. */
+function clusterInfo(cluster: JsonObject, ca: string | undefined): JsonObject {
+  const names = ['server', 'tls-server-name', 'insecure-skip-tls-verify', 'proxy-url', 'disable-compression'];
+  const said = names.flatMap((name) => (cluster[name] === undefined ? [] : [[name, cluster[name]]]));
+  const extensions = Array.isArray(cluster['extensions']) ? cluster['extensions'].filter(isObject) : [];
+  const config = extensions.find(({ name }) => name === 'client.authentication.k8s.io/exec')?.['extension'];
+  return {
+    ...Object.fromEntries(said),
+    ...(ca !== undefined && { 'certificate-authority-data': base64(ca) }),
+    ...(config !== undefined && { config }),
   };
 }
 

@@ -29,7 +29,7 @@ describe('a cluster over TLS', { timeout: 20_000 }, () => {
     server = await listen({
       handle: (request) => handle(request),
       upgrade: (request, socket, head) => {
-        if (request.url === '/refused') throw new ApiError('Conflict', 'the guest is not running');
+        if (request.url?.endsWith('/refused')) throw new ApiError('Conflict', 'the guest is not running');
         webSockets.handleUpgrade(request, socket, head, (accepted) => {
           if (request.url === '/mute') accepted.pause();
           accepted.send('first words');
@@ -120,6 +120,30 @@ describe('a cluster over TLS', { timeout: 20_000 }, () => {
     await assert.rejects(clientFor({ ...anonymous, token: 'x' }).request('/x'), { reason: 'Unauthorized' });
   });
 
+  test('an identity that the server does not take is asked for once more, for objects and streams', async () => {
+    handle = async (request) => new Response(await request.text());
+    const { cert, key, ...anonymous } = cluster;
+    const good = { cert: cert ?? '', key: key ?? '' };
+    for (const [identities, isTaken] of [
+      [[{ token: 'old' }, good], true],
+      [[{ token: 'old' }, { token: 'older' }], false],
+    ] as const) {
+      const meant = () => {
+        let next = 0;
+        return { ...anonymous, login: { identity: async () => identities[next] ?? good, refused: () => next++ } };
+      };
+      const sent = clientFor(meant()).request('/x', { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } });
+      const opened = openWebSocket({ cluster: meant(), path: '/console' });
+      if (isTaken) {
+        assert.equal(await (await sent).text(), '{}');
+        (await opened).terminate();
+      } else {
+        await assert.rejects(sent, { reason: 'Unauthorized' });
+        await assert.rejects(opened, { reason: 'Unauthorized' });
+      }
+    }
+  });
+
   test('a WebSocket loses nothing that was said before anybody listened', async () => {
     const socket = await openWebSocket({ cluster, path: '/console', protocols: ['plain.kubevirt.io'] });
     for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
@@ -133,6 +157,17 @@ describe('a cluster over TLS', { timeout: 20_000 }, () => {
     });
     assert.deepEqual([messages, socket.protocol], [['first words', 'more'], 'plain.kubevirt.io']);
     socket.close();
+  });
+
+  test('a server below a path is asked there, for answers, streams and refusals', async () => {
+    handle = async (request) => Response.json(new URL(request.url).pathname);
+    const below = { ...cluster, server: `${cluster.server}/k8s/clusters/c-1` };
+    assert.equal(await (await clientFor(below).request('/api/v1/pods')).json(), '/k8s/clusters/c-1/api/v1/pods');
+    const socket = await openWebSocket({ cluster: below, path: '/console' });
+    socket.on('message', () => {});
+    assert.equal(new URL(socket.url).pathname, '/k8s/clusters/c-1/console');
+    socket.close();
+    await assert.rejects(openWebSocket({ cluster: below, path: '/refused' }), { reason: 'Conflict' });
   });
 
   test('a refused WebSocket is the error that the server sent', async () => {

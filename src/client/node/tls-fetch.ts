@@ -24,12 +24,13 @@ const PLAIN_WORDS: Readonly<Record<string, string>> = {
 /** A fetch that reaches this cluster and speaks with the identity of its user. */
 export function createTlsFetch(cluster: Cluster): KubeFetch {
   const agent = keepAliveAgent();
-  const tls = tlsOf(cluster);
-  return async (request) => {
-    const headers = { ...Object.fromEntries(request.headers), ...tokenHeader(cluster) };
+  const { login } = cluster;
+
+  async function send(request: Request, who: Cluster): Promise<Response> {
+    const headers = { ...Object.fromEntries(request.headers), ...tokenHeader(who) };
     const told = traceOf(cluster, request);
     try {
-      const response = await httpsFetch(request, { ...tls, agent, headers });
+      const response = await httpsFetch(request, { ...tlsOf(who), agent, headers });
       told?.(`${response.status} ${response.statusText}`.trim());
       return response;
     } catch (error) {
@@ -37,7 +38,29 @@ export function createTlsFetch(cluster: Cluster): KubeFetch {
       if (request.signal.aborted) throw error;
       throw cannotReach(cluster, error);
     }
+  }
+
+  if (login === undefined) return (request) => send(request, cluster);
+  return async (request) => {
+    const identity = await login.identity();
+    const again = isKept(request) ? request.clone() : undefined;
+    const response = await send(request, { ...cluster, ...identity });
+    if (response.status !== 401) return response;
+    login.refused(identity);
+    if (again === undefined) return response;
+    await response.body?.cancel();
+    return send(again, { ...cluster, ...(await login.identity()) });
   };
+}
+
+/** Objects can be sent twice; a disk that is sent goes through once. */
+function isKept({ body, headers }: Request): boolean {
+  return body === null || /[/+](json|yaml)\b/.test(headers.get('content-type') ?? '');
+}
+
+/** The cluster with the one that we are there now. */
+export async function withIdentity(cluster: Cluster): Promise<Cluster> {
+  return cluster.login === undefined ? cluster : { ...cluster, ...(await cluster.login.identity()) };
 }
 
 /** How to prove who we are and check who they are. */

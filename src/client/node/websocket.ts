@@ -2,11 +2,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { WebSocket } from 'ws';
 import { type Clock, systemClock } from '../../base/clock.ts';
-import { ApiError, messageOf } from '../../base/errors.ts';
+import { ApiError, isApiError, messageOf } from '../../base/errors.ts';
 import { keepAlive } from '../../base/keep-alive.ts';
 import { errorFrom } from '../client.ts';
+import { urlAt } from '../url-at.ts';
 import type { Cluster } from './kubeconfig.ts';
-import { cannotReach, tlsOf, tokenHeader, traceOf } from './tls-fetch.ts';
+import { cannotReach, tlsOf, tokenHeader, traceOf, withIdentity } from './tls-fetch.ts';
 
 export type WebSocketOptions = {
   readonly cluster: Cluster;
@@ -28,10 +29,24 @@ const MAX_REFUSAL_BYTES = 64 * 1024;
  * A server that is gone without a word is noticed by pings, and the socket closes.
  * Nothing that the server sends right away is lost: the socket is paused until it has a listener for messages.
  */
-export async function openWebSocket({ cluster, path, protocols = [], signal, clock = systemClock }: WebSocketOptions): Promise<WebSocket> {
+export async function openWebSocket(options: WebSocketOptions): Promise<WebSocket> {
+  const { login } = options.cluster;
+  options.signal?.throwIfAborted();
+  if (login === undefined) return open(options);
+  const identity = await login.identity();
+  try {
+    return await open({ ...options, cluster: { ...options.cluster, ...identity } });
+  } catch (error) {
+    if (!isApiError(error, 'Unauthorized')) throw error;
+    login.refused(identity);
+    return open({ ...options, cluster: await withIdentity(options.cluster) });
+  }
+}
+
+async function open({ cluster, path, protocols = [], signal, clock = systemClock }: WebSocketOptions): Promise<WebSocket> {
   signal?.throwIfAborted();
   const { WebSocket } = await loadWebSockets();
-  const url = new URL(path, cluster.server);
+  const url = urlAt(cluster.server, path);
   url.protocol = url.protocol === 'http:' ? 'ws:' : 'wss:';
   const socket = new WebSocket(url, [...protocols], {
     ...tlsOf(cluster),
