@@ -2,10 +2,13 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { DISK_BYTES_HEADER } from '../../src/api/exporter/exporter.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { FolderCopies } from '../../src/control-plane/volumes/folder-copies.ts';
 import { guardedFetch } from '../../src/images/guarded-fetch.ts';
@@ -14,8 +17,14 @@ import { connectQmp } from '../../src/qemu/qmp/client.ts';
 import { startQemu } from '../../src/qemu/qmp/qemu.testing.ts';
 import { noDumps } from '../../src/virt-handler/no-dumps.testing.ts';
 import { performCommand } from '../../src/virt-handler/vmi/perform-command.ts';
+import { openContainerDisk } from '../../src/virt-launcher/container-disk.ts';
 import { DumpWriter } from '../../src/virt-launcher/dump-file.ts';
 import { fillClaim } from '../../src/virt-launcher/import/fill-claim.ts';
+import { UploadFile } from '../../src/virt-launcher/import/upload-file.ts';
+import { MemoryWriter, openMemory } from '../../src/virt-launcher/memory-file.ts';
+import { MachineFileWriter, readMachineFile } from '../../src/virtctl/export/machine-file.ts';
+import { saveDisk } from '../../src/virtctl/export/save-disk.ts';
+import { type DiskSource, takePieces } from '../../src/virtctl/export/take-pieces.ts';
 
 const MIB = 2 ** 20;
 const options = { skip: process.getuid?.() === 0 ? false : 'only root can mount a small disk' };
@@ -53,6 +62,106 @@ test('an import says that the PVC is full, leaves no disk, and is whole when the
   assert.deepEqual(readFileSync(join(path, 'disk.img')).subarray(0, disk.length), disk);
 });
 
+test('an upload says that the PVC is full, keeps what has arrived, and goes on there when there is room', options, async (t) => {
+  const { path, makeRoom } = smallDisk(t, 2);
+  const disk = randomBytes(4 * MIB);
+  const file = new UploadFile({ folder: path, maxBytes: 8 * MIB });
+  const putFrom = (from: number) => {
+    const headers = { 'content-range': `bytes ${from}-${disk.length - 1}/${disk.length}` };
+    return file.take(new Request('https://x/', { method: 'PUT', body: disk.subarray(from), headers }));
+  };
+  const isFull = { code: 507, message: /the storage of the PVC is full: make room/ };
+  await assert.rejects(putFrom(0), isFull);
+  const { receivedBytes } = file.state();
+  assert.equal(receivedBytes, 2 * MIB);
+  await assert.rejects(putFrom(receivedBytes), isFull);
+  makeRoom();
+  assert.deepEqual(readFileSync((await putFrom(receivedBytes)) ?? ''), disk);
+});
+
+for (const task of [
+  { from: 'pvc', sizeBytes: 8 * MIB },
+  { from: 'registry', image: 'an/image', isMounted: true, sizeBytes: 8 * MIB },
+] as const)
+  test(`a copy of a ${task.from} says that the PVC is full, leaves no disk, and is whole when there is room`, options, async (t) => {
+    const { path, makeRoom } = smallDisk(t, 2);
+    const source = mkdtempSync(join(tmpdir(), 'full-volumes-source-'));
+    t.after(() => rmSync(source, { recursive: true }));
+    const disk = randomBytes(4 * MIB);
+    mkdirSync(join(source, 'disk'));
+    for (const place of ['disk.img', 'disk/disk.img']) writeFileSync(join(source, place), disk);
+    const fill = () =>
+      fillClaim({
+        ...{ task, folder: path, sourceFolder: source, searchPath: process.env['PATH'], clock: systemClock },
+        ...(task.from === 'registry' && { mountedDisk: openContainerDisk(source) }),
+        fetch: () => Promise.reject(new Error('nothing is fetched')),
+        receive: () => Promise.reject(new Error('nobody sends anything')),
+        signal: new AbortController().signal,
+        onProgress: () => {},
+      });
+    await assert.rejects(fill(), { code: 'DISK_FULL' });
+    assert.deepEqual(
+      readdirSync(path).filter((name) => name.startsWith('disk')),
+      [],
+    );
+    makeRoom();
+    await fill();
+    assert.deepEqual(readFileSync(join(path, 'disk.img')).subarray(0, disk.length), disk);
+  });
+
+/** A disk that an export serves, in pieces. */
+function served(disk: Buffer): DiskSource {
+  const request = async (path: string) => {
+    const { searchParams } = new URL(path, 'http://host');
+    const [from, bytes] = [Number(searchParams.get('from')), Number(searchParams.get('bytes'))];
+    const headers = { etag: '"one"', [DISK_BYTES_HEADER]: `${disk.length}` };
+    return new Response(new Uint8Array(gzipSync(disk.subarray(from, from + bytes))), { headers });
+  };
+  const source = { client: { request } as DiskSource['client'], clock: systemClock, signal: new AbortController().signal };
+  return { ...source, namespace: 'default', name: 'export', volume: 'root', token: 'token' };
+}
+
+for (const [format, bytes] of [
+  ['gzip', 4 * MIB + 512],
+  ['raw', 4 * MIB + 512],
+  ['gzip', 2 * MIB - 3584], // only the end of the last piece does not fit
+] as const)
+  test(
+    `a disk that is taken to a full disk (${format}, ${bytes} bytes) has no name there, and goes on when there is room`,
+    options,
+    async (t) => {
+      const { path, makeRoom } = smallDisk(t, 2);
+      const disk = randomBytes(bytes);
+      const save = () => saveDisk({ ...served(disk), path: join(path, 'out'), format, onProgress: () => {} });
+      await assert.rejects(save(), { code: 'ENOSPC' });
+      assert.equal(existsSync(join(path, 'out')), false);
+      makeRoom();
+      await save();
+      const taken = readFileSync(join(path, 'out'));
+      assert.deepEqual(format === 'raw' ? taken : gunzipSync(taken), disk);
+      assert.deepEqual(readdirSync(path), ['out']);
+    },
+  );
+
+test('a machine that is written to a full disk fails, however little is missing', options, async (t) => {
+  const { path, makeRoom } = smallDisk(t, 2);
+  const write = async () => {
+    const file = await open(join(path, 'machine.tar'), 'w');
+    try {
+      const writer = new MachineFileWriter(file);
+      await writer.machine({ metadata: { name: 'db' }, spec: { template: { spec: { domain: { devices: {} } } } } } as never);
+      await writer.disk('root', takePieces(served(randomBytes(2 * MIB)), undefined));
+      await writer.end();
+    } finally {
+      await file.close();
+    }
+  };
+  await assert.rejects(write(), { code: 'ENOSPC' });
+  makeRoom();
+  await write();
+  await readMachineFile(join(path, 'machine.tar'), new AbortController().signal);
+});
+
 test('a snapshot that does not fit says so, leaves nothing, and is whole when there is room', options, async (t) => {
   const { path, makeRoom } = smallDisk(t, 6);
   const [from, into] = [join(path, 'pvc'), join(path, 'snapshot')];
@@ -61,7 +170,7 @@ test('a snapshot that does not fit says so, leaves nothing, and is whole when th
   writeFileSync(join(from, 'disk.img'), disk);
   const copies = new FolderCopies(systemClock);
   const copied = async () => {
-    copies.begin(from, into);
+    copies.begin({ from, path: into, owner: 'test' });
     for (;;) {
       const state = await copies.stateOf(into);
       if (state.is === 'whole' || state.is === 'failed') return state;
@@ -74,7 +183,7 @@ test('a snapshot that does not fit says so, leaves nothing, and is whole when th
   makeRoom();
   await copies.stop();
   const again = new FolderCopies(systemClock);
-  again.begin(from, into);
+  again.begin({ from, path: into, owner: 'test' });
   for (;;) {
     if ((await again.stateOf(into)).is === 'whole') break;
     await systemClock.sleep(20);
@@ -97,6 +206,22 @@ test('a memory dump is refused where it does not fit, and one that somebody take
   second.take(Buffer.concat([memory, Buffer.from(end)]));
   second.finish();
   assert.deepEqual(readFileSync(join(path, head.fileName)), memory);
+});
+
+test('memory of a machine that is suspended to a full PVC leaves nothing, and is whole when there is room', options, (t) => {
+  const { path, makeRoom } = smallDisk(t, 2);
+  const [memory, saved] = [randomBytes(3 * MIB), { qemu: '1', accelerator: 'tcg', machine: 'm' }];
+  const first = new MemoryWriter(path, saved);
+  assert.throws(() => first.take(memory), /ENOSPC/);
+  first.giveUp();
+  writeFileSync(join(path, 'filler'), Buffer.alloc(2 * MIB, 1));
+  assert.throws(() => new MemoryWriter(path, saved), /ENOSPC/); // not even its head fits
+  assert.deepEqual(readdirSync(path), ['filler']);
+  makeRoom();
+  const second = new MemoryWriter(path, saved);
+  second.take(memory);
+  const { digest } = second.finish();
+  closeSync(openMemory(path, { ...saved, digest }));
 });
 
 test('a disk that cannot grow is as it was, and grows when there is room', options, async (t) => {

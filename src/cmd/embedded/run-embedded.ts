@@ -22,7 +22,7 @@ import { VERSION } from '../version.ts';
 import { adoptGuests } from './adopt-guests.ts';
 import { allEnded } from './all-ended.ts';
 import { prepareHome } from './prepare-home.ts';
-import { releaseMemoryAfterStart } from './release-memory.ts';
+import { runMemoryRelease } from './release-memory.ts';
 import { servePage } from './serve-page.ts';
 import { startApi } from './start-api.ts';
 import { startComponents } from './start-components.ts';
@@ -103,7 +103,7 @@ export async function runEmbedded(options: EmbeddedOptions): Promise<{ state: Em
   };
   noteRelease(home, VERSION);
   writeFileSync(statePath(home), JSON.stringify(state), { mode: 0o600 });
-  void releaseMemoryAfterStart(clock, signal);
+  void runMemoryRelease({ clock, signal });
   log.info('the embedded cluster serves', { port: server.port, home });
 
   return { state, stopped: putAway() };

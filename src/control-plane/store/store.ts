@@ -9,7 +9,7 @@
  *   older rows are forgotten a few per commit.
  */
 import { closeSync, openSync } from 'node:fs';
-import { ApiError, messageOf } from '../../base/errors.ts';
+import { ApiError, INSUFFICIENT_STORAGE, messageOf } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { readWatermark, writeWatermark, writeWatermarkSync } from '../../base/node/store-watermark.ts';
 import type { Entry, StoreEvent, WriteOperation } from './entry.ts';
@@ -47,7 +47,6 @@ const DEFAULT_HISTORY = { changes: 10_000, bytes: 32 * 1024 * 1024 };
 /** How much text is also kept parsed, twice: what is read all the time is not parsed each time. */
 const PARSED_BYTES = 8 * 1024 * 1024;
 const FORGET_PER_COMMIT = 200;
-const INSUFFICIENT_STORAGE = 507;
 const PAGE_BYTES = 4096;
 
 /** Opens (or creates) the store; throws UserError STORE_LOCKED, STORE_DAMAGED or STORE_TOO_NEW. */

@@ -15,7 +15,8 @@ const { COPYFILE_FICLONE_FORCE, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } 
 const TICK_MS = 25;
 const QUIET_TRIES = 40;
 const DEEPEST = 32;
-const SYNCED_AT_ONCE = 32;
+/** Each holds a thread of the pool in which the store syncs, too: see `UV_THREADPOOL_SIZE` in virtctl/embedded/launch.ts. */
+const SYNCED_AT_ONCE = 2;
 
 /** Copies `from`, which may not be there yet, into the new folder `into`, and brings it to the disk. */
 export async function copyFolder({ from, into, signal }: CopyOptions): Promise<void> {
@@ -27,7 +28,6 @@ export async function copyFolder({ from, into, signal }: CopyOptions): Promise<v
   try {
     const made = [into];
     if (source) await copyEntries(source, { into, signal, made, depth: 0 });
-    // Together, because the disk takes many at once as quickly as one.
     for (let at = 0; at < made.length; at += SYNCED_AT_ONCE) await Promise.all(made.slice(at, at + SYNCED_AT_ONCE).map(syncToDisk));
   } finally {
     await source?.close();

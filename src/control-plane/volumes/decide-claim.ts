@@ -144,7 +144,8 @@ function fill({ claim, now = 0 }: ObservedClaim, source: ClaimSource): Decision<
   const isToTryAgain = copy.is === 'failed' && now - copy.atMs >= RETRY_MS;
   if (why !== undefined && !isToTryAgain) return { ...failed(why), lookAgainAfterMs: RETRY_MS };
   const isUnderWay = copy.is === 'copying' || copy.is === 'going';
-  return { actions: isUnderWay ? [] : [{ do: 'fill volume', because: 'it begins as a snapshot' }], lookAgainAfterMs: COPY_MS };
+  const lookAgainAfterMs = copy.is === 'copying' && copy.isWaiting ? RETRY_MS : COPY_MS;
+  return { actions: isUnderWay ? [] : [{ do: 'fill volume', because: 'it begins as a snapshot' }], lookAgainAfterMs };
 }
 
 function fits(claim: PersistentVolumeClaim, { metadata, spec, status }: PersistentVolume): boolean {

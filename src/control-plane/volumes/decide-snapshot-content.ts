@@ -3,7 +3,7 @@
  *
  *   when                                     then
  *   of another driver                        nothing
- *   deleting, its data is there              remove that, and wait for it to go; with the policy Retain it stays
+ *   deleting, its data is there, or coming   remove that, and wait for it to go; with the policy Retain it stays
  *   deleting                                 take the protection off
  *   its snapshot is gone, policy Delete      delete it
  *
@@ -39,8 +39,10 @@ export function decideSnapshotContent({ driver: ours, content, hasSnapshot, copy
       ? nothingToDo
       : { actions: [{ do: 'delete', target, because: 'its snapshot is gone' }] };
   if (deletionPolicy === 'Delete' && copy.is !== 'none') {
-    const isUnderWay = copy.is === 'going' || copy.is === 'copying';
-    return { actions: isUnderWay ? [] : [{ do: 'remove copy', because: 'its snapshot is deleted' }], lookAgainAfterMs: REMOVAL_MS };
+    return {
+      actions: copy.is === 'going' ? [] : [{ do: 'remove copy', because: 'its snapshot is deleted' }],
+      lookAgainAfterMs: REMOVAL_MS,
+    };
   }
   if (!finalizers.includes(CONTENT_PROTECTION)) return nothingToDo;
   const rest = finalizers.filter((each) => each !== CONTENT_PROTECTION);

@@ -129,6 +129,7 @@ function take(observed: ObservedSnapshot, content: VolumeSnapshotContent): Decis
     case 'none':
       return { actions: [begin], lookAgainAfterMs: COPY_MS };
     case 'copying':
+      return { actions: [], lookAgainAfterMs: copy.isWaiting ? RETRY_MS : COPY_MS };
     case 'going':
       return { actions: [], lookAgainAfterMs: COPY_MS };
     case 'failed':

@@ -83,7 +83,8 @@ export async function runSnapshots({ volumesDir, copies, driver = LOCAL_PROVISIO
     decide: decideSnapshot,
     subject: ({ snapshot }) => snapshot,
     act: ({ volumeName }, { snapshot }) => {
-      copies.begin(join(volumesDir, volumeName), folderOf(snapshot)); // may take long; that it is over is seen
+      const owner = snapshot.metadata.namespace ?? '';
+      copies.begin({ from: join(volumesDir, volumeName), path: folderOf(snapshot), owner }); // may take long; that it is over is seen
       return undefined;
     },
   });

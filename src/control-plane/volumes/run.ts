@@ -22,6 +22,7 @@ import { type ClaimSource, snapshotSourceOf } from './claim-source.ts';
 import { type ClaimAction, decideClaim, type ObservedClaim } from './decide-claim.ts';
 import { handleOf } from './decide-snapshot.ts';
 import { decideVolume, type ObservedVolume, type RemoveData } from './decide-volume.ts';
+import { FairTurns } from './fair-turns.ts';
 import type { FolderCopies } from './folder-copies.ts';
 
 export type VolumesOptions = {
@@ -36,6 +37,7 @@ export type VolumesOptions = {
 };
 
 const NAME = 'persistentvolume-controller';
+const REMOVALS_AT_ONCE = 2;
 /** The names that `decideClaim` gives: nothing else in the folder is ever removed, whatever an object says. */
 const OUR_NAME = /^pvc-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -52,6 +54,7 @@ export async function runVolumes({ volumesDir, copies, ...options }: VolumesOpti
       .filter(({ status }) => status?.phase === 'Pending')
       .map(({ metadata }) => keyOf(metadata));
   const removing = new Set<string>();
+  const removals = new FairTurns(REMOVALS_AT_ONCE);
 
   const binder = runController<ObservedClaim, ClaimAction>({
     ...options,
@@ -73,7 +76,8 @@ export async function runVolumes({ volumesDir, copies, ...options }: VolumesOpti
     act: (action, { claim, source }) => {
       const path = join(volumesDir, `pvc-${claim.metadata.uid}`);
       if (action.do === 'discard copy') copies.remove(path);
-      else if (source?.snapshot) copies.begin(join(volumesDir, handleOf(source.snapshot)), path);
+      else if (source?.snapshot)
+        copies.begin({ from: join(volumesDir, handleOf(source.snapshot)), path, owner: claim.metadata.namespace ?? '' });
       return undefined;
     },
     workers: 1, // one claim after the other, so that no volume is promised twice
@@ -121,9 +125,10 @@ export async function runVolumes({ volumesDir, copies, ...options }: VolumesOpti
     if (!path || removing.has(path)) return;
     removing.add(path);
     try {
-      await rm(path, { recursive: true, force: true });
+      await removals.run(path, options.signal, () => rm(path, { recursive: true, force: true }));
     } catch (error) {
-      log.warn('cannot remove the data of a volume, trying again', { object: `PersistentVolume ${volume.metadata.name}`, error });
+      if (!options.signal.aborted)
+        log.warn('cannot remove the data of a volume, trying again', { object: `PersistentVolume ${volume.metadata.name}`, error });
     } finally {
       removing.delete(path);
     }

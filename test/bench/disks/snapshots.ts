@@ -13,7 +13,7 @@ const CHAIN_MIB = 64;
 export async function measureSnapshots({ folder, rounds }: DiskBenchOptions): Promise<DiskRow[]> {
   const copies = new FolderCopies(systemClock);
   const copy = async (from: string, into: string) => {
-    copies.begin(from, into);
+    copies.begin({ from, path: into, owner: 'bench' });
     for (;;) {
       const state = await copies.stateOf(into);
       if (state.is === 'whole') return;

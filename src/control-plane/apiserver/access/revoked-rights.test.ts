@@ -10,18 +10,24 @@ import { grant, ROLES } from './rights.testing.ts';
 const EVE: Identity = { user: 'eve', groups: ['system:authenticated'] };
 const EVERYTHING_SHE_HAS = [
   { apiGroups: [''], resources: ['configmaps', 'pods/log'], verbs: ['get', 'list', 'watch'] },
-  { apiGroups: ['subresources.kubevirt.io'], resources: ['virtualmachineinstances/console'], verbs: ['get'] },
+  {
+    apiGroups: ['subresources.kubevirt.io'],
+    resources: ['virtualmachineinstances/console', 'virtualmachineexports/volumes'],
+    verbs: ['get'],
+  },
 ];
 const WATCH = '/api/v1/namespaces/default/configmaps?watch=1';
 const LOG = '/api/v1/namespaces/default/pods/p/log?follow=true';
 const CONSOLE = '/apis/subresources.kubevirt.io/v1/namespaces/default/virtualmachineinstances/vm/console';
+const DISK = '/apis/subresources.kubevirt.io/v1/namespaces/default/virtualmachineexports/e/volumes/data/disk.img';
 const BINDING = '/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings/r';
 
 /** A cluster in which eve may watch, read logs and open consoles, in namespace default. */
 async function start(t: TestContext): Promise<TestServer & { clock: FakeClock }> {
   const clock = new FakeClock();
   const endless = () => new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(Buffer.from('first line\n')) });
-  const server = await startTestServer({ clock, hooks: { logs: async () => new Response(endless()) } });
+  const disk = async () => new Response(endless(), { headers: { 'content-length': `${64 * 2 ** 30}` } });
+  const server = await startTestServer({ clock, hooks: { logs: async () => new Response(endless()), proxyToService: disk } });
   t.after(() => server.close());
   await grant(server.client, { namespace: 'default', rules: EVERYTHING_SHE_HAS, subject: { kind: 'User', name: 'eve' } });
   const create = (path: string, body: object) => server.fetch(path, { method: 'POST', body: JSON.stringify(body) });
@@ -57,12 +63,12 @@ async function openConsole({ server }: TestServer, identity: Identity): Promise<
 }
 
 describe('a right that is taken away', { timeout: 20_000 }, () => {
-  test('ends watches, followed logs and consoles at once', async (t) => {
+  test('ends watches, followed logs, downloads of disks and consoles at once', async (t) => {
     const server = await start(t);
-    const ends = [WATCH, LOG].map(async (path) => endOf(await server.fetch(path, {}, EVE)));
+    const ends = [WATCH, LOG, DISK].map(async (path) => endOf(await server.fetch(path, {}, EVE)));
     const console = once(await openConsole(server, EVE), 'close');
     await server.fetch(BINDING, { method: 'DELETE' });
-    assert.deepEqual(await Promise.all(ends), ['ended', 'cut off']);
+    assert.deepEqual(await Promise.all(ends), ['ended', 'cut off', 'cut off']);
     await console;
   });
 
@@ -104,10 +110,11 @@ test('a stream ends within seconds after its credentials have', async (t) => {
   let isGood = true;
   const identity = { ...EVE, isStillProven: async () => isGood };
   const end = endOf(await server.fetch(WATCH, {}, identity));
+  const download = endOf(await server.fetch(DISK, {}, identity));
   const console = once(await openConsole(server, identity), 'close');
   isGood = false;
   server.clock.advance(5_000);
-  assert.equal(await end, 'ended');
+  assert.deepEqual([await end, await download], ['ended', 'cut off']);
   await console;
 });
 

@@ -42,6 +42,15 @@ async function open({ server }: TestServer, url: string, identity = EVE): Promis
   return socket;
 }
 
+test('a disk that is downloaded is a stream, and who downloads still makes requests', async (t) => {
+  const server = await start(t);
+  const disk = MACHINES.replace('virtualmachineinstances', 'virtualmachineexports/e/volumes/data/disk.img');
+  const statuses: number[] = [];
+  for (let count = 0; count <= MOST; count += 1) statuses.push((await server.fetch(disk, {}, EVE)).status);
+  assert.deepEqual([statuses.filter((status) => status === 200).length, statuses.at(-1)], [MOST, 429]);
+  assert.equal((await server.fetch(PODS, {}, EVE)).status, 200);
+});
+
 const isTooMany = (error: unknown) => isApiError(error, 'TooManyRequests') && error.message.startsWith('too many streams');
 
 test('consoles, screens, forwarded ports, exec, attach and logs of one user are counted together, and have an end', async (t) => {

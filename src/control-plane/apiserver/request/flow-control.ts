@@ -2,7 +2,7 @@
  * Priority and fairness in small: how many requests, watches and streams of one user, and of all ordinary users, may be under way at once.
  * Who carries the cluster (nodes, our own components, administrators) is not counted, so no client can take their share.
  *
- *   stream    whatever lasts as long as its user wants: console, screen, exec, attach, port-forward, a log, whatever a Service answers
+ *   stream    whatever lasts as long as its user wants: console, screen, exec, attach, port-forward, a log, an exported disk, whatever a Service answers
  *   watch     a watch, of another server behind this one, too
  *   request   everything else, until its answer was taken
  */
@@ -23,7 +23,7 @@ const LIMITS: Limits = {
   stream: { ofOne: 100, ofAll: 500 },
 };
 const WORDS: Readonly<Record<Flow, string>> = { request: 'requests', watch: 'watches', stream: 'streams' };
-const LASTING: readonly string[] = ['log', 'proxy'];
+const LASTING: readonly string[] = ['log', 'proxy', 'volumes'];
 const RETRY_AFTER_SECONDS = 1;
 const EXEMPT_GROUPS: readonly string[] = ['system:masters', 'system:nodes'];
 const EXEMPT_ACCOUNTS = /^system:serviceaccount:(?:kubevirt|kube-system):/;

@@ -7,6 +7,7 @@ import { LruCache } from '../../store/lru-cache.ts';
 import { applyDefaults } from '../schema/defaults.ts';
 import { prune } from '../schema/prune.ts';
 import type { AnyObject, ResourceType } from '../types/resource-type.ts';
+import { SharedLines } from './shared-lines.ts';
 
 /** How much of what was rendered lately is kept, twice, counted as stored text. */
 const RENDERED_BYTES = 4 * 1024 * 1024;
@@ -17,6 +18,7 @@ type Rendered = { readonly object: AnyObject; text: string | undefined };
 
 /** Entries never change, so neither do the objects and texts made from them. */
 export class Renderer {
+  readonly lines = new SharedLines();
   #rendered = new LruCache<Entry, Map<ResourceType, Rendered>>(RENDERED_BYTES);
   #heads = new WeakMap<ResourceType, { readonly head: string | undefined }>();
   readonly #conversions: Converted;

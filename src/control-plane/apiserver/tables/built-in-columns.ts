@@ -1,6 +1,8 @@
 /** The columns of built-in kinds. A kind that is not here prints its name and age. */
 import { isObject, type JsonObject } from '../../../base/json.ts';
+import { CLASS_COLUMNS } from './class-columns.ts';
 import { AGE, ageOf, at, type Column, count, joined, listAt, NAME, numberAt, orNone, pairsAt, sizeAt, text, textAt } from './column.ts';
+import { NETWORK_COLUMNS, selectorText } from './network-columns.ts';
 import { POD_COLUMNS } from './pod-columns.ts';
 
 const CONTAINERS = text('Containers', (object) => joined(containersOf(object).map(({ name }) => String(name))), 1);
@@ -38,6 +40,8 @@ const EVENT: readonly Column[] = [
 const WEBHOOKS: readonly Column[] = [NAME, count('Webhooks', (object) => sizeAt(object, 'webhooks')), AGE];
 
 const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
+  ...CLASS_COLUMNS,
+  ...NETWORK_COLUMNS,
   '/Pod': POD_COLUMNS,
   '/Node': [
     NAME,
@@ -70,6 +74,13 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     text('Request', (quota) => usedOf(quota, (resource) => !resource.startsWith('limits.'))),
     text('Limit', (quota) => usedOf(quota, (resource) => resource.startsWith('limits.'))),
     AGE,
+  ],
+  '/LimitRange': [NAME, CREATED],
+  '/PodTemplate': [
+    NAME,
+    text('Containers', (object) => joined(templateContainers(object).map(({ name }) => String(name)))),
+    text('Images', (object) => joined(templateContainers(object).map(({ image }) => String(image)))),
+    text('Pod Labels', (object) => pairsAt(object, 'template', 'metadata', 'labels')),
   ],
   '/ServiceAccount': [NAME, text('Secrets', (account) => sizeAt(account, 'secrets')), AGE],
   '/ReplicationController': [NAME, ...REPLICAS, text('Selector', (object) => pairsAt(object, 'spec', 'selector'), 1)],
@@ -184,6 +195,21 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   ],
   'admissionregistration.k8s.io/MutatingWebhookConfiguration': WEBHOOKS,
   'admissionregistration.k8s.io/ValidatingWebhookConfiguration': WEBHOOKS,
+  'admissionregistration.k8s.io/ValidatingAdmissionPolicy': [
+    NAME,
+    count('Validations', (policy) => sizeAt(policy, 'spec', 'validations')),
+    text('ParamKind', (policy) => {
+      const kind = textAt(policy, 'spec', 'paramKind', 'kind');
+      return kind === '' ? '<unset>' : `${textAt(policy, 'spec', 'paramKind', 'apiVersion')}/${kind}`;
+    }),
+    AGE,
+  ],
+  'admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding': [
+    NAME,
+    text('PolicyName', (binding) => textAt(binding, 'spec', 'policyName')),
+    text('ParamRef', policyParameters),
+    AGE,
+  ],
   'autoscaling/HorizontalPodAutoscaler': [
     NAME,
     text(
@@ -217,6 +243,17 @@ export function builtInColumns(group: string, kind: string): readonly Column[] {
 
 function containersOf(object: unknown): JsonObject[] {
   return listAt(object, 'spec', 'template', 'spec', 'containers');
+}
+
+function templateContainers(object: unknown): JsonObject[] {
+  return listAt(object, 'template', 'spec', 'containers');
+}
+
+function policyParameters(binding: JsonObject): string {
+  const [namespace, name] = ['namespace', 'name'].map((field) => textAt(binding, 'spec', 'paramRef', field));
+  if (name) return `${namespace || '*'}/${name}`;
+  const selector = at(binding, 'spec', 'paramRef', 'selector');
+  return selector === undefined ? '<unset>' : selectorText(selector);
 }
 
 function jobStatus(job: JsonObject): string {

@@ -1,5 +1,6 @@
 /** From a request to its answer: who may, what is asked for, and which function answers. */
 import { ApiError } from '../../../base/errors.ts';
+import { isLasting, revocableBody } from '../../../base/revocable-body.ts';
 import { answerAccessReview } from '../access/access-reviews.ts';
 import { authorize } from '../access/authorize.ts';
 import { impersonated } from '../access/impersonate.ts';
@@ -14,7 +15,6 @@ import { flowOf, type Leave } from '../request/flow-control.ts';
 import { parseResourcePath, type ResourcePath, type Verb, verbOf } from '../request/path-grammar.ts';
 import { methodNotAllowed, unknownPath } from '../response/api-errors.ts';
 import { respondError } from '../response/respond.ts';
-import { revocableBody } from '../response/revocable-body.ts';
 import type { Call, Identity, ServerParts } from '../server-parts.ts';
 import { bind } from '../subresources/binding.ts';
 import { evict } from '../subresources/eviction.ts';
@@ -174,8 +174,7 @@ export function permissionOf(rules: RuleIndex, { caller, identity, headers, attr
 
 /** The answer, cut off when its user may no longer have it. */
 function whileAllowed({ openStreams }: ServerParts, response: Response, permission: Permission): Response {
-  // What says how long it is is over soon.
-  if (!response.body || response.headers.has('content-length')) return response;
+  if (!response.body || !isLasting(response)) return response;
   let leave = () => {};
   const { body, cut } = revocableBody(response.body, () => leave());
   leave = openStreams.add({ ...permission, end: () => cut(new ApiError('Forbidden', 'the right to this was taken away')) });

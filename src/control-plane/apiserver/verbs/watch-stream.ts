@@ -21,6 +21,8 @@ type Waiting =
 /** Changes that wait for one client; what it asked for at the start does not count. More than any history holds of ordinary objects. */
 const MAX_WAITING = { changes: 20_000, bytes: 64 * 1024 * 1024 };
 const CHUNK_CHARACTERS = 64 * 1024;
+/** Of one large line: what many clients have not read yet is in memory once, and only so much of it is on its way to each. */
+const PIECE_BYTES = 64 * 1024;
 /** So many waiting changes are put to a conversion webhook before the first is told of. */
 const CONVERTED_AT_ONCE = 100;
 
@@ -32,6 +34,8 @@ export class WatchStream {
   readonly #encoder = new TextEncoder();
   readonly #ended = new AbortController();
   #waiting: Waiting[] = [];
+  /** Of a large line that is being sent. */
+  #rest: Uint8Array | undefined;
   #next = 0;
   #changes = 0;
   #bytes = 0;
@@ -98,6 +102,7 @@ export class WatchStream {
   /** Ends at once; what waits is for nobody any more. */
   cut(): void {
     this.#waiting = [];
+    this.#rest = undefined;
     this.#next = 0;
     this.end();
   }
@@ -131,25 +136,53 @@ export class WatchStream {
   }
 
   async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
-    while (this.#next === this.#waiting.length && !this.#isEnding) {
+    while (!this.#rest && this.#next === this.#waiting.length && !this.#isEnding) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
     }
-    if (this.#isCancelled || !(await this.#isConverted())) return;
+    if (this.#isCancelled) return;
+    if (this.#rest) return this.#sendPiece(controller, this.#rest);
+    if (!(await this.#isConverted())) return;
     let text = '';
     while (this.#next < this.#waiting.length && text.length < CHUNK_CHARACTERS) {
       const waiting = this.#waiting[this.#next]!; // the line above proves that there is one
       if ('entry' in waiting && this.#call.parts.conversions.isMissing(this.#call.type, waiting.entry)) break; // came meanwhile
-      text += this.#lineOf(waiting);
+      const isLarge = this.#isLarge(waiting);
+      if (isLarge && text !== '') break;
+      if (isLarge) this.#rest = this.#sharedLineOf(waiting);
+      else text += this.#lineOf(waiting);
       this.#count(waiting, -1);
       this.#next += 1;
+      if (isLarge) break;
     }
     // What was sent is let go of, even if the client never quite catches up.
     this.#waiting = this.#waiting.slice(this.#next);
     this.#next = 0;
+    if (this.#rest) return this.#sendPiece(controller, this.#rest);
     if (text !== '') controller.enqueue(this.#encoder.encode(text));
-    if (this.#isEnding && this.#waiting.length === 0) controller.close();
+    this.#closeAtTheEnd(controller);
+  }
+
+  #sendPiece(controller: ReadableStreamDefaultController<Uint8Array>, line: Uint8Array): void {
+    this.#rest = line.length > PIECE_BYTES ? line.subarray(PIECE_BYTES) : undefined;
+    controller.enqueue(line.subarray(0, PIECE_BYTES));
+    this.#closeAtTheEnd(controller);
+  }
+
+  #closeAtTheEnd(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    if (this.#isEnding && this.#waiting.length === 0 && !this.#rest) controller.close();
+  }
+
+  /** What is rendered for one client is its own. */
+  #isLarge(waiting: Waiting): waiting is Waiting & { type: EventType } {
+    return 'entry' in waiting && isPlain(this.#representation) && waiting.entry.text.length > PIECE_BYTES;
+  }
+
+  #sharedLineOf(waiting: Waiting & { type: EventType }): Uint8Array {
+    const { parts, type } = this.#call;
+    const { type: event, entry, revision } = waiting;
+    return parts.renderer.lines.bytesOf({ entry, type, event, revision }, () => this.#lineOf(waiting));
   }
 
   /** What waits, in the version that was asked for; false when somebody cancelled meanwhile. One ERROR event when it cannot be had. */

@@ -55,6 +55,26 @@ test('a watch from a revision gets exactly what came after it', async (t) => {
   assert.equal(deleted, added! + 1); // a deletion shows its own revision
 });
 
+test('a large object comes whole and in its place, to each who watches, with letters of more than one byte', async (t) => {
+  const server = await startTestServer();
+  t.after(server.close);
+  const watches = [1, 2, 3].map(() => take(watch(server, 'resourceVersion=0'), 5));
+  const value = 'ü€😀x'.repeat(30_000);
+  await server.client.create(CONFIG_MAPS, map('before'));
+  const large = await server.client.create(CONFIG_MAPS, { ...map('large'), data: { value } });
+  await server.client.update(CONFIG_MAPS, { ...large, data: { value: `${value}!` } });
+  await server.client.create(CONFIG_MAPS, map('after'));
+  await server.client.delete(CONFIG_MAPS, at('large'));
+  for (const events of await Promise.all(watches)) {
+    assert.deepEqual(events.map(short), ['ADDED before', 'ADDED large', 'MODIFIED large', 'ADDED after', 'DELETED large']);
+    const values = events.map(({ object }) => object.data?.['value']);
+    assert.deepEqual(
+      values.map((each) => each === value || (each === `${value}!` ? 'changed' : each)),
+      [undefined, true, 'changed', undefined, 'changed'],
+    );
+  }
+});
+
 test('an object that enters a selection is ADDED, one that leaves it is DELETED', async (t) => {
   const server = await startTestServer();
   t.after(server.close);
