@@ -1,4 +1,4 @@
-/** Brings what people have into a store: an OCI layout folder, an archive of one, what `docker save` writes, or a bare disk. */
+/** Brings what people have into a store: an OCI layout folder, an archive of one, what `docker save` writes, a machine as OVA, or a bare disk. */
 import { createReadStream, existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -9,6 +9,7 @@ import { unpackArchive } from './archive.ts';
 import { importDockerArchive } from './docker-archive.ts';
 import { foreignFormatOf } from './foreign-formats-table.ts';
 import { type ImportOptions, importDisk } from './import/import-disk.ts';
+import { isOva } from './import/ova.ts';
 import { withWorkFolder } from './import/work-folder.ts';
 import { openImageStore } from './store.ts';
 
@@ -36,7 +37,7 @@ export async function importImage(options: Options): Promise<{ readonly digest: 
   });
   if (info.isDirectory()) return openImageStore(storeDir).importLayout(path, reference, signal);
   if (!info.isFile()) throw notAnImage(path, 'it is neither a file nor a folder');
-  if (await isArchive(path)) return importArchive(options);
+  if (await isImageArchive(path)) return importArchive(options);
   return importDisk({ storeDir, path, name: basename(path), reference, compression, searchPath, signal, ...(onStage && { onStage }) });
 }
 
@@ -49,11 +50,11 @@ async function importArchive({ storeDir, path, reference, signal }: Options): Pr
   });
 }
 
-/** Every tar of today says `ustar` in its first header; compressed or not. */
-async function isArchive(path: string): Promise<boolean> {
+/** Every tar of today says `ustar` in its first header; compressed or not. That of a machine is brought in as a disk. */
+async function isImageArchive(path: string): Promise<boolean> {
   const start = await firstBytes(createReadStream(path));
   const plain = foreignFormatOf(start) === 'gzip' ? await firstBytes(pipeline(createReadStream(path), createGunzip(), () => {})) : start;
-  return plain.toString('latin1', 257, 262) === 'ustar';
+  return plain.toString('latin1', 257, 262) === 'ustar' && !isOva(plain);
 }
 
 /** Fewer where there are not so many, or what is there is damaged: who reads all of it says so. */
@@ -73,6 +74,6 @@ async function firstBytes(stream: Readable): Promise<Buffer> {
 function notAnImage(path: string, why: string): UserError {
   return new UserError('NOT_AN_IMAGE', `${basename(path)} is no image that can be imported`, {
     why,
-    fix: 'give a raw, qcow2, VMDK or VHDX disk, an OCI layout folder, or an archive made by docker save, podman save or skopeo',
+    fix: 'give a raw, qcow2, VMDK or VHDX disk, an OVA, an OCI layout folder, or an archive made by docker save, podman save or skopeo',
   });
 }

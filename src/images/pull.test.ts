@@ -182,3 +182,28 @@ test('the name that moves leaves the old image to be found by its digest', async
   assert.equal((await all.pull()).digest, digestOf(Buffer.from(newer)));
   assert.equal(openImageStore(all.store).resolve(`${all.registry.host}/team/disk@${all.digest}`)?.digest, all.digest);
 });
+
+const sleepless = { now: () => Date.now(), steady: () => performance.now(), sleep: async () => {} };
+
+test('a registry that answers 500 is asked again, and given up with its words when it goes on like that', async (t) => {
+  const all = await world(t, { failuresLeft: 2 });
+  assert.equal((await all.pull({ clock: sleepless })).digest, all.digest);
+  const broken = await world(t, { failuresLeft: 1_000 });
+  await assert.rejects(broken.pull({ clock: sleepless }), /500|try later/);
+  assert.equal(fetches(broken.registry, broken.layer) <= 4, true);
+  assert.equal(openImageStore(broken.store).resolve(broken.reference), undefined);
+});
+
+test('a registry that sends a byte at a time keeps nobody who ends it, and what came is not asked for again', async (t) => {
+  const all = await world(t, { comesInBytes: true });
+  const stop = new AbortController();
+  const slow = all.pull({
+    signal: stop.signal,
+    onProgress: ({ doneBytes }) => {
+      if (doneBytes > 2_000) stop.abort(new Error('enough'));
+    },
+  });
+  await assert.rejects(slow, /enough/);
+  assert.equal(openImageStore(all.store).resolve(all.reference), undefined);
+  assert.equal(leftovers(all.store).length > 0, true);
+});

@@ -21,6 +21,10 @@ export type TestRegistryOptions = {
   stallsAfterBytes?: number | undefined;
   /** Where it sends whoever asks for a blob. */
   readonly blobsAt?: (digest: string) => string;
+  /** So many requests for a blob are answered with 500 first. */
+  failuresLeft?: number;
+  /** Blobs come a byte at a time. */
+  readonly comesInBytes?: boolean;
   /** Ranges are not known to it. */
   readonly hasNoRanges?: boolean;
 };
@@ -119,17 +123,21 @@ export class TestRegistry implements AsyncDisposable {
   }
 
   #sendBlob(digest: string, range: string | undefined, response: ServerResponse): void {
-    const { breaksAfterBytes, stallsAfterBytes, blobsAt, hasNoRanges } = this.#options;
+    const { breaksAfterBytes, stallsAfterBytes, blobsAt, hasNoRanges, failuresLeft = 0, comesInBytes = false } = this.#options;
     const blob = this.blobs.get(digest);
     if (range !== undefined) this.ranges.push(range);
     const from = hasNoRanges ? 0 : Number(/^bytes=(\d+)-$/.exec(range ?? '')?.[1] ?? 0);
-    if (blobsAt) response.writeHead(307, { location: blobsAt(digest) }).end();
+    if (failuresLeft > 0) {
+      this.#options.failuresLeft = failuresLeft - 1;
+      response.writeHead(500).end('{"errors":[{"code":"UNKNOWN","message":"try later"}]}');
+    } else if (blobsAt) response.writeHead(307, { location: blobsAt(digest) }).end();
     else if (!blob) response.writeHead(404).end();
     else {
       const rest = blob.subarray(from);
       const head = from > 0 ? { 'content-range': `bytes ${from}-${blob.length - 1}/${blob.length}` } : {};
       response.writeHead(from > 0 ? 206 : 200, { ...head, 'content-length': rest.length });
-      if (stallsAfterBytes !== undefined && rest.length > stallsAfterBytes) response.write(rest.subarray(0, stallsAfterBytes));
+      if (comesInBytes) sendByByte(response, rest);
+      else if (stallsAfterBytes !== undefined && rest.length > stallsAfterBytes) response.write(rest.subarray(0, stallsAfterBytes));
       else if (breaksAfterBytes === undefined || rest.length <= breaksAfterBytes) response.end(rest);
       else response.write(rest.subarray(0, breaksAfterBytes), () => response.destroy());
     }
@@ -171,4 +179,11 @@ export function digestOf(body: Uint8Array): string {
 
 function hostOf(server: Server): string {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`; // it listens on a port
+}
+
+/** As slowly as it can be, for as long as somebody listens. */
+function sendByByte(response: ServerResponse, rest: Buffer): void {
+  if (response.destroyed) return;
+  if (rest.length === 0) response.end();
+  else response.write(rest.subarray(0, 1), () => setImmediate(() => sendByByte(response, rest.subarray(1))));
 }

@@ -60,7 +60,8 @@ function isZero(part: Uint8Array): boolean {
   return ZEROS.compare(part, 0, part.length, 0, part.length) === 0;
 }
 
-async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+/** A write may take less than it is given when room runs out, and the next one says so. */
+export async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
   for (let done = 0; done < bytes.length; ) {
     const { bytesWritten } = await file.write(bytes, done, bytes.length - done, position + done);
     done += bytesWritten;

@@ -93,11 +93,13 @@ async function usable(options: Pick<Download, 'folder' | 'url' | 'digest' | 'fet
 }
 
 async function download(request: Download): Promise<Downloaded> {
-  const { url, folder } = request;
-  const { digest, validators } = await downloadFile(request);
+  const { url, folder, signal } = request;
+  const validators = await downloadFile(request);
+  const path = join(folder, 'file');
+  const digest = request.digest ?? (await digestOfFile(path, undefined, signal));
   rmSync(join(folder, 'partial.json'), { force: true });
   await writeFileDurably(join(folder, ABOUT), JSON.stringify({ ...validators, url, digest } satisfies About));
-  return { path: join(folder, 'file'), digest };
+  return { path, digest };
 }
 
 function readAbout(folder: string): About | undefined {

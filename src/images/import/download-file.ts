@@ -39,29 +39,40 @@ const STALL_MS = 60_000;
 /** In a row, without a byte in between. */
 const TRIES = 4;
 const FIRST_PAUSE_MS = 500;
+/** Of what is written at once: a call to the system for each packet would take longer than the disk. */
+const PIECE_BYTES = 2 ** 20;
+/** So long something that came may wait for more. */
+const MOST_UNWRITTEN_MS = 100;
 /** What is left free of the disk for everything else. */
 const RESERVE_BYTES = 64 * 2 ** 20;
 
-/** Resolves when `file` is there, durable, with its digest. */
-export async function downloadFile(download: Download): Promise<{ readonly digest: string; readonly validators: Validators }> {
+/** Resolves when `file` is there, durable, with its digest, if that is known. */
+export async function downloadFile(download: Download): Promise<Validators> {
   const partial = join(download.folder, 'partial');
   try {
-    const resumed = await fill(partial, download);
-    let digest = await digestOfFile(partial, download.digest, download.signal);
-    if (resumed && download.digest !== undefined && digest !== download.digest) {
-      // It may have changed at its server since the part that was here before.
-      await rm(partial, { force: true });
-      await fill(partial, download);
-      digest = await digestOfFile(partial, download.digest, download.signal);
-    }
-    if (download.digest !== undefined && digest !== download.digest) throw wrongDigest(download.url, download.digest, digest);
+    const isResumed = await fill(partial, download);
+    if (download.digest !== undefined) await requireDigest(partial, { ...download, digest: download.digest, isResumed });
     const validators = readValidators(download.folder);
     await rename(partial, join(download.folder, 'file'));
-    return { digest, validators };
+    return validators;
   } catch (error) {
     if (isWrong(error) || explainSystemError(error)) discardPartial(download.folder);
     throw explainSystemError(error) ?? error;
   }
+}
+
+type Expected = Download & { readonly digest: string; readonly isResumed: boolean };
+
+async function requireDigest(partial: string, { isResumed, ...download }: Expected): Promise<void> {
+  const { digest, signal, url } = download;
+  let found = await digestOfFile(partial, digest, signal);
+  if (isResumed && found !== digest) {
+    // It may have changed at its server since the part that was here before.
+    await rm(partial, { force: true });
+    await fill(partial, download);
+    found = await digestOfFile(partial, digest, signal);
+  }
+  if (found !== digest) throw wrongDigest(url, digest, found);
 }
 
 /** Nothing of a download that was not finished is left. */
@@ -115,21 +126,54 @@ async function fetchRest(state: State, download: Download): Promise<void> {
     const totalBytes = await begin(state, { response, url, folder });
     if (totalBytes !== undefined && totalBytes > maxBytes) throw tooLarge(url, maxBytes);
     await assertSpace(folder, (totalBytes ?? 0) - state.size, download);
-    const tell = () => onProgress({ doneBytes: state.size, totalBytes, resumedBytes: state.resumedBytes });
-    tell();
-    for await (const chunk of response.body ?? []) {
+    const tell = (doneBytes: number) => onProgress({ doneBytes, totalBytes, resumedBytes: state.resumedBytes });
+    tell(state.size);
+    await append(state, response.body ?? [], (doneBytes) => {
       clearTimeout(timer);
       timer = setTimeout(isSilent, stallMs);
-      if (state.size + chunk.length > maxBytes) throw tooLarge(url, maxBytes);
-      await state.file.appendFile(chunk);
-      state.size += chunk.length;
-      tell();
-    }
+      if (doneBytes > maxBytes) throw tooLarge(url, maxBytes);
+      tell(doneBytes);
+    });
     if (totalBytes !== undefined && state.size !== totalBytes) throw new Error(`it ended after ${state.size} of ${totalBytes} bytes`);
   } catch (error) {
     throw stalled.signal.aborted ? stalled.signal.reason : error;
   } finally {
     clearTimeout(timer);
+  }
+}
+
+type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+
+/**
+ * What comes, in larger pieces than it comes in, and after a moment in any case: what has come stays, however it ends. `onReceived` is told how much there
+ * is, and may refuse it.
+ */
+async function append(state: State, chunks: Chunks, onReceived: (doneBytes: number) => void): Promise<void> {
+  let [pieces, bytes, doneBytes]: [Uint8Array[], number, number] = [[], 0, state.size];
+  let writing = Promise.resolve();
+  const timer = setInterval(() => void write().catch(() => {}), MOST_UNWRITTEN_MS); // whoever waits for it next hears of it
+  try {
+    for await (const chunk of chunks) {
+      doneBytes += chunk.length;
+      onReceived(doneBytes);
+      pieces.push(chunk);
+      bytes += chunk.length;
+      if (bytes >= PIECE_BYTES) await write();
+    }
+  } finally {
+    clearInterval(timer);
+    await write();
+  }
+
+  /** One after the other; after one that failed none. */
+  function write(): Promise<void> {
+    writing = writing.then(async () => {
+      const piece = Buffer.concat(pieces);
+      [pieces, bytes] = [[], 0];
+      if (piece.length > 0) await state.file.appendFile(piece);
+      state.size += piece.length;
+    });
+    return writing;
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Makes an image of the store from a disk in a file: unpacks it when it is compressed, converts it when it is of another format, and takes raw
- * and qcow2 as they are. Whoever wrote the file decides nothing but what the guest sees.
+ * Makes an image of the store from a disk in a file: unpacks it when it is compressed, takes it out of the archive of a machine (OVA), converts it
+ * when it is of another format, and takes raw and qcow2 as they are. Whoever wrote the file decides nothing but what the guest sees.
  */
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { isQcow2, readQcow2Size } from '../qcow2-header.ts';
 import { writeImage } from '../write-image.ts';
 import { convertDisk } from './convert-disk.ts';
 import { DISK_LIMITS, type DiskLimits, decompress } from './decompress.ts';
+import { isOva, takeDiskOfOva } from './ova.ts';
 import { withWorkFolder } from './work-folder.ts';
 
 export type ImportStage = 'unpack' | 'convert' | 'store';
@@ -28,6 +29,9 @@ export type ImportOptions = {
 };
 
 const SECTOR = 512;
+const ARCHIVED_DISK = 'archived';
+/** What is made in the folder on the way. */
+export const HALVES = [ARCHIVED_DISK, 'unpacked', 'converted'] as const;
 
 /** Only a disk that is taken gets the name. */
 export async function importDisk(options: ImportOptions): Promise<{ readonly digest: string }> {
@@ -56,14 +60,25 @@ async function convertedDisk(options: Plain, folder: string): Promise<string> {
   const { name, searchPath, signal, limits = DISK_LIMITS, onStage = () => {} } = options;
   let { path } = options;
   let found = await beginningOf(path);
+  const fromArchive = async () => {
+    if (!isOva(found.start)) return;
+    const into = join(folder, ARCHIVED_DISK);
+    onStage('unpack');
+    await takeDiskOfOva({ path, name, into, signal, limits });
+    path = into;
+    found = await beginningOf(path);
+  };
+  await fromArchive(); // the disk in it may be compressed; or all of it is
   const compression = foreignFormatOf(found.start);
   if (compression === 'gzip' || compression === 'xz' || compression === 'zstd') {
     const into = join(folder, 'unpacked');
     const { size } = found;
     onStage('unpack', 0, size);
     await decompress({ path, into, compression, searchPath, signal, limits, onRead: (bytes) => onStage('unpack', bytes, size) });
+    const isOfArchive = path !== options.path;
     path = into;
     found = await beginningOf(path);
+    if (!isOfArchive) await fromArchive();
   }
   const format = foreignFormatOf(found.start);
   if (format === undefined) return path;
@@ -95,6 +110,6 @@ async function beginningOf(path: string): Promise<{ readonly size: number; reado
 function refused(name: string, why: string): UserError {
   return new UserError('NOT_A_DISK', `${name} is no disk that can be run`, {
     why,
-    fix: 'give a raw, qcow2, VMDK or VHDX disk, compressed with gzip, xz or zstd or not',
+    fix: 'give a raw, qcow2, VMDK or VHDX disk, compressed with gzip, xz or zstd or not, or an OVA',
   });
 }

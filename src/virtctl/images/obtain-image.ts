@@ -2,19 +2,17 @@
 import { createHash } from 'node:crypto';
 import { realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isApiError, UserError } from '../../base/errors.ts';
-import { isLocalOnly, normaliseReference } from '../../base/image-reference.ts';
-import { createImagePuller } from '../../images/image-puller.ts';
+import { isLocalOnly } from '../../base/image-reference.ts';
 import { openDownloadCache } from '../../images/import/download-cache.ts';
 import { importDisk } from '../../images/import/import-disk.ts';
 import { importUrl, type UrlSource } from '../../images/import/import-url.ts';
 import { NAME_ANNOTATION, readIndex } from '../../images/layout.ts';
 import { standInFor } from '../../images/stand-ins.ts';
 import { openImageStore } from '../../images/store.ts';
-import { progressOf } from '../../sdk/upload/transfer-progress.ts';
 import type { Deps } from '../deps.ts';
 import type { Progress } from '../progress.ts';
 import { importProgress } from './import-progress.ts';
+import { pullNamed } from './pull-named.ts';
 import type { ResolvedImage } from './resolve-image.ts';
 
 type Options = {
@@ -57,7 +55,7 @@ function bring(deps: Deps, work: Work, onNote: (note: string) => void): Promise<
     case 'file':
       return fromFile(deps, work, source.path);
     case 'image':
-      return pulled(deps, work, source.reference);
+      return pullNamed(deps, { ...work, reference: source.reference });
   }
 }
 
@@ -92,27 +90,6 @@ async function fromFile(deps: Deps, work: Work, path: string): Promise<string> {
     ...{ storeDir, path: real, name: path, reference, signal, onStage },
     compression: 'zstd',
     searchPath: deps.env['PATH'],
-  });
-  return reference;
-}
-
-async function pulled({ clock, env }: Deps, { storeDir, signal, update }: Work, reference: string): Promise<string> {
-  const puller = createImagePuller({ dir: storeDir, env, hasHostLoopback: true, clock });
-  const startedAtMs = clock.steady();
-  const pull = puller.pull({
-    reference,
-    signal,
-    onProgress: ({ doneBytes, allBytes }) =>
-      update(progressOf({ doneBytes, totalBytes: allBytes, elapsedMs: clock.steady() - startedAtMs })),
-  });
-  await pull.catch((error: unknown) => {
-    if (!isApiError(error, 'NotFound')) throw error;
-    throw new UserError('IMAGE_MISSING', `${normaliseReference(reference)} is not at its registry`, {
-      why: error.message,
-      fix: 'check its name and tag',
-      exitCode: 3,
-      cause: error,
-    });
   });
   return reference;
 }

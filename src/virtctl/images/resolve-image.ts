@@ -40,7 +40,7 @@ export type Surroundings = {
   isStored(reference: string): boolean;
 };
 
-const DISK_ENDING = /\.(?:qcow2|img|raw|vmdk|vhdx)(?:\.(?:gz|xz|zst))?$/i;
+const DISK_ENDING = /\.(?:qcow2|img|raw|vmdk|vhdx|ova)(?:\.(?:gz|xz|zst))?$/i;
 
 /** By the table above. */
 export function resolveImage(said: string, around: Surroundings): ResolvedImage {
@@ -71,7 +71,12 @@ export function stemOf(text: string): string {
 
 function fromAddress(url: string): ResolvedImage {
   const why = whyNoAddress(url);
-  if (why) throw new UserError('USAGE', `${url} cannot be the address of a disk`, { why: `it ${why}`, exitCode: 2 });
+  if (why)
+    throw new UserError('USAGE', `${url} cannot be the address of a disk`, {
+      why: `it ${why}`,
+      fix: 'check the address, or download the disk and name the file: virtctl run ./FILE',
+      exitCode: 2,
+    });
   const stem = stemOf(fileNameOf(url).replace(DISK_ENDING, ''));
   return { source: { is: 'url', at: { url } }, storeName: `imported/${stem}:`, stem };
 }
@@ -87,6 +92,7 @@ function fromCatalogue({ entry, entryName, publisher }: Listed, { architecture }
   if (!found)
     throw new UserError('ARCHITECTURE_MISSING', `${entryName} is not published for ${architecture}`, {
       why: `the catalogue has ${Object.keys(entry.sources).join(', ')}`,
+      fix: `virtctl image search shows what there is for ${architecture}`,
       exitCode: 7,
     });
   const [name = '', tag = 'latest'] = entryName.split(':');

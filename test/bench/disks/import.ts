@@ -1,8 +1,7 @@
 /** A sparse qcow2 of 1 GiB from a web server onto a PVC, beside `qemu-img convert` of the same file alone. */
-import { execFileSync } from 'node:child_process';
-import { createReadStream, mkdirSync, rmSync, statSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { execFileSync, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../../src/base/clock.ts';
 import { guardedFetch } from '../../../src/images/guarded-fetch.ts';
@@ -10,6 +9,7 @@ import { fillClaim } from '../../../src/virt-launcher/import/fill-claim.ts';
 import { median } from '../figures.ts';
 import { type DiskBenchOptions, type DiskRow, timed } from './row.ts';
 
+const SERVER = join(import.meta.dirname, '../../e2e/folder-server.ts');
 const GIB = 2 ** 30;
 const DATA = '256M';
 
@@ -17,12 +17,9 @@ export async function measureImport({ folder, rounds }: DiskBenchOptions): Promi
   const [file, claim, converted] = ['disk.qcow2', 'claim', 'converted.qcow2'].map((name) => join(folder, name)) as [string, string, string];
   execFileSync('qemu-img', ['create', '-q', '-f', 'qcow2', file, '1G']);
   execFileSync('qemu-io', ['-f', 'qcow2', '-c', `write -P 0x5a 100M ${DATA}`, file]);
-  const server = createServer((_, response) => {
-    response.writeHead(200, { 'content-length': statSync(file).size });
-    createReadStream(file).pipe(response);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // of a TCP server
+  const server = fork(SERVER, [folder, '0'], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+  const [said] = await once(server.stdout ?? server, 'data');
+  const origin = `http://127.0.0.1:${/\d+/.exec(String(said))?.[0]}`;
   const [ours, theirs]: [number[], number[]] = [[], []];
   for (let round = 0; round < rounds; round++) {
     rmSync(claim, { recursive: true, force: true });
@@ -49,7 +46,7 @@ export async function measureImport({ folder, rounds }: DiskBenchOptions): Promi
       ),
     );
   }
-  server.close();
+  server.kill();
   return [
     {
       name: `import of a 1 GiB qcow2 with ${DATA}`,

@@ -12,19 +12,21 @@ export const definition = defineCommand({
     },
     positional: {
       kind: 'tuple',
-      parameters: [{ ...text, brief: `${A_FILE}; or the address of a disk`, placeholder: 'SOURCE' }, name],
+      parameters: [{ ...text, brief: `${A_FILE}; or the address of a disk, or oci://IMAGE`, placeholder: 'SOURCE' }, name],
     },
   },
   docs: {
     brief: 'Bring a disk or an image from this machine or an address into the embedded cluster',
     fullDescription: [
-      'Bring a disk or an image from this machine or from an address (https://...) into the embedded cluster. Disks may be compressed with gzip, xz or',
-      'zstd; VMDK and VHDX are converted. A download that was interrupted resumes; docs/images.md says what is kept, and for how long.',
+      'Bring a disk or an image from this machine, from an address (https://...) or from a registry (oci://...) into the embedded cluster. Disks may be',
+      'compressed with gzip, xz or zstd; VMDK and VHDX are converted; of a machine as OVA the first disk is taken. A download that was interrupted resumes;',
+      'docs/images.md says what is kept, and for how long.',
     ].join('\n'),
     customUsage: [
       'debian-12.qcow2 localhost/debian:12',
       'https://images.example.com/web.raw.xz localhost/web:1',
       'image.tar quay.io/team/disk:v1',
+      'oci://quay.io/containerdisks/debian:12 localhost/debian:12',
     ],
   },
 });

@@ -11,6 +11,7 @@ import { TestRegistry, type TestRegistryOptions } from '../../../../images/regis
 import { openImageStore } from '../../../../images/store.ts';
 import { until } from '../../../../testing/until.ts';
 import { testDeps } from '../../../deps.testing.ts';
+import { run as importAs } from '../import/run.ts';
 import { run as push } from '../push/run.ts';
 import { run } from './run.ts';
 import { transferText } from './transfer-rate.ts';
@@ -38,6 +39,20 @@ test('an image comes from a registry into the store, and no cluster is needed', 
   await run(deps, {}, name);
   assert.match(stdout(), new RegExp(`^${name} pulled, [0-9a-f]{12}\n$`));
   assert.deepEqual([stderr(), openImageStore(join(home, 'images')).resolve(name)?.isPulled], ['', true]);
+});
+
+test('image import takes it under another name, by what virtctl run calls it', async (t) => {
+  const { registry, home, deps, stdout } = await world(t);
+  await importAs(deps, {}, `oci://${registry.host}/team/disk:1`, 'localhost/mine:2');
+  const digest = openImageStore(join(home, 'images')).resolve('localhost/mine:2')?.digest ?? '';
+  assert.equal(stdout(), `localhost/mine:2 imported, ${digest.slice(7, 19)}\n`);
+  await assert.rejects(importAs(deps, {}, `docker://${registry.host}/team/nothing:1`, 'localhost/x'), { code: 'IMAGE_MISSING' });
+  await assert.rejects(importAs(deps, {}, 'oci://NO NAME', 'localhost/x'), { code: 'REFERENCE_INVALID', exitCode: 2 });
+  const digestOf = { digest: `sha256:${'0'.repeat(64)}` };
+  await assert.rejects(importAs(deps, digestOf, 'oci://a/b', 'localhost/x'), {
+    code: 'USAGE',
+    why: /part of the name: oci:\/\/a\/b@sha256:HEX/,
+  });
 });
 
 test('a mirror of the data folder is asked first', async (t) => {
