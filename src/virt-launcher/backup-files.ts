@@ -1,6 +1,8 @@
 /**
  * The files of a backup on a PVC: one qcow2 for each disk, and a note of what they are. They are made in a hidden folder, which gets its name when all of it
- * is on the disk: what has a name is whole, with all of its disks. One backup at a time.
+ * is on the disk: what has a name is whole, with all of its disks. A PVC may take backups of several machines at once, so each has a hidden folder of its own,
+ * and nobody touches that of another. One backup of a machine at a time: what is in its hidden folder is of a try that was killed. All of it is for the group
+ * of the PVC, whose other Pods have other users.
  */
 import {
   closeSync,
@@ -8,19 +10,20 @@ import {
   existsSync,
   fsyncSync,
   lstatSync,
-  mkdirSync,
   openSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statfsSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { BACKUP_NOTE, type BackupHead, backupFileOf } from '../api/launcher/backup.ts';
-import { createQcow2 } from './qcow2.ts';
+import { makeFolderForGroup, openForGroup } from './open-for-group.ts';
+import { writeEmptyQcow2 } from './qcow2.ts';
 
-const PART = '.backup.part';
+const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 /** What a PVC has that is the disk of a machine. */
 const DISK_FILE = 'disk.img';
 const MIB = 2 ** 20;
@@ -30,13 +33,18 @@ const OTHER_BYTES = 8 * MIB;
 export class BackupFiles {
   readonly #root: string;
   readonly #head: BackupHead;
+  /** Of this machine, from the root of the PVC; and in it that of this backup. */
+  readonly #parts: string;
+  readonly #part: string;
 
   /** Makes the empty files. Throws when the PVC cannot take them. */
   constructor(root: string, head: BackupHead) {
     this.#root = root;
     this.#head = head;
     const { folder, base, disks, bytes } = head;
-    this.giveUp(); // of a try that was killed
+    this.#parts = `.${dirname(folder)}.backup.part`;
+    this.#part = join(this.#parts, basename(folder));
+    rmSync(join(root, this.#parts), { force: true, recursive: true }); // of a try that was killed
     if (existsSync(join(root, DISK_FILE)))
       throw new Error('the PVC is the disk of a machine (it has disk.img): use one of its own for backups');
     if (lstatSync(join(root, folder), { throwIfNoEntry: false })) throw new Error(`the PVC has ${folder} already`);
@@ -47,28 +55,33 @@ export class BackupFiles {
       throw new Error(
         `the PVC has ${Math.floor((bavail * bsize) / MIB)} MiB left, the backup needs ${Math.ceil((bytes + OTHER_BYTES) / MIB)} MiB`,
       );
-    mkdirSync(join(root, PART), { mode: 0o750 });
-    for (const { volume, bytes: size } of disks) {
-      const file = backupFileOf(volume);
-      createQcow2(join(root, PART, file), size, base === undefined ? undefined : `../${base}/${file}`);
+    try {
+      makeFolderForGroup(join(root, this.#part));
+      for (const { volume, bytes: size } of disks) {
+        const file = backupFileOf(volume);
+        make(join(root, this.#part, file), (to) => writeEmptyQcow2(to, size, base === undefined ? undefined : `../${base}/${file}`));
+      }
+    } catch (error) {
+      this.giveUp(); // nobody else can: there is no object yet
+      throw error;
     }
   }
 
   /** Where the files are until they have their names, from the root of the PVC. */
   get paths(): string[] {
-    return this.#head.disks.map(({ volume }) => join(PART, backupFileOf(volume)));
+    return this.#head.disks.map(({ volume }) => join(this.#part, backupFileOf(volume)));
   }
 
   /** All of it is on the disk, under its name, when this returns. */
   finish(): number {
     const { folder, base, disks } = this.#head;
-    const part = join(this.#root, PART);
+    const part = join(this.#root, this.#part);
     const note = { type: base === undefined ? 'Full' : 'Incremental', ...(base !== undefined && { base }), disks };
-    writeFileSync(join(part, BACKUP_NOTE), `${JSON.stringify(note, undefined, 2)}\n`, { mode: 0o640 });
-    for (const path of [...this.paths, join(PART, BACKUP_NOTE)]) sync(join(this.#root, path));
+    make(join(part, BACKUP_NOTE), (file) => writeFileSync(file, `${JSON.stringify(note, undefined, 2)}\n`));
+    for (const path of [...this.paths, join(this.#part, BACKUP_NOTE)]) sync(join(this.#root, path));
     sync(part);
     const parent = join(this.#root, dirname(folder));
-    mkdirSync(parent, { recursive: true, mode: 0o750 });
+    makeFolderForGroup(parent);
     sync(`${this.#root}/.`); // the root itself may be a way through an open folder
     renameSync(part, join(this.#root, folder));
     try {
@@ -77,11 +90,31 @@ export class BackupFiles {
       renameSync(join(this.#root, folder), part); // what cannot be relied on has no name
       throw error;
     }
+    this.#removeIfEmpty();
     return disks.reduce((sum, { volume }) => sum + statSync(join(this.#root, folder, backupFileOf(volume))).size, 0);
   }
 
+  /** Another try of the machine may have begun since. */
   giveUp(): void {
-    rmSync(join(this.#root, PART), { force: true, recursive: true });
+    rmSync(join(this.#root, this.#part), { force: true, recursive: true });
+    this.#removeIfEmpty();
+  }
+
+  #removeIfEmpty(): void {
+    try {
+      rmdirSync(join(this.#root, this.#parts));
+    } catch {
+      // it is not there, or of another try; the next one removes it
+    }
+  }
+}
+
+function make(path: string, write: (file: number) => void): void {
+  const file = openForGroup(path, NEW_FILE);
+  try {
+    write(file);
+  } finally {
+    closeSync(file);
   }
 }
 

@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { DumpWriter } from './dump-file.ts';
 
 const END = 'e'.repeat(32);
+const OLD = 'db-dump-20261117-030405.memory.dump';
 const head = { fileName: 'db-dump-20261118-030405.memory.dump', bytes: 2 ** 20, end: END };
 
 function folderOf(t: TestContext): string {
@@ -35,7 +36,7 @@ test('the mark may come in pieces', (t) => {
 
 test('one that is cut off, or larger than it can be, leaves nothing, and the last one stays', (t) => {
   const folder = folderOf(t);
-  writeFileSync(join(folder, 'old.memory.dump'), 'old');
+  writeFileSync(join(folder, OLD), 'old');
   const cut = new DumpWriter(folder, head);
   cut.take(Buffer.from(`abc${END.slice(1)}`));
   assert.throws(() => cut.finish(), /cut off/);
@@ -43,17 +44,49 @@ test('one that is cut off, or larger than it can be, leaves nothing, and the las
   const endless = new DumpWriter(folder, head);
   assert.throws(() => endless.take(Buffer.alloc(head.bytes + 33)), /larger than 1 MiB/);
   endless.giveUp();
-  assert.deepEqual(readdirSync(folder), ['old.memory.dump']);
+  assert.deepEqual(readdirSync(folder), [OLD]);
 });
 
 test('the last one goes when the new one is whole; what a killed writer left goes at once', (t) => {
   const folder = folderOf(t);
-  for (const name of ['old.memory.dump', 'memory.dump.part', 'notes.txt']) writeFileSync(join(folder, name), 'old');
+  for (const name of [OLD, `${OLD}.part`, 'notes.txt']) writeFileSync(join(folder, name), 'old');
   const writer = new DumpWriter(folder, head);
   writer.take(Buffer.from(`abc${END}`));
-  assert.deepEqual(readdirSync(folder).toSorted(), ['memory.dump.part', 'notes.txt', 'old.memory.dump']);
+  assert.deepEqual(readdirSync(folder).toSorted(), [OLD, `${head.fileName}.part`, 'notes.txt']);
   writer.finish();
   assert.deepEqual(readdirSync(folder).toSorted(), [head.fileName, 'notes.txt']);
+});
+
+test('machines that are dumped to one PVC at the same time do not meet, and keep their last dumps', (t) => {
+  const folder = folderOf(t);
+  const others = ['db-dump-2-dump-20261118-030405.memory.dump', 'web-dump-20261117-030405.memory.dump'];
+  for (const name of others) writeFileSync(join(folder, name), 'old');
+  const first = new DumpWriter(folder, head);
+  first.take(Buffer.from(`first${END}`));
+  const second = new DumpWriter(folder, { ...head, fileName: 'web-2-dump-20261118-030405.memory.dump' });
+  second.take(Buffer.from(`second${END}`));
+  new DumpWriter(folder, { ...head, fileName: 'mail-dump-20261118-030405.memory.dump' }).giveUp();
+  second.finish();
+  first.finish();
+  assert.deepEqual(readdirSync(folder).toSorted(), [head.fileName, ...others, 'web-2-dump-20261118-030405.memory.dump'].toSorted());
+  assert.equal(readFileSync(join(folder, head.fileName), 'utf8'), 'first');
+});
+
+test('there being no room, the dumps of other machines stay', (t) => {
+  const folder = folderOf(t);
+  for (const name of [OLD, 'web-dump-20261117-030405.memory.dump']) writeFileSync(join(folder, name), 'old');
+  assert.throws(() => new DumpWriter(folder, { ...head, bytes: 2 ** 60 }), /the PVC has/);
+  assert.deepEqual(readdirSync(folder), ['web-dump-20261117-030405.memory.dump']);
+});
+
+test('it is for the group of the PVC, whatever the process takes away', (t) => {
+  const folder = folderOf(t);
+  const before = process.umask(0o077);
+  t.after(() => process.umask(before));
+  const writer = new DumpWriter(folder, head);
+  writer.take(Buffer.from(END));
+  writer.finish();
+  assert.equal(statSync(join(folder, head.fileName)).mode & 0o777, 0o660);
 });
 
 test('a PVC without room for it, and the disk of a machine, are refused before anything is written', (t) => {

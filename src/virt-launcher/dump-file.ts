@@ -1,7 +1,8 @@
 /**
  * A dump of a guest's memory as a file on a PVC. It is written beside its name and gets it when all of it is on the disk, so whatever has the name is
- * whole. Zeros are not written: much of most memories is nothing else. One dump at a time: the last one goes when the new one is whole, or
- * before, where there is no room for both.
+ * whole. Zeros are not written: much of most memories is nothing else. A machine has one dump on a PVC: its last one goes when the new one is whole, or
+ * before, where there is no room for both. What others have on the PVC, whole or half, is theirs. It is for the group of the PVC, whose other Pods
+ * have other users.
  */
 import {
   closeSync,
@@ -18,10 +19,14 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { DUMP_END_LENGTH, DUMP_SUFFIX, type DumpHead } from '../api/launcher/memory-dump.ts';
+import { openForGroup } from './open-for-group.ts';
 
-const PART_FILE = 'memory.dump.part';
+const PART_SUFFIX = '.part';
+/** How virt-handler ends the name of a dump; what stands before says of which machine it is. */
+const TIME = /\d{8}-\d{6}$/;
 /** What a PVC has that is the disk of a machine. */
 const DISK_FILE = 'disk.img';
+const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 const ZEROS = Buffer.alloc(64 * 1024);
 const MIB = 2 ** 20;
 
@@ -29,6 +34,7 @@ const MIB = 2 ** 20;
 export class DumpWriter {
   readonly #folder: string;
   readonly #head: DumpHead;
+  readonly #part: string;
   readonly #file: number;
   #bytes = 0;
   #tail = Buffer.alloc(0);
@@ -37,14 +43,16 @@ export class DumpWriter {
   constructor(folder: string, head: DumpHead) {
     this.#folder = folder;
     this.#head = head;
-    rmSync(join(folder, PART_FILE), { force: true }); // of a try that was killed
+    this.#part = join(folder, `${head.fileName}${PART_SUFFIX}`);
+    this.#removeOthers(`${DUMP_SUFFIX}${PART_SUFFIX}`); // of a try that was killed
+    rmSync(this.#part, { force: true });
     if (existsSync(join(folder, DISK_FILE)))
       throw new Error('the PVC is the disk of a machine (it has disk.img): use one of its own for dumps');
-    if (freeBytes(folder) < head.bytes) this.#removeOthers();
+    if (freeBytes(folder) < head.bytes) this.#removeOthers(DUMP_SUFFIX);
     const free = freeBytes(folder);
     if (free < head.bytes)
       throw new Error(`the PVC has ${Math.floor(free / MIB)} MiB left, the dump needs ${Math.ceil(head.bytes / MIB)} MiB`);
-    this.#file = openSync(join(folder, PART_FILE), 'wx', 0o640);
+    this.#file = openForGroup(this.#part, NEW_FILE);
   }
 
   take(chunk: Buffer): void {
@@ -65,8 +73,8 @@ export class DumpWriter {
     ftruncateSync(this.#file, bytes);
     fsyncSync(this.#file);
     closeSync(this.#file);
-    renameSync(join(this.#folder, PART_FILE), join(this.#folder, this.#head.fileName));
-    this.#removeOthers();
+    renameSync(this.#part, join(this.#folder, this.#head.fileName));
+    this.#removeOthers(DUMP_SUFFIX);
     const folder = openSync(this.#folder, constants.O_RDONLY | constants.O_DIRECTORY);
     fsyncSync(folder);
     closeSync(folder);
@@ -79,13 +87,22 @@ export class DumpWriter {
     } catch {
       // closed by `finish`, which failed after that
     }
-    rmSync(join(this.#folder, PART_FILE), { force: true });
+    rmSync(this.#part, { force: true });
   }
 
-  #removeOthers(): void {
+  /** The others of this machine. */
+  #removeOthers(suffix: string): void {
+    const { fileName } = this.#head;
+    const machine = machineOf(fileName, DUMP_SUFFIX);
     for (const name of readdirSync(this.#folder))
-      if (name.endsWith(DUMP_SUFFIX) && name !== this.#head.fileName) rmSync(join(this.#folder, name), { force: true });
+      if (machine !== undefined && name !== fileName && machineOf(name, suffix) === machine)
+        rmSync(join(this.#folder, name), { force: true });
   }
+}
+
+function machineOf(name: string, suffix: string): string | undefined {
+  const stem = name.endsWith(suffix) ? name.slice(0, -suffix.length) : '';
+  return TIME.test(stem) ? stem.replace(TIME, '') : undefined;
 }
 
 function freeBytes(folder: string): number {

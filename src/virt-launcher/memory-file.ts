@@ -32,7 +32,12 @@ export class MemoryWriter {
     this.#saved = saved;
     rmSync(join(folder, PART_FILE), { force: true }); // of a try that was killed
     this.#file = openSync(join(folder, PART_FILE), 'wx', 0o640);
-    writeAll(this.#file, Buffer.alloc(HEAD_BYTES), 0);
+    try {
+      writeAll(this.#file, Buffer.alloc(HEAD_BYTES), 0);
+    } catch (error) {
+      this.giveUp(); // nobody else can: there is no object yet
+      throw error;
+    }
   }
 
   take(chunk: Buffer): void {

@@ -33,6 +33,8 @@ type Options = {
   readonly folder: string;
   /** How large the disk is to be. */
   readonly sizeBytes: number;
+  /** Asked when all of it is copied; a UserError says why the copy is not to become the disk. */
+  readonly check?: () => void;
 };
 
 const UNFINISHED = `${CLAIM_DISK}.unfinished`;
@@ -55,13 +57,14 @@ export function populateDisk(options: Options): void {
   try {
     rmSync(unfinished, { force: true }); // of a try that was killed
     writeCopy(unfinished, options);
+    options.check?.();
     noteFormat(folder, facts.format); // before the disk has its name: it is never there without its format
     linkSync(unfinished, `${folder}/${CLAIM_DISK}`); // unlike a rename, this never takes the place of a disk that is there
     rmSync(unfinished);
     syncFolder(folder);
   } catch (error) {
     rmSync(unfinished, { force: true });
-    throw copyError(error, options);
+    throw error instanceof UserError ? error : copyError(error, options);
   }
 }
 

@@ -14,28 +14,33 @@ const BACKING_FORMAT = 0xe2792aca;
 /** A bit of incompatible_features. */
 const EXTENDED_L2 = 16n;
 
+/** Makes a file that is an empty image of that size, for its owner alone. */
+export function createQcow2(path: string, sizeBytes: number): void {
+  const file = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600);
+  try {
+    writeEmptyQcow2(file, sizeBytes);
+  } finally {
+    closeSync(file);
+  }
+}
+
 /**
  * Writes an empty image of that size: header, reference counts, and a first-level table full of zeroes. The qcow2 beneath it is named for images that
  * people put together; of the disks of machines none is: QEMU is told on its command line, and nobody else opens the file.
  */
-export function createQcow2(path: string, sizeBytes: number, beneath?: string): void {
+export function writeEmptyQcow2(file: number, sizeBytes: number, beneath?: string): void {
   const size = Math.ceil(sizeBytes / 512) * 512;
   const l1Entries = Math.max(1, Math.ceil(size / BYTES_PER_L1_ENTRY));
   const clusters = 3 + Math.ceil((l1Entries * 8) / CLUSTER);
-  const file = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600);
-  try {
-    ftruncateSync(file, clusters * CLUSTER);
-    const start = header(size, l1Entries, beneath);
-    writeSync(file, start, 0, start.length, 0);
-    const tableEntry = Buffer.alloc(8);
-    tableEntry.writeBigUInt64BE(BigInt(2 * CLUSTER));
-    writeSync(file, tableEntry, 0, 8, CLUSTER);
-    const counts = Buffer.alloc(clusters * 2);
-    for (let cluster = 0; cluster < clusters; cluster++) counts.writeUInt16BE(1, cluster * 2);
-    writeSync(file, counts, 0, counts.length, 2 * CLUSTER);
-  } finally {
-    closeSync(file);
-  }
+  ftruncateSync(file, clusters * CLUSTER);
+  const start = header(size, l1Entries, beneath);
+  writeSync(file, start, 0, start.length, 0);
+  const tableEntry = Buffer.alloc(8);
+  tableEntry.writeBigUInt64BE(BigInt(2 * CLUSTER));
+  writeSync(file, tableEntry, 0, 8, CLUSTER);
+  const counts = Buffer.alloc(clusters * 2);
+  for (let cluster = 0; cluster < clusters; cluster++) counts.writeUInt16BE(1, cluster * 2);
+  writeSync(file, counts, 0, counts.length, 2 * CLUSTER);
 }
 
 /**

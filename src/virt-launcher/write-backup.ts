@@ -70,12 +70,12 @@ export async function takeBackup(socket: Socket, { root, folder, program, report
   socket.once('close', () => reader.close()); // one that breaks does not end
   const lines = reader[Symbol.asyncIterator]();
   let files: BackupFiles | undefined;
-  let daemon: ChildProcess | undefined;
+  let daemon: Daemon | undefined;
   try {
     const head = headFrom((await lines.next()).value);
     files = new BackupFiles(root, head);
     daemon = await serve(files.paths, { program, root, folder });
-    const ended = once(daemon, 'exit').then(() => ({ value: 'ended' }));
+    const ended = once(daemon.process, 'exit').then(() => ({ value: 'ended' }));
     say({ ready: true });
     const { value } = await Promise.race([lines.next(), ended]);
     if (value !== BACKUP_WHOLE) throw new Error(value === 'ended' ? 'what serves the files has ended' : 'nobody wants it any more');
@@ -84,18 +84,34 @@ export async function takeBackup(socket: Socket, { root, folder, program, report
     report(`backed up ${written} bytes`);
     say({ written });
   } catch (error) {
-    daemon?.kill('SIGKILL');
-    files?.giveUp();
-    report(`cannot back up: ${messageOf(error)}`);
-    say({ error: messageOf(error) });
+    daemon?.process.kill('SIGKILL');
+    const why = [messageOf(error), ...giveUp(files)].join('; ');
+    report(`cannot back up: ${why}`);
+    say({ error: why });
   } finally {
     reader.close();
     socket.resume().end(); // what still comes is not looked at: closing would take the answer away from whoever sends
   }
 }
 
+/** Whoever waits is answered whatever becomes of the files: returns why they are still there. */
+function giveUp(files: BackupFiles | undefined): string[] {
+  try {
+    files?.giveUp();
+    return [];
+  } catch (error) {
+    return [`what was written cannot be removed: ${messageOf(error)}`];
+  }
+}
+
+type Daemon = {
+  readonly process: ChildProcess;
+  /** The end of what it has said. */
+  readonly said: () => string;
+};
+
 /** Resolves when QEMU can connect. */
-async function serve(paths: readonly string[], { program, root, folder }: Omit<Place, 'report'>): Promise<ChildProcess> {
+async function serve(paths: readonly string[], { program, root, folder }: Omit<Place, 'report'>): Promise<Daemon> {
   rmSync(join(folder, ATTACH_SOCKET), { force: true }); // of a try that was killed
   const claim = openSync(root, constants.O_RDONLY | constants.O_DIRECTORY);
   const nodes = paths.flatMap((path, index) => ['--blockdev', JSON.stringify(nodeOf(path, index))]);
@@ -121,7 +137,7 @@ async function serve(paths: readonly string[], { program, root, folder }: Omit<P
     }
     await sleep(LOOK_MS);
   }
-  return daemon;
+  return { process: daemon, said: () => said };
 }
 
 /** It greets when everything is served, and not before. */
@@ -151,12 +167,14 @@ function nodeOf(path: string, index: number): object {
   };
 }
 
-/** It closes its files in order; whatever it could not write is told by how it ends. */
-async function stop(daemon: ChildProcess): Promise<void> {
-  const exit = once(daemon, 'exit');
+/** It closes its files in order. It ends with 0 whatever came of that: that something could not be written is only said. */
+async function stop({ process: daemon, said }: Daemon): Promise<void> {
+  const before = said();
+  const closed = once(daemon, 'close'); // later than exit: all that it says has arrived
   daemon.kill('SIGTERM');
-  const [code] = await exit;
+  const [code] = await closed;
   if (code !== 0) throw new Error(`what serves the files ended with ${code}`);
+  if (said() !== before) throw new Error(`the files could not be closed: ${said().trim()}`);
 }
 
 function headFrom(line: unknown): BackupHead {

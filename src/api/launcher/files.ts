@@ -27,3 +27,6 @@ export function filesystemSocket(index: number): string {
 export const DISKS_FOLDER = 'disks';
 /** In the private volume, too: what scripts for KubeVirt look at, under the names that it has there. The image links to it. */
 export const EPHEMERAL_DISKS_FOLDER = 'published-disks';
+
+/** In the public volume of a launcher: digests of the disks that are made anew on another node. */
+export const CONTENTS_FILE = 'contents.json';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -173,4 +174,21 @@ test('a header that a guest wrote on a raw disk does not become its format in a 
   writeFileSync(join(source, NOTE), 'raw\n');
   await run({ from: 'pvc', sizeBytes: 4 * MIB });
   assert.equal(formatIn(folder), 'raw');
+});
+
+test('a PVC that is written to while it is copied is no source: there is no disk, and the next try is right', async (t) => {
+  const { folder, source, run } = await world(t, RAW);
+  const path = join(source, 'disk.img');
+  writeFileSync(path, RAW);
+  truncateSync(path, 256 * MIB);
+  const script = `const f = fs.openSync(process.argv[1], 'r+'); fs.writeSync(1, 'x'); for (;;) fs.writeSync(f, 'torn', 4096)`;
+  const writer = spawn(process.execPath, ['-e', script, path], { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.after(() => writer.kill('SIGKILL'));
+  await once(writer.stdout, 'data');
+  await assert.rejects(run({ from: 'pvc', sizeBytes: 256 * MIB }), { code: 'SOURCE_CHANGED', why: /somebody wrote to it/ });
+  writer.kill('SIGKILL');
+  await once(writer, 'exit');
+  assert.deepEqual([existsSync(join(folder, 'disk.img')), existsSync(join(folder, 'disk.img.unfinished'))], [false, false]);
+  await run({ from: 'pvc', sizeBytes: 256 * MIB });
+  assert.ok(existsSync(join(folder, 'disk.img')));
 });

@@ -6,13 +6,14 @@
  *   http        downloaded to the PVC, unpacked or converted there when it has to be, and then it is the disk, without a copy
  *   registry    copied from the image, which is mounted; or pulled to the PVC, where the cluster has no image volumes
  *   upload      received on the PVC, piece by piece, and then as with http
- *   pvc         copied from the other PVC; where the file system can share blocks, it does
+ *   pvc         copied from the other PVC, unless somebody writes there meanwhile; where the file system can share blocks, it does
  */
 import {
   accessSync,
   closeSync,
   constants,
   existsSync,
+  fstatSync,
   fsyncSync,
   ftruncateSync,
   linkSync,
@@ -30,7 +31,7 @@ import type { Fetch } from '../../images/guarded-fetch.ts';
 import { fileNameOf } from '../../images/import/download-cache.ts';
 import { downloadFile } from '../../images/import/download-file.ts';
 import { digestOfFile } from '../../images/import/file-digest.ts';
-import { plainDisk } from '../../images/import/import-disk.ts';
+import { HALVES, plainDisk } from '../../images/import/import-disk.ts';
 import { pullImage } from '../../images/pull.ts';
 import { pullSources } from '../../images/pull-sources.ts';
 import { openImageStore } from '../../images/store.ts';
@@ -146,7 +147,7 @@ async function download(options: FillOptions, { url, checksum, sizeBytes }: Task
 /** Unpacked or converted when it has to be. */
 async function becomeDisk(options: FillOptions, file: { readonly path: string; readonly name: string }, work: string): Promise<void> {
   const { task, searchPath, signal } = options;
-  for (const name of ['unpacked', 'converted']) rmSync(join(work, name), { force: true }); // of a try that was killed
+  for (const name of HALVES) rmSync(join(work, name), { force: true }); // of a try that was killed
   const limits = { dataBytes: roomFor(task.sizeBytes), sizeBytes: roomFor(task.sizeBytes) };
   adopt(await plainDisk({ ...file, searchPath, signal, limits }, work), options, file.name);
 }
@@ -201,9 +202,33 @@ async function copyClaim({ folder, sourceFolder = '', task }: FillOptions, { for
   const declared = format === 'qcow2' || format === 'raw' ? format : undefined;
   const file = openDisk(sourceFolder);
   if (file === undefined) return;
+  const before = stateOf(file);
+  const check = () => {
+    if (stateAt(sourceFolder) !== before)
+      throw new UserError('SOURCE_CHANGED', 'the copy of the other PVC is not of one moment', {
+        why: 'somebody wrote to it while it was copied',
+        fix: 'stop the machine that uses it; it is tried again by itself',
+      });
+  };
   try {
     const facts = factsAs(keptFormat(sourceFolder, { declared, ofImage: undefined }), file, CLAIM_DISK);
-    populateDisk({ from: file, facts, image: 'of the other PVC', folder, sizeBytes: task.sizeBytes });
+    populateDisk({ from: file, facts, image: 'of the other PVC', folder, sizeBytes: task.sizeBytes, check });
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Differs when another file is in the place of this one, or somebody wrote to it. */
+function stateOf(file: number): string {
+  const { dev, ino, size, mtimeNs } = fstatSync(file, { bigint: true });
+  return [dev, ino, size, mtimeNs].join();
+}
+
+function stateAt(folder: string): string | undefined {
+  const file = openDisk(folder);
+  if (file === undefined) return undefined;
+  try {
+    return stateOf(file);
   } finally {
     closeSync(file);
   }

@@ -125,6 +125,7 @@ class Upload {
       this.#stage = 'done';
       setImmediate(() => this.#whole.resolve()); // after the answer
     } catch (error) {
+      this.#file.giveBack();
       // What was sent is here, and another Pod goes on with it.
       if (signal.aborted) throw new ApiError('ServiceUnavailable', 'the disk was not made: its Pod ends', { cause: error });
       const said = explainSystemError(error) ?? error;

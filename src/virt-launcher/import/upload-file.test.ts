@@ -55,7 +55,7 @@ test('who comes next ends a request that stands still', async (t) => {
   const silent = new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode('ab')) });
   const headers = { 'content-range': 'bytes 0-5/6' };
   const first = file.take(new Request('https://x/', { method: 'PUT', body: silent, headers, duplex: 'half' } as RequestInit));
-  const ended = assert.rejects(first, { message: /another request goes on with it/ });
+  const ended = assert.rejects(first, { message: /another request continues with it/ });
   while (file.state().receivedBytes < 2) await new Promise((done) => setImmediate(done));
   assert.equal(readFileSync((await put('cdef', 'bytes 2-5/6')) ?? '', 'utf8'), 'abcdef');
   await ended;
@@ -73,4 +73,26 @@ test('who sends while the Pod ends is told to try again, and what has arrived st
   const headers = new Headers({ 'content-range': 'bytes 0-5/6' });
   await assert.rejects(file.take({ headers, body, signal: ended.signal }), { reason: 'ServiceUnavailable' });
   assert.deepEqual(file.state(), { receivedBytes: 3, totalBytes: 6 });
+});
+
+test('of three who send at once one writes, and the file is what one of them sent', async (t) => {
+  const { file, put } = world(t);
+  const silent = new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode('ab')) });
+  const headers = { 'content-range': 'bytes 0-5/6' };
+  const first = file.take(new Request('https://x/', { method: 'PUT', body: silent, headers, duplex: 'half' } as RequestInit));
+  while (file.state().receivedBytes < 2) await new Promise((done) => setImmediate(done));
+  const others = ['bbbbbb', 'cccccc', 'dddddd'].map((text) => put(text, 'bytes 0-5/6'));
+  const ends = await Promise.allSettled([first, ...others]);
+  const paths = ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []));
+  assert.equal(paths.length, 1);
+  assert.match(readFileSync(paths[0] ?? '', 'utf8'), /^(bbbbbb|cccccc|dddddd)$/);
+});
+
+test('a whole file is not taken from under whoever makes a disk of it, until they give it back', async (t) => {
+  const { file, put } = world(t);
+  const path = (await put('abc', 'bytes 0-2/3')) ?? '';
+  await assert.rejects(put('xyz', 'bytes 0-2/3'), { reason: 'Conflict', message: /a disk is being made/ });
+  assert.equal(readFileSync(path, 'utf8'), 'abc');
+  file.giveBack();
+  assert.equal(readFileSync((await put('xyz', 'bytes 0-2/3')) ?? '', 'utf8'), 'xyz');
 });

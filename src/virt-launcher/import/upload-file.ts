@@ -1,17 +1,19 @@
 /**
  * The file that an upload is written to, piece by piece. Its size is part of its name, so that whoever comes after a kill knows what it is a
- * part of. One request writes at a time: the next one ends that before it, whose client is gone.
+ * part of. One request writes at a time: the next one ends that before it, whose client is gone. A file that is whole belongs to whoever makes a
+ * disk of it, until they give it back.
  *
  *   a piece that                      is
  *   begins where the file ends        appended
  *   begins at 0                       the beginning of another file: the one before is removed
  *   begins elsewhere                  Conflict, with where the next one has to begin
  *   is of a file that is too large    RequestEntityTooLarge, before anything of it is read
+ *   comes when the file is whole      Conflict
  */
 import { closeSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ApiError, messageOf } from '../../base/errors.ts';
+import { ApiError, INSUFFICIENT_STORAGE, messageOf } from '../../base/errors.ts';
 import { formatBytes } from '../../base/quantity.ts';
 import { type Piece, pieceOf } from './parse-content-range.ts';
 
@@ -20,6 +22,7 @@ const NAME = /^upload-(\d{1,15}|unknown)$/;
 export class UploadFile {
   readonly #folder: string;
   readonly #maxBytes: number;
+  #isWhole = false;
   #writing: { readonly stop: AbortController; readonly ended: Promise<unknown> } | undefined;
 
   constructor(options: { readonly folder: string; readonly maxBytes: number }) {
@@ -40,24 +43,46 @@ export class UploadFile {
   async take({ headers, body, signal }: Pick<Request, 'headers' | 'body' | 'signal'>): Promise<string | undefined> {
     const piece = pieceOf(headers);
     if ((piece.totalBytes ?? 0) > this.#maxBytes) throw tooLarge(this.#maxBytes);
-    this.#writing?.stop.abort(new Error('another request goes on with it'));
-    await this.#writing?.ended;
-    const path = this.#pathFor(piece);
+    for (let other = this.#writing; other; other = this.#writing) {
+      other.stop.abort(new Error('another request continues with it'));
+      await other.ended; // whoever else waited may write by now
+    }
+    if (this.#isWhole) throw new ApiError('Conflict', 'a disk is being made of what was sent before');
     const stop = new AbortController();
-    const work = this.#append(path, piece, { body, signal: AbortSignal.any([signal, stop.signal]) });
-    this.#writing = { stop, ended: work.catch(() => {}) };
-    await work.catch((error) => {
-      if (!signal.aborted) throw error;
+    const work = this.#write(piece, { body, signal: AbortSignal.any([signal, stop.signal]) });
+    const over = () => {
+      this.#writing = undefined; // before anybody who waits looks
+    };
+    this.#writing = { stop, ended: work.then(over, over) };
+    try {
+      return await work;
+    } catch (error) {
+      if (!signal.aborted || isOutOfRoom(error)) throw error;
       // The connection is gone, or we are about to end: whoever still hears it tries again.
       throw new ApiError('ServiceUnavailable', 'the file was not received: its transfer was interrupted', { cause: error });
-    });
-    const { receivedBytes, totalBytes } = this.state();
-    return receivedBytes === (totalBytes ?? receivedBytes) ? path : undefined;
+    }
+  }
+
+  /** Nobody makes a disk of it any more: another one may be sent. */
+  giveBack(): void {
+    this.#isWhole = false;
   }
 
   /** Nothing of it is kept. */
   remove(): void {
     for (const name of readdirSync(this.#folder)) if (NAME.test(name)) rmSync(join(this.#folder, name), { force: true });
+  }
+
+  async #write(piece: Piece, from: Pick<Request, 'body' | 'signal'>): Promise<string | undefined> {
+    try {
+      const path = this.#pathFor(piece);
+      await this.#append(path, piece, from);
+      const { receivedBytes, totalBytes } = this.state();
+      this.#isWhole = receivedBytes === (totalBytes ?? receivedBytes);
+      return this.#isWhole ? path : undefined;
+    } catch (error) {
+      throw explained(error);
+    }
   }
 
   #name(): string | undefined {
@@ -87,8 +112,6 @@ export class UploadFile {
           throw to === undefined ? tooLarge(this.#maxBytes) : new ApiError('BadRequest', 'more was sent than was said');
         for (let rest = chunk; rest.byteLength > 0; ) rest = rest.subarray((await file.write(rest)).bytesWritten);
       }
-    } catch (error) {
-      throw explained(error);
     } finally {
       await file.close();
     }
@@ -117,7 +140,12 @@ function tooLarge(maxBytes: number): ApiError {
 /** What is here already stays: the client may go on when there is room. */
 function explained(error: unknown): unknown {
   if (error instanceof ApiError) return error;
-  const isFull = ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '');
-  const why = isFull ? 'the storage of the PVC is full: make room, and send it again' : messageOf(error);
-  return new ApiError(isFull ? 'InternalError' : 'BadRequest', `the file was not received: ${why}`, { cause: error });
+  if (!['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? ''))
+    return new ApiError('BadRequest', `the file was not received: ${messageOf(error)}`, { cause: error });
+  const message = 'the file was not received: the storage of the PVC is full: make room, and send it again';
+  return new ApiError('InternalError', message, { cause: error, code: INSUFFICIENT_STORAGE });
+}
+
+function isOutOfRoom(error: unknown): boolean {
+  return error instanceof ApiError && error.code === INSUFFICIENT_STORAGE;
 }
