@@ -51,6 +51,7 @@ type From = {
   readonly peer: Peer | undefined;
   readonly rawHeaders: readonly string[];
   readonly configuration: FollowedConfiguration;
+  readonly streams: StreamAccess;
 };
 
 /** What is more than a question to virt-handler. */
@@ -129,11 +130,12 @@ export async function answer(request: Request, from: From, options: RouteOptions
     throw new ApiError('BadRequest', `${route.subresource} is a WebSocket: the request asks for no upgrade`);
   const isAllowed = request.method === 'GET' ? route.verbs.includes('get') : request.method === route.method;
   if ('open' in route || !isAllowed) throw new ApiError('MethodNotAllowed', `${request.method} is not possible here, only ${route.method}`);
-  await requireAccess(client, caller, resourceAttributesOf({ route, namespace, name }));
-  return route.answer({ ...common, namespace, name });
+  const attributes = resourceAttributesOf({ route, namespace, name });
+  await requireAccess(client, caller, attributes);
+  return from.streams.whileAllowed(await route.answer({ ...common, namespace, name }), { caller, attributes });
 }
 
-type Opening = Pick<From, 'peer' | 'configuration'> & { readonly upgrade: Upgrade; readonly streams: StreamAccess };
+type Opening = Omit<From, 'rawHeaders'> & { readonly upgrade: Upgrade };
 
 /** Takes a WebSocket over; throws what the caller should be told. */
 export async function open(

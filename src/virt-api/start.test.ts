@@ -265,6 +265,45 @@ describe('virt-api behind the API server', { timeout: 30_000 }, () => {
     assert.deepEqual([health.status, health.body], [200, 'ok']);
   });
 
+  test('whoever calls a webhook without being known learns nothing and costs nothing', async () => {
+    given(vm('Halted'), vmi('Running'));
+    let asked = 0;
+    api.mayDo = () => ++asked > 0;
+    api.beforePatch = () => assert.fail('a webhook wrote');
+    const direct = { port: virtApi.port, ca: pki.kubevirtCa, servername: 'virt-api.kubevirt.svc', method: 'POST' };
+    const json = { 'content-type': 'application/json' };
+    const review = (metadata: object, operation = 'CREATE') =>
+      JSON.stringify({ kind: 'AdmissionReview', request: { uid: '1', operation, object: { metadata }, oldObject: { metadata } } });
+    const bodies: [string, string, Record<string, string>, number][] = [
+      ['nothing', '', json, 400],
+      ['no review', '{"kind":"Pod"}', json, 400],
+      ['what is said to be compressed', 'x'.repeat(1_000), { ...json, 'content-encoding': 'gzip' }, 400],
+      ['deep nesting', `${'['.repeat(200_000)}`, json, 400],
+      ['a body without end', ' '.repeat(16 * 2 ** 20 + 1), json, 413],
+    ];
+    for (const path of [
+      '/validate/virtualmachines',
+      '/mutate/virtualmachines',
+      '/validate/evictions',
+      '/validate/customresourcedefinitions',
+    ])
+      for (const [what, body, headers, status] of bodies) {
+        const answer = await ask({ ...direct, path, body, headers });
+        assert.equal(answer.status, status, `${path}: ${what}`);
+        assert.doesNotMatch(answer.body, /default|db/);
+      }
+    const learned = async (path: string, metadata: object, operation?: string) => {
+      const { status, body } = await ask({ ...direct, path, body: review(metadata, operation), headers: json });
+      assert.equal(status, 200);
+      return (JSON.parse(body) as { response: { allowed: boolean; status?: { message: string } } }).response;
+    };
+    assert.equal((await learned('/validate/evictions', { name: 'virt-launcher-db' })).allowed, true);
+    assert.equal((await learned('/validate/evictions', { namespace: 'default', name: 'virt-launcher-db' })).allowed, true);
+    const { status } = await learned('/validate/customresourcedefinitions', { name: 'virtualmachines.kubevirt.io' }, 'DELETE');
+    assert.doesNotMatch(status?.message ?? '', /default|db/);
+    assert.equal(asked, 0);
+  });
+
   test('who may is asked for every call, with the name, the groups and the extras that the API server told', async () => {
     given(vm('Halted'), vmi('Running'));
     const asked: object[] = [];

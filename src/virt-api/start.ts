@@ -59,7 +59,7 @@ export async function startVirtApi(options: VirtApiOptions): Promise<VirtApi> {
       if (isUploadPath(pathname)) return answerUpload(request, { client, clock, identity: pki.virtHandlerClient });
       const exported = externalExportOf(pathname);
       if (exported) return answerExternal(request, exported, client);
-      return answer(request, { peer, rawHeaders, configuration }, options);
+      return answer(request, { peer, rawHeaders, configuration, streams }, options);
     },
     upgrade: (upgrade, { peer }) => open({ upgrade, peer, streams, configuration }, options),
   });

@@ -32,7 +32,7 @@ describe('a stream that is open', () => {
       clock.advance(5_000);
       for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
     };
-    return { api, open, look };
+    return { api, open, look, access };
   };
 
   test('is cut off when its user may no longer have it, and those of others are not', async (t) => {
@@ -45,6 +45,27 @@ describe('a stream that is open', () => {
     await look();
     await closed;
     assert.deepEqual([ann.destroyed, bob.destroyed], [true, false]);
+  });
+
+  test('is cut off as a disk that is downloaded, too, which says how long it is; a short answer is sent as it is', async (t) => {
+    const { api, look, access } = given(t);
+    const of = {
+      caller: { user: 'ann', groups: [] },
+      attributes: { ...attributes, resource: 'virtualmachineexports', subresource: 'volumes' },
+    };
+    const endless = () => new ReadableStream<Uint8Array>({ pull: (controller) => controller.enqueue(new Uint8Array(16)) });
+    const sent = (length: number) => access.whileAllowed(new Response(endless(), { headers: { 'content-length': `${length}` } }), of);
+    const [disk, short] = [sent(64 * 2 ** 30).body?.getReader(), sent(1_000).body?.getReader()];
+    assert.deepEqual(
+      access.open().map(({ count }) => count),
+      [1],
+    );
+    await look();
+    assert.equal((await disk?.read())?.done, false);
+    api.mayDo = () => false;
+    await look();
+    await assert.rejects(async () => disk?.read(), /taken away/);
+    assert.deepEqual([(await short?.read())?.done, access.open()], [false, []]);
   });
 
   test('goes on while nobody can tell', async (t) => {

@@ -1,11 +1,12 @@
 /**
- * Whether those who have a stream open (a console, a screen, a forwarded port) still may: a right that was taken away ends it within
+ * Whether those who have a stream open (a console, a screen, a forwarded port, a disk that is downloaded) still may: a right that was taken away ends it within
  * seconds. The API server in front asks only when a stream is opened. Streams of one caller to one thing cost one question together.
  */
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
-import { isApiError } from '../base/errors.ts';
+import { ApiError, isApiError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
+import { isLasting, revocableBody } from '../base/revocable-body.ts';
 import type { Client } from '../client/client.ts';
 import type { Caller } from './front-proxy.ts';
 import { type ResourceAttributes, requireAccess } from './require-access.ts';
@@ -13,7 +14,10 @@ import { type ResourceAttributes, requireAccess } from './require-access.ts';
 const LOOK_EVERY_MS = 5_000;
 
 export type OpenStream = { readonly attributes: ResourceAttributes; readonly count: number };
-type Held = { readonly caller: Caller; readonly attributes: ResourceAttributes; readonly sockets: Set<Duplex> };
+/** Whose it is, and what of. */
+type Claim = { readonly caller: Caller; readonly attributes: ResourceAttributes };
+type End = () => void;
+type Held = Claim & { readonly ends: Set<End> };
 
 export class StreamAccess {
   readonly #held = new Map<string, Held>();
@@ -26,21 +30,38 @@ export class StreamAccess {
   }
 
   /** Ends the stream when its caller may no longer have it. */
-  add({ caller, attributes, socket }: { caller: Caller; attributes: ResourceAttributes; socket: Duplex }): void {
+  add({ socket, ...claim }: Claim & { readonly socket: Duplex }): void {
     if (socket.destroyed) return;
-    const key = JSON.stringify([caller, attributes]);
-    const held = this.#held.get(key) ?? { caller, attributes, sockets: new Set() };
-    this.#held.set(key, held);
-    held.sockets.add(socket);
-    socket.once('close', () => {
-      held.sockets.delete(socket);
-      if (held.sockets.size === 0 && this.#held.get(key) === held) this.#held.delete(key);
-    });
+    socket.once(
+      'close',
+      this.#hold(claim, () => socket.destroy()),
+    );
+  }
+
+  /** The same answer, cut off when its caller may no longer have it. */
+  whileAllowed(response: Response, claim: Claim): Response {
+    if (!response.body || !isLasting(response)) return response;
+    let leave = () => {};
+    const { body, cut } = revocableBody(response.body, () => leave());
+    leave = this.#hold(claim, () => cut(new ApiError('Forbidden', 'the right to this was taken away')));
+    return new Response(body, response);
   }
 
   /** What is open now. */
   open(): readonly OpenStream[] {
-    return [...this.#held.values()].map(({ attributes, sockets }) => ({ attributes, count: sockets.size }));
+    return [...this.#held.values()].map(({ attributes, ends }) => ({ attributes, count: ends.size }));
+  }
+
+  /** What is returned says that it is over. */
+  #hold({ caller, attributes }: Claim, end: End): () => void {
+    const key = JSON.stringify([caller, attributes]);
+    const held = this.#held.get(key) ?? { caller, attributes, ends: new Set() };
+    this.#held.set(key, held);
+    held.ends.add(end);
+    return () => {
+      held.ends.delete(end);
+      if (held.ends.size === 0 && this.#held.get(key) === held) this.#held.delete(key);
+    };
   }
 
   async #run(): Promise<void> {
@@ -65,9 +86,9 @@ export class StreamAccess {
     }
   }
 
-  #end({ caller: { user }, attributes: { resource, subresource, namespace, name }, sockets }: Held): void {
+  #end({ caller: { user }, attributes: { resource, subresource, namespace, name }, ends }: Held): void {
     const object = `${resource} ${namespace}/${name}`;
     this.#options.log.info(`${subresource} ended`, { object, user, because: 'the user may no longer have it' });
-    for (const socket of sockets) socket.destroy();
+    for (const end of [...ends]) end();
   }
 }

@@ -147,7 +147,7 @@ export async function runVirtController(options: VirtControllerOptions): Promise
     runVmCloneController({ ...shared, clones: startCache({ ...shared, resource: VM_CLONES }), snapshots, restores, vms }),
     runVmExportController({ ...shared, ...ofExports, vms, vmis, pods, attachments, snapshots, contents, dataVolumes }),
     runVmRestoreController({ ...shared, restores, snapshots, contents, vms, vmis, revisions }),
-    runVmSnapshotController({ ...shared, snapshots, contents, vms, vmis, pods, revisions }),
+    runVmSnapshotController({ ...shared, snapshots, contents, vms, vmis, pods, revisions, migrations }),
     runVmController({ ...shared, ...forVms, vms, vmis, dataVolumes, revisions, nodes, choices, configuration }),
     runVmiController({ ...shared, ...forVmis, vms, vmis, pods, attachments, claimSizes, nodes, ...launchers }),
     runVmBackupController({ ...shared, ...ofBackups, vms, vmis, pods, attachments, ...launchers }),

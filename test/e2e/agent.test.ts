@@ -49,12 +49,12 @@ test('the agent of a guest: what it tells, what it does, and ssh with the keys i
   await cluster.must('kubectl', ['create', 'secret', 'generic', 'agent-passwords', '--from-literal=root=a rather long password']);
   await cluster.must('kubectl', ['apply', '-f', 'examples/agent/machine.yaml']);
 
-  await t.test('before the agent is there it is asked for in vain', async () => {
+  await t.test('before the agent is there it is asked for in vain, and exec waits for it', async () => {
     await cluster.until('vmi/agent', '.status.phase', 'Running');
     const { code, stderr } = await cluster.virtctl(['guestosinfo', 'agent']);
     assert.equal(code, 1);
     assert.match(stderr, /VMI does not have guest agent connected/);
-    assert.equal((await cluster.virtctl(['exec', 'agent', '--', 'true'])).code, 4);
+    assert.equal((await cluster.virtctl(['exec', '--timeout', '120', 'agent', '--', 'true'])).code, 0); // which waits for it
   });
 
   await t.test('the status shows it, its system and its interfaces', async () => {

@@ -3,10 +3,13 @@
  * leaves it where it was. What it says is read from its console: a busy machine makes an agent late.
  */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { type ConsoleSession, EmbeddedCluster } from './harness.ts';
 
-/** Each line: the count, which boot this is, and the count as both disks have it when nothing of it is in memory. */
+/** Each line: the count, which boot of which machine this is (its UUID and MAC), and the count as both disks have it when nothing of it is in memory. */
 const MACHINE = `
 apiVersion: v1
 kind: PersistentVolumeClaim
@@ -41,14 +44,17 @@ spec:
           cloudInitNoCloud:
             userData: |
               #!/bin/sh
-              boot=$(cat /proc/sys/kernel/random/boot_id)
+              ln -s /bin/busybox /sbin/hwclock # without which its agent refuses to set the clock
               (
                 i=1000
                 while :; do
                   i=$((i+1))
                   for disk in vdb vdd; do echo $i | dd of=/dev/$disk conv=fsync 2>/dev/null; done
                   echo 3 > /proc/sys/vm/drop_caches
-                  echo "count $i $boot $(head -c 4 /dev/vdb) $(head -c 4 /dev/vdd) end" > /dev/ttyS0
+                  read boot < /proc/sys/kernel/random/boot_id
+                  read mac < /sys/class/net/eth0/address
+                  read uuid < /sys/class/dmi/id/product_uuid
+                  echo "count $i $boot/$mac/$uuid $(head -c 4 /dev/vdb) $(head -c 4 /dev/vdd) end" > /dev/ttyS0
                   sleep 1
                 done
               ) &
@@ -63,6 +69,7 @@ const policy = (namespace: string) => ({
     bandwidthPerMigration: '12Mi',
   },
 });
+const HELLO = /Hello from a virtual machine/;
 const LINE = /count (\d+) (\S+) (\d+) (\d+) end/g;
 
 /** Among what it counts. */
@@ -101,9 +108,27 @@ test('a running guest is moved to another node', { timeout: 600_000 }, async (t)
   t.after(() => cluster.kubectl(['delete', 'migrationpolicy', slow.metadata.name, '--ignore-not-found']));
   const first = await node();
   let last = await counted(0);
+  assert.match(last.boot, /^[0-9a-f-]{36}\/([0-9a-f]{2}:){5}[0-9a-f]{2}\/[0-9a-f-]{36}$/);
 
   await using console = cluster.console('mover');
   await logIn(console);
+
+  const forward = spawn(join('bin', 'virtctl'), ['port-forward', 'vm/mover', '0:80'], {
+    env: cluster.environment(),
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  t.after(async () => {
+    forward.kill();
+    if (forward.exitCode === null && forward.signalCode === null) await once(forward, 'exit');
+  });
+  const [forwards] = await once(forward.stderr, 'data');
+  const [, port] = /forwarding tcp 127\.0\.0\.1:(\d+) to 80/.exec(String(forwards)) ?? [];
+  const throughForward = async () => (await fetch(`http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(20_000) })).text();
+  await cluster.must('virtctl', ['expose', 'vm', 'mover', '--name', 'mover-http', '--port', '80']);
+  const throughService = () => cluster.kubectl(['get', '--raw', `/api/v1/namespaces/${cluster.namespace}/services/mover-http:80/proxy/`]);
+  assert.match(await throughForward(), HELLO);
+  const WRONG_SECONDS = 1_000_000_000;
+  await cluster.must('virtctl', ['exec', '--timeout', '120', 'mover', '--', 'date', '-s', `@${WRONG_SECONDS}`]);
 
   await t.test('--wait tells when it is there, and where', async () => {
     assert.equal(await cluster.must('virtctl', ['migrate', 'mover', '--check']), 'VM mover can be moved\n');
@@ -121,7 +146,7 @@ test('a running guest is moved to another node', { timeout: 600_000 }, async (t)
     console.type('echo said-after-$((6*7))\n');
     const seen = await console.expect(/said-after-42/);
     assert.match(seen, /said-before-42[\s\S]*said-after-42$/);
-    assert.match(seen, /\(mover goes on at another node\)/);
+    assert.match(seen, /\(mover continues at another node\)/);
     const counts = [...seen.matchAll(LINE)].map(([, count]) => Number(count));
     assert.deepEqual(
       counts,
@@ -136,6 +161,20 @@ test('a running guest is moved to another node', { timeout: 600_000 }, async (t)
     assert.equal(await state('migrationConfiguration.bandwidthPerMigration'), '12Mi');
     assert.match(await state('progress.stage'), /^(Disks|Memory)$/);
     await cluster.must('kubectl', ['delete', 'migrationpolicy', slow.metadata.name]);
+  });
+
+  await t.test('its agent answers, and has been told the time', async () => {
+    const behindSeconds = async () =>
+      Date.now() / 1000 - Number(await cluster.must('virtctl', ['exec', '--timeout', '120', 'mover', '--', 'date', '+%s']));
+    for (const deadline = performance.now() + 120_000; Math.abs(await behindSeconds()) > 60; )
+      assert.ok(performance.now() < deadline, 'its clock is as it was');
+  });
+
+  await t.test('a port-forward that was open and a Service lead to where it is', async () => {
+    assert.match(await throughForward(), HELLO);
+    let said = await throughService();
+    for (const deadline = performance.now() + 60_000; said.code !== 0 && performance.now() < deadline; ) said = await throughService();
+    assert.match(`${said.stdout}${said.stderr}`, HELLO);
   });
 
   await t.test('the guest counts on, and its disks are as they were', async () => {
@@ -163,6 +202,17 @@ test('a running guest is moved to another node', { timeout: 600_000 }, async (t)
   await t.test('a move that is cancelled in time leaves it where it is', async () => {
     let tries = 1;
     while (!(await isCancelled())) assert.ok(++tries <= 5, 'never in time');
+    last = await counted(last.count, last.boot);
+  });
+
+  await t.test('one that is paused is paused there, and counts on when it is let', async () => {
+    await cluster.must('virtctl', ['pause', 'vm', 'mover']);
+    await cluster.untilCondition('vmi/mover', 'Paused');
+    const before = await node();
+    await cluster.must('virtctl', ['migrate', 'mover', '--wait']);
+    assert.notEqual(await node(), before);
+    assert.equal(await cluster.field('vmi', 'mover', '.status.conditions[?(@.type=="Paused")].reason'), 'PausedByUser');
+    await cluster.must('virtctl', ['unpause', 'vm', 'mover']);
     last = await counted(last.count, last.boot);
   });
 

@@ -116,7 +116,7 @@ test('a machine is suspended, and goes on where it was', async (t) => {
     { skip: onRealCluster },
     async () => {
       await cluster.must('virtctl', ['memory-dump', 'get', VM]);
-      await untilHalfWritten(cluster.home, 'memory.dump.part');
+      await untilHalfWritten(cluster.home, '*.memory.dump.part');
       process.kill(cluster.pid(), 'SIGKILL');
       await cluster.must('virtctl', ['up']);
       await dumpIs('Failed');

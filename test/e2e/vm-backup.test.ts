@@ -94,6 +94,18 @@ test('a machine that runs is backed up, and what has changed since', async (t) =
     await inGuest('true');
   });
 
+  await t.test('all backups on the PVC are taken out of the cluster, as one archive', async () => {
+    const archive = join(cluster.home, 'backups.tar.gz');
+    await cluster.must('virtctl', ['vmexport', 'download', 'taken', '--pvc', 'backups', '--output', archive]);
+    const checkpoints = await Promise.all(['one', 'two'].map((name) => cluster.field('vmbackup', name, '.status.checkpointName')));
+    const names = execFileSync('tar', ['-tzf', archive], { encoding: 'utf8' }).split('\n');
+    assert.deepEqual(
+      checkpoints.flatMap((each) => ['data', 'more'].map((disk) => `${VM}/${each}/${disk}.qcow2`)).filter((name) => !names.includes(name)),
+      [],
+      names.join('\n'),
+    );
+  });
+
   await t.test(
     'after kill -9 of the cluster while one is made, the guest runs and the next is right',
     { skip: onRealCluster },
@@ -135,7 +147,7 @@ test('a machine that runs is backed up, and what has changed since', async (t) =
 /** A megabyte of a file is there that does not have its name yet; or it was too fast for us. */
 async function untilWritten(home: string): Promise<void> {
   for (const deadline = performance.now() + 60_000; performance.now() < deadline; await systemClock.sleep(2)) {
-    for (const part of globSync(join(home, 'volumes/*/.backup.part/more.qcow2')))
+    for (const part of globSync(join(home, `volumes/*/.${VM}.backup.part/*/more.qcow2`)))
       if (existsSync(part) && readFileSync(part).length > MIB) return;
     if (globSync(join(home, `volumes/*/${VM}/cut-*`)).length > 0) return;
   }

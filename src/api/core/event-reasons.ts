@@ -84,6 +84,7 @@ export type KubeVirtEventReason =
   | 'SuccessfulCreate'
   | 'SuccessfulDelete'
   | 'SuccessfulHandOver'
+  | 'UtilityVolumeMigrationPending'
   | 'SuccessfulMigration'
   | 'SuccessfulPaused'
   | 'SuccessfulResumed'

@@ -3,6 +3,7 @@ import { ApiError } from '../../base/errors.ts';
 import { parseGoDuration } from '../../base/go-duration.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { MoveChannel } from '../launcher/files.ts';
+import { type GuestHost, readGuestHost } from './guest-host.ts';
 import { HISTORY_SECONDS } from './usage-history.ts';
 
 /**
@@ -25,8 +26,8 @@ export type ExecQuestion = { readonly command: readonly string[]; readonly input
 
 /** How far back. */
 export type UsageHistoryQuestion = { readonly seconds?: number };
-/** Which of the streams of a move; `printed` is what the guest has printed so far. */
-export type MigrationQuestion = { readonly channel: MoveChannel };
+/** Which of the streams of a move; with `host` it is asked whether the guest can go on there. */
+export type MigrationQuestion = { readonly channel: MoveChannel; readonly host?: GuestHost | undefined };
 
 const MOST_WORDS = 256;
 
@@ -68,8 +69,8 @@ export function readUsageHistoryQuestion({ seconds }: JsonObject): UsageHistoryQ
   throw new ApiError('BadRequest', `seconds: Invalid value: ${JSON.stringify(seconds)}: must be a number from 1 to ${HISTORY_SECONDS}`);
 }
 
-export function readMigrationQuestion({ channel }: JsonObject): MigrationQuestion {
-  if (channel === 'memory' || channel === 'disks') return { channel };
+export function readMigrationQuestion({ channel, host }: JsonObject): MigrationQuestion {
+  if (channel === 'memory' || channel === 'disks') return { channel, host: readGuestHost(host) };
   throw new ApiError('BadRequest', `channel: Invalid value: ${JSON.stringify(channel)}: must be memory or disks`);
 }
 

@@ -7,7 +7,7 @@ const saved = {
   bytes: optional(integer('How much was saved.', { minimum: 0, format: 'int64' })),
   guestAgent: optional(boolean('The guest had an agent when it was saved.')),
   origin: optional(
-    object('The machine that the memory is of, when that is another one: the guest gets an identity of its own when it goes on.', {
+    object('The machine that the memory is of, when that is another one: the guest gets an identity of its own when it resumes.', {
       name: text('Its name.'),
       firmwareUUID: optional(text('Its firmware UUID. Until the next boot the cloud-init disk is the one that the guest has seen.')),
     }),
@@ -19,7 +19,7 @@ export const vmSuspensionSchema = object('There while the machine is suspended, 
   instanceUID: optional(text('The instance that is saved.')),
   ...saved,
   savedTimestamp: optional(time('Since when it is suspended.')),
-  snapshotName: optional(text('The VirtualMachineSnapshot that it is suspended for: when that is over, it goes on.')),
+  snapshotName: optional(text('The VirtualMachineSnapshot that it is suspended for: when that is over, it resumes.')),
   message: optional(text('Why it could not be resumed, the last time that was tried.')),
 });
 

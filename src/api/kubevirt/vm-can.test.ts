@@ -78,6 +78,11 @@ describe('what can be done to a VM', () => {
     }
   }
 
+  test('a VM that is about to be moved cannot be suspended, though its instance does not show it yet', () => {
+    const situation = { vm: vm('Always'), vmi: vmi('Running'), migration: 'move-1' };
+    assert.match(refusalOf('suspend', situation)?.message ?? '', /about to be migrated by move-1/);
+  });
+
   test('a suspended VM can be started, resumed, and stopped, under each strategy, and not suspended again or restarted', () => {
     const suspended = { suspension: { phase: 'Suspended' as const } };
     for (const strategy of RUN_STRATEGIES) {

@@ -6,7 +6,7 @@
  *              not for a VM that an OfflineVirtualMachine keeps: that one holds the wish
  *   restart    only while there is an instance; not for Halted and Once
  *   migrate    only while the instance runs, can be moved, and is not being moved
- *   suspend    only while the instance runs, is not paused, moved or snapshotted, and all of it can be kept (suspendable.ts)
+ *   suspend    only while the instance runs, is not paused, moved or snapshotted, nobody has asked for a move, and all of it can be kept (suspendable.ts)
  *   resume     only while the machine is suspended; start is the same then, whatever the run strategy, and stop throws away what was saved;
  *              none of them while a snapshot of that is taken
  *   memorydump  only while the instance runs, is not moved or suspended, and no other dump is being made, or let go of
@@ -14,7 +14,7 @@
  *   console    only while the instance runs and has a serial console
  *   vnc, vnc/screenshot  only while the instance runs and has a screen
  *   portforward  only while the instance runs, is not paused and has a network card
- *   pause, unpause, softreboot  only while the instance runs, and only when they change something; the first two not while it is moved
+ *   pause, unpause, softreboot  only while the instance runs, and only when they change something; the first two not while it is moved, nor freeze
  *   guestosinfo, userlist, filesystemlist, freeze, unfreeze, exec  only while the instance runs and its agent is connected
  *   anything else of an instance  only while it runs
  *
@@ -26,8 +26,8 @@ import type { GuestSubresourceName } from '../handler/routes.ts';
 import { controllerOf, isDeleting } from '../meta.ts';
 import { backingUpTo } from './backup.ts';
 import { vmIs, vmiCondition, vmiIs } from './condition-reasons.ts';
+import { isOnItsWay } from './exclusive-operations.ts';
 import { endsWhenPaused } from './guest-probe.ts';
-import { isMoving } from './kinds/migration.ts';
 import { type RunStrategy, runStrategyOf, type VirtualMachine } from './kinds/virtual-machine.ts';
 import { gracePeriodSecondsOf, isFinal, type VirtualMachineInstance } from './kinds/virtual-machine-instance.ts';
 import { dumpEntryOf, dumpingTo } from './memory-dump.ts';
@@ -49,6 +49,8 @@ export type VmSituation = {
   readonly isDiscarding?: boolean;
   /** memorydump: the PVC; that of the last dump when not given. */
   readonly claimName?: string;
+  /** suspend: a migration of the instance that is not over; only the server knows it. */
+  readonly migration?: string | undefined;
 };
 
 export type Refusal = { readonly reason: StatusReason; readonly message: string };
@@ -119,7 +121,7 @@ const VM_RULES: Readonly<Record<VmAction, readonly Rule<VmSituation>[]>> = {
   migrate: [
     ['Conflict', 'VM is being deleted', ({ vm }) => isDeleting(vm)],
     ['Conflict', 'VM is not running', ({ vmi }) => vmi?.status?.phase !== 'Running' || isDeleting(vmi)],
-    ['Conflict', 'VM is being migrated already', ({ vmi }) => vmi !== undefined && isOnItsWay(vmi)],
+    ['Conflict', 'VM is being migrated already', ({ vmi }) => isBeingMoved(vmi)],
     SUSPENDING,
     ['Conflict', ({ vmi }) => whyItStays(vmi), ({ vmi }) => vmiCondition(vmi, 'LiveMigratable')?.status === 'False'],
   ],
@@ -129,7 +131,12 @@ const VM_RULES: Readonly<Record<VmAction, readonly Rule<VmSituation>[]>> = {
     ['Conflict', 'VM is not running', ({ vmi }) => vmi?.status?.phase !== 'Running' || isDeleting(vmi)],
     SUSPENDING,
     ['Conflict', 'VM is paused: unpause it first', ({ vmi }) => vmi !== undefined && isPaused(vmi)],
-    ['Conflict', 'VM is being migrated', ({ vmi }) => vmi !== undefined && isOnItsWay(vmi)],
+    ['Conflict', 'VM is being migrated', ({ vmi }) => isBeingMoved(vmi)],
+    [
+      'Conflict',
+      ({ migration }) => `VM is about to be migrated by ${migration}: wait for that, or end it with virtctl migrate-cancel`,
+      ({ migration }) => migration !== undefined,
+    ],
     [
       'Conflict',
       ({ vm }) => `VirtualMachineSnapshot ${vm.status?.snapshotInProgress} is being taken of the VM`,
@@ -157,7 +164,7 @@ const VM_RULES: Readonly<Record<VmAction, readonly Rule<VmSituation>[]>> = {
     ['Conflict', 'VM is being deleted', ({ vm }) => isDeleting(vm)],
     ['Conflict', 'VM is not running', ({ vmi }) => vmi?.status?.phase !== 'Running' || isDeleting(vmi)],
     SUSPENDING,
-    ['Conflict', 'VM is being migrated', ({ vmi }) => vmi !== undefined && isOnItsWay(vmi)],
+    ['Conflict', 'VM is being migrated', ({ vmi }) => isBeingMoved(vmi)],
     ['Conflict', ({ vm }) => `PVC ${vm.status?.memoryDumpRequest?.claimName} of the last memory dump is being removed`, isLettingGo],
     [
       'Conflict',
@@ -172,7 +179,7 @@ const VM_RULES: Readonly<Record<VmAction, readonly Rule<VmSituation>[]>> = {
 };
 
 /** On its way a guest stands still and goes on by itself; a change of that would get lost. */
-const ON_ITS_WAY: Rule<VirtualMachineInstance> = ['Conflict', 'VMI is being migrated', isOnItsWay];
+const ON_ITS_WAY: Rule<VirtualMachineInstance> = ['Conflict', 'VMI is being migrated', isBeingMoved];
 const BEING_SAVED: Rule<VirtualMachineInstance> = [
   'Conflict',
   'VMI is being suspended or resumed',
@@ -251,7 +258,7 @@ const VMI_RULES: Readonly<Partial<Record<VmiAction, readonly Rule<VirtualMachine
   guestosinfo: AGENT_QUESTION,
   userlist: AGENT_QUESTION,
   filesystemlist: AGENT_QUESTION,
-  freeze: [NOT_RUNNING, ['InternalError', 'VMI does not have guest agent connected', (vmi) => !hasAgent(vmi)]],
+  freeze: [NOT_RUNNING, ON_ITS_WAY, ['InternalError', 'VMI does not have guest agent connected', (vmi) => !hasAgent(vmi)]],
   unfreeze: [NOT_RUNNING, ['InternalError', 'VMI does not have guest agent connected', (vmi) => !hasAgent(vmi)]],
   exec: [
     NOT_RUNNING,
@@ -319,9 +326,8 @@ function isPaused(vmi: VirtualMachineInstance): boolean {
   return vmiIs(vmi, 'Paused');
 }
 
-function isOnItsWay({ status }: VirtualMachineInstance): boolean {
-  const state = status?.migrationState;
-  return isMoving(state) || (state?.completed === true && state.targetNodeDomainReadyTimestamp === undefined);
+function isBeingMoved(vmi: VirtualMachineInstance | undefined): boolean {
+  return isOnItsWay(vmi?.status?.migrationState);
 }
 
 function whyItStays(vmi: VirtualMachineInstance | undefined): string {

@@ -50,7 +50,9 @@ describe('a migration', { timeout: 120_000 }, () => {
       phase: 'Running',
       conditions: [{ type: 'LiveMigratable', status: 'False', reason: 'DisksNotLiveMigratable', message: 'PVC c is not shared' }],
     });
+    await instance('suspending', { ...movable, suspension: { phase: 'Saving' } });
     for (const [vmiName, why] of [
+      ['suspending', /is being suspended/],
       ['ended', /it is Succeeded/],
       ['stays', /PVC c is not shared/],
     ] as const) {

@@ -1,12 +1,9 @@
 /** With a definition go all objects of its kind, and with those the guests: it stays while there is one. */
 import { KINDS } from '../../api/kubevirt/kinds-table.ts';
-import { keyOf } from '../../api/meta.ts';
 import type { Resource } from '../../api/resource.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { Client } from '../../client/client.ts';
 import type { AdmissionRequest } from './admission-request.ts';
-
-const SHOWN = 5;
 
 /** The answer to the question whether a definition may be deleted. */
 export async function reviewCrdDeletion({ operation, oldObject }: AdmissionRequest, client: Client): Promise<JsonObject> {
@@ -15,8 +12,8 @@ export async function reviewCrdDeletion({ operation, oldObject }: AdmissionReque
   if (operation !== 'DELETE' || !resource) return { allowed: true };
   const { items } = await client.list(resource);
   if (items.length === 0) return { allowed: true };
-  const names = items.slice(0, SHOWN).map(({ metadata }) => keyOf(metadata));
-  const more = items.length > SHOWN ? ` and ${items.length - SHOWN} more` : '';
-  const message = `${name} stays while there are objects of it, which would go with it: ${names.join(', ')}${more}. Delete them first, or virtctl uninstall`;
+  // Webhooks are called without authentication: names are for who may list them.
+  const count = `${items.length} ${items.length === 1 ? 'object' : 'objects'}`;
+  const message = `${name} stays while there are objects of it, which would go with it: ${count}. Delete them first (kubectl get ${name} -A), or virtctl uninstall`;
   return { allowed: false, status: { status: 'Failure', code: 409, reason: 'Conflict', message } };
 }

@@ -41,12 +41,11 @@ const REFUSED: readonly [fact: string, spec: object, field: string][] = [
   ['a size is an amount', { source: http, pvc: { resources: { requests: { storage: 'much' } } } }, 'spec.pvc.resources.requests.storage'],
 ];
 for (const [fact, spec, field] of REFUSED)
-  test(fact, () =>
+  test(`of a DataVolume: ${fact}`, () =>
     assert.deepEqual(
       wrong(spec).map((cause) => cause.split(':')[0]),
       [field],
-    ),
-  );
+    ));
 
 const machine = (templates: readonly object[], volumes: readonly object[]) =>
   dataVolumeTemplateCauses({

@@ -67,7 +67,8 @@ describe('a move', () => {
     });
 
   test('the node that an instance leaves hands it over to the node that it goes to', () => {
-    assert.deepEqual(refusals({ oldObject: moving(), object: moving({ completed: true }, { node: 'n2' }), node: 'n1' }), []);
+    for (const told of [{}, { endTimestamp: '2026-01-01T00:00:00Z', progress: { bytesDone: 1 } }])
+      assert.deepEqual(refusals({ oldObject: moving(), object: moving({ completed: true, ...told }, { node: 'n2' }), node: 'n1' }), []);
   });
 
   for (const [what, object, oldObject = moving()] of [

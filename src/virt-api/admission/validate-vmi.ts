@@ -65,6 +65,9 @@ function handlerCauses(vmi: JsonObject, old: JsonObject | undefined, node: strin
     .map(([field]) => forbiddenCause(field, 'is not for a virt-handler to change'));
 }
 
+/** What the end of a move says of it: that it is over, since when, and how much was sent. */
+const AT_THE_END = { completed: undefined, endTimestamp: undefined, progress: undefined };
+
 /** The one write that gives an instance away: to where its move goes, as virt-controller has written. All else stays as it is. */
 function isHandedOver(vmi: JsonObject, old: JsonObject | undefined): boolean {
   const [now, before] = [statusOf(vmi), statusOf(old)];
@@ -80,8 +83,8 @@ function isHandedOver(vmi: JsonObject, old: JsonObject | undefined): boolean {
     deepEqual(labels, wanted.labels) &&
     deepEqual(ownerReferences, metadataOf(old)['ownerReferences']) &&
     deepEqual(
-      { ...now, migrationState: { ...state, completed: undefined, endTimestamp: undefined }, nodeName: undefined },
-      { ...before, migrationState: { ...was, completed: undefined, endTimestamp: undefined }, nodeName: undefined },
+      { ...now, migrationState: { ...state, ...AT_THE_END }, nodeName: undefined },
+      { ...before, migrationState: { ...was, ...AT_THE_END }, nodeName: undefined },
     ) &&
     now['nodeName'] === target
   );

@@ -3,6 +3,7 @@
  * when somebody else was faster, the rule is asked again about the new state, so a race ends in the answer the loser would have got later.
  */
 import { PERSISTENT_VOLUME_CLAIMS } from '../../api/core/volume.ts';
+import { isMigrationFinal, MIGRATIONS } from '../../api/kubevirt/kinds/migration.ts';
 import { type VirtualMachine, VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { VmSituation } from '../../api/kubevirt/vm-can.ts';
@@ -33,7 +34,7 @@ const CHANGES: Readonly<Record<ChangeName, Change>> = {
   },
   stop: { options: (given) => ({ gracePeriodSeconds: secondsOption(given, 'gracePeriod') }), decide: decideStop },
   restart: { options: (given) => ({ gracePeriodSeconds: noGraceOption(given) }), decide: decideRestart },
-  suspend: { options: () => ({}), decide: decideSuspend },
+  suspend: { options: () => ({}), decide: suspendUnlessMoved },
   resume: { options: () => ({}), decide: decideResume },
   memorydump: { options: (given) => ({ claimName: textOption(given, 'claimName') }), decide: dumpToClaim },
   removememorydump: { options: () => ({}), decide: decideRemoveMemoryDump },
@@ -44,6 +45,13 @@ async function dumpToClaim(situation: VmSituation, { client, namespace }: Subres
   const claimName = dumpClaimNameOf(situation);
   const claim = claimName === '' ? undefined : await client.get(PERSISTENT_VOLUME_CLAIMS, { namespace, name: claimName });
   return decideMemoryDump(situation, { claimName, claim });
+}
+
+/** With a migration that is about to move it: the instance does not show one before both nodes were told. */
+async function suspendUnlessMoved(situation: VmSituation, { client, namespace, name }: SubresourceCall): Promise<Outcome> {
+  const { items } = await client.list(MIGRATIONS, { namespace });
+  const migration = items.find((each) => each.spec.vmiName === name && !isMigrationFinal(each));
+  return decideSuspend({ ...situation, migration: migration?.metadata.name });
 }
 
 /** The controller writes the status of a machine a few times while it starts; more losses in a row than this are somebody's fight. */

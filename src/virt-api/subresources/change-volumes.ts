@@ -3,8 +3,8 @@
  * is changed, so that the volume is there at the next start, too; an instance has it for as long as it lives, and says so in an annotation when it
  * belongs to a machine, whose template would take it away otherwise.
  */
+import { isOnItsWay } from '../../api/kubevirt/exclusive-operations.ts';
 import { ephemeralVolumesOf } from '../../api/kubevirt/hotplug.ts';
-import { isMoving } from '../../api/kubevirt/kinds/migration.ts';
 import { VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { ANNOTATION_EPHEMERAL_VOLUMES } from '../../api/kubevirt/names.ts';
@@ -27,7 +27,7 @@ export function vmVolumes(verb: Verb): (call: SubresourceCall) => Promise<Respon
     change(call, verb, async ({ client, namespace, name }) => {
       const [vm, vmi] = await Promise.all([client.get(VMS, { namespace, name }), client.get(VMIS, { namespace, name })]);
       if (!vm) throw notFound(VMS, name);
-      if (isMoving(vmi?.status?.migrationState)) throw new Refused('Conflict', `VMI ${name} is being migrated`);
+      if (isOnItsWay(vmi?.status?.migrationState)) throw new Refused('Conflict', `VMI ${name} is being migrated`);
       return { resource: VMS, object: vm, spec: vm.spec.template.spec, patchOf: (spec) => ({ template: { spec } }) };
     });
 }
@@ -40,7 +40,7 @@ export function vmiVolumes(verb: Verb): (call: SubresourceCall) => Promise<Respo
       if (!vmi) throw notFound(VMIS, name);
       const phase = vmi.status?.phase ?? 'Pending';
       if (phase !== 'Running') throw new Refused('Conflict', `VMI is not running but ${phase}`);
-      if (isMoving(vmi.status?.migrationState)) throw new Refused('Conflict', `VMI ${name} is being migrated`);
+      if (isOnItsWay(vmi.status?.migrationState)) throw new Refused('Conflict', `VMI ${name} is being migrated`);
       return { resource: VMIS, object: vmi, spec: vmi.spec, patchOf: (spec) => spec, ephemeral: ephemeralVolumesOf(vmi) };
     });
 }

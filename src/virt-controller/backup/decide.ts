@@ -24,12 +24,11 @@
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
 import type { PersistentVolumeClaim } from '../../api/core/volume.ts';
 import { type BackupRequest, backupFolderOf, backupRequestOf, checkpointNameOf, isRequestOver } from '../../api/kubevirt/backup.ts';
-import { isMoving } from '../../api/kubevirt/kinds/migration.ts';
+import { hindranceOf } from '../../api/kubevirt/exclusive-operations.ts';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { isBackupOver } from '../../api/kubevirt/kinds/vm-backup.ts';
 import { VM_BACKUP_TRACKERS } from '../../api/kubevirt/kinds/vm-backup-tracker.ts';
-import { dumpingTo } from '../../api/kubevirt/memory-dump.ts';
 import { FINALIZER_VM_BACKUP } from '../../api/kubevirt/names.ts';
 import { claimOf } from '../../api/kubevirt/volumes/source-of.ts';
 import { BACKUP_COMMAND, BACKUP_CONTAINER, backupPodNameOf } from '../../api/launcher/backup.ts';
@@ -179,10 +178,8 @@ function whyWait({ backup, tracker, vm, vmi, isForgotten = false }: ObservedVmBa
 }
 
 function whyBusy({ status }: VirtualMachine, vmi: VirtualMachineInstance): string | undefined {
-  if (isMoving(vmi.status?.migrationState)) return 'the guest is being moved to another node';
-  if (vmi.status?.suspension) return 'the machine is being suspended or resumed';
   if (status?.snapshotInProgress) return `snapshot ${status.snapshotInProgress} of the machine is being taken`;
-  return dumpingTo(vmi) === undefined ? undefined : 'the memory of the guest is being dumped';
+  return hindranceOf('backup', vmi)?.why;
 }
 
 function whyUnfit({ metadata: { name }, spec }: PersistentVolumeClaim, vmi: VirtualMachineInstance): string | undefined {

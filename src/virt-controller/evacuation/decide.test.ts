@@ -47,6 +47,20 @@ test('a move that failed is tried again, after a while', () => {
   assert.equal(lines(asked(), twice), 'look again in 10s', 'after twice as long');
 });
 
+test('each try has a name of its own, though no more are kept and the instance has not changed', () => {
+  const kept = [1, 2, 3, 4, 5].map((second) => {
+    const failed = migration('Failed', `2026-01-01T00:00:0${second}Z`);
+    return { ...failed, metadata: { ...failed.metadata, uid: `uid-${second}`, creationTimestamp: `2026-01-01T00:00:0${second}Z` } };
+  });
+  const nameAfter = (migrations: typeof kept) => {
+    const [action] = decideEvacuation({ vmi: asked(), migrations, now: NOW + 600_000 }).actions;
+    return action?.do === 'create' ? action.object.metadata.name : undefined;
+  };
+  const next = kept.map((each) => ({ ...each, metadata: { ...each.metadata, uid: `${each.metadata.uid}-later` } }));
+  assert.equal(nameAfter(kept), nameAfter([...kept].reverse()));
+  assert.notEqual(nameAfter(kept), nameAfter(next));
+});
+
 for (const [what, vmi] of [
   ['that nobody has asked to go', build('Running', { nodeName: 'n1', conditions: MIGRATABLE })],
   ['that somebody else moves', asked({}, 'External')],

@@ -19,6 +19,7 @@ import { ANNOTATION_EVACUATION_MIGRATION } from '../../api/kubevirt/names.ts';
 import { isDeleting, refOf } from '../../api/meta.ts';
 import { apiVersionOf } from '../../api/resource.ts';
 import { type Decision, nothingToDo } from '../../reconcile/decision.ts';
+import { nextSuffix, waitForNextMs } from '../migration/again.ts';
 
 export type ObservedEvacuation = {
   readonly vmi: VirtualMachineInstance;
@@ -41,41 +42,24 @@ export function decideEvacuation({ vmi, migrations, now }: ObservedEvacuation): 
   }
   if (!MOVED.includes(vmi.spec.evictionStrategy ?? '') || !vmiIs(vmi, 'LiveMigratable')) return nothingToDo;
   if (migrations.some((migration) => !isMigrationFinal(migration))) return nothingToDo;
-  const waitMs = lastFailureAt(migrations) + AGAIN_MS * 2 ** Math.max(0, failuresInARow(migrations) - 1) - now;
+  const waitMs = waitForNextMs({ migrations, firstMs: AGAIN_MS, now });
   if (waitMs > 0) return { actions: [], lookAgainAfterMs: waitMs };
-  const object = migrationFor(vmi, from, migrations.length);
+  const object = migrationFor(vmi, from, nextSuffix(migrations));
   const because = `its Pod is to be evicted from node ${from}`;
   const message = `Created migration ${object.metadata.name}: ${because}`;
   return { actions: [{ do: 'create', object, because, event: { type: 'Normal', reason: 'SuccessfulCreate', message } }] };
 }
 
-/** Its name follows from what is seen: whoever looks twice does not make two. */
-function migrationFor({ metadata }: VirtualMachineInstance, from: string, earlier: number): VirtualMachineInstanceMigration {
+function migrationFor({ metadata }: VirtualMachineInstance, from: string, suffix: string): VirtualMachineInstanceMigration {
   const { name, namespace, uid = '', resourceVersion = '' } = metadata;
   return {
     apiVersion: apiVersionOf(MIGRATIONS),
     kind: 'VirtualMachineInstanceMigration',
     metadata: {
       ...(namespace && { namespace }),
-      name: `kubevirt-evacuation-${uid.slice(0, 8)}-${earlier}-${resourceVersion}`,
+      name: `kubevirt-evacuation-${uid.slice(0, 8)}-${suffix}-${resourceVersion}`,
       annotations: { [ANNOTATION_EVACUATION_MIGRATION]: from },
     },
     spec: { vmiName: name },
   };
-}
-
-/** Of those that are kept, which is a bound. */
-function failuresInARow(migrations: readonly VirtualMachineInstanceMigration[]): number {
-  const newestFirst = [...migrations].sort((a, b) =>
-    (b.metadata.creationTimestamp ?? '').localeCompare(a.metadata.creationTimestamp ?? ''),
-  );
-  const succeeded = newestFirst.findIndex(({ status }) => status?.phase !== 'Failed');
-  return succeeded < 0 ? newestFirst.length : succeeded;
-}
-
-function lastFailureAt(migrations: readonly VirtualMachineInstanceMigration[]): number {
-  const ends = migrations
-    .filter(({ status }) => status?.phase === 'Failed')
-    .map(({ status, metadata }) => Date.parse(status?.migrationState?.endTimestamp ?? metadata.creationTimestamp ?? '') || 0);
-  return Math.max(Number.NEGATIVE_INFINITY, ...ends);
 }

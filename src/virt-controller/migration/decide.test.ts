@@ -51,6 +51,14 @@ const on = (migrationState?: VmiStatus['migrationState'], metadata: Partial<Obje
 const labelled = { labels: { [LABEL_MIGRATION_TARGET_NODE]: 'n2' } };
 const completed = { ...told, completed: true, endTimestamp: '2026-01-01T00:00:00Z' };
 
+const busy = (status: Partial<VmiStatus>) => vmi('Running', { nodeName: 'n1', ...status });
+const backedUp = busy({ changedBlockTracking: { state: 'Disabled', backupStatus: { backupUID: 'b1', claimName: 'c' } } });
+const WAITS = 'it is moved when that is over: the disks of the guest are being backed up';
+const blocked = (phase: MigrationPhase) => ({
+  ...migration(phase),
+  status: { phase, conditions: [{ type: 'migrationBlockedByBackup', status: 'True' as const, message: WAITS }] },
+});
+
 const cases: [string, Partial<ObservedMigration>, string[]][] = [
   [
     'a new one is claimed first',
@@ -91,6 +99,43 @@ const cases: [string, Partial<ObservedMigration>, string[]][] = [
     'a Pod that is up makes it Scheduled',
     { migration: migration('Scheduling'), targetPod: target('running') },
     [`${STATUS} Scheduled: the Pod runs on n2`],
+  ],
+  [
+    'a machine that is to be suspended is not moved',
+    { migration: migration('Scheduling'), vmi: busy({ suspension: { phase: 'Saving' } }), targetPod: target('pending') },
+    [`${STATUS} Failed: the machine is being suspended or resumed`],
+  ],
+  [
+    'a backup is waited for before there is a Pod',
+    { migration: migration('Pending'), vmi: backedUp },
+    [`${STATUS} ${WAITS}`, 'look again in 3s'],
+  ],
+  ['which is said once', { migration: blocked('Pending'), vmi: backedUp }, ['look again in 3s']],
+  [
+    'and not for ever when there is one',
+    { migration: blocked('Scheduled'), vmi: backedUp, targetPod: target('running') },
+    ['look again in 900s'],
+  ],
+  [
+    'then it has failed, and says of what',
+    { migration: blocked('Scheduled'), vmi: backedUp, targetPod: target('running'), now: now + 900_000 },
+    [`${STATUS} Failed: it cannot be moved yet: the disks of the guest are being backed up`],
+  ],
+  [
+    'so is a thaw',
+    { migration: migration('Scheduled'), vmi: busy({ fsFreezeStatus: 'frozen' }), targetPod: target('running') },
+    ['look again in 900s'],
+  ],
+  [
+    'a volume that was plugged in meanwhile holds it to its node',
+    {
+      migration: migration('Scheduled'),
+      vmi: busy({ volumeStatus: [{ name: 'v', target: '', hotplugVolume: {} }] }),
+      targetPod: target('running'),
+    },
+    [
+      `${STATUS} Failed: cannot migrate VMI: volume v is hotplugged, and is attached to this node alone; virtctl removevolume takes it away`,
+    ],
   ],
   ['then both nodes are told', { migration: migration('Scheduled'), targetPod: target('running') }, [`${VMI} the target Pod runs`]],
   [
@@ -283,5 +328,18 @@ describe('a migration', () => {
     assert.equal(spec.nodeSelector?.['zone'], 'b');
     assert.equal(spec.containers[0]?.env?.find(({ name }) => name === LAUNCHER_VARIABLES.incoming)?.value, 'm1');
     assert.equal(metadata.labels?.['kubevirt.io/migrationJobUID'], 'm1');
+  });
+
+  test('what it waited for is forgotten when it goes on', () => {
+    const [action] = decideMigration({ ...usual, migration: blocked('Pending'), targetPod: target('pending') }).actions;
+    assert.ok(action?.do === 'patch');
+    assert.equal((action.patch as { status: { conditions: unknown } }).status.conditions, null);
+    const [told] = decideMigration({ ...usual, migration: migration('Pending'), vmi: backedUp }).actions;
+    assert.ok(told?.do === 'patch');
+    const { conditions } = (told.patch as { status: { conditions: { type: string; status: string }[] } }).status;
+    assert.deepEqual(
+      conditions.map(({ type, status }) => [type, status]),
+      [['migrationBlockedByBackup', 'True']],
+    );
   });
 });

@@ -12,12 +12,16 @@
  *   deleted, the nodes were told                                ask them to abort
  *   the nodes say failed                                        Failed
  *   the nodes say completed, and the guest is there             Succeeded
+ *   the two nodes were not told, and the guest
+ *     is suspended, or cannot be moved for good                 Failed
+ *     is backed up, dumped or frozen, no Pod was made yet       say so in a condition, and wait
  *   Pending, too many are under way                             look again
  *   Pending, no Pod                                             make the Pod that the guest goes to
  *   Pending, Pod                                                Scheduling
  *   target Pod gone, deleted or ended                           Failed; where the nodes were told, they are told of this too, first
  *   target Pod has no node after 5 min, or is not up after 15   Failed; annotations of the migration say otherwise
  *   Scheduling, the launcher runs                               Scheduled
+ *   Scheduled, the guest is backed up, dumped or frozen         say so in a condition, and wait, as long as for a Pod; Failed then
  *   Scheduled                                                   PreparingTarget: tell both nodes, in one write of the VMI
  *   PreparingTarget, the target has said where                  TargetReady
  *   TargetReady, the source has begun                           Running
@@ -26,6 +30,7 @@
  */
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
 import { withPolicy } from '../../api/kubevirt/configuration/migration-settings.ts';
+import { type Hindrance, hindranceOf } from '../../api/kubevirt/exclusive-operations.ts';
 import {
   isMigrationFinal,
   isMoving,
@@ -33,6 +38,7 @@ import {
   type VirtualMachineInstanceMigration,
 } from '../../api/kubevirt/kinds/migration.ts';
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { whyNotMigratable } from '../../api/kubevirt/migratable.ts';
 import {
   ANNOTATION_MIGRATION_PENDING_SECONDS,
   ANNOTATION_MIGRATION_UNSCHEDULABLE_SECONDS,
@@ -73,12 +79,19 @@ const RULES: readonly Rule[] = [
   [(seen) => isUnwanted(seen) && !isOurs(seen), (seen) => fail(seen, whyUnwanted(seen))],
   [(seen) => isUnwanted(seen) && stateOf(seen).abortRequested !== true, requestAbort],
   [(seen) => !hasTarget(seen) && isOurs(seen), reportLostTarget],
+  [(seen) => whyItStays(seen) !== undefined, (seen) => fail(seen, whyItStays(seen) ?? '')],
+  [(seen) => isPhase(seen, 'Pending') && seen.targetPod === undefined && isHindered(seen), waitForGuest],
   [
     (seen) => isPhase(seen, 'Pending') && seen.targetPod === undefined && isTooMuch(seen),
     () => ({ actions: [], lookAgainAfterMs: BUSY_AGAIN_MS }),
   ],
   [(seen) => isPhase(seen, 'Pending') && seen.targetPod === undefined, createTarget],
   [(seen) => !hasTarget(seen), (seen) => fail(seen, `the Pod that it was to go to ${seen.targetPod ? 'has ended' : 'is gone'}`)],
+  [
+    (seen) => isPhase(seen, 'Scheduled') && isHindered(seen) && patienceMs(seen) <= 0,
+    (seen) => fail(seen, `it cannot be moved yet: ${hindranceNow(seen)?.why}`),
+  ],
+  [(seen) => isPhase(seen, 'Scheduled') && isHindered(seen), waitForGuest],
   [(seen) => !isOurs(seen) && patienceMs(seen) <= 0, (seen) => fail(seen, 'the Pod that it was to go to did not come up in time')],
   [(seen) => isPhase(seen, 'Pending'), (seen) => advance(seen, 'Scheduling', 'there is a Pod for it to go to')],
   [
@@ -119,6 +132,40 @@ function createTarget(seen: ObservedMigration): Decision {
   const pod = targetPodFor(vmi, migration, launcher);
   const event: EventToRecord = { type: 'Normal', reason: 'SuccessfulCreate', message: `Created migration target pod ${pod.metadata.name}` };
   return { actions: [{ do: 'create', object: pod, because: 'the instance needs a place to go to', event }] };
+}
+
+/** What ends by itself is waited for. */
+function hindranceNow(seen: ObservedMigration): Hindrance | undefined {
+  return seen.vmi && !isOurs(seen) ? hindranceOf('move', seen.vmi) : undefined;
+}
+
+function isHindered(seen: ObservedMigration): boolean {
+  return hindranceNow(seen) !== undefined;
+}
+
+/** Of a suspension the machine ends, and what a guest has that holds it to its node does not end by itself. */
+function whyItStays(seen: ObservedMigration): string | undefined {
+  const { vmi } = seen;
+  if (!vmi || isOurs(seen)) return undefined;
+  const hindrance = hindranceOf('move', vmi);
+  if (hindrance) return hindrance.is === 'suspended' ? hindrance.why : undefined;
+  return whyNotMigratable(vmi)?.message;
+}
+
+function waitForGuest(seen: ObservedMigration): Decision {
+  const { migration, now } = seen;
+  const hindrance = hindranceNow(seen);
+  if (!hindrance) return { actions: [] };
+  const type = hindrance.is === 'backed up' ? 'migrationBlockedByBackup' : 'migrationBlockedByUtilityVolumes';
+  const message = `it is moved when that is over: ${hindrance.why}`;
+  const others = (migration.status?.conditions ?? []).filter((each) => !each.type.startsWith('migrationBlockedBy'));
+  const shown = migration.status?.conditions?.find((each) => each.type === type);
+  const lookAgainAfterMs = isPhase(seen, 'Scheduled') ? patienceMs(seen) : BUSY_AGAIN_MS;
+  if (hindrance.is === 'frozen' || shown?.message === message) return { actions: [], lookAgainAfterMs };
+  const condition = { type, status: 'True', reason: 'GuestBusy', message, lastTransitionTime: timestamp(now) };
+  const write = { ...patch(migration, { status: { conditions: [...others, condition] } }, message), subresource: 'status' } as const;
+  if (hindrance.is !== 'dumped') return { actions: [write], lookAgainAfterMs };
+  return { actions: [{ ...write, event: { type: 'Normal', reason: 'UtilityVolumeMigrationPending', message } }], lookAgainAfterMs };
 }
 
 /** From here on the move is of the two nodes. */
@@ -307,7 +354,9 @@ function writePhase(
   because: string,
 ): Extract<Action, { do: 'patch' }> {
   const stamps = [...(migration.status?.phaseTransitionTimestamps ?? []), { phase, phaseTransitionTimestamp: timestamp(now) }];
-  const status = { phase, phaseTransitionTimestamps: stamps, ...(state && { migrationState: state }) };
+  // What it waited for is over when it goes on.
+  const conditions = migration.status?.conditions && { conditions: null };
+  const status = { phase, phaseTransitionTimestamps: stamps, ...(state && { migrationState: state }), ...conditions };
   return { ...patch(migration, { status }, `${phase}: ${because}`), subresource: 'status' };
 }
 

@@ -15,11 +15,10 @@ import type { Client } from '../../client/client.ts';
 import { runController } from '../../reconcile/controller.ts';
 import { BY_CONTROLLER } from '../../reconcile/owner.ts';
 import { changesOf } from '../../reconcile/source.ts';
-import { backupsOf } from '../snapshot/memory.ts';
 import { isKeptInstance } from '../vm/suspension.ts';
 import { decideVmRestore } from './decide.ts';
 import type { ObservedVmRestore } from './observed.ts';
-import { claimNameFor } from './restored.ts';
+import { claimNamesOf } from './restored.ts';
 
 export type VmRestoreOptions = {
   readonly client: Client;
@@ -102,7 +101,7 @@ async function cloneOf(client: Client, restore: VirtualMachineRestore): Promise<
 
 async function claimsOf({ client }: VmRestoreOptions, { restore, content }: Pick<ObservedVmRestore, 'restore' | 'content'>) {
   const { namespace } = restore.metadata;
-  const names = backupsOf(content).map(({ volumeName }) => claimNameFor(restore, volumeName));
+  const names = claimNamesOf(restore, content);
   const claims = await Promise.all(names.map((name) => client.get(PERSISTENT_VOLUME_CLAIMS, { namespace, name })));
   return new Map(names.map((name, index) => [name, claims[index]] as const));
 }

@@ -6,6 +6,7 @@
  *   deleting                                          delete the claims that no machine uses yet
  *   without our finalizer                             add it
  *   no snapshot, one that failed or has no content    fail; one that is being taken is waited for
+ *   it has begun, and its snapshot is deleted         fail: the claims that no machine uses go
  *   the machine is being snapshotted, or restored     wait
  *   the machine runs                                  as targetReadinessPolicy says: wait (5 minutes), stop it, fail
  *   the machine is not marked                         mark it: it is not started from now on
@@ -68,8 +69,7 @@ function letGo(observed: ObservedVmRestore): Decision {
   const { restore, vm, claims } = observed;
   const { finalizers = [] } = restore.metadata;
   if (!finalizers.includes(FINALIZER_VM_RESTORE)) return nothingToDo;
-  const isUsed = restore.status?.complete || vm?.metadata.annotations?.[ANNOTATION_LAST_RESTORE] === restore.metadata.uid;
-  const left = isUsed ? [] : [...claims.values()].filter((claim) => claim && isOurs(observed, claim) && !isDeleting(claim));
+  const left = isUsed(observed) ? [] : [...claims.values()].filter((claim) => claim && isOurs(observed, claim) && !isDeleting(claim));
   if (left.length > 0) return { actions: left.flatMap((claim) => (claim ? [discard(claim)] : [])) };
   const because = `restore ${restore.metadata.name} is over`;
   if (vm?.status?.restoreInProgress === restore.metadata.name)
@@ -81,12 +81,21 @@ function letGo(observed: ObservedVmRestore): Decision {
   return { actions: [patchOf(restore, { metadata: { finalizers: rest } }, because)] };
 }
 
+/** True when a machine has the claims. */
+function isUsed({ restore, vm }: ObservedVmRestore): boolean {
+  return restore.status?.complete === true || vm?.metadata.annotations?.[ANNOTATION_LAST_RESTORE] === restore.metadata.uid;
+}
+
 function discard(claim: KubeObject): Action {
   return { do: 'delete', target: refOf(claim), because: 'no machine has come to use it' };
 }
 
-function whyUnusable({ restore, snapshot, content }: ObservedVmRestore): string | undefined {
+function whyUnusable(observed: ObservedVmRestore): string | undefined {
+  const { restore, snapshot, content } = observed;
   const name = restore.spec.virtualMachineSnapshotName;
+  const hasBegun = restore.status?.restores !== undefined;
+  if (hasBegun && (!snapshot || isDeleting(snapshot)))
+    return `VirtualMachineSnapshot ${name} was deleted while it was restored${isUsed(observed) ? ': the machine has its disks already' : ''}`;
   if (snapshot?.status?.phase === 'Failed') return `VirtualMachineSnapshot ${name} failed: ${snapshot.status.error?.message ?? ''}`;
   if (snapshot?.status?.readyToUse && !content) return `VirtualMachineSnapshot ${name} has lost what it kept`;
   const kept = content?.spec.source.virtualMachine?.spec;

@@ -7,12 +7,20 @@ import type { VirtualMachineSnapshotContent } from '../../api/kubevirt/kinds/vm-
 import { ANNOTATION_DISK_IMAGE, ANNOTATION_DISK_MADE, ANNOTATION_LAST_RESTORE } from '../../api/kubevirt/names.ts';
 import { controllerReferenceTo, type OwnerReference } from '../../api/meta.ts';
 import { apiVersionOf } from '../../api/resource.ts';
+import { backupsOf, MEMORY_BACKUP } from '../snapshot/memory.ts';
 
 type Backup = NonNullable<VirtualMachineSnapshotContent['spec']['volumeBackups']>[number];
 
 /** How the claim of a volume is called. */
 export function claimNameFor({ spec, metadata }: VirtualMachineRestore, volumeName: string): string {
   return spec.volumeRestorePolicy === 'PrefixTargetName' ? `${spec.target.name}-${volumeName}` : `restore-${metadata.uid}-${volumeName}`;
+}
+
+/** Every claim that it makes; without its snapshot those that it has said, and that of memory. */
+export function claimNamesOf(restore: VirtualMachineRestore, content: VirtualMachineSnapshotContent | undefined): readonly string[] {
+  const names = (restore.status?.restores ?? []).map(({ persistentVolumeClaim }) => persistentVolumeClaim);
+  const volumes = content ? backupsOf(content).map(({ volumeName }) => volumeName) : [MEMORY_BACKUP];
+  return [...new Set([...names, ...volumes.map((name) => claimNameFor(restore, name))])];
 }
 
 /** The claim of one volume; owned by the machine when that is there already. */

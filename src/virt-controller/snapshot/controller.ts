@@ -4,6 +4,7 @@ import type { Pod } from '../../api/core/pod.ts';
 import { isPodFinal } from '../../api/core/pod.ts';
 import { PERSISTENT_VOLUME_CLAIMS } from '../../api/core/volume.ts';
 import { SNAPSHOT_GROUP, VOLUME_SNAPSHOTS } from '../../api/core/volume-snapshot.ts';
+import { isMigrationFinal, type VirtualMachineInstanceMigration } from '../../api/kubevirt/kinds/migration.ts';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { VirtualMachineSnapshot } from '../../api/kubevirt/kinds/vm-snapshot.ts';
@@ -18,6 +19,7 @@ import type { Client } from '../../client/client.ts';
 import { runController } from '../../reconcile/controller.ts';
 import { BY_CONTROLLER } from '../../reconcile/owner.ts';
 import { changesOf } from '../../reconcile/source.ts';
+import { BY_VMI } from '../migration/observe.ts';
 import { revisionOf } from '../vm/revision.ts';
 import { instanceIn, isKeptInstance } from '../vm/suspension.ts';
 import { contentNameOf, specToKeep, volumesOf } from './content-for.ts';
@@ -37,6 +39,8 @@ export type VmSnapshotOptions = {
   readonly vmis: Cache<VirtualMachineInstance>;
   readonly pods: Cache<Pod>;
   readonly revisions: Cache<ControllerRevision>;
+  /** By `byVmi`. */
+  readonly migrations: Cache<VirtualMachineInstanceMigration>;
 };
 
 const BY_SOURCE = 'source';
@@ -65,6 +69,7 @@ export function runVmSnapshotController(options: VmSnapshotOptions): Promise<voi
       changesOf(vmis, snapshotsOf), // an instance has the name of its machine
       changesOf(pods, () => []),
       changesOf(options.revisions, () => []),
+      changesOf(options.migrations, () => []),
     ],
     observe: (key) => observeVmSnapshot(options, key, quiesced),
     decide: decideVmSnapshot,
@@ -117,7 +122,10 @@ async function observeVmSnapshot(
   const content = contents.get(keyOf({ namespace, name: contentNameOf(snapshot) }));
   const isOver = snapshot.status?.phase === 'Succeeded' || snapshot.status?.phase === 'Failed';
   const kept = vm && snapshot.spec.memory ? own.find(isKeptInstance) : undefined;
-  const seen = { snapshot, vm, vmi, revision, kept, content, quiesce: quiesced.get(uid) ?? 'untouched', now: clock.now() } as const;
+  const moves = snapshot.spec.memory ? options.migrations.byIndex(BY_VMI, at) : [];
+  const migration = moves.find((each) => !isMigrationFinal(each))?.metadata.name;
+  const quiesce = quiesced.get(uid) ?? 'untouched';
+  const seen = { snapshot, vm, vmi, revision, kept, migration, content, quiesce, now: clock.now() } as const;
   if (isOver) quiesced.delete(uid);
   if (isOver || snapshot.metadata.deletionTimestamp)
     return { ...seen, claims: new Map(), claimsInUse: new Set(), volumeSnapshots: new Map(), hasVolumeSnapshots: true };

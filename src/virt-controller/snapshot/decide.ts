@@ -24,6 +24,7 @@
  * Pure: no clock, no I/O, no randomness.
  */
 import { type VmSnapshotConditions, vmiIs } from '../../api/kubevirt/condition-reasons.ts';
+import { hindranceOf } from '../../api/kubevirt/exclusive-operations.ts';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { isFinal } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { VirtualMachineSnapshotContent } from '../../api/kubevirt/kinds/vm-snapshot-content.ts';
@@ -178,6 +179,8 @@ function take(observed: ObservedVmSnapshot, content: VirtualMachineSnapshotConte
   const all = backupsOf(content).map((backup) => ({ backup, made: volumeSnapshots.get(backup.volumeSnapshotName ?? '') }));
   const isTaken = all.every(({ made }) => made?.status?.creationTime !== undefined);
   const canFreeze = isOnline(observed) && vmiIs(observed.vmi, 'AgentConnected') && !vmiIs(observed.vmi, 'Paused');
+  const hindrance = canFreeze && !isTaken && quiesce === 'untouched' && observed.vmi ? hindranceOf('snapshot', observed.vmi) : undefined;
+  if (hindrance) return { actions: tell(observed, { is: 'waiting', message: hindrance.why }), lookAgainAfterMs: LOOK_MS };
   if (!isTaken && canFreeze && quiesce === 'untouched') {
     const stale = all.flatMap(({ made }) => made ?? []);
     if (stale.length > 0) return { actions: stale.filter((each) => !isDeleting(each)).map(discard), lookAgainAfterMs: LOOK_MS };

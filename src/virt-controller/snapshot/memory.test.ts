@@ -31,6 +31,8 @@ function stepOf(machine: VirtualMachine, more: Partial<ObservedVmSnapshot> = {},
 
 const CASES: readonly [string, string, string][] = [
   ['a guest that runs is asked to stop', stepOf(runs, { vmi: instance }), 'suspend'],
+  ['one that is to be moved is not, until that is over', stepOf(runs, { vmi: instance, migration: 'm' }), 'wait: db is being moved, by m'],
+  ['what was asked for before goes on', stepOf(suspended({ phase: 'Suspending' }), { vmi: instance, migration: 'm' }), 'tell'],
   ['one that is on its way is told of', stepOf(suspended({ phase: 'Suspending' }), { vmi: instance }), 'tell'],
   ['its instance has to be gone', stepOf(suspended(), { vmi: vmi('Succeeded'), kept }), 'wait: the instance of db is not gone yet'],
   ['then it is taken', stepOf(suspended(), { kept }), 'take'],

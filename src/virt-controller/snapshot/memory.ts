@@ -8,6 +8,7 @@
  *   on its way into that                                   wait, and tell that it was asked for
  *   on its way out of it                                   wait
  *   it was asked for, and is not suspended                 fail, with what its machine says
+ *   a migration of its instance is not over                wait: the guest may be on its way before the instance shows it
  *   it cannot be suspended                                 fail, with the reason
  *   otherwise                                              ask for it
  *
@@ -49,6 +50,7 @@ export function memoryStep(observed: ObservedVmSnapshot, vm: VirtualMachine): Me
     case undefined:
   }
   if (snapshot.status?.indications?.includes(MEMORY_INDICATION)) return notKept(vm);
+  if (observed.migration !== undefined) return { do: 'wait', message: `${vm.metadata.name} is being moved, by ${observed.migration}` };
   const refused = refusalOf('suspend', { vm: withoutMark(vm), ...(vmi && { vmi }) });
   return refused
     ? { do: 'fail', message: `its memory cannot be kept: ${refused.message}` }

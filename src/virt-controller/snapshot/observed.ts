@@ -15,6 +15,8 @@ export type ObservedVmSnapshot = {
   readonly snapshot: VirtualMachineSnapshot;
   readonly vm?: VirtualMachine | undefined;
   readonly vmi?: VirtualMachineInstance | undefined;
+  /** The name of a migration of the instance that is not over; looked for when the memory is to be kept. */
+  readonly migration?: string | undefined;
   /** What the machine was when its instance was started. */
   readonly revision?: ControllerRevision | undefined;
   readonly content?: VirtualMachineSnapshotContent | undefined;

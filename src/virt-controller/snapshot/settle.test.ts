@@ -13,7 +13,7 @@ import { type Decision, nothingToDo, type OtherAction } from '../../reconcile/de
 import { vm, vmi } from '../../testing/builders.ts';
 import { Cluster } from '../cluster.testing.ts';
 import { decideVmRestore } from '../restore/decide.ts';
-import { claimNameFor } from '../restore/restored.ts';
+import { claimNamesOf } from '../restore/restored.ts';
 import { isKeptInstance, recordOf, suspensionAfter } from '../vm/suspension.ts';
 import { specToKeep, volumesOf } from './content-for.ts';
 import { decideVmSnapshot } from './decide.ts';
@@ -30,6 +30,7 @@ class World extends Cluster {
   wasFrozenWhenTaken: boolean[] = [];
   wasRunningWhenTaken: boolean[] = [];
   hasVolumeSnapshots = true;
+  migration: string | undefined;
 
   constructor(isRunning: boolean) {
     super();
@@ -100,8 +101,8 @@ class World extends Cluster {
     const claimsBy = (names: readonly string[]) =>
       new Map(names.map((name) => [name, this.find<PersistentVolumeClaim>('PersistentVolumeClaim', name)] as const));
     const { now } = this;
-    if (restore && snapshot) {
-      const names = backupsOf(content).map(({ volumeName }) => claimNameFor(restore, volumeName));
+    if (restore) {
+      const names = claimNamesOf(restore, content);
       const decided = decideVmRestore({
         restore,
         snapshot,
@@ -121,7 +122,7 @@ class World extends Cluster {
     const wanted = backupsOf(content).map(({ volumeSnapshotName = '' }) => volumeSnapshotName);
     return decideVmSnapshot({
       ...{ snapshot, vm: found, vmi: instance, content, now, quiesce: this.quiesce, hasVolumeSnapshots: this.hasVolumeSnapshots },
-      ...(snapshot.spec.memory && { kept: this.#records()[0] }),
+      ...(snapshot.spec.memory && { kept: this.#records()[0], migration: this.migration }),
       claims: claimsBy([
         ...(spec ? volumesOf(spec.template.spec).included.map(({ claimName }) => claimName) : []),
         ...(snapshot.spec.memory && memory !== undefined ? [memory] : []),
@@ -226,6 +227,29 @@ test('a restore gives the machine new whole disks and keeps the old ones, wherev
   }
 });
 
+test('a restore whose snapshot is deleted meanwhile fails and leaves nothing, or a machine that has all of its disks', () => {
+  for (const memory of [false, true])
+    for (let deleteAfter = 4; deleteAfter < 20; deleteAfter++) {
+      const world = afterSnapshot(memory, undefined, { memory });
+      const instance = world.find('VirtualMachineInstance');
+      if (instance) world.drop(instance);
+      const before = new Set(world.list('PersistentVolumeClaim').map(({ metadata }) => metadata.name));
+      world.edit('VirtualMachine', { spec: { runStrategy: 'Halted' } });
+      world.ask('VirtualMachineRestore', { target: SOURCE, virtualMachineSnapshotName: 'x' });
+      for (let steps = 0; steps < deleteAfter; steps++) world.step();
+      for (const kind of ['VirtualMachineSnapshotContent', 'VirtualMachineSnapshot'])
+        world.drop(world.list(kind as 'VirtualMachineSnapshot')[0] as VirtualMachineSnapshot);
+      world.settle();
+      const { status, metadata } = world.find<VirtualMachineRestore>('VirtualMachineRestore') as VirtualMachineRestore;
+      const said = status?.conditions?.find(({ type }) => type === 'Failure')?.message ?? 'complete';
+      assert.match(said, /^complete$|^VirtualMachineSnapshot x was deleted while it was restored/, `${deleteAfter}`);
+      assert.deepEqual([metadata.finalizers, world.machine.status?.restoreInProgress], [[], undefined], `${deleteAfter}`);
+      const [claimName = ''] = volumesOf(world.machine.spec.template.spec).included.map((each) => each.claimName);
+      const left = world.list('PersistentVolumeClaim').filter((each) => !before.has(each.metadata.name));
+      assert.deepEqual(left.length > 0, !before.has(claimName), `${deleteAfter}: ${said}`);
+    }
+});
+
 test('with memory all is taken while nothing runs, and the guest goes on afterwards, wherever virt-controller is killed', () => {
   for (let killAfter = 0; killAfter < 30; killAfter++) {
     const world = afterSnapshot(true, killAfter, { memory: true });
@@ -256,6 +280,18 @@ test('memory comes back as that of a suspended machine, whole, wherever virt-con
     const records = world.list<ControllerRevision>('ControllerRevision').filter(isKeptInstance);
     assert.equal(records.length, 1, `${killAfter}`);
   }
+});
+
+test('a machine that is to be moved is suspended for its snapshot when that is over, and not before', () => {
+  const world = new World(true);
+  world.migration = 'm';
+  world.ask('VirtualMachineSnapshot', { source: SOURCE, memory: true });
+  world.settle();
+  assert.deepEqual([statusOf(world)?.phase, world.machine.status?.suspension], ['InProgress', undefined]);
+  assert.match(statusOf(world)?.conditions?.find(({ type }) => type === 'Progressing')?.message ?? '', /^db is being moved, by m$/);
+  world.migration = undefined;
+  world.settle();
+  assert.deepEqual([statusOf(world)?.phase, world.list('VirtualMachineInstance').length], ['Succeeded', 1]);
 });
 
 test('a disk that is full ends a snapshot with memory at once: the guest goes on, and nothing is left', () => {

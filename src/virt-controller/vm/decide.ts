@@ -115,7 +115,7 @@ function stepOfSuspension(observed: ObservedVm): Step | undefined {
     case 'Resuming':
       if (!vmi) return { next: 'create', because: 'resume requested' };
       if (!isFormer(vmi)) return undefined;
-      return isFinal(vmi) ? remove(vmi, 'another instance goes on with its memory') : LEAVE;
+      return isFinal(vmi) ? remove(vmi, 'another instance resumes with its memory') : LEAVE;
     default:
       // Written first: what comes after an end is decided without it.
       return vm.status?.suspension && !after ? LEAVE : undefined;

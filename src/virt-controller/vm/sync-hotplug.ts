@@ -3,9 +3,9 @@
  * first, and comes when it is out of the guest. Pure.
  */
 
+import { hindranceOf } from '../../api/kubevirt/exclusive-operations.ts';
 import { driveIndexOf, ephemeralVolumesOf, type HotplugDisk, hotplugDisksOf, withHotplug } from '../../api/kubevirt/hotplug.ts';
 import { expandVm } from '../../api/kubevirt/instancetype/expand-vm.ts';
-import { isMoving } from '../../api/kubevirt/kinds/migration.ts';
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { normaliseVmiSpec } from '../../api/kubevirt/normalise-vmi-spec.ts';
 import { claimOf } from '../../api/kubevirt/volumes/source-of.ts';
@@ -15,7 +15,7 @@ import type { ObservedVm } from './observed.ts';
 
 /** The write that brings the instance in step, if one is needed. */
 export function syncHotplug({ vm, vmi, chosen = {} }: ObservedVm): Action[] {
-  if (!vmi || isFinal(vmi) || isDeleting(vmi) || isMoving(vmi.status?.migrationState)) return [];
+  if (!vmi || isFinal(vmi) || isDeleting(vmi) || hindranceOf('hotplug', vmi)) return [];
   const expansion = expandVm(vm, chosen);
   if (!('vm' in expansion)) return [];
   const template = normaliseVmiSpec(expansion.vm.spec.template.spec);

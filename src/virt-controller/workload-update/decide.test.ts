@@ -68,6 +68,12 @@ describe('machines of an older installation', () => {
     assert.match(lines(both, [{ ...machine('a'), migrations: [migration('Failed', '2026-01-01T00:00:00Z')] }])[0] ?? '', MOVE);
   });
 
+  test('wait twice as long after each move that fails, and not longer than for the five that are kept', () => {
+    const failed = (count: number) => Array.from({ length: count }, () => migration('Failed', '2026-01-01T00:00:00Z'));
+    const waits = (count: number) => lines(both, [{ ...machine('a'), migrations: failed(count) }], { now: now - 60_000 });
+    assert.deepEqual([1, 2, 5].map(waits), [['look again in 60s'], ['look again in 120s'], ['look again in 960s']]);
+  });
+
   test('are ended in batches, with time between them', () => {
     const strategy: Strategy = { workloadUpdateMethods: ['Evict'], batchEvictionSize: 2, batchEvictionInterval: '30s' };
     const many = ['a', 'b', 'c'].map((name) => machine(name));

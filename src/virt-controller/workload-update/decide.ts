@@ -3,7 +3,8 @@
  *
  *   what is seen                                               what follows
  *   LiveMigrate is among the methods, and it can be moved
- *     a migration of it is under way, or failed a while ago    wait
+ *     a migration of it is under way                           wait
+ *     the last one failed                                      look again: after a minute, and twice as long after each that fails then
  *     as many moves are under way as may be                    wait
  *     anything else                                            make a migration: its new Pod has the new image
  *   Evict is among the methods
@@ -24,6 +25,7 @@ import { isDeleting, refOf } from '../../api/meta.ts';
 import { apiVersionOf } from '../../api/resource.ts';
 import { parseGoDuration } from '../../base/go-duration.ts';
 import type { Action, Decision } from '../../reconcile/decision.ts';
+import { nextSuffix, waitForNextMs } from '../migration/again.ts';
 
 type Machine = {
   readonly vmi: VirtualMachineInstance;
@@ -70,11 +72,11 @@ function isOutdated({ vmi, pod }: Machine, image: string): boolean {
 
 function moveThem({ underWay, parallel, launcherImage, now }: ObservedWorkloads, machines: readonly Machine[]): Decision {
   const idle = machines.filter(({ migrations }) => migrations.every(isMigrationFinal));
-  const waitMs = ({ migrations }: Machine) => lastFailureAt(migrations) + AGAIN_MS - now;
+  const waitMs = ({ migrations }: Machine) => waitForNextMs({ migrations, firstMs: AGAIN_MS, now });
   const due = idle.filter((machine) => waitMs(machine) <= 0).slice(0, Math.max(0, parallel - underWay));
   const later = idle.map(waitMs).filter((ms) => ms > 0);
   const actions = due.map(({ vmi, migrations }): Action => {
-    const object = migrationFor(vmi, migrations.length);
+    const object = migrationFor(vmi, nextSuffix(migrations));
     const because = `its launcher has another image than ${launcherImage}`;
     const message = `Created migration ${object.metadata.name}: ${because}`;
     return { do: 'create', object, because, event: { type: 'Normal', reason: 'SuccessfulCreate', message } };
@@ -96,24 +98,16 @@ function endThem({ kubeVirt, lastBatchAt = Number.NEGATIVE_INFINITY, now }: Obse
   };
 }
 
-/** Its name follows from what is seen: whoever looks twice does not make two. */
-function migrationFor({ metadata }: VirtualMachineInstance, earlier: number): VirtualMachineInstanceMigration {
+function migrationFor({ metadata }: VirtualMachineInstance, suffix: string): VirtualMachineInstanceMigration {
   const { name, namespace, uid = '', resourceVersion = '' } = metadata;
   return {
     apiVersion: apiVersionOf(MIGRATIONS),
     kind: 'VirtualMachineInstanceMigration',
     metadata: {
       ...(namespace && { namespace }),
-      name: `kubevirt-workload-update-${uid.slice(0, 8)}-${earlier}-${resourceVersion}`,
+      name: `kubevirt-workload-update-${uid.slice(0, 8)}-${suffix}-${resourceVersion}`,
       annotations: { [ANNOTATION_WORKLOAD_UPDATE_MIGRATION]: '' },
     },
     spec: { vmiName: name },
   };
-}
-
-function lastFailureAt(migrations: readonly VirtualMachineInstanceMigration[]): number {
-  const ends = migrations
-    .filter(({ status }) => status?.phase === 'Failed')
-    .map(({ status, metadata }) => Date.parse(status?.migrationState?.endTimestamp ?? metadata.creationTimestamp ?? '') || 0);
-  return Math.max(Number.NEGATIVE_INFINITY, ...ends);
 }

@@ -17,6 +17,6 @@ export async function setClock(agent: AgentSession, { clock, log, signal }: Opti
   try {
     await agent.ask({ command: 'guest-set-time', arguments: { time: clock.now() * NANOSECONDS } });
   } catch (error) {
-    log.warn('the clock of a resumed guest was not set', { error });
+    log.warn('the clock of a guest that had stood still was not set', { error });
   }
 }

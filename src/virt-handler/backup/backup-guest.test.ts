@@ -82,7 +82,10 @@ async function world(t: TestContext, claimMib?: number) {
       for (const { volume } of DISKS) {
         const out = join(home, 'restored.img');
         execFileSync('qemu-img', ['convert', '-O', 'raw', join(claim, 'db', as, `${volume}.qcow2`), out]);
-        assert.ok(readFileSync(out).equals(readFileSync(join(home, `${volume}-${as}`))), `${volume} of ${as}`);
+        const [restored, kept] = [readFileSync(out), readFileSync(join(home, `${volume}-${as}`))];
+        const at = restored.findIndex((byte, index) => byte !== kept[index]);
+        const where = at < 0 ? '' : `, from ${at / 1024}k on: ${restored[at]} in the place of ${kept[at]}`;
+        assert.deepEqual([restored.length, at], [kept.length, -1], `${volume} of ${as}${where}`);
       }
     },
     checkpoints: async () =>
@@ -171,7 +174,13 @@ test('a Pod that goes harms no write of the guest, leaves no file, and the next 
     await waitUntil(() => readdirSync(claim).length === 1, 'the Pod has given up');
     await write('root', 0x13, [1024, 1024]);
   };
-  await assert.rejects(backup('lost', { base: 'one' }, { beforeCopy: goes }));
+  let gone = Promise.resolve();
+  const beforeCopy = () => {
+    gone = goes();
+    return gone;
+  };
+  await assert.rejects(backup('lost', { base: 'one' }, { beforeCopy }));
+  await gone; // the backup has failed as soon as its Pod was gone
   assert.deepEqual([readdirSync(join(claim, 'db')), await nodes(), await isRunning()], [['one'], [], true]);
   assert.deepEqual((await checkpoints()).toSorted(), ['image0 one', 'image1 one']);
   keep('two');
@@ -203,8 +212,11 @@ test('a PVC that gets full harms no write of the guest, leaves no file, and the 
 
 test('one that is ended, or refused, leaves the guest as it was', async (t) => {
   const { backup, backups, isRunning, nodes, checkpoints, claim } = await world(t);
-  await assert.rejects(backup('one', {}, { beforeCopy: async () => backups.end('nobody wants it') }), /nobody wants it/);
+  await assert.rejects(backup('one', {}, { beforeCopy: async () => backups.end('pod-1', 'nobody wants it') }), /nobody wants it/);
   await waitUntil(() => readdirSync(claim).length === 0, 'nothing is left');
+  backups.end('pod-1', 'nobody wanted it'); // before it was open
+  await assert.rejects(backup('one'), /nobody wanted it/);
+  backups.end('pod-0', 'that of another');
   await backup('one');
   await assert.rejects(backup('one', { checkpoint: 'two', kept: ['one'] }), /the PVC has db\/one already/);
   const gone = { volume: 'gone', device: 'disk7', node: 'image7' };

@@ -38,7 +38,10 @@ export async function backupJobs(qmp: Qmp): Promise<readonly Readonly<Record<str
 
 async function endJobs({ qmp, clock }: Clearer): Promise<void> {
   const deadline = clock.steady() + PATIENCE_MS;
-  for (const { id, status } of await backupJobs(qmp)) if (status !== 'concluded') await qmp.execute('job-cancel', { id });
+  for (const { id, status } of await backupJobs(qmp)) {
+    if (status === 'concluded') continue;
+    await qmp.execute('job-cancel', { id }).catch(() => {}); // it may have ended since; whether it does is seen below
+  }
   for (;;) {
     const jobs = await backupJobs(qmp);
     for (const { id } of jobs.filter(({ status }) => status === 'concluded')) await qmp.execute('job-dismiss', { id });

@@ -31,6 +31,24 @@ function with_(backupStatus: BackupRequest, from = running()): VirtualMachineIns
   };
 }
 
+const unwanted = with_({ ...begun, abort: true });
+const ending = (givenAt: number) => {
+  const end: CommandState = {
+    command: { name: 'end-backup', podUid: 'p1', why: 'x' },
+    givenAt,
+    tries: 1,
+    is: 'done',
+    endedAt: givenAt,
+    result: undefined,
+  };
+  return { commands: { 'backup b1': { ...making, givenAt: now - 60_000 }, 'end-backup': end } };
+};
+const clearing = (is: 'done' | 'failed', givenAt: number) => {
+  const given = { command: { name: 'clear-backup', kept: [], runs: true }, givenAt, tries: 1, endedAt: givenAt } as const;
+  const clear: CommandState = is === 'done' ? { ...given, is, result: undefined } : { ...given, is, reason: 'QMP timed out' };
+  return { commands: { 'clear backup b1': clear } };
+};
+
 const CASES: readonly [string, Partial<ObservedDomain>, change: Partial<BackupRequest> | undefined, actions: string[]][] = [
   ['a Pod that is not there yet is waited for', { vmi: with_(asked) }, undefined, []],
   ['the write comes first, then the backup', { vmi: with_(ready) }, { startTimestamp: '2026-01-01T00:00:00Z' }, ['backup b1']],
@@ -52,22 +70,47 @@ const CASES: readonly [string, Partial<ObservedDomain>, change: Partial<BackupRe
   ['a guest that is to stop ends it', { vmi: with_(begun, deleted(30)), domain: domain('running', by(making)) }, undefined, ['end-backup']],
   ['so does its deletion', { vmi: with_({ ...begun, abort: true }), domain: domain('running', by(making)) }, undefined, ['end-backup']],
   [
-    'a virt-handler that was killed has backed up nothing, and QEMU is cleared of it',
-    { vmi: with_(begun) },
+    'an end that came too early is given again',
+    { vmi: unwanted, domain: domain('running', ending(now - 5_000)) },
+    undefined,
+    ['end-backup'],
+  ],
+  ['not at once', { vmi: unwanted, domain: domain('running', ending(now - 4_000)) }, undefined, []],
+  ['a guest that is moved is not backed up', { vmi: with_(ready, running({ migrationState: { migrationUid: 'm1' } })) }, undefined, []],
+  ['nor one whose memory is saved', { vmi: with_(ready, running({ suspension: { phase: 'Saving' } })) }, undefined, []],
+  ['what a virt-handler has left that was killed is taken out of QEMU first', { vmi: with_(begun) }, undefined, ['clear backup b1']],
+  ['as soon as QEMU can be asked', { vmi: with_(begun), domain: domain('connecting', { isConnected: false }) }, undefined, []],
+  [
+    'again when that failed',
+    { vmi: with_(begun), domain: domain('running', clearing('failed', now - 5_000)) },
+    undefined,
+    ['clear backup b1'],
+  ],
+  ['not at once', { vmi: with_(begun), domain: domain('running', clearing('failed', now)) }, undefined, []],
+  [
+    'then it has backed up nothing',
+    { vmi: with_(begun), domain: domain('running', clearing('done', now)) },
     { failed: true, backupMsg: 'virt-handler was restarted while the disks were backed up' },
-    ['clear-backup'],
+    [],
   ],
   [
-    'a full PVC is told',
-    { vmi: with_(begun), domain: domain('running', by(full)) },
+    'with QEMU goes what was left in it',
+    { vmi: with_(begun), domain: domain('running', { isGone: true, isConnected: false, ...by(full) }) },
     { failed: true, backupMsg: 'No space left on device' },
-    ['clear-backup'],
+    [],
+  ],
+  ['a full PVC is cleared of', { vmi: with_(begun), domain: domain('running', by(full)) }, undefined, ['clear backup b1']],
+  [
+    'and told',
+    { vmi: with_(begun), domain: domain('running', { commands: { ...by(full).commands, ...clearing('done', now).commands } }) },
+    { failed: true, backupMsg: 'No space left on device' },
+    [],
   ],
   [
     'an answer that is none is not believed',
-    { vmi: with_(begun), domain: domain('running', by(lied)) },
+    { vmi: with_(begun), domain: domain('running', { commands: { ...by(lied).commands, ...clearing('done', now).commands } }) },
     { failed: true, backupMsg: 'nobody said what was backed up' },
-    ['clear-backup'],
+    [],
   ],
   [
     'what is on the PVC is told',
@@ -88,7 +131,7 @@ describe('a backup of the disks', () => {
     test(name, () => {
       const observed = seen(more);
       const after = backupStatus(observed).changedBlockTracking?.backupStatus;
-      const actions = decideBackup(observed).map((action) => (action.do === 'command' ? action.id : action.do));
+      const actions = decideBackup(observed).actions.map((action) => (action.do === 'command' ? action.id : action.do));
       assert.deepEqual([after !== undefined, actions], [change !== undefined, ids]);
       for (const [field, value] of Object.entries(change ?? {})) assert.deepEqual(after?.[field as keyof BackupRequest], value, field);
     });
@@ -100,7 +143,7 @@ describe('a backup of the disks', () => {
 
   test('QEMU is told which disks, and the agent is asked when it is there and nobody said not to', () => {
     const orderOf = (more: Partial<ObservedDomain>) => {
-      const [action] = decideBackup(seen(more));
+      const [action] = decideBackup(seen(more)).actions;
       return action?.do === 'command' && action.command.name === 'backup' ? action.command.order : undefined;
     };
     const agent = { state: 'connected' } as const;
@@ -115,5 +158,14 @@ describe('a backup of the disks', () => {
     const after = backupStatus(seen({ vmi, domain: domain('running', by(made)) })).changedBlockTracking;
     assert.equal(after?.state, 'Enabled');
     assert.match(after?.backupStatus?.backupMsg ?? '', /a full one: QEMU does not know checkpoint zero-0/);
+  });
+
+  test('to clear QEMU of a backup lets no guest run that stands still to be moved', () => {
+    const runs = (more: Partial<ObservedDomain>) => {
+      const [action] = decideBackup(seen(more)).actions;
+      return action?.do === 'command' && action.command.name === 'clear-backup' ? action.command.runs : undefined;
+    };
+    const moving = with_(begun, running({ migrationState: { migrationUid: 'm1', startTimestamp: '2026-01-01T00:00:00Z' } }));
+    assert.deepEqual([runs({}), runs({ vmi: moving, domain: domain('paused') })], [true, false]);
   });
 });

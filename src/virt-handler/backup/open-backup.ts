@@ -14,13 +14,32 @@ import type { BackupWay, OpenBackup } from '../vmi/domain-command.ts';
 type Options = { readonly kubeletRoot: string; readonly folder: string; readonly clock: Clock };
 
 export function backupsFrom(options: Options): BackupWay {
-  let current: AbortController | undefined;
+  /** A Pod is for one backup, and one backup is made at a time. */
+  let current: { readonly podUid: string; readonly abort: AbortController } | undefined;
+  const of = (podUid: string) => {
+    if (current?.podUid !== podUid) current = { podUid, abort: new AbortController() };
+    return current.abort;
+  };
+  const forget = (podUid: string) => {
+    if (current?.podUid === podUid) current = undefined;
+  };
   return {
     async open(podUid, head) {
-      current = new AbortController();
-      return openBackup(options, { podUid, head, signal: current.signal });
+      const { signal } = of(podUid);
+      try {
+        signal.throwIfAborted();
+        const opened = await openBackup(options, { podUid, head, signal });
+        const close = () => {
+          forget(podUid);
+          opened.close();
+        };
+        return { ...opened, close };
+      } catch (error) {
+        forget(podUid);
+        throw error;
+      }
     },
-    end: (why) => current?.abort(new Error(why)),
+    end: (podUid, why) => of(podUid).abort(new Error(why)),
   };
 }
 
@@ -37,7 +56,7 @@ async function openBackup({ kubeletRoot, folder, clock }: Options, { podUid, hea
   };
   try {
     pod.write(`${JSON.stringify(head)}\n`);
-    const answer = await first;
+    const answer = await Promise.race([first, aborted(signal)]);
     if (!('ready' in answer)) throw refusal(answer);
     linkDisk(ends);
     if (diskLinkOf(ends) !== 'linked') throw new Error('the socket of its files cannot be put into the folder of QEMU');
@@ -52,11 +71,14 @@ async function openBackup({ kubeletRoot, folder, clock }: Options, { podUid, hea
 
 /** Before the end the Pod has nothing to say but that it cannot go on. */
 async function failureOf(last: Promise<BackupAnswer>, signal: AbortSignal): Promise<never> {
-  const ended = new Promise<never>((_, reject) => {
+  throw refusal(await Promise.race([last, aborted(signal)]));
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
     if (signal.aborted) reject(signal.reason);
   });
-  throw refusal(await Promise.race([last, ended]));
 }
 
 async function finish(pod: Socket, last: Promise<BackupAnswer>): Promise<number> {

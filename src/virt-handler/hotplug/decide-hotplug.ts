@@ -14,7 +14,7 @@
  *   Detaching                 the block node is there                 delete it
  *   Detaching                 the socket is there                     remove it
  *
- * One device is plugged in at a time: the next has to see which places are taken. Pure.
+ * Nothing comes or goes while the guest is moved or suspended. One device is plugged in at a time: the next has to see which places are taken. Pure.
  */
 import { hotplugDisksOf } from '../../api/kubevirt/hotplug.ts';
 import type { Disk } from '../../api/kubevirt/vmi-spec-schema.ts';
@@ -29,6 +29,7 @@ import {
   pluggedNode,
   pluggedScsiDisk,
 } from '../../qemu/convert/plugged-disk.ts';
+import { beginHindranceOf } from '../migration/begin-hindrance.ts';
 import type { DomainAction } from '../vmi/domain-action.ts';
 import type { DomainCommand } from '../vmi/domain-command.ts';
 import type { ObservedDomain } from '../vmi/observed.ts';
@@ -48,7 +49,7 @@ const NOTHING: Plan = { actions: [] };
 export function decidePlugs(seen: ObservedDomain): Plan {
   const { vmi, domain } = seen;
   const isUp = domain.state === 'running' || domain.state === 'paused' || domain.state === 'io-error';
-  if (vmi.status?.phase !== 'Running' || !isUp || !domain.isConnected) return NOTHING;
+  if (vmi.status?.phase !== 'Running' || !isUp || !domain.isConnected || beginHindranceOf('hotplug', seen)) return NOTHING;
   let isPlugging = Object.values(domain.commands).some(({ command, is }) => command.name === 'plug' && is === 'running');
   const plans = hotplugEntriesOf(vmi).map((entry): Plan => {
     const plan = entry.phase === 'Detaching' ? leave(seen, entry) : come(seen, entry);

@@ -4,15 +4,12 @@
  *   the PVC has grown since the Pod was made, its disk is smaller    grow the disk, which tells the guest; again after 30 s when QEMU cannot
  *   its PVC is as it was at the start                                leave the disk: somebody may have put a smaller one there
  *   the disk is larger than its PVC                                  leave it: nothing shrinks
- *   the guest is being moved                                         leave it: whoever takes the guest has the same size
- *   its disks are being backed up                                    leave it: the copy has the size that the disk had
+ *   the guest is being moved, suspended or backed up                 leave it: whoever takes the guest, and the copy, have the size that the disk had
  *
  * Each is decided from what QMP, the Pod and the PVC show: whoever is killed half-way goes on. Pure.
  */
 import type { Pod } from '../../api/core/pod.ts';
-import { backingUpTo } from '../../api/kubevirt/backup.ts';
 import { startedSpec } from '../../api/kubevirt/hotplug.ts';
-import { isMoving } from '../../api/kubevirt/kinds/migration.ts';
 import type { VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { normaliseVmiSpec } from '../../api/kubevirt/normalise-vmi-spec.ts';
 import { diskBytesFrom } from '../../api/kubevirt/volumes/disk-size.ts';
@@ -23,6 +20,7 @@ import { isObject } from '../../base/json.ts';
 import { formatBytes } from '../../base/quantity.ts';
 import { isReadOnlyDisk } from '../../qemu/convert/disks.ts';
 import { imageNode } from '../../qemu/convert/input.ts';
+import { beginHindranceOf } from '../migration/begin-hindrance.ts';
 import type { DomainAction } from '../vmi/domain-action.ts';
 import type { CommandState } from '../vmi/domain-command.ts';
 import type { ObservedDomain } from '../vmi/observed.ts';
@@ -37,14 +35,7 @@ type Entry = NonNullable<VmiStatus['volumeStatus']>[number];
 export function decideResizes(seen: ObservedDomain): { readonly actions: readonly DomainAction[]; readonly lookAgainAfterMs?: number } {
   const { vmi, domain, now } = seen;
   const isUp = domain.state === 'running' || domain.state === 'paused' || domain.state === 'io-error';
-  if (
-    vmi.status?.phase !== 'Running' ||
-    !isUp ||
-    !domain.isConnected ||
-    isMoving(vmi.status.migrationState) ||
-    backingUpTo(vmi) !== undefined
-  )
-    return { actions: [] };
+  if (vmi.status?.phase !== 'Running' || !isUp || !domain.isConnected || beginHindranceOf('resize', seen)) return { actions: [] };
   const behind = claimDisksOf(seen).filter(({ bytes, wantedBytes }) => bytes < wantedBytes);
   const waits: number[] = [];
   const actions = behind.flatMap(({ volume, node, wantedBytes }): DomainAction[] => {

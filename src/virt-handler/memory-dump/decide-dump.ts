@@ -3,6 +3,7 @@
  *
  *   phase of its volume    what is seen                          phase after               what follows
  *   AttachedToNode         the instance is ending                MemoryDumpFailed
+ *   AttachedToNode         the guest is moved, or backed up      the same                  (exclusive-operations.ts)
  *   AttachedToNode         the guest runs, or is paused          MemoryDumpInProgress      dump it, after the write
  *   MemoryDumpInProgress   begun by a virt-handler that is gone  MemoryDumpFailed          (QEMU has let the guest run on)
  *   MemoryDumpInProgress   being dumped, the instance is ending  the same                  end it: a guest that stands still does not power off
@@ -18,6 +19,7 @@ import type { VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instanc
 import { dumpBytesOf, dumpEntryOf } from '../../api/kubevirt/memory-dump.ts';
 import { DUMP_SUFFIX } from '../../api/launcher/memory-dump.ts';
 import { timestamp } from '../../base/timestamp.ts';
+import { beginHindranceOf } from '../migration/begin-hindrance.ts';
 import type { DomainAction } from '../vmi/domain-action.ts';
 import type { CommandState } from '../vmi/domain-command.ts';
 import { mustStop, type ObservedDomain } from '../vmi/observed.ts';
@@ -70,9 +72,16 @@ function isRunning({ command }: Seen): boolean {
   return command?.is === 'running';
 }
 
-function canBeDumped({ domain, entry }: Seen): boolean {
+function canBeDumped(seen: Seen): boolean {
+  const { domain, entry } = seen;
   const isUp = domain.state === 'running' || domain.state === 'paused' || domain.state === 'io-error';
-  return isUp && domain.isConnected && !domain.isGone && entry.hotplugVolume?.attachPodUID !== undefined;
+  return (
+    isUp &&
+    domain.isConnected &&
+    !domain.isGone &&
+    !beginHindranceOf('memory dump', seen) &&
+    entry.hotplugVolume?.attachPodUID !== undefined
+  );
 }
 
 function begin({ vmi, entry, now }: Seen): Outcome {

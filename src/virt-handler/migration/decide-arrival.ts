@@ -2,7 +2,7 @@
  * What the node does to which a guest was handed over, until it is there. First match wins.
  *
  *   what is seen                          what follows
- *   the guest was let go on               write when it was
+ *   the guest was let go on               write when it was; set its clock, unless it is paused: it stood still for a while
  *   QEMU cannot be asked                  wait
  *   nobody has let it go on               let it: it runs, unless it was paused before
  *
@@ -29,7 +29,9 @@ export function decideArrival({ vmi, domain, now }: ObservedDomain): DomainDecis
   if (arriving?.is === 'done' || domain.state === 'running') {
     const patch = { status: { migrationState: { targetNodeDomainReadyTimestamp: timestamp(now) } } };
     const { resourceVersion } = vmi.metadata;
-    return { actions: [{ do: 'patch', target: refOf(vmi), patch, resourceVersion, because: 'the guest is here' }] };
+    const because = 'the guest is here';
+    const written = { do: 'patch', target: refOf(vmi), patch, resourceVersion, because } as const;
+    return { actions: [...(isPaused ? [] : [{ do: 'set clock', because } as const]), written] };
   }
   const isDue = arriving === undefined || (arriving.is !== 'running' && arriving.givenAt + AGAIN_MS <= now);
   if (!domain.isConnected || !isDue) return { actions: [], lookAgainAfterMs: AGAIN_MS };

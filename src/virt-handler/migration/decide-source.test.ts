@@ -21,7 +21,8 @@ const sending: CommandState = { command: SEND, ...at, is: 'running' };
 const progress = { stage: 'Memory', bytesDone: 3, bytesLeft: 1, bytesPerSecond: 1, isStandingStill: true } as const;
 const further: CommandState = { command: SEND, ...at, is: 'running', progress };
 const earlier = { ...begun, startTimestamp: new Date(now - 2_000).toISOString() };
-const sent: CommandState = { command: SEND, ...at, is: 'done', result: undefined };
+const all = { stage: 'Memory', bytesDone: 4, bytesLeft: 0, bytesPerSecond: 1 } as const;
+const sent: CommandState = { command: SEND, ...at, is: 'done', result: all };
 const notSent: CommandState = { command: SEND, ...at, is: 'failed', reason: 'broken pipe' };
 const calledBack: CommandState = { command: CALL_BACK, ...at, is: 'done', result: undefined };
 const by = (state: CommandState, more: Domain['commands'] = {}) => ({ commands: { 'send m1': state, ...more } });
@@ -53,6 +54,18 @@ const cases: [string, Partial<ObservedDomain>, string[]][] = [
   ],
   ['one that could not be sent stays', { vmi: moving(begun), domain: domain('running', by(notSent)) }, [`${PATCH}: broken pipe`]],
   ['one that was sent is handed over', { vmi: moving(begun), domain: domain('moved', by(sent)) }, [`${PATCH}: the guest is on node n2`]],
+  ['one that QEMU has not let go of yet is not', { vmi: moving(begun), domain: domain('switching', by(sent)) }, ['look again in 1s']],
+  ['nor one that runs as far as was heard', { vmi: moving(begun), domain: domain('running', by(sent)) }, ['look again in 1s']],
+  [
+    'one that surely runs here stays, whatever was sent',
+    { vmi: moving(begun), domain: domain('running', by(sent)), now: now + 10_000 },
+    [`${PATCH}: the guest runs on its node, though it was sent`],
+  ],
+  [
+    'a guest that is backed up is not sent',
+    { vmi: moving(ready, { changedBlockTracking: { state: 'Disabled', backupStatus: { backupUID: 'b1', claimName: 'c' } } }) },
+    [`${PATCH}: the disks of the guest are being backed up`],
+  ],
   [
     'what another virt-handler began is called back',
     { vmi: moving(begun), domain: domain('switching') },
@@ -98,11 +111,12 @@ describe('the node that a guest is to leave', () => {
       assert.deepEqual(explain(decision), expected);
     });
 
-  test('the hand-over is one write on condition, with the node and its label', () => {
+  test('the hand-over is one write on condition, with the node, its label and what was sent', () => {
     const [action] = decideDomain({ ...usual, vmi: moving(begun), domain: domain('moved', by(sent)) }).actions;
     assert.ok(action?.do === 'patch');
     assert.equal(action.resourceVersion, '1');
-    const migrationState = { completed: true, endTimestamp: '2026-01-01T00:00:00Z' };
+    const [endTimestamp, lastUpdate] = Array(2).fill('2026-01-01T00:00:00Z');
+    const migrationState = { completed: true, endTimestamp, progress: { ...all, lastUpdate } };
     assert.deepEqual(action.patch, { status: { migrationState, nodeName: 'n2' }, metadata: { labels: { [LABEL_NODE_NAME]: 'n2' } } });
   });
 

@@ -7,13 +7,16 @@
  *   it failed, begun by a virt-handler that is gone      call the guest back, once: it may stand still for it
  *   it is over                                           nothing of ours
  *   it was not begun; abort is asked for, VMI is ending  failed
+ *   it was not begun; suspended, dumped or backed up      failed
  *   it was not begun; the target is not ready            wait
  *   it was not begun                                     write when it began, and send the guest
  *   it was begun by a virt-handler that is gone          call the guest back, then failed
  *   the guest is being sent; abort or VMI is ending      call it back
  *   the guest is being sent                              write how far it is, every two seconds
  *   the guest could not be sent                          failed
- *   the guest was sent                                   hand over: in one write the instance is of the other node
+ *   the guest was sent, and QEMU has let go of it        hand over: in one write the instance is of the other node
+ *   the guest was sent, and runs here all the same       failed: somebody let it run on
+ *   the guest was sent                                   look again: QEMU has to say that it has let go
  *
  * `completed` and `failed` are the two ends of a move, each is written only to a state that has neither, and nothing takes them away. Whoever
  * lets a guest run after it was sent has read one of them: the source `failed`, the target `completed`. So there are never two that run, and a
@@ -21,6 +24,7 @@
  */
 
 import { vmiIs } from '../../api/kubevirt/condition-reasons.ts';
+import { hindranceOf } from '../../api/kubevirt/exclusive-operations.ts';
 import { isMoving } from '../../api/kubevirt/kinds/migration.ts';
 import type { VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { LABEL_NODE_NAME } from '../../api/kubevirt/names.ts';
@@ -29,7 +33,7 @@ import { timestamp } from '../../base/timestamp.ts';
 import { copiedDisksOf } from '../../qemu/convert/copied-disks.ts';
 import type { Action, EventToRecord } from '../../reconcile/decision.ts';
 import type { DomainAction, DomainDecision } from '../vmi/domain-action.ts';
-import type { CommandState } from '../vmi/domain-command.ts';
+import type { CommandState, Sent } from '../vmi/domain-command.ts';
 import { mustStop, type ObservedDomain } from '../vmi/observed.ts';
 import { sendLimitsOf } from './send-limits.ts';
 
@@ -41,6 +45,9 @@ type Seen = ObservedDomain & {
 };
 
 const AGAIN_MS = 5_000;
+const LOOK_MS = 1_000;
+/** What QEMU says of a guest is newer than this. */
+const STALE_MS = 10_000;
 /** Each write is one for all who look at the instance. */
 const PROGRESS_MS = 2_000;
 
@@ -53,6 +60,7 @@ const RULES: readonly [when: (seen: Seen) => boolean, then: (seen: Seen) => Doma
   [wasCutOff, (seen) => callBack(seen, 'virt-handler was restarted, and the move is over')],
   [({ state }) => !isMoving(state), () => undefined],
   [(seen) => !isBegun(seen) && isUnwanted(seen), (seen) => fail(seen, whyUnwanted(seen))],
+  [(seen) => !isBegun(seen) && hindranceOf('move', seen.vmi) !== undefined, (seen) => fail(seen, hindranceOf('move', seen.vmi)?.why ?? '')],
   [(seen) => !isBegun(seen) && (seen.state.targetNodeAddress === undefined || !canBeSent(seen)), () => undefined],
   [(seen) => !isBegun(seen), begin],
   [
@@ -63,7 +71,9 @@ const RULES: readonly [when: (seen: Seen) => boolean, then: (seen: Seen) => Doma
   [(seen) => seen.sending?.is === 'running' && isUnwanted(seen), (seen) => callBack(seen, whyUnwanted(seen))],
   [({ sending }) => sending?.is === 'running', showProgress],
   [({ sending }) => sending?.is === 'failed', (seen) => fail(seen, seen.sending?.is === 'failed' ? seen.sending.reason : '')],
-  [() => true, handOver],
+  [({ domain }) => domain.state === 'moved', handOver],
+  [runsAllTheSame, (seen) => fail(seen, 'the guest runs on its node, though it was sent')],
+  [() => true, () => ({ actions: [], lookAgainAfterMs: LOOK_MS })],
 ];
 
 /**
@@ -175,12 +185,21 @@ function fail(seen: Seen, failureReason: string): DomainDecision {
   return { actions: [write(seen, { migrationState }, failureReason, told)] };
 }
 
+/** With what was sent: most moves are over before anybody was told how far they are. */
 function handOver(seen: Seen): DomainDecision {
+  const { sending, now } = seen;
   const { targetNode = '' } = seen.state;
-  const migrationState = { completed: true, endTimestamp: timestamp(seen.now) };
+  const sent = sending?.is === 'done' ? (sending.result as Sent | undefined) : undefined; // of the command that sends
+  const progress = sent && { progress: { ...sent, lastUpdate: timestamp(now) } };
+  const migrationState = { completed: true, endTimestamp: timestamp(now), ...progress };
   const told = event('Migrated', `The guest was moved to node ${targetNode}.`);
   const labels = { [LABEL_NODE_NAME]: targetNode };
   return { actions: [write(seen, { migrationState, nodeName: targetNode, labels }, `the guest is on node ${targetNode}`, told)] };
+}
+
+/** Nobody lets it run elsewhere before it is handed over, so it may. */
+function runsAllTheSame({ sending, domain, now }: Seen): boolean {
+  return domain.state === 'running' && sending?.is === 'done' && sending.endedAt + STALE_MS <= now;
 }
 
 type Change = { readonly migrationState: Partial<State>; readonly nodeName?: string; readonly labels?: Readonly<Record<string, string>> };

@@ -74,8 +74,12 @@ describe('a guest that was handed over', () => {
     const running = domain('paused', { commands: { arrive: arrive(true, 'running') } });
     assert.deepEqual(explained(moving(completed), running), ['look again in 2s']);
   });
-  test('is told to be there when it goes on', () => {
-    for (const seen of [domain('running'), domain('paused', { commands: { arrive: arrive(false, 'done') } })])
-      assert.deepEqual(explained(moving(completed), seen), [`${PATCH}: the guest is here`]);
+  test('is told to be there when it goes on, and what time it is', () => {
+    for (const seen of [domain('running'), domain('paused', { commands: { arrive: arrive(true, 'done') } })])
+      assert.deepEqual(explained(moving(completed), seen), ['set clock: the guest is here', `${PATCH}: the guest is here`]);
+  });
+  test('is not told the time while it is paused', () => {
+    const seen = domain('paused', { commands: { arrive: arrive(false, 'done') } });
+    assert.deepEqual(explained(paused, seen), [`${PATCH}: the guest is here`]);
   });
 });

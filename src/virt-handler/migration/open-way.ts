@@ -17,6 +17,7 @@ import { joinSockets } from '../../base/node/join-sockets.ts';
 import { VIRT_HANDLER_SERVER_NAME } from '../../base/node/pki.ts';
 import type { MoveTarget, OpenWay, Way } from '../vmi/domain-command.ts';
 import { connectBytes } from './connect-bytes.ts';
+import { hostOf } from './guest-host.ts';
 
 export type WayOptions = {
   /** The folder of QEMU. */
@@ -45,7 +46,7 @@ export function wayFrom(options: WayOptions): OpenWay {
       return socket.once('close', () => open.delete(socket)).on('error', () => {});
     };
     let memory: Duplex | undefined;
-    const connect = async (channel: MoveChannel) => keep(await connectTo(joining, channel));
+    const connect = async (channel: MoveChannel) => keep(await connectTo(joining, { channel }));
     const channels = Object.keys(OUTGOING_SOCKETS) as MoveChannel[]; // the keys of the table
     const servers = await Promise.all(
       channels.map((channel) =>
@@ -56,6 +57,10 @@ export function wayFrom(options: WayOptions): OpenWay {
       ),
     );
     return {
+      async agree(ask) {
+        const host = JSON.stringify(await hostOf(options.folder, ask));
+        keep(await connectTo(joining, { channel: 'disks', host })).destroy();
+      },
       async connectMemory() {
         memory = await connect('memory');
       },
@@ -93,9 +98,9 @@ function printedTo({ guest, identity, to }: Joining): WebSocket {
   return new WebSocket(`wss://${to.host}:${to.port}${path}`, options);
 }
 
-function connectTo({ guest, identity, to }: Joining, channel: MoveChannel): Promise<Duplex> {
+function connectTo({ guest, identity, to }: Joining, question: { readonly channel: MoveChannel; readonly host?: string }): Promise<Duplex> {
   const path = buildRoutePath(handlerRoute('migration').path, { ...guest, uid: to.migrationUid });
-  return connectBytes({ host: to.host, port: to.port, path: `${path}${queryOf({ channel })}`, identity });
+  return connectBytes({ host: to.host, port: to.port, path: `${path}${queryOf(question)}`, identity });
 }
 
 type JoinOptions = Pick<WayOptions, 'log'> & { readonly channel: MoveChannel };

@@ -9,7 +9,7 @@ import { WebSocket } from 'ws';
 import { readMoved } from '../../api/handler/moved.ts';
 import { buildRoutePath } from '../../api/handler/route-path.ts';
 import { HANDLER_ROUTES } from '../../api/handler/routes.ts';
-import { SERIAL_LOG } from '../../api/launcher/files.ts';
+import { CONTENTS_FILE, SERIAL_LOG } from '../../api/launcher/files.ts';
 import { systemClock } from '../../base/clock.ts';
 import { silentLogger } from '../../base/log.ts';
 import { ensurePki, type Pki, VIRT_HANDLER_CLIENT_NAME, VIRT_HANDLER_SERVER_NAME } from '../../base/node/pki.ts';
@@ -91,6 +91,15 @@ describe('a guest that is sent to another node', () => {
     await source.does('cont', { name: 'cont' }); // it was sent: it stands still until the move was said to have failed
     await source.runs();
     assert.notEqual(target.state(), 'running');
+  });
+
+  test('stays, before anything is copied, when a disk would have another content there', async (t) => {
+    const [source, target] = await nodes(t);
+    await target.does('receive', { name: 'receive', disks: ['data'] });
+    await writeFile(join(source.folder, CONTENTS_FILE), '{"seed":"1"}');
+    await writeFile(join(target.folder, CONTENTS_FILE), '{"seed":"2"}');
+    await assert.rejects(source.does('send', sendTo(target.port)), /disk seed would have another content there/);
+    await source.runs();
   });
 
   test('stays when there is no room for its disks', async (t) => {

@@ -34,7 +34,7 @@ function qemu(upsets: Readonly<Record<string, () => unknown>> = {}) {
     'blockdev-mirror': () => (job = 'ready'),
     'block-job-cancel': () => (job = 'concluded'),
     'job-dismiss': () => (job = 'none'),
-    'query-jobs': () => (job === 'none' ? [] : [{ id: 'move-image0', status: job }]),
+    'query-jobs': () => (job === 'none' ? [] : [{ id: 'move-image0', status: job, 'current-progress': 10, 'total-progress': 10 }]),
     migrate: () => (status = 'pre-switchover'),
     'migrate-continue': () => (status = 'completed'),
     migrate_cancel: () => (status = status === 'completed' || status === 'none' ? status : 'cancelled'),
@@ -53,7 +53,7 @@ function qemu(upsets: Readonly<Record<string, () => unknown>> = {}) {
     closed = true;
   };
   const connectMemory = async () => void said.push('(memory is connected)');
-  const openWay = async () => ({ close, sendPrinted: async () => {}, connectMemory });
+  const openWay = async () => ({ close, agree: async () => {}, sendPrinted: async () => {}, connectMemory });
   const performer: Performer = {
     qmp: { execute },
     clock,
@@ -74,6 +74,11 @@ test('disks go first, then memory; the disks are let go before the guest is', as
   await sendGuest(performer, command);
   const rest = ['(memory is connected)', 'migrate-set-parameters', 'migrate', 'block-job-cancel', 'job-dismiss', 'migrate-continue'];
   assert.deepEqual([said, isClosed()], [[...BEGIN, ...rest], true]);
+});
+
+test('what was sent is told: the bytes of disks and memory', async () => {
+  const { bytesDone, bytesLeft } = await sendGuest(qemu().performer, command);
+  assert.deepEqual([bytesDone, bytesLeft], [11, 0]);
 });
 
 for (const [what, upsets, why] of [

@@ -5,7 +5,7 @@
  */
 import { OUTGOING_SOCKETS } from '../../api/launcher/files.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
-import type { DomainCommand, SendProgress, Way } from '../vmi/domain-command.ts';
+import type { DomainCommand, Sent, Way } from '../vmi/domain-command.ts';
 import type { Performer } from '../vmi/performer.ts';
 import { type Copy, followCopy, judgeCopy } from './judge-copy.ts';
 import { timeoutMsOf } from './send-limits.ts';
@@ -34,19 +34,20 @@ const REPORT_MS = 1_000;
 /** The capabilities that both sides have to agree on: the source hears whether the target could load the guest, and nothing is handed over unasked. */
 export const MOVE_CAPABILITIES = ['events', 'return-path', 'pause-before-switchover'].map((capability) => ({ capability, state: true }));
 
-/** Resolves when the guest is in the other QEMU, and stands still in both. */
-export async function sendGuest(performer: Performer, { disks, to, limits, runs }: Send): Promise<void> {
+/** Resolves with what was sent when the guest is in the other QEMU, and stands still in both. */
+export async function sendGuest(performer: Performer, { disks, to, limits, runs }: Send): Promise<Sent> {
   const { qmp, clock, openWay } = performer;
   const way = await openWay(to);
   const beganAt = clock.steady();
   try {
+    await way.agree((command) => qmp.execute(command));
     await callBack(performer, { disks, runs }); // what is left of a move that was cut off
     const slowDown = { capability: 'auto-converge', state: limits.isSlowedDown };
     await qmp.execute('migrate-set-capabilities', { capabilities: [...MOVE_CAPABILITIES, slowDown] });
     let bytes = limits.memoryBytes;
     for (const disk of disks) bytes += await beginCopy(performer, disk, limits);
     const course = { beganAt, limits, limitMs: timeoutMsOf(limits, bytes) };
-    await follow(performer, { ...course, what: 'the copy of its disks' }, () => lookAtDisks(performer, disks, beganAt));
+    const copied = await follow(performer, { ...course, what: 'the copy of its disks' }, () => lookAtDisks(performer, disks, beganAt));
     await way.connectMemory();
     const isStopped = await stopWhereWritesAreLost(qmp);
     // A guest that stands still is not to wait for a share of the network.
@@ -55,8 +56,9 @@ export async function sendGuest(performer: Performer, { disks, to, limits, runs 
     await qmp.execute('migrate', { uri: `unix:${OUTGOING_SOCKETS.memory}` });
     await follow(performer, { ...course, what: 'the copy of its memory', standStill }, () => lookAtMemory(performer, 'pre-switchover'));
     const printed = sendPrinted(performer, way);
-    await letGo(performer, { disks, switchMs: limits.mayStandStill ? Math.max(SWITCH_MS, course.limitMs) : SWITCH_MS });
+    const sent = await letGo(performer, { disks, switchMs: limits.mayStandStill ? Math.max(SWITCH_MS, course.limitMs) : SWITCH_MS });
     await printed;
+    return { ...sent, bytesDone: copied.bytesDone + sent.bytesDone, bytesLeft: 0 };
   } catch (error) {
     await callBack(performer, { disks, runs }).catch(() => {}); // why it failed is worth more than what failed after it
     throw error;
@@ -74,13 +76,16 @@ async function sendPrinted({ clock }: Sender, way: Way): Promise<void> {
 }
 
 /** The guest stands still: the rest of its disks and memory go, and the other QEMU has all of it. */
-async function letGo(sender: Sender, { disks, switchMs }: { readonly disks: readonly string[]; readonly switchMs: number }): Promise<void> {
+async function letGo(sender: Sender, { disks, switchMs }: { readonly disks: readonly string[]; readonly switchMs: number }): Promise<Sent> {
   const { qmp, clock } = sender;
   const deadline = clock.steady() + switchMs;
   for (const disk of disks) await qmp.execute('block-job-cancel', { device: jobOf(disk) });
   await until(sender, { deadline, what: 'the last of its disks' }, () => areFinished(sender, disks));
   await qmp.execute('migrate-continue', { state: 'pre-switchover' });
-  await until(sender, { deadline, what: 'the answer of the other node' }, async () => (await lookAtMemory(sender, 'completed')).isThere);
+  return until(sender, { deadline, what: 'the answer of the other node' }, async () => {
+    const { isThere, progress } = await lookAtMemory(sender, 'completed');
+    return isThere && progress;
+  });
 }
 
 /** QEMU itself stops a guest when it may: it lets it run again when the move ends before it is over. */
@@ -88,7 +93,7 @@ async function standStill(qmp: Performer['qmp']): Promise<void> {
   await qmp.execute('migrate-set-parameters', { 'downtime-limit': ANY_DOWNTIME_MS });
 }
 
-type Look = { readonly isThere: boolean; readonly progress: Omit<SendProgress, 'isStandingStill'> };
+type Look = { readonly isThere: boolean; readonly progress: Sent };
 type Course = {
   readonly what: string;
   readonly beganAt: number;
@@ -98,7 +103,7 @@ type Course = {
 };
 
 /** Resolves when a copy is as far as it can be while the guest runs; throws when it will not be in time. */
-async function follow(sender: Sender, { what, beganAt, limitMs, limits, standStill }: Course, look: () => Promise<Look>): Promise<void> {
+async function follow(sender: Sender, { what, beganAt, limitMs, limits, standStill }: Course, look: () => Promise<Look>): Promise<Sent> {
   const { qmp, clock, report, news } = sender;
   const mayStandStill = limits.mayStandStill && standStill !== undefined;
   const startMs = clock.steady() - beganAt;
@@ -107,7 +112,7 @@ async function follow(sender: Sender, { what, beganAt, limitMs, limits, standSti
   for (;;) {
     const told = news?.();
     const { isThere, progress } = await look();
-    if (isThere) return;
+    if (isThere) return progress;
     copy = followCopy(copy, { left: progress.bytesLeft, elapsedMs: clock.steady() - beganAt });
     const verdict = judgeCopy(copy, { ...limits, mayStandStill });
     if (verdict === 'too long') throw new Error(`${what} takes too long`);
@@ -255,14 +260,15 @@ function numberIn(value: unknown): number {
 
 type Wait = { readonly deadline: number; readonly what: string };
 
-async function until(
+async function until<Found>(
   { clock, news }: Pick<Performer, 'clock' | 'news'>,
   { deadline, what }: Wait,
-  isSo: () => Promise<boolean>,
-): Promise<void> {
+  find: () => Promise<Found | false>,
+): Promise<Found> {
   for (;;) {
     const told = news?.();
-    if (await isSo()) return;
+    const found = await find();
+    if (found !== false) return found;
     if (clock.steady() >= deadline) throw new Error(`${what} takes too long`);
     await clock.sleep(POLL_MS, told);
   }

@@ -71,6 +71,17 @@ test('a port that is open is not asked for again, until the guest is in another 
   await until(() => added('a').includes('tcp:10.0.0.2:8081-:8081'));
 });
 
+test('a guest that is still told who it is, without a link, is looked at when it knows', async (t) => {
+  const { vmis, pods, asked } = network(t, []);
+  const knowing = guest('a');
+  pods.put(podOf(knowing));
+  vmis.put({ ...knowing, status: { ...knowing.status, suspension: { phase: 'Resumed', origin: { name: 'first' } } } });
+  await quiet();
+  assert.deepEqual(asked(), []);
+  vmis.put({ ...knowing, metadata: { ...knowing.metadata, resourceVersion: '2' } });
+  await until(() => asked().length > 0); // at once: no time has passed
+});
+
 test('a QEMU that cannot be asked yet is asked again', async (t) => {
   const { clock, refuses, added } = network(t, ['a'], { isRefusing: true });
   await quiet();

@@ -2,6 +2,7 @@
  * Keeps the ports open that the guests of this node should have and take connections at: looks again at a guest when it, its Pod or a Service of
  * it changes, and when it begins or ceases to take connections.
  */
+import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ApiError, messageOf } from '../../base/errors.ts';
@@ -78,7 +79,7 @@ export function startGuestNetwork({ monitor, wireOf, isRunning, ...options }: Gu
 
   function subjectOf(key: string): LookSubject {
     const seen = lastSeen.get(key);
-    const card = seen && isRunning(key) ? podCardOf(seen.vmi) : undefined;
+    const card = seen && isRunning(key) && !isToldWhoItIs(seen.vmi) ? podCardOf(seen.vmi) : undefined;
     return seen && card && { card, ports: portsToLookAt(seen) };
   }
   const reachable = (key: string, host: string, port: number) => ({ host, port, connections: () => monitor(key, 'info usernet'), clock });
@@ -132,4 +133,9 @@ async function perform(action: NetworkAction, { vmi }: ObservedNetwork, { forwar
   } catch (error) {
     return { outcome: 'look again', why: messageOf(error) };
   }
+}
+
+/** It runs, but its cards have no link: a look would find nobody, and the next one is a second away. */
+function isToldWhoItIs({ status }: VirtualMachineInstance): boolean {
+  return status?.suspension?.origin !== undefined;
 }

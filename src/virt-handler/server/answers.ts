@@ -77,8 +77,8 @@ export function answersFrom({ domains, screens, network, runLogs, histories, nod
       return orExplain(`connect to port ${port.port} of the guest ${key}`, connected);
     },
 
-    migration: async ({ parameters: { namespace, name, uid }, question: { channel } }) =>
-      orExplain(`take the guest ${keyOf({ namespace, name })}`, takeGuest(domains.guest(keyOf({ namespace, name })), { uid, channel })),
+    migration: async ({ parameters: { namespace, name, uid }, question }) =>
+      orExplain(`take the guest ${keyOf({ namespace, name })}`, takeGuest(domains.guest(keyOf({ namespace, name })), { uid, ...question })),
 
     'migration/printed': async ({ parameters: { namespace, name, uid } }) => takePrinted(domains.guest(keyOf({ namespace, name })), uid),
 

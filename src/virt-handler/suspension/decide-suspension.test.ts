@@ -48,6 +48,16 @@ const CASES: readonly [string, Partial<ObservedDomain>, string[]][] = [
     { vmi: of(ready), domain: domain('running', { plugged: { devices: { 'scsi-hotplug': { bus: 'hotplug0' } }, nodes: [], ports: [] } }) },
     [`${PATCH}: ${LEFT}`],
   ],
+  [
+    'one that is to be moved is not, before both stop it',
+    { vmi: running({ suspension: asked, migrationState: { migrationUid: 'm1' } }) },
+    [`${PATCH}: the guest is being moved to another node`],
+  ],
+  [
+    'nor one that is backed up',
+    { vmi: running({ suspension: ready, changedBlockTracking: { state: 'Disabled', backupStatus: { backupUID: 'b', claimName: 'c' } } }) },
+    [`${PATCH}: the disks of the guest are being backed up`],
+  ],
   ['a guest that is being saved is waited for, and is not paused', { vmi: of(begun), domain: domain('paused', by(saving)) }, []],
   ['a saved one has succeeded', { vmi: of(begun), domain: domain('moved', by(saved)) }, [`${PATCH}: its memory is saved`]],
   ['a full disk is told first', { vmi: of(begun), domain: domain('moved', by(full)) }, [`${PATCH}: the PVC did not take it: ENOSPC`]],
@@ -74,7 +84,7 @@ const CASES: readonly [string, Partial<ObservedDomain>, string[]][] = [
   ['and says that it does', { vmi: of({ ...begun, phase: 'Failed' }), domain: domain('running') }, [`${PATCH}: the guest runs on`]],
   ['and is then like any other', { vmi: of({ ...ready, phase: 'Failed' }), domain: domain('running') }, []],
   ['also when somebody pauses it', { vmi: of({ ...ready, phase: 'Failed' }), domain: domain('paused') }, []],
-  ['memory is loaded once', { vmi: resuming(), domain: domain('incoming') }, ['command load: the guest goes on with saved memory']],
+  ['memory is loaded once', { vmi: resuming(), domain: domain('incoming') }, ['command load: the guest resumes with saved memory']],
   ['and waited for', { vmi: resuming(), domain: domain('incoming', loading(saving)) }, []],
   [
     'a loaded guest is told before it runs',
@@ -87,7 +97,7 @@ const CASES: readonly [string, Partial<ObservedDomain>, string[]][] = [
     { vmi: resuming(), domain: domain('incoming', loading(full)) },
     [`${PATCH}: its memory could not be loaded: the PVC did not take it: ENOSPC`],
   ],
-  ['after that it runs', { vmi: { ...of({ phase: 'Resumed' }) }, domain: domain('paused') }, ['command cont: the guest goes on', AGAIN]],
+  ['after that it runs', { vmi: { ...of({ phase: 'Resumed' }) }, domain: domain('paused') }, ['command cont: the guest resumes', AGAIN]],
   [
     'and the clock is set',
     { vmi: of({ phase: 'Resumed' }), domain: domain('running') },

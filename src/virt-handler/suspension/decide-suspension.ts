@@ -3,6 +3,7 @@
  *
  *   suspension   what is seen                                       what follows
  *   Saving       the instance is ending                             failed
+ *   Saving       not begun; the guest is moved, dumped, backed up   failed
  *   Saving       not begun; its Pod does not listen, or no guest    wait
  *   Saving       not begun; no other QEMU would take its memory     failed
  *   Saving       not begun                                          write when it began, then stop the guest and save it
@@ -10,21 +11,25 @@
  *   Saving       being saved                                        wait
  *   Saving       could not be saved                                 failed
  *   Saving       saved                                              Saved, and the instance Succeeded, in one write
+ *   Failed       the guest is being sent to another node            that of a move
  *   Failed       begun, and the guest stands still                  let it run on
  *   Failed       begun, and the guest runs                          say so: until then nobody forgets that it failed
  *   Resuming     the instance is ending                             like any that has not run
  *   Resuming     QEMU waits for the memory                          load it
  *   Resuming     it could not be loaded                             the instance Failed
  *   Resuming     it is loaded                                       Resumed, and the instance Running, in one write
+ *   Resumed      the guest is being sent to another node            that of a move
  *   Resumed      of another machine, not told yet                   let it run, and tell it who it is
  *   Resumed      of another machine, could not be told              the instance Failed: its memory was used, the next start boots
  *   Resumed      the guest stands still                             let it run
  *   Resumed      the guest runs                                     forget the suspension; set the clock of the guest
  *
  * Saved and Failed are the two ends of saving: each is written on condition that the instance is as it was read, and a guest that was saved runs on
- * only after Failed was read. A loaded guest runs only after Resumed was read. So no memory runs twice, whoever is killed when. Pure.
+ * only after Failed was read. A loaded guest runs only after Resumed was read. So no memory runs twice, whoever is killed when. A guest that stands still
+ * because it is sent to another node is let go on by the rules of the move alone. Pure.
  */
 import { vmiIs } from '../../api/kubevirt/condition-reasons.ts';
+import { hindranceOf, isOnItsWay } from '../../api/kubevirt/exclusive-operations.ts';
 import { hostnameOf } from '../../api/kubevirt/hostname.ts';
 import type { VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { refOf } from '../../api/meta.ts';
@@ -34,6 +39,7 @@ import { cardIdOf } from '../../qemu/convert/network.ts';
 import { interfacesOf } from '../../qemu/convert/root-bus.ts';
 import type { Action, EventToRecord } from '../../reconcile/decision.ts';
 import { whyOnlyHere } from '../hotplug/left-controller.ts';
+import { isSending } from '../migration/begin-hindrance.ts';
 import type { DomainAction, DomainDecision } from '../vmi/domain-action.ts';
 import type { CommandState, DomainCommand } from '../vmi/domain-command.ts';
 import { mustStop, type ObservedDomain } from '../vmi/observed.ts';
@@ -56,7 +62,12 @@ const STANDING: readonly string[] = ['paused', 'moved', 'switching', 'prelaunch'
 
 const RULES: readonly Rule[] = [
   ['Saving', mustStop, (seen) => fail(seen, 'the instance is being stopped')],
-  ['Saving', (seen) => !isBegun(seen) && (seen.suspension.podUID === undefined || seen.domain.state !== 'running'), () => undefined],
+  ['Saving', (seen) => !isBegun(seen) && hindranceOf('suspension', seen.vmi) !== undefined, (seen) => fail(seen, whyHindered(seen))],
+  [
+    'Saving',
+    (seen) => !isBegun(seen) && (seen.suspension.podUID === undefined || seen.domain.state !== 'running' || isSending(seen)),
+    () => undefined,
+  ],
   ['Saving', (seen) => !isBegun(seen) && whyOnlyHere(seen.domain) !== undefined, (seen) => fail(seen, whyOnlyHere(seen.domain) ?? '')],
   ['Saving', (seen) => !isBegun(seen), begin],
   ['Saving', ({ command }) => command === undefined, (seen) => fail(seen, 'virt-handler was restarted while the guest was saved')],
@@ -64,6 +75,7 @@ const RULES: readonly Rule[] = [
   ['Saving', ({ command }) => command?.is === 'failed', (seen) => fail(seen, seen.command?.is === 'failed' ? seen.command.reason : '')],
   ['Saving', () => true, writeSaved],
   ['Failed', (seen) => !isBegun(seen), () => undefined],
+  ['Failed', isBeingSent, () => undefined],
   ['Failed', ({ domain }) => STANDING.includes(domain.state), (seen) => give(seen, { name: 'release' }, 'its memory was not saved')],
   ['Failed', ({ domain }) => domain.state === 'running', writeRunsOn],
   ['Failed', () => true, () => undefined],
@@ -72,8 +84,9 @@ const RULES: readonly Rule[] = [
   ['Resuming', ({ command }) => command?.is === 'failed', failToLoad],
   ['Resuming', ({ domain }) => domain.state === 'paused', writeResumed],
   ['Resuming', () => true, () => undefined],
+  ['Resumed', isBeingSent, () => undefined],
   ['Resumed', (seen) => seen.suspension.origin !== undefined && seen.becoming?.is !== 'done', becomeAnother],
-  ['Resumed', ({ domain }) => STANDING.includes(domain.state), (seen) => give(seen, { name: 'cont' }, 'the guest goes on')],
+  ['Resumed', ({ domain }) => STANDING.includes(domain.state), (seen) => give(seen, { name: 'cont' }, 'the guest resumes')],
   ['Resumed', ({ domain }) => domain.state === 'running', forget],
   ['Resumed', () => true, () => undefined],
   ['Saved', () => true, () => undefined],
@@ -116,6 +129,16 @@ function begin(seen: Seen): DomainDecision {
   };
 }
 
+function whyHindered({ vmi }: Seen): string {
+  return hindranceOf('suspension', vmi)?.why ?? '';
+}
+
+/** What was sent may run elsewhere, until somebody has written that it failed. */
+function isBeingSent(seen: Seen): boolean {
+  const state = seen.vmi.status?.migrationState;
+  return isSending(seen) || (isOnItsWay(state) && state?.startTimestamp !== undefined);
+}
+
 function fail(seen: Seen, message: string): DomainDecision {
   return { actions: [write(seen, { suspension: { phase: 'Failed', message } }, message)] };
 }
@@ -141,7 +164,7 @@ function writeSaved(seen: Seen): DomainDecision {
 
 function load(seen: Seen): DomainDecision {
   if (seen.command !== undefined) return WAIT;
-  return { actions: [{ do: 'command', id: 'load', command: { name: 'load' }, because: 'the guest goes on with saved memory' }] };
+  return { actions: [{ do: 'command', id: 'load', command: { name: 'load' }, because: 'the guest resumes with saved memory' }] };
 }
 
 function failToLoad(seen: Seen): DomainDecision {

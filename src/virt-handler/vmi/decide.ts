@@ -208,12 +208,12 @@ function cutOffLate(seen: ObservedDomain): DomainDecision {
 
 function askToPowerOff(seen: ObservedDomain): DomainDecision {
   const { domain, now } = seen;
-  const status = write(seen, {}, 'what QEMU shows has changed');
+  const [status, others] = [write(seen, {}, 'what QEMU shows has changed'), [...decideDump(seen), ...decideBackup(seen).actions]];
   const powerdown = give(seen, { name: 'system_powerdown' }, whyItStops(seen));
   const isFirst = powerdown.length > 0 && domain.commands['system_powerdown'] === undefined;
   const signalled = isFirst ? [record('ShuttingDown', 'The guest was asked to power off.')] : [];
   const lookAgainAfterMs = Math.min(deadlineOf(seen) - now, againInMs(seen, 'system_powerdown'));
-  return decision({ actions: [...status, ...signalled, ...decideDump(seen), ...decideBackup(seen), ...powerdown], lookAgainAfterMs });
+  return decision({ actions: [...status, ...signalled, ...others, ...powerdown], lookAgainAfterMs });
 }
 
 function letRun(seen: ObservedDomain): DomainDecision {
@@ -224,12 +224,12 @@ function letRun(seen: ObservedDomain): DomainDecision {
 function keepCurrent(seen: ObservedDomain): DomainDecision {
   const isNews = seen.domain.state === 'io-error' && vmiCondition(seen.vmi, 'Paused')?.reason !== 'PausedIOError';
   const told = isNews ? warning('IOerror', 'The guest was paused because a disk cannot be read or written.') : undefined;
-  const [plugs, resizes] = [decidePlugs(seen), decideResizes(seen)];
-  const waits = [plugs.lookAgainAfterMs, resizes.lookAgainAfterMs].filter((ms) => ms !== undefined);
+  const [plugs, resizes, backup] = [decidePlugs(seen), decideResizes(seen), decideBackup(seen)];
+  const waits = [plugs.lookAgainAfterMs, resizes.lookAgainAfterMs, backup.lookAgainAfterMs].filter((ms) => ms !== undefined);
   const soonest = waits.length > 0 ? Math.min(...waits) : undefined;
   const lookAgainAfterMs = isPhase(seen.vmi, 'Scheduled') ? startDeadlineOf(seen) - seen.now : soonest;
   const reports = [...reportCredentials(seen), ...reportReadiness(seen), ...reportPlugs(seen), ...reportResizes(seen)];
-  const others = [...plugs.actions, ...resizes.actions, ...decideDump(seen), ...decideBackup(seen)];
+  const others = [...plugs.actions, ...resizes.actions, ...decideDump(seen), ...backup.actions];
   return decision({ actions: [...write(seen, {}, 'what QEMU shows has changed', told), ...reports, ...others], lookAgainAfterMs });
 }
 

@@ -48,7 +48,7 @@ export type DomainCommand =
   /** Copies the disks of the guest, as they are at one moment, to the PVC of this Pod. Done means: all of it is there. */
   | { readonly name: 'backup'; readonly order: BackupOrder }
   /** Ends a backup that is being made. */
-  | { readonly name: 'end-backup'; readonly why: string }
+  | { readonly name: 'end-backup'; readonly podUid: string; readonly why: string }
   /** Takes out of QEMU what a backup has left there, but for these checkpoints; `runs` when nobody has paused the guest. */
   | { readonly name: 'clear-backup'; readonly kept: readonly string[]; readonly runs: boolean }
   /** Ends the taking of a guest; it runs here from then on, unless it was paused. */
@@ -75,6 +75,8 @@ export type SendLimits = {
 export type MoveTarget = { readonly host: string; readonly port: number; readonly migrationUid: string };
 
 export type Way = {
+  /** Resolves when the guest can go on at the other node, as both QEMUs are; `ask` asks ours. */
+  agree(ask: (command: string) => Promise<unknown>): Promise<void>;
   /** Connects for the memory before QEMU does, so that a guest which stands still does not wait for it; resolves when the other node has taken it. */
   connectMemory(): Promise<void>;
   /** Resolves when the other node has what the guest printed so far. */
@@ -142,14 +144,14 @@ export type OpenBackup = {
 export type BackupWay = {
   /** Resolves when the Pod has made the files and QEMU can connect. */
   open(podUid: string, head: BackupHead): Promise<OpenBackup>;
-  /** Ends the one that is open. */
-  end(why: string): void;
+  /** Ends the one that goes to this Pod: it may not be open yet. */
+  end(podUid: string, why: string): void;
 };
 /** Through the agent of the guest; a freeze ends by itself after a while. */
 export type Quiesce = { freeze(forMs: number): Promise<void>; thaw(): Promise<void> };
 
-/** How far a guest is that is being sent. */
-export type SendProgress = {
+/** What there is to know of a guest that was sent: the bytes are those of its disks and of its memory. */
+export type Sent = {
   readonly stage: 'Disks' | 'Memory';
   readonly bytesDone: number;
   readonly bytesLeft: number;
@@ -157,6 +159,9 @@ export type SendProgress = {
   readonly dirtyBytesPerSecond?: number | undefined;
   readonly iterations?: number | undefined;
   readonly expectedDowntimeMs?: number | undefined;
+};
+/** How far a guest is that is being sent: the bytes are those of this stage. */
+export type SendProgress = Sent & {
   /** It stands still because its time was over. */
   readonly isStandingStill: boolean;
 };

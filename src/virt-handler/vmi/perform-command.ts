@@ -51,7 +51,7 @@ export async function performCommand(performer: Performer, command: DomainComman
     case 'backup':
       return backupGuest(moving, command);
     case 'end-backup':
-      return performer.backups?.end(command.why);
+      return performer.backups?.end(command.podUid, command.why);
     case 'clear-backup':
       return clearBackup(moving, command);
     case 'arrive':

@@ -1,5 +1,6 @@
-/** A guest writes numbered lines while its disk grows, is kept, brought back and copied, and others come and go: the cluster is killed in the middle of each. */
+/** A guest writes numbered lines while its disk grows, is kept, brought back and copied, and others come and go: the cluster, or QEMU, is killed in the middle. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
@@ -87,15 +88,21 @@ class Disks {
     };
   }
 
-  plug(round: number): Work {
+  plug(round: number) {
     const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '16Mi' } } };
     return {
-      begin: async () => {
+      begin: async (...flags: readonly string[]) => {
         await this.#create({ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: `extra-${round}` }, spec });
-        await this.#cluster.must('virtctl', ['addvolume', NAME, '--volume-name', `extra-${round}`]);
+        await this.#cluster.must('virtctl', ['addvolume', NAME, '--volume-name', `extra-${round}`, ...flags]);
       },
       end: () => this.#cluster.until(`vmi/${NAME}`, `.status.volumeStatus[?(@.name=="extra-${round}")].phase`, 'Ready'),
     };
+  }
+
+  /** Of a volume that is there after each start, too. */
+  plugForGood(round: number): Work {
+    const { begin, end } = this.plug(round);
+    return { begin: () => begin('--persist'), end };
   }
 
   unplug(round: number): Work {
@@ -153,5 +160,32 @@ test(`${KILLS} kills in the middle of what is done to disks: all of it ends well
     );
   }
   while ((await disks.linesOn(NAME)) <= written) await systemClock.sleep(LOOK_EVERY_MS); // and it goes on
+  // QEMU itself: the machine is started anew, and what was asked for comes to its end there.
+  for (const name of ['resize', 'plugForGood'] as const) {
+    const work = disks[name](KILLS);
+    const [guest = 0] = qemusOf(cluster);
+    assert.notEqual(guest, 0);
+    await work.begin();
+    await systemClock.sleep(random() * LONGEST_LIFE_MS);
+    process.kill(guest, 'SIGKILL');
+    while (qemusOf(cluster).every((pid) => pid === guest)) await systemClock.sleep(LOOK_EVERY_MS);
+    await cluster.until(`vm/${NAME}`, '.status.ready', 'true');
+    await work.end();
+    const now = await disks.linesOn(NAME);
+    assert.ok(now >= written, `${name}: ${written} lines became ${now}`);
+  }
   t.diagnostic(`seed ${SEED}: ${KILLS} kills, ${written} lines`);
 });
+
+/** Without what serves volumes that were attached. */
+function qemusOf(cluster: EmbeddedCluster): number[] {
+  return cluster.guestPids().filter((pid) => nameOf(pid).startsWith('qemu-system'));
+}
+
+function nameOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8');
+  } catch {
+    return ''; // it has ended meanwhile
+  }
+}

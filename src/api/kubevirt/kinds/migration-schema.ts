@@ -1,5 +1,6 @@
 /** The schema of a VirtualMachineInstanceMigration. */
 import { list, mapOf, object, oneOf, optional, text, time } from '../../schema/dsl.ts';
+import { conditionsSchema } from '../condition-schema.ts';
 import { migrationStateSchema } from '../migration-state-schema.ts';
 
 const MIGRATION_PHASES = [
@@ -28,5 +29,6 @@ export const statusSchema = object('How the migration is going. Written by our c
       object('One phase.', { phase: oneOf('The phase.', MIGRATION_PHASES), phaseTransitionTimestamp: time('When it was reached.') }),
     ),
   ),
+  conditions: optional(conditionsSchema),
   migrationState: optional(migrationStateSchema),
 });

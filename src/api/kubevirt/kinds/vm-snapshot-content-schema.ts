@@ -37,7 +37,7 @@ export const specSchema = object('What was kept of a machine. Written by our com
       digest: text('Of what was saved, by SHA-256: nothing else is ever loaded.'),
       bytes: optional(integer('How much was saved.', { minimum: 0, format: 'int64' })),
       guestAgent: optional(boolean('The guest had an agent: it can become another machine.')),
-      instance: foreign<KeptInstance>('The instance that was saved: the one that goes on is made of it.'),
+      instance: foreign<KeptInstance>('The instance that was saved: the one that resumes is made of it.'),
     }),
   ),
 });

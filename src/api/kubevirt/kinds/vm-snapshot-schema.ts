@@ -19,7 +19,7 @@ export const specSchema = object('Which machine is kept, and what becomes of tha
   deletionPolicy: optional(oneOf('Whether what was kept goes with this object; Delete when not given.', ['Delete', 'Retain'])),
   failureDeadline: optional(text('How long it may take, such as 5m, which it is when not given; 0 for as long as it takes.')),
   memory: optional(
-    boolean('Ours: the memory of the guest is kept, too. A machine that runs is suspended for it and goes on when it is taken.'),
+    boolean('Ours: the memory of the guest is kept, too. A machine that runs is suspended for it and resumes when it is taken.'),
   ),
 });
 

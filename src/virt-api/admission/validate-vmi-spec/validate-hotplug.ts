@@ -11,11 +11,10 @@ export function validateHotplug(given: VmiSpec, path: string): StatusCause[] {
   const spec = normaliseVmiSpec(given);
   const plugged = hotplugDisksOf(spec);
   if (plugged.length === 0) return [];
-  const volumes = `${path}.volumes`;
   if (spec.domain.devices.disableHotplug)
-    return [forbiddenCause(volumes, 'the machine has disableHotplug: it takes no volume while it runs')];
+    return [forbiddenCause(`${path}.volumes`, 'the machine has disableHotplug: it takes no volume while it runs')];
   const disks = (spec.domain.devices.disks ?? []).map(({ name }) => name);
-  const causes = plugged.flatMap(({ disk }) => {
+  return plugged.flatMap(({ disk }) => {
     const at = `${path}.domain.devices.disks[${disks.indexOf(disk.name)}]`;
     if (disk.cdrom) return []; // its drive is there from the start
     const bus = busOf(disk);
@@ -25,16 +24,17 @@ export function validateHotplug(given: VmiSpec, path: string): StatusCause[] {
       ? []
       : [invalidCause(`${at}.bootOrder`, disk.bootOrder, 'a machine does not boot from what is hotplugged')];
   });
-  return causes.length > 0 ? causes : portCauses(spec, volumes);
 }
 
-/** Disks on SCSI share one port, those on virtio need one each. */
-function portCauses(spec: VmiSpec, at: string): StatusCause[] {
+/** Disks on SCSI share one port, those on virtio need one each. Asks where all devices are: the spec has to be right in everything else. */
+export function validateHotplugPorts(given: VmiSpec, path: string): StatusCause[] {
+  const spec = normaliseVmiSpec(given);
   const buses = hotplugDisksOf(spec).flatMap(({ disk }) => (disk.cdrom ? [] : busOf(disk)));
   const onPorts = buses.filter((bus) => bus === 'virtio').length;
   const needed = onPorts + (onPorts < buses.length ? 1 : 0);
+  if (needed === 0) return [];
   const ports = portCountOf(spec);
   if (needed <= ports) return [];
   const why = `the machine has ${ports} ports for hotplugged devices, these volumes need ${needed}; disks on bus ${DEFAULT_HOTPLUG_BUS} share one`;
-  return [invalidCause(at, buses.length, why)];
+  return [invalidCause(`${path}.volumes`, buses.length, why)];
 }

@@ -74,6 +74,16 @@ const RULES: readonly [rule: string, patch: JsonObject, answer: RegExp | ''][] =
   ['hotplugged disks on SCSI share a port', plugged(['a', 'b', 'c', 'd', 'e'], { disk: { bus: 'scsi' } }), ''],
   ['hotplugged disks on virtio have ports', plugged(['a', 'b', 'c'], { disk: { bus: 'virtio' } }), ''],
   ['there are three ports', plugged(['a', 'b', 'c', 'd'], { disk: { bus: 'virtio' } }), /spec\.volumes: .*3 ports.*need 4/],
+  [
+    'a wrong PCI address is refused with a hotplugged volume, too',
+    { ...more(plug('a')), ...card({ masquerade: {}, pciAddress: 'text' }) },
+    /interfaces\[0\]\.pciAddress: Invalid value: "text"/,
+  ],
+  [
+    'so are more devices than slots',
+    { ...devicesOf(40, 'virtio'), volumes: [...devicesOf(40, 'virtio').volumes, plug('a')] },
+    /spec\.domain\.devices: Invalid value/,
+  ],
   ['a hotplugged disk is not on SATA', plugged(['a'], { disk: { bus: 'sata' } }), /disks\[1\]\.disk\.bus: .*scsi or virtio/],
   ['a medium comes into a drive on any bus, and needs no port', plugged(['a', 'b', 'c', 'd'], { cdrom: { bus: 'sata' } }), ''],
   ['a drive may be empty', devices({ disks: [{ name: 'root' }, { name: 'cd', cdrom: { bus: 'sata' } }] }), ''],

@@ -13,7 +13,7 @@ import { validateDevices } from './validate-devices.ts';
 import { validateDisks } from './validate-disks.ts';
 import { validateFilesystems } from './validate-filesystems.ts';
 import { validateFirmware } from './validate-firmware.ts';
-import { validateHotplug } from './validate-hotplug.ts';
+import { validateHotplug, validateHotplugPorts } from './validate-hotplug.ts';
 import { validateInterfaces } from './validate-interfaces.ts';
 import { validateMachine } from './validate-machine.ts';
 import { validateMemory } from './validate-memory.ts';
@@ -52,6 +52,8 @@ const CHECKS: readonly Check[] = [
   validatePlacement,
   validatePodFields,
 ];
+/** What is asked of a spec that is right in all of that: it lays the machine out, which throws where there is no place for something. */
+const CHECKS_OF_PLACES: readonly Check[] = [validateHotplugPorts];
 
 /** Every reason to refuse the spec that stands at `path` (`spec`, `spec.template.spec`) of an object which its schema has accepted. */
 export function validateVmiSpec(
@@ -61,5 +63,6 @@ export function validateVmiSpec(
 ): StatusCause[] {
   const { domain, ...honoured } = honouredVmiSpec(spec);
   const checked = { ...honoured, domain: { devices: {}, ...(isObject(domain) && domain) } } as VmiSpec; // the schema has checked the types
-  return CHECKS.flatMap((check) => check(checked, path, configuration));
+  const causes = CHECKS.flatMap((check) => check(checked, path, configuration));
+  return causes.length > 0 ? causes : CHECKS_OF_PLACES.flatMap((check) => check(checked, path, configuration));
 }
