@@ -2,8 +2,12 @@
 import { type Application, type CommandContext, generateHelpTextForAllCommands } from '@stricli/core';
 import { buildVirtctl } from '../src/virtctl/app.ts';
 import { allAliases } from '../src/virtctl/command-aliases-table.ts';
+import { connection, connectionAliases } from '../src/virtctl/parameters.ts';
 import { everythingUnsupported } from '../src/virtctl/unsupported-commands-table.ts';
+import { type Folded, foldSharedFlags } from './fold-shared-flags.ts';
 import { commandsByGroup } from './virtctl-groups.ts';
+
+const SHARED_FLAGS = '#flags-of-every-command-that-talks-to-a-cluster';
 
 const INTRODUCTION = `# virtctl
 
@@ -55,8 +59,29 @@ and the names of machines.
 export async function virtctlPage(): Promise<string> {
   const app = (await buildVirtctl()) as unknown as Application<CommandContext>; // no command is run, so none asks for more of its context
   const commands = generateHelpTextForAllCommands(app).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  const sections = commands.map(([route, help]) => `## ${route}\n\n\`\`\`text\n${help.trimEnd()}\n\`\`\`\n`);
-  return [INTRODUCTION, await overview(), aliases(), ...sections, unsupported()].join('\n');
+  const sections = commands.map(([route, help]) => section(route, foldSharedFlags(help.trimEnd())));
+  return [INTRODUCTION, sharedFlags(), await overview(), aliases(), ...sections, unsupported()].join('\n');
+}
+
+function section(route: string, { help, shared }: Folded): string {
+  const reference =
+    shared.length > 0 ? `\nAlso ${listed(shared)}: [flags of every command that talks to a cluster](${SHARED_FLAGS}).\n` : '';
+  return `## ${route}\n\n\`\`\`text\n${help}\n\`\`\`\n${reference}`;
+}
+
+function listed(flags: readonly string[]): string {
+  const names = flags.map((flag) => `\`--${flag}\``);
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}
+
+function sharedFlags(): string {
+  const short = Object.fromEntries(Object.entries(connectionAliases).map(([letter, flag]) => [flag, letter]));
+  const rows = Object.entries(connection).map(([flag, { brief }]) => {
+    const names = short[flag] === undefined ? `\`--${flag}\`` : `\`-${short[flag]}\`, \`--${flag}\``;
+    return `| ${names} | ${brief} |`;
+  });
+  return `## Flags of every command that talks to a cluster\n\n| flag | meaning |\n|---|---|\n${rows.join('\n')}\n
+Every command has \`-h\`, \`--help\`, which prints its help, and \`--\`: what follows it are arguments, even if it looks like a flag.\n`;
 }
 
 async function overview(): Promise<string> {

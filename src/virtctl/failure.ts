@@ -15,6 +15,27 @@ const EXIT_CODES: Partial<Record<StatusReason, number>> = {
   ServiceUnavailable: 8,
 };
 
+/** What to do about a refusal of the API. */
+const FIXES: Readonly<Record<StatusReason, string>> = {
+  NotFound: 'virtctl ls -A lists the machines of all namespaces',
+  AlreadyExists: 'choose another name, for a machine with --name, or delete what has this one',
+  Conflict: 'virtctl why NAME says what a machine waits for; then try again',
+  Forbidden: 'ask whoever administers the cluster for this permission; kubectl auth can-i --list says which you have',
+  Unauthorized: 'log in again, or take another user: --kubeconfig FILE, --context NAME',
+  Invalid: 'correct the field that is named, and try again',
+  BadRequest: 'correct what is named, and try again',
+  RequestEntityTooLarge: 'send less at once',
+  MethodNotAllowed: 'virtctl version says which releases talk to each other',
+  NotAcceptable: 'virtctl version says which releases talk to each other',
+  UnsupportedMediaType: 'virtctl version says which releases talk to each other',
+  Expired: 'try again',
+  Gone: 'try again',
+  TooManyRequests: 'try again in a moment',
+  Timeout: 'try again; virtctl why NAME says what a machine waits for',
+  InternalError: 'try again; virtctl doctor looks at the embedded cluster, and -v 6 shows the requests',
+  ServiceUnavailable: 'virtctl up starts the embedded cluster, virtctl doctor looks at it; for another one, check its address',
+};
+
 /** Ends bold and red. */
 const PLAIN = '\x1b[39m\x1b[22m';
 
@@ -38,7 +59,7 @@ function errorText(error: unknown): string {
   }
   const explained = explainSystemError(error);
   if (explained) return errorText(explained);
-  if (error instanceof ApiError) return `error[${error.reason}]: ${error.message}`;
+  if (error instanceof ApiError) return `error[${error.reason}]: ${error.message}\nfix: ${FIXES[error.reason]}`;
   // What the operating system refuses is about what was asked for; where in our code that was helps nobody.
   if (error instanceof Error && 'syscall' in error) return `error[${(error as NodeJS.ErrnoException).code}]: ${error.message}`;
   return `error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;

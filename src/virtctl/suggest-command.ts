@@ -11,7 +11,21 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 };
 
 /** What they do cannot be undone, or ends something: nobody is led to one of them by a word that was not it. */
-const HARMFUL: readonly string[] = ['delete', 'down', 'install', 'reset', 'restart', 'restore', 'soft-reboot', 'stop', 'uninstall'];
+const HARMFUL: readonly string[] = [
+  'delete',
+  'down',
+  'install',
+  'removevolume',
+  'reset',
+  'restart',
+  'restore',
+  'rollback',
+  'soft-reboot',
+  'stop',
+  'suspend',
+  'uninstall',
+  'upgrade',
+];
 
 /** The whole answer; `names` are the commands that could have been meant. */
 export function unknownCommand(said: string, names: readonly string[]): string {
@@ -21,9 +35,9 @@ export function unknownCommand(said: string, names: readonly string[]): string {
   return `error[USAGE]: unknown command ${said}\nfix: ${fix}`;
 }
 
-/** One or two wrong letters, and no more; of a command that harms only one, and never the first. */
+/** One or two wrong letters, and no more; a command that harms is named by whoever means it. */
 function isNear(said: string, name: string): boolean {
-  if (HARMFUL.includes(name)) return distance(said, name) <= 1 && said.length > 3 && said[0] === name[0];
+  if (HARMFUL.includes(name)) return false;
   return distance(said, name) <= (Math.min(said.length, name.length) <= 4 ? 1 : 2);
 }
 

@@ -4,6 +4,7 @@ import { STREAM_SUBPROTOCOL } from '../../api/kubevirt/subresources.ts';
 import { base64Of } from '../../base/base64.ts';
 import { ApiError } from '../../base/errors.ts';
 import { createClient } from '../../client/client.ts';
+import { urlAt } from '../../client/url-at.ts';
 import { createKubeVirt, type KubeVirt } from '../kubevirt.ts';
 import { type StreamSocket, streamOf } from '../socket-stream.ts';
 import type { OpenStream } from '../streams.ts';
@@ -34,7 +35,7 @@ function opener(url: string, token: string | undefined): OpenStream {
   return (path, { signal } = {}) =>
     new Promise((resolve, reject) => {
       signal?.throwIfAborted();
-      const socket = new WebSocket(new URL(path, url.replace(/^http/, 'ws')), protocols);
+      const socket = new WebSocket(urlAt(url.replace(/^http/, 'ws'), path), protocols);
       signal?.addEventListener('abort', () => socket.close(), { once: true });
       socket.addEventListener('open', () => resolve(streamOf(socket as StreamSocket)));
       socket.addEventListener('close', () => reject(signal?.reason ?? new ApiError('ServiceUnavailable', `${path} was refused`)));

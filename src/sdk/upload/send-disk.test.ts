@@ -77,6 +77,15 @@ test('what is no disk is refused with the reason, what is not there any more and
   assert.equal(paused.ranges.length, 2);
 });
 
+test('a PVC without room is told once, with what to do, and the upload goes on when there is some', async () => {
+  const full = receiver((piece) =>
+    piece === 2 ? new ApiError('InternalError', 'the storage of the PVC is full', { code: 507 }) : undefined,
+  );
+  await assert.rejects(send(full.client), { code: 'UPLOAD_NO_ROOM', why: 'the storage of the PVC is full', fix: /make room/ });
+  assert.equal(full.ranges.length, 2);
+  assert.deepEqual(await send(full.client), { resumedBytes: 262_144 });
+});
+
 test('a file that became shorter is not sent', async () => {
   const disk = { label: 'disk.img', sizeBytes: BYTES.length + 1, read: async () => new Uint8Array(3) };
   await assert.rejects(send(receiver().client, { disk }), { code: 'FILE_CHANGED' });

@@ -6,7 +6,7 @@
 import { UPLOAD_DIGEST_HEADER, type UploadState } from '../../api/importer/upload.ts';
 import { subresourcePath } from '../../api/kubevirt/subresource-path.ts';
 import type { Clock } from '../../base/clock.ts';
-import { ApiError, isApiError, UserError } from '../../base/errors.ts';
+import { ApiError, INSUFFICIENT_STORAGE, isApiError, UserError } from '../../base/errors.ts';
 import type { Client } from '../../client/client.ts';
 import { PieceSize } from './piece-size.ts';
 
@@ -80,6 +80,7 @@ export async function sendDisk(options: SendOptions): Promise<{ readonly resumed
       onProgress({ doneBytes: digest.at, totalBytes: sizeBytes, resumedBytes });
       failures = 0;
     } catch (error) {
+      if (error instanceof ApiError && error.code === INSUFFICIENT_STORAGE) throw outOfRoom(options, error);
       if (isApiError(error, 'Invalid') || isApiError(error, 'RequestEntityTooLarge')) throw refused(options, error);
       if (signal.aborted || !isTransient(error) || failures++ >= MOST_FAILURES) throw error;
       state = undefined;
@@ -147,4 +148,12 @@ function isTransient(error: unknown): boolean {
 function refused({ disk, name }: SendOptions, error: unknown): UserError {
   const why = error instanceof Error ? error.message : String(error);
   return new UserError('UPLOAD_REFUSED', `${disk.label} did not become the disk of ${name}`, { why, cause: error });
+}
+
+function outOfRoom({ disk, name, namespace }: SendOptions, error: ApiError): UserError {
+  return new UserError('UPLOAD_NO_ROOM', `${disk.label} is not whole in PVC ${namespace}/${name}: there is no room`, {
+    why: error.message,
+    fix: 'make room, or enlarge its storage, and upload it again: what has arrived is not sent again',
+    cause: error,
+  });
 }

@@ -13,7 +13,7 @@ export async function showConsole({ namespace, openConsole, stdin, stdout, stder
     turn.isMine = isMine;
     stderr.write(isMine ? '\r\n(you type again)\r\n' : '\r\n(somebody else types now; Ctrl+T takes over, Ctrl+] leaves)\r\n');
   };
-  const onMoved = () => void stderr.write(`\r\n(${name} goes on at another node)\r\n`);
+  const onMoved = () => void stderr.write(`\r\n(${name} continues at another node)\r\n`);
   const stream = await openConsole({ namespace, name, isShared: true, onTurn, onMoved });
   stderr.write(`Connected to the console of ${name}. Leave it with Ctrl+]. Press Enter for a prompt.\n`);
   const ending = await attach(stream, { stdin, stdout, clock, turn });

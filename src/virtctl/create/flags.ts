@@ -2,7 +2,6 @@
 import { numberParser } from '@stricli/core';
 
 export const DEFAULT_MEMORY = '512Mi';
-export const DEFAULT_DISK = '10Gi';
 export const cpus = {
   kind: 'parsed',
   parse: numberParser,

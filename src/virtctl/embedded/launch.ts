@@ -21,6 +21,11 @@ import { ASK_AGAIN_MS, endSupervisor, keepSupervisor, supervised } from './super
 export const NODE_FLAGS = ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=8', '--heap-growing-percent=50'];
 /** One heap for all threads of the C library: those of Node rarely allocate, and each kept 64 MiB of addresses with a few MiB in them. */
 export const LESS_MEMORY = { MALLOC_ARENA_MAX: '1' };
+/**
+ * Threads for what waits for a disk. There are 4 of them usually, and the store's sync stood in one queue with the writes, syncs and removals of tenants' data: of those
+ * that may take long fewer are under way at once than there are threads.
+ */
+const DISK_THREADS = { UV_THREADPOOL_SIZE: '12' };
 
 /** The descriptor as which it is given the socket of the API. */
 const LISTENER = 4;
@@ -96,7 +101,7 @@ async function launch(context: Launcher, options: LaunchOptions): Promise<Launch
   const [program = '', ...args] = supervised({ home, command: [...network.prefix, ...node, ...settings], hostCommand });
   const child = spawn(program, args, {
     cwd: home,
-    env: { ...process.env, ...LESS_MEMORY, NODE_COMPILE_CACHE: join(cacheFolder(context.env), 'compile') }, // from its first file on
+    env: { ...process.env, ...LESS_MEMORY, ...DISK_THREADS, NODE_COMPILE_CACHE: join(cacheFolder(context.env), 'compile') }, // from its first file on
     detached: true,
     stdio: ['ignore', output, output, 'ipc', listener ?? 'ignore'],
   });

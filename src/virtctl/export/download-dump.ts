@@ -25,7 +25,7 @@ export async function downloadDump(deps: ClusterDeps, vm: string, flags: DumpFla
   const { output } = flags;
   if (!output) throw usage('nobody says which file to write', '--output dump.tar.gz');
   const format = checkedFormat(flags.format);
-  await untilInterrupted(deps, 'all of it was taken; virtctl memory-dump download goes on', async (signal) => {
+  await untilInterrupted(deps, 'all of it was taken; virtctl memory-dump download continues', async (signal) => {
     const { claimName } = await untilDumped(deps, vm, signal);
     const source = sourceIn({ pvc: claimName });
     if (!source) return;

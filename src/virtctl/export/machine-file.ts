@@ -10,6 +10,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { subdomainCauses } from '../../base/dns-name-causes.ts';
 import { isObject } from '../../base/json.ts';
+import { writeAll } from '../../images/sparse-file.ts';
 import { BLOCK, damaged, paddedBytes, readTarHeader, tarHeader } from './tar-header.ts';
 
 export type KeptDisk = {
@@ -57,7 +58,7 @@ export class MachineFileWriter {
     let bytes = 0;
     let diskBytes = 0;
     for await (const { packed, totalBytes } of content) {
-      await this.#file.write(packed, 0, packed.length, this.#at + BLOCK + bytes);
+      await writeAll(this.#file, packed, this.#at + BLOCK + bytes);
       hash.update(packed);
       bytes += packed.length;
       diskBytes = totalBytes;
@@ -74,12 +75,12 @@ export class MachineFileWriter {
 
   async #text(name: string, value: object): Promise<void> {
     const text = Buffer.from(`${JSON.stringify(value, undefined, 2)}\n`);
-    await this.#file.write(text, 0, text.length, this.#at + BLOCK);
+    await writeAll(this.#file, text, this.#at + BLOCK);
     await this.#close({ name, bytes: text.length, sha256: createHash('sha256').update(text).digest('hex') });
   }
 
   async #close(entry: IndexEntry): Promise<void> {
-    await this.#file.write(tarHeader(entry), 0, BLOCK, this.#at);
+    await writeAll(this.#file, tarHeader(entry), this.#at);
     this.#entries.push(entry);
     this.#at += BLOCK + paddedBytes(entry.bytes);
     await this.#file.truncate(this.#at);

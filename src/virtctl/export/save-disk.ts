@@ -1,13 +1,13 @@
 /**
  * Writes a disk that is taken out of a cluster to a file: under another name, which becomes its own when it is whole. Beside it stands how far
- * it is, so that the same command goes on after a Ctrl+C, a kill or a full disk; of a disk that was written to since, all is taken again.
+ * it is, so that the same command continues after a Ctrl+C, a kill or a full disk; of a disk that was written to since, all is taken again.
  */
 import { open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { isApiError, UserError } from '../../base/errors.ts';
 import { isObject } from '../../base/json.ts';
-import { writeDataRuns } from '../../images/sparse-file.ts';
+import { writeAll, writeDataRuns } from '../../images/sparse-file.ts';
 import { type DiskSource, type Piece, takePieces } from './take-pieces.ts';
 
 export type DiskFormat = 'gzip' | 'raw';
@@ -65,7 +65,7 @@ async function saveOnce({ path, format, onProgress, ...source }: SaveOptions): P
     if (journal) await file.truncate(fileBytes);
     for await (const piece of takePieces(source, journal)) {
       if (format === 'raw') await writeDataRuns(file, await unpackedPiece(piece), piece.from);
-      else await file.write(piece.packed, 0, piece.packed.length, fileBytes);
+      else await writeAll(file, piece.packed, fileBytes);
       fileBytes = format === 'raw' ? piece.to : fileBytes + piece.packed.length;
       progress = { ...progress, doneBytes: piece.to, totalBytes: piece.totalBytes };
       if (piece.to - noted >= JOURNAL_EVERY_BYTES || noted === 0) {

@@ -58,7 +58,7 @@ INSIDE A GUEST
   vnc              Show the screen of a running machine in a VNC viewer, or take a picture of it
   ssh              Log in to a guest with the ssh of this machine; no port of the guest has to be open
   scp              Copy files into a guest or out of it with the scp of this machine
-  exec             Run a program in a guest through its agent: no network, no password; its exit code is ours
+  exec             Run a program in a guest through its agent, or by ssh where it has none; its exit code is ours
   guestosinfo      Print what the agent in a guest knows of its system, as JSON
   userlist         Print who is logged in to a guest, as JSON
   fslist           Print the file systems of a guest, as JSON
@@ -131,7 +131,7 @@ console	Connect to the serial console of a running machine; Ctrl+] leaves it
 vnc	Show the screen of a running machine in a VNC viewer, or take a picture of it
 ssh	Log in to a guest with the ssh of this machine; no port of the guest has to be open
 scp	Copy files into a guest or out of it with the scp of this machine
-exec	Run a program in a guest through its agent: no network, no password; its exit code is ours
+exec	Run a program in a guest through its agent, or by ssh where it has none; its exit code is ours
 guestosinfo	Print what the agent in a guest knows of its system, as JSON
 userlist	Print who is logged in to a guest, as JSON
 fslist	Print the file systems of a guest, as JSON

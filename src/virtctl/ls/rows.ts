@@ -11,7 +11,7 @@ import { claimOf, imageOf } from '../../api/kubevirt/volumes/source-of.ts';
 import { keyOf } from '../../api/meta.ts';
 import { humanDuration } from '../../base/duration.ts';
 import { formatBytes } from '../../base/quantity.ts';
-import { hostAddressesByMachine } from './host-addresses.ts';
+import { hostAddressesByMachine } from '../../sdk/host-addresses.ts';
 
 export type Listing = {
   readonly vms: readonly VirtualMachine[];

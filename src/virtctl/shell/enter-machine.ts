@@ -11,6 +11,8 @@ import { loginBySsh, type SshLogin } from './ssh-login.ts';
 
 export type EnterOptions = {
   readonly name: string;
+  /** The program was meant for the agent, which runs it as itself; by ssh it runs as whoever is let in, which is said. */
+  readonly byAgent?: { readonly timeoutSeconds: number };
   /** A program to run instead of a login. */
   readonly command?: readonly string[] | undefined;
   readonly flags: SshLogin['flags'] & { readonly user?: string; readonly timeout: number };
@@ -59,6 +61,7 @@ async function enter(deps: ClusterDeps, options: EnterOptions, observer: EntryOb
       return 0;
     } else {
       const user = userOf(options, seen);
+      if (options.byAgent && attempts === 0) deps.stderr.write(`The guest agent is not connected: by ssh, as ${user}.\n`);
       const { code, isIn } = await loginBySsh(deps, { ...options, user });
       if (isIn) return code;
       attempts += 1;
@@ -95,7 +98,8 @@ function userOf({ flags }: EnterOptions, seen: ObservedEntry): string {
 }
 
 /** The agent is root: whoever else it is to be is found with su, so that a program runs as the same user by either way. */
-function runByAgent(deps: ClusterDeps, { name, command = [], flags }: EnterOptions, user: string): Promise<number> {
+function runByAgent(deps: ClusterDeps, { name, command = [], flags, byAgent }: EnterOptions, user: string): Promise<number> {
+  if (byAgent) return execByAgent(deps, { name, command, timeoutSeconds: byAgent.timeoutSeconds, stdin: flags.stdin });
   const words = user === USUAL_USER ? command : ['su', '-', user, '-c', commandLine(command)];
   return execByAgent(deps, { name, command: words, timeoutSeconds: LONGEST_EXEC_SECONDS, stdin: flags.stdin });
 }

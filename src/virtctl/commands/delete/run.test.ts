@@ -18,7 +18,7 @@ const machine = (metadata = {}) => {
   };
 };
 const claim = (owner: string) => ({
-  metadata: { name: 'db-root', ownerReferences: [{ uid: owner }] },
+  metadata: { name: 'db-root', namespace: 'default', ownerReferences: [{ uid: owner }] },
   spec: { resources: { requests: { storage: '10Gi' } } },
 });
 const answers = { [`GET ${VM}`]: machine(), [`GET ${CLAIM}`]: claim('vm-1'), [`DELETE ${VM}`]: {} };
@@ -60,6 +60,19 @@ test('one wrong name deletes nothing', async () => {
   const { deps, requests } = testDeps(answers);
   await assert.rejects(run(deps, { yes: true }, 'db', 'nobody'), { reason: 'NotFound' });
   assert.equal(deleted(requests), 0);
+});
+
+test('an instance and the old kinds are no VM: nothing is asked or deleted, and kubectl deletes them', async () => {
+  for (const [words, fix] of [
+    [['vmi', 'db'], 'kubectl delete vmi db'],
+    [['vm/db', 'vmi/db'], 'kubectl delete vmi db'],
+    [['ovm', 'db', 'web'], 'kubectl delete ovm db; kubectl delete ovm web'],
+    [['virtualmachineinstanceconfig/db'], 'kubectl delete vmic db'],
+  ] as const) {
+    const { deps, requests } = testDeps(answers);
+    await assert.rejects(run(deps, { yes: true }, ...words), { code: 'USAGE', exitCode: 2, fix });
+    assert.deepEqual(requests, []);
+  }
 });
 
 test('a machine that something keeps is not deleted under it', async () => {

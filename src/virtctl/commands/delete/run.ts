@@ -1,9 +1,9 @@
 /** Deletes machines: says what goes with each and what stays, asks whoever sits at a terminal, and leaves no other way to lose a disk. */
 import { PERSISTENT_VOLUME_CLAIMS, type PersistentVolumeClaim } from '../../../api/core/volume.ts';
 import { type VirtualMachine, VMS } from '../../../api/kubevirt/kinds/virtual-machine.ts';
-import { claimOf } from '../../../api/kubevirt/volumes/source-of.ts';
 import { controllerOf } from '../../../api/meta.ts';
 import { ApiError, UserError } from '../../../base/errors.ts';
+import { claimNamesOf, diskFates } from '../../../sdk/disk-fates.ts';
 import { canAsk, confirm } from '../../confirm.ts';
 import type { ClusterDeps, ConnectionFlags } from '../../deps.ts';
 import { vmTargets } from '../../vm-target.ts';
@@ -13,7 +13,7 @@ type Going = { readonly vm: VirtualMachine; readonly claims: readonly Persistent
 export async function run(deps: ClusterDeps, flags: ConnectionFlags & { readonly yes: boolean }, ...words: string[]): Promise<void> {
   const { client, stdout, stderr } = deps;
   // All are looked up before the first one goes: a name that is wrong deletes nothing.
-  const going = await Promise.all(vmTargets('delete', words).map(({ name }) => lookUp(deps, name)));
+  const going = await Promise.all(namesOfVms(words).map((name) => lookUp(deps, name)));
   if (!flags.yes && canAsk(deps)) {
     stderr.write(going.map(describe).join(''));
     if (!(await confirm(deps, going.length === 1 ? 'Delete it?' : 'Delete them?')))
@@ -25,6 +25,19 @@ export async function run(deps: ClusterDeps, flags: ConnectionFlags & { readonly
   }
 }
 
+/** An instance, or one of the old kinds, is something else than the VM of the same name with its disks. */
+function namesOfVms(words: readonly string[]): readonly string[] {
+  const targets = vmTargets('delete', words);
+  const others = targets.flatMap(({ kind, name }) => (kind === undefined || kind === 'vm' ? [] : `kubectl delete ${kind} ${name}`));
+  if (others.length > 0)
+    throw new UserError('USAGE', 'virtctl delete deletes VMs, with their disks, and no other kind', {
+      why: `another kind was said: ${words.join(' ')}; nothing was deleted`,
+      fix: others.join('; '),
+      exitCode: 2,
+    });
+  return targets.map(({ name }) => name);
+}
+
 async function lookUp({ client, namespace }: ClusterDeps, name: string): Promise<Going> {
   const vm = await client.get(VMS, { namespace, name });
   if (!vm) throw new ApiError('NotFound', `there is no virtual machine "${name}" in namespace ${namespace}`);
@@ -34,14 +47,11 @@ async function lookUp({ client, namespace }: ClusterDeps, name: string): Promise
       fix: `kubectl delete ${keeper.kind.toLowerCase()} ${keeper.name}`,
       exitCode: 4,
     });
-  const names = (vm.spec.template.spec.volumes ?? []).flatMap((volume) => claimOf(volume)?.claimName ?? []);
-  const claims = await Promise.all(names.map((each) => client.get(PERSISTENT_VOLUME_CLAIMS, { namespace, name: each })));
+  const claims = await Promise.all(claimNamesOf(vm).map((each) => client.get(PERSISTENT_VOLUME_CLAIMS, { namespace, name: each })));
   return { vm, claims: claims.filter((claim) => claim !== undefined) };
 }
 
 function describe({ vm, claims }: Going): string {
-  const isItsOwn = ({ metadata }: PersistentVolumeClaim) => (metadata.ownerReferences ?? []).some(({ uid }) => uid === vm.metadata.uid);
-  const size = ({ status, spec }: PersistentVolumeClaim) => status?.capacity?.['storage'] ?? spec.resources?.requests?.['storage'] ?? '?';
-  const lines = claims.map((claim) => `    disk ${claim.metadata.name} (${size(claim)}) ${isItsOwn(claim) ? 'goes with it' : 'stays'}\n`);
+  const lines = diskFates(vm, claims).map(({ name, size, isLost }) => `    disk ${name} (${size}) ${isLost ? 'goes with it' : 'stays'}\n`);
   return `  ${vm.metadata.name} (${vm.status?.printableStatus ?? 'Stopped'}) will be deleted for good\n${lines.join('')}`;
 }

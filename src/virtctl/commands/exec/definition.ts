@@ -31,7 +31,7 @@ export const definition = defineClusterCommand({
     aliases: { ...connectionAliases, i: 'stdin' },
   },
   docs: {
-    brief: 'Run a program in a guest through its agent: no network, no password; its exit code is ours',
+    brief: 'Run a program in a guest through its agent, or by ssh where it has none; its exit code is ours',
     customUsage: ['my-vm -- uname -a', { input: "my-vm -- sh -c 'cat > /etc/motd' -i < motd", brief: 'with input' }],
   },
 });

@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict';
-import { Readable } from 'node:stream';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Duplex, Readable } from 'node:stream';
 import { test } from 'node:test';
-import { testDeps } from '../../deps.testing.ts';
+import { systemClock } from '../../../base/clock.ts';
+import { vm, vmi } from '../../../testing/builders.ts';
+import { status, testDeps } from '../../deps.testing.ts';
 import { run } from './run.ts';
 
 const PATH = 'PUT /apis/subresources.kubevirt.io/v1/namespaces/default/virtualmachineinstances/db/exec';
+const VMI = 'GET /apis/kubevirt.io/v1/namespaces/default/virtualmachineinstances/db';
+const VM = 'GET /apis/kubevirt.io/v1/namespaces/default/virtualmachines/db';
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const FLAGS = { timeout: 30, stdin: false };
 
@@ -26,8 +33,35 @@ test('--stdin is carried to the program, up to what an agent takes', async () =>
   const answer = { exitCode: 0, stdout: '', stderr: '', isTruncated: false };
   const small = testDeps({ [PATH]: answer }, { stdin: Readable.from([Buffer.from('input')]) });
   await run(small.deps, { ...FLAGS, stdin: true }, 'db', 'cat');
-  assert.deepEqual(small.requests[0]?.[1], { command: ['cat'], timeoutSeconds: 30, input: base64('input') });
+  assert.deepEqual(small.requests.at(-1)?.[1], { command: ['cat'], timeoutSeconds: 30, input: base64('input') });
   const large = testDeps({}, { stdin: Readable.from([Buffer.alloc(300 * 1024)]) });
   await assert.rejects(run(large.deps, { ...FLAGS, stdin: true }, 'db', 'cat'), { code: 'INPUT_TOO_LARGE', exitCode: 2 });
-  assert.deepEqual(large.requests, []);
+  assert.ok(!large.requests.some(([request]) => request === PATH));
+});
+
+test('a guest without an agent is entered by ssh, and its user is said; the exit code of the program is ours', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'exec-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const bin = join(folder, 'bin');
+  mkdirSync(bin);
+  writeFileSync(join(bin, 'ssh'), '#!/bin/sh\nexit 3\n', { mode: 0o755 });
+  const greeting = async () => Duplex.from(Readable.from([Buffer.from('SSH-2.0-x\r\n')]));
+  const answers = { [PATH]: status('Conflict', 'VMI does not have guest agent connected'), [VMI]: vmi('Running'), [VM]: vm('Always') };
+  for (const stdin of [false, true]) {
+    const { deps, stderr } = testDeps(answers, { openStream: greeting, env: { PATH: bin }, home: folder, clock: systemClock });
+    assert.equal(await run(deps, { ...FLAGS, stdin }, 'db', 'false'), 3);
+    assert.match(stderr(), /by ssh, as root/);
+  }
+});
+
+test('a guest with neither is waited for as long as the program may take, and one that does not run is refused at once', async () => {
+  const refusal = status('Conflict', 'VMI does not have guest agent connected');
+  const { deps } = testDeps({ [PATH]: refusal, [VMI]: vmi('Running'), [VM]: vm('Always') }, { clock: systemClock, env: {} });
+  await assert.rejects(run(deps, { ...FLAGS, timeout: 0.05 }, 'db', 'true'), {
+    code: 'NOT_ENTERED',
+    why: /its guest agent is not connected/,
+    exitCode: 5,
+  });
+  const stopped = testDeps({ [PATH]: status('Conflict', 'VMI is not running'), [VMI]: vmi('Scheduled') });
+  await assert.rejects(run(stopped.deps, FLAGS, 'db', 'true'), { message: 'VMI is not running' });
 });

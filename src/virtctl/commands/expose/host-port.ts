@@ -3,11 +3,11 @@ import { createServer } from 'node:net';
 import { SERVICES, type ServicePort } from '../../../api/core/service.ts';
 import { ANNOTATION_HOST_PORT } from '../../../api/kubevirt/names.ts';
 import { UserError } from '../../../base/errors.ts';
+import { hostAddressesOf } from '../../../sdk/host-addresses.ts';
 import type { ClusterDeps } from '../../deps.ts';
 import { LAST_PORT } from '../../embedded/claim-port.ts';
 import { runningState } from '../../embedded/state.ts';
 import { isOwnEmbedded } from '../../images/own-cluster.ts';
-import { hostAddressesOf } from '../../ls/host-addresses.ts';
 
 const LOOPBACK = '127.0.0.1';
 const PATIENCE_MS = 15_000;

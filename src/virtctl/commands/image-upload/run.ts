@@ -35,7 +35,7 @@ export async function run(deps: ClusterDeps, flags: UploadFlags, word: string, n
   if (!statSync(path, { throwIfNoEntry: false })?.isFile())
     throw new UserError('FILE_MISSING', `${flags.imagePath} is no file`, { fix: '--image-path names the disk that is sent', exitCode: 2 });
   await ensureTarget(deps, { kind, name, flags });
-  await untilInterrupted(deps, `all of it was sent; the same command goes on`, (signal) =>
+  await untilInterrupted(deps, `all of it was sent; the same command continues`, (signal) =>
     progressOf(deps).step('upload', async ({ update }) => {
       const startedAtMs = clock.steady();
       const onProgress = (progress: Parameters<typeof wordsOf>[0]) =>

@@ -1,8 +1,9 @@
 /** `virtctl run`: what it is called with; run.ts is what it does. */
 
 import { numberParser } from '@stricli/core';
+import { DEFAULT_DISK } from '../../../sdk/manifest/claim.ts';
 import type { Context } from '../../context.ts';
-import { cpus, DEFAULT_DISK, DEFAULT_MEMORY } from '../../create/flags.ts';
+import { cpus, DEFAULT_MEMORY } from '../../create/flags.ts';
 import { defineCommand } from '../../define-command.ts';
 import { connection, connectionAliases, off, optionalText, text } from '../../parameters.ts';
 

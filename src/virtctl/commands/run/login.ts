@@ -9,7 +9,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { UserError } from '../../../base/errors.ts';
-import { loginData } from '../../create/login-data.ts';
+import { loginData, UNKNOWN_USER } from '../../../sdk/manifest/login-data.ts';
 import { parsePublicKey } from '../../credentials/keys.ts';
 import type { ResolvedImage } from '../../images/resolve-image.ts';
 import { readInput } from '../../read-input.ts';
@@ -28,22 +28,29 @@ export type LoginPlan = {
 };
 
 const USER = /^[a-z_][a-z0-9_-]{0,31}$/;
-/** Of a disk of which nobody says who its user is. */
-const UNKNOWN_USER = 'virt';
 
 export async function planLogin(image: ResolvedImage, flags: LoginFlags, { home, shared = [] }: LoginOptions): Promise<LoginPlan> {
   const { entry, source } = image;
   if (flags.user !== undefined && !USER.test(flags.user))
-    throw usage(`--user ${flags.user} cannot be the name of a user`, 'names have lower case letters, digits, - and _');
+    throw usage(`--user ${flags.user} cannot be the name of a user`, {
+      why: 'names have lower case letters, digits, - and _, and begin with a letter',
+      fix: '--user admin, for instance',
+    });
   const isAsked = flags.user !== undefined || flags.sshKey !== undefined;
   if (flags.cloudInit !== undefined) {
     if (flags.sshKey !== undefined)
-      throw usage('--ssh-key cannot be combined with --cloud-init', 'the file says all that cloud-init is told');
+      throw usage('--ssh-key cannot be combined with --cloud-init', {
+        why: 'the file says all that cloud-init is told',
+        fix: 'leave --ssh-key out, and write the key into the file, as ssh_authorized_keys',
+      });
     return { user: flags.user ?? entry?.user, userData: readInput(flags.cloudInit), hasOurKey: false };
   }
   if (entry && !entry.cloudInit) {
     if (isAsked)
-      throw usage('this image takes neither a user nor a key', entry.login ? `log in as ${entry.login}` : 'it does not obey cloud-init');
+      throw usage('this image takes neither a user nor a key', {
+        why: 'it does not obey cloud-init',
+        fix: `leave --user and --ssh-key out${entry.login ? `, and log in as ${entry.login}` : ''}`,
+      });
     return { user: entry.user, hasOurKey: false };
   }
   if (!entry && source.is === 'image' && !isAsked) return { hasOurKey: false };
@@ -60,6 +67,6 @@ function keyIn(path: string): string {
   return parsePublicKey(readFileSync(!path.endsWith('.pub') && existsSync(beside) ? beside : path, 'utf8'));
 }
 
-function usage(what: string, why: string): UserError {
-  return new UserError('USAGE', what, { why, exitCode: 2 });
+function usage(what: string, help: { readonly why: string; readonly fix: string }): UserError {
+  return new UserError('USAGE', what, { ...help, exitCode: 2 });
 }

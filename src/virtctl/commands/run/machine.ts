@@ -1,24 +1,15 @@
 /** The manifest of a machine from an image: its size, its disk, what it shares, and who logs in. */
-import type { PersistentVolumeClaim } from '../../../api/core/volume.ts';
-import type { VirtualMachine } from '../../../api/kubevirt/kinds/virtual-machine.ts';
-import { ANNOTATION_LOGIN_USER } from '../../../api/kubevirt/names.ts';
 import { parseQuantity } from '../../../base/quantity.ts';
 import type { CatalogueEntry } from '../../../images/catalogue/entry.ts';
-import { buildClaim } from '../../../sdk/manifest/claim.ts';
+import type { Wanted } from '../../../sdk/make-machine.ts';
+import { buildClaim, DEFAULT_DISK, rootClaimName } from '../../../sdk/manifest/claim.ts';
+import { withLoginUser } from '../../../sdk/manifest/login-data.ts';
 import { buildFolderClaim } from '../../../sdk/manifest/shared-folder.ts';
 import { buildVm } from '../../../sdk/manifest/vm.ts';
-import { DEFAULT_DISK, DEFAULT_MEMORY } from '../../create/flags.ts';
+import { DEFAULT_MEMORY } from '../../create/flags.ts';
 import { randomName } from '../../create/random-name.ts';
 import type { SharedFolder } from './mounts.ts';
 
-/** What is to be made; without a claim nothing that the guest writes is kept. */
-export type Wanted = {
-  readonly vm: VirtualMachine;
-  readonly claim?: PersistentVolumeClaim;
-  /** Folders of this machine, each with the claim that the new one has it by. */
-  readonly folders?: readonly FolderClaim[];
-};
-export type FolderClaim = { readonly claim: PersistentVolumeClaim; readonly path: string };
 export type MachineChoices = {
   readonly name: string;
   /** As the cluster finds it. */
@@ -46,7 +37,7 @@ export function machineFor(choices: MachineChoices): Wanted {
   const { name, reference, entry, cpus, isThrownAway, user, userData, shared = [] } = choices;
   const isEphemeral = choices.isEphemeral || isThrownAway;
   const size = choices.disk ?? noSmaller(entry?.disk ?? DEFAULT_DISK, choices.imageBytes);
-  const claim = isEphemeral ? undefined : buildClaim({ name: `${name}-root`, image: reference, size });
+  const claim = isEphemeral ? undefined : buildClaim({ name: rootClaimName(name), image: reference, size });
   const folders = shared.map(({ tag, path, isReadOnly }) => {
     const named = { name: `${name}-${tag}`, volumeName: randomName(`folder-${name}-${tag}`) };
     return { claim: buildFolderClaim({ ...named, isReadOnly }), path };
@@ -68,15 +59,4 @@ export function machineFor(choices: MachineChoices): Wanted {
 /** Whoever asks for a size gets that one; a size that nobody asked for makes room for the image. */
 function noSmaller(size: string, imageBytes = 0): string {
   return imageBytes > (parseQuantity(size) ?? 0) ? `${Math.ceil(imageBytes / GIB)}Gi` : size;
-}
-
-/** On the machine for who looks at it, and on its instances, which are asked first. */
-function withLoginUser(vm: VirtualMachine, user: string): VirtualMachine {
-  const annotations = { [ANNOTATION_LOGIN_USER]: user };
-  const { template } = vm.spec;
-  return {
-    ...vm,
-    metadata: { ...vm.metadata, annotations },
-    spec: { ...vm.spec, template: { ...template, metadata: { ...template.metadata, annotations } } },
-  };
 }

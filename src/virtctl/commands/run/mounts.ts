@@ -24,6 +24,11 @@ type Words = { readonly folder: string; readonly place: string; readonly isReadO
 
 /** They stand in commands of cloud-init: no character means anything there. */
 const PLACE = /^(?:\/[A-Za-z0-9][A-Za-z0-9._-]*)+$/;
+const FIXES = {
+  FILE_MISSING: 'check its path, or make it with mkdir',
+  FOLDER_NOT_YOURS: 'share a folder of your own, below your home folder; or copy the files: virtctl scp',
+  FOLDER_NOT_SHAREABLE: 'share a folder beside it',
+} as const;
 /** As many cards as a machine takes beside its disks. */
 const MOST = 8;
 const [OTHERS_WRITE, GROUP_WRITES, STICKY] = [0o002, 0o020, 0o1000];
@@ -90,11 +95,6 @@ function usage(what: string, fix: string): UserError {
   return new UserError('USAGE', what, { fix, exitCode: 2 });
 }
 
-function refused(
-  code: 'FILE_MISSING' | 'FOLDER_NOT_YOURS' | 'FOLDER_NOT_SHAREABLE',
-  path: string,
-  why: string,
-  exitCode: number,
-): UserError {
-  return new UserError(code, `${path} cannot be shared with a machine`, { why, exitCode });
+function refused(code: keyof typeof FIXES, path: string, why: string, exitCode: number): UserError {
+  return new UserError(code, `${path} cannot be shared with a machine`, { why, fix: FIXES[code], exitCode });
 }

@@ -1,6 +1,7 @@
 /** The objects of a machine as text, for who wants to keep or change them. */
+
+import type { Wanted } from '../../../sdk/make-machine.ts';
 import type { Deps } from '../../deps.ts';
-import type { Wanted } from './machine.ts';
 
 export async function printManifest({ stdout }: Pick<Deps, 'stdout'>, { vm, claim }: Wanted, format: 'yaml' | 'json'): Promise<void> {
   if (format === 'json') {

@@ -9,6 +9,7 @@
 import { UserError } from '../../../base/errors.ts';
 import { isLocalOnly } from '../../../base/image-reference.ts';
 import { diskSizeOf } from '../../../images/disk-size.ts';
+import { assertNameIsFree } from '../../../sdk/make-machine.ts';
 import type { Connection, Deps } from '../../deps.ts';
 import { obtainImage } from '../../images/obtain-image.ts';
 import { isOwnEmbedded } from '../../images/own-cluster.ts';
@@ -18,6 +19,8 @@ import { untilInterrupted } from '../image/interruptible.ts';
 import { storeFolder } from '../image/store-folder.ts';
 
 type Options = {
+  /** Of the machine that it is for. */
+  readonly name: string;
   readonly image: ResolvedImage;
   /** For people. */
   readonly said: string;
@@ -28,13 +31,14 @@ type Options = {
 /** What is known of the image then. */
 type Found = { readonly reference: string; readonly imageBytes?: number | undefined };
 
-export async function referenceFor(deps: Deps, { image, said, connection, cacheBytes }: Options): Promise<Found> {
+export async function referenceFor(deps: Deps, { name, image, said, connection, cacheBytes }: Options): Promise<Found> {
   const { source } = image;
   if (source.is === 'image' && (!connection || isLocalOnly(source.reference))) return { reference: source.reference };
   if (connection && !(await isOwnEmbedded(deps, connection))) {
     if (source.is === 'image') return { reference: source.reference };
     throw notHere(source.is === 'url' ? source.at.url : said, connection);
   }
+  if (connection) await assertNameIsFree(name, connection);
   const progress = createProgress(deps.stderr, deps.clock, deps.env);
   return untilInterrupted(deps, `${said} was here`, async (signal) => {
     const reference = await obtainImage(deps, { image, progress, signal, cacheBytes });

@@ -256,10 +256,21 @@ test('images of others are told nothing, unless somebody asks for it', async () 
     [undefined, undefined],
   );
   assert.match((await manifestOf({ user: 'bob' }, 'quay.io/team/disk:1')).userData ?? '', /name: "bob"/);
-  await assert.rejects(manifestOf({ user: 'bob' }, 'cirros'), { code: 'USAGE', why: 'log in as cirros and gocubsgo' });
+  await assert.rejects(manifestOf({ user: 'bob' }, 'cirros'), { code: 'USAGE', fix: /log in as cirros and gocubsgo/ });
   await assert.rejects(manifestOf({ user: 'Bob B' }), { code: 'USAGE' });
   await assert.rejects(manifestOf({ cloudInit: keyFile(), sshKey: keyFile() }), { code: 'USAGE' });
   assert.equal((await manifestOf({ cloudInit: keyFile() })).userData, readFileSync(keyFile(), 'utf8'));
+});
+
+test('a name that is taken is said before anything is downloaded', async (t) => {
+  mkdirSync(join(home, 'run'), { recursive: true });
+  const state = join(home, 'run/embedded.json');
+  writeFileSync(state, JSON.stringify({ process: identifyChild(process.pid), port: 7001, startedAt: '', version: 'v0' }));
+  t.after(() => rmSync(state, { force: true }));
+  const server = 'https://127.0.0.1:7001';
+  const { deps, requests } = testDeps({ ...VERSION, [`GET ${VMS}/db`]: vm('Always') }, { home, cache: home, server });
+  await assert.rejects(run(deps, FLAGS, 'http://127.0.0.1:1/nothing.img'), { reason: 'AlreadyExists' });
+  assert.equal(requests.at(-1)?.[0], `GET ${VMS}/db`);
 });
 
 test('on another cluster a disk of this machine is refused with the way there, and a registry is left to the nodes', async () => {

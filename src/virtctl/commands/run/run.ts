@@ -6,6 +6,7 @@ import { UserError } from '../../../base/errors.ts';
 import { architectureOf } from '../../../images/catalogue/entry.ts';
 import { MOST_BYTES } from '../../../images/qcow2-header.ts';
 import { openImageStore } from '../../../images/store.ts';
+import { makeMachine, type Wanted } from '../../../sdk/make-machine.ts';
 import { showConsole } from '../../console/console.ts';
 import { untilRunning } from '../../console/until-running.ts';
 import { parseMachineName } from '../../create/machine-name.ts';
@@ -20,8 +21,7 @@ import { createProgress } from '../../progress.ts';
 import { enterMachine } from '../../shell/enter-machine.ts';
 import { storeFolder } from '../image/store-folder.ts';
 import { type LoginFlags, type LoginPlan, planLogin } from './login.ts';
-import { machineFor, type Wanted } from './machine.ts';
-import { makeMachine } from './make-machine.ts';
+import { machineFor } from './machine.ts';
 import { foldersToShare, type SharedFolder } from './mounts.ts';
 import { printManifest } from './print-manifest.ts';
 import { referenceFor } from './reference.ts';
@@ -60,11 +60,12 @@ export async function run(deps: Deps, flags: RunFlags, ...words: string[]): Prom
   const shared = connection && folders.length > 0 ? await sharedHere(deps, connection, folders) : [];
   const login = await planLogin(image, flags, { home: deps.home, shared });
   for (const note of [login.note, notMounted(shared, login, flags)]) if (note) deps.stderr.write(`virtctl: ${said}: ${note}\n`);
-  const found = await referenceFor(deps, { image, said, connection, cacheBytes: catalogue.cacheBytes });
+  const found = await referenceFor(deps, { name, image, said, connection, cacheBytes: catalogue.cacheBytes });
   const { cpus, ephemeral: isEphemeral, rm: isThrownAway, agentTimeout: agentSeconds, timeout: timeoutSeconds, stdin } = flags;
   const wanted = machineFor({ name, ...found, entry: image.entry, ...sizes, cpus, isEphemeral, isThrownAway, ...login, shared });
   if (!connection) await printManifest(deps, wanted, flags.output);
-  else if (command) return runThrowAway({ ...deps, ...connection }, { wanted, command, agentSeconds, timeoutSeconds, stdin });
+  else if (command)
+    return runThrowAway({ ...deps, ...connection }, { wanted, command, agentSeconds, timeoutSeconds, stdin, connection: flags });
   else await start(deps, { wanted, connection, flags, image, login });
   return undefined;
 }
@@ -131,6 +132,7 @@ async function sharedHere(deps: Deps, connection: Connection, folders: readonly 
 function noDryRun(): UserError {
   return new UserError('USAGE', '--mount cannot be combined with --dry-run', {
     why: 'the volume of a folder is made for a PVC that is there already',
+    fix: 'leave --mount out to see the rest',
     exitCode: 2,
   });
 }

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Duplex, Readable } from 'node:stream';
 import { after, test } from 'node:test';
 import type { VirtualMachineInstance } from '../../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { systemClock } from '../../../base/clock.ts';
 import { vm, vmi } from '../../../testing/builders.ts';
 import { until } from '../../../testing/until.ts';
 import { type Answers, status, testDeps } from '../../deps.testing.ts';
@@ -13,6 +15,7 @@ const BASE = '/apis/kubevirt.io/v1/namespaces/default';
 const [MADE, GONE] = [`POST ${BASE}/virtualmachines`, `DELETE ${BASE}/virtualmachines/db`];
 /** Whether it is still there. */
 const SEEN = `GET ${BASE}/virtualmachines/db`;
+const INSTANCE = `GET ${BASE}/virtualmachineinstances/db`;
 const WATCH = `GET ${BASE}/virtualmachineinstances?fieldSelector=metadata.name%3Ddb&watch=true&allowWatchBookmarks=true`;
 const EXEC = 'PUT /apis/subresources.kubevirt.io/v1/namespaces/default/virtualmachineinstances/db/exec';
 const UNATTENDED = { rm: true, agentTimeout: 60, timeout: 600, stdin: false };
@@ -62,6 +65,25 @@ test('an image without an agent is said after the time for it, and the machine i
     exitCode: 5,
   });
   assert.deepEqual(lastOf(requests), [GONE, SEEN]);
+});
+
+test('an image without an agent whose ssh server answers runs the command by ssh', async () => {
+  const bin = join(home, 'bin');
+  mkdirSync(bin);
+  writeFileSync(join(bin, 'ssh'), '#!/bin/sh\nexit 3\n', { mode: 0o755 });
+  let isGone = false;
+  const seen = () => (isGone ? status('NotFound', 'it is gone') : vm('Always'));
+  const gone = () => {
+    isGone = true;
+    return {};
+  };
+  const { deps, stderr } = world([vmi('Running')], { [SEEN]: seen, [GONE]: gone, [INSTANCE]: vmi('Running') });
+  const openStream = async () => Duplex.from(Readable.from([Buffer.from('SSH-2.0-x\r\n')]));
+  const reached = { ...deps, openStream, env: { PATH: bin }, clock: systemClock };
+  const connected = { ...reached, connect: async () => reached };
+  assert.equal(await run(connected, { ...FLAGS, agentTimeout: 0.05 }, 'tiny', '--', 'false'), 3);
+  assert.match(stderr(), /by ssh, as root/);
+  assert.ok(isGone);
 });
 
 test('a machine that does not start, or ends, is not waited for', async () => {

@@ -3,12 +3,13 @@ import { vmiCondition } from '../../../api/kubevirt/condition-reasons.ts';
 import { type VirtualMachine, VMS } from '../../../api/kubevirt/kinds/virtual-machine.ts';
 import { isFinal, type VirtualMachineInstance, VMIS } from '../../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { isApiError, messageOf, UserError } from '../../../base/errors.ts';
-import type { ClusterDeps } from '../../deps.ts';
+import { makeMachine, type Wanted } from '../../../sdk/make-machine.ts';
+import type { ClusterDeps, ConnectionFlags } from '../../deps.ts';
 import { execByAgent } from '../../exec/exec-by-agent.ts';
 import { createProgress } from '../../progress.ts';
+import { enterMachine } from '../../shell/enter-machine.ts';
+import { probeSsh } from '../../shell/probe-ssh.ts';
 import { untilInterrupted } from '../image/interruptible.ts';
-import type { Wanted } from './machine.ts';
-import { makeMachine } from './make-machine.ts';
 
 export type ThrowAway = {
   readonly wanted: Wanted;
@@ -18,10 +19,15 @@ export type ThrowAway = {
   /** How long the command may take. */
   readonly timeoutSeconds: number;
   readonly stdin: boolean;
+  /** For the program that ssh calls to reach the guest. */
+  readonly connection: ConnectionFlags;
 };
 
 /** A server ends a watch after a while. */
 const WATCH_AGAIN_MS = 250;
+const SSH_PORT = 22;
+/** It has just answered. */
+const SSH_PATIENCE_MINUTES = 1;
 const GONE_WITHIN_MS = 20_000;
 const LOOK_EVERY_MS = 200;
 
@@ -41,20 +47,24 @@ export async function runThrowAway(deps: ClusterDeps, options: ThrowAway): Promi
 }
 
 async function work(deps: ClusterDeps, options: ThrowAway, signal: AbortSignal): Promise<number> {
-  const { wanted, command, timeoutSeconds, stdin } = options;
+  const { wanted, command, timeoutSeconds, stdin, connection } = options;
   const { name } = wanted.vm.metadata;
+  let hasAgent = true;
   await createProgress(deps.stderr, deps.clock, deps.env).step('vm', async ({ update }) => {
-    await untilAgent(deps, options, { signal, update });
-    return `${name} has its agent`;
+    hasAgent = await untilAgent(deps, options, { signal, update });
+    return hasAgent ? `${name} has its agent` : `${name} has no agent, and an ssh server`;
   });
-  const ended = execByAgent(deps, { name, command, timeoutSeconds, stdin });
+  const flags = { port: SSH_PORT, stdin, timeout: SSH_PATIENCE_MINUTES };
+  const ended = hasAgent
+    ? execByAgent(deps, { name, command, timeoutSeconds, stdin })
+    : enterMachine(deps, { name, command, byAgent: { timeoutSeconds }, flags: { ...connection, ...flags } });
   return untilAborted(ended, signal);
 }
 
 type Waiting = { readonly signal: AbortSignal; readonly update: (text: string) => void };
 
-/** Resolves when the agent is connected; a UserError when that will not be, or takes too long. */
-async function untilAgent(deps: ClusterDeps, { wanted, agentSeconds }: ThrowAway, { signal, update }: Waiting): Promise<void> {
+/** True when the agent is connected, false when its time is over and an ssh server answers; a UserError when neither will be. */
+async function untilAgent(deps: ClusterDeps, { wanted, agentSeconds }: ThrowAway, { signal, update }: Waiting): Promise<boolean> {
   const { client, namespace, clock } = deps;
   const { name } = wanted.vm.metadata;
   const patience = AbortSignal.timeout(agentSeconds * 1000);
@@ -66,7 +76,7 @@ async function untilAgent(deps: ClusterDeps, { wanted, agentSeconds }: ThrowAway
         if (event.type === 'BOOKMARK') continue;
         if (event.type === 'DELETED') throw ended(name, 'somebody deleted it');
         last = event.object;
-        if (vmiCondition(last, 'AgentConnected')?.status === 'True') return;
+        if (vmiCondition(last, 'AgentConnected')?.status === 'True') return true;
         const problem = problemOf(last);
         if (problem) throw ended(name, problem);
         update(last.status?.phase ?? 'Pending');
@@ -75,6 +85,8 @@ async function untilAgent(deps: ClusterDeps, { wanted, agentSeconds }: ThrowAway
     if (!either.aborted) throw error;
   }
   signal.throwIfAborted();
+  if (last?.status?.phase === 'Running' && (await probeSsh({ connection: deps, namespace, name, port: SSH_PORT, clock })).is === 'open')
+    return false;
   throw noAgent(name, agentSeconds, last);
 }
 
@@ -112,11 +124,15 @@ function ended(name: string, why: string): UserError {
 
 function noAgent(name: string, seconds: number, vmi: VirtualMachineInstance | undefined): UserError {
   const isUp = vmi?.status?.phase === 'Running';
-  return new UserError('AGENT_MISSING', `no guest agent answered in ${name} within ${seconds} s; the machine is deleted`, {
-    why: isUp ? 'it ran: the image has no qemu-guest-agent, or needs longer' : `it was ${vmi?.status?.phase ?? 'not started yet'}`,
-    fix: isUp
-      ? 'take an image with an agent (virtctl run --rm agent -- ...), let --cloud-init install qemu-guest-agent, or give it longer with --agent-timeout'
-      : 'give it longer with --agent-timeout',
-    exitCode: 5,
-  });
+  return new UserError(
+    'AGENT_MISSING',
+    `neither a guest agent nor an ssh server answered in ${name} within ${seconds} s; the machine is deleted`,
+    {
+      why: isUp ? 'it ran: the image has no qemu-guest-agent, or needs longer' : `it was ${vmi?.status?.phase ?? 'not started yet'}`,
+      fix: isUp
+        ? 'take an image with an agent (virtctl run --rm agent -- ...), let --cloud-init install qemu-guest-agent, or give it longer with --agent-timeout'
+        : 'give it longer with --agent-timeout',
+      exitCode: 5,
+    },
+  );
 }

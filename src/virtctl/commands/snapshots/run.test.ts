@@ -5,6 +5,9 @@ import { testDeps } from '../../deps.testing.ts';
 import { run } from './run.ts';
 
 const LIST = 'GET /apis/snapshot.kubevirt.io/v1beta1/namespaces/default/virtualmachinesnapshots';
+const CONTENTS = 'GET /apis/snapshot.kubevirt.io/v1beta1/namespaces/default/virtualmachinesnapshotcontents';
+const RESTORES = 'GET /apis/snapshot.kubevirt.io/v1beta1/namespaces/default/virtualmachinerestores';
+const NONE = { metadata: {}, items: [] };
 const MACHINE = 'GET /apis/kubevirt.io/v1/namespaces/default/virtualmachines/db';
 
 function snapshot(name: string, of: string, creationTime: string) {
@@ -18,7 +21,7 @@ test('those of the machine are listed, the newest last', async () => {
     snapshot('x', 'web', '2026-01-01T00:00:00Z'),
     snapshot('a', 'db', '2026-01-01T00:00:00Z'),
   ];
-  const { deps, stdout } = testDeps({ [LIST]: { metadata: {}, items } });
+  const { deps, stdout } = testDeps({ [LIST]: { metadata: {}, items }, [CONTENTS]: NONE, [RESTORES]: NONE });
   await run(deps, {}, 'db');
   assert.deepEqual(
     stdout()

@@ -154,7 +154,10 @@ function leave({ stderr, exit }: Deps): never {
 /** All of them are this machine, and each takes its share of it. */
 function nodesFrom(wanted = 1): number {
   if (Number.isInteger(wanted) && wanted >= 1 && wanted <= MOST_NODES) return wanted;
-  throw new UserError('NODES_INVALID', `--nodes is a number from 1 to ${MOST_NODES}, found ${wanted}`, { exitCode: 2 });
+  throw new UserError('NODES_INVALID', `--nodes is a number from 1 to ${MOST_NODES}, found ${wanted}`, {
+    fix: '--nodes 3, for instance; all of them share this machine',
+    exitCode: 2,
+  });
 }
 
 /** What does not work without a network of the cluster's own, and why there is none; undefined when nothing is lost. */

@@ -40,7 +40,7 @@ export async function run(deps: ClusterDeps, flags: VncFlags, ...words: string[]
   const onClosed = (code: number) => {
     if (code !== MOVED_CODE) return;
     hasMoved = true;
-    stderr.write(`${name} goes on at another node; its screen is there for whoever connects again\n`);
+    stderr.write(`${name} continues at another node; its screen is there for whoever connects again\n`);
   };
   const { port, closed } = await serveTcp({
     address: flags.address,

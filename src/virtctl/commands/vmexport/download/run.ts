@@ -36,7 +36,7 @@ export async function run(deps: ClusterDeps, flags: DownloadFlags, name: string)
   const format = checked(flags);
   const isMade = source !== undefined && (await ensureExport(deps, name, source, flags));
   try {
-    await untilInterrupted(deps, 'all of it was taken; the same command goes on', async (signal) => {
+    await untilInterrupted(deps, 'all of it was taken; the same command continues', async (signal) => {
       const exported = await untilReady(deps, name, { timeout: flags.readinessTimeout, signal });
       const open = { exported, token: await tokenOf(deps, exported), signal };
       await (flags.manifest ? takeManifest(deps, flags, open) : takeVolume(deps, { ...flags, format }, open));

@@ -1,7 +1,7 @@
 /** Which access modes a new disk of a machine asks for: with those that all nodes have, the machine can be moved. */
-import { LOCAL_PROVISIONER, type PersistentVolumeClaim, STORAGE_CLASSES } from '../../../api/core/volume.ts';
-import { isApiError } from '../../../base/errors.ts';
-import type { Client } from '../../../client/client.ts';
+import { LOCAL_PROVISIONER, type PersistentVolumeClaim, STORAGE_CLASSES } from '../api/core/volume.ts';
+import { isApiError } from '../base/errors.ts';
+import type { Client } from '../client/client.ts';
 
 const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
 
