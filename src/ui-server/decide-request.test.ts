@@ -65,6 +65,7 @@ const FOR_MANY: readonly [string, Partial<UiRequest>, UiRequest['headers'], UiDe
   ['the end', { url: '/sign-out', method: 'POST' }, many, { kind: 'sign-out' }],
   ['a link of the other door', { url: '/enter?token=abc' }, outside, { kind: 'sign-in-page' }],
   ['a list of who is not signed in', { url: VMS }, outside, 401],
+  ['the question who is signed in, of who is not', { url: '/session.json' }, outside, 401],
   ['a console of who is not signed in', { url: '/apis/x/console', isUpgrade: true }, outside, 401],
   ['an empty token', { url: VMS }, { ...outside, authorization: 'Bearer ' }, 401],
   ['a password', { url: VMS }, { ...outside, authorization: 'Basic dDp0' }, 401],

@@ -43,6 +43,8 @@ export type DoorRules = {
   isInside(headers: RequestHeaders): boolean;
 };
 
+/** Where the page asks who is inside. */
+export const SESSION_PATH = '/session.json';
 const API = /^\/(api|apis|openapi|version)(\/|\?|$)/;
 const READS = new Set(['GET', 'HEAD']);
 
@@ -57,7 +59,7 @@ export function decideRequest(request: UiRequest, door: DoorRules): UiDecision {
   const atDoor = decideAtDoor({ pathname, searchParams, method, isUpgrade }, door);
   if (atDoor) return atDoor;
   const isApi = API.test(url);
-  if (!door.isInside(headers)) return decideOutside(isApi || changes, door);
+  if (!door.isInside(headers)) return decideOutside(isApi || changes || pathname === SESSION_PATH, door);
   if (!isApi) return changes ? refuse(404, 'there is nothing here') : { kind: 'page', path: pathname };
   if (isServedByOthers(pathname)) return refuse(403, 'what Pods and Services serve is not shown here; use virtctl port-forward');
   if (textOf(headers['sec-fetch-dest']) === 'document') return refuse(403, 'answers of the API are no pages');

@@ -12,7 +12,7 @@ export function linkDoor(port: number, sessions: Sessions): Door {
     isOwnOrigin: (origin, host) => origin === `http://${host}`,
     isInside: (headers) => sessions.has(cookieOf(headers, sessions.cookieName)),
     tokenOf: () => undefined,
-    userOf: async () => undefined,
+    userOf: async () => ({}),
     refused: () => {},
     async answer(decision) {
       const session = decision.kind === 'enter' ? sessions.enter(decision.token) : undefined;

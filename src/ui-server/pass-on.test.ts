@@ -5,6 +5,7 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage } from
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { systemClock } from '../base/clock.ts';
+import { ApiError } from '../base/errors.ts';
 import { silentLogger } from '../base/log.ts';
 import { startWebServer, type WebServer } from '../base/node/web-server.ts';
 import { temporaryPki } from '../control-plane/apiserver/transport/tls.testing.ts';
@@ -20,6 +21,7 @@ describe('a piece of a disk on its way through the page', () => {
   let ui: UiServer;
   let cookie = '';
   let remove: () => Promise<void>;
+  const tunnelled: string[] = [];
   const heard: Record<string, string | null>[] = [];
   const mayRead = Promise.withResolvers<void>();
   let readBytes = 0;
@@ -34,16 +36,20 @@ describe('a piece of a disk on its way through the page', () => {
       host: '127.0.0.1',
       port: 0,
       log: silentLogger,
-      async handle({ method, headers, body, signal }) {
-        heard.push({ method, ...Object.fromEntries(NAMES.map((name) => [name, headers.get(name)])) });
+      async handle({ method, url, headers, body, signal }) {
+        heard.push({ method, path: new URL(url).pathname, ...Object.fromEntries(NAMES.map((name) => [name, headers.get(name)])) });
         left = new Promise((resolve) => signal.addEventListener('abort', resolve));
         await mayRead.promise;
         readBytes = 0;
         for await (const chunk of body ?? []) readBytes += chunk.length;
         return Response.json({ stage: 'receiving', receivedBytes: readBytes });
       },
+      upgrade({ request }) {
+        tunnelled.push(request.url ?? '');
+        throw new ApiError('Conflict', 'the guest is not running');
+      },
     });
-    const at = { context: 'c', server: `https://127.0.0.1:${cluster.port}`, ca: made.pki.ca, insecureSkipTlsVerify: true };
+    const at = { context: 'c', server: `https://127.0.0.1:${cluster.port}/k8s/clusters/c-1`, ca: made.pki.ca, insecureSkipTlsVerify: true };
     const newKey = () => randomBytes(32).toString('base64url');
     ui = await startUiServer({
       cluster: at,
@@ -102,6 +108,7 @@ describe('a piece of a disk on its way through the page', () => {
     assert.deepEqual(heard, [
       {
         method: 'PUT',
+        path: '/k8s/clusters/c-1/apis/subresources.kubevirt.io/v1/namespaces/default/persistentvolumeclaims/disk/upload',
         'content-length': String(SENT),
         'content-range': `bytes 0-${SENT - 1}/${2 * SENT}`,
         'x-kubevirt-sha256': 'abc',
@@ -120,6 +127,22 @@ describe('a piece of a disk on its way through the page', () => {
     sending.destroy();
     await left;
     assert.ok(readBytes <= MIB);
+  });
+
+  test('a console of a server below a path is asked for there', async () => {
+    const origin = `http://127.0.0.1:${ui.port}`;
+    const path = '/apis/subresources.kubevirt.io/v1/namespaces/default/virtualmachineinstances/a/console';
+    const headers = {
+      origin,
+      cookie,
+      connection: 'Upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-key': 'a',
+      'sec-websocket-version': '13',
+    };
+    const [response] = await once(httpRequest(`${origin}${path}`, { headers }).end(), 'response');
+    assert.deepEqual([response.statusCode, tunnelled], [409, [`/k8s/clusters/c-1${path}`]]);
+    response.destroy();
   });
 });
 

@@ -5,7 +5,8 @@ import type { WebSocket } from 'ws';
 import { UPLOAD_DIGEST_HEADER } from '../api/importer/upload.ts';
 import { tunnelUpgrade } from '../base/node/tunnel-upgrade.ts';
 import type { Cluster } from '../client/node/kubeconfig.ts';
-import { createTlsFetch, tlsOf, tokenHeader } from '../client/node/tls-fetch.ts';
+import { createTlsFetch, tlsOf, tokenHeader, withIdentity } from '../client/node/tls-fetch.ts';
+import { urlAt } from '../client/url-at.ts';
 
 const HANDSHAKE_TIMEOUT_MS = 30_000;
 /** A page that does not read gets its watch ended, and lists again when it is back. */
@@ -43,7 +44,7 @@ export function createPassOn({ cluster, reload }: PassOnOptions): PassOn {
   async function send(path: string, init: RequestInit, token: string | undefined): Promise<Response> {
     const headers = { ...Object.fromEntries(new Headers(init.headers)), ...bearer(token) };
     try {
-      return await current.fetch(new Request(`${new URL(current.cluster.server).origin}${path}`, { ...init, headers }));
+      return await current.fetch(new Request(urlAt(current.cluster.server, path), { ...init, headers }));
     } catch (error) {
       if (!init.signal?.aborted) await lookAgain();
       throw error;
@@ -92,18 +93,19 @@ export function createPassOn({ cluster, reload }: PassOnOptions): PassOn {
 
     async tunnel({ request, socket, head }, { path, token }) {
       const protocols = request.headers['sec-websocket-protocol'];
-      const { hostname, port } = new URL(current.cluster.server);
+      const { hostname, port, pathname, search } = urlAt(current.cluster.server, path);
+      const who = await withIdentity(current.cluster);
       await tunnelUpgrade({
-        ...tlsOf(current.cluster),
+        ...tlsOf(who),
         socket,
         head,
         host: hostname.replace(/^\[|\]$/g, ''),
         port: Number(port || 443),
         method: 'GET',
-        path,
+        path: `${pathname}${search}`,
         protocol: 'websocket',
         headers: {
-          ...tokenHeader(current.cluster),
+          ...tokenHeader(who),
           ...bearer(token),
           'sec-websocket-key': request.headers['sec-websocket-key'] ?? '',
           'sec-websocket-version': request.headers['sec-websocket-version'] ?? '13',

@@ -9,7 +9,7 @@ import { refuseUpgrade } from '../base/node/raw-response.ts';
 import { bridge } from '../base/node/web-bridge.ts';
 import { statusResponse } from '../base/status-object.ts';
 import { loadWebSockets } from '../client/node/websocket.ts';
-import { decideRequest, type UiDecision } from './decide-request.ts';
+import { decideRequest, SESSION_PATH, type UiDecision } from './decide-request.ts';
 import type { Door } from './door.ts';
 import { type PageFiles, pageFileAt } from './page-files.ts';
 import { PAGE_HEADERS, refusalResponse } from './page-headers.ts';
@@ -59,7 +59,7 @@ export async function servePage(options: ServeOptions): Promise<PageServer> {
   async function answer(incoming: IncomingMessage, request: Request): Promise<Response> {
     const decision = decide(incoming, false);
     const token = door.tokenOf(incoming.headers);
-    if (decision.kind === 'page' && decision.path === '/session.json') return aboutAnswer(token, incoming);
+    if (decision.kind === 'page' && decision.path === SESSION_PATH) return aboutAnswer(token, incoming);
     if (decision.kind === 'page') return pageAnswer(files(), decision.path, request.headers.get('if-none-match'));
     if (decision.kind === 'api') return noticed(await passOn.request(request, { path: decision.path, token }), token);
     if (decision.kind === 'refuse' || decision.kind === 'watch' || decision.kind === 'tunnel') return refusal(decision);
@@ -67,13 +67,18 @@ export async function servePage(options: ServeOptions): Promise<PageServer> {
   }
 
   async function aboutAnswer(token: string | undefined, incoming: IncomingMessage): Promise<Response> {
-    const user = await door.userOf(token);
-    if (token !== undefined && user === undefined) {
-      door.refused(token);
-      return refusalResponse(401, 'the cluster does not know this token, or it has expired');
-    }
+    const found = await door.userOf(token);
+    if ('status' in found) return notToldResponse(found.status, token);
+    const { user } = found;
     const canSignOut = token !== undefined && incoming.headers.authorization === undefined;
     return Response.json({ ...about, ...(user !== undefined && { user, canSignOut }) }, { headers: PAGE_HEADERS });
+  }
+
+  /** Only 401 is about the token: a cluster that is busy or down knows it again later. */
+  function notToldResponse(status: number, token: string | undefined): Response {
+    if (status !== 401) return refusalResponse(502, `the cluster does not say whose token this is: it answers ${status}`);
+    if (token !== undefined) door.refused(token);
+    return refusalResponse(401, 'the cluster does not know this token, or it has expired');
   }
 
   function noticed(response: Response, token: string | undefined): Response {

@@ -63,10 +63,7 @@ export function tokenDoor({ sessions, hosts, ask }: TokenDoorOptions): Door {
       host !== '' && (origin === `https://${host}` || (origin === `http://${host}` && PLAIN_ORIGIN.test(origin))),
     isInside: (headers) => tokenOf(headers) !== undefined,
     tokenOf,
-    async userOf(token) {
-      const found = token === undefined ? undefined : await review(token);
-      return found && 'user' in found ? found.user : undefined;
-    },
+    userOf: async (token) => (token === undefined ? {} : review(token)),
     refused: sessions.drop,
     async answer({ kind }, request) {
       if (kind === 'sign-out') {

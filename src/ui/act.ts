@@ -8,8 +8,7 @@ import type { Resource } from '../api/resource.ts';
 import type { Client } from '../client/client.ts';
 import { machineActions } from '../sdk/machine-actions.ts';
 import { newSnapshot, snapshotName } from '../sdk/manifest/snapshot.ts';
-import { ACTIONS, type Action } from './derive-actions.ts';
-import type { BulkAction } from './derive-bulk.ts';
+import { ACTIONS, type Action, type BulkAction, type Forbidden } from './derive-actions.ts';
 import type { Machine } from './derive-machines.ts';
 
 export async function act(client: Client, action: Action, { namespace, name, vm }: Machine): Promise<void> {
@@ -25,14 +24,20 @@ export async function actInBulk(client: Client, action: BulkAction, machine: Mac
 }
 
 /** What the user has no right to do in this namespace, as the API server says. */
-export async function forbiddenActions(client: Client, namespace: string): Promise<ReadonlySet<Action>> {
-  const answers = await Promise.all(ACTIONS.map(async (action) => [action, await may(client, namespace, rightFor(action))] as const));
+export async function forbiddenActions(client: Client, namespace: string): Promise<Forbidden> {
+  const asked: readonly BulkAction[] = [...ACTIONS, 'snapshot'];
+  const answers = await Promise.all(asked.map(async (action) => [action, await may(client, namespace, rightFor(action))] as const));
   return new Set(answers.filter(([, isAllowed]) => !isAllowed).map(([action]) => action));
 }
 
 /** Whether the user may make objects of this kind. */
 export async function mayCreate(client: Client, namespace: string, { group, plural }: Resource = VMS): Promise<boolean> {
   return may(client, namespace, { verb: 'create', group, resource: plural });
+}
+
+/** Whether the user may delete objects of this kind. */
+export async function mayDelete(client: Client, namespace: string, { group, plural }: Resource): Promise<boolean> {
+  return may(client, namespace, { verb: 'delete', group, resource: plural });
 }
 
 /** Whether the user may send disks to PVCs. */
@@ -47,7 +52,8 @@ export async function mayUpload(client: Client, namespace: string): Promise<bool
 
 type Right = { readonly verb: string; readonly group: string; readonly resource: string; readonly subresource?: string };
 
-function rightFor(action: Action): Right {
+function rightFor(action: BulkAction): Right {
+  if (action === 'snapshot') return { verb: 'create', group: VM_SNAPSHOTS.group, resource: VM_SNAPSHOTS.plural };
   if (action === 'delete') return { verb: 'delete', group: VMS.group, resource: VMS.plural };
   const resource = action === 'pause' || action === 'unpause' ? VMIS.plural : VMS.plural;
   return { verb: 'update', group: SUBRESOURCES_GROUP, resource, subresource: action };

@@ -2,9 +2,10 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { act } from './act.ts';
 import { ConfirmFoot } from './confirm-foot.tsx';
-import { ACTION_WORDS, type Action, commandOf, deriveActions } from './derive-actions.ts';
+import { ACTION_WORDS, type Action, commandOf, deriveActions, type Forbidden } from './derive-actions.ts';
 import type { Machine } from './derive-machines.ts';
 import { useSession } from './hooks.ts';
+import { LostDisks } from './lost-disks.tsx';
 import { useWork } from './use-work.ts';
 
 /** What is asked back, because it cannot be taken back. */
@@ -15,7 +16,7 @@ export const ASKED_BACK: ReadonlySet<Action> = new Set(['stop', 'restart', 'migr
 
 type Props = {
   readonly machine: Machine;
-  readonly forbidden: ReadonlySet<Action>;
+  readonly forbidden: Forbidden;
   readonly only?: readonly Action[];
   ask(confirmation: Confirmation): void;
 };
@@ -58,7 +59,7 @@ const EFFECTS: Partial<Record<Action, string>> = {
   stop: 'The guest is asked to power off; after its grace period it is ended by force.',
   restart: 'The guest is powered off and started again.',
   migrate: 'The guest goes to another node while it runs, and stops for a moment at the end; its address in the cluster changes.',
-  delete: 'The machine and what was written to its ephemeral disks are gone. PVCs of its own stay.',
+  delete: 'The machine and what was written to its ephemeral disks are gone.',
 };
 
 export function ConfirmDialog({ action, machine, close }: Confirmation & { close(): void }) {
@@ -77,6 +78,7 @@ export function ConfirmDialog({ action, machine, close }: Confirmation & { close
         {ACTION_WORDS[action]} {machine.name}?
       </h2>
       <p>{EFFECTS[action]}</p>
+      {action === 'delete' && <LostDisks machines={[machine]} />}
       <ConfirmFoot
         {...{ commands: [commandOf(action, machine)], work, word: ACTION_WORDS[action], confirm, isDanger: action === 'delete' }}
         cancel={() => dialog.current?.close()}

@@ -2,14 +2,15 @@
 import { lazy, Suspense } from 'preact/compat';
 import { useEffect } from 'preact/hooks';
 import { ActivityPage } from './activity-page.tsx';
+import { ChooseNamespace } from './choose-namespace.tsx';
 import type { Place } from './derive-place.ts';
 import { uploadsInShort } from './derive-upload.ts';
 import { SessionContext, usePlace, useSession } from './hooks.ts';
 import { Keys } from './keys.tsx';
+import { leave } from './leave.ts';
 import { MachinePage } from './machine-page.tsx';
 import { MachinesPage } from './machines-page.tsx';
 import { NodesPage } from './nodes-page.tsx';
-import { signOut } from './page-fetch.ts';
 import { Palette } from './palette.tsx';
 import { PlaceLink } from './place-link.tsx';
 import type { Session } from './session.ts';
@@ -96,10 +97,15 @@ function Account() {
   if (info.user === undefined && namespace === undefined) return null;
   return (
     <div class="account">
-      {namespace !== undefined && <p>Only namespace {namespace}</p>}
+      {namespace !== undefined && (
+        <details>
+          <summary>Only namespace {namespace}</summary>
+          <ChooseNamespace shown={namespace} />
+        </details>
+      )}
       {info.user !== undefined && <p>{info.user}</p>}
       {info.canSignOut && (
-        <button type="button" onClick={() => void signOut()}>
+        <button type="button" onClick={() => void leave()}>
           Sign out
         </button>
       )}
@@ -114,7 +120,7 @@ function PageAt({ place }: { readonly place: Place }) {
     case 'machine':
       return <MachinePage key={`${place.namespace}/${place.name}`} place={place} />;
     case 'create':
-      return <CreatePage />;
+      return <CreatePage image={place.image ?? ''} />;
     case 'images':
       return <ImagesPage />;
     case 'activity':

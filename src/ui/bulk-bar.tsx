@@ -2,9 +2,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { actInBulk } from './act.ts';
 import { ConfirmFoot } from './confirm-foot.tsx';
-import { BULK_ACTIONS, BULK_WORDS, type Bulk, type BulkAction, deriveBulk } from './derive-bulk.ts';
+import type { BulkAction } from './derive-actions.ts';
+import { BULK_ACTIONS, BULK_WORDS, type Bulk, deriveBulk } from './derive-bulk.ts';
 import type { Machine } from './derive-machines.ts';
 import { useForbiddenOf, useSession } from './hooks.ts';
+import { LostDisks } from './lost-disks.tsx';
 
 /** At once: a cluster has other things to do. */
 const AT_ONCE = 5;
@@ -68,6 +70,7 @@ function BulkDialog({ bulk: { action, able, unable, commands }, nowMs, close }: 
         {word} {able.length === 1 ? able[0]?.name : `${able.length} machines`}?
       </h2>
       <p class="names">{able.map(({ name }) => name).join(', ') || 'None of them can be.'}</p>
+      {action === 'delete' && <LostDisks machines={able} />}
       {unable.length > 0 && (
         <ul class="faint">
           {unable.map(({ machine, why }) => (

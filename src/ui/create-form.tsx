@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import type { StatusCause } from '../base/errors.ts';
 import { messageAt } from './derive-configuration-change.ts';
+import { isSize } from './derive-images.ts';
 import { CHOICE_PATHS, type NewVm, SIZES } from './derive-new-vm.ts';
 
 type Props = {
@@ -23,6 +24,7 @@ type Props = {
 export function CreateForm({ choices, images, change, create, isNamespaceFixed, isReadOnly, isForbidden, ...told }: Props) {
   const { refusal, causes, error, isBusy } = told;
   const at = (choice: keyof typeof CHOICE_PATHS) => messageAt(causes, CHOICE_PATHS[choice]);
+  const hasOwnScript = choices.userData !== '' && choices.sshKey === '';
   const isPlaced = Object.values(CHOICE_PATHS).some((path) => messageAt(causes, path) !== undefined);
   const pressed = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
@@ -49,7 +51,12 @@ export function CreateForm({ choices, images, change, create, isNamespaceFixed, 
         </div>
         <label>
           Another containerDisk image
-          <input value={choices.image} required onInput={(event) => change({ image: event.currentTarget.value.trim() })} />
+          <input
+            placeholder="quay.io/containerdisks/fedora:latest"
+            value={choices.image}
+            required
+            onInput={(event) => change({ image: event.currentTarget.value.trim() })}
+          />
         </label>
         <Message>{at('image')}</Message>
       </fieldset>
@@ -112,6 +119,56 @@ export function CreateForm({ choices, images, change, create, isNamespaceFixed, 
         </label>
         <Message>{at('memory')}</Message>
       </fieldset>
+      <fieldset disabled={isReadOnly}>
+        <legend>Disk</legend>
+        <label class="check">
+          <input type="radio" name="kept" checked={!choices.isEphemeral} onChange={() => change({ isEphemeral: false })} />
+          Its own: keeps what the guest writes, and goes with the machine
+        </label>
+        <label class="check">
+          <input type="radio" name="kept" checked={choices.isEphemeral} onChange={() => change({ isEphemeral: true })} />
+          Ephemeral: when the machine stops, all that the guest has written is lost
+        </label>
+        {!choices.isEphemeral && (
+          <label>
+            Size of the disk
+            <input
+              value={choices.disk}
+              required
+              aria-invalid={!isSize(choices.disk)}
+              onInput={(event) => change({ disk: event.currentTarget.value.trim() })}
+            />
+          </label>
+        )}
+        <Message>
+          {choices.isEphemeral || isSize(choices.disk) ? undefined : 'It needs a size, as in 10Gi; no smaller than the image.'}
+        </Message>
+      </fieldset>
+      <details open={choices.sshKey !== ''}>
+        <summary>Log in with an SSH key</summary>
+        <fieldset disabled={isReadOnly || hasOwnScript} class="plain">
+          <label>
+            Public key
+            <input
+              value={choices.sshKey}
+              spellcheck={false}
+              placeholder="ssh-ed25519 AAAA… name"
+              onInput={(event) => change({ sshKey: event.currentTarget.value.trim() })}
+            />
+          </label>
+          {choices.sshKey !== '' && (
+            <label>
+              User
+              <input value={choices.user} onInput={(event) => change({ user: event.currentTarget.value.trim() })} />
+            </label>
+          )}
+          <p class="faint">
+            {hasOwnScript
+              ? 'The script below says all that cloud-init is told.'
+              : 'For images that obey cloud-init: the user gets the key, and sudo.'}
+          </p>
+        </fieldset>
+      </details>
       <details open={choices.userData !== ''}>
         <summary>Run a script at the first start</summary>
         <label>

@@ -1,38 +1,48 @@
 /** A new machine: one choice has to be made, all else is filled in; form, manifest and command are views of one object, and each follows the others. */
 import { lazy, Suspense } from 'preact/compat';
 import { useEffect, useState } from 'preact/hooks';
-import { stringify } from 'yaml';
-import { type VirtualMachine, VMS } from '../api/kubevirt/kinds/virtual-machine.ts';
-import { pathOf } from '../api/resource.ts';
+import { PERSISTENT_VOLUME_CLAIMS } from '../api/core/volume.ts';
+import { VMS } from '../api/kubevirt/kinds/virtual-machine.ts';
+import { pathOf, type Resource } from '../api/resource.ts';
+import { makeMachine } from '../sdk/make-machine.ts';
+import { DEFAULT_DISK } from '../sdk/manifest/claim.ts';
 import { mayCreate } from './act.ts';
 import { CopyButton } from './copy-button.tsx';
 import { CreateForm } from './create-form.tsx';
-import { deriveMachines } from './derive-machines.ts';
-import { deriveCommand, deriveImages, deriveNewVm, type NewVm, SIZES } from './derive-new-vm.ts';
-import { readManifest, withChoices } from './edited-manifest.ts';
+import { deriveCommand, deriveNewVm, type NewObjects, type NewVm, SIZES } from './derive-new-vm.ts';
+import { manifestOf, readManifest, withChoices } from './edited-manifest.ts';
 import { go, useSession } from './hooks.ts';
 import { useDryRun } from './use-dry-run.ts';
+import { useImages } from './use-images.ts';
 import { useWork } from './use-work.ts';
 
 const YamlEditor = lazy(() => import('./yaml-editor.tsx').then(({ YamlEditor }) => ({ default: YamlEditor })));
 
-/** Every embedded cluster has it; elsewhere it may not be there, and the machine says so. */
-const KNOWN_IMAGES = ['localhost/guests/tiny'];
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 
-export function CreatePage() {
+/** Not before it is known what can be chosen: a choice that came later would be in the way of who types. */
+export function CreatePage({ image }: { readonly image: string }) {
+  const images = useImages();
+  if (!images)
+    return (
+      <main>
+        <p role="status">Loading…</p>
+      </main>
+    );
+  return <Create images={images} asked={image || (images[0] ?? '')} />;
+}
+
+function Create({ images, asked }: { readonly images: readonly string[]; readonly asked: string }) {
   const session = useSession();
   const work = useWork();
-  const images = deriveImages(
-    deriveMachines(session.vms.list(), session.vmis.list()).map(({ image }) => image),
-    KNOWN_IMAGES,
-  );
   const [text, setText] = useState(() =>
-    stringify(
+    manifestOf(
       deriveNewVm({
         namespace: session.namespace ?? session.info.namespace,
         name: randomName(),
-        image: images[0] ?? '',
+        image: asked,
+        isEphemeral: false,
+        disk: DEFAULT_DISK,
         ...SIZES.S,
         isStarted: true,
       }),
@@ -45,21 +55,27 @@ export function CreatePage() {
     if ('vm' in read) setLast(read);
   }, [text]);
   const shown = 'vm' in read ? read : last;
-  const { namespace = '', name = '', isStarted = true } = 'choices' in shown ? shown.choices : {};
-  const isForbidden = useForbiddenHere(namespace);
+  const { namespace = '', name = '', image = '', isStarted = true, isEphemeral = true } = 'choices' in shown ? shown.choices : {};
+  const isForbidden = useForbiddenHere(namespace, VMS);
+  const isDiskForbidden = useForbiddenHere(namespace, PERSISTENT_VOLUME_CLAIMS) && !isEphemeral;
   const body = 'vm' in read ? JSON.stringify(read.vm) : undefined;
   const dryRun = useDryRun(
-    body === undefined || namespace === '' || isForbidden ? undefined : { method: 'POST', path: pathOf(VMS, { namespace }), body },
+    body === undefined || namespace === '' || isForbidden || image === ''
+      ? undefined
+      : { method: 'POST', path: pathOf(VMS, { namespace }), body },
   );
   const refusal = isForbidden
     ? `you may not create machines in ${namespace}`
     : 'why' in read
       ? `The manifest cannot be read: ${read.why}`
-      : dryRun.refusal;
+      : isDiskForbidden
+        ? `you may not create PVCs in ${namespace}: without a disk of its own the machine can be made`
+        : dryRun.refusal;
   const create = () =>
     work.run(async () => {
       if (!('vm' in read)) throw new Error(refusal);
-      await session.client.create(VMS, read.vm as VirtualMachine); // the server has the last word about what it is
+      const { vm, claim } = read as NewObjects; // the server has the last word about what they are
+      await makeMachine({ vm, ...(claim && { claim }) }, { client: session.client, namespace });
       go({ page: 'machine', namespace, name, tab: isStarted ? 'console' : 'overview' });
     });
   return (
@@ -85,14 +101,14 @@ export function CreatePage() {
             <button type="button" aria-pressed={view === 'command'} onClick={() => setView('command')}>
               Command
             </button>
-            {view === 'command' && 'vm' in shown && <CopyButton what="the command" text={deriveCommand(shown.vm)} />}
+            {view === 'command' && 'vm' in shown && <CopyButton what="the command" text={deriveCommand(shown)} />}
           </p>
           {view === 'yaml' ? (
             <Suspense fallback={<p role="status">Loading…</p>}>
               <YamlEditor text={text} label="Manifest" kind="VirtualMachine" change={setText} />
             </Suspense>
           ) : (
-            <pre>{'vm' in shown ? deriveCommand(shown.vm) : ''}</pre>
+            <pre>{'vm' in shown ? deriveCommand(shown) : ''}</pre>
           )}
         </section>
       </div>
@@ -100,21 +116,21 @@ export function CreatePage() {
   );
 }
 
-/** Whether the user may not make machines there, as the server says. */
-function useForbiddenHere(namespace: string): boolean {
+/** Whether the user may not make such things there, as the server says. */
+function useForbiddenHere(namespace: string, resource: Resource): boolean {
   const { client } = useSession();
   const [forbidden, setForbidden] = useState('');
   useEffect(() => {
     let isWanted = true;
     if (namespace !== '')
-      void mayCreate(client, namespace).then(
+      void mayCreate(client, namespace, resource).then(
         (may) => isWanted && setForbidden(may ? '' : namespace),
         () => {}, // the server has the last word in any case
       );
     return () => {
       isWanted = false;
     };
-  }, [client, namespace]);
+  }, [client, namespace, resource]);
   return forbidden !== '' && forbidden === namespace;
 }
 

@@ -4,6 +4,10 @@ import type { Machine } from './derive-machines.ts';
 
 export const ACTIONS = ['start', 'stop', 'restart', 'pause', 'unpause', 'suspend', 'resume', 'migrate', 'delete'] as const;
 export type Action = (typeof ACTIONS)[number];
+/** What is done to many, too. */
+export type BulkAction = Action | 'snapshot';
+/** What the user has no right to do. */
+export type Forbidden = ReadonlySet<BulkAction>;
 
 export type ActionState = {
   readonly action: Action;
@@ -25,7 +29,7 @@ export const ACTION_WORDS: Readonly<Record<Action, string>> = {
 };
 
 /** `forbidden` has what the user has no right to do in this namespace. */
-export function deriveActions(machine: Machine, forbidden: ReadonlySet<Action>): ActionState[] {
+export function deriveActions(machine: Machine, forbidden: Forbidden): ActionState[] {
   return ACTIONS.filter((action) => isShown(action, machine)).map((action) => ({
     action,
     refusal: forbidden.has(action) ? `you may not ${action} machines in ${machine.namespace}` : stateRefusal(action, machine),

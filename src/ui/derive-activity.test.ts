@@ -56,6 +56,12 @@ test('events and what was done are one list, the newest first, and text', () => 
   );
 });
 
+test('of an event the reason and what it is about are text, too', () => {
+  const about = { kind: 'Pod\u202e', name: 'x\u001b[2J', namespace: 'default' };
+  const [found] = deriveActivity([event('Said\u0007', 1, about)]);
+  assert.deepEqual([found?.about, found?.what], ['Pod\\u202e x\\u001b[2J', 'Said\\u0007']);
+});
+
 test('a Pod of a machine with a longer name is not its own', () => {
   assert.deepEqual([hasPodName('virt-launcher-db-x1', 'db'), hasPodName('virt-launcher-db-2-x1', 'db')], [true, false]);
   assert.equal(

@@ -62,8 +62,8 @@ function ofEvent({ metadata, involvedObject: about, reason, message, type, lastT
   return {
     key: metadata.uid ?? metadata.name,
     atMs: timeOf(lastTimestamp ?? metadata.creationTimestamp),
-    about: `${about.kind} ${about.name}`,
-    what: reason,
+    about: escapeToOneLine(`${about.kind} ${about.name}`),
+    what: escapeToOneLine(reason),
     message: escapeToOneLine(message ?? ''),
     isWarning: type === 'Warning',
     count,

@@ -1,12 +1,11 @@
 /** What an action does to many machines at once: to which, to which not and why, and the lines that do the same in a terminal. Pure. */
 import { isDeleting } from '../api/meta.ts';
 import { snapshotName } from '../sdk/manifest/snapshot.ts';
-import { ACTION_WORDS, type Action, commandOf, deriveActions } from './derive-actions.ts';
+import { ACTION_WORDS, type BulkAction, commandOf, deriveActions, type Forbidden } from './derive-actions.ts';
 import { snapshotCommand } from './derive-disks.ts';
 import type { Machine } from './derive-machines.ts';
 
 export const BULK_ACTIONS = ['start', 'stop', 'restart', 'snapshot', 'migrate', 'delete'] as const;
-export type BulkAction = Action | 'snapshot';
 
 export const BULK_WORDS: Readonly<Record<BulkAction, string>> = { ...ACTION_WORDS, snapshot: 'Snapshot' };
 
@@ -21,7 +20,7 @@ export type Bulk = {
 export function deriveBulk(
   action: BulkAction,
   machines: readonly Machine[],
-  { forbidden, nowMs }: { readonly forbidden: ReadonlyMap<string, ReadonlySet<Action>>; readonly nowMs: number },
+  { forbidden, nowMs }: { readonly forbidden: ReadonlyMap<string, Forbidden>; readonly nowMs: number },
 ): Bulk {
   const whys = machines.map((machine) => ({ machine, why: whyNot(action, machine, forbidden.get(machine.namespace) ?? new Set()) }));
   const able = whys.flatMap(({ machine, why }) => (why === undefined ? [machine] : []));
@@ -29,7 +28,8 @@ export function deriveBulk(
   return { action, able, unable, commands: commandsFor(action, able, nowMs) };
 }
 
-function whyNot(action: BulkAction, machine: Machine, forbidden: ReadonlySet<Action>): string | undefined {
+function whyNot(action: BulkAction, machine: Machine, forbidden: Forbidden): string | undefined {
+  if (action === 'snapshot' && forbidden.has(action)) return `you may not take snapshots in ${machine.namespace}`;
   if (action === 'snapshot') return machine.vm === undefined ? NO_VM : isDeleting(machine.vm) ? 'it is being deleted' : undefined;
   const found = deriveActions(machine, forbidden).find((each) => each.action === action);
   return found ? found.refusal : machine.vm ? 'it does not run' : NO_VM;

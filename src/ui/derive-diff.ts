@@ -1,4 +1,6 @@
-/** What differs between two texts, line by line. Pure. */
+/** What differs between two texts, line by line, as it is shown. Pure. */
+import { escapeUnprintable } from '../base/escape-unprintable.ts';
+
 export type DiffLine = { readonly sign: ' ' | '-' | '+' | '…'; readonly text: string };
 
 /** Lines that are kept around what differs. */
@@ -9,7 +11,8 @@ const MOST_CELLS = 1_000_000;
 /** Empty when they are the same. */
 export function deriveDiff(before: string, after: string): DiffLine[] {
   if (before === after) return [];
-  const [a, b] = [before.split('\n'), after.split('\n')];
+  const linesOf = (text: string) => escapeUnprintable(text).split('\n');
+  const [a, b] = [linesOf(before), linesOf(after)];
   let start = 0;
   while (start < a.length && start < b.length && a[start] === b[start]) start += 1;
   let end = 0;

@@ -4,6 +4,7 @@ import { hostnameOf } from '../api/kubevirt/hostname.ts';
 import { ANNOTATION_LOGIN_USER, LABEL_VM_NAME } from '../api/kubevirt/names.ts';
 import { escapeToOneLine } from '../base/escape-unprintable.ts';
 import { matchesLabels, requirementsOf } from '../base/selectors.ts';
+import { type HostAddress, hostPortsOf } from '../sdk/host-addresses.ts';
 import type { Machine } from './derive-machines.ts';
 
 export type CardRow = { readonly name: string; readonly mac: string; readonly addresses: string; readonly inGuest: string };
@@ -11,9 +12,14 @@ export type WayRow = {
   readonly service: string;
   readonly address: string;
   readonly port: string;
-  /** Where it is on every node; on the machine of an embedded cluster, too. */
+  /** Where it is on every node. */
   readonly nodePort: number | undefined;
+  /** Where it is on the machine of an embedded cluster. */
+  readonly here: HerePort | undefined;
 };
+export type HerePort = { readonly address: string; readonly href: string | undefined };
+
+const SSH_PORT = 22;
 
 /** What the guest's agent says about its cards is text of the guest. */
 export function deriveCards({ vmi }: Machine): CardRow[] {
@@ -33,14 +39,28 @@ export function deriveWays({ namespace, vmi }: Machine, services: readonly Servi
     metadata.namespace === namespace &&
     Object.keys(spec.selector ?? {}).length > 0 &&
     matchesLabels(requirementsOf({ matchLabels: spec.selector ?? {} }), labels);
-  return services.filter(leadsHere).flatMap(({ metadata, spec }) =>
-    (spec.ports ?? []).map(({ port, targetPort = port, protocol = 'TCP', nodePort }) => ({
+  return services.filter(leadsHere).flatMap((service) => {
+    const { metadata, spec } = service;
+    const said = hostPortsOf(service);
+    return (spec.ports ?? []).map(({ port, targetPort = port, protocol = 'TCP', nodePort }) => ({
       service: metadata.name,
       address: `${metadata.name}.${namespace}.svc:${port}`,
       port: `${targetPort}/${protocol}`,
       nodePort,
-    })),
-  );
+      here: said.flatMap((each) => (each.port === port && each.protocol === protocol ? [herePort(each, targetPort)] : []))[0],
+    }));
+  });
+}
+
+/** The embedded cluster has opened a port for it on its machine. */
+export function isServedHere(service: Service): boolean {
+  return hostPortsOf(service).length > 0;
+}
+
+/** A browser opens what may be a page: no UDP, no ssh. */
+function herePort({ protocol, address, scheme = 'http' }: HostAddress, targetPort: number | string): HerePort {
+  const isPage = protocol === 'TCP' && targetPort !== SSH_PORT;
+  return { address: protocol === 'UDP' ? `${address}/udp` : address, href: isPage ? `${scheme}://${address}/` : undefined };
 }
 
 /** Lines that lead into the guest from a terminal. */

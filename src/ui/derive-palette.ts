@@ -1,5 +1,5 @@
 /** What the palette of commands offers for what somebody has typed. Pure. */
-import { ACTION_WORDS, type Action, deriveActions } from './derive-actions.ts';
+import { ACTION_WORDS, type Action, deriveActions, type Forbidden } from './derive-actions.ts';
 import type { Machine } from './derive-machines.ts';
 import type { MachineTab, Place } from './derive-place.ts';
 
@@ -12,7 +12,8 @@ export type PaletteEntry = {
 
 /** More than anybody reads; whoever wants another types a letter more. */
 const MOST = 20;
-const NOTHING_FORBIDDEN: ReadonlySet<Action> = new Set();
+const NOTHING_FORBIDDEN: Forbidden = new Set();
+const NOTHING_KNOWN: ReadonlyMap<string, Forbidden> = new Map();
 const PAGES: readonly PaletteEntry[] = [
   { label: 'Machines', hint: 'g m', does: { go: { page: 'machines', text: '', status: '' } } },
   { label: 'Create a machine', hint: 'c', does: { go: { page: 'create' } } },
@@ -21,19 +22,19 @@ const PAGES: readonly PaletteEntry[] = [
   { label: 'Nodes', hint: 'g n', does: { go: { page: 'nodes' } } },
 ];
 
-/** Entries that have every word in them, pages first; of actions only those that can be done now. */
-export function derivePalette(machines: readonly Machine[], text: string): PaletteEntry[] {
+/** Entries that have every word in them, pages first; of actions only those that can be done now, by whoever asks, as far as his rights (by namespace) are known. */
+export function derivePalette(machines: readonly Machine[], text: string, forbidden = NOTHING_KNOWN): PaletteEntry[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const fits = ({ label }: PaletteEntry) => words.every((word) => label.toLowerCase().includes(word));
   const found = PAGES.filter(fits);
   for (const machine of machines) {
     if (found.length >= MOST) break;
-    found.push(...entriesOf(machine).filter(fits));
+    found.push(...entriesOf(machine, forbidden.get(machine.namespace)).filter(fits));
   }
   return found.slice(0, MOST);
 }
 
-function entriesOf(machine: Machine): PaletteEntry[] {
+function entriesOf(machine: Machine, forbidden = NOTHING_FORBIDDEN): PaletteEntry[] {
   const { namespace, name } = machine;
   const called = namespace === 'default' ? name : `${name} in ${namespace}`;
   const open = (label: string, tab: MachineTab): PaletteEntry => ({
@@ -41,7 +42,7 @@ function entriesOf(machine: Machine): PaletteEntry[] {
     hint: machine.status,
     does: { go: { page: 'machine', namespace, name, tab } },
   });
-  const actions = deriveActions(machine, NOTHING_FORBIDDEN).filter(({ refusal }) => refusal === undefined);
+  const actions = deriveActions(machine, forbidden).filter(({ refusal }) => refusal === undefined);
   return [
     open('Open', 'overview'),
     open('Console of', 'console'),

@@ -4,11 +4,12 @@ export const MACHINE_TABS = ['overview', 'console', 'configuration', 'disks', 'n
 export const CONSOLE_PARTS = ['console', 'screen', 'shell', 'logs'] as const;
 export type ConsolePart = (typeof CONSOLE_PARTS)[number];
 export type MachineTab = (typeof MACHINE_TABS)[number] | ConsolePart;
-const PAGES = ['create', 'images', 'activity', 'nodes'] as const;
+const PAGES = ['images', 'activity', 'nodes'] as const;
 
 export type Place =
   | { readonly page: 'machines'; readonly text: string; readonly status: string }
   | { readonly page: (typeof PAGES)[number] }
+  | { readonly page: 'create'; readonly image?: string }
   | { readonly page: 'machine'; readonly namespace: string; readonly name: string; readonly tab: MachineTab }
   | { readonly page: 'nowhere' };
 
@@ -17,6 +18,7 @@ export function derivePlace(pathname: string, search: string): Place {
   const [first, namespace, kind, name, tab = 'overview'] = parts;
   const query = new URLSearchParams(search);
   if (first === undefined) return { page: 'machines', text: query.get('q') ?? '', status: query.get('status') ?? '' };
+  if (first === 'create' && parts.length === 1) return { page: 'create', ...(query.get('image') && { image: query.get('image') ?? '' }) };
   const page = PAGES.find((each) => each === first);
   if (page && parts.length === 1) return { page };
   const known = [...MACHINE_TABS, ...CONSOLE_PARTS].find((each) => each === tab);
@@ -30,6 +32,7 @@ export function placePath(place: Place): string {
     const query = new URLSearchParams([...(place.text ? [['q', place.text]] : []), ...(place.status ? [['status', place.status]] : [])]);
     return query.size === 0 ? '/' : `/?${query}`;
   }
+  if (place.page === 'create' && place.image) return `/create?${new URLSearchParams({ image: place.image })}`;
   if (place.page === 'machine') {
     const at = `/ns/${encodeURIComponent(place.namespace)}/vm/${encodeURIComponent(place.name)}`;
     return place.tab === 'overview' ? at : `${at}/${place.tab}`;

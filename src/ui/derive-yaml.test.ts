@@ -46,6 +46,13 @@ test('a diff has what differs and its neighbourhood', () => {
   assert.deepEqual(deriveDiff('same', 'same'), []);
 });
 
+test('characters that would turn a line around are written out where changes are shown', () => {
+  assert.deepEqual(deriveDiff('a', 'a: \u202e\u001b[2J'), [
+    { sign: '-', text: 'a' },
+    { sign: '+', text: 'a: \\u202e\\u001b[2J' },
+  ]);
+});
+
 test('texts that are too long to be compared line by line are gone and come', () => {
   const many = (word: string) => Array.from({ length: 1500 }, (_, index) => `${word}${index}`).join('\n');
   assert.equal(deriveDiff(many('a'), many('b')).length, 3000);

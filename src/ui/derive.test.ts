@@ -3,8 +3,10 @@ import { test } from 'node:test';
 import { vm, vmi } from '../testing/builders.ts';
 import { deriveActions } from './derive-actions.ts';
 import { deriveBulk } from './derive-bulk.ts';
+import { deriveImages } from './derive-disk-images.ts';
+import { deriveLostDisks } from './derive-lost-disks.ts';
 import { deriveFiltered, deriveMachines, deriveTrouble } from './derive-machines.ts';
-import { deriveCommand, deriveImages, deriveNewVm } from './derive-new-vm.ts';
+import { deriveCommand, deriveNewVm } from './derive-new-vm.ts';
 import { derivePalette } from './derive-palette.ts';
 import { derivePlace, placePath } from './derive-place.ts';
 
@@ -67,10 +69,19 @@ test('an address is a place, and back', () => {
     assert.equal(derivePlace(nowhere, '').page, 'nowhere');
 });
 
-const choices = { namespace: 'default', name: 'web', image: 'localhost/guests/tiny', cpus: 2, memory: '256Mi', isStarted: false };
+const choices = {
+  namespace: 'default',
+  name: 'web',
+  image: 'localhost/guests/tiny',
+  cpus: 2,
+  memory: '256Mi',
+  isStarted: false,
+  isEphemeral: true,
+  disk: '',
+};
 
 test('the manifest and the command say the same', () => {
-  const { spec } = deriveNewVm(choices);
+  const { spec } = deriveNewVm(choices).vm;
   assert.deepEqual([spec.runStrategy, spec.template.spec.domain.cpu?.cores], ['Halted', 2]);
   assert.match(
     deriveCommand(deriveNewVm(choices)),
@@ -79,7 +90,8 @@ test('the manifest and the command say the same', () => {
 });
 
 test('images in use come first', () => {
-  assert.deepEqual(deriveImages(['b', undefined, 'b', 'a'], ['k']), ['b', 'a', 'k']);
+  assert.deepEqual(deriveImages(['docker.io/library/k:latest', 'b', 'b'], ['k']), ['b', 'k']);
+  assert.deepEqual(deriveImages(['b', undefined, 'b', 'a', '<img src=x>\u202e'], ['k']), ['b', 'a', 'k']);
 });
 
 test('the palette has pages, machines and what can be done to them now, by any words of theirs', () => {
@@ -93,6 +105,8 @@ test('the palette has pages, machines and what can be done to them now, by any w
   const many = Array.from({ length: 10_000 }, () => machine).flatMap((each) => each ?? []);
   assert.equal(derivePalette(many, '').length, 20);
   assert.deepEqual(labels('no such thing'), []);
+  const rights = new Map([[machine?.namespace ?? '', new Set(['stop'] as const)]]);
+  assert.deepEqual(derivePalette(running(), `stop ${name}`, rights), []);
 });
 
 test('an action on many is for those that can, says of the others why not, and is a line for each namespace', () => {
@@ -127,4 +141,32 @@ test('many are kept or moved by a command each, of which a few are shown', () =>
     bulk('snapshot', alone).unable.map(({ why }) => why),
     ['it has no VirtualMachine'],
   );
+  const forbidden = new Map([['default', new Set(['snapshot'] as const)]]);
+  assert.equal(deriveBulk('snapshot', all, { forbidden, nowMs: 0 }).unable[0]?.why, 'you may not take snapshots in default');
+});
+
+test('who deletes machines is told the disks that are lost, and those that stay', () => {
+  const withDisk = (name: string, uid: string) => {
+    const made = vm('Halted', {}, { name, uid });
+    const { template } = made.spec;
+    const volumes = [{ name: 'root', persistentVolumeClaim: { claimName: `${name}-root` } }];
+    const [machine] = deriveMachines(
+      [{ ...made, spec: { ...made.spec, template: { ...template, spec: { ...template.spec, volumes } } } }],
+      [],
+    );
+    return machine ?? assert.fail('there is one');
+  };
+  const claim = (name: string, owner: string) => ({
+    apiVersion: 'v1' as const,
+    kind: 'PersistentVolumeClaim' as const,
+    metadata: { name, namespace: 'default', ownerReferences: [{ apiVersion: 'v1', kind: 'VirtualMachine', name: 'x', uid: owner }] },
+    spec: { accessModes: ['ReadWriteOnce' as const], resources: { requests: { storage: '10Gi' } } },
+  });
+  const machines = [withDisk('a', '1'), withDisk('b', '2')];
+  assert.deepEqual(deriveLostDisks(machines, [claim('a-root', '1'), claim('b-root', 'another'), claim('c-root', '3')]), [
+    'Lost for good, with all that is on them: a-root (10Gi).',
+    'Disks of their own, which stay: b-root (10Gi).',
+  ]);
+  assert.match(deriveLostDisks(machines, 'unknown').join(), /cannot be said .* a-root, b-root/);
+  assert.deepEqual(deriveLostDisks(deriveMachines([vm('Halted')], []), []), []);
 });

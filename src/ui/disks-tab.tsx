@@ -4,7 +4,7 @@ import { VM_RESTORES } from '../api/kubevirt/kinds/vm-restore.ts';
 import { VM_SNAPSHOTS } from '../api/kubevirt/kinds/vm-snapshot.ts';
 import { humanDuration } from '../base/duration.ts';
 import { newRestore, newSnapshot, snapshotName } from '../sdk/manifest/snapshot.ts';
-import { mayCreate } from './act.ts';
+import { mayCreate, mayDelete } from './act.ts';
 import { ConfirmFoot } from './confirm-foot.tsx';
 import {
   deriveDisks,
@@ -57,7 +57,7 @@ function Snapshots({ machine }: { readonly machine: Machine }) {
   const { namespace } = machine;
   const snapshots = useFollowed(VM_SNAPSHOTS, namespace);
   const restores = useFollowed(VM_RESTORES, namespace);
-  const { mayTake, mayRestore } = useRights(namespace);
+  const { mayTake, mayRestore, mayDrop } = useRights(namespace);
   const [asked, setAsked] = useState<Asked>();
   const refusal = mayTake ? undefined : `you may not take snapshots in ${namespace}`;
   const rows = deriveSnapshots(machine, { snapshots: snapshots ?? [], mayRestore });
@@ -83,7 +83,7 @@ function Snapshots({ machine }: { readonly machine: Machine }) {
       ) : rows.length === 0 ? (
         <p>Nothing is kept of {machine.name}.</p>
       ) : (
-        <SnapshotTable rows={rows} ask={setAsked} />
+        <SnapshotTable rows={rows} ask={setAsked} dropRefusal={mayDrop ? undefined : `you may not delete snapshots in ${namespace}`} />
       )}
       <p class="faint">
         The same in a terminal: <code>virtctl snapshots {machine.name}</code>
@@ -93,7 +93,9 @@ function Snapshots({ machine }: { readonly machine: Machine }) {
   );
 }
 
-function SnapshotTable({ rows, ask }: { readonly rows: readonly SnapshotRow[]; ask(asked: Asked): void }) {
+type TableProps = { readonly rows: readonly SnapshotRow[]; readonly dropRefusal: string | undefined; ask(asked: Asked): void };
+
+function SnapshotTable({ rows, dropRefusal, ask }: TableProps) {
   const now = useNow();
   return (
     <table>
@@ -126,7 +128,14 @@ function SnapshotTable({ rows, ask }: { readonly rows: readonly SnapshotRow[]; a
                 >
                   Restore
                 </button>
-                <button type="button" class="danger" aria-label={`Delete ${name}`} onClick={() => ask({ what: 'drop', snapshot: name })}>
+                <button
+                  type="button"
+                  class="danger"
+                  aria-disabled={dropRefusal !== undefined}
+                  aria-label={`Delete ${name}${dropRefusal ? `: ${dropRefusal}` : ''}`}
+                  title={dropRefusal ?? ''}
+                  onClick={() => dropRefusal === undefined && ask({ what: 'drop', snapshot: name })}
+                >
                   Delete
                 </button>
               </span>
@@ -182,13 +191,18 @@ function SnapshotDialog({ machine, asked, close }: { readonly machine: Machine; 
 }
 
 /** The server has the last word in any case. */
-function useRights(namespace: string): { readonly mayTake: boolean; readonly mayRestore: boolean } {
+function useRights(namespace: string): { readonly mayTake: boolean; readonly mayRestore: boolean; readonly mayDrop: boolean } {
   const { client } = useSession();
-  const [rights, setRights] = useState({ mayTake: true, mayRestore: true });
+  const [rights, setRights] = useState({ mayTake: true, mayRestore: true, mayDrop: true });
   useEffect(() => {
     let isWanted = true;
-    void Promise.all([mayCreate(client, namespace, VM_SNAPSHOTS), mayCreate(client, namespace, VM_RESTORES)]).then(
-      ([mayTake, mayRestore]) => isWanted && setRights({ mayTake, mayRestore }),
+    const asked = [
+      mayCreate(client, namespace, VM_SNAPSHOTS),
+      mayCreate(client, namespace, VM_RESTORES),
+      mayDelete(client, namespace, VM_SNAPSHOTS),
+    ] as const;
+    void Promise.all(asked).then(
+      ([mayTake, mayRestore, mayDrop]) => isWanted && setRights({ mayTake, mayRestore, mayDrop }),
       () => {}, // it was not asked then
     );
     return () => {

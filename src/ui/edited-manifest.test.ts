@@ -1,11 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { stringify } from 'yaml';
 import { deriveCommand, deriveNewVm, type NewVm } from './derive-new-vm.ts';
-import { readManifest, withChoices } from './edited-manifest.ts';
+import { manifestOf, readManifest, withChoices } from './edited-manifest.ts';
 
-const CHOICES = { namespace: 'default', name: 'web', image: 'localhost/guests/tiny', cpus: 1, memory: '256Mi', isStarted: true };
-const TEXT = stringify(deriveNewVm(CHOICES));
+const CHOICES = {
+  namespace: 'default',
+  name: 'web',
+  image: 'localhost/guests/tiny',
+  cpus: 1,
+  memory: '256Mi',
+  isStarted: true,
+  isEphemeral: true,
+  disk: '',
+};
+const TEXT = manifestOf(deriveNewVm(CHOICES));
+const KEPT = manifestOf(deriveNewVm({ ...CHOICES, isEphemeral: false, disk: '10Gi' }));
 const choicesOf = (text: string): NewVm => {
   const read = readManifest(text);
   return 'choices' in read ? read.choices : assert.fail(read.why);
@@ -18,10 +27,14 @@ test('what the form says goes into the manifest and comes back from it', () => {
     image: 'other',
     cpus: 4,
     memory: '2Gi',
+    isEphemeral: false,
+    disk: '20Gi',
+    user: '',
+    sshKey: '',
     userData: '#cloud-config\nx: 1\n',
     isStarted: false,
   };
-  assert.deepEqual(choicesOf(withChoices(TEXT, changed)), changed);
+  for (const text of [TEXT, KEPT]) assert.deepEqual(choicesOf(withChoices(text, changed)), changed);
   assert.match(withChoices(TEXT, { name: 'db' }), /kubevirt.io\/vm: db/);
 });
 
@@ -52,9 +65,49 @@ test('what cannot be read says why, and stays as it is', () => {
 test('the command says all of the manifest, or takes it from a file', () => {
   const command = (text: string) => {
     const read = readManifest(text);
-    return 'vm' in read ? deriveCommand(read.vm) : '';
+    return 'vm' in read ? deriveCommand(read) : '';
   };
-  assert.match(command(TEXT), /^virtctl create vm --name web /);
-  assert.match(command(withChoices(TEXT, { userData: 'x' })), /--cloud-init-user-data/);
+  const run = 'virtctl run localhost/guests/tiny --name web --memory 256Mi --cpus 1';
+  assert.equal(command(TEXT), `${run} --ephemeral --detach`);
+  assert.equal(command(KEPT), `${run} --disk 10Gi --detach`);
+  assert.equal(
+    command(withChoices(KEPT, { userData: 'x', namespace: 'team' })),
+    `${run} --disk 10Gi --cloud-init user-data --detach -n team`,
+  );
+  assert.equal(command(withChoices(KEPT, { sshKey: 'ssh-ed25519 AAAA me' })), `${run} --disk 10Gi --user virt --ssh-key key.pub --detach`);
+  assert.match(command(withChoices(TEXT, { isStarted: false })), /^virtctl create vm --name web .* --run-strategy Halted \| kubectl/);
+  assert.equal(command(withChoices(KEPT, { isStarted: false })), 'kubectl create -n default -f web.yaml');
   assert.equal(command(`${TEXT}extra: 1\n`), 'kubectl create -n default -f web.yaml');
+});
+
+test('a machine of its own disk and an ephemeral one become each other, and back', () => {
+  const ephemeral = withChoices(KEPT, { isEphemeral: true });
+  assert.equal(ephemeral, TEXT);
+  assert.equal(withChoices(ephemeral, { isEphemeral: false }), KEPT);
+});
+
+test('the disk follows the name of its machine and the image', () => {
+  const read = readManifest(withChoices(KEPT, { name: 'db', image: 'other', namespace: 'team' }));
+  const { vm, claim } = 'vm' in read ? read : assert.fail(read.why);
+  assert.deepEqual(
+    [claim?.metadata?.name, claim?.metadata?.namespace, claim?.metadata?.annotations],
+    ['db-root', 'team', { 'kubevirt.io/disk-image': 'other' }],
+  );
+  assert.deepEqual(vm.spec?.template.spec.volumes, [{ name: 'root', persistentVolumeClaim: { claimName: 'db-root' } }]);
+});
+
+test('a key is told to cloud-init and its user to virtctl, and both are gone with it; what somebody wrote himself stays', () => {
+  const keyed = withChoices(KEPT, { sshKey: 'ssh-ed25519 AAAA me', user: 'ada' });
+  const { user, sshKey, userData } = choicesOf(keyed);
+  assert.deepEqual([user, sshKey], ['ada', 'ssh-ed25519 AAAA me']);
+  assert.match(userData, /name: "ada"\n.*ssh_authorized_keys:\n {2}- "ssh-ed25519 AAAA me"/s);
+  assert.equal(keyed.match(/kubevirt.io\/login-user: ada/g)?.length, 2);
+  assert.equal(withChoices(keyed, { sshKey: '' }), KEPT);
+  const own = withChoices(KEPT, { userData: '#cloud-config\nx: 1\n' });
+  assert.equal(withChoices(own, { sshKey: 'ssh-ed25519 AAAA me' }), own);
+});
+
+test('a manifest of other things than one machine and its disk is not taken', () => {
+  for (const bad of [`${KEPT}---\n${KEPT}`, `${TEXT}---\nkind: Secret\n`, KEPT.slice(KEPT.indexOf('---'))])
+    assert.ok('why' in readManifest(bad), bad);
 });

@@ -3,15 +3,13 @@ import { useEffect, useState } from 'preact/hooks';
 import type { GuestAgentInfo } from '../api/handler/answers.ts';
 import { subresourcePath } from '../api/kubevirt/subresource-path.ts';
 import { vmiRefusalOf } from '../api/kubevirt/vm-can.ts';
-import { escapeToOneLine } from '../base/escape-unprintable.ts';
 import { formatBytes } from '../base/quantity.ts';
+import { deriveFileSystems, deriveGuestFacts } from './derive-guest.ts';
 import type { Machine } from './derive-machines.ts';
 import { useSession } from './hooks.ts';
 
 /** Often enough for file systems that fill up. */
 const EVERY_MS = 30_000;
-/** A guest may say that it has thousands. */
-const MOST = 20;
 
 export function GuestInfo({ machine }: { readonly machine: Machine }) {
   const info = useGuestInfo(machine);
@@ -19,37 +17,19 @@ export function GuestInfo({ machine }: { readonly machine: Machine }) {
   const refusal = vmi ? vmiRefusalOf('guestosinfo', vmi)?.message : 'the machine does not run';
   if (refusal !== undefined) return <p>Nothing is known: {refusal}.</p>;
   if (!info) return <p>Looking…</p>;
-  const facts: readonly (readonly [string, string | undefined])[] = [
-    ['Host name', info.hostname],
-    ['System', info.os.prettyName ?? info.os.name],
-    ['Kernel', info.os.kernelRelease],
-    ['Time zone', info.timezone],
-    [
-      'Users',
-      info.userList
-        ?.slice(0, MOST)
-        .map(({ userName }) => userName)
-        .join(', ') || undefined,
-    ],
-  ];
   return (
     <dl>
-      {facts.flatMap(([label, value]) =>
-        value === undefined
-          ? []
-          : [
-              <div key={label}>
-                <dt>{label}</dt>
-                <dd>{escapeToOneLine(value)}</dd>
-              </div>,
-            ],
-      )}
-      {info.fsInfo.disks.slice(0, MOST).map(({ mountPoint, usedBytes, totalBytes }) => (
-        <div key={mountPoint}>
-          <dt>{escapeToOneLine(mountPoint)}</dt>
+      {deriveGuestFacts(info).map(({ label, value }) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+      {deriveFileSystems(info).map(({ place, usedBytes, totalBytes }) => (
+        <div key={place}>
+          <dt>{place}</dt>
           <dd>
-            <meter aria-label={`Used of ${escapeToOneLine(mountPoint)}`} value={usedBytes} max={Math.max(1, totalBytes)} />{' '}
-            {formatBytes(totalBytes)}
+            <meter aria-label={`Used of ${place}`} value={usedBytes} max={Math.max(1, totalBytes)} /> {formatBytes(totalBytes)}
           </dd>
         </div>
       ))}

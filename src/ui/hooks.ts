@@ -2,7 +2,7 @@
 import { createContext } from 'preact';
 import { useContext, useEffect, useState } from 'preact/hooks';
 import { forbiddenActions } from './act.ts';
-import type { Action } from './derive-actions.ts';
+import type { Forbidden } from './derive-actions.ts';
 import { derivePlace, type Place, placePath } from './derive-place.ts';
 import type { Session } from './session.ts';
 
@@ -48,23 +48,27 @@ export function useNow(): number {
   return now;
 }
 
-const NOTHING: ReadonlySet<Action> = new Set();
-const rights = new Map<string, Promise<ReadonlySet<Action>>>();
+const NOTHING: Forbidden = new Set();
+const rights = new Map<string, Promise<Forbidden>>();
 
-function askForbidden(client: Session['client'], namespace: string): Promise<ReadonlySet<Action>> {
+/** What the user may not do there, asked once. */
+export function askForbidden(client: Session['client'], namespace: string): Promise<Forbidden> {
   const asked = rights.get(namespace) ?? forbiddenActions(client, namespace).catch(() => NOTHING);
   rights.set(namespace, asked);
   return asked;
 }
 
 /** What the user may not do, by namespace; asked once for each. */
-export function useForbiddenOf(namespaces: readonly string[]): ReadonlyMap<string, ReadonlySet<Action>> {
+export function useForbiddenOf(namespaces: readonly string[]): ReadonlyMap<string, Forbidden> {
   const { client } = useSession();
-  const [forbidden, setForbidden] = useState<ReadonlyMap<string, ReadonlySet<Action>>>(new Map());
+  const [forbidden, setForbidden] = useState<ReadonlyMap<string, Forbidden>>(new Map());
   const wanted = [...new Set(namespaces)].sort().join(' '); // no name of a namespace has a space in it
   useEffect(() => {
     let isWanted = true;
-    const asked = wanted.split(' ').map(async (namespace) => [namespace, await askForbidden(client, namespace)] as const);
+    const asked = wanted
+      .split(' ')
+      .filter(Boolean)
+      .map(async (namespace) => [namespace, await askForbidden(client, namespace)] as const);
     void Promise.all(asked).then((answers) => isWanted && setForbidden(new Map(answers)));
     return () => {
       isWanted = false;
@@ -74,7 +78,7 @@ export function useForbiddenOf(namespaces: readonly string[]): ReadonlyMap<strin
 }
 
 /** The same of one namespace. The server has the last word in any case. */
-export function useForbidden(namespace: string): ReadonlySet<Action> {
+export function useForbidden(namespace: string): Forbidden {
   const { client } = useSession();
   const [forbidden, setForbidden] = useState(NOTHING);
   useEffect(() => {

@@ -1,12 +1,13 @@
 /** Keys for whoever wants them: never while somebody types or holds a modifier, and they can be switched off. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { act } from './act.ts';
 import { ASKED_BACK, type Confirmation, ConfirmDialog } from './action-buttons.tsx';
 import { deriveActions } from './derive-actions.ts';
 import { deriveKey, KEYS, type KeyEffect } from './derive-keys.ts';
 import { deriveMachines, type Machine } from './derive-machines.ts';
 import type { Place } from './derive-place.ts';
-import { go, useSession } from './hooks.ts';
+import { askForbidden, go, useSession } from './hooks.ts';
+import { useWork } from './use-work.ts';
 
 /** How long the second key of two is waited for. */
 const SECOND_KEY_MS = 1500;
@@ -16,8 +17,10 @@ export function Keys({ place }: { readonly place: Place }) {
   const session = useSession();
   const [isHelpShown, setHelpShown] = useState(false);
   const [asked, setAsked] = useState<Confirmation>();
+  const work = useWork();
   const before = useRef<{ readonly key: string; readonly atMs: number }>(undefined);
-  useEffect(() => {
+  // Not a moment after the page is seen: a key that is pressed then would be lost.
+  useLayoutEffect(() => {
     const does = (effect: KeyEffect) => {
       if ('go' in effect) return go(effect.go);
       if ('focus' in effect) return document.querySelector<HTMLInputElement>('#filter')?.focus();
@@ -29,10 +32,14 @@ export function Keys({ place }: { readonly place: Place }) {
       if (!machine) return;
       const { namespace, name } = machine;
       if ('open' in effect) return go({ page: 'machine', namespace, name, tab: effect.open });
-      const { refusal } = deriveActions(machine, new Set()).find(({ action }) => action === effect.action) ?? { refusal: '' };
-      if (refusal !== undefined) return;
-      if (ASKED_BACK.has(effect.action)) setAsked({ action: effect.action, machine });
-      else void act(session.client, effect.action, machine).catch(() => {}); // the list says what it does
+      const { action } = effect;
+      void work.run(async () => {
+        const states = deriveActions(machine, await askForbidden(session.client, namespace));
+        const { refusal } = states.find((each) => each.action === action) ?? { refusal: 'it has no VirtualMachine' };
+        if (refusal !== undefined) throw new Error(`Cannot ${action} ${name}: ${refusal}`);
+        if (ASKED_BACK.has(action)) setAsked({ action, machine });
+        else await act(session.client, action, machine);
+      });
     };
     const pressed = (event: KeyboardEvent) => {
       const isTaken =
@@ -53,6 +60,14 @@ export function Keys({ place }: { readonly place: Place }) {
   }, [place, session]);
   return (
     <>
+      {work.error && (
+        <p class="notice trouble" role="alert">
+          {work.error}{' '}
+          <button type="button" onClick={() => void work.run(async () => {})}>
+            Close
+          </button>
+        </p>
+      )}
       {isHelpShown && <KeyHelp close={() => setHelpShown(false)} />}
       {asked && <ConfirmDialog {...asked} close={() => setAsked(undefined)} />}
     </>

@@ -1,15 +1,20 @@
 /** All machines, live. Only the rows that can be seen are drawn, so that ten thousand scroll as ten do. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { SERVICES, type Service } from '../api/core/service.ts';
 import { humanDuration } from '../base/duration.ts';
 import { ActionButtons, type Confirmation, ConfirmDialog } from './action-buttons.tsx';
 import { BulkBar } from './bulk-bar.tsx';
 import { deriveFiltered, deriveMachines, deriveTrouble, type Machine } from './derive-machines.ts';
+import { deriveWays, isServedHere } from './derive-network.ts';
 import type { Place } from './derive-place.ts';
 import { go, useForbidden, useNow, useSession } from './hooks.ts';
 import { type Column, ColumnHeads, NameCell } from './list-parts.tsx';
 import { PlaceLink } from './place-link.tsx';
+import { PortLink } from './port-link.tsx';
 import { StatusWord } from './status-word.tsx';
 import { UsageCell } from './usage-charts.tsx';
+import { useFollowed } from './use-followed.ts';
+import { useImages } from './use-images.ts';
 
 const ROW_PX = 52;
 const BEYOND = 8;
@@ -18,7 +23,7 @@ const FIRST_ROWS = 16;
 const COLUMNS: readonly Column[] = [
   { label: 'Status' },
   { label: 'Name' },
-  ...['Size', 'Use', 'Address', 'Node', 'Since'].map((label) => ({ label, isWide: true })),
+  ...['Size', 'Use', 'Address', 'Ports', 'Node', 'Since'].map((label) => ({ label, isWide: true })),
   { label: 'Actions' },
 ];
 
@@ -61,6 +66,8 @@ export function MachinesPage({ place }: { readonly place: Extract<Place, { page:
 }
 
 function Rows({ machines }: { readonly machines: readonly Machine[] }) {
+  const services = useFollowed(SERVICES, useSession().namespace);
+  const served = useMemo(() => (services ?? []).filter(isServedHere), [services]);
   const scroller = useRef<HTMLElement>(null);
   const [range, setRange] = useState({ first: 0, count: FIRST_ROWS });
   const [asked, setAsked] = useState<Confirmation>();
@@ -112,13 +119,14 @@ function Rows({ machines }: { readonly machines: readonly Machine[] }) {
         <tbody>
           {range.first > 0 && (
             <tr class="gap">
-              <td colSpan={9} style={{ height: `${range.first * ROW_PX}px` }} />
+              <td colSpan={10} style={{ height: `${range.first * ROW_PX}px` }} />
             </tr>
           )}
           {visible.map((machine, index) => (
             <Row
               key={machine.key}
               machine={machine}
+              services={served}
               index={range.first + index}
               ask={setAsked}
               isSelected={selected.has(machine.key)}
@@ -127,7 +135,7 @@ function Rows({ machines }: { readonly machines: readonly Machine[] }) {
           ))}
           {range.first + visible.length < machines.length && (
             <tr class="gap">
-              <td colSpan={9} style={{ height: `${(machines.length - range.first - visible.length) * ROW_PX}px` }} />
+              <td colSpan={10} style={{ height: `${(machines.length - range.first - visible.length) * ROW_PX}px` }} />
             </tr>
           )}
         </tbody>
@@ -139,13 +147,15 @@ function Rows({ machines }: { readonly machines: readonly Machine[] }) {
 
 type RowProps = {
   readonly machine: Machine;
+  /** Those that this machine serves. */
+  readonly services: readonly Service[];
   readonly index: number;
   readonly isSelected: boolean;
   select(isSelected: boolean): void;
   ask(confirmation: Confirmation): void;
 };
 
-function Row({ machine, index, isSelected, select, ask }: RowProps) {
+function Row({ machine, services, index, isSelected, select, ask }: RowProps) {
   const session = useSession();
   const now = useNow();
   const forbidden = useForbidden(machine.namespace);
@@ -172,6 +182,9 @@ function Row({ machine, index, isSelected, select, ask }: RowProps) {
         <UsageCell machine={machine} />
       </td>
       <td class="wide">{address ?? '–'}</td>
+      <td class="wide">
+        <Ports machine={machine} services={services} />
+      </td>
       <td class="wide">{node ?? '–'}</td>
       <td class="wide">{since ? humanDuration(now - Date.parse(since)) : '–'}</td>
       <td class="actions">
@@ -184,11 +197,42 @@ function Row({ machine, index, isSelected, select, ask }: RowProps) {
   );
 }
 
+/** More would make the row higher than all others. */
+const MOST_LINES = 2;
+
+function Ports({ machine, services }: Pick<RowProps, 'machine' | 'services'>) {
+  const found = deriveWays(machine, services).filter(({ here }) => here !== undefined);
+  if (found.length === 0) return <>–</>;
+  const shown = found.length > MOST_LINES ? found.slice(0, MOST_LINES - 1) : found;
+  return (
+    <>
+      {shown.map(({ here, address }) => (
+        <div key={address}>
+          <PortLink here={here} otherwise="–" />
+        </div>
+      ))}
+      {found.length > shown.length && <span class="faint">and {found.length - shown.length} more</span>}
+    </>
+  );
+}
+
+const MOST_TILES = 6;
+
 function NoMachines() {
+  const images = useImages() ?? [];
   return (
     <main class="empty">
       <h1>No machines yet</h1>
       <p>The first one takes an image and a click.</p>
+      {images.length > 0 && (
+        <p class="tiles">
+          {images.slice(0, MOST_TILES).map((image) => (
+            <PlaceLink key={image} to={{ page: 'create', image }} class="tile">
+              {image}
+            </PlaceLink>
+          ))}
+        </p>
+      )}
       <PlaceLink to={{ page: 'create' }} class="button primary">
         Create a machine
       </PlaceLink>

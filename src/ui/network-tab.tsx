@@ -2,14 +2,13 @@
 import { SERVICES } from '../api/core/service.ts';
 import type { Machine } from './derive-machines.ts';
 import { deriveCards, deriveWays } from './derive-network.ts';
-import { isLocalPage } from './local-page.ts';
+import { PortLink } from './port-link.tsx';
 import { useFollowed } from './use-followed.ts';
 
 export function NetworkTab({ machine }: { readonly machine: Machine }) {
   const services = useFollowed(SERVICES, machine.namespace);
   const cards = deriveCards(machine);
   const ways = deriveWays(machine, services ?? []);
-  const isHere = isLocalPage();
   return (
     <>
       <section aria-labelledby="cards">
@@ -50,14 +49,18 @@ export function NetworkTab({ machine }: { readonly machine: Machine }) {
                 <th scope="col">In the cluster</th>
                 <th scope="col">Port of the guest</th>
                 <th scope="col">Port of the nodes</th>
+                <th scope="col">On this machine</th>
               </tr>
             </thead>
             <tbody>
-              {ways.map(({ address, port, nodePort }) => (
+              {ways.map(({ address, port, nodePort, here }) => (
                 <tr key={`${address}${port}`}>
                   <td>{address}</td>
                   <td>{port}</td>
-                  <td>{nodePort === undefined ? '–' : isHere ? <a href={`http://127.0.0.1:${nodePort}/`}>{nodePort}</a> : nodePort}</td>
+                  <td>{nodePort ?? '–'}</td>
+                  <td>
+                    <PortLink here={here} otherwise="–" />
+                  </td>
                 </tr>
               ))}
             </tbody>

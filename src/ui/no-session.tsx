@@ -1,7 +1,7 @@
 /** Instead of the page: why there is none, and what can be done. */
-import { useState } from 'preact/hooks';
-import { signOut } from './page-fetch.ts';
-import { chooseNamespace, NothingToSeeError } from './session.ts';
+import { ChooseNamespace } from './choose-namespace.tsx';
+import { leave } from './leave.ts';
+import { NothingToSeeError } from './session.ts';
 
 export function NoSession({ error }: { readonly error: unknown }) {
   if (error instanceof NothingToSeeError) return <OtherNamespace error={error} />;
@@ -18,28 +18,17 @@ export function NoSession({ error }: { readonly error: unknown }) {
 }
 
 function OtherNamespace({ error }: { readonly error: NothingToSeeError }) {
-  const [name, setName] = useState('');
-  const choose = (event: Event) => {
-    event.preventDefault();
-    chooseNamespace(name.trim());
-    location.reload();
-  };
   return (
     <main class="alone">
       <h1>Which namespace?</h1>
       <p role="alert">{error.message}.</p>
-      <form onSubmit={choose}>
-        <label for="namespace">Namespace</label>{' '}
-        <input id="namespace" value={name} onInput={(event) => setName(event.currentTarget.value)} />{' '}
-        <button type="submit" class="primary" disabled={name.trim() === ''}>
-          Show it
-        </button>{' '}
+      <ChooseNamespace>
         {error.info.canSignOut && (
-          <button type="button" onClick={() => void signOut()}>
+          <button type="button" onClick={() => void leave()}>
             Sign out
           </button>
         )}
-      </form>
+      </ChooseNamespace>
     </main>
   );
 }

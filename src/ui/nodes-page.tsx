@@ -4,6 +4,7 @@ import { isFinal } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { guestMemoryBytesOf } from '../api/kubevirt/vmi-size.ts';
 import { conditionOf } from '../api/meta.ts';
 import { parseQuantity } from '../base/quantity.ts';
+import { deriveFindings } from './derive-nodes.ts';
 import { useSession } from './hooks.ts';
 import { StatusWord } from './status-word.tsx';
 
@@ -23,12 +24,17 @@ export function NodesPage() {
             <th scope="col">Machines</th>
             <th scope="col">Memory of guests</th>
             <th scope="col" class="wide">
+              Processors
+            </th>
+            <th scope="col" class="wide">
               Version
             </th>
           </tr>
         </thead>
         <tbody>
-          {(nodes?.list() ?? []).map(({ metadata, spec, status }) => {
+          {(nodes?.list() ?? []).map((node) => {
+            const { metadata, spec, status } = node;
+            const findings = deriveFindings(node);
             const here = vmis.list().filter((vmi) => vmi.status?.nodeName === metadata.name && !isFinal(vmi));
             const used = here.reduce((sum, vmi) => sum + (guestMemoryBytesOf(vmi.spec) ?? 0), 0);
             const all = parseQuantity(status?.allocatable?.['memory'] ?? status?.capacity?.['memory'] ?? '0') ?? 0;
@@ -39,18 +45,29 @@ export function NodesPage() {
                 <td>
                   <StatusWord status={word} tone={word === 'Ready' ? 'good' : word === 'Cordoned' ? 'off' : 'bad'} />
                 </td>
-                <td>{metadata.name}</td>
+                <td>
+                  {metadata.name}
+                  {findings.map((finding) => (
+                    <div class="trouble" key={finding}>
+                      {finding}
+                    </div>
+                  ))}
+                </td>
                 <td>{here.length}</td>
                 <td>
                   <meter min={0} max={Math.max(all, 1)} value={used} aria-label={`Memory of guests on ${metadata.name}`} />{' '}
                   {gibibytes(used)} of {gibibytes(all)} GiB
                 </td>
+                <td class="wide">{status?.capacity?.['cpu'] ?? '–'}</td>
                 <td class="wide">{String(status?.nodeInfo?.kubeletVersion ?? '')}</td>
               </tr>
             );
           })}
         </tbody>
       </table>
+      <p class="faint">
+        Whether the machine of an embedded cluster is in order: <code>virtctl doctor</code>
+      </p>
     </main>
   );
 }

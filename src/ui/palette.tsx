@@ -4,7 +4,7 @@ import { act } from './act.ts';
 import { ASKED_BACK, type Confirmation, ConfirmDialog } from './action-buttons.tsx';
 import { deriveMachines } from './derive-machines.ts';
 import { derivePalette, type PaletteEntry } from './derive-palette.ts';
-import { go, useSession } from './hooks.ts';
+import { go, useForbiddenOf, useSession } from './hooks.ts';
 import { useWork } from './use-work.ts';
 
 export function Palette() {
@@ -36,7 +36,9 @@ function PaletteDialog({ close, ask }: { close(): void; ask(confirmation: Confir
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState(0);
   useEffect(() => dialog.current?.showModal(), []);
-  const entries = derivePalette(deriveMachines(session.vms.list(), session.vmis.list()), text);
+  const machines = deriveMachines(session.vms.list(), session.vmis.list());
+  const possible = derivePalette(machines, text).flatMap(({ does }) => ('machine' in does ? [does.machine.namespace] : []));
+  const entries = derivePalette(machines, text, useForbiddenOf(possible));
   const at = Math.min(chosen, entries.length - 1);
 
   const does = ({ does }: PaletteEntry) => {

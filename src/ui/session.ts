@@ -35,10 +35,16 @@ export class NothingToSeeError extends Error {
 }
 
 const CHOSEN = 'namespace';
+const ASKED_ANEW = 'asked-anew';
 
 /** Shows this namespace to who may not see all of them, from the next load on. */
 export function chooseNamespace(namespace: string): void {
   localStorage.setItem(CHOSEN, namespace);
+}
+
+/** Whoever signs in next begins where he would have. */
+export function forgetNamespace(): void {
+  localStorage.removeItem(CHOSEN);
 }
 
 export type Session = {
@@ -140,8 +146,29 @@ type Limits = { readonly namespace?: string; readonly signal: AbortSignal };
 
 async function askAbout(): Promise<SessionInfo> {
   const told = await pageFetch(new Request(SESSION_PATH));
-  if (!told.ok) throw new Error(await told.text());
+  if (told.status === 401) await signInAnew();
+  if (!told.ok) throw new Error(await messageOf(told));
+  sessionStorage.removeItem(ASKED_ANEW);
   return (await told.json()) as SessionInfo;
+}
+
+/** To the page where people sign in, once: where a proxy sends the credentials there is none, and the next answer would be the same. */
+async function signInAnew(): Promise<void> {
+  if (sessionStorage.getItem(ASKED_ANEW) !== null) return;
+  sessionStorage.setItem(ASKED_ANEW, '');
+  location.reload();
+  await new Promise(() => {}); // the page ends here
+}
+
+/** Refusals are Status objects; what stands in between may answer anything. */
+async function messageOf(response: Response): Promise<string> {
+  const text = await response.text();
+  try {
+    const { message } = JSON.parse(text) as { readonly message?: unknown };
+    return typeof message === 'string' ? message : text;
+  } catch {
+    return text;
+  }
 }
 
 async function maySee(client: Client, resource: Resource, namespace?: string): Promise<boolean> {

@@ -3,7 +3,7 @@ import { SERVICES } from '../api/core/service.ts';
 import { CopyButton } from './copy-button.tsx';
 import type { Machine } from './derive-machines.ts';
 import { deriveCommands, deriveWays } from './derive-network.ts';
-import { isLocalPage } from './local-page.ts';
+import { PortLink } from './port-link.tsx';
 import { useFollowed } from './use-followed.ts';
 
 export function WaysIn({ machine }: { readonly machine: Machine }) {
@@ -20,13 +20,9 @@ export function WaysIn({ machine }: { readonly machine: Machine }) {
       </ul>
       {ways.length > 0 && (
         <ul class="ways" aria-label="Ports">
-          {ways.map(({ service, port, nodePort, address }) => (
+          {ways.map(({ service, port, address, here }) => (
             <li key={`${address}${port}`}>
-              {nodePort !== undefined && isLocalPage() ? (
-                <a href={`http://127.0.0.1:${nodePort}/`}>127.0.0.1:{nodePort}</a>
-              ) : (
-                <code>{address}</code>
-              )}{' '}
+              <PortLink here={here} otherwise={<code>{address}</code>} />{' '}
               <span class="faint">
                 to port {port}, by Service {service}
               </span>

@@ -4,7 +4,7 @@ import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { yaml } from '@codemirror/lang-yaml';
 import { syntaxHighlighting } from '@codemirror/language';
 import { EditorState } from '@codemirror/state';
-import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view';
+import { drawSelection, EditorView, highlightSpecialChars, keymap, lineNumbers } from '@codemirror/view';
 import { classHighlighter } from '@lezer/highlight';
 import { useEffect, useRef } from 'preact/hooks';
 import { deriveCompletion, type SchemaDocument } from './derive-completion.ts';
@@ -55,6 +55,7 @@ export function YamlEditor({ text, label, kind, isReadOnly = false, change }: Pr
         extensions: [
           lineNumbers(),
           history(),
+          highlightSpecialChars(), // what would turn a line around, or is not seen, stands there as a dot
           drawSelection(),
           yaml(),
           syntaxHighlighting(classHighlighter),

@@ -95,16 +95,28 @@ export async function takePicture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(PICTURES, `${name}.png`) });
 }
 
-/** What keeps people with other senses or without a mouse out, as axe finds it: rule and element. */
+/** What keeps people with other senses or without a mouse out, in either theme, as axe finds it: rule and element. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
+  const isDark = await page.evaluate(() => matchMedia('(prefers-color-scheme: dark)').matches);
+  const faults = await faultsOf(page, { isColourOnly: false });
+  await page.emulateMedia({ colorScheme: isDark ? 'light' : 'dark' });
+  const others = await faultsOf(page, { isColourOnly: true }); // nothing else differs
+  await page.emulateMedia({ colorScheme: isDark ? 'dark' : 'light' });
+  return [...faults, ...others.map((fault) => `${isDark ? 'light' : 'dark'}: ${fault}`)];
+}
+
+async function faultsOf(page: Page, { isColourOnly }: { readonly isColourOnly: boolean }): Promise<string[]> {
   // once for each document: reading it again costs more than most of its checks
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source);
-  return page.evaluate(async () => {
+  return page.evaluate(async (isColourOnly) => {
     type Found = { id: string; impact: string; nodes: { html: string; failureSummary: string }[] };
-    type Axe = { run(options: { resultTypes: string[] }): Promise<{ violations: Found[] }> };
-    const { violations } = await (globalThis as unknown as { axe: Axe }).axe.run({ resultTypes: ['violations'] });
+    type Axe = { run(options: { resultTypes: string[]; runOnly?: string[] }): Promise<{ violations: Found[] }> };
+    const { violations } = await (globalThis as unknown as { axe: Axe }).axe.run({
+      resultTypes: ['violations'],
+      ...(isColourOnly && { runOnly: ['color-contrast', 'link-in-text-block'] }),
+    });
     return violations
       .filter(({ impact }) => impact === 'serious' || impact === 'critical')
       .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`));
-  });
+  }, isColourOnly);
 }

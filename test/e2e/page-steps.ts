@@ -18,6 +18,19 @@ export async function signIn(page: Page, token: string): Promise<void> {
   }
 }
 
+/** What somebody else wrote has neither become a part of the page nor turned its lines around. */
+export async function assertTextOnly(page: Page, where: string): Promise<void> {
+  assert.equal(await page.locator('[onerror], img[src="x"]').count(), 0, where);
+  const shown = await page.locator('body').innerText();
+  for (const character of ['\u202e', '\u001b']) assert.ok(!shown.includes(character), where);
+}
+
+/** Opens the palette, and waits until what is typed is for it: a key that comes earlier is one of the page. */
+export async function openPalette(page: Page): Promise<void> {
+  await page.keyboard.press('Control+k');
+  await page.waitForFunction(() => document.activeElement?.closest('dialog, [role=dialog]') != null);
+}
+
 /** In the console of a machine, which is open: logs in, types a command and reads its answer. */
 export async function typeIntoConsole(page: Page): Promise<void> {
   const shows = (text: string) => page.locator('.xterm-rows', { hasText: text }).waitFor();

@@ -13,7 +13,7 @@ import {
   whyNoBrowser,
 } from './browser.ts';
 import { EmbeddedCluster } from './harness.ts';
-import { signIn, typeIntoConsole } from './page-steps.ts';
+import { assertTextOnly, openPalette, signIn, typeIntoConsole } from './page-steps.ts';
 import { uploadByDrop } from './page-uploads.ts';
 
 const skip = whyNoBrowser ?? false;
@@ -43,7 +43,9 @@ test('a machine is made, entered and seen by whoever has a kubeconfig', { skip }
   await page.getByRole('navigation').first().waitFor();
   if (!isReal) {
     await page.getByRole('heading', { name: 'No machines yet' }).waitFor();
+    await page.getByRole('link', { name: 'localhost/guests/tiny', exact: true }).waitFor();
     await takePicture(page, 'empty');
+    assert.deepEqual(await accessibilityFaults(page), [], 'empty');
   }
   await page.keyboard.press('c');
   await page.getByLabel('Another containerDisk image').fill('localhost/guests/tiny:latest'); // machines of others may use another one more
@@ -59,6 +61,7 @@ async function enterAndSee(): Promise<void> {
   await page.getByRole('button', { name: 'Create and start' }).click();
   await typeIntoConsole(page);
   await takePicture(page, 'console');
+  assert.deepEqual(await accessibilityFaults(page), [], 'console');
   await seenByAll(page);
   await page.getByRole('link', { name: 'Screen' }).click();
   await page.getByText('Connected.').waitFor();
@@ -68,6 +71,7 @@ async function enterAndSee(): Promise<void> {
     return new Set(pixels).size > 2; // something other than black is drawn
   });
   await takePicture(page, 'screen');
+  assert.deepEqual(await accessibilityFaults(page), [], 'screen');
 }
 
 test('every page of it is there, and says what the server says', { skip: skipOnReal }, async () => {
@@ -86,7 +90,7 @@ test('every page of it is there, and says what the server says', { skip: skipOnR
   assert.deepEqual(await accessibilityFaults(page), [], 'shell');
 
   await page.getByRole('link', { name: 'Machines' }).click();
-  await page.keyboard.press('Control+k');
+  await openPalette(page);
   await page.keyboard.type('open web');
   await page.getByRole('option', { name: /Open web/, selected: true }).waitFor();
   await takePicture(page, 'palette');
@@ -134,6 +138,12 @@ test('it is stopped among those that are selected, kept, and deleted', { skip },
   await page.getByRole('link', { name: NAME, exact: true }).click();
   if (!isReal) await keepAndGoBack();
   await page.getByRole('button', { name: `Delete ${NAME}` }).click();
+  if (!isReal)
+    await page
+      .getByRole('dialog')
+      .getByText(/^Lost for good.*restore-/)
+      .waitFor();
+  assert.deepEqual(await accessibilityFaults(page), [], 'delete');
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await page.getByText(`There is no machine ${NAME}`).waitFor();
 });
@@ -176,8 +186,12 @@ async function fillInByTurns(): Promise<void> {
   await page.keyboard.press('Backspace');
   await page.getByLabel('Memory').fill('200Mi');
   await manifest.getByText('guest: 200Mi').waitFor();
+  if (isReal) await page.getByLabel(/^Ephemeral/).check();
+  else await page.getByLabel('Size of the disk').fill('1Gi');
   await page.getByRole('button', { name: 'Command' }).click();
-  await page.getByText(new RegExp(`virtctl create vm --name ${NAME} .* --memory 200Mi --cpus 1`)).waitFor();
+  await page
+    .getByText(new RegExp(`virtctl run \\S+ --name ${NAME} --memory 200Mi --cpus 1 ${isReal ? '--ephemeral' : '--disk 1Gi'} --detach`))
+    .waitFor();
   await page.getByRole('button', { name: 'Manifest' }).click();
   await manifest.waitFor();
 }
@@ -242,19 +256,24 @@ async function keepAndGoBack(): Promise<void> {
     .waitFor();
   await page.getByRole('button', { name: 'Restore before', exact: true }).click();
   await dialog.getByText(`virtctl rollback ${NAME} before`).waitFor();
+  assert.deepEqual(await accessibilityFaults(page), [], 'restore');
   await dialog.getByRole('button', { name: 'Restore' }).click();
   await dialog.waitFor({ state: 'detached' });
   await cluster.must('kubectl', ['wait', 'vmrestore', '--all', '--for=jsonpath={.status.complete}=true', '--timeout=240s']);
   await takePicture(page, 'snapshots');
+  assert.deepEqual(await accessibilityFaults(page), [], 'snapshots');
   await page.getByRole('button', { name: 'Delete before' }).click();
   await dialog.getByText('kubectl delete vmsnapshot before').waitFor();
   await dialog.getByRole('button', { name: 'Delete' }).click();
   await page.getByText(`Nothing is kept of ${NAME}.`).waitFor();
 }
 
-/** The console of the machine, which the first browser has: a second one and virtctl read along, whatever is printed is text, and the turn is taken over. */
+/** The console of the machine, which the first browser has: another one and virtctl read along, whatever is printed is text, and the turn is taken over. */
 async function seenByAll(first: Page): Promise<void> {
-  const second = await anotherWindow(first.url());
+  await using other = await startWebPage(cluster);
+  const second = await openPage(browser, other.link); // it shares nothing with the first, as the one of somebody else
+  await second.getByRole('navigation').first().waitFor();
+  await second.goto(`${other.origin}${new URL(first.url()).pathname}`);
   await second.locator('.xterm-rows', { hasText: '42-is-it' }).waitFor(); // what was printed before
   await using inTerminal = cluster.console(NAME);
   await inTerminal.expect(/42-is-it/); // who comes has the turn
@@ -275,7 +294,7 @@ async function seenByAll(first: Page): Promise<void> {
   await second.locator('.xterm-helper-textarea').pressSequentially('echo $((7*111))-second\n');
   await first.locator('.xterm-rows', { hasText: '777-second' }).waitFor();
   await inTerminal.expect(/777-second/);
-  await second.close();
+  await second.context().close();
 }
 
 /** Of the same browser, which the page knows. */
@@ -317,8 +336,7 @@ test('without a mouse a machine is made, started, entered, left and deleted', { 
   const patch = JSON.stringify({ spec: { template: { spec: { terminationGracePeriodSeconds: 0 } } } });
   await cluster.must('kubectl', ['patch', 'vm', 'keys', '--type', 'merge', '-p', patch]);
   const command = async (text: string) => {
-    await keyboard.press('Control+k');
-    await page.waitForFunction(() => document.activeElement?.closest('dialog, [role=dialog]') != null); // then what is typed is for it
+    await openPalette(page);
     await keyboard.type(text);
     await page.getByRole('option', { name: new RegExp(text, 'i'), selected: true }).waitFor();
     await keyboard.press('Enter');
@@ -341,12 +359,18 @@ test('without a mouse a machine is made, started, entered, left and deleted', { 
 test('who may only look signs in with a token, sees machines, and is told why he cannot change them', { skip: skipOnReal }, async () => {
   const kubectl = (...args: string[]) => cluster.must('kubectl', args);
   await kubectl('create', 'serviceaccount', 'viewer');
+  await kubectl('create', 'namespace', 'team');
+  await kubectl('create', 'rolebinding', 'viewer', '-n', 'team', '--clusterrole=kubevirt.io:view', '--serviceaccount=default:viewer');
   await kubectl('create', 'rolebinding', 'viewer', '--clusterrole=kubevirt.io:view', '--serviceaccount=default:viewer');
   const input = await cluster.must('virtctl', ['create', 'vm', '--name', 'shown', '--run-strategy', 'Halted']);
   await cluster.must('kubectl', ['create', '-f', '-'], { input });
   await using ui = await startPageForMany(cluster);
   const page = await openPage(browser, ui.link); // another browser
   await signIn(page, (await kubectl('create', 'token', 'viewer')).trim());
+  await showNamespace(page, { from: 'default', to: 'team' });
+  await page.getByRole('heading', { name: 'No machines yet' }).waitFor();
+  assert.deepEqual(await accessibilityFaults(page), [], 'another namespace');
+  await showNamespace(page, { from: 'team', to: 'default' });
   await page.getByText('Only namespace default').waitFor();
   await page.getByText('system:serviceaccount:default:viewer').waitFor();
   await page.getByRole('button', { name: 'Start shown: you may not start machines in default' }).waitFor();
@@ -357,6 +381,9 @@ test('who may only look signs in with a token, sees machines, and is told why he
     const button = page.getByRole('button', { name: `you may not ${action} machines in default` });
     assert.equal(await button.getAttribute('aria-disabled'), 'true', action);
   }
+  await page.keyboard.press('s');
+  await page.getByRole('alert').filter({ hasText: 'Cannot start shown: you may not start machines in default' }).waitFor();
+  assert.deepEqual(await accessibilityFaults(page), [], 'refused key');
   await page.keyboard.press('c');
   await page.getByRole('alert').filter({ hasText: 'you may not create machines in default' }).waitFor();
   await page.getByRole('button', { name: 'Sign out' }).click();
@@ -366,6 +393,14 @@ test('who may only look signs in with a token, sees machines, and is told why he
   await kubectl('delete', 'vm', 'shown');
 });
 
+/** On the page of who may not see all: the one that is shown is chosen by its name. */
+async function showNamespace(page: Page, { from, to }: { readonly from: string; readonly to: string }): Promise<void> {
+  await page.getByText(`Only namespace ${from}`).click();
+  await page.getByRole('textbox', { name: 'Namespace', exact: true }).fill(to);
+  await page.getByRole('button', { name: 'Show it' }).click();
+  await page.getByText(`Only namespace ${to}`).waitFor();
+}
+
 test('in the dark every page can be read, nodes are listed, and what others wrote is text', { skip: skipOnReal }, async () => {
   const hostile = '<img src=x onerror=alert(1)>\u202e\u001b[2J';
   const about = { namespace: 'default', kind: 'VirtualMachine', name: 'dark' };
@@ -374,13 +409,14 @@ test('in the dark every page can be read, nodes are listed, and what others wrot
     kind: 'Event',
     metadata: { name: 'hostile' },
     involvedObject: about,
-    reason: 'Said',
+    reason: `Said${hostile}`,
     message: hostile,
     type: 'Warning',
   };
   await cluster.must('kubectl', ['create', '-f', '-'], { input: JSON.stringify(event) });
   const input = await cluster.must('virtctl', ['create', 'vm', '--name', 'dark', '--run-strategy', 'Halted']);
   await cluster.must('kubectl', ['create', '-f', '-'], { input });
+  await cluster.must('kubectl', ['annotate', 'vm', 'dark', `note=${hostile}`]);
   await page.emulateMedia({ colorScheme: 'dark' });
   await page.goto(ui.origin);
   page.on('dialog', () => assert.fail('what somebody wrote was run'));
@@ -390,7 +426,9 @@ test('in the dark every page can be read, nodes are listed, and what others wrot
     await page.getByRole('status').filter({ hasText: 'Loading' }).waitFor({ state: 'detached' });
     assert.deepEqual(await accessibilityFaults(page), [], name);
     await takePicture(page, `dark-${name.toLowerCase().replaceAll(/\W+/g, '-')}-of-one`);
-    if (name === 'Activity') await page.getByText('<img src=x onerror=alert(1)>\\u202e\\u001b[2J').waitFor();
+    if (name === 'Activity') await page.getByText('Said<img src=x onerror=alert(1)>\\u202e\\u001b[2J').waitFor();
+    if (name === 'YAML') await page.locator('.cm-line', { hasText: 'note: "<img src=x onerror=alert(1)>' }).waitFor();
+    await assertTextOnly(page, name);
   }
   await page.keyboard.press('c');
   await page.getByRole('heading', { name: 'Create a machine' }).waitFor();
@@ -408,6 +446,7 @@ test('in the dark every page can be read, nodes are listed, and what others wrot
     await page.getByRole('link', { name, exact: true }).click();
     await page.getByRole('heading', { name }).first().waitFor();
     assert.deepEqual(await accessibilityFaults(page), [], name);
+    await assertTextOnly(page, name);
     await takePicture(page, `dark-${name.toLowerCase()}`);
     await fitsPhone(name.toLowerCase());
   }
@@ -439,21 +478,27 @@ test('a link lets one browser in, once', { skip }, async () => {
   assert.match(await second.content(), /this link was used/);
 });
 
-test('a cluster that goes away is said, and seen again when it is back; its own page knows its browsers then', {
+test('a cluster that is killed is said, and seen again without a reload when it is back; its own page knows its browsers then', {
   skip: skipOnReal,
 }, async () => {
-  const pages = [page, await openPage(browser, await ownLink())];
-  for (const page of pages) await page.getByRole('navigation').first().waitFor();
-  await cluster.must('virtctl', ['down']);
-  for (const page of pages) await page.getByText('what you see may be old').waitFor();
-  await page.reload(); // its server is another program, which is there
-  await page.getByText('The cluster does not answer').waitFor();
+  const [byUi, own] = [page, await openPage(browser, await ownLink())];
+  await byUi.goto(ui.origin);
+  for (const page of [byUi, own]) await page.getByRole('row', { name: /dark/ }).waitFor();
+  await byUi.evaluate(() => document.documentElement.setAttribute('data-loaded', 'once'));
+  process.kill(cluster.pid(), 'SIGKILL');
+  for (const page of [byUi, own]) await page.getByText('what you see may be old').waitFor();
+  assert.deepEqual(await accessibilityFaults(byUi), [], 'may be old');
+  const late = await anotherWindow(ui.origin); // its server is another program, which is there
+  await late.getByText('The cluster does not answer').waitFor();
+  assert.deepEqual(await accessibilityFaults(late), [], 'no answer');
   const { origin } = new URL(await ownLink()); // it is up again
-  const [, own] = pages;
   // while it was down another program may have taken the port of its own page, which then is at the next one; the browser is known there as well
-  if (own && new URL(own.url()).origin !== origin) await own.goto(origin);
-  for (const page of pages) {
+  if (new URL(own.url()).origin !== origin) await own.goto(origin);
+  const input = await cluster.must('virtctl', ['create', 'vm', '--name', 'afterwards', '--run-strategy', 'Halted']);
+  await cluster.must('kubectl', ['create', '-f', '-'], { input });
+  for (const page of [byUi, own, late]) {
+    await page.getByRole('row', { name: /afterwards/ }).waitFor();
     await page.getByText('what you see may be old').waitFor({ state: 'detached' });
-    await page.getByRole('navigation').first().waitFor();
   }
+  assert.equal(await byUi.locator('html').getAttribute('data-loaded'), 'once');
 });
