@@ -10,8 +10,9 @@ export default async function* reportCounts(events: AsyncIterable<TestEvent>): A
   for await (const { type, data } of events) {
     // What has no file is the runner's own word about all of them.
     if (!data || !('file' in data) || data.file === undefined) continue;
-    const part = parts.get(data.file) ?? { counts: [], passed: 0, failed: 0, skipped: 0, durationMs: 0 };
-    parts.set(data.file, part);
+    const file = relative('', data.file); // the runner says it in one way and its processes in another
+    const part = parts.get(file) ?? { counts: [], passed: 0, failed: 0, skipped: 0, durationMs: 0 };
+    parts.set(file, part);
     if (type === 'test:diagnostic') part.counts.push(data.message);
     if (type === 'test:fail' && data.details.type !== 'suite') part.failed += 1;
     if (type === 'test:pass' && data.details.type !== 'suite') {
@@ -23,7 +24,7 @@ export default async function* reportCounts(events: AsyncIterable<TestEvent>): A
   const rows = [...parts].toSorted(([one], [other]) => one.localeCompare(other));
   for (const [file, { counts, passed, failed, skipped, durationMs }] of rows) {
     const seconds = Math.round(durationMs / 1000);
-    yield `${verdictOf({ passed, failed })} ${relative('', file)}: ${passed} passed, ${failed} failed, ${skipped} skipped, ${seconds} s\n`;
+    yield `${verdictOf({ passed, failed })} ${file}: ${passed} passed, ${failed} failed, ${skipped} skipped, ${seconds} s\n`;
     for (const count of counts) yield `         ${count}\n`;
   }
   const held = rows.filter(([, part]) => verdictOf(part) === 'HELD    ').length;

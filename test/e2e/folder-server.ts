@@ -1,4 +1,7 @@
-/** A web server with the files of a folder, for a process of its own in the network of somebody else: `folder-server.ts FOLDER PORT`. */
+/**
+ * A web server with the files of a folder, for a process of its own, maybe in the network of somebody else: `folder-server.ts FOLDER PORT`. It says the
+ * port when it listens: with 0 for PORT one that is free.
+ */
 import { createReadStream, existsSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { basename, join } from 'node:path';
@@ -11,4 +14,7 @@ const server = createServer(({ url = '' }, response) => {
   response.writeHead(200, { 'content-length': statSync(path).size });
   createReadStream(path).pipe(response);
 });
-server.listen(Number(port), '127.0.0.1', () => console.log('ready'));
+server.listen(Number(port), '127.0.0.1', () => {
+  const address = server.address();
+  console.log(`ready at ${typeof address === 'object' ? address?.port : address}`);
+});

@@ -1,6 +1,6 @@
 /**
  * A user of this machine who is not root, has an empty home folder, and nothing of this project but what they install. Where the tests
- * themselves are not run by root, they are that user.
+ * themselves are not run by root, they are that user; several are then the same one, with a home folder each.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import {
@@ -20,27 +20,37 @@ import { join } from 'node:path';
 import { ConsoleSession, type Result, run } from './harness.ts';
 
 const isRoot = process.getuid?.() === 0;
-/** Nobody else's, so that every process of this user is one that the test is to blame for. */
-const UID = isRoot ? 1_500_000 + process.pid : (process.getuid?.() ?? 0);
-/** Those that the system has put aside for this user, as it does for people. */
-const FIRST_SUBORDINATE = 2 ** 31 + (process.pid % 10_000) * 65_536;
+/** How many one process of tests may make. */
+const USERS = 4;
 const SUBORDINATES = 65_536;
 const TUN = '/dev/net/tun';
 
 export class OrdinaryUser implements AsyncDisposable {
+  static #made = 0;
+  /** Nobody else's, so that every process of this user is one that the test is to blame for. */
+  readonly #uid: number;
+  /** The first of those that the system has put aside for this user, as it does for people. */
+  readonly #firstSubordinate: number;
   readonly #folder = mkdtempSync(join(tmpdir(), 'kubevirt-ts-user-'));
   readonly home = join(this.#folder, 'home');
   readonly #path: string;
 
   /** With the Node that runs the tests on PATH, unless there is to be another. */
   constructor({ hasNode = true }: { readonly hasNode?: boolean } = {}) {
+    if (OrdinaryUser.#made === USERS) throw new Error(`more than ${USERS} users: their ids would be those of another test`);
+    const index = process.pid * USERS + OrdinaryUser.#made++;
+    this.#uid = isRoot ? 1_500_000 + index : (process.getuid?.() ?? 0);
+    this.#firstSubordinate = 2 ** 31 + (index % 30_000) * SUBORDINATES;
     execFileSync('chmod', ['0755', this.#folder]);
     mkdirSync(join(this.#folder, 'node'));
     if (hasNode) copyFileSync(process.execPath, join(this.#folder, 'node/node')); // the clone may be where others cannot look
     mkdirSync(this.home);
-    if (isRoot) chownSync(this.home, UID, UID);
-    writeFileSync(join(this.#folder, 'passwd'), `${readFileSync('/etc/passwd', 'utf8')}tester:x:${UID}:${UID}::${this.home}:/bin/sh\n`);
-    writeFileSync(join(this.#folder, 'subordinates'), `tester:${FIRST_SUBORDINATE}:${SUBORDINATES}\n`);
+    if (isRoot) chownSync(this.home, this.#uid, this.#uid);
+    writeFileSync(
+      join(this.#folder, 'passwd'),
+      `${readFileSync('/etc/passwd', 'utf8')}tester:x:${this.#uid}:${this.#uid}::${this.home}:/bin/sh\n`,
+    );
+    writeFileSync(join(this.#folder, 'subordinates'), `tester:${this.#firstSubordinate}:${SUBORDINATES}\n`);
     this.#path = [join(this.#folder, 'node'), join(this.home, 'npm/bin'), '/usr/local/bin', '/usr/bin', '/bin'].join(':');
   }
 
@@ -63,7 +73,7 @@ export class OrdinaryUser implements AsyncDisposable {
 
   /** What runs as this user. */
   processes(): string[] {
-    return pidsOfUser()
+    return this.#pids()
       .map(commandOf)
       .filter((command) => command !== '');
   }
@@ -71,19 +81,33 @@ export class OrdinaryUser implements AsyncDisposable {
   /** Whatever a failed test left. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.processes().length > 0) await this.run('virtctl', ['down', '--purge']);
-    for (const pid of pidsOfUser()) process.kill(Number(pid), 'SIGKILL');
+    for (const pid of this.#pids()) process.kill(Number(pid), 'SIGKILL');
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
   /** True when it runs, and as one of the users that were put aside for this one. */
   runsApart(program: string): boolean {
-    return pidsOfUser().some((pid) => commandOf(pid).split(' ')[0]?.endsWith(`/${program}`) && isSubordinate(uidOf(pid)));
+    return this.#pids().some((pid) => commandOf(pid).split(' ')[0]?.endsWith(`/${program}`) && this.#isSubordinate(uidOf(pid)));
+  }
+
+  /** None where the test itself is run by this user. */
+  #pids(): string[] {
+    if (!isRoot) return [];
+    return readdirSync('/proc').filter((entry) => {
+      if (!/^\d+$/.test(entry)) return false;
+      const uid = uidOf(entry);
+      return uid === this.#uid || this.#isSubordinate(uid);
+    });
+  }
+
+  #isSubordinate(uid: number): boolean {
+    return uid >= this.#firstSubordinate && uid < this.#firstSubordinate + SUBORDINATES;
   }
 
   #command(program: string, args: readonly string[]): string[] {
     const env = ['env', '-i', `HOME=${this.home}`, `PATH=${this.#path}`, 'NO_COLOR=1', program, ...args];
     if (!isRoot) return env;
-    const become = ['setpriv', '--reuid', String(UID), '--regid', String(UID), '--clear-groups', ...env];
+    const become = ['setpriv', '--reuid', String(this.#uid), '--regid', String(this.#uid), '--clear-groups', ...env];
     return ['unshare', '--mount', 'sh', '-c', `${WITH_FILES}${isTunOpen() ? '' : WITH_TUN}exec "$@"`, this.#folder, ...become];
   }
 }
@@ -104,20 +128,6 @@ const WITH_TUN = `[ -e "$0/tun" ] || { mknod "$0/tun" c 10 200 && chmod 666 "$0/
 
 function isTunOpen(): boolean {
   return (statSync(TUN).mode & 0o006) === 0o006;
-}
-
-/** None where the test itself is run by this user. */
-function pidsOfUser(): string[] {
-  if (!isRoot) return [];
-  return readdirSync('/proc').filter((entry) => /^\d+$/.test(entry) && isOurs(uidOf(entry)));
-}
-
-function isOurs(uid: number): boolean {
-  return uid === UID || isSubordinate(uid);
-}
-
-function isSubordinate(uid: number): boolean {
-  return uid >= FIRST_SUBORDINATE && uid < FIRST_SUBORDINATE + SUBORDINATES;
 }
 
 /** Nobody's for one that has ended. */

@@ -37,7 +37,7 @@ test('the screen and the console of a guest', async (t) => {
     assert.equal((await cluster.virtctl(['vnc', 'screenshot', 'web'])).code, 2);
     const { code, stderr } = await cluster.virtctl(['vnc', 'screenshot', 'nobody', '-f', '-']);
     assert.equal(code, 3);
-    assert.match(stderr, /^error\[NotFound\]: virtualmachineinstances\.kubevirt\.io "nobody" not found\n$/);
+    assert.match(stderr, /^error\[NotFound\]: virtualmachineinstances\.kubevirt\.io "nobody" not found\nfix: .*\n$/);
   });
 
   await t.test('several look at one screen; who preserves a session is refused beside another', async () => {

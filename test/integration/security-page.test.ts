@@ -26,6 +26,89 @@ for (const [attack = '', holds, proof = ''] of ROWS) {
   });
 }
 
+/** What can be attacked here: a new way in is a line, and then a row of the page. */
+const WAYS_IN = [
+  [
+    'containerDisk',
+    'PVC',
+    'shared folder',
+    'compression and tar bombs',
+    'catalogue',
+    'URL of an import',
+    'export',
+    'upload',
+    'backup',
+    'memory dump',
+    'saved memory',
+  ],
+  [
+    'hotplugged',
+    'copy out of another namespace',
+    'moving of a machine',
+    'memory and disks of a machine on their way',
+    'VolumeSnapshots',
+    'console',
+  ],
+  [
+    'X-Remote-',
+    'certificate',
+    'tokens',
+    'token of a virt-handler',
+    'web page',
+    'DNS rebinding',
+    'JSON patches',
+    'managedFields',
+    'slow-loris',
+    'webhooks',
+    'agent',
+    'npm package',
+  ],
+].flat();
+
+for (const way of WAYS_IN)
+  test(`docs/security.md says what holds against ${way}`, () => {
+    assert.ok(ROWS.some(([attack = '']) => attack.includes(way)));
+  });
+
+const FAULTS = [
+  [
+    'kill -9',
+    'power cut',
+    'a byte of a record',
+    'disk is full',
+    'EIO',
+    'a watch is cut',
+    'clock',
+    'asleep',
+    'QEMU is killed',
+    'hangs',
+    'panics',
+    'power button',
+  ],
+  [
+    'the host reboots',
+    'a disk is bad',
+    'a registry',
+    'import',
+    'upload',
+    'export',
+    'suspended',
+    'backup',
+    'gets full',
+    'a move',
+    'certificates',
+    'a node is lost',
+  ],
+].flat();
+const FAULT_ROWS = readFileSync('docs/reliability.md', 'utf8')
+  .split('\n')
+  .filter((line) => /^\| .*\]\(/.test(line));
+
+for (const fault of FAULTS)
+  test(`docs/reliability.md says what you get, and where that is tried: ${fault}`, () => {
+    assert.ok(FAULT_ROWS.some((row) => row.split(' | ')[0]?.includes(fault)));
+  });
+
 test('most attacks have a test, and those without are counted', (t) => {
   const untested = ROWS.filter(([, , proof]) => proof === 'no test').map(([attack]) => attack);
   t.diagnostic(`${ROWS.length} attacks in docs/security.md, ${untested.length} without a test: ${untested.join('; ')}`);

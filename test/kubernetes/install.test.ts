@@ -237,7 +237,7 @@ describe('virtctl install and uninstall on a real Kubernetes', { skip: nodesSkip
     assert.match(stderr, /VirtualMachine default\/web/);
     await assert.rejects(
       kubectl(cluster, 'delete', 'crd', 'virtualmachines.kubevirt.io'),
-      /stays while there are objects of it.*default\/web/s,
+      /stays while there are objects of it.*kubectl get/s,
     );
     await inKubevirt('delete', 'kv', 'kubevirt', '--wait=false');
     await until('the object says why it stays', async () => (await condition('Degraded', 'reason')) === 'WorkloadsExist');

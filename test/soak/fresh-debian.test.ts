@@ -5,29 +5,25 @@
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { basename, join } from 'node:path';
 import { test } from 'node:test';
-import { openImageStore } from '../../src/images/store.ts';
 import { writeDebianPackage } from '../../tools/release/debian-package.ts';
 import { nodeFor } from '../../tools/release/node-for.ts';
 import { packNpm } from '../../tools/release/pack-npm.ts';
+import { DEBIAN, SMALL, writeCatalogue } from './catalogue.ts';
 import { FreshDebian, skipFreshDebian } from './fresh-debian.ts';
 
-const PROJECT = resolve(import.meta.dirname, '../..');
 const PORT = 8099;
 const isSoak = process.env['DEBIAN_GUEST'] !== undefined;
-const GUEST = isSoak
-  ? { name: 'debian', user: 'debian', memory: '512Mi', disk: '3Gi' }
-  : { name: 'tiny', user: 'root', memory: '128Mi', disk: '1Gi' };
+const guest = isSoak ? DEBIAN : SMALL;
 
 test('on a fresh Debian', { skip: skipFreshDebian() }, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'kubevirt-ts-release-'));
   t.after(() => rmSync(folder, { recursive: true }));
   await using machine = await FreshDebian.start();
-  await using _server = await machine.serve(await catalogueIn(join(folder, 'served')), PORT);
+  await using _server = await machine.serve(await writeCatalogue(join(folder, 'served'), { port: PORT, guest }), PORT);
 
   await t.test('the npm package goes from install to a shell in a guest, and back to nothing', async (t) => {
     const tarballs = [await packNpm({ into: folder, commit: 'unknown' }), packNode(folder)];
@@ -71,7 +67,7 @@ async function fromUpToNothing(machine: FreshDebian, started: number, say: (text
   say(`in a shell after ${since()}`);
   const login = machine.session('virtctl', ['shell', 'first', '--timeout', '15']);
   login.type('id -un; exit\n');
-  await login.expect(new RegExp(`^${GUEST.user}\\r?\\n`, 'm'), 900_000);
+  await login.expect(new RegExp(`^${guest.user}\\r?\\n`, 'm'), 900_000);
   await machine.must('virtctl', ['down', '--purge', '--cache']);
   assert.deepEqual(machine.processes(), []);
 }
@@ -82,25 +78,6 @@ function left(machine: FreshDebian): { readonly files: string[]; readonly mounts
     .files()
     .filter((path) => !/^\/home\/me\/\.(npm(\/.*)?|cache|local(\/(bin|share|lib(\/node_modules)?))?)$/.test(path));
   return { files, mounts: machine.mounts() };
-}
-
-/** A folder with the disk and the catalogue that names it. */
-async function catalogueIn(folder: string): Promise<string> {
-  const args = ['tools/guest-image/build.ts', GUEST.name];
-  const layout = execFileSync(process.execPath, args, { cwd: PROJECT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).trim();
-  const copy = join(folder, 'layout');
-  mkdirSync(folder);
-  cpSync(layout, copy, { recursive: true });
-  const unpacked = join(await openImageStore(copy).unpacked(`localhost/guests/${GUEST.name}:latest`), 'disk');
-  const [name = ''] = readdirSync(unpacked);
-  copyFileSync(join(unpacked, name), join(folder, name));
-  const digest = `sha256:${createHash('sha256')
-    .update(readFileSync(join(folder, name)))
-    .digest('hex')}`;
-  const { user, memory, disk } = GUEST;
-  const debian = { sources: { amd64: { url: `http://127.0.0.1:${PORT}/${name}`, digest } }, user, memory, disk, agent: true };
-  writeFileSync(join(folder, 'catalogue.json'), JSON.stringify({ images: { debian } }));
-  return folder;
 }
 
 /** What npm has under the name that docs/install.md says, from the one that is here already. */
