@@ -58,8 +58,9 @@ export class PodRuntime {
     this.uid = uid;
     this.dir = podDir(context.rootDir, uid);
     this.native = new NativePod({ context, dir: this.dir });
-    const programs: Pick<ProbesOptions, 'canExec' | 'exec'> = {
+    const programs: Pick<ProbesOptions, 'canExec' | 'runs' | 'exec'> = {
       canExec: (container) => this.native.isNative(container),
+      runs: (name) => this.native.runs(name),
       exec: (container, command, signal) => this.native.ask(container.name, command, signal),
     };
     this.#probes = new Probes({
@@ -77,7 +78,6 @@ export class PodRuntime {
       signal: context.signal,
       events: context.events,
       ...programs,
-      runs: (name) => this.native.runs(name),
     });
     const record = readPodIdentity(this.dir);
     this.#isForeign = !pod && context.clusterId !== undefined && record?.clusterId !== context.clusterId;

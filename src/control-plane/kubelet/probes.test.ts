@@ -6,8 +6,11 @@ import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import type { Pod } from '../../api/core/pod.ts';
 import { conditionOf } from '../../api/meta.ts';
+import { systemClock } from '../../base/clock.ts';
 import { until } from '../../testing/until.ts';
+import type { ContainerRecord } from './container-record.ts';
 import { sh, testNode } from './node.testing.ts';
+import { Probes } from './probes.ts';
 
 /** A web page that says yes or no, as told. */
 async function page(t: TestContext) {
@@ -96,4 +99,28 @@ test('nothing else is asked before a startup probe has succeeded', async (t) => 
   assert.deepEqual([up.status?.containerStatuses?.[0]?.started, ready.said.paths.size], [false, 0]);
   started.said.status = 200;
   await node.when('a', isReady);
+});
+
+test('a program is asked for only where one can be started', async () => {
+  const asked: string[] = [];
+  let isUp = false;
+  const failed: string[] = [];
+  const probes = new Probes({
+    clock: systemClock,
+    signal: new AbortController().signal,
+    canExec: () => true,
+    runs: () => isUp,
+    exec: async (_, command) => void asked.push(command.join(' ')),
+    onVerdict: () => {},
+    onFailure: (_, __, why) => failed.push(why),
+  });
+  const container = { name: 'main', livenessProbe: { exec: { command: ['true'] }, failureThreshold: 1 } };
+  const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a' }, spec: { containers: [container] } };
+  const run = { is: 'running', process: { pid: 7, startTime: '1', bootId: 'b' }, startedAtMs: 0 } as const;
+  const record: ContainerRecord = { name: 'main', isInit: false, restartCount: 0, crashes: 0, run };
+  probes.lookAround(pod, [record], '127.0.0.1');
+  assert.deepEqual([asked, failed, probes.of(pod, record).doomedBy], [[], [], undefined]);
+  isUp = true;
+  probes.lookAround(pod, [record], '127.0.0.1');
+  assert.deepEqual([asked, failed], [['true'], []]);
 });

@@ -19,6 +19,8 @@ export type ProbesOptions = {
   readonly signal: AbortSignal;
   /** True for a container that programs can be started in. */
   readonly canExec: (container: Container) => boolean;
+  /** False for one whose first process is still on its way: nothing can be started in it yet, which is no answer. */
+  readonly runs: (name: string) => boolean;
   /** Starts a program there: undefined for a yes, the reason for a no. */
   readonly exec: (container: Container, command: readonly string[], signal: AbortSignal) => Promise<string | undefined>;
   /** A verdict has changed. */
@@ -64,7 +66,8 @@ export class Probes {
     if (!probe || state.run.is !== 'running' || this.#asking.has(key)) return;
     // Until it has started nothing else is asked of it, and afterwards not whether it has.
     if ((kind === 'startup') === (this.of(pod, state).isStarted === true)) return;
-    const { clock, signal } = this.#options;
+    const { clock, signal, runs } = this.#options;
+    if (!probe.httpGet && !probe.tcpSocket && !runs(state.name)) return;
     const before = this.#stateOf(kind, round);
     if (clock.now() < dueAtMs(probe, before, state.run.startedAtMs)) return;
     this.#states.set(key, { ...before, askedAtMs: clock.now() });
