@@ -63,6 +63,19 @@ test('after a lost connection it goes on where the PVC says', async () => {
   assert.deepEqual(ranges.slice(1, 3), ['bytes 262144-786431/1000000', 'bytes 262144-786431/1000000']);
 });
 
+test('a cluster may be away for more than a minute', async () => {
+  let sleptMs = 0;
+  const sleep = async (ms: number) => {
+    sleptMs += ms;
+  };
+  const counting = { ...clock, sleep };
+  const away = (untilMs: number) => receiver(() => (sleptMs < untilMs ? new TypeError('failed to fetch') : undefined)).client;
+  await send(away(60_000), { clock: counting });
+  sleptMs = 0;
+  await assert.rejects(send(away(Infinity), { clock: counting }), { message: 'failed to fetch' });
+  assert.equal(sleptMs < 120_000, true);
+});
+
 test('what is no disk is refused with the reason, what is not there any more and what was ended are not tried again', async () => {
   const invalid = receiver(() => new ApiError('Invalid', 'an overlay of another file'));
   await assert.rejects(send(invalid.client), { code: 'UPLOAD_REFUSED', why: 'an overlay of another file' });

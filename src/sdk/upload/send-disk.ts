@@ -39,9 +39,10 @@ export type SendOptions = {
   readonly onProgress: (progress: SendProgress) => void;
 };
 
-/** How often it is tried again without a byte having come through. */
-const MOST_FAILURES = 60;
-const PAUSE_MS = 250;
+/** How often it is tried again without a byte having come through: for more than a minute, in which a cluster is there again. */
+const MOST_FAILURES = 40;
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 2000;
 const HASHED_BYTES = 4 * 2 ** 20;
 /** As API servers have it for any request. */
 const LAST_MS = 60_000;
@@ -84,7 +85,7 @@ export async function sendDisk(options: SendOptions): Promise<{ readonly resumed
       if (isApiError(error, 'Invalid') || isApiError(error, 'RequestEntityTooLarge')) throw refused(options, error);
       if (signal.aborted || !isTransient(error) || failures++ >= MOST_FAILURES) throw error;
       state = undefined;
-      await clock.sleep(PAUSE_MS, signal);
+      await clock.sleep(Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS), signal);
     }
   }
 }
