@@ -26,6 +26,8 @@ type Options = {
   readonly onRead?: (readBytes: number) => void;
 };
 
+/** What helps whoever has more than that. */
+export const SMALLER_DISK = 'make it smaller where it was made, or, for a DataVolume, ask for more storage';
 export const DISK_LIMITS: DiskLimits = { dataBytes: 64 * 2 ** 30, sizeBytes: 1024 * 2 ** 30 };
 /** What xz may take: the largest dictionary of its presets, and some. */
 const XZ_MEMORY = '256MiB';
@@ -101,9 +103,16 @@ async function* unpackedByXz({ path, searchPath, signal }: Options): AsyncIterab
 }
 
 function tooLarge(bytes: number): UserError {
-  return new UserError('DISK_TOO_LARGE', 'the unpacked disk is refused', { why: `it has more than ${formatBytes(bytes)}` });
+  return new UserError('DISK_TOO_LARGE', 'the unpacked disk is refused', {
+    why: `it has more than ${formatBytes(bytes)}`,
+    fix: SMALLER_DISK,
+  });
 }
 
 function damaged(error: unknown): UserError {
-  return new UserError('DISK_DAMAGED', 'the disk cannot be unpacked', { why: (error as Error).message, cause: error });
+  return new UserError('DISK_DAMAGED', 'the disk cannot be unpacked', {
+    why: (error as Error).message,
+    fix: 'get the file again',
+    cause: error,
+  });
 }

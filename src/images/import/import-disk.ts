@@ -8,9 +8,10 @@ import { UserError } from '../../base/errors.ts';
 import { foreignFormatOf } from '../foreign-formats-table.ts';
 import { isQcow2, readQcow2Size } from '../qcow2-header.ts';
 import { writeImage } from '../write-image.ts';
+import { ARCHIVE_START_BYTES, isOva, isTar } from './archive-start.ts';
 import { convertDisk } from './convert-disk.ts';
 import { DISK_LIMITS, type DiskLimits, decompress } from './decompress.ts';
-import { isOva, takeDiskOfOva } from './ova.ts';
+import { takeDiskOfOva } from './ova.ts';
 import { withWorkFolder } from './work-folder.ts';
 
 export type ImportStage = 'unpack' | 'convert' | 'store';
@@ -26,6 +27,8 @@ export type ImportOptions = {
   readonly searchPath: string | undefined;
   readonly signal: AbortSignal;
   readonly onStage?: (stage: ImportStage, readBytes?: number, ofBytes?: number) => void;
+  /** Told what is not as somebody may expect it. */
+  readonly onNote?: (note: string) => void;
 };
 
 const SECTOR = 512;
@@ -45,7 +48,7 @@ export async function importDisk(options: ImportOptions): Promise<{ readonly dig
   });
 }
 
-type Plain = Pick<ImportOptions, 'path' | 'name' | 'searchPath' | 'signal' | 'onStage'> & { readonly limits?: DiskLimits };
+type Plain = Pick<ImportOptions, 'path' | 'name' | 'searchPath' | 'signal' | 'onStage' | 'onNote'> & { readonly limits?: DiskLimits };
 
 /** The path of a raw or qcow2 disk that can be run: the file itself, or one made of it in `folder`. */
 export async function plainDisk(options: Plain, folder: string): Promise<string> {
@@ -64,7 +67,7 @@ async function convertedDisk(options: Plain, folder: string): Promise<string> {
     if (!isOva(found.start)) return;
     const into = join(folder, ARCHIVED_DISK);
     onStage('unpack');
-    await takeDiskOfOva({ path, name, into, signal, limits });
+    await takeDiskOfOva({ path, name, into, signal, limits, onNote: options.onNote });
     path = into;
     found = await beginningOf(path);
   };
@@ -91,16 +94,15 @@ async function convertedDisk(options: Plain, folder: string): Promise<string> {
 }
 
 function assertRaw(name: string, size: number, start: Buffer): void {
-  if (start.toString('latin1', 257, 262) === 'ustar')
-    throw refused(name, 'it is an archive; virtctl image import takes those of images as files');
-  if (/^\s*<(!doctype|html|\?xml)/i.test(start.toString('latin1'))) throw refused(name, 'it is a web page');
+  if (isTar(start)) throw refused(name, 'it is an archive; virtctl image import takes those of images as files');
+  if (/^\s*<(!doctype|html|\?xml)/i.test(start.toString('latin1', 0, SECTOR))) throw refused(name, 'it is a web page');
   if (size === 0 || size % SECTOR !== 0) throw refused(name, 'a raw disk consists of whole sectors of 512 bytes');
 }
 
 async function beginningOf(path: string): Promise<{ readonly size: number; readonly start: Buffer }> {
   const file = await open(path);
   try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(SECTOR), 0, SECTOR, 0);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(ARCHIVE_START_BYTES), 0, ARCHIVE_START_BYTES, 0);
     return { size: (await file.stat()).size, start: buffer.subarray(0, bytesRead) };
   } finally {
     await file.close();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -36,11 +36,15 @@ function world(t: TestContext) {
     createHash('sha256')
       .update(readFileSync(join(parts, name)))
       .digest('hex');
-  const archive = (...names: readonly string[]) => {
-    execFileSync('tar', ['-cf', join(dir, 'machine'), '--format=ustar', '-C', parts, ...names]);
+  const archiveAs = (options: readonly string[], ...names: readonly string[]) => {
+    execFileSync('tar', ['-cf', join(dir, 'machine'), ...options, '-C', parts, ...names]);
     return join(dir, 'machine');
   };
-  const bring = (path: string) => importImage({ storeDir, path, reference: 'localhost/machine:1', searchPath: process.env['PATH'] });
+  const archive = (...names: readonly string[]) => archiveAs(['--format=ustar'], ...names);
+  const notes: string[] = [];
+  const onNote = (note: string) => void notes.push(note);
+  const bring = (path: string) =>
+    importImage({ storeDir, path, reference: 'localhost/machine:1', searchPath: process.env['PATH'], onNote });
   const signal = new AbortController().signal;
   const plain = (path: string, bytes: number) =>
     plainDisk({ path, name: 'x', searchPath: process.env['PATH'], signal, limits: { dataBytes: bytes, sizeBytes: bytes } }, work);
@@ -50,7 +54,7 @@ function world(t: TestContext) {
     assert.ok(readFileSync(join(dir, 'back')).subarray(0, RAW.length).equals(RAW));
   };
   const leftovers = () => readdirSync(storeDir).filter((name) => name.startsWith('.import'));
-  return { dir, parts, put, digestOf, archive, bring, plain, assertStored, leftovers };
+  return { dir, parts, put, digestOf, archive, archiveAs, notes, bring, plain, assertStored, leftovers };
 }
 
 test('the disk of a machine is taken whatever the file is called, with a manifest before or after it, compressed or not', async (t) => {
@@ -72,6 +76,46 @@ test('the disk of a machine is taken whatever the file is called, with a manifes
   await bring(archive('x.ovf', 'disk.vmdk'));
   await assertStored();
   assert.deepEqual(leftovers(), []);
+});
+
+test('the description may stand anywhere, and headers of any kind before it', async (t) => {
+  const { dir, parts, put, archive, archiveAs, bring, assertStored } = world(t);
+  put('a.nvram', 'settings');
+  const long = `${'machine-'.repeat(16)}.ovf`;
+  renameSync(join(parts, 'x.ovf'), join(parts, long));
+  put('x.ovf', OVF);
+  const paths = [
+    () => archive('disk.vmdk', 'x.ovf'),
+    () => archive('a.nvram', './disk.vmdk', './x.ovf'),
+    () => archiveAs(['--format=pax', '--pax-option=comment=x'], 'x.ovf', 'disk.vmdk'),
+    () => archiveAs(['--format=pax'], long, 'disk.vmdk'),
+    () => archiveAs(['--format=gnu'], long, 'disk.vmdk'),
+  ];
+  for (const path of paths) {
+    await bring(path());
+    await assertStored();
+  }
+  writeFileSync(join(dir, 'gz'), gzipSync(readFileSync(archive('disk.vmdk', 'x.ovf'))));
+  await bring(join(dir, 'gz'));
+  await assertStored();
+});
+
+test('a name is an address in the description, and of several disks the others are named', async (t) => {
+  const { parts, put, archive, bring, assertStored, notes } = world(t);
+  put(
+    'x.ovf',
+    OVF.replace('href="disk.vmdk"', "href='my%20disk.vmdk'").replace(
+      '</References><DiskSection><Disk fileRef="f"/>',
+      '<File id="g" href="b.vmdk"/><File id="h" href="c%20d.vmdk"/></References><DiskSection><Disk fileRef="f"/><Disk fileRef="g"/><Disk fileRef="h"/>',
+    ),
+  );
+  renameSync(join(parts, 'disk.vmdk'), join(parts, 'my disk.vmdk'));
+  put('b.vmdk', 'another disk');
+  await bring(archive('x.ovf', 'b.vmdk', 'my disk.vmdk'));
+  await assertStored();
+  assert.deepEqual(notes, [
+    'machine has 3 disks: "my disk.vmdk" is taken, "b.vmdk", "c d.vmdk" are not; tar -xf unpacks the archive, and each disk can be imported alone',
+  ]);
 });
 
 const REFUSED: readonly (readonly [string, (w: ReturnType<typeof world>) => string, object])[] = [
@@ -100,6 +144,22 @@ const REFUSED: readonly (readonly [string, (w: ReturnType<typeof world>) => stri
       return archive('x.ovf', 'disk.vmdk');
     },
     { code: 'OVA_REFUSED', why: /is a symlink/ },
+  ],
+  ...(['gnu', 'pax'] as const).map(
+    (format) =>
+      [
+        `a disk whose holes are left out, as ${format} has it`,
+        ({ parts, archiveAs }: ReturnType<typeof world>) => {
+          truncateSync(join(parts, 'disk.vmdk'), 2 ** 22);
+          return archiveAs([`--format=${format}`, '--sparse'], 'x.ovf', 'disk.vmdk');
+        },
+        { code: 'OVA_REFUSED', why: /sparse/, fix: /tar --format=ustar/ },
+      ] as const,
+  ),
+  [
+    'a disk, and no description',
+    ({ archive }) => archive('disk.vmdk'),
+    { code: 'OVA_REFUSED', why: /without the description of a machine/ },
   ],
   [
     'a description that names no disk',

@@ -8,7 +8,7 @@ export type Digest = { readonly algorithm: 'sha1' | 'sha256' | 'sha512'; readonl
 /** Elements are told by their local names: who writes them chooses the prefixes. An attribute has no "<" in it. */
 const FILE = /<(?:[\w.-]{1,40}:)?File(\s[^<>]{0,4096})>/g;
 const DISK = /<(?:[\w.-]{1,40}:)?Disk(\s[^<>]{0,4096})>/g;
-const ATTRIBUTE = /\s(?:[\w.-]{1,40}:)?(\w{1,40})="([^"]{0,2000})"/g;
+const ATTRIBUTE = /\s(?:[\w.-]{1,40}:)?(\w{1,40})\s{0,20}=\s{0,20}(?:"([^"]{0,2000})"|'([^']{0,2000})')/g;
 const LINE = /^(SHA1|SHA256|SHA512) ?\((.{1,255})\) ?= ?([0-9a-f]{40,128})\s*$/i;
 const ENTITIES: readonly (readonly [string, string])[] = [
   ['&lt;', '<'],
@@ -18,15 +18,34 @@ const ENTITIES: readonly (readonly [string, string])[] = [
   ['&amp;', '&'],
 ];
 
-/** The file of the first disk that has one, or why there is none. */
-export function diskFileIn(ovf: string): { readonly name: string } | { readonly why: string } {
+export type Disks = {
+  /** What the file of the first disk that has one may be called: an address, as the standard has it, or a name as it is. */
+  readonly first: readonly string[];
+  /** The files of the other disks. */
+  readonly others: readonly string[];
+};
+
+/** Which files the disks are, or why the first is not to be had. */
+export function disksIn(ovf: string): Disks | { readonly why: string } {
   const text = withoutComments(ovf);
   const names = new Map(elements(text, FILE).map((file) => [file.get('id'), file.get('href')]));
-  const disk = elements(text, DISK).find((each) => each.has('fileRef'));
+  const [disk, ...others] = elements(text, DISK).filter((each) => each.has('fileRef'));
   if (!disk) return { why: 'its description names no disk' };
   if (disk.has('parentRef')) return { why: 'its disk is what has changed of another one' };
   const name = names.get(disk.get('fileRef'));
-  return name === undefined ? { why: 'its description does not say which file its disk is' } : { name };
+  if (name === undefined) return { why: 'its description does not say which file its disk is' };
+  const first = [...new Set([name, fileNameIn(name)])];
+  const named = others.flatMap((each) => names.get(each.get('fileRef')) ?? []).map(fileNameIn);
+  return { first, others: [...new Set(named)].filter((each) => !first.includes(each)) };
+}
+
+/** What is wrongly written as an address is a name. */
+function fileNameIn(href: string): string {
+  try {
+    return decodeURIComponent(href).replace(/^\.\//, '');
+  } catch {
+    return href;
+  }
 }
 
 /** By file. */
@@ -41,7 +60,8 @@ export function digestsIn(manifest: string): ReadonlyMap<string, Digest> {
 
 function elements(text: string, pattern: RegExp): ReadonlyMap<string, string>[] {
   return [...text.matchAll(pattern)].map(
-    ([, attributes = '']) => new Map([...attributes.matchAll(ATTRIBUTE)].map(([, name = '', value = '']) => [name, decoded(value)])),
+    ([, attributes = '']) =>
+      new Map([...attributes.matchAll(ATTRIBUTE)].map(([, name = '', value, single = '']) => [name, decoded(value ?? single)])),
   );
 }
 

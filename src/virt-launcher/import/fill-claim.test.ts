@@ -11,6 +11,7 @@ import type { ImportProgress, ImportTask } from '../../api/importer/importer-pod
 import { systemClock } from '../../base/clock.ts';
 import { guardedFetch } from '../../images/guarded-fetch.ts';
 import { type FileServer, startFileServer } from '../../images/import/file-server.testing.ts';
+import { makeVmdks, withHiddenParent } from '../../images/import/vmdk.testing.ts';
 import { qcow2Start } from '../../images/qcow2-header.testing.ts';
 import { openContainerDisk } from '../container-disk.ts';
 import { fillClaim, type OpenDisk } from './fill-claim.ts';
@@ -26,6 +27,8 @@ type World = {
   readonly seen: ImportProgress[];
   fill(task?: Partial<Extract<ImportTask, { from: 'http' }>>, signal?: AbortSignal): Promise<void>;
   run(task: ImportTask, signal?: AbortSignal, mountedDisk?: OpenDisk): Promise<void>;
+  /** As somebody sends it. */
+  upload(content: Buffer): Promise<void>;
 };
 
 async function world(t: TestContext, content: Buffer): Promise<World> {
@@ -36,7 +39,7 @@ async function world(t: TestContext, content: Buffer): Promise<World> {
   mkdirSync(source);
   const server = await startFileServer(t, content);
   const seen: ImportProgress[] = [];
-  const run: World['run'] = (task, signal = new AbortController().signal, mountedDisk) =>
+  const run = (task: ImportTask, signal = new AbortController().signal, mountedDisk?: OpenDisk, sent?: Buffer) =>
     fillClaim({
       mountedDisk,
       task,
@@ -47,11 +50,16 @@ async function world(t: TestContext, content: Buffer): Promise<World> {
       clock: systemClock,
       signal,
       onProgress: (progress) => seen.push(progress),
-      receive: () => Promise.reject(new Error('nobody sends anything')),
+      async receive({ folder: into, finish }) {
+        if (!sent) throw new Error('nobody sends anything');
+        writeFileSync(join(into, 'file'), sent);
+        await finish(join(into, 'file'), signal);
+      },
     });
+  const upload: World['upload'] = (sent) => run({ from: 'upload', sizeBytes: 4 * MIB }, undefined, undefined, sent);
   const fill: World['fill'] = (task = {}, signal) =>
     run({ from: 'http', url: `${server.origin}/disk`, sizeBytes: 4 * MIB, ...task }, signal);
-  return { folder, source, server, seen, fill, run };
+  return { folder, source, server, seen, fill, run, upload };
 }
 
 const filesIn = (folder: string) => readdirSync(folder).sort();
@@ -118,6 +126,20 @@ for (const [what, content, task, why] of BAD)
     assert.equal(existsSync(join(folder, 'disk.img')), false);
     await assert.rejects(fill(task), why, 'and again');
   });
+
+test('a VMDK that leads to another file is refused by a download and by an upload, and leaves no disk', async (t) => {
+  const base = mkdtempSync(join(tmpdir(), 'leading-'));
+  t.after(() => rmSync(base, { recursive: true }));
+  const { secret, empty } = makeVmdks(base);
+  const made = await world(t, Buffer.alloc(0));
+  const attack = withHiddenParent(empty, { path: join(made.folder, '.import/file'), secret });
+  const { folder, fill } = await world(t, attack);
+  await assert.rejects(fill(), { code: 'VMDK_REFUSED' });
+  await assert.rejects(made.upload(attack), { code: 'VMDK_REFUSED' });
+  assert.deepEqual([existsSync(join(folder, 'disk.img')), existsSync(join(made.folder, 'disk.img'))], [false, false]);
+  await made.upload(RAW);
+  assert.equal(formatIn(made.folder), 'raw');
+});
 
 test('a download that was cut off goes on where it was, in another process', async (t) => {
   const content = Buffer.alloc(MIB, 'disk');

@@ -59,6 +59,8 @@ export type FillOptions = {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: ImportProgress) => void;
+  /** Told what is not as somebody may expect it. */
+  readonly onNote?: (note: string) => void;
   /** Takes what somebody sends into the folder; what is whole is given to `finish`, which says why it is no disk by throwing. */
   readonly receive: (into: Incoming) => Promise<void>;
 };
@@ -146,10 +148,10 @@ async function download(options: FillOptions, { url, checksum, sizeBytes }: Task
 
 /** Unpacked or converted when it has to be. */
 async function becomeDisk(options: FillOptions, file: { readonly path: string; readonly name: string }, work: string): Promise<void> {
-  const { task, searchPath, signal } = options;
+  const { task, searchPath, signal, onNote } = options;
   for (const name of HALVES) rmSync(join(work, name), { force: true }); // of a try that was killed
   const limits = { dataBytes: roomFor(task.sizeBytes), sizeBytes: roomFor(task.sizeBytes) };
-  adopt(await plainDisk({ ...file, searchPath, signal, limits }, work), options, file.name);
+  adopt(await plainDisk({ ...file, searchPath, signal, limits, ...(onNote && { onNote }) }, work), options, file.name);
 }
 
 /** No file with such a disk is larger: tables of other formats are some percent, and some megabytes at least. */

@@ -44,6 +44,7 @@ export async function runImport({ env, clock, signal, report }: ImporterOptions)
       searchPath: env['PATH'],
       clock,
       signal,
+      onNote: report,
       onProgress: (next) => {
         progress = next;
       },

@@ -53,7 +53,7 @@ function bring(deps: Deps, work: Work, onNote: (note: string) => void): Promise<
     case 'url':
       return fromAddress(deps, work, source.at, onNote);
     case 'file':
-      return fromFile(deps, work, source.path);
+      return fromFile(deps, work, source.path, onNote);
     case 'image':
       return pullNamed(deps, { ...work, reference: source.reference });
   }
@@ -74,7 +74,7 @@ async function fromAddress(deps: Deps, work: Work, source: UrlSource, onNote: (n
 }
 
 /** The name follows from which file it is and when it was written, so that a disk that is here already is not read again. */
-async function fromFile(deps: Deps, work: Work, path: string): Promise<string> {
+async function fromFile(deps: Deps, work: Work, path: string, onNote: (note: string) => void): Promise<string> {
   const { storeDir, signal, image } = work;
   const real = await realpath(path);
   const { dev, ino, size, mtimeMs } = await stat(real);
@@ -87,7 +87,7 @@ async function fromFile(deps: Deps, work: Work, path: string): Promise<string> {
   if (openImageStore(storeDir).resolve(reference)) return reference;
   const { onStage } = importProgress(deps.clock, work.update);
   await importDisk({
-    ...{ storeDir, path: real, name: path, reference, signal, onStage },
+    ...{ storeDir, path: real, name: path, reference, signal, onStage, onNote },
     compression: 'zstd',
     searchPath: deps.env['PATH'],
   });

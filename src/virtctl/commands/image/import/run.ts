@@ -51,7 +51,10 @@ async function fromRegistry(deps: Deps, image: string, reference: string, work: 
 
 async function fromFile(deps: Deps, path: string, reference: string, { signal, update }: Work): Promise<void> {
   const { onStage } = importProgress(deps.clock, update);
-  await importImage({ storeDir: storeFolder(deps), path, reference, searchPath: deps.env['PATH'], signal, onStage });
+  const notes: string[] = [];
+  const onNote = (note: string) => void notes.push(note);
+  await importImage({ storeDir: storeFolder(deps), path, reference, searchPath: deps.env['PATH'], signal, onStage, onNote });
+  for (const note of notes) deps.stderr.write(`virtctl: ${note}\n`);
 }
 
 async function fromAddress(deps: Deps, source: { url: string; digest: string | undefined }, reference: string, work: Work): Promise<void> {
