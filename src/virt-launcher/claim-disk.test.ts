@@ -7,6 +7,7 @@ import { LAUNCHER_VARIABLES } from '../api/launcher/variables.ts';
 import { findClaimDisk, newDiskBytesFor } from './claim-disk.ts';
 import type { FormatSources } from './disk-format.ts';
 import { qcow2Header } from './pod.testing.ts';
+import { createQcow2 } from './qcow2.ts';
 
 let base: string;
 let folder: string;
@@ -109,4 +110,18 @@ test('the format of a disk that began as an image is written down, for a start w
   assert.equal(find(undefined, { declared: undefined, ofImage: () => 'qcow2' }).format, 'qcow2');
   rmSync(linkPath);
   assert.equal(find().format, 'qcow2');
+});
+
+test('a disk that cannot grow is used with the size that it has, and it is said why', () => {
+  find(2 ** 20);
+  rmSync(linkPath);
+  const { whyNotGrown, ...raw } = find(2 ** 60); // more than any file system takes
+  assert.deepEqual(raw, { format: 'raw', sizeBytes: 2 ** 20, isNew: false, isLinked: true });
+  assert.match(whyNotGrown ?? '', /EFBIG|EINVAL|out of range/);
+  rmSync(join(folder, 'disk.img'));
+  rmSync(linkPath);
+  createQcow2(join(folder, 'disk.img'), 2 ** 20);
+  writeFileSync(join(folder, 'disk.img.format'), 'qcow2');
+  const { sizeBytes, whyNotGrown: why } = find(5 * 2 ** 40);
+  assert.deepEqual([sizeBytes, why], [2 ** 20, 'the tables of this image have no room for that']);
 });

@@ -3,7 +3,6 @@ import { closeSync, constants, fsyncSync, ftruncateSync, openSync } from 'node:f
 import { LAUNCHER_VARIABLES } from '../api/launcher/variables.ts';
 import { messageOf, UserError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
-import { formatBytes } from '../base/quantity.ts';
 import { type FormatSources, isOurs, keptFormat, noteFormat } from './disk-format.ts';
 import { makeHardLink } from './hard-link.ts';
 import { factsAs, type ImageFacts } from './image-format.ts';
@@ -11,7 +10,12 @@ import { openForGroup } from './open-for-group.ts';
 import { openInRoot } from './open-in-root.ts';
 import { growQcow2 } from './qcow2.ts';
 
-export type ClaimDisk = ImageFacts & { readonly isNew: boolean; readonly isLinked: boolean };
+export type ClaimDisk = ImageFacts & {
+  readonly isNew: boolean;
+  readonly isLinked: boolean;
+  /** Why it is smaller than its claim, when it was to grow and could not. */
+  readonly whyNotGrown?: string;
+};
 
 /** As upstream names it. */
 export const CLAIM_DISK = 'disk.img';
@@ -34,31 +38,35 @@ export function findClaimDisk(options: Options): ClaimDisk {
   const { file, isNew } = openOrMake(options);
   try {
     const found = factsAs(keptFormat(folder, options.format), file, CLAIM_DISK);
-    const isGrown = !isNew && grow(options, found);
-    const facts = isGrown ? factsAs(found.format, file, CLAIM_DISK) : found;
-    return { ...facts, isNew, isLinked: makeHardLink({ file, path: `${folder}/${CLAIM_DISK}`, linkPath }) };
+    const growth = isNew ? undefined : grow(options, found);
+    const facts = growth ? factsAs(found.format, file, CLAIM_DISK) : found;
+    const isLinked = makeHardLink({ file, path: `${folder}/${CLAIM_DISK}`, linkPath });
+    return { ...facts, isNew, isLinked, ...(growth && facts.sizeBytes < growth.wantedBytes && { whyNotGrown: growth.why }) };
   } finally {
     closeSync(file);
   }
 }
 
-/** To the size that its claim has by now; a disk never shrinks, and one that somebody else put there stays as it is. */
-function grow({ folder, newSizeBytes = 0 }: Options, { format, sizeBytes }: ImageFacts): boolean {
-  if (newSizeBytes <= sizeBytes || !isOurs(folder)) return false;
-  const file = openSync(`${folder}/${CLAIM_DISK}`, O_RDWR | O_NOFOLLOW);
+type Growth = { readonly wantedBytes: number; readonly why: string };
+
+/**
+ * To the size that its claim has by now; a disk never shrinks, and one that somebody else put there stays as it is. One that cannot grow is as good as it
+ * was, and its machine starts with it: virt-handler is told, and goes on trying. Undefined: it is not to grow.
+ */
+function grow({ folder, newSizeBytes: wantedBytes = 0 }: Options, { format, sizeBytes }: ImageFacts): Growth | undefined {
+  if (wantedBytes <= sizeBytes || !isOurs(folder)) return undefined;
   try {
-    if (format === 'qcow2') growQcow2(file, newSizeBytes);
-    else ftruncateSync(file, newSizeBytes);
-    fsyncSync(file);
-    return true;
+    const file = openSync(`${folder}/${CLAIM_DISK}`, O_RDWR | O_NOFOLLOW);
+    try {
+      if (format === 'qcow2') growQcow2(file, wantedBytes);
+      else ftruncateSync(file, wantedBytes);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    return { wantedBytes, why: 'the tables of this image have no room for that' };
   } catch (error) {
-    throw new UserError('DISK_NOT_GROWN', `the disk of the PVC cannot grow to ${formatBytes(newSizeBytes)}`, {
-      why: messageOf(error),
-      fix: 'free some space on the volume, or make the PVC as large as its StorageClass allows',
-      cause: error,
-    });
-  } finally {
-    closeSync(file);
+    return { wantedBytes, why: messageOf(error) };
   }
 }
 

@@ -72,11 +72,14 @@ test('machines that are dumped to one PVC at the same time do not meet, and keep
   assert.equal(readFileSync(join(folder, head.fileName), 'utf8'), 'first');
 });
 
-test('there being no room, the dumps of other machines stay', (t) => {
+test('there being no room, it is refused with the figures, and the last dump stays, of this machine as of others', (t) => {
   const folder = folderOf(t);
-  for (const name of [OLD, 'web-dump-20261117-030405.memory.dump']) writeFileSync(join(folder, name), 'old');
-  assert.throws(() => new DumpWriter(folder, { ...head, bytes: 2 ** 60 }), /the PVC has/);
-  assert.deepEqual(readdirSync(folder), ['web-dump-20261117-030405.memory.dump']);
+  const last = [OLD, 'web-dump-20261117-030405.memory.dump'];
+  for (const name of last) writeFileSync(join(folder, name), 'old');
+  const why =
+    /^Error: the PVC has \d+ MiB left, the dump needs \d+ MiB besides db-dump-20261117-030405\.memory\.dump, which stays until this one is whole/;
+  assert.throws(() => new DumpWriter(folder, { ...head, bytes: 2 ** 60 }), why);
+  assert.deepEqual(readdirSync(folder).toSorted(), last);
 });
 
 test('it is for the group of the PVC, whatever the process takes away', (t) => {

@@ -1,7 +1,7 @@
 /**
  * A dump of a guest's memory as a file on a PVC. It is written beside its name and gets it when all of it is on the disk, so whatever has the name is
- * whole. Zeros are not written: much of most memories is nothing else. A machine has one dump on a PVC: its last one goes when the new one is whole, or
- * before, where there is no room for both. What others have on the PVC, whole or half, is theirs. It is for the group of the PVC, whose other Pods
+ * whole. Zeros are not written: much of most memories is nothing else. A machine has one dump on a PVC: its last one goes when the new one is whole, and
+ * not before: there has to be room for both. What others have on the PVC, whole or half, is theirs. It is for the group of the PVC, whose other Pods
  * have other users.
  */
 import {
@@ -48,10 +48,11 @@ export class DumpWriter {
     rmSync(this.#part, { force: true });
     if (existsSync(join(folder, DISK_FILE)))
       throw new Error('the PVC is the disk of a machine (it has disk.img): use one of its own for dumps');
-    if (freeBytes(folder) < head.bytes) this.#removeOthers(DUMP_SUFFIX);
     const free = freeBytes(folder);
     if (free < head.bytes)
-      throw new Error(`the PVC has ${Math.floor(free / MIB)} MiB left, the dump needs ${Math.ceil(head.bytes / MIB)} MiB`);
+      throw new Error(
+        `the PVC has ${Math.floor(free / MIB)} MiB left, the dump needs ${Math.ceil(head.bytes / MIB)} MiB${this.#besides()}`,
+      );
     this.#file = openForGroup(this.#part, NEW_FILE);
   }
 
@@ -90,13 +91,20 @@ export class DumpWriter {
     rmSync(this.#part, { force: true });
   }
 
-  /** The others of this machine. */
   #removeOthers(suffix: string): void {
+    for (const name of this.#others(suffix)) rmSync(join(this.#folder, name), { force: true });
+  }
+
+  /** The others of this machine. */
+  #others(suffix: string): string[] {
     const { fileName } = this.#head;
     const machine = machineOf(fileName, DUMP_SUFFIX);
-    for (const name of readdirSync(this.#folder))
-      if (machine !== undefined && name !== fileName && machineOf(name, suffix) === machine)
-        rmSync(join(this.#folder, name), { force: true });
+    return readdirSync(this.#folder).filter((name) => machine !== undefined && name !== fileName && machineOf(name, suffix) === machine);
+  }
+
+  #besides(): string {
+    const [last] = this.#others(DUMP_SUFFIX);
+    return last === undefined ? '' : ` besides ${last}, which stays until this one is whole: use a larger PVC, or delete that`;
   }
 }
 

@@ -126,7 +126,7 @@ function claimBeneathOverlay(task: Task): DiskImage {
   return { path, format: 'qcow2', base, isEphemeral: true };
 }
 
-function claimImage(task: Task, newSizeBytes: number | undefined): ImageFile & { sizeBytes: number } {
+function claimImage(task: Task, newSizeBytes: number | undefined): Pick<DiskImage, keyof ImageFile | 'isBehind'> & { sizeBytes: number } {
   const { disk, volume, index, folder, env, privileges, report } = task;
   // As root, who alone may see the folders above those of the Pod: a home folder is often closed to others.
   privileges.asRoot(() => refuseSharedFolder(folderName(volume.name), env));
@@ -153,13 +153,15 @@ function claimImage(task: Task, newSizeBytes: number | undefined): ImageFile & {
     }),
   );
   report(`disk ${disk.name}: PVC, ${found.format}, ${formatBytes(found.sizeBytes)}${found.isNew ? ', new' : ''}`);
+  if (found.whyNotGrown !== undefined)
+    report(`disk ${disk.name} stays as large as it is: it cannot grow to ${formatBytes(newSizeBytes ?? 0)}: ${found.whyNotGrown}`);
   const path = found.isLinked
     ? join(folder, baseName(index))
     : join(
         privileges.asRoot(() => realpathSync(sandboxPath(root, env))),
         CLAIM_DISK,
       );
-  return { path, format: found.format, sizeBytes: found.sizeBytes };
+  return { path, format: found.format, sizeBytes: found.sizeBytes, ...(found.whyNotGrown !== undefined && { isBehind: true }) };
 }
 
 function formatOfImage({ volume, env, privileges }: Task): ImageFormat {

@@ -22,6 +22,7 @@ import { type Environment, type Program, readyProcess } from './ready-process.ts
 import { asSaved, resumeFrom, tellMachine } from './resume-memory.ts';
 import { searchDomains } from './search-domains.ts';
 import { type SharedFolders, shareFolders } from './share-folders.ts';
+import { tellBehind } from './tell-behind.ts';
 import { tellContents } from './tell-contents.ts';
 
 /** Gets this process ready to become QEMU: its folder, its user and its umask are QEMU's when this returns. */
@@ -60,6 +61,7 @@ export function prepare({ env, report }: { env: Environment; report: (line: stri
           linkCloudInit(vmi, { images, folder: join(dirname(diskFolder), EPHEMERAL_DISKS_FOLDER) });
           const machine = tellMachine(args);
           tellContents(vmi.spec, images);
+          tellBehind(images);
           memory?.open({ machine, program, accelerator: acceleration.accel });
           return args;
         };

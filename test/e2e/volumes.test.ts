@@ -104,6 +104,13 @@ test('what a guest writes to a claim is there after a restart; what it writes to
         ]);
       const shrunk = await patch('64Mi');
       assert.match(shrunk.stderr, /can not be less than status.capacity/);
+      const endless = await cluster.virtctl(['resize', VM, '8Ei']);
+      assert.deepEqual(
+        [endless.code, /too large for the file system.*at most \d+[MGTP]i/s.test(endless.stderr)],
+        [1, true],
+        endless.stderr,
+      );
+      assert.match(await cluster.must('virtctl', ['resize', VM, '96Mi']), /keeps 96Mi, and what was asked before is taken back/);
       assert.equal((await patch('128Mi')).code, 0);
       process.kill(cluster.pid(), 'SIGKILL');
       await cluster.must('virtctl', ['up']);
@@ -113,7 +120,20 @@ test('what a guest writes to a claim is there after a restart; what it writes to
     },
   );
 
+  /** As a volume that promises more than its disk can be. */
+  const promise = (storage: string) =>
+    cluster.must('kubectl', [
+      'patch',
+      'pvc',
+      'data',
+      '--subresource=status',
+      '--type=merge',
+      '-p',
+      JSON.stringify({ status: { capacity: { storage } } }),
+    ]);
+  const reason = '.status.volumeStatus[?(@.name=="data")].reason';
   await t.test('after a restart the claim has the data, the copy has the old content', async () => {
+    if (!isReal) await promise('7Ei');
     const stop = '{"spec":{"running":false}}';
     await cluster.must('kubectl', ['patch', 'vm', VM, '--type', 'merge', '-p', stop]);
     await cluster.untilGone(`vmi/${VM}`);
@@ -128,6 +148,19 @@ test('what a guest writes to a claim is there after a restart; what it writes to
     assert.equal(await console.command('block /dev/vdc 0 | head -n 1'), 'golden content');
     assert.equal(await console.command('block /dev/vdc 8 | wc -c'), '0');
   });
+
+  await t.test(
+    'a machine whose disk cannot grow starts with the size that is there, says so, and grows when it can',
+    { skip: noGrowth },
+    async () => {
+      await cluster.until(`vmi/${VM}`, reason, 'ResizeFailed');
+      assert.match(await cluster.field('vmi', VM, '.status.volumeStatus[?(@.name=="data")].message'), /cannot grow to/);
+      await promise('136Mi');
+      await cluster.until(`vmi/${VM}`, '.status.volumeStatus[?(@.name=="data")].size', String(128 * 2 ** 20));
+      assert.equal(await cluster.field('vmi', VM, reason), '');
+      await promise('128Mi');
+    },
+  );
 
   await t.test('a machine is kept while it runs, and becomes what it was', async () => {
     const inGuest = async (script: string) => {

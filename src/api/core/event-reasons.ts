@@ -36,7 +36,8 @@ export type KubernetesEventReason =
   | 'SuccessfulRescale'
   | 'Suspended'
   | 'TaintManagerEviction'
-  | 'Unhealthy';
+  | 'Unhealthy'
+  | 'VolumeResizeFailed';
 
 /** A controller could not do what it wanted, because the API server refused it. */
 export type RefusalEventReason = 'FailedBinding' | 'FailedCreate' | 'FailedDelete' | 'FailedReconcile' | 'FailedUpdate';

@@ -24,6 +24,9 @@ export type PersistentVolumeClaim = KubeObject & {
     readonly phase?: 'Pending' | 'Bound' | 'Lost';
     readonly accessModes?: readonly string[];
     readonly capacity?: Readonly<Record<string, string>>;
+    /** How far an expansion is that did not succeed at once; null takes it away in a patch. */
+    readonly allocatedResourceStatuses?: Readonly<Record<string, string>> | null;
+    readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message?: string }[];
   };
 };
 export type PersistentVolume = KubeObject & {
@@ -74,6 +77,15 @@ export const ANNOTATION_PROVISIONED_BY = 'pv.kubernetes.io/provisioned-by';
 export const LOCAL_PROVISIONER = 'kubevirt-ts.io/local';
 /** As well: a folder of the host that an administrator shares with a machine. What is in it is never ours to change or to remove. */
 export const SHARED_FOLDER_PROVISIONER = 'kubevirt-ts.io/shared-folder';
+
+/** The condition of a claim that cannot be given what it asks for; as Kubernetes calls it. */
+export const CONTROLLER_RESIZE_ERROR = 'ControllerResizeError';
+
+/** Why a claim is not given the larger size that it asks for; undefined when nobody has refused it. */
+export function whyNotResized({ status }: Pick<PersistentVolumeClaim, 'status'>): string | undefined {
+  const refusal = status?.conditions?.find(({ type, status: is }) => type === CONTROLLER_RESIZE_ERROR && is === 'True');
+  return refusal && (refusal.message ?? 'nobody said why');
+}
 
 /** Whether a volume is a folder of the host that is shared with machines, and with nobody else. */
 export function isSharedFolder({ metadata }: Pick<PersistentVolume, 'metadata'>): boolean {

@@ -30,9 +30,9 @@ export function dumpBytesOf(spec: VmiSpec): number {
   return (guestMemoryBytesOf(spec) ?? DEFAULT_MEMORY_BYTES) + OTHER_BYTES;
 }
 
-/** How large a PVC has to be to take one, in whole MiB; as KubeVirt's virtctl makes one. */
-export function dumpClaimBytesOf(spec: VmiSpec): number {
-  return Math.ceil((dumpBytesOf(spec) * (1 + FILE_SYSTEM_OVERHEAD)) / MIB) * MIB;
+/** How large a PVC has to be to take that many, in whole MiB; as KubeVirt's virtctl makes one for one. */
+export function dumpClaimBytesOf(spec: VmiSpec, dumps = 1): number {
+  return Math.ceil((dumps * dumpBytesOf(spec) * (1 + FILE_SYSTEM_OVERHEAD)) / MIB) * MIB;
 }
 
 /** Why a PVC cannot take the dump of this guest; undefined when it can. */

@@ -30,3 +30,5 @@ export const EPHEMERAL_DISKS_FOLDER = 'published-disks';
 
 /** In the public volume of a launcher: digests of the disks that are made anew on another node. */
 export const CONTENTS_FILE = 'contents.json';
+/** There, too: a list of the volumes whose disks could not grow to what their PVCs have. */
+export const BEHIND_FILE = 'behind.json';

@@ -6,10 +6,13 @@
  *   deleting, and no Pod uses it                      take the protection off; the volume's own rules follow
  *   without protection                                protect it: a claim in use outlives its deletion
  *   Bound, its volume gone                            Lost
- *   Bound, asks for more than its volume has          grow the volume, then the status; the disk follows at the next start
+ *   Bound, asks for more than a file can be here      say so and give nothing: what was asked can be taken back
+ *   Bound, asks for more than its volume has          grow the volume, then the status; the disk follows
+ *   Bound, was refused, asks for what it has again    take the refusal off
  *   its volume refers to it                           write down the volume, then Bound
  *   no class named, there is a default class          name it
  *   a free volume fits                                reserve the smallest one that does
+ *   its class is ours, no file can be that large      say how large one may be
  *   its class is ours, it begins as a snapshot        copy that first: there is no volume before its data is whole
  *   its class is ours                                 make a volume: a folder that the kubelet creates at its first use
  *   otherwise                                         say what it waits for
@@ -20,13 +23,16 @@ import type { KubernetesEventReason } from '../../api/core/event-reasons.ts';
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
 import {
   ANNOTATION_PROVISIONED_BY,
+  CONTROLLER_RESIZE_ERROR,
   LOCAL_PROVISIONER,
   type PersistentVolume,
   type PersistentVolumeClaim,
   type StorageClass,
+  whyNotResized,
 } from '../../api/core/volume.ts';
+import { diskBytesFrom, mostClaimBytesFor } from '../../api/kubevirt/volumes/disk-size.ts';
 import { isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
-import { parseQuantity } from '../../base/quantity.ts';
+import { formatBytes, parseQuantity } from '../../base/quantity.ts';
 import { type Action, type Decision, type EventToRecord, nothingToDo } from '../../reconcile/decision.ts';
 import { type ClaimSource, type DiscardCopy, type FillVolume, isLeftOver, unknownSourceOf, whyNotFrom } from './claim-source.ts';
 
@@ -38,6 +44,8 @@ export type ObservedClaim = {
   readonly pods: readonly Pod[];
   /** Where volumes that are made get their folders. */
   readonly volumesDir: string;
+  /** How large a file can be there; looked at when it asks for more than it has, and undefined when nobody can tell. */
+  readonly largestFileBytes?: number | undefined;
   /** The snapshot that it begins as; undefined for a claim that begins empty. */
   readonly source?: ClaimSource | undefined;
   readonly now?: number;
@@ -61,7 +69,7 @@ export function decideClaim(observed: ObservedClaim): Decision<ClaimAction> {
   if (isDeleting(claim))
     return isProtected && !isInUse(observed) ? withFinalizers(claim, without(finalizers), 'nobody uses it') : nothingToDo;
   if (!isProtected) return withFinalizers(claim, [...finalizers, CLAIM_PROTECTION], 'a claim in use must outlive its deletion');
-  if (claim.status?.phase === 'Bound' || claim.status?.phase === 'Lost') return afterBinding(claim, mine);
+  if (claim.status?.phase === 'Bound' || claim.status?.phase === 'Lost') return afterBinding(observed, mine);
   if (mine) return bindTo(claim, mine);
   return find(observed);
 }
@@ -78,8 +86,9 @@ function withFinalizers(claim: PersistentVolumeClaim, finalizers: readonly strin
   return { actions: [patch(claim, { metadata: { finalizers } }, because)] };
 }
 
-function afterBinding(claim: PersistentVolumeClaim, mine: PersistentVolume | undefined): Decision {
-  if (mine && claim.status?.phase === 'Bound') return grow(claim, mine);
+function afterBinding(observed: ObservedClaim, mine: PersistentVolume | undefined): Decision {
+  const { claim } = observed;
+  if (mine && claim.status?.phase === 'Bound') return grow(observed, mine);
   if (mine || claim.status?.phase === 'Lost') return nothingToDo;
   const message = 'Bound claim has lost its PersistentVolume. Data on the volume is lost!';
   const event: EventToRecord = { type: 'Warning', reason: 'ClaimLost', message };
@@ -87,18 +96,48 @@ function afterBinding(claim: PersistentVolumeClaim, mine: PersistentVolume | und
 }
 
 /** Folders have no size of their own: what is promised is what the disk on them becomes. Volumes that somebody else made stay as they are. */
-function grow(claim: PersistentVolumeClaim, volume: PersistentVolume): Decision {
+function grow(observed: ObservedClaim, volume: PersistentVolume): Decision {
+  const { claim } = observed;
   const storage = claim.spec.resources?.requests?.['storage'];
-  const isLocal = volume.metadata.annotations?.[ANNOTATION_PROVISIONED_BY] === LOCAL_PROVISIONER;
-  if (!isLocal || storage === undefined || (requestOf(claim) ?? 0) <= (bytesOf(claim.status?.capacity?.['storage']) ?? 0))
-    return nothingToDo;
+  if (volume.metadata.annotations?.[ANNOTATION_PROVISIONED_BY] !== LOCAL_PROVISIONER || storage === undefined) return nothingToDo;
+  const wasRefused = whyNotResized(claim) !== undefined;
+  if (!asksForMore(claim))
+    return wasRefused ? { actions: [patchStatus(claim, NOT_REFUSED, 'it asks for no more than it has')] } : nothingToDo;
+  const message = tooLargeMessage(observed);
+  if (message !== undefined) return refuse(claim, message);
   const because = `it was asked to grow to ${storage}`;
   return {
     actions: [
       ...(sizeOf(volume) < (requestOf(claim) ?? 0) ? [patch(volume, { spec: { capacity: { storage } } }, because)] : []),
-      patchStatus(claim, { capacity: { storage } }, because),
+      patchStatus(claim, { capacity: { storage }, ...(wasRefused && NOT_REFUSED) }, because),
     ],
   };
+}
+
+const NOT_REFUSED = { conditions: [], allocatedResourceStatuses: null };
+
+/** In the words of Kubernetes, whose clients show them. */
+function refuse(claim: PersistentVolumeClaim, message: string): Decision {
+  if (whyNotResized(claim) === message) return nothingToDo;
+  const status = {
+    conditions: [{ type: CONTROLLER_RESIZE_ERROR, status: 'True', message }],
+    allocatedResourceStatuses: { storage: 'ControllerResizeInfeasible' },
+  };
+  const event: EventToRecord = { type: 'Warning', reason: 'VolumeResizeFailed', message };
+  return { actions: [{ ...patchStatus(claim, status, message), event }] };
+}
+
+/** It asks for more than it has been given. */
+export function asksForMore(claim: PersistentVolumeClaim): boolean {
+  return (requestOf(claim) ?? 0) > (bytesOf(claim.status?.capacity?.['storage']) ?? 0);
+}
+
+/** Folders have no size, and what is promised is a file in one. */
+function tooLargeMessage({ claim, largestFileBytes }: ObservedClaim): string | undefined {
+  const storage = claim.spec.resources?.requests?.['storage'];
+  if (largestFileBytes === undefined || (diskBytesFrom(storage, 'Filesystem') ?? 0) <= largestFileBytes) return undefined;
+  const most = mostClaimBytesFor(largestFileBytes);
+  return `a volume of ${storage} is too large for the file system of the cluster's data folder: at most ${formatBytes(most)}`;
 }
 
 /** The volume already refers to the claim, so this can be repeated from any point. */
@@ -133,6 +172,8 @@ function find(observed: ObservedClaim): Decision<ClaimAction> {
     return waiting('ExternalProvisioning', `Waiting for a volume to be created by the external provisioner '${storageClass.provisioner}'`);
   const unknown = unknownSourceOf(claim);
   if (unknown !== undefined) return failed(`class ${storageClassName} cannot make a volume from ${unknown}, only from a VolumeSnapshot`);
+  const tooLarge = tooLargeMessage(observed);
+  if (tooLarge !== undefined) return failed(tooLarge);
   return (observed.source && fill(observed, observed.source)) ?? provision(observed, storageClass);
 }
 

@@ -23,6 +23,9 @@ function forClaim(observed: Partial<ObservedClaim>): string[] {
 const has1Gi = { phase: 'Bound', capacity: { storage: '1Gi' } } as const;
 const wants2Gi = { resources: { requests: { storage: '2Gi' } } };
 
+const TOO_LARGE = "a volume of 2Gi is too large for the file system of the cluster's data folder: at most 1083Mi";
+const refused = { ...has1Gi, conditions: [{ type: 'ControllerResizeError', status: 'True', message: TOO_LARGE }] };
+
 const CLAIM_RULES: readonly [fact: string, observed: Partial<ObservedClaim>, expected: readonly string[]][] = [
   [
     'a claim that asks for more than its volume has grows, and the volume with it',
@@ -31,6 +34,26 @@ const CLAIM_RULES: readonly [fact: string, observed: Partial<ObservedClaim>, exp
       'patch PersistentVolume /v1: it was asked to grow to 2Gi',
       'patch PersistentVolumeClaim status default/data: it was asked to grow to 2Gi',
     ],
+  ],
+  [
+    'a claim that asks for more than a file can be is told how large it may be, and keeps what it has',
+    { claim: claim(wants2Gi, has1Gi), volumes: [volume(mine, bound, { annotations: ours })], largestFileBytes: 2 ** 30 },
+    [`patch PersistentVolumeClaim status default/data: ${TOO_LARGE}`],
+  ],
+  [
+    'that is said once',
+    { claim: claim(wants2Gi, refused), volumes: [volume(mine, bound, { annotations: ours })], largestFileBytes: 2 ** 30 },
+    [],
+  ],
+  [
+    'a refused claim that asks for what it has is not refused any more',
+    { claim: claim({}, refused), volumes: [volume(mine, bound, { annotations: ours })], largestFileBytes: 2 ** 30 },
+    ['patch PersistentVolumeClaim status default/data: it asks for no more than it has'],
+  ],
+  [
+    'a new claim that no file can be large enough for gets no volume',
+    { claim: claim(wants2Gi), largestFileBytes: 2 ** 30 },
+    [`record event ProvisioningFailed: ${TOO_LARGE}`],
   ],
   ['a volume that somebody else made does not grow', { claim: claim(wants2Gi, has1Gi), volumes: [volume(mine, bound)] }, []],
   [

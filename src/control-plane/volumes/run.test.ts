@@ -109,3 +109,18 @@ test('a claim waits for a class to appear', async (t) => {
   await client.create(STORAGE_CLASSES, { ...storageClass(false), metadata: { name: 'fast' } });
   await bound();
 });
+
+test('what no file can be is refused, and can be taken back', async (t) => {
+  const { client, create, get, bound, events } = await start(t);
+  await create();
+  await bound();
+  const ask = (storage: string) => client.patch(PERSISTENT_VOLUME_CLAIMS, DATA, { spec: { resources: { requests: { storage } } } });
+  await ask('8Ei');
+  const why = /^VolumeResizeFailed: a volume of 8Ei is too large for the file system of the cluster's data folder: at most \d+[MGTP]i$/;
+  await until(async () => (await events()).some((each) => why.test(each)), 'the event');
+  assert.deepEqual((await get())?.status?.capacity, { storage: '1Gi' });
+  assert.match(JSON.stringify((await get())?.status?.conditions), /ControllerResizeError/);
+  await ask('1Gi');
+  await until(async () => !(await get())?.status?.conditions?.length, 'the refusal to go');
+  assert.equal((await get())?.status?.allocatedResourceStatuses, undefined);
+});

@@ -19,11 +19,12 @@ import type { Client } from '../../client/client.ts';
 import { runController } from '../../reconcile/controller.ts';
 import { changesOf } from '../../reconcile/source.ts';
 import { type ClaimSource, snapshotSourceOf } from './claim-source.ts';
-import { type ClaimAction, decideClaim, type ObservedClaim } from './decide-claim.ts';
+import { asksForMore, type ClaimAction, decideClaim, type ObservedClaim } from './decide-claim.ts';
 import { handleOf } from './decide-snapshot.ts';
 import { decideVolume, type ObservedVolume, type RemoveData } from './decide-volume.ts';
 import { FairTurns } from './fair-turns.ts';
 import type { FolderCopies } from './folder-copies.ts';
+import { largestFileBytes } from './largest-file.ts';
 
 export type VolumesOptions = {
   readonly client: Client;
@@ -69,7 +70,8 @@ export async function runVolumes({ volumesDir, copies, ...options }: VolumesOpti
       const claim = claims.get(key);
       if (!claim) return undefined;
       const [source, now] = [await sourceOf(claim), options.clock.now()];
-      return { claim, volumes: volumes.list(), classes: classes.list(), pods: pods.byIndex('claim', key), volumesDir, source, now };
+      const seen = { claim, ...(asksForMore(claim) && { largestFileBytes: largestFileBytes(volumesDir) }) };
+      return { ...seen, volumes: volumes.list(), classes: classes.list(), pods: pods.byIndex('claim', key), volumesDir, source, now };
     },
     decide: decideClaim,
     subject: ({ claim }) => claim,

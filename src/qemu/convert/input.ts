@@ -21,6 +21,8 @@ export type DiskImage = ImageFile & {
   readonly matched?: { readonly logicalBytes: number; readonly physicalBytes: number };
   /** The file is not to be written to. */
   readonly isReadOnly?: boolean;
+  /** It is smaller than its PVC, and could not grow. */
+  readonly isBehind?: boolean;
 };
 
 /** What is loaded into memory instead of a boot sector. */

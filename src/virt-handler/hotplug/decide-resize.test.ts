@@ -23,9 +23,25 @@ const MIB = 2 ** 20;
 /** Of a PVC of 64Mi and of 128Mi. */
 const [SMALL, LARGE] = [60 * MIB, 120 * MIB];
 
-type Seen = { capacity?: string; bytes?: number; startedWith?: number; last?: CommandState; moves?: boolean; told?: object };
+type Seen = {
+  capacity?: string;
+  bytes?: number;
+  startedWith?: number;
+  last?: CommandState;
+  moves?: boolean;
+  told?: object;
+  behind?: string[];
+};
 
-function seen({ capacity = '128Mi', bytes = SMALL, startedWith = SMALL, last, moves = false, told = {} }: Seen): ObservedDomain {
+function seen({
+  capacity = '128Mi',
+  bytes = SMALL,
+  startedWith = SMALL,
+  last,
+  moves = false,
+  told = {},
+  behind = [],
+}: Seen): ObservedDomain {
   const disks = [...(tinySpec.domain.devices.disks ?? []), { name: 'data', disk: { bus: 'virtio' as const } }];
   const spec = {
     ...tinySpec,
@@ -41,7 +57,7 @@ function seen({ capacity = '128Mi', bytes = SMALL, startedWith = SMALL, last, mo
   const pod = livePod();
   const env = [{ name: LAUNCHER_VARIABLES.newDiskBytes, value: JSON.stringify({ data: startedWith }) }];
   const containers = pod.spec.containers.map((each) => (each.name === COMPUTE_CONTAINER ? { ...each, env } : each));
-  const plugged = { devices: {}, nodes: [node], ports: [], sizes: { [node]: bytes } };
+  const plugged = { devices: {}, nodes: [node], ports: [], sizes: { [node]: bytes }, behind };
   return {
     vmi: { ...vmi, spec },
     pod: { ...pod, spec: { ...pod.spec, containers } },
@@ -59,6 +75,7 @@ const cases: readonly (readonly [string, Seen, string[]])[] = [
   ['one that is as large as its PVC is left', { bytes: LARGE }, []],
   ['one that is larger is left: nothing shrinks', { bytes: 200 * MIB }, []],
   ['one that somebody put there stays smaller than its PVC', { bytes: MIB, capacity: '64Mi' }, []],
+  ['one that could not grow when its guest was started is tried again', { startedWith: LARGE, behind: ['data'] }, GROW],
   ['one that somebody put there grows with its PVC', { bytes: MIB }, GROW],
   ['it waits for the end of a move', { moves: true }, []],
   ['a refusal is tried again later', { last: failed }, ['look again in 29s']],

@@ -2,6 +2,7 @@
  * Which disks of a guest that runs are to grow, and what is told of their sizes.
  *
  *   the PVC has grown since the Pod was made, its disk is smaller    grow the disk, which tells the guest; again after 30 s when QEMU cannot
+ *   the disk was to grow when the guest was started, and could not   the same: it is one of ours
  *   its PVC is as it was at the start                                leave the disk: somebody may have put a smaller one there
  *   the disk is larger than its PVC                                  leave it: nothing shrinks
  *   the guest is being moved, suspended or backed up                 leave it: whoever takes the guest, and the copy, have the size that the disk had
@@ -69,7 +70,7 @@ function withSize(entry: Entry, { bytes, wantedBytes }: ClaimDisk, last: Command
 }
 
 function claimDisksOf({ vmi, pod, domain }: ObservedDomain): ClaimDisk[] {
-  const { sizes = {} } = domain.plugged ?? {};
+  const { sizes = {}, behind = [] } = domain.plugged ?? {};
   const { volumes = [], domain: machine } = startedSpec(normaliseVmiSpec(vmi.spec));
   const startedWith = startSizesOf(pod);
   return (machine.devices.disks ?? []).flatMap((disk, index): ClaimDisk[] => {
@@ -80,7 +81,7 @@ function claimDisksOf({ vmi, pod, domain }: ObservedDomain): ClaimDisk[] {
     if (!claim || claim.isReadOnly || isReadOnlyDisk(disk) || bytes === undefined) return [];
     const { capacity, volumeMode } = vmi.status?.volumeStatus?.find(({ name }) => name === disk.name)?.persistentVolumeClaimInfo ?? {};
     const wantedBytes = diskBytesFrom(text(capacity?.['storage']), volumeMode) ?? 0;
-    const hasGrown = wantedBytes > (startedWith[disk.name] ?? Number.POSITIVE_INFINITY);
+    const hasGrown = behind.includes(disk.name) || wantedBytes > (startedWith[disk.name] ?? Number.POSITIVE_INFINITY);
     return [{ volume: disk.name, node, bytes, wantedBytes: hasGrown ? wantedBytes : bytes }];
   });
 }

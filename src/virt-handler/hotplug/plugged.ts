@@ -13,6 +13,8 @@ export type Plugged = {
   readonly media?: Readonly<Record<string, string>>;
   /** How large what each of these shows is, in bytes. */
   readonly sizes?: Readonly<Record<string, number>>;
+  /** Volumes whose disks were to grow when the guest was started, and could not. */
+  readonly behind?: readonly string[];
   /** Root ports that something can be plugged into. */
   readonly ports: readonly string[];
 };

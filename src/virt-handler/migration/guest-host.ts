@@ -9,16 +9,14 @@
  *   another machine, by the digest of the launcher  refused, when both sides know it
  *   another content of a disk that is made anew     refused, with the disk, when both sides know it
  */
-import { constants } from 'node:fs';
-import { open, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import type { GuestHost } from '../../api/handler/guest-host.ts';
 import type { VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { CONTENTS_FILE } from '../../api/launcher/files.ts';
 import { MACHINE_FILE } from '../../api/launcher/suspension.ts';
 import { isObject } from '../../base/json.ts';
+import { textIn } from '../text-in.ts';
 
-const MOST_BYTES = 64 * 1024;
 /** A guest without a model of its own has the processor of its node, with KVM. */
 const MODELS_OF_THE_NODE = [undefined, 'host-model', 'host-passthrough'];
 
@@ -52,18 +50,6 @@ export function whyUnlike(source: GuestHost, target: GuestHost, { domain }: Pick
   if (source.machine !== undefined && target.machine !== undefined && source.machine !== target.machine)
     return 'it would be another machine there, with other devices or another processor: restart the machine';
   return undefined;
-}
-
-/** What is there was written by whoever runs in the Pod. */
-async function textIn(folder: string, name: string): Promise<string | undefined> {
-  const file = await open(join(folder, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => undefined);
-  if (!file) return undefined; // of an earlier release
-  try {
-    const stat = await file.stat();
-    return stat.isFile() && stat.size <= MOST_BYTES ? await file.readFile('utf8') : undefined;
-  } finally {
-    await file.close();
-  }
 }
 
 function contentsIn(text: string | undefined): GuestHost['contents'] {

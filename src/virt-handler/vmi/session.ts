@@ -12,7 +12,8 @@ import type { Logger } from '../../base/log.ts';
 import { AGENT_PORT } from '../../qemu/convert/input.ts';
 import { connectQmp, type QmpClient, type QmpEvent, QmpTimeout } from '../../qemu/qmp/client.ts';
 import { codeOf } from '../../qemu/qmp/connect-socket.ts';
-import { askPlugged } from '../hotplug/plugged.ts';
+import { askBehind } from '../hotplug/ask-behind.ts';
+import { askPlugged, type Plugged } from '../hotplug/plugged.ts';
 import { Commands } from './commands.ts';
 import { type Domain, hasEnded, stateFrom, unknownDomain } from './domain.ts';
 import type { BackupWay, DomainCommand, DumpWay, OpenStore, OpenWay, Quiesce, RunInGuest } from './domain-command.ts';
@@ -130,7 +131,7 @@ export class DomainSession {
     try {
       const [qmp, news] = [this.#qmp, this.#moveNews.signal];
       const result = await performCommand({ ...this.#options, qmp, news, report }, command);
-      if (CHANGING_DEVICES.has(command.name)) this.#show({ plugged: await askPlugged(qmp) });
+      if (CHANGING_DEVICES.has(command.name)) this.#show({ plugged: await this.#askPlugged(qmp) });
       if (command.name === 'become-another') this.#show({ macs: await macsOf(qmp) });
       return result;
     } catch (error) {
@@ -201,13 +202,17 @@ export class DomainSession {
     }
   }
 
+  async #askPlugged(qmp: QmpClient): Promise<Plugged> {
+    return { ...(await askPlugged(qmp)), behind: await askBehind(this.#options.folder) };
+  }
+
   /** Throws when the session has ended. */
   async #look(qmp: QmpClient): Promise<void> {
     try {
       const macs = this.#domain.macs ?? (await macsOf(qmp));
       if (!this.#domain.isConnected || this.#isPlugStale) {
         this.#isPlugStale = false;
-        this.#show({ plugged: await askPlugged(qmp) });
+        this.#show({ plugged: await this.#askPlugged(qmp) });
       }
       // A session that begins may have missed that the port was opened or closed; from then on QEMU tells.
       if (!this.#domain.isConnected) this.#show({ isAgentOpen: await isAgentOpen(qmp) });

@@ -18,3 +18,9 @@ export function claimBytesFor(diskBytes: number): number {
   const disk = Math.ceil(diskBytes / ALIGNMENT) * ALIGNMENT;
   return Math.ceil(disk / (1 - FILE_SYSTEM_OVERHEAD) / ALIGNMENT) * ALIGNMENT;
 }
+
+/** How large a PVC may be whose disk is no larger than this. */
+export function mostClaimBytesFor(diskBytes: number): number {
+  const disk = Math.floor(diskBytes / ALIGNMENT) * ALIGNMENT;
+  return Math.floor(disk / (1 - FILE_SYSTEM_OVERHEAD) / ALIGNMENT) * ALIGNMENT;
+}

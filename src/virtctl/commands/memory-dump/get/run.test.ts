@@ -26,7 +26,7 @@ test('a dump is one request to the machine; the PVC of the last one need not be 
 test('--create-claim makes a PVC that is as large as the server asks for', async () => {
   const { deps, requests, stdout } = testDeps({ [VM]: {}, [VMI]: vmi, [CLAIMS]: {}, [DUMP]: {} });
   await run(deps, { portForward: false, createClaim: true, claimName: 'dump', storageClass: 'fast', accessMode: 'ReadWriteMany' }, 'db');
-  const spec = { accessModes: ['ReadWriteMany'], storageClassName: 'fast', resources: { requests: { storage: '241Mi' } } };
+  const spec = { accessModes: ['ReadWriteMany'], storageClassName: 'fast', resources: { requests: { storage: '482Mi' } } };
   const claim = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { namespace: 'default', name: 'dump' }, spec };
   assert.deepEqual(requests.slice(2), [
     [CLAIMS, claim],

@@ -33,6 +33,9 @@ export async function run(deps: ClusterDeps, flags: GetFlags, ...words: string[]
   if (flags.output !== undefined) await downloadDump(deps, name, flags);
 }
 
+/** The last one goes when the next is whole. */
+const DUMPS = 2;
+
 async function createClaim({ client, namespace, stdout }: ClusterDeps, flags: GetFlags, vm: string): Promise<void> {
   const { claimName, storageClass, accessMode = 'ReadWriteOnce' } = flags;
   if (claimName === undefined)
@@ -54,7 +57,7 @@ async function createClaim({ client, namespace, stdout }: ClusterDeps, flags: Ge
     spec: {
       accessModes: [accessMode],
       ...(storageClass !== undefined && { storageClassName: storageClass }),
-      resources: { requests: { storage: `${dumpClaimBytesOf(vmi.spec) / MIB}Mi` } },
+      resources: { requests: { storage: `${dumpClaimBytesOf(vmi.spec, DUMPS) / MIB}Mi` } },
     },
   };
   await client.create(PERSISTENT_VOLUME_CLAIMS, claim);
