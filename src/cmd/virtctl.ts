@@ -3,6 +3,7 @@ import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { cacheFolder, virtHome } from '../base/node/folders.ts';
 import { withoutAliases } from '../virtctl/command-aliases-table.ts';
+import { foldHelp } from '../virtctl/fold-help.ts';
 import { keepSeparator } from '../virtctl/keep-separator.ts';
 import { quickAnswer } from '../virtctl/quick-answer.ts';
 import { PLACES } from './places.ts';
@@ -13,9 +14,11 @@ delete process.env['NODE_COMPILE_CACHE']; // bin/virtctl set it for us, not for 
 process.stdout.on('error', leaveQuietly);
 const words = withoutAliases(process.argv.slice(2));
 const name = process.env['VIRTCTL_NAME'];
+// 0 where the terminal does not say.
+const columns = process.stdout.columns || undefined;
 const quick = quickAnswer(words, name);
 if (quick === undefined) await answer();
-else process.stdout.write(quick);
+else process.stdout.write(columns === undefined ? quick : foldHelp(quick, columns));
 
 // The command line library has codes of its own for what people typed wrong; by our table all of that is usage.
 if (Number(process.exitCode) < 0) process.exitCode = 2;
@@ -43,7 +46,7 @@ async function answer(): Promise<void> {
     process.stdout.write(await propose(await buildVirtctl({ first: rest.length > 1 ? rest[0] : undefined }), rest, context));
   } else {
     const { run } = await import('@stricli/core');
-    await run(await buildVirtctl({ name, first }), keepSeparator(words), context);
+    await run(await buildVirtctl({ name, first, columns }), keepSeparator(words), context);
   }
 }
 

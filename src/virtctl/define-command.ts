@@ -20,7 +20,13 @@ export type Help = {
   readonly rank: number;
 };
 
-export type CommandDefinition = { readonly help: Help; readonly command: Command<Context> };
+/** A command, unlike a group, does something. */
+export type CommandHelp = Help & {
+  /** What it does cannot be undone, or ends something: nobody is led to it by a word that was not it. */
+  readonly harms: boolean;
+};
+
+export type CommandDefinition = { readonly help: CommandHelp; readonly command: Command<Context> };
 export type GroupDefinition = { readonly help: Help; readonly docs: { readonly brief: string } };
 export type Definition = CommandDefinition | GroupDefinition;
 
@@ -28,7 +34,7 @@ type Flags<FLAGS> = Readonly<Partial<Record<keyof FLAGS, unknown>>>;
 /** A number that it resolves with is the exit code; whatever it throws is told to the user. */
 type Run<DEPS, FLAGS, ARGS extends BaseArgs> = (deps: DEPS, flags: FLAGS, ...args: ARGS) => unknown;
 type Options<DEPS, FLAGS extends Flags<FLAGS>, ARGS extends BaseArgs> = {
-  readonly help: Help;
+  readonly help: CommandHelp;
   readonly run: () => Promise<{ readonly run: Run<DEPS, FLAGS, ARGS> }>;
 } & Pick<CommandBuilderArguments<FLAGS, ARGS, Context>, 'parameters' | 'docs'>;
 

@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { harmfulNames } from './app.ts';
 import { COMMANDS } from './generated/commands.ts';
-import { unknownCommand } from './suggest-command.ts';
+import { type Candidates, unknownCommand } from './suggest-command.ts';
 
-const NAMES = COMMANDS.filter(({ words }) => words.length === 1).map(({ words }) => words.join(' '));
-const fixOf = (said: string) => unknownCommand(said, NAMES).split('\nfix: ')[1];
+const LOADED = await Promise.all(COMMANDS.map(async ({ words, load }) => ({ words, definition: await load() })));
+const GROUPS = [undefined, ...LOADED.filter(({ definition }) => 'docs' in definition).map(({ words }) => words.join(' '))];
+
+function candidatesIn(group: string | undefined): Candidates & { readonly harmful: ReadonlySet<string> } {
+  const inGroup = LOADED.filter(({ words }) => (group === undefined ? words.length === 1 : words.length === 2 && words[0] === group));
+  return { group, names: inGroup.map(({ words }) => words.at(-1) ?? ''), harmful: harmfulNames(group, inGroup) };
+}
+
+const fixOf = (said: string, group?: string) => unknownCommand(said, candidatesIn(group)).split('\nfix: ')[1];
 
 const CASES: [said: string, fix: string][] = [
   ['strat', 'did you mean start?'],
@@ -20,17 +28,45 @@ const CASES: [said: string, fix: string][] = [
 ];
 for (const [said, fix] of CASES) test(`${said}: ${fix}`, () => assert.equal(fixOf(said), fix));
 
-const HARMFUL = 'delete down install removevolume reset restart restore rollback soft-reboot stop suspend uninstall upgrade'.split(' ');
-
-test('no word, however near, leads to a command that harms', () => {
-  for (const name of HARMFUL) {
-    assert.ok(NAMES.includes(name), name);
-    const others = [...'abcdefghijklmnopqrstuvwxyz'].map((letter) => `${name}${letter}`);
-    for (const said of [...others, name.slice(0, -1), name.slice(1), name])
-      assert.doesNotMatch(fixOf(said) ?? '', new RegExp(`\\b(${HARMFUL.join('|')})\\?| (${HARMFUL.join('|')}) or `), said);
-  }
+test('in a group its own commands are meant', () => {
+  const said = [fixOf('ls2', 'node'), fixOf('get', 'image'), fixOf('serch', 'image'), fixOf('kil', 'node')];
+  const all = (group: string) => `virtctl ${group} --help lists all commands`;
+  assert.deepEqual(said, ['did you mean ls?', all('image'), 'did you mean search?', all('node')]);
 });
 
-test('no word of another tool is a command here', () => {
-  for (const name of NAMES.filter((each) => !HARMFUL.includes(each))) assert.match(fixOf(name) ?? '', /^did you mean /);
+for (const group of GROUPS) {
+  const { names, harmful } = candidatesIn(group);
+  for (const name of harmful)
+    test(`no word, however near, leads to ${[group, name].join(' ')}`, () => {
+      const others = [...'abcdefghijklmnopqrstuvwxyz'].map((letter) => `${name}${letter}`);
+      const swapped = [...name].map((_, at) => `${name.slice(0, at)}${name[at + 1] ?? ''}${name[at]}${name.slice(at + 2)}`);
+      for (const said of [...others, ...swapped, name.slice(0, -1), name.slice(1), name]) {
+        const meant = /^did you mean (.*)\?$/.exec(fixOf(said, group) ?? '')?.[1]?.split(' or ') ?? [];
+        assert.deepEqual(
+          meant.filter((each) => harmful.has(each)),
+          [],
+          said,
+        );
+      }
+    });
+
+  test(`no word of another tool is a command${group ? ` of ${group}` : ''} here`, () => {
+    for (const name of names.filter((each) => !harmful.has(each))) assert.match(fixOf(name, group) ?? '', /^did you mean /);
+  });
+}
+
+test('what ends a machine, a node or a disk is marked as such', () => {
+  const marked = LOADED.filter(({ definition: { help } }) => 'harms' in help && help.harms).map(({ words }) => words.join(' '));
+  for (const name of [
+    'delete',
+    'down',
+    'stop',
+    'node kill',
+    'node drain',
+    'node stop',
+    'image remove',
+    'memory-dump remove',
+    'vmexport delete',
+  ])
+    assert.ok(marked.includes(name), name);
 });

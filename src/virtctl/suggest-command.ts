@@ -3,41 +3,39 @@
 /** Words of other tools, and what does the same here. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   apply: 'kubectl apply -f FILE',
+  disks: 'virtctl describe NAME, or kubectl get pvc',
   edit: 'kubectl edit vm NAME',
   get: 'virtctl ls, or kubectl get vms',
   help: 'virtctl --help, or virtctl COMMAND --help',
   kill: 'virtctl stop NAME --force --grace-period 0',
   login: 'virtctl shell NAME, or virtctl console NAME',
+  mount: 'virtctl run IMAGE --mount FOLDER:/WHERE, or virtctl scp',
+  networks: 'virtctl describe NAME, virtctl dns, or kubectl get services',
+  set: 'virtctl resize NAME SIZE for its disk, kubectl edit vm NAME for everything else',
+  transfer: 'virtctl scp FILE NAME:PATH',
+  vm: 'virtctl ls lists machines; commands take their names, as in virtctl start NAME',
+  vms: 'virtctl ls',
 };
 
-/** What they do cannot be undone, or ends something: nobody is led to one of them by a word that was not it. */
-const HARMFUL: readonly string[] = [
-  'delete',
-  'down',
-  'install',
-  'removevolume',
-  'reset',
-  'restart',
-  'restore',
-  'rollback',
-  'soft-reboot',
-  'stop',
-  'suspend',
-  'uninstall',
-  'upgrade',
-];
+/** `names` are the commands that could have been meant; those that harm are named by whoever means them. */
+export type Candidates = {
+  /** The group in which it was looked for. */
+  readonly group?: string | undefined;
+  readonly names: readonly string[];
+  readonly harmful: ReadonlySet<string>;
+};
 
-/** The whole answer; `names` are the commands that could have been meant. */
-export function unknownCommand(said: string, names: readonly string[]): string {
-  const elsewhere = Object.hasOwn(ELSEWHERE, said) ? ELSEWHERE[said] : undefined;
-  const near = names.filter((name) => isNear(said, name));
-  const fix = elsewhere ?? (near.length > 0 ? `did you mean ${near.join(' or ')}?` : 'virtctl --help lists all commands');
-  return `error[USAGE]: unknown command ${said}\nfix: ${fix}`;
+/** The whole answer. */
+export function unknownCommand(said: string, { group, names, harmful }: Candidates): string {
+  const elsewhere = group === undefined && Object.hasOwn(ELSEWHERE, said) ? ELSEWHERE[said] : undefined;
+  const near = names.filter((name) => !harmful.has(name) && isNear(said, name));
+  const inGroup = group === undefined ? '' : `${group} `;
+  const fix = elsewhere ?? (near.length > 0 ? `did you mean ${near.join(' or ')}?` : `virtctl ${inGroup}--help lists all commands`);
+  return `error[USAGE]: unknown command ${inGroup}${said}\nfix: ${fix}`;
 }
 
-/** One or two wrong letters, and no more; a command that harms is named by whoever means it. */
+/** One or two wrong letters, and no more. */
 function isNear(said: string, name: string): boolean {
-  if (HARMFUL.includes(name)) return false;
   return distance(said, name) <= (Math.min(said.length, name.length) <= 4 ? 1 : 2);
 }
 

@@ -154,6 +154,16 @@ test('guests that end in every way', async (t: TestContext) => {
     assert.match(await cluster.must('virtctl', ['why', 'ignores']), /GracePeriodExpired, .*did not power off in time and was cut off/);
   });
 
+  await t.test('a guest that is paused when it is to stop is let run, hears its power button, and is not paused again', async () => {
+    await started(cluster, 'stands');
+    await using console = cluster.console('stands');
+    await console.expect(/guest ready/);
+    await cluster.must('virtctl', ['pause', 'vm', 'stands']);
+    await cluster.until('vm/stands', '.status.printableStatus', 'Paused');
+    await cluster.must('virtctl', ['stop', 'stands']);
+    await cluster.until('vm/stands', '.status.conditions[?(@.type=="LastShutdown")].reason', 'Requested');
+  });
+
   await t.test('a guest that starts paused waits, is not ready, and goes on when told to', async () => {
     await cluster.must('kubectl', ['create', '-f', '-'], {
       input: manifest.replaceAll(/\bhello\b/g, 'waits').replace('runStrategy: Always', 'runStrategy: Manual'),

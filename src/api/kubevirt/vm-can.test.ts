@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { vm, vmi } from '../../testing/builders.ts';
+import type { VirtualMachineInstance } from './kinds/virtual-machine-instance.ts';
 import { RUN_STRATEGIES } from './kinds/virtual-machine-schema.ts';
 import { refusalOf, type VmAction, type VmiAction, vmiRefusalOf } from './vm-can.ts';
 
@@ -149,6 +150,13 @@ describe('what can be done to a VM', () => {
     const pinged = { ...plain, spec: { ...plain.spec, livenessProbe: { guestAgentPing: {} } } };
     const reasons = [plain, probed, pinged].map((each) => vmiRefusalOf('pause', each)?.reason);
     assert.deepEqual(reasons, [undefined, 'Forbidden', undefined]);
+  });
+
+  test('a guest that stops is not paused, and is let run when it was', () => {
+    const conditions = [{ type: 'Paused', status: 'True' as const }];
+    const stopping = (of: VirtualMachineInstance) => ({ ...of, metadata: { ...of.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } });
+    const refused = [vmiRefusalOf('pause', stopping(vmi('Running'))), vmiRefusalOf('unpause', stopping(vmi('Running', { conditions })))];
+    assert.deepEqual(refused, [{ reason: 'Conflict', message: 'VMI is stopping' }, undefined]);
   });
 
   test('the agent is asked only where there is one', () => {

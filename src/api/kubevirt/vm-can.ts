@@ -14,7 +14,8 @@
  *   console    only while the instance runs and has a serial console
  *   vnc, vnc/screenshot  only while the instance runs and has a screen
  *   portforward  only while the instance runs, is not paused and has a network card
- *   pause, unpause, softreboot  only while the instance runs, and only when they change something; the first two not while it is moved, nor freeze
+ *   pause, unpause, softreboot  only while the instance runs, and only when they change something; the first two not while it is moved, nor freeze;
+ *              pause not while it stops
  *   guestosinfo, userlist, filesystemlist, freeze, unfreeze, exec  only while the instance runs and its agent is connected
  *   anything else of an instance  only while it runs
  *
@@ -235,6 +236,8 @@ const VMI_RULES: Readonly<Partial<Record<VmiAction, readonly Rule<VirtualMachine
   ],
   pause: [
     NOT_RUNNING,
+    // It could not power off any more, and would be cut off at the end of its grace period.
+    ['Conflict', 'VMI is stopping', isDeleting],
     ON_ITS_WAY,
     BEING_SAVED,
     BEING_DUMPED,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { Condition, ObjectMeta } from '../../api/meta.ts';
 import { mergePatch } from '../../base/json.ts';
 import { timestamp } from '../../base/timestamp.ts';
@@ -135,6 +136,23 @@ const ending: Case[] = [
   ['a Pod that was removed by force is a crash', { pod: undefined }, [`${PATCH}: the launcher Pod is gone`, 'Warning Stopped']],
 ];
 
+const isPaused: Condition = { type: 'Paused', status: 'True', reason: 'PausedByUser', message: 'The processors of the guest are stopped.' };
+const WAKE = ['command cont: VMI is being deleted, and a guest that is paused cannot power off', 'look again in 5s'];
+const CLEAR_BACKUP = 'command clear backup b1: its backup has failed';
+const beingBackedUp = {
+  changedBlockTracking: { state: 'Disabled', backupStatus: { backupUID: 'b1', claimName: 'c', startTimestamp: '2026-01-01T00:00:00Z' } },
+} as const;
+
+/** Paused by its user, and deleted. */
+function pausedAnd(status: Partial<VmiStatus>, more: Partial<Domain> = {}, afterMs = 0): Partial<ObservedDomain> {
+  const seen = deleting(afterMs);
+  return { ...seen, vmi: deleted(30, running({ conditions: [isPaused], ...status })), domain: domain('paused', more) };
+}
+
+function conted(at: number): Domain['commands'] {
+  return { cont: { command: { name: 'cont' }, givenAt: at, tries: 1, is: 'done', endedAt: at, result: {} } };
+}
+
 const stopping: Case[] = [
   [
     'the grace period begins when the deletion is seen',
@@ -149,6 +167,17 @@ const stopping: Case[] = [
       stoppingSince: now,
     },
     ['Normal ShuttingDown', 'command system_powerdown: launcher Pod is being deleted', 'look again in 5s'],
+  ],
+  ['a guest that its user has paused is let run first: paused it could not power off', pausedAnd({}), WAKE],
+  ['it is not let run again at once', pausedAnd({}, { commands: conted(now) }, 2000), ['look again in 3s']],
+  ['and is asked when it runs', deleting(100, { commands: conted(now) }), ['Normal ShuttingDown', ...ASK_AGAIN]],
+  ['one that was paused after it was asked is let run, too', pausedAnd({}, asked(now), 1000), WAKE],
+  ['one that is moved is left to the move', pausedAnd({ migrationState: { migrationUid: 'm1' } }), ['Normal ShuttingDown', ...ASK_AGAIN]],
+  ['one that is frozen stays as it is', pausedAnd({ fsFreezeStatus: 'frozen' }), ['Normal ShuttingDown', ...ASK_AGAIN]],
+  [
+    'one whose disks are backed up is let run when that has ended',
+    pausedAnd(beingBackedUp),
+    ['Normal ShuttingDown', CLEAR_BACKUP, ...ASK_AGAIN],
   ],
   ['it is not asked again at once', deleting(2000, asked(now)), ['look again in 3s']],
   ['it is asked again after five seconds', deleting(5000, asked(now)), ASK_AGAIN],
@@ -364,6 +393,18 @@ describe('a guest, run until nothing changes', () => {
     assert.deepEqual(
       [world.phases, world.events, world.now - now, world.domain.isGone],
       [['Running', 'Succeeded'], ['Normal ShuttingDown', 'Normal Stopped'], 5_000, true],
+    );
+  });
+
+  test('is deleted while it is paused, runs on and obeys', () => {
+    const world = new World({ vmi: deleted(30), domain: domain('paused'), obeysAfter: 1 });
+    world.settle();
+    assert.deepEqual(
+      [world.phases, world.events],
+      [
+        ['Running', 'Succeeded'],
+        ['Normal ShuttingDown', 'Normal Stopped'],
+      ],
     );
   });
 

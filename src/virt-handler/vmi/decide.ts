@@ -24,6 +24,7 @@
  *   deletion, grace period 0                          Succeeded (Deleted)
  *   deletion before the guest ran                     Failed (Deleted)
  *   deletion, the grace period is over                Failed (Deleted); delete the Pod when QEMU does not answer
+ *   deletion, somebody paused the guest               cont: it cannot hear its power button
  *   deletion                                          system_powerdown at once and every 5 s (ShuttingDown)
  *   QEMU waits to start, nobody asked it to wait      cont
  *   volumes are to come or to go                      see hotplug/decide-hotplug.ts
@@ -37,9 +38,9 @@
  *
  * Pure: no clock, no I/O. `observe.ts` gathers the input; the loop performs the writes, `act.ts` everything else, in the order of the decision.
  */
-import type { KubeVirtEventReason } from '../../api/core/event-reasons.ts';
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
 import { vmiCondition } from '../../api/kubevirt/condition-reasons.ts';
+import { isOnItsWay } from '../../api/kubevirt/exclusive-operations.ts';
 import { endingOf, gracePeriodSecondsOf, isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { COMPUTE_CONTAINER } from '../../api/launcher/compute.ts';
 import { LAUNCHER_VARIABLES } from '../../api/launcher/variables.ts';
@@ -48,9 +49,9 @@ import { diffAsMergePatch } from '../../base/json.ts';
 import type { Action, EventToRecord } from '../../reconcile/decision.ts';
 import { decideBackup } from '../backup/decide-backup.ts';
 import { decidePlugs } from '../hotplug/decide-hotplug.ts';
-import { decideResizes, resizeStatus } from '../hotplug/decide-resize.ts';
-import { hotplugEntriesOf, hotplugStatus } from '../hotplug/hotplug-status.ts';
+import { decideResizes } from '../hotplug/decide-resize.ts';
 import { decideDump } from '../memory-dump/decide-dump.ts';
+import { beginHindranceOf } from '../migration/begin-hindrance.ts';
 import { decideArrival, isArriving } from '../migration/decide-arrival.ts';
 import { decideSource, isSource } from '../migration/decide-source.ts';
 import { decideTarget } from '../migration/decide-target.ts';
@@ -59,6 +60,8 @@ import { type Domain, hasEnded } from './domain.ts';
 import type { DomainAction, DomainDecision } from './domain-action.ts';
 import type { DomainCommand } from './domain-command.ts';
 import { isFollowed, mustStop, type ObservedDomain } from './observed.ts';
+import { event, record, warning } from './recorded-event.ts';
+import { reportChanges } from './report-changes.ts';
 import { deriveDomainStatus, type StatusChange } from './status.ts';
 
 /** A guest may not hear its power button the first time, and QEMU may fail to do what it is asked. */
@@ -93,6 +96,7 @@ const RULES: readonly [(seen: ObservedDomain) => boolean, (seen: ObservedDomain)
   [(seen) => mustStop(seen) && gracePeriodSecondsOf(seen.vmi) === 0, cutOff],
   [(seen) => mustStop(seen) && hasNotRun(seen), cancelStart],
   [(seen) => mustStop(seen) && deadlineOf(seen) <= seen.now, cutOffLate],
+  [(seen) => mustStop(seen) && standsForItsUser(seen), wakeToPowerOff],
   [mustStop, askToPowerOff],
   [({ vmi, domain }) => domain.state === 'prelaunch' && vmi.spec.startStrategy !== 'Paused', letRun],
   [() => true, keepCurrent],
@@ -206,6 +210,14 @@ function cutOffLate(seen: ObservedDomain): DomainDecision {
   return decision({ actions: canBeAsked(seen.domain) || isGone(seen) ? actions : [...actions, ...endPod(seen.pod, because)] });
 }
 
+/** It gets its power button when it is seen to run. */
+function wakeToPowerOff(seen: ObservedDomain): DomainDecision {
+  const [status, ending] = [write(seen, {}, 'what QEMU shows has changed'), [...decideDump(seen), ...decideBackup(seen).actions]];
+  const wake = give(seen, { name: 'cont' }, `${whyItStops(seen)}, and a guest that is paused cannot power off`);
+  const lookAgainAfterMs = Math.min(deadlineOf(seen) - seen.now, againInMs(seen, 'cont'));
+  return decision({ actions: [...status, ...ending, ...wake], lookAgainAfterMs });
+}
+
 function askToPowerOff(seen: ObservedDomain): DomainDecision {
   const { domain, now } = seen;
   const [status, others] = [write(seen, {}, 'what QEMU shows has changed'), [...decideDump(seen), ...decideBackup(seen).actions]];
@@ -228,52 +240,11 @@ function keepCurrent(seen: ObservedDomain): DomainDecision {
   const waits = [plugs.lookAgainAfterMs, resizes.lookAgainAfterMs, backup.lookAgainAfterMs].filter((ms) => ms !== undefined);
   const soonest = waits.length > 0 ? Math.min(...waits) : undefined;
   const lookAgainAfterMs = isPhase(seen.vmi, 'Scheduled') ? startDeadlineOf(seen) - seen.now : soonest;
-  const reports = [...reportCredentials(seen), ...reportReadiness(seen), ...reportPlugs(seen), ...reportResizes(seen)];
   const others = [...plugs.actions, ...resizes.actions, ...decideDump(seen), ...backup.actions];
-  return decision({ actions: [...write(seen, {}, 'what QEMU shows has changed', told), ...reports, ...others], lookAgainAfterMs });
-}
-
-/** Told once for each change of the condition. */
-function reportCredentials({ vmi, agent }: ObservedDomain): Action[] {
-  const { credentials } = agent ?? {};
-  const shown = vmiCondition(vmi, 'AccessCredentialsSynchronized')?.status;
-  if (!credentials || shown === (credentials.isSynced ? 'True' : 'False')) return [];
-  const told = credentials.isSynced
-    ? event('AccessCredentialsSyncSuccess', 'The guest has its keys and passwords.')
-    : warning('AccessCredentialsSyncFailed', `The guest has not taken its keys and passwords: ${credentials.message}.`);
-  return [{ do: 'record', because: told.message, event: told }];
-}
-
-/** What has come and what has gone, once for each change of phase. */
-function reportPlugs(seen: ObservedDomain): Action[] {
-  const before = new Map(hotplugEntriesOf(seen.vmi).map(({ name, phase, reason }) => [name, { phase, reason }]));
-  return (hotplugStatus(seen).volumeStatus ?? []).flatMap(({ name, phase, reason, message = '' }): Action[] => {
-    const was = before.get(name);
-    if (!was || (was.phase === phase && (was.reason === reason || reason !== 'HotplugFailed'))) return [];
-    if (reason === 'HotplugFailed') return [{ do: 'record', because: message, event: warning('HotplugFailed', message) }];
-    if (phase === 'Ready') return [record('VolumeReady', message)];
-    return phase === 'UnMountedFromPod' ? [record('VolumeUnplugged', message)] : [];
+  return decision({
+    actions: [...write(seen, {}, 'what QEMU shows has changed', told), ...reportChanges(seen), ...others],
+    lookAgainAfterMs,
   });
-}
-
-/** What has grown, and what could not, once for each. */
-function reportResizes(seen: ObservedDomain): Action[] {
-  const { volumeStatus = [] } = seen.vmi.status ?? {};
-  const before = new Map(volumeStatus.map((entry) => [entry.name, entry]));
-  return (resizeStatus(seen, volumeStatus) ?? []).flatMap(({ name, size = 0, reason, message = '' }): Action[] => {
-    const was = before.get(name);
-    if (reason === 'ResizeFailed' && was?.message !== message)
-      return [{ do: 'record', because: message, event: warning('ResizeFailed', `Volume ${name}: ${message}`) }];
-    return was?.size !== undefined && size > was.size ? [record('VolumeResized', `The disk of volume ${name} has ${size} bytes now.`)] : [];
-  });
-}
-
-/** Told when a guest that was ready, or was not asked before, is not. */
-function reportReadiness({ vmi, probes }: ObservedDomain): Action[] {
-  const shown = vmiCondition(vmi, 'GuestReady')?.status;
-  if (probes?.readiness?.isYes !== false || shown === 'False') return [];
-  const told = warning('Unhealthy', `Readiness probe failed: ${probes.readiness.why}`);
-  return [{ do: 'record', because: told.message, event: told }];
 }
 
 /** One patch of the status, or none when it would change nothing. */
@@ -321,6 +292,12 @@ function hasRun(seen: ObservedDomain): boolean {
   const { vmi, domain } = seen;
   if (domain.state === 'prelaunch') return vmi.spec.startStrategy === 'Paused' && !mustStop(seen);
   return domain.state === 'running' || domain.state === 'paused' || domain.state === 'io-error' || hasEnded(domain);
+}
+
+/** Nothing but somebody's wish keeps it from running: what else stops guests lets them go on by itself. */
+function standsForItsUser(seen: ObservedDomain): boolean {
+  const isBusy = isOnItsWay(seen.vmi.status?.migrationState) || beginHindranceOf('move', seen) !== undefined;
+  return seen.domain.state === 'paused' && !isBusy;
 }
 
 /** There is nothing in the guest yet that could power it off. */
@@ -381,18 +358,6 @@ function reachedAt(vmi: VirtualMachineInstance, phase: string | undefined): numb
 
 function canBeAsked(domain: Domain): boolean {
   return domain.isConnected && domain.state !== 'unresponsive';
-}
-
-function event(reason: KubeVirtEventReason, message: string): EventToRecord {
-  return { type: 'Normal', reason, message };
-}
-
-function warning(reason: KubeVirtEventReason, message: string): EventToRecord {
-  return { type: 'Warning', reason, message };
-}
-
-function record(reason: KubeVirtEventReason, message: string): Action {
-  return { do: 'record', because: message, event: event(reason, message) };
 }
 
 function decision({ actions = [], lookAgainAfterMs }: Partial<DomainDecision>): DomainDecision {

@@ -119,7 +119,8 @@ export class World {
     this.domain = { ...this.domain, commands: { ...this.domain.commands, ...given(command, this.now) } };
     if (command.name === 'quit') this.#end();
     if (command.name === 'cont') this.domain = { ...this.domain, state: 'running' };
-    if (command.name === 'system_powerdown' && ++this.#powerdowns >= this.#obeysAfter) this.domain = { ...this.domain, state: 'shutdown' };
+    if (this.domain.state === 'running' && command.name === 'system_powerdown' && ++this.#powerdowns >= this.#obeysAfter)
+      this.domain = { ...this.domain, state: 'shutdown' };
   }
 
   #end(): void {

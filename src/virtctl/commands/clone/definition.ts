@@ -3,7 +3,7 @@ import { defineClusterCommand } from '../../define-command.ts';
 import { connection, connectionAliases, off, optionalText, proposeVms, text } from '../../parameters.ts';
 
 export const definition = defineClusterCommand({
-  help: { group: 'machines', rank: 16 },
+  help: { group: 'machines', rank: 16, harms: false },
   run: () => import('./run.ts'),
   parameters: {
     flags: {

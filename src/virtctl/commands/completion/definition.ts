@@ -6,7 +6,7 @@ import type { Shell } from './run.ts';
 const SHELLS: readonly Shell[] = ['bash', 'zsh', 'fish'];
 
 export const definition = defineCommand({
-  help: { group: 'other', rank: 1 },
+  help: { group: 'other', rank: 1, harms: false },
   run: () => import('./run.ts'),
   parameters: {
     positional: {

@@ -4,7 +4,7 @@ import { defineClusterCommand } from '../../define-command.ts';
 import { connection, connectionAliases, machine } from '../../parameters.ts';
 
 export const definition = defineClusterCommand({
-  help: { group: 'guest', rank: 1 },
+  help: { group: 'guest', rank: 1, harms: false },
   run: () => import('./run.ts'),
   parameters: {
     flags: {

@@ -3,7 +3,7 @@ import { defineClusterCommand } from '../../define-command.ts';
 import { connection, connectionAliases, machines, off } from '../../parameters.ts';
 
 export const definition = defineClusterCommand({
-  help: { group: 'machines', rank: 12 },
+  help: { group: 'machines', rank: 12, harms: true },
   run: () => import('./run.ts'),
   parameters: {
     flags: { ...connection, yes: off('On a terminal: do not ask') },

@@ -3,7 +3,7 @@ import { defineClusterCommand } from '../../define-command.ts';
 import { connection, connectionAliases } from '../../parameters.ts';
 
 export const definition = defineClusterCommand({
-  help: { group: 'network', rank: 3 },
+  help: { group: 'network', rank: 3, harms: false },
   run: () => import('./run.ts'),
   parameters: {
     flags: {

@@ -3,7 +3,7 @@ import { defineCommand } from '../../define-command.ts';
 import { off } from '../../parameters.ts';
 
 export const definition = defineCommand({
-  help: { group: 'embedded', rank: 5 },
+  help: { group: 'embedded', rank: 5, harms: false },
   run: () => import('./run.ts'),
   parameters: {
     flags: { json: off('Print the checks as JSON'), store: off('Also read every record of the store and compare its checksum') },

@@ -2,7 +2,7 @@
 import { defineCommand } from '../../define-command.ts';
 
 export const definition = defineCommand({
-  help: { group: 'embedded', rank: 2 },
+  help: { group: 'embedded', rank: 2, harms: true },
   run: () => import('./run.ts'),
   parameters: {
     flags: {

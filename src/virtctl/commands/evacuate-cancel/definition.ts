@@ -3,7 +3,7 @@ import { defineClusterCommand } from '../../define-command.ts';
 import { connection, connectionAliases, dryRun, machines } from '../../parameters.ts';
 
 export const definition = defineClusterCommand({
-  help: { group: 'machines', rank: 9 },
+  help: { group: 'machines', rank: 9, harms: false },
   run: () => import('./run.ts'),
   parameters: { flags: { ...connection, dryRun }, positional: machines, aliases: connectionAliases },
   docs: { brief: 'Let a machine stay on a node that was to be drained', customUsage: ['my-vm', 'vmi my-vmi'] },

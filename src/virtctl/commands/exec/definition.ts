@@ -4,7 +4,7 @@ import { defineClusterCommand } from '../../define-command.ts';
 import { connection, connectionAliases, off, proposeVms, text } from '../../parameters.ts';
 
 export const definition = defineClusterCommand({
-  help: { group: 'guest', rank: 5 },
+  help: { group: 'guest', rank: 5, harms: false },
   run: () => import('./run.ts'),
   parameters: {
     flags: {

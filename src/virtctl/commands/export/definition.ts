@@ -3,7 +3,7 @@ import { defineClusterCommand } from '../../define-command.ts';
 import { connection, connectionAliases, off, optionalText, proposeVms, text } from '../../parameters.ts';
 
 export const definition = defineClusterCommand({
-  help: { group: 'cluster', rank: 8 },
+  help: { group: 'cluster', rank: 8, harms: false },
   run: () => import('./run.ts'),
   parameters: {
     flags: {

@@ -4,7 +4,7 @@ import { defineClusterCommand } from '../../define-command.ts';
 import { connection, connectionAliases, optionalText, proposeVms, text } from '../../parameters.ts';
 
 export const definition = defineClusterCommand({
-  help: { group: 'network', rank: 2 },
+  help: { group: 'network', rank: 2, harms: false },
   run: () => import('./run.ts'),
   parameters: {
     flags: {

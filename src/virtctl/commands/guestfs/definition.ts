@@ -6,7 +6,7 @@ import { connection, connectionAliases, off, optionalText, text } from '../../pa
 const id = { kind: 'parsed', parse: numberParser, optional: true, placeholder: 'id' } as const;
 
 export const definition = defineClusterCommand({
-  help: { group: 'machines', rank: 14 },
+  help: { group: 'machines', rank: 14, harms: false },
   run: () => import('./run.ts'),
   parameters: {
     flags: {

@@ -3,7 +3,7 @@ import { defineClusterCommand } from '../../define-command.ts';
 import { connection, connectionAliases, off, optionalText, text } from '../../parameters.ts';
 
 export const definition = defineClusterCommand({
-  help: { group: 'cluster', rank: 9 },
+  help: { group: 'cluster', rank: 9, harms: false },
   run: () => import('./run.ts'),
   parameters: {
     flags: {

@@ -4,7 +4,7 @@ import { aliases, cluster, timeout } from '../../install/flags.ts';
 import { text } from '../../parameters.ts';
 
 export const definition = defineClusterCommand({
-  help: { group: 'cluster', rank: 1 },
+  help: { group: 'cluster', rank: 1, harms: true },
   run: () => import('./run.ts'),
   parameters: {
     flags: {

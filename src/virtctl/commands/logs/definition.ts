@@ -4,7 +4,7 @@ import { defineCommand } from '../../define-command.ts';
 import { connection, connectionAliases, machine, off } from '../../parameters.ts';
 
 export const definition = defineCommand({
-  help: { group: 'machines', rank: 12 },
+  help: { group: 'machines', rank: 12, harms: false },
   run: () => import('./run.ts'),
   parameters: {
     flags: {

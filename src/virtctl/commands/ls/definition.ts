@@ -3,7 +3,7 @@ import { defineClusterCommand } from '../../define-command.ts';
 import { connection, connectionAliases, off } from '../../parameters.ts';
 
 export const definition = defineClusterCommand({
-  help: { group: 'machines', rank: 2 },
+  help: { group: 'machines', rank: 2, harms: false },
   run: () => import('./run.ts'),
   parameters: {
     flags: {

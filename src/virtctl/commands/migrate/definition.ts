@@ -3,7 +3,7 @@ import { defineClusterCommand } from '../../define-command.ts';
 import { connection, connectionAliases, dryRun, machines, off, optionalText } from '../../parameters.ts';
 
 export const definition = defineClusterCommand({
-  help: { group: 'machines', rank: 9 },
+  help: { group: 'machines', rank: 9, harms: false },
   run: () => import('./run.ts'),
   parameters: {
     flags: {

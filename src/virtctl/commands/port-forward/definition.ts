@@ -3,7 +3,7 @@ import { defineClusterCommand } from '../../define-command.ts';
 import { connection, connectionAliases, off, proposeTargets, text } from '../../parameters.ts';
 
 export const definition = defineClusterCommand({
-  help: { group: 'network', rank: 1 },
+  help: { group: 'network', rank: 1, harms: false },
   run: () => import('./run.ts'),
   parameters: {
     flags: {

@@ -3,7 +3,7 @@ import { defineClusterCommand } from '../../define-command.ts';
 import { connection, connectionAliases, dryRun, machine, off, text } from '../../parameters.ts';
 
 export const definition = defineClusterCommand({
-  help: { group: 'machines', rank: 14 },
+  help: { group: 'machines', rank: 14, harms: true },
   run: () => import('./run.ts'),
   parameters: {
     flags: {

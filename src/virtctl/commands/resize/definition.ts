@@ -3,7 +3,7 @@ import { defineClusterCommand } from '../../define-command.ts';
 import { connection, connectionAliases, optionalText, proposeVms, text } from '../../parameters.ts';
 
 export const definition = defineClusterCommand({
-  help: { group: 'machines', rank: 12 },
+  help: { group: 'machines', rank: 12, harms: false },
   run: () => import('./run.ts'),
   parameters: {
     flags: { ...connection, disk: { ...optionalText, brief: 'Which of its disks, when it has several', placeholder: 'name' } },

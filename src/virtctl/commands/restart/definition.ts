@@ -4,7 +4,7 @@ import { defineClusterCommand } from '../../define-command.ts';
 import { connection, connectionAliases, dryRun, machines } from '../../parameters.ts';
 
 export const definition = defineClusterCommand({
-  help: { group: 'machines', rank: 6 },
+  help: { group: 'machines', rank: 6, harms: true },
   run: () => import('./run.ts'),
   parameters: {
     flags: {

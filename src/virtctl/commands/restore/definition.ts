@@ -3,7 +3,7 @@ import { defineCommand } from '../../define-command.ts';
 import { off, optionalText } from '../../parameters.ts';
 
 export const definition = defineCommand({
-  help: { group: 'embedded', rank: 8 },
+  help: { group: 'embedded', rank: 8, harms: true },
   run: () => import('./run.ts'),
   parameters: {
     flags: {

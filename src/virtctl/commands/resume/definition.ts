@@ -3,7 +3,7 @@ import { defineClusterCommand } from '../../define-command.ts';
 import { connection, connectionAliases, dryRun, machines } from '../../parameters.ts';
 
 export const definition = defineClusterCommand({
-  help: { group: 'machines', rank: 7 },
+  help: { group: 'machines', rank: 7, harms: false },
   run: () => import('./run.ts'),
   parameters: { flags: { ...connection, dryRun }, positional: machines, aliases: connectionAliases },
   docs: { brief: 'Let a suspended machine go on where it was', customUsage: ['my-vm'] },

@@ -3,7 +3,7 @@ import { defineClusterCommand } from '../../define-command.ts';
 import { connection, connectionAliases, proposeVms, text } from '../../parameters.ts';
 
 export const definition = defineClusterCommand({
-  help: { group: 'machines', rank: 15 },
+  help: { group: 'machines', rank: 15, harms: true },
   run: () => import('./run.ts'),
   parameters: {
     flags: { ...connection },

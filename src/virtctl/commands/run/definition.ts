@@ -10,7 +10,7 @@ import { connection, connectionAliases, off, optionalText, text } from '../../pa
 const seconds = { kind: 'parsed', parse: numberParser, placeholder: 'seconds' } as const;
 
 export const definition = defineCommand({
-  help: { group: 'machines', rank: 1 },
+  help: { group: 'machines', rank: 1, harms: false },
   run: () => import('./run.ts'),
   parameters: {
     flags: {

@@ -4,7 +4,7 @@ import { off, text } from '../../parameters.ts';
 import { sshAliases, sshFlags } from '../../ssh/flags.ts';
 
 export const definition = defineClusterCommand({
-  help: { group: 'guest', rank: 4 },
+  help: { group: 'guest', rank: 4, harms: false },
   run: () => import('./run.ts'),
   parameters: {
     flags: { ...sshFlags, recursive: off('Copy folders, too'), preserve: off('Keep times and permissions') },

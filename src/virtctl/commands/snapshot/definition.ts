@@ -3,7 +3,7 @@ import { defineClusterCommand } from '../../define-command.ts';
 import { connection, connectionAliases, off, proposeVms, text } from '../../parameters.ts';
 
 export const definition = defineClusterCommand({
-  help: { group: 'machines', rank: 13 },
+  help: { group: 'machines', rank: 13, harms: false },
   run: () => import('./run.ts'),
   parameters: {
     flags: {

@@ -3,7 +3,7 @@ import { defineClusterCommand } from '../../define-command.ts';
 import { connection, connectionAliases, machine } from '../../parameters.ts';
 
 export const definition = defineClusterCommand({
-  help: { group: 'machines', rank: 14 },
+  help: { group: 'machines', rank: 14, harms: false },
   run: () => import('./run.ts'),
   parameters: { flags: { ...connection }, positional: machine, aliases: connectionAliases },
   docs: { brief: 'What was kept of a machine', customUsage: ['my-vm'] },

@@ -4,7 +4,7 @@ import { proposeTargets, text } from '../../parameters.ts';
 import { sshAliases, sshFlags } from '../../ssh/flags.ts';
 
 export const definition = defineClusterCommand({
-  help: { group: 'guest', rank: 3 },
+  help: { group: 'guest', rank: 3, harms: false },
   run: () => import('./run.ts'),
   parameters: {
     flags: { ...sshFlags, command: { ...text, brief: 'Command to run instead of a shell', optional: true, placeholder: 'command' } },

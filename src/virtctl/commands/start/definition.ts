@@ -3,7 +3,7 @@ import { defineClusterCommand } from '../../define-command.ts';
 import { connection, connectionAliases, dryRun, machines } from '../../parameters.ts';
 
 export const definition = defineClusterCommand({
-  help: { group: 'machines', rank: 4 },
+  help: { group: 'machines', rank: 4, harms: false },
   run: () => import('./run.ts'),
   parameters: {
     flags: {

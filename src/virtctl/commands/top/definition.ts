@@ -3,7 +3,7 @@ import { defineClusterCommand } from '../../define-command.ts';
 import { connection, connectionAliases, machine, off, text } from '../../parameters.ts';
 
 export const definition = defineClusterCommand({
-  help: { group: 'machines', rank: 3 },
+  help: { group: 'machines', rank: 3, harms: false },
   run: () => import('./run.ts'),
   parameters: {
     flags: {

@@ -4,7 +4,7 @@ import { defineCommand } from '../../define-command.ts';
 import { connection, connectionAliases } from '../../parameters.ts';
 
 export const definition = defineCommand({
-  help: { group: 'machines', rank: 1 },
+  help: { group: 'machines', rank: 1, harms: false },
   run: () => import('./run.ts'),
   parameters: {
     flags: {

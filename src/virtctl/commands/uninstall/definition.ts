@@ -4,7 +4,7 @@ import { aliases, cluster, timeout } from '../../install/flags.ts';
 import { off } from '../../parameters.ts';
 
 export const definition = defineClusterCommand({
-  help: { group: 'cluster', rank: 2 },
+  help: { group: 'cluster', rank: 2, harms: true },
   run: () => import('./run.ts'),
   parameters: { flags: { ...cluster, force: off('Delete all machines of the cluster, too'), timeout }, aliases },
   docs: {

@@ -3,7 +3,7 @@ import { numberParser } from '@stricli/core';
 import { defineCommand } from '../../define-command.ts';
 
 export const definition = defineCommand({
-  help: { group: 'embedded', rank: 1 },
+  help: { group: 'embedded', rank: 1, harms: false },
   run: () => import('./run.ts'),
   parameters: {
     flags: {

@@ -2,7 +2,7 @@
 import { defineCommand } from '../../define-command.ts';
 
 export const definition = defineCommand({
-  help: { group: 'embedded', rank: 9 },
+  help: { group: 'embedded', rank: 9, harms: true },
   run: () => import('./run.ts'),
   parameters: { flags: {} },
   docs: {

@@ -3,7 +3,7 @@ import { defineClusterCommand } from '../../define-command.ts';
 import { connection, connectionAliases, machine } from '../../parameters.ts';
 
 export const definition = defineClusterCommand({
-  help: { group: 'guest', rank: 7 },
+  help: { group: 'guest', rank: 7, harms: false },
   run: () => import('./run.ts'),
   parameters: { flags: connection, positional: machine, aliases: connectionAliases },
   docs: { brief: 'Print who is logged in to a guest, as JSON', customUsage: ['my-vm'] },

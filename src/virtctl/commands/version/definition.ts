@@ -3,7 +3,7 @@ import { defineCommand } from '../../define-command.ts';
 import { connection, connectionAliases } from '../../parameters.ts';
 
 export const definition = defineCommand({
-  help: { group: 'other', rank: 2 },
+  help: { group: 'other', rank: 2, harms: false },
   run: () => import('./run.ts'),
   parameters: {
     flags: { ...connection, client: { kind: 'boolean', brief: 'Only the version of this program', default: false, withNegated: false } },

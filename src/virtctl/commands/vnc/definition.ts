@@ -4,7 +4,7 @@ import { defineClusterCommand } from '../../define-command.ts';
 import { connection, connectionAliases, machine, off, text } from '../../parameters.ts';
 
 export const definition = defineClusterCommand({
-  help: { group: 'guest', rank: 2 },
+  help: { group: 'guest', rank: 2, harms: false },
   run: () => import('./run.ts'),
   parameters: {
     flags: {

@@ -3,7 +3,7 @@ import { defineClusterCommand } from '../../define-command.ts';
 import { connection, connectionAliases, machine, off } from '../../parameters.ts';
 
 export const definition = defineClusterCommand({
-  help: { group: 'machines', rank: 11 },
+  help: { group: 'machines', rank: 11, harms: false },
   run: () => import('./run.ts'),
   parameters: { flags: { ...connection, json: off('Print the answer as JSON') }, positional: machine, aliases: connectionAliases },
   docs: {

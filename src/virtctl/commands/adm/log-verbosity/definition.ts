@@ -6,7 +6,7 @@ import { connection, connectionAliases, off } from '../../../parameters.ts';
 const level = (brief: string) => ({ kind: 'parsed', parse: numberParser, brief, optional: true, placeholder: '0-9' }) as const;
 
 export const definition = defineClusterCommand({
-  help: { rank: 1 },
+  help: { rank: 1, harms: false },
   run: () => import('./run.ts'),
   parameters: {
     flags: {

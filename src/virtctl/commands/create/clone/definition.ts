@@ -5,7 +5,7 @@ import { optionalText, text } from '../../../parameters.ts';
 const several = { ...text, variadic: true, optional: true } as const;
 
 export const definition = defineCommand({
-  help: { rank: 4 },
+  help: { rank: 4, harms: false },
   run: () => import('./run.ts'),
   parameters: {
     flags: {

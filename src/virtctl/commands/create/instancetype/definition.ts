@@ -7,7 +7,7 @@ const device = (what: string) =>
   ({ ...text, variadic: true, optional: true, brief: `${what}: name:NAME,devicename:RESOURCE`, placeholder: 'device' }) as const;
 
 export const definition = defineCommand({
-  help: { rank: 2 },
+  help: { rank: 2, harms: false },
   run: () => import('./run.ts'),
   parameters: {
     flags: {

@@ -3,7 +3,7 @@ import { defineCommand } from '../../../define-command.ts';
 import { off, optionalText } from '../../../parameters.ts';
 
 export const definition = defineCommand({
-  help: { rank: 3 },
+  help: { rank: 3, harms: false },
   run: () => import('./run.ts'),
   parameters: {
     flags: {

@@ -11,7 +11,7 @@ const inferred = (what: string) =>
   ({ kind: 'boolean', optional: true, brief: `Let the first PVC say which ${what} goes with it (default: where it does)` }) as const;
 
 export const definition = defineCommand({
-  help: { rank: 1 },
+  help: { rank: 1, harms: false },
   run: () => import('./run.ts'),
   parameters: {
     flags: {

@@ -4,7 +4,7 @@ import { machine, off } from '../../../parameters.ts';
 import { aliases, flags, key } from '../flags.ts';
 
 export const definition = defineClusterCommand({
-  help: { rank: 1 },
+  help: { rank: 1, harms: false },
   run: () => import('./run.ts'),
   parameters: {
     flags: {

@@ -4,7 +4,7 @@ import { machine } from '../../../parameters.ts';
 import { aliases, flags, key } from '../flags.ts';
 
 export const definition = defineClusterCommand({
-  help: { rank: 2 },
+  help: { rank: 2, harms: true },
   run: () => import('./run.ts'),
   parameters: { flags: { ...flags, ...key }, positional: machine, aliases: { ...aliases, f: 'file' } },
   docs: {

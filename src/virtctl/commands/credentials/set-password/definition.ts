@@ -4,7 +4,7 @@ import { machine, text } from '../../../parameters.ts';
 import { aliases, flags } from '../flags.ts';
 
 export const definition = defineClusterCommand({
-  help: { rank: 3 },
+  help: { rank: 3, harms: true },
   run: () => import('./run.ts'),
   parameters: {
     flags: { ...flags, password: { ...text, brief: 'The new password', placeholder: 'password' } },

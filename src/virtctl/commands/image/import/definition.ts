@@ -4,7 +4,7 @@ import { optionalText, text } from '../../../parameters.ts';
 import { A_FILE, name } from '../parameters.ts';
 
 export const definition = defineCommand({
-  help: { rank: 2 },
+  help: { rank: 2, harms: false },
   run: () => import('./run.ts'),
   parameters: {
     flags: {

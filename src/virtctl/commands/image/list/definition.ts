@@ -2,7 +2,7 @@
 import { defineCommand } from '../../../define-command.ts';
 
 export const definition = defineCommand({
-  help: { rank: 1 },
+  help: { rank: 1, harms: false },
   run: () => import('./run.ts'),
   parameters: {},
   docs: { brief: 'List the images of the embedded cluster' },

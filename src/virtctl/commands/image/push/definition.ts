@@ -4,7 +4,7 @@ import { off } from '../../../parameters.ts';
 import { A_FILE, known, name } from '../parameters.ts';
 
 export const definition = defineCommand({
-  help: { rank: 4 },
+  help: { rank: 4, harms: false },
   run: () => import('./run.ts'),
   parameters: {
     flags: { plainHttp: off('The registry speaks http, not https') },

@@ -3,7 +3,7 @@ import { defineCommand } from '../../../define-command.ts';
 import { optionalText } from '../../../parameters.ts';
 
 export const definition = defineCommand({
-  help: { rank: 1 },
+  help: { rank: 1, harms: false },
   run: () => import('./run.ts'),
   parameters: {
     positional: {

@@ -4,7 +4,7 @@ import { connection, connectionAliases, machine } from '../../../parameters.ts';
 import { downloadFlags } from '../parameters.ts';
 
 export const definition = defineClusterCommand({
-  help: { rank: 3 },
+  help: { rank: 3, harms: false },
   run: () => import('./run.ts'),
   parameters: { flags: { ...connection, ...downloadFlags }, positional: machine, aliases: connectionAliases },
   docs: {

@@ -4,7 +4,7 @@ import { connection, connectionAliases, machine, off, optionalText } from '../..
 import { downloadFlags } from '../parameters.ts';
 
 export const definition = defineClusterCommand({
-  help: { rank: 1 },
+  help: { rank: 1, harms: false },
   run: () => import('./run.ts'),
   parameters: {
     flags: {

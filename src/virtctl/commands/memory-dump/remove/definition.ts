@@ -3,7 +3,7 @@ import { defineClusterCommand } from '../../../define-command.ts';
 import { connection, connectionAliases, machine } from '../../../parameters.ts';
 
 export const definition = defineClusterCommand({
-  help: { rank: 2 },
+  help: { rank: 2, harms: true },
   run: () => import('./run.ts'),
   parameters: { flags: connection, positional: machine, aliases: connectionAliases },
   docs: {

@@ -5,7 +5,7 @@ import { nodeName } from '../../../node/parameters.ts';
 import { connection, connectionAliases, off } from '../../../parameters.ts';
 
 export const definition = defineClusterCommand({
-  help: { rank: 5 },
+  help: { rank: 5, harms: true },
   run: () => import('./run.ts'),
   parameters: {
     flags: {

@@ -4,7 +4,7 @@ import { nodeName } from '../../../node/parameters.ts';
 import { connection, connectionAliases, off } from '../../../parameters.ts';
 
 export const definition = defineClusterCommand({
-  help: { rank: 4 },
+  help: { rank: 4, harms: true },
   run: () => import('./run.ts'),
   parameters: { flags: { ...connection, yes: off('On a terminal: do not ask') }, positional: nodeName, aliases: connectionAliases },
   docs: {

@@ -4,7 +4,7 @@ import { nodeName } from '../../../node/parameters.ts';
 import { connection, connectionAliases } from '../../../parameters.ts';
 
 export const definition = defineClusterCommand({
-  help: { rank: 3 },
+  help: { rank: 3, harms: false },
   run: () => import('./run.ts'),
   parameters: { flags: connection, positional: nodeName, aliases: connectionAliases },
   docs: { brief: 'Start a node of the embedded cluster again', customUsage: ['my-node'] },

@@ -4,7 +4,7 @@ import { nodeName } from '../../../node/parameters.ts';
 import { connection, connectionAliases } from '../../../parameters.ts';
 
 export const definition = defineClusterCommand({
-  help: { rank: 6 },
+  help: { rank: 6, harms: false },
   run: () => import('./run.ts'),
   parameters: { flags: connection, positional: nodeName, aliases: connectionAliases },
   docs: { brief: 'Open a node to new Pods again', customUsage: ['my-node'] },

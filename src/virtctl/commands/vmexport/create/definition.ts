@@ -4,7 +4,7 @@ import { connection, connectionAliases } from '../../../parameters.ts';
 import { exportName, sourceFlags } from '../parameters.ts';
 
 export const definition = defineClusterCommand({
-  help: { rank: 1 },
+  help: { rank: 1, harms: false },
   run: () => import('./run.ts'),
   parameters: { flags: { ...connection, ...sourceFlags }, positional: exportName, aliases: connectionAliases },
   docs: {

@@ -4,7 +4,7 @@ import { connection, connectionAliases } from '../../../parameters.ts';
 import { exportName } from '../parameters.ts';
 
 export const definition = defineClusterCommand({
-  help: { rank: 3 },
+  help: { rank: 3, harms: true },
   run: () => import('./run.ts'),
   parameters: { flags: connection, positional: exportName, aliases: connectionAliases },
   docs: { brief: 'Delete an export: its links lead nowhere any more', customUsage: ['my-export'] },

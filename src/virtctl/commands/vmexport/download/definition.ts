@@ -6,7 +6,7 @@ import { exportName, sourceFlags } from '../parameters.ts';
 const WITHOUT_EFFECT = "Without effect: KubeVirt's virtctl needs it, here the disk comes through the API";
 
 export const definition = defineClusterCommand({
-  help: { rank: 2 },
+  help: { rank: 2, harms: false },
   run: () => import('./run.ts'),
   parameters: {
     flags: {
