@@ -96,7 +96,7 @@ function Rows({ machines }: { readonly machines: readonly Machine[] }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
     <section class="rows" ref={scroller} tabIndex={0} aria-label="List of machines">
-      {chosen.length > 0 && <BulkBar machines={chosen} clear={() => setSelected(new Set())} />}
+      <BulkBar machines={chosen} select={(stay) => setSelected(new Set(stay.map(({ key }) => key)))} />
       <table aria-rowcount={machines.length + 1}>
         <thead>
           <tr>
