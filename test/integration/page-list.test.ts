@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import type { Browser, Page, Route } from 'playwright-core';
 import { VMS } from '../../src/api/kubevirt/kinds/virtual-machine.ts';
 import { tinySpec } from '../../src/testing/builders.ts';
-import { openPage, startBrowser, whyNoBrowser } from '../e2e/browser.ts';
+import { accessibilityFaults, openPage, startBrowser, takePicture, whyNoBrowser } from '../e2e/browser.ts';
 import { type PageOfMachines, startPageOfMachines } from './page-of-machines.ts';
 
 const skip = whyNoBrowser ?? false;
@@ -93,6 +93,39 @@ test('when all were done the dialog is gone, and nothing is selected', { skip },
   await page.route('**/virtualmachines/*/start', (route) => route.fulfill({ status: 202, body: '' }));
   await dialog().getByRole('button', { name: 'Start', exact: true }).click();
   await dialog().waitFor({ state: 'detached' });
-  assert.equal(await page.getByRole('toolbar').count(), 0);
+  await page.getByRole('toolbar').waitFor({ state: 'detached' });
   await page.getByRole('searchbox').fill('');
 });
+
+test('machines in trouble, with long names and states, keep the height of their rows and the buttons in the window', { skip }, async () => {
+  for (const name of ['aa-in-trouble', `ab-${'long'.repeat(14)}`]) await makeInTrouble(name);
+  const row = page.getByRole('row', { name: /aa-in-trouble/ });
+  await row.getByText('an instance of aa-in-trouble cannot be made').waitFor();
+  for (const width of [1600, 1280, 1024, 800, 390]) {
+    await page.setViewportSize({ width, height: 800 });
+    const heights = await page
+      .locator('tr[data-machine]')
+      .evaluateAll((rows) => [...new Set(rows.map((row) => row.getBoundingClientRect().height))]);
+    assert.deepEqual(heights, [52], `rows at ${width}`);
+    const over = await page.locator('.rows').evaluate((list) => list.scrollWidth - list.clientWidth);
+    assert.equal(over, 0, `wider than a window of ${width}`);
+    const start = await row.getByRole('button', { name: /^St/ }).boundingBox();
+    assert.ok(start && start.x + start.width <= width, `the button at ${width}`);
+    await takePicture(page, `trouble-${width}`);
+  }
+  assert.deepEqual(await accessibilityFaults(page), []);
+  await page.setViewportSize({ width: 1280, height: 800 });
+});
+
+async function makeInTrouble(name: string): Promise<void> {
+  const spec = { runStrategy: 'Always' as const, template: { spec: tinySpec } };
+  const metadata = { namespace: 'default', name };
+  const made = await served.client.create(VMS, { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachine', metadata, spec });
+  const message = 'exceeded quota: compute, requested: requests.memory=64Gi, used: requests.memory=0, limited: requests.memory=1Gi';
+  const conditions = [{ type: 'Failure', status: 'True' as const, reason: 'FailedCreate', message }];
+  await served.client.update(
+    VMS,
+    { ...made, status: { printableStatus: 'WaitingForVolumeBinding', conditions } },
+    { subresource: 'status' },
+  );
+}
