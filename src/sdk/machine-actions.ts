@@ -3,6 +3,7 @@ import { VMS } from '../api/kubevirt/kinds/virtual-machine.ts';
 import { type SubresourceName, subresourcePath } from '../api/kubevirt/subresource-path.ts';
 import type { VmResource } from '../api/kubevirt/subresources.ts';
 import type { Client } from '../client/client.ts';
+import { deleteExactly } from './delete-exactly.ts';
 
 export type Signalled = { readonly signal?: AbortSignal };
 
@@ -24,8 +25,8 @@ export type MachineActions = {
   unpause(options?: Signalled): Promise<void>;
   /** Asks for a move to another node, while it runs; only to nodes with these labels, where given. */
   migrate(options?: Signalled & { readonly addedNodeSelector?: Readonly<Record<string, string>> }): Promise<void>;
-  /** Succeeds when it is gone already. */
-  delete(options?: Signalled): Promise<void>;
+  /** Succeeds when it is gone already. With the `uid` of the machine that is meant, throws Conflict when another one has its name by now. */
+  delete(options?: Signalled & { readonly uid?: string }): Promise<void>;
 };
 
 export type MachineAt = { readonly client: Client; readonly namespace: string; readonly name: string };
@@ -63,8 +64,7 @@ export function machineActions(at: MachineAt): MachineActions {
     pause: tell('virtualmachineinstances', 'pause'),
     unpause: tell('virtualmachineinstances', 'unpause'),
     migrate: tell('virtualmachines', 'migrate'),
-    delete: async ({ signal } = {}) => {
-      await at.client.delete(VMS, { namespace: at.namespace, name: at.name }, signal && { signal });
-    },
+    delete: ({ signal, uid } = {}) =>
+      deleteExactly(at.client, VMS, { namespace: at.namespace, name: at.name, ...(uid !== undefined && { uid }) }, signal),
   };
 }

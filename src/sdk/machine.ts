@@ -22,8 +22,11 @@ export type Machine = Omit<MachineActions, 'delete'> & {
   instance(): Promise<VirtualMachineInstance | undefined>;
   /** A merge patch: what it names is changed, what it says null about is removed. */
   patch(change: object, options?: Signalled): Promise<VirtualMachine>;
-  /** Succeeds when it is gone already. Awaited, it returns when machine and instance are gone. */
-  delete(options?: Signalled & { readonly isAwaited?: boolean }): Promise<void>;
+  /**
+   * Succeeds when it is gone already. Awaited, it returns when machine and instance are gone. With the `uid` of the machine that is meant, throws Conflict
+   * when another one has its name by now.
+   */
+  delete(options?: Signalled & { readonly isAwaited?: boolean; readonly uid?: string }): Promise<void>;
   /** Resolves with what was seen; rejects when the machine is not there, and with the signal's reason. */
   waitFor(what: Awaited, options?: Signalled): Promise<Seen>;
   /** Runs a program in the guest through its agent. */
@@ -63,8 +66,9 @@ export function createMachine({ client, openStream, clock, namespace, name }: Ma
     instance: () => client.get(VMIS, at),
     patch: (change, options) => client.patch(VMS, at, change, options),
     ...actions,
-    async delete({ isAwaited = false, signal } = {}) {
-      await actions.delete(signal && { signal });
+    async delete({ isAwaited = false, ...options } = {}) {
+      const { signal } = options;
+      await actions.delete(options);
       if (isAwaited) await waitFor('gone', signal && { signal });
     },
     waitFor,

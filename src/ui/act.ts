@@ -6,13 +6,15 @@ import { VM_SNAPSHOTS } from '../api/kubevirt/kinds/vm-snapshot.ts';
 import { SUBRESOURCES_GROUP } from '../api/kubevirt/subresources.ts';
 import type { Resource } from '../api/resource.ts';
 import type { Client } from '../client/client.ts';
+import { deleteExactly } from '../sdk/delete-exactly.ts';
 import { machineActions } from '../sdk/machine-actions.ts';
 import { newSnapshot, snapshotName } from '../sdk/manifest/snapshot.ts';
 import { ACTIONS, type Action, type BulkAction, type Forbidden } from './derive-actions.ts';
 import type { Machine } from './derive-machines.ts';
 
-export async function act(client: Client, action: Action, { namespace, name, vm }: Machine): Promise<void> {
-  if (action === 'delete' && !vm) return client.delete(VMIS, { namespace, name });
+/** Deleted is the one that was shown, not one that has its name by now. */
+export async function act(client: Client, action: Action, { namespace, name, vm, vmi }: Machine): Promise<void> {
+  if (action === 'delete') return deleteExactly(client, vm ? VMS : VMIS, (vm ?? vmi)?.metadata ?? { namespace, name });
   return machineActions({ client, namespace, name })[action]();
 }
 

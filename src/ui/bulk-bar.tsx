@@ -7,17 +7,21 @@ import { BULK_ACTIONS, BULK_WORDS, type Bulk, deriveBulk } from './derive-bulk.t
 import type { Machine } from './derive-machines.ts';
 import { useForbiddenOf, useSession } from './hooks.ts';
 import { LostDisks } from './lost-disks.tsx';
+import { type BulkResult, runBulk } from './run-bulk.ts';
 
 /** At once: a cluster has other things to do. */
 const AT_ONCE = 5;
 
-export function BulkBar({ machines, clear }: { readonly machines: readonly Machine[]; clear(): void }) {
+/** `select` says which stay selected. */
+export function BulkBar({ machines, select }: { readonly machines: readonly Machine[]; select(machines: readonly Machine[]): void }) {
   const [asked, setAsked] = useState<Asked>();
   const forbidden = useForbiddenOf(machines.map(({ namespace }) => namespace));
   const ask = (action: BulkAction) => {
     const nowMs = Date.now();
     setAsked({ nowMs, bulk: deriveBulk(action, machines, { forbidden, nowMs }) });
   };
+  // the dialog stays while machines that are done leave the list
+  if (machines.length === 0 && !asked) return null;
   return (
     <p class="bulk buttons" role="toolbar" aria-label="Selected machines">
       <strong>{machines.length} selected</strong>
@@ -32,40 +36,41 @@ export function BulkBar({ machines, clear }: { readonly machines: readonly Machi
           {BULK_WORDS[action]}
         </button>
       ))}
-      <button type="button" onClick={clear}>
+      <button type="button" onClick={() => select([])}>
         Clear
       </button>
-      {asked && <BulkDialog {...asked} close={() => setAsked(undefined)} />}
+      {asked && <BulkDialog {...asked} select={select} close={() => setAsked(undefined)} />}
     </p>
   );
 }
 
 type Asked = { readonly bulk: Bulk; readonly nowMs: number };
+type DialogProps = Asked & { select(machines: readonly Machine[]): void; close(): void };
 
-function BulkDialog({ bulk: { action, able, unable, commands }, nowMs, close }: Asked & { close(): void }) {
-  const { client } = useSession();
+function BulkDialog({ bulk, nowMs, select, close }: DialogProps) {
+  const { action, able, unable, commands } = bulk;
   const dialog = useRef<HTMLDialogElement>(null);
-  const [done, setDone] = useState<number>();
-  const [failures, setFailures] = useState<readonly string[]>([]);
+  const { state, result, confirm, stop } = useBulk(bulk, nowMs);
   useEffect(() => dialog.current?.showModal(), []);
-
-  const confirm = async () => {
-    setDone(0);
-    const failed: string[] = [];
-    const left = [...able];
-    const work = async () => {
-      for (let machine = left.shift(); machine; machine = left.shift()) {
-        await actInBulk(client, action, machine, nowMs).catch((error) => failed.push(`${machine?.name}: ${error.message}`));
-        setDone((count = 0) => count + 1);
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, work));
-    if (failed.length === 0) dialog.current?.close();
-    else setFailures(failed);
-  };
+  useEffect(() => {
+    if (state !== 'over' || !result) return;
+    select([...result.failures.map(({ item }) => item), ...result.left]); // what is to be looked at yet
+    if (result.failures.length === 0 && result.left.length === 0) dialog.current?.close();
+  }, [state]);
   const word = BULK_WORDS[action];
+  const isWorking = state === 'working';
+  const leave = () => (isWorking ? stop() : dialog.current?.close());
   return (
-    <dialog ref={dialog} onClose={close} aria-labelledby="bulk-question">
+    <dialog
+      ref={dialog}
+      onClose={close}
+      onCancel={(event) => {
+        if (!isWorking) return;
+        event.preventDefault(); // how it ended is to be read
+        stop();
+      }}
+      aria-labelledby="bulk-question"
+    >
       <h2 id="bulk-question">
         {word} {able.length === 1 ? able[0]?.name : `${able.length} machines`}?
       </h2>
@@ -80,17 +85,49 @@ function BulkDialog({ bulk: { action, able, unable, commands }, nowMs, close }: 
           ))}
         </ul>
       )}
-      {failures.map((failure) => (
-        <p class="trouble" role="alert" key={failure}>
-          {failure}
+      {result?.failures.map(({ item, message }) => (
+        <p class="trouble" role="alert" key={item.key}>
+          {item.name}: {message}
         </p>
       ))}
+      <p role="status">{saidOf(state, result, able.length)}</p>
       <ConfirmFoot
-        {...{ commands, confirm, isDanger: action === 'delete', isReady: able.length > 0, work: { isBusy: done !== undefined } }}
-        word={done === undefined ? word : `${done} of ${able.length}`}
-        leave={failures.length > 0 ? 'Close' : 'Cancel'}
-        cancel={() => dialog.current?.close()}
+        {...{ commands, confirm, isDanger: action === 'delete', isReady: able.length > 0, work: { isBusy: state !== 'asked' } }}
+        word={result ? `${result.tried} of ${able.length}` : word}
+        leave={isWorking || state === 'asked' ? 'Cancel' : 'Close'}
+        cancel={leave}
       />
     </dialog>
   );
+}
+
+/** `stopping`: nothing more is begun, and what was begun has not ended yet. */
+type BulkState = 'asked' | 'working' | 'stopping' | 'over';
+
+function saidOf(state: BulkState, result: BulkResult<Machine> | undefined, count: number): string {
+  if (state === 'stopping') return 'Stopping: what was begun is waited for.';
+  return state === 'over' && result && result.left.length > 0 ? `Stopped after ${result.tried} of ${count}.` : '';
+}
+
+/** Nothing more is begun when somebody says stop, or leaves. */
+function useBulk({ action, able }: Bulk, nowMs: number) {
+  const { client } = useSession();
+  const [state, setState] = useState<BulkState>('asked');
+  const [result, setResult] = useState<BulkResult<Machine>>();
+  const stopped = useRef<AbortController>(undefined);
+  useEffect(() => () => stopped.current?.abort(), []);
+  const confirm = async () => {
+    const controller = new AbortController();
+    stopped.current = controller;
+    setState('working');
+    const does = (machine: Machine) => actInBulk(client, action, machine, nowMs);
+    setResult({ tried: 0, failures: [], left: able });
+    setResult(await runBulk({ items: able, atOnce: AT_ONCE, signal: controller.signal, does, onProgress: setResult }));
+    setState('over');
+  };
+  const stop = () => {
+    stopped.current?.abort();
+    setState('stopping');
+  };
+  return { state, result, confirm, stop };
 }

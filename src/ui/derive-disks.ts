@@ -10,6 +10,7 @@ import type { Machine } from './derive-machines.ts';
 export type DiskRow = { readonly name: string; readonly target: string; readonly source: string; readonly size: string };
 export type SnapshotRow = {
   readonly name: string;
+  readonly uid: string | undefined;
   readonly phase: string;
   readonly moment: string;
   readonly disks: string;
@@ -45,6 +46,7 @@ export function deriveSnapshots(
     const { phase = 'InProgress', snapshotVolumes, indications = [], error, readyToUse = false } = snapshot.status ?? {};
     return {
       name: snapshot.metadata.name,
+      uid: snapshot.metadata.uid,
       phase,
       moment: momentOf(snapshot),
       disks: snapshotVolumes?.includedVolumes?.join(', ') || 'none',

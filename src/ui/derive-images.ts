@@ -9,6 +9,7 @@ import type { Machine, Tone } from './derive-machines.ts';
 
 export type ImageRow = {
   readonly key: string;
+  readonly uid?: string;
   readonly kind: DataVolume['kind'] | 'PersistentVolumeClaim';
   readonly namespace: string;
   readonly name: string;
@@ -97,6 +98,7 @@ function dataVolumeRow(dataVolume: DataVolume, claim: PersistentVolumeClaim | un
   const wish = spec.storage ?? spec.pvc;
   return {
     key: keyOf(metadata),
+    ...(metadata.uid !== undefined && { uid: metadata.uid }),
     kind: DATA_VOLUMES.kind,
     namespace: metadata.namespace ?? '',
     name: metadata.name,
@@ -115,6 +117,7 @@ function claimRow({ metadata, spec, status }: PersistentVolumeClaim, users: read
   const from = spec.dataSourceRef ?? spec.dataSource;
   return {
     key: keyOf(metadata),
+    ...(metadata.uid !== undefined && { uid: metadata.uid }),
     kind: 'PersistentVolumeClaim',
     namespace: metadata.namespace ?? '',
     name: metadata.name,

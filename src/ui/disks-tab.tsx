@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { VM_RESTORES } from '../api/kubevirt/kinds/vm-restore.ts';
 import { VM_SNAPSHOTS } from '../api/kubevirt/kinds/vm-snapshot.ts';
 import { humanDuration } from '../base/duration.ts';
+import { deleteExactly } from '../sdk/delete-exactly.ts';
 import { newRestore, newSnapshot, snapshotName } from '../sdk/manifest/snapshot.ts';
 import { mayCreate, mayDelete } from './act.ts';
 import { ConfirmFoot } from './confirm-foot.tsx';
@@ -20,7 +21,7 @@ import { useNow, useSession } from './hooks.ts';
 import { useFollowed } from './use-followed.ts';
 import { useWork } from './use-work.ts';
 
-type Asked = { readonly what: 'take' } | { readonly what: 'restore' | 'drop'; readonly snapshot: string };
+type Asked = { readonly what: 'take' } | { readonly what: 'restore' | 'drop'; readonly snapshot: string; readonly uid: string | undefined };
 
 export function DisksTab({ machine }: { readonly machine: Machine }) {
   return (
@@ -110,7 +111,7 @@ function SnapshotTable({ rows, dropRefusal, ask }: TableProps) {
         </tr>
       </thead>
       <tbody>
-        {rows.map(({ name, phase, moment, disks, how, refusal }) => (
+        {rows.map(({ name, uid, phase, moment, disks, how, refusal }) => (
           <tr key={name}>
             <td>{name}</td>
             <td>{phase}</td>
@@ -124,7 +125,7 @@ function SnapshotTable({ rows, dropRefusal, ask }: TableProps) {
                   aria-disabled={refusal !== undefined}
                   aria-label={`Restore ${name}${refusal ? `: ${refusal}` : ''}`}
                   title={refusal ?? ''}
-                  onClick={() => refusal === undefined && ask({ what: 'restore', snapshot: name })}
+                  onClick={() => refusal === undefined && ask({ what: 'restore', snapshot: name, uid })}
                 >
                   Restore
                 </button>
@@ -134,7 +135,7 @@ function SnapshotTable({ rows, dropRefusal, ask }: TableProps) {
                   aria-disabled={dropRefusal !== undefined}
                   aria-label={`Delete ${name}${dropRefusal ? `: ${dropRefusal}` : ''}`}
                   title={dropRefusal ?? ''}
-                  onClick={() => dropRefusal === undefined && ask({ what: 'drop', snapshot: name })}
+                  onClick={() => dropRefusal === undefined && ask({ what: 'drop', snapshot: name, uid })}
                 >
                   Delete
                 </button>
@@ -168,7 +169,8 @@ function SnapshotDialog({ machine, asked, close }: { readonly machine: Machine; 
     work.run(async () => {
       if (asked.what === 'take') await client.create(VM_SNAPSHOTS, newSnapshot({ namespace, vm, name }));
       if (asked.what === 'restore') await client.create(VM_RESTORES, newRestore({ namespace, vm, snapshot: name, nowMs: Date.now() }));
-      if (asked.what === 'drop') await client.delete(VM_SNAPSHOTS, { namespace, name });
+      // the one that was shown, not one that has its name by now
+      if (asked.what === 'drop') await deleteExactly(client, VM_SNAPSHOTS, { namespace, name, ...(asked.uid && { uid: asked.uid }) });
       close();
     });
   const command = { take: snapshotCommand, restore: restoreCommand, drop: dropCommand }[asked.what](machine, name);

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { PERSISTENT_VOLUME_CLAIMS } from '../api/core/volume.ts';
 import { DATA_VOLUMES } from '../api/kubevirt/kinds/data-volume.ts';
 import { keyOf } from '../api/meta.ts';
+import { deleteExactly } from '../sdk/delete-exactly.ts';
 import { mayCreate, mayUpload } from './act.ts';
 import { ConfirmFoot } from './confirm-foot.tsx';
 import { deleteCommand, deriveImageRows, deriveUsedImages, type ImageRow } from './derive-images.ts';
@@ -120,7 +121,7 @@ function DropDialog({ row, close }: { readonly row: ImageRow; close(): void }) {
   const confirm = () =>
     work.run(async () => {
       if (isUpload) await uploads.cancel({ namespace, name });
-      else await client.delete(kind === 'DataVolume' ? DATA_VOLUMES : PERSISTENT_VOLUME_CLAIMS, { namespace, name });
+      else await deleteExactly(client, kind === 'DataVolume' ? DATA_VOLUMES : PERSISTENT_VOLUME_CLAIMS, row);
       close();
     });
   return (

@@ -20,11 +20,17 @@ const ROW_PX = 52;
 const BEYOND = 8;
 /** Until the height is known: what fits in most windows. More would keep the first of them waiting. */
 const FIRST_ROWS = 16;
+/** Their widths, and which of them a narrow window has no room for, stand in the style sheet: rows that were laid out by what is in them would differ. */
 const COLUMNS: readonly Column[] = [
-  { label: 'Status' },
+  { label: 'Status', width: 'status-column' },
   { label: 'Name' },
-  ...['Size', 'Use', 'Address', 'Ports', 'Node', 'Since'].map((label) => ({ label, isWide: true })),
-  { label: 'Actions' },
+  { label: 'Size', isWide: true, width: 'size-column' },
+  { label: 'CPU, memory', isWide: true, width: 'use-column' },
+  { label: 'Address', isWide: true, width: 'address-column' },
+  { label: 'Ports', isWide: true, width: 'ports-column' },
+  { label: 'Node', isWide: true, width: 'node-column' },
+  { label: 'Since', isWide: true, width: 'since-column' },
+  { label: 'Actions', width: 'actions-column' },
 ];
 
 export function MachinesPage({ place }: { readonly place: Extract<Place, { page: 'machines' }> }) {
@@ -96,7 +102,7 @@ function Rows({ machines }: { readonly machines: readonly Machine[] }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
     <section class="rows" ref={scroller} tabIndex={0} aria-label="List of machines">
-      {chosen.length > 0 && <BulkBar machines={chosen} clear={() => setSelected(new Set())} />}
+      <BulkBar machines={chosen} select={(stay) => setSelected(new Set(stay.map(({ key }) => key)))} />
       <table aria-rowcount={machines.length + 1}>
         <thead>
           <tr>
@@ -162,7 +168,7 @@ function Row({ machine, services, index, isSelected, select, ask }: RowProps) {
   const { namespace, name, address, node, cpus, memory, since } = machine;
   const trouble = deriveTrouble(machine, { now, ...(session.nodes && { nodes: session.nodes.list() }) });
   return (
-    <tr aria-rowindex={index + 2} data-machine={machine.key}>
+    <tr aria-rowindex={index + 2} data-machine={machine.key} class={trouble ? 'troubled' : ''}>
       <td class="check">
         <input
           type="checkbox"
@@ -171,22 +177,26 @@ function Row({ machine, services, index, isSelected, select, ask }: RowProps) {
           onChange={(event) => select(event.currentTarget.checked)}
         />
       </td>
-      <td>
+      <td title={machine.status}>
         <StatusWord status={machine.status} tone={machine.tone} />
       </td>
       <NameCell namespace={namespace} trouble={trouble}>
-        <PlaceLink to={{ page: 'machine', namespace, name, tab: 'overview' }}>{name}</PlaceLink>
+        <PlaceLink to={{ page: 'machine', namespace, name, tab: 'overview' }} title={`${name} in ${namespace}`}>
+          {name}
+        </PlaceLink>
       </NameCell>
-      <td class="wide">{[cpus && `${cpus} CPU`, memory].filter(Boolean).join(' · ')}</td>
-      <td class="wide">
+      <td class="wide size-column">{[cpus && `${cpus} CPU`, memory].filter(Boolean).join(' · ')}</td>
+      <td class="wide use-column">
         <UsageCell machine={machine} />
       </td>
-      <td class="wide">{address ?? '–'}</td>
-      <td class="wide">
-        <Ports machine={machine} services={services} />
+      <td class="wide address-column">{address ?? '–'}</td>
+      <td class="wide ports-column">
+        <Ports machine={machine} services={services} mostLines={trouble ? 1 : MOST_LINES} />
       </td>
-      <td class="wide">{node ?? '–'}</td>
-      <td class="wide">{since ? humanDuration(now - Date.parse(since)) : '–'}</td>
+      <td class="wide node-column" title={node}>
+        {node ?? '–'}
+      </td>
+      <td class="wide since-column">{since ? humanDuration(now - Date.parse(since)) : '–'}</td>
       <td class="actions">
         <ActionButtons machine={machine} forbidden={forbidden} ask={ask} only={['start', 'stop']} />
         <PlaceLink to={{ page: 'machine', namespace, name, tab: 'console' }} class="button wide">
@@ -200,10 +210,10 @@ function Row({ machine, services, index, isSelected, select, ask }: RowProps) {
 /** More would make the row higher than all others. */
 const MOST_LINES = 2;
 
-function Ports({ machine, services }: Pick<RowProps, 'machine' | 'services'>) {
+function Ports({ machine, services, mostLines }: Pick<RowProps, 'machine' | 'services'> & { readonly mostLines: number }) {
   const found = deriveWays(machine, services).filter(({ here }) => here !== undefined);
   if (found.length === 0) return <>–</>;
-  const shown = found.length > MOST_LINES ? found.slice(0, MOST_LINES - 1) : found;
+  const shown = found.length > mostLines ? found.slice(0, Math.max(1, mostLines - 1)) : found;
   return (
     <>
       {shown.map(({ here, address }) => (
@@ -211,7 +221,7 @@ function Ports({ machine, services }: Pick<RowProps, 'machine' | 'services'>) {
           <PortLink here={here} otherwise="–" />
         </div>
       ))}
-      {found.length > shown.length && <span class="faint">and {found.length - shown.length} more</span>}
+      {mostLines > 1 && found.length > shown.length && <span class="faint">and {found.length - shown.length} more</span>}
     </>
   );
 }

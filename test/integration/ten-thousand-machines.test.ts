@@ -19,11 +19,16 @@ test('of ten thousand machines those are drawn that can be seen, and each is fou
     const drawn = () => list.getByRole('row').count();
     assert.ok((await drawn()) < 100);
 
+    const heights = () =>
+      list.locator('tr[data-machine]').evaluateAll((rows) => [...new Set(rows.map((row) => row.getBoundingClientRect().height))]);
+    assert.deepEqual(await heights(), [52]); // what the places of rows that are not drawn are counted by
+
     await list.evaluate((element) => element.scrollTo(0, element.scrollHeight));
     await page.getByRole('link', { name: 'vm-09999', exact: true }).waitFor();
     assert.ok((await drawn()) < 100);
     await list.evaluate((element) => element.scrollTo(0, element.scrollHeight / 2));
     await page.getByRole('link', { name: 'vm-05000', exact: true }).waitFor();
+    assert.deepEqual(await heights(), [52]);
 
     await page.getByRole('searchbox').fill('vm-0777 running');
     await page.getByRole('heading', { name: `Machines 1 of ${COUNT}` }).waitFor();
