@@ -13,6 +13,7 @@ import { lookup } from 'node:dns';
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { UserError } from '../base/errors.ts';
 import { bodyStream, webHeaders } from '../base/node/web-bridge.ts';
 
 /** The part of `fetch` that talking to a registry needs. */
@@ -23,33 +24,59 @@ const SILENCE_MS = 60_000;
 const REDIRECTS = [301, 302, 303, 307, 308];
 const WITHOUT_BODY = [204, 205, 304];
 
-const THIS_MACHINE = 'that is this machine or its own link';
+/** Why an address is not asked, and what to do about it. */
+type Reason = { readonly why: string; readonly fix: string };
+
+const THIS_MACHINE: Reason = { why: 'that is this machine or its own link', fix: 'use an address that leads to another machine' };
+const PRIVATE_NETWORK: Reason = {
+  why: 'it leads from outside into a private network, such as that of the cluster',
+  fix: 'use an address within that network from the beginning',
+};
 
 const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');
-const HERE = new BlockList();
-HERE.addSubnet('127.0.0.0', 8, 'ipv4');
-HERE.addSubnet('169.254.0.0', 16, 'ipv4');
-HERE.addSubnet('0.0.0.0', 8, 'ipv4');
-HERE.addAddress('::1', 'ipv6');
-HERE.addAddress('::', 'ipv6');
-HERE.addSubnet('fe80::', 10, 'ipv6');
-HERE.addSubnet('::ffff:127.0.0.0', 104, 'ipv6');
-HERE.addSubnet('::ffff:169.254.0.0', 112, 'ipv6');
-HERE.addSubnet('::ffff:0.0.0.0', 104, 'ipv6');
 
-const PRIVATE = new BlockList();
-for (const [network, bits] of [
-  ['10.0.0.0', 8],
-  ['172.16.0.0', 12],
-  ['192.168.0.0', 16],
-  ['100.64.0.0', 10],
-] as const) {
-  PRIVATE.addSubnet(network, bits, 'ipv4');
-  PRIVATE.addSubnet(`::ffff:${network}`, 96 + bits, 'ipv6');
+const HERE = listOf(
+  [
+    ['127.0.0.0', 8],
+    ['169.254.0.0', 16],
+    ['0.0.0.0', 8],
+  ],
+  [
+    ['::', 128],
+    ['::1', 128],
+    ['fe80::', 10],
+  ],
+);
+const PRIVATE = listOf(
+  [
+    ['10.0.0.0', 8],
+    ['172.16.0.0', 12],
+    ['192.168.0.0', 16],
+    ['100.64.0.0', 10],
+  ],
+  [
+    ['fc00::', 7],
+    ['fec0::', 10], // of a site, before there was fc00::/7
+    ['64:ff9b:1::', 48], // a translator of the own network
+  ],
+);
+
+type Networks = readonly (readonly [network: string, bits: number])[];
+
+/** Addresses of IPv6 that only lead to one of IPv4 count as that: mapped and compatible ones, translated ones (NAT64) and those of 6to4. */
+function listOf(ipv4: Networks, ipv6: Networks): BlockList {
+  const list = new BlockList();
+  for (const [network, bits] of ipv6) list.addSubnet(network, bits, 'ipv6');
+  for (const [network, bits] of ipv4) {
+    list.addSubnet(network, bits, 'ipv4');
+    for (const prefix of ['::ffff:', '64:ff9b::', '64:ff9b:1::', '::']) list.addSubnet(`${prefix}${network}`, 96 + bits, 'ipv6');
+    const [a = 0, b = 0, c = 0, d = 0] = network.split('.').map(Number);
+    list.addSubnet(`2002:${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}::`, 16 + bits, 'ipv6');
+  }
+  return list;
 }
-PRIVATE.addSubnet('fc00::', 7, 'ipv6');
 
 /** True for an address or name that is the loopback by itself, without asking anybody. */
 export function isLoopbackHost(hostname: string): boolean {
@@ -85,15 +112,16 @@ export function tenantRules(named: string) {
   const { protocol } = new URL(named);
   let mayBePrivate = false;
   return {
-    whyNot(addresses: readonly string[], hops: number): string | undefined {
+    whyNot(addresses: readonly string[], hops: number): Reason | undefined {
       if (addresses.some((each) => isIn(HERE, each))) return THIS_MACHINE;
       const isPrivate = addresses.some((each) => isIn(PRIVATE, each));
       if (hops === 0) mayBePrivate = isPrivate;
-      return isPrivate && !mayBePrivate ? 'it leads from outside into a private network, such as that of the cluster' : undefined;
+      return isPrivate && !mayBePrivate ? PRIVATE_NETWORK : undefined;
     },
     assertAllowed(url: URL, hops: number): void {
       const isWeb = url.protocol === 'https:' || (url.protocol === 'http:' && protocol === 'http:');
-      if (!isWeb) throw refusal(url, 'it is not https, as the address that leads there is');
+      if (!isWeb)
+        throw refusal(url, { why: 'it is not https, as the address that leads there is', fix: 'use an address that leads to https' });
       const host = bare(url.hostname);
       const why = host === 'localhost' ? THIS_MACHINE : isIP(host) ? this.whyNot([host], hops) : undefined;
       if (why !== undefined) throw refusal(url, why);
@@ -120,7 +148,8 @@ function following(rulesFor: () => Rules): Fetch {
       const location = response.headers.get('location');
       if (!REDIRECTS.includes(response.status) || location === null || !URL.canParse(location, url)) return named(response, url);
       await response.body?.cancel();
-      if (hops === MAX_REDIRECTS) throw refusal(url, `it leads on more than ${MAX_REDIRECTS} times`);
+      if (hops === MAX_REDIRECTS)
+        throw refusal(url, { why: `it leads on more than ${MAX_REDIRECTS} times`, fix: 'use the address where the file is' });
       const next = new URL(location, url);
       if (next.origin !== url.origin) delete headers['authorization'];
       url = next;
@@ -160,12 +189,12 @@ function assertAllowed(url: URL, mayBeHere: boolean): void {
   const host = bare(url.hostname);
   const isHttpAllowed = mayBeHere && isLoopbackHost(host);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isHttpAllowed))
-    throw refusal(url, 'it is not https, which only a registry at the loopback may do without');
+    throw refusal(url, { why: 'it is not https, which only a registry at the loopback may do without', fix: 'use an address with https' });
   if (!mayBeHere && (isLoopbackHost(host) || isIn(HERE, host))) throw refusal(url, THIS_MACHINE);
 }
 
 /** The system's answer, unless there is a reason against any of it. */
-function checkedLookup(lookUp: typeof lookup, whyNot: (addresses: readonly string[]) => string | undefined): LookupFunction {
+function checkedLookup(lookUp: typeof lookup, whyNot: (addresses: readonly string[]) => Reason | undefined): LookupFunction {
   return (hostname, options, callback) => {
     lookUp(hostname, options, (error, address, family) => {
       const found: readonly string[] = Array.isArray(address) ? address.map((each) => each.address) : [address];
@@ -185,6 +214,7 @@ function bare(hostname: string): string {
   return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
 }
 
-function refusal(url: URL, why: string): Error {
-  return new Error(`${url.origin} is not asked: ${why}`);
+/** Asking again changes nothing. */
+function refusal(url: URL, reason: Reason): UserError {
+  return new UserError('ADDRESS_REFUSED', `${url.origin} is not asked`, { ...reason, exitCode: 6 });
 }

@@ -13,6 +13,7 @@ const UNDERSTOOD = 0b11111n;
 /** More than any disk in use, and far below what makes QEMU allocate tables for minutes. */
 export const MOST_BYTES = 64 * 2 ** 40;
 const MOST_SNAPSHOTS = 1024;
+const FIX = 'get it again, or make one whole file of it where it was made: qemu-img convert -O qcow2';
 
 /** True when a file begins like a qcow2 image. */
 export function isQcow2(start: Buffer): boolean {
@@ -21,7 +22,7 @@ export function isQcow2(start: Buffer): boolean {
 
 /** The size that the guest sees; a UserError when the image is not one to be trusted. `start` is the beginning of the file. */
 export function readQcow2Size(start: Buffer, name: string): number {
-  const refuse = (code: string, why: string) => new UserError(code, `disk image ${name} is refused`, { why });
+  const refuse = (code: string, why: string) => new UserError(code, `disk image ${name} is refused`, { why, fix: FIX });
   if (start.length < 72) throw refuse('IMAGE_CORRUPT', 'its qcow2 header is cut off');
   const version = start.readUInt32BE(4);
   if (version !== 2 && version !== 3) throw refuse('IMAGE_UNSUPPORTED', `it is qcow version ${version}, only 2 and 3 are supported`);

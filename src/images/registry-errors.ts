@@ -32,6 +32,7 @@ const KNOWN_FAILURES: readonly Row[] = [
 
 /** A connection that failed. */
 export function unreachable(address: string, error: unknown): UserError {
+  if (error instanceof UserError) return error; // it was not asked
   const { cause = error } = error as { cause?: unknown };
   const { code = '', message = '' } = cause as { code?: string; message?: string };
   const known = KNOWN_FAILURES.find((row) => row.code.test(code) && address.startsWith(row.scheme));

@@ -259,7 +259,10 @@ function wrongDigest(url: string, expected: string, found: string): UserError {
 }
 
 function tooLarge(url: string, maxBytes: number): UserError {
-  return new UserError('DOWNLOAD_TOO_LARGE', `${url} is refused`, { why: `it has more than ${formatBytes(maxBytes)}` });
+  return new UserError('DOWNLOAD_TOO_LARGE', `${url} is refused`, {
+    why: `it has more than ${formatBytes(maxBytes)}`,
+    fix: 'check the address, or, for a DataVolume, ask for more storage',
+  });
 }
 
 function refused(url: string, status: number): UserError {

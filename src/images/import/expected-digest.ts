@@ -14,6 +14,7 @@ export async function expectedDigest({ url, digest, checksums }: Source, fetch: 
   if (digest !== undefined || checksums === undefined) return digest;
   const text = await listAt(checksums, fetch, signal).catch((error: unknown) => {
     signal.throwIfAborted();
+    if (error instanceof UserError) throw error; // it is not asked, and nothing will change
     throw new UserError('CHECKSUMS_UNREACHABLE', `the digests at ${checksums} cannot be had`, {
       why: messageOf(error),
       fix: 'try again when it is in reach',

@@ -79,7 +79,7 @@ test('an address of this machine is refused, and the last line says so', (t) => 
   const { claim, run } = pod(t);
   const { status, last } = run({ from: 'http', url: 'http://127.0.0.1:1/disk', sizeBytes: 2 * MIB });
   assert.notEqual(status, 0);
-  assert.match(last, /^error\[DOWNLOAD_FAILED\]: .*that is this machine or its own link/);
+  assert.match(last, /^error\[ADDRESS_REFUSED\]: .*that is this machine or its own link/);
   assert.equal(existsSync(join(claim, 'disk.img')), false);
 });
 
