@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -18,7 +18,7 @@ const clock = {
 };
 const sha = (algorithm: string, bytes: Buffer) => `${algorithm}:${createHash(algorithm).update(bytes).digest('hex')}`;
 
-async function world(t: TestContext, limits: { maxBytes?: number; stallMs?: number } = {}, maxBytes = 2 ** 30) {
+async function world(t: TestContext, limits: { maxBytes?: number; stallMs?: number; slowMs?: number } = {}, maxBytes = 2 ** 30) {
   const server = await startFileServer(t, CONTENT);
   const cache = mkdtempSync(join(tmpdir(), 'downloads-'));
   t.after(() => rmSync(cache, { recursive: true }));
@@ -121,6 +121,26 @@ test('too much and too slow are refused', async (t) => {
   await assert.rejects(get(), { code: 'DOWNLOAD_TOO_LARGE' });
   server.pages.set('/disk.img', () => {});
   await assert.rejects(get(), { code: 'DOWNLOAD_FAILED', why: 'it was silent for 0.05 s', exitCode: 8 });
+});
+
+test('a server that sends a little now and then is given up, and what it sent is kept', async (t) => {
+  const { server, get, files } = await world(t, { slowMs: 100 });
+  server.pages.set('/disk.img', (_, response) => {
+    const timer = setInterval(() => response.write('x'), 10);
+    response.on('close', () => clearInterval(timer));
+  });
+  await assert.rejects(get(), { code: 'DOWNLOAD_FAILED', why: /^in 0.1 s its server sent \d+ bytes; less than 1Mi/, exitCode: 8 });
+  assert.deepEqual([files(), server.requests.length], [['partial', 'partial.json'], 1]);
+});
+
+test('what a write that failed has left behind does not stay in the middle of the file', async (t) => {
+  const { server, url, cache, folders } = await world(t);
+  Object.assign(server, { cutAt: 100_000, cuts: 1 });
+  const sleep = async () => appendFileSync(join(cache, 'downloads', folders()[0] ?? '', 'partial'), 'a part of a piece');
+  const cached = openDownloadCache({ cache, clock: { ...clock, sleep }, maxBytes: 2 ** 30 });
+  const { path } = await cached.get({ url, named: url, signal: new AbortController().signal });
+  assert.ok(readFileSync(path).equals(CONTENT));
+  assert.deepEqual(server.requests, ['/disk.img', '/disk.img bytes=100000-']);
 });
 
 test('answers that say no are told as such', async (t) => {

@@ -42,7 +42,7 @@ type Options = {
   readonly cache: string;
   readonly clock: Clock;
   readonly maxBytes: number;
-  readonly limits?: Pick<Download, 'maxBytes' | 'stallMs'>;
+  readonly limits?: Pick<Download, 'maxBytes' | 'stallMs' | 'slowMs'>;
   readonly fetchFor?: (named: string) => Fetch;
 };
 /** What is known of a file that is here. */

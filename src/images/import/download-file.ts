@@ -30,12 +30,16 @@ export type Download = {
   readonly maxBytes?: number;
   /** So long a server may say nothing. */
   readonly stallMs?: number;
+  /** In each such time it has to send a mebibyte. */
+  readonly slowMs?: number;
 };
 /** What a server says about a file, by which it knows whether it has changed. */
 export type Validators = { readonly etag?: string; readonly lastModified?: string };
 
 const MAX_DOWNLOAD_BYTES = 64 * 2 ** 30;
 const STALL_MS = 60_000;
+const SLOW_MS = 600_000;
+const LEAST_BYTES = 2 ** 20;
 /** In a row, without a byte in between. */
 const TRIES = 4;
 const FIRST_PAUSE_MS = 500;
@@ -43,6 +47,7 @@ const FIRST_PAUSE_MS = 500;
 const PIECE_BYTES = 2 ** 20;
 /** So long something that came may wait for more. */
 const MOST_UNWRITTEN_MS = 100;
+const RESUMES = 'what has arrived is kept: the same command resumes from there';
 /** What is left free of the disk for everything else. */
 const RESERVE_BYTES = 64 * 2 ** 20;
 
@@ -97,6 +102,7 @@ async function fill(path: string, download: Download): Promise<boolean> {
     for (let failures = 0; ; ) {
       const before = state.size;
       try {
+        await file.truncate(before); // a write that failed may have left a part
         await fetchRest(state, download);
         break;
       } catch (error) {
@@ -116,10 +122,15 @@ async function fill(path: string, download: Download): Promise<boolean> {
 
 /** One request for what is missing. */
 async function fetchRest(state: State, download: Download): Promise<void> {
-  const { url, folder, signal, stallMs = STALL_MS, maxBytes = MAX_DOWNLOAD_BYTES, onProgress } = download;
+  const { url, folder, signal, stallMs = STALL_MS, slowMs = SLOW_MS, maxBytes = MAX_DOWNLOAD_BYTES, onProgress } = download;
   const stalled = new AbortController();
   const isSilent = () => stalled.abort(new Error(`it was silent for ${stallMs / 1000} s`));
   let timer = setTimeout(isSilent, stallMs);
+  let bytesInTime = 0;
+  const slow = setInterval(() => {
+    if (bytesInTime < LEAST_BYTES) stalled.abort(tooSlow(url, bytesInTime, slowMs));
+    bytesInTime = 0;
+  }, slowMs);
   try {
     const range = await rangeHeaders(state, download);
     const response = await download.fetch(new URL(url), { headers: range, signal: AbortSignal.any([signal, stalled.signal]) });
@@ -128,7 +139,8 @@ async function fetchRest(state: State, download: Download): Promise<void> {
     await assertSpace(folder, (totalBytes ?? 0) - state.size, download);
     const tell = (doneBytes: number) => onProgress({ doneBytes, totalBytes, resumedBytes: state.resumedBytes });
     tell(state.size);
-    await append(state, response.body ?? [], (doneBytes) => {
+    await append(state, response.body ?? [], (doneBytes, newBytes) => {
+      bytesInTime += newBytes;
       clearTimeout(timer);
       timer = setTimeout(isSilent, stallMs);
       if (doneBytes > maxBytes) throw tooLarge(url, maxBytes);
@@ -139,6 +151,7 @@ async function fetchRest(state: State, download: Download): Promise<void> {
     throw stalled.signal.aborted ? stalled.signal.reason : error;
   } finally {
     clearTimeout(timer);
+    clearInterval(slow);
   }
 }
 
@@ -148,14 +161,14 @@ type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
  * What comes, in larger pieces than it comes in, and after a moment in any case: what has come stays, however it ends. `onReceived` is told how much there
  * is, and may refuse it.
  */
-async function append(state: State, chunks: Chunks, onReceived: (doneBytes: number) => void): Promise<void> {
+async function append(state: State, chunks: Chunks, onReceived: (doneBytes: number, newBytes: number) => void): Promise<void> {
   let [pieces, bytes, doneBytes]: [Uint8Array[], number, number] = [[], 0, state.size];
   let writing = Promise.resolve();
   const timer = setInterval(() => void write().catch(() => {}), MOST_UNWRITTEN_MS); // whoever waits for it next hears of it
   try {
     for await (const chunk of chunks) {
       doneBytes += chunk.length;
-      onReceived(doneBytes);
+      onReceived(doneBytes, chunk.length);
       pieces.push(chunk);
       bytes += chunk.length;
       if (bytes >= PIECE_BYTES) await write();
@@ -265,6 +278,15 @@ function tooLarge(url: string, maxBytes: number): UserError {
   });
 }
 
+/** Another try would be as slow. */
+function tooSlow(url: string, bytes: number, slowMs: number): UserError {
+  return new UserError('DOWNLOAD_FAILED', `${url} cannot be had now`, {
+    why: `in ${slowMs / 1000} s its server sent ${bytes} bytes; less than ${formatBytes(LEAST_BYTES)} in that time is given up`,
+    fix: RESUMES,
+    exitCode: 8,
+  });
+}
+
 function refused(url: string, status: number): UserError {
   const isMissing = status === 404 || status === 410;
   return new UserError(isMissing ? 'DOWNLOAD_MISSING' : 'DOWNLOAD_REFUSED', `${url} cannot be had`, {
@@ -278,7 +300,7 @@ function unreachable(url: string, error: unknown): unknown {
   if (error instanceof UserError || explainSystemError(error)) return error;
   return new UserError('DOWNLOAD_FAILED', `${url} cannot be had now`, {
     why: messageOf(error),
-    fix: 'what has arrived is kept: the same command resumes from there',
+    fix: RESUMES,
     exitCode: 8,
     cause: error,
   });
