@@ -1,10 +1,14 @@
-/** A sparse qcow2 of 1 GiB from a web server onto a PVC, beside `qemu-img convert` of the same file alone. */
+/**
+ * A sparse qcow2 of 1 GiB from a web server onto a PVC, beside `qemu-img convert` of the same file alone; and the download that is a part of it, beside
+ * curl, which has the same network and the same disk.
+ */
 import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../../src/base/clock.ts';
 import { guardedFetch } from '../../../src/images/guarded-fetch.ts';
+import { downloadFile } from '../../../src/images/import/download-file.ts';
 import { fillClaim } from '../../../src/virt-launcher/import/fill-claim.ts';
 import { median } from '../figures.ts';
 import { type DiskBenchOptions, type DiskRow, timed } from './row.ts';
@@ -14,46 +18,54 @@ const GIB = 2 ** 30;
 const DATA = '256M';
 
 export async function measureImport({ folder, rounds }: DiskBenchOptions): Promise<DiskRow[]> {
-  const [file, claim, converted] = ['disk.qcow2', 'claim', 'converted.qcow2'].map((name) => join(folder, name)) as [string, string, string];
+  const [file, claim, copy] = [join(folder, 'disk.qcow2'), join(folder, 'claim'), join(folder, 'copy')];
   execFileSync('qemu-img', ['create', '-q', '-f', 'qcow2', file, '1G']);
   execFileSync('qemu-io', ['-f', 'qcow2', '-c', `write -P 0x5a 100M ${DATA}`, file]);
   const server = fork(SERVER, [folder, '0'], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
   const [said] = await once(server.stdout ?? server, 'data');
   const origin = `http://127.0.0.1:${/\d+/.exec(String(said))?.[0]}`;
-  const [ours, theirs]: [number[], number[]] = [[], []];
-  for (let round = 0; round < rounds; round++) {
-    rmSync(claim, { recursive: true, force: true });
-    mkdirSync(claim);
-    rmSync(converted, { force: true });
-    theirs.push(
-      await timed(() => {
-        execFileSync('qemu-img', ['convert', '-O', 'qcow2', file, converted]);
-        execFileSync('sync', [converted]);
+  const url = `${origin}/disk.qcow2`;
+  const common = { fetch: guardedFetch(origin), clock: systemClock, signal: new AbortController().signal, onProgress: () => {} };
+  const ways = {
+    imported: () =>
+      fillClaim({
+        ...common,
+        task: { from: 'http', url, sizeBytes: GIB },
+        folder: claim,
+        receive: () => Promise.reject(new Error('nobody sends anything')),
+        searchPath: process.env['PATH'],
       }),
-    );
-    ours.push(
-      await timed(() =>
-        fillClaim({
-          task: { from: 'http', url: `${origin}/disk.qcow2`, sizeBytes: GIB },
-          folder: claim,
-          fetch: guardedFetch(origin),
-          receive: () => Promise.reject(new Error('nobody sends anything')),
-          searchPath: process.env['PATH'],
-          clock: systemClock,
-          signal: new AbortController().signal,
-          onProgress: () => {},
-        }),
-      ),
-    );
-  }
+    downloaded: () => downloadFile({ ...common, url, folder: claim }),
+    converted: () => synced('qemu-img', 'convert', '-O', 'qcow2', file, copy),
+    curled: () => synced('curl', '-s', '-o', copy, url),
+  };
+  const took = { imported: [], downloaded: [], converted: [], curled: [] } as Record<keyof typeof ways, number[]>;
+  for (let round = 0; round < rounds; round++)
+    for (const [way, work] of Object.entries(ways) as [keyof typeof ways, () => Promise<unknown>][]) {
+      for (const made of [claim, copy]) rmSync(made, { recursive: true, force: true });
+      mkdirSync(claim);
+      took[way].push(await timed(work));
+    }
   server.kill();
   return [
     {
       name: `import of a 1 GiB qcow2 with ${DATA}`,
-      ours: median(ours),
-      beside: { name: 'qemu-img convert and sync', value: median(theirs) },
+      ours: median(took.imported),
+      beside: { name: 'qemu-img convert and sync', value: median(took.converted) },
       unit: 'ms',
       aim: 'at most 1.1 x',
     },
+    {
+      name: 'the download in that, and its sync',
+      ours: median(took.downloaded),
+      beside: { name: 'curl -o and sync', value: median(took.curled) },
+      unit: 'ms',
+    },
   ];
+
+  /** Until the copy is on the disk. */
+  async function synced(program: string, ...args: readonly string[]): Promise<void> {
+    execFileSync(program, args);
+    execFileSync('sync', [copy]);
+  }
 }
