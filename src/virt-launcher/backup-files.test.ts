@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { globSync, mkdirSync, openSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, openSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryFolder } from '../qemu/qmp/qemu.testing.ts';
@@ -101,4 +101,16 @@ test('a link in the place of its folder is not followed', async (t) => {
   symlinkSync(elsewhere, join(root, 'db'));
   assert.throws(() => new BackupFiles(root, head), /db on the PVC is not a folder/);
   assert.deepEqual(readdirSync(elsewhere), []);
+});
+
+test('one that finds nothing to write is seen to live', async (t) => {
+  const root = await temporaryFolder(t);
+  const files = new BackupFiles(root, head);
+  const paths = ['.db.backup.part', '.db.backup.part/one', ...files.paths].map((path) => join(root, path));
+  for (const path of paths) utimesSync(path, 1, 1);
+  files.beat();
+  new BackupFiles(root, { ...head, folder: 'web/one' }).finish();
+  files.finish();
+  assert.deepEqual(readdirSync(join(root, 'db/one')).toSorted(), ['backup.json', 'root.qcow2']);
+  files.beat(); // has nothing to do any more
 });

@@ -1,7 +1,7 @@
 /**
  * The files of a backup on a PVC: one qcow2 for each disk, and a note of what they are. They are made in a hidden folder, which gets its name when all of it
  * is on the disk: what has a name is whole, with all of its disks. A PVC may take backups of several machines at once, so each has a hidden folder of its own,
- * and nobody touches that of another. One backup of a machine at a time: what is in its hidden folder is of a try that was killed. All of it is for the group
+ * and nobody touches that of another which is written (sweep-parts.ts). One backup of a machine at a time: what is in its hidden folder is of a try that was killed. All of it is for the group
  * of the PVC, whose other Pods have other users.
  */
 import {
@@ -22,11 +22,14 @@ import { basename, dirname, join } from 'node:path';
 import { BACKUP_NOTE, type BackupHead, backupFileOf } from '../api/launcher/backup.ts';
 import { makeFolderForGroup, openForGroup } from './open-for-group.ts';
 import { writeEmptyQcow2 } from './qcow2.ts';
+import { sweepParts } from './sweep-parts.ts';
 
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 /** What a PVC has that is the disk of a machine. */
 const DISK_FILE = 'disk.img';
 const MIB = 2 ** 20;
+/** Comes and goes, so that the folder is seen to change, at the time of its file system. */
+const BEAT = '.beat';
 /** What the tables of the files and the file system need besides. */
 const OTHER_BYTES = 8 * MIB;
 
@@ -50,13 +53,10 @@ export class BackupFiles {
     if (lstatSync(join(root, folder), { throwIfNoEntry: false })) throw new Error(`the PVC has ${folder} already`);
     const parent = lstatSync(join(root, dirname(folder)), { throwIfNoEntry: false });
     if (parent && !parent.isDirectory()) throw new Error(`${dirname(folder)} on the PVC is not a folder: a link could lead anywhere`);
-    const { bavail, bsize } = statfsSync(root);
-    if (bavail * bsize < bytes + OTHER_BYTES)
-      throw new Error(
-        `the PVC has ${Math.floor((bavail * bsize) / MIB)} MiB left, the backup needs ${Math.ceil((bytes + OTHER_BYTES) / MIB)} MiB`,
-      );
     try {
       makeFolderForGroup(join(root, this.#part));
+      sweepParts(root, statSync(join(root, this.#part)).mtimeMs);
+      mustFit(root, bytes);
       for (const { volume, bytes: size } of disks) {
         const file = backupFileOf(volume);
         make(join(root, this.#part, file), (to) => writeEmptyQcow2(to, size, base === undefined ? undefined : `../${base}/${file}`));
@@ -64,6 +64,17 @@ export class BackupFiles {
     } catch (error) {
       this.giveUp(); // nobody else can: there is no object yet
       throw error;
+    }
+  }
+
+  /** To be called every minute or so: what nobody changes is taken for left behind, and a backup that finds nothing to write may be a long one. */
+  beat(): void {
+    const path = join(this.#root, this.#part, BEAT);
+    try {
+      make(path, () => {});
+      rmSync(path, { force: true });
+    } catch {
+      // the PVC is full, or this one was given up: whoever writes to it finds out
     }
   }
 
@@ -107,6 +118,12 @@ export class BackupFiles {
       // it is not there, or of another try; the next one removes it
     }
   }
+}
+
+function mustFit(root: string, bytes: number): void {
+  const { bavail, bsize } = statfsSync(root);
+  const [free, needed] = [bavail * bsize, bytes + OTHER_BYTES];
+  if (free < needed) throw new Error(`the PVC has ${Math.floor(free / MIB)} MiB left, the backup needs ${Math.ceil(needed / MIB)} MiB`);
 }
 
 function make(path: string, write: (file: number) => void): void {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -32,6 +32,15 @@ test('the mark may come in pieces', (t) => {
   const writer = new DumpWriter(folder, head);
   for (const piece of ['abc', END.slice(0, 5), END.slice(5)]) writer.take(Buffer.from(piece));
   assert.equal(writer.finish(), 3);
+});
+
+test('without room nothing of it is there, and what a killed writer of another machine left made room', (t) => {
+  const folder = folderOf(t);
+  const [dead, living] = ['web-dump-20261116-030405.memory.dump.part', 'mail-dump-20261118-030404.memory.dump.part'];
+  for (const name of [dead, living]) writeFileSync(join(folder, name), 'half');
+  utimesSync(join(folder, dead), 1, 1);
+  assert.throws(() => new DumpWriter(folder, { ...head, bytes: 2 ** 60 }), /the PVC has/);
+  assert.deepEqual(readdirSync(folder), [living]);
 });
 
 test('one that is cut off, or larger than it can be, leaves nothing, and the last one stays', (t) => {

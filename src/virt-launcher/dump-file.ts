@@ -1,13 +1,15 @@
 /**
  * A dump of a guest's memory as a file on a PVC. It is written beside its name and gets it when all of it is on the disk, so whatever has the name is
  * whole. Zeros are not written: much of most memories is nothing else. A machine has one dump on a PVC: its last one goes when the new one is whole, and
- * not before: there has to be room for both. What others have on the PVC, whole or half, is theirs. It is for the group of the PVC, whose other Pods
+ * not before: there has to be room for both. What others have on the PVC is theirs, but for what
+ * nobody writes any more (sweep-parts.ts). It is for the group of the PVC, whose other Pods
  * have other users.
  */
 import {
   closeSync,
   constants,
   existsSync,
+  fstatSync,
   fsyncSync,
   ftruncateSync,
   openSync,
@@ -20,6 +22,7 @@ import {
 import { join } from 'node:path';
 import { DUMP_END_LENGTH, DUMP_SUFFIX, type DumpHead } from '../api/launcher/memory-dump.ts';
 import { openForGroup } from './open-for-group.ts';
+import { sweepParts } from './sweep-parts.ts';
 
 const PART_SUFFIX = '.part';
 /** How virt-handler ends the name of a dump; what stands before says of which machine it is. */
@@ -48,12 +51,22 @@ export class DumpWriter {
     rmSync(this.#part, { force: true });
     if (existsSync(join(folder, DISK_FILE)))
       throw new Error('the PVC is the disk of a machine (it has disk.img): use one of its own for dumps');
-    const free = freeBytes(folder);
+    this.#file = openForGroup(this.#part, NEW_FILE);
+    try {
+      sweepParts(folder, fstatSync(this.#file).mtimeMs);
+      this.#mustFit();
+    } catch (error) {
+      this.giveUp();
+      throw error;
+    }
+  }
+
+  #mustFit(): void {
+    const [free, head] = [freeBytes(this.#folder), this.#head];
     if (free < head.bytes)
       throw new Error(
         `the PVC has ${Math.floor(free / MIB)} MiB left, the dump needs ${Math.ceil(head.bytes / MIB)} MiB${this.#besides()}`,
       );
-    this.#file = openForGroup(this.#part, NEW_FILE);
   }
 
   take(chunk: Buffer): void {

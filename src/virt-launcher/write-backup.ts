@@ -25,6 +25,7 @@ const MOST_DISKS = 256;
 const START_MS = 30_000;
 const LOOK_MS = 20;
 const GREETING_MS = 1_000;
+const BEAT_MS = 60_000;
 /** Which descriptor of the daemon leads to the PVC. */
 const CLAIM_DESCRIPTOR = 3;
 /** What it says first to whoever connects. */
@@ -71,6 +72,7 @@ export async function takeBackup(socket: Socket, { root, folder, program, report
   const lines = reader[Symbol.asyncIterator]();
   let files: BackupFiles | undefined;
   let daemon: Daemon | undefined;
+  const beating = setInterval(() => files?.beat(), BEAT_MS);
   try {
     const head = headFrom((await lines.next()).value);
     files = new BackupFiles(root, head);
@@ -89,6 +91,7 @@ export async function takeBackup(socket: Socket, { root, folder, program, report
     report(`cannot back up: ${why}`);
     say({ error: why });
   } finally {
+    clearInterval(beating);
     reader.close();
     socket.resume().end(); // what still comes is not looked at: closing would take the answer away from whoever sends
   }

@@ -19,22 +19,22 @@ const CASES: readonly [string, Partial<VmiStatus>, readonly GuestOperation[]][] 
   ],
   ['one that is there', { migrationState: { ...told, completed: true, targetNodeDomainReadyTimestamp: 'T' } }, []],
   ['one that stayed', { migrationState: { ...told, failed: true } }, []],
-  ['one that is suspended', { suspension: { phase: 'Saving' } }, ['move', 'memory dump', 'backup', 'hotplug', 'resize']],
+  ['one that is suspended', { suspension: { phase: 'Saving' } }, ['move', 'memory dump', 'backup', 'hotplug', 'resize', 'snapshot']],
   [
     'one that was not, and stands still yet',
     { suspension: { phase: 'Failed', startTimestamp: 'T' } },
-    ['move', 'memory dump', 'backup', 'hotplug', 'resize'],
+    ['move', 'memory dump', 'backup', 'hotplug', 'resize', 'snapshot'],
   ],
   ['one that was not, and runs on', { suspension: { phase: 'Failed' } }, []],
   [
     'one that is dumped',
     { volumeStatus: [{ name: 'd', target: '', memoryDumpVolume: { claimName: 'd' } }] },
-    ['move', 'suspension', 'backup'],
+    ['move', 'suspension', 'backup', 'snapshot'],
   ],
   ['one that is to be backed up', backup({}), ['move', 'suspension', 'resize']],
   ['one that is backed up', backup({ startTimestamp: 'T' }), ['move', 'suspension', 'memory dump', 'resize']],
   ['one that was', backup({ startTimestamp: 'T', completed: true }), []],
-  ['one that is frozen', { fsFreezeStatus: 'frozen' }, ['move']],
+  ['one that is frozen', { fsFreezeStatus: 'frozen' }, ['move', 'suspension', 'memory dump', 'backup']],
 ];
 
 for (const [name, status, excluded] of CASES)

@@ -4,12 +4,12 @@
  *
  *   to begin       waits or is refused while the guest is
  *   move           suspended, dumped, backed up, or its file systems are frozen
- *   suspension     moved, dumped, backed up
- *   memory dump    moved, suspended, or a backup of it has begun: of the two that nobody has begun, the dump is first
- *   backup         moved, suspended, dumped
+ *   suspension     moved, dumped, backed up, or its file systems are frozen: they would be in its memory, too
+ *   memory dump    moved, suspended, frozen, or a backup of it has begun: of the two that nobody has begun, the dump is first
+ *   backup         moved, suspended, dumped, frozen: at its end it would thaw what another has frozen
  *   hotplug        moved, suspended
  *   resize         moved, suspended, backed up
- *   snapshot       moved: what freezes the guest would stay behind
+ *   snapshot       moved, suspended, dumped: what freezes the guest would stay behind, or reach a guest that stands still, and freeze it late
  *
  * Each of them stops the guest or has QEMU send its memory: of two at once one would let the guest run that stands still for the other. Pure.
  */
@@ -38,12 +38,12 @@ const BUSY: Readonly<Record<Busy, readonly [why: string, is: (vmi: Seen) => bool
 
 const EXCLUDED_BY: Readonly<Record<GuestOperation, readonly Busy[]>> = {
   move: ['suspended', 'dumped', 'backed up', 'frozen'],
-  suspension: ['moved', 'dumped', 'backed up'],
-  'memory dump': ['moved', 'suspended', 'in a backup'],
-  backup: ['moved', 'suspended', 'dumped'],
+  suspension: ['moved', 'dumped', 'backed up', 'frozen'],
+  'memory dump': ['moved', 'suspended', 'in a backup', 'frozen'],
+  backup: ['moved', 'suspended', 'dumped', 'frozen'],
   hotplug: ['moved', 'suspended'],
   resize: ['moved', 'suspended', 'backed up'],
-  snapshot: ['moved'],
+  snapshot: ['moved', 'suspended', 'dumped'],
 };
 
 /** Why this cannot be begun now; undefined when it can. */

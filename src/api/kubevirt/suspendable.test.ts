@@ -32,6 +32,11 @@ const CASES: readonly [string, ReturnType<typeof machine>, RegExp | undefined][]
     /^the folder share is shared by virtiofs/,
   ],
   [
+    'frozen file systems would be in the memory',
+    { ...machine([onClaim]), status: { ...machine([onClaim]).status, fsFreezeStatus: 'frozen' } },
+    /^its file systems are frozen/,
+  ],
+  [
     'a hotplugged volume would be missing',
     machine([onClaim, { name: 'plug', persistentVolumeClaim: { claimName: 'p', hotpluggable: true } }]),
     /^volume plug is hotplugged: virtctl removevolume/,

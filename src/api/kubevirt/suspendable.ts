@@ -4,6 +4,7 @@
  *   a folder that is shared by virtiofs            what the guest has open there is known to one process alone
  *   a dump of its memory                           it is not over yet
  *   a backup of its disks                          it is not over yet
+ *   file systems that are frozen                   they would be in its memory, and what thaws them is not
  *   a hotplugged volume                            the next instance would begin without it
  *   a disk that ends with the Pod and is written   its memory would go on with another disk: containerDisk, emptyDisk, ephemeral
  *
@@ -17,7 +18,7 @@ import { isHotpluggable } from './volumes/source-of.ts';
 
 type Seen = Pick<VirtualMachineInstance, 'spec' | 'status'>;
 
-const RULES: readonly ((vmi: Seen) => string | undefined)[] = [sharedFolder, dumped, backedUp, hotplugged, lostDisk];
+const RULES: readonly ((vmi: Seen) => string | undefined)[] = [sharedFolder, dumped, backedUp, frozen, hotplugged, lostDisk];
 /** What a volume has that ends with its Pod, and what it is called. */
 const LOST = {
   containerDisk: 'a containerDisk',
@@ -50,6 +51,10 @@ function dumped(vmi: Seen): string | undefined {
 function backedUp(vmi: Seen): string | undefined {
   const claimName = backingUpTo(vmi);
   return claimName && `its disks are being backed up to PVC ${claimName}: wait for that, or delete the VirtualMachineBackup`;
+}
+
+function frozen({ status }: Seen): string | undefined {
+  return status?.fsFreezeStatus === 'frozen' ? 'its file systems are frozen, as for a snapshot: wait for that, or thaw them' : undefined;
 }
 
 function hotplugged({ spec, status }: Seen): string | undefined {

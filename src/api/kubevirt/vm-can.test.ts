@@ -168,4 +168,17 @@ describe('what can be done to a VM', () => {
     for (const action of ['freeze', 'unfreeze'] as const) assert.deepEqual(reasons(action), [undefined, 'InternalError', 'Conflict']);
     assert.deepEqual(reasons('exec'), [undefined, 'Conflict', 'Conflict']);
   });
+
+  test('a guest that is being saved or dumped is not frozen: it stands still, and would be frozen late', () => {
+    const conditions = [{ type: 'AgentConnected', status: 'True' as const }];
+    const saved = vmi('Running', { conditions, suspension: { phase: 'Saving' } });
+    const dumped = vmi('Running', {
+      conditions,
+      volumeStatus: [{ name: 'd', target: '', phase: 'MemoryDumpInProgress', memoryDumpVolume: { claimName: 'd' } }],
+    });
+    for (const each of [saved, dumped]) {
+      assert.equal(vmiRefusalOf('freeze', each)?.reason, 'Conflict');
+      assert.equal(vmiRefusalOf('unfreeze', each), undefined);
+    }
+  });
 });

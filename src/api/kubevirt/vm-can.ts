@@ -261,7 +261,13 @@ const VMI_RULES: Readonly<Partial<Record<VmiAction, readonly Rule<VirtualMachine
   guestosinfo: AGENT_QUESTION,
   userlist: AGENT_QUESTION,
   filesystemlist: AGENT_QUESTION,
-  freeze: [NOT_RUNNING, ON_ITS_WAY, ['InternalError', 'VMI does not have guest agent connected', (vmi) => !hasAgent(vmi)]],
+  freeze: [
+    NOT_RUNNING,
+    ON_ITS_WAY,
+    BEING_SAVED,
+    BEING_DUMPED,
+    ['InternalError', 'VMI does not have guest agent connected', (vmi) => !hasAgent(vmi)],
+  ],
   unfreeze: [NOT_RUNNING, ['InternalError', 'VMI does not have guest agent connected', (vmi) => !hasAgent(vmi)]],
   exec: [
     NOT_RUNNING,

@@ -9,6 +9,7 @@
  *   the cluster has no VolumeSnapshots                    Failed, with the reason
  *   no machine, another snapshot or a restore of it,      say so, and wait for the deadline
  *   a claim that is not bound, a guest on its way,
+ *   a machine on its way into or out of a suspension,
  *   a claim that a Pod of a stopped machine has mounted
  *   the machine is not marked                             mark it: it outlives its deletion, and one snapshot is taken of it at a time
  *   its memory is to be kept                              see memory.ts: the machine is suspended first
@@ -48,6 +49,8 @@ type SnapshotDecision = Decision<Freeze | Thaw>;
 const LOOK_MS = 250;
 const WAIT_MS = 1_000;
 const DEFAULT_DEADLINE_MS = 5 * 60_000;
+/** The machine says so before its instance does; one whose memory is to be kept is suspended for that. */
+const SUSPENSION_UNDER_WAY = ['Suspending', 'Resuming', 'Discarding'];
 
 /** The rules above, for one snapshot. */
 export function decideVmSnapshot(observed: ObservedVmSnapshot): SnapshotDecision {
@@ -142,6 +145,8 @@ function whyNotYet(observed: ObservedVmSnapshot): string | undefined {
   if (restoreInProgress) return `restore ${restoreInProgress} is changing ${name}`;
   if (content) return undefined; // what is kept is settled
   if (isDeleting(vm)) return `VirtualMachine ${name} is being deleted`;
+  if (!snapshot.spec.memory && SUSPENSION_UNDER_WAY.some((each) => each === vm.status?.suspension?.phase))
+    return `${name} is ${vm.status?.suspension?.phase}`;
   const unbound = [...claims].find(([, claim]) => claim?.status?.phase !== 'Bound');
   if (unbound) return `PVC ${unbound[0]} ${unbound[1] ? 'is not bound' : 'does not exist'}`;
   if (vmi && !isFinal(vmi)) return vmi.status?.phase === 'Running' ? undefined : `${name} is on its way up`;

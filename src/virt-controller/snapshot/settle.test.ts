@@ -294,6 +294,20 @@ test('a machine that is to be moved is suspended for its snapshot when that is o
   assert.deepEqual([statusOf(world)?.phase, world.list('VirtualMachineInstance').length], ['Succeeded', 1]);
 });
 
+test('a machine that is being suspended is waited for, and its guest is not frozen; its disks are kept when it is', () => {
+  const world = new World(true);
+  world.edit('VirtualMachine', { status: { suspension: { phase: 'Suspending', instanceUID: 'vmi-1' } } });
+  world.ask('VirtualMachineSnapshot', { source: SOURCE });
+  for (let steps = 0; statusOf(world) === undefined && steps < 5; steps++) world.step();
+  assert.match(statusOf(world)?.conditions?.find(({ type }) => type === 'Progressing')?.message ?? '', /^db is Suspending$/);
+  assert.deepEqual([world.isFrozen, world.machine.status?.snapshotInProgress], [false, undefined]);
+  world.settle();
+  assert.deepEqual(
+    [statusOf(world)?.phase, world.wasFrozenWhenTaken, world.wasRunningWhenTaken],
+    ['Succeeded', [false, false], [false, false]],
+  );
+});
+
 test('a disk that is full ends a snapshot with memory at once: the guest goes on, and nothing is left', () => {
   const world = new World(true);
   world.ask('VirtualMachineSnapshot', { source: SOURCE, memory: true });

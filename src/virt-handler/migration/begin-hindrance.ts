@@ -6,10 +6,16 @@ import { type GuestOperation, type Hindrance, hindranceOf } from '../../api/kube
 import type { ObservedDomain } from '../vmi/observed.ts';
 
 /** Why this cannot be begun now; undefined when it can. */
-export function beginHindranceOf(operation: GuestOperation, { vmi, domain }: ObservedDomain): Hindrance | undefined {
+export function beginHindranceOf(operation: GuestOperation, seen: ObservedDomain): Hindrance | undefined {
   return (
-    hindranceOf(operation, vmi) ?? (isSending({ domain }) ? { is: 'moved', why: 'the guest is being called back from a move' } : undefined)
+    guestHindranceOf(operation, seen) ?? (isSending(seen) ? { is: 'moved', why: 'the guest is being called back from a move' } : undefined)
   );
+}
+
+/** What the table says; the agent knows earlier than the status whether file systems are frozen. */
+export function guestHindranceOf(operation: GuestOperation, { vmi, agent }: Pick<ObservedDomain, 'vmi' | 'agent'>): Hindrance | undefined {
+  if (agent?.isFrozen === undefined) return hindranceOf(operation, vmi);
+  return hindranceOf(operation, { ...vmi, status: { ...vmi.status, fsFreezeStatus: agent.isFrozen ? 'frozen' : '' } });
 }
 
 /** QEMU sends the guest to another node, or calls it back. */

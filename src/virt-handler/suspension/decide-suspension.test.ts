@@ -58,6 +58,11 @@ const CASES: readonly [string, Partial<ObservedDomain>, string[]][] = [
     { vmi: running({ suspension: ready, changedBlockTracking: { state: 'Disabled', backupStatus: { backupUID: 'b', claimName: 'c' } } }) },
     [`${PATCH}: the disks of the guest are being backed up`],
   ],
+  [
+    'nor one whose file systems are frozen, which its agent knows first',
+    { vmi: of(ready), agent: { state: 'connected', isFrozen: true } },
+    [`${PATCH}: the file systems of the guest are frozen, as for a snapshot`],
+  ],
   ['a guest that is being saved is waited for, and is not paused', { vmi: of(begun), domain: domain('paused', by(saving)) }, []],
   ['a saved one has succeeded', { vmi: of(begun), domain: domain('moved', by(saved)) }, [`${PATCH}: its memory is saved`]],
   ['a full disk is told first', { vmi: of(begun), domain: domain('moved', by(full)) }, [`${PATCH}: the PVC did not take it: ENOSPC`]],

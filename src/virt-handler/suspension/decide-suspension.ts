@@ -3,7 +3,7 @@
  *
  *   suspension   what is seen                                       what follows
  *   Saving       the instance is ending                             failed
- *   Saving       not begun; the guest is moved, dumped, backed up   failed
+ *   Saving       not begun; it is moved, dumped, backed up, frozen  failed
  *   Saving       not begun; its Pod does not listen, or no guest    wait
  *   Saving       not begun; no other QEMU would take its memory     failed
  *   Saving       not begun                                          write when it began, then stop the guest and save it
@@ -29,7 +29,7 @@
  * because it is sent to another node is let go on by the rules of the move alone. Pure.
  */
 import { vmiIs } from '../../api/kubevirt/condition-reasons.ts';
-import { hindranceOf, isOnItsWay } from '../../api/kubevirt/exclusive-operations.ts';
+import { isOnItsWay } from '../../api/kubevirt/exclusive-operations.ts';
 import { hostnameOf } from '../../api/kubevirt/hostname.ts';
 import type { VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { refOf } from '../../api/meta.ts';
@@ -39,7 +39,7 @@ import { cardIdOf } from '../../qemu/convert/network.ts';
 import { interfacesOf } from '../../qemu/convert/root-bus.ts';
 import type { Action, EventToRecord } from '../../reconcile/decision.ts';
 import { whyOnlyHere } from '../hotplug/left-controller.ts';
-import { isSending } from '../migration/begin-hindrance.ts';
+import { guestHindranceOf, isSending } from '../migration/begin-hindrance.ts';
 import type { DomainAction, DomainDecision } from '../vmi/domain-action.ts';
 import type { CommandState, DomainCommand } from '../vmi/domain-command.ts';
 import { mustStop, type ObservedDomain } from '../vmi/observed.ts';
@@ -62,7 +62,7 @@ const STANDING: readonly string[] = ['paused', 'moved', 'switching', 'prelaunch'
 
 const RULES: readonly Rule[] = [
   ['Saving', mustStop, (seen) => fail(seen, 'the instance is being stopped')],
-  ['Saving', (seen) => !isBegun(seen) && hindranceOf('suspension', seen.vmi) !== undefined, (seen) => fail(seen, whyHindered(seen))],
+  ['Saving', (seen) => !isBegun(seen) && guestHindranceOf('suspension', seen) !== undefined, (seen) => fail(seen, whyHindered(seen))],
   [
     'Saving',
     (seen) => !isBegun(seen) && (seen.suspension.podUID === undefined || seen.domain.state !== 'running' || isSending(seen)),
@@ -129,8 +129,8 @@ function begin(seen: Seen): DomainDecision {
   };
 }
 
-function whyHindered({ vmi }: Seen): string {
-  return hindranceOf('suspension', vmi)?.why ?? '';
+function whyHindered(seen: Seen): string {
+  return guestHindranceOf('suspension', seen)?.why ?? '';
 }
 
 /** What was sent may run elsewhere, until somebody has written that it failed. */
