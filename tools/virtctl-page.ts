@@ -34,6 +34,8 @@ the same JSON. \`virtctl console\`, \`ssh\` and \`scp\` are terminals of the gue
 | 8 | no server answers |
 | 130 | interrupted |
 
+\`exec\`, \`shell NAME -- PROGRAM\` and \`run --rm\` end with the code of the program; with 127 where the guest has no such program, and with 126 where it cannot be run.
+
 ## Environment
 
 | variable | meaning |

@@ -7,8 +7,6 @@ export type ClusterBadMoments = {
   readonly args: readonly string[];
   /** What it says then, behind its exit code; nothing for a command that needs no name. */
   readonly missing?: RegExp;
-  /** Another program ends it, with a code of its own. */
-  readonly isOthers?: boolean;
 };
 
 /** Any other command: what it says on a machine where there is nothing. */

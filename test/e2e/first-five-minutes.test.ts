@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { identify } from '../../src/base/node/process-identity.ts';
 import { EmbeddedCluster } from './harness.ts';
@@ -19,6 +20,12 @@ test('one command boots a first machine, another shows it, a third leaves nothin
   assert.match(await cluster.must('virtctl', ['status']), /default\/hello +Running/);
   assert.equal((await cluster.must('virtctl', ['kubeconfig'])).trim(), `${cluster.home}/kubeconfig`);
   assert.equal(cluster.guestPids().length, 1);
+
+  // Off a terminal, in the forms that people type: nobody is asked for a password or about a key.
+  const file = join(cluster.home, 'note.txt');
+  writeFileSync(file, 'from here\n');
+  await cluster.must('virtctl', ['cp', file, 'hello:/tmp/note']);
+  assert.equal(await cluster.must('virtctl', ['ssh', 'hello', 'cat', '/tmp/note']), 'from here\n');
 
   const pid = cluster.pid();
   await cluster.must('virtctl', ['down', '--purge']);

@@ -16,12 +16,12 @@ export type Guest = {
 /** Needed to make a disk that boots; always the machine's own architecture. */
 export const DISK_TOOLS: readonly string[] = ['syslinux', 'syslinux-common', 'mtools', 'dosfstools'];
 
-/** qemu-guest-agent, and an ssh server that is a twentieth of OpenSSH's; with the libraries that they need. */
+/** qemu-guest-agent, an ssh server that is a twentieth of OpenSSH's, and OpenSSH's own for files, which scp asks for; with the libraries that they need. */
 const LOGIN_PACKAGES = [
   ...['libc6', 'zlib1g', 'qemu-guest-agent', 'libglib2.0-0', 'libpcre2-8-0', 'libudev1', 'liburing2', 'libnuma1'],
-  ...['dropbear-bin', 'libtomcrypt1', 'libtommath1', 'libgmp10', 'libcrypt1'],
+  ...['dropbear-bin', 'libtomcrypt1', 'libtommath1', 'libgmp10', 'libcrypt1', 'openssh-sftp-server'],
 ];
-const LOGIN_PROGRAMS = ['usr/sbin/qemu-ga', 'usr/sbin/dropbear'];
+const LOGIN_PROGRAMS = ['usr/sbin/qemu-ga', 'usr/sbin/dropbear', 'usr/lib/openssh/sftp-server'];
 
 export const GUESTS: readonly Guest[] = [
   {
@@ -40,11 +40,11 @@ export const GUESTS: readonly Guest[] = [
     overlays: ['root-tiny32'],
   },
   {
-    // With file transfers, which are OpenSSH's own.
+    // With scp itself, for clients that ask for the program and not for the server of files.
     name: 'agent',
-    packages: ['linux-image-cloud-amd64', 'busybox-static', ...LOGIN_PACKAGES, 'openssh-sftp-server', 'openssh-client'],
+    packages: ['linux-image-cloud-amd64', 'busybox-static', ...LOGIN_PACKAGES, 'openssh-client'],
     drivers: [],
-    programs: [...LOGIN_PROGRAMS, 'usr/lib/openssh/sftp-server', 'usr/bin/scp'],
+    programs: [...LOGIN_PROGRAMS, 'usr/bin/scp'],
     overlays: ['root-login', 'root-agent'],
   },
 ];

@@ -133,3 +133,14 @@ test('what cannot be pulled is said with the reason that upstream has for it', a
   );
   assert.match(reasons[2]?.message ?? '', /is not at its registry: team\/absent:1: not found/);
 });
+
+test('where neither a published image nor what stands in for it is here, how to make that is said', async (t) => {
+  const { node, run } = await world(t);
+  const published = { reference: 'kubevirt/cirros-container-disk-demo', pullPolicy: 'Never' as const };
+  await run('db', undefined, { volumes: [{ name: 'disk', image: published }] });
+  const { status } = await node.when('db', (pod) => waiting(pod)?.reason === 'ErrImageNeverPull');
+  assert.match(
+    status?.containerStatuses?.[0]?.state?.waiting?.message ?? '',
+    /tiny32:latest, which stands in for it, is not here either: .*virtctl image import/,
+  );
+});

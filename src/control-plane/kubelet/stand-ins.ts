@@ -1,6 +1,6 @@
 /** An image that stands in for one that cannot be had: whether it is there, and what is told of it. */
 import type { Pod } from '../../api/core/pod.ts';
-import { standInFor } from '../../images/stand-ins.ts';
+import { standInFor } from '../../api/kubevirt/stand-ins.ts';
 import type { ImageSource } from './image-source.ts';
 import type { KubeletContext } from './kubelet-context.ts';
 

@@ -5,9 +5,9 @@ import { CONFIG_MAPS } from '../../api/core/configmap.ts';
 import type { Container, Pod, PodVolume, VolumeMount } from '../../api/core/pod.ts';
 import { SECRETS } from '../../api/core/secret.ts';
 import { isSharedFolder, type PersistentVolume } from '../../api/core/volume.ts';
+import { HOW_STAND_INS_ARE_MADE, standInFor } from '../../api/kubevirt/stand-ins.ts';
 import { ApiError, messageOf } from '../../base/errors.ts';
 import type { Client } from '../../client/client.ts';
-import { standInFor } from '../../images/stand-ins.ts';
 import { type BringImage, ImageError } from './bring-image.ts';
 import { isProvisioned, shareClaim, volumeOfClaim } from './claims.ts';
 import { type FieldSource, fieldOf } from './environment.ts';
@@ -105,8 +105,18 @@ async function linkImage(path: string, image: NonNullable<PodVolume['image']>, o
   try {
     await relink(path, await unpackedImage(image, options));
   } catch (error) {
-    const standIn = error instanceof ImageError ? standInFor(reference) : undefined;
-    if (!standIn || !images.resolve(standIn)) throw error;
+    if (!(error instanceof ImageError)) throw error;
+    const standIn = standInFor(reference);
+    if (!standIn) throw error;
+    if (!images.resolve(standIn))
+      throw new ImageError(
+        reference,
+        `${error.message}; ${standIn}, which stands in for it, is not here either: ${HOW_STAND_INS_ARE_MADE}`,
+        {
+          cause: error.cause,
+          reason: error.reason,
+        },
+      );
     onStandIn?.(reference, standIn);
     await relink(path, await images.unpacked(standIn, signal));
   }

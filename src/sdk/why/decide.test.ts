@@ -29,6 +29,11 @@ function claim(phase: 'Pending' | 'Bound', spec = {}): PersistentVolumeClaim {
   return { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: 'data' }, spec, status: { phase } };
 }
 
+/** Of the Pod. */
+function eventOfPod(reason: Event['reason'], message: string): Event {
+  return { ...crashed, involvedObject: { uid: 'pod-1' }, type: reason === 'Failed' ? 'Warning' : 'Normal', reason, message };
+}
+
 const crashed: Event = {
   apiVersion: 'v1',
   kind: 'Event',
@@ -42,6 +47,10 @@ const crashed: Event = {
   lastTimestamp: AT,
   count: 1,
 };
+
+const pulling = eventOfPod('Pulling', 'Pulling image "x"');
+const pulled = eventOfPod('Pulled', 'Successfully pulled image "x"');
+const notPulled = eventOfPod('Failed', 'Failed to pull image "x": no route');
 
 function unschedulable(message: string): Partial<Observed> {
   const status = { conditions: [condition('PodScheduled', 'False', 'Unschedulable', message)] };
@@ -152,6 +161,31 @@ const BLOCKED: readonly Case[] = [
     /not found/,
     /images under localhost/,
   ],
+  [
+    'an image of the published documents that cannot be had, nor what stands in for it',
+    {
+      vm: vm('Always'),
+      vmi: {
+        ...vmi('Scheduling', { conditions: [condition('Synchronized', 'False', 'ImagePullBackOff', 'not found')] }),
+        spec: { ...vmi('Scheduling').spec, volumes: [{ name: 'root', containerDisk: { image: 'kubevirt/cirros-container-disk-demo' } }] },
+      },
+    },
+    /image that cannot be fetched/,
+    /not found/,
+    /virtctl image import .*tiny32/,
+  ],
+  [
+    'one that could not be fetched and is tried again',
+    {
+      vm: vm('Always'),
+      vmi: vmi('Scheduling'),
+      pod: launcherPod({ waiting: { reason: 'ContainerCreating' } }),
+      events: [notPulled, pulling],
+    },
+    /image that cannot be fetched/,
+    /Failed to pull image "x": no route/,
+    /put the image there first/,
+  ],
   ['no node', { ...unschedulable('no nodes available'), nodes: [] }, /there is no node/, /no nodes available/, /virtctl up/],
   [
     'every node is cordoned',
@@ -252,6 +286,20 @@ const FINE: readonly Case[] = [
     { vm: vm('Manual', { stateChangeRequests: [{ action: 'Start' }] }), vmi: vmi('Pending') },
     /db is starting/,
     /Pending/,
+    /console/,
+  ],
+  [
+    'an image that is fetched for the first time',
+    { vm: vm('Always'), vmi: vmi('Scheduling'), pod: launcherPod({ waiting: { reason: 'ContainerCreating' } }), events: [pulling] },
+    /nothing blocks yet: .*fetches an image/,
+    /Pulling image "x", 60s ago/,
+    /wait/,
+  ],
+  [
+    'one that is there now',
+    { vm: vm('Always'), vmi: vmi('Scheduling'), pod: launcherPod({ waiting: { reason: 'ContainerCreating' } }), events: [pulling, pulled] },
+    /nothing blocks yet: db is starting$/,
+    /phase/,
     /console/,
   ],
 ];

@@ -13,6 +13,7 @@
  *   launcher         is being prepared, or failed
  *   crash loop       the next try is later
  *   by intention     halted, waits for a start, ended and its strategy does not start it again
+ *   image            is being fetched, for the first time or after it could not be
  *   starting         nothing is wrong yet
  */
 
@@ -20,11 +21,11 @@ import type { Pod } from '../../api/core/pod.ts';
 import { vmCondition, vmiCondition } from '../../api/kubevirt/condition-reasons.ts';
 import { type RunStrategy, runStrategyOf } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { gracePeriodSecondsOf, isFinal } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { ANNOTATION_DISK_IMAGE, ANNOTATION_HEARTBEAT, HEARTBEAT_STALE_AFTER_MS } from '../../api/kubevirt/names.ts';
+import { ANNOTATION_HEARTBEAT, HEARTBEAT_STALE_AFTER_MS } from '../../api/kubevirt/names.ts';
 import { refusalOf, type VmSituation } from '../../api/kubevirt/vm-can.ts';
-import { imageOf } from '../../api/kubevirt/volumes/source-of.ts';
 import { conditionOf, isDeleting, type KubeObject } from '../../api/meta.ts';
 import { humanDuration } from '../../base/duration.ts';
+import { imageComing, imageMissing, isImageReason } from './decide-image.ts';
 import { decidePlacing } from './decide-placing.ts';
 import type { Answer, Observed } from './observed.ts';
 
@@ -46,6 +47,7 @@ const RULES: readonly Rule[] = [
   crashLoop,
   byIntention,
   failed,
+  imageComing,
   starting,
 ];
 
@@ -191,25 +193,6 @@ function controllerStuck({ name, vm, vmi }: Observed): Answer | undefined {
     `${what} of ${name} cannot be made`,
     [`condition ${stuck.type} of the ${where}: ${stuck.reason}, ${stuck.message ?? ''}`],
     'change what the message names; it is tried again by itself',
-  );
-}
-
-function isImageReason(reason: string | undefined): boolean {
-  return reason === 'ErrImagePull' || reason === 'ImagePullBackOff';
-}
-
-function imageMissing({ name, vmi, pod, claims }: Observed): Answer | undefined {
-  const condition = vmiCondition(vmi, 'Synchronized');
-  if (!vmi || isFinal(vmi) || condition?.status !== 'False' || !isImageReason(condition.reason)) return undefined;
-  const shown = (vmi.spec.volumes ?? []).flatMap((volume) => imageOf(volume)?.image ?? []);
-  const images = [...shown, ...[...claims.values()].flatMap((claim) => claim?.metadata.annotations?.[ANNOTATION_DISK_IMAGE] ?? [])];
-  const isLocal = images.some((image) => image.startsWith('localhost/'));
-  return blocked(
-    `${name} waits for an image that cannot be fetched`,
-    [`${condition.reason}: ${condition.message ?? ''}`, `images: ${images.join(', ')}`, ...(pod ? [`Pod ${pod.metadata.name}`] : [])],
-    isLocal
-      ? 'images under localhost/ are never fetched: correct the name in the manifest, or put the image there first (script/bootstrap builds the demo guests)'
-      : 'correct the name in the manifest, or make the registry reachable; it is tried again by itself',
   );
 }
 

@@ -1,8 +1,8 @@
 /** Puts the guests that tools/guest-image built, here or for a release, into the embedded cluster's image store. */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { STAND_IN, STOOD_IN_FOR } from '../../api/kubevirt/stand-ins.ts';
 import { UserError } from '../../base/errors.ts';
-import { STAND_IN, STOOD_IN_FOR } from '../../images/stand-ins.ts';
 import { openImageStore } from '../../images/store.ts';
 import type { Places } from '../context.ts';
 

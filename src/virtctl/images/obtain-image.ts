@@ -2,12 +2,12 @@
 import { createHash } from 'node:crypto';
 import { realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { standInFor } from '../../api/kubevirt/stand-ins.ts';
 import { isLocalOnly } from '../../base/image-reference.ts';
 import { openDownloadCache } from '../../images/import/download-cache.ts';
 import { importDisk } from '../../images/import/import-disk.ts';
 import { importUrl, type UrlSource } from '../../images/import/import-url.ts';
 import { NAME_ANNOTATION, readIndex } from '../../images/layout.ts';
-import { standInFor } from '../../images/stand-ins.ts';
 import { openImageStore } from '../../images/store.ts';
 import type { Deps } from '../deps.ts';
 import type { Progress } from '../progress.ts';

@@ -6,7 +6,8 @@ export async function isOwnEmbedded(
   { home }: Pick<Deps, 'home'>,
   { client, server }: Pick<Connection, 'client' | 'server'>,
 ): Promise<boolean> {
-  const { gitCommit } = (await (await client.request('/version')).json()) as { gitCommit?: string };
   const state = runningState(home);
-  return gitCommit === 'kubevirt-ts' && state !== undefined && new URL(server).port === String(state.port);
+  if (state === undefined || new URL(server).port !== String(state.port)) return false;
+  const { gitCommit } = (await (await client.request('/version')).json()) as { gitCommit?: string };
+  return gitCommit === 'kubevirt-ts';
 }

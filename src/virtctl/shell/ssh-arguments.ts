@@ -1,7 +1,7 @@
 /** The arguments of the ssh that `virtctl shell` becomes. Pure. */
 import { quotedForShell, type SshOptions, sshArguments } from '../ssh/arguments.ts';
 
-export type ShellLogin = Omit<SshOptions, 'knownHosts' | 'localSshOpts' | 'username' | 'triesOwnKeys'> & {
+export type ShellLogin = Omit<SshOptions, 'knownHosts' | 'localSshOpts' | 'trustsApi' | 'username' | 'triesOwnKeys'> & {
   readonly name: string;
   readonly user: string;
   /** The key is ours: no other one is shown to the guest. */
@@ -13,19 +13,16 @@ export type ShellLogin = Omit<SshOptions, 'knownHosts' | 'localSshOpts' | 'usern
   readonly stdin: boolean;
 };
 
-/** The guest at the other end is the one that the API names, so the key of the host has nothing to add; guests that are made again change it. */
-const NO_HOST_KEYS = ['-o', 'StrictHostKeyChecking=no', '-o', 'LogLevel=ERROR'];
 const CONNECT_WITHIN_SECONDS = 30;
 
 export function shellSshArguments({ name, user, isOurKey, loggedInFile, command, stdin, ...options }: ShellLogin): string[] {
   const local = [
-    ...NO_HOST_KEYS,
     ...['-o', `ConnectTimeout=${CONNECT_WITHIN_SECONDS}`],
     ...['-o', 'PermitLocalCommand=yes', '-o', `LocalCommand=: > ${quotedForShell(loggedInFile.replaceAll('%', '%%'))}`],
     ...(isOurKey ? ['-o', 'IdentitiesOnly=yes'] : []),
     ...(command ? ['-T', '-o', 'BatchMode=yes', ...(stdin ? [] : ['-n'])] : []),
   ];
-  const to = { ...options, username: user, knownHosts: '/dev/null', localSshOpts: local };
+  const to = { ...options, username: user, trustsApi: true, localSshOpts: local };
   return sshArguments(`vmi/${name}`, to, command ? ['--', commandLine(command)] : []);
 }
 

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseGuest, type ScpOptions, scpArguments, sshArguments } from './arguments.ts';
 
-const options: ScpOptions = { program: '/opt/virtctl', namespace: 'default', port: 22, recursive: false, preserve: false };
+const isFile = (path: string) => path === 'c:a' || path === 'here:x';
+const options: ScpOptions = { isFile, program: '/opt/virtctl', namespace: 'default', port: 22, recursive: false, preserve: false };
 const PROXY = 'ProxyCommand=/opt/virtctl port-forward --stdio=true';
 
 test('ssh connects through port-forward', () => {
@@ -43,6 +44,19 @@ test('scp copies to a guest and from one', () => {
 test('a local name is never taken for a host or an option', () => {
   assert.deepEqual(scpArguments('c:a', 'vm/db:', options).slice(2), ['./c:a', 'vm.db.default:']);
   assert.deepEqual(scpArguments('-oProxyCommand=x', 'vm/db:', options).slice(2), ['./-oProxyCommand=x', 'vm.db.default:']);
+});
+
+test('a name alone is a machine, unless there is such a file here', () => {
+  assert.deepEqual(scpArguments('a', 'db:/tmp/b', options).slice(2), ['a', 'vmi.db.default:/tmp/b']);
+  assert.deepEqual(scpArguments('me@db:b', './c', options).slice(2), ['me@vmi.db.default:b', './c']);
+  assert.deepEqual(scpArguments('here:x', 'db:', options).slice(2), ['./here:x', 'vmi.db.default:']);
+  assert.throws(() => scpArguments('./db:x', 'y', options), /one of the two must be on a guest/);
+});
+
+test('where the API names the guest its key is not asked for, unless the user says so', () => {
+  const args = sshArguments('db', { ...options, trustsApi: true, localSshOpts: ['-o', 'StrictHostKeyChecking=ask'] });
+  const checks = args.filter((each) => each.startsWith('StrictHostKeyChecking') || each.startsWith('UserKnownHostsFile'));
+  assert.deepEqual(checks, ['StrictHostKeyChecking=ask', 'StrictHostKeyChecking=no', 'UserKnownHostsFile=/dev/null']);
 });
 
 test('scp needs exactly one guest', () => {

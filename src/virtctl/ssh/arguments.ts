@@ -15,12 +15,19 @@ export type SshOptions = {
   /** True when what ssh would try by itself is tried after it. */
   readonly triesOwnKeys?: boolean | undefined;
   readonly knownHosts?: string | undefined;
+  /** The guest at the other end is the one that the API names: the key of the host has nothing to add, and a guest that is made again, or boots from memory, changes it. */
+  readonly trustsApi?: boolean | undefined;
   /** Handed on as they are. */
   readonly localSshOpts?: readonly string[] | undefined;
 };
 
 /** What ssh tries when it is told of no key at all; told of one, it forgets them. Those that are not there are passed over. */
 const OWN_KEYS = ['id_rsa', 'id_ecdsa', 'id_ecdsa_sk', 'id_ed25519', 'id_ed25519_sk'];
+
+const NO_HOST_KEYS = ['-o', 'StrictHostKeyChecking=no', '-o', 'UserKnownHostsFile=/dev/null', '-o', 'LogLevel=ERROR'];
+
+const WITH_KIND = /^(?:[^@/]+@)?(?:vms?|vmis?|virtualmachines?|virtualmachineinstances?)\/[^:]+$/i;
+const NAME_ALONE = /^(?:[^@/-][^@/]*@)?[a-z0-9][a-z0-9.-]*$/;
 
 export type GuestAddress = { readonly user?: string; readonly target: ForwardTarget };
 type GuestPath = GuestAddress & { readonly path: string };
@@ -39,11 +46,13 @@ export function sshArguments(to: string, options: SshOptions, command: readonly 
   return [...commonArguments(guest.target, options), destination(guest, options), ...command];
 }
 
-export type ScpOptions = SshOptions & { readonly recursive: boolean; readonly preserve: boolean };
+/** Whether there is such a file here. */
+export type IsFile = (path: string) => boolean;
+export type ScpOptions = SshOptions & { readonly recursive: boolean; readonly preserve: boolean; readonly isFile: IsFile };
 
-/** The arguments of scp; one of the two is on a guest: `[USER@]vm/NAME[/NAMESPACE]:PATH`. */
+/** The arguments of scp; one of the two is on a guest: `[USER@]NAME:PATH` or `[USER@]vm/NAME[/NAMESPACE]:PATH`. */
 export function scpArguments(from: string, to: string, options: ScpOptions): string[] {
-  const guest = parseCopy(from, to);
+  const guest = parseCopy(from, to, options.isFile);
   const remote = `${destination(guest, options)}:${guest.path}`;
   return [
     ...commonArguments(guest.target, options),
@@ -54,23 +63,24 @@ export function scpArguments(from: string, to: string, options: ScpOptions): str
 }
 
 /** The one of the two that is on a guest. */
-export function parseCopy(from: string, to: string): GuestPath & { readonly isSource: boolean } {
-  const [source, target] = [parseGuestPath(from), parseGuestPath(to)];
+export function parseCopy(from: string, to: string, isFile: IsFile): GuestPath & { readonly isSource: boolean } {
+  const [source, target] = [parseGuestPath(from, isFile), parseGuestPath(to, isFile)];
   const guest = source ?? target;
   if (!guest || (source && target))
     throw new UserError('USAGE', 'one of the two must be on a guest', {
       why: source ? 'both are' : 'neither is',
-      fix: 'virtctl scp file root@vm/my-vm:file, or the other way round',
+      fix: 'virtctl scp file my-vm:/tmp/, or the other way round',
       exitCode: 2,
     });
   return { ...guest, isSource: source !== undefined };
 }
 
-function parseGuestPath(text: string): GuestPath | undefined {
+/** With a kind it is on a guest; a name alone is, unless that is a file here. As scp itself: what has another slash before its colon is a file here. */
+function parseGuestPath(text: string, isFile: IsFile): GuestPath | undefined {
   const colon = text.indexOf(':');
-  // As scp itself: what has a slash before its colon is a file here, unless the slash is ours.
-  const isGuest = colon > 0 && /^(?:[^@/]+@)?(?:vms?|vmis?|virtualmachines?|virtualmachineinstances?)\/[^:]+$/i.test(text.slice(0, colon));
-  return isGuest ? { ...parseGuest(text.slice(0, colon)), path: text.slice(colon + 1) } : undefined;
+  const guest = colon > 0 ? text.slice(0, colon) : '';
+  if (!WITH_KIND.test(guest) && (!NAME_ALONE.test(guest) || isFile(text))) return undefined;
+  return { ...parseGuest(guest), path: text.slice(colon + 1) };
 }
 
 /** A name that scp would take for another host's, or for an option, is a path here. */
@@ -103,6 +113,8 @@ function commonArguments(
     ...(options.identityFile === undefined ? [] : ['-i', options.identityFile]),
     ...(options.triesOwnKeys ? OWN_KEYS.flatMap((name) => ['-o', `IdentityFile=~/.ssh/${name}`]) : []),
     ...(options.localSshOpts ?? []),
+    // Behind what the user says: of two that contradict each other ssh obeys the first.
+    ...(options.trustsApi ? NO_HOST_KEYS : []),
   ];
 }
 

@@ -4,8 +4,10 @@ import { constants } from 'node:os';
 import { UserError } from '../../base/errors.ts';
 import { findProgram } from '../../base/node/find-program.ts';
 import type { ClusterDeps, ConnectionFlags } from '../deps.ts';
+import { findRunningGuest } from '../find-guest.ts';
+import { isOwnEmbedded } from '../images/own-cluster.ts';
 import type { GuestAddress, SshOptions } from './arguments.ts';
-import { findLoginUser } from './login-user.ts';
+import { loginUserOf } from './login-user.ts';
 import { readSshKey } from './ssh-key.ts';
 
 export type SshFlags = ConnectionFlags & {
@@ -17,17 +19,20 @@ export type SshFlags = ConnectionFlags & {
 };
 
 /**
- * What the flags mean for the program. A user that is named nowhere is the one of the machine's annotation; without a key of the user's choice
- * ours is tried, if there is one, before those of the user.
+ * What the flags mean for the program; throws when the guest does not run. A user that is named nowhere is the one of the machine's annotation; without
+ * a key of the user's choice ours is tried, if there is one, before those of the user. Who names a file of known hosts wants keys of hosts checked.
  */
 export async function sshOptions(deps: ClusterDeps, flags: SshFlags, { user, target }: GuestAddress): Promise<SshOptions> {
   const { program, namespace, home } = deps;
   const { kubeconfig, context, verbosity, port, knownHosts, localSshOpts } = flags;
-  const username = flags.username ?? (user === undefined ? await findLoginUser(deps, target) : undefined);
+  const found = await findRunningGuest(deps, target);
+  const username = flags.username ?? (user === undefined ? loginUserOf(found) : undefined);
+  const trustsApi = knownHosts === undefined && (await isOwnEmbedded(deps, deps));
   const ours = flags.identityFile === undefined ? await readSshKey(home) : undefined;
   const identityFile = ours?.privateKeyPath ?? flags.identityFile;
   const triesOwnKeys = ours !== undefined;
-  return { program, kubeconfig, context, verbosity, namespace, port, username, identityFile, triesOwnKeys, knownHosts, localSshOpts };
+  const connection = { program, kubeconfig, context, verbosity, namespace, port };
+  return { ...connection, username, identityFile, triesOwnKeys, knownHosts, localSshOpts, trustsApi };
 }
 
 /** Its exit code: we end as the program does. Keys that end programs are meant for it, not for us. */

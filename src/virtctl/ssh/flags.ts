@@ -17,7 +17,12 @@ export const sshFlags = {
     optional: true,
     placeholder: 'file',
   },
-  knownHosts: { ...text, brief: 'File with the keys of known hosts (default: as ssh finds it)', optional: true, placeholder: 'file' },
+  knownHosts: {
+    ...text,
+    brief: 'File with the keys of known hosts (default: none is checked on the embedded cluster, else as ssh finds it)',
+    optional: true,
+    placeholder: 'file',
+  },
   localSshOpts: { ...text, brief: 'Further option for ssh itself; can be repeated', optional: true, variadic: true, placeholder: 'option' },
 } as const;
 export const sshAliases = { ...connectionAliases, p: 'port', l: 'username', i: 'identityFile', t: 'localSshOpts' } as const;

@@ -1,10 +1,8 @@
 /** Who logs in to a guest when nobody is named. */
-import { type VirtualMachine, VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
-import { type VirtualMachineInstance, VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { ANNOTATION_LOGIN_USER } from '../../api/kubevirt/names.ts';
 import { UserError } from '../../base/errors.ts';
-import type { ClusterDeps } from '../deps.ts';
-import type { ForwardTarget } from '../forward/parse.ts';
 
 /** Names that are neither an option of ssh nor a word of a shell: whoever wrote the object is not whoever logs in. */
 const USER = /^[A-Za-z_][\w.-]{0,31}$/;
@@ -20,11 +18,4 @@ export function loginUserOf({ vm, vmi }: Machine): string | undefined {
     fix: 'name the user yourself, or change the annotation',
     exitCode: 4,
   });
-}
-
-/** The same for a target, from the cluster. */
-export async function findLoginUser({ client, namespace: ours }: ClusterDeps, target: ForwardTarget): Promise<string | undefined> {
-  const { name, namespace = ours } = target;
-  const [vm, vmi] = await Promise.all([client.get(VMS, { namespace, name }), client.get(VMIS, { namespace, name })]);
-  return loginUserOf({ vm, vmi });
 }

@@ -29,6 +29,18 @@ test('a signal that ended the program is said as a shell does', async () => {
   assert.match(stderr(), /printed more than is shown/);
 });
 
+test('a program that is not in the guest, or cannot be run there, ends with the code of a shell', async () => {
+  const refused = (why: string) =>
+    status(
+      'InternalError',
+      `Cannot exec default/db: the guest agent refused guest-exec: Failed to execute child process “nosuch” (${why})`,
+    );
+  const outcome = (why: string) => run(testDeps({ [PATH]: refused(why) }).deps, FLAGS, 'db', 'nosuch', 'x');
+  await assert.rejects(outcome('No such file or directory'), { code: 'PROGRAM_NOT_FOUND', exitCode: 127 });
+  await assert.rejects(outcome('Permission denied'), { code: 'PROGRAM_NOT_EXECUTABLE', exitCode: 126 });
+  await assert.rejects(outcome('Too many open files'), { reason: 'InternalError' });
+});
+
 test('--stdin is carried to the program, up to what an agent takes', async () => {
   const answer = { exitCode: 0, stdout: '', stderr: '', isTruncated: false };
   const small = testDeps({ [PATH]: answer }, { stdin: Readable.from([Buffer.from('input')]) });

@@ -68,7 +68,7 @@ test('--stdio carries one port over standard input and output', async () => {
 
 test('a guest in which nothing listens is told with what to do, and not with a stack', async () => {
   const refused = new ApiError('InternalError', 'Cannot connect to port 22 of the guest default/db: the guest refused the connection');
-  const { deps } = testDeps({}, { openStream: () => Promise.reject(refused) });
+  const { deps } = testDeps(RUNNING, { openStream: () => Promise.reject(refused) });
   await assert.rejects(run(deps, { ...FLAGS, stdio: true }, 'vm/db', '22'), { code: 'GUEST_REFUSED', exitCode: 4, fix: /virtctl console/ });
 });
 
@@ -83,7 +83,7 @@ test('a machine that does not run is said before the first connection', async ()
 
 test('a machine that is not there is an error, and no port is opened', async () => {
   const { deps, stderr } = forwarding({});
-  await assert.rejects(run(deps, FLAGS, 'vm/db', '0:80'), { reason: 'NotFound', message: /virtualmachines.*"db" not found/ });
+  await assert.rejects(run(deps, FLAGS, 'vm/db', '0:80'), { reason: 'NotFound', message: /no virtual machine "db"/ });
   assert.equal(stderr(), '');
 });
 

@@ -3,11 +3,10 @@ import { createSocket, type RemoteInfo } from 'node:dgram';
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { VMS } from '../../../api/kubevirt/kinds/virtual-machine.ts';
-import { VMIS } from '../../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { portForwardPath } from '../../../api/kubevirt/subresource-path.ts';
-import { ApiError, isApiError, messageOf, UserError } from '../../../base/errors.ts';
+import { isApiError, messageOf, UserError } from '../../../base/errors.ts';
 import type { ClusterDeps, Connection, ConnectionFlags } from '../../deps.ts';
+import { findGuest, findRunningGuest } from '../../find-guest.ts';
 import { type ForwardedPort, type ForwardTarget, parsePort, parseTarget } from '../../forward/parse.ts';
 import { explained, serveTcp } from '../../forward/serve-tcp.ts';
 
@@ -20,7 +19,7 @@ export async function run(deps: ClusterDeps, flags: PortForwardFlags, target: st
   const to = parseTarget(target);
   const wanted = ports.map(parsePort);
   const open: Open = (port) => openPort(deps, to, port);
-  if (flags.stdio) return carryStdio(deps, open, wanted);
+  if (flags.stdio) return carryStdio(deps, { to, open }, wanted);
   const say = (line: string) => void deps.stderr.write(`${line}\n`);
   await sayWhetherItRuns(deps, to, say);
   await Promise.all(
@@ -31,31 +30,27 @@ export async function run(deps: ClusterDeps, flags: PortForwardFlags, target: st
 }
 
 /** It may run later, so the ports are served all the same; a machine that is not there at all is an error. */
-async function sayWhetherItRuns({ client, namespace: ours }: ClusterDeps, to: ForwardTarget, say: (line: string) => void): Promise<void> {
-  const { name, resource, namespace = ours } = to;
-  try {
-    const [vm, vmi] = await Promise.all([client.get(VMS, { namespace, name }), client.get(VMIS, { namespace, name })]);
-    if (vmi?.status?.phase === 'Running') return;
-    if (!vmi && (!vm || resource === 'virtualmachineinstances'))
-      throw new ApiError('NotFound', `${resource}.kubevirt.io "${name}" not found in namespace ${namespace}`);
-    const state = vm?.status?.printableStatus ?? vmi?.status?.phase ?? 'Stopped';
-    say(
-      `${name} is not running (${state}): connections fail until it does; virtctl start ${name} starts it, virtctl why ${name} says more`,
-    );
-  } catch (error) {
-    if (!isApiError(error, 'Forbidden')) throw error; // who may only forward finds out with the first connection
-  }
+async function sayWhetherItRuns(deps: ClusterDeps, to: ForwardTarget, say: (line: string) => void): Promise<void> {
+  const { vm, vmi } = await findGuest(deps, to);
+  if ((!vm && !vmi) || vmi?.status?.phase === 'Running') return; // who may only forward finds out with the first connection
+  const state = vm?.status?.printableStatus ?? vmi?.status?.phase ?? 'Stopped';
+  const { name } = to;
+  say(`${name} is not running (${state}): connections fail until it does; virtctl start ${name} starts it, virtctl why ${name} says more`);
 }
 
 function openPort({ openStream, namespace }: Connection, to: ForwardTarget, { remote, protocol }: ForwardedPort): Promise<Duplex> {
   return openStream(portForwardPath({ namespace, ...to }, remote, protocol));
 }
 
-async function carryStdio({ stdin, stdout, clock }: ClusterDeps, open: Open, [port, ...more]: readonly ForwardedPort[]): Promise<void> {
+type Carried = { readonly to: ForwardTarget; readonly open: Open };
+
+async function carryStdio(deps: ClusterDeps, { to, open }: Carried, [port, ...more]: readonly ForwardedPort[]): Promise<void> {
+  const { stdin, stdout, clock } = deps;
   if (!port || more.length > 0 || port.protocol !== 'tcp') {
     throw new UserError('USAGE', '--stdio carries exactly one TCP port', { fix: 'virtctl port-forward --stdio vm/my-vm 22', exitCode: 2 });
   }
-  const stream = await open(port).catch((error: unknown) => {
+  const stream = await open(port).catch(async (error: unknown) => {
+    await findRunningGuest(deps, to);
     throw nothingListens(error, port);
   });
   let isQuiet = true;

@@ -1,8 +1,3 @@
-import type { BadMoments } from '../../bad-moments.testing.ts';
+import { type BadMoments, NOT_FOUND } from '../../bad-moments.testing.ts';
 
-export const badMoments: BadMoments = {
-  needs: 'cluster',
-  args: ['/etc/hostname', 'root@vm/nobody:/tmp'],
-  isOthers: true,
-  missing: /^255 error\[NotFound\]: .*nobody/,
-};
+export const badMoments: BadMoments = { needs: 'cluster', args: ['/etc/hostname', 'root@vm/nobody:/tmp'], missing: NOT_FOUND };

@@ -11,7 +11,7 @@ export const definition = defineClusterCommand({
     positional: {
       kind: 'tuple',
       parameters: [
-        { ...text, brief: 'File here, or [USER@]vm/NAME[/NAMESPACE]:PATH', placeholder: 'FROM' },
+        { ...text, brief: 'File here, or [USER@]NAME:PATH, or [USER@]vm/NAME[/NAMESPACE]:PATH', placeholder: 'FROM' },
         { ...text, brief: 'The other one of them', placeholder: 'TO' },
       ],
     },
@@ -19,6 +19,10 @@ export const definition = defineClusterCommand({
   },
   docs: {
     brief: 'Copy files into a guest or out of it with the scp of this machine',
-    customUsage: ['file root@vm/my-vm:/tmp/', { input: '-r root@vm/my-vm:/etc ./etc', brief: 'a folder out of the guest' }],
+    customUsage: [
+      'file my-vm:/tmp/',
+      { input: '-r root@my-vm:/etc ./etc', brief: 'a folder out of the guest' },
+      { input: 'file root@vm/my-vm/test:/tmp/', brief: 'in namespace test' },
+    ],
   },
 });

@@ -9,17 +9,22 @@ export const definition = defineClusterCommand({
   parameters: {
     flags: { ...sshFlags, command: { ...text, brief: 'Command to run instead of a shell', optional: true, placeholder: 'command' } },
     positional: {
-      kind: 'tuple',
-      parameters: [
-        { ...text, brief: '[USER@]vm/NAME[/NAMESPACE] or [USER@]vmi/NAME[/NAMESPACE]', placeholder: 'TARGET', ...proposeTargets },
-      ],
+      kind: 'array',
+      parameter: {
+        ...text,
+        brief: '[USER@]NAME, or [USER@]vm/NAME[/NAMESPACE]; behind it a command',
+        placeholder: 'TARGET',
+        ...proposeTargets,
+      },
+      minimum: 1,
     },
     aliases: { ...sshAliases, c: 'command' },
   },
   docs: {
     brief: 'Log in to a guest with the ssh of this machine; no port of the guest has to be open',
     customUsage: [
-      'root@vm/my-vm',
+      'root@my-vm',
+      { input: 'my-vm uname -a', brief: 'one command, as the user of the machine' },
       { input: "root@vm/my-vm/test -i key -c 'uptime'", brief: 'one command, in namespace test' },
       { input: 'root@vm/my-vm -t "-o StrictHostKeyChecking=no"', brief: 'with an option of ssh' },
     ],

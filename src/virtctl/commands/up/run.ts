@@ -2,9 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { arch, cpus, platform, totalmem } from 'node:os';
-import { join, relative } from 'node:path';
-import { parse } from 'yaml';
-import type { VirtualMachine } from '../../../api/kubevirt/kinds/virtual-machine.ts';
+import { relative } from 'node:path';
 import { UserError } from '../../../base/errors.ts';
 import { findProgram } from '../../../base/node/find-program.ts';
 import { nameOfPod } from '../../../base/node/living-pods.ts';
@@ -17,6 +15,7 @@ import type { Deps } from '../../deps.ts';
 import { applyAll, parseManifests } from '../../embedded/apply-file.ts';
 import { watchBoot } from '../../embedded/boot.ts';
 import { LAST_PORT } from '../../embedded/claim-port.ts';
+import { demoMachine } from '../../embedded/demo-machine.ts';
 import { importGuestImages } from '../../embedded/guest-images.ts';
 import { hasDefaultRoute } from '../../embedded/has-default-route.ts';
 import { NO_WAY_OUT } from '../../embedded/host-routes.ts';
@@ -107,7 +106,8 @@ export async function run(
   if (flags.merge) await progress.step('kubectl', async () => mergeInto(userKubeconfig(env), home));
   if (flags.boot !== undefined) await progress.step('boot', async () => atBoot(deps, flags.boot === true));
   if (manifests.length > 0) await progress.step('apply', () => applyAll(client, manifests));
-  if (flags.demo) await progress.step('vm', (step) => watchBoot({ client, openConsole, vm: demoVm(deps), onLine: step.update }));
+  if (flags.demo)
+    await progress.step('vm', async (step) => watchBoot({ client, openConsole, vm: await demoMachine(deps), onLine: step.update }));
 
   stdout.write(whatNext(deps, flags.demo, clock.now() - started));
   const page = pageLink(deps, state);
@@ -173,17 +173,12 @@ function qemuVersion(path: string): string {
   return /version (\S+)/.exec(said)?.[1] ?? said.trim();
 }
 
-function demoVm({ examples }: Deps): VirtualMachine {
-  const vm = parse(readFileSync(join(examples, 'vm.yaml'), 'utf8')) as VirtualMachine;
-  return { ...vm, metadata: { ...vm.metadata, namespace: 'default' } };
-}
-
 function whatNext(deps: Deps, hasDemo: boolean, elapsedMs: number): string {
   const virtctl = asTyped(deps);
   const commands: [string, string][] = [
     [`export KUBECONFIG=$(${virtctl} kubeconfig)`, 'for kubectl'],
     hasDemo
-      ? [`${virtctl} console hello`, 'root, password guest; Ctrl+] leaves']
+      ? [`${virtctl} shell hello`, 'as root; virtctl console hello is its serial console']
       : [`${virtctl} run tiny`, 'a first machine, and its console'],
     [`${virtctl} ui`, 'the same in a browser'],
     ['kubectl get vms', 'everything is plain KubeVirt API'],

@@ -2,10 +2,14 @@
  * Guests of the published documents whose registry may be out of reach, and the small guest that this project builds and that does what those
  * documents expect of them: it boots in 64M, runs the script of cloud-init and lets the user cirros in.
  */
-import { isImageReference, normaliseReference } from '../base/image-reference.ts';
+import { isImageReference, normaliseReference } from '../../base/image-reference.ts';
 
 /** What stands in for them. */
 export const STAND_IN = 'localhost/guests/tiny32:latest';
+
+/** For whoever has neither the image nor what stands in for it. */
+export const HOW_STAND_INS_ARE_MADE =
+  'in a clone of this project script/up makes it, or: virtctl image import $(node tools/guest-image/build.ts tiny32) localhost/guests/tiny32';
 
 /** The names of the published documents. */
 export const STOOD_IN_FOR: readonly string[] = ['kubevirt/cirros-container-disk-demo:latest', 'kubevirt/cirros-registry-disk-demo:latest'];
