@@ -1,9 +1,10 @@
 /** What a machine is set to: changed here after the server has checked it, with what takes effect at once and what waits for a restart. */
-import { useState } from 'preact/hooks';
 
+import { useState } from 'preact/hooks';
 import { VMS } from '../api/kubevirt/kinds/virtual-machine.ts';
 import { pathOf } from '../api/resource.ts';
 import { act } from './act.ts';
+import { commandOf } from './derive-actions.ts';
 import { deriveConfiguration, type Setting, type SettingState } from './derive-configuration.ts';
 import { type Drafts, derivePatch, isEditable, messageAt, patchCommand } from './derive-configuration-change.ts';
 import type { Machine } from './derive-machines.ts';
@@ -51,7 +52,7 @@ export function ConfigurationTab({ machine }: { readonly machine: Machine }) {
           <button type="button" aria-disabled={work.isBusy} onClick={() => work.run(() => act(client, 'restart', machine))}>
             Restart now
           </button>{' '}
-          <code>virtctl restart {name}</code>
+          <code>{commandOf('restart', machine)}</code>
         </p>
       )}
       <table>

@@ -1,4 +1,6 @@
 /** The end of a dialog that changes something: the commands that do the same, what went wrong, and the two ways out. */
+import { CommandLine } from './command-line.tsx';
+import { MORE_COMMANDS } from './derive-bulk.ts';
 import type { useWork } from './use-work.ts';
 
 type Props = {
@@ -17,11 +19,15 @@ type Props = {
 export function ConfirmFoot({ commands, work, word, isDanger, isReady = true, leave = 'Cancel', cancel, confirm }: Props) {
   return (
     <>
-      {commands.map((command) => (
-        <p class="faint" key={command}>
-          The same in a terminal: <code>{command}</code>
-        </p>
-      ))}
+      {commands.map((command) =>
+        command === MORE_COMMANDS ? (
+          <p class="faint" key={command}>
+            {command}
+          </p>
+        ) : (
+          <CommandLine key={command} command={command} />
+        ),
+      )}
       {work.error && (
         <p class="trouble" role="alert">
           {work.error}

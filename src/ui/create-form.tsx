@@ -1,6 +1,7 @@
 /** The few choices of a new machine, each with what the server says about it. */
 import type { ComponentChildren } from 'preact';
 import type { StatusCause } from '../base/errors.ts';
+import { parseQuantity } from '../base/quantity.ts';
 import { messageAt } from './derive-configuration-change.ts';
 import { isSize } from './derive-images.ts';
 import { CHOICE_PATHS, type NewVm, SIZES } from './derive-new-vm.ts';
@@ -14,6 +15,8 @@ type Props = {
   readonly error: string | undefined;
   readonly isBusy: boolean;
   readonly isForbidden: boolean;
+  /** The server would not take what is there now. */
+  readonly isRefused: boolean;
   /** The manifest is being typed, and cannot be read yet. */
   readonly isReadOnly: boolean;
   readonly isNamespaceFixed: boolean;
@@ -22,7 +25,7 @@ type Props = {
 };
 
 export function CreateForm({ choices, images, change, create, isNamespaceFixed, isReadOnly, isForbidden, ...told }: Props) {
-  const { refusal, causes, error, isBusy } = told;
+  const { refusal, causes, error, isBusy, isRefused } = told;
   const at = (choice: keyof typeof CHOICE_PATHS) => messageAt(causes, CHOICE_PATHS[choice]);
   const hasOwnScript = choices.userData !== '' && choices.sshKey === '';
   const isPlaced = Object.values(CHOICE_PATHS).some((path) => messageAt(causes, path) !== undefined);
@@ -140,9 +143,7 @@ export function CreateForm({ choices, images, change, create, isNamespaceFixed, 
             />
           </label>
         )}
-        <Message>
-          {choices.isEphemeral || isSize(choices.disk) ? undefined : 'It needs a size, as in 10Gi; no smaller than the image.'}
-        </Message>
+        <Message>{choices.isEphemeral ? undefined : diskFault(choices.disk)}</Message>
       </fieldset>
       <details open={choices.sshKey !== ''}>
         <summary>Log in with an SSH key</summary>
@@ -197,14 +198,23 @@ export function CreateForm({ choices, images, change, create, isNamespaceFixed, 
         <button
           type="submit"
           class="primary"
-          disabled={isBusy || isForbidden || isReadOnly}
-          title={isForbidden ? `you may not create machines in ${choices.namespace}` : 'Ctrl+Enter'}
+          disabled={isBusy || isForbidden || isReadOnly || isRefused || (!choices.isEphemeral && diskFault(choices.disk) !== undefined)}
+          title={isForbidden || isRefused ? refusal : 'Ctrl+Enter'}
         >
           {choices.isStarted ? 'Create and start' : 'Create'}
         </button>
       </p>
     </form>
   );
+}
+
+/** How large an image is says nobody before it is there: no system fits on less. */
+const SMALLEST_IMAGE_BYTES = 16 * 2 ** 20;
+
+function diskFault(disk: string): string | undefined {
+  if (!isSize(disk)) return 'It needs a size, as in 10Gi; no smaller than the image.';
+  const isTooSmall = (parseQuantity(disk) ?? 0) < SMALLEST_IMAGE_BYTES;
+  return isTooSmall ? `${disk} is smaller than any image: the machine would not start.` : undefined;
 }
 
 function Message({ children }: { readonly children: ComponentChildren }) {

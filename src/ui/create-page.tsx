@@ -64,16 +64,23 @@ function Create({ images, asked }: { readonly images: readonly string[]; readonl
       ? undefined
       : { method: 'POST', path: pathOf(VMS, { namespace }), body },
   );
+  const claimBody = 'vm' in read && read.claim ? JSON.stringify(read.claim) : undefined;
+  const claimRun = useDryRun(
+    claimBody === undefined || namespace === '' || isForbidden || isDiskForbidden
+      ? undefined
+      : { method: 'POST', path: pathOf(PERSISTENT_VOLUME_CLAIMS, { namespace }), body: claimBody },
+  );
+  const isRefused = dryRun.isRefused || claimRun.isRefused;
   const refusal = isForbidden
     ? `you may not create machines in ${namespace}`
     : 'why' in read
       ? `The manifest cannot be read: ${read.why}`
       : isDiskForbidden
         ? `you may not create PVCs in ${namespace}: without a disk of its own the machine can be made`
-        : dryRun.refusal;
+        : (dryRun.refusal ?? claimRun.refusal);
   const create = () =>
     work.run(async () => {
-      if (!('vm' in read)) throw new Error(refusal);
+      if (!('vm' in read) || isRefused) throw new Error(refusal);
       const { vm, claim } = read as NewObjects; // the server has the last word about what they are
       await makeMachine({ vm, ...(claim && { claim }) }, { client: session.client, namespace });
       go({ page: 'machine', namespace, name, tab: isStarted ? 'console' : 'overview' });
@@ -86,7 +93,7 @@ function Create({ images, asked }: { readonly images: readonly string[]; readonl
       <div class="columns">
         {'choices' in shown && (
           <CreateForm
-            {...{ images, create, isForbidden, refusal, causes: dryRun.causes, error: work.error, isBusy: work.isBusy }}
+            {...{ images, create, isForbidden, isRefused, refusal, causes: dryRun.causes, error: work.error, isBusy: work.isBusy }}
             choices={shown.choices}
             isReadOnly={'why' in read}
             isNamespaceFixed={session.namespace !== undefined}

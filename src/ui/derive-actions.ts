@@ -1,6 +1,8 @@
 /** What can be done to a machine, why not, and the command that does the same. Pure. */
+
 import { refusalOf, vmiRefusalOf } from '../api/kubevirt/vm-can.ts';
 import type { Machine } from './derive-machines.ts';
+import { where } from './derive-where.ts';
 
 export const ACTIONS = ['start', 'stop', 'restart', 'pause', 'unpause', 'suspend', 'resume', 'migrate', 'delete'] as const;
 export type Action = (typeof ACTIONS)[number];
@@ -56,8 +58,7 @@ function stateRefusal(action: Action, { vm, vmi }: Machine): string | undefined 
 }
 
 export function commandOf(action: Action, { namespace, name, vm }: Machine): string {
-  const where = namespace === 'default' ? '' : ` -n ${namespace}`;
-  if (action === 'delete') return `kubectl delete ${vm ? 'vm' : 'vmi'} ${name}${where}`;
-  if (action === 'pause' || action === 'unpause') return `virtctl ${action} vm ${name}${where}`;
-  return `virtctl ${action} ${name}${where}`;
+  if (action === 'delete') return `kubectl delete ${vm ? 'vm' : 'vmi'} ${name}${where(namespace)}`;
+  if (action === 'pause' || action === 'unpause') return `virtctl ${action} vm ${name}${where(namespace)}`;
+  return `virtctl ${action} ${name}${where(namespace)}`;
 }

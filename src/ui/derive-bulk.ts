@@ -36,6 +36,8 @@ function whyNot(action: BulkAction, machine: Machine, forbidden: Forbidden): str
 }
 
 const NO_VM = 'it has no VirtualMachine';
+/** Stands for the commands that are left out. */
+export const MORE_COMMANDS = '…';
 /** Beyond, they are alike. */
 const MOST_COMMANDS = 3;
 
@@ -44,7 +46,7 @@ function commandsFor(action: BulkAction, machines: readonly Machine[], nowMs: nu
   if (action === 'snapshot' || action === 'migrate') {
     const one = (machine: Machine) =>
       action === 'snapshot' ? snapshotCommand(machine, snapshotName(machine.name, nowMs)) : commandOf(action, machine);
-    return [...machines.slice(0, MOST_COMMANDS).map(one), ...(machines.length > MOST_COMMANDS ? ['…'] : [])];
+    return [...machines.slice(0, MOST_COMMANDS).map(one), ...(machines.length > MOST_COMMANDS ? [MORE_COMMANDS] : [])];
   }
   const groups = Map.groupBy(machines, ({ namespace, vm }) => `${namespace} ${vm !== undefined}`);
   return [...groups.values()].map((group) => {

@@ -1,9 +1,11 @@
 /** Changes of settings as a patch of the machine, and as the command that makes the same. Pure. */
+
 import type { VirtualMachine } from '../api/kubevirt/kinds/virtual-machine.ts';
 import type { StatusCause } from '../base/errors.ts';
 import { isObject, type JsonObject } from '../base/json.ts';
 import type { Setting, SettingId } from './derive-configuration.ts';
 import { labelsFrom, withPorts, withUserData } from './derive-setting-values.ts';
+import { where } from './derive-where.ts';
 
 /** What somebody typed, by setting. */
 export type Drafts = Readonly<Partial<Record<SettingId, string>>>;
@@ -49,8 +51,7 @@ export function derivePatch(vm: VirtualMachine, settings: readonly Setting[], dr
 }
 
 export function patchCommand({ metadata }: VirtualMachine, patch: JsonObject): string {
-  const where = metadata.namespace === 'default' ? '' : ` -n ${metadata.namespace}`;
-  return `kubectl patch vm ${metadata.name}${where} --type merge -p '${JSON.stringify(patch).replaceAll("'", `'\\''`)}'`;
+  return `kubectl patch vm ${metadata.name}${where(metadata.namespace)} --type merge -p '${JSON.stringify(patch).replaceAll("'", `'\\''`)}'`;
 }
 
 /** What the server says about a field, or about what is in it. */

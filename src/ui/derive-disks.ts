@@ -1,4 +1,5 @@
 /** The disks of a machine and what was kept of it, as the page shows them. Pure. */
+
 import { isFinal } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { VirtualMachineRestore } from '../api/kubevirt/kinds/vm-restore.ts';
 import type { VirtualMachineSnapshot } from '../api/kubevirt/kinds/vm-snapshot.ts';
@@ -6,6 +7,7 @@ import { claimOf, imageOf, sourceNamesOf } from '../api/kubevirt/volumes/source-
 import { conditionOf } from '../api/meta.ts';
 import { momentOf, snapshotsOfMachine } from '../sdk/manifest/snapshot.ts';
 import type { Machine } from './derive-machines.ts';
+import { where } from './derive-where.ts';
 
 export type DiskRow = { readonly name: string; readonly target: string; readonly source: string; readonly size: string };
 export type SnapshotRow = {
@@ -82,17 +84,13 @@ export function deriveRestore({ name }: Machine, restores: readonly VirtualMachi
 type Where = Pick<Machine, 'namespace' | 'name'>;
 
 export function snapshotCommand({ namespace, name }: Where, snapshot: string): string {
-  return `virtctl snapshot ${name} ${snapshot}${inNamespace(namespace)}`;
+  return `virtctl snapshot ${name} ${snapshot}${where(namespace)}`;
 }
 
 export function restoreCommand({ namespace, name }: Where, snapshot: string): string {
-  return `virtctl rollback ${name} ${snapshot}${inNamespace(namespace)}`;
+  return `virtctl rollback ${name} ${snapshot}${where(namespace)}`;
 }
 
 export function dropCommand({ namespace }: Where, snapshot: string): string {
-  return `kubectl delete vmsnapshot ${snapshot}${inNamespace(namespace)}`;
-}
-
-function inNamespace(namespace: string): string {
-  return namespace === 'default' ? '' : ` -n ${namespace}`;
+  return `kubectl delete vmsnapshot ${snapshot}${where(namespace)}`;
 }

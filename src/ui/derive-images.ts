@@ -1,4 +1,5 @@
 /** What disks can be made of and on: container images in use, DataVolumes with how far they are, and claims. Pure. */
+
 import type { PersistentVolumeClaim } from '../api/core/volume.ts';
 import { DATA_VOLUMES, type DataVolume, hasFailed, phaseOf } from '../api/kubevirt/kinds/data-volume.ts';
 import { claimOf } from '../api/kubevirt/volumes/source-of.ts';
@@ -6,6 +7,7 @@ import { conditionOf, keyOf } from '../api/meta.ts';
 import { apiVersionOf } from '../api/resource.ts';
 import { formatBytes, parseQuantity } from '../base/quantity.ts';
 import type { Machine, Tone } from './derive-machines.ts';
+import { where } from './derive-where.ts';
 
 export type ImageRow = {
   readonly key: string;
@@ -87,7 +89,7 @@ export function deleteRefusal({ users }: ImageRow): string | undefined {
 }
 
 export function deleteCommand({ kind, namespace, name }: ImageRow): string {
-  return `kubectl delete ${kind === DATA_VOLUMES.kind ? 'dv' : 'pvc'} ${name}${namespace === 'default' ? '' : ` -n ${namespace}`}`;
+  return `kubectl delete ${kind === DATA_VOLUMES.kind ? 'dv' : 'pvc'} ${name}${where(namespace)}`;
 }
 
 function dataVolumeRow(dataVolume: DataVolume, claim: PersistentVolumeClaim | undefined, users: readonly string[]): ImageRow {

@@ -1,4 +1,5 @@
 /** A machine from the few choices of the page, and the choices from any machine: form, manifest and command are views of one object. Pure. */
+
 import type { PersistentVolumeClaim } from '../api/core/volume.ts';
 import { runStrategyOf, type VirtualMachine } from '../api/kubevirt/kinds/virtual-machine.ts';
 import { ANNOTATION_DISK_IMAGE, ANNOTATION_LOGIN_USER } from '../api/kubevirt/names.ts';
@@ -11,6 +12,7 @@ import { buildClaim, DEFAULT_DISK, rootClaimName } from '../sdk/manifest/claim.t
 import { loginData, loginIn, UNKNOWN_USER, withLoginUser } from '../sdk/manifest/login-data.ts';
 import { buildVm } from '../sdk/manifest/vm.ts';
 import { userDataOf } from './derive-setting-values.ts';
+import { where } from './derive-where.ts';
 
 export type NewVm = {
   readonly namespace: string;
@@ -238,7 +240,7 @@ export function deriveCommand(typed: TypedObjects): string {
     const login = sshKey !== '' ? [`--user ${user}`, '--ssh-key key.pub'] : userData === '' ? [] : ['--cloud-init user-data'];
     const kept = isEphemeral ? '--ephemeral' : `--disk ${disk}`;
     const words = [`virtctl run ${image}`, `--name ${name}`, `--memory ${memory}`, `--cpus ${cpus}`, kept, ...login, '--detach'];
-    return `${words.join(' ')}${namespace === 'default' ? '' : ` -n ${namespace}`}`;
+    return `${words.join(' ')}${where(namespace)}`;
   }
   const words = [
     'virtctl create vm',

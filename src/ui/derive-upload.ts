@@ -1,9 +1,11 @@
 /** Disks that are sent from this browser: what is proposed for a file that was dropped, how far each is, and what goes on after an interruption. Pure. */
+
 import { DATA_VOLUMES } from '../api/kubevirt/kinds/data-volume.ts';
 import { formatBytes } from '../base/quantity.ts';
 import type { SendProgress } from '../sdk/upload/send-disk.ts';
 import { progressOf } from '../sdk/upload/transfer-progress.ts';
 import { type ImageRow, nameOfAddress } from './derive-images.ts';
+import { where } from './derive-where.ts';
 
 export type UploadStage = 'beginning' | 'sending' | 'paused' | 'failed' | 'done';
 export type Upload = {
@@ -53,7 +55,7 @@ export function awaitsFile({ kind, source, phase }: ImageRow): boolean {
 export function uploadCommand({ namespace, name, size }: UploadWish, fileName: string, isInterrupted: boolean): string {
   const quoted = /^[\w.+@%/-]+$/.test(fileName) ? fileName : `'${fileName.replaceAll("'", `'\\''`)}'`;
   const made = isInterrupted ? ' --no-create' : ` --size ${size} --force-bind`;
-  return `virtctl image-upload dv ${name}${namespace === 'default' ? '' : ` -n ${namespace}`}${made} --image-path ${quoted}`;
+  return `virtctl image-upload dv ${name}${where(namespace)}${made} --image-path ${quoted}`;
 }
 
 /** `Sending: 41 % · 120 of 293 MiB · 12.3 MiB/s · 14 s left`. */

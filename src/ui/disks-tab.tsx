@@ -1,4 +1,5 @@
 /** The disks of a machine, and what was kept of it: taken, gone back to, and thrown away here. */
+
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { VM_RESTORES } from '../api/kubevirt/kinds/vm-restore.ts';
 import { VM_SNAPSHOTS } from '../api/kubevirt/kinds/vm-snapshot.ts';
@@ -6,6 +7,7 @@ import { humanDuration } from '../base/duration.ts';
 import { deleteExactly } from '../sdk/delete-exactly.ts';
 import { newRestore, newSnapshot, snapshotName } from '../sdk/manifest/snapshot.ts';
 import { mayCreate, mayDelete } from './act.ts';
+import { CommandLine } from './command-line.tsx';
 import { ConfirmFoot } from './confirm-foot.tsx';
 import {
   deriveDisks,
@@ -17,6 +19,7 @@ import {
   snapshotCommand,
 } from './derive-disks.ts';
 import type { Machine } from './derive-machines.ts';
+import { where } from './derive-where.ts';
 import { useNow, useSession } from './hooks.ts';
 import { useFollowed } from './use-followed.ts';
 import { useWork } from './use-work.ts';
@@ -86,9 +89,7 @@ function Snapshots({ machine }: { readonly machine: Machine }) {
       ) : (
         <SnapshotTable rows={rows} ask={setAsked} dropRefusal={mayDrop ? undefined : `you may not delete snapshots in ${namespace}`} />
       )}
-      <p class="faint">
-        The same in a terminal: <code>virtctl snapshots {machine.name}</code>
-      </p>
+      <CommandLine command={`virtctl snapshots ${machine.name}${where(namespace)}`} />
       {asked && <SnapshotDialog machine={machine} asked={asked} close={() => setAsked(undefined)} />}
     </section>
   );

@@ -1,4 +1,5 @@
 /** What the guest printed on its serial port, as text: followed, or of the run before. */
+
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { subresourcePath } from '../api/kubevirt/subresource-path.ts';
 import { STREAM_SUBPROTOCOL } from '../api/kubevirt/subresources.ts';
@@ -6,6 +7,7 @@ import { vmiRefusalOf } from '../api/kubevirt/vm-can.ts';
 import { backoffMs } from '../base/backoff.ts';
 import { createLineReader } from '../base/clean-lines.ts';
 import type { Machine } from './derive-machines.ts';
+import { where } from './derive-where.ts';
 import { useSession } from './hooks.ts';
 
 const BACKOFF = { firstMs: 500, capMs: 10_000 };
@@ -13,7 +15,7 @@ const BACKOFF = { firstMs: 500, capMs: 10_000 };
 const MOST_LINES = 5000;
 
 export function LogsPart({ machine }: { readonly machine: Machine }) {
-  const { name, vmi } = machine;
+  const { namespace, name, vmi } = machine;
   const refusal = vmi ? vmiRefusalOf('console', vmi)?.message : 'the machine does not run';
   const [isPrevious, setPrevious] = useState(refusal !== undefined);
   const [isFollowed, setFollowed] = useState(true);
@@ -31,6 +33,7 @@ export function LogsPart({ machine }: { readonly machine: Machine }) {
         </label>
         <code class="faint">
           virtctl logs {name} {isPrevious ? '--previous' : '--follow'}
+          {where(namespace)}
         </code>
       </p>
       {!isPrevious && refusal !== undefined ? (

@@ -1,6 +1,8 @@
 /** How the move of a machine goes, with its bar and how long it takes yet. */
+
 import type { Machine } from './derive-machines.ts';
 import { deriveMove } from './derive-move.ts';
+import { where } from './derive-where.ts';
 
 export function MoveBar({ machine }: { readonly machine: Machine }) {
   const move = deriveMove(machine);
@@ -13,7 +15,11 @@ export function MoveBar({ machine }: { readonly machine: Machine }) {
         <>
           <progress aria-label={`Move of ${machine.name}`} {...(share !== undefined && { value: share })} max={1} /> {detail}{' '}
           <span class="faint">
-            To cancel it: <code>virtctl migrate-cancel {machine.name}</code>
+            To cancel it:{' '}
+            <code>
+              virtctl migrate-cancel {machine.name}
+              {where(machine.namespace)}
+            </code>
           </span>
         </>
       )}

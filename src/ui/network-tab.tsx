@@ -1,7 +1,10 @@
 /** The network cards of a machine, and the Services that lead to it. */
+
 import { SERVICES } from '../api/core/service.ts';
+import { CommandLine } from './command-line.tsx';
 import type { Machine } from './derive-machines.ts';
 import { deriveCards, deriveWays } from './derive-network.ts';
+import { where } from './derive-where.ts';
 import { PortLink } from './port-link.tsx';
 import { useFollowed } from './use-followed.ts';
 
@@ -66,12 +69,10 @@ export function NetworkTab({ machine }: { readonly machine: Machine }) {
             </tbody>
           </table>
         )}
-        <p class="faint">
-          One more, in a terminal:{' '}
-          <code>
-            virtctl expose vm {machine.name} --name {machine.name} --port 80 --type NodePort
-          </code>
-        </p>
+        <CommandLine
+          before="One more, in a terminal:"
+          command={`virtctl expose vm ${machine.name} --name ${machine.name} --port 80 --type NodePort${where(machine.namespace)}`}
+        />
       </section>
     </>
   );

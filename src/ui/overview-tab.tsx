@@ -1,12 +1,15 @@
 /** What a machine does and why, what it is, how it started, how to reach it, and what it uses. */
+
 import { useEffect, useState } from 'preact/hooks';
 import { systemClock } from '../base/clock.ts';
 import { humanDuration } from '../base/duration.ts';
 import { decideWhy } from '../sdk/why/decide.ts';
 import { observeWhy } from '../sdk/why/observe.ts';
 import type { Answer } from '../sdk/why/observed.ts';
+import { CommandLine } from './command-line.tsx';
 import { OVERVIEW_SECONDS } from './derive-charts.ts';
 import type { Machine } from './derive-machines.ts';
+import { where } from './derive-where.ts';
 import { GuestInfo } from './guest-info.tsx';
 import { useNow, useSession } from './hooks.ts';
 import { ScreenPicture } from './screen-picture.tsx';
@@ -42,16 +45,12 @@ export function OverviewTab({ machine }: { readonly machine: Machine }) {
       <section aria-labelledby="guest">
         <h2 id="guest">Guest</h2>
         <GuestInfo machine={machine} />
-        <p class="faint">
-          The same in a terminal: <code>virtctl guestosinfo {machine.name}</code>
-        </p>
+        <CommandLine command={`virtctl guestosinfo ${machine.name}${where(machine.namespace)}`} />
       </section>
       <section aria-labelledby="use" class="whole">
         <h2 id="use">The last hour</h2>
         <UsageCharts machine={machine} history={history} />
-        <p class="faint">
-          The same in a terminal: <code>virtctl top {machine.name} --history</code>
-        </p>
+        <CommandLine command={`virtctl top ${machine.name} --history${where(machine.namespace)}`} />
       </section>
     </div>
   );
@@ -73,9 +72,7 @@ function Why({ machine }: { readonly machine: Machine }) {
           <strong>Fix:</strong> {why.fix}
         </p>
       )}
-      <p class="faint">
-        The same in a terminal: <code>virtctl why {machine.name}</code>
-      </p>
+      <CommandLine command={`virtctl why ${machine.name}${where(machine.namespace)}`} />
     </>
   );
 }

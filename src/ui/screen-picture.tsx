@@ -1,8 +1,11 @@
 /** A small picture of the screen of the guest, taken again while somebody looks. */
+
 import { useEffect, useState } from 'preact/hooks';
 import { subresourcePath } from '../api/kubevirt/subresource-path.ts';
 import { vmiRefusalOf } from '../api/kubevirt/vm-can.ts';
+import { CommandLine } from './command-line.tsx';
 import type { Machine } from './derive-machines.ts';
+import { where } from './derive-where.ts';
 import { useSession } from './hooks.ts';
 import { PlaceLink } from './place-link.tsx';
 
@@ -18,9 +21,7 @@ export function ScreenPicture({ machine }: { readonly machine: Machine }) {
       <PlaceLink to={{ page: 'machine', namespace, name, tab: 'screen' }} class="picture">
         {url === undefined ? <span>{said}</span> : <img src={url} alt={`Screen of ${name}, opens it`} />}
       </PlaceLink>
-      <p class="faint">
-        The same in a terminal: <code>virtctl vnc screenshot {name} --file screen.png</code>
-      </p>
+      <CommandLine command={`virtctl vnc screenshot ${name} --file screen.png${where(namespace)}`} />
     </>
   );
 }

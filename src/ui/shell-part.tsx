@@ -1,10 +1,12 @@
 /** Commands in the guest through its agent: no login, no network, one line at a time. */
+
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ExecResult } from '../api/handler/answers.ts';
 import { vmiRefusalOf } from '../api/kubevirt/vm-can.ts';
 import { putSubresource } from '../sdk/machine-actions.ts';
 import type { Machine } from './derive-machines.ts';
 import { commandOfLine, FIRST_FOLDER, type Ran, readRan, withRan } from './derive-shell.ts';
+import { where } from './derive-where.ts';
 import { useSession } from './hooks.ts';
 import { useWork } from './use-work.ts';
 
@@ -58,7 +60,11 @@ export function ShellPart({ machine }: { readonly machine: Machine }) {
     <section class="console shell" aria-label={`Shell of ${name}`}>
       <p class="faint">
         Each line is run by the guest's agent, as the user that the agent runs as; programs that ask back, or take longer than {SECONDS}{' '}
-        seconds, need the serial console. In a terminal: <code>virtctl exec {name} -- COMMAND</code>
+        seconds, need the serial console. In a terminal:{' '}
+        <code>
+          virtctl exec {name}
+          {where(namespace)} -- COMMAND
+        </code>
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and has nothing else that keys could reach */}
       <div class="log" ref={place} tabIndex={0} role="log" aria-label={`What ran in ${name}`}>

@@ -5,6 +5,8 @@ import { useSession } from './hooks.ts';
 
 /** A pause in typing, after which the server is asked. */
 const PAUSE_MS = 400;
+/** What is refused is asked about again: what stands against it may be elsewhere, and go away. */
+const AGAIN_MS = 10_000;
 
 export type Sent = {
   readonly method: 'POST' | 'PUT' | 'PATCH';
@@ -17,11 +19,13 @@ export type DryRun = {
   readonly refusal: string | undefined;
   readonly causes: readonly StatusCause[];
   readonly isForbidden: boolean;
+  /** The server has said no; not that it did not answer. */
+  readonly isRefused: boolean;
   /** What was last asked about is what is there now. */
   readonly isCurrent: boolean;
 };
 
-const NOTHING = { refusal: undefined, causes: [], isForbidden: false } as const;
+const NOTHING = { refusal: undefined, causes: [], isForbidden: false, isRefused: false } as const;
 
 /** `asked` undefined: there is nothing to ask about. */
 export function useDryRun(asked: Sent | undefined): DryRun {
@@ -49,7 +53,16 @@ export function useDryRun(asked: Sent | undefined): DryRun {
         return refusalFrom(error);
       }
     };
-    const timer = setTimeout(() => void ask().then((found) => !left.signal.aborted && setAnswer({ ...found, about: text })), PAUSE_MS);
+    let timer: ReturnType<typeof setTimeout>;
+    const askIn = (delayMs: number) => {
+      timer = setTimeout(async () => {
+        const found = await ask();
+        if (left.signal.aborted) return;
+        setAnswer({ ...found, about: text });
+        if (found.refusal !== undefined) askIn(AGAIN_MS);
+      }, delayMs);
+    };
+    askIn(PAUSE_MS);
     return () => {
       left.abort();
       clearTimeout(timer);
@@ -63,5 +76,6 @@ function refusalFrom(error: unknown): Omit<DryRun, 'isCurrent'> {
     refusal: error instanceof Error ? error.message : String(error),
     causes: error instanceof ApiError ? (error.details?.causes ?? []) : [],
     isForbidden: isApiError(error, 'Forbidden'),
+    isRefused: error instanceof ApiError && error.code < 500 && error.code !== 429,
   };
 }

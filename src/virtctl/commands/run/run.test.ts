@@ -30,20 +30,22 @@ const FLAGS = {
   dryRun: false,
   output: 'yaml',
 } as const;
+/** Nothing stands against them. */
+const TRIED = { [`POST ${VMS}?dryRun=All`]: {}, [`POST ${CLAIMS}?dryRun=All`]: {} };
 const CLASSES = 'GET /apis/storage.k8s.io/v1/storageclasses';
 const home = mkdtempSync(join(tmpdir(), 'run-'));
 after(() => rmSync(home, { recursive: true }));
 const claim = { metadata: { namespace: 'default', name: 'db-root', uid: 'claim-1' } };
 
-test('the claim first, then the machine, to which the claim then belongs', async () => {
-  const answers = { [`POST ${CLAIMS}`]: claim, [`POST ${VMS}`]: vm('Always'), [`PATCH ${CLAIMS}/db-root`]: claim };
+test('both are asked about, then the claim first, then the machine, to which the claim then belongs', async () => {
+  const answers = { ...TRIED, [`POST ${CLAIMS}`]: claim, [`POST ${VMS}`]: vm('Always'), [`PATCH ${CLAIMS}/db-root`]: claim };
   const { deps, requests, stdout } = testDeps(answers, { home });
   await run(deps, FLAGS, 'tiny');
   assert.deepEqual(
     requests.map(([request]) => request),
-    [`GET ${VMS}/db`, CLASSES, `POST ${CLAIMS}`, `POST ${VMS}`, `PATCH ${CLAIMS}/db-root`],
+    [`GET ${VMS}/db`, CLASSES, ...Object.keys(TRIED), `POST ${CLAIMS}`, `POST ${VMS}`, `PATCH ${CLAIMS}/db-root`],
   );
-  assert.deepEqual(requests[4]?.[1], {
+  assert.deepEqual(requests.at(-1)?.[1], {
     metadata: { ownerReferences: [{ apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachine', name: 'db', uid: 'vm-1' }] },
   });
   assert.equal(stdout(), 'db\n');
@@ -62,7 +64,13 @@ for (const [what, provisioner, mode] of [
         { metadata: { name: 'c', annotations }, provisioner },
       ],
     };
-    const answers = { [CLASSES]: classes, [`POST ${CLAIMS}`]: claim, [`POST ${VMS}`]: vm('Always'), [`PATCH ${CLAIMS}/db-root`]: claim };
+    const answers = {
+      ...TRIED,
+      [CLASSES]: classes,
+      [`POST ${CLAIMS}`]: claim,
+      [`POST ${VMS}`]: vm('Always'),
+      [`PATCH ${CLAIMS}/db-root`]: claim,
+    };
     const { deps, requests } = testDeps(answers, { home });
     await run(deps, FLAGS, 'tiny');
     const [, sent] = requests.find(([request]) => request === `POST ${CLAIMS}`) ?? [];
@@ -72,6 +80,7 @@ for (const [what, provisioner, mode] of [
 test('a machine that is refused leaves no claim', async () => {
   const { deps, requests } = testDeps(
     {
+      ...TRIED,
       [`POST ${CLAIMS}`]: claim,
       [`POST ${VMS}`]: status('Invalid', 'memory is too small'),
       [`DELETE ${CLAIMS}/db-root`]: {},
@@ -160,6 +169,7 @@ test('a folder of this machine is given to one PVC that is there, which goes wit
   };
   const answers = {
     ...VERSION,
+    ...TRIED,
     [`POST ${CLAIMS}`]: folderClaim,
     'POST /api/v1/persistentvolumes': {},
     [`POST ${VMS}`]: vm('Always'),

@@ -1,0 +1,51 @@
+/** The page of one machine in a real browser; nobody runs the machine. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { NAMESPACES } from '../../src/api/core/namespace.ts';
+import { VMS } from '../../src/api/kubevirt/kinds/virtual-machine.ts';
+import { VMIS } from '../../src/api/kubevirt/kinds/virtual-machine-instance.ts';
+import { tinySpec } from '../../src/testing/builders.ts';
+import { openPage, startBrowser, whyNoBrowser } from '../e2e/browser.ts';
+import { type PageOfMachines, startPageOfMachines } from './page-of-machines.ts';
+
+const skip = whyNoBrowser ?? false;
+let served: PageOfMachines;
+let browser: Browser;
+let page: Page;
+/** What a part of the page threw: it shows nothing then. */
+const broken: Error[] = [];
+
+before(async () => {
+  if (skip) return;
+  [served, browser] = await Promise.all([startPageOfMachines(1), startBrowser()]);
+  const { client } = served;
+  await client.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team' } });
+  const metadata = { name: 'db', namespace: 'team' };
+  const spec = { runStrategy: 'Always' as const, template: { spec: tinySpec } };
+  await client.create(VMS, { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachine', metadata, spec });
+  const conditions = [{ type: 'AgentConnected', status: 'True' as const }];
+  const status = { phase: 'Running' as const, nodeName: 'n1', conditions };
+  await client.create(VMIS, { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', metadata, spec: tinySpec, status });
+  page = await openPage(browser, served.link());
+  page.setDefaultTimeout(10_000);
+  page.on('pageerror', (error) => broken.push(error));
+});
+after(async () => {
+  await browser?.close();
+  await served?.[Symbol.asyncDispose]();
+});
+
+test('every command that is shown for a machine of another namespace says which', { skip }, async () => {
+  const shown = new Set<string>();
+  for (const tab of ['', '/logs', '/shell', '/disks', '/network', '/yaml']) {
+    await page.goto(`${new URL(page.url()).origin}/ns/team/vm/db${tab}`);
+    const commands = page.locator('code').filter({ hasText: /^(virtctl|kubectl) / });
+    await commands.first().waitFor();
+    for (const command of await commands.allInnerTexts()) shown.add(command);
+  }
+  const silent = [...shown].filter((command) => !/ -n team( |$)|db\/team/.test(command));
+  assert.deepEqual([silent, shown.size > 8], [[], true], [...shown].join('\n'));
+});
+
+test('no part of the page broke', { skip }, () => assert.deepEqual(broken, []));
