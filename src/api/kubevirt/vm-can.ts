@@ -26,7 +26,7 @@ import type { GuestSubresourceName } from '../handler/routes.ts';
 import { controllerOf, isDeleting } from '../meta.ts';
 import { backingUpTo } from './backup.ts';
 import { vmIs, vmiCondition, vmiIs } from './condition-reasons.ts';
-import { isOnItsWay } from './exclusive-operations.ts';
+import { isComingBack, isOnItsWay } from './exclusive-operations.ts';
 import { endsWhenPaused } from './guest-probe.ts';
 import { type RunStrategy, runStrategyOf, type VirtualMachine } from './kinds/virtual-machine.ts';
 import { gracePeriodSecondsOf, isFinal, type VirtualMachineInstance } from './kinds/virtual-machine-instance.ts';
@@ -121,7 +121,8 @@ const VM_RULES: Readonly<Record<VmAction, readonly Rule<VmSituation>[]>> = {
   migrate: [
     ['Conflict', 'VM is being deleted', ({ vm }) => isDeleting(vm)],
     ['Conflict', 'VM is not running', ({ vmi }) => vmi?.status?.phase !== 'Running' || isDeleting(vmi)],
-    ['Conflict', 'VM is being migrated already', ({ vmi }) => isBeingMoved(vmi)],
+    // After one that failed another may be asked for at once: it waits until the guest is back.
+    ['Conflict', 'VM is being migrated already', ({ vmi }) => isBeingMoved(vmi) && !isComingBack(vmi?.status?.migrationState)],
     SUSPENDING,
     ['Conflict', ({ vmi }) => whyItStays(vmi), ({ vmi }) => vmiCondition(vmi, 'LiveMigratable')?.status === 'False'],
   ],

@@ -88,7 +88,10 @@ describe('a guest that is sent to another node', () => {
     await target.does('receive', { name: 'receive', disks: ['data'] });
     await assert.rejects(source.does('send', sendTo(target.port)), /the copy of its memory is failed/);
     await until(() => source.state() === 'moved');
-    await source.does('cont', { name: 'cont' }); // it was sent: it stands still until the move was said to have failed
+    const callBack = { name: 'call-back', disks: ['data'], runs: true } as const;
+    await source.does('call back', { ...callBack, isKept: false });
+    assert.equal(source.state(), 'moved'); // it was sent: it stands still until the move was said to have failed
+    await source.does('bring back', { ...callBack, isKept: true });
     await source.runs();
     assert.notEqual(target.state(), 'running');
   });

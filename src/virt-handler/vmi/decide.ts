@@ -40,6 +40,7 @@
 import type { KubeVirtEventReason } from '../../api/core/event-reasons.ts';
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
 import { vmiCondition } from '../../api/kubevirt/condition-reasons.ts';
+import { isMoving } from '../../api/kubevirt/kinds/migration.ts';
 import { endingOf, gracePeriodSecondsOf, isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { COMPUTE_CONTAINER } from '../../api/launcher/compute.ts';
 import { LAUNCHER_VARIABLES } from '../../api/launcher/variables.ts';
@@ -48,8 +49,7 @@ import { diffAsMergePatch } from '../../base/json.ts';
 import type { Action, EventToRecord } from '../../reconcile/decision.ts';
 import { decideBackup } from '../backup/decide-backup.ts';
 import { decidePlugs } from '../hotplug/decide-hotplug.ts';
-import { decideResizes, resizeStatus } from '../hotplug/decide-resize.ts';
-import { hotplugEntriesOf, hotplugStatus } from '../hotplug/hotplug-status.ts';
+import { decideResizes } from '../hotplug/decide-resize.ts';
 import { decideDump } from '../memory-dump/decide-dump.ts';
 import { decideArrival, isArriving } from '../migration/decide-arrival.ts';
 import { decideSource, isSource } from '../migration/decide-source.ts';
@@ -59,6 +59,7 @@ import { type Domain, hasEnded } from './domain.ts';
 import type { DomainAction, DomainDecision } from './domain-action.ts';
 import type { DomainCommand } from './domain-command.ts';
 import { isFollowed, mustStop, type ObservedDomain } from './observed.ts';
+import { reportsOf } from './reports.ts';
 import { deriveDomainStatus, type StatusChange } from './status.ts';
 
 /** A guest may not hear its power button the first time, and QEMU may fail to do what it is asked. */
@@ -87,7 +88,7 @@ const RULES: readonly [(seen: ObservedDomain) => boolean, (seen: ObservedDomain)
   [(seen) => mustStop(seen) && isFollowed(seen) && seen.stoppingSince === undefined, startGracePeriod],
   [isGone, reportGone],
   [(seen) => isPhase(seen.vmi, 'Scheduled') && !canBeAsked(seen.domain) && startDeadlineOf(seen) <= seen.now, giveUpStart],
-  [isSource, (seen) => decideSource(seen) ?? keepCurrent(seen)],
+  [(seen) => isSource(seen) && !isCutOffDue(seen), (seen) => decideSource(seen) ?? unmoved(seen)],
   [isArriving, decideArrival],
   [(seen) => !mustStop(seen) && isPhase(seen.vmi, 'Running') && seen.probes?.liveness?.isYes === false, reportUnhealthy],
   [(seen) => mustStop(seen) && gracePeriodSecondsOf(seen.vmi) === 0, cutOff],
@@ -106,9 +107,30 @@ export function decideDomain(seen: ObservedDomain): DomainDecision {
 
 /** As if there were no suspension. */
 function unsuspended(seen: ObservedDomain): DomainDecision {
-  const at = RULES.findIndex(([, then]) => then === reportRunning);
+  return decideFrom(reportRunning, seen);
+}
+
+/** As if it were not to go to another node; but one that is being sent may stand still for that. */
+function unmoved(seen: ObservedDomain): DomainDecision {
+  return isSent(seen) ? keepCurrent(seen) : decideFrom(decideArrival, seen);
+}
+
+function isSent({ vmi }: ObservedDomain): boolean {
+  const { migrationState } = vmi.status ?? {};
+  return isMoving(migrationState) && migrationState?.startTimestamp !== undefined;
+}
+
+/** Applies the first rule that matches of this one and those after it. */
+function decideFrom(rule: (seen: ObservedDomain) => DomainDecision, seen: ObservedDomain): DomainDecision {
+  const at = RULES.findIndex(([, then]) => then === rule);
   const [, then] = RULES.slice(at).find(([matches]) => matches(seen)) ?? [undefined, keepCurrent];
   return then(seen);
+}
+
+/** A guest that does not come back from a move is not waited for any longer than others; one that is being sent is called back first. */
+function isCutOffDue(seen: ObservedDomain): boolean {
+  const isEnding = mustStop(seen) && !isSent(seen);
+  return isEnding && (gracePeriodSecondsOf(seen.vmi) === 0 || deadlineOf(seen) <= seen.now);
 }
 
 function forget(because: string): DomainDecision {
@@ -228,52 +250,8 @@ function keepCurrent(seen: ObservedDomain): DomainDecision {
   const waits = [plugs.lookAgainAfterMs, resizes.lookAgainAfterMs, backup.lookAgainAfterMs].filter((ms) => ms !== undefined);
   const soonest = waits.length > 0 ? Math.min(...waits) : undefined;
   const lookAgainAfterMs = isPhase(seen.vmi, 'Scheduled') ? startDeadlineOf(seen) - seen.now : soonest;
-  const reports = [...reportCredentials(seen), ...reportReadiness(seen), ...reportPlugs(seen), ...reportResizes(seen)];
   const others = [...plugs.actions, ...resizes.actions, ...decideDump(seen), ...backup.actions];
-  return decision({ actions: [...write(seen, {}, 'what QEMU shows has changed', told), ...reports, ...others], lookAgainAfterMs });
-}
-
-/** Told once for each change of the condition. */
-function reportCredentials({ vmi, agent }: ObservedDomain): Action[] {
-  const { credentials } = agent ?? {};
-  const shown = vmiCondition(vmi, 'AccessCredentialsSynchronized')?.status;
-  if (!credentials || shown === (credentials.isSynced ? 'True' : 'False')) return [];
-  const told = credentials.isSynced
-    ? event('AccessCredentialsSyncSuccess', 'The guest has its keys and passwords.')
-    : warning('AccessCredentialsSyncFailed', `The guest has not taken its keys and passwords: ${credentials.message}.`);
-  return [{ do: 'record', because: told.message, event: told }];
-}
-
-/** What has come and what has gone, once for each change of phase. */
-function reportPlugs(seen: ObservedDomain): Action[] {
-  const before = new Map(hotplugEntriesOf(seen.vmi).map(({ name, phase, reason }) => [name, { phase, reason }]));
-  return (hotplugStatus(seen).volumeStatus ?? []).flatMap(({ name, phase, reason, message = '' }): Action[] => {
-    const was = before.get(name);
-    if (!was || (was.phase === phase && (was.reason === reason || reason !== 'HotplugFailed'))) return [];
-    if (reason === 'HotplugFailed') return [{ do: 'record', because: message, event: warning('HotplugFailed', message) }];
-    if (phase === 'Ready') return [record('VolumeReady', message)];
-    return phase === 'UnMountedFromPod' ? [record('VolumeUnplugged', message)] : [];
-  });
-}
-
-/** What has grown, and what could not, once for each. */
-function reportResizes(seen: ObservedDomain): Action[] {
-  const { volumeStatus = [] } = seen.vmi.status ?? {};
-  const before = new Map(volumeStatus.map((entry) => [entry.name, entry]));
-  return (resizeStatus(seen, volumeStatus) ?? []).flatMap(({ name, size = 0, reason, message = '' }): Action[] => {
-    const was = before.get(name);
-    if (reason === 'ResizeFailed' && was?.message !== message)
-      return [{ do: 'record', because: message, event: warning('ResizeFailed', `Volume ${name}: ${message}`) }];
-    return was?.size !== undefined && size > was.size ? [record('VolumeResized', `The disk of volume ${name} has ${size} bytes now.`)] : [];
-  });
-}
-
-/** Told when a guest that was ready, or was not asked before, is not. */
-function reportReadiness({ vmi, probes }: ObservedDomain): Action[] {
-  const shown = vmiCondition(vmi, 'GuestReady')?.status;
-  if (probes?.readiness?.isYes !== false || shown === 'False') return [];
-  const told = warning('Unhealthy', `Readiness probe failed: ${probes.readiness.why}`);
-  return [{ do: 'record', because: told.message, event: told }];
+  return decision({ actions: [...write(seen, {}, 'what QEMU shows has changed', told), ...reportsOf(seen), ...others], lookAgainAfterMs });
 }
 
 /** One patch of the status, or none when it would change nothing. */
