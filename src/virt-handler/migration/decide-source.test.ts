@@ -69,6 +69,26 @@ const cases: [string, Partial<ObservedDomain>, string[]][] = [
     [`${PATCH}: the guest runs on its node, though it was sent`],
   ],
   [
+    'one that is reset while it stands still for the copy is called back',
+    { vmi: moving(begun), domain: domain('prelaunch', by(sending)) },
+    ['command call back m1: the guest was reset while it was sent', 'look again in 5s'],
+  ],
+  [
+    'one that is reset after it was sent stays',
+    { vmi: moving(begun), domain: domain('prelaunch', by(sent)) },
+    [`${PATCH}: the guest was reset while it was handed over`],
+  ],
+  [
+    'and runs when that is written',
+    { vmi: moving({ ...begun, failed: true }), domain: domain('prelaunch', by(sent)) },
+    [`command bring back m1: ${OVER}`, 'look again in 5s'],
+  ],
+  [
+    'one that was reset while it was paused, before a move, is let run as always',
+    { vmi: moving(told), domain: domain('prelaunch') },
+    ['command cont: nobody asked the guest to wait', 'look again in 5s'],
+  ],
+  [
     'a guest that is backed up is not sent',
     { vmi: moving(ready, { changedBlockTracking: { state: 'Disabled', backupStatus: { backupUID: 'b1', claimName: 'c' } } }) },
     [`${PATCH}: the disks of the guest are being backed up`],

@@ -14,9 +14,11 @@
  *   it was not begun                                     write when it began, and send the guest
  *   it was begun by a virt-handler that is gone          call the guest back, then failed
  *   the guest is being sent; abort or VMI is ending      call it back
+ *   the guest is being sent, and was reset meanwhile     call it back: what QEMU sends is half of one and half of the other
  *   the guest is being sent                              write how far it is, every two seconds
  *   the guest could not be sent                          failed
  *   the guest was sent, and QEMU has let go of it        hand over: in one write the instance is of the other node
+ *   the guest was sent, and was reset here               failed: what was sent is not that guest any more
  *   the guest was sent, and runs here all the same       failed: somebody let it run on
  *   the guest was sent                                   look again: QEMU has to say that it has let go
  *
@@ -84,9 +86,14 @@ const RULES: readonly [when: (seen: Seen) => boolean, then: (seen: Seen) => Doma
   ],
   [({ sending }) => sending === undefined, (seen) => fail(seen, 'virt-handler was restarted while the guest was sent')],
   [(seen) => seen.sending?.is === 'running' && isUnwanted(seen), (seen) => callBack(seen, whyUnwanted(seen))],
+  [
+    ({ sending, domain }) => sending?.is === 'running' && domain.state === 'prelaunch',
+    (seen) => callBack(seen, 'the guest was reset while it was sent'),
+  ],
   [({ sending }) => sending?.is === 'running', showProgress],
   [({ sending }) => sending?.is === 'failed', (seen) => fail(seen, seen.sending?.is === 'failed' ? seen.sending.reason : '')],
   [({ domain }) => domain.state === 'moved', handOver],
+  [({ domain }) => domain.state === 'prelaunch', (seen) => fail(seen, 'the guest was reset while it was handed over')],
   [runsAllTheSame, (seen) => fail(seen, 'the guest runs on its node, though it was sent')],
   [() => true, () => ({ actions: [], lookAgainAfterMs: LOOK_MS })],
 ];

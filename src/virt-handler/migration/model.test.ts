@@ -14,8 +14,8 @@ import { followed, now } from '../vmi/world.testing.ts';
 import { moving, sourcePod, targetPodOf, told, toldOf } from './moves.testing.ts';
 
 type Side = 'source' | 'target';
-/** What one QEMU does, and what its virt-handler remembers of it. */
-type QemuModel = { qemu: DomainState | 'gone'; commands: Record<string, CommandState> };
+/** What one QEMU does, whether it says that the last move of it was completed, and what its virt-handler remembers of it. */
+type QemuModel = { qemu: DomainState | 'gone'; commands: Record<string, CommandState>; wasSent: boolean };
 type Options = {
   readonly stored?: VirtualMachineInstance;
   /** As the loop does it: no decision from a state that is older than its own last write. Without it even that does no harm to a move. */
@@ -89,8 +89,10 @@ class Move {
     if (target?.qemu !== 'incoming' || luck < 0.1) {
       source.qemu = 'running';
       source.commands[id] = ended(state, 'failed');
-    } else if (source.qemu === 'running') source.qemu = stops;
-    else if (source.qemu !== 'switching') source.qemu = 'switching';
+    } else if (source.qemu === 'running') {
+      source.qemu = stops;
+      source.wasSent = false;
+    } else if (source.qemu !== 'switching') source.qemu = 'switching';
     else {
       this.#arriveFrom(target);
       source.commands[id] = ended(state, 'done');
@@ -103,6 +105,11 @@ class Move {
     if (side === 'source' && source.qemu === 'switching' && luck < 0.5 && target.qemu === 'incoming') this.#arriveFrom(target);
     for (const each of side === 'source' ? [source] : Object.values(this.targets)) each.commands = {};
     this.read(side);
+  }
+
+  /** The machine begins anew, as its QEMU does when it stands still, too. */
+  reset(): void {
+    if (this.source.qemu === 'paused' || this.source.qemu === 'moved') this.source.qemu = 'prelaunch';
   }
 
   /** What virt-controller writes of its own accord. */
@@ -163,6 +170,7 @@ class Move {
 
   #arriveFrom(target: QemuModel): void {
     this.source.qemu = 'moved';
+    this.source.wasSent = true;
     target.qemu = 'paused';
   }
 
@@ -203,7 +211,7 @@ class Move {
 }
 
 function fresh(qemu: QemuModel['qemu']): QemuModel {
-  return { qemu, commands: {} };
+  return { qemu, commands: {}, wasSent: false };
 }
 
 function uidIn({ status }: VirtualMachineInstance): string {
@@ -213,7 +221,8 @@ function uidIn({ status }: VirtualMachineInstance): string {
 /** Resolves with what QEMU says then. */
 function callBack(node: QemuModel, { runs, isKept }: Extract<DomainCommand, { name: 'call-back' }>): string {
   if (node.qemu === 'switching' || (node.qemu === 'paused' && runs)) node.qemu = 'running';
-  if (node.qemu === 'moved' && isKept && runs) node.qemu = 'running';
+  if (runs && (isKept ? node.qemu === 'moved' || node.qemu === 'prelaunch' : node.qemu === 'prelaunch' && !node.wasSent))
+    node.qemu = 'running';
   for (const [each, state] of Object.entries(node.commands))
     if (each.startsWith('send') && state.is === 'running' && node.qemu !== 'moved') node.commands[each] = ended(state, 'failed');
   return node.qemu === 'moved' ? 'postmigrate' : node.qemu;
@@ -261,6 +270,7 @@ function tryMoves(seed: number, isOlder: boolean): string {
     else if (kind < 0.88) move.proceed(either(), next());
     else if (kind < 0.93) move.control(next());
     else if (kind < 0.96) move.tellAgain(isOlder);
+    else if (kind < 0.97) move.reset();
     else move.restart(either(), next());
     assert.ok(move.runningCopies() <= 1, `seed ${seed}, step ${step}: two copies run`);
   }

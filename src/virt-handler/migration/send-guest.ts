@@ -150,10 +150,15 @@ export async function callBack(
   for (const disk of disks) await qmp.execute('blockdev-del', { 'node-name': copyOf(disk) }).catch(() => {}); // it may never have been
   await until(caller, { deadline, what: 'the end of the switch' }, async () => !isKept || (await statusOf(qmp)) !== 'finish-migrate');
   const status = await statusOf(qmp);
-  const standsStill = status === 'paused' || (isKept && status === 'postmigrate');
-  if (!runs || !standsStill) return status;
+  if (!runs || !(await mayRunOn(qmp, status, isKept))) return status;
   await qmp.execute('cont');
   return statusOf(qmp);
+}
+
+/** One that was reset while it stood still does not show in its status whether it was sent before; the last move of this QEMU does. */
+async function mayRunOn(qmp: Performer['qmp'], status: unknown, isKept: boolean): Promise<boolean> {
+  if (status === 'prelaunch') return isKept || (await migrationOf(qmp)).status !== 'completed';
+  return status === 'paused' || (isKept && status === 'postmigrate');
 }
 
 /**
