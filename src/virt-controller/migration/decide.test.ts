@@ -137,6 +137,11 @@ const cases: [string, Partial<ObservedMigration>, string[]][] = [
       `${STATUS} Failed: cannot migrate VMI: volume v is hotplugged, and is attached to this node alone; virtctl removevolume takes it away`,
     ],
   ],
+  [
+    'one whose Pod is up while too many are under way is not told yet',
+    { migration: migration('Scheduled'), targetPod: target('running'), underWay: { inCluster: 5, fromNode: 0 } },
+    ['look again in 3s'],
+  ],
   ['then both nodes are told', { migration: migration('Scheduled'), targetPod: target('running') }, [`${VMI} the target Pod runs`]],
   [
     'which makes it PreparingTarget',
