@@ -202,6 +202,15 @@ describe('the node that a guest is to leave', () => {
     assert.deepEqual([action.patch, action.event], [{ status: { migrationState } }, undefined]);
   });
 
+  test('so is one that runs although its guest was moved; one of which nobody knows that is only forgotten', () => {
+    const left = { ...usual, vmi: moving(begun), hasLeft: true, domain: domain('running') };
+    assert.deepEqual(explain(decideDomain({ ...left, hasMoved: true })), [
+      'command quit: its guest was moved to another node',
+      'look again in 5s',
+    ]);
+    assert.deepEqual(explain(decideDomain(left)), ['forget: VMI is not on this node any more', 'look again in 0s']);
+  });
+
   test('the QEMU that a guest has left is ended, and then forgotten', () => {
     const left = { ...usual, vmi: moving(begun), hasLeft: true };
     assert.deepEqual(explain(decideDomain({ ...left, domain: domain('moved') })), [

@@ -11,6 +11,7 @@ import type { DomainState } from '../vmi/domain.ts';
 import type { CommandState, DomainCommand } from '../vmi/domain-command.ts';
 import type { ObservedDomain } from '../vmi/observed.ts';
 import { followed, now } from '../vmi/world.testing.ts';
+import { actHindranceOf } from './act-hindrance.ts';
 import { moving, sourcePod, targetPodOf, told, toldOf } from './moves.testing.ts';
 
 type Side = 'source' | 'target';
@@ -110,6 +111,16 @@ class Move {
   /** The machine begins anew, as its QEMU does when it stands still, too. */
   reset(): void {
     if (this.source.qemu === 'paused' || this.source.qemu === 'moved') this.source.qemu = 'prelaunch';
+  }
+
+  /** Somebody who has been slow lets the guest go on; what the node knows of it may be old. */
+  unpause(): void {
+    const vmi = this.#read.source;
+    const { qemu, commands } = this.source;
+    if (qemu === 'gone' || qemu === 'running' || qemu === 'switching') return;
+    const isHere = vmi.metadata.labels?.[LABEL_NODE_NAME] === 'n1';
+    const domain = { state: qemu, isGone: false, isConnected: true, commands };
+    if (actHindranceOf({ vmi: isHere ? vmi : undefined, domain }) === undefined) this.source.qemu = 'running';
   }
 
   /** What virt-controller writes of its own accord. */
@@ -248,13 +259,13 @@ for (const isOlder of [false, true]) {
   const who = isOlder ? 'a virt-controller of an older release' : 'virt-controller';
   test(`whatever happens in which order, and however often ${who} tells of a move, two copies never run, and one is left`, () => {
     const ends: Record<string, number> = {};
-    for (let seed = 1; seed <= 2000; seed++) {
+    for (let seed = 1; seed <= 1000; seed++) {
       const end = tryMoves(seed, isOlder);
       ends[end] = (ends[end] ?? 0) + 1;
     }
     // Each end is reached often enough for the test to mean something.
     for (const uid of ['m1', 'm2', 'm3'])
-      for (const side of ['source', 'target']) assert.ok((ends[`${side} ${uid}`] ?? 0) > 40, JSON.stringify(ends));
+      for (const side of ['source', 'target']) assert.ok((ends[`${side} ${uid}`] ?? 0) > 20, JSON.stringify(ends));
   });
 }
 
@@ -271,6 +282,7 @@ function tryMoves(seed: number, isOlder: boolean): string {
     else if (kind < 0.93) move.control(next());
     else if (kind < 0.96) move.tellAgain(isOlder);
     else if (kind < 0.97) move.reset();
+    else if (kind < 0.975) move.unpause();
     else move.restart(either(), next());
     assert.ok(move.runningCopies() <= 1, `seed ${seed}, step ${step}: two copies run`);
   }

@@ -73,7 +73,7 @@ const START_PATIENCE_MS = 180_000;
 const COPY_PATIENCE_MS = 3_600_000;
 
 const RULES: readonly [(seen: ObservedDomain) => boolean, (seen: ObservedDomain) => DomainDecision][] = [
-  [({ hasLeft, domain }) => hasLeft === true && domain.state === 'moved' && canBeAsked(domain) && !domain.isGone, endSource],
+  [(seen) => hasLeft(seen) && canBeAsked(seen.domain) && !seen.domain.isGone, endSource],
   [({ hasLeft }) => hasLeft === true, () => forget('VMI is not on this node any more')],
   [(seen) => !isFollowed(seen) && canBeFollowed(seen.pod), follow],
   [(seen) => seen.followed !== undefined && !isFollowed(seen), () => forget('it is another guest of this name')],
@@ -135,6 +135,11 @@ function isCutOffDue(seen: ObservedDomain): boolean {
 
 function forget(because: string): DomainDecision {
   return decision({ actions: [{ do: 'forget', because }], lookAgainAfterMs: 0 });
+}
+
+/** Its guest is elsewhere: QEMU has sent it, or the server says so, whatever QEMU does here. */
+function hasLeft({ hasLeft, hasMoved, domain }: ObservedDomain): boolean {
+  return hasLeft === true && (domain.state === 'moved' || hasMoved === true);
 }
 
 /** The guest goes on elsewhere; what stands still here is of no use to anybody. */
