@@ -88,6 +88,7 @@ export async function startVirtHandler(options: VirtHandlerOptions): Promise<Vir
   const meter = new GuestMeter({ domains, processes, clock, log, onStep: (guest, now, before) => void histories.add(guest, now, before) });
   const answers = answersFrom({
     domains,
+    instanceOf: (key) => caches.vmis.get(key),
     screens: new Screens(),
     network,
     runLogs,

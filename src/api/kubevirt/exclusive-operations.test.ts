@@ -11,14 +11,12 @@ const OPERATIONS: readonly GuestOperation[] = ['move', 'suspension', 'memory dum
 
 const CASES: readonly [string, Partial<VmiStatus>, readonly GuestOperation[]][] = [
   ['a guest like any other', {}, []],
-  ['one that is moved', { migrationState: told }, ['suspension', 'memory dump', 'backup', 'hotplug', 'resize', 'snapshot']],
-  [
-    'one that was handed over and is not there yet',
-    { migrationState: { ...told, completed: true } },
-    ['suspension', 'memory dump', 'backup', 'hotplug', 'resize', 'snapshot'],
-  ],
+  ['one that is moved', { migrationState: told }, OPERATIONS],
+  ['one that was handed over and is not there yet', { migrationState: { ...told, completed: true } }, OPERATIONS],
   ['one that is there', { migrationState: { ...told, completed: true, targetNodeDomainReadyTimestamp: 'T' } }, []],
-  ['one that stayed', { migrationState: { ...told, failed: true } }, []],
+  ['one that stayed, and was not sent', { migrationState: { ...told, failed: true } }, []],
+  ['one that was sent in vain, and is not back', { migrationState: { ...told, failed: true, startTimestamp: 'T' } }, OPERATIONS],
+  ['one that is back', { migrationState: { ...told, failed: true, startTimestamp: 'T', sourceNodeDomainReadyTimestamp: 'T' } }, []],
   ['one that is suspended', { suspension: { phase: 'Saving' } }, ['move', 'memory dump', 'backup', 'hotplug', 'resize', 'snapshot']],
   [
     'one that was not, and stands still yet',

@@ -3,7 +3,7 @@
  * virt-handler.
  *
  *   to begin       waits or is refused while the guest is
- *   move           suspended, dumped, backed up, or its file systems are frozen
+ *   move           suspended, dumped, backed up, or its file systems are frozen; moved by another migration, or not back from a move that failed
  *   suspension     moved, dumped, backed up, or its file systems are frozen: they would be in its memory, too
  *   memory dump    moved, suspended, frozen, or a backup of it has begun: of the two that nobody has begun, the dump is first
  *   backup         moved, suspended, dumped, frozen: at its end it would thaw what another has frozen
@@ -25,7 +25,7 @@ type Busy = 'moved' | 'suspended' | 'dumped' | 'backed up' | 'in a backup' | 'fr
 export type Hindrance = { readonly is: Busy; readonly why: string };
 
 const BUSY: Readonly<Record<Busy, readonly [why: string, is: (vmi: Seen) => boolean]>> = {
-  moved: ['the guest is being moved to another node', ({ status }) => isOnItsWay(status?.migrationState)],
+  moved: ['the guest is being moved to another node, or called back', ({ status }) => isOnItsWay(status?.migrationState)],
   suspended: ['the machine is being suspended or resumed', ({ status }) => isSuspending(status?.suspension)],
   dumped: ['the memory of the guest is being dumped', (vmi) => dumpingTo(vmi) !== undefined],
   'backed up': ['the disks of the guest are being backed up', (vmi) => backingUpTo(vmi) !== undefined],
@@ -37,7 +37,7 @@ const BUSY: Readonly<Record<Busy, readonly [why: string, is: (vmi: Seen) => bool
 };
 
 const EXCLUDED_BY: Readonly<Record<GuestOperation, readonly Busy[]>> = {
-  move: ['suspended', 'dumped', 'backed up', 'frozen'],
+  move: ['suspended', 'dumped', 'backed up', 'frozen', 'moved'],
   suspension: ['moved', 'dumped', 'backed up', 'frozen'],
   'memory dump': ['moved', 'suspended', 'in a backup', 'frozen'],
   backup: ['moved', 'suspended', 'dumped', 'frozen'],
@@ -54,7 +54,12 @@ export function hindranceOf(operation: GuestOperation, vmi: Seen): Hindrance | u
 
 /** The two nodes were told of a move, and the guest is not let go on yet, on either of them. */
 export function isOnItsWay(state: MigrationState | undefined): boolean {
-  return isMoving(state) || (state?.completed === true && state.targetNodeDomainReadyTimestamp === undefined);
+  return isMoving(state) || isComingBack(state) || (state?.completed === true && state.targetNodeDomainReadyTimestamp === undefined);
+}
+
+/** A move was begun and has failed, and its source has not said yet that the guest is back: it may stand still for it. */
+export function isComingBack(state: MigrationState | undefined): boolean {
+  return state?.failed === true && state.startTimestamp !== undefined && state.sourceNodeDomainReadyTimestamp === undefined;
 }
 
 /** One that failed is over when the guest runs on. */

@@ -14,6 +14,9 @@ export const migrationStateSchema = object('The last move of the instance to ano
   targetDirectMigrationNodePorts: optional(mapOf('Ports at that address.', integer('What comes there.'))),
   targetNodeDomainDetected: optional(boolean('QEMU of the target waits for the guest.')),
   targetNodeDomainReadyTimestamp: optional(time('When the guest was there.')),
+  sourceNodeDomainReadyTimestamp: optional(
+    time('After a move that was begun and failed: when the guest was back where it was. No other is begun before.'),
+  ),
   startTimestamp: optional(time('When the guest began to be sent.')),
   endTimestamp: optional(time('When the move was over.')),
   completed: optional(boolean('The instance is of its new node. Never together with failed.')),

@@ -144,6 +144,17 @@ describe('what can be done to a VM', () => {
     assert.deepEqual(reasons, [undefined, 'BadRequest', 'BadRequest']);
   });
 
+  test('while it is moved, or called back, nobody stops a guest, lets it go on or resets it', () => {
+    const of = (migrationState: object) => vmi('Running', { migrationState });
+    const sent = { migrationUid: 'm1', startTimestamp: 'T' };
+    const failed = { ...sent, failed: true };
+    for (const action of ['pause', 'unpause', 'reset', 'softreboot', 'freeze'] as const) {
+      for (const state of [{ migrationUid: 'm1' }, sent, failed, { ...sent, completed: true }])
+        assert.deepEqual(vmiRefusalOf(action, of(state)), { reason: 'Conflict', message: 'VMI is being migrated' });
+      assert.notEqual(vmiRefusalOf(action, of({ ...failed, sourceNodeDomainReadyTimestamp: 'T' }))?.message, 'VMI is being migrated');
+    }
+  });
+
   test('a guest whose liveness is probed is not paused, unless its agent is only pinged: it would be ended for it', () => {
     const plain = vmi('Running');
     const probed = { ...plain, spec: { ...plain.spec, livenessProbe: { httpGet: { port: 80 } } } };

@@ -14,7 +14,7 @@
  *   console    only while the instance runs and has a serial console
  *   vnc, vnc/screenshot  only while the instance runs and has a screen
  *   portforward  only while the instance runs, is not paused and has a network card
- *   pause, unpause, softreboot  only while the instance runs, and only when they change something; the first two not while it is moved, nor freeze;
+ *   pause, unpause, softreboot  only while the instance runs, and only when they change something; none of them while it is moved, nor freeze and reset;
  *              pause not while it stops
  *   guestosinfo, userlist, filesystemlist, freeze, unfreeze, exec  only while the instance runs and its agent is connected
  *   anything else of an instance  only while it runs
@@ -27,7 +27,7 @@ import type { GuestSubresourceName } from '../handler/routes.ts';
 import { controllerOf, isDeleting } from '../meta.ts';
 import { backingUpTo } from './backup.ts';
 import { vmIs, vmiCondition, vmiIs } from './condition-reasons.ts';
-import { isOnItsWay } from './exclusive-operations.ts';
+import { isComingBack, isOnItsWay } from './exclusive-operations.ts';
 import { endsWhenPaused } from './guest-probe.ts';
 import { type RunStrategy, runStrategyOf, type VirtualMachine } from './kinds/virtual-machine.ts';
 import { gracePeriodSecondsOf, isFinal, type VirtualMachineInstance } from './kinds/virtual-machine-instance.ts';
@@ -122,7 +122,8 @@ const VM_RULES: Readonly<Record<VmAction, readonly Rule<VmSituation>[]>> = {
   migrate: [
     ['Conflict', 'VM is being deleted', ({ vm }) => isDeleting(vm)],
     ['Conflict', 'VM is not running', ({ vmi }) => vmi?.status?.phase !== 'Running' || isDeleting(vmi)],
-    ['Conflict', 'VM is being migrated already', ({ vmi }) => isBeingMoved(vmi)],
+    // After one that failed another may be asked for at once: it waits until the guest is back.
+    ['Conflict', 'VM is being migrated already', ({ vmi }) => isBeingMoved(vmi) && !isComingBack(vmi?.status?.migrationState)],
     SUSPENDING,
     ['Conflict', ({ vmi }) => whyItStays(vmi), ({ vmi }) => vmiCondition(vmi, 'LiveMigratable')?.status === 'False'],
   ],
@@ -179,7 +180,7 @@ const VM_RULES: Readonly<Record<VmAction, readonly Rule<VmSituation>[]>> = {
   ],
 };
 
-/** On its way a guest stands still and goes on by itself; a change of that would get lost. */
+/** On its way a guest stands still and goes on by itself; a change of that would get lost. QEMU lets none go on that was reset while it stood still. */
 const ON_ITS_WAY: Rule<VirtualMachineInstance> = ['Conflict', 'VMI is being migrated', isBeingMoved];
 const BEING_SAVED: Rule<VirtualMachineInstance> = [
   'Conflict',
@@ -253,8 +254,10 @@ const VMI_RULES: Readonly<Partial<Record<VmiAction, readonly Rule<VirtualMachine
     BEING_BACKED_UP,
     ['Conflict', 'VMI is not paused', (vmi) => !isPaused(vmi)],
   ],
+  reset: [NOT_RUNNING, ON_ITS_WAY],
   softreboot: [
     NOT_RUNNING,
+    ON_ITS_WAY,
     ['Conflict', 'VMI is paused', isPaused],
     ['Conflict', 'VMI neither have the agent connected nor the ACPI feature enabled', (vmi) => !hasAgent(vmi) && !hasAcpi(vmi)],
   ],

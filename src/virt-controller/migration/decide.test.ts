@@ -137,6 +137,11 @@ const cases: [string, Partial<ObservedMigration>, string[]][] = [
       `${STATUS} Failed: cannot migrate VMI: volume v is hotplugged, and is attached to this node alone; virtctl removevolume takes it away`,
     ],
   ],
+  [
+    'one whose Pod is up while too many are under way is not told yet',
+    { migration: migration('Scheduled'), targetPod: target('running'), underWay: { inCluster: 5, fromNode: 0 } },
+    ['look again in 3s'],
+  ],
   ['then both nodes are told', { migration: migration('Scheduled'), targetPod: target('running') }, [`${VMI} the target Pod runs`]],
   [
     'which makes it PreparingTarget',
@@ -261,15 +266,35 @@ describe('a migration', () => {
   });
 
   test('both nodes are told by one write, which leaves nothing of the move before', () => {
-    const vmiBefore = on({ migrationUid: 'm0', completed: true, targetPod: 'virt-launcher-db-older' });
+    const before = { migrationUid: 'm0', completed: true, targetNodeDomainReadyTimestamp: 'T', targetPod: 'virt-launcher-db-older' };
+    const vmiBefore = on(before);
     const [action] = decideMigration({ ...usual, vmi: vmiBefore, migration: migration('Scheduled'), targetPod: target('running') }).actions;
     assert.ok(action?.do === 'patch');
     assert.deepEqual(action.patch, {
       metadata: { labels: { [LABEL_MIGRATION_TARGET_NODE]: 'n2' } },
       status: {
-        migrationState: { completed: null, ...told, sourcePod: 'virt-launcher-db-older', migrationConfiguration: DEFAULT_MIGRATIONS },
+        migrationState: {
+          completed: null,
+          targetNodeDomainReadyTimestamp: null,
+          ...told,
+          sourcePod: 'virt-launcher-db-older',
+          migrationConfiguration: DEFAULT_MIGRATIONS,
+        },
       },
     });
+  });
+
+  test('neither is told before the guest is back from a move that failed, nor while another one is under way', () => {
+    const sent = { migrationUid: 'm0', startTimestamp: 'T' };
+    const seen = (phase: MigrationPhase, state: VmiStatus['migrationState'], targetPod?: Pod) =>
+      explain(decideMigration({ ...usual, vmi: on(state), migration: migration(phase), targetPod }))[0];
+    for (const state of [sent, { ...sent, failed: true }, { ...sent, completed: true }]) {
+      assert.equal(seen('Pending', state), 'look again in 3s');
+      assert.equal(seen('Scheduled', state, target('running')), 'look again in 900s');
+    }
+    const back = { ...sent, failed: true, sourceNodeDomainReadyTimestamp: 'T' };
+    for (const state of [back, { migrationUid: 'm0', failed: true }])
+      assert.equal(seen('Scheduled', state, target('running')), `${VMI} the target Pod runs`);
   });
 
   test('they are told what the move may take, by the policy that holds', () => {

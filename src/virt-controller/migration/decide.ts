@@ -15,13 +15,15 @@
  *   the two nodes were not told, and the guest
  *     is suspended, or cannot be moved for good                 Failed
  *     is backed up, dumped or frozen, no Pod was made yet       say so in a condition, and wait
- *   Pending, too many are under way                             look again
+ *     is not back from the move before, no Pod was made yet     wait
+ *   Pending, too many are under way, or come first              look again
  *   Pending, no Pod                                             make the Pod that the guest goes to
  *   Pending, Pod                                                Scheduling
  *   target Pod gone, deleted or ended                           Failed; where the nodes were told, they are told of this too, first
  *   target Pod has no node after 5 min, or is not up after 15   Failed; annotations of the migration say otherwise
  *   Scheduling, the launcher runs                               Scheduled
- *   Scheduled, the guest is backed up, dumped or frozen         say so in a condition, and wait, as long as for a Pod; Failed then
+ *   Scheduled, the guest is backed up, dumped, frozen or away   say so in a condition, and wait, as long as for a Pod; Failed then
+ *   Scheduled, too many are under way: Pods were made at once   look again, as long as for a Pod
  *   Scheduled                                                   PreparingTarget: tell both nodes, in one write of the VMI
  *   PreparingTarget, the target has said where                  TargetReady
  *   TargetReady, the source has begun                           Running
@@ -92,6 +94,10 @@ const RULES: readonly Rule[] = [
     (seen) => fail(seen, `it cannot be moved yet: ${hindranceNow(seen)?.why}`),
   ],
   [(seen) => isPhase(seen, 'Scheduled') && isHindered(seen), waitForGuest],
+  [
+    (seen) => isPhase(seen, 'Scheduled') && !isOurs(seen) && patienceMs(seen) > 0 && isTooMuch(seen),
+    () => ({ actions: [], lookAgainAfterMs: BUSY_AGAIN_MS }),
+  ],
   [(seen) => !isOurs(seen) && patienceMs(seen) <= 0, (seen) => fail(seen, 'the Pod that it was to go to did not come up in time')],
   [(seen) => isPhase(seen, 'Pending'), (seen) => advance(seen, 'Scheduling', 'there is a Pod for it to go to')],
   [
@@ -156,12 +162,14 @@ function waitForGuest(seen: ObservedMigration): Decision {
   const { migration, now } = seen;
   const hindrance = hindranceNow(seen);
   if (!hindrance) return { actions: [] };
+  // Not for long: while the file systems are frozen, or until the guest is back from the move before.
+  const isShort = hindrance.is === 'frozen' || hindrance.is === 'moved';
   const type = hindrance.is === 'backed up' ? 'migrationBlockedByBackup' : 'migrationBlockedByUtilityVolumes';
   const message = `it is moved when that is over: ${hindrance.why}`;
   const others = (migration.status?.conditions ?? []).filter((each) => !each.type.startsWith('migrationBlockedBy'));
   const shown = migration.status?.conditions?.find((each) => each.type === type);
   const lookAgainAfterMs = isPhase(seen, 'Scheduled') ? patienceMs(seen) : BUSY_AGAIN_MS;
-  if (hindrance.is === 'frozen' || shown?.message === message) return { actions: [], lookAgainAfterMs };
+  if (isShort || shown?.message === message) return { actions: [], lookAgainAfterMs };
   const condition = { type, status: 'True', reason: 'GuestBusy', message, lastTransitionTime: timestamp(now) };
   const write = { ...patch(migration, { status: { conditions: [...others, condition] } }, message), subresource: 'status' } as const;
   if (hindrance.is !== 'dumped') return { actions: [write], lookAgainAfterMs };

@@ -3,11 +3,13 @@
 import { NAMESPACES } from '../../api/core/namespace.ts';
 import type { Node } from '../../api/core/node.ts';
 import { PODS, type Pod } from '../../api/core/pod.ts';
+import { hindranceOf } from '../../api/kubevirt/exclusive-operations.ts';
 import { isMigrationFinal, type VirtualMachineInstanceMigration } from '../../api/kubevirt/kinds/migration.ts';
 import type { MigrationPolicy } from '../../api/kubevirt/kinds/migration-policy.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { LABEL_MIGRATION_JOB } from '../../api/kubevirt/names.ts';
 import { isTargetOf, launcherPodNameOf } from '../../api/launcher/pod-name.ts';
-import { keyOf } from '../../api/meta.ts';
+import { isDeleting, keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Cache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
@@ -18,6 +20,7 @@ import { offersKvm } from '../vmi/launcher-resources.ts';
 import type { ContainerDiskWay } from '../vmi/launcher-volumes.ts';
 import { choosePolicy, lookAtNamespaces } from './choose-policy.ts';
 import type { ObservedMigration } from './observed.ts';
+import { countUnderWay, isMoverBefore, type Mover, type MoveStage, type UnderWay } from './under-way.ts';
 
 export type MigrationObserver = {
   readonly client: Client;
@@ -59,7 +62,7 @@ export async function observeMigration(observer: MigrationObserver, key: string)
     sourcePod: vmi && sourceOf(observer, vmi, migration),
     earlier: siblings.find((each) => !isMigrationFinal(each) && isBefore(each, migration))?.metadata.name,
     policy: vmi && migration.status?.phase === 'Scheduled' ? await policyOf(observer, vmi) : undefined,
-    underWay: countUnderWay(observer, vmi),
+    underWay: underWayBeside(observer, migration, vmi),
     finished: [migration, ...siblings].filter(isMigrationFinal).toSorted((a, b) => (isBefore(a, b) ? 1 : -1)),
     settings: observer.configuration.current.migrations,
     launcher: {
@@ -100,15 +103,49 @@ function sourceOf({ pods }: MigrationObserver, vmi: VirtualMachineInstance, { st
 }
 
 function isBefore(a: VirtualMachineInstanceMigration, b: VirtualMachineInstanceMigration): boolean {
-  const [at, bt] = [a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? ''];
-  return at === bt ? (a.metadata.uid ?? '') < (b.metadata.uid ?? '') : at < bt;
+  return isMoverBefore(orderOf(a), orderOf(b));
 }
 
-/** Those that have a Pod to go to, or are about to. */
-function countUnderWay({ migrations, vmis }: MigrationObserver, vmi: VirtualMachineInstance | undefined): ObservedMigration['underWay'] {
-  const active = migrations
-    .list()
-    .filter((each) => !isMigrationFinal(each) && each.status?.phase !== undefined && each.status.phase !== 'Pending');
-  const node = vmi?.status?.nodeName;
-  return { inCluster: active.length, fromNode: active.filter((each) => vmis.get(vmiKeyOf(each))?.status?.nodeName === node).length };
+function orderOf({ metadata: { uid = '', creationTimestamp: createdAt = '' } }: VirtualMachineInstanceMigration) {
+  return { uid, createdAt };
+}
+
+/** Only those who may get their turn now look closer: there may be thousands that wait. */
+function underWayBeside(observer: MigrationObserver, migration: VirtualMachineInstanceMigration, vmi?: VirtualMachineInstance): UnderWay {
+  const limits = observer.configuration.current.migrations;
+  const phase = migration.status?.phase;
+  if (phase !== 'Pending' && phase !== 'Scheduled') return { inCluster: 0, fromNode: 0 };
+  const others = observer.migrations.list().filter((each) => !isMigrationFinal(each) && each.metadata.uid !== migration.metadata.uid);
+  const inCluster = others.filter(({ status }) => status?.phase !== undefined && status.phase !== 'Pending').length;
+  if (phase === 'Pending' && inCluster >= limits.parallelMigrationsPerCluster) return { inCluster, fromNode: 0 };
+  const movers = others.map((each) => moverOf(observer, each, observer.vmis.get(vmiKeyOf(each))));
+  return countUnderWay(moverOf(observer, migration, vmi), movers, limits);
+}
+
+function moverOf(observer: MigrationObserver, migration: VirtualMachineInstanceMigration, vmi: VirtualMachineInstance | undefined): Mover {
+  const isUnwanted = !vmi || isDeleting(migration) || migration.status?.phase === undefined;
+  return {
+    ...orderOf(migration),
+    node: vmi?.status?.nodeName,
+    stage: stageOf(observer, migration, vmi),
+    isHindered: isUnwanted || hindranceOf('move', vmi) !== undefined,
+  };
+}
+
+/** Its phase may be behind what was done for it. */
+function stageOf(
+  { pods }: MigrationObserver,
+  { metadata: { uid = '' }, status }: VirtualMachineInstanceMigration,
+  vmi?: VirtualMachineInstance,
+): MoveStage {
+  const { phase } = status ?? {};
+  const isTold = vmi?.status?.migrationState?.migrationUid === uid;
+  if (isTold || phase === 'PreparingTarget' || phase === 'TargetReady' || phase === 'Running') return 'was told';
+  if (phase === 'Scheduled') return 'has a Pod that is up';
+  const isPlaced =
+    vmi &&
+    pods
+      .byIndex(BY_CONTROLLER, vmi.metadata.uid ?? '')
+      .some((pod) => pod.metadata.labels?.[LABEL_MIGRATION_JOB] === uid && isTargetOf(pod, vmi, uid));
+  return phase === 'Scheduling' || isPlaced ? 'has a Pod' : 'waits';
 }

@@ -5,6 +5,7 @@ import type { VirtualMachineInstanceMigration } from '../../api/kubevirt/kinds/m
 import type { MigrationPolicy } from '../../api/kubevirt/kinds/migration-policy.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { LauncherOptions } from '../vmi/launcher-pod.ts';
+import type { UnderWay } from './under-way.ts';
 
 export type ObservedMigration = {
   readonly migration: VirtualMachineInstanceMigration;
@@ -16,8 +17,8 @@ export type ObservedMigration = {
   readonly targetPod?: Pod | undefined;
   /** Another migration of the same instance that is not over and came first. */
   readonly earlier?: string | undefined;
-  /** Migrations that are under way, in the cluster and away from the node of this instance. */
-  readonly underWay: { readonly inCluster: number; readonly fromNode: number };
+  /** Migrations that are under way or before this one, in the cluster and away from the node of this instance. */
+  readonly underWay: UnderWay;
   /** Older ones of the same instance that are over, the newest first. */
   readonly finished: readonly VirtualMachineInstanceMigration[];
   /** Why the Pod could not be made, until one could. */

@@ -7,7 +7,7 @@ import { decideDomain } from '../vmi/decide.ts';
 import type { Domain } from '../vmi/domain.ts';
 import type { CommandState } from '../vmi/domain-command.ts';
 import type { ObservedDomain } from '../vmi/observed.ts';
-import { domain, followed, lost, now } from '../vmi/world.testing.ts';
+import { deleted, domain, followed, lost, now } from '../vmi/world.testing.ts';
 import { begun, moving, ready, sourcePod, told } from './moves.testing.ts';
 import { sendLimitsOf } from './send-limits.ts';
 
@@ -15,7 +15,8 @@ const PATCH = 'patch VirtualMachineInstance default/db';
 const BEGIN = 'node n2 is ready to take the guest';
 const to = { host: '10.0.0.2', port: 8186, migrationUid: 'm1' };
 const SEND = { name: 'send', disks: [], to, limits: sendLimitsOf(moving(ready), ready), runs: true } as const;
-const CALL_BACK = { name: 'call-back', disks: [], runs: true } as const;
+const CALL_BACK = { name: 'call-back', disks: [], runs: true, isKept: false } as const;
+const OVER = 'the move is over, and the guest was not handed over';
 const at = { givenAt: now, tries: 1, endedAt: now };
 const sending: CommandState = { command: SEND, ...at, is: 'running' };
 const progress = { stage: 'Memory', bytesDone: 3, bytesLeft: 1, bytesPerSecond: 1, isStandingStill: true } as const;
@@ -26,6 +27,12 @@ const sent: CommandState = { command: SEND, ...at, is: 'done', result: all };
 const notSent: CommandState = { command: SEND, ...at, is: 'failed', reason: 'broken pipe' };
 const calledBack: CommandState = { command: CALL_BACK, ...at, is: 'done', result: undefined };
 const by = (state: CommandState, more: Domain['commands'] = {}) => ({ commands: { 'send m1': state, ...more } });
+/** With what QEMU said then; undefined while it has not. */
+const broughtBack = (result: string | undefined): Partial<Domain> => {
+  const command = { ...CALL_BACK, isKept: true };
+  return { commands: { 'bring back m1': result ? { command, ...at, is: 'done', result } : { command, ...at, is: 'running' } } };
+};
+const back = { ...begun, failed: true, sourceNodeDomainReadyTimestamp: '2026-01-01T00:00:00Z' };
 const aborted = { abortRequested: true, abortStatus: 'Aborting' } as const;
 
 const cases: [string, Partial<ObservedDomain>, string[]][] = [
@@ -62,6 +69,26 @@ const cases: [string, Partial<ObservedDomain>, string[]][] = [
     [`${PATCH}: the guest runs on its node, though it was sent`],
   ],
   [
+    'one that is reset while it stands still for the copy is called back',
+    { vmi: moving(begun), domain: domain('prelaunch', by(sending)) },
+    ['command call back m1: the guest was reset while it was sent', 'look again in 5s'],
+  ],
+  [
+    'one that is reset after it was sent stays',
+    { vmi: moving(begun), domain: domain('prelaunch', by(sent)) },
+    [`${PATCH}: the guest was reset while it was handed over`],
+  ],
+  [
+    'and runs when that is written',
+    { vmi: moving({ ...begun, failed: true }), domain: domain('prelaunch', by(sent)) },
+    [`command bring back m1: ${OVER}`, 'look again in 5s'],
+  ],
+  [
+    'one that was reset while it was paused, before a move, is let run as always',
+    { vmi: moving(told), domain: domain('prelaunch') },
+    ['command cont: nobody asked the guest to wait', 'look again in 5s'],
+  ],
+  [
     'a guest that is backed up is not sent',
     { vmi: moving(ready, { changedBlockTracking: { state: 'Disabled', backupStatus: { backupUID: 'b1', claimName: 'c' } } }) },
     [`${PATCH}: the disks of the guest are being backed up`],
@@ -77,19 +104,30 @@ const cases: [string, Partial<ObservedDomain>, string[]][] = [
     [`${PATCH}: virt-handler was restarted while the guest was sent`],
   ],
   [
-    'a guest that was sent in vain runs on, after that is written',
+    'a guest that was sent in vain is brought back, after that is written',
     { vmi: moving({ ...begun, failed: true }), domain: domain('moved', by(sent)) },
-    ['command cont: the guest was not handed over', 'look again in 5s'],
+    [`command bring back m1: ${OVER}`, 'look again in 5s'],
   ],
   [
-    'one that stands still for a move that a virt-handler before this one began is called back, once',
+    'so is one that stands still for a move that a virt-handler before this one began',
     { vmi: moving({ ...begun, failed: true }), domain: domain('paused') },
-    ['command call back m1: virt-handler was restarted, and the move is over', 'look again in 5s'],
+    [`command bring back m1: ${OVER}`, 'look again in 5s'],
   ],
   [
-    'and stays paused when somebody pauses it after that',
-    { vmi: moving({ ...begun, failed: true }), domain: domain('paused', { commands: { 'call back m1': calledBack } }) },
-    [`${PATCH}: what QEMU shows has changed`],
+    'again, when QEMU says that it stands still yet',
+    { vmi: moving({ ...begun, failed: true }), domain: domain('paused', broughtBack('paused')), now: now + 5_000 },
+    [`command bring back m1: ${OVER}`, 'look again in 5s'],
+  ],
+  ['once at a time', { vmi: moving({ ...begun, failed: true }), domain: domain('moved', broughtBack(undefined)) }, ['look again in 5s']],
+  [
+    'when it is back is written',
+    { vmi: moving({ ...begun, failed: true }), domain: domain('running', broughtBack('running')) },
+    [`${PATCH}: the guest is back`],
+  ],
+  [
+    'what was seen of it before QEMU was asked is no proof',
+    { vmi: moving({ ...begun, failed: true }), domain: domain('running', by(sent)) },
+    [`command bring back m1: ${OVER}`, 'look again in 5s'],
   ],
   [
     'somebody else’s failure calls a guest back that is being sent',
@@ -97,9 +135,45 @@ const cases: [string, Partial<ObservedDomain>, string[]][] = [
     ['command call back m1: the move is over', 'look again in 5s'],
   ],
   [
-    'a move of the past is nothing',
-    { vmi: moving({ ...begun, failed: true }), domain: domain('running', { commands: { 'call back m1': calledBack } }) },
-    [],
+    'one that is back stays paused when somebody pauses it after that',
+    { vmi: moving(back), domain: domain('paused') },
+    [`${PATCH}: what QEMU shows has changed`],
+  ],
+  ['a move of the past is nothing', { vmi: moving(back), domain: domain('running') }, []],
+  [
+    'a guest that is deleted after a move that failed is asked to power off like any other',
+    { vmi: deleted(30, moving(back)), stoppingSince: now },
+    ['record event ShuttingDown: The guest was asked to power off.', 'command system_powerdown: VMI is being deleted', 'look again in 5s'],
+  ],
+  [
+    'and is not waited for longer than others when it does not come back',
+    { vmi: deleted(30, moving({ ...begun, failed: true })), domain: domain('moved'), stoppingSince: now, now: now + 31_000 },
+    [`${PATCH}: the guest did not power off within 30 s`],
+  ],
+  [
+    'one that stands still for a move before this one is brought back before it is sent',
+    { vmi: moving(ready), domain: domain('moved') },
+    ['command bring back m1: it stands still for a move before this one', 'look again in 5s'],
+  ],
+  [
+    'and before anybody lets this one fail',
+    { vmi: moving({ ...ready, ...aborted }), domain: domain('paused') },
+    ['command bring back m1: it stands still for a move before this one', 'look again in 5s'],
+  ],
+  [
+    'one that is still being sent for a move before this one is called back',
+    { vmi: moving(ready), domain: domain('running', { commands: { 'send m0': sending } }) },
+    ['command call back m1: the move before this one is over', 'look again in 5s'],
+  ],
+  [
+    'one that somebody has paused a moment ago is said to be before it is sent',
+    { vmi: moving(ready), domain: domain('paused', { commands: { pause: { command: { name: 'stop' }, ...at, is: 'done', result: {} } } }) },
+    [`${PATCH}: what QEMU shows has changed`],
+  ],
+  [
+    'one that was paused while it was sent in vain has to run before it can be sent',
+    { vmi: moving(ready, paused()), domain: domain('moved') },
+    [`${PATCH}: the guest is paused, and was sent before in vain: unpause it first`],
   ],
 ];
 
@@ -126,6 +200,15 @@ describe('the node that a guest is to leave', () => {
     const { isStandingStill: _, ...shown } = progress;
     const migrationState = { mode: 'Paused', progress: { ...shown, lastUpdate: '2026-01-01T00:00:00Z' } };
     assert.deepEqual([action.patch, action.event], [{ status: { migrationState } }, undefined]);
+  });
+
+  test('so is one that runs although its guest was moved; one of which nobody knows that is only forgotten', () => {
+    const left = { ...usual, vmi: moving(begun), hasLeft: true, domain: domain('running') };
+    assert.deepEqual(explain(decideDomain({ ...left, hasMoved: true })), [
+      'command quit: its guest was moved to another node',
+      'look again in 5s',
+    ]);
+    assert.deepEqual(explain(decideDomain(left)), ['forget: VMI is not on this node any more', 'look again in 0s']);
   });
 
   test('the QEMU that a guest has left is ended, and then forgotten', () => {

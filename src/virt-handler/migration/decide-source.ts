@@ -3,28 +3,35 @@
  *
  *   what is seen                                         what follows
  *   it is over, and the guest is still being sent        call it back
- *   it failed after the guest was sent                   let the guest run on here: nobody lets it run elsewhere
- *   it failed, begun by a virt-handler that is gone      call the guest back, once: it may stand still for it
+ *   it was begun and failed, and nobody said it is back  bring it back, even if it was sent: nobody lets it run elsewhere
+ *   it was begun and failed, and it was brought back     write when it was: no other move is begun before
+ *   it was not begun; the guest stands still for another call it back, then bring it back: that one is over
  *   it is over                                           nothing of ours
  *   it was not begun; abort is asked for, VMI is ending  failed
  *   it was not begun; suspended, dumped or backed up      failed
+ *   it was not begun; sent in vain before, and paused    failed: QEMU sends it only when it has run since
  *   it was not begun; the target is not ready            wait
  *   it was not begun                                     write when it began, and send the guest
  *   it was begun by a virt-handler that is gone          call the guest back, then failed
  *   the guest is being sent; abort or VMI is ending      call it back
+ *   the guest is being sent, and was reset meanwhile     call it back: what QEMU sends is half of one and half of the other
  *   the guest is being sent                              write how far it is, every two seconds
  *   the guest could not be sent                          failed
  *   the guest was sent, and QEMU has let go of it        hand over: in one write the instance is of the other node
+ *   the guest was sent, and was reset here               failed: what was sent is not that guest any more
  *   the guest was sent, and runs here all the same       failed: somebody let it run on
  *   the guest was sent                                   look again: QEMU has to say that it has let go
  *
  * `completed` and `failed` are the two ends of a move, each is written only to a state that has neither, and nothing takes them away. Whoever
  * lets a guest run after it was sent has read one of them: the source `failed`, the target `completed`. So there are never two that run, and a
- * write whose outcome is unknown leaves the guest standing still until it has been read. Pure.
+ * write whose outcome is unknown leaves the guest standing still until it has been read. With the next move both words are gone: therefore it is told
+ * only when the source has written that it has acted on `failed` (`sourceNodeDomainReadyTimestamp`). If it is told all the same, as by a virt-controller
+ * of a release that did not ask, then the move before was not completed, or this node would not be the source: what stands still for it is brought
+ * back all the same. Pure.
  */
 
 import { vmiIs } from '../../api/kubevirt/condition-reasons.ts';
-import { hindranceOf } from '../../api/kubevirt/exclusive-operations.ts';
+import { hindranceOf, isComingBack } from '../../api/kubevirt/exclusive-operations.ts';
 import { isMoving } from '../../api/kubevirt/kinds/migration.ts';
 import type { VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { LABEL_NODE_NAME } from '../../api/kubevirt/names.ts';
@@ -35,13 +42,16 @@ import type { Action, EventToRecord } from '../../reconcile/decision.ts';
 import type { DomainAction, DomainDecision } from '../vmi/domain-action.ts';
 import type { CommandState, Sent } from '../vmi/domain-command.ts';
 import { mustStop, type ObservedDomain } from '../vmi/observed.ts';
+import { isSending } from './begin-hindrance.ts';
 import { sendLimitsOf } from './send-limits.ts';
+import { wasPausedLast } from './was-paused-last.ts';
 
 type State = NonNullable<VmiStatus['migrationState']>;
 type Seen = ObservedDomain & {
   readonly state: State;
   readonly sending: CommandState | undefined;
   readonly callingBack: CommandState | undefined;
+  readonly bringingBack: CommandState | undefined;
 };
 
 const AGAIN_MS = 5_000;
@@ -56,11 +66,18 @@ const RULES: readonly [when: (seen: Seen) => boolean, then: (seen: Seen) => Doma
     ({ state, sending, domain }) => !isMoving(state) && (sending?.is === 'running' || domain.state === 'switching'),
     (seen) => callBack(seen, 'the move is over'),
   ],
-  [({ state, domain }) => state.failed === true && domain.state === 'moved', letRunOn],
-  [wasCutOff, (seen) => callBack(seen, 'virt-handler was restarted, and the move is over')],
+  [({ state, domain }) => isComingBack(state) && !canBeAsked(domain), () => undefined],
+  [(seen) => isComingBack(seen.state) && !isBack(seen), (seen) => bringBack(seen, 'the move is over, and the guest was not handed over')],
+  [({ state }) => isComingBack(state), writeBack],
+  [(seen) => !isBegun(seen) && isStillSent(seen), (seen) => callBack(seen, 'the move before this one is over')],
+  [(seen) => !isBegun(seen) && standsStill(seen), (seen) => bringBack(seen, 'it stands still for a move before this one')],
   [({ state }) => !isMoving(state), () => undefined],
   [(seen) => !isBegun(seen) && isUnwanted(seen), (seen) => fail(seen, whyUnwanted(seen))],
-  [(seen) => !isBegun(seen) && hindranceOf('move', seen.vmi) !== undefined, (seen) => fail(seen, hindranceOf('move', seen.vmi)?.why ?? '')],
+  [(seen) => !isBegun(seen) && hindranceHere(seen) !== undefined, (seen) => fail(seen, hindranceHere(seen) ?? '')],
+  [
+    (seen) => !isBegun(seen) && seen.domain.state === 'moved',
+    (seen) => fail(seen, 'the guest is paused, and was sent before in vain: unpause it first'),
+  ],
   [(seen) => !isBegun(seen) && (seen.state.targetNodeAddress === undefined || !canBeSent(seen)), () => undefined],
   [(seen) => !isBegun(seen), begin],
   [
@@ -69,20 +86,50 @@ const RULES: readonly [when: (seen: Seen) => boolean, then: (seen: Seen) => Doma
   ],
   [({ sending }) => sending === undefined, (seen) => fail(seen, 'virt-handler was restarted while the guest was sent')],
   [(seen) => seen.sending?.is === 'running' && isUnwanted(seen), (seen) => callBack(seen, whyUnwanted(seen))],
+  [
+    ({ sending, domain }) => sending?.is === 'running' && domain.state === 'prelaunch',
+    (seen) => callBack(seen, 'the guest was reset while it was sent'),
+  ],
   [({ sending }) => sending?.is === 'running', showProgress],
   [({ sending }) => sending?.is === 'failed', (seen) => fail(seen, seen.sending?.is === 'failed' ? seen.sending.reason : '')],
   [({ domain }) => domain.state === 'moved', handOver],
+  [({ domain }) => domain.state === 'prelaunch', (seen) => fail(seen, 'the guest was reset while it was handed over')],
   [runsAllTheSame, (seen) => fail(seen, 'the guest runs on its node, though it was sent')],
   [() => true, () => ({ actions: [], lookAgainAfterMs: LOOK_MS })],
 ];
 
 /**
- * Nobody here knows what became of a move that was begun, and somebody else has said that it failed: the guest may stand still for it, and its disks
- * may still be copied. Once, before anybody can have paused it since.
+ * QEMU has said so when it was asked for that, by this process: what is shown of it may be older, and a process before this one may have left a guest
+ * that stands still, or whose disks are still copied.
  */
-function wasCutOff({ state, sending, callingBack, domain, vmi }: Seen): boolean {
-  const isBegunAndFailed = state.failed === true && state.startTimestamp !== undefined;
-  return isBegunAndFailed && !sending && !callingBack && domain.isConnected && domain.state !== 'moved' && !vmiIs(vmi, 'Paused');
+function isBack({ bringingBack }: Seen): boolean {
+  if (bringingBack?.is !== 'done' || bringingBack.command.name !== 'call-back') return false;
+  return !bringingBack.command.runs || !STANDING.includes(String(bringingBack.result));
+}
+
+/** What QEMU says of a guest that it does not let run, and that has not ended. */
+const STANDING: readonly string[] = ['paused', 'prelaunch', 'finish-migrate', 'postmigrate', 'inmigrate'];
+
+/** Of a move before this one. */
+function isStillSent({ domain }: Seen): boolean {
+  return (
+    domain.state === 'switching' || Object.values(domain.commands).some(({ command, is }) => command.name === 'send' && is === 'running')
+  );
+}
+
+/** For a move before this one: nobody is said to have paused it, and nobody has a moment ago. */
+function standsStill({ vmi, domain, state }: Seen): boolean {
+  if (vmiIs(vmi, 'Paused') || !canBeAsked(domain)) return false;
+  return domain.state === 'moved' || (isMoving(state) && domain.state === 'paused' && !wasPausedLast(domain));
+}
+
+/** What else is done to it. */
+function hindranceHere({ vmi }: Seen): string | undefined {
+  return hindranceOf('move', { spec: vmi.spec, status: { ...vmi.status, migrationState: undefined } })?.why;
+}
+
+function canBeAsked({ isConnected, state }: Seen['domain']): boolean {
+  return isConnected && state !== 'unresponsive';
 }
 
 /** The guest is in the Pod that the last move was to leave. */
@@ -97,7 +144,8 @@ export function isSource({ vmi, pod }: ObservedDomain): boolean {
 export function decideSource(observed: ObservedDomain): DomainDecision | undefined {
   const state = observed.vmi.status?.migrationState ?? {};
   const { commands } = observed.domain;
-  const seen = { ...observed, state, sending: commands[sendId(state)], callingBack: commands[callBackId(state)] };
+  const [sending, callingBack, bringingBack] = [sendId, callBackId, bringBackId].map((idOf) => commands[idOf(state)]);
+  const seen = { ...observed, state, sending, callingBack, bringingBack };
   return RULES.find(([matches]) => matches(seen))?.[1](seen);
 }
 
@@ -107,6 +155,10 @@ function sendId({ migrationUid }: State): string {
 
 function callBackId({ migrationUid }: State): string {
   return `call back ${migrationUid}`;
+}
+
+function bringBackId({ migrationUid }: State): string {
+  return `bring back ${migrationUid}`;
 }
 
 function isBegun({ state }: Seen): boolean {
@@ -123,7 +175,9 @@ function whyUnwanted({ state }: Seen): string {
 
 /** One that was paused a moment ago is said to be first: whether it is to go on follows from that. */
 function canBeSent({ vmi, domain }: Seen): boolean {
-  return domain.isConnected && (domain.state === 'running' || (domain.state === 'paused' && vmiIs(vmi, 'Paused')));
+  return (
+    domain.isConnected && !isSending({ domain }) && (domain.state === 'running' || (domain.state === 'paused' && vmiIs(vmi, 'Paused')))
+  );
 }
 
 function begin(seen: Seen): DomainDecision {
@@ -147,21 +201,29 @@ function portOf({ targetDirectMigrationNodePorts = {} }: State): number {
   return Number(Object.keys(targetDirectMigrationNodePorts)[0] ?? 0);
 }
 
+/** While it may yet be handed over: one that was sent stands still. */
 function callBack(seen: Seen, because: string): DomainDecision {
-  const { state, callingBack, domain, vmi, now } = seen;
-  const isDue = callingBack === undefined || (callingBack.is !== 'running' && callingBack.givenAt + AGAIN_MS <= now);
-  const command = { name: 'call-back', disks: copiedDisksOf(vmi.spec), runs: !vmiIs(vmi, 'Paused') } as const;
-  const actions: DomainAction[] = isDue && domain.isConnected ? [{ do: 'command', id: callBackId(state), command, because }] : [];
+  return giveCallBack(seen, { id: callBackId(seen.state), last: seen.callingBack, isKept: false, because });
+}
+
+/** When it cannot be handed over any more. */
+function bringBack(seen: Seen, because: string): DomainDecision {
+  return giveCallBack(seen, { id: bringBackId(seen.state), last: seen.bringingBack, isKept: true, because });
+}
+
+type CallBack = { readonly id: string; readonly last: CommandState | undefined; readonly isKept: boolean; readonly because: string };
+
+function giveCallBack({ domain, vmi, now }: Seen, { id, last, isKept, because }: CallBack): DomainDecision {
+  const isRunning = Object.values(domain.commands).some(({ command: { name }, is }) => name === 'call-back' && is === 'running');
+  const isDue = !isRunning && (last === undefined || last.givenAt + AGAIN_MS <= now);
+  const command = { name: 'call-back', disks: copiedDisksOf(vmi.spec), runs: !vmiIs(vmi, 'Paused'), isKept } as const;
+  const actions: DomainAction[] = isDue && domain.isConnected ? [{ do: 'command', id, command, because }] : [];
   return { actions, lookAgainAfterMs: AGAIN_MS };
 }
 
-function letRunOn(seen: Seen): DomainDecision | undefined {
-  const { domain, now, vmi } = seen;
-  if (vmiIs(vmi, 'Paused')) return undefined;
-  const last = domain.commands['cont'];
-  const isDue = domain.isConnected && (last === undefined || (last.is !== 'running' && last.givenAt + AGAIN_MS <= now));
-  const because = 'the guest was not handed over';
-  return { actions: isDue ? [{ do: 'command', id: 'cont', command: { name: 'cont' }, because }] : [], lookAgainAfterMs: AGAIN_MS };
+function writeBack(seen: Seen): DomainDecision {
+  const migrationState = { sourceNodeDomainReadyTimestamp: timestamp(seen.now) };
+  return { actions: [write(seen, { migrationState }, 'the guest is back')] };
 }
 
 /** Not at the end of it: a guest that stands still is not to wait until a write of this kind has come back. */

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { vmiIs } from '../../api/kubevirt/condition-reasons.ts';
+import { hindranceOf } from '../../api/kubevirt/exclusive-operations.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { LABEL_NODE_NAME } from '../../api/kubevirt/names.ts';
 import { mergePatch } from '../../base/json.ts';
@@ -9,30 +11,43 @@ import type { DomainState } from '../vmi/domain.ts';
 import type { CommandState, DomainCommand } from '../vmi/domain-command.ts';
 import type { ObservedDomain } from '../vmi/observed.ts';
 import { followed, now } from '../vmi/world.testing.ts';
-import { moving, sourcePod, targetPod, told } from './moves.testing.ts';
+import { actHindranceOf } from './act-hindrance.ts';
+import { moving, sourcePod, targetPodOf, told, toldOf } from './moves.testing.ts';
 
 type Side = 'source' | 'target';
+/** What one QEMU does, whether it says that the last move of it was completed, and what its virt-handler remembers of it. */
+type QemuModel = { qemu: DomainState | 'gone'; commands: Record<string, CommandState>; wasSent: boolean };
+type Options = {
+  readonly stored?: VirtualMachineInstance;
+  /** As the loop does it: no decision from a state that is older than its own last write. Without it even that does no harm to a move. */
+  readonly seesOwnWrites?: boolean;
+  /** The guest stands still for the copy of its memory. */
+  readonly isEmulated?: boolean;
+};
 
-/** One node: what its QEMU does, what its virt-handler remembers, and which state of the instance it last read. */
-type NodeModel = { qemu: DomainState | 'gone'; commands: Record<string, CommandState>; read: VirtualMachineInstance };
+const MOST_MOVES = 3;
 
-/** A move between two nodes that may be late, forgetful and dead in every order; the API alone is one. */
+/** Moves between two nodes that may be late, forgetful and dead in every order; the API alone is one. */
 class Move {
   stored: VirtualMachineInstance;
-  readonly nodes: Record<Side, NodeModel>;
+  readonly source: QemuModel = fresh('running');
+  /** Each move has a QEMU of its own to go to. */
+  readonly targets: Record<string, QemuModel> = { m1: fresh('incoming') };
+  /** Which state of the instance each virt-handler last read. */
+  readonly #read: Record<Side, VirtualMachineInstance>;
+  readonly #options: Options;
   #version = 1;
   #now = now;
 
-  /** As the loop does it: no decision from a state that is older than its own last write. Without it even that does no harm to a move. */
-  readonly #seesOwnWrites: boolean;
-
-  constructor({ stored = moving(told), seesOwnWrites = false } = {}) {
+  constructor({ stored = moving(told), ...options }: Options = {}) {
     this.stored = stored;
-    this.#seesOwnWrites = seesOwnWrites;
-    this.nodes = {
-      source: { qemu: 'running', commands: {}, read: stored },
-      target: { qemu: 'incoming', commands: {}, read: stored },
-    };
+    this.#options = options;
+    this.#read = { source: stored, target: stored };
+  }
+
+  /** Of the last move that the nodes were told of. */
+  get target(): QemuModel {
+    return this.targets[uidIn(this.stored)] ?? fresh('gone');
   }
 
   /** Lets the virt-handler of one side look and act; a write from an old state is refused, as the server does. */
@@ -42,7 +57,7 @@ class Move {
       if (action.do === 'command') this.#give(side, action.id, action.command);
       if (action.do !== 'patch') continue;
       if (!this.write(action.patch, action.resourceVersion)) return;
-      if (this.#seesOwnWrites) this.read(side);
+      if (this.#options.seesOwnWrites) this.read(side);
     }
   }
 
@@ -54,12 +69,12 @@ class Move {
   }
 
   read(side: Side): void {
-    this.nodes[side].read = this.stored;
+    this.#read[side] = this.stored;
   }
 
   /** QEMU goes one step on with what it was told. */
   proceed(side: Side, luck: number): void {
-    const { source, target } = this.nodes;
+    const { source } = this;
     const sending = Object.entries(source.commands).find(([id, { is }]) => id.startsWith('send') && is === 'running');
     if (side === 'target' || !sending) {
       this.#endTarget(luck);
@@ -70,32 +85,49 @@ class Move {
       'it is sent and saved',
     );
     const [id, state] = sending;
-    if (target.qemu !== 'incoming' || luck < 0.1) {
+    const target = this.targets[id.slice('send '.length)];
+    const stops = this.#options.isEmulated ? 'paused' : 'switching';
+    if (target?.qemu !== 'incoming' || luck < 0.1) {
       source.qemu = 'running';
       source.commands[id] = ended(state, 'failed');
-    } else if (source.qemu === 'running') source.qemu = 'switching';
+    } else if (source.qemu === 'running') {
+      source.qemu = stops;
+      source.wasSent = false;
+    } else if (source.qemu !== 'switching') source.qemu = 'switching';
     else {
-      source.qemu = 'moved';
-      target.qemu = 'paused';
+      this.#arriveFrom(target);
       source.commands[id] = ended(state, 'done');
     }
   }
 
   /** A virt-handler forgets everything; what QEMU was told last may still happen. */
   restart(side: Side, luck: number): void {
-    if (side === 'source' && this.nodes.source.qemu === 'switching' && luck < 0.5 && this.nodes.target.qemu === 'incoming') {
-      this.nodes.source.qemu = 'moved';
-      this.nodes.target.qemu = 'paused';
-    }
-    this.nodes[side].commands = {};
+    const { source, target } = this;
+    if (side === 'source' && source.qemu === 'switching' && luck < 0.5 && target.qemu === 'incoming') this.#arriveFrom(target);
+    for (const each of side === 'source' ? [source] : Object.values(this.targets)) each.commands = {};
     this.read(side);
+  }
+
+  /** The machine begins anew, as its QEMU does when it stands still, too. */
+  reset(): void {
+    if (this.source.qemu === 'paused' || this.source.qemu === 'moved') this.source.qemu = 'prelaunch';
+  }
+
+  /** Somebody who has been slow lets the guest go on; what the node knows of it may be old. */
+  unpause(): void {
+    const vmi = this.#read.source;
+    const { qemu, commands } = this.source;
+    if (qemu === 'gone' || qemu === 'running' || qemu === 'switching') return;
+    const isHere = vmi.metadata.labels?.[LABEL_NODE_NAME] === 'n1';
+    const domain = { state: qemu, isGone: false, isConnected: true, commands };
+    if (actHindranceOf({ vmi: isHere ? vmi : undefined, domain }) === undefined) this.source.qemu = 'running';
   }
 
   /** What virt-controller writes of its own accord. */
   control(luck: number): void {
     const { completed, failed, abortRequested } = this.stored.status?.migrationState ?? {};
     if (completed || failed) return;
-    if (this.nodes.target.qemu === 'gone') this.write({ status: { migrationState: { failed: true, endTimestamp: timestamp(this.#now) } } });
+    if (this.target.qemu === 'gone') this.write({ status: { migrationState: { failed: true, endTimestamp: timestamp(this.#now) } } });
     else if (luck < 0.2 && !abortRequested) this.write({ status: { migrationState: { abortRequested: true } } });
   }
 
@@ -111,9 +143,20 @@ class Move {
     if (this.stored.status?.migrationState?.migrationUid === undefined) this.write({ status: { migrationState: told } });
   }
 
+  /** After a move that failed they are told of the next one; a virt-controller of an older release does not ask whether the guest is back. */
+  tellAgain(isOlder: boolean): void {
+    const { migrationState = {} } = this.stored.status ?? {};
+    const count = Object.keys(this.targets).length;
+    if (!migrationState.failed || count >= MOST_MOVES || (!isOlder && hindranceOf('move', this.stored))) return;
+    const none = Object.fromEntries(Object.keys(migrationState).map((field) => [field, null]));
+    const uid = `m${count + 1}`;
+    this.targets[uid] = fresh('incoming');
+    this.write({ status: { migrationState: { ...none, ...toldOf(uid) } } });
+  }
+
   /** The memory is on its PVC, or could not be written; the machine forgets a suspension that failed. */
   save(luck: number): void {
-    const { source } = this.nodes;
+    const { source } = this;
     const { phase, startTimestamp } = this.stored.status?.suspension ?? {};
     if (phase === 'Failed' && startTimestamp === undefined) this.write({ status: { suspension: null } });
     const state = source.commands['save T'];
@@ -128,13 +171,26 @@ class Move {
   }
 
   runningCopies(): number {
-    return Object.values(this.nodes).filter(({ qemu }) => qemu === 'running').length;
+    return [this.source, ...Object.values(this.targets)].filter(({ qemu }) => qemu === 'running').length;
+  }
+
+  /** Whether a pause that nobody asked for is shown. */
+  isSaidToBePaused(): boolean {
+    return vmiIs(this.stored, 'Paused');
+  }
+
+  #arriveFrom(target: QemuModel): void {
+    this.source.qemu = 'moved';
+    this.source.wasSent = true;
+    target.qemu = 'paused';
   }
 
   #seenBy(side: Side): ObservedDomain {
-    const { qemu, commands, read } = this.nodes[side];
+    const read = this.#read[side];
+    const uid = uidIn(read);
+    const { qemu, commands } = side === 'source' ? this.source : (this.targets[uid] ?? fresh('gone'));
     const isHere = read.metadata.labels?.[LABEL_NODE_NAME] === (side === 'source' ? 'n1' : 'n2');
-    const pod = side === 'source' ? sourcePod : targetPod;
+    const pod = side === 'source' ? sourcePod : targetPodOf(uid);
     const place = isHere ? {} : side === 'source' ? { hasLeft: true } : { isComing: true };
     const door = commands['receive']?.is === 'done' ? { host: '10.0.0.2', port: 8186 } : undefined;
     const isGone = qemu === 'gone';
@@ -143,36 +199,50 @@ class Move {
   }
 
   #give(side: Side, id: string, command: DomainCommand): void {
-    const node = this.nodes[side];
+    const node = side === 'source' ? this.source : (this.targets[uidIn(this.#read[side])] ?? fresh('gone'));
     const given: CommandState = { command, givenAt: this.#now, tries: 1, is: 'running' };
     node.commands[id] = given;
     if (command.name === 'send' || command.name === 'save') return;
     if (command.name === 'release') node.qemu = 'running';
     if (command.name === 'quit') node.qemu = 'gone';
-    if (command.name === 'cont' && node.qemu === 'moved') node.qemu = 'running';
+    if (command.name === 'cont' && node.qemu !== 'switching' && node.qemu !== 'gone') node.qemu = 'running';
     if (command.name === 'arrive') {
       if (node.qemu === 'paused' && command.runs) node.qemu = 'running';
       node.commands[id] = ended(given, node.qemu === 'incoming' ? 'failed' : 'done');
       return;
     }
-    if (command.name === 'call-back') {
-      if (node.qemu === 'switching') node.qemu = 'running';
-      for (const [each, state] of Object.entries(node.commands))
-        if (each.startsWith('send') && state.is === 'running' && node.qemu !== 'moved') node.commands[each] = ended(state, 'failed');
-    }
-    node.commands[id] = ended(given, 'done');
+    const result = command.name === 'call-back' ? callBack(node, command) : undefined;
+    node.commands[id] = ended(given, 'done', result);
   }
 
   /** The QEMU of a target may die before the guest is there; one that dies afterwards ends the machine, which is no matter here. */
   #endTarget(luck: number): void {
-    if (this.nodes.target.qemu !== 'running' && luck < 0.05) this.nodes.target.qemu = 'gone';
+    if (this.target.qemu !== 'running' && luck < 0.05) this.target.qemu = 'gone';
   }
 }
 
-function ended(state: CommandState, is: 'done' | 'failed'): CommandState {
+function fresh(qemu: QemuModel['qemu']): QemuModel {
+  return { qemu, commands: {}, wasSent: false };
+}
+
+function uidIn({ status }: VirtualMachineInstance): string {
+  return status?.migrationState?.migrationUid ?? 'm1';
+}
+
+/** Resolves with what QEMU says then. */
+function callBack(node: QemuModel, { runs, isKept }: Extract<DomainCommand, { name: 'call-back' }>): string {
+  if (node.qemu === 'switching' || (node.qemu === 'paused' && runs)) node.qemu = 'running';
+  if (runs && (isKept ? node.qemu === 'moved' || node.qemu === 'prelaunch' : node.qemu === 'prelaunch' && !node.wasSent))
+    node.qemu = 'running';
+  for (const [each, state] of Object.entries(node.commands))
+    if (each.startsWith('send') && state.is === 'running' && node.qemu !== 'moved') node.commands[each] = ended(state, 'failed');
+  return node.qemu === 'moved' ? 'postmigrate' : node.qemu;
+}
+
+function ended(state: CommandState, is: 'done' | 'failed', result?: unknown): CommandState {
   const { command, givenAt, tries } = state;
   return is === 'done'
-    ? { command, givenAt, tries, is, endedAt: givenAt, result: undefined }
+    ? { command, givenAt, tries, is, endedAt: givenAt, result }
     : { command, givenAt, tries, is, endedAt: givenAt, reason: 'it went wrong' };
 }
 
@@ -185,40 +255,54 @@ function numbers(seed: number): () => number {
   };
 }
 
-test('whatever happens in which order, two copies of a guest never run, and one is left', () => {
-  const ends: Record<string, number> = {};
-  for (let seed = 1; seed <= 2000; seed++) {
-    const next = numbers(seed);
-    const move = new Move();
-    const either = (): Side => (next() < 0.5 ? 'source' : 'target');
-    for (let step = 0; step < 50; step++) {
-      const kind = next();
-      if (kind < 0.4) move.decide(either());
-      else if (kind < 0.65) move.read(either());
-      else if (kind < 0.9) move.proceed(either(), next());
-      else if (kind < 0.96) move.control(next());
-      else move.restart(either(), next());
-      assert.ok(move.runningCopies() <= 1, `seed ${seed}, step ${step}: two copies run`);
+for (const isOlder of [false, true]) {
+  const who = isOlder ? 'a virt-controller of an older release' : 'virt-controller';
+  test(`whatever happens in which order, and however often ${who} tells of a move, two copies never run, and one is left`, () => {
+    const ends: Record<string, number> = {};
+    for (let seed = 1; seed <= 1000; seed++) {
+      const end = tryMoves(seed, isOlder);
+      ends[end] = (ends[end] ?? 0) + 1;
     }
-    for (let pass = 0; pass < 60; pass++) {
-      for (const side of ['source', 'target'] as const) {
-        move.read(side);
-        move.decide(side);
-        move.proceed(side, 1);
-        assert.ok(move.runningCopies() <= 1, `seed ${seed}: two copies run at the end`);
-      }
-      move.control(1);
-    }
-    const { completed, failed } = move.stored.status?.migrationState ?? {};
-    assert.ok(completed !== failed, `seed ${seed}: the move is not over`);
-    const expected = completed ? 'target' : 'source';
-    // A target that died after the hand-over takes its guest with it, like every QEMU.
-    if (move.nodes[expected].qemu !== 'gone') assert.equal(move.nodes[expected].qemu, 'running', `seed ${seed}: nobody runs`);
-    ends[expected] = (ends[expected] ?? 0) + 1;
+    // Each end is reached often enough for the test to mean something.
+    for (const uid of ['m1', 'm2', 'm3'])
+      for (const side of ['source', 'target']) assert.ok((ends[`${side} ${uid}`] ?? 0) > 20, JSON.stringify(ends));
+  });
+}
+
+/** Where the guest is in the end, and after which move. */
+function tryMoves(seed: number, isOlder: boolean): string {
+  const next = numbers(seed);
+  const move = new Move({ isEmulated: seed % 2 === 0 });
+  const either = (): Side => (next() < 0.5 ? 'source' : 'target');
+  for (let step = 0; step < 100; step++) {
+    const kind = next();
+    if (kind < 0.4) move.decide(either());
+    else if (kind < 0.65) move.read(either());
+    else if (kind < 0.88) move.proceed(either(), next());
+    else if (kind < 0.93) move.control(next());
+    else if (kind < 0.96) move.tellAgain(isOlder);
+    else if (kind < 0.97) move.reset();
+    else if (kind < 0.975) move.unpause();
+    else move.restart(either(), next());
+    assert.ok(move.runningCopies() <= 1, `seed ${seed}, step ${step}: two copies run`);
   }
-  // Both ends are reached often enough for the test to mean something.
-  assert.ok((ends['source'] ?? 0) > 50 && (ends['target'] ?? 0) > 50, JSON.stringify(ends));
-});
+  for (let pass = 0; pass < 60; pass++) {
+    for (const side of ['source', 'target'] as const) {
+      move.read(side);
+      move.decide(side);
+      move.proceed(side, 1);
+      assert.ok(move.runningCopies() <= 1, `seed ${seed}: two copies run at the end`);
+    }
+    move.control(1);
+  }
+  const { completed, failed, migrationUid } = move.stored.status?.migrationState ?? {};
+  assert.ok(completed !== failed, `seed ${seed}: the move is not over`);
+  assert.ok(!move.isSaidToBePaused(), `seed ${seed}: nobody has paused it`);
+  const expected = completed ? 'target' : 'source';
+  // A target that died after the hand-over takes its guest with it, like every QEMU.
+  if (move[expected].qemu !== 'gone') assert.equal(move[expected].qemu, 'running', `seed ${seed}: nobody runs`);
+  return `${expected} ${migrationUid}`;
+}
 
 test('a guest that is to be moved and suspended at once does one of them, and never runs beside its other copy or beside its saved memory', () => {
   const ends: Record<string, number> = {};
@@ -253,8 +337,7 @@ test('a guest that is to be moved and suspended at once does one of them, and ne
     }
     const { migrationState: { completed } = {}, suspension } = move.stored.status ?? {};
     const expected = suspension?.phase === 'Saved' ? 'saved' : completed ? 'target' : 'source';
-    if (expected !== 'saved' && move.nodes[expected].qemu !== 'gone')
-      assert.equal(move.nodes[expected].qemu, 'running', `seed ${seed}: nobody runs`);
+    if (expected !== 'saved' && move[expected].qemu !== 'gone') assert.equal(move[expected].qemu, 'running', `seed ${seed}: nobody runs`);
     ends[expected] = (ends[expected] ?? 0) + 1;
   }
   assert.ok((ends['source'] ?? 0) > 50 && (ends['target'] ?? 0) > 50 && (ends['saved'] ?? 0) > 50, JSON.stringify(ends));

@@ -88,9 +88,26 @@ describe('a guest that is sent to another node', () => {
     await target.does('receive', { name: 'receive', disks: ['data'] });
     await assert.rejects(source.does('send', sendTo(target.port)), /the copy of its memory is failed/);
     await until(() => source.state() === 'moved');
-    await source.does('cont', { name: 'cont' }); // it was sent: it stands still until the move was said to have failed
+    const callBack = { name: 'call-back', disks: ['data'], runs: true } as const;
+    await source.does('call back', { ...callBack, isKept: false });
+    assert.equal(source.state(), 'moved'); // it was sent: it stands still until the move was said to have failed
+    await source.does('bring back', { ...callBack, isKept: true });
     await source.runs();
     assert.notEqual(target.state(), 'running');
+  });
+
+  test('stands still until it may run, when it is reset after it was sent', async (t) => {
+    const [source, target] = await nodes(t);
+    await target.does('receive', { name: 'receive', disks: ['data'] });
+    await source.does('send', sendTo(target.port));
+    await source.does('reset', { name: 'system_reset' });
+    await until(() => source.state() === 'prelaunch');
+    const callBack = { name: 'call-back', disks: ['data'], runs: true } as const;
+    await source.does('call back', { ...callBack, isKept: false });
+    assert.equal(source.state(), 'prelaunch');
+    process.kill(target.pid, 'SIGKILL');
+    await source.does('bring back', { ...callBack, isKept: true });
+    await until(() => source.state() === 'running');
   });
 
   test('stays, before anything is copied, when a disk would have another content there', async (t) => {

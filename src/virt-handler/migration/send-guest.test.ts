@@ -6,7 +6,7 @@ import { noDumps } from '../no-dumps.testing.ts';
 import { News } from '../vmi/news.ts';
 import type { Performer } from '../vmi/performer.ts';
 import { letArrive, receiveGuest } from './receive-guest.ts';
-import { MOVE_CAPABILITIES, sendGuest } from './send-guest.ts';
+import { callBack, MOVE_CAPABILITIES, sendGuest } from './send-guest.ts';
 
 const to = { host: '10.0.0.2', port: 8186, migrationUid: 'm1' };
 const limits = {
@@ -152,6 +152,15 @@ test('one that stood still for that runs on when it stays, unless somebody has p
     await assert.rejects(sendGuest(performer, { ...command, runs }), /no way/);
     assert.deepEqual([said.indexOf('cont') > said.indexOf('stop'), said.includes('cont')], [runs, runs]);
   }
+});
+
+test('one that was reset meanwhile runs on unless QEMU says that it was sent; whether it was is then for somebody else to know', async () => {
+  const ran = async (lastMove: string, isKept: boolean): Promise<boolean> => {
+    const { performer, said } = qemu({ 'query-status': () => ({ status: 'prelaunch' }), 'query-migrate': () => ({ status: lastMove }) });
+    await callBack(performer, { disks: [], runs: true, isKept });
+    return said.includes('cont');
+  };
+  assert.deepEqual([await ran('cancelled', false), await ran('completed', false), await ran('completed', true)], [true, false, true]);
 });
 
 test('a copy that does not come nearer to its end is given up', async () => {

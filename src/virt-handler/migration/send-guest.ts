@@ -41,7 +41,7 @@ export async function sendGuest(performer: Performer, { disks, to, limits, runs 
   const beganAt = clock.steady();
   try {
     await way.agree((command) => qmp.execute(command));
-    await callBack(performer, { disks, runs }); // what is left of a move that was cut off
+    await callBack(performer, { disks, runs, isKept: false }); // what is left of a move that was cut off
     const slowDown = { capability: 'auto-converge', state: limits.isSlowedDown };
     await qmp.execute('migrate-set-capabilities', { capabilities: [...MOVE_CAPABILITIES, slowDown] });
     let bytes = limits.memoryBytes;
@@ -60,7 +60,7 @@ export async function sendGuest(performer: Performer, { disks, to, limits, runs 
     await printed;
     return { ...sent, bytesDone: copied.bytesDone + sent.bytesDone, bytesLeft: 0 };
   } catch (error) {
-    await callBack(performer, { disks, runs }).catch(() => {}); // why it failed is worth more than what failed after it
+    await callBack(performer, { disks, runs, isKept: false }).catch(() => {}); // why it failed is worth more than what failed after it
     throw error;
   } finally {
     way.close();
@@ -129,11 +129,14 @@ async function follow(sender: Sender, { what, beganAt, limitMs, limits, standSti
   }
 }
 
-/** Undoes what was begun, as far as there is something; the guest runs on here unless it was sent already, or somebody has paused it. */
+/**
+ * Undoes what was begun, as far as there is something. The guest runs on here unless somebody has paused it, or it was sent already and may yet be
+ * handed over. Resolves with what QEMU says of it then.
+ */
 export async function callBack(
   caller: Pick<Performer, 'qmp' | 'clock' | 'news'>,
-  { disks, runs }: Pick<Send, 'disks' | 'runs'>,
-): Promise<void> {
+  { disks, runs, isKept }: Omit<Extract<DomainCommand, { name: 'call-back' }>, 'name'>,
+): Promise<unknown> {
   const { qmp, clock } = caller;
   const deadline = clock.steady() + UNDO_MS;
   await qmp.execute('migrate_cancel');
@@ -145,7 +148,17 @@ export async function callBack(
     await qmp.execute('job-dismiss', { id: jobOf(disk) });
   }
   for (const disk of disks) await qmp.execute('blockdev-del', { 'node-name': copyOf(disk) }).catch(() => {}); // it may never have been
-  if (runs && (await statusOf(qmp)) === 'paused') await qmp.execute('cont');
+  await until(caller, { deadline, what: 'the end of the switch' }, async () => !isKept || (await statusOf(qmp)) !== 'finish-migrate');
+  const status = await statusOf(qmp);
+  if (!runs || !(await mayRunOn(qmp, status, isKept))) return status;
+  await qmp.execute('cont');
+  return statusOf(qmp);
+}
+
+/** One that was reset while it stood still does not show in its status whether it was sent before; the last move of this QEMU does. */
+async function mayRunOn(qmp: Performer['qmp'], status: unknown, isKept: boolean): Promise<boolean> {
+  if (status === 'prelaunch') return isKept || (await migrationOf(qmp)).status !== 'completed';
+  return status === 'paused' || (isKept && status === 'postmigrate');
 }
 
 /**

@@ -26,6 +26,7 @@ async function emptyNode(t: TestContext, runLogs?: RunLogs) {
   return answersFrom({
     ...common,
     domains,
+    instanceOf: () => undefined,
     network,
     screens: new Screens(),
     runLogs,

@@ -2,6 +2,7 @@
 import type { EndedRun } from '../../api/handler/answers.ts';
 import type { RouteParameters } from '../../api/handler/route-path.ts';
 import { USUAL_HISTORY_SECONDS } from '../../api/handler/usage-history.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ApiError, messageOf } from '../../base/errors.ts';
@@ -14,15 +15,20 @@ import type { RunLogs } from '../console/run-logs.ts';
 import { type Screens, wishOf } from '../console/screen.ts';
 import { takeScreenshot } from '../console/screenshot.ts';
 import type { UsageHistories } from '../metrics/usage-histories.ts';
+import { actHindranceOf } from '../migration/act-hindrance.ts';
 import { takeGuest, takePrinted } from '../migration/take-guest.ts';
 import type { GuestNetwork } from '../network/controller.ts';
 import { connectPort } from '../network/serve-port.ts';
+import { stateFrom } from '../vmi/domain.ts';
 import type { Domains, Guest } from '../vmi/domains.ts';
+import type { GuestAction } from '../vmi/guest-action.ts';
 import { readUsage } from '../vmi/usage.ts';
 import type { HandlerAnswers } from './handler-answers.ts';
 
 export type AnswerSources = {
   readonly domains: Domains;
+  /** An instance of this node as it was last read; undefined when it is none of them. */
+  readonly instanceOf: (key: string) => VirtualMachineInstance | undefined;
   readonly screens: Screens;
   readonly network: Pick<GuestNetwork, 'reach'>;
   /** Of runs that are over; none are known when not given. */
@@ -38,18 +44,43 @@ export type AnswerSources = {
 type OfGuest<Question> = { readonly parameters: Pick<RouteParameters, 'namespace' | 'name'>; readonly question: Question };
 
 /** What the server of this node answers with. */
-export function answersFrom({ domains, screens, network, runLogs, histories, nodeProcesses, clock, log }: AnswerSources): HandlerAnswers {
+export function answersFrom({
+  domains,
+  instanceOf,
+  screens,
+  network,
+  runLogs,
+  histories,
+  nodeProcesses,
+  clock,
+  log,
+}: AnswerSources): HandlerAnswers {
   /** Answers about a guest that is here; NotFound for any other. */
   const ofGuest =
     <Question, Answer>(answer: (guest: Guest, question: Question) => Answer | Promise<Answer>) =>
     async ({ parameters: { namespace, name }, question }: OfGuest<Question>): Promise<Answer> =>
       answer(domains.guest(keyOf({ namespace, name })), question);
 
+  /** QEMU is asked at the moment: what was heard of it may be older than what somebody has been told. */
+  const requireStays = async ({ key, session }: Guest, what: string): Promise<void> => {
+    const state = stateFrom(await session.execute('query-status', {}));
+    const why = actHindranceOf({ vmi: instanceOf(key), domain: { ...session.domain, state } });
+    if (why !== undefined) throw new ApiError('Conflict', `Cannot ${what} the guest ${key}: ${why}`);
+  };
+  const act = (action: GuestAction) =>
+    ofGuest(async (guest) => {
+      await requireStays(guest, action);
+      await guest.session.act(action);
+    });
+
   return {
-    pause: ofGuest(({ session }) => session.act('pause')),
-    unpause: ofGuest(({ session }) => session.act('unpause')),
-    reset: ofGuest(({ session }) => session.act('reset')),
-    softreboot: ofGuest((guest) => softReboot(guest, log)),
+    pause: act('pause'),
+    unpause: act('unpause'),
+    reset: act('reset'),
+    softreboot: ofGuest(async (guest) => {
+      await requireStays(guest, 'reboot');
+      await softReboot(guest, log);
+    }),
     usagehistory: ofGuest(async (guest, { seconds = USUAL_HISTORY_SECONDS }) => ({
       ...(await histories.of(guest, seconds)),
       start: guest.console.start,

@@ -51,7 +51,7 @@ const CASES: readonly [string, Partial<ObservedDomain>, string[]][] = [
   [
     'one that is to be moved is not, before both stop it',
     { vmi: running({ suspension: asked, migrationState: { migrationUid: 'm1' } }) },
-    [`${PATCH}: the guest is being moved to another node`],
+    [`${PATCH}: the guest is being moved to another node, or called back`],
   ],
   [
     'nor one that is backed up',

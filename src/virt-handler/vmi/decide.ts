@@ -41,6 +41,7 @@
 import { isPodFinal, type Pod } from '../../api/core/pod.ts';
 import { vmiCondition } from '../../api/kubevirt/condition-reasons.ts';
 import { isOnItsWay } from '../../api/kubevirt/exclusive-operations.ts';
+import { isMoving } from '../../api/kubevirt/kinds/migration.ts';
 import { endingOf, gracePeriodSecondsOf, isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { COMPUTE_CONTAINER } from '../../api/launcher/compute.ts';
 import { LAUNCHER_VARIABLES } from '../../api/launcher/variables.ts';
@@ -75,7 +76,7 @@ const START_PATIENCE_MS = 180_000;
 const COPY_PATIENCE_MS = 3_600_000;
 
 const RULES: readonly [(seen: ObservedDomain) => boolean, (seen: ObservedDomain) => DomainDecision][] = [
-  [({ hasLeft, domain }) => hasLeft === true && domain.state === 'moved' && canBeAsked(domain) && !domain.isGone, endSource],
+  [(seen) => hasLeft(seen) && canBeAsked(seen.domain) && !seen.domain.isGone, endSource],
   [({ hasLeft }) => hasLeft === true, () => forget('VMI is not on this node any more')],
   [(seen) => !isFollowed(seen) && canBeFollowed(seen.pod), follow],
   [(seen) => seen.followed !== undefined && !isFollowed(seen), () => forget('it is another guest of this name')],
@@ -90,7 +91,7 @@ const RULES: readonly [(seen: ObservedDomain) => boolean, (seen: ObservedDomain)
   [(seen) => mustStop(seen) && isFollowed(seen) && seen.stoppingSince === undefined, startGracePeriod],
   [isGone, reportGone],
   [(seen) => isPhase(seen.vmi, 'Scheduled') && !canBeAsked(seen.domain) && startDeadlineOf(seen) <= seen.now, giveUpStart],
-  [isSource, (seen) => decideSource(seen) ?? keepCurrent(seen)],
+  [(seen) => isSource(seen) && !isCutOffDue(seen), (seen) => decideSource(seen) ?? unmoved(seen)],
   [isArriving, decideArrival],
   [(seen) => !mustStop(seen) && isPhase(seen.vmi, 'Running') && seen.probes?.liveness?.isYes === false, reportUnhealthy],
   [(seen) => mustStop(seen) && gracePeriodSecondsOf(seen.vmi) === 0, cutOff],
@@ -110,13 +111,39 @@ export function decideDomain(seen: ObservedDomain): DomainDecision {
 
 /** As if there were no suspension. */
 function unsuspended(seen: ObservedDomain): DomainDecision {
-  const at = RULES.findIndex(([, then]) => then === reportRunning);
+  return decideFrom(reportRunning, seen);
+}
+
+/** As if it were not to go to another node; but one that is being sent may stand still for that. */
+function unmoved(seen: ObservedDomain): DomainDecision {
+  return isSent(seen) ? keepCurrent(seen) : decideFrom(decideArrival, seen);
+}
+
+function isSent({ vmi }: ObservedDomain): boolean {
+  const { migrationState } = vmi.status ?? {};
+  return isMoving(migrationState) && migrationState?.startTimestamp !== undefined;
+}
+
+/** Applies the first rule that matches of this one and those after it. */
+function decideFrom(rule: (seen: ObservedDomain) => DomainDecision, seen: ObservedDomain): DomainDecision {
+  const at = RULES.findIndex(([, then]) => then === rule);
   const [, then] = RULES.slice(at).find(([matches]) => matches(seen)) ?? [undefined, keepCurrent];
   return then(seen);
 }
 
+/** A guest that does not come back from a move is not waited for any longer than others; one that is being sent is called back first. */
+function isCutOffDue(seen: ObservedDomain): boolean {
+  const isEnding = mustStop(seen) && !isSent(seen);
+  return isEnding && (gracePeriodSecondsOf(seen.vmi) === 0 || deadlineOf(seen) <= seen.now);
+}
+
 function forget(because: string): DomainDecision {
   return decision({ actions: [{ do: 'forget', because }], lookAgainAfterMs: 0 });
+}
+
+/** Its guest is elsewhere: QEMU has sent it, or the server says so, whatever QEMU does here. */
+function hasLeft({ hasLeft, hasMoved, domain }: ObservedDomain): boolean {
+  return hasLeft === true && (domain.state === 'moved' || hasMoved === true);
 }
 
 /** The guest goes on elsewhere; what stands still here is of no use to anybody. */

@@ -21,8 +21,11 @@ export type DomainCommand =
       readonly limits: SendLimits;
       readonly runs: boolean;
     }
-  /** Calls back a guest that is being sent. */
-  | { readonly name: 'call-back'; readonly disks: readonly string[]; readonly runs: boolean }
+  /**
+   * Calls back a guest that is being sent; with `isKept` one that was sent, too: nobody can hand it over any more. Done means: what was begun is
+   * undone. Results in what QEMU says of the guest then.
+   */
+  | { readonly name: 'call-back'; readonly disks: readonly string[]; readonly runs: boolean; readonly isKept: boolean }
   /** Gives a part of a machine to a QEMU that runs. */
   | { readonly name: 'plug'; readonly part: Pluggable }
   /** Asks the guest to let go of a device. That it has is seen, not answered. */

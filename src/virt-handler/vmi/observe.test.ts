@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PODS } from '../../api/core/pod.ts';
-import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { VMIS, type VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { keyOf } from '../../api/meta.ts';
 import { silentLogger } from '../../base/log.ts';
 import { temporaryFolder } from '../../qemu/qmp/qemu.testing.ts';
@@ -10,7 +10,7 @@ import { handFedCache } from '../../testing/hand-fed-cache.ts';
 import { ScriptedApi } from '../../testing/scripted-api.ts';
 import { POD_INDEXES } from '../node-caches.ts';
 import { Domains } from './domains.ts';
-import { observeDomain } from './observe.ts';
+import { hasLeftFor, observeDomain } from './observe.ts';
 import { deleted, livePod, running } from './world.testing.ts';
 
 const vmi = running();
@@ -47,6 +47,23 @@ test('a VMI that has left is seen for as long as somebody listens to its guest',
   assert.equal((await look())?.hasLeft, true);
   domains.act({ do: 'forget', because: 'it has left' }, vmi);
   assert.equal(await look(), undefined);
+});
+
+test('an instance has left a Pod when the server knows it in another one on another node', () => {
+  const pod = livePod();
+  const sourcePod = pod.metadata.name;
+  const moved = { sourcePod, targetPod: 'virt-launcher-db-other', completed: true };
+  const left = (status: Partial<VmiStatus>) => hasLeftFor(running(status), { pod, nodeName: 'n1' });
+  assert.equal(left({ nodeName: 'n2', migrationState: moved }), true);
+  assert.deepEqual(
+    [
+      left({ nodeName: 'n1', migrationState: moved }),
+      left({ nodeName: 'n2', migrationState: { ...moved, completed: false } }),
+      left({ nodeName: 'n2' }),
+      left({ migrationState: moved }),
+    ],
+    [false, false, false, false],
+  );
 });
 
 async function node(t: Parameters<typeof temporaryFolder>[0]) {

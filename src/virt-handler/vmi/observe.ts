@@ -1,7 +1,7 @@
 /** Gathers what `decide` looks at: the VMI, its Pod from the caches, its guest from the QMP sessions that are open. Opens none. */
 import { PODS, type Pod } from '../../api/core/pod.ts';
-import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { isCurrentLauncherOf, isTargetOf } from '../../api/launcher/pod-name.ts';
+import { isFinal, type VirtualMachineInstance, VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { currentLauncherNameOf, isCurrentLauncherOf, isLauncherOf, isTargetOf } from '../../api/launcher/pod-name.ts';
 import { keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Client } from '../../client/client.ts';
@@ -9,7 +9,7 @@ import { findHandler } from '../../client/find-handler.ts';
 import type { AllNodeCaches } from '../node-caches.ts';
 import { unknownDomain } from './domain.ts';
 import type { Domains } from './domains.ts';
-import { isFollowed, type ObservedDomain } from './observed.ts';
+import { type Followed, isFollowed, type ObservedDomain } from './observed.ts';
 
 export type ObserveDomainOptions = Pick<AllNodeCaches, 'vmis' | 'incoming' | 'pods'> & {
   readonly client: Client;
@@ -25,9 +25,7 @@ export async function observeDomain(key: string, options: ObserveDomainOptions):
   const vmi = vmis.get(key);
   const coming = vmi ? undefined : incoming.get(key);
   if (coming) return observeComing(coming, options);
-  // Of a guest that was moved away, the QEMU that it left is still to be ended.
-  const left = () => domains.domainOf(key) ?? unknownDomain;
-  if (!vmi) return followed && { vmi: followed.vmi, hasLeft: true, followed, domain: left(), now: clock.now() };
+  if (!vmi) return followed && observeLeft(key, followed, options);
   const pod = launcherIn(options.pods.byIndex('owner', vmi.metadata.uid ?? ''), vmi, options) ?? (await podNotInCache(vmi, options));
   const isHeard = isFollowed({ vmi, pod, followed });
   return {
@@ -41,6 +39,27 @@ export async function observeDomain(key: string, options: ObserveDomainOptions):
     links: isHeard ? domains.linksOf(key, vmi) : undefined,
     now: clock.now(),
   };
+}
+
+/** Of a guest that was moved away, the QEMU that it left is still to be ended. One that does not look as if it had been sent may be: the server is asked. */
+async function observeLeft(key: string, followed: Followed, options: ObserveDomainOptions): Promise<ObservedDomain> {
+  const { client, clock, domains, pods, nodeName } = options;
+  const domain = domains.domainOf(key) ?? unknownDomain;
+  const isThere = domain.isConnected && !domain.isGone;
+  const hasMoved = async () => {
+    const { namespace, name, uid = '' } = followed.vmi.metadata;
+    const pod = pods.byIndex('owner', uid).find(({ metadata }) => metadata.uid === followed.podUid);
+    const vmi = pod && (await client.get(VMIS, { namespace, name }));
+    return vmi?.metadata.uid === uid && pod !== undefined && hasLeftFor(vmi, { pod, nodeName });
+  };
+  return { vmi: followed.vmi, hasLeft: true, hasMoved: isThere && (await hasMoved()), followed, domain, now: clock.now() };
+}
+
+/** The guest is in another Pod on another node: whatever is in this one is nobody's any more. A store that does not know the instance says nothing. */
+export function hasLeftFor(vmi: VirtualMachineInstance, { pod, nodeName }: { readonly pod: Pod; readonly nodeName: string }): boolean {
+  const { migrationState, nodeName: itsNode } = vmi.status ?? {};
+  const isElsewhere = itsNode !== undefined && itsNode !== nodeName && currentLauncherNameOf(vmi) !== pod.metadata.name;
+  return isElsewhere && migrationState?.completed === true && isLauncherOf(pod, vmi);
 }
 
 /** One that another node sends: its QEMU here waits, and is nobody's guest yet. */

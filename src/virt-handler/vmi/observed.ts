@@ -24,6 +24,8 @@ export type ObservedDomain = {
   readonly vmi: VirtualMachineInstance;
   /** The VMI is gone, or no longer of this node. */
   readonly hasLeft?: boolean;
+  /** It has left this Pod for another one, as the server has said. */
+  readonly hasMoved?: boolean;
   /** The VMI is on its way here from another node. */
   readonly isComing?: boolean;
   /** Where other nodes reach the virt-handler of this one; looked for when a guest can be taken. */

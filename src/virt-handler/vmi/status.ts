@@ -3,7 +3,7 @@ import { backingUpTo } from '../../api/kubevirt/backup.ts';
 import type { VmiConditions } from '../../api/kubevirt/condition-reasons.ts';
 import { type NewCondition, withCondition, withoutCondition } from '../../api/kubevirt/conditions.ts';
 import type { VmiEndingReason } from '../../api/kubevirt/ending-reasons.ts';
-import { isMoving } from '../../api/kubevirt/kinds/migration.ts';
+import { isOnItsWay } from '../../api/kubevirt/exclusive-operations.ts';
 import type { VirtualMachineInstance, VmiPhase, VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { type NotMigratable, whyNotMigratable } from '../../api/kubevirt/migratable.ts';
 import { type Condition, conditionOf } from '../../api/meta.ts';
@@ -15,6 +15,7 @@ import { resizeStatus } from '../hotplug/decide-resize.ts';
 import { hotplugStatus } from '../hotplug/hotplug-status.ts';
 import { whyOnlyHere } from '../hotplug/left-controller.ts';
 import { dumpStatus } from '../memory-dump/decide-dump.ts';
+import { wasPausedLast } from '../migration/was-paused-last.ts';
 import { hasEnded } from './domain.ts';
 import type { ObservedDomain } from './observed.ts';
 
@@ -91,9 +92,11 @@ function phaseOf({ vmi, now }: ObservedDomain, { phase, reason, how }: StatusCha
   return { phase, phaseTransitionTimestamps: stamped, ...(reason !== undefined && { reason }), ...told };
 }
 
-/** Nobody pauses a guest that is on its way: it stands still to be copied. */
-function isBeingSent({ status }: ObservedDomain['vmi']): boolean {
-  return isMoving(status?.migrationState) && status?.migrationState?.startTimestamp !== undefined;
+/** Nobody pauses a guest that is on its way, or on its way back: it stands still to be copied. Before it is sent, only a pause tells that it is paused. */
+function standsStillForMove({ vmi, pod, domain }: ObservedDomain): boolean {
+  const { migrationState } = vmi.status ?? {};
+  if (!isOnItsWay(migrationState) || migrationState?.completed) return false;
+  return migrationState?.startTimestamp !== undefined || (migrationState?.sourcePod === pod?.metadata.name && !wasPausedLast(domain));
 }
 
 /** Conditions that are present only while they hold. `undefined` means that what we see does not tell. */
@@ -102,13 +105,14 @@ const WHILE_TRUE: readonly {
   readonly says: (seen: ObservedDomain) => NewCondition<VmiConditions>;
 }[] = [
   {
-    holds: ({ vmi, domain }) => {
+    holds: (seen) => {
+      const { vmi, domain } = seen;
       if (hasEnded(domain) || domain.isGone) return false;
       if (!domain.isConnected || domain.state === 'unresponsive') return undefined;
       // Between two nodes a guest stands still for a moment, which is no pause: what was known before holds.
       if (domain.state === 'incoming' || domain.state === 'switching' || domain.state === 'moved') return undefined;
-      if (domain.state === 'paused' && (isBeingSent(vmi) || vmi.status?.suspension !== undefined || backingUpTo(vmi) !== undefined))
-        return undefined;
+      if (domain.state === 'paused' && (vmi.status?.suspension !== undefined || backingUpTo(vmi) !== undefined)) return undefined;
+      if (domain.state === 'paused' && standsStillForMove(seen)) return undefined;
       if (domain.state === 'prelaunch') return vmi.spec.startStrategy === 'Paused';
       return domain.state === 'paused' || domain.state === 'io-error';
     },
