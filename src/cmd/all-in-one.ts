@@ -25,6 +25,7 @@ const { values } = parseArgs({
     'page-port': { type: 'string' },
     listener: { type: 'string' },
     adopt: { type: 'boolean', default: false },
+    'without-controllers': { type: 'boolean', default: false },
     'host-ports': { type: 'boolean', default: false },
   },
 });
@@ -55,6 +56,7 @@ try {
     network: values.network === 'namespace' ? 'namespace' : 'host',
     nodes: Number(values.nodes),
     adopt: values.adopt,
+    runsControllers: !values['without-controllers'],
     ...(values['page-port'] !== undefined && { pagePort: Number(values['page-port']) }),
     ...(values.listener !== undefined && { listener: Number(values.listener) }),
     log,
