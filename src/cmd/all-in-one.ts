@@ -10,6 +10,7 @@ import { messageOf, UserError } from '../base/errors.ts';
 import { createLogger } from '../base/log.ts';
 import { cacheFolder, virtHome } from '../base/node/folders.ts';
 import { createLogOutput } from '../base/node/log-output.ts';
+import { limitStandardError, logWarnings } from '../base/node/log-warnings.ts';
 import { explainSystemError } from '../base/node/system-error.ts';
 
 const STDOUT = 1;
@@ -37,6 +38,8 @@ const log = createLogger({
   level: process.env['KUBEVIRT_LOG'] === 'debug' ? 'debug' : 'info',
   now: systemClock.now,
 });
+logWarnings(log);
+limitStandardError();
 const stop = new AbortController();
 process.on('SIGTERM', () => stop.abort());
 process.on('SIGINT', () => stop.abort());
