@@ -8,6 +8,9 @@ export type Clock = {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 };
 
+/** A timer of a JavaScript engine ends at 24.8 days, and fires at once beyond. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 /** The machine's own clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
@@ -15,7 +18,18 @@ export const systemClock: Clock = {
   sleep: (ms, signal) =>
     new Promise((resolve) => {
       if (signal?.aborted) return resolve();
-      const timer = setTimeout(done, ms);
+      let leftMs = ms;
+      let timer = setTimeout(next, take());
+      function next() {
+        if (leftMs > 0) timer = setTimeout(next, take());
+        else done();
+      }
+      /** What of the time one timer can do. */
+      function take(): number {
+        const piece = Math.min(leftMs, LONGEST_TIMER_MS);
+        leftMs -= piece;
+        return piece;
+      }
       function done() {
         clearTimeout(timer);
         signal?.removeEventListener('abort', done);

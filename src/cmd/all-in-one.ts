@@ -10,6 +10,7 @@ import { messageOf, UserError } from '../base/errors.ts';
 import { createLogger } from '../base/log.ts';
 import { cacheFolder, virtHome } from '../base/node/folders.ts';
 import { createLogOutput } from '../base/node/log-output.ts';
+import { limitStandardError, logWarnings } from '../base/node/log-warnings.ts';
 import { explainSystemError } from '../base/node/system-error.ts';
 
 const STDOUT = 1;
@@ -25,6 +26,7 @@ const { values } = parseArgs({
     'page-port': { type: 'string' },
     listener: { type: 'string' },
     adopt: { type: 'boolean', default: false },
+    'without-controllers': { type: 'boolean', default: false },
     'host-ports': { type: 'boolean', default: false },
   },
 });
@@ -36,6 +38,8 @@ const log = createLogger({
   level: process.env['KUBEVIRT_LOG'] === 'debug' ? 'debug' : 'info',
   now: systemClock.now,
 });
+logWarnings(log);
+limitStandardError();
 const stop = new AbortController();
 process.on('SIGTERM', () => stop.abort());
 process.on('SIGINT', () => stop.abort());
@@ -55,6 +59,7 @@ try {
     network: values.network === 'namespace' ? 'namespace' : 'host',
     nodes: Number(values.nodes),
     adopt: values.adopt,
+    runsControllers: !values['without-controllers'],
     ...(values['page-port'] !== undefined && { pagePort: Number(values['page-port']) }),
     ...(values.listener !== undefined && { listener: Number(values.listener) }),
     log,

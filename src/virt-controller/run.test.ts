@@ -18,6 +18,7 @@ import type { Resource } from '../api/resource.ts';
 import { systemClock } from '../base/clock.ts';
 import { isApiError } from '../base/errors.ts';
 import { silentLogger } from '../base/log.ts';
+import { timeoutSignal } from '../base/timeout-signal.ts';
 import { timestamp } from '../base/timestamp.ts';
 import type { Client } from '../client/client.ts';
 import { startTestServer } from '../control-plane/apiserver/test-server.testing.ts';
@@ -48,7 +49,7 @@ async function until<T extends KubeObject>(
   resource: Resource<T>,
   isReached: (object: T | undefined) => boolean,
 ): Promise<T | undefined> {
-  const signal = AbortSignal.timeout(20_000);
+  const signal = timeoutSignal(20_000);
   const { items, resourceVersion } = await client.list(resource, { namespace: 'default' });
   if (isReached(items[0])) return items[0];
   let last: T | undefined;

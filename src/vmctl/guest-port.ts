@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { VirtualMachineInstance } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { portForwardPath } from '../api/kubevirt/subresource-path.ts';
 import { STREAM_SUBPROTOCOL } from '../api/kubevirt/subresources.ts';
+import { timeoutSignal } from '../base/timeout-signal.ts';
 import type { Cluster } from '../client/node/kubeconfig.ts';
 import { openWebSocketStream } from '../client/node/websocket-stream.ts';
 
@@ -34,7 +35,7 @@ export async function openGuestPort(vmi: VirtualMachineInstance, port: number, c
 async function openDirectly(host: string, port: number): Promise<Socket> {
   const socket = connect({ host, port, allowHalfOpen: true });
   try {
-    await once(socket, 'connect', { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
+    await once(socket, 'connect', { signal: timeoutSignal(CONNECT_TIMEOUT_MS) });
     return socket;
   } catch (error) {
     socket.destroy();

@@ -84,10 +84,24 @@ test('what dies of itself is started again: QEMU of a guest, and the cluster', a
     await cluster.until('vm/hello', '.status.printableStatus', 'Running');
     assert.deepEqual(cluster.guestPids(), guests);
     assert.match(await cluster.must('virtctl', ['status']), /^restarts +1, the last \S+ ago: it gave up \(signal 6\)/m);
-
-    await cluster.must('virtctl', ['down']);
-    assert.equal((await cluster.virtctl(['status'])).code, 3);
   });
+
+  await t.test('a cluster that an object ends can be served without controllers, and is a whole one again with the next up', async () => {
+    const guests = cluster.guestPids();
+    process.kill(cluster.pid(), 'SIGKILL');
+    assert.match(await cluster.must('virtctl', ['up', '--without-controllers']), /the API alone/);
+    assert.match(await cluster.must('virtctl', ['status']), /^controllers none/m);
+    await cluster.must('kubectl', ['create', 'deployment', 'idle', '--image', 'nothing:1', '--replicas', '0']);
+    await cluster.must('kubectl', ['delete', 'deployment', 'idle']);
+    assert.deepEqual(cluster.guestPids(), guests);
+
+    await cluster.must('virtctl', ['up']);
+    await cluster.until('vm/hello', '.status.printableStatus', 'Running');
+    assert.deepEqual(cluster.guestPids(), guests);
+  });
+
+  await cluster.must('virtctl', ['down']);
+  assert.equal((await cluster.virtctl(['status'])).code, 3);
 });
 
 test('a guest whose cluster was ended by hand is shut down by virtctl down', async () => {

@@ -122,6 +122,13 @@ test('layers, packages, circles and lengths are checked', (t) => {
   ]);
 });
 
+test('what one file alone may use is used nowhere else', (t) => {
+  const code = 'export const late = (ms: number) => AbortSignal.timeout(ms);\n';
+  assert.deepEqual(problemsOf(t, { 'base/timeout-signal.ts': code, 'base/other.ts': code, 'base/other.test.ts': code }), [
+    'src/base/other.ts: uses AbortSignal.timeout, which is for base/timeout-signal.ts alone',
+  ]);
+});
+
 test('a folder that runs in a browser may use no global of Node, its corner for Node may', (t) => {
   const uses =
     'export const all = [process.pid, Buffer.from([]), __dirname, setImmediate, import.meta.dirname];\nexport type Timer = NodeJS.Timeout;\n';

@@ -1,9 +1,10 @@
 /** What in a tree of sources breaks the tables of the architecture. */
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path/posix';
+import { codeUses } from './code-uses.ts';
 import { impurities } from './purity.ts';
 import { type Import, readSourceFile, type SourceFile } from './source-file.ts';
-import { BROWSER_SAFE, MAX_LINES, MAY_IMPORT, PACKAGES } from './tables.ts';
+import { BROWSER_SAFE, MAX_LINES, MAY_IMPORT, ONE_USER, PACKAGES } from './tables.ts';
 
 type Tree = ReadonlyMap<string, SourceFile>;
 
@@ -32,8 +33,15 @@ function problemsOf(file: SourceFile, root: string): string[] {
   return [
     ...(folder in MAY_IMPORT ? [] : [`${folder} is not in the layer table`]),
     ...file.imports.flatMap((each) => (each.isOwn ? problemsOfOwn(file, each, root) : isTest ? [] : problemsOfModule(each, folder))),
+    ...(isTest ? [] : problemsOfUses(file)),
     ...(lines > cap && !path.includes('/generated/') ? [`${lines} lines, the cap is ${cap}`] : []),
   ];
+}
+
+function problemsOfUses({ path, code }: SourceFile): string[] {
+  return Object.entries(ONE_USER).flatMap(([pattern, user]) =>
+    path === user ? [] : codeUses(code, [pattern]).map((used) => `uses ${used}, which is for ${user} alone`),
+  );
 }
 
 function problemsOfOwn({ path, isTest }: SourceFile, { target }: Import, root: string): string[] {

@@ -83,5 +83,10 @@ export const PURE_IMPORTS: Readonly<Record<string, 'all' | readonly string[]>> =
   'node:net': ['isIP', 'isIPv4', 'isIPv6'],
 };
 
+/** What the engine offers and one file alone may use: it knows the limits that others would forget. By pattern. */
+export const ONE_USER: Readonly<Record<string, string>> = {
+  'AbortSignal\\.timeout': 'base/timeout-signal.ts',
+};
+
 /** How many lines a file may have; tests and tables twice as many. */
 export const MAX_LINES = 400;

@@ -5,6 +5,7 @@ import { VERBOSE } from '../../api/kubevirt/configuration/log-verbosity.ts';
 import { systemClock } from '../../base/clock.ts';
 import { UserError } from '../../base/errors.ts';
 import { createLogger, type Logger } from '../../base/log.ts';
+import { logWarnings } from '../../base/node/log-warnings.ts';
 import { VERSION } from '../version.ts';
 import { type HealthServer, startHealthServer } from './health-server.ts';
 
@@ -41,6 +42,7 @@ export async function runProcess({ name, flags: own, run }: ProcessOptions): Pro
     now: systemClock.now,
     fields: { component: name },
   });
+  logWarnings(log);
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort());
   process.on('unhandledRejection', (error) => log.error('a failure that nobody handled', { error }));

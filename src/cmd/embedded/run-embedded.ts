@@ -37,6 +37,8 @@ export type EmbeddedOptions = {
   readonly nodes: number;
   /** Leave guests running that the store does not know, instead of refusing to start. */
   readonly adopt: boolean;
+  /** False: the API alone, so that what ends controllers can be deleted. */
+  readonly runsControllers?: boolean;
   /** Where the web page is served, 0 for any port; nowhere unless given. */
   readonly pagePort?: number;
   /** A descriptor that listens for clients of the API, on the loopback of the host. */
@@ -48,7 +50,7 @@ export type EmbeddedOptions = {
 
 /** Resolves when the cluster serves; `stopped` resolves after the signal, when everything has been put away. */
 export async function runEmbedded(options: EmbeddedOptions): Promise<{ state: EmbeddedState; stopped: Promise<void> }> {
-  const { home, clock, log, signal } = options;
+  const { home, clock, log, signal, runsControllers = true } = options;
   prepareHome(home);
   mustNotBeNewer(releaseOfData(home), { home, version: VERSION });
   const store = openStore({ path: join(home, 'store.db'), onFatal: (error) => endAtOnce(error, log) });
@@ -83,6 +85,7 @@ export async function runEmbedded(options: EmbeddedOptions): Promise<{ state: Em
     network: options.network,
     nodes: options.nodes,
     clusterId: store.clusterId,
+    runsControllers,
   });
 
   await writeKubeconfig(kubeconfigPath(home), {
@@ -100,6 +103,7 @@ export async function runEmbedded(options: EmbeddedOptions): Promise<{ state: Em
     startedAt: timestamp(clock.now()),
     version: VERSION,
     network: options.network,
+    ...(!runsControllers && { isWithoutControllers: true }),
   };
   noteRelease(home, VERSION);
   writeFileSync(statePath(home), JSON.stringify(state), { mode: 0o600 });

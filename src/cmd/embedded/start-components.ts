@@ -1,4 +1,5 @@
 /** Everything that works through the API: the control plane's own parts and the components of the product. */
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { NODES } from '../../api/core/node.ts';
 import type { Pod } from '../../api/core/pod.ts';
@@ -62,9 +63,11 @@ export type EmbeddedComponentsOptions = {
   readonly nodes: number;
   /** Which history of the store this is. */
   readonly clusterId: string;
+  /** False: virt-api alone. */
+  readonly runsControllers: boolean;
 };
 
-/** Resolves when all of them work; `stopped` resolves after the signal, when the last has ended. */
+/** Resolves when all of them work, or virt-api alone where controllers are not wanted; `stopped` resolves after the signal, when the last has ended. */
 export async function startComponents(options: EmbeddedComponentsOptions): Promise<{ stopped: Promise<void> }> {
   const { home, api, metrics, virtApi, pki, clock, log, signal } = options;
   const nodeName = nodeNameOf(1);
@@ -96,6 +99,13 @@ export async function startComponents(options: EmbeddedComponentsOptions): Promi
   });
   for (const service of [VIRT_API_SERVICE, ...FOR_CLIENTS]) await publishEndpoint(admin, { service, port: runningVirtApi.port });
   virtApi.serve({ host: '127.0.0.1', port: runningVirtApi.port });
+  const putAway = async (parts: Readonly<Record<string, Promise<unknown>>>) => {
+    await allEnded(parts, { signal, clock, log });
+    virtApi.stop();
+    stopVirtApi.abort();
+    await allEnded({ 'virt-api': runningVirtApi.stopped }, { signal, clock, log });
+  };
+  if (!options.runsControllers) return { stopped: putAway({ signal: signal.aborted ? Promise.resolve() : once(signal, 'abort') }) };
   const accounts = [
     runDefaultServiceAccounts(as('system:serviceaccount:kube-system:service-account-controller', 'service-accounts')),
     runRootCaPublisher({ ...as('system:serviceaccount:kube-system:root-ca-cert-publisher', 'service-accounts'), ca: pki.ca }),
@@ -178,12 +188,7 @@ export async function startComponents(options: EmbeddedComponentsOptions): Promi
     'virt-controller': controller,
     ...Object.fromEntries(nodes.map((node) => [`node ${node.name}`, power.then(() => node.ended())])),
   };
-  const stopped = allEnded(parts, { signal, clock, log }).then(() => {
-    virtApi.stop();
-    stopVirtApi.abort();
-    return allEnded({ 'virt-api': runningVirtApi.stopped }, { signal, clock, log });
-  });
-  return { stopped };
+  return { stopped: putAway(parts) };
 }
 
 /** They lead to virt-api, too. */

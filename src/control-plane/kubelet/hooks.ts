@@ -4,6 +4,7 @@
  */
 import type { Container, LifecycleHandler, Pod } from '../../api/core/pod.ts';
 import type { Clock } from '../../base/clock.ts';
+import { timeoutSignal } from '../../base/timeout-signal.ts';
 import type { EventRecorder } from '../../reconcile/events.ts';
 import { type ProbeRun, runProbe } from './run-probe.ts';
 
@@ -73,7 +74,7 @@ export class Hooks {
   }
 
   async #run(hook: LifecycleHandler, { container, podIP }: Call, limitMs: number): Promise<string | undefined> {
-    const signal = AbortSignal.any([this.#options.signal, AbortSignal.timeout(Math.max(1, limitMs))]);
+    const signal = AbortSignal.any([this.#options.signal, timeoutSignal(Math.max(1, limitMs))]);
     if (hook.sleep) {
       await this.#options.clock.sleep(hook.sleep.seconds * 1000, signal);
       return undefined;

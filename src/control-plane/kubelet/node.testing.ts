@@ -10,6 +10,7 @@ import { silentLogger } from '../../base/log.ts';
 import { removeCgroupsOf } from '../../base/node/container-cgroups.ts';
 import { findByVariable, signalProcess } from '../../base/node/process-identity.ts';
 import { SANDBOX_VARIABLE } from '../../base/node/sandbox-path.ts';
+import { timeoutSignal } from '../../base/timeout-signal.ts';
 import type { Client } from '../../client/client.ts';
 import { type ImageStore, openImageStore } from '../../images/store.ts';
 import { writeImage } from '../../images/write-image.ts';
@@ -96,7 +97,7 @@ export async function testNode(t: TestContext, options: { signingKey?: string; h
     async when(name, condition) {
       const found = await client.get(PODS, { namespace: 'default', name });
       if (found && condition(found)) return found;
-      const signal = AbortSignal.timeout(PATIENCE_MS);
+      const signal = timeoutSignal(PATIENCE_MS);
       let last = found;
       for await (const { object } of client.watch(PODS, { namespace: 'default', fieldSelector: `metadata.name=${name}`, signal })) {
         last = object as Pod;

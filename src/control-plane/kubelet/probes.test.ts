@@ -45,6 +45,15 @@ test('a container is ready when its probe says so, and not any more when it does
   assert.equal(down.status?.containerStatuses?.[0]?.state?.running !== undefined, true, 'it runs on');
 });
 
+test('a probe whose answer may take longer than any timer is asked all the same', async (t) => {
+  const node = await testNode(t);
+  const { said, probe } = await page(t);
+  said.status = 200;
+  node.start();
+  await node.run('a', { containers: [sh('exec sleep 60', { readinessProbe: { ...probe, timeoutSeconds: 2 ** 31 - 1 } })] });
+  await node.when('a', isReady);
+});
+
 test('a kubelet that comes back believes the one before it', async (t) => {
   const node = await testNode(t);
   const { said, probe } = await page(t);

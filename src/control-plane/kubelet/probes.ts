@@ -11,6 +11,7 @@ import {
   timeoutMsOf,
 } from '../../api/core/probe-state.ts';
 import type { Clock } from '../../base/clock.ts';
+import { timeoutSignal } from '../../base/timeout-signal.ts';
 import type { ContainerRecord } from './container-record.ts';
 import { runProbe } from './run-probe.ts';
 
@@ -72,7 +73,7 @@ export class Probes {
     if (clock.now() < dueAtMs(probe, before, state.run.startedAtMs)) return;
     this.#states.set(key, { ...before, askedAtMs: clock.now() });
     this.#asking.add(key);
-    const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeoutMsOf(probe))]);
+    const inTime = AbortSignal.any([signal, timeoutSignal(timeoutMsOf(probe))]);
     void runProbe({ probe, container, podIP, signal: inTime, exec: this.#options.exec }).then((why) => {
       this.#asking.delete(key);
       if (signal.aborted) return;

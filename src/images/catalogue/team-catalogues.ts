@@ -6,6 +6,7 @@ import { messageOf, UserError } from '../../base/errors.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
 import { writeFileDurably } from '../../base/node/durable-file.ts';
 import { readBytes } from '../../base/read-bytes.ts';
+import { timeoutSignal } from '../../base/timeout-signal.ts';
 import { type Fetch, guardedFetch } from '../guarded-fetch.ts';
 import { cataloguePath, copyPath, readUserCatalogue } from './catalogue.ts';
 import { MAX_CATALOGUE_BYTES, parseCatalogue, whyNoAddress } from './parse-catalogue.ts';
@@ -69,7 +70,7 @@ export async function removeCatalogue(address: string, home: string): Promise<vo
 }
 
 async function fetchCopy(address: string, { home, signal, fetchFor = guardedFetch }: Options): Promise<number> {
-  const patience = AbortSignal.timeout(PATIENCE_MS);
+  const patience = timeoutSignal(PATIENCE_MS);
   const response = await fetchFor(address)(new URL(address), { signal: signal ? AbortSignal.any([signal, patience]) : patience });
   if (response.status !== 200) {
     await response.body?.cancel();

@@ -15,6 +15,7 @@ import { messageOf, UserError } from '../../base/errors.ts';
 import { isObject } from '../../base/json.ts';
 import { writeFileDurably } from '../../base/node/durable-file.ts';
 import { withFileLock } from '../../base/node/file-lock.ts';
+import { timeoutSignal } from '../../base/timeout-signal.ts';
 import { type Fetch, guardedFetch } from '../guarded-fetch.ts';
 import { chooseToRemove } from '../prune.ts';
 import { conditionsFor, type Download, type DownloadProgress, downloadFile, sizeOf, type Validators } from './download-file.ts';
@@ -81,7 +82,7 @@ async function usable(options: Pick<Download, 'folder' | 'url' | 'digest' | 'fet
   if ((await digestOfFile(path, about.digest, signal)) !== about.digest) return undefined; // somebody has changed it
   if (about.etag === undefined && about.lastModified === undefined) return undefined; // nobody could say whether it is still the same
   try {
-    const patience = AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)]);
+    const patience = AbortSignal.any([signal, timeoutSignal(ASK_MS)]);
     const response = await fetch(new URL(url), { headers: conditionsFor(about), signal: patience });
     await response.body?.cancel();
     if (response.status === 304) return { path, digest: about.digest };

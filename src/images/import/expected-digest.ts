@@ -1,6 +1,7 @@
 /** The digest that a file has to have: as it was said, or as its publisher lists it. */
 import { messageOf, UserError } from '../../base/errors.ts';
 import { readBytes } from '../../base/read-bytes.ts';
+import { timeoutSignal } from '../../base/timeout-signal.ts';
 import type { Fetch } from '../guarded-fetch.ts';
 import { digestIn, MAX_LIST_BYTES } from './checksum-list.ts';
 import { fileNameOf } from './download-cache.ts';
@@ -31,7 +32,7 @@ export async function expectedDigest({ url, digest, checksums }: Source, fetch: 
 }
 
 async function listAt(address: string, fetch: Fetch, signal: AbortSignal): Promise<string> {
-  const response = await fetch(new URL(address), { signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]) });
+  const response = await fetch(new URL(address), { signal: AbortSignal.any([signal, timeoutSignal(PATIENCE_MS)]) });
   if (response.status !== 200) {
     await response.body?.cancel();
     throw new Error(`the server answered ${response.status}`);

@@ -7,6 +7,7 @@ import { UPLOAD_DIGEST_HEADER, type UploadState } from '../../api/importer/uploa
 import { subresourcePath } from '../../api/kubevirt/subresource-path.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ApiError, INSUFFICIENT_STORAGE, isApiError, UserError } from '../../base/errors.ts';
+import { timeoutSignal } from '../../base/timeout-signal.ts';
 import type { Client } from '../../client/client.ts';
 import { PieceSize } from './piece-size.ts';
 
@@ -71,7 +72,7 @@ export async function sendDisk(options: SendOptions): Promise<{ readonly resumed
       digest.at = from + piece.length;
       const isLast = digest.at === sizeBytes; // whose answer waits for the disk that is made of it
       const startedAtMs = clock.steady();
-      const patience = AbortSignal.timeout(isLast ? LAST_MS : pieces.patienceMs());
+      const patience = timeoutSignal(isLast ? LAST_MS : pieces.patienceMs());
       const sent = { ...options, signal: AbortSignal.any([signal, patience]) };
       state = await put(sent, { piece, from, hash: digest.hash }).catch((error) => {
         if (patience.aborted) pieces.stoodStill();

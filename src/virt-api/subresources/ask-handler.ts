@@ -6,6 +6,7 @@ import { ApiError, messageOf, type StatusReason } from '../../base/errors.ts';
 import { httpsFetch, keepAliveAgent } from '../../base/node/https-fetch.ts';
 import { VIRT_HANDLER_SERVER_NAME } from '../../base/node/pki.ts';
 import { readBytes } from '../../base/read-bytes.ts';
+import { timeoutSignal } from '../../base/timeout-signal.ts';
 import { errorFrom } from '../../client/client.ts';
 import { findHandler } from '../../client/find-handler.ts';
 import type { SubresourceCall } from '../subresource-call.ts';
@@ -36,7 +37,7 @@ export async function askHandler<Name extends RequestName>(
   const connectTo = await findHandler(client, nodeName);
   const agent = keepAliveAgent();
   try {
-    const request = new Request(url, { method, signal: AbortSignal.timeout(timeoutMs), ...body });
+    const request = new Request(url, { method, signal: timeoutSignal(timeoutMs), ...body });
     const response = await httpsFetch(request, { ...handlerTls, agent, connectTo, servername: VIRT_HANDLER_SERVER_NAME });
     if (!response.ok) throw refusalOf(await errorFrom(response), purpose);
     return answerFrom(answer, await readBytes(response.body, MAX_ANSWER_BYTES, 'the answer of virt-handler')) as AnswerOf<Name>; // of this route

@@ -3,6 +3,7 @@ import type { Pod } from '../../api/core/pod.ts';
 import { IMPORT_PORT, type ImportProgress } from '../../api/importer/importer-pod.ts';
 import { isObject } from '../../base/json.ts';
 import { readBytes } from '../../base/read-bytes.ts';
+import { timeoutSignal } from '../../base/timeout-signal.ts';
 
 export type AskProgress = (pod: Pod) => Promise<ImportProgress | undefined>;
 
@@ -15,7 +16,7 @@ export async function askImporter({ status }: Pod): Promise<ImportProgress | und
   if (!podIP) return undefined;
   try {
     const host = podIP.includes(':') ? `[${podIP}]` : podIP;
-    const response = await fetch(`http://${host}:${IMPORT_PORT}/`, { redirect: 'error', signal: AbortSignal.timeout(PATIENCE_MS) });
+    const response = await fetch(`http://${host}:${IMPORT_PORT}/`, { redirect: 'error', signal: timeoutSignal(PATIENCE_MS) });
     return progressIn(JSON.parse(new TextDecoder().decode(await readBytes(response.body, MOST_BYTES, 'the progress'))));
   } catch {
     return undefined; // it has ended, or nobody can reach it

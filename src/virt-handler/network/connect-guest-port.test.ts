@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { systemClock } from '../../base/clock.ts';
+import { timeoutSignal } from '../../base/timeout-signal.ts';
 import { checkGuestPort, connectionsAt } from './connect-guest-port.ts';
 
 /** As QEMU 7.2 prints it. */
@@ -25,7 +26,7 @@ async function front(t: TestContext, onConnection: (socket: Socket) => void): Pr
   return (server.address() as AddressInfo).port;
 }
 
-const ask = (port: number, connections: () => string, signal = AbortSignal.timeout(10_000)) =>
+const ask = (port: number, connections: () => string, signal = timeoutSignal(10_000)) =>
   checkGuestPort({ host: '127.0.0.1', port, connections: async () => HEAD + connections(), clock: systemClock, signal });
 
 test('connections that the guest has taken are found by address and port', () => {

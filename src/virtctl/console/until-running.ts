@@ -2,6 +2,7 @@
 import { VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { type VirtualMachineInstance, VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { ApiError, UserError } from '../../base/errors.ts';
+import { timeoutSignal } from '../../base/timeout-signal.ts';
 import type { ClusterDeps } from '../deps.ts';
 
 const MINUTE_MS = 60_000;
@@ -27,7 +28,7 @@ export async function untilRunning(deps: ClusterDeps, name: string, timeoutMinut
 }
 
 async function seenRunning({ client, namespace }: ClusterDeps, name: string, patienceMs: number): Promise<boolean> {
-  const signal = AbortSignal.timeout(patienceMs);
+  const signal = timeoutSignal(patienceMs);
   try {
     for await (const event of client.watch(VMIS, { namespace, fieldSelector: `metadata.name=${name}`, signal }))
       if (event.type !== 'BOOKMARK' && event.type !== 'DELETED' && isRunning(event.object)) return true;

@@ -15,6 +15,7 @@ import { whyNotIsolated } from '../../base/node/isolated-command.ts';
 import { livingPods, nameOfPod } from '../../base/node/living-pods.ts';
 import { podUserRange, podUserRangeOf } from '../../base/node/pod-user-range.ts';
 import { sharesNetwork } from '../../base/node/process-identity.ts';
+import { timeoutSignal } from '../../base/timeout-signal.ts';
 import { kubeconfigPath } from '../../client/node/find-kubeconfig.ts';
 import { loadKubeconfig } from '../../client/node/kubeconfig.ts';
 import { openImageStore } from '../../images/store.ts';
@@ -178,7 +179,7 @@ async function askApi({ home, connect }: Deps): Promise<Facts['api']> {
   try {
     const { client, server } = await connect({ kubeconfig: kubeconfigPath(home) });
     const started = performance.now();
-    const response = await client.request('/apis/kubevirt.io/v1/virtualmachines?limit=1', { signal: AbortSignal.timeout(API_PATIENCE_MS) });
+    const response = await client.request('/apis/kubevirt.io/v1/virtualmachines?limit=1', { signal: timeoutSignal(API_PATIENCE_MS) });
     await response.arrayBuffer(); // a body that nobody reads keeps the connection, and with it this program
     return { text: `${server} answered in ${Math.round(performance.now() - started)} ms` };
   } catch (error) {

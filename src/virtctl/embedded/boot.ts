@@ -3,6 +3,7 @@ import { vmiCondition } from '../../api/kubevirt/condition-reasons.ts';
 import { type VirtualMachine, VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { isApiError, UserError } from '../../base/errors.ts';
+import { timeoutSignal } from '../../base/timeout-signal.ts';
 import type { Client } from '../../client/client.ts';
 import type { Connection } from '../deps.ts';
 
@@ -23,7 +24,7 @@ export async function watchBoot(options: BootOptions): Promise<string> {
   const existing = await client.get(VMS, { namespace, name });
   if (existing?.status?.printableStatus === 'Running') return `${name} is running`;
   if (!existing) await client.create(VMS, vm).catch((error) => ignoreExisting(error));
-  const patience = AbortSignal.timeout(PATIENCE_MS);
+  const patience = timeoutSignal(PATIENCE_MS);
   try {
     await untilRunning(options, namespace, patience);
     await untilLogin(options, namespace, patience);

@@ -12,6 +12,7 @@ import type { Deps } from '../deps.ts';
 import { closeNetwork, type Network, openNetwork } from './network-namespace.ts';
 import { logPath, startLockPath, statePath } from './paths.ts';
 import { type EmbeddedState, guestsOf, runningState } from './state.ts';
+import { stopProcess } from './stop-process.ts';
 import { ASK_AGAIN_MS, endSupervisor, keepSupervisor, supervised } from './supervisor.ts';
 
 /**
@@ -48,6 +49,8 @@ export type LaunchOptions = {
   readonly port: number;
   readonly nodes: number;
   readonly adopt?: boolean;
+  /** The API alone, so that what ends controllers can be deleted. */
+  readonly isWithoutControllers?: boolean;
   readonly isHostNetwork?: boolean;
   /** Told when another call is starting or stopping the cluster. */
   readonly onWaiting?: () => void;
@@ -67,7 +70,10 @@ export async function launchEmbedded(context: Launcher, options: LaunchOptions):
   chmodSync(home, 0o711); // QEMU's own user walks through to its files; nobody may list
   return whileNobodyElseStarts({ ...options, home }, async () => {
     const state = runningState(home);
-    return state ? { state } : launch(context, options);
+    // With controllers or without: guests are not touched by the change, and are adopted by the next process.
+    if (state && (state.isWithoutControllers ?? false) === (options.isWithoutControllers ?? false)) return { state };
+    if (state) await stopProcess(state.process, systemClock);
+    return launch(context, options);
   });
 }
 
@@ -96,6 +102,7 @@ async function launch(context: Launcher, options: LaunchOptions): Promise<Launch
   const listener = network.listener && descriptorOf(network.listener);
   if (listener !== undefined) settings.push('--listener', String(LISTENER));
   if (options.adopt) settings.push('--adopt');
+  if (options.isWithoutControllers) settings.push('--without-controllers');
   const node = [process.execPath, ...NODE_FLAGS, context.embeddedProgram];
   const hostCommand = network.mode === 'namespace' ? [...node, '--home', home, '--host-ports'] : [];
   const [program = '', ...args] = supervised({ home, command: [...network.prefix, ...node, ...settings], hostCommand });
@@ -183,6 +190,6 @@ function interrupted(): UserError {
 function diedEarly(code: number | string | null, log: string): UserError {
   return new UserError('EMBEDDED_DIED', `the embedded cluster ended before it served anything (${code})`, {
     why: `its log is ${log}`,
-    fix: `look at the last lines: tail ${log}`,
+    fix: `look at the last lines: tail ${log}; where an object ends the cluster, virtctl up --without-controllers serves the API alone, so that it can be deleted`,
   });
 }

@@ -14,6 +14,8 @@ export type EmbeddedState = {
   readonly version: string;
   /** Where its guests live, and the next process has to look for them. */
   readonly network?: 'namespace' | 'host';
+  /** It serves the API alone: nothing is started, scheduled or shut down. */
+  readonly isWithoutControllers?: true;
 };
 
 /** The state of a running cluster, or undefined when none runs with this data folder. */

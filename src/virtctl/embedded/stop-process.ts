@@ -1,12 +1,12 @@
 /** Ends the embedded process; guests and other containers run on without it. */
 import type { Clock } from '../../base/clock.ts';
 import { UserError } from '../../base/errors.ts';
-import { isSameProcess, type ProcessIdentity } from '../../base/node/process-identity.ts';
+import { isSameProcess, type ProcessIdentity, signalProcess } from '../../base/node/process-identity.ts';
 
 const STOP_PATIENCE_MS = 15_000;
 
 export async function stopProcess(identity: ProcessIdentity, clock: Clock): Promise<void> {
-  process.kill(identity.pid, 'SIGTERM');
+  signalProcess(identity, 'SIGTERM'); // one that has ended meanwhile is what is wanted
   const deadline = clock.steady() + STOP_PATIENCE_MS;
   while (isSameProcess(identity)) {
     if (clock.steady() > deadline) {

@@ -76,7 +76,7 @@ test('one that ends again and again is left alone after five restarts, and the l
     [
       'the embedded cluster ended unexpectedly and is started again',
       'exit code 1',
-      'the embedded cluster ended too often and is not started again: virtctl up',
+      'the embedded cluster ended too often and is not started again: virtctl up, or virtctl up --without-controllers to delete what ends it',
     ],
   );
 });

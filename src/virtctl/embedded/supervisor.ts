@@ -71,7 +71,7 @@ while :; do
   now=$(date -u +%Y-%m-%dT%H:%M:%SZ)
   [ $(($(date +%s) - began)) -lt 600 ] || { tries=0; pause=$first; }
   tries=$((tries + 1))
-  [ $tries -le 5 ] || { say 'the embedded cluster ended too often and is not started again: virtctl up'; exit "$code"; }
+  [ $tries -le 5 ] || { say 'the embedded cluster ended too often and is not started again: virtctl up, or virtctl up --without-controllers to delete what ends it'; exit "$code"; }
   restarts=$((restarts + 1))
   say 'the embedded cluster ended unexpectedly and is started again'
   printf '%s %s %s\\n' "$restarts" "$now" "$why" > "$run/restarts"

@@ -19,13 +19,15 @@ export function unknownGuests(home: string): readonly LivingPod[] {
   return clusterId === undefined ? [] : livingPods(home).filter(({ record }) => record?.clusterId !== clusterId);
 }
 
+type Patience = { readonly clock: Clock; readonly mostSeconds?: number };
+
 /** Presses the power button of each and waits, for as long as its own grace period allows; only then it is cut off. */
-export async function shutDownGuests(guests: readonly LivingPod[], clock: Clock): Promise<void> {
-  await Promise.all(guests.map((guest) => shutDown(guest, clock)));
+export async function shutDownGuests(guests: readonly LivingPod[], patience: Patience): Promise<void> {
+  await Promise.all(guests.map((guest) => shutDown(guest, patience)));
 }
 
-async function shutDown({ record, containers }: LivingPod, clock: Clock): Promise<void> {
-  const deadline = clock.steady() + Math.max(record?.graceSeconds ?? GRACE_SECONDS, 1) * 1000;
+async function shutDown({ record, containers }: LivingPod, { clock, mostSeconds = Number.POSITIVE_INFINITY }: Patience): Promise<void> {
+  const deadline = clock.steady() + Math.min(Math.max(record?.graceSeconds ?? GRACE_SECONDS, 1), mostSeconds) * 1000;
   const isAlive = () => containers.some(({ process }) => isSameProcess(process));
   const qmp = await firstQmp(containers.map(({ sandbox }) => join(sandbox, PUBLIC_VOLUME.mountPath, QMP_SOCKET)));
   if (qmp)

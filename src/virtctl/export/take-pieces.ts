@@ -7,6 +7,7 @@ import { exportPath } from '../../api/kubevirt/subresource-path.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ApiError, isApiError, UserError } from '../../base/errors.ts';
 import { readBytes } from '../../base/read-bytes.ts';
+import { timeoutSignal } from '../../base/timeout-signal.ts';
 import type { Client } from '../../client/client.ts';
 import { PieceSize } from '../../sdk/upload/piece-size.ts';
 
@@ -47,7 +48,7 @@ export async function* takePieces(source: DiskSource, place: Place | undefined):
   for (let failures = 0; ; ) {
     signal.throwIfAborted();
     const startedAtMs = clock.steady();
-    const patience = AbortSignal.timeout(sizes.patienceMs());
+    const patience = timeoutSignal(sizes.patienceMs());
     let piece: Piece;
     try {
       piece = await ask({ ...source, signal: AbortSignal.any([signal, patience]) }, { from, bytes: sizes.bytes, etag });

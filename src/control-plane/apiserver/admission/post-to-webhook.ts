@@ -3,6 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { Agent } from 'node:https';
 import { messageOf } from '../../../base/errors.ts';
 import { httpsFetch } from '../../../base/node/https-fetch.ts';
+import { timeoutSignal } from '../../../base/timeout-signal.ts';
 import type { ResolveService } from '../aggregation/service-proxy.ts';
 import type { ClientConfig, WebhookPost } from './webhook.ts';
 
@@ -22,7 +23,7 @@ export class WebhookUnreachable extends Error {
 
 /** The answer as JSON; an error says where it was not to be had from, and why. */
 export async function postToWebhook({ config, body, timeoutSeconds, signal, maxAnswerBytes }: WebhookPost, options: WebhookCallOptions) {
-  const late = AbortSignal.timeout(timeoutSeconds * 1000);
+  const late = timeoutSignal(timeoutSeconds * 1000);
   const url = urlOf(config, timeoutSeconds);
   try {
     const sent = { url, config, body: JSON.stringify(body), signal: AbortSignal.any([signal, late]), maxAnswerBytes };

@@ -3,6 +3,7 @@
 import type { Clock } from '../../../base/clock.ts';
 import { ApiError, messageOf } from '../../../base/errors.ts';
 import type { Logger } from '../../../base/log.ts';
+import { timeoutSignal } from '../../../base/timeout-signal.ts';
 import type { Store } from '../../store/store.ts';
 import type { Hooks, Identity } from '../server-parts.ts';
 import type { AnyObject } from '../types/resource-type.ts';
@@ -116,7 +117,7 @@ export class AggregatedApis {
   async #resourcesOf(service: ApiService, group: string, version: string): Promise<readonly object[]> {
     const request = new Request(`https://kubernetes.default.svc/apis/${group}/${version}`, {
       headers: { accept: 'application/json' },
-      signal: AbortSignal.timeout(DISCOVERY_TIMEOUT_MS),
+      signal: timeoutSignal(DISCOVERY_TIMEOUT_MS),
     });
     const response = await this.forward(service, request, SELF);
     if (!response.ok) throw new Error(`it answered ${response.status}`);

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { KubeObject } from '../../../api/meta.ts';
 import type { Resource } from '../../../api/resource.ts';
 import { isApiError } from '../../../base/errors.ts';
+import { timeoutSignal } from '../../../base/timeout-signal.ts';
 import { startTestServer } from '../test-server.testing.ts';
 
 type Crd = KubeObject & {
@@ -225,7 +226,7 @@ test('deleting a definition deletes its instances, finalizers respected', async 
   await client.create(CRDS, crd());
   await client.create(WIDGETS, { ...widget(), metadata: { name: 'a', namespace: 'default', finalizers: ['example.com/hold'] } });
   await client.create(WIDGETS, { ...widget(), metadata: { name: 'b', namespace: 'kube-public' } });
-  const events = client.watch(CRDS, { signal: AbortSignal.timeout(5000) });
+  const events = client.watch(CRDS, { signal: timeoutSignal(5000) });
   await client.delete(CRDS, { name: 'widgets.example.com' });
   await assert.rejects(client.create(WIDGETS, { ...widget(), metadata: { name: 'c', namespace: 'default' } }), (error) =>
     isApiError(error, 'MethodNotAllowed'),

@@ -4,6 +4,7 @@ import { CONFIG_MAPS, type ConfigMap } from '../../../api/core/configmap.ts';
 import { NAMESPACES } from '../../../api/core/namespace.ts';
 import { PODS, type Pod } from '../../../api/core/pod.ts';
 import { isApiError } from '../../../base/errors.ts';
+import { timeoutSignal } from '../../../base/timeout-signal.ts';
 import { FakeClock } from '../../../testing/fake-clock.ts';
 import { startTestServer } from '../test-server.testing.ts';
 
@@ -167,7 +168,7 @@ test('a deleted namespace takes its content along and goes when the last object 
   await client.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team' } });
   await client.create(CONFIG_MAPS, map('plain', { namespace: 'team' }));
   await client.create(CONFIG_MAPS, map('held', { namespace: 'team', finalizers: ['example.com/hold'] }));
-  const events = client.watch(NAMESPACES, { fieldSelector: 'metadata.name=team', signal: AbortSignal.timeout(5000) });
+  const events = client.watch(NAMESPACES, { fieldSelector: 'metadata.name=team', signal: timeoutSignal(5000) });
   await client.delete(NAMESPACES, { name: 'team' });
   for await (const { type, object } of events) {
     if (type === 'DELETED') break;

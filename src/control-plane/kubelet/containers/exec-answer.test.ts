@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { test } from 'node:test';
 import { systemClock } from '../../../base/clock.ts';
+import { timeoutSignal } from '../../../base/timeout-signal.ts';
 import { ExecProcess } from '../streams/exec-process.ts';
 import { answerOf } from './exec-answer.ts';
 
@@ -20,11 +21,11 @@ test('the exit code is the answer, and what it said the reason', async () => {
 });
 
 test('nobody waits for what a program left behind, nor for one that hangs, nor hears more than a little of it', async () => {
-  const soon = () => AbortSignal.timeout(300);
+  const soon = () => timeoutSignal(300);
   const [left, hung, loud] = await Promise.all([
     run('setsid sleep 5 & exit 0', soon()),
     run('exec sleep 500', soon()),
-    run('head -c 100000 /dev/zero | tr "\\0" x; exit 1', AbortSignal.timeout(20_000)),
+    run('head -c 100000 /dev/zero | tr "\\0" x; exit 1', timeoutSignal(20_000)),
   ]);
   assert.deepEqual([left, hung, loud?.length], ['command timed out', 'command timed out', 1024 + 'command exited with 1: '.length]);
 });

@@ -11,6 +11,7 @@ import { writeFileDurablySync } from '../../../base/node/durable-file.ts';
 import { firstProcessesOf, readSandbox, SANDBOX_FILE, type Sandbox } from '../../../base/node/pod-sandbox.ts';
 import { identifyChild, isSameProcess, type ProcessIdentity, signalProcess } from '../../../base/node/process-identity.ts';
 import { SANDBOX_VARIABLE } from '../../../base/node/sandbox-path.ts';
+import { timeoutSignal } from '../../../base/timeout-signal.ts';
 import { enterUser, type IdMapping, writeIdMapping } from './id-mapping.ts';
 import { addressInside, SLIRP_SOCKET } from './slirp-control.ts';
 import { whyNoNetwork } from './why-no-network.ts';
@@ -43,7 +44,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { dir } = options;
   const found = findSandbox(dir);
   if (found) return found;
-  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(PATIENCE_MS)]);
+  const signal = AbortSignal.any([options.signal, timeoutSignal(PATIENCE_MS)]);
   const kept = readSandbox(dir)?.holder;
   const isKept = kept !== undefined && isSameProcess(kept);
   if (!isKept) closeSandbox(dir);

@@ -102,8 +102,9 @@ function create({ job, taken }: ObservedJob, mine: readonly Pod[], { tally, coun
   const free = isIndexed(job)
     ? firstFree(busy, Math.min(count, (job.spec.completions ?? 0) - busy.size))
     : Array.from({ length: count }, () => undefined);
+  const known = new Set([...mine.map(({ metadata }) => metadata.name), ...(taken ?? [])]); // once, not for each of them
   const names = isIndexed(job)
-    ? free.flatMap((index) => madeNames({ owner: job, prefix: `${job.metadata.name}-${index}-`, present: mine, taken, count: 1 }))
+    ? free.flatMap((index) => madeNames({ owner: job, prefix: `${job.metadata.name}-${index}-`, present: [], taken: known, count: 1 }))
     : madeNames({ owner: job, present: mine, taken, count });
   return free.map((index, i) => {
     const name = names[i] ?? '';

@@ -137,3 +137,36 @@ test('a set with a name that begins like another has claims of its own', () => {
     [true, false, false],
   );
 });
+
+describe('a number of replicas that anybody may write costs a pass no more than the Pods that are there', () => {
+  const huge = { ...data, replicas: 2 ** 31 - 1, ordinals: { start: 2 ** 31 - 1 } };
+  const created = (part: Partial<ObservedStatefulSet>) =>
+    decideStatefulSet(observed(part)).actions.filter((action) => action.do === 'create');
+
+  test('OrderedReady begins with the first', () =>
+    assert.deepEqual(
+      created({ set: set(huge) }).map(({ object }) => object.metadata.name),
+      ['data-web-2147483647', 'web-2147483647'],
+    ));
+
+  test('and knows the Pod that it has made', () => assert.deepEqual(created({ set: set(huge), pods: [pod(2 ** 31 - 1, 'unready')] }), []));
+
+  test('Parallel makes some hundred in one pass', () => assert.equal(created({ set: set({ ...huge, ...parallel }) }).length, 500));
+
+  test('what is beyond them goes some hundred at a time', () => {
+    const pods = Array.from({ length: 1_000 }, (_, number) => pod(number));
+    assert.equal(decideStatefulSet(observed({ set: set({ ...parallel, replicas: 0 }), pods })).actions.length, 500);
+  });
+
+  test('claims that go with their Pods are told from the range', () => {
+    const persistentVolumeClaimRetentionPolicy = { whenScaled: 'Delete' as const };
+    const claims = ['data-web-0', 'data-web-2', 'data-web-2147483646'].map(claim);
+    assert.deepEqual(
+      said(decideStatefulSet(observed({ set: set({ ...data, persistentVolumeClaimRetentionPolicy }), pods: [pod(0), pod(1)], claims }))),
+      [
+        'delete PersistentVolumeClaim default/data-web-2: its Pod is not wanted any more',
+        'delete PersistentVolumeClaim default/data-web-2147483646: its Pod is not wanted any more',
+      ],
+    );
+  });
+});

@@ -13,7 +13,8 @@
  *   OnDelete                                                   wait until somebody deletes them
  *   whenScaled: Delete, and a Pod beyond replicas is gone      delete its claims
  *
- * Names follow from numbers, so nothing is made twice.
+ * Names follow from numbers, so nothing is made twice. At most 500 Pods and claims are made or removed in one pass, and a pass costs as much as
+ * there are Pods and claims: how many are wanted is a number that anybody may write.
  *
  * Pure: no clock, no I/O, no randomness.
  */
@@ -27,9 +28,11 @@ import { adopt, release } from '../../../reconcile/decide-owner.ts';
 import { type Action, type Decision, nothingToDo } from '../../../reconcile/decision.ts';
 import { isPodAvailable, nextAvailableMs } from '../pod-state.ts';
 import { forgetRevisions, revisionHash, templateOf, templateRevisions } from '../template-revisions.ts';
-import { claimsOf, numberedPod, numberOf, podName } from './numbered-pod.ts';
+import { claimsOf, numberedPod, numberOf, numberOfClaim, podName } from './numbered-pod.ts';
 import type { ObservedStatefulSet } from './observed.ts';
 import { deriveStatefulSetStatus, type Generations } from './status.ts';
+
+const BURST = 500;
 
 /** The rules above, for one set. */
 export function decideStatefulSet(observed: ObservedStatefulSet): Decision {
@@ -68,57 +71,74 @@ function adoptOrRelease({ set, pods, mayAdopt }: ObservedStatefulSet): Action[] 
 /** The first of these that has something to do: ended Pods, missing Pods, surplus Pods, old Pods, claims of Pods that are gone. */
 function nextSteps(observed: ObservedStatefulSet, mine: readonly Pod[], generations: Generations): Action[] {
   const { set, now } = observed;
-  const first = set.spec.ordinals?.start ?? 0;
-  const wanted = Array.from({ length: set.spec.replicas ?? 1 }, (_, i) => first + i);
-  const byNumber = new Map(mine.map((pod) => [numberOf(set, pod) ?? -1, pod]));
+  const wanted = wantedOf(set);
+  const numbered = mine.map((pod) => ({ pod, number: numberOf(set, pod) ?? -1 })).toSorted((a, b) => b.number - a.number);
   const isParallel = set.spec.podManagementPolicy === 'Parallel';
   const serves = (pod: Pod | undefined) => pod !== undefined && !isDeleting(pod) && isPodAvailable(pod, set.spec.minReadySeconds, now);
   const ended = mine.filter((pod) => isPodFinal(pod) && !isDeleting(pod)).map((pod) => remove(pod, `it is ${pod.status?.phase}`));
-  if (ended.length > 0) return ended;
-  const growth: Action[] = [];
-  for (const number of wanted) {
-    const pod = byNumber.get(number);
-    if (!pod) growth.push(...make(observed, number, generations));
-    if (!isParallel && !serves(pod)) return growth; // whoever comes after it waits
-  }
-  if (growth.length > 0) return growth;
-  const surplus = mine
-    .filter((pod) => !wanted.includes(numberOf(set, pod) ?? -1))
-    .toSorted((a, b) => (numberOf(set, b) ?? 0) - (numberOf(set, a) ?? 0));
+  if (ended.length > 0) return ended.slice(0, BURST);
+  const growth = grow(observed, numbered, { wanted, isParallel, serves, generations });
+  if (growth.actions.length > 0 || growth.isWaiting) return growth.actions;
+  const surplus = numbered.filter(({ number }) => !isWanted(wanted, number)).map(({ pod }) => pod);
   if (surplus.length > 0) {
     if (!isParallel && surplus.some(isDeleting)) return [];
-    const going = (isParallel ? surplus : surplus.slice(0, 1)).filter((pod) => !isDeleting(pod));
-    return going.map((pod) => remove(pod, `${wanted.length} are wanted`));
+    const going = surplus.slice(0, isParallel ? undefined : 1).filter((pod) => !isDeleting(pod));
+    return going.slice(0, BURST).map((pod) => remove(pod, `${wanted.end - wanted.first} are wanted`));
   }
-  const replaced = replaceOldest(set, wanted.toReversed(), { byNumber, generations, serves });
-  return replaced.length > 0 ? replaced : leftClaims(observed, new Set(wanted));
+  const replaced = replaceOldest(set, numbered, { generations, serves });
+  return replaced.length > 0 ? replaced : leftClaims(observed, wanted);
 }
 
-type Replacing = {
-  readonly byNumber: ReadonlyMap<number, Pod>;
-  readonly generations: Generations;
-  readonly serves: (pod: Pod | undefined) => boolean;
-};
+/** The numbers that are wanted. There may be two thousand million of them: a range, never a list. */
+type Wanted = { readonly first: number; readonly end: number };
 
-function replaceOldest({ spec }: StatefulSet, highestFirst: readonly number[], { byNumber, generations, serves }: Replacing): Action[] {
+function wantedOf({ spec }: StatefulSet): Wanted {
+  const first = spec.ordinals?.start ?? 0;
+  return { first, end: first + (spec.replicas ?? 1) };
+}
+
+function isWanted({ first, end }: Wanted, number: number): boolean {
+  return number >= first && number < end;
+}
+
+type Numbered = { readonly pod: Pod; readonly number: number };
+type Replacing = { readonly generations: Generations; readonly serves: (pod: Pod | undefined) => boolean };
+type Growing = Replacing & { readonly wanted: Wanted; readonly isParallel: boolean };
+
+/** Ends at the first number that others wait for, and when there is enough for one pass: it looks at no more numbers than there are Pods, and that many. */
+function grow(observed: ObservedStatefulSet, numbered: readonly Numbered[], growing: Growing): { actions: Action[]; isWaiting: boolean } {
+  const { wanted, isParallel, serves, generations } = growing;
+  const byNumber = new Map(numbered.map(({ pod, number }) => [number, pod]));
+  const known = new Set(observed.claims.map(({ metadata }) => metadata.name));
+  const actions: Action[] = [];
+  for (let number = wanted.first; number < wanted.end && actions.length < BURST; number += 1) {
+    const pod = byNumber.get(number);
+    if (!pod) actions.push(...make(observed.set, number, { generations, known }));
+    if (!isParallel && !serves(pod)) return { actions, isWaiting: true }; // whoever comes after it waits
+  }
+  return { actions, isWaiting: false };
+}
+
+function replaceOldest({ spec }: StatefulSet, highestFirst: readonly Numbered[], { generations, serves }: Replacing): Action[] {
   if (spec.updateStrategy?.type === 'OnDelete') return [];
   const partition = (spec.updateStrategy?.rollingUpdate?.partition ?? 0) + (spec.ordinals?.start ?? 0);
   const hash = revisionHash(generations.update);
-  for (const number of highestFirst.filter((each) => each >= partition)) {
-    const pod = byNumber.get(number);
-    const isOld = pod?.metadata.labels?.[LABEL_CONTROLLER_REVISION_HASH] !== hash;
-    if (pod && isOld && !isDeleting(pod)) return [remove(pod, 'it is of an old template')];
+  for (const { pod, number } of highestFirst) {
+    if (number < partition) return [];
+    const isOld = pod.metadata.labels?.[LABEL_CONTROLLER_REVISION_HASH] !== hash;
+    if (isOld && !isDeleting(pod)) return [remove(pod, 'it is of an old template')];
     if (!serves(pod)) return []; // the new one first
   }
   return [];
 }
 
-function make({ set, claims }: ObservedStatefulSet, number: number, { current, update }: Generations): Action[] {
+type Making = { readonly generations: Generations; readonly known: ReadonlySet<string> };
+
+function make(set: StatefulSet, number: number, { generations: { current, update }, known }: Making): Action[] {
   const { partition = 0 } = set.spec.updateStrategy?.rollingUpdate ?? {};
   const isBelow = set.spec.updateStrategy?.type !== 'OnDelete' && number < partition + (set.spec.ordinals?.start ?? 0);
   const revision = isBelow ? current : update;
   const template = templateOf(revision) ?? set.spec.template;
-  const known = new Set(claims.map(({ metadata }) => metadata.name));
   const missing = claimsOf(set, number).filter(({ metadata }) => !known.has(metadata.name));
   const name = podName(set, number);
   const message = `create Pod ${name} in StatefulSet ${set.metadata.name} successful`;
@@ -134,11 +154,11 @@ function make({ set, claims }: ObservedStatefulSet, number: number, { current, u
 }
 
 /** Claims of numbers that are not wanted any more, where the set says that they go. */
-function leftClaims({ set, claims }: ObservedStatefulSet, wanted: ReadonlySet<number>): Action[] {
+function leftClaims({ set, claims }: ObservedStatefulSet, wanted: Wanted): Action[] {
   if (set.spec.persistentVolumeClaimRetentionPolicy?.whenScaled !== 'Delete') return [];
-  const kept = new Set([...wanted].flatMap((number) => claimsOf(set, number).map(({ metadata }) => metadata.name)));
   return claims
-    .filter((claim) => !kept.has(claim.metadata.name) && !isDeleting(claim))
+    .filter((claim) => !isWanted(wanted, numberOfClaim(set, claim) ?? -1) && !isDeleting(claim))
+    .slice(0, BURST)
     .map((claim) => ({ do: 'delete', target: refOf(claim), because: 'its Pod is not wanted any more' }));
 }
 

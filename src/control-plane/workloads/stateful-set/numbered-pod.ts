@@ -18,7 +18,7 @@ export function podName({ metadata }: StatefulSet, number: number): string {
 export function numberOf(set: StatefulSet, { metadata }: Pod): number | undefined {
   const prefix = `${set.metadata.name}-`;
   const rest = metadata.name.startsWith(prefix) ? metadata.name.slice(prefix.length) : '';
-  return /^(?:0|[1-9]\d{0,8})$/.test(rest) ? Number(rest) : undefined;
+  return /^(?:0|[1-9]\d{0,9})$/.test(rest) ? Number(rest) : undefined;
 }
 
 /** The Pod with this number, of one revision of the template. */
@@ -58,11 +58,18 @@ export function claimsOf(set: StatefulSet, number: number): PersistentVolumeClai
 }
 
 /** Whether a claim has the name of one of this set's. */
-export function isClaimOf(set: StatefulSet, { metadata }: PersistentVolumeClaim): boolean {
-  return claimTemplates(set).some((template) => {
-    const prefix = `${template.metadata.name}-${set.metadata.name}-`;
-    return metadata.name.startsWith(prefix) && /^\d+$/.test(metadata.name.slice(prefix.length)); // data-web-2-0 is not of web
-  });
+export function isClaimOf(set: StatefulSet, claim: PersistentVolumeClaim): boolean {
+  return numberOfClaim(set, claim) !== undefined;
+}
+
+/** Of which number a claim is by its name; undefined when it is none of this set's. */
+export function numberOfClaim(set: StatefulSet, { metadata }: PersistentVolumeClaim): number | undefined {
+  const number = /-(\d+)$/.exec(metadata.name)?.[1];
+  if (number === undefined) return undefined;
+  const rest = `-${set.metadata.name}-${number}`;
+  const isOf = ({ metadata: { name } }: { metadata: { name: string } }) =>
+    metadata.name.length === name.length + rest.length && metadata.name.startsWith(name);
+  return metadata.name.endsWith(rest) && claimTemplates(set).some(isOf) ? Number(number) : undefined; // data-web-2-0 is not of web
 }
 
 function claimTemplates({ spec }: StatefulSet): NonNullable<StatefulSet['spec']['volumeClaimTemplates']> {

@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
+import { systemClock } from '../../../base/clock.ts';
+import { identifyChild } from '../../../base/node/process-identity.ts';
 import { testDeps } from '../../deps.testing.ts';
+import { statePath } from '../../embedded/paths.ts';
 import { run } from './run.ts';
 
 test('where nothing runs there is nothing to stop', async (t) => {
@@ -78,6 +83,28 @@ test('a store that cannot be read is purged after a question, too', async (t) =>
   const { deps, stderr } = atTerminal(home, 'yes\n');
   await run(deps, { purge: true, yes: false, cache: false });
   assert.match(stderr(), /cannot be read from its store/);
+});
+
+test('--purge removes a cluster that would not start', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'down-'));
+  mkdirSync(dirname(statePath(home)));
+  writeFileSync(statePath(home), JSON.stringify({ process: { pid: 2 ** 22 + 1, startTime: '1' }, port: 6443, startedAt: '', version: '' }));
+  const { deps, stdout } = testDeps({}, { home, embeddedProgram: '/nonexistent' });
+  await run(deps, { purge: true, yes: true, cache: false });
+  assert.deepEqual([existsSync(home), /✓ guests +none was running/.test(stdout())], [false, true]);
+});
+
+test('a cluster without controllers is not asked to end guests: nobody there could', async (t) => {
+  const home = mkdtempSync(join(tmpdir(), 'down-'));
+  const cluster = spawn('sleep', ['60'], { stdio: 'ignore' });
+  t.after(() => [cluster.kill(), rmSync(home, { recursive: true, force: true })]);
+  mkdirSync(dirname(statePath(home)));
+  const state = { process: identifyChild(cluster.pid ?? 0), port: 6443, startedAt: '', version: '', isWithoutControllers: true };
+  writeFileSync(statePath(home), JSON.stringify(state));
+  const { deps, stdout, requests } = testDeps({}, { home, clock: systemClock });
+  const ended = once(cluster, 'exit');
+  await run(deps, { purge: false, yes: false, cache: false });
+  assert.deepEqual([requests, (await ended)[1], /✓ guests +none was running/.test(stdout())], [[], 'SIGTERM', true]);
 });
 
 test('--purge says that the cache stays, and --cache removes it', async (t) => {

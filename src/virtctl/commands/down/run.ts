@@ -18,34 +18,37 @@ import { noLongerAtBoot, thisBootHost } from '../../embedded/start-at-boot.ts';
 import { type EmbeddedState, guestsOf, lastState, runningState } from '../../embedded/state.ts';
 import { stopProcess } from '../../embedded/stop-process.ts';
 import { removeWithUsers } from '../../embedded/subordinate-users.ts';
+import { endSupervisor } from '../../embedded/supervisor.ts';
 import { shutDownGuests, unknownGuests } from '../../embedded/unknown-guests.ts';
 import { createProgress, type Progress } from '../../progress.ts';
+
+/** A grace period is a number that anybody may write; guests without a cluster are not waited for longer. */
+const MOST_GRACE_SECONDS = 600;
 
 export async function run(deps: Deps, flags: { purge: boolean; cache: boolean; yes: boolean }): Promise<void> {
   if (flags.cache && !flags.purge)
     throw new UserError('USAGE', '--cache goes with --purge', { fix: 'virtctl down --purge --cache', exitCode: 2 });
   // Before anything is stopped: whoever says no has lost nothing, not even time.
   if (flags.purge && !flags.yes && canAsk(deps) && existsSync(deps.home)) await mustBeMeant(deps);
-  const { home, clock, stdout, connect } = deps;
+  const { home, clock, stdout } = deps;
   const progress = createProgress(stdout, clock);
   // A cluster that is gone may have left guests running: only a running one can ask them to shut down.
   const isLeft = lastState(home) !== undefined || guestsOf(home).length > 0;
-  const state = runningState(home) ?? (isLeft ? await launchOrShutDown(deps, progress) : undefined);
+  // What goes with all its data needs no cluster around it: one that an object ends again and again could not be removed.
+  const state = runningState(home) ?? (isLeft && !flags.purge ? await launchOrShutDown(deps, progress) : undefined);
   if (state) {
     await progress.step('guests', async (step) => {
-      const { client } = await connect({ kubeconfig: kubeconfigPath(home) });
       const onWaiting = (names: readonly string[]) => step.update(`waiting for ${names.join(', ')}`);
-      const count = await drain(client, { clock, onWaiting }).catch((error) => {
-        throw isApiError(error, 'ServiceUnavailable') ? unreachable(state.process, error) : error;
-      });
+      const count = await endGuests({ deps, state, isPurge: flags.purge, onWaiting });
       const strangers = unknownGuests(home);
       if (strangers.length > 0) onWaiting(strangers.map(nameOfPod));
-      await shutDownGuests(strangers, clock);
+      await shutDownGuests(strangers, { clock });
       return count + strangers.length === 0 ? 'none was running' : `${count + strangers.length} shut down`;
     });
     await progress.step('control', (step) =>
       whileNobodyElseStarts({ home }, async () => {
         await stopProcess(state.process, clock);
+        await endSupervisor(home, clock); // between two processes of a cluster that ends again and again
         // Containers other than guests, such as vmctl: as when a node is switched off, they start again with the next `up`.
         await endContainers(flags, { home, clock, onWaiting: (names) => step.update(`waiting for ${names.join(', ')}`) });
         closeNetwork(home);
@@ -53,6 +56,7 @@ export async function run(deps: Deps, flags: { purge: boolean; cache: boolean; y
       }),
     );
   } else {
+    if (flags.purge && isLeft) await progress.step('guests', (step) => endWhatIsLeft(deps, step.update));
     if (existsSync(dirname(startLockPath(home)))) await putNetworkAway(home);
     if (!flags.purge) stdout.write('nothing to stop: no embedded cluster runs here\n');
   }
@@ -84,11 +88,47 @@ async function launchOrShutDown(deps: Deps, progress: Progress): Promise<Embedde
     if (guests.length === 0) throw error;
     await progress.step('guests', async (step) => {
       step.update(`waiting for ${guests.map(nameOfPod).join(', ')}`);
-      await shutDownGuests(guests, deps.clock);
+      await shutDownGuests(guests, deps);
       return `${guests.length} shut down, without the cluster: ${messageOf(error)}`;
     });
     return undefined;
   }
+}
+
+type Guests = {
+  readonly deps: Deps;
+  readonly state: EmbeddedState;
+  readonly isPurge: boolean;
+  readonly onWaiting: (names: readonly string[]) => void;
+};
+
+/** By the cluster, which knows who is who; directly where it serves the API alone, or ends while it is asked and all its data goes. */
+async function endGuests({ deps, state, isPurge, onWaiting }: Guests): Promise<number> {
+  if (state.isWithoutControllers) return shutDownAll(deps, onWaiting);
+  const { client } = await deps.connect({ kubeconfig: kubeconfigPath(deps.home) });
+  return drain(client, { clock: deps.clock, onWaiting }).catch((error) => {
+    if (!isApiError(error, 'ServiceUnavailable')) throw error;
+    if (isPurge) return shutDownAll(deps, onWaiting);
+    throw unreachable(state.process, error);
+  });
+}
+
+async function shutDownAll({ home, clock }: Deps, onWaiting: Guests['onWaiting']): Promise<number> {
+  const pods = livingPods(home);
+  if (pods.length > 0) onWaiting(pods.map(nameOfPod));
+  await shutDownGuests(pods, { clock, mostSeconds: MOST_GRACE_SECONDS });
+  return pods.length;
+}
+
+/** Of a cluster that does not run, and would not start. */
+function endWhatIsLeft(deps: Deps, update: (text: string) => void): Promise<string> {
+  const { home, clock } = deps;
+  return whileNobodyElseStarts({ home }, async () => {
+    await endSupervisor(home, clock);
+    const count = await shutDownAll(deps, (names) => update(`waiting for ${names.join(', ')}`));
+    await removeCgroupsOf(home, clock);
+    return count === 0 ? 'none was running' : `${count} shut down, without the cluster`;
+  });
 }
 
 /** A cluster that was ended by hand leaves its namespace, for guests that it may have. */
@@ -105,7 +145,7 @@ async function endContainers({ purge }: { readonly purge: boolean }, { home, clo
   const pods = livingPods(home);
   if (pods.length > 0) onWaiting(pods.map(nameOfPod));
   if (purge) for (const container of guestsOf(home)) killProcess(container);
-  else await shutDownGuests(pods, clock);
+  else await shutDownGuests(pods, { clock });
   await removeCgroupsOf(home, clock);
 }
 

@@ -3,6 +3,7 @@ import { vmiCondition } from '../../../api/kubevirt/condition-reasons.ts';
 import { type VirtualMachine, VMS } from '../../../api/kubevirt/kinds/virtual-machine.ts';
 import { isFinal, type VirtualMachineInstance, VMIS } from '../../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { isApiError, messageOf, UserError } from '../../../base/errors.ts';
+import { timeoutSignal } from '../../../base/timeout-signal.ts';
 import { makeMachine, type Wanted } from '../../../sdk/make-machine.ts';
 import type { ClusterDeps, ConnectionFlags } from '../../deps.ts';
 import { execByAgent } from '../../exec/exec-by-agent.ts';
@@ -67,7 +68,7 @@ type Waiting = { readonly signal: AbortSignal; readonly update: (text: string) =
 async function untilAgent(deps: ClusterDeps, { wanted, agentSeconds }: ThrowAway, { signal, update }: Waiting): Promise<boolean> {
   const { client, namespace, clock } = deps;
   const { name } = wanted.vm.metadata;
-  const patience = AbortSignal.timeout(agentSeconds * 1000);
+  const patience = timeoutSignal(agentSeconds * 1000);
   const either = AbortSignal.any([signal, patience]);
   let last: VirtualMachineInstance | undefined;
   try {

@@ -13,6 +13,15 @@ test('a cluster that does not run is said, with what starts it', async () => {
   await assert.rejects(run(testDeps().deps), { code: 'NOT_RUNNING', fix: 'virtctl up', exitCode: 3 });
 });
 
+test('a cluster that was started again too often is said, with what serves it without what ends it', async (t) => {
+  const home = mkdtempSync(join(tmpdir(), 'status-'));
+  t.after(() => rmSync(home, { recursive: true }));
+  mkdirSync(join(home, 'run'));
+  writeFileSync(join(home, 'run/restarts'), `5 ${new Date(0).toISOString()} exit code 7\n`);
+  const fix = 'virtctl up, or virtctl up --without-controllers to delete the object that ends it';
+  await assert.rejects(run(testDeps({}, { home }).deps), { code: 'NOT_RUNNING', fix, exitCode: 3 });
+});
+
 test('a cluster that runs: where it is, and a line for each machine', async (t) => {
   const home = mkdtempSync(join(tmpdir(), 'status-'));
   t.after(() => rmSync(home, { recursive: true }));

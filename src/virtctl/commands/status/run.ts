@@ -10,16 +10,24 @@ import { restartsOf, times } from '../../embedded/restarts.ts';
 import { runningState } from '../../embedded/state.ts';
 import { unknownGuests } from '../../embedded/unknown-guests.ts';
 
+/** So often it was started again, and then no more: something ends it each time. */
+const GIVEN_UP = 5;
+
 export async function run({ home, clock, stdout: out, connect }: Deps): Promise<void> {
   const state = runningState(home);
   const restarts = restartsOf(home);
   if (!state) {
     const why = restarts && `it ended unexpectedly (${restarts.because}) and was started again ${times(restarts.count)}: ${logPath(home)}`;
-    throw new UserError('NOT_RUNNING', `no embedded cluster runs with the data folder ${home}`, { why, fix: 'virtctl up', exitCode: 3 });
+    const fix =
+      restarts && restarts.count >= GIVEN_UP
+        ? 'virtctl up, or virtctl up --without-controllers to delete the object that ends it'
+        : 'virtctl up';
+    throw new UserError('NOT_RUNNING', `no embedded cluster runs with the data folder ${home}`, { why, fix, exitCode: 3 });
   }
   out.write(
     `cluster     running for ${humanDuration(clock.now() - Date.parse(state.startedAt))}, process ${state.process.pid}, https://127.0.0.1:${state.port}\n`,
   );
+  if (state.isWithoutControllers) out.write('controllers none: it serves the API alone; virtctl up starts the whole cluster\n');
   if (restarts) {
     const age = humanDuration(clock.now() - Date.parse(restarts.lastAt));
     out.write(`restarts    ${restarts.count}, the last ${age} ago: ${restarts.because}\n`);

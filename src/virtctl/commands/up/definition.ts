@@ -46,6 +46,12 @@ export const definition = defineCommand({
         brief: 'Also start the cluster whenever this machine starts (systemd, else the line for cron); --no-boot ends that',
         optional: true,
       },
+      withoutControllers: {
+        kind: 'boolean',
+        brief: 'Serve the API alone: for a cluster that an object ends, so that it can be deleted; the next up is a whole one',
+        optional: true,
+        withNegated: false,
+      },
       adopt: {
         kind: 'boolean',
         brief: 'Leave guests running, outside of the cluster, that its store does not know',

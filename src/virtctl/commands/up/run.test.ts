@@ -9,7 +9,14 @@ import { testDeps } from '../../deps.testing.ts';
 import { statePath } from '../../embedded/paths.ts';
 import { run } from './run.ts';
 
-for (const flags of [{ port: 0 }, { port: 99_999_999 }, { port: 1.5 }, { nodes: 0 }, { nodes: 101 }]) {
+for (const flags of [
+  { port: 0 },
+  { port: 99_999_999 },
+  { port: 1.5 },
+  { nodes: 0 },
+  { nodes: 101 },
+  { withoutControllers: true, demo: true },
+]) {
   test(`${JSON.stringify(flags)} is refused before anything starts`, async () => {
     const { deps, stdout } = testDeps();
     await assert.rejects(run(deps, { demo: false, adopt: false, hostNetwork: false, merge: false, ...flags }), { exitCode: 2 });

@@ -47,6 +47,7 @@ export async function run(
     hostNetwork: boolean;
     merge: boolean;
     boot?: boolean;
+    withoutControllers?: boolean;
     file?: string;
   },
 ): Promise<void> {
@@ -55,6 +56,7 @@ export async function run(
   const started = clock.now();
   const nodes = nodesFrom(flags.nodes);
   const port = portFrom(flags.port);
+  if (flags.withoutControllers && (flags.demo || flags.file !== undefined)) throw nothingStarts();
   const manifests = flags.file === undefined ? [] : parseManifests(flags.file, String(readInput(flags.file)));
   const interrupted = new AbortController();
   const stopListening = deps.onSignal('SIGINT', () => {
@@ -80,6 +82,7 @@ export async function run(
       nodes,
       adopt: flags.adopt,
       isHostNetwork: flags.hostNetwork,
+      isWithoutControllers: flags.withoutControllers === true,
       onWaiting: () => step.update('somebody else is starting it'),
       signal: interrupted.signal,
     });
@@ -92,6 +95,10 @@ export async function run(
   if (interrupted.signal.aborted) leave(deps);
   stopListening();
   deps.onSignal('SIGINT', () => leave(deps));
+  if (flags.withoutControllers) {
+    stdout.write(apiAlone(deps));
+    return;
+  }
   const { client, openConsole } = await deps.connect({ kubeconfig: kubeconfigPath(home) });
   await progress.step('nodes', async () => {
     const names = await allowScheduling(client);
@@ -191,6 +198,24 @@ function whatNext(deps: Deps, hasDemo: boolean, elapsedMs: number): string {
     shown(command, comment).length <= width ? shown(command, comment) : `    ${command}`,
   );
   return `  ready in ${(elapsedMs / 1000).toFixed(1)}s\n\n  next:\n${lines.join('\n')}\n`;
+}
+
+function nothingStarts(): UserError {
+  return new UserError('USAGE', '--without-controllers starts nothing, so it goes neither with --demo nor with -f', {
+    fix: 'virtctl up without it',
+    exitCode: 2,
+  });
+}
+
+/** Nothing of the rest of `up` can be done without controllers. */
+function apiAlone(deps: Deps): string {
+  const virtctl = asTyped(deps);
+  return `  the API alone: nothing is started, scheduled or shut down; guests that run go on
+
+  next:
+    kubectl get statefulsets,deployments,jobs,vms -A    # find what ends the cluster, and delete it
+    ${virtctl} up                                       # the whole cluster again
+`;
 }
 
 /** How to call this program from where the user is: by its name when that works, otherwise by its path. */
