@@ -150,7 +150,7 @@ test('guests are reached: by port-forward, by Services from other guests, by Nod
     const other = createServer();
     const isFree = (port: number) =>
       new Promise((resolve) => other.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true)));
-    let port = nodePort + 1;
+    let port = nodePort < 31_000 ? nodePort + 1000 : nodePort - 1000; // Services have the next ones
     while (!(await isFree(port))) port += 1;
     try {
       const patch = { spec: { ports: [{ port: 80, nodePort: port }] } };

@@ -2,6 +2,7 @@
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { CLUSTER_DNS_ADDRESS, UPSTREAM_DNS_ADDRESS } from '../../api/core/cluster-dns.ts';
 import { ENDPOINT_SLICES } from '../../api/core/endpoint-slice.ts';
+import { API_SERVER_ADDRESS } from '../../api/core/service-ranges.ts';
 import type { Client } from '../../client/client.ts';
 import { runClusterDns } from '../../control-plane/dns/run.ts';
 import { runEndpointSlices, type ServicesOptions } from '../../control-plane/services/controller.ts';
@@ -19,9 +20,6 @@ export type ServiceNetworkOptions = {
   readonly network: 'namespace' | 'host';
   readonly home: string;
 };
-
-/** Of the Service `default/kubernetes`. */
-export const API_SERVER_ADDRESS = '10.96.0.1';
 
 /** Runs until the signal aborts. On the host's network Services have no addresses, only NodePorts. */
 export function runServiceNetwork({ controller, proxy, dns, network, home }: ServiceNetworkOptions): Promise<unknown> {

@@ -8,6 +8,7 @@ import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
 import { NODES, type Node } from '../../api/core/node.ts';
 import { PODS_FOLDER } from '../../api/core/pod-folder-layout.ts';
+import { API_SERVER_ADDRESS } from '../../api/core/service-ranges.ts';
 import { HANDLER_PORT_NAME } from '../../api/handler/routes.ts';
 import { userNameOf } from '../../api/kubevirt/component-accounts.ts';
 import { ANNOTATION_HEARTBEAT, EXTRA_NODE_NAME, LABEL_SCHEDULABLE } from '../../api/kubevirt/names.ts';
@@ -33,7 +34,6 @@ import { startVirtHandler } from '../../virt-handler/start.ts';
 import { PLACES } from '../places.ts';
 import { builtLauncher } from './built-launcher.ts';
 import { mirrorPod } from './mirror-pods.ts';
-import { API_SERVER_ADDRESS } from './network.ts';
 import { whyNotImporter } from './why-not-importer.ts';
 import { machineOf, whyNotLauncher } from './why-not-launcher.ts';
 

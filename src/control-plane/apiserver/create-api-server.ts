@@ -14,6 +14,7 @@ import { AggregatedApis } from './aggregation/aggregated-apis.ts';
 import { keepApiServices, keepLocalApiServices } from './aggregation/keep-api-services.ts';
 import { bootstrap, type SelfRequest } from './bootstrap.ts';
 import { Conversions } from './conversion/conversions.ts';
+import { ServiceClaims } from './kinds/service-claims.ts';
 import { strategiesFor } from './kinds/strategies.ts';
 import type { HealthCheck } from './non-resource/health.ts';
 import { RequestMetrics } from './non-resource/request-metrics.ts';
@@ -80,7 +81,8 @@ const BASE_URL = 'https://kubernetes.default.svc';
 /** A server that is ready: the objects every cluster has are there, and deletions that were under way go on. */
 export async function createApiServer({ store, clock, log, hooks = {}, signingKey }: ApiServerOptions): Promise<ApiServer> {
   const closing = new AbortController();
-  const registry = new ResourceRegistry(store, builtInTypes(strategiesFor({ store, clock }), kindsFor(hooks)));
+  const serviceClaims = new ServiceClaims(store);
+  const registry = new ResourceRegistry(store, builtInTypes(strategiesFor({ store, clock, serviceClaims }), kindsFor(hooks)));
   const rules = new RuleIndex(store);
   const podsOfNodes = new PodsOfNodes(store);
   const quotas = new QuotaLedger(store);
@@ -159,6 +161,7 @@ export async function createApiServer({ store, clock, log, hooks = {}, signingKe
       rules.close();
       podsOfNodes.close();
       quotas.close();
+      serviceClaims.close();
     },
   };
 }

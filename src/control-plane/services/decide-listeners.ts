@@ -1,6 +1,12 @@
-/** Where the proxy has to listen, and whom it may pass a connection on to. Pure. */
+/**
+ * Where the proxy has to listen, and whom it may pass a connection on to. Pure.
+ *
+ *   an address beyond the range of Services, a NodePort beyond theirs    not served, whoever stored it
+ *   two Services want the same                                           the older one has it
+ */
 import type { EndpointSlice } from '../../api/core/endpoint-slice.ts';
 import type { Service } from '../../api/core/service.ts';
+import { isNodePort, isServiceAddress } from '../../api/core/service-ranges.ts';
 
 export type Protocol = 'TCP' | 'UDP';
 export type Target = { readonly host: string; readonly port: number };
@@ -21,6 +27,13 @@ export type ListenerOptions = {
   readonly nodeAddress: string;
   /** Addresses of Services at which somebody else answers. */
   readonly servedElsewhere?: readonly string[];
+  /** Which addresses Services have, where they are not those of an embedded cluster. */
+  readonly isServiceAddress?: (address: string) => boolean;
+};
+
+export type ObservedServices = {
+  readonly services: readonly Service[];
+  readonly slicesOf: (service: Service) => readonly EndpointSlice[];
 };
 
 /** As Kubernetes has it: three hours. */
@@ -34,7 +47,7 @@ export function listenerKey({ protocol, host, port }: Pick<Listener, 'protocol' 
 /** The listeners of one Service: its address with each port, and its NodePorts. SCTP is not carried. */
 export function decideListeners(service: Service, slices: readonly EndpointSlice[], options: ListenerOptions): Listener[] {
   const { clusterIP = '', ports = [], type } = service.spec;
-  const hasAddress = /^\d+\.\d+\.\d+\.\d+$/.test(clusterIP) && type !== 'ExternalName';
+  const hasAddress = type !== 'ExternalName' && (options.isServiceAddress ?? isServiceAddress)(clusterIP);
   if (!hasAddress) return [];
   const isServedHere = options.hasClusterAddresses && !options.servedElsewhere?.includes(clusterIP);
   const affinity = affinityOf(service);
@@ -47,9 +60,28 @@ export function decideListeners(service: Service, slices: readonly EndpointSlice
     };
     return [
       ...(isServedHere ? [{ ...shared, host: clusterIP, port }] : []),
-      ...(nodePort ? [{ ...shared, host: options.nodeAddress, port: nodePort, isNodePort: true as const }] : []),
+      ...(isNodePort(nodePort) ? [{ ...shared, host: options.nodeAddress, port: nodePort, isNodePort: true as const }] : []),
     ];
   });
+}
+
+/** All of them by their keys, with the Service that has each. */
+export function decideAllListeners({ services, slicesOf }: ObservedServices, options: ListenerOptions): ReadonlyMap<string, Listener> {
+  const wanted = new Map<string, Listener>();
+  for (const service of oldestFirst(services)) {
+    for (const listener of decideListeners(service, slicesOf(service), options)) {
+      const key = listenerKey(listener);
+      if (!wanted.has(key)) wanted.set(key, listener);
+    }
+  }
+  return wanted;
+}
+
+/** By when they were made, then by name, so that who has what does not change by itself. */
+export function oldestFirst(services: readonly Service[]): Service[] {
+  const age = ({ metadata: { creationTimestamp = '', namespace = '', name } }: Service) => `${creationTimestamp} ${namespace}/${name}`;
+  const withAge = services.map((service) => ({ service, age: age(service) }));
+  return withAge.sort((a, b) => (a.age < b.age ? -1 : 1)).map(({ service }) => service);
 }
 
 function affinityOf({ spec }: Service): { readonly affinityMs?: number } {

@@ -4,7 +4,7 @@ import type { EndpointSlice } from '../../api/core/endpoint-slice.ts';
 import type { Pod } from '../../api/core/pod.ts';
 import type { Service } from '../../api/core/service.ts';
 import { explain } from '../../reconcile/decision.ts';
-import { decideListeners } from './decide-listeners.ts';
+import { decideAllListeners, decideListeners } from './decide-listeners.ts';
 import { decideSlices } from './decide-slices.ts';
 
 type PodOptions = {
@@ -145,3 +145,48 @@ test('session affinity is for as long as the Service says, else for three hours'
   assert.equal(affinity({ sessionAffinity: 'ClientIP' }), 10_800_000);
   assert.equal(affinity({ sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 5 } } }), 5_000);
 });
+
+test('of two Services that are stored with one address or NodePort the older one is served, whatever their order', () => {
+  const named = (name: string, created: string): Service => ({
+    ...service({ type: 'NodePort', ports: [{ port: 80, nodePort: 30_080 }] }),
+    metadata: { name, namespace: 'default', uid: name, creationTimestamp: created },
+  });
+  const [older, younger] = [named('z', '2026-01-01T00:00:00Z'), named('a', '2026-01-02T00:00:00Z')];
+  const slicesOf = ({ metadata }: Service) => slicesOfPods(metadata.name === 'z' ? '10.244.0.2' : '10.244.0.3');
+  for (const services of [
+    [older, younger],
+    [younger, older],
+  ]) {
+    const found = decideAllListeners({ services, slicesOf }, { hasClusterAddresses: true, nodeAddress: '127.0.0.1' });
+    assert.deepEqual(
+      [...found].map(([key, { targets }]) => [key, targets[0]?.host]),
+      [
+        ['TCP 10.96.1.1:80', '10.244.0.2'],
+        ['TCP 127.0.0.1:30080', '10.244.0.2'],
+      ],
+    );
+  }
+});
+
+function slicesOfPods(ip: string): EndpointSlice[] {
+  return slicesOf(service({ ports: [{ port: 80 }] }), [pod('a', { ip })]);
+}
+
+for (const [clusterIP, nodePort] of [
+  ['127.0.0.1', 22],
+  ['10.244.0.5', 18_080],
+  ['8.8.8.8', 29_999],
+  ['10.96.0.0', 32_768],
+  ['10.112.0.1', 443],
+  ['010.96.0.5', 65_535],
+] as const) {
+  test(`nobody listens at ${clusterIP} nor at the NodePort ${nodePort}, whoever stored them`, () => {
+    const listenersOf = (spec: Partial<Service['spec']>) =>
+      decideListeners(service({ type: 'NodePort', ...spec }), [], { hasClusterAddresses: true, nodeAddress: '127.0.0.1' });
+    assert.deepEqual(listenersOf({ clusterIP }), []);
+    assert.deepEqual(
+      listenersOf({ ports: [{ port: 80, nodePort }] }).map(({ host }) => host),
+      ['10.96.1.1'],
+    );
+  });
+}

@@ -57,6 +57,7 @@ function serve(endpoints: readonly string[]) {
     signal: stop.signal,
     hasClusterAddresses: true,
     nodeAddress: '127.0.0.1',
+    isServiceAddress: (address) => address === ADDRESS,
   });
   return { stop, stopped };
 }

@@ -6,7 +6,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { startCache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
-import { decideListeners, type Listener, type ListenerOptions, listenerKey } from './decide-listeners.ts';
+import { decideAllListeners, type Listener, type ListenerOptions } from './decide-listeners.ts';
 import { LABEL_SERVICE_NAME } from './decide-slices.ts';
 import { hostPortsFor } from './host-ports/decide-host-ports.ts';
 import type { HostPorts } from './host-ports/host-ports.ts';
@@ -34,17 +34,14 @@ export async function runServiceProxy(options: ServiceProxyOptions): Promise<voi
   const services = startCache({ ...options, resource: SERVICES });
   const slices = startCache({ ...options, resource: ENDPOINT_SLICES, indexes: { service: serviceOf } });
   const open = new Map<string, Open>();
+  const slicesOf = ({ metadata }: KubeObject) => slices.byIndex('service', keyOf(metadata));
   /** Addresses that somebody else listens at. */
   const busy = new Set<string>();
   let isDirty = false;
 
   function update(): void {
     isDirty = false;
-    const wanted = new Map<string, Listener>();
-    for (const service of services.list()) {
-      const own = slices.byIndex('service', keyOf(service.metadata));
-      for (const listener of decideListeners(service, own, options)) wanted.set(listenerKey(listener), listener);
-    }
+    const wanted = decideAllListeners({ services: services.list(), slicesOf }, options);
     for (const [key, { listener }] of open) {
       if (wanted.has(key)) continue;
       listener.close();

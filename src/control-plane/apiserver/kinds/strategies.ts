@@ -17,19 +17,22 @@ import { priorityClassStrategy } from './priority-class.ts';
 import { bindingStrategy, roleStrategy } from './rbac.ts';
 import { resourceQuotaStrategy } from './resource-quota.ts';
 import { serviceStrategy } from './service.ts';
+import type { ServiceClaims } from './service-claims.ts';
 import { volumeClaimStrategy } from './volume-claim.ts';
 import { daemonSetStrategy, deploymentStrategy, replicaSetStrategy, statefulSetStrategy } from './workload-rules.ts';
 
 /** Volumes wait until somebody binds them. */
 const pending: Strategy = { prepareCreate: (object) => ({ ...object, status: { phase: 'Pending' } }) };
 
+type StrategyParts = { readonly store: Store; readonly clock: Clock; readonly serviceClaims: ServiceClaims };
+
 /** By `group/plural`. */
-export function strategiesFor({ store, clock }: { store: Store; clock: Clock }): Readonly<Record<string, Strategy>> {
+export function strategiesFor({ store, clock, serviceClaims }: StrategyParts): Readonly<Record<string, Strategy>> {
   return {
     'core/pods': podStrategy,
     'core/namespaces': namespaceStrategy,
     'core/nodes': { keepsNewStatus: true },
-    'core/services': serviceStrategy(store),
+    'core/services': serviceStrategy(serviceClaims),
     'core/configmaps': configMapStrategy,
     'core/secrets': secretStrategy,
     'core/limitranges': limitRangeStrategy,

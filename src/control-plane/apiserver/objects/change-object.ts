@@ -21,6 +21,7 @@ import type { AdmissionAttributes, Call } from '../server-parts.ts';
 import { type AnyObject, storeKey } from '../types/resource-type.ts';
 import { assertAdmitted, assertReadable, assertValid, mutated } from './admit-object.ts';
 import { desiredPartOf, withOldIdentity } from './object-meta.ts';
+import { reserve } from './reserve.ts';
 
 /** What the client wants the object to become; it may throw. The result's resourceVersion and uid, if set, are preconditions. */
 export type ObjectChange = (old: AnyObject) => AnyObject;
@@ -51,7 +52,7 @@ export async function changeObject(call: Call, change: ObjectChange, options: Ch
     if (isUnchanged(object, old)) return old;
     const next = withGeneration(call, object, old);
     const value = mayVanish(call, next) ? undefined : await parts.conversions.stored(type, next, call.request.signal);
-    const giveBack = parts.quotas.reserve(reviewOf(call, { object, old, subresource }));
+    const giveBack = reserve(call, reviewOf(call, { object, old, subresource }));
     try {
       return isDryRun(call.query) ? next : await commit(call, { entry, next, value });
     } catch (error) {

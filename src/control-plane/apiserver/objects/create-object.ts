@@ -12,6 +12,7 @@ import { type AnyObject, storeKey } from '../types/resource-type.ts';
 import { assertAdmitted, assertReadable, assertValid, mutated } from './admit-object.ts';
 import { assertNamespaceActive } from './namespace-lifecycle.ts';
 import { generatedName, withNewIdentity } from './object-meta.ts';
+import { reserve } from './reserve.ts';
 
 /** The created object; `owned` is who owns its fields, if that is known already. AlreadyExists when the name is taken. */
 export async function createObject(call: Call, sent: AnyObject, owned?: readonly ManagedFieldsEntry[]): Promise<AnyObject> {
@@ -40,7 +41,7 @@ export async function createObject(call: Call, sent: AnyObject, owned?: readonly
   await assertAdmitted(call, { ...review, object });
   assertNamespaceActive(call, name);
   const value = await parts.conversions.stored(type, object, call.request.signal);
-  const giveBack = parts.quotas.reserve({ ...review, object });
+  const giveBack = reserve(call, { ...review, object });
   try {
     return await store(call, { object, value, isDry: review.isDryRun }); // at once: whoever has room has sent the write
   } finally {

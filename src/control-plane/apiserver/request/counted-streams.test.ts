@@ -108,3 +108,34 @@ test('a watch of another server behind this one is a watch', async (t) => {
   for (let count = 0; count <= 300; count += 1) statuses.push((await server.fetch(`${MACHINES}?watch=1`, {}, EVE)).status);
   assert.deepEqual([statuses.filter((status) => status === 200).length, statuses.at(-1)], [300, 429]);
 });
+
+test('whoever makes five service accounts in a namespace leaves consoles, watches and requests to others', async (t) => {
+  const server = await start(t);
+  const accounts = ['a', 'b', 'c', 'd', 'e'].map(
+    (name): Identity => ({
+      user: `system:serviceaccount:default:${name}`,
+      groups: ['system:serviceaccounts', 'system:serviceaccounts:default', 'system:authenticated'],
+    }),
+  );
+  const subject = { kind: 'Group', name: 'system:serviceaccounts:default' };
+  await grant(server.client, { namespace: 'default', name: 'accounts', rules: RULES, subject });
+  const opened = { consoles: 0, watches: 0 };
+  for (const identity of accounts) {
+    for (let count = 0; count < MOST; count += 1) {
+      const isOpen = await open(server, `${MACHINES}/vm/console`, identity).then(
+        () => 1,
+        () => 0,
+      );
+      opened.consoles += isOpen;
+      if (isOpen === 0) break;
+    }
+    for (let count = 0; count < 300; count += 1) {
+      const { status } = await server.fetch(`${PODS}?watch=1`, {}, identity);
+      if (status !== 200) break;
+      opened.watches += 1;
+    }
+  }
+  assert.deepEqual(opened, { consoles: MOST, watches: 300 });
+  await open(server, `${MACHINES}/vm/console`);
+  assert.equal((await server.fetch(`${PODS}?watch=1`, {}, EVE)).status, 200);
+});

@@ -4,7 +4,11 @@ import { isApiError } from '../../../base/errors.ts';
 import type { Identity } from '../transport/identity.ts';
 import { FlowControl, flowOf } from './flow-control.ts';
 
-const LIMITS = { request: { ofOne: 2, ofAll: 3 }, watch: { ofOne: 1, ofAll: 9 }, stream: { ofOne: 1, ofAll: 9 } };
+const LIMITS = {
+  request: { ofOne: 2, ofAccounts: 9, ofAll: 3 },
+  watch: { ofOne: 1, ofAccounts: 9, ofAll: 9 },
+  stream: { ofOne: 1, ofAccounts: 9, ofAll: 9 },
+};
 const ann: Identity = { user: 'ann', groups: ['system:authenticated'] };
 const bob: Identity = { user: 'bob', groups: ['system:authenticated'] };
 const isTooMany = (error: unknown) => isApiError(error, 'TooManyRequests') && error.details?.retryAfterSeconds === 1;
@@ -69,4 +73,42 @@ test('a service account of a tenant is an ordinary user, whatever it is called',
   const account = { user: 'system:serviceaccount:tenant:kubevirt', groups: ['system:serviceaccounts:kubevirt'] };
   flow.enter(account, 'watch');
   assert.throws(() => flow.enter(account, 'watch'), isTooMany);
+});
+
+const account = (namespace: string, name: string): Identity => ({
+  user: `system:serviceaccount:${namespace}:${name}`,
+  groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`],
+});
+
+for (const kind of ['request', 'watch', 'stream'] as const) {
+  test(`the service accounts of a namespace have a fifth of every ${kind} together, and those of all namespaces leave users theirs`, () => {
+    const flow = new FlowControl();
+    const opened = (identity: Identity): number => {
+      for (let count = 0; ; count += 1) {
+        try {
+          flow.enter(identity, kind);
+        } catch (error) {
+          assert.ok(isTooMany(error));
+          return count;
+        }
+      }
+    };
+    const most = opened(ann);
+    assert.deepEqual(
+      ['a', 'b', 'c', 'd', 'e'].map((name) => opened(account('tenant', name))),
+      [most, 0, 0, 0, 0],
+    );
+    for (let count = 0; count < 50; count += 1) opened(account(`tenant-${count}`, 'a'));
+    assert.equal(opened(bob), most, 'a user still has all that a user may have');
+  });
+}
+
+test('what an account leaves another of its namespace may have', () => {
+  const flow = new FlowControl(LIMITS);
+  const leave = flow.enter(account('tenant', 'a'), 'stream');
+  assert.throws(() => flow.enter(account('tenant', 'b'), 'stream'), /the service accounts of namespace "tenant" have 1 under way/);
+  flow.enter(account('other', 'b'), 'stream');
+  leave?.();
+  leave?.();
+  flow.enter(account('tenant', 'b'), 'stream');
 });

@@ -29,6 +29,8 @@ export type Strategy = {
   readonly prepareUpdate?: (object: AnyObject, old: AnyObject, subresource: string | undefined) => AnyObject;
   /** Every reason to refuse the object; `old` is there for an update. */
   readonly validate?: (object: AnyObject, old: AnyObject | undefined, subresource: string | undefined) => StatusCause[];
+  /** Keeps what only one object may have for this write, until it is over; or why it cannot be had. Asked at the moment of the write. */
+  readonly reserve?: (object: AnyObject, old: AnyObject | undefined) => Reservation;
   /** A new object may bring its status along although that is a subresource (nodes register themselves with it). */
   readonly keepsNewStatus?: true;
   /** A change of the annotations counts as a new generation (Deployments: rollouts are steered by them). */
@@ -40,6 +42,8 @@ export type Strategy = {
   /** False while something besides metadata.finalizers keeps a deleted object (spec.finalizers of a namespace). */
   readonly mayVanish?: (object: AnyObject) => boolean;
 };
+
+export type Reservation = { readonly giveBack: () => void } | { readonly causes: readonly StatusCause[] };
 
 /** A kind that is another kind's second face: its objects are stored as the other's, with these top-level fields under other names. */
 export type SharedStorage = {

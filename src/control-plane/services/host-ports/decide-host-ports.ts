@@ -8,10 +8,11 @@
  *   the Service has no NodePort any more                       it says nothing
  */
 import type { Service } from '../../../api/core/service.ts';
+import { FIRST_NODE_PORT, isNodePort, NODE_PORTS } from '../../../api/core/service-ranges.ts';
 import { ANNOTATION_HOST_ADDRESSES, ANNOTATION_HOST_PORT } from '../../../api/kubevirt/names.ts';
 import { refOf } from '../../../api/meta.ts';
 import type { Action, Decision, EventToRecord } from '../../../reconcile/decision.ts';
-import { decideListeners, type ListenerOptions, listenerKey } from '../decide-listeners.ts';
+import { decideListeners, type ListenerOptions, listenerKey, oldestFirst } from '../decide-listeners.ts';
 import { HOST_ADDRESS, type HostPort, type HostPortState } from './messages.ts';
 
 export type ObservedHostPorts = {
@@ -20,22 +21,21 @@ export type ObservedHostPorts = {
   readonly stateOf: (key: string) => HostPortState | undefined;
 };
 
-const FIRST_NODE_PORT = 30_000;
-const NODE_PORTS = 2_768;
 const LAST_PORT = 65_535;
 /** How many others are tried where a number is taken. */
 const OTHERS = 16;
 
 /** What to listen at on the host. */
 export function hostPortsFor(services: readonly Service[], options: ListenerOptions): HostPort[] {
-  return services.flatMap((service) =>
-    nodePortsOf(service, options).map(({ key, protocol, name, nodePort, chosen }) => ({
-      key,
-      protocol,
-      ports: [...new Set([...(chosen ? [chosen] : []), keptPort(service, name) ?? nodePort, nodePort, ...othersFor(nodePort)])],
-      ...(chosen && { chosen }),
-    })),
-  );
+  const wanted = new Map<string, HostPort>();
+  for (const service of oldestFirst(services)) {
+    for (const { key, protocol, name, nodePort, chosen } of nodePortsOf(service, options)) {
+      if (wanted.has(key)) continue;
+      const ports = [...new Set([...(chosen ? [chosen] : []), keptPort(service, name) ?? nodePort, nodePort, ...othersFor(nodePort)])];
+      wanted.set(key, { key, protocol, ports, ...(chosen && { chosen }) });
+    }
+  }
+  return [...wanted.values()];
 }
 
 /** Keeps the annotation of the Service true. */
@@ -105,7 +105,7 @@ function keptPort({ metadata }: Service, name: string): number | undefined {
       ?.split(':')
       .at(-1),
   );
-  return port >= FIRST_NODE_PORT && port < FIRST_NODE_PORT + NODE_PORTS ? port : undefined;
+  return isNodePort(port) ? port : undefined;
 }
 
 function othersFor(nodePort: number): number[] {
