@@ -185,6 +185,28 @@ test('what a guest writes to a claim is there after a restart; what it writes to
     await cluster.untilGone(kept.trim());
   });
 
+  await t.test('a guest that never stops writing is kept as of one moment, and goes on', async () => {
+    const inGuest = guestOf(cluster);
+    // Each round writes its number at both ends of the disk, one after the other: a copy of one moment has at most one between them.
+    const [first, last] = [0, 100_000];
+    const write = `i=0; while :; do i=$((i+1)); for at in ${first} ${last}; do echo $i | dd of=/dev/vdb bs=512 seek=$at count=1 conv=sync,notrunc oflag=direct; done; done`;
+    await inGuest("tr '\\0' x </dev/zero | head -c 52000000 | dd of=/dev/vdb bs=64k conv=notrunc,fsync 2>/dev/null"); // copying takes a moment
+    await inGuest(`(${write}) >/dev/null 2>&1 </dev/null &`);
+    const number = (at: number) => `dd if=/dev/vdb bs=512 skip=${at} count=1 iflag=direct 2>/dev/null | tr -d '\\0'`;
+    assert.match(await cluster.must('virtctl', ['snapshot', VM, 'busy']), /while (it was paused|its file systems were frozen)\n$/);
+    const before = Number(await inGuest(number(first)));
+    await untilGuest(inGuest, `[ $(${number(first)}) -gt ${before} ] && echo goes on`, 'goes on');
+    await cluster.must('virtctl', ['stop', VM]);
+    await cluster.untilGone(`vmi/${VM}`);
+    await cluster.must('virtctl', ['rollback', VM, 'busy']);
+    await cluster.must('virtctl', ['start', VM]);
+    await cluster.until(`vm/${VM}`, '.status.printableStatus', 'Running');
+    const [left, right] = [Number(await inGuest(number(first))), Number(await inGuest(number(last)))];
+    assert.ok(left > 0 && (left === right || left === right + 1), `${left} and ${right}`);
+    assert.equal(await cluster.field('vmsnapshot', 'busy', '.status.pausedInstanceUID'), '');
+    await cluster.must('kubectl', ['delete', 'vmsnapshot', 'busy']);
+  });
+
   await t.test('a claim in use stays until its machine is gone', async () => {
     const claimName = await cluster.field('vm', VM, '.spec.template.spec.volumes[1].persistentVolumeClaim.claimName');
     await cluster.must('kubectl', ['delete', 'pvc', claimName, '--wait=false']);

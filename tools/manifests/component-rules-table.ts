@@ -37,6 +37,13 @@ export const CLUSTER_RULES: Readonly<Record<Component, readonly PolicyRule[]>> =
     rule('subresources.kubevirt.io', 'virtualmachineinstances/freeze', ['update'], 'The guest is still while a snapshot is taken.'),
     rule('subresources.kubevirt.io', 'virtualmachineinstances/unfreeze', ['update'], 'And goes on afterwards.'),
     rule(
+      'subresources.kubevirt.io',
+      'virtualmachineinstances/pause',
+      ['update'],
+      'It is paused where a disk has to be copied and is written meanwhile.',
+    ),
+    rule('subresources.kubevirt.io', 'virtualmachineinstances/unpause', ['update'], 'And goes on afterwards, too.'),
+    rule(
       '',
       'pods',
       ['get', 'list', 'watch', 'create', 'delete'],

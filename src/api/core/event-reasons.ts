@@ -73,6 +73,7 @@ export type KubeVirtEventReason =
   | 'Migrating'
   | 'NodeUnresponsive'
   | 'Override'
+  | 'PausedForSnapshot'
   | 'PreparingTarget'
   | 'PrototypeMissing'
   | 'ResizeFailed'

@@ -4,6 +4,9 @@ import type { Resource } from '../resource.ts';
 
 export const SNAPSHOT_GROUP = 'snapshot.storage.k8s.io';
 
+/** Stands in the error of a VolumeSnapshot of ours whose disk could not be copied because somebody writes to it. */
+export const BEING_WRITTEN = 'it is being written';
+
 type SnapshotError = { readonly message?: string; readonly time?: string };
 
 export type VolumeSnapshot = KubeObject & {

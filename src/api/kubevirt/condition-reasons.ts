@@ -67,8 +67,8 @@ export type ReplicaSetConditions = {
 export type VmSnapshotConditions = {
   readonly Ready: 'InProgress' | 'Failed' | 'Succeeded';
   readonly Progressing: 'InProgress' | 'Waiting' | 'Failed' | 'Succeeded';
-  /** MemoryNotKept is ours. */
-  readonly Failure: 'DeadlineExceeded' | 'NoVolumeSnapshots' | 'MemoryNotKept';
+  /** The last two are ours. */
+  readonly Failure: 'DeadlineExceeded' | 'NoVolumeSnapshots' | 'MemoryNotKept' | 'VolumeSnapshotFailed';
 };
 /** Of a VirtualMachineRestore. */
 export type VmRestoreConditions = {

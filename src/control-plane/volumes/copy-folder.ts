@@ -7,6 +7,7 @@ import { spawn } from 'node:child_process';
 import { type BigIntStats, constants } from 'node:fs';
 import { copyFile, type FileHandle, mkdir, open, readdir, readlink, symlink } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { BEING_WRITTEN } from '../../api/core/volume-snapshot.ts';
 
 export type CopyOptions = { readonly from: string; readonly into: string; readonly signal: AbortSignal };
 
@@ -95,7 +96,7 @@ async function copyContent(file: FileHandle, { into, signal }: Place): Promise<v
 
 async function mustBeUnchanged(file: FileHandle, before: BigIntStats): Promise<void> {
   const after = await file.stat({ bigint: true });
-  if (before.mtimeNs !== after.mtimeNs || before.size !== after.size) throw new Error('it was written while it was copied');
+  if (before.mtimeNs !== after.mtimeNs || before.size !== after.size) throw new Error(`${BEING_WRITTEN} while it is copied`);
 }
 
 /** In one step of the file system, where it has such a thing: the copy is of one moment, whoever writes. */
@@ -117,7 +118,7 @@ async function quietStat(file: FileHandle): Promise<BigIntStats> {
     if (Math.abs(Date.now() - Number(stat.mtimeMs)) > TICK_MS) return stat;
     await sleep(TICK_MS);
   }
-  throw new Error('it is being written all the time');
+  throw new Error(`${BEING_WRITTEN} all the time`);
 }
 
 /** By `cp`, which asks the file system where there is data: a disk is mostly holes, and its guest may be waiting for us. */

@@ -1,4 +1,4 @@
-/** Takes VirtualMachineSnapshots: the loop of `observe`, `decide` and `act`, which freezes and thaws guests. */
+/** Takes VirtualMachineSnapshots: the loop of `observe`, `decide` and `act`, which stops the writes of guests. */
 import type { ControllerRevision } from '../../api/core/controller-revision.ts';
 import type { Pod } from '../../api/core/pod.ts';
 import { isPodFinal } from '../../api/core/pod.ts';
@@ -9,10 +9,9 @@ import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { VirtualMachineSnapshot } from '../../api/kubevirt/kinds/vm-snapshot.ts';
 import type { VirtualMachineSnapshotContent } from '../../api/kubevirt/kinds/vm-snapshot-content.ts';
-import { subresourcePath } from '../../api/kubevirt/subresource-path.ts';
 import { isControlledBy, type KubeObject, keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
-import { isApiError, messageOf } from '../../base/errors.ts';
+import { isApiError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Cache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
@@ -23,9 +22,10 @@ import { BY_VMI } from '../migration/observe.ts';
 import { revisionOf } from '../vm/revision.ts';
 import { instanceIn, isKeptInstance } from '../vm/suspension.ts';
 import { contentNameOf, specToKeep, volumesOf } from './content-for.ts';
-import { decideVmSnapshot, type Freeze, type Thaw } from './decide.ts';
+import { decideVmSnapshot, type Freeze, type Tell } from './decide.ts';
 import { backupsOf } from './memory.ts';
 import type { ObservedVmSnapshot, Quiesce } from './observed.ts';
+import { tellGuest } from './tell-guest.ts';
 
 export type VmSnapshotOptions = {
   readonly client: Client;
@@ -54,9 +54,10 @@ export const bySource = {
 /** Runs until the signal aborts. */
 export function runVmSnapshotController(options: VmSnapshotOptions): Promise<void> {
   const { client, clock, log, signal, snapshots, contents, vms, vmis, pods } = options;
-  /** By the uid of the snapshot. */
+  /** What was done to the guest, by the uid of the snapshot. */
   const quiesced = new Map<string, Quiesce>();
-  return runController<ObservedVmSnapshot, Freeze | Thaw>({
+  const paused = new Set<string>();
+  return runController<ObservedVmSnapshot, Freeze | Tell>({
     name: 'snapshot-controller',
     client,
     clock,
@@ -71,11 +72,15 @@ export function runVmSnapshotController(options: VmSnapshotOptions): Promise<voi
       changesOf(options.revisions, () => []),
       changesOf(options.migrations, () => []),
     ],
-    observe: (key) => observeVmSnapshot(options, key, quiesced),
+    observe: (key) => observeVmSnapshot(options, key, { quiesced, paused }),
     decide: decideVmSnapshot,
     subject: ({ snapshot }) => snapshot,
     act: async (action, { snapshot, vmi }) => {
-      if (vmi) quiesced.set(snapshot.metadata.uid ?? '', await tellGuest(options, action, vmi));
+      const { uid = '' } = snapshot.metadata;
+      if (action.do === 'pause') paused.add(uid); // whatever becomes of it
+      const quiesce = vmi && (await tellGuest(options, action, vmi));
+      if (action.do === 'unpause') paused.delete(uid);
+      if (quiesce) quiesced.set(uid, quiesce);
       return undefined;
     },
   });
@@ -85,28 +90,10 @@ export function runVmSnapshotController(options: VmSnapshotOptions): Promise<voi
   }
 }
 
-/** A guest that cannot be frozen is kept as it is; one that cannot be thawed is thawed by its virt-handler when the time is over. */
-async function tellGuest({ client, log }: VmSnapshotOptions, action: Freeze | Thaw, vmi: VirtualMachineInstance): Promise<Quiesce> {
-  const { namespace = '', name } = vmi.metadata;
-  const verb = action.do === 'freeze' ? 'freeze' : 'unfreeze';
-  const body = action.do === 'freeze' ? { unfreezeTimeout: `${action.forSeconds}s` } : {};
-  try {
-    await client.request(subresourcePath({ namespace, name, resource: 'virtualmachineinstances' }, verb), {
-      method: 'PUT',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    return action.do === 'freeze' ? 'frozen' : 'thawed';
-  } catch (error) {
-    log.warn(`cannot ${verb} a guest`, { object: `VirtualMachineInstance ${keyOf(vmi.metadata)}`, because: messageOf(error) });
-    return action.do === 'freeze' ? 'failed' : 'thawed';
-  }
-}
-
 async function observeVmSnapshot(
   options: VmSnapshotOptions,
   key: string,
-  quiesced: Map<string, Quiesce>,
+  { quiesced, paused }: { readonly quiesced: Map<string, Quiesce>; readonly paused: Set<string> },
 ): Promise<ObservedVmSnapshot | undefined> {
   const { client, clock, snapshots, contents, vms, vmis, pods, revisions } = options;
   const snapshot = snapshots.get(key);
@@ -125,8 +112,9 @@ async function observeVmSnapshot(
   const moves = snapshot.spec.memory ? options.migrations.byIndex(BY_VMI, at) : [];
   const migration = moves.find((each) => !isMigrationFinal(each))?.metadata.name;
   const quiesce = quiesced.get(uid) ?? 'untouched';
-  const seen = { snapshot, vm, vmi, revision, kept, migration, content, quiesce, now: clock.now() } as const;
+  const seen = { snapshot, vm, vmi, revision, kept, migration, content, quiesce, hasPaused: paused.has(uid), now: clock.now() } as const;
   if (isOver) quiesced.delete(uid);
+  if (isOver) paused.delete(uid);
   if (isOver || snapshot.metadata.deletionTimestamp)
     return { ...seen, claims: new Map(), claimsInUse: new Set(), volumeSnapshots: new Map(), hasVolumeSnapshots: true };
   const spec = specToKeep(seen);

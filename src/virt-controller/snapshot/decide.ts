@@ -14,6 +14,7 @@
  *   the machine is not marked                             mark it: it outlives its deletion, and one snapshot is taken of it at a time
  *   its memory is to be kept                              see memory.ts: the machine is suspended first
  *   no content                                            make it: what the machine is, and what its VolumeSnapshots will be called
+ *   a disk is written while it is copied                  see stand-still.ts: the guest is paused meanwhile
  *   VolumeSnapshots are missing                           freeze the guest, if it has an agent, and make all of them
  *   a guest with an agent that this process did not       delete those that are there: all of them are of one moment, and whoever was
  *   freeze, and not all VolumeSnapshots are taken         killed cannot say whether the guest has been frozen all the time
@@ -24,6 +25,7 @@
  *
  * Pure: no clock, no I/O, no randomness.
  */
+import type { VolumeSnapshot } from '../../api/core/volume-snapshot.ts';
 import { type VmSnapshotConditions, vmiIs } from '../../api/kubevirt/condition-reasons.ts';
 import { hindranceOf } from '../../api/kubevirt/exclusive-operations.ts';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
@@ -37,14 +39,15 @@ import { type Action, type Decision, nothingToDo } from '../../reconcile/decisio
 import { contentFor, volumeSnapshotFor } from './content-for.ts';
 import { backupsOf, type MemoryStep, memoryStep } from './memory.ts';
 import type { ObservedVmSnapshot } from './observed.ts';
+import { isOnline, isPausedFor, standStillStep } from './stand-still.ts';
 import { type Outcome, snapshotStatus } from './status.ts';
 
 /** Stops writes of the guest, for a time that ends by itself. */
 export type Freeze = { readonly do: 'freeze'; readonly because: string; readonly forSeconds: number };
-/** Lets them go on. */
-export type Thaw = { readonly do: 'thaw'; readonly because: string };
-type SnapshotAction = Action | Freeze | Thaw;
-type SnapshotDecision = Decision<Freeze | Thaw>;
+/** Lets them go on; pauses the guest, and lets it run on. */
+export type Tell = { readonly do: 'thaw' | 'pause' | 'unpause'; readonly because: string };
+type SnapshotAction = Action | Freeze | Tell;
+type SnapshotDecision = Decision<Freeze | Tell>;
 
 const LOOK_MS = 250;
 const WAIT_MS = 1_000;
@@ -179,16 +182,49 @@ function release({ snapshot, vm }: ObservedVmSnapshot): Action[] {
   return [patchOf(vm, { metadata: { finalizers: finalizers.filter((each) => each !== FINALIZER_SNAPSHOT_SOURCE) } }, because)];
 }
 
+/** The guest is paused for it, or goes on afterwards; undefined when neither is to be done. */
+function standStill(observed: ObservedVmSnapshot, made: readonly (VolumeSnapshot | undefined)[]): SnapshotDecision | undefined {
+  const { snapshot } = observed;
+  const step = standStillStep(observed, made);
+  switch (step.do) {
+    case 'nothing':
+      return undefined;
+    case 'name': {
+      const message = `${snapshot.spec.source.name} is paused while its disks are copied: it writes to them meanwhile`;
+      return {
+        actions: [{ ...pausing(snapshot, step.instanceUID), event: { type: 'Normal', reason: 'PausedForSnapshot', message } }],
+        lookAgainAfterMs: 0,
+      };
+    }
+    case 'discard':
+      return { actions: discard(made, 'it is of a moment before the guest is paused'), lookAgainAfterMs: LOOK_MS };
+    case 'pause':
+      return { actions: [{ do: 'pause', because: 'its disks are copied' }], lookAgainAfterMs: LOOK_MS };
+    case 'let run':
+      return { actions: letRun(observed), lookAgainAfterMs: 0 };
+    case 'say':
+      return { actions: tell(observed, { is: 'waiting', message: step.message }), lookAgainAfterMs: WAIT_MS };
+    case 'fail':
+      return fail(observed, { reason: 'VolumeSnapshotFailed', message: step.message });
+  }
+}
+
 function take(observed: ObservedVmSnapshot, content: VirtualMachineSnapshotContent, leftMs: number): SnapshotDecision {
-  const { volumeSnapshots, quiesce } = observed;
+  const { vmi, volumeSnapshots, quiesce } = observed;
   const all = backupsOf(content).map((backup) => ({ backup, made: volumeSnapshots.get(backup.volumeSnapshotName ?? '') }));
   const isTaken = all.every(({ made }) => made?.status?.creationTime !== undefined);
-  const canFreeze = isOnline(observed) && vmiIs(observed.vmi, 'AgentConnected') && !vmiIs(observed.vmi, 'Paused');
-  const hindrance = canFreeze && !isTaken && quiesce === 'untouched' && observed.vmi ? hindranceOf('snapshot', observed.vmi) : undefined;
+  const made = all.flatMap((each) => each.made ?? []);
+  const still = standStill(
+    observed,
+    all.map((each) => each.made),
+  );
+  if (still) return still;
+  const canFreeze = vmi !== undefined && isOnline(vmi) && vmiIs(vmi, 'AgentConnected') && !vmiIs(vmi, 'Paused');
+  const hindrance = canFreeze && !isTaken && quiesce === 'untouched' ? hindranceOf('snapshot', vmi) : undefined;
   if (hindrance) return { actions: tell(observed, { is: 'waiting', message: hindrance.why }), lookAgainAfterMs: LOOK_MS };
   if (!isTaken && canFreeze && quiesce === 'untouched') {
-    const stale = all.flatMap(({ made }) => made ?? []);
-    if (stale.length > 0) return { actions: stale.filter((each) => !isDeleting(each)).map(discard), lookAgainAfterMs: LOOK_MS };
+    if (made.length > 0)
+      return { actions: discard(made, 'nobody knows whether the guest has been frozen since'), lookAgainAfterMs: LOOK_MS };
     const forSeconds = Math.ceil(Math.min(leftMs, DEFAULT_DEADLINE_MS) / 1000);
     return { actions: [{ do: 'freeze', because: 'its disks are kept as they are now', forSeconds }], lookAgainAfterMs: 0 };
   }
@@ -207,18 +243,29 @@ function take(observed: ObservedVmSnapshot, content: VirtualMachineSnapshotConte
   return { actions: [...(isTaken ? thaw(observed) : []), ...tell(observed, outcome)], lookAgainAfterMs: LOOK_MS };
 }
 
-function isOnline({ vmi }: ObservedVmSnapshot): boolean {
-  return vmi !== undefined && !isFinal(vmi) && vmi.status?.phase === 'Running';
-}
-
-/** Also for a process that was killed after it froze the guest. */
-function thaw({ quiesce, vmi }: ObservedVmSnapshot): Thaw[] {
+/** The guest goes on. Also for a process that was killed after it froze or paused it. */
+function thaw(observed: ObservedVmSnapshot): SnapshotAction[] {
+  const { quiesce, vmi } = observed;
   const isFrozen = quiesce === 'frozen' || (quiesce === 'untouched' && vmi?.status?.fsFreezeStatus === 'frozen');
-  return isFrozen ? [{ do: 'thaw', because: 'its disks are kept' }] : [];
+  return [...letRun(observed), ...(isFrozen ? [{ do: 'thaw', because: 'its disks are kept' } as const] : [])];
 }
 
-function discard(made: KubeObject): Action {
-  return { do: 'delete', target: refOf(made), because: 'nobody knows whether the guest has been frozen since' };
+/** Its name goes last: whoever is killed in between lets it run again. */
+function letRun(observed: ObservedVmSnapshot): SnapshotAction[] {
+  const { snapshot, vmi, hasPaused } = observed;
+  if (snapshot.status?.pausedInstanceUID === undefined) return [];
+  const isPaused = isPausedFor(observed) && (hasPaused || vmiIs(vmi, 'Paused'));
+  const unpause = { do: 'unpause', because: 'its disks are copied, or are not to be any more' } as const;
+  return [...(isPaused ? [unpause] : []), pausing(snapshot, null)];
+}
+
+function pausing(snapshot: KubeObject, pausedInstanceUID: string | null): Extract<Action, { do: 'patch' }> {
+  const because = pausedInstanceUID === null ? 'its guest goes on' : 'its guest is to stand still while its disks are copied';
+  return { ...patchOf(snapshot, { status: { pausedInstanceUID } }, because), subresource: 'status' };
+}
+
+function discard(made: readonly (VolumeSnapshot | undefined)[], because: string): Action[] {
+  return made.flatMap((each) => (each && !isDeleting(each) ? [{ do: 'delete', target: refOf(each), because }] : []));
 }
 
 function finish(observed: ObservedVmSnapshot, content: VirtualMachineSnapshotContent): SnapshotDecision {

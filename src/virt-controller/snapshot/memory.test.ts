@@ -25,7 +25,7 @@ function stepOf(machine: VirtualMachine, more: Partial<ObservedVmSnapshot> = {},
     status: { ...(indications && { indications }) },
   } as unknown as VirtualMachineSnapshot;
   const nothing = { claims: new Map(), claimsInUse: new Set<string>(), volumeSnapshots: new Map(), hasVolumeSnapshots: true };
-  const step = memoryStep({ snapshot, ...nothing, quiesce: 'untouched', now: 0, ...more }, machine);
+  const step = memoryStep({ snapshot, ...nothing, quiesce: 'untouched', hasPaused: false, now: 0, ...more }, machine);
   return 'message' in step ? `${step.do}: ${step.message}` : step.do;
 }
 

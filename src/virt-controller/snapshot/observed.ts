@@ -31,5 +31,7 @@ export type ObservedVmSnapshot = {
   /** The cluster has VolumeSnapshots at all. */
   readonly hasVolumeSnapshots: boolean;
   readonly quiesce: Quiesce;
+  /** This process paused the guest and has not let it run since; the instance may not show that yet. */
+  readonly hasPaused: boolean;
   readonly now: number;
 };

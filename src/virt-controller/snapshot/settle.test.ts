@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ControllerRevision } from '../../api/core/controller-revision.ts';
 import type { PersistentVolumeClaim } from '../../api/core/volume.ts';
-import type { VolumeSnapshot } from '../../api/core/volume-snapshot.ts';
+import { BEING_WRITTEN, type VolumeSnapshot } from '../../api/core/volume-snapshot.ts';
+import { vmiIs } from '../../api/kubevirt/condition-reasons.ts';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { VirtualMachineRestore } from '../../api/kubevirt/kinds/vm-restore.ts';
@@ -27,8 +28,12 @@ class World extends Cluster {
   /** What the controller remembers, and what is so in the guest. */
   quiesce: Quiesce = 'untouched';
   isFrozen = false;
+  hasPaused = false;
+  /** The guest writes to its disks all the time, and the storage copies them. */
+  isWriting = false;
   wasFrozenWhenTaken: boolean[] = [];
   wasRunningWhenTaken: boolean[] = [];
+  wasPausedWhenTaken: boolean[] = [];
   hasVolumeSnapshots = true;
   migration: string | undefined;
 
@@ -52,7 +57,17 @@ class World extends Cluster {
   /** The storage does what it is asked for, slowly: one thing at a time. */
   store(): void {
     const pending = this.list<VolumeSnapshot>('VolumeSnapshot').find(({ status }) => !status?.readyToUse);
+    if (pending?.metadata.deletionTimestamp) {
+      this.drop(pending);
+      return;
+    }
+    if (pending && this.isWriting && !this.isPaused && this.find('VirtualMachineInstance')) {
+      const error = { message: `cannot copy the data of its claim: ${BEING_WRITTEN} while it is copied` };
+      if (!pending.status?.error) this.put({ ...pending, status: { readyToUse: false, error } } as VolumeSnapshot);
+      return;
+    }
     if (pending) {
+      this.wasPausedWhenTaken.push(this.isPaused);
       this.wasFrozenWhenTaken.push(this.isFrozen);
       this.wasRunningWhenTaken.push(this.find('VirtualMachineInstance') !== undefined);
       this.put({ ...pending, status: { readyToUse: true, creationTime: '2026-01-01T00:00:01Z' } } as VolumeSnapshot);
@@ -60,6 +75,19 @@ class World extends Cluster {
     }
     const unbound = this.list<PersistentVolumeClaim>('PersistentVolumeClaim').find(({ status }) => status?.phase !== 'Bound');
     if (unbound) this.put({ ...unbound, status: { phase: 'Bound' } } as PersistentVolumeClaim);
+  }
+
+  get isPaused(): boolean {
+    const instance = this.find<VirtualMachineInstance>('VirtualMachineInstance');
+    return instance !== undefined && vmiIs(instance, 'Paused');
+  }
+
+  /** virt-handler does it and shows it; so does whoever sits at the console. */
+  pause(isPaused: boolean): void {
+    const found = this.find<VirtualMachineInstance>('VirtualMachineInstance');
+    const paused = isPaused ? [{ type: 'Paused', status: 'True' }] : [];
+    const others = found?.status?.conditions?.filter(({ type }) => type !== 'Paused') ?? [];
+    if (found) this.put({ ...found, status: { ...found.status, conditions: [...others, ...paused] } } as VirtualMachineInstance);
   }
 
   #records(): ControllerRevision[] {
@@ -121,7 +149,16 @@ class World extends Cluster {
     const { claimName: memory } = found?.status?.suspension ?? {};
     const wanted = backupsOf(content).map(({ volumeSnapshotName = '' }) => volumeSnapshotName);
     return decideVmSnapshot({
-      ...{ snapshot, vm: found, vmi: instance, content, now, quiesce: this.quiesce, hasVolumeSnapshots: this.hasVolumeSnapshots },
+      ...{
+        snapshot,
+        vm: found,
+        vmi: instance,
+        content,
+        now,
+        quiesce: this.quiesce,
+        hasPaused: this.hasPaused,
+        hasVolumeSnapshots: this.hasVolumeSnapshots,
+      },
       ...(snapshot.spec.memory && { kept: this.#records()[0], migration: this.migration }),
       claims: claimsBy([
         ...(spec ? volumesOf(spec.template.spec).included.map(({ claimName }) => claimName) : []),
@@ -139,7 +176,10 @@ class World extends Cluster {
     if (!action && !this.suspendOrResume()) this.store();
     else if (!action) return true;
     else if (action.do === 'freeze') [this.isFrozen, this.quiesce] = [true, 'frozen'];
-    else if (action.do === 'thaw') [this.isFrozen, this.quiesce] = [false, 'thawed'];
+    else if (action.do === 'pause' || action.do === 'unpause') {
+      this.hasPaused = action.do === 'pause';
+      this.pause(this.hasPaused);
+    } else if (action.do === 'thaw') [this.isFrozen, this.quiesce] = [false, 'thawed'];
     else this.apply({ actions: [action as never] });
     this.#check();
     return action !== undefined || this.snapshot !== before;
@@ -148,6 +188,7 @@ class World extends Cluster {
   /** virt-controller starts anew: it has forgotten what it did to the guest, which is told by the status of that. */
   kill(): void {
     this.quiesce = 'untouched';
+    this.hasPaused = false;
     const found = this.find<VirtualMachineInstance>('VirtualMachineInstance');
     if (found) this.put({ ...found, status: { ...found.status, fsFreezeStatus: this.isFrozen ? 'frozen' : '' } } as VirtualMachineInstance);
   }
@@ -204,6 +245,70 @@ test('a guest with an agent is frozen while all its disks are taken and goes on 
     assert.deepEqual(world.wasFrozenWhenTaken.slice(-2), [true, true], `${killAfter}`);
     assert.equal(world.list('VolumeSnapshot').length, 2);
   }
+});
+
+for (const hasAgent of [true, false])
+  test(`a guest ${hasAgent ? 'with' : 'without'} an agent that writes while its disks are copied is paused for that alone, wherever virt-controller is killed`, () => {
+    for (let killAfter = 0; killAfter < 40; killAfter++) {
+      const world = new World(true);
+      const instance = world.find<VirtualMachineInstance>('VirtualMachineInstance') as VirtualMachineInstance;
+      if (!hasAgent) world.put({ ...instance, status: { ...instance.status, conditions: [] } } as VirtualMachineInstance);
+      world.isWriting = true;
+      world.ask('VirtualMachineSnapshot', { source: SOURCE });
+      world.settle(killAfter);
+      const { phase, indications, pausedInstanceUID } = statusOf(world) ?? {};
+      assert.deepEqual([phase, pausedInstanceUID, world.isPaused, world.isFrozen], ['Succeeded', undefined, false, false], `${killAfter}`);
+      assert.match(`${indications}`, hasAgent ? /^Online,(GuestAgent,)?Paused$/ : /^Online,Paused$/, `${killAfter}`);
+      assert.deepEqual(world.wasPausedWhenTaken, [true, true], `${killAfter}`);
+    }
+  });
+
+test('a disk that was taken before the guest is paused is taken again, so that all are of one moment', () => {
+  const world = new World(true);
+  world.ask('VirtualMachineSnapshot', { source: SOURCE });
+  while (!world.list<VolumeSnapshot>('VolumeSnapshot').some(({ status }) => status?.readyToUse)) world.step();
+  world.isWriting = true;
+  world.settle();
+  assert.deepEqual([statusOf(world)?.phase, world.wasPausedWhenTaken], ['Succeeded', [false, true, true]]);
+});
+
+test('a guest that was paused for its snapshot goes on when that is deleted, is late, or cannot be taken for another reason', () => {
+  const ends: readonly [string, (world: World) => void][] = [
+    ['deleted', (world) => world.remove(world.find('VirtualMachineSnapshot'))],
+    [
+      'late',
+      (world) => {
+        world.now += 6 * 60_000;
+      },
+    ],
+    [
+      'no space',
+      (world) => world.put({ ...world.list('VolumeSnapshot')[0], status: { error: { message: 'no space left on device' } } } as never),
+    ],
+    ['stopped', (world) => world.drop(world.find('VirtualMachineInstance') as VirtualMachineInstance)],
+  ];
+  for (const [what, end] of ends) {
+    const world = new World(true);
+    world.isWriting = true;
+    world.ask('VirtualMachineSnapshot', { source: SOURCE });
+    while (!(world.isPaused && world.list('VolumeSnapshot').length === 2)) world.step();
+    end(world);
+    world.settle();
+    assert.deepEqual([world.isPaused, world.isFrozen, world.machine.status?.snapshotInProgress], [false, false, undefined], what);
+  }
+});
+
+test('a guest that may not be paused is left alone, and the snapshot says why it waits', () => {
+  const world = new World(true);
+  world.isWriting = true;
+  const instance = world.find<VirtualMachineInstance>('VirtualMachineInstance') as VirtualMachineInstance;
+  world.put({ ...instance, spec: { ...instance.spec, livenessProbe: { tcpSocket: { port: 80 } } } } as VirtualMachineInstance);
+  world.ask('VirtualMachineSnapshot', { source: SOURCE });
+  world.settle();
+  assert.match(
+    statusOf(world)?.error?.message ?? '',
+    /it is being written while it is copied, and its guest cannot be paused for that: VMI has a liveness probe/,
+  );
 });
 
 test('a restore gives the machine new whole disks and keeps the old ones, wherever virt-controller is killed', () => {

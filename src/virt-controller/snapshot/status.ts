@@ -56,7 +56,7 @@ function takenAt({ volumeSnapshots, now }: ObservedVmSnapshot): string {
 function indicationsOf({ snapshot, content, vmi, quiesce }: ObservedVmSnapshot): readonly string[] {
   if (snapshot.spec.memory) return snapshot.status?.indications ?? [...(vmi ? ['Online'] : []), MEMORY_INDICATION];
   if (!vmi || isFinal(vmi)) return content ? (snapshot.status?.indications ?? []) : [];
-  if (vmiIs(vmi, 'Paused')) return ['Online', 'Paused'];
+  if (vmiIs(vmi, 'Paused')) return quiesce === 'frozen' ? ['Online', 'GuestAgent', 'Paused'] : ['Online', 'Paused'];
   if (!vmiIs(vmi, 'AgentConnected')) return ['Online', 'NoGuestAgent'];
   return ['Online', quiesce === 'failed' ? 'QuiesceTimeout' : 'GuestAgent'];
 }

@@ -34,6 +34,7 @@ export const statusSchema = object('How far the snapshot is. Written by our comp
   indications: optional(
     list('How it was taken: Online, GuestAgent, NoGuestAgent, Paused, QuiesceTimeout, and Memory, which is ours.', text('One of them.')),
   ),
+  pausedInstanceUID: optional(text('Ours: the instance that is paused until its disks are copied.')),
   snapshotVolumes: optional(
     object('Which volumes were kept.', {
       includedVolumes: optional(list('Those on claims.', text('The volume.'))),

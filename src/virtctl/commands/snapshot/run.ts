@@ -34,7 +34,7 @@ export async function run(deps: ClusterDeps, { memory: hasMemory }: SnapshotFlag
 function howText(status: VirtualMachineSnapshot['status']): string {
   const how = new Set(status?.indications ?? []);
   if (how.has('Memory')) return ', with its memory';
-  if (how.has('GuestAgent')) return ', while its file systems were frozen';
   if (how.has('Paused')) return ', while it was paused';
+  if (how.has('GuestAgent')) return ', while its file systems were frozen';
   return how.has('Online') ? ', as if its power had failed: no agent could freeze it' : '';
 }
