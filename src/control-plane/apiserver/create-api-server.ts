@@ -22,6 +22,7 @@ import { expireEvents } from './objects/expire-events.ts';
 import { startCleanup } from './objects/finalize-namespaces-and-crds.ts';
 import { OpenApiDocuments } from './openapi/serve-openapi.ts';
 import { keepQuotaStatus } from './quota/keep-quota-status.ts';
+import { NamespaceShares, type Shares } from './quota/namespace-shares.ts';
 import { QuotaLedger } from './quota/quota-ledger.ts';
 import { FlowControl } from './request/flow-control.ts';
 import { parseResourcePath } from './request/path-grammar.ts';
@@ -42,6 +43,8 @@ export type ApiServerOptions = {
   readonly hooks?: Hooks;
   /** PEM; without it there are no tokens of service accounts. */
   readonly signingKey?: string;
+  /** How much memory the objects of namespaces may take; by the size of the heap when not given. */
+  readonly shares?: Shares;
 };
 
 /** What of a request decides who may make it; node's own requests have these fields, too. */
@@ -79,13 +82,14 @@ const STOPPING = 'the server is shutting down';
 const BASE_URL = 'https://kubernetes.default.svc';
 
 /** A server that is ready: the objects every cluster has are there, and deletions that were under way go on. */
-export async function createApiServer({ store, clock, log, hooks = {}, signingKey }: ApiServerOptions): Promise<ApiServer> {
+export async function createApiServer({ store, clock, log, hooks = {}, signingKey, shares }: ApiServerOptions): Promise<ApiServer> {
   const closing = new AbortController();
   const serviceClaims = new ServiceClaims(store);
   const registry = new ResourceRegistry(store, builtInTypes(strategiesFor({ store, clock, serviceClaims }), kindsFor(hooks)));
   const rules = new RuleIndex(store);
   const podsOfNodes = new PodsOfNodes(store);
   const quotas = new QuotaLedger(store);
+  const namespaceShares = new NamespaceShares(store, shares);
   const tokens = signingKey === undefined ? undefined : new ServiceAccountTokens({ store, clock, signingKey });
   const conversions = new Conversions(hooks.askWebhook);
   const parts: ServerParts = {
@@ -94,6 +98,7 @@ export async function createApiServer({ store, clock, log, hooks = {}, signingKe
     rules,
     podsOfNodes,
     quotas,
+    namespaceShares,
     tokens,
     renderer: new Renderer(conversions),
     conversions,
@@ -161,6 +166,7 @@ export async function createApiServer({ store, clock, log, hooks = {}, signingKe
       rules.close();
       podsOfNodes.close();
       quotas.close();
+      namespaceShares.close();
       serviceClaims.close();
     },
   };

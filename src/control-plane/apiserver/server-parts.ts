@@ -10,6 +10,7 @@ import type { ServiceAccountTokens } from './access/service-account-tokens.ts';
 import type { AskWebhook } from './admission/webhook.ts';
 import type { Conversions } from './conversion/conversions.ts';
 import type { RequestMetrics } from './non-resource/request-metrics.ts';
+import type { NamespaceShares } from './quota/namespace-shares.ts';
 import type { QuotaLedger } from './quota/quota-ledger.ts';
 import type { FlowControl } from './request/flow-control.ts';
 import type { ResourcePath } from './request/path-grammar.ts';
@@ -81,6 +82,8 @@ export type ServerParts = {
   readonly podsOfNodes: PodsOfNodes;
   /** How much of each ResourceQuota is used. */
   readonly quotas: QuotaLedger;
+  /** How much memory the objects of each namespace take. */
+  readonly namespaceShares: NamespaceShares;
   /** Undefined when the cluster has no key to sign tokens with: then Pods get none. */
   readonly tokens: ServiceAccountTokens | undefined;
   readonly renderer: Renderer;

@@ -7,6 +7,7 @@ import { SharedObjects } from '../../client/shared-objects.ts';
 import type { Store } from '../store/store.ts';
 import { temporaryStore } from '../store/temporary-store.testing.ts';
 import { type ApiServer, createApiServer } from './create-api-server.ts';
+import type { Shares } from './quota/namespace-shares.ts';
 import type { Hooks, Identity } from './server-parts.ts';
 
 export type TestServer = {
@@ -31,6 +32,7 @@ type TestServerOptions = {
   readonly historySize?: number;
   /** With one, service accounts have tokens. */
   readonly signingKey?: string;
+  readonly shares?: Shares;
 };
 
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
@@ -41,6 +43,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     log: options.log ?? silentLogger,
     hooks: options.hooks,
     signingKey: options.signingKey,
+    shares: options.shares,
   });
   const shared = new SharedObjects();
   const clientFor = (identity: Identity) =>

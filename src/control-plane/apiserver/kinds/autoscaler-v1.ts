@@ -3,7 +3,9 @@
  * is created, read and deleted, and not changed: what v1 cannot say would be lost.
  */
 import { invalidCause, requiredCause } from '../../../base/causes.ts';
+import type { StatusCause } from '../../../base/errors.ts';
 import { isObject, type JsonObject } from '../../../base/json.ts';
+import { whyNotPathSegment } from '../objects/object-meta-rules.ts';
 import { invalid } from '../response/api-errors.ts';
 import type { AnyObject, SharedStorage, Strategy } from '../types/resource-type.ts';
 
@@ -21,8 +23,8 @@ export const AUTOSCALER_V1: SharedStorage = {
 export const autoscalerStrategy: Strategy = {
   validate: (object, _old, subresource) => {
     if (subresource === 'status') return [];
-    const { minReplicas = 1, maxReplicas } = specOf(object);
-    const causes = [];
+    const { minReplicas = 1, maxReplicas, scaleTargetRef } = specOf(object);
+    const causes = targetCauses(isObject(scaleTargetRef) ? scaleTargetRef : {});
     if (typeof maxReplicas !== 'number' || maxReplicas < 1)
       causes.push(invalidCause('spec.maxReplicas', maxReplicas, 'must be greater than 0'));
     if (typeof minReplicas !== 'number' || minReplicas < 1)
@@ -32,6 +34,15 @@ export const autoscalerStrategy: Strategy = {
     return causes;
   },
 };
+
+/** Both become parts of a path, at which we scale with rights of our own. */
+function targetCauses(target: JsonObject): StatusCause[] {
+  return ['kind', 'name'].flatMap((field) => {
+    const [at, value] = [`spec.scaleTargetRef.${field}`, target[field]];
+    if (typeof value !== 'string' || value === '') return [requiredCause(at)];
+    return whyNotPathSegment(value).map((why) => invalidCause(at, value, why));
+  });
+}
 
 function toStored(object: JsonObject): JsonObject {
   const { scaleTargetRef, minReplicas = 1, maxReplicas, targetCPUUtilizationPercentage: percent = 80 } = specOf(object);

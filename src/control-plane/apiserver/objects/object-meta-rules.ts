@@ -42,8 +42,7 @@ function nameRequired(): StatusCause {
 function whyNotName(syntax: NameSyntax, name: string): string[] {
   switch (syntax) {
     case 'path-segment':
-      if (name === '.' || name === '..') return [`may not be '${name}'`];
-      return ['/', '%'].filter((part) => name.includes(part)).map((part) => `may not contain '${part}'`);
+      return whyNotPathSegment(name);
     case 'subdomain':
       return [...tooLong(name, 253), ...(SUBDOMAIN.test(name) ? [] : [SUBDOMAIN_TEXT])];
     case 'label':
@@ -51,6 +50,12 @@ function whyNotName(syntax: NameSyntax, name: string): string[] {
     case 'service':
       return [...tooLong(name, 63), ...(LABEL_1035.test(name) ? [] : [LABEL_1035_TEXT])];
   }
+}
+
+/** Why a text cannot stand between two slashes of a path. */
+export function whyNotPathSegment(name: string): string[] {
+  if (name === '.' || name === '..') return [`may not be '${name}'`];
+  return ['/', '%'].filter((part) => name.includes(part)).map((part) => `may not contain '${part}'`);
 }
 
 function tooLong(text: string, limit: number): string[] {

@@ -1,4 +1,4 @@
-/** What a write takes that others must not get meanwhile: room in quotas, and what only one object may have. */
+/** What a write takes that others must not get meanwhile: room in quotas and in memory, and what only one object may have. */
 import { invalid } from '../response/api-errors.ts';
 import type { AdmissionAttributes, Call } from '../server-parts.ts';
 import type { AnyObject } from '../types/resource-type.ts';
@@ -8,14 +8,16 @@ export function reserve({ parts, type }: Call, review: AdmissionAttributes & { r
   const { object, oldObject } = review;
   const taken = type.strategy.reserve?.(object, oldObject);
   if (taken && 'causes' in taken) throw invalid(type, object.metadata.name, taken.causes);
+  const given: (() => void)[] = taken ? [taken.giveBack] : [];
+  const giveBack = () => {
+    for (const each of given) each();
+  };
   try {
-    const giveBack = parts.quotas.reserve(review);
-    return () => {
-      giveBack();
-      taken?.giveBack();
-    };
+    given.push(parts.namespaceShares.reserve(review));
+    given.push(parts.quotas.reserve(review));
+    return giveBack;
   } catch (error) {
-    taken?.giveBack();
+    giveBack();
     throw error;
   }
 }

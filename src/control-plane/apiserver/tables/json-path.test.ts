@@ -47,3 +47,10 @@ test('what is no path is not parsed', () => {
   for (const text of ['spec', '.spec[', '.spec[a]', '.spec..x', '.a[?(process.exit())]'])
     assert.equal(parseJsonPath(text), undefined, text);
 });
+
+test('a path that could be read in many ways is read once', () => {
+  const { user } = process.cpuUsage();
+  for (const text of [`[?(@${'\\a'.repeat(40)}!`, `[?(@${'\\a'.repeat(20_000)}`, `['${'\\a'.repeat(20_000)}`, `.${'\\a'.repeat(20_000)}"`])
+    assert.equal(parseJsonPath(text), undefined);
+  assert.ok(process.cpuUsage().user - user < 500_000);
+});

@@ -45,7 +45,7 @@ function dottedStep(text: string): Found | undefined {
 }
 
 function bracketStep(text: string): Found | undefined {
-  const filter = /^\[\?\(\s*@((?:\\.|[^=!\s)])*)\s*(?:(==|!=)\s*("[^"]*"|'[^']*'|[^)\s]+)\s*)?\)\]/.exec(text);
+  const filter = /^\[\?\(\s*@((?:\\.|[^=!\s)\\])*)\s*(?:(==|!=)\s*("[^"]*"|'[^']*'|[^)\s]+)\s*)?\)\]/.exec(text);
   if (filter) return filterStep(filter);
   const quoted = /^\[(?:'((?:\\.|[^'\\])*)'|"((?:\\.|[^"\\])*)")\]/.exec(text);
   if (quoted) {

@@ -36,7 +36,7 @@ const HIDE_CGROUPS = 'mount -t tmpfs none /sys/fs/cgroup 2> /dev/null';
 const CRUN_RUN = `crun --root crun --cgroup-manager=disabled run --no-new-keyring --pid-file ${PID_FILE} -b . ${CRUN_ID}`;
 /**
  * $1 the bundle, $2 what the container reads (nothing, stdin, tty), $3 whose processes it is among (own, shared), then pairs of a volume and a path in it. `.` is what was entered, whatever is put in the place of its name meanwhile, and
- * `pwd -P` tells whether that is still in the volume.
+ * `pwd -P` tells whether that is still in the volume. What is missing of the path is made on the way, step by step, by the root of the container: nothing is made for it elsewhere.
  */
 const RUN = `
 cd "$1" || exit 125
@@ -49,8 +49,15 @@ mount -t overlay overlay -o lowerdir=lower,upperdir=upper,workdir=work,userxattr
 bundle=$(pwd -P)
 number=0
 while [ $# -gt 0 ]; do
-  cd -P "$1" && top=$(pwd -P) && cd -P "./$2" || exit 125
-  case "$(pwd -P)/" in "$top"/*) ;; *) echo "subPath $2 leads out of its volume" >&2; exit 125 ;; esac
+  cd -P "$1" && top=$(pwd -P) || exit 125
+  rest=$2/
+  while [ -n "$rest" ]; do
+    part=\${rest%%/*}
+    rest=\${rest#*/}
+    [ -e "./$part" ] || mkdir -m 755 "./$part" || exit 125
+    cd -P "./$part" || exit 125
+    case "$(pwd -P)/" in "$top"/*) ;; *) echo "subPath $2 leads out of its volume" >&2; exit 125 ;; esac
+  done
   mount --bind . "$bundle/volumes/$number" || exit 125
   number=$((number + 1))
   shift 2

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { link, writeFile } from 'node:fs/promises';
+import { chmod, link, mkdir, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -286,6 +286,31 @@ test('a subPath that leads out of its volume through a link starts nothing', { s
   });
   const pod = await node.when('escape', (each) => each.status?.phase === 'Failed');
   assert.equal(await logOf(kubelet, pod), 'subPath way leads out of its volume\n');
+});
+
+test('a subPath makes no folder outside of its volume, and inside one that its container can use', { skip }, async (t) => {
+  const { node, kubelet } = await nativeNode(t);
+  const outside = join(node.dir, 'outside');
+  await mkdir(outside);
+  await chmod(outside, 0o777);
+  const mounts = (subPath: string) => [{ name: 'data', mountPath: '/out', subPath }];
+  await node.run('folders', {
+    volumes: [{ name: 'data', emptyDir: {} }],
+    initContainers: [busybox(`ln -s ${outside} /data/way`, { name: 'init', volumeMounts: [{ name: 'data', mountPath: '/data' }] })],
+    containers: [
+      busybox('echo mine > /out/file; ls -ld /out | cut -c 1-10; cat /out/file', { volumeMounts: mounts('new folder/-p/*/in it') }),
+      ...['way/made', 'way/../way/made', 'way/a/b'].map((subPath, index) =>
+        busybox('ls /out', { name: `escape-${index}`, volumeMounts: mounts(subPath) }),
+      ),
+    ],
+  });
+  const ended = (each: Pod) =>
+    each.status?.containerStatuses?.every(({ name, state }) => name === 'escape-1' || state?.terminated) === true;
+  const pod = await node.when('folders', ended);
+  assert.equal(await logOf(kubelet, pod), 'drwxr-xr-x\nmine\n');
+  const codes = pod.status?.containerStatuses?.map(({ state }) => state?.terminated?.exitCode);
+  assert.deepEqual(codes, [0, 125, undefined, 125]);
+  assert.deepEqual(readdirSync(outside), []);
 });
 
 test('a container sees its own processes alone, gains no rights and cannot reach the loopback of the host', { skip }, async (t) => {

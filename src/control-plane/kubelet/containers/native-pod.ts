@@ -361,12 +361,17 @@ export class NativePod {
     const parts = mount.subPath.split('/').filter((part) => part !== '' && part !== '.');
     if (mount.subPath.startsWith('/') || parts.includes('..'))
       throw new ApiError('Invalid', `subPath ${JSON.stringify(mount.subPath)} is not usable`);
-    const source = join(path, ...parts);
-    if (isMade) return { source: await realpath(source), destination, isReadOnly }; // no container writes there
-    await mkdir(source, { recursive: true });
+    if (isMade) return { source: await realpathWithin(path, join(path, ...parts)), destination, isReadOnly }; // no container writes there
     subPaths.push({ volume: path, subPath: parts.join('/') });
     return { source: join(bundleDir(this.#dir, container.name), 'volumes', String(subPaths.length - 1)), destination, isReadOnly };
   }
+}
+
+/** What an image or a Secret is made of was somebody's to choose. */
+async function realpathWithin(folder: string, path: string): Promise<string> {
+  const found = await realpath(path);
+  if (found === folder || found.startsWith(`${folder}/`)) return found;
+  throw new ApiError('Invalid', `subPath ${JSON.stringify(path.slice(folder.length + 1))} leads out of its volume`);
 }
 
 function sharesProcesses({ spec }: Pod): boolean {

@@ -103,6 +103,26 @@ test('a target of a kind that cannot be scaled is said, and nothing is done', as
   assert.match((await able())?.message ?? '', /no kind ConfigMap of v1 has a scale/);
 });
 
+test('a target that would lead elsewhere is refused in both versions', async (t) => {
+  const { server } = await start(t);
+  const v2 = { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', metadata: { name: 'web' } };
+  for (const name of ['../../other/deployments/web', '..', '.', 'web%2f', 'a/b'])
+    for (const scaleTargetRef of [
+      { apiVersion: 'apps/v1', kind: 'Deployment', name },
+      { apiVersion: 'apps/v1', kind: name, name: 'web' },
+    ]) {
+      const answers = await Promise.all([
+        server.fetch(V1, post(v1({ scaleTargetRef }))),
+        server.fetch(V1.replace('/v1/', '/v2/'), post({ ...v2, spec: { scaleTargetRef, maxReplicas: 5 } })),
+      ]);
+      assert.deepEqual(
+        answers.map(({ status }) => status),
+        [422, 422],
+        JSON.stringify(scaleTargetRef),
+      );
+    }
+});
+
 test('what v1 cannot mean is refused with its fields, and v1 changes nothing', async (t) => {
   const { server } = await start(t);
   for (const [spec, field] of [

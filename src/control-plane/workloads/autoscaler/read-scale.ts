@@ -25,7 +25,7 @@ export class ScaleReader {
     try {
       const plural = await this.#pluralOf(apiVersion, kind);
       if (plural === undefined) return { error: `no kind ${kind} of ${apiVersion} has a scale` };
-      const path = `${rootOf(apiVersion)}/namespaces/${metadata.namespace}/${plural}/${name}/scale`;
+      const path = `${rootOf(apiVersion)}/namespaces/${metadata.namespace}/${plural}/${encodeURIComponent(name)}/scale`;
       const scale = (await (await this.#client.request(path)).json()) as ScaleObject;
       const { selector = '', replicas = 0 } = scale.status ?? {};
       if (selector === '') return { error: `${kind} ${name} has no selector: nobody knows its Pods` };
