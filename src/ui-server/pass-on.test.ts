@@ -9,6 +9,7 @@ import { ApiError } from '../base/errors.ts';
 import { silentLogger } from '../base/log.ts';
 import { startWebServer, type WebServer } from '../base/node/web-server.ts';
 import { temporaryPki } from '../control-plane/apiserver/transport/tls.testing.ts';
+import { createPassOn } from './pass-on.ts';
 import { startUiServer, type UiServer } from './start.ts';
 
 const MIB = 2 ** 20;
@@ -147,3 +148,33 @@ describe('a piece of a disk on its way through the page', () => {
 });
 
 const NAMES = ['content-length', 'content-range', 'x-kubevirt-sha256', 'impersonate-user', 'cookie'];
+
+test('a page that is no longer known reads its kubeconfig again: certificates are replaced while it serves', async (t) => {
+  const { pki, remove } = await temporaryPki();
+  t.after(remove);
+  const server = await startWebServer({
+    serving: pki.apiServer,
+    clientCa: pki.ca,
+    host: '127.0.0.1',
+    port: 0,
+    log: silentLogger,
+    handle: async ({ headers }) => new Response('', { status: headers.get('authorization') === 'Bearer new' ? 200 : 401 }),
+  });
+  t.after(() => server.close());
+  const as = (token: string) => ({ context: 'c', server: `https://127.0.0.1:${server.port}`, ca: pki.ca, token });
+  let reads = 0;
+  const { ask } = createPassOn({
+    cluster: as('old'),
+    reload: async () => {
+      reads += 1;
+      return as('new');
+    },
+  });
+  const statuses = [];
+  for (const token of ["a browser's own", undefined, undefined]) statuses.push([(await ask('/api', {}, token)).status, reads]);
+  assert.deepEqual(statuses, [
+    [401, 0],
+    [401, 1],
+    [200, 1],
+  ]);
+});

@@ -34,7 +34,7 @@ export type Target = { readonly path: string; readonly token: string | undefined
 
 export type PassOnOptions = {
   readonly cluster: Cluster;
-  /** Asked when the cluster cannot be reached: an embedded one may come back at another port, or with another certificate. */
+  /** Asked when the cluster cannot be reached, or does not know us: an embedded one may come back at another port, and our certificate ends. */
   readonly reload: () => Promise<Cluster>;
 };
 
@@ -44,7 +44,9 @@ export function createPassOn({ cluster, reload }: PassOnOptions): PassOn {
   async function send(path: string, init: RequestInit, token: string | undefined): Promise<Response> {
     const headers = { ...Object.fromEntries(new Headers(init.headers)), ...bearer(token) };
     try {
-      return await current.fetch(new Request(urlAt(current.cluster.server, path), { ...init, headers }));
+      const response = await current.fetch(new Request(urlAt(current.cluster.server, path), { ...init, headers }));
+      if (response.status === 401 && token === undefined) await lookAgain();
+      return response;
     } catch (error) {
       if (!init.signal?.aborted) await lookAgain();
       throw error;

@@ -60,7 +60,7 @@ describe('virt-api behind the API server', { timeout: 30_000 }, () => {
     });
     proxy = createServiceProxy({
       resolveService: async () => ({ host: '127.0.0.1', port: virtApi.port }),
-      frontProxy: pki.frontProxyClient,
+      frontProxy: () => pki.frontProxyClient,
       log: silentLogger,
     });
     const apiService = {

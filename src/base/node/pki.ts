@@ -1,5 +1,6 @@
 /**
- * Every certificate of an embedded cluster, in one folder: made when missing, renewed before it ends, otherwise left alone.
+ * Every certificate of an embedded cluster, in one folder: made when missing, renewed before it ends, otherwise left alone. Leaves are renewed
+ * while a cluster runs, too; authorities only when it starts, for everybody has copies of them.
  *
  *   authority      signs                                                        who trusts it
  *   ca             API server, admin                                            clients of the API server; the API server, for its clients
@@ -53,11 +54,37 @@ const CLOCK_MARGIN_MS = 2 * 60 * 60 * 1000;
 export async function ensurePki(folder: string, clock: Clock): Promise<Pki> {
   await preparePkiFolder(folder);
   const nowMs = clock.now();
+  const authority = (name: string, commonName = name) => ensureAuthority({ folder, name, subject: { commonName }, nowMs });
   const [ca, frontProxyCa, kubevirtCa] = await Promise.all([
-    ensureAuthority({ folder, name: 'ca', subject: { commonName: 'kubernetes-ca' }, nowMs }),
-    ensureAuthority({ folder, name: 'front-proxy-ca', subject: { commonName: 'front-proxy-ca' }, nowMs }),
-    ensureAuthority({ folder, name: 'kubevirt-ca', subject: { commonName: 'kubevirt-ca' }, nowMs }),
+    authority('ca', 'kubernetes-ca'),
+    authority('front-proxy-ca'),
+    authority('kubevirt-ca'),
   ]);
+  return ensureLeaves({ ca, frontProxyCa, kubevirtCa }, { folder, nowMs });
+}
+
+/** True when a leaf should be replaced, by the time alone. */
+export function areLeavesDue(pki: Pki, nowMs: number): boolean {
+  return leavesIn(pki).some((leaf) => !isInTime(leaf, nowMs));
+}
+
+/** Makes what is due of the leaves under `folder`, by the authorities that are there, and returns all of it. */
+export async function renewLeaves(folder: string, clock: Clock): Promise<Pki> {
+  const authority = async (name: string) => {
+    const existing = await readKeyPair(folder, name);
+    if (!existing || !isPair(existing)) throw damagedAuthority(folder, name);
+    return existing;
+  };
+  const [ca, frontProxyCa, kubevirtCa] = await Promise.all([authority('ca'), authority('front-proxy-ca'), authority('kubevirt-ca')]);
+  return ensureLeaves({ ca, frontProxyCa, kubevirtCa }, { folder, nowMs: clock.now() });
+}
+
+type Authorities = { readonly ca: KeyPair; readonly frontProxyCa: KeyPair; readonly kubevirtCa: KeyPair };
+
+async function ensureLeaves(
+  { ca, frontProxyCa, kubevirtCa }: Authorities,
+  { folder, nowMs }: { readonly folder: string; readonly nowMs: number },
+): Promise<Pki> {
   const leaf = (authority: KeyPair, name: string, request: LeafRequest) => ensureLeaf({ folder, name, authority, request, nowMs });
   const [apiServer, admin, frontProxyClient, virtApi, virtHandler, virtHandlerClient, migrationClient] = await Promise.all([
     leaf(ca, 'apiserver', apiServerRequest()),
@@ -113,16 +140,18 @@ type AuthorityOptions = { readonly folder: string; readonly name: string; readon
 /** An authority is what clients have copied into their kubeconfig: it is replaced only when it cannot sign a full-length leaf any more. */
 async function ensureAuthority({ folder, name, subject, nowMs }: AuthorityOptions): Promise<KeyPair> {
   const existing = await readKeyPair(folder, name);
-  if (existing && !isPair(existing)) {
-    throw new UserError('PKI_DAMAGED', `The certificate authority ${folder}/${name}.crt cannot be used`, {
-      why: `${name}.crt and ${name}.key are damaged or do not belong together`,
-      fix: `restore both files, or delete the folder ${folder} to get new certificates (every copied kubeconfig is then useless)`,
-    });
-  }
+  if (existing && !isPair(existing)) throw damagedAuthority(folder, name);
   if (existing && endOf(existing) - nowMs > LEAF_LIFE_MS + RENEW_BEFORE_MS) return existing;
   const made = await issueAuthority(subject, { notBeforeMs: nowMs - CLOCK_MARGIN_MS, notAfterMs: nowMs + AUTHORITY_LIFE_MS });
   await writeKeyPair(folder, name, made);
   return made;
+}
+
+function damagedAuthority(folder: string, name: string): UserError {
+  return new UserError('PKI_DAMAGED', `The certificate authority ${folder}/${name}.crt cannot be used`, {
+    why: `${name}.crt and ${name}.key are damaged or do not belong together`,
+    fix: `restore both files, or delete the folder ${folder} to get new certificates (every copied kubeconfig is then useless)`,
+  });
 }
 
 type LeafOptions = {
@@ -143,12 +172,19 @@ async function ensureLeaf({ folder, name, authority, request, nowMs }: LeafOptio
 
 function isStillGood(leaf: { pair: KeyPair; authority: KeyPair; request: LeafRequest; nowMs: number }): boolean {
   const { pair, authority, request, nowMs } = leaf;
-  if (!isPair(pair) || endOf(pair) - nowMs <= RENEW_BEFORE_MS) return false;
-  const certificate = new X509Certificate(pair.cert);
-  if (Date.parse(certificate.validFrom) > nowMs) return false; // made while the clock was ahead
-  if (!certificate.verify(new X509Certificate(authority.cert).publicKey)) return false;
+  if (!isPair(pair) || !isInTime(pair, nowMs)) return false;
+  if (!new X509Certificate(pair.cert).verify(new X509Certificate(authority.cert).publicKey)) return false;
   const { dnsNames, ipAddresses } = subjectNamesOf(pair.cert);
   return sameNames(dnsNames, request.dnsNames) && sameNames(ipAddresses, request.ipAddresses);
+}
+
+/** One that was made while the clock was ahead is not. */
+function isInTime(pair: KeyPair, nowMs: number): boolean {
+  return endOf(pair) - nowMs > RENEW_BEFORE_MS && Date.parse(new X509Certificate(pair.cert).validFrom) <= nowMs;
+}
+
+function leavesIn({ apiServer, admin, frontProxyClient, virtApi, virtHandler, virtHandlerClient, migrationClient }: Pki): KeyPair[] {
+  return [apiServer, admin, frontProxyClient, virtApi, virtHandler, virtHandlerClient, migrationClient];
 }
 
 function isPair({ cert, key }: KeyPair): boolean {

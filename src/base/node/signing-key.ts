@@ -20,7 +20,7 @@ export async function ensureSigningKey(folder: string): Promise<string> {
     return made;
   }
   if (isUsable(found)) return found;
-  throw new UserError('PkiDamaged', `The key ${path} cannot be used`, {
+  throw new UserError('PKI_DAMAGED', `The key ${path} cannot be used`, {
     why: 'it is not a P-256 private key',
     fix: 'restore the file, or delete it to get a new key (running Pods get new tokens, all others are then useless)',
   });

@@ -7,7 +7,6 @@ import { MetricFamilies } from '../../base/metrics.ts';
 import { mustNotBeNewer, noteRelease, releaseOfData } from '../../base/node/data-release.ts';
 import { nameOfPod } from '../../base/node/living-pods.ts';
 import { addProcessMetrics } from '../../base/node/metrics-page.ts';
-import { ensurePki } from '../../base/node/pki.ts';
 import { identify } from '../../base/node/process-identity.ts';
 import { ensureSigningKey } from '../../base/node/signing-key.ts';
 import { timestamp } from '../../base/timestamp.ts';
@@ -21,6 +20,7 @@ import type { EmbeddedState } from '../../virtctl/embedded/state.ts';
 import { VERSION } from '../version.ts';
 import { adoptGuests } from './adopt-guests.ts';
 import { allEnded } from './all-ended.ts';
+import { startLivePki } from './live-pki.ts';
 import { prepareHome } from './prepare-home.ts';
 import { runMemoryRelease } from './release-memory.ts';
 import { servePage } from './serve-page.ts';
@@ -56,7 +56,7 @@ export async function runEmbedded(options: EmbeddedOptions): Promise<{ state: Em
   const store = openStore({ path: join(home, 'store.db'), onFatal: (error) => endAtOnce(error, log) });
   adoptOrClose(store, options);
   const keeping = keepStore({ store, backupsDir: join(home, 'backups'), clock, log: log.with({ component: 'store' }), signal });
-  const pki = await ensurePki(join(home, 'pki'), clock);
+  const { pki, onRenewed } = await startLivePki({ folder: join(home, 'pki'), clock, log, signal });
   const signingKey = await ensureSigningKey(join(home, 'pki'));
   const virtApi = new VirtApiEndpoint(clock);
   const metrics = new MetricFamilies();
@@ -78,6 +78,7 @@ export async function runEmbedded(options: EmbeddedOptions): Promise<{ state: Em
     metrics,
     virtApi,
     pki,
+    onCertificatesRenewed: onRenewed,
     clock,
     log,
     signal,
@@ -88,13 +89,13 @@ export async function runEmbedded(options: EmbeddedOptions): Promise<{ state: Em
     runsControllers,
   });
 
-  await writeKubeconfig(kubeconfigPath(home), {
-    server: `https://127.0.0.1:${server.port}`,
-    ca: pki.ca,
-    cert: pki.admin.cert,
-    key: pki.admin.key,
-    name: 'kubevirt-ts',
-  });
+  const writeAdmin = () =>
+    writeKubeconfig(kubeconfigPath(home), { server: `https://127.0.0.1:${server.port}`, ca: pki.ca, ...pki.admin, name: 'kubevirt-ts' });
+  await writeAdmin();
+  onRenewed(() => {
+    server.renew({ serving: pki.apiServer });
+    writeAdmin().catch((error) => log.error('the kubeconfig cannot be written: virtctl down and up write it again', { error }));
+  }, signal);
   const page = await servePage(options);
   const state: EmbeddedState = {
     process: identify(process.pid)!, // we run, so we can be identified

@@ -67,7 +67,7 @@ export async function startApi({ store, pki, signingKey, clock, log, virtApi, me
     resolveService(clientAs('system:kube-apiserver', ['system:masters']), { namespace, name, port });
   const proxy = createServiceProxy({
     resolveService: async (namespace, name, port) => (virtApi?.isFor(namespace, name) ? virtApi.address() : resolve(namespace, name, port)),
-    frontProxy: pki.frontProxyClient,
+    frontProxy: () => pki.frontProxyClient,
     log: log.with({ component: 'aggregator' }),
   });
   const admission = createAdmission({

@@ -37,6 +37,7 @@ import { apply, applyManifests } from './apply-manifests.ts';
 import { findExportProxy } from './find-export-proxy.ts';
 import { ensureKubeVirt, keepKubeVirtStatus } from './keep-kubevirt.ts';
 import { keepUploadProxy } from './keep-upload-proxy.ts';
+import type { LivePki } from './live-pki.ts';
 import { mirrorPod, publishEndpoint } from './mirror-pods.ts';
 import { publishApiServer, publishClusterDns, runServiceNetwork } from './network.ts';
 import { runNodePower } from './node-power/controller.ts';
@@ -55,6 +56,7 @@ export type EmbeddedComponentsOptions = {
   /** To be told where virt-api serves. */
   readonly virtApi: VirtApiEndpoint;
   readonly pki: Pki;
+  readonly onCertificatesRenewed: LivePki['onRenewed'];
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
@@ -97,6 +99,7 @@ export async function startComponents(options: EmbeddedComponentsOptions): Promi
     version: VERSION,
     metrics,
   });
+  options.onCertificatesRenewed(() => runningVirtApi.renew({ serving: pki.virtApi }), stopVirtApi.signal);
   for (const service of [VIRT_API_SERVICE, ...FOR_CLIENTS]) await publishEndpoint(admin, { service, port: runningVirtApi.port });
   virtApi.serve({ host: '127.0.0.1', port: runningVirtApi.port });
   const putAway = async (parts: Readonly<Record<string, Promise<unknown>>>) => {

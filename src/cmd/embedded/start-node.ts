@@ -30,9 +30,10 @@ import type { PodUsers } from '../../control-plane/kubelet/pod-users.ts';
 import { type Kubelet, startKubelet } from '../../control-plane/kubelet/start.ts';
 import { createImagePuller, type ImagePuller } from '../../images/image-puller.ts';
 import { openImageStore } from '../../images/store.ts';
-import { startVirtHandler } from '../../virt-handler/start.ts';
+import { type HandlerCertificates, startVirtHandler } from '../../virt-handler/start.ts';
 import { PLACES } from '../places.ts';
 import { builtLauncher } from './built-launcher.ts';
+import type { LivePki } from './live-pki.ts';
 import { mirrorPod } from './mirror-pods.ts';
 import { whyNotImporter } from './why-not-importer.ts';
 import { machineOf, whyNotLauncher } from './why-not-launcher.ts';
@@ -54,6 +55,7 @@ export type NodeOptions = {
   ) => { client: Client; clock: Clock; log: Logger; signal: AbortSignal };
   readonly metrics: MetricFamilies;
   readonly pki: Pki;
+  readonly onCertificatesRenewed: LivePki['onRenewed'];
   readonly apiPort: number;
   readonly network: 'namespace' | 'host';
   /** Which history of the store this is. */
@@ -133,16 +135,21 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     kubeletRoot: rootDir,
     runLogsFolder: join(options.home, 'logs', 'guests'),
     usageHistoryFolder: join(options.home, 'usage-history'),
-    certs: { cert: pki.virtHandler.cert, key: pki.virtHandler.key, ca: pki.kubevirtCa, migration: pki.migrationClient },
+    certs: handlerCertificates(pki),
     host: '127.0.0.1',
     port: 0,
     metrics: options.metrics,
   });
+  options.onCertificatesRenewed(() => handler.renewCertificates(handlerCertificates(pki)), signal);
   const isReady = ({ metadata: { labels, annotations } }: Node) =>
     labels?.[LABEL_SCHEDULABLE] === 'true' && Date.parse(annotations?.[ANNOTATION_HEARTBEAT] ?? '') >= startedAt;
   await untilNode(admin, { name, isAsWanted: isReady, signal });
   await mirrorPod(admin, { component: 'virt-handler', port: { name: HANDLER_PORT_NAME, number: handler.port } }, { nodeName: name, clock });
   return { name, kubelet, stopped: Promise.all([handler.stopped, kubelet.stopped]) };
+}
+
+function handlerCertificates({ virtHandler, kubevirtCa, migrationClient }: Pki): HandlerCertificates {
+  return { ...virtHandler, ca: kubevirtCa, migration: migrationClient };
 }
 
 /** Logins are those of whoever runs the cluster. In the namespace its loopback is that of our own components, which no name of an image may reach. */

@@ -42,7 +42,7 @@ describe('the way to an aggregated server', { timeout: 20_000 }, () => {
     });
     backend.listen(0, '127.0.0.1');
     await once(backend, 'listening');
-    proxy = createServiceProxy({ resolveService: async () => resolve(), frontProxy: pki.frontProxyClient, log: silentLogger });
+    proxy = createServiceProxy({ resolveService: async () => resolve(), frontProxy: () => pki.frontProxyClient, log: silentLogger });
     front = await listen({
       handle: (request, identity) => proxy.proxyToService(apiService, request, identity),
       upgrade: (request, socket, head, identity) => proxy.proxyUpgrade(apiService, request, socket, head, identity),

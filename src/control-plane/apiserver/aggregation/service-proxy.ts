@@ -40,7 +40,8 @@ const HANDSHAKE_TIMEOUT_MS = 30_000;
 
 export function createServiceProxy(options: {
   readonly resolveService: ResolveService;
-  readonly frontProxy: KeyPair;
+  /** What we show; asked for with each connection. */
+  readonly frontProxy: () => KeyPair;
   readonly log: Logger;
 }): ServiceProxy {
   const { resolveService, frontProxy, log } = options;
@@ -50,7 +51,7 @@ export function createServiceProxy(options: {
     const { namespace = '', name = '', port = DEFAULT_PORT } = apiService.spec.service ?? {};
     const address = await resolveService(namespace, name, port);
     if (!address) throw unavailable(apiService, `service ${namespace}/${name} has no endpoint for port ${port}`);
-    return { address, tls: { ...frontProxy, servername: `${name}.${namespace}.svc`, ...trustOf(apiService) } };
+    return { address, tls: { ...frontProxy(), servername: `${name}.${namespace}.svc`, ...trustOf(apiService) } };
   }
 
   function failed(apiService: ApiService, error: unknown): ApiError {
