@@ -260,7 +260,7 @@ function letRun(observed: ObservedVmSnapshot): SnapshotAction[] {
 }
 
 function pausing(snapshot: KubeObject, pausedInstanceUID: string | null): Extract<Action, { do: 'patch' }> {
-  const because = pausedInstanceUID === null ? 'its guest goes on' : 'its guest is to stand still while its disks are copied';
+  const because = pausedInstanceUID === null ? 'its guest resumes' : 'its guest is to stand still while its disks are copied';
   return { ...patchOf(snapshot, { status: { pausedInstanceUID } }, because), subresource: 'status' };
 }
 
