@@ -52,7 +52,7 @@ function localOnly(reference: string): UserError {
   return notPulled(
     reference,
     'localhost without a port means the images of this machine, not a registry',
-    'build it with tools/guest-image or import it with "virtctl image import"',
+    'bring it in with "virtctl image import"',
   );
 }
 

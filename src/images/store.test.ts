@@ -45,7 +45,7 @@ test('an image that is not here says how to get it', async (t) => {
   assert.equal(store.resolve('quay.io/a/b'), undefined);
   await assert.rejects(store.unpacked('quay.io/a/b'), {
     reason: 'NotFound',
-    message: /^image "quay.io\/a\/b" is not in the local store and no registry is configured; build it with .* or import it/,
+    message: /^image "quay.io\/a\/b" is not in the local store; "virtctl image import" brings/,
   });
 });
 

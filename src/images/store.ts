@@ -27,7 +27,7 @@ import {
 import { type ImageRoot, makeImageRoot, type RootOptions } from './root-filesystem.ts';
 import { DEFAULT_LIMITS, type UnpackLimits, unpackLayers } from './unpack.ts';
 
-type StoredImage = { readonly reference: string; readonly digest: string; readonly sizeBytes: number };
+export type StoredImage = { readonly reference: string; readonly digest: string; readonly sizeBytes: number };
 
 export type ImageStore = {
   /** The manifest digest an image name stands for now; undefined when it is not here. Names that were given here are not pulled. */
@@ -138,7 +138,7 @@ export async function storeUnderName(options: {
 function missingImage(reference: string): ApiError {
   return new ApiError(
     'NotFound',
-    `image "${reference}" is not in the local store and no registry is configured; build it with tools/guest-image or import it with "virtctl image import"`,
+    `image "${reference}" is not in the local store; "virtctl image import" brings a disk in, "virtctl image pull" an image of a registry`,
   );
 }
 

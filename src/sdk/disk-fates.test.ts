@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PersistentVolumeClaim } from '../api/core/volume.ts';
+import { ANNOTATION_SHARED_FOLDER } from '../api/kubevirt/names.ts';
 import { vm } from '../testing/builders.ts';
 import { diskFates } from './disk-fates.ts';
 
@@ -35,4 +36,11 @@ test('what belongs to the machine or to a DataVolume of its templates is lost, w
     { name: 'shared', size: '1Gi', isLost: false },
     { name: 'before-a-restore', size: '1Gi', isLost: true },
   ]);
+});
+
+test('a folder of the host that the machine shares stays, and is no disk', () => {
+  const machine = vm('Halted');
+  const shared = claim('mount0', { kind: 'VirtualMachine', name: machine.metadata.name, uid: machine.metadata.uid ?? '' });
+  const told = { ...shared, metadata: { ...shared.metadata, annotations: { [ANNOTATION_SHARED_FOLDER]: '/home/me/src' } } };
+  assert.deepEqual(diskFates(machine, [told]), [{ name: 'mount0', size: '', isLost: false, folder: '/home/me/src' }]);
 });

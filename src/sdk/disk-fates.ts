@@ -1,10 +1,16 @@
-/** Which disks of a machine go when it is deleted, and which stay: for whoever is asked before that is done. Pure. */
+/** Which disks of a machine go when it is deleted, and which stay, as the folders do that it shares: for whoever is asked before that is done. Pure. */
 import type { PersistentVolumeClaim } from '../api/core/volume.ts';
 import { DATA_VOLUMES } from '../api/kubevirt/kinds/data-volume.ts';
 import type { VirtualMachine } from '../api/kubevirt/kinds/virtual-machine.ts';
+import { ANNOTATION_SHARED_FOLDER } from '../api/kubevirt/names.ts';
 import { claimOf } from '../api/kubevirt/volumes/source-of.ts';
 
-export type DiskFate = { readonly name: string; readonly size: string; readonly isLost: boolean };
+export type DiskFate = {
+  readonly name: string;
+  readonly size: string;
+  readonly isLost: boolean;
+  /** The path of a folder of the host, which is no disk and has no size. */ readonly folder?: string;
+};
 
 /** The claims that a machine has as disks. */
 export function claimNamesOf(vm: VirtualMachine): string[] {
@@ -23,6 +29,8 @@ export function diskFates(vm: VirtualMachine, claims: readonly PersistentVolumeC
     const owners = metadata.ownerReferences ?? [];
     const isOwn = owners.some(({ uid }) => uid === vm.metadata.uid);
     if (!isOwn && !names.has(metadata.name)) return [];
+    const folder = metadata.annotations?.[ANNOTATION_SHARED_FOLDER];
+    if (folder !== undefined) return [{ name: metadata.name, size: '', isLost: false, folder }];
     const isLost = isOwn || owners.some(({ kind, name }) => kind === DATA_VOLUMES.kind && templates.has(name));
     return [{ name: metadata.name, size: status?.capacity?.['storage'] ?? spec.resources?.requests?.['storage'] ?? '?', isLost }];
   });

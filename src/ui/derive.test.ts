@@ -167,6 +167,11 @@ test('who deletes machines is told the disks that are lost, and those that stay'
     'Lost for good, with all that is on them: a-root (10Gi).',
     'Disks of their own, which stay: b-root (10Gi).',
   ]);
+  const folder = claim('a-root', '1');
+  const annotations = { 'kubevirt.io/shared-folder': '/home/me/src' };
+  assert.deepEqual(deriveLostDisks(machines, [{ ...folder, metadata: { ...folder.metadata, annotations } }]), [
+    'Folders of the host, which stay: /home/me/src.',
+  ]);
   assert.match(deriveLostDisks(machines, 'unknown').join(), /cannot be said .* a-root, b-root/);
   assert.deepEqual(deriveLostDisks(deriveMachines([vm('Halted')], []), []), []);
 });

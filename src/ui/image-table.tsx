@@ -80,10 +80,10 @@ function UploadButton({ upload }: { readonly upload: Upload }) {
   return (
     <button
       type="button"
-      aria-label={`${isGoing ? 'Pause' : 'Go on with'} ${upload.name}`}
+      aria-label={`${isGoing ? 'Pause' : 'Continue'} ${upload.name}`}
       onClick={() => (isGoing ? uploads.pause(upload) : uploads.goOn(upload))}
     >
-      {isGoing ? 'Pause' : 'Go on'}
+      {isGoing ? 'Pause' : 'Continue'}
     </button>
   );
 }

@@ -68,7 +68,7 @@ export function UploadDialog({ namespace, file, rows, close }: Props) {
         </p>
       )}
       <ConfirmFoot
-        {...{ work, word: goesOn ? 'Go on' : 'Upload', confirm, isDanger: false, isReady: isReady && refusal === undefined }}
+        {...{ work, word: goesOn ? 'Continue' : 'Upload', confirm, isDanger: false, isReady: isReady && refusal === undefined }}
         commands={wish ? [uploadCommand(wish, file.name, goesOn)] : []}
         cancel={() => dialog.current?.close()}
       />

@@ -33,10 +33,14 @@ const ALIASES: readonly Row[] = [
     ['image', 'catalogue'],
   ],
   [['images'], ['image', 'list']],
+  [['--version'], ['version']],
 ];
+const HELP = 'help';
 
-/** The command line with our word for what was said; what stands behind it is not looked at. */
+/** The command line with our word for what was said; what stands behind it is not looked at. `help run` is `run --help`. */
 export function withoutAliases(words: readonly string[]): readonly string[] {
+  const [first, ...command] = words;
+  if (first === HELP && command.length > 0) return [...withoutAliases(command), '--help'];
   const row = ALIASES.find(([said]) => said.every((word, index) => word === words[index]));
   return row ? [...row[1], ...words.slice(row[0].length)] : words;
 }

@@ -9,7 +9,7 @@ export function canAsk({ stdin, stdout }: Pick<Deps, 'stdin' | 'stdout'>): boole
 
 /** True for `yes` alone: whoever only presses Enter, or leaves, has not agreed. */
 export async function confirm({ stdin, stderr }: Pick<Deps, 'stdin' | 'stderr'>, question: string): Promise<boolean> {
-  stderr.write(`${question} Type yes to go on: `);
+  stderr.write(`${question} Type yes to continue: `);
   const lines = createInterface({ input: stdin, terminal: false });
   try {
     for await (const line of lines) return line.trim().toLowerCase() === 'yes';

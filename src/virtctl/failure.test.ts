@@ -9,3 +9,15 @@ test('a refusal of the API says what to do, whatever its reason', () => {
     assert.match(renderError(new ApiError(reason, 'words of the server')), /^error\[\w+\]: words of the server\nfix: \w/);
   assert.match(renderError(new ApiError('NotFound', 'no such machine')), /fix: virtctl ls -A/);
 });
+
+for (const [message, fix] of [
+  ['Cannot start VM default/web: VM is already running', /^nothing has to be done; virtctl shell web enters it/],
+  ['Cannot stop VM default/web: VM is not running', /^virtctl describe web/],
+  ['VMI is not running but Scheduling. Cannot exec VMI default/web', /^virtctl shell web -- PROGRAM waits/],
+  ['VMI is not running but Pending. Cannot pause VMI default/web', /^virtctl why web/],
+  ['Cannot suspend VM default/web: VM is not running', /^virtctl start web/],
+  ['Cannot suspend VM default/web.a: the folder mount0 is shared', /^virtctl describe web.a and virtctl why web.a/],
+  ['the object has been modified', /^virtctl describe NAME/],
+] as const)
+  test(`${message}: what helps with that`, () =>
+    assert.match(renderError(new ApiError('Conflict', message)).split('\nfix: ')[1] ?? '', fix));

@@ -19,7 +19,7 @@ const EXIT_CODES: Partial<Record<StatusReason, number>> = {
 const FIXES: Readonly<Record<StatusReason, string>> = {
   NotFound: 'virtctl ls -A lists the machines of all namespaces',
   AlreadyExists: 'choose another name, for a machine with --name, or delete what has this one',
-  Conflict: 'virtctl why NAME says what a machine waits for; then try again',
+  Conflict: 'virtctl describe NAME and virtctl why NAME say in which state a machine is',
   Forbidden: 'ask whoever administers the cluster for this permission; kubectl auth can-i --list says which you have',
   Unauthorized: 'log in again, or take another user: --kubeconfig FILE, --context NAME',
   Invalid: 'correct the field that is named, and try again',
@@ -35,6 +35,16 @@ const FIXES: Readonly<Record<StatusReason, string>> = {
   InternalError: 'try again; virtctl doctor looks at the embedded cluster, and -v 6 shows the requests',
   ServiceUnavailable: 'virtctl up starts the embedded cluster, virtctl doctor looks at it; for another one, check its address',
 };
+
+/** Of a machine that is in another state: the first that fits, `NAME` is its name. What is asked for is mostly there already. */
+const STATES: readonly (readonly [said: RegExp, fix: string])[] = [
+  [/already running/, 'nothing has to be done; virtctl shell NAME enters it, virtctl restart NAME starts it anew'],
+  [/^Cannot (?:stop|restart) .* is not running/, 'virtctl describe NAME says in which state it is; virtctl start NAME starts it'],
+  [/is not running but \w+\. Cannot exec/, 'virtctl shell NAME -- PROGRAM waits until it runs; virtctl why NAME says for what'],
+  [/is not running but \w+/, 'virtctl why NAME says what it waits for; then try again'],
+  [/is not running/, 'virtctl start NAME starts it, virtctl why NAME says what it waits for'],
+];
+const MACHINE = /\bVMI? [a-z0-9-]+\/(?<name>[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)/;
 
 /** Ends bold and red. */
 const PLAIN = '\x1b[39m\x1b[22m';
@@ -59,8 +69,15 @@ function errorText(error: unknown): string {
   }
   const explained = explainSystemError(error);
   if (explained) return errorText(explained);
-  if (error instanceof ApiError) return `error[${error.reason}]: ${error.message}\nfix: ${FIXES[error.reason]}`;
+  if (error instanceof ApiError) return `error[${error.reason}]: ${error.message}\nfix: ${fixOf(error)}`;
   // What the operating system refuses is about what was asked for; where in our code that was helps nobody.
   if (error instanceof Error && 'syscall' in error) return `error[${(error as NodeJS.ErrnoException).code}]: ${error.message}`;
   return `error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
+}
+
+function fixOf({ reason, message }: ApiError): string {
+  const { name } = MACHINE.exec(message)?.groups ?? {};
+  if (reason !== 'Conflict' || name === undefined) return FIXES[reason];
+  const [, fix = FIXES.Conflict] = STATES.find(([said]) => said.test(message)) ?? [];
+  return fix.replaceAll('NAME', name);
 }

@@ -6,6 +6,10 @@ const HELP = 'the same command with --help says what it takes';
 for (const [said, told] of [
   ['No flag registered for --nope', `error[USAGE]: unknown flag --nope\nfix: ${HELP}`],
   ['No flag registered for --namespac, did you mean --namespace?', 'error[USAGE]: unknown flag --namespac\nfix: did you mean --namespace?'],
+  ['No alias registered for -w', `error[USAGE]: unknown flag -w\nfix: ${HELP}`],
+  ['Expected input for flag --name', `error[USAGE]: --name is missing, or what it is to be\nfix: ${HELP}`],
+  ['Expected argument for NAME', `error[USAGE]: NAME is missing\nfix: ${HELP}`],
+  ['Too many arguments, expected 0 but encountered "web"', `error[USAGE]: "web" is one argument too many\nfix: ${HELP}`],
   ['Failed to parse "x" for nodes: no number, at all', `error[USAGE]: failed to parse "x" for nodes: no number, at all\nfix: ${HELP}`],
 ] as const)
   test(`${said}: one error with its fix`, () => assert.equal(wrongArguments(said), told));

@@ -36,7 +36,7 @@ export async function uploadByDrop(page: Page, cluster: EmbeddedCluster, fitsPho
   page.on('request', (request) => DOOR.test(request.url()) && ranges.push(request.headers()['content-range'] ?? ''));
   await drop(page, 'dropped.img');
   await dialog.getByText('what has arrived is not sent again').waitFor();
-  await dialog.getByRole('button', { name: 'Go on' }).click();
+  await dialog.getByRole('button', { name: 'Continue' }).click();
   await row.getByText('Succeeded').waitFor();
   assert.match(ranges.find((range) => range !== '') ?? '', /^bytes 1835008-/);
   const disk = readFileSync(join(await cluster.folderOf('dropped'), 'disk.img')).subarray(0, DISK_BYTES);

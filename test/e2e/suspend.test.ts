@@ -143,7 +143,7 @@ test('a machine is suspended, and goes on where it was', async (t) => {
     await cluster.untilGone(`vmi/${VM}`);
     assert.doesNotMatch(await cluster.must('kubectl', ['get', 'pods', '-o', 'name']), /launcher/);
     assert.equal(await cluster.field('pvc', claimName, '.metadata.ownerReferences[0].name'), VM);
-    assert.match(await cluster.field('vm', VM, '.status.conditions[?(@.type=="Suspended")].message'), /virtctl resume lets it go on/);
+    assert.match(await cluster.field('vm', VM, '.status.conditions[?(@.type=="Suspended")].message'), /virtctl resume resumes it/);
   });
 
   await t.test('resume goes on with the same memory, the same card and the time of today', async () => {

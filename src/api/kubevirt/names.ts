@@ -26,6 +26,8 @@ export const ANNOTATION_DOMAIN = 'kubevirt.io/domain';
 export const ANNOTATION_HEARTBEAT = 'kubevirt.io/heartbeat';
 export const ANNOTATION_VM_GENERATION = 'kubevirt.io/vm-generation';
 
+/** On a claim: the folder of the host that it stands for, told to people; nothing follows from it. */
+export const ANNOTATION_SHARED_FOLDER = 'kubevirt.io/shared-folder';
 /** On a claim: the container image that its disk is a copy of when it is first used. */
 export const ANNOTATION_DISK_IMAGE = 'kubevirt.io/disk-image';
 /** On a claim: its own uid, once its disk has been made and a guest has run from it. From then on the image is not needed; a copy of the claim is another one. */

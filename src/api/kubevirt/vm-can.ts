@@ -115,7 +115,7 @@ const VM_RULES: Readonly<Record<VmAction, readonly Rule<VmSituation>[]>> = {
     ['Conflict', 'VM is being deleted', ({ vm }) => isDeleting(vm)],
     ['Conflict', 'volumes of the VM are being changed', ({ vm }) => vmIs(vm, 'VolumesChange')],
     ['Conflict', ({ vm }) => `${runStrategyOf(vm)} does not support manual restart requests`, hasStrategy('Halted', 'Once')],
-    ['Conflict', 'VM is suspended: virtctl resume lets it go on, virtctl start --discard boots it anew', ({ vm }) => isSuspended(vm)],
+    ['Conflict', 'VM is suspended: virtctl resume resumes it, virtctl start --discard boots it anew', ({ vm }) => isSuspended(vm)],
     ['Conflict', 'VM is not running', ({ vmi }) => vmi === undefined],
     ['InternalError', 'stop/start already underway', hasPendingRequests],
   ],

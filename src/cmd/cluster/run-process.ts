@@ -58,7 +58,7 @@ export async function runProcess({ name, flags: own, run }: ProcessOptions): Pro
     log.info('stopped');
     process.exit(0);
   } catch (error) {
-    log.error('cannot go on', { error, ...(error instanceof UserError && { code: error.code, why: error.why, fix: error.fix }) });
+    log.error('cannot continue', { error, ...(error instanceof UserError && { code: error.code, why: error.why, fix: error.fix }) });
     process.exit(error instanceof UserError ? error.exitCode : 1);
   }
 }

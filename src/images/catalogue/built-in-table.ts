@@ -14,12 +14,12 @@ const KEY_ONLY = 'by ssh with the key of virtctl run; there is no password';
 /** In the shape of a catalogue file, and checked as one. */
 export const BUILT_IN = {
   images: {
-    tiny: { ...ours('The demo guest: a kernel and busybox, boots in seconds', 'tiny', '128Mi'), cloudInit: true },
+    tiny: { ...ours('The demo guest: a kernel and busybox, boots in seconds', 'tiny', '128Mi'), cloudInit: true, agent: true },
     tiny32: {
       ...ours('The demo guest with 32 bits, for 64M of memory', 'tiny32', '64Mi'),
       login: 'root and guest, or cirros and gocubsgo',
     },
-    agent: { ...ours('The demo guest with a guest agent and an ssh server', 'agent', '256Mi'), cloudInit: true, agent: true },
+    agent: { ...ours('The demo guest with the program scp; built from a clone only', 'agent', '256Mi'), cloudInit: true, agent: true },
     debian: { alias: 'debian:13' },
     'debian:13': debian('Debian 13 (trixie)', 'trixie', 13),
     'debian:12': debian('Debian 12 (bookworm)', 'bookworm', 12),

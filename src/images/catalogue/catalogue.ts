@@ -10,6 +10,9 @@ import { BUILT_IN } from './built-in-table.ts';
 import type { CatalogueAlias, CatalogueEntry, CatalogueFile } from './entry.ts';
 import { catalogueIn, parseCatalogue } from './parse-catalogue.ts';
 
+/** Whose the names are that come with the program. */
+export const FROM_US = 'built in';
+
 export type Listed = {
   readonly name: string;
   /** The name of the entry that it stands for: its own, unless it is one more name for another. */
@@ -86,7 +89,7 @@ function builtIn(): Part {
   const wrong = (field: string, why: string) => {
     throw new Error(`the built-in catalogue is wrong: ${field} ${why}`);
   };
-  return { from: 'built in', images: catalogueIn(BUILT_IN, 'team', wrong).images };
+  return { from: FROM_US, images: catalogueIn(BUILT_IN, 'team', wrong).images };
 }
 
 function textOf(path: string): string | undefined {

@@ -5,6 +5,7 @@ import {
   type PersistentVolumeClaim,
   SHARED_FOLDER_PROVISIONER,
 } from '../../api/core/volume.ts';
+import { ANNOTATION_SHARED_FOLDER } from '../../api/kubevirt/names.ts';
 
 /** Folders have no size of their own. */
 const SIZE = '1Gi';
@@ -14,14 +15,15 @@ type ClaimChoices = {
   /** The name of its volume, which nobody else has. */
   readonly volumeName: string;
   readonly isReadOnly: boolean;
+  readonly path: string;
 };
 
 /** Its volume is made for it alone. */
-export function buildFolderClaim({ name, volumeName, isReadOnly }: ClaimChoices): PersistentVolumeClaim {
+export function buildFolderClaim({ name, volumeName, isReadOnly, path }: ClaimChoices): PersistentVolumeClaim {
   return {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
-    metadata: { name },
+    metadata: { name, annotations: { [ANNOTATION_SHARED_FOLDER]: path } },
     spec: {
       accessModes: [modeOf(isReadOnly)],
       storageClassName: '',

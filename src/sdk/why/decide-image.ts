@@ -63,6 +63,6 @@ function fixFor(images: readonly string[]): string {
   if (images.some((image) => standInFor(image) !== undefined))
     return `make the registry reachable, or put the guest there that stands in for it: ${HOW_STAND_INS_ARE_MADE}`;
   return images.some((image) => image.startsWith('localhost/'))
-    ? 'images under localhost/ are never fetched: correct the name in the manifest, or put the image there first (script/bootstrap builds the demo guests)'
+    ? 'images under localhost/ are never pulled: correct the name in the manifest, or bring the image in first (virtctl image import FILE NAME)'
     : 'correct the name in the manifest, or make the registry reachable; it is tried again by itself';
 }

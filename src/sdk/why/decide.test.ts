@@ -184,7 +184,7 @@ const BLOCKED: readonly Case[] = [
     },
     /image that cannot be fetched/,
     /Failed to pull image "x": no route/,
-    /put the image there first/,
+    /bring the image in first/,
   ],
   ['no node', { ...unschedulable('no nodes available'), nodes: [] }, /there is no node/, /no nodes available/, /virtctl up/],
   [

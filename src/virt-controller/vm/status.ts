@@ -179,7 +179,7 @@ function withSuspended(conditions: readonly Condition[], observed: ObservedVm): 
   if (after?.phase === 'Suspended') {
     const message = after.message
       ? `It could not be resumed: ${after.message}. virtctl start --discard boots it anew, virtctl stop throws the saved memory away`
-      : `Its memory is on PVC ${after.claimName}; virtctl resume lets it go on, virtctl stop throws the saved memory away`;
+      : `Its memory is on PVC ${after.claimName}; virtctl resume resumes it, virtctl stop throws the saved memory away`;
     const reason = after.message ? 'ResumeFailed' : 'MemorySaved';
     return withCondition<VmConditions>(conditions, { type: SUSPENDED, status: 'True', reason, message }, now);
   }

@@ -242,7 +242,7 @@ function whyEnded({ status }: VirtualMachineInstance): string {
   return (
     /RESUME_REFUSED\].*? why: (.+?) \/ fix:/.exec(message ?? '')?.[1] ??
     message ??
-    `the instance ended before its guest went on (${status?.reason ?? status?.phase})`
+    `the instance ended before its guest resumed (${status?.reason ?? status?.phase})`
   );
 }
 

@@ -29,7 +29,7 @@ const RULES: readonly Rule[] = [
     expr: 'sum(kubevirt_virt_controller_ready_status) == 0 or absent(kubevirt_virt_controller_ready_status)',
     for: '10m',
     severity: 'critical',
-    summary: 'No virt-controller is ready: machines that run go on, and nothing else happens.',
+    summary: 'No virt-controller is ready: machines keep running, and nothing else happens.',
   },
   {
     alert: 'NoLeadingVirtController',

@@ -66,6 +66,9 @@ for (const [text, why] of WRONG) {
 test('memory is an amount', () => {
   assert.equal(parseAmount('--memory', '512Mi'), '512Mi');
   for (const wrong of ['much', '0', '-1Gi', '']) assert.throws(() => parseAmount('--memory', wrong), /is not an amount/);
+  assert.throws(() => parseAmount('--memory', '512'), { message: '--memory 512 is 512 bytes', fix: '--memory 512Mi' });
+  assert.throws(() => parseAmount('--disk', '20'), { message: '--disk 20 is 20 bytes', fix: '--disk 20Gi' });
+  assert.throws(() => parseAmount('--memory', '4k'), { message: '--memory 4k is 4000 bytes', fix: /512Mi/ });
   assert.throws(() => parseAmount('--disk', '900Ti', 64 * 2 ** 40), { message: '--disk 900Ti is too large', fix: 'at most 64Ti' });
 });
 

@@ -55,8 +55,9 @@ test('without systemd the line for cron is told, and nothing is written', (t) =>
   const { host: own, calls, units } = host(t, { hasSystemd: false });
   const env = { HOME: "/home/o'hara" };
   assert.deepEqual(startAtBoot({ ...options, env }, own), {
-    warning:
-      "systemd does not run here; crontab -e, and then: @reboot env 'HOME=/home/o'\\''hara' VIRT_HOME=/data/vms " +
+    warning: 'systemd does not run here: cron can start it, see below',
+    cronLine:
+      "@reboot env 'HOME=/home/o'\\''hara' VIRT_HOME=/data/vms " +
       'PATH=/opt/node/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin /opt/kubevirt-ts/bin/virtctl up',
   });
   assert.deepEqual([calls, units()], [[], []]);

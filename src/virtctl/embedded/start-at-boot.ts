@@ -25,7 +25,8 @@ export type BootHost = {
   readonly unitFolder: string;
   call(program: string, args: readonly string[]): void;
 };
-type Told = string | { readonly warning: string };
+/** The line is for a crontab, to be copied as one. */
+type Told = string | { readonly warning: string; readonly cronLine: string };
 
 const PATIENCE_MS = 30_000;
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
@@ -47,7 +48,7 @@ export function thisBootHost({ env }: { readonly env: NodeJS.ProcessEnv }): Boot
 /** From now on the cluster starts with the machine; a line about how. */
 export function startAtBoot(options: BootOptions, host: BootHost): Told {
   const env = keptOf(options);
-  if (!host.hasSystemd) return { warning: `systemd does not run here; crontab -e, and then: ${cronLine(options, env)}` };
+  if (!host.hasSystemd) return { warning: 'systemd does not run here: cron can start it, see below', cronLine: cronLine(options, env) };
   const path = unitPath(options, host);
   const unit = nameOf(options);
   const text = bootUnit({ program: options.program, env, isSystem: host.isRoot });

@@ -29,7 +29,7 @@ VIRTUAL MACHINES
   stop             Stop a virtual machine
   restart          Restart a virtual machine
   pause            Stop the processors of a running machine
-  resume           Let a suspended machine go on where it was
+  resume           Resume a suspended machine where it was
   suspend          Save the memory of a machine to a PVC and free its node
   unpause          Resume a paused machine
   evacuate-cancel  Let a machine stay on a node that was to be drained
@@ -104,7 +104,7 @@ start	Start a virtual machine
 stop	Stop a virtual machine
 restart	Restart a virtual machine
 pause	Stop the processors of a running machine
-resume	Let a suspended machine go on where it was
+resume	Resume a suspended machine where it was
 suspend	Save the memory of a machine to a PVC and free its node
 unpause	Resume a paused machine
 evacuate-cancel	Let a machine stay on a node that was to be drained

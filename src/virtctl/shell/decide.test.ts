@@ -20,7 +20,7 @@ test('a machine that does not run is waited for, with what starts it', () => {
   });
   assert.deepEqual(seen({ vmi: vmi('Running', yes('Paused')), ssh: { is: 'open' } }), {
     waitFor: 'db is paused',
-    help: 'virtctl unpause db lets it go on',
+    help: 'virtctl unpause db resumes it',
   });
 });
 

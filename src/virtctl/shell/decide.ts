@@ -51,7 +51,7 @@ export function decideEntry(seen: ObservedEntry): Entry {
       help: isOnItsWay ? `virtctl why ${name} says what it waits for` : `virtctl start ${name} starts it`,
     };
   }
-  if (vmiIs(vmi, 'Paused')) return { waitFor: `${name} is paused`, help: `virtctl unpause ${name} lets it go on` };
+  if (vmiIs(vmi, 'Paused')) return { waitFor: `${name} is paused`, help: `virtctl unpause ${name} resumes it` };
   return seen.wants === 'program' ? forProgram(seen, vmi) : forLogin(seen);
 }
 

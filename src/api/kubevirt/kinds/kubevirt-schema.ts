@@ -54,7 +54,7 @@ export const specSchema = object('What is installed and how it is configured.', 
     ]),
   ),
   workloadUpdateStrategy: optional(
-    object('What becomes of machines whose launchers are of an older installation. They go on as they are when it is not set.', {
+    object('What becomes of machines whose launchers are of an older installation. They keep running as they are when it is not set.', {
       workloadUpdateMethods: optional(
         list(
           'How they are brought to the new one: LiveMigrate moves those that can be moved, Evict ends the others, which their machines start anew.',

@@ -56,6 +56,14 @@ test('a disk of somebody else stays, and that is said', async () => {
   assert.match(stderr(), /disk db-root \(10Gi\) stays/);
 });
 
+test('a folder of this machine that the guest shares stays, and that is said in place of a size', async () => {
+  const { metadata, spec } = claim('vm-1');
+  const folder = { metadata: { ...metadata, annotations: { 'kubevirt.io/shared-folder': '/home/me/src' } }, spec };
+  const { deps, stderr } = atTerminal('yes\n', { [`GET ${CLAIM}`]: folder });
+  await run(deps, { yes: false }, 'db');
+  assert.match(stderr(), /for good\n {4}folder \/home\/me\/src stays\nDelete it\? Type yes to continue: $/);
+});
+
 test('one wrong name deletes nothing', async () => {
   const { deps, requests } = testDeps(answers);
   await assert.rejects(run(deps, { yes: true }, 'db', 'nobody'), { reason: 'NotFound' });

@@ -52,6 +52,8 @@ async function lookUp({ client, namespace }: ClusterDeps, name: string): Promise
 }
 
 function describe({ vm, claims }: Going): string {
-  const lines = diskFates(vm, claims).map(({ name, size, isLost }) => `    disk ${name} (${size}) ${isLost ? 'goes with it' : 'stays'}\n`);
+  const lines = diskFates(vm, claims).map(({ name, size, isLost, folder }) =>
+    folder === undefined ? `    disk ${name} (${size}) ${isLost ? 'goes with it' : 'stays'}\n` : `    folder ${folder} stays\n`,
+  );
   return `  ${vm.metadata.name} (${vm.status?.printableStatus ?? 'Stopped'}) will be deleted for good\n${lines.join('')}`;
 }

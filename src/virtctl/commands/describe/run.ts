@@ -3,6 +3,7 @@ import { escapeToOneLine } from '../../../base/escape-unprintable.ts';
 import { decideWhy } from '../../../sdk/why/decide.ts';
 import { observeWhy } from '../../../sdk/why/observe.ts';
 import type { ClusterDeps, ConnectionFlags } from '../../deps.ts';
+import { foldLine } from '../../fold-line.ts';
 import { diskLines } from '../../ls/disk-lines.ts';
 import { vmRows } from '../../ls/rows.ts';
 import { vmName } from '../../vm-target.ts';
@@ -26,7 +27,8 @@ export async function run({ client, namespace, clock, stdout }: ClusterDeps, _fl
   const disks = diskLines((vmi?.spec ?? vm?.spec.template.spec)?.volumes ?? [], claims).map((text) => line('Disk', text));
   const { what, evidence, fix, isBlocked } = decideWhy(observed);
   const why = [line('State', what), ...evidence.map((each) => line('', each)), ...(fix ? [line(isBlocked ? 'Fix' : 'Next', fix)] : [])];
-  stdout.write(`${[...facts, ...disks, ...why].join('\n')}\n`);
+  const lines = [...facts, ...disks, ...why].map((each) => foldLine(each, { columns: stdout.columns, indent: WIDTH }));
+  stdout.write(`${lines.join('\n')}\n`);
 }
 
 function line(title: string, text: string): string {

@@ -1,7 +1,7 @@
 /** `virtctl expose`: what it is called with; run.ts is what it does. */
 import { numberParser } from '@stricli/core';
 import { defineClusterCommand } from '../../define-command.ts';
-import { connection, connectionAliases, optionalText, proposeVms, text } from '../../parameters.ts';
+import { connection, connectionAliases, machine, optionalText } from '../../parameters.ts';
 
 export const definition = defineClusterCommand({
   help: { group: 'network', rank: 2, harms: false },
@@ -9,7 +9,7 @@ export const definition = defineClusterCommand({
   parameters: {
     flags: {
       ...connection,
-      name: { ...text, brief: 'Name of the Service', placeholder: 'name' },
+      name: { ...optionalText, brief: 'Name of the Service (default: NAME-PORT)', placeholder: 'name' },
       port: {
         kind: 'parsed',
         parse: numberParser,
@@ -38,21 +38,15 @@ export const definition = defineClusterCommand({
         optional: true,
       },
     },
-    positional: {
-      kind: 'tuple',
-      parameters: [
-        { ...text, brief: 'vm, vmi or vmirs', placeholder: 'TYPE' },
-        { ...text, brief: 'Its name', placeholder: 'NAME', ...proposeVms },
-      ],
-    },
+    positional: machine,
     aliases: connectionAliases,
   },
   docs: {
     brief: 'Make a Service for a machine, an instance or a replica set',
     customUsage: [
+      { input: 'my-vm --port 80 --host-port 8080', brief: 'at a port of this machine that you choose: http://127.0.0.1:8080' },
       { input: 'vm my-vm --name my-vm-http --port 80', brief: 'other guests reach it at the address of the Service' },
       { input: 'vm my-vm --name my-vm-ssh --port 22 --type NodePort', brief: 'and this machine at a port of 127.0.0.1' },
-      { input: 'vm my-vm --name my-vm-web --port 80 --host-port 8080', brief: 'at the port that you choose: http://127.0.0.1:8080' },
     ],
   },
 });

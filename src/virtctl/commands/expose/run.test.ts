@@ -30,6 +30,16 @@ test('a Service for the launcher Pods of a machine, running or not', async () =>
   assert.equal(stdout(), 'Service db-http successfully created for virtualmachine db\n');
 });
 
+test('a name alone is a VM, and its Service is called by its port', async () => {
+  for (const words of [['db'], ['vm/db']]) {
+    const { deps, requests, stdout } = testDeps({ [VM]: vm('Halted'), [POST]: {} });
+    await run(deps, { protocol: 'TCP', type: 'ClusterIP', port: 80 }, ...words);
+    assert.match(JSON.stringify(requests[1]), /"metadata":\{"name":"db-80"/);
+    assert.equal(stdout(), 'Service db-80 successfully created for virtualmachine db\n');
+  }
+  await assert.rejects(run(testDeps().deps, FLAGS, 'vm', 'a', 'b'), { code: 'USAGE', message: /one machine at a time/ });
+});
+
 test('without a port, and none declared, nothing is made', async () => {
   const { deps, requests } = testDeps({ [VM]: vm('Halted') });
   await assert.rejects(run(deps, FLAGS, 'vm', 'db'), { code: 'USAGE', fix: /--port/ });

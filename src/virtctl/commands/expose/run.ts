@@ -11,7 +11,7 @@ import type { ClusterDeps, Connection, ConnectionFlags } from '../../deps.ts';
 import { mustBeFree, sayWhere } from './host-port.ts';
 
 export type ExposeFlags = ConnectionFlags & {
-  readonly name: string;
+  readonly name?: string;
   readonly port?: number;
   readonly targetPort?: string;
   readonly protocol: 'TCP' | 'UDP';
@@ -27,8 +27,10 @@ type Exposed = { readonly kind: string; readonly selector: Readonly<Record<strin
 
 const MAX_LABEL = 63;
 
-export async function run(deps: ClusterDeps, flags: ExposeFlags, type: string, name: string): Promise<void> {
+export async function run(deps: ClusterDeps, flags: ExposeFlags, ...words: string[]): Promise<void> {
+  const [type, name] = typeAndName(words);
   const { kind, selector, spec } = await find(deps, type, name);
+  const serviceName = flags.name ?? nameOfService(name, flags.port);
   const ports = portsOf(flags, spec);
   const { hostPort } = flags;
   if (hostPort !== undefined) await mustBeFree(deps, hostPort, ports);
@@ -36,7 +38,7 @@ export async function run(deps: ClusterDeps, flags: ExposeFlags, type: string, n
   const service = {
     apiVersion: 'v1',
     kind: 'Service',
-    metadata: { name: flags.name, namespace: deps.namespace, ...(annotations && { annotations }) },
+    metadata: { name: serviceName, namespace: deps.namespace, ...(annotations && { annotations }) },
     spec: {
       // What leads in from the host is a NodePort, by whatever number.
       type: hostPort !== undefined && flags.type === 'ClusterIP' ? 'NodePort' : flags.type,
@@ -49,8 +51,20 @@ export async function run(deps: ClusterDeps, flags: ExposeFlags, type: string, n
     },
   } as Service;
   await deps.client.create(SERVICES, service);
-  deps.stdout.write(`Service ${flags.name} successfully created for ${kind} ${name}\n`);
-  if (hostPort !== undefined) await sayWhere(deps, flags.name, hostPort);
+  deps.stdout.write(`Service ${serviceName} successfully created for ${kind} ${name}\n`);
+  if (hostPort !== undefined) await sayWhere(deps, serviceName, hostPort);
+}
+
+/** `NAME` is a VM; `TYPE NAME` or `TYPE/NAME`. */
+function typeAndName(words: readonly string[]): readonly [type: string, name: string] {
+  const [first = '', second, ...more] = words.flatMap((word) => word.split('/'));
+  if (more.length > 0) throw refused(`one machine at a time, got: ${words.join(' ')}`, 'virtctl expose my-vm --port 80');
+  return second === undefined ? ['vm', first] : [first, second];
+}
+
+/** Not the name of the machine: names of Services are looked up first, and would hide its other ports. */
+function nameOfService(name: string, port: number | undefined): string {
+  return `${name}-${port ?? 'ports'}`;
 }
 
 async function find({ client, namespace }: Connection, type: string, name: string): Promise<Exposed> {
@@ -80,7 +94,7 @@ async function find({ client, namespace }: Connection, type: string, name: strin
       return { kind: 'virtualmachineinstancereplicaset', selector: matchLabels, spec: spec.template.spec };
     }
     default:
-      throw refused(`unsupported resource type: ${type}`, 'virtctl expose vm my-vm --name my-vm-http --port 80');
+      throw refused(`unsupported resource type: ${type}`, 'virtctl expose my-vm --port 80');
   }
 }
 

@@ -9,7 +9,7 @@ export const definition = defineCommand({
   parameters: {
     flags: {
       ...connection,
-      follow: off('Go on with what is printed from now on'),
+      follow: off('Follow the log: also print what comes from now on'),
       tail: { kind: 'parsed', parse: numberParser, brief: 'Only this many of the last lines', optional: true, placeholder: 'lines' },
       previous: off('What it printed in its last run that is over'),
       system: off('The log of the embedded cluster instead of a guest; KUBEVIRT_LOG=debug shows more'),

@@ -42,7 +42,9 @@ export async function run(deps: ClusterDeps, flags: ListFlags): Promise<void> {
       if (vms.length + vmis.length > 0)
         writePainted(
           stdout,
-          renderTable(vmRows({ vms, vmis, claims, services, now: clock.now(), isWide, isAcross: flags.allNamespaces }), inColour(deps)),
+          renderTable(vmRows({ vms, vmis, claims, services, now: clock.now(), isWide, isAcross: flags.allNamespaces }), {
+            paint: inColour(deps),
+          }),
         );
       else
         stderr.write(`there are no machines ${flags.allNamespaces ? 'in any namespace' : `in namespace ${ours}`}; virtctl run makes one\n`);

@@ -50,6 +50,19 @@ test('the disk of a machine that runs grows at once, unless it was plugged in', 
   );
 });
 
+test('a folder that the machine shares is no disk of it', async () => {
+  const made = machine('root', 'mount0');
+  const { template } = made.spec;
+  const devices = { ...template.spec.domain.devices, filesystems: [{ name: 'mount0', virtiofs: {} }] };
+  const sharing = {
+    ...made,
+    spec: { ...made.spec, template: { ...template, spec: { ...template.spec, domain: { ...template.spec.domain, devices } } } },
+  };
+  const { deps, stdout } = testDeps({ ...answers, [`GET ${BASE}/virtualmachines/db`]: sharing }, { clock });
+  await run(deps, {}, 'db', '20Gi');
+  assert.match(stdout(), /^disk root of db/);
+});
+
 const refused = (message: string, storage = '100Ti') => ({
   ...claim,
   spec: { resources: { requests: { storage } } },

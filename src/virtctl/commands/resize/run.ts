@@ -21,9 +21,13 @@ export async function run(
   const [vm, vmi] = await Promise.all([client.get(VMS, { namespace, name }), client.get(VMIS, { namespace, name })]);
   if (!vm) throw new ApiError('NotFound', `there is no virtual machine "${name}" in namespace ${namespace}`);
   const isRunning = vmi !== undefined && !isFinal(vmi);
+  const { filesystems = [] } = vm.spec.template.spec.domain.devices;
+  const folders = new Set(filesystems.map(({ name: volume }) => volume));
   const disks = (vm.spec.template.spec.volumes ?? []).flatMap((volume) => {
     const claim = claimOf(volume);
-    return claim && !claim.isReadOnly ? [{ disk: volume.name, claim: claim.claimName, isPlugged: isHotpluggable(volume) }] : [];
+    return claim && !claim.isReadOnly && !folders.has(volume.name)
+      ? [{ disk: volume.name, claim: claim.claimName, isPlugged: isHotpluggable(volume) }]
+      : [];
   });
   const { disk, claim: claimName, isPlugged } = choose(disks, { name, ...(flags.disk !== undefined && { wanted: flags.disk }) });
   const claim = await client.get(PERSISTENT_VOLUME_CLAIMS, { namespace, name: claimName });

@@ -6,5 +6,5 @@ export const definition = defineClusterCommand({
   help: { group: 'machines', rank: 7, harms: false },
   run: () => import('./run.ts'),
   parameters: { flags: { ...connection, dryRun }, positional: machines, aliases: connectionAliases },
-  docs: { brief: 'Let a suspended machine go on where it was', customUsage: ['my-vm'] },
+  docs: { brief: 'Resume a suspended machine where it was', customUsage: ['my-vm'] },
 });

@@ -20,7 +20,7 @@ export async function run(deps: ClusterDeps, flags: ConnectionFlags, machine: st
   const { name: snapshot, hasMemory } = await choose(deps, vm, wanted);
   if (vmi && !isFinal(vmi))
     throw new UserError('VM_RUNNING', `${vm} cannot become what it was while it runs`, {
-      why: 'its guest would go on writing to the disks that it has now',
+      why: 'its guest would keep writing to the disks that it has now',
       fix: `virtctl stop ${vm}, then virtctl rollback ${vm} ${snapshot}`,
       exitCode: 4,
     });

@@ -85,7 +85,7 @@ export const definition = defineCommand({
       { input: 'https://images.example.com/web.raw.xz --user admin', brief: 'a disk from elsewhere' },
       { input: 'debian --mount .:/work', brief: 'with this folder at /work, where both may write; .:/work:ro for reading only' },
       { input: 'tiny --ephemeral', brief: 'to try something and forget it' },
-      { input: "--rm agent -- sh -c 'uname -r; exit 3'", brief: 'one command in a machine that is gone afterwards' },
+      { input: "--rm tiny -- sh -c 'uname -r; exit 3'", brief: 'one command in a machine that is gone afterwards' },
       { input: 'tiny --dry-run -o yaml', brief: 'only the manifest' },
     ],
   },

@@ -40,7 +40,7 @@ export function machineFor(choices: MachineChoices): Wanted {
   const claim = isEphemeral ? undefined : buildClaim({ name: rootClaimName(name), image: reference, size });
   const folders = shared.map(({ tag, path, isReadOnly }) => {
     const named = { name: `${name}-${tag}`, volumeName: randomName(`folder-${name}-${tag}`) };
-    return { claim: buildFolderClaim({ ...named, isReadOnly }), path };
+    return { claim: buildFolderClaim({ ...named, isReadOnly, path }), path };
   });
   const vm = buildVm({
     name,

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { after, type TestContext, test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import type { PersistentVolume } from '../../../api/core/volume.ts';
 import type { VirtualMachine } from '../../../api/kubevirt/kinds/virtual-machine.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { identifyChild } from '../../../base/node/process-identity.ts';
 import { startFileServer } from '../../../images/import/file-server.testing.ts';
+import { importImage } from '../../../images/import-file.ts';
 import { qcow2Start } from '../../../images/qcow2-header.testing.ts';
 import { openImageStore } from '../../../images/store.ts';
 import { vm, vmi } from '../../../testing/builders.ts';
@@ -146,6 +147,15 @@ test('a name that cannot be one is told as the name of the machine, before anyth
   assert.deepEqual(requests, []);
 });
 
+/** As if the embedded cluster of the data folder ran; its address. */
+function ownCluster(t: TestContext): string {
+  mkdirSync(join(home, 'run'), { recursive: true });
+  const state = join(home, 'run/embedded.json');
+  writeFileSync(state, JSON.stringify({ process: identifyChild(process.pid), port: 7001, startedAt: '', version: 'v0' }));
+  t.after(() => rmSync(state, { force: true }));
+  return 'https://127.0.0.1:7001';
+}
+
 const VERSION = { 'GET /version': { gitCommit: 'kubevirt-ts' } };
 const manifestOf = async (flags: object, ...words: string[]) => {
   const { deps, stdout, stderr } = testDeps({}, { home, workingFolder: home });
@@ -159,10 +169,9 @@ const manifestOf = async (flags: object, ...words: string[]) => {
 test('a folder of this machine is given to one PVC that is there, which goes with the machine', async (t) => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'shared-')));
   t.after(() => rmSync(folder, { recursive: true }));
-  mkdirSync(join(home, 'run'), { recursive: true });
-  const state = join(home, 'run/embedded.json');
-  writeFileSync(state, JSON.stringify({ process: identifyChild(process.pid), port: 7001, startedAt: '', version: 'v0' }));
-  t.after(() => rmSync(state, { force: true }));
+  const server = ownCluster(t);
+  writeFileSync(join(home, 'tiny.raw'), Buffer.alloc(1024, 'disk'));
+  await importImage({ storeDir: join(home, 'images'), path: join(home, 'tiny.raw'), reference: 'localhost/guests/tiny:latest' });
   const folderClaim = {
     metadata: { namespace: 'default', name: 'db-mount0', uid: 'claim-2' },
     spec: { volumeName: 'folder-1', accessModes: ['ReadOnlyMany'] },
@@ -175,7 +184,7 @@ test('a folder of this machine is given to one PVC that is there, which goes wit
     [`POST ${VMS}`]: vm('Always'),
     [`PATCH ${CLAIMS}/db-mount0`]: folderClaim,
   };
-  const { deps, requests } = testDeps(answers, { home, workingFolder: folder, server: 'https://127.0.0.1:7001' });
+  const { deps, requests } = testDeps(answers, { home, workingFolder: folder, server });
   await run(deps, { ...FLAGS, ephemeral: true, mount: ['.:/work:ro'] }, 'tiny');
   const sent = new Map(requests);
   assert.deepEqual((sent.get('POST /api/v1/persistentvolumes') as PersistentVolume).spec, {
@@ -270,14 +279,21 @@ test('images of others are told nothing, unless somebody asks for it', async () 
 });
 
 test('a name that is taken is said before anything is downloaded', async (t) => {
-  mkdirSync(join(home, 'run'), { recursive: true });
-  const state = join(home, 'run/embedded.json');
-  writeFileSync(state, JSON.stringify({ process: identifyChild(process.pid), port: 7001, startedAt: '', version: 'v0' }));
-  t.after(() => rmSync(state, { force: true }));
-  const server = 'https://127.0.0.1:7001';
+  const server = ownCluster(t);
   const { deps, requests } = testDeps({ ...VERSION, [`GET ${VMS}/db`]: vm('Always') }, { home, cache: home, server });
   await assert.rejects(run(deps, FLAGS, 'http://127.0.0.1:1/nothing.img'), { reason: 'AlreadyExists' });
   assert.equal(requests.at(-1)?.[0], `GET ${VMS}/db`);
+});
+
+test('an image of this machine that is not there is refused before a machine waits for it', async (t) => {
+  const server = ownCluster(t);
+  const { deps, requests } = testDeps(VERSION, { home, server });
+  await assert.rejects(run(deps, FLAGS, 'agent'), {
+    code: 'IMAGE_MISSING',
+    message: 'there is no image localhost/guests/agent:latest on this machine',
+    exitCode: 3,
+  });
+  assert.ok(!requests.some(([request]) => request.startsWith('POST')));
 });
 
 test('on another cluster a disk of this machine is refused with the way there, and a registry is left to the nodes', async () => {

@@ -65,7 +65,10 @@ export async function run(deps: Deps, flags: RunFlags, ...words: string[]): Prom
   const wanted = machineFor({ name, ...found, entry: image.entry, ...sizes, cpus, isEphemeral, isThrownAway, ...login, shared });
   if (!connection) await printManifest(deps, wanted, flags.output);
   else if (command)
-    return runThrowAway({ ...deps, ...connection }, { wanted, command, agentSeconds, timeoutSeconds, stdin, connection: flags });
+    return runThrowAway(
+      { ...deps, ...connection },
+      { wanted, command, isBySsh: image.entry?.agent === false && login.hasOurKey, agentSeconds, timeoutSeconds, stdin, connection: flags },
+    );
   else await start(deps, { wanted, connection, flags, image, login });
   return undefined;
 }

@@ -86,6 +86,23 @@ test('an image without an agent whose ssh server answers runs the command by ssh
   assert.ok(isGone);
 });
 
+test('of an image that the catalogue knows to have no agent only the ssh server is waited for', async () => {
+  const bin = join(home, 'bin-without-agent');
+  mkdirSync(bin);
+  writeFileSync(join(bin, 'ssh'), '#!/bin/sh\nexit 3\n', { mode: 0o755 });
+  const source = { image: 'quay.io/team/plain:1' };
+  const plain = { sources: { amd64: source, arm64: source }, cloudInit: true, agent: false };
+  writeFileSync(join(home, 'catalogue.json'), JSON.stringify({ images: { plain } }));
+  const { deps, stderr } = world([vmi('Running')], { [SEEN]: status('NotFound', 'it is gone'), [INSTANCE]: vmi('Running') });
+  const openStream = async () => Duplex.from(Readable.from([Buffer.from('SSH-2.0-x\r\n')]));
+  const reached = { ...deps, openStream, env: { PATH: bin }, clock: systemClock };
+  const connected = { ...reached, connect: async () => reached };
+  const startedAt = performance.now();
+  assert.equal(await run(connected, { ...FLAGS, agentTimeout: 60 }, 'plain', '--', 'false'), 3);
+  assert.ok(performance.now() - startedAt < 30_000, 'an agent was waited for');
+  assert.match(stderr(), /db has no agent, and an ssh server/);
+});
+
 test('a machine that does not start, or ends, is not waited for', async () => {
   const refused = vmi('Scheduling', {
     conditions: [{ type: 'Synchronized', status: 'False', reason: 'ErrImagePull', message: 'no such image' }],

@@ -2,6 +2,7 @@
 import { vmiCondition } from '../../../api/kubevirt/condition-reasons.ts';
 import { type VirtualMachine, VMS } from '../../../api/kubevirt/kinds/virtual-machine.ts';
 import { isFinal, type VirtualMachineInstance, VMIS } from '../../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import type { Clock } from '../../../base/clock.ts';
 import { isApiError, messageOf, UserError } from '../../../base/errors.ts';
 import { timeoutSignal } from '../../../base/timeout-signal.ts';
 import { makeMachine, type Wanted } from '../../../sdk/make-machine.ts';
@@ -15,7 +16,9 @@ import { untilInterrupted } from '../image/interruptible.ts';
 export type ThrowAway = {
   readonly wanted: Wanted;
   readonly command: readonly string[];
-  /** How long the agent may take to answer. */
+  /** The catalogue says that the image has no agent, and our key lets us in by ssh: nobody waits for an agent that never comes. */
+  readonly isBySsh: boolean;
+  /** How long the agent may take to answer, or the ssh server. */
   readonly agentSeconds: number;
   /** How long the command may take. */
   readonly timeoutSeconds: number;
@@ -64,13 +67,17 @@ async function work(deps: ClusterDeps, options: ThrowAway, signal: AbortSignal):
 
 type Waiting = { readonly signal: AbortSignal; readonly update: (text: string) => void };
 
-/** True when the agent is connected, false when its time is over and an ssh server answers; a UserError when neither will be. */
-async function untilAgent(deps: ClusterDeps, { wanted, agentSeconds }: ThrowAway, { signal, update }: Waiting): Promise<boolean> {
+/** True when the agent is connected, false when its time is over, or nobody counts on it, and an ssh server answers; a UserError when neither will be. */
+async function untilAgent(deps: ClusterDeps, { wanted, agentSeconds, isBySsh }: ThrowAway, { signal, update }: Waiting): Promise<boolean> {
   const { client, namespace, clock } = deps;
   const { name } = wanted.vm.metadata;
   const patience = timeoutSignal(agentSeconds * 1000);
-  const either = AbortSignal.any([signal, patience]);
+  const sshOpened = new AbortController();
+  const either = AbortSignal.any([signal, patience, sshOpened.signal]);
   let last: VirtualMachineInstance | undefined;
+  const isOpen = async () =>
+    last?.status?.phase === 'Running' && (await probeSsh({ connection: deps, namespace, name, port: SSH_PORT, clock })).is === 'open';
+  if (isBySsh) void untilTrue(isOpen, { clock, signal: either }).then(() => sshOpened.abort());
   try {
     for (; !either.aborted; await clock.sleep(WATCH_AGAIN_MS, either))
       for await (const event of client.watch(VMIS, { namespace, fieldSelector: `metadata.name=${name}`, signal: either })) {
@@ -84,11 +91,17 @@ async function untilAgent(deps: ClusterDeps, { wanted, agentSeconds }: ThrowAway
       }
   } catch (error) {
     if (!either.aborted) throw error;
+  } finally {
+    sshOpened.abort();
   }
   signal.throwIfAborted();
-  if (last?.status?.phase === 'Running' && (await probeSsh({ connection: deps, namespace, name, port: SSH_PORT, clock })).is === 'open')
-    return false;
+  if (await isOpen()) return false;
   throw noAgent(name, agentSeconds, last);
+}
+
+/** Or until it is aborted; what fails is not true yet. */
+async function untilTrue(isTrue: () => Promise<boolean>, { clock, signal }: { clock: Clock; signal: AbortSignal }): Promise<void> {
+  while (!signal.aborted && !(await isTrue().catch(() => false))) await clock.sleep(WATCH_AGAIN_MS, signal).catch(() => {});
 }
 
 function problemOf(vmi: VirtualMachineInstance): string | undefined {
@@ -131,7 +144,7 @@ function noAgent(name: string, seconds: number, vmi: VirtualMachineInstance | un
     {
       why: isUp ? 'it ran: the image has no qemu-guest-agent, or needs longer' : `it was ${vmi?.status?.phase ?? 'not started yet'}`,
       fix: isUp
-        ? 'take an image with an agent (virtctl run --rm agent -- ...), let --cloud-init install qemu-guest-agent, or give it longer with --agent-timeout'
+        ? 'take an image with an agent (virtctl run --rm tiny -- ...), let --cloud-init install qemu-guest-agent, or give it longer with --agent-timeout'
         : 'give it longer with --agent-timeout',
       exitCode: 5,
     },

@@ -8,7 +8,7 @@ import { momentOf } from '../../../sdk/manifest/snapshot.ts';
 import type { ClusterDeps, ConnectionFlags } from '../../deps.ts';
 import { snapshotTree } from '../../snapshot/snapshot-tree.ts';
 import { snapshotsOf } from '../../snapshot/snapshots-of.ts';
-import { renderTable } from '../../table.ts';
+import { renderTable, withoutEmptyColumns } from '../../table.ts';
 import { vmName } from '../../vm-target.ts';
 
 const MIB = 2 ** 20;
@@ -42,5 +42,5 @@ export async function run(deps: ClusterDeps, _flags: ConnectionFlags, ...words: 
       error?.message ?? '',
     ];
   });
-  deps.stdout.write(renderTable([['NAME', 'PHASE', 'OF', 'SIZE', 'DISKS', 'HOW', 'ERROR'], ...rows]));
+  deps.stdout.write(renderTable(withoutEmptyColumns([['NAME', 'PHASE', 'OF', 'SIZE', 'DISKS', 'HOW', 'ERROR'], ...rows])));
 }

@@ -27,7 +27,7 @@ import { noLongerAtBoot, startAtBoot, thisBootHost } from '../../embedded/start-
 import type { EmbeddedState } from '../../embedded/state.ts';
 import { unknownGuests } from '../../embedded/unknown-guests.ts';
 import { mergeInto, userKubeconfig } from '../../embedded/user-kubeconfig.ts';
-import { createProgress } from '../../progress.ts';
+import { createProgress, type Progress } from '../../progress.ts';
 import { readInput } from '../../read-input.ts';
 
 /** They are loops of one process; more than this is for a benchmark, not for this machine. */
@@ -111,12 +111,13 @@ export async function run(
     await progress.step('guests', async () => ({ warning: `${strangers.map(nameOfPod).join(', ')} run outside of the cluster` }));
   await progress.step('image', (step) => importGuestImages(deps, step.update));
   if (flags.merge) await progress.step('kubectl', async () => mergeInto(userKubeconfig(env), home));
-  if (flags.boot !== undefined) await progress.step('boot', async () => atBoot(deps, flags.boot === true));
+  const cronLine = flags.boot === undefined ? undefined : await atBoot(deps, progress, flags.boot);
   if (manifests.length > 0) await progress.step('apply', () => applyAll(client, manifests));
   if (flags.demo)
     await progress.step('vm', async (step) => watchBoot({ client, openConsole, vm: await demoMachine(deps), onLine: step.update }));
 
   stdout.write(whatNext(deps, flags.demo, clock.now() - started));
+  if (cronLine !== undefined) stdout.write(`\n  to start it at boot, add this line with crontab -e:\n${cronLine}\n`);
   const page = pageLink(deps, state);
   if (page !== undefined) stdout.write(`\n  in a browser, once and within ten minutes:\n    ${page}\n`);
 }
@@ -127,10 +128,17 @@ function pageLink({ home, clock }: Deps, state: EmbeddedState | undefined): stri
   return linkTo(state.pagePort, readFileSync(pageKeyPath(home), 'utf8'), clock);
 }
 
-function atBoot(deps: Deps, isWanted: boolean): string | { warning: string } {
+/** The line for cron where systemd does not run: not in the step, which is broken for the terminal. */
+async function atBoot(deps: Deps, progress: Progress, isWanted: boolean): Promise<string | undefined> {
   const host = thisBootHost(deps);
-  if (isWanted) return startAtBoot({ ...deps, node: process.execPath }, host);
-  return noLongerAtBoot(deps, host) ?? 'did not start with the machine';
+  const lines: string[] = [];
+  await progress.step('boot', async () => {
+    if (!isWanted) return noLongerAtBoot(deps, host) ?? 'did not start with the machine';
+    const started = startAtBoot({ ...deps, node: process.execPath }, host);
+    if (typeof started === 'object') lines.push(started.cronLine);
+    return started;
+  });
+  return lines[0];
 }
 
 function portFrom(port = DEFAULT_PORT): number {
@@ -210,7 +218,7 @@ function nothingStarts(): UserError {
 /** Nothing of the rest of `up` can be done without controllers. */
 function apiAlone(deps: Deps): string {
   const virtctl = asTyped(deps);
-  return `  the API alone: nothing is started, scheduled or shut down; guests that run go on
+  return `  the API alone: nothing is started, scheduled or shut down; guests keep running
 
   next:
     kubectl get statefulsets,deployments,jobs,vms -A    # find what ends the cluster, and delete it

@@ -31,7 +31,7 @@ test('a catalogue is added with its names, and removed with them; what else is i
   assert.equal(added.stdout(), `${address} added, 1 name\n`);
   const listed = said();
   await run(listed.deps, {});
-  assert.match(listed.stdout(), new RegExp(`\nweb +Of the team .* ${address}\n`));
+  assert.match(listed.stdout(), new RegExp(`\nweb .* Of the team \\(${address}\\)\n`));
   await run(said().deps, {}, 'remove', address);
   assert.deepEqual(JSON.parse(readFileSync(join(home, 'catalogue.json'), 'utf8')), { cacheGiB: 5, catalogues: [] });
   assert.deepEqual(readdirSync(join(home, 'catalogues')), []);

@@ -8,7 +8,7 @@ import { catalogueTable } from '../catalogue-table.ts';
 export async function run(deps: Deps, _flags: object, verb?: string, address?: string): Promise<void> {
   const { home, clock, stdout } = deps;
   if (verb === undefined) {
-    stdout.write(catalogueTable((await currentCatalogue(deps)).search()));
+    stdout.write(catalogueTable((await currentCatalogue(deps)).search(), stdout.columns));
   } else if (verb === 'add' && address !== undefined) {
     const count = await addCatalogue(address, { home, clock });
     stdout.write(`${address} added, ${count} name${count === 1 ? '' : 's'}\n`);

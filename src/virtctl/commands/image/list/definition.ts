@@ -4,6 +4,9 @@ import { defineCommand } from '../../../define-command.ts';
 export const definition = defineCommand({
   help: { rank: 1, harms: false },
   run: () => import('./run.ts'),
-  parameters: {},
-  docs: { brief: 'List the images of the embedded cluster' },
+  parameters: {
+    flags: { output: { kind: 'enum', values: ['json', 'name'], brief: 'Another format', optional: true } },
+    aliases: { o: 'output' },
+  },
+  docs: { brief: 'List the images of the embedded cluster', customUsage: ['', '-o json'] },
 });

@@ -20,8 +20,8 @@ test('a word finds names and descriptions, those of the user among them', async 
     lines.map((line) => line.split(/ {2,}/)[0]),
     ['NAME', 'debian', 'debian:12', 'debian:13', 'web'],
   );
-  assert.match(lines[1] ?? '', /^debian +is debian:13 +debian +1Gi +10Gi +amd64, arm64 +built in$/);
-  assert.match(lines[4] ?? '', new RegExp(`^web +A server on Debian +- +1Gi +- +amd64 +${home}/catalogue.json$`));
+  assert.match(lines[1] ?? '', /^debian +debian +1Gi +10Gi +amd64, arm64 +is debian:13$/);
+  assert.match(lines[4] ?? '', new RegExp(`^web +- +1Gi +- +amd64 +A server on Debian \\(${home}/catalogue.json\\)$`));
 });
 
 test('a word that nothing has is an error that says where names come from', async () => {

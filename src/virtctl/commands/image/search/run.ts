@@ -11,5 +11,5 @@ export async function run(deps: Deps, _flags: object, word = ''): Promise<void> 
       fix: 'virtctl image search shows all names; virtctl image catalogue add takes one more catalogue',
       exitCode: 3,
     });
-  deps.stdout.write(catalogueTable(found));
+  deps.stdout.write(catalogueTable(found, deps.stdout.columns));
 }

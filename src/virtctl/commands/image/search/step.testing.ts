@@ -6,7 +6,7 @@ export const step: Step = {
   async run(world) {
     assert.match(
       await world.say('image', 'search', 'debian'),
-      /^NAME +DESCRIPTION .*\n(.*\n)*debian:12 +Debian 12 .*amd64, arm64 +built in\n/,
+      /^NAME .* DESCRIPTION\n(.*\n)*debian:12 .*amd64, arm64 +Debian 12 \(bookworm\)\n/,
     );
   },
 };
