@@ -52,6 +52,12 @@ export async function mayUpload(client: Client, namespace: string): Promise<bool
   });
 }
 
+/** Whether the user may attach disks to machines, or to instances that belong to none. */
+export async function mayPlug(client: Client, namespace: string, isMachine: boolean): Promise<boolean> {
+  const resource = isMachine ? VMS.plural : VMIS.plural;
+  return may(client, namespace, { verb: 'update', group: SUBRESOURCES_GROUP, resource, subresource: 'addvolume' });
+}
+
 type Right = { readonly verb: string; readonly group: string; readonly resource: string; readonly subresource?: string };
 
 function rightFor(action: BulkAction): Right {

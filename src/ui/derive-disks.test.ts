@@ -16,7 +16,7 @@ const kept = (name: string, status: VirtualMachineSnapshot['status']): VirtualMa
   ...(status && { status }),
 });
 
-test('snapshots are the machine’s own, the newest first, and say why one cannot go back to them', () => {
+test('snapshots are the machine’s own, from the oldest to the newest, and say why one cannot go back to them', () => {
   const whole = { phase: 'Succeeded', readyToUse: true, indications: ['Online', 'GuestAgent'] };
   const snapshots = [
     kept('older', { ...whole, creationTime: '2026-01-01T00:00:00Z', snapshotVolumes: { includedVolumes: ['root'] } }),
@@ -24,13 +24,18 @@ test('snapshots are the machine’s own, the newest first, and say why one canno
     { ...kept('foreign', whole), spec: { source: { apiGroup: 'kubevirt.io', kind: 'VirtualMachine', name: 'another' } } },
   ];
   const rows = (machine: Machine, mayRestore = true) =>
-    deriveSnapshots(machine, { snapshots, mayRestore }).map(({ name, disks, how, refusal }) => [name, disks, how, refusal]);
+    deriveSnapshots(machine, { snapshots, contents: [], restores: [], mayRestore }).map(({ name, disks, how, refusal }) => [
+      name,
+      disks,
+      how,
+      refusal,
+    ]);
   assert.deepEqual(rows(stopped()), [
+    ['older', 'root', 'while it ran, file systems frozen', undefined],
     ['broken', 'none', 'no space', 'it is not whole'],
-    ['older', 'root', 'Online, GuestAgent', undefined],
   ]);
-  assert.match(String(rows(running())[1]?.[3]), /runs; stop it first/);
-  assert.match(String(rows(stopped(), false)[1]?.[3]), /you may not restore machines in default/);
+  assert.match(String(rows(running())[0]?.[3]), /runs; stop it first/);
+  assert.match(String(rows(stopped(), false)[0]?.[3]), /you may not restore machines in default/);
 });
 
 test('a restore is told while it goes and when it failed, not when it is done', () => {
@@ -54,16 +59,21 @@ test('commands do the same, and name the namespace where it is another', () => {
 });
 
 test('disks say where they come from, and what the guest calls them', () => {
-  const machine = running({ volumeStatus: [{ name: 'root', target: 'vda' }] });
+  const machine = running({
+    volumeStatus: [
+      { name: 'root', target: 'vda' },
+      { name: 'data', target: '', phase: 'AttachedToNode', message: 'it is on its way' },
+    ],
+  });
   const volumes = [
     { name: 'root', containerDisk: { image: 'guests/tiny' } },
-    { name: 'data', persistentVolumeClaim: { claimName: 'd' } },
+    { name: 'data', persistentVolumeClaim: { claimName: 'd', hotpluggable: true } },
   ];
   const spec = { ...(machine.vmi ?? assert.fail()).spec, volumes };
   const rows = deriveDisks({ ...machine, vmi: { ...(machine.vmi ?? assert.fail()), spec } });
   assert.deepEqual(rows, [
-    { name: 'root', target: 'vda', source: 'containerDisk: guests/tiny', size: '–' },
-    { name: 'data', target: '–', source: 'persistentVolumeClaim: d', size: '–' },
+    { name: 'root', target: 'vda', source: 'containerDisk: guests/tiny', size: '–', canGo: false, state: undefined },
+    { name: 'data', target: '–', source: 'persistentVolumeClaim: d', size: '–', canGo: true, state: 'it is on its way' },
   ]);
 });
 

@@ -2,11 +2,11 @@
 
 import type { PersistentVolumeClaim } from '../api/core/volume.ts';
 import { DATA_VOLUMES, type DataVolume, hasFailed, phaseOf } from '../api/kubevirt/kinds/data-volume.ts';
-import { claimOf } from '../api/kubevirt/volumes/source-of.ts';
 import { conditionOf, keyOf } from '../api/meta.ts';
 import { apiVersionOf } from '../api/resource.ts';
 import { formatBytes, parseQuantity } from '../base/quantity.ts';
 import type { Machine, Tone } from './derive-machines.ts';
+import { claimsOf } from './derive-plug.ts';
 import { where } from './derive-where.ts';
 
 export type ImageRow = {
@@ -147,10 +147,10 @@ function sourceText(source: DataVolume['spec']['source']): string {
 
 function usersByClaim(machines: readonly Machine[]): Map<string, string[]> {
   const users = new Map<string, string[]>();
-  for (const { namespace, name, vm, vmi } of machines)
-    for (const volume of vm?.spec.template.spec.volumes ?? vmi?.spec.volumes ?? []) {
-      const claim = claimOf(volume)?.claimName;
-      if (claim !== undefined) users.set(`${namespace}/${claim}`, [...(users.get(`${namespace}/${claim}`) ?? []), name]);
+  for (const machine of machines)
+    for (const claim of claimsOf(machine)) {
+      const key = `${machine.namespace}/${claim}`;
+      users.set(key, [...(users.get(key) ?? []), machine.name]);
     }
   return users;
 }

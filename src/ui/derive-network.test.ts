@@ -26,13 +26,14 @@ test('a Service leads to a machine whose labels it selects, in its own namespace
   const services = [
     service('web', labels),
     service('by-name', { 'vm.kubevirt.io/name': name }),
+    service('exposed', { 'vmi.kubevirt.io/id': name }), // as virtctl expose makes it
     service('other', { app: 'db' }),
     service('empty', {}),
     service('none', undefined),
     service('elsewhere', labels, 'another'),
   ];
   const ways = deriveWays(machine(), services);
-  assert.deepEqual([...new Set(ways.map((way) => way.service))], ['web', 'by-name']);
+  assert.deepEqual([...new Set(ways.map((way) => way.service))], ['web', 'by-name', 'exposed']);
   assert.deepEqual(ways[0], { service: 'web', address: `web.${namespace}.svc:80`, port: '8080/TCP', nodePort: 30_080, here: undefined });
   assert.deepEqual(ways[1], { service: 'web', address: `web.${namespace}.svc:53`, port: '53/UDP', nodePort: undefined, here: undefined });
   assert.deepEqual(deriveWays(deriveMachines([vm('Halted')], [])[0] ?? assert.fail(), services), []);

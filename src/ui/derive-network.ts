@@ -1,7 +1,7 @@
 /** The network of a machine, as the page shows it, and the Services that lead to it. Pure. */
 import type { Service } from '../api/core/service.ts';
-import { hostnameOf } from '../api/kubevirt/hostname.ts';
-import { ANNOTATION_LOGIN_USER, LABEL_VM_NAME } from '../api/kubevirt/names.ts';
+import { ANNOTATION_LOGIN_USER } from '../api/kubevirt/names.ts';
+import { podLabelsOf } from '../api/launcher/pod-labels.ts';
 import { escapeToOneLine } from '../base/escape-unprintable.ts';
 import { matchesLabels, requirementsOf } from '../base/selectors.ts';
 import { type HostAddress, hostPortsOf } from '../sdk/host-addresses.ts';
@@ -34,7 +34,7 @@ export function deriveCards({ vmi }: Machine): CardRow[] {
 /** A line for each port of a Service that selects the Pod of the machine. */
 export function deriveWays({ namespace, vmi }: Machine, services: readonly Service[]): WayRow[] {
   if (!vmi) return [];
-  const labels = { ...vmi.metadata.labels, [LABEL_VM_NAME]: hostnameOf(vmi) };
+  const labels = podLabelsOf(vmi);
   const leadsHere = ({ metadata, spec }: Service) =>
     metadata.namespace === namespace &&
     Object.keys(spec.selector ?? {}).length > 0 &&

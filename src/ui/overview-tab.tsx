@@ -34,6 +34,11 @@ export function OverviewTab({ machine }: { readonly machine: Machine }) {
         <h2 id="picture">Screen</h2>
         <ScreenPicture machine={machine} />
       </section>
+      <section aria-labelledby="use" class="whole">
+        <h2 id="use">The last hour</h2>
+        <UsageCharts machine={machine} history={history} />
+        <CommandLine command={`virtctl top ${machine.name} --history${where(machine.namespace)}`} />
+      </section>
       <section aria-labelledby="ways-in">
         <h2 id="ways-in">How to reach it</h2>
         <WaysIn machine={machine} />
@@ -46,11 +51,6 @@ export function OverviewTab({ machine }: { readonly machine: Machine }) {
         <h2 id="guest">Guest</h2>
         <GuestInfo machine={machine} />
         <CommandLine command={`virtctl guestosinfo ${machine.name}${where(machine.namespace)}`} />
-      </section>
-      <section aria-labelledby="use" class="whole">
-        <h2 id="use">The last hour</h2>
-        <UsageCharts machine={machine} history={history} />
-        <CommandLine command={`virtctl top ${machine.name} --history${where(machine.namespace)}`} />
       </section>
     </div>
   );

@@ -105,9 +105,11 @@ test('every page of it is there, and says what the server says', { skip: skipOnR
   await fitsPhone('overview');
   assert.deepEqual(await accessibilityFaults(page), [], 'overview');
   await changeWhileItRuns();
+  await attachAndDetach();
+  await cluster.must('virtctl', ['expose', 'vm', 'web', '--name', 'web', '--port', '80']);
   for (const [tab, shows] of [
     ['Disks & snapshots', 'Nothing is kept of web.'],
-    ['Network', 'There are none.'],
+    ['Network', 'web.default.svc:80'],
     ['Activity', 'Started'],
     ['YAML', 'VirtualMachine'],
   ] as const) {
@@ -239,6 +241,25 @@ async function changeWhileItRuns(): Promise<void> {
   await page.getByRole('option', { name: /^instancetype/ }).waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Discard' }).click();
+}
+
+/** A disk of its own comes to web, which runs, and goes again. */
+async function attachAndDetach(): Promise<void> {
+  const dialog = page.getByRole('dialog');
+  await page.getByRole('link', { name: 'Disks & snapshots' }).click();
+  await page.getByRole('button', { name: /^Detach root: the guest was started with it/ }).waitFor();
+  await page.getByRole('button', { name: 'Attach a disk' }).click();
+  await dialog.getByLabel('Size of the disk').fill('64Mi');
+  await dialog.getByText('virtctl addvolume web --volume-name web-data-1 --persist').waitFor();
+  assert.deepEqual(await accessibilityFaults(page), [], 'attach');
+  await takePicture(page, 'attach');
+  await dialog.getByRole('button', { name: 'Attach', exact: true }).click();
+  const row = page.getByRole('row', { name: /^web-data-1/ });
+  await row.getByText(/^sd[a-z]$/).waitFor(); // as the guest calls it
+  await fitsPhone('disks-of-one');
+  await row.getByRole('button', { name: 'Detach web-data-1' }).click();
+  await dialog.getByRole('button', { name: 'Detach', exact: true }).click();
+  await row.waitFor({ state: 'detached' });
 }
 
 /** A snapshot of the machine, which is stopped, is taken, gone back to and deleted; each dialog says the command. */

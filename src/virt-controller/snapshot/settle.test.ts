@@ -237,6 +237,28 @@ test('a snapshot of a machine at rest becomes whole, wherever virt-controller is
   }
 });
 
+test('one that is over takes nothing from one that begins, however often it looks', () => {
+  const over = afterSnapshot(false).find<VirtualMachineSnapshot>('VirtualMachineSnapshot') as VirtualMachineSnapshot;
+  const world = new World(false);
+  world.ask('VirtualMachineSnapshot', { source: SOURCE });
+  for (let steps = 0; steps < 40 && statusOf(world)?.phase !== 'Succeeded'; steps++) {
+    world.step();
+    const { machine, now } = world;
+    const seen = {
+      vm: machine,
+      vmi: undefined,
+      content: undefined,
+      now,
+      quiesce: 'untouched',
+      hasPaused: false,
+      hasVolumeSnapshots: true,
+    } as const;
+    const nothing = { claims: new Map(), claimsInUse: new Set<string>(), volumeSnapshots: new Map() };
+    world.apply(decideVmSnapshot({ ...seen, ...nothing, snapshot: { ...over, metadata: { ...over.metadata, name: 'over' } } }) as Decision);
+  }
+  assert.equal(statusOf(world)?.phase, 'Succeeded');
+});
+
 test('a guest with an agent is frozen while all its disks are taken and goes on afterwards, wherever virt-controller is killed', () => {
   for (let killAfter = 0; killAfter < 24; killAfter++) {
     const world = afterSnapshot(true, killAfter);

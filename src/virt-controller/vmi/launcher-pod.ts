@@ -1,6 +1,5 @@
 /** The Pod that runs one instance: what KubeVirt gives its launcher, without what only libvirt needs. Pure. */
 import type { Container, EnvVar, Pod, PodSpec } from '../../api/core/pod.ts';
-import { shortened } from '../../api/core/short-name.ts';
 import { type ClusterConfiguration, DEFAULT_CONFIGURATION } from '../../api/kubevirt/configuration/cluster-configuration.ts';
 import { guestProbe, kubeletProbe } from '../../api/kubevirt/guest-probe.ts';
 import { hostnameOf } from '../../api/kubevirt/hostname.ts';
@@ -11,8 +10,6 @@ import {
   LABEL_COMPONENT,
   LABEL_CREATED_BY,
   LABEL_SCHEDULABLE,
-  LABEL_VM_NAME,
-  LABEL_VMI_ID,
   READINESS_GATE_GUEST,
   READINESS_GATE_UNPAUSED,
 } from '../../api/kubevirt/names.ts';
@@ -20,6 +17,7 @@ import type { Volume } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { accountsOf } from '../../api/kubevirt/volumes/source-of.ts';
 import { COMPUTE_CONTAINER, LAUNCHER_COMMAND, LAUNCHER_PROGRAM, QEMU_USER } from '../../api/launcher/compute.ts';
 import { PRIVATE_VOLUME, PUBLIC_VOLUME } from '../../api/launcher/mounts.ts';
+import { podLabelsOf } from '../../api/launcher/pod-labels.ts';
 import { launcherPodNameOf } from '../../api/launcher/pod-name.ts';
 import { ACCELERATOR_VARIABLE, LAUNCHER_VARIABLES } from '../../api/launcher/variables.ts';
 import { controllerReferenceTo } from '../../api/meta.ts';
@@ -62,11 +60,9 @@ export function launcherPodFor(given: VirtualMachineInstance, options: LauncherO
       generateName: `virt-launcher-${name}-`,
       namespace,
       labels: {
-        ...vmi.metadata.labels,
+        ...podLabelsOf(vmi),
         [LABEL_COMPONENT]: LAUNCHER_PROGRAM,
         [LABEL_CREATED_BY]: uid,
-        [LABEL_VM_NAME]: hostnameOf(vmi),
-        [LABEL_VMI_ID]: shortened(name),
       },
       annotations: {
         ...carriedAnnotations(vmi),

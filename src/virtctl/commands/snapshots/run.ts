@@ -5,8 +5,8 @@ import { VM_SNAPSHOT_CONTENTS } from '../../../api/kubevirt/kinds/vm-snapshot-co
 import { ApiError } from '../../../base/errors.ts';
 import { formatBytes } from '../../../base/quantity.ts';
 import { momentOf } from '../../../sdk/manifest/snapshot.ts';
+import { snapshotTree } from '../../../sdk/snapshot-tree.ts';
 import type { ClusterDeps, ConnectionFlags } from '../../deps.ts';
-import { snapshotTree } from '../../snapshot/snapshot-tree.ts';
 import { snapshotsOf } from '../../snapshot/snapshots-of.ts';
 import { renderTable, withoutEmptyColumns } from '../../table.ts';
 import { vmName } from '../../vm-target.ts';

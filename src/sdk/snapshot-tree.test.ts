@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { VirtualMachineRestore } from '../../api/kubevirt/kinds/vm-restore.ts';
-import type { VirtualMachineSnapshot } from '../../api/kubevirt/kinds/vm-snapshot.ts';
-import type { VirtualMachineSnapshotContent } from '../../api/kubevirt/kinds/vm-snapshot-content.ts';
-import { ANNOTATION_LAST_RESTORE } from '../../api/kubevirt/names.ts';
+import type { VirtualMachineRestore } from '../api/kubevirt/kinds/vm-restore.ts';
+import type { VirtualMachineSnapshot } from '../api/kubevirt/kinds/vm-snapshot.ts';
+import type { VirtualMachineSnapshotContent } from '../api/kubevirt/kinds/vm-snapshot-content.ts';
+import { ANNOTATION_LAST_RESTORE } from '../api/kubevirt/names.ts';
 import { snapshotTree } from './snapshot-tree.ts';
 
 /** Snapshots in the order in which they were taken, with the restore that the machine had seen last. */

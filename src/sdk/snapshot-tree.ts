@@ -2,11 +2,11 @@
  * Which snapshot was taken after which. Those that follow one another are beneath one another; what was taken after a rollback begins a branch beneath
  * the snapshot that was rolled back to, further to the right. Pure.
  */
-import type { VirtualMachineRestore } from '../../api/kubevirt/kinds/vm-restore.ts';
-import type { VirtualMachineSnapshot } from '../../api/kubevirt/kinds/vm-snapshot.ts';
-import type { VirtualMachineSnapshotContent } from '../../api/kubevirt/kinds/vm-snapshot-content.ts';
-import { ANNOTATION_LAST_RESTORE } from '../../api/kubevirt/names.ts';
-import { parseQuantity } from '../../base/quantity.ts';
+import type { VirtualMachineRestore } from '../api/kubevirt/kinds/vm-restore.ts';
+import type { VirtualMachineSnapshot } from '../api/kubevirt/kinds/vm-snapshot.ts';
+import type { VirtualMachineSnapshotContent } from '../api/kubevirt/kinds/vm-snapshot-content.ts';
+import { ANNOTATION_LAST_RESTORE } from '../api/kubevirt/names.ts';
+import { parseQuantity } from '../base/quantity.ts';
 
 type Seen = {
   /** From the oldest to the newest. */
