@@ -97,7 +97,6 @@ export async function runVirtController(options: VirtControllerOptions): Promise
     indexes: byController,
   });
   const claimSizes = startCache({ ...shared, resource: PERSISTENT_VOLUME_CLAIMS, keep: sizesOnly });
-  if (options.metrics) addControllerMetrics({ metrics: options.metrics, vms, vmis, signal });
   const revisions = startCache({ ...shared, resource: CONTROLLER_REVISIONS, labelSelector: LABEL_VM_REVISION, indexes: byController });
   const choices = CHOICE_NAMES.flatMap((choice) =>
     CHOICES[choice].kinds.map((resource) => startCache<KubeObject>({ ...shared, resource })),
@@ -116,6 +115,7 @@ export async function runVirtController(options: VirtControllerOptions): Promise
   const poolOf = (vm: KubeObject | undefined) => vm && ownerKeysOf(POOLS.kind)(vm)[0];
   const forPools = rememberWriteErrors({ client, kind: VMS.kind, keyOf: poolOf, keyAt: (at) => poolOf(vms.get(keyOf(at))) });
   const migrations = startCache({ ...shared, resource: MIGRATIONS, indexes: byVmi });
+  if (options.metrics) addControllerMetrics({ metrics: options.metrics, vms, vmis, migrations, pods, launcherImage, signal });
   const kubeVirts = startCache({ ...shared, resource: KUBEVIRTS });
   const policies = startCache({ ...shared, resource: MIGRATION_POLICIES });
   const launchers = { launcherImage, containerDisks, configuration };

@@ -1,4 +1,4 @@
-/** A guest of one boot sector in a real QEMU: says `!`, echoes its serial port, powers off at `q`, panics at `p`, writes for ever at `f`. */
+/** A guest of one boot sector in a real QEMU: says `!`, echoes its serial port, powers off at `q`, panics at `p`, prints for ever at `f`, writes to its memory for ever at `w`. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -20,23 +20,35 @@ const BOOT_SECTOR = [
   [0xb2, 0xf8], //       14  mov dl, 0xf8
   [0xec], //             16  in al, dx
   [0x3c, 0x71], //       17  cmp al, 'q'
-  [0x74, 0x0b], //       19  je 32
+  [0x74, 0x0f], //       19  je 36
   [0x3c, 0x70], //       21  cmp al, 'p'
-  [0x74, 0x10], //       23  je 41
+  [0x74, 0x14], //       23  je 45
   [0x3c, 0x66], //       25  cmp al, 'f'
-  [0x74, 0x14], //       27  je 49
-  [0xee], //             29  out dx, al
-  [0xeb, 0xe6], //       30  jmp 6
-  [0xba, 0x04, 0x06], // 32  mov dx, 0x604
-  [0xb8, 0x00, 0x20], // 35  mov ax, 0x2000
-  [0xef], //             38  out dx, ax        ; power off
-  [0xeb, 0xfe], //       39  jmp 39
-  [0xba, 0x05, 0x05], // 41  mov dx, 0x505
-  [0xb0, 0x01], //       44  mov al, 1
-  [0xee], //             46  out dx, al        ; panicked
-  [0xeb, 0xfe], //       47  jmp 47
-  [0xee], //             49  out dx, al
-  [0xeb, 0xfd], //       50  jmp 49
+  [0x74, 0x18], //       27  je 53
+  [0x3c, 0x77], //       29  cmp al, 'w'
+  [0x74, 0x17], //       31  je 56
+  [0xee], //             33  out dx, al
+  [0xeb, 0xe2], //       34  jmp 6
+  [0xba, 0x04, 0x06], // 36  mov dx, 0x604
+  [0xb8, 0x00, 0x20], // 39  mov ax, 0x2000
+  [0xef], //             42  out dx, ax        ; power off
+  [0xeb, 0xfe], //       43  jmp 43
+  [0xba, 0x05, 0x05], // 45  mov dx, 0x505
+  [0xb0, 0x01], //       48  mov al, 1
+  [0xee], //             50  out dx, al        ; panicked
+  [0xeb, 0xfe], //       51  jmp 51
+  [0xee], //             53  out dx, al
+  [0xeb, 0xfd], //       54  jmp 53
+  [0xbb, 0x00, 0x10], // 56  mov bx, 0x1000
+  [0x8e, 0xc3], //       59  mov es, bx
+  [0x31, 0xff], //       61  xor di, di
+  [0x26, 0xff, 0x05], // 63  inc word [es:di]  ; one of each page from 64 KiB to 576 KiB
+  [0x81, 0xc7, 0x00, 0x10], // 66  add di, 0x1000
+  [0x75, 0xf7], //       70  jnz 63
+  [0x81, 0xc3, 0x00, 0x10], // 72  add bx, 0x1000
+  [0x81, 0xfb, 0x00, 0x90], // 76  cmp bx, 0x9000
+  [0x75, 0xe9], //       80  jne 59
+  [0xeb, 0xe4], //       82  jmp 56
 ].flat();
 
 /** Where a kubelet keeps the sockets of the Pod with this uid. */

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { PODS } from '../../api/core/pod.ts';
+import { MIGRATIONS, type MigrationPhase, type VirtualMachineInstanceMigration } from '../../api/kubevirt/kinds/migration.ts';
 import { VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { MetricFamilies } from '../../base/metrics.ts';
-import { vm, vmi } from '../../testing/builders.ts';
+import { byController } from '../../reconcile/owner.ts';
+import { launcherPod, vm, vmi } from '../../testing/builders.ts';
 import { handFedCache } from '../../testing/hand-fed-cache.ts';
 import { addControllerMetrics } from './add-metrics.ts';
 import { statusGroupOf } from './status-groups-table.ts';
@@ -12,13 +15,14 @@ const SECONDS = Date.parse('2026-01-01T00:00:00Z') / 1000; // when the builders 
 
 function world() {
   const [metrics, vms, vmis, stop] = [new MetricFamilies(), handFedCache(VMS), handFedCache(VMIS), new AbortController()];
-  addControllerMetrics({ metrics, vms, vmis, signal: stop.signal });
+  const [migrations, pods] = [handFedCache(MIGRATIONS), handFedCache(PODS, byController)];
+  addControllerMetrics({ metrics, vms, vmis, migrations, pods, launcherImage: 'new', signal: stop.signal });
   const samples = async (name: string) =>
     (await metrics
       .all()
       .find((family) => family.name === name)
       ?.samples()) ?? [];
-  return { metrics, vms, vmis, stop, samples };
+  return { metrics, vms, vmis, migrations, pods, stop, samples };
 }
 
 test('a machine is shown with what it is, what it does, and since when', async () => {
@@ -56,6 +60,72 @@ test('an instance is shown with its node, address and system', async () => {
     { node: 'n1', phase: 'running', address: '10.244.0.5', system: 'Debian', type: 'u1.small' },
   );
   assert.equal((await samples('kubevirt_vmi_status_addresses'))[0]?.labels?.['address'], '10.244.0.5');
+});
+
+function migration(name: string, phase?: MigrationPhase): VirtualMachineInstanceMigration {
+  const metadata = { name, namespace: 'default', uid: `uid-${name}`, resourceVersion: '1' };
+  const { group, kind, version } = MIGRATIONS;
+  return {
+    apiVersion: `${group}/${version}`,
+    kind: kind as 'VirtualMachineInstanceMigration',
+    metadata,
+    spec: { vmiName: 'db' },
+    status: { phase },
+  };
+}
+
+test('migrations are counted by phase, and those that are over are named', async () => {
+  const { migrations, samples } = world();
+  migrations.put(migration('a'));
+  migrations.put(migration('b', 'Pending'));
+  for (const [name, phase] of Object.entries({ c: 'Scheduled', d: 'TargetReady', e: 'Succeeded', f: 'Failed' } as const))
+    migrations.put(migration(name, phase));
+  const count = async (phase: string) => (await samples(`kubevirt_vmi_migrations_in_${phase}_phase`)).map(({ value }) => value);
+  const counts = await Promise.all(['unset', 'pending', 'scheduling', 'running'].map(count));
+  assert.deepEqual(counts, [[1], [1], [0], [2]]);
+  const of = (vmim: string) => [{ labels: { namespace: 'default', vmi: 'db', vmim }, value: 1 }];
+  assert.deepEqual(await samples('kubevirt_vmi_migration_succeeded'), of('e'));
+  assert.deepEqual(await samples('kubevirt_vmi_migration_failed'), of('f'));
+});
+
+test('a move shows when it began and ended, and how far it is while it is under way', async () => {
+  const { migrations, vmis, samples } = world();
+  const placed = { node: 'n1', namespace: 'default', name: 'db' };
+  const progress = { stage: 'Memory', bytesDone: 7, bytesLeft: 3, bytesPerSecond: 5, dirtyBytesPerSecond: 2, lastUpdate: 'T' } as const;
+  const state = { migrationUid: 'uid-a', startTimestamp: '2026-01-01T00:00:01Z', progress };
+  migrations.put(migration('a', 'Running'));
+  vmis.put(vmi('Running', { nodeName: 'n1', migrationState: state }));
+  const shown = (name: string) => samples(`kubevirt_vmi_migration_${name}`);
+  const figures = [
+    'data_processed_bytes',
+    'data_remaining_bytes',
+    'data_bytes_total',
+    'dirty_memory_rate_bytes',
+    'memory_transfer_rate_bytes',
+  ];
+  const values = async () => (await Promise.all(figures.map(shown))).map((each) => each.map(({ value }) => value));
+  assert.deepEqual(await values(), [[7], [3], [10], [2], [5]]);
+  assert.deepEqual(await shown('start_time_seconds'), [{ labels: { ...placed, migration_name: 'a' }, value: SECONDS + 1 }]);
+  const over = { ...state, failed: true, endTimestamp: '2026-01-01T00:00:09Z' };
+  vmis.put(vmi('Running', { nodeName: 'n1', migrationState: over }, { resourceVersion: '2' }));
+  assert.deepEqual(await values(), [[], [], [], [], []]);
+  const [end] = await shown('end_time_seconds');
+  assert.deepEqual(end, { labels: { ...placed, migration_name: 'a', status: 'failed' }, value: SECONDS + 9 });
+});
+
+test('what keeps a node from being drained is shown, and what runs in an older launcher', async () => {
+  const { vmis, pods, samples } = world();
+  const stays = vmi('Running', { conditions: [{ type: 'LiveMigratable', status: 'False', reason: 'DisksNotLiveMigratable' }] });
+  const shown = async () => [
+    (await samples('kubevirt_vmi_non_evictable'))[0]?.value,
+    (await samples('kubevirt_vmi_info'))[0]?.labels?.['evictable'],
+    (await samples('kubevirt_vmi_number_of_outdated'))[0]?.value,
+  ];
+  vmis.put(stays);
+  assert.deepEqual(await shown(), [0, 'true', 0]);
+  vmis.put({ ...stays, metadata: { ...stays.metadata, resourceVersion: '2' }, spec: { ...stays.spec, evictionStrategy: 'LiveMigrate' } });
+  pods.put(launcherPod({ running: { startedAt: '2026-01-01T00:00:00Z' } }));
+  assert.deepEqual(await shown(), [1, 'false', 1]);
 });
 
 test('a change of phase is counted once, with the time since the phase before and since the creation', async () => {

@@ -5,6 +5,7 @@ import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-ma
 import type { KubeObject } from '../../api/meta.ts';
 import type { MetricFamily, MetricLabels, MetricSample } from '../../base/metrics.ts';
 import { parseQuantity } from '../../base/quantity.ts';
+import { isEvictable } from './migration-families.ts';
 import { STATUS_GROUPS, type StatusGroup, statusGroupOf } from './status-groups-table.ts';
 
 type Family<T> = Omit<MetricFamily, 'samples' | 'type'> & { readonly samplesOf: (object: T) => readonly MetricSample[] };
@@ -96,7 +97,7 @@ function vmiLabels(vmi: VirtualMachineInstance): MetricLabels {
     guest_os_version_id: os.versionId ?? '',
     instance_type: chosen('instancetype'),
     preference: chosen('preference'),
-    evictable: 'false', // no instance can migrate yet
+    evictable: String(isEvictable(vmi)),
   };
 }
 

@@ -18,14 +18,14 @@ import type { Pod } from '../../api/core/pod.ts';
 import { vmiIs } from '../../api/kubevirt/condition-reasons.ts';
 import type { KubeVirt } from '../../api/kubevirt/kinds/kubevirt.ts';
 import { isMigrationFinal, MIGRATIONS, type VirtualMachineInstanceMigration } from '../../api/kubevirt/kinds/migration.ts';
-import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { ANNOTATION_WORKLOAD_UPDATE_MIGRATION } from '../../api/kubevirt/names.ts';
-import { COMPUTE_CONTAINER } from '../../api/launcher/compute.ts';
 import { isDeleting, refOf } from '../../api/meta.ts';
 import { apiVersionOf } from '../../api/resource.ts';
 import { parseGoDuration } from '../../base/go-duration.ts';
 import type { Action, Decision } from '../../reconcile/decision.ts';
 import { nextSuffix, waitForNextMs } from '../migration/again.ts';
+import { isOutdated } from './is-outdated.ts';
 
 type Machine = {
   readonly vmi: VirtualMachineInstance;
@@ -62,12 +62,6 @@ export function decideWorkloadUpdate(seen: ObservedWorkloads): Decision {
   const [moves, ends] = [moveThem(seen, movable), endThem(seen, others)];
   const waits = [moves, ends].flatMap(({ lookAgainAfterMs }) => lookAgainAfterMs ?? []);
   return { actions: [...moves.actions, ...ends.actions], ...(waits.length > 0 && { lookAgainAfterMs: Math.min(...waits) }) };
-}
-
-/** Whether the guest of this machine runs in a Pod of another image than new ones get. */
-function isOutdated({ vmi, pod }: Machine, image: string): boolean {
-  const compute = pod?.spec.containers.find(({ name }) => name === COMPUTE_CONTAINER);
-  return vmi.status?.phase === 'Running' && !isFinal(vmi) && !isDeleting(vmi) && compute !== undefined && compute.image !== image;
 }
 
 function moveThem({ underWay, parallel, launcherImage, now }: ObservedWorkloads, machines: readonly Machine[]): Decision {

@@ -16,13 +16,19 @@ import { moving, sourcePod, targetPodOf, told, toldOf } from './moves.testing.ts
 
 type Side = 'source' | 'target';
 /** What one QEMU does, whether it says that the last move of it was completed, and what its virt-handler remembers of it. */
-type QemuModel = { qemu: DomainState | 'gone'; commands: Record<string, CommandState>; wasSent: boolean };
+type QemuModel = {
+  qemu: DomainState | 'gone';
+  commands: Record<string, CommandState>;
+  wasSent: boolean;
+  /** The command for which it was last stopped. */
+  stoodFor?: string;
+};
 type Options = {
   readonly stored?: VirtualMachineInstance;
   /** As the loop does it: no decision from a state that is older than its own last write. Without it even that does no harm to a move. */
   readonly seesOwnWrites?: boolean;
-  /** The guest stands still for the copy of its memory. */
-  readonly isEmulated?: boolean;
+  /** When the guest stands still for the copy of its memory: at its end; at its beginning, too; all the time. */
+  readonly standsStill?: 'at the end' | 'at both ends' | 'all the time';
 };
 
 const MOST_MOVES = 3;
@@ -86,13 +92,16 @@ class Move {
     );
     const [id, state] = sending;
     const target = this.targets[id.slice('send '.length)];
-    const stops = this.#options.isEmulated ? 'paused' : 'switching';
+    const { standsStill = 'at the end' } = this.#options;
     if (target?.qemu !== 'incoming' || luck < 0.1) {
       source.qemu = 'running';
       source.commands[id] = ended(state, 'failed');
-    } else if (source.qemu === 'running') {
-      source.qemu = stops;
+    } else if (source.qemu === 'running' && source.stoodFor !== id) {
+      source.qemu = standsStill === 'at the end' ? 'switching' : 'paused';
+      source.stoodFor = id;
       source.wasSent = false;
+    } else if (source.qemu === 'paused' && standsStill === 'at both ends') {
+      source.qemu = luck < 0.9 ? 'running' : 'switching';
     } else if (source.qemu !== 'switching') source.qemu = 'switching';
     else {
       this.#arriveFrom(target);
@@ -272,7 +281,7 @@ for (const isOlder of [false, true]) {
 /** Where the guest is in the end, and after which move. */
 function tryMoves(seed: number, isOlder: boolean): string {
   const next = numbers(seed);
-  const move = new Move({ isEmulated: seed % 2 === 0 });
+  const move = new Move({ standsStill: (['at the end', 'at both ends', 'all the time'] as const)[seed % 3] ?? 'at the end' });
   const either = (): Side => (next() < 0.5 ? 'source' : 'target');
   for (let step = 0; step < 100; step++) {
     const kind = next();

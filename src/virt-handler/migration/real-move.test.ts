@@ -11,6 +11,7 @@ import { buildRoutePath } from '../../api/handler/route-path.ts';
 import { HANDLER_ROUTES } from '../../api/handler/routes.ts';
 import { CONTENTS_FILE, SERIAL_LOG } from '../../api/launcher/files.ts';
 import { systemClock } from '../../base/clock.ts';
+import { isObject } from '../../base/json.ts';
 import { silentLogger } from '../../base/log.ts';
 import { ensurePki, type Pki, VIRT_HANDLER_CLIENT_NAME, VIRT_HANDLER_SERVER_NAME } from '../../base/node/pki.ts';
 import { vmi as build } from '../../testing/builders.ts';
@@ -28,6 +29,8 @@ const VMI = build('Running', { migrationState: { migrationUid: UID } });
 const LIMITS = { memoryBytes: 2 ** 24, msPerGiB: 600_000, progressMs: 30_000, downtimeMs: 300, isSlowedDown: false, mayStandStill: false };
 /** A disk of 4 MiB that the nodes do not share. */
 const DISK = ['-blockdev', 'node-name=data,driver=file,filename=data.img', '-device', 'virtio-blk-pci,drive=data'];
+/** With a device that the other machine does not have. */
+const ANOTHER = [...DISK, '-device', 'virtio-rng-pci'];
 /** The same, on a file system that is full. */
 const FULL = [
   '-blockdev',
@@ -37,6 +40,12 @@ const FULL = [
   '-device',
   'virtio-blk-pci,drive=data',
 ];
+
+const PAGE_BYTES = 4096;
+/** What the guest writes to. */
+const WRITTEN = { val: 0x10000, size: 0x80000 };
+/** So slow that it writes meanwhile. */
+const BYTES_PER_SECOND = 2 ** 22;
 
 describe('a guest that is sent to another node', () => {
   let home = '';
@@ -75,6 +84,19 @@ describe('a guest that is sent to another node', () => {
     assert.match(await readFile(join(target.folder, SERIAL_LOG), 'latin1'), /!abcd$/);
   });
 
+  test('has the memory there that it had here, though it runs and writes while that is sent', async (t) => {
+    const [source, target] = await nodes(t);
+    const viewer = source.look('?shared=true');
+    await viewer.opened;
+    viewer.socket.send(Buffer.from('w'));
+    await until(async () => new Set(await source.written()).size > 1);
+    await target.does('receive', { name: 'receive', disks: ['data'] });
+    const sending = source.does('send', sendTo(target.port, BYTES_PER_SECOND));
+    await until(() => source.runsWhileSent());
+    await sending;
+    assert.deepEqual(await target.written(), await source.written());
+  });
+
   test('stays when the other side is not of this installation', async (t) => {
     const [source, target] = await nodes(t, { identity: () => ({ ...strangers.migrationClient, ca: strangers.kubevirtCa }) });
     await target.does('receive', { name: 'receive', disks: ['data'] });
@@ -83,10 +105,19 @@ describe('a guest that is sent to another node', () => {
     assert.equal(target.state(), 'incoming');
   });
 
-  test('can be had back when the other machine is another one', async (t) => {
-    const [source, target] = await nodes(t, { sourceArgs: [...DISK, '-device', 'virtio-rng-pci'] });
+  test('stays when the other machine is another one', async (t) => {
+    const [source, target] = await nodes(t, { sourceArgs: ANOTHER });
     await target.does('receive', { name: 'receive', disks: ['data'] });
     await assert.rejects(source.does('send', sendTo(target.port)), /the copy of its memory is failed/);
+    await source.runs();
+    assert.notEqual(target.state(), 'running');
+  });
+
+  test('can be had back, too, when it was paused', async (t) => {
+    const [source, target] = await nodes(t, { sourceArgs: ANOTHER });
+    await target.does('receive', { name: 'receive', disks: ['data'] });
+    await source.does('stop', { name: 'stop' });
+    await assert.rejects(source.does('send', { ...sendTo(target.port), runs: false }), /the copy of its memory is failed/);
     await until(() => source.state() === 'moved');
     const callBack = { name: 'call-back', disks: ['data'], runs: true } as const;
     await source.does('call back', { ...callBack, isKept: false });
@@ -160,7 +191,7 @@ describe('a guest that is sent to another node', () => {
     const folder = publicFolder(kubeletRoot, 'pod-1');
     await mkdir(folder, { recursive: true });
     await writeFile(join(folder, 'data.img'), Buffer.alloc(4 * 1024 * 1024, isIncoming ? 0 : 1));
-    const { pid } = await startGuest(t, { folder, isIncoming, args });
+    const { pid } = await startGuest(t, { folder, isIncoming, isPaused: isIncoming, args });
     const domains = new Domains({ kubeletRoot, clock: systemClock, log: silentLogger, identity, takesConnection: async () => undefined });
     t.after(() => domains.close());
     domains.act({ do: 'follow', podUid: 'pod-1', because: 'it is here' }, VMI);
@@ -199,7 +230,17 @@ describe('a guest that is sent to another node', () => {
       socket.send(Buffer.from('z'));
       await until(() => text().endsWith('!z'));
     };
-    return { domains, folder, pid, port: server.port, state, does, look, runs };
+    /** What a guest that writes all the time has counted in each page. */
+    const written = async () => {
+      await session.execute('pmemsave', { ...WRITTEN, filename: 'written' });
+      const bytes = await readFile(join(folder, 'written'));
+      return Array.from({ length: bytes.length / PAGE_BYTES }, (_, page) => bytes.readUInt16LE(page * PAGE_BYTES));
+    };
+    const runsWhileSent = async () => {
+      const [copy, guest] = [await session.execute('query-migrate', {}), await session.execute('query-status', {})];
+      return isObject(copy) && copy['status'] === 'active' && isObject(guest) && guest['running'] === true;
+    };
+    return { domains, folder, pid, port: server.port, state, does, look, runs, written, runsWhileSent };
   }
 
   function viewer(port: number, query: string) {
@@ -213,7 +254,7 @@ describe('a guest that is sent to another node', () => {
   }
 });
 
-function sendTo(port: number): DomainCommand {
+function sendTo(port: number, bytesPerSecond?: number): Extract<DomainCommand, { name: 'send' }> {
   const to = { host: '127.0.0.1', port, migrationUid: UID };
-  return { name: 'send', disks: ['data'], to, runs: true, limits: { ...LIMITS, bytesPerSecond: undefined } };
+  return { name: 'send', disks: ['data'], to, runs: true, limits: { ...LIMITS, bytesPerSecond } };
 }

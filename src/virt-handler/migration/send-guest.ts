@@ -8,6 +8,7 @@ import { isObject, type JsonObject } from '../../base/json.ts';
 import type { DomainCommand, Sent, Way } from '../vmi/domain-command.ts';
 import type { Performer } from '../vmi/performer.ts';
 import { type Copy, followCopy, judgeCopy } from './judge-copy.ts';
+import { letRunAgain, memoryPassOf, requireOneLook } from './memory-pass.ts';
 import { timeoutMsOf } from './send-limits.ts';
 
 type Send = Extract<DomainCommand, { name: 'send' }>;
@@ -23,8 +24,6 @@ const BYTES_PER_SECOND = 2 ** 30;
 const SWITCH_MS = 60_000;
 /** QEMU takes no more: whatever is left, the guest stands still for it. */
 const ANY_DOWNTIME_MS = 2_000_000;
-/** Of QEMU, that copies the memory of an emulated guest right while it runs. */
-const FIRST_RIGHT_VERSION = 9;
 /** Between the end of a guest's words in its QEMU and here. */
 const PRINTED_COMES_MS = 10;
 const PRINTED_MS = 1_000;
@@ -49,12 +48,7 @@ export async function sendGuest(performer: Performer, { disks, to, limits, runs 
     const course = { beganAt, limits, limitMs: timeoutMsOf(limits, bytes) };
     const copied = await follow(performer, { ...course, what: 'the copy of its disks' }, () => lookAtDisks(performer, disks, beganAt));
     await way.connectMemory();
-    const isStopped = await stopWhereWritesAreLost(qmp);
-    // A guest that stands still is not to wait for a share of the network.
-    const rate = isStopped ? undefined : limits.bytesPerSecond;
-    await qmp.execute('migrate-set-parameters', { 'max-bandwidth': rate ?? BYTES_PER_SECOND, 'downtime-limit': limits.downtimeMs });
-    await qmp.execute('migrate', { uri: `unix:${OUTGOING_SOCKETS.memory}` });
-    await follow(performer, { ...course, what: 'the copy of its memory', standStill }, () => lookAtMemory(performer, 'pre-switchover'));
+    await copyMemory(performer, { course, runs });
     const printed = sendPrinted(performer, way);
     const sent = await letGo(performer, { disks, switchMs: limits.mayStandStill ? Math.max(SWITCH_MS, course.limitMs) : SWITCH_MS });
     await printed;
@@ -88,9 +82,48 @@ async function letGo(sender: Sender, { disks, switchMs }: { readonly disks: read
   });
 }
 
+/** Resolves when the guest stands still, and the last that it has written is left to send. */
+async function copyMemory(
+  sender: Sender,
+  { course, runs }: { readonly course: Omit<Course, 'what'>; readonly runs: boolean },
+): Promise<void> {
+  const { qmp } = sender;
+  const { limits } = course;
+  const pass = await memoryPassOf(qmp);
+  if (pass !== 'as QEMU does it') await qmp.execute('stop');
+  // A guest that stands still is not to wait for a share of the network.
+  const rate = pass === 'standing still' ? undefined : limits.bytesPerSecond;
+  const downtimeMs = pass === 'once, then standing still' ? 0 : limits.downtimeMs;
+  await qmp.execute('migrate-set-parameters', { 'max-bandwidth': rate ?? BYTES_PER_SECOND, 'downtime-limit': downtimeMs });
+  await qmp.execute('migrate', { uri: `unix:${OUTGOING_SOCKETS.memory}` });
+  const isOnce = pass === 'once, then standing still';
+  if (isOnce && runs) await goOnAfterFirstLook(sender);
+  const standStill = isOnce ? stop : standStillByItself;
+  const { iterations } = await follow(sender, { ...course, what: 'the copy of its memory', standStill }, () =>
+    lookAtMemory(sender, 'pre-switchover'),
+  );
+  if (isOnce) requireOneLook(iterations);
+}
+
+async function goOnAfterFirstLook(sender: Sender): Promise<void> {
+  const { qmp, clock } = sender;
+  const wait = { deadline: clock.steady() + UNDO_MS, what: 'the first look at its memory' };
+  const statusOfCopy = async () => (await migrationOf(qmp)).status;
+  const status = await until(sender, wait, async () => {
+    const now = await statusOfCopy();
+    return now !== 'none' && now !== 'setup' && now;
+  });
+  if (status === 'active') await letRunAgain(qmp, statusOfCopy);
+}
+
 /** QEMU itself stops a guest when it may: it lets it run again when the move ends before it is over. */
-async function standStill(qmp: Performer['qmp']): Promise<void> {
+async function standStillByItself(qmp: Performer['qmp']): Promise<void> {
   await qmp.execute('migrate-set-parameters', { 'downtime-limit': ANY_DOWNTIME_MS });
+}
+
+/** Without another look at what it has written. Whoever calls it back lets it run again. */
+async function stop(qmp: Performer['qmp']): Promise<void> {
+  await qmp.execute('stop');
 }
 
 type Look = { readonly isThere: boolean; readonly progress: Sent };
@@ -159,19 +192,6 @@ export async function callBack(
 async function mayRunOn(qmp: Performer['qmp'], status: unknown, isKept: boolean): Promise<boolean> {
   if (status === 'prelaunch') return isKept || (await migrationOf(qmp)).status !== 'completed';
   return status === 'paused' || (isKept && status === 'postmigrate');
-}
-
-/**
- * Before version 9 QEMU forgets, without KVM, some of what a guest writes to its memory while that is copied: such a guest stands still for all of
- * it. Whether it does.
- */
-async function stopWhereWritesAreLost(qmp: Performer['qmp']): Promise<boolean> {
-  const [kvm, version] = [await qmp.execute('query-kvm'), await qmp.execute('query-version')];
-  const { qemu } = isObject(version) ? version : {};
-  const major = isObject(qemu) ? numberIn(qemu['major']) : 0;
-  if ((isObject(kvm) && kvm['enabled'] === true) || major >= FIRST_RIGHT_VERSION) return false;
-  await qmp.execute('stop');
-  return true;
 }
 
 async function statusOf(qmp: Performer['qmp']): Promise<unknown> {

@@ -5,7 +5,7 @@
  *   held while      how
  *   scheduling      the other node takes no Pods
  *   disks           they are copied slowly
- *   memory          the QEMU that takes it stands still, and so does the guest
+ *   memory          the QEMU that takes it stands still, and with it the copy; the guest runs on
  *   handing over    not held: the instance has just become that of the other node
  */
 import assert from 'node:assert/strict';
