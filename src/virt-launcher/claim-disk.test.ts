@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { LAUNCHER_VARIABLES } from '../api/launcher/variables.ts';
 import { findClaimDisk, newDiskBytesFor } from './claim-disk.ts';
 import type { FormatSources } from './disk-format.ts';
+import { unfinishedName } from './new-disk.ts';
 import { qcow2Header } from './pod.testing.ts';
 import { createQcow2 } from './qcow2.ts';
 
@@ -21,12 +22,32 @@ beforeEach(() => {
 afterEach(() => rmSync(base, { recursive: true }));
 
 const UNKNOWN = { declared: undefined, ofImage: undefined };
-const find = (newSizeBytes?: number, format: FormatSources = UNKNOWN) => findClaimDisk({ folder, linkPath, newSizeBytes, format });
+const find = (newSizeBytes?: number, format: FormatSources = UNKNOWN) =>
+  findClaimDisk({ folder, linkPath, writer: 'vm root', newSizeBytes, format });
 
 test('a missing disk is made sparse, with the size that is left of the claim, for whoever mounts that', () => {
   assert.deepEqual(find(2 ** 30), { format: 'raw', sizeBytes: 2 ** 30, isNew: true, isLinked: true });
   const { size, blocks, mode } = statSync(join(folder, 'disk.img'));
   assert.deepEqual([size, blocks, mode & 0o777], [2 ** 30, 0, 0o660]);
+});
+
+test('what a killed start left is no disk: a file without its size, an empty note, and the note of another format', () => {
+  writeFileSync(join(folder, unfinishedName('vm root')), '');
+  for (const note of ['', 'qcow2\n']) {
+    writeFileSync(join(folder, 'disk.img.format'), note);
+    assert.deepEqual(find(2 ** 20), { format: 'raw', sizeBytes: 2 ** 20, isNew: true, isLinked: true });
+    assert.deepEqual(readdirSync(folder), ['disk.img', 'disk.img.format']);
+    for (const made of [linkPath, join(folder, 'disk.img')]) rmSync(made);
+  }
+});
+
+test('of two machines that begin on one PVC the first makes the disk, and the other one has it', () => {
+  const fill = () => {
+    assert.equal(find(2 ** 20).isNew, true);
+    return false;
+  };
+  const other = findClaimDisk({ folder, linkPath: join(base, 'other'), writer: 'vm-2 root', newSizeBytes: 2 ** 21, format: UNKNOWN, fill });
+  assert.deepEqual([other.isNew, statSync(linkPath).ino], [false, statSync(join(base, 'other')).ino]);
 });
 
 test('a disk that is there is used as it is, whatever the claim says', () => {

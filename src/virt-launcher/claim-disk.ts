@@ -1,11 +1,12 @@
 /** The disk of a persistent volume claim: the file disk.img at the root of its folder, made sparse when it is not there yet. What it holds is the guest's. */
-import { closeSync, constants, fsyncSync, ftruncateSync, openSync } from 'node:fs';
+import { closeSync, constants, fsyncSync, ftruncateSync, openSync, rmSync } from 'node:fs';
 import { LAUNCHER_VARIABLES } from '../api/launcher/variables.ts';
 import { messageOf, UserError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
-import { type FormatSources, isOurs, keptFormat, noteFormat } from './disk-format.ts';
+import { type FormatSources, isOurs, keptFormat } from './disk-format.ts';
 import { makeHardLink } from './hard-link.ts';
 import { factsAs, type ImageFacts } from './image-format.ts';
+import { CLAIM_DISK, linkDisk, unfinishedName } from './new-disk.ts';
 import { openForGroup } from './open-for-group.ts';
 import { openInRoot } from './open-in-root.ts';
 import { growQcow2 } from './qcow2.ts';
@@ -17,19 +18,19 @@ export type ClaimDisk = ImageFacts & {
   readonly whyNotGrown?: string;
 };
 
-/** As upstream names it. */
-export const CLAIM_DISK = 'disk.img';
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR } = constants;
 
 type Options = {
   readonly folder: string;
   readonly linkPath: string;
+  /** The machine: no other one of this name makes a disk here at the same time. */
+  readonly writer: string;
   /** Undefined: a disk that is missing is not made. */
   readonly newSizeBytes: number | undefined;
   /** Where its format is kept. */
   readonly format: FormatSources;
-  /** Makes a new disk that is not empty. */
-  readonly fill?: ((folder: string, sizeBytes: number) => void) | undefined;
+  /** Makes a new disk that is not empty. False: another machine was first. */
+  readonly fill?: ((folder: string, sizeBytes: number) => boolean) | undefined;
 };
 
 /** Opens or makes the disk in `folder`, checks it, and hard-links it to `linkPath` where that is possible. */
@@ -88,36 +89,38 @@ export function diskImages(env: Readonly<Record<string, string | undefined>>): R
   return isObject(images) ? (images as Record<string, string>) : {}; // as virt-controller writes it
 }
 
-function openOrMake({ folder, newSizeBytes: sizeBytes, fill }: Options): { file: number; isNew: boolean } {
+function openOrMake({ folder, writer, newSizeBytes: sizeBytes, fill }: Options): { file: number; isNew: boolean } {
   try {
     return { file: openInRoot(folder, CLAIM_DISK), isNew: false };
   } catch (error) {
     if (!(error instanceof UserError && error.code === 'IMAGE_FILE_MISSING') || sizeBytes === undefined) throw error;
-    if (sizeBytes > 0 && fill) {
-      fill(folder, sizeBytes);
-      return { file: openInRoot(folder, CLAIM_DISK), isNew: true };
-    }
     if (sizeBytes > 0) {
-      noteFormat(folder, 'raw');
-      const file = make(`${folder}/${CLAIM_DISK}`, sizeBytes);
-      return file === undefined ? { file: openInRoot(folder, CLAIM_DISK), isNew: false } : { file, isNew: true };
+      const isNew = fill ? fill(folder, sizeBytes) : makeEmpty(folder, { writer, sizeBytes });
+      return { file: openInRoot(folder, CLAIM_DISK), isNew };
     }
     throw new UserError('DISK_SIZE_INVALID', 'the PVC is too small for a disk', { why: 'less than 1Mi is left of it', cause: error });
   }
 }
 
-/** Sparse, so that it takes no room until the guest writes; durable, so that a crash leaves a whole disk or none. Undefined when another machine was first. */
-function make(path: string, sizeBytes: number): number | undefined {
+/** Sparse, so that it takes no room until the guest writes. False when another machine was first. */
+function makeEmpty(folder: string, { writer, sizeBytes }: { writer: string; sizeBytes: number }): boolean {
+  const path = `${folder}/${unfinishedName(writer)}`;
   try {
+    rmSync(path, { force: true }); // of a try that was killed
     const file = openForGroup(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW);
-    ftruncateSync(file, sizeBytes);
-    fsyncSync(file);
-    return file;
+    try {
+      ftruncateSync(file, sizeBytes);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    return linkDisk({ folder, path, format: 'raw' });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return undefined; // what node:fs throws
     throw new UserError('FILE_INACCESSIBLE', `user ${process.geteuid?.()} cannot make a disk on the volume of the PVC`, {
       why: messageOf(error),
       cause: error,
     });
+  } finally {
+    rmSync(path, { force: true });
   }
 }

@@ -7,7 +7,8 @@
  *   the claim begins as an image        the image's: disks of before there were notes
  *   otherwise                           raw, as everywhere in KubeVirt
  */
-import { closeSync, constants, fsyncSync, readSync, writeSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { closeSync, constants, fsyncSync, readSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { LAUNCHER_VARIABLES } from '../api/launcher/variables.ts';
 import { UserError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
@@ -17,7 +18,7 @@ import { openInRoot } from './open-in-root.ts';
 
 const NOTE = 'disk.img.format';
 const FORMATS: readonly ImageFormat[] = ['raw', 'qcow2'];
-const { O_CREAT, O_NOFOLLOW, O_TRUNC, O_WRONLY } = constants;
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 
 export type FormatSources = {
   /** By the claim. */
@@ -40,15 +41,18 @@ export function isOurs(folder: string): boolean {
   return noteIn(folder) !== undefined;
 }
 
-/** Writes down the format of the disk that is about to be made in `folder`. */
+/** Writes down the format of the disk that is about to be made in `folder`: in one step, for others read it, and a part of it would stand in the way of every start. */
 export function noteFormat(folder: string, format: ImageFormat): void {
-  if (noteIn(folder) === format) return; // another machine makes the same disk
-  const file = openForGroup(`${folder}/${NOTE}`, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW);
+  if (textIn(folder) === format) return; // another machine makes the same disk
+  const path = `${folder}/${NOTE}.${randomUUID()}.tmp`;
+  const file = openForGroup(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
   try {
     writeSync(file, `${format}\n`);
     fsyncSync(file);
+    renameSync(path, `${folder}/${NOTE}`);
   } finally {
     closeSync(file);
+    rmSync(path, { force: true });
   }
 }
 
@@ -60,6 +64,11 @@ export function declaredFormat(env: Readonly<Record<string, string | undefined>>
 }
 
 function noteIn(folder: string): ImageFormat | undefined {
+  const text = textIn(folder);
+  return text === undefined ? undefined : known(text, `the note ${NOTE} beside the disk`);
+}
+
+function textIn(folder: string): string | undefined {
   let file: number;
   try {
     file = openInRoot(folder, NOTE);
@@ -69,7 +78,7 @@ function noteIn(folder: string): ImageFormat | undefined {
   }
   try {
     const buffer = Buffer.alloc(16);
-    return known(buffer.toString('latin1', 0, readSync(file, buffer, 0, buffer.length, 0)).trim(), `the note ${NOTE} beside the disk`);
+    return buffer.toString('latin1', 0, readSync(file, buffer, 0, buffer.length, 0)).trim();
   } finally {
     closeSync(file);
   }

@@ -1,5 +1,5 @@
 /** Makes the files behind the disks of an instance, all in one folder of its own, so that they can be taken away together. */
-import { closeSync, constants, openSync, realpathSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, openSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { credentialSourcesOf } from '../api/kubevirt/access-credentials.ts';
 import type { VirtualMachineInstance } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
@@ -22,7 +22,7 @@ import { MOST_BYTES } from '../images/qcow2-header.ts';
 import { isReadOnlyDisk } from '../qemu/convert/disks.ts';
 import type { DiskImage, ImageFile, ImageFormat } from '../qemu/convert/input.ts';
 import { findBlockDevice } from './block-device.ts';
-import { CLAIM_DISK, type ClaimDisk, diskImage, findClaimDisk, newDiskBytesFor } from './claim-disk.ts';
+import { type ClaimDisk, diskImage, findClaimDisk, newDiskBytesFor } from './claim-disk.ts';
 import { type CloudInitLayout, cloudInitIso, readPublicKeys } from './cloud-init.ts';
 import { type FoundDisk, findContainerDisk, openContainerDisk } from './container-disk.ts';
 import { diskRootIn } from './container-disk-share.ts';
@@ -30,6 +30,7 @@ import { declaredFormat } from './disk-format.ts';
 import { createIso, type IsoFiles } from './iso9660.ts';
 import { withMatchedBlocks } from './matched-blocks.ts';
 import { FILES_LABEL, readMountedFiles, requireAnswerFile, SYSPREP_LABEL } from './mounted-files.ts';
+import { CLAIM_DISK, unfinishedName } from './new-disk.ts';
 import { populateDisk } from './populate-disk.ts';
 import type { Privileges } from './privileges.ts';
 import { createQcow2 } from './qcow2.ts';
@@ -147,6 +148,7 @@ function claimImage(task: Task, newSizeBytes: number | undefined): Pick<DiskImag
     findClaimDisk({
       folder: claimFolder,
       linkPath: join(folder, baseName(index)),
+      writer: writerOf(task),
       newSizeBytes,
       format: { declared: declaredFormat(env, volume.name), ofImage: began === undefined ? undefined : () => formatOfImage(task) },
       fill: image === undefined ? undefined : (into, sizeBytes) => copyImage(task, { image, into, sizeBytes }),
@@ -170,16 +172,24 @@ function formatOfImage({ volume, env, privileges }: Task): ImageFormat {
   return format;
 }
 
+/** There is one of it at a time; a PVC has machines of one namespace. */
+function writerOf({ vmi: { metadata }, volume }: Task): string {
+  return `${metadata.name} ${volume.name}`;
+}
+
 type Copy = { readonly image: string; readonly into: string; readonly sizeBytes: number };
 
 /** The image is opened as root, who alone may see the image store; everything else is done as QEMU's user. */
-function copyImage({ disk, volume, env, privileges, report }: Task, { image, into, sizeBytes }: Copy): void {
+function copyImage(task: Task, { image, into, sizeBytes }: Copy): boolean {
+  const { disk, volume, env, privileges, report } = task;
   const root = diskRoot(folderName(volume.name), env);
   const { file, ...facts } = privileges.asRoot(() => openContainerDisk(root));
+  const unfinished = `${into}/${unfinishedName(writerOf(task))}`;
   try {
     report(`disk ${disk.name}: copying ${image} (${facts.name}, ${facts.format}, ${formatBytes(facts.sizeBytes)}) to its PVC`);
-    populateDisk({ from: file, facts, image, folder: into, sizeBytes });
+    return populateDisk({ from: file, facts, image, folder: into, unfinished, sizeBytes });
   } finally {
+    rmSync(unfinished, { force: true });
     closeSync(file);
   }
 }

@@ -10,12 +10,14 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { readImageFacts } from './image-format.ts';
+import { unfinishedName } from './new-disk.ts';
 import { populateDisk } from './populate-disk.ts';
 
 const MIB = 2 ** 20;
@@ -30,12 +32,14 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(base, { recursive: true }));
 
-function fill(sizeBytes: number): void {
+function fill(sizeBytes: number, options: Partial<Parameters<typeof populateDisk>[0]> = {}): boolean {
   const from = openSync(image, 'r');
+  const unfinished = join(folder, unfinishedName('vm root'));
   try {
-    populateDisk({ from, facts: readImageFacts(from, 'image'), image: 'an/image', folder, sizeBytes });
+    return populateDisk({ from, facts: readImageFacts(from, 'image'), image: 'an/image', folder, unfinished, sizeBytes, ...options });
   } finally {
     closeSync(from);
+    rmSync(unfinished, { force: true });
   }
 }
 const disk = () => join(folder, 'disk.img');
@@ -82,17 +86,32 @@ test('a qcow2 disk whose tables have no room stays as large as the image', () =>
 
 test('what a killed try left behind is not the disk, and does not stand in the way', () => {
   const content = writeRaw();
-  writeFileSync(join(folder, 'disk.img.unfinished'), Buffer.alloc(8 * MIB, 1));
+  writeFileSync(join(folder, unfinishedName('vm root')), Buffer.alloc(8 * MIB, 1));
+  writeFileSync(join(folder, 'disk.img.unfinished'), 'of an earlier release');
+  utimesSync(join(folder, 'disk.img.unfinished'), 0, 0);
   fill(4 * MIB);
   assert.ok(readFileSync(disk()).subarray(0, content.length).equals(content));
   assert.deepEqual(readdirSync(folder), ['disk.img', 'disk.img.format']);
 });
 
-test('a disk that appears meanwhile is never replaced', () => {
+test('a disk that appears meanwhile is never replaced, and nothing else is left', () => {
   writeRaw();
   writeFileSync(disk(), 'somebody was quicker');
-  assert.throws(() => fill(4 * MIB), { code: 'FILE_INACCESSIBLE', why: /EEXIST/ });
+  assert.equal(fill(4 * MIB), false);
   assert.equal(readFileSync(disk(), 'utf8'), 'somebody was quicker');
+  assert.deepEqual(readdirSync(folder), ['disk.img', 'disk.img.format']);
+});
+
+test('two machines that begin on one PVC do not touch what the other one writes: a half never becomes the disk', () => {
+  const content = writeRaw();
+  const half = join(folder, unfinishedName('vm-2 root'));
+  const meanwhile = () => writeFileSync(half, 'half of a disk'); // the other one has begun, and is slower
+  assert.equal(fill(4 * MIB, { check: meanwhile }), true);
+  assert.ok(readFileSync(disk()).subarray(0, content.length).equals(content));
+  assert.equal(readFileSync(half, 'utf8'), 'half of a disk');
+  writeFileSync(disk(), 'a guest has written');
+  assert.equal(fill(4 * MIB, { unfinished: half }), false);
+  assert.equal(readFileSync(disk(), 'utf8'), 'a guest has written');
 });
 
 test('an image that is larger than the claim is refused before anything is written', () => {
@@ -106,7 +125,7 @@ test('a volume without room is told as such and left without a disk', (t) => {
     import { openSync, readdirSync } from 'node:fs';
     import { populateDisk } from ${JSON.stringify(join(import.meta.dirname, 'populate-disk.ts'))};
     try {
-      populateDisk({ from: openSync(${JSON.stringify(image)}, 'r'), facts: { format: 'raw', sizeBytes: 4194304 }, image: 'an/image', folder: ${JSON.stringify(folder)}, sizeBytes: 8388608 });
+      populateDisk({ from: openSync(${JSON.stringify(image)}, 'r'), facts: { format: 'raw', sizeBytes: 4194304 }, image: 'an/image', folder: ${JSON.stringify(folder)}, unfinished: ${JSON.stringify(join(folder, 'new'))}, sizeBytes: 8388608 });
     } catch (error) {
       console.log(error.code, error.message, readdirSync(${JSON.stringify(folder)}).length);
     }`;

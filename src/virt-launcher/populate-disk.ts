@@ -1,6 +1,5 @@
 /**
- * The first content of a claim's disk: a copy of an image, grown to the size of the claim. It is written under another name and gets its own
- * when it is whole and safe, so that a disk that is there is always a whole one, whenever we are killed.
+ * The first content of a claim's disk: a copy of an image, grown to the size of the claim. It becomes the disk when it is whole and safe (new-disk.ts).
  */
 import {
   closeSync,
@@ -10,7 +9,6 @@ import {
   fstatSync,
   fsyncSync,
   ftruncateSync,
-  linkSync,
   openSync,
   readSync,
   rmSync,
@@ -18,10 +16,10 @@ import {
 } from 'node:fs';
 import { messageOf, UserError } from '../base/errors.ts';
 import { formatBytes } from '../base/quantity.ts';
-import { CLAIM_DISK } from './claim-disk.ts';
-import { noteFormat } from './disk-format.ts';
 import type { ImageFacts } from './image-format.ts';
+import { linkDisk } from './new-disk.ts';
 import { growQcow2 } from './qcow2.ts';
+import { sweepParts } from './sweep-parts.ts';
 
 type Options = {
   /** The image, open. */
@@ -31,13 +29,14 @@ type Options = {
   readonly image: string;
   /** Where the claim is. */
   readonly folder: string;
+  /** Where nobody else writes, on the same file system. What became the disk has this name, too, for as long as whoever asked wants that. */
+  readonly unfinished: string;
   /** How large the disk is to be. */
   readonly sizeBytes: number;
   /** Asked when all of it is copied; a UserError says why the copy is not to become the disk. */
   readonly check?: () => void;
 };
 
-const UNFINISHED = `${CLAIM_DISK}.unfinished`;
 const CHUNK = 2 ** 20;
 /** The grain of holes: a piece full of zeroes is not written. */
 const PIECE = 2 ** 16;
@@ -45,34 +44,33 @@ const ZEROES = Buffer.alloc(PIECE);
 /** The file system or a quota is full. */
 const NO_ROOM = ['ENOSPC', 'EDQUOT'];
 
-/** Makes the disk in `folder`; a UserError, and no disk, when that cannot be. */
-export function populateDisk(options: Options): void {
-  const { facts, image, folder, sizeBytes } = options;
+/** Makes the disk in `folder`; false when another was there first; a UserError, and no disk, when that cannot be. */
+export function populateDisk(options: Options): boolean {
+  const { facts, image, folder, unfinished, sizeBytes } = options;
   if (facts.sizeBytes > sizeBytes)
     throw new UserError('DISK_TOO_SMALL', `the image ${image} does not fit on its PVC`, {
       why: `it is a disk of ${formatBytes(facts.sizeBytes)}, the PVC has room for one of ${formatBytes(sizeBytes)}`,
       fix: 'ask for more storage in the PVC (virtctl run --disk)',
     });
-  const unfinished = `${folder}/${UNFINISHED}`;
   try {
     rmSync(unfinished, { force: true }); // of a try that was killed
     writeCopy(unfinished, options);
     options.check?.();
-    noteFormat(folder, facts.format); // before the disk has its name: it is never there without its format
-    linkSync(unfinished, `${folder}/${CLAIM_DISK}`); // unlike a rename, this never takes the place of a disk that is there
-    rmSync(unfinished);
-    syncFolder(folder);
+    const isFirst = linkDisk({ folder, path: unfinished, format: facts.format });
+    if (!isFirst) rmSync(unfinished);
+    return isFirst;
   } catch (error) {
     rmSync(unfinished, { force: true });
     throw error instanceof UserError ? error : copyError(error, options);
   }
 }
 
-function writeCopy(path: string, { from, facts, sizeBytes }: Options): void {
+function writeCopy(path: string, { from, facts, folder, sizeBytes }: Options): void {
   const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR } = constants;
   const isShared = shareBlocks(from, path);
   const into = openSync(path, isShared ? O_RDWR | O_NOFOLLOW : O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
   try {
+    sweepParts(folder, fstatSync(into).mtimeMs); // what others have left needs room, too
     if (isShared) fchmodSync(into, 0o600);
     else copySparsely(from, into);
     if (facts.format === 'qcow2') growQcow2(into, sizeBytes);
@@ -109,16 +107,6 @@ function copySparsely(from: number, into: number): void {
 /** A write may take less than it is given when room runs out; the next one says so. */
 function writeWhole(file: number, bytes: Buffer, at: number): void {
   for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done, bytes.length - done, at + done);
-}
-
-/** What was made or renamed in it is safe. */
-export function syncFolder(path: string): void {
-  const folder = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
 }
 
 function copyError(error: unknown, { from, image, sizeBytes }: Options): Error {

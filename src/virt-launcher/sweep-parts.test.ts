@@ -29,6 +29,8 @@ test('what nobody has changed for an hour goes, dumps and backups, also as an ea
     '.gone.backup.part/monday/root.qcow2': old,
     '.backup.part/root.qcow2': old,
     'gone-dump-20260101-101010.memory.dump.part': old,
+    'disk.img.unfinished-0123456789abcdef': old,
+    'disk.img.format.01234567-89ab-cdef-0123-456789abcdef.tmp': old,
   });
   assert.deepEqual(left, []);
 });

@@ -5,6 +5,7 @@ import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
+import { unfinishedName } from '../../src/virt-launcher/new-disk.ts';
 import { ConsoleSession, EmbeddedCluster } from './harness.ts';
 
 const VIRTCTL = join(resolve(import.meta.dirname, '../..'), 'bin/virtctl');
@@ -79,7 +80,7 @@ test('run', async (t) => {
     await cluster.until('pvc/half-root', '.status.phase', 'Bound');
     const folder = await folderOf('half-root');
     mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, 'disk.img.unfinished'), Buffer.alloc(2 ** 20, 'half of a disk'));
+    writeFileSync(join(folder, unfinishedName('half root')), Buffer.alloc(2 ** 20, 'half of a disk'));
     await cluster.must('kubectl', ['create', '-f', '-'], { input: machine });
     await using console = cluster.console('half');
     await console.expect(/guest ready/);

@@ -4,7 +4,7 @@ import type { PersistentVolumeClaim } from '../../api/core/volume.ts';
 import type { DataVolume } from '../../api/kubevirt/kinds/data-volume.ts';
 import type { Client } from '../../client/client.ts';
 import { dataVolume } from '../data-volume/data-volume.testing.ts';
-import { unfilledClaimOf } from './claims-of.ts';
+import { unfilledClaimsOf } from './claims-of.ts';
 
 function claim(owner: string | undefined, annotations: Record<string, string> = {}): PersistentVolumeClaim {
   const reference = { apiVersion: 'cdi.kubevirt.io/v1beta1', kind: 'DataVolume', name: 'root', uid: owner ?? '', controller: true };
@@ -15,17 +15,18 @@ function claim(owner: string | undefined, annotations: Record<string, string> = 
     spec: {},
   };
 }
-const unfilled = (found: DataVolume | undefined, ...of: Parameters<typeof claim>) =>
-  unfilledClaimOf({ get: async () => found } as unknown as Client, new Map([['root', claim(...of)]]));
+const unfilled = async (found: DataVolume | undefined, ...of: Parameters<typeof claim>) => [
+  ...(await unfilledClaimsOf({ get: async () => found } as unknown as Client, new Map([['root', claim(...of)]]))),
+];
 
 test('a claim that is being filled is not started from, by whichever name it is used', async () => {
-  assert.equal(await unfilled(dataVolume('ImportInProgress'), 'dv-1'), 'root');
-  assert.equal(await unfilled(undefined, 'dv-1'), 'root', 'its DataVolume is gone, and so will it be');
-  assert.equal(await unfilled(dataVolume('Succeeded'), 'dv-0'), 'root', 'another DataVolume of that name');
+  assert.deepEqual(await unfilled(dataVolume('ImportInProgress'), 'dv-1'), ['root']);
+  assert.deepEqual(await unfilled(undefined, 'dv-1'), ['root'], 'its DataVolume is gone, and so will it be');
+  assert.deepEqual(await unfilled(dataVolume('Succeeded'), 'dv-0'), ['root'], 'another DataVolume of that name');
 });
 
 test('a claim that is filled, or that nobody fills, is', async () => {
-  assert.equal(await unfilled(dataVolume('Succeeded'), 'dv-1'), undefined);
-  assert.equal(await unfilled(dataVolume('ImportInProgress'), undefined), undefined);
-  assert.equal(await unfilled(undefined, 'dv-1', { 'cdi.kubevirt.io/storage.pod.phase': 'Succeeded' }), undefined);
+  assert.deepEqual(await unfilled(dataVolume('Succeeded'), 'dv-1'), []);
+  assert.deepEqual(await unfilled(dataVolume('ImportInProgress'), undefined), []);
+  assert.deepEqual(await unfilled(undefined, 'dv-1', { 'cdi.kubevirt.io/storage.pod.phase': 'Succeeded' }), []);
 });

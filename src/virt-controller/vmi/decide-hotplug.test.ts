@@ -50,6 +50,7 @@ class World {
   vmi = machine();
   attachments: Pod[] = [];
   claims: PersistentVolumeClaim | undefined = claim('Bound');
+  isFilled = true;
 
   settle(): string[] {
     const lines: string[] = [];
@@ -70,7 +71,9 @@ class World {
 
   seen(): ObservedVmi {
     const hotplugClaims = this.vmi.spec === plugSpec ? new Map([['data', this.claims]]) : undefined;
-    return { vmi: this.vmi, pods: [launcher], attachments: this.attachments, hotplugClaims, isVmGone: false, launcherImage: 'l', now };
+    const unfilledHotplugClaims = new Set(this.isFilled ? [] : ['data']);
+    const claims = { hotplugClaims, unfilledHotplugClaims };
+    return { vmi: this.vmi, pods: [launcher], attachments: this.attachments, ...claims, isVmGone: false, launcherImage: 'l', now };
   }
 
   /** What the kubelet says of the Pod. */
@@ -123,6 +126,16 @@ test('a claim that is not there is waited for, and told', () => {
   assert.deepEqual([world.entry()?.phase, world.entry()?.reason], ['Pending', 'FailedPvcNotFound']);
   assert.equal(decideVmi(world.seen()).lookAgainAfterMs, 1_000);
   world.claims = claim('Pending');
+  assert.deepEqual(world.settle(), [`create Pod default/${NAME}: volume data is to be attached`]);
+});
+
+test('a claim that is still being filled gets no Pod, which would make an empty disk on it', () => {
+  const world = new World();
+  world.isFilled = false;
+  assert.deepEqual(world.settle(), []);
+  assert.deepEqual([world.entry()?.phase, world.entry()?.message], ['Bound', 'PVC data is not filled yet']);
+  assert.equal(decideVmi(world.seen()).lookAgainAfterMs, 1_000);
+  world.isFilled = true;
   assert.deepEqual(world.settle(), [`create Pod default/${NAME}: volume data is to be attached`]);
 });
 

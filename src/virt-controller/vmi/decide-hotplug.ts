@@ -2,6 +2,7 @@
  * The Pods that attach volumes to a guest that runs. What they are for is in the status (hotplug-status.ts), which is written first.
  *
  *   volume wanted, its claim is there, no Pod       create the Pod, on the node of the guest
+ *   its claim is not filled yet                     look again: whoever fills it makes its disk, and nobody else
  *   the Pod has ended                               delete it after 5 s (Warning), so that another one is tried
  *   the volume is out of the guest                  delete the Pod
  *   the instance ends                               leave them: they go with the launcher Pod
@@ -51,7 +52,8 @@ function createPod(observed: ObservedVmi, each: ReturnType<typeof hotplugDisksOf
   const isPlaced =
     (phase === 'Scheduled' || phase === 'Running') && launcher?.spec.nodeName && !isPodFinal(launcher) && !isDeleting(launcher);
   if (!isPlaced || !launcher || !entry?.hotplugVolume || isLeaving(entry) || attachmentOf(observed, each.volume.name)) return [];
-  if (!hotplugClaims?.get(claimOf(each.volume)?.claimName ?? '')) return [];
+  const claimName = claimOf(each.volume)?.claimName ?? '';
+  if (!hotplugClaims?.get(claimName) || observed.unfilledHotplugClaims?.has(claimName)) return [];
   const pod = attachmentPodFor(vmi, each, {
     ...{ launcher, image: launcherImage, claims: hotplugClaims, containerDisks },
     ...(configuration && { configuration }),
@@ -102,8 +104,11 @@ function removeUnused(observed: ObservedVmi): Action[] {
   });
 }
 
-function isWaitingForClaim({ vmi, hotplugClaims }: ObservedVmi): boolean {
-  return hotplugDisksOf(vmi.spec).some(({ volume }) => hotplugClaims && !hotplugClaims.get(claimOf(volume)?.claimName ?? ''));
+function isWaitingForClaim({ vmi, hotplugClaims, unfilledHotplugClaims }: ObservedVmi): boolean {
+  return hotplugDisksOf(vmi.spec).some(({ volume }) => {
+    const name = claimOf(volume)?.claimName ?? '';
+    return hotplugClaims && (!hotplugClaims.get(name) || unfilledHotplugClaims?.has(name));
+  });
 }
 
 function endedAt(pod: Pod, now: number): number {

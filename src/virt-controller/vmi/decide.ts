@@ -57,7 +57,7 @@ const CLAIM_PATIENCE_MS = 1_000;
 export function decideVmi(observed: ObservedVmi): Decision {
   const change = nextPhaseOf(observed);
   const plugs = decideHotplug(observed);
-  const isWaiting = waitsForClaim(observed) !== undefined || (needsPod(observed) && observed.unfilledClaim !== undefined);
+  const isWaiting = waitsForClaim(observed) !== undefined || (needsPod(observed) && isBeingFilled(observed));
   const [saving, dumping] = [decideSuspension(observed), decideMemoryDump(observed)];
   const patienceMs = isWaiting ? CLAIM_PATIENCE_MS : handlerPatienceMs(observed);
   const waits = [patienceMs, plugs.lookAgainAfterMs, saving.lookAgainAfterMs, dumping.lookAgainAfterMs];
@@ -136,6 +136,10 @@ function waitsForClaim(observed: ObservedVmi): string | undefined {
   return needsPod(observed) ? missingClaimMessage(observed.vmi.metadata.namespace, observed.claims) : undefined;
 }
 
+function isBeingFilled({ unfilledClaims }: ObservedVmi): boolean {
+  return unfilledClaims !== undefined && unfilledClaims.size > 0;
+}
+
 function createPod(observed: ObservedVmi): Action[] {
   const { vmi, launcherImage, containerDisks, hasKvm, configuration, claims } = observed;
   if (!needsPod(observed)) return [];
@@ -144,7 +148,7 @@ function createPod(observed: ObservedVmi): Action[] {
     const isTold = vmiCondition(vmi, 'Synchronized')?.message === message;
     return isTold ? [] : [{ do: 'record', because: message, event: { type: 'Normal', reason: 'FailedPvcNotFound', message } }];
   }
-  if (observed.unfilledClaim !== undefined) return [];
+  if (isBeingFilled(observed)) return [];
   const pod = launcherPodOf(vmi, { image: launcherImage, claims, containerDisks, hasKvm, ...(configuration && { configuration }) });
   const event: EventToRecord = { type: 'Normal', reason: 'SuccessfulCreate', message: `Created virtual machine pod ${pod.metadata.name}` };
   return [{ do: 'create', object: pod, because: 'VMI is Pending', event }, ...overrideEvent(vmi)];

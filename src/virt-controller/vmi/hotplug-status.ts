@@ -3,7 +3,7 @@
  *
  *   volume      phase before                   what is seen              phase after
  *   wanted      none, Pending, Bound           no claim                  Pending (FailedPvcNotFound)
- *   wanted      none, Pending, Bound           claim, no Pod that runs   Bound, or Pending while the claim is not bound
+ *   wanted      none, Pending, Bound           claim, no Pod that runs   Bound, or Pending while the claim is not bound; the message says when it is not filled
  *   wanted      Pending, Bound                 its Pod runs              AttachedToNode; MountedToPod and Ready are virt-handler's
  *   wanted      UnMountedFromPod               its Pod is gone           as if it were new
  *   unwanted    Pending, Bound                                           UnMountedFromPod: no virt-handler has touched it
@@ -55,7 +55,7 @@ export function isLeaving({ phase }: Pick<VolumeStatus, 'phase'>): boolean {
 
 type Wanted = { readonly volume: Volume; readonly before: VolumeStatus | undefined; readonly pod: Pod | undefined };
 
-function ofWanted({ volume, before, pod }: Wanted, { hotplugClaims, vmi }: ObservedVmi): VolumeStatus {
+function ofWanted({ volume, before, pod }: Wanted, { hotplugClaims, unfilledHotplugClaims, vmi }: ObservedVmi): VolumeStatus {
   if (before?.phase === 'Detaching' || (before?.phase === 'UnMountedFromPod' && pod)) return before;
   const isNew = before === undefined || before.phase === 'UnMountedFromPod';
   const { name } = volume;
@@ -77,7 +77,7 @@ function ofWanted({ volume, before, pod }: Wanted, { hotplugClaims, vmi }: Obser
     return { ...is('AttachedToNode', 'SuccessfulCreate', `Created hotplug attachment pod ${pod.metadata.name}`), ...podIn(pod) };
   if (before && !hotplugClaims) return before;
   const isBound = claim?.status?.phase === 'Bound';
-  const why = pod && whyNotServing(pod);
+  const why = pod ? whyNotServing(pod) : unfilledHotplugClaims?.has(claimName) ? `PVC ${claimName} is not filled yet` : undefined;
   return is(
     isBound ? 'Bound' : 'Pending',
     isBound ? 'PVCBound' : 'PVCPending',

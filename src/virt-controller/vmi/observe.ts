@@ -22,7 +22,7 @@ import { BY_CONTROLLER } from '../../reconcile/owner.ts';
 import type { WriteErrors } from '../../reconcile/write-errors.ts';
 import { heartbeatAtOf, isStale } from '../node-heartbeat.ts';
 import { type Claims, claimNamesOf } from './claims.ts';
-import { claimsOf, unfilledClaimOf } from './claims-of.ts';
+import { claimsOf, unfilledClaimsOf } from './claims-of.ts';
 import { offersKvm } from './launcher-resources.ts';
 import type { ContainerDiskWay } from './launcher-volumes.ts';
 import type { ObservedVmi } from './observed.ts';
@@ -60,7 +60,7 @@ export async function observeVmi(observer: VmiObserver, key: string): Promise<Ob
     phase === 'Scheduling' || (phase === 'Pending' && pods.length === 0) || (phase === 'Running' && pods.some(fillsDisks));
   const started = { ...vmi, spec: startedSpec(vmi.spec) };
   const claims = needsClaims ? await claimsOf(observer.client, started) : undefined;
-  const unfilledClaim = phase === 'Pending' && pods.length === 0 ? await unfilledClaimOf(observer.client, claims) : undefined;
+  const unfilledClaims = phase === 'Pending' && pods.length === 0 ? await unfilledClaimsOf(observer.client, claims) : undefined;
   const plugs = await observeHotplug(observer, vmi, pods);
   const beside = [...(plugs.attachments ?? []), ...writersOf(observer, vmi, pods)];
   const dumpClaim = await dumpClaimOf(observer, vmi);
@@ -78,7 +78,7 @@ export async function observeVmi(observer: VmiObserver, key: string): Promise<Ob
     createError,
     ...launcher,
     claims,
-    unfilledClaim,
+    unfilledClaims,
     ...plugs,
     claimSizes,
     dumpClaim,
@@ -97,7 +97,7 @@ async function observeHotplug(
   { client, attachments }: VmiObserver,
   vmi: VirtualMachineInstance,
   pods: readonly Pod[],
-): Promise<Pick<ObservedVmi, 'attachments' | 'hotplugClaims'>> {
+): Promise<Pick<ObservedVmi, 'attachments' | 'hotplugClaims' | 'unfilledHotplugClaims'>> {
   const wanted = hotplugDisksOf(vmi.spec);
   const volumes = new Set([...wanted.map(({ volume }) => volume.name), ...hotplugEntriesOf(vmi).map(({ name }) => name)]);
   if (volumes.size === 0 || isFinal(vmi)) return {};
@@ -113,7 +113,7 @@ async function observeHotplug(
   };
   const coming = wanted.filter((each) => !isIn(each)).map(({ volume }) => volume);
   const hotplugClaims = await claimsOf(client, { ...vmi, spec: { ...vmi.spec, volumes: coming } });
-  return { attachments: found, hotplugClaims };
+  return { attachments: found, hotplugClaims, unfilledHotplugClaims: await unfilledClaimsOf(client, hotplugClaims) };
 }
 
 /** The Pods that save or dump the memory of its guest. */

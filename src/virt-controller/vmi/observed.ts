@@ -25,12 +25,14 @@ export type ObservedVmi = {
   readonly configuration?: ClusterConfiguration;
   /** The claims it uses, until it is Scheduled. */
   readonly claims?: Claims | undefined;
-  /** One of these whose DataVolume has not filled it yet; asked for while there is no Pod. */
-  readonly unfilledClaim?: string | undefined;
+  /** Those of them that are not filled yet, by a DataVolume or an upload; asked for while there is no Pod. */
+  readonly unfilledClaims?: ReadonlySet<string> | undefined;
   /** The Pods that attach volumes to its guest, and those that save or dump its memory. */
   readonly attachments?: readonly Pod[];
   /** The claims of hotplugged volumes; looked at while one of these is not in the guest. */
   readonly hotplugClaims?: Claims | undefined;
+  /** Those of them that are not filled yet. */
+  readonly unfilledHotplugClaims?: ReadonlySet<string> | undefined;
   /** The claim that its memory is to be dumped to; looked at until its Pod runs. */
   readonly dumpClaim?: PersistentVolumeClaim | undefined;
   /** How large the claims of an instance with a node are now. */

@@ -32,7 +32,7 @@ export type FileLimits = { readonly mostFiles: number; readonly mostDepth: numbe
 /** What a Pod of ours has the memory for. */
 const FILE_LIMITS: FileLimits = { mostFiles: 100_000, mostDepth: 64 };
 /** At the root: of file systems, and of importers. */
-const LEFT_OUT = ['lost+found', '.import', 'disk.img.format'];
+const LEFT_OUT = ['lost+found', '.import', '.imported', 'disk.img.format'];
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY, R_OK } = constants;
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 

@@ -9,9 +9,9 @@ import { promisify } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
 import { UserError } from '../../base/errors.ts';
 import { findProgram } from '../../base/node/find-program.ts';
-import { CLAIM_DISK } from '../claim-disk.ts';
 import { keptFormat } from '../disk-format.ts';
 import { factsAs } from '../image-format.ts';
+import { CLAIM_DISK } from '../new-disk.ts';
 import { openInRoot } from '../open-in-root.ts';
 import { NbdClient } from './nbd-client.ts';
 

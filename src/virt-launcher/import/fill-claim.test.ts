@@ -2,7 +2,18 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -169,12 +180,34 @@ test('what was downloaded is not asked for again, and what a killed one left hal
   assert.ok(diskIn(folder).subarray(0, RAW.length).equals(RAW));
 });
 
-test('a disk that is there is never written to: one killed after the last step is done', async (t) => {
+test('one that was killed after the last step is done: the disk is not written to', async (t) => {
   const { folder, server, fill } = await world(t, RAW);
-  mkdirSync(join(folder, '.import'));
-  writeFileSync(join(folder, 'disk.img'), 'of a guest');
-  await fill();
-  assert.deepEqual([diskIn(folder).toString(), server.requests, filesIn(folder)], ['of a guest', [], ['disk.img']]);
+  for (const left of ['.import', '.imported']) {
+    mkdirSync(join(folder, left));
+    writeFileSync(join(folder, left, 'file'), 'of a guest');
+    linkSync(join(folder, left, 'file'), join(folder, 'disk.img'));
+    if (left === '.imported') rmSync(join(folder, left, 'file'));
+    await fill();
+    assert.deepEqual([diskIn(folder).toString(), server.requests, filesIn(folder)], ['of a guest', [], ['disk.img']]);
+    rmSync(join(folder, 'disk.img'));
+  }
+});
+
+test('a disk that somebody else puts there meanwhile is neither written to nor taken for the one that was asked for', async (t) => {
+  const { folder, source, server, fill, run } = await world(t, RAW);
+  const path = join(folder, 'disk.img');
+  server.pages.set('/disk', (_, response) => {
+    writeFileSync(path, 'of a guest');
+    response.end(RAW);
+  });
+  await assert.rejects(fill(), { code: 'DISK_IN_THE_WAY' });
+  await assert.rejects(fill(), { code: 'DISK_IN_THE_WAY' }, 'and again');
+  assert.equal(diskIn(folder).toString(), 'of a guest');
+  rmSync(path);
+  mkdirSync(join(source, 'disk'));
+  writeFileSync(join(source, 'disk/disk.img'), RAW);
+  await run({ from: 'registry', image: 'an/image', isMounted: true, sizeBytes: 4 * MIB }, undefined, openContainerDisk(source));
+  assert.deepEqual([diskIn(folder).subarray(0, RAW.length).equals(RAW), filesIn(folder)], [true, ['disk.img', NOTE]]);
 });
 
 test('the disk of an image that is mounted, or of another PVC, is copied with its format', async (t) => {
@@ -210,7 +243,7 @@ test('a PVC that is written to while it is copied is no source: there is no disk
   await assert.rejects(run({ from: 'pvc', sizeBytes: 256 * MIB }), { code: 'SOURCE_CHANGED', why: /somebody wrote to it/ });
   writer.kill('SIGKILL');
   await once(writer, 'exit');
-  assert.deepEqual([existsSync(join(folder, 'disk.img')), existsSync(join(folder, 'disk.img.unfinished'))], [false, false]);
+  assert.deepEqual(filesIn(folder), ['.import']);
   await run({ from: 'pvc', sizeBytes: 256 * MIB });
   assert.ok(existsSync(join(folder, 'disk.img')));
 });

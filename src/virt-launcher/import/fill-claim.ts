@@ -1,6 +1,7 @@
 /**
  * Fills a PVC with a disk. It is written under another name, in a folder of its own on the PVC, and gets its name when it is whole and safe:
- * a disk that is there is a whole one, whenever we are killed. What was downloaded before that is gone on with.
+ * a disk that is there is a whole one, whenever we are killed. What was downloaded before that is gone on with. A disk that somebody else has put there
+ * meanwhile is not touched, and not taken for ours: the folder has a link to what became the disk, and gets another name before it is removed.
  *
  *   from        how
  *   http        downloaded to the PVC, unpacked or converted there when it has to be, and then it is the disk, without a copy
@@ -16,10 +17,11 @@ import {
   fstatSync,
   fsyncSync,
   ftruncateSync,
-  linkSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
+  renameSync,
   rmSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -36,12 +38,12 @@ import { pullImage } from '../../images/pull.ts';
 import { pullSources } from '../../images/pull-sources.ts';
 import { openImageStore } from '../../images/store.ts';
 import type { ImageFormat } from '../../qemu/convert/input.ts';
-import { CLAIM_DISK } from '../claim-disk.ts';
 import { openContainerDisk } from '../container-disk.ts';
-import { keptFormat, noteFormat } from '../disk-format.ts';
+import { keptFormat } from '../disk-format.ts';
 import { factsAs, readImageFacts } from '../image-format.ts';
+import { CLAIM_DISK, linkDisk, syncFolder } from '../new-disk.ts';
 import { openInRoot } from '../open-in-root.ts';
-import { populateDisk, syncFolder } from '../populate-disk.ts';
+import { populateDisk } from '../populate-disk.ts';
 import { growQcow2 } from '../qcow2.ts';
 
 export type FillOptions = {
@@ -77,19 +79,39 @@ export type OpenDisk = ReturnType<typeof openContainerDisk>;
 
 /** On the PVC: a guest never sees it, and it is gone when the disk is there. */
 const WORK_FOLDER = '.import';
+/** The same, when the disk is there and has nothing to do with it any more. */
+const DONE_FOLDER = '.imported';
+/** In it: a copy on its way. */
+const COPY = 'copy';
 const MIB = 2 ** 20;
 
 /** Resolves when the disk is there; a UserError, and no disk, when that cannot be. */
 export async function fillClaim(options: FillOptions): Promise<void> {
   const { folder } = options;
-  const work = join(folder, WORK_FOLDER);
+  const [work, done] = [join(folder, WORK_FOLDER), join(folder, DONE_FOLDER)];
+  rmSync(done, { recursive: true, force: true });
   if (!existsSync(join(folder, CLAIM_DISK))) {
     clearUnreadable(work);
     mkdirSync(work, { recursive: true, mode: 0o700 });
     await make(options, work);
-  }
-  rmSync(work, { recursive: true, force: true });
+  } else if (existsSync(work) && !isMadeIn(work, folder)) throw diskInTheWay();
+  if (existsSync(work)) renameSync(work, done);
+  rmSync(done, { recursive: true, force: true });
   syncFolder(folder);
+}
+
+/** The disk is one of the files in the folder. */
+function isMadeIn(work: string, folder: string): boolean {
+  const disk = lstatSync(join(folder, CLAIM_DISK));
+  const found = readdirSync(work).map((name) => lstatSync(join(work, name)));
+  return found.some(({ dev, ino }) => dev === disk.dev && ino === disk.ino);
+}
+
+function diskInTheWay(): UserError {
+  return new UserError('DISK_IN_THE_WAY', 'somebody else has put a disk on the PVC while this one was made', {
+    why: `${CLAIM_DISK} is there, and is not what was to be brought in`,
+    fix: 'keep what is in it, if anything is; then delete the DataVolume (or the PVC), and make it again',
+  });
 }
 
 /** Another Pod may have another user, who can do nothing with what the one before has left but remove it. */
@@ -114,7 +136,7 @@ function make(options: FillOptions, work: string): Promise<void> {
         finish: (path, signal) => becomeDisk({ ...options, signal }, { path, name: 'the file' }, work),
       });
     case 'pvc':
-      return copyClaim(options, options.task);
+      return copyClaim(options, options.task, work);
   }
 }
 
@@ -177,17 +199,20 @@ function adopt(path: string, { folder, task }: FillOptions, name: string): void 
   } finally {
     closeSync(file);
   }
-  noteFormat(folder, format); // before the disk has its name: it is never there without its format
-  linkSync(path, join(folder, CLAIM_DISK)); // unlike a rename, this never takes the place of a disk that is there
+  if (!linkDisk({ folder, path, format })) throw diskInTheWay();
 }
 
 async function takeImage(options: FillOptions, { image }: Task<'registry'>, work: string): Promise<void> {
   const { file, ...facts } = options.mountedDisk ?? openContainerDisk(await pull(options, image, work));
   try {
-    populateDisk({ from: file, facts, image, folder: options.folder, sizeBytes: options.task.sizeBytes });
+    populate({ from: file, facts, image, folder: options.folder, sizeBytes: options.task.sizeBytes }, work);
   } finally {
     closeSync(file);
   }
+}
+
+function populate(copy: Omit<Parameters<typeof populateDisk>[0], 'unfinished'>, work: string): void {
+  if (!populateDisk({ ...copy, unfinished: join(work, COPY) })) throw diskInTheWay();
 }
 
 /** Nobody's logins: those of a namespace are its kubelets'. */
@@ -200,7 +225,7 @@ async function pull({ signal, clock, onProgress }: FillOptions, image: string, w
 }
 
 /** A PVC that no machine has used yet has no disk: its copy has none either, and gets its own with its first machine. */
-async function copyClaim({ folder, sourceFolder = '', task }: FillOptions, { format }: Task<'pvc'>): Promise<void> {
+async function copyClaim({ folder, sourceFolder = '', task }: FillOptions, { format }: Task<'pvc'>, work: string): Promise<void> {
   const declared = format === 'qcow2' || format === 'raw' ? format : undefined;
   const file = openDisk(sourceFolder);
   if (file === undefined) return;
@@ -214,7 +239,7 @@ async function copyClaim({ folder, sourceFolder = '', task }: FillOptions, { for
   };
   try {
     const facts = factsAs(keptFormat(sourceFolder, { declared, ofImage: undefined }), file, CLAIM_DISK);
-    populateDisk({ from: file, facts, image: 'of the other PVC', folder, sizeBytes: task.sizeBytes, check });
+    populate({ from: file, facts, image: 'of the other PVC', folder, sizeBytes: task.sizeBytes, check }, work);
   } finally {
     closeSync(file);
   }
