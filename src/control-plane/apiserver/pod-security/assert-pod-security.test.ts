@@ -68,6 +68,7 @@ const REFUSED: readonly [title: string, pod: Pod, message: RegExp][] = [
   ['files of root', pod({ securityContext: { fsGroup: 0 } }), /fsGroup=0/],
   ['the launcher', pod({}, { image: 'kubevirt-ts/virt-launcher' }), /virt-launcher \(container "c" must not use its image/],
   ['the launcher by its registry', pod({}, { image: 'docker.io/kubevirt-ts/virt-launcher:v1@sha256:00' }), /must not use its image/],
+  ['the word of a node that it runs', pod({}, {}, { annotations: { 'kubernetes.io/config.mirror': '' } }), /only a node makes Pods/],
   [
     'an instance as its owner',
     pod(
@@ -107,6 +108,8 @@ describe('Pod Security "baseline" holds in every namespace', () => {
     await ann.create(PODS, pod());
     const patch = { spec: { containers: [{ name: 'c', image: 'kubevirt-ts/virt-launcher' }] } };
     assert.match(await outcome(ann.patch(PODS, { namespace: 'default', name: 'p' }, patch)), /must not use its image/);
+    const unwatched = { metadata: { annotations: { 'kubernetes.io/config.mirror': 'x' } } };
+    assert.match(await outcome(ann.patch(PODS, { namespace: 'default', name: 'p' }, unwatched)), /only a node makes Pods/);
     assert.equal(await outcome(ann.patch(PODS, { namespace: 'default', name: 'p' }, { metadata: { labels: { a: 'b' } } })), 'ok');
   });
 

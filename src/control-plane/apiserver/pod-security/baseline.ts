@@ -137,7 +137,7 @@ function otherHosts(pod: Pod): Violation[] {
 
 function hostsIn({ livenessProbe, readinessProbe, startupProbe, lifecycle }: Container): string[] {
   const actions = [livenessProbe, readinessProbe, startupProbe, lifecycle?.postStart, lifecycle?.preStop];
-  return actions.flatMap((action) => [action?.httpGet?.host, action?.tcpSocket?.host].filter((host) => host !== undefined && host !== ''));
+  return actions.flatMap((action) => [action?.httpGet?.host || [], action?.tcpSocket?.host || []].flat());
 }
 
 /** Of the Pod and of each container: the schema has checked their shape. */
