@@ -27,7 +27,7 @@ test('a Service that has all connections that it may have refuses the next, and 
   const backend = createServer((socket) => socket.on('error', () => {}).pipe(socket)).listen(BACKEND, HOST);
   await once(backend, 'listening');
   const choice = new TargetChoice(systemClock);
-  choice.set({ protocol: 'TCP', host: HOST, port: PORT, targets: [{ host: HOST, port: BACKEND }] });
+  choice.set({ targets: [{ host: HOST, port: BACKEND }] });
   const room = new ConnectionRoom({ ofOne: 2, ofAll: 2 });
   const listening = Promise.withResolvers<void>();
   const onError = listening.reject;
