@@ -68,6 +68,7 @@ const REFUSED: readonly [title: string, pod: Pod, message: RegExp][] = [
   ['files of root', pod({ securityContext: { fsGroup: 0 } }), /fsGroup=0/],
   ['the launcher', pod({}, { image: 'kubevirt-ts/virt-launcher' }), /virt-launcher \(container "c" must not use its image/],
   ['the launcher by its registry', pod({}, { image: 'docker.io/kubevirt-ts/virt-launcher:v1@sha256:00' }), /must not use its image/],
+  ['its node from the beginning', pod({ nodeName: 'n' }), /nodeName \(only the scheduler gives/],
   ['the word of a node that it runs', pod({}, {}, { annotations: { 'kubernetes.io/config.mirror': '' } }), /only a node makes Pods/],
   [
     'an instance as its owner',

@@ -9,7 +9,7 @@
  *
  * On top of the level nobody else may run as user 0, use the image of virt-launcher, which trusts its environment, or make a Pod that
  * claims to belong to an instance of ours. And a mirror Pod, which only says what a node runs anyway, is the node's to make: no kubelet looks
- * after one.
+ * after one. Nor does a kubelet ask whether there is room for what has its node from the beginning.
  */
 
 import type { Pod } from '../../../api/core/pod.ts';
@@ -31,6 +31,7 @@ type Level = 'baseline' | 'restricted';
 const LABEL_ENFORCE = 'pod-security.kubernetes.io/enforce';
 const COMPONENTS = `system:serviceaccount:${INSTALL_NAMESPACE}:`;
 const MIRROR = 'mirror Pod (only a node makes Pods that stand for what it runs anyway)';
+const PLACED = 'nodeName (only the scheduler gives a Pod its node, as long as that has room: use nodeSelector)';
 const KUBEVIRT_GROUP = /^(?:cdi\.)?kubevirt\.io\//;
 
 /** Throws Forbidden with every rule that a new or changed Pod breaks. */
@@ -44,8 +45,9 @@ export function assertPodSecurity(store: Store, request: AdmissionAttributes): v
   if (isSame && isMirror(old) === isMirror(pod)) return;
   const level = levelOf(store, namespace);
   const ofLevel = [...baselineViolations(pod), ...(level === 'restricted' ? restrictedViolations(pod) : [])];
-  const isOfNode = nodeOf(identity) !== undefined;
-  const broken = [...ofLevel, ...embeddedViolations(pod), ...(isMirror(pod) && !isOfNode ? [MIRROR] : [])];
+  const ofNodes =
+    nodeOf(identity) === undefined ? [...(isMirror(pod) ? [MIRROR] : []), ...(!old && pod.spec.nodeName ? [PLACED] : [])] : [];
+  const broken = [...ofLevel, ...embeddedViolations(pod), ...ofNodes];
   if (broken.length > 0) throw forbidden(type, request.name, `violates PodSecurity "${level}:latest": ${broken.join(', ')}`);
 }
 
