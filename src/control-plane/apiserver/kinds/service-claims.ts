@@ -111,7 +111,7 @@ export class ServiceClaims {
 }
 
 /** What a Service has that no other one may have; a port may be had for TCP and UDP at once. */
-export function claimsOf(spec: JsonObject): Claim[] {
+function claimsOf(spec: JsonObject): Claim[] {
   const { clusterIP, type } = spec;
   const hasAddress = type !== 'ExternalName' && typeof clusterIP === 'string' && clusterIP !== '' && clusterIP !== 'None';
   const ports = portsOf(spec).flatMap(({ nodePort }) => (nodePort ? [String(nodePort)] : []));
