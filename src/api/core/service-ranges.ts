@@ -38,3 +38,6 @@ export function isServiceAddress(text: string): boolean {
 export function isNodePort(port: unknown): port is number {
   return typeof port === 'number' && Number.isInteger(port) && port >= FIRST_NODE_PORT && port < FIRST_NODE_PORT + NODE_PORTS;
 }
+
+/** How many ports the Services of one namespace may have, and those of all: one process listens at each of them. */
+export const SERVICE_PORTS = { ofOne: 1_000, ofAll: 4_000 } as const;

@@ -39,6 +39,21 @@ test('who keeps others away does so in the whole rack, and nowhere else', () => 
   assert.deepEqual(there, ["node(s) didn't satisfy existing pods anti-affinity rules", undefined, undefined]);
 });
 
+test('who keeps others away keeps nobody of another namespace away, whatever it names', () => {
+  const term = { topologyKey: RACK, labelSelector: {}, namespaceSelector: {}, namespaces: ['other'] };
+  const affinity: Affinity = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } };
+  const racks = [state({ name: 'n1', labels: { rack: 'a' } }, [pod({ affinity }, { namespace: 'own', uid: 'loner' })])];
+  const at = node({ labels: { rack: 'a' } });
+  const answers = ['own', 'other', 'default'].map((namespace) => affinityCheck(pod({}, { namespace, uid: 'new' }), cluster(racks))(at));
+  assert.deepEqual(answers, ["node(s) didn't satisfy existing pods anti-affinity rules", undefined, undefined]);
+  // Its own way is its own matter: it goes where nobody of these is.
+  const guests = [state({ name: 'n1', labels: { rack: 'a' } }, [pod({}, { namespace: 'other', uid: 'guest' })])];
+  assert.equal(
+    affinityCheck(pod({ affinity }, { namespace: 'own', uid: 'loner' }), cluster(guests))(at),
+    "node(s) didn't match pod anti-affinity rules",
+  );
+});
+
 /** The rules as they read, without any index: every Pod of every node, for one node. */
 function naive(waiting: Pod, at: NodeWithPods, nodes: readonly NodeWithPods[]): boolean {
   const rackOf = (each: NodeWithPods) => each.node.metadata.labels?.[RACK];

@@ -57,10 +57,11 @@ function antiAffinityRules(pod: Pod, cluster: ClusterView): Rule[] {
   });
 }
 
-/** Nobody who is already in the topology of the node has an anti-affinity to this Pod. */
+/** Nobody of its namespace who is already in the topology of the node has an anti-affinity to this Pod: who may make Pods in one namespace keeps those of others from no node. */
 function rulesOfOthers(pod: Pod, { nodes, repelling }: ClusterView): Rule[] {
   const taken = new Map<string, Set<string>>();
   for (const { pod: other, nodeName } of repelling.values()) {
+    if (other.metadata.namespace !== pod.metadata.namespace) continue;
     for (const term of requiredAntiAffinity(other)) {
       const topology = topologyOf(nodes.get(nodeName)?.node, term);
       if (topology === undefined || !meaningOf(term, other)(pod)) continue;

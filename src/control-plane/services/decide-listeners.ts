@@ -3,10 +3,11 @@
  *
  *   an address beyond the range of Services, a NodePort beyond theirs    not served, whoever stored it
  *   two Services want the same                                           the older one has it
+ *   more than one namespace, or all, may have                            the older Services are served: each takes a file of the one process
  */
 import type { EndpointSlice } from '../../api/core/endpoint-slice.ts';
 import type { Service } from '../../api/core/service.ts';
-import { isNodePort, isServiceAddress } from '../../api/core/service-ranges.ts';
+import { isNodePort, isServiceAddress, SERVICE_PORTS } from '../../api/core/service-ranges.ts';
 
 export type Protocol = 'TCP' | 'UDP';
 export type Target = { readonly host: string; readonly port: number };
@@ -20,6 +21,8 @@ export type Listener = {
   /** A NodePort: whoever is on the host gets here, too. */
   readonly isNodePort?: true;
 };
+/** With the namespace of its Service. */
+export type OwnListener = Listener & { readonly namespace: string };
 export type ListenerOptions = {
   /** Addresses of Services are local here. */
   readonly hasClusterAddresses: boolean;
@@ -38,6 +41,9 @@ export type ObservedServices = {
 
 /** As Kubernetes has it: three hours. */
 const DEFAULT_AFFINITY_SECONDS = 10_800;
+
+/** The API server refuses more: see its rules for Services. What an older release has stored may be more. */
+const MOST_LISTENERS = { ofOne: 2 * SERVICE_PORTS.ofOne, ofAll: 2 * SERVICE_PORTS.ofAll };
 
 /** One key for each socket. */
 export function listenerKey({ protocol, host, port }: Pick<Listener, 'protocol' | 'host' | 'port'>): string {
@@ -66,12 +72,17 @@ export function decideListeners(service: Service, slices: readonly EndpointSlice
 }
 
 /** All of them by their keys, with the Service that has each. */
-export function decideAllListeners({ services, slicesOf }: ObservedServices, options: ListenerOptions): ReadonlyMap<string, Listener> {
-  const wanted = new Map<string, Listener>();
+export function decideAllListeners({ services, slicesOf }: ObservedServices, options: ListenerOptions): ReadonlyMap<string, OwnListener> {
+  const wanted = new Map<string, OwnListener>();
+  const counts = new Map<string, number>();
   for (const service of oldestFirst(services)) {
     for (const listener of decideListeners(service, slicesOf(service), options)) {
       const key = listenerKey(listener);
-      if (!wanted.has(key)) wanted.set(key, listener);
+      const { namespace = '' } = service.metadata;
+      const count = counts.get(namespace) ?? 0;
+      if (wanted.has(key) || count >= MOST_LISTENERS.ofOne || wanted.size >= MOST_LISTENERS.ofAll) continue;
+      counts.set(namespace, count + 1);
+      wanted.set(key, { ...listener, namespace });
     }
   }
   return wanted;

@@ -190,3 +190,19 @@ for (const [clusterIP, nodePort] of [
     );
   });
 }
+
+test('of very many ports that are stored the older Services are served, and one namespace leaves room for others', () => {
+  const ports = Array.from({ length: 30_000 }, (_, at) => ({ name: `p${at}`, port: at + 1 }));
+  const of = (namespace: string, clusterIP: string, many: number, creationTimestamp: string): Service => {
+    const { metadata, ...rest } = service({ clusterIP, ports: ports.slice(0, many) });
+    return { ...rest, metadata: { ...metadata, namespace, name: `s-${clusterIP}`, creationTimestamp } };
+  };
+  const services = [
+    of('full', '10.96.2.1', 30_000, '2026-01-02T00:00:00Z'),
+    of('full', '10.96.2.2', 1, '2026-01-01T00:00:00Z'),
+    of('other', '10.96.2.3', 1, '2026-01-03T00:00:00Z'),
+  ];
+  const found = decideAllListeners({ services, slicesOf: () => [] }, { hasClusterAddresses: true, nodeAddress: '127.0.0.1' });
+  const countAt = (address: string) => [...found.keys()].filter((key) => key.startsWith(`TCP ${address}:`)).length;
+  assert.deepEqual(['10.96.2.1', '10.96.2.2', '10.96.2.3'].map(countAt), [1_999, 1, 1]);
+});

@@ -10,6 +10,8 @@ export type OpenListenerOptions = {
   readonly clock: Clock;
   readonly onError: (error: Error) => void;
   readonly onListening: () => void;
+  /** Asked for each new connection or client: undefined when there are enough. */
+  readonly enter?: () => (() => void) | undefined;
 };
 
 export type OpenListener = {

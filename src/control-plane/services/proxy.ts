@@ -6,7 +6,8 @@ import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { startCache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
-import { decideAllListeners, type Listener, type ListenerOptions } from './decide-listeners.ts';
+import { ConnectionRoom } from './connection-room.ts';
+import { decideAllListeners, type ListenerOptions, type OwnListener } from './decide-listeners.ts';
 import { LABEL_SERVICE_NAME } from './decide-slices.ts';
 import { hostPortsFor } from './host-ports/decide-host-ports.ts';
 import type { HostPorts } from './host-ports/host-ports.ts';
@@ -22,6 +23,7 @@ export type ServiceProxyOptions = ListenerOptions & {
   readonly signal: AbortSignal;
   /** Where NodePorts are served on the host; without it, at the address of the node alone. */
   readonly hostPorts?: HostPorts;
+  readonly room?: ConnectionRoom;
 };
 
 type Open = { readonly listener: OpenListener; readonly choice: TargetChoice };
@@ -30,7 +32,7 @@ const RETRY_MS = 2_000;
 
 /** Runs until the signal aborts; open connections end with it. */
 export async function runServiceProxy(options: ServiceProxyOptions): Promise<void> {
-  const { clock, log, signal, hostPorts } = options;
+  const { clock, log, signal, hostPorts, room = new ConnectionRoom() } = options;
   const services = startCache({ ...options, resource: SERVICES });
   const slices = startCache({ ...options, resource: ENDPOINT_SLICES, indexes: { service: serviceOf } });
   const open = new Map<string, Open>();
@@ -55,7 +57,7 @@ export async function runServiceProxy(options: ServiceProxyOptions): Promise<voi
     hostPorts?.want(hostPortsFor(services.list(), options));
   }
 
-  function listen(key: string, wanted: Listener): void {
+  function listen(key: string, wanted: OwnListener): void {
     const choice = new TargetChoice(clock);
     choice.set(wanted);
     const onError = (error: Error) => {
@@ -66,8 +68,9 @@ export async function runServiceProxy(options: ServiceProxyOptions): Promise<voi
         wake();
       });
     };
-    const { host, port, protocol } = wanted;
-    const opening = { host, port, choice, clock, onError, onListening: () => void busy.delete(key) };
+    const { host, port, protocol, namespace } = wanted;
+    const enter = () => room.enter(namespace);
+    const opening = { host, port, choice, clock, onError, onListening: () => void busy.delete(key), enter };
     const entry: Open = { choice, listener: protocol === 'TCP' ? openTcpListener(opening) : openUdpListener(opening) };
     open.set(key, entry);
   }

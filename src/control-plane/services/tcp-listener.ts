@@ -7,10 +7,16 @@ import type { TargetChoice } from './target-choice.ts';
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /** Listens at once; `onError` is told when that cannot be done. */
-export function openTcpListener({ host, port, choice, onError, onListening }: OpenListenerOptions): OpenListener {
+export function openTcpListener({ host, port, choice, onError, onListening, enter }: OpenListenerOptions): OpenListener {
   const sockets = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true, pauseOnConnect: true });
   function take(socket: Socket, client: string): void {
+    const leave = enter?.();
+    if (enter && !leave) {
+      refuse(socket);
+      return;
+    }
+    if (leave) socket.once('close', leave);
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
     socket.on('error', () => socket.destroy());

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { framesOf, sendFrame } from './datagram-frames.ts';
 import type { OpenListener, OpenListenerOptions } from './open-listener.ts';
 
-type Way = { readonly upstream: UdpSocket; lastUsed: number };
+type Way = { readonly upstream: UdpSocket; readonly leave: (() => void) | undefined; lastUsed: number };
 
 /** Of a client that has fallen silent nothing is kept for longer. */
 const IDLE_MS = 60_000;
@@ -12,7 +12,7 @@ const IDLE_MS = 60_000;
 const MAX_CLIENTS = 1_000;
 
 /** Listens at once; `onError` is told when that cannot be done. */
-export function openUdpListener({ host, port, choice, clock, onError, onListening }: OpenListenerOptions): OpenListener {
+export function openUdpListener({ host, port, choice, clock, onError, onListening, enter }: OpenListenerOptions): OpenListener {
   const ways = new Map<string, Way>();
   const streams = new Set<Socket>();
   const server = createSocket('udp4');
@@ -22,6 +22,7 @@ export function openUdpListener({ host, port, choice, clock, onError, onListenin
     const way = ways.get(key);
     ways.delete(key);
     way?.upstream.close();
+    way?.leave?.();
   }
 
   /** The way of this client, a new one where there is none; undefined for a Service without targets. */
@@ -35,9 +36,11 @@ export function openUdpListener({ host, port, choice, clock, onError, onListenin
     }
     const [target] = choice.inTurn(client);
     if (!target || !isOpen) return undefined;
+    const leave = enter?.();
+    if (enter && !leave) return undefined; // as a network that is full loses datagrams
     choice.chose(client, target);
     const upstream = createSocket('udp4');
-    const way = { upstream, lastUsed: clock.steady() };
+    const way = { upstream, leave, lastUsed: clock.steady() };
     upstream.on('message', (datagram) => {
       way.lastUsed = clock.steady();
       answer(datagram);

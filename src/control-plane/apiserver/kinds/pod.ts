@@ -1,6 +1,6 @@
 /** Pods: what the server fills in and keeps fixed, and the time they get to end. */
 import type { Container, Pod, ResourceRequirements, Toleration } from '../../../api/core/pod.ts';
-import { forbiddenCause, requiredCause } from '../../../base/causes.ts';
+import { forbiddenCause, requiredCause, tooLongCause } from '../../../base/causes.ts';
 import type { StatusCause } from '../../../base/errors.ts';
 import { deepEqual } from '../../../base/json.ts';
 import type { AnyObject, Strategy } from '../types/resource-type.ts';
@@ -9,6 +9,8 @@ import { ephemeralCauses } from './ephemeral-containers.ts';
 const DEFAULT_GRACE_SECONDS = 30;
 /** How long a Pod stays on a node that stopped answering. */
 const UNREACHABLE_SECONDS = 300;
+/** More than a hundred rules. */
+const MAX_RULES_BYTES = 8_192;
 const NODE_TAINTS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
 
 export const podStrategy: Strategy = {
@@ -27,6 +29,7 @@ export const podStrategy: Strategy = {
     ...(asPod(object).spec.containers.length === 0 ? [requiredCause('spec.containers')] : []),
     ...(old && subresource !== 'ephemeralcontainers' ? validateFixedSpec(asPod(object), asPod(old), subresource === 'binding') : []),
     ...(old && subresource === 'ephemeralcontainers' ? ephemeralCauses(asPod(object), asPod(old)) : []),
+    ...(old ? [] : placingCauses(asPod(object))),
     ...(!old && asPod(object).spec.ephemeralContainers?.length
       ? [forbiddenCause('spec.ephemeralContainers', 'cannot be set on create')]
       : []),
@@ -38,6 +41,13 @@ export const podStrategy: Strategy = {
     return grace < 0 ? 1 : grace;
   },
 };
+
+/** The scheduler holds each of these rules against each Pod that there is, while everybody waits. */
+function placingCauses({ spec }: Pod): StatusCause[] {
+  return (['affinity', 'topologySpreadConstraints'] as const)
+    .filter((field) => spec[field] !== undefined && JSON.stringify(spec[field]).length > MAX_RULES_BYTES)
+    .map((field) => tooLongCause(`spec.${field}`, MAX_RULES_BYTES));
+}
 
 /** Only Pods come here, and their shape was checked by the schema, which does not ask for a spec: the rule for containers does. */
 function asPod(object: AnyObject): Pod {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { Pod } from '../../../api/core/pod.ts';
+import { PODS, type Pod } from '../../../api/core/pod.ts';
+import { bindRole, outcome } from '../access/rights.testing.ts';
 import { startTestServer } from '../test-server.testing.ts';
 
 async function start(t: TestContext) {
@@ -39,6 +40,26 @@ test('a Pod has the priority of its class', async (t) => {
     'PreemptLowerPriority',
   ]);
   assert.deepEqual(await addPod({ priorityClassName: 'high', priority: 1000 }), ['high', 1000, 'PreemptLowerPriority']);
+});
+
+test('what the cluster itself runs in front of everybody is for its own namespaces', async (t) => {
+  const server = await startTestServer();
+  t.after(server.close);
+  await bindRole(server.client, { name: 'cluster-admin', as: 'all', subject: { kind: 'Group', name: 'system:authenticated' } });
+  const virtController = 'system:serviceaccount:kubevirt:kubevirt-controller';
+  const added = (user: string, namespace: string, priorityClassName: string) =>
+    outcome(
+      server.clientAs(user).create(PODS, {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { generateName: 'p-', name: '', namespace },
+        spec: { containers: [{ name: 'c', image: 'i' }], priorityClassName },
+      }),
+    );
+  for (const name of ['system-node-critical', 'system-cluster-critical'])
+    for (const user of ['tenant', virtController, 'system:serviceaccount:kube-system:replicaset-controller'])
+      assert.match(await added(user, 'default', name), new RegExp(`pods with ${name} priorityClass is not permitted in default namespace`));
+  assert.equal(await added('tenant', 'kube-system', 'system-node-critical'), 'ok');
 });
 
 test('nobody gives itself a priority', async (t) => {

@@ -1,10 +1,12 @@
 /** PriorityClasses: which there may be, those that every cluster has, and what they make of a new Pod. */
 import type { Pod } from '../../../api/core/pod.ts';
 import { type PreemptionPolicy, type PriorityClass, SYSTEM_PRIORITIES } from '../../../api/core/priority-class.ts';
+import { INSTALL_NAMESPACE } from '../../../api/kubevirt/names.ts';
 import type { KubeObject } from '../../../api/meta.ts';
 import { forbiddenCause, invalidCause, unsupportedCause } from '../../../base/causes.ts';
 import type { StatusCause } from '../../../base/errors.ts';
 import type { Store } from '../../store/store.ts';
+import { isMaster } from '../access/authorize.ts';
 import { forbidden } from '../response/api-errors.ts';
 import type { AdmissionAttributes } from '../server-parts.ts';
 import type { AnyObject, Strategy } from '../types/resource-type.ts';
@@ -12,6 +14,7 @@ import { immutableFields } from './immutable-fields.ts';
 
 const PREFIX = 'scheduling.k8s.io/priorityclasses//';
 const MAX_VALUE = 1_000_000_000;
+const OWN_NAMESPACES: readonly string[] = ['kube-system', INSTALL_NAMESPACE];
 const POLICIES: readonly PreemptionPolicy[] = ['PreemptLowerPriority', 'Never'];
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'system-cluster-critical': 'Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.',
@@ -64,6 +67,8 @@ export function withPriority(store: Store, request: AdmissionAttributes & { read
   const refuse = (why: string) => forbidden(type, request.name, why);
   const found = classFor(store, spec.priorityClassName);
   if (spec.priorityClassName && !found) throw refuse(`no PriorityClass with name ${spec.priorityClassName} was found`);
+  if (found && isReserved(found, request))
+    throw refuse(`pods with ${found.metadata.name} priorityClass is not permitted in ${request.namespace} namespace`);
   const priority = found?.value ?? 0;
   const preemptionPolicy = found?.preemptionPolicy ?? 'PreemptLowerPriority';
   const computed = 'must not be provided in pod spec; priority admission controller computed';
@@ -78,6 +83,11 @@ export function withPriority(store: Store, request: AdmissionAttributes & { read
     ...object,
     spec: { ...spec, ...className, priority, preemptionPolicy: found ? preemptionPolicy : (spec.preemptionPolicy ?? preemptionPolicy) },
   };
+}
+
+/** What the cluster itself runs in front of everybody: whoever may make a Pod or a machine would end those of all others. */
+function isReserved({ metadata: { name } }: PriorityClass, { identity, namespace = '' }: AdmissionAttributes): boolean {
+  return Object.hasOwn(SYSTEM_PRIORITIES, name) && !isMaster(identity) && !OWN_NAMESPACES.includes(namespace);
 }
 
 /** The class of this name; without a name the default one, if there is one. */

@@ -1,8 +1,15 @@
 /**
- * Which Service has which address and which NodePort: of each there is one. Follows the store, so that a question costs the same however
+ * Which Service has which address and which NodePort: of each there is one. And how many ports the Services of a namespace have. Follows the store, so that a question costs the same however
  * many Services there are. A write takes what it wants in the same turn in which it is sent to the store, and so no two writes get the same.
  */
-import { FIRST_NODE_PORT, FREE_ADDRESSES, freeAddress, NODE_PORTS, RESERVED_ADDRESSES } from '../../../api/core/service-ranges.ts';
+import {
+  FIRST_NODE_PORT,
+  FREE_ADDRESSES,
+  freeAddress,
+  NODE_PORTS,
+  RESERVED_ADDRESSES,
+  SERVICE_PORTS,
+} from '../../../api/core/service-ranges.ts';
 import { isObject, type JsonObject } from '../../../base/json.ts';
 import type { Store } from '../../store/store.ts';
 
@@ -11,16 +18,22 @@ const PREFIX = 'core/services/';
 /** `10.96.3.4` or `30080`. */
 export type Claim = string;
 
+type Held = { readonly claims: readonly Claim[]; readonly ports: number };
+const NOTHING: Held = { claims: [], ports: 0 };
+
 export class ServiceClaims {
   /** By what is had: who has it, or writes it just now. More than one only where an older store has them. */
   readonly #owners = new Map<Claim, Map<string, number>>();
-  readonly #stored = new Map<string, readonly Claim[]>();
+  readonly #stored = new Map<string, Held>();
+  /** By namespace, those that are being written included. */
+  readonly #ports = new Map<string, number>();
+  #allPorts = 0;
   readonly #stop: () => void;
   #nextPort = randomBelow(NODE_PORTS);
 
   constructor(store: Store) {
-    for (const { key, value } of store.list(PREFIX)) this.#keep(key, claimsOf(specOf(value)));
-    this.#stop = store.watch(PREFIX, store.revision, ({ key, entry }) => this.#keep(key, entry ? claimsOf(specOf(entry.value)) : []));
+    for (const { key, value } of store.list(PREFIX)) this.#keep(key, heldBy(specOf(value)));
+    this.#stop = store.watch(PREFIX, store.revision, ({ key, entry }) => this.#keep(key, entry ? heldBy(specOf(entry.value)) : NOTHING));
   }
 
   /** True when another Service than this one (`namespace/name`) has it. */
@@ -31,11 +44,19 @@ export class ServiceClaims {
   }
 
   /** Keeps these for whoever writes them, until the write is over. */
-  take(claims: readonly Claim[], owner: string): () => void {
-    for (const claim of claims) this.#count(claim, owner, 1);
-    return () => {
-      for (const claim of claims) this.#count(claim, owner, -1);
-    };
+  take(spec: JsonObject, owner: string, morePorts: number): () => void {
+    const held = { claims: claimsOf(spec), ports: Math.max(0, morePorts) };
+    this.#add(owner, held, 1);
+    return () => this.#add(owner, held, -1);
+  }
+
+  /** Why a Service of this namespace cannot have so many more ports. */
+  whyNoPorts(namespace: string, more: number): string | undefined {
+    const { ofOne, ofAll } = SERVICE_PORTS;
+    if (more <= 0) return undefined;
+    if ((this.#ports.get(namespace) ?? 0) + more > ofOne)
+      return `the Services of namespace "${namespace}" may have ${ofOne} ports together on this cluster`;
+    return this.#allPorts + more > ofAll ? `the Services of all namespaces may have ${ofAll} ports together on this cluster` : undefined;
   }
 
   /** One that nobody has. */
@@ -63,12 +84,21 @@ export class ServiceClaims {
     this.#stop();
   }
 
-  #keep(key: string, claims: readonly Claim[]): void {
+  #keep(key: string, held: Held): void {
     const owner = key.slice(PREFIX.length);
-    for (const claim of this.#stored.get(owner) ?? []) this.#count(claim, owner, -1);
-    for (const claim of claims) this.#count(claim, owner, 1);
-    if (claims.length > 0) this.#stored.set(owner, claims);
+    this.#add(owner, this.#stored.get(owner) ?? NOTHING, -1);
+    this.#add(owner, held, 1);
+    if (held.claims.length + held.ports > 0) this.#stored.set(owner, held);
     else this.#stored.delete(owner);
+  }
+
+  #add(owner: string, { claims, ports }: Held, sign: 1 | -1): void {
+    for (const claim of claims) this.#count(claim, owner, sign);
+    const namespace = owner.slice(0, owner.indexOf('/'));
+    const count = (this.#ports.get(namespace) ?? 0) + sign * ports;
+    if (count > 0) this.#ports.set(namespace, count);
+    else this.#ports.delete(namespace);
+    this.#allPorts += sign * ports;
   }
 
   #count(claim: Claim, owner: string, difference: number): void {
@@ -81,11 +111,20 @@ export class ServiceClaims {
 }
 
 /** What a Service has that no other one may have; a port may be had for TCP and UDP at once. */
-export function claimsOf(spec: JsonObject): Claim[] {
+function claimsOf(spec: JsonObject): Claim[] {
   const { clusterIP, type } = spec;
   const hasAddress = type !== 'ExternalName' && typeof clusterIP === 'string' && clusterIP !== '' && clusterIP !== 'None';
   const ports = portsOf(spec).flatMap(({ nodePort }) => (nodePort ? [String(nodePort)] : []));
   return [...new Set([...(hasAddress ? [clusterIP] : []), ...ports])];
+}
+
+function heldBy(spec: JsonObject): Held {
+  return { claims: claimsOf(spec), ports: servedPortsOf(spec) };
+}
+
+/** Ports at which somebody listens for the Service. */
+export function servedPortsOf(spec: JsonObject): number {
+  return spec['type'] === 'ExternalName' || spec['clusterIP'] === 'None' ? 0 : portsOf(spec).length;
 }
 
 export function specOf(object: object): JsonObject {

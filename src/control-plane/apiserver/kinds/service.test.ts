@@ -229,3 +229,20 @@ test('a Service that an older release stored with such an address may still be c
   const changed = await send(server, 'PATCH', `${PATH}/old`, { metadata: { labels: { a: 'b' } } }, 'application/merge-patch+json');
   assert.equal(changed.code, undefined, changed.message);
 });
+
+test('the Services of a namespace have a number of ports together, however they come to them', async (t) => {
+  const server = await startTestServer();
+  t.after(() => server.close());
+  const ports = (count: number) => Array.from({ length: count }, (_, at) => ({ name: `p${at}`, port: at + 1 }));
+  const why = 'spec.ports: Forbidden: the Services of namespace "default" may have 1000 ports together on this cluster';
+  assert.match((await send(server, 'POST', PATH, named('huge', { ports: ports(1_001) }))).message ?? '', new RegExp(why));
+  const atOnce = await Promise.all(['a', 'b', 'c'].map((name) => send(server, 'POST', PATH, named(name, { ports: ports(400) }))));
+  assert.equal(atOnce.filter(({ code }) => code === undefined).length, 2);
+  const [kept] = atOnce.flatMap(({ code }, at) => (code === undefined ? [['a', 'b', 'c'][at]] : []));
+  const merge = 'application/merge-patch+json';
+  assert.match((await send(server, 'PATCH', `${PATH}/${kept}`, { spec: { ports: ports(601) } }, merge)).message ?? '', new RegExp(why));
+  assert.equal((await send(server, 'PATCH', `${PATH}/${kept}`, { metadata: { labels: { a: 'b' } } }, merge)).code, undefined);
+  assert.equal((await send(server, 'POST', PATH, named('headless', { clusterIP: 'None', ports: ports(900) }))).code, undefined);
+  await send(server, 'DELETE', `${PATH}/${kept}`);
+  assert.equal((await send(server, 'POST', PATH, named('later', { ports: ports(500) }))).code, undefined);
+});

@@ -1,8 +1,9 @@
 /** Services: an address of their own, and a port on the node where one is asked for. */
 
+import { forbiddenCause } from '../../../base/causes.ts';
 import { deepEqual, type JsonObject } from '../../../base/json.ts';
 import type { AnyObject, Strategy } from '../types/resource-type.ts';
-import { claimsOf, portsOf, type ServiceClaims, specOf } from './service-claims.ts';
+import { portsOf, type ServiceClaims, servedPortsOf, specOf } from './service-claims.ts';
 import { serviceCauses, takenCauses } from './service-rules.ts';
 
 const ADDRESS_FIELDS = ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy'];
@@ -15,7 +16,10 @@ export function serviceStrategy(claims: ServiceClaims): Strategy {
     validate: (object, old) => serviceCauses(specOf(object), { old: old && specOf(old), isTaken: isTakenFor(object) }),
     reserve(object, old) {
       const causes = takenCauses(specOf(object), { old: old && specOf(old), isTaken: isTakenFor(object) });
-      return causes.length > 0 ? { causes } : { giveBack: claims.take(claimsOf(specOf(object)), ownerOf(object)) };
+      const more = servedPortsOf(specOf(object)) - (old ? servedPortsOf(specOf(old)) : 0);
+      const why = claims.whyNoPorts(object.metadata.namespace ?? '', more);
+      if (why !== undefined) causes.push(forbiddenCause('spec.ports', why));
+      return causes.length > 0 ? { causes } : { giveBack: claims.take(specOf(object), ownerOf(object), more) };
     },
   };
 }

@@ -44,6 +44,20 @@ const REFUSED: readonly [title: string, pod: Pod, message: RegExp][] = [
   ],
   ['a capability', pod({}, { securityContext: { capabilities: { add: ['SYS_ADMIN'] } } }), /must not include "SYS_ADMIN"/],
   ['a port of the host', pod({}, { ports: [{ containerPort: 80, hostPort: 80 }] }), /hostPort/],
+  [
+    'a probe of another host',
+    pod({}, { livenessProbe: { httpGet: { port: 80, host: '127.0.0.1' } } }),
+    /probe or lifecycle host \(container "c" must not have "127.0.0.1" asked/,
+  ],
+  ['a probe of a port elsewhere', pod({}, { readinessProbe: { tcpSocket: { port: 80, host: 'metadata' } } }), /lifecycle host/],
+  ['a first probe of another host', pod({}, { startupProbe: { httpGet: { port: 80, host: '::1' } } }), /lifecycle host/],
+  [
+    'a sidecar with such a probe',
+    pod({ initContainers: [{ name: 'i', image: 'i', livenessProbe: { httpGet: { port: 1, host: 'x' } } }] }),
+    /"i" must not/,
+  ],
+  ['a hook that asks another host', pod({}, { lifecycle: { preStop: { httpGet: { port: 80, host: '10.96.0.1' } } } }), /lifecycle host/],
+  ['a first hook that does', pod({}, { lifecycle: { postStart: { tcpSocket: { port: 80, host: '10.96.0.1' } } } }), /lifecycle host/],
   ['no seccomp', pod({ securityContext: { seccompProfile: { type: 'Unconfined' } } }), /seccompProfile/],
   ['no AppArmor', pod({}, { securityContext: { appArmorProfile: { type: 'Unconfined' } } }), /AppArmor/],
   ['an unmasked /proc', pod({}, { securityContext: { procMount: 'Unmasked' } }), /procMount/],
@@ -54,6 +68,8 @@ const REFUSED: readonly [title: string, pod: Pod, message: RegExp][] = [
   ['files of root', pod({ securityContext: { fsGroup: 0 } }), /fsGroup=0/],
   ['the launcher', pod({}, { image: 'kubevirt-ts/virt-launcher' }), /virt-launcher \(container "c" must not use its image/],
   ['the launcher by its registry', pod({}, { image: 'docker.io/kubevirt-ts/virt-launcher:v1@sha256:00' }), /must not use its image/],
+  ['its node from the beginning', pod({ nodeName: 'n' }), /nodeName \(only the scheduler gives/],
+  ['the word of a node that it runs', pod({}, {}, { annotations: { 'kubernetes.io/config.mirror': '' } }), /only a node makes Pods/],
   [
     'an instance as its owner',
     pod(
@@ -93,6 +109,8 @@ describe('Pod Security "baseline" holds in every namespace', () => {
     await ann.create(PODS, pod());
     const patch = { spec: { containers: [{ name: 'c', image: 'kubevirt-ts/virt-launcher' }] } };
     assert.match(await outcome(ann.patch(PODS, { namespace: 'default', name: 'p' }, patch)), /must not use its image/);
+    const unwatched = { metadata: { annotations: { 'kubernetes.io/config.mirror': 'x' } } };
+    assert.match(await outcome(ann.patch(PODS, { namespace: 'default', name: 'p' }, unwatched)), /only a node makes Pods/);
     assert.equal(await outcome(ann.patch(PODS, { namespace: 'default', name: 'p' }, { metadata: { labels: { a: 'b' } } })), 'ok');
   });
 

@@ -8,7 +8,8 @@
  *   everybody else                                         baseline, or restricted where the namespace says so
  *
  * On top of the level nobody else may run as user 0, use the image of virt-launcher, which trusts its environment, or make a Pod that
- * claims to belong to an instance of ours.
+ * claims to belong to an instance of ours. And a mirror Pod, which only says what a node runs anyway, is the node's to make: no kubelet looks
+ * after one. Nor does a kubelet ask whether there is room for what has its node from the beginning.
  */
 
 import type { Pod } from '../../../api/core/pod.ts';
@@ -18,6 +19,7 @@ import { controllerOf } from '../../../api/meta.ts';
 import { deepEqual } from '../../../base/json.ts';
 import type { Store } from '../../store/store.ts';
 import { isMaster } from '../access/authorize.ts';
+import { isMirror, nodeOf } from '../access/node-restriction.ts';
 import { forbidden } from '../response/api-errors.ts';
 import type { AdmissionAttributes, Identity } from '../server-parts.ts';
 import { baselineViolations } from './baseline.ts';
@@ -28,6 +30,8 @@ type Level = 'baseline' | 'restricted';
 
 const LABEL_ENFORCE = 'pod-security.kubernetes.io/enforce';
 const COMPONENTS = `system:serviceaccount:${INSTALL_NAMESPACE}:`;
+const MIRROR = 'mirror Pod (only a node makes Pods that stand for what it runs anyway)';
+const PLACED = 'nodeName (only the scheduler gives a Pod its node, as long as that has room: use nodeSelector)';
 const KUBEVIRT_GROUP = /^(?:cdi\.)?kubevirt\.io\//;
 
 /** Throws Forbidden with every rule that a new or changed Pod breaks. */
@@ -37,10 +41,13 @@ export function assertPodSecurity(store: Store, request: AdmissionAttributes): v
   if (isPrivileged(identity) || subresource === 'status' || subresource === 'binding') return;
   const pod = request.object as unknown as Pod; // only Pods come here, and the schema has checked their shape
   const old = request.oldObject as unknown as Pod | undefined; // as above
-  if (old && deepEqual(old.spec, pod.spec) && deepEqual(old.metadata.ownerReferences, pod.metadata.ownerReferences)) return;
+  const isSame = old && deepEqual(old.spec, pod.spec) && deepEqual(old.metadata.ownerReferences, pod.metadata.ownerReferences);
+  if (isSame && isMirror(old) === isMirror(pod)) return;
   const level = levelOf(store, namespace);
   const ofLevel = [...baselineViolations(pod), ...(level === 'restricted' ? restrictedViolations(pod) : [])];
-  const broken = [...ofLevel, ...embeddedViolations(pod)];
+  const ofNodes =
+    nodeOf(identity) === undefined ? [...(isMirror(pod) ? [MIRROR] : []), ...(!old && pod.spec.nodeName ? [PLACED] : [])] : [];
+  const broken = [...ofLevel, ...embeddedViolations(pod), ...ofNodes];
   if (broken.length > 0) throw forbidden(type, request.name, `violates PodSecurity "${level}:latest": ${broken.join(', ')}`);
 }
 

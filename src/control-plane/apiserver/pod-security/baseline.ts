@@ -58,6 +58,7 @@ export function baselineViolations(pod: Pod): Violation[] {
     seccomp(pod),
     sysctls(pod),
     hostProcess(pod),
+    otherHosts(pod),
   ].flat();
 }
 
@@ -125,6 +126,18 @@ function sysctls({ spec }: Pod): Violation[] {
 
 function hostProcess(pod: Pod): Violation[] {
   return contextsOf(pod).some((context) => context?.windowsOptions?.hostProcess) ? ['hostProcess'] : [];
+}
+
+/** The kubelet asks, and reaches more than the Pod does: the loopback, metadata services, other Pods. */
+function otherHosts(pod: Pod): Violation[] {
+  const found = allContainers(pod).filter((container) => hostsIn(container).length > 0);
+  const names = [...new Set(found.flatMap(hostsIn))].map((host) => JSON.stringify(host)).join(', ');
+  return found.length > 0 ? [`probe or lifecycle host (${naming(found)} must not have ${names} asked, only itself)`] : [];
+}
+
+function hostsIn({ livenessProbe, readinessProbe, startupProbe, lifecycle }: Container): string[] {
+  const actions = [livenessProbe, readinessProbe, startupProbe, lifecycle?.postStart, lifecycle?.preStop];
+  return actions.flatMap((action) => [action?.httpGet?.host || [], action?.tcpSocket?.host || []].flat());
 }
 
 /** Of the Pod and of each container: the schema has checked their shape. */

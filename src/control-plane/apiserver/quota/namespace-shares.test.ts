@@ -31,6 +31,10 @@ const event = {
   reason: 'Full',
   message: '',
   type: 'Warning',
+  source: { component: 'test' },
+  firstTimestamp: '2026-01-01T00:00:00Z',
+  lastTimestamp: '2026-01-01T00:00:00Z',
+  count: 1,
 } as const;
 
 describe('the memory of the cluster', () => {

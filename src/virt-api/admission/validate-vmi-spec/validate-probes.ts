@@ -28,9 +28,8 @@ function handlerCauses(probe: Probe, { at, hasPodNetwork }: { at: string; hasPod
   const remote = probe.httpGet ?? probe.tcpSocket;
   if (!remote) return [];
   if (!hasPodNetwork) return [invalidCause(`${at}.${given[0]}`, {}, 'needs an interface on the Pod network')];
-  // The connection is virt-handler's, which reaches more than a Pod of the author does.
-  if (probe.tcpSocket?.host)
-    return [invalidCause(`${at}.tcpSocket.host`, probe.tcpSocket.host, 'the guest itself is asked, no other host')];
+  // The connection is virt-handler's, or the kubelet's, which reach more than a Pod of the author does.
+  if (remote.host) return [invalidCause(`${at}.${given[0]}.host`, remote.host, 'the guest itself is asked, no other host')];
   const { port } = remote;
   if (port === undefined) return [requiredCause(`${at}.${given[0]}.port`)];
   const isPort = typeof port === 'number' && Number.isInteger(port) && port >= 1 && port <= 65535;

@@ -448,6 +448,11 @@ const RULES: readonly [rule: string, patch: JsonObject, answer: RegExp | ''][] =
     { readinessProbe: { tcpSocket: { port: 1, host: 'x' } } },
     /tcpSocket\.host: .*no other host/,
   ],
+  [
+    'a page probe asks the guest and nobody else',
+    { livenessProbe: { httpGet: { port: 80, host: '169.254.169.254' } } },
+    /^spec\.livenessProbe\.httpGet\.host: .*no other host/,
+  ],
   ['a program probe has a program', { readinessProbe: { exec: {} } }, /^spec\.readinessProbe\.exec\.command: Required/],
   [
     'a program probe has a program of words',
