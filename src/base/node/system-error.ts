@@ -66,7 +66,11 @@ export function explainSystemError(error: unknown): UserError | undefined {
   });
 }
 
+const SQLITE_FULL = 13;
+/** The memory that users of a database share is a file, which could not grow. */
+const SQLITE_IOERR_SHMSIZE = 4874;
+
 function isSqliteFull(error: Error): boolean {
-  const SQLITE_FULL = 13;
-  return 'errcode' in error && typeof error.errcode === 'number' && (error.errcode & 0xff) === SQLITE_FULL;
+  if (!('errcode' in error) || typeof error.errcode !== 'number') return false;
+  return (error.errcode & 0xff) === SQLITE_FULL || error.errcode === SQLITE_IOERR_SHMSIZE;
 }

@@ -13,6 +13,7 @@ import { closeNetwork, type Network, openNetwork } from './network-namespace.ts'
 import { logPath, startLockPath, statePath } from './paths.ts';
 import { type EmbeddedState, guestsOf, runningState } from './state.ts';
 import { stopProcess } from './stop-process.ts';
+import { putBackWhatWasSetAside, storePath } from './store-file.ts';
 import { ASK_AGAIN_MS, endSupervisor, keepSupervisor, supervised } from './supervisor.ts';
 
 /**
@@ -112,6 +113,7 @@ async function spawnInNetwork(
 ): Promise<{ readonly network: Network; readonly child: ChildProcess }> {
   const { home } = context;
   await endSupervisor(home, systemClock);
+  putBackWhatWasSetAside(storePath(home));
   const network = await openNetwork({
     home,
     port: options.port,
