@@ -37,7 +37,7 @@ export function loadContainer(dir: string, name: string, isInit: boolean): Saved
   const fresh: ContainerRecord = { name, isInit, restartCount: 0, crashes: 0, run: { is: 'waiting' } };
   try {
     const file: unknown = JSON.parse(text);
-    if (!isObject(file)) throw new SyntaxError('not an object');
+    if (!isObject(file) || typeof file['restartCount'] !== 'number') throw new SyntaxError('not what was written');
     const { restartCount = 0, crashes = 0, last, isStarting = false } = file as Partial<StateFile>;
     return { container: { ...fresh, restartCount, crashes, run: runOf(file as StateFile), ...(last && { last }) }, isStarting };
   } catch {
