@@ -18,13 +18,15 @@ import {
 } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { ApiError } from '../base/errors.ts';
+import { ApiError, messageOf, UserError } from '../base/errors.ts';
 import { isDigest } from '../base/image-reference.ts';
 import { isObject } from '../base/json.ts';
 import { writeFileDurablySync } from '../base/node/durable-file.ts';
+import { tryLock } from '../base/node/file-lock.ts';
+import { readIfThereSync } from '../base/node/read-if-there.ts';
 
 /** An image may hold anything, passwords too: nobody but its owner reads it. */
 const OWN_FOLDER = 0o700;
@@ -72,16 +74,23 @@ export function closeToOthers(dir: string): void {
 /** What the index lists; empty when there is no index yet. */
 export function readIndex(dir: string): Descriptor[] {
   const path = join(dir, 'index.json');
-  if (!existsSync(path)) return [];
-  return descriptorsOf(parseJson(readFileSync(path), path), 'manifests', path);
+  const text = readIfThereSync(path);
+  if (text === undefined) return [];
+  try {
+    return descriptorsOf(parseJson(text, path), 'manifests', path);
+  } catch (error) {
+    throw new UserError('IMAGE_INDEX_DAMAGED', `the list of images ${path} cannot be used`, {
+      why: messageOf(error),
+      fix: 'put a copy of the file back; or move it away, which forgets all names: virtctl up brings the guest images again, what was pulled is pulled again, and what was imported has to be imported again',
+      cause: error,
+    });
+  }
 }
 
 /** Reads, changes and replaces the index while nobody else does; `change` runs at most once and must not wait for anything. */
 export function changeIndex(dir: string, change: (manifests: Descriptor[]) => readonly Descriptor[]): void {
-  // SQLite is used for its file lock alone: it works between processes, and the kernel lets go of it when a process dies.
-  const lock = new DatabaseSync(join(dir, '.lock'), { timeout: LOCK_TIMEOUT_MS });
+  const lock = lockIndex(dir);
   try {
-    lock.exec('BEGIN EXCLUSIVE');
     const manifests = change(readIndex(dir));
     writeFileDurablySync(
       join(dir, 'index.json'),
@@ -91,6 +100,16 @@ export function changeIndex(dir: string, change: (manifests: Descriptor[]) => re
   } finally {
     lock.close();
   }
+}
+
+/** It works between processes. */
+function lockIndex(dir: string): DatabaseSync {
+  const lock = tryLock(join(dir, '.lock'), LOCK_TIMEOUT_MS);
+  if (lock) return lock;
+  throw new UserError('IMAGES_LOCKED', `the images in ${dir} cannot be changed`, {
+    why: `somebody else has been changing them for ${LOCK_TIMEOUT_MS / 1000} seconds`,
+    fix: 'try again; a disk that is very slow, or a program that was stopped, may be the cause',
+  });
 }
 
 /** Where a blob is (or would be); throws for anything that is not a digest, so that the path stays inside the layout. */
@@ -178,12 +197,12 @@ export async function selectManifest(dir: string, offered: readonly Descriptor[]
 async function readJsonBlob(dir: string, descriptor: Descriptor): Promise<Record<string, unknown>> {
   if (descriptor.size > MAX_JSON_BYTES) throw corrupt(descriptor, `${descriptor.size} bytes are too many for a manifest`);
   await verifyBlob(dir, descriptor);
-  return parseJson(readFileSync(blobPath(dir, descriptor.digest)), descriptor.digest);
+  return parseJson(readFileSync(blobPath(dir, descriptor.digest), 'utf8'), descriptor.digest);
 }
 
-function parseJson(bytes: Buffer, where: string): Record<string, unknown> {
+function parseJson(text: string, where: string): Record<string, unknown> {
   try {
-    const json: unknown = JSON.parse(bytes.toString('utf8'));
+    const json: unknown = JSON.parse(text);
     if (isObject(json)) return json;
   } catch {
     // said below

@@ -1,12 +1,13 @@
 /** The local image store: names for images, their verified blobs, and each image unpacked once per digest. */
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, unlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, unlinkSync } from 'node:fs';
 import { chmod, mkdir, rename, rm } from 'node:fs/promises';
 import { arch } from 'node:os';
 import { join } from 'node:path';
 import { ApiError, UserError } from '../base/errors.ts';
 import { normaliseReference, parseReference, repositoryOf } from '../base/image-reference.ts';
 import { identify, isSameProcess } from '../base/node/process-identity.ts';
+import { readIfThereSync } from '../base/node/read-if-there.ts';
 import {
   blobPath,
   changeIndex,
@@ -15,6 +16,7 @@ import {
   createLayout,
   type Descriptor,
   type Manifest,
+  manifestIn,
   NAME_ANNOTATION,
   openBlob,
   PULLED_ANNOTATION,
@@ -234,12 +236,14 @@ function removeContent(dir: string, gone: Descriptor, rest: readonly Descriptor[
   rmSync(doomed, { recursive: true, force: true });
 }
 
-/** A manifest that cannot be read (somebody emptied the folder) holds on to nothing but itself. */
+/** A manifest that cannot be read (somebody emptied the folder, or a file in it) holds on to nothing but itself. */
 export function blobsOf(dir: string, digest: string): string[] {
-  const path = blobPath(dir, digest);
-  if (!existsSync(path)) return [digest];
-  const { config, layers } = JSON.parse(readFileSync(path, 'utf8')) as Manifest;
-  return [digest, config.digest, ...layers.map((layer) => layer.digest)];
+  try {
+    const { config, layers } = manifestIn(JSON.parse(readIfThereSync(blobPath(dir, digest)) ?? '{}'), digest);
+    return [digest, config.digest, ...layers.map((layer) => layer.digest)];
+  } catch {
+    return [digest];
+  }
 }
 
 /** Half-unpacked images of processes that no longer run. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { isSameProcess } from '../../src/base/node/process-identity.ts';
@@ -111,5 +111,19 @@ test('a full disk stops writes and nothing else', { skip: isRoot ? false : 'only
     const { stderr } = await cluster.virtctl(['up']);
     assert.match(stderr, /error\[STORE_UNUSABLE\].*fix: /s);
     rmSync(join(cluster.home, 'store.db'), { recursive: true });
+  });
+
+  await t.test('a folder in place of the log, or of the lock, is one error with a fix, after which nothing is left', async () => {
+    for (const [path, code] of [
+      ['logs/embedded.log', 'NOT_A_FILE'],
+      ['run/start.lock', 'LOCK_UNUSABLE'],
+    ] as const) {
+      rmSync(join(cluster.home, path));
+      mkdirSync(join(cluster.home, path));
+      const { stderr } = await cluster.virtctl(['up']);
+      assert.match(stderr, new RegExp(`error\\[${code}\\].*${path}.*fix: .*away`, 's'));
+      assert.equal(existsSync(join(cluster.home, 'run/network.json')), false);
+      rmSync(join(cluster.home, path), { recursive: true });
+    }
   });
 });

@@ -4,6 +4,7 @@
  */
 import { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../clock.ts';
+import { messageOf, UserError } from '../errors.ts';
 
 const TRY_EVERY_MS = 50;
 const SQLITE_BUSY = 5;
@@ -36,15 +37,23 @@ async function acquire({ path, clock, onWaiting = () => {}, signal }: LockOption
   }
 }
 
-/** Undefined when somebody else has it. Nothing is written, so that a full disk does not matter. */
-function tryLock(path: string): DatabaseSync | undefined {
-  const database = new DatabaseSync(path, { timeout: 0 });
+/**
+ * The lock until it is closed; undefined when somebody else has it for all of `patienceMs`, in which nobody else gets a turn. Nothing is written, so
+ * that a full disk does not matter.
+ */
+export function tryLock(path: string, patienceMs = 0): DatabaseSync | undefined {
+  let database: DatabaseSync | undefined;
   try {
+    database = new DatabaseSync(path, { timeout: patienceMs });
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     return database;
   } catch (error) {
-    database.close();
+    database?.close();
     if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return undefined;
-    throw error;
+    throw new UserError('LOCK_UNUSABLE', `${path} cannot be locked`, {
+      why: messageOf(error),
+      fix: 'a folder, or a file of another user, is in its place (ls -ld shows it): move it away, nothing is kept in it; a data folder belongs to the one user who starts its cluster',
+      cause: error,
+    });
   }
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -27,4 +27,19 @@ test('a disk that is full costs lines, not the program', (t) => {
   t.after(() => closeSync(fd));
   const write = createLogOutput(fd, nobody);
   assert.doesNotThrow(() => write('there is no room for this'));
+});
+
+test('a file that somebody has removed has a limit, too', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'log-'));
+  const path = join(folder, 'a.log');
+  const fd = openSync(path, 'a');
+  t.after(() => {
+    closeSync(fd);
+    rmSync(folder, { recursive: true });
+  });
+  const write = createLogOutput(fd, nobody, 1000);
+  rmSync(path);
+  for (let n = 0; n < 500; n += 1) write(`line ${n} ${'x'.repeat(40)}`);
+  assert.ok(fstatSync(fd).size <= 2100, `${fstatSync(fd).size}`);
+  assert.deepEqual(readdirSync(folder), []);
 });

@@ -27,14 +27,17 @@ export function createLogOutput(fd: number, otherwise: LogOutput, maxBytes = MAX
   };
 }
 
-/** Whoever else has the file open for appending goes on at its new beginning. */
+/** Whoever else has the file open for appending goes on at its new beginning. One that somebody removed has no name, and still takes room. */
 function startAnew(fd: number): void {
-  const path = readlinkSync(`/proc/self/fd/${fd}`);
+  if (fstatSync(fd).nlink > 0) keepCopy(readlinkSync(`/proc/self/fd/${fd}`));
+  ftruncateSync(fd);
+}
+
+function keepCopy(path: string): void {
   try {
     copyFileSync(path, `${path}.1`);
   } catch (error) {
     rmSync(`${path}.1`, { force: true }); // half a copy would keep the room that is missing
     throw error;
   }
-  ftruncateSync(fd);
 }

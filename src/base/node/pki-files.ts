@@ -1,7 +1,8 @@
 /** Certificates and keys on disk: private, replaced in one step, and never a certificate beside a key that is not its own. */
-import { chmod, mkdir, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeFileDurably } from './durable-file.ts';
+import { readIfThere } from './read-if-there.ts';
 
 /** A certificate and its private key, both PEM. */
 export type KeyPair = { readonly cert: string; readonly key: string };
@@ -23,13 +24,4 @@ export async function writeKeyPair(folder: string, name: string, { cert, key }: 
   await rm(join(folder, `${name}.crt`), { force: true });
   await writeFileDurably(join(folder, `${name}.key`), key);
   await writeFileDurably(join(folder, `${name}.crt`), cert);
-}
-
-async function readIfThere(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
 }

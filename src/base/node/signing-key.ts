@@ -1,19 +1,16 @@
 /** The key that signs tokens of service accounts: made once, kept for the life of the cluster. */
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UserError } from '../errors.ts';
 import { writeFileDurably } from './durable-file.ts';
+import { readIfThere } from './read-if-there.ts';
 
 const FILE = 'service-accounts.key';
 
 /** The private key (EC P-256, PEM) in the folder, made when there is none; throws UserError when it is damaged. */
 export async function ensureSigningKey(folder: string): Promise<string> {
   const path = join(folder, FILE);
-  const found = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
+  const found = await readIfThere(path);
   if (found === undefined) {
     const made = newSigningKey();
     await writeFileDurably(path, made);

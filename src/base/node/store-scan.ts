@@ -25,17 +25,26 @@ export function isWhole({ revision, key, value, checksum }: Row): boolean {
 
 /**
  * Hands every whole record to `onRecord`, oldest first as far as they can be read; behind a page that cannot be, the rest is read from the
- * other end.
+ * other end. What `onRecord` throws (there is no room for what was read) says nothing about the store, and is thrown.
  */
 export function scanStore(database: DatabaseSync, onRecord: (record: StoredRecord) => void = () => {}): StoreScan {
   let whole = 0;
   let last: number | undefined;
   let wholeUpTo: number | undefined;
   const damaged: { revision: number; key: string }[] = [];
+  let refusal: { readonly error: unknown } | undefined;
+  const hand = (record: StoredRecord) => {
+    try {
+      onRecord(record);
+    } catch (error) {
+      refusal = { error };
+      throw error;
+    }
+  };
   const take = (row: Row) => {
     if (isWhole(row)) {
       whole += 1;
-      onRecord({ revision: row.revision, key: String(row.key), text: typeof row.value === 'string' ? row.value : undefined });
+      hand({ revision: row.revision, key: String(row.key), text: typeof row.value === 'string' ? row.value : undefined });
     } else damaged.push({ revision: row.revision, key: String(row.key) });
   };
   const seen = () => last ?? Number.NEGATIVE_INFINITY;
@@ -45,12 +54,13 @@ export function scanStore(database: DatabaseSync, onRecord: (record: StoredRecor
     last = row.revision;
     if (damaged.length === 0) wholeUpTo = last;
   });
-  if (failure !== undefined) {
+  if (failure !== undefined && !refusal) {
     read(database, 'DESC', (row) => {
       if (row.revision <= seen()) throw new Error('met the first part');
       take(row);
     });
   }
+  if (refusal) throw refusal.error;
   return { whole, wholeUpTo, damaged, unreadable: failure };
 }
 

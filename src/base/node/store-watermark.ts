@@ -2,11 +2,11 @@
  * store.json beside the store: which history the data folder lives in and how far it had come. A store that knows less has lost something,
  * however whole its file looks: a log that was cut off ends earlier, a store from elsewhere has another id.
  */
-import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { isObject } from '../json.ts';
 import { writeFileDurably, writeFileDurablySync } from './durable-file.ts';
+import { readIfThereSync } from './read-if-there.ts';
 
 export type Watermark = { readonly clusterId: string; readonly revision: number };
 
@@ -18,13 +18,13 @@ function watermarkPath(storePath: string): string {
 /** Undefined when there is none, or when it is not what was written: then the store has to be believed. */
 export function readWatermark(storePath: string): Watermark | undefined {
   try {
-    const json: unknown = JSON.parse(readFileSync(watermarkPath(storePath), 'utf8'));
+    const json: unknown = JSON.parse(readIfThereSync(watermarkPath(storePath)) ?? 'null');
     if (!isObject(json)) return undefined;
     const { clusterId, revision, checksum } = json;
     if (typeof clusterId !== 'string' || typeof revision !== 'number') return undefined;
     return checksum === checksumOf({ clusterId, revision }) ? { clusterId, revision } : undefined;
   } catch (error) {
-    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }

@@ -1,10 +1,11 @@
 /** Puts the parts of an embedded cluster together, in the order in which they need each other. */
-import { rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { MetricFamilies } from '../../base/metrics.ts';
 import { mustNotBeNewer, noteRelease, releaseOfData } from '../../base/node/data-release.ts';
+import { removeUnfinishedWrites } from '../../base/node/durable-file.ts';
 import { nameOfPod } from '../../base/node/living-pods.ts';
 import { addProcessMetrics } from '../../base/node/metrics-page.ts';
 import { identify } from '../../base/node/process-identity.ts';
@@ -55,6 +56,7 @@ export async function runEmbedded(options: EmbeddedOptions): Promise<{ state: Em
   mustNotBeNewer(releaseOfData(home), { home, version: VERSION });
   const store = openStore({ path: join(home, 'store.db'), onFatal: (error) => endAtOnce(error, log) });
   adoptOrClose(store, options);
+  for (const folder of [home, join(home, 'pki')]) if (existsSync(folder)) removeUnfinishedWrites(folder); // of a process that was killed
   const keeping = keepStore({ store, backupsDir: join(home, 'backups'), clock, log: log.with({ component: 'store' }), signal });
   const { pki, onRenewed } = await startLivePki({ folder: join(home, 'pki'), clock, log, signal });
   const signingKey = await ensureSigningKey(join(home, 'pki'));

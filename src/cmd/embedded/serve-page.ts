@@ -1,6 +1,5 @@
 /** The web page of the embedded cluster, with the rights of its administrator: for whoever can read the data folder, and for nobody else. */
-import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
@@ -11,6 +10,7 @@ import { startUiServer, type UiServer } from '../../ui-server/start.ts';
 import { pageKeyPath } from '../../virtctl/embedded/paths.ts';
 import { PLACES } from '../places.ts';
 import { VERSION } from '../version.ts';
+import { keptKey, newKey } from './kept-key.ts';
 
 export type PageOptions = {
   readonly home: string;
@@ -45,14 +45,4 @@ export async function servePage({ home, pagePort, clock, log }: PageOptions): Pr
     log.warn('the web page is not served', { error });
     return undefined;
   }
-}
-
-/** Made once: browsers are known again after a restart. */
-function keptKey(path: string): string {
-  if (!existsSync(path)) writeFileSync(path, newKey(), { mode: 0o600 });
-  return readFileSync(path, 'utf8');
-}
-
-function newKey(): string {
-  return randomBytes(32).toString('base64url');
 }

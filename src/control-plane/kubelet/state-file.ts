@@ -2,11 +2,11 @@
  * state.json: what must be known about a container by a kubelet that did not start it. It is written before a process
  * is made (`isStarting`), again as soon as its identity is known, and when it has ended.
  */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '../../base/json.ts';
 import { writeFileDurablySync } from '../../base/node/durable-file.ts';
 import type { ProcessIdentity } from '../../base/node/process-identity.ts';
+import { readIfThereSync } from '../../base/node/read-if-there.ts';
 import type { ContainerRecord, Ended, Run } from './container-record.ts';
 import { containerDir } from './pod-folder.ts';
 
@@ -32,12 +32,12 @@ export function saveContainer(dir: string, container: ContainerRecord, isStartin
 
 /** Reads it back; undefined when there is nothing. Unreadable counts as "starting": somebody has to look for a process. */
 export function loadContainer(dir: string, name: string, isInit: boolean): SavedContainer | undefined {
-  const text = readIfThere(join(containerDir(dir, name), 'state.json'));
+  const text = readIfThereSync(join(containerDir(dir, name), 'state.json'));
   if (text === undefined) return undefined;
   const fresh: ContainerRecord = { name, isInit, restartCount: 0, crashes: 0, run: { is: 'waiting' } };
   try {
     const file: unknown = JSON.parse(text);
-    if (!isObject(file)) throw new SyntaxError('not an object');
+    if (!isObject(file) || typeof file['restartCount'] !== 'number') throw new SyntaxError('not what was written');
     const { restartCount = 0, crashes = 0, last, isStarting = false } = file as Partial<StateFile>;
     return { container: { ...fresh, restartCount, crashes, run: runOf(file as StateFile), ...(last && { last }) }, isStarting };
   } catch {
@@ -67,13 +67,4 @@ function runOf({ pid, startTime, bootId, startedAt, stopSentAt, ended }: StateFi
     startedAtMs: startedAt ?? 0,
     ...(stopSentAt && { stopSentAtMs: stopSentAt }),
   };
-}
-
-function readIfThere(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  }
 }

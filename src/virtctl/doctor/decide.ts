@@ -30,10 +30,12 @@ export type Facts = {
   readonly cgroups: Cgroups | { readonly why: string };
   /** How many processes a user of a container may have. */
   readonly processLimit: number;
-  /** The running cluster is on the network of the host. */
   /** There is a route to everywhere. */
   readonly isInNetwork: boolean;
+  /** The running cluster is on the network of the host. */
   readonly isOnHostNetwork: boolean;
+  /** What joins the network of the running cluster to the host has ended. */
+  readonly isCutOff: boolean;
   readonly userNamespaces: Found<{ readonly text: string }>;
   /** Why machines cannot have users of their own, and what would help; undefined when each has. */
   readonly whyNoGuestUsers: { readonly why: string; readonly fix: string } | undefined;
@@ -132,7 +134,12 @@ function judgeAcceleration({ acceleration }: Facts): Verdict {
   return warning(`guests are emulated, about ten times slower: ${acceleration.why}`, fix);
 }
 
-function judgeNetwork({ missingNetworkPrograms: missing, isInNetwork, isOnHostNetwork }: Facts): Verdict {
+function judgeNetwork({ missingNetworkPrograms: missing, isInNetwork, isOnHostNetwork, isCutOff }: Facts): Verdict {
+  if (isCutOff)
+    return failed(
+      'pasta, which joins the network of the cluster to the host, has ended: guests and Pods have no way out, and the web page is out of reach',
+      'stop the process of the cluster with kill (guests run on), then virtctl up, which starts pasta again',
+    );
   if (isOnHostNetwork)
     return warning(
       'the cluster is on the network of the host: Services have no addresses inside, guests have no way out and do not reach each other',

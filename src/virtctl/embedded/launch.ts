@@ -13,6 +13,7 @@ import { closeNetwork, type Network, openNetwork } from './network-namespace.ts'
 import { logPath, startLockPath, statePath } from './paths.ts';
 import { type EmbeddedState, guestsOf, runningState } from './state.ts';
 import { stopProcess } from './stop-process.ts';
+import { putBackWhatWasSetAside, storePath } from './store-file.ts';
 import { ASK_AGAIN_MS, endSupervisor, keepSupervisor, supervised } from './supervisor.ts';
 
 /**
@@ -88,7 +89,31 @@ export function whileNobodyElseStarts<Result>(
 async function launch(context: Launcher, options: LaunchOptions): Promise<Launched> {
   const { home } = context;
   const log = logPath(home);
+  const output = openSync(log, 'a', 0o600); // before there is anything that somebody would have to put away
+  const { network, child } = await spawnInNetwork(context, options, output).finally(() => closeSync(output));
+  const report = await reportOf(child, { home, log, signal: options.signal }).catch((error: unknown) => ({ error }));
+  // We made it, nobody lives there, and nobody else would put it away. Whatever was there before is not ours to close.
+  if (!('ready' in report) && network.isNew && guestsOf(home).length === 0) closeNetwork(home);
+  if ('error' in report) throw report.error;
+  child.removeAllListeners('exit');
+  if (child.connected) child.disconnect();
+  child.unref();
+  if ('ready' in report) return { state: report.ready, network };
+  const { code, message, ...rest } = report.failed;
+  const other = code === 'STORE_LOCKED' ? await untilRunning(home) : undefined;
+  if (other) return { state: other };
+  throw new UserError(code, message, rest);
+}
+
+/** The cluster under its supervisor, whose words go to `output`. */
+async function spawnInNetwork(
+  context: Launcher,
+  options: LaunchOptions,
+  output: number,
+): Promise<{ readonly network: Network; readonly child: ChildProcess }> {
+  const { home } = context;
   await endSupervisor(home, systemClock);
+  putBackWhatWasSetAside(storePath(home));
   const network = await openNetwork({
     home,
     port: options.port,
@@ -96,7 +121,6 @@ async function launch(context: Launcher, options: LaunchOptions): Promise<Launch
     clock: systemClock,
     isHostWanted: options.isHostNetwork,
   });
-  const output = openSync(log, 'a', 0o600);
   const settings = ['--home', home, '--port', String(network.port), '--network', network.mode, '--nodes', String(options.nodes)];
   if (network.pagePort !== undefined) settings.push('--page-port', String(network.pagePort));
   const listener = network.listener && descriptorOf(network.listener);
@@ -112,20 +136,8 @@ async function launch(context: Launcher, options: LaunchOptions): Promise<Launch
     detached: true,
     stdio: ['ignore', output, output, 'ipc', listener ?? 'ignore'],
   });
-  closeSync(output);
   network.listener?.close();
-  const report = await reportOf(child, { home, log, signal: options.signal }).catch((error: unknown) => ({ error }));
-  // We made it, nobody lives there, and nobody else would put it away. Whatever was there before is not ours to close.
-  if (!('ready' in report) && network.isNew && guestsOf(home).length === 0) closeNetwork(home);
-  if ('error' in report) throw report.error;
-  child.removeAllListeners('exit');
-  if (child.connected) child.disconnect();
-  child.unref();
-  if ('ready' in report) return { state: report.ready, network };
-  const { code, message, ...rest } = report.failed;
-  const other = code === 'STORE_LOCKED' ? await untilRunning(home) : undefined;
-  if (other) return { state: other };
-  throw new UserError(code, message, rest);
+  return { network, child };
 }
 
 /** Node.js has no other way to hand a socket that listens to a program that is not Node.js, as our supervisor. */

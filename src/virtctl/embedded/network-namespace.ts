@@ -203,6 +203,11 @@ function keptNetwork(home: string): Kept | undefined {
   return kept?.holder && kept.pasta && isSameProcess(kept.holder) && isSameProcess(kept.pasta) ? (kept as Kept) : undefined;
 }
 
+/** Whether pasta, which joins the network of the data folder to the host, runs. */
+export function hasWayOut(home: string): boolean {
+  return keptNetwork(home) !== undefined;
+}
+
 function readKept(home: string): Partial<Kept> | undefined {
   try {
     return JSON.parse(readFileSync(keptPath(home), 'utf8')) as Partial<Kept>;

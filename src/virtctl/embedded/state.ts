@@ -1,7 +1,8 @@
 /** Whether the embedded cluster runs, told by the file it leaves behind and by the process that file names. */
-import { readFileSync } from 'node:fs';
+import { isObject } from '../../base/json.ts';
 import { livingPods } from '../../base/node/living-pods.ts';
 import { isSameProcess, type ProcessIdentity } from '../../base/node/process-identity.ts';
+import { readIfThereSync } from '../../base/node/read-if-there.ts';
 import { statePath } from './paths.ts';
 
 /** Written by the embedded process once it serves; left behind when it is killed. */
@@ -24,12 +25,14 @@ export function runningState(home: string): EmbeddedState | undefined {
   return state && isSameProcess(state.process) ? state : undefined;
 }
 
-/** What the last cluster with this data folder wrote, whether it still runs or not. */
+/** What the last cluster with this data folder wrote, whether it still runs or not; undefined where that is not what a cluster writes. */
 export function lastState(home: string): EmbeddedState | undefined {
   try {
-    return JSON.parse(readFileSync(statePath(home), 'utf8')) as EmbeddedState;
+    const state: unknown = JSON.parse(readIfThereSync(statePath(home)) ?? 'null');
+    const isComplete = isObject(state) && typeof state['port'] === 'number' && isObject(state['process']);
+    return isComplete ? (state as EmbeddedState) : undefined;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof SyntaxError) return undefined;
+    if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }

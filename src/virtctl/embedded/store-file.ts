@@ -16,6 +16,7 @@ import {
 } from '../../base/node/store-format.ts';
 import { type StoreScan, scanStore } from '../../base/node/store-scan.ts';
 import { readWatermark } from '../../base/node/store-watermark.ts';
+import { explainSystemError } from '../../base/node/system-error.ts';
 
 export type StoreContent = {
   readonly objects: number;
@@ -25,24 +26,46 @@ export type StoreContent = {
   readonly scan: StoreScan;
 };
 
-const PARTS = ['', '-wal', '-shm'] as const;
+const LOGS = ['-wal', '-shm'] as const;
+const PARTS = ['', ...LOGS] as const;
 const PODS = 'core/pods/';
 
 export function storePath(home: string): string {
   return join(home, 'store.db');
 }
 
-/** Removes a database with the files that SQLite puts beside it. */
+/** Removes a database with the files that SQLite puts beside it: a journal of one that was killed would be played back into the next of this name. */
 export function removeStore(path: string): void {
-  for (const part of PARTS) rmSync(path + part, { force: true });
+  for (const part of [...PARTS, '-journal']) rmSync(path + part, { force: true });
 }
 
-/** With its log: a log that stayed behind would be taken for one of the new database. */
-export function setStoreAside(path: string): void {
-  for (const part of PARTS) {
-    if (existsSync(path + part)) renameSync(path + part, `${path}.before-restore${part}`);
-    else rmSync(`${path}.before-restore${part}`, { force: true });
-  }
+/** Puts the database `next`, which is whole and on disk, in the place of the store. What was there is kept, with its log: a log that stayed behind would be taken for one of the new database. */
+export function putInPlace(next: string, path: string): void {
+  renameSync(next, readyPath(path));
+  if (existsSync(path)) {
+    for (const part of LOGS) rmSync(asidePath(path) + part, { force: true }); // of another one
+    for (const part of PARTS) if (existsSync(path + part)) renameSync(path + part, asidePath(path) + part);
+  } else for (const part of LOGS) rmSync(path + part, { force: true });
+  renameSync(readyPath(path), path);
+}
+
+/** Undoes what `putInPlace` had done when it was killed: without this there would be no store, and the next `up` would begin an empty one. */
+export function putBackWhatWasSetAside(path: string): void {
+  if (!existsSync(readyPath(path))) return;
+  // The database last: as long as it is not there this is not done.
+  if (!existsSync(path) && existsSync(asidePath(path)))
+    for (const part of PARTS.toReversed())
+      if (existsSync(asidePath(path) + part) && !existsSync(path + part)) renameSync(asidePath(path) + part, path + part);
+  rmSync(readyPath(path), { force: true });
+}
+
+function asidePath(path: string): string {
+  return `${path}.before-restore`;
+}
+
+/** It is there for a moment only. */
+function readyPath(path: string): string {
+  return `${path}.ready`;
 }
 
 /** Copies a store that no cluster uses. One that was killed has part of its objects in the log beside the file: SQLite joins them. */
@@ -70,6 +93,7 @@ export function inspectStore(path: string): StoreContent {
       return content;
     });
   } catch (error) {
+    if (explainSystemError(error)) throw error; // that it cannot be looked at says nothing about it
     throw new UserError('BACKUP_DAMAGED', `${path} is not a backup of a cluster`, { why: messageOf(error), cause: error });
   }
 }
@@ -123,6 +147,7 @@ export function salvageStore(path: string, target: string): StoreContent {
       return { ...contentOf(kept), scan };
     });
   } catch (error) {
+    if (explainSystemError(error)) throw error;
     throw new UserError('NOTHING_TO_SALVAGE', `Nothing of ${path} can be read`, {
       why: messageOf(error),
       fix: 'virtctl restore FILE with a backup',

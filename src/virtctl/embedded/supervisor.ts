@@ -42,7 +42,7 @@ const SUPERVISE = `
 run=$0/run first=$1 vmstat=$2 host=$3; shift 3
 if [ -n "$host" ]; then
   [ ! -p "$run/host-call" ] || echo end 1<> "$run/host-call"
-  rm -f "$run/host-call"; mkfifo -m 600 "$run/host-call" || exit 1
+  rm -rf "$run/host-call"; mkfifo -m 600 "$run/host-call" || exit 1
   (exec 3>&- 4>&-; unset NODE_CHANNEL_FD NODE_CHANNEL_SERIALIZATION_MODE
    while read -r word; do [ "$word" = start ] || exit 0; sh -c "$host"; done <> "$run/host-call") & reader=$!
   trap 'kill "$reader"' EXIT

@@ -1,5 +1,5 @@
 /** Makes a backup the state of the embedded cluster, which must not run; what was there is kept beside it. */
-import { existsSync, renameSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { UserError } from '../../../base/errors.ts';
@@ -9,14 +9,17 @@ import { livingPods } from '../../../base/node/living-pods.ts';
 import { updatePodRecord } from '../../../base/node/pod-record.ts';
 import { readWatermark } from '../../../base/node/store-watermark.ts';
 import type { Deps } from '../../deps.ts';
+import { whileNobodyElseStarts } from '../../embedded/launch.ts';
+import { startLockPath } from '../../embedded/paths.ts';
 import { runningState } from '../../embedded/state.ts';
 import {
   beginHistory,
   inspectStore,
+  putBackWhatWasSetAside,
+  putInPlace,
   removeStore,
   type StoreContent,
   salvageStore,
-  setStoreAside,
   storePath,
   syncToDisk,
 } from '../../embedded/store-file.ts';
@@ -25,7 +28,15 @@ import { endSupervisor } from '../../embedded/supervisor.ts';
 /** Far more than clients can have seen after the backup was made: no version number is ever given out twice. */
 const REVISION_JUMP = 1_000_000;
 
-export async function run({ home, stdout, clock }: Deps, flags: { salvage: boolean; adopt: boolean }, file?: string): Promise<void> {
+export async function run(deps: Deps, flags: Flags, file?: string): Promise<void> {
+  const { home } = deps;
+  mkdirSync(dirname(startLockPath(home)), { recursive: true, mode: 0o700 });
+  await whileNobodyElseStarts({ home }, () => restore(deps, flags, file));
+}
+
+type Flags = { readonly salvage: boolean; readonly adopt: boolean };
+
+async function restore({ home, stdout, clock }: Deps, flags: Flags, file: string | undefined): Promise<void> {
   if (runningState(home)) {
     throw new UserError('RUNNING', 'Cannot restore while the embedded cluster runs', { fix: 'virtctl down, then restore', exitCode: 4 });
   }
@@ -33,14 +44,14 @@ export async function run({ home, stdout, clock }: Deps, flags: { salvage: boole
   const path = storePath(home);
   const unfinished = `${path}.unfinished`;
   removeStore(unfinished);
+  putBackWhatWasSetAside(path);
   try {
     const content = flags.salvage ? salvage(path, unfinished, file) : await copyBackup(file, unfinished);
     const strangers = livingPods(home).filter(({ uid }) => !content.podUids.has(uid));
     if (strangers.length > 0 && !flags.adopt) throw storeForgotGuests(strangers, { home, adopt: 'virtctl restore --adopt' });
     const adoptedBy = beginHistory(unfinished, Math.max(content.revision, newestRevision(path, flags.salvage)) + REVISION_JUMP);
     await syncToDisk(unfinished);
-    setStoreAside(path);
-    renameSync(unfinished, path);
+    putInPlace(unfinished, path);
     await syncToDisk(dirname(path));
     forgetRelease(home);
     for (const { dir } of strangers) updatePodRecord(dir, { adoptedBy });
