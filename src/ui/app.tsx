@@ -14,6 +14,7 @@ import { NodesPage } from './nodes-page.tsx';
 import { Palette } from './palette.tsx';
 import { PlaceLink } from './place-link.tsx';
 import type { Session } from './session.ts';
+import { UndoNotice } from './undo-notice.tsx';
 
 const CreatePage = lazy(() => import('./create-page.tsx').then(({ CreatePage }) => ({ default: CreatePage })));
 const ImagesPage = lazy(() => import('./images-page.tsx').then(({ ImagesPage }) => ({ default: ImagesPage })));
@@ -80,6 +81,7 @@ function Frame() {
       </div>
       <Palette />
       <Keys place={place} />
+      <UndoNotice />
     </div>
   );
 }

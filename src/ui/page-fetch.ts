@@ -4,8 +4,14 @@ import { takeBegun } from './begun.ts';
 
 export const pageFetch: KubeFetch = (request) => {
   if (new URL(request.url).searchParams.get('watch') === 'true') return watchResponse(request);
-  return (request.method === 'GET' && takeBegun(request.url)) || fetch(request);
+  return (request.method === 'GET' && takeBegun(request.url)) || fetch(request).catch(inOurWords);
 };
+
+/** Each browser has words of its own for a server that is away, and none of them says which. */
+function inOurWords(error: unknown): never {
+  if (error instanceof TypeError) throw new Error('the server of this page does not answer', { cause: error });
+  throw error;
+}
 
 /** For people who signed in: when the cluster does not know them any more, the page begins anew, which asks who they are. */
 export function fetchFor(isSignedIn: Promise<boolean>): KubeFetch {
