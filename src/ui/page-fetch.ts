@@ -13,14 +13,22 @@ function inOurWords(error: unknown): never {
   throw error;
 }
 
-/** For people who signed in: when the cluster does not know them any more, the page begins anew, which asks who they are. */
+/** For people who signed in: when the cluster does not know them any more, the page begins anew, which asks who they are. Others keep what they see. */
 export function fetchFor(isSignedIn: Promise<boolean>): KubeFetch {
   isSignedIn.catch(() => {}); // whoever asked hears of it
   return async (request) => {
     const response = await pageFetch(request);
-    if (response.status === 401 && (await isSignedIn)) location.reload();
+    isOut = response.status === 401;
+    if (isOut && (await isSignedIn)) location.reload();
     return response;
   };
+}
+
+let isOut = false;
+
+/** The server of the page does not know this browser any more: nothing will be new again before somebody opens another link. */
+export function isShutOut(): boolean {
+  return isOut;
 }
 
 /** Ends what the server keeps of the user, and asks for the next one. */
