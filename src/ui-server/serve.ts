@@ -9,11 +9,12 @@ import { refuseUpgrade } from '../base/node/raw-response.ts';
 import { bridge } from '../base/node/web-bridge.ts';
 import { statusResponse } from '../base/status-object.ts';
 import { loadWebSockets } from '../client/node/websocket.ts';
-import { decideRequest, SESSION_PATH, type UiDecision } from './decide-request.ts';
+import { decideRequest, SESSION_PATH, textOf, type UiDecision } from './decide-request.ts';
 import type { Door } from './door.ts';
 import { type PageFiles, pageFileAt } from './page-files.ts';
 import { PAGE_HEADERS, refusalResponse } from './page-headers.ts';
 import type { PassOn, Target } from './pass-on.ts';
+import { refusalForPeople } from './small-page.ts';
 
 /** What the page is told about where it is. */
 export type PageAbout = { readonly server: string; readonly context: string; readonly namespace: string; readonly version: string };
@@ -101,9 +102,8 @@ export async function servePage(options: ServeOptions): Promise<PageServer> {
     socket.once('close', () => open.delete(socket));
   });
   server.on('request', (incoming, outgoing) => {
-    void bridge({ incoming, outgoing, signal: closing.signal, answer: (request) => answer(incoming, request) }).catch((error) =>
-      log.debug('request failed', { error }),
-    );
+    const shown = async (request: Request) => refusalForPeople(await answer(incoming, request), textOf(incoming.headers['sec-fetch-dest']));
+    void bridge({ incoming, outgoing, signal: closing.signal, answer: shown }).catch((error) => log.debug('request failed', { error }));
   });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', (error) => log.debug('connection broke', { error }));

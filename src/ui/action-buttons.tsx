@@ -6,6 +6,7 @@ import { ACTION_WORDS, type Action, commandOf, deriveActions, type Forbidden } f
 import type { Machine } from './derive-machines.ts';
 import { useSession } from './hooks.ts';
 import { LostDisks } from './lost-disks.tsx';
+import { offerUndo } from './undo-notice.tsx';
 import { useWork } from './use-work.ts';
 
 /** What is asked back, because it cannot be taken back. */
@@ -70,6 +71,7 @@ export function ConfirmDialog({ action, machine, close }: Confirmation & { close
   const confirm = () =>
     work.run(async () => {
       await act(client, action, machine);
+      if (action === 'stop') offerUndo([machine]);
       close();
     });
   return (

@@ -11,9 +11,11 @@ import { leave } from './leave.ts';
 import { MachinePage } from './machine-page.tsx';
 import { MachinesPage } from './machines-page.tsx';
 import { NodesPage } from './nodes-page.tsx';
+import { isShutOut } from './page-fetch.ts';
 import { Palette } from './palette.tsx';
 import { PlaceLink } from './place-link.tsx';
 import type { Session } from './session.ts';
+import { UndoNotice } from './undo-notice.tsx';
 
 const CreatePage = lazy(() => import('./create-page.tsx').then(({ CreatePage }) => ({ default: CreatePage })));
 const ImagesPage = lazy(() => import('./images-page.tsx').then(({ ImagesPage }) => ({ default: ImagesPage })));
@@ -71,7 +73,9 @@ function Frame() {
       <div class="content" id="content">
         {!session.isCurrent() && (
           <p class="stale" role="status">
-            No connection to the cluster: what you see may be old. Retrying.
+            {isShutOut()
+              ? 'This browser is not let in any more, and what you see may be old: virtctl ui prints a new link, for an embedded cluster virtctl up, too.'
+              : 'No connection to the cluster: what you see may be old. Retrying.'}
           </p>
         )}
         <Suspense fallback={<p role="status">Loading…</p>}>
@@ -80,6 +84,7 @@ function Frame() {
       </div>
       <Palette />
       <Keys place={place} />
+      <UndoNotice />
     </div>
   );
 }

@@ -8,6 +8,7 @@ import type { Machine } from './derive-machines.ts';
 import { useForbiddenOf, useSession } from './hooks.ts';
 import { LostDisks } from './lost-disks.tsx';
 import { type BulkResult, runBulk } from './run-bulk.ts';
+import { offerUndo } from './undo-notice.tsx';
 
 /** At once: a cluster has other things to do. */
 const AT_ONCE = 5;
@@ -54,8 +55,10 @@ function BulkDialog({ bulk, nowMs, select, close }: DialogProps) {
   useEffect(() => dialog.current?.showModal(), []);
   useEffect(() => {
     if (state !== 'over' || !result) return;
-    select([...result.failures.map(({ item }) => item), ...result.left]); // what is to be looked at yet
-    if (result.failures.length === 0 && result.left.length === 0) dialog.current?.close();
+    const undone = new Set([...result.failures.map(({ item }) => item), ...result.left]);
+    select([...undone]); // what is to be looked at yet
+    if (action === 'stop') offerUndo(able.filter((machine) => !undone.has(machine)));
+    if (undone.size === 0) dialog.current?.close();
   }, [state]);
   const word = BULK_WORDS[action];
   const isWorking = state === 'working';

@@ -38,7 +38,7 @@ export function ConfirmFoot({ commands, work, word, isDanger, isReady = true, le
           {leave}
         </button>
         <button type="button" class={isDanger ? 'danger' : 'primary'} disabled={work.isBusy || !isReady} onClick={confirm}>
-          {word}
+          {work.isBusy ? `${word}…` : word}
         </button>
       </p>
     </>

@@ -97,7 +97,7 @@ export function ConsoleTab({ machine }: { readonly machine: Machine }) {
     <section class="console" aria-label={`Serial console of ${name}`}>
       <p role="status">
         {state === 'connecting' && 'Connecting…'}
-        {state === 'open' && 'Connected. Press Enter for a prompt, Shift+Esc to leave.'}
+        {state === 'open' && 'Connected. Press Enter for a prompt, Ctrl+Shift+V to paste, Shift+Esc to leave.'}
         {state === 'watching' && (
           <>
             Somebody else types.{' '}

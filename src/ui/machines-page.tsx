@@ -4,11 +4,13 @@ import { SERVICES, type Service } from '../api/core/service.ts';
 import { humanDuration } from '../base/duration.ts';
 import { ActionButtons, type Confirmation, ConfirmDialog } from './action-buttons.tsx';
 import { BulkBar } from './bulk-bar.tsx';
-import { deriveFiltered, deriveMachines, deriveTrouble, type Machine } from './derive-machines.ts';
+import { deriveLines, deriveShown, type Line, nextSort, type Sort } from './derive-list.ts';
+import { deriveMachines, deriveTrouble, type Machine } from './derive-machines.ts';
 import { deriveWays, isServedHere } from './derive-network.ts';
 import type { Place } from './derive-place.ts';
 import { go, useForbidden, useNow, useSession } from './hooks.ts';
 import { type Column, ColumnHeads, NameCell } from './list-parts.tsx';
+import { ListTools, useHiddenColumns } from './list-tools.tsx';
 import { PlaceLink } from './place-link.tsx';
 import { PortLink } from './port-link.tsx';
 import { StatusWord } from './status-word.tsx';
@@ -22,14 +24,14 @@ const BEYOND = 8;
 const FIRST_ROWS = 16;
 /** Their widths, and which of them a narrow window has no room for, stand in the style sheet: rows that were laid out by what is in them would differ. */
 const COLUMNS: readonly Column[] = [
-  { label: 'Status', width: 'status-column' },
-  { label: 'Name' },
-  { label: 'Size', isWide: true, width: 'size-column' },
+  { label: 'Status', width: 'status-column', sort: 'status' },
+  { label: 'Name', sort: 'name' },
+  { label: 'Size', isWide: true, width: 'size-column', sort: 'size' },
   { label: 'CPU, memory', isWide: true, width: 'use-column' },
-  { label: 'Address', isWide: true, width: 'address-column' },
+  { label: 'Address', isWide: true, width: 'address-column', sort: 'address' },
   { label: 'Ports', isWide: true, width: 'ports-column' },
-  { label: 'Node', isWide: true, width: 'node-column' },
-  { label: 'Since', isWide: true, width: 'since-column' },
+  { label: 'Node', isWide: true, width: 'node-column', sort: 'node' },
+  { label: 'Since', isWide: true, width: 'since-column', sort: 'since' },
   { label: 'Actions', width: 'actions-column' },
 ];
 
@@ -37,8 +39,9 @@ export function MachinesPage({ place }: { readonly place: Extract<Place, { page:
   const session = useSession();
   const version = session.version();
   const machines = useMemo(() => deriveMachines(session.vms.list(), session.vmis.list()), [session, version]);
-  const shown = useMemo(() => deriveFiltered(machines, place), [machines, place]);
-  const states = [...new Set(machines.map(({ status }) => status))].sort();
+  const shown = useMemo(() => deriveShown(machines, place), [machines, place]);
+  const lines = useMemo(() => deriveLines(shown, place), [shown, place]);
+  const [hidden, toggle] = useHiddenColumns();
   if (machines.length === 0) return <NoMachines />;
   return (
     <main>
@@ -46,32 +49,24 @@ export function MachinesPage({ place }: { readonly place: Extract<Place, { page:
         <h1>
           Machines <span class="count">{shown.length === machines.length ? machines.length : `${shown.length} of ${machines.length}`}</span>
         </h1>
-        <input
-          id="filter"
-          type="search"
-          aria-label="Filter by name, namespace, image, node, address or label"
-          placeholder="Filter ( / )"
-          value={place.text}
-          onInput={(event) => go({ ...place, text: event.currentTarget.value }, { replaces: true })}
-        />
-        <select aria-label="Status" value={place.status} onChange={(event) => go({ ...place, status: event.currentTarget.value })}>
-          <option value="">Any status</option>
-          {states.map((state) => (
-            <option key={state} value={state}>
-              {state}
-            </option>
-          ))}
-        </select>
+        <ListTools place={place} machines={machines} hidden={hidden} toggle={toggle} />
         <PlaceLink to={{ page: 'create' }} class="button primary">
           Create
         </PlaceLink>
       </header>
-      {shown.length === 0 ? <p>No machine fits the filter.</p> : <Rows machines={shown} />}
+      {shown.length === 0 ? <p>No machine fits the filter.</p> : <Rows machines={shown} lines={lines} place={place} hidden={hidden} />}
     </main>
   );
 }
 
-function Rows({ machines }: { readonly machines: readonly Machine[] }) {
+type RowsProps = {
+  readonly machines: readonly Machine[];
+  readonly lines: readonly Line[];
+  readonly place: Extract<Place, { page: 'machines' }>;
+  readonly hidden: ReadonlySet<string>;
+};
+
+function Rows({ machines, lines, place, hidden }: RowsProps) {
   const services = useFollowed(SERVICES, useSession().namespace);
   const served = useMemo(() => (services ?? []).filter(isServedHere), [services]);
   const scroller = useRef<HTMLElement>(null);
@@ -98,12 +93,12 @@ function Rows({ machines }: { readonly machines: readonly Machine[] }) {
   const chosen = machines.filter(({ key }) => selected.has(key));
   const select = (keys: readonly string[], isSelected: boolean) =>
     setSelected((before) => (isSelected ? before.union(new Set(keys)) : before.difference(new Set(keys))));
-  const visible = machines.slice(range.first, range.first + range.count);
+  const visible = lines.slice(range.first, range.first + range.count);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
     <section class="rows" ref={scroller} tabIndex={0} aria-label="List of machines">
       <BulkBar machines={chosen} select={(stay) => setSelected(new Set(stay.map(({ key }) => key)))} />
-      <table aria-rowcount={machines.length + 1}>
+      <table aria-rowcount={lines.length + 1} class={[...hidden].map((column) => `no-${column}`).join(' ')}>
         <thead>
           <tr>
             <th scope="col" class="check">
@@ -119,35 +114,74 @@ function Rows({ machines }: { readonly machines: readonly Machine[] }) {
                 }
               />
             </th>
-            <ColumnHeads columns={COLUMNS} />
+            <ColumnHeads columns={COLUMNS} sort={place.sort} choose={(sort) => go(sortedBy(place, sort))} />
           </tr>
         </thead>
         <tbody>
           {range.first > 0 && (
             <tr class="gap">
-              <td colSpan={10} style={{ height: `${range.first * ROW_PX}px` }} />
+              <td style={{ height: `${range.first * ROW_PX}px` }} />
             </tr>
           )}
-          {visible.map((machine, index) => (
-            <Row
-              key={machine.key}
-              machine={machine}
-              services={served}
-              index={range.first + index}
-              ask={setAsked}
-              isSelected={selected.has(machine.key)}
-              select={(isSelected) => select([machine.key], isSelected)}
-            />
-          ))}
-          {range.first + visible.length < machines.length && (
+          {visible.map((line, index) =>
+            'group' in line ? (
+              <GroupHead key={`group ${line.group}`} {...{ ...line, index: range.first + index, selected, select }} />
+            ) : (
+              <Row
+                key={line.machine.key}
+                machine={line.machine}
+                services={served}
+                index={range.first + index}
+                ask={setAsked}
+                isSelected={selected.has(line.machine.key)}
+                select={(isSelected) => select([line.machine.key], isSelected)}
+              />
+            ),
+          )}
+          {range.first + visible.length < lines.length && (
             <tr class="gap">
-              <td colSpan={10} style={{ height: `${(machines.length - range.first - visible.length) * ROW_PX}px` }} />
+              <td style={{ height: `${(lines.length - range.first - visible.length) * ROW_PX}px` }} />
             </tr>
           )}
         </tbody>
       </table>
       {asked && <ConfirmDialog {...asked} close={() => setAsked(undefined)} />}
     </section>
+  );
+}
+
+/** Without a sort they come by namespace and name. */
+function sortedBy(place: RowsProps['place'], column: Sort): RowsProps['place'] {
+  const { sort, ...rest } = place;
+  const next = nextSort(sort, column);
+  return { ...rest, ...(next && { sort: next }) };
+}
+
+/** Status, name and actions: a cell that spans more than there are makes columns. */
+const ALWAYS_SHOWN = 3;
+
+type GroupProps = Extract<Line, { group: string }> & {
+  readonly index: number;
+  readonly selected: ReadonlySet<string>;
+  select(keys: readonly string[], isSelected: boolean): void;
+};
+
+function GroupHead({ group, machines, index, selected, select }: GroupProps) {
+  const keys = machines.map(({ key }) => key);
+  return (
+    <tr class="group" aria-rowindex={index + 2}>
+      <td class="check">
+        <input
+          type="checkbox"
+          aria-label={`Select all of ${group}`}
+          checked={keys.every((key) => selected.has(key))}
+          onChange={(event) => select(keys, event.currentTarget.checked)}
+        />
+      </td>
+      <th scope="rowgroup" colSpan={ALWAYS_SHOWN}>
+        {group} <span class="count">{machines.length}</span>
+      </th>
+    </tr>
   );
 }
 

@@ -4,8 +4,10 @@ declare module '@novnc/novnc' {
   export default class RFB extends EventTarget {
     constructor(place: Element, url: string, options?: { readonly wsProtocols?: readonly string[] });
     scaleViewport: boolean;
+    background: string;
     disconnect(): void;
-    sendCtrlAltDel(): void;
+    sendKey(keysym: number, code: string, isDown: boolean): void;
+    focus(): void;
   }
 }
 declare module '*.css';

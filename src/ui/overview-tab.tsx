@@ -61,7 +61,7 @@ function Why({ machine }: { readonly machine: Machine }) {
   if (why === undefined) return <p>Looking…</p>;
   return (
     <>
-      <p class={why.isBlocked ? 'trouble' : ''}>{why.what}</p>
+      <p class={why.isBlocked && machine.tone !== 'off' ? 'trouble' : ''}>{why.what}</p>
       <ul class="faint">
         {why.evidence.map((line) => (
           <li key={line}>{line}</li>

@@ -4,17 +4,31 @@ import { takeBegun } from './begun.ts';
 
 export const pageFetch: KubeFetch = (request) => {
   if (new URL(request.url).searchParams.get('watch') === 'true') return watchResponse(request);
-  return (request.method === 'GET' && takeBegun(request.url)) || fetch(request);
+  return (request.method === 'GET' && takeBegun(request.url)) || fetch(request).catch(inOurWords);
 };
 
-/** For people who signed in: when the cluster does not know them any more, the page begins anew, which asks who they are. */
+/** Each browser has words of its own for a server that is away, and none of them says which. */
+function inOurWords(error: unknown): never {
+  if (error instanceof TypeError) throw new Error('the server of this page does not answer', { cause: error });
+  throw error;
+}
+
+/** For people who signed in: when the cluster does not know them any more, the page begins anew, which asks who they are. Others keep what they see. */
 export function fetchFor(isSignedIn: Promise<boolean>): KubeFetch {
   isSignedIn.catch(() => {}); // whoever asked hears of it
   return async (request) => {
     const response = await pageFetch(request);
-    if (response.status === 401 && (await isSignedIn)) location.reload();
+    isOut = response.status === 401;
+    if (isOut && (await isSignedIn)) location.reload();
     return response;
   };
+}
+
+let isOut = false;
+
+/** The server of the page does not know this browser any more: nothing will be new again before somebody opens another link. */
+export function isShutOut(): boolean {
+  return isOut;
 }
 
 /** Ends what the server keeps of the user, and asks for the next one. */

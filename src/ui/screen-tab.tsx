@@ -6,6 +6,7 @@ import { STREAM_SUBPROTOCOL } from '../api/kubevirt/subresources.ts';
 import { vmiRefusalOf } from '../api/kubevirt/vm-can.ts';
 import { backoffMs } from '../base/backoff.ts';
 import type { Machine } from './derive-machines.ts';
+import { ScreenTools } from './screen-tools.tsx';
 
 const BACKOFF = { firstMs: 500, capMs: 10_000 };
 
@@ -27,6 +28,7 @@ export function ScreenTab({ machine }: { readonly machine: Machine }) {
       const rfb = new RFB(element, `${location.origin.replace(/^http/, 'ws')}${path}`, { wsProtocols: [STREAM_SUBPROTOCOL] });
       screen.current = rfb;
       rfb.scaleViewport = true;
+      rfb.background = '#000';
       rfb.addEventListener('connect', () => {
         failures = 0;
         setOpen(true);
@@ -47,12 +49,10 @@ export function ScreenTab({ machine }: { readonly machine: Machine }) {
   if (refusal !== undefined) return <p>No screen: {refusal}. It opens here by itself as soon as there is one.</p>;
   return (
     <section class="console" aria-label={`Screen of ${name}`}>
-      <p role="status">
-        {isOpen ? 'Connected.' : 'Connecting…'}{' '}
-        <button type="button" disabled={!isOpen} onClick={() => screen.current?.sendCtrlAltDel()}>
-          Ctrl+Alt+Del
-        </button>
-      </p>
+      <div class="buttons screen-tools">
+        <span role="status">{isOpen ? 'Connected.' : 'Connecting…'}</span>
+        <ScreenTools name={name} isOpen={isOpen} screen={screen} place={place} />
+      </div>
       <div class="screen-place" ref={place} />
     </section>
   );

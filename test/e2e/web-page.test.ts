@@ -70,6 +70,7 @@ async function enterAndSee(): Promise<void> {
     const pixels = canvas?.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height).data ?? [];
     return new Set(pixels).size > 2; // something other than black is drawn
   });
+  await typeOnScreen();
   await takePicture(page, 'screen');
   assert.deepEqual(await accessibilityFaults(page), [], 'screen');
 }
@@ -136,6 +137,8 @@ test('it is stopped among those that are selected, kept, and deleted', { skip },
   assert.deepEqual(await accessibilityFaults(page), [], 'bulk');
   await page.getByRole('dialog').getByRole('button', { name: 'Stop', exact: true }).click();
   await machineRow().getByText('Stopped').waitFor();
+  await page.getByRole('button', { name: 'Start again', exact: true }).waitFor(); // it is left stopped
+  await page.getByRole('button', { name: 'Close' }).click();
 
   await page.getByRole('link', { name: NAME, exact: true }).click();
   if (!isReal) await keepAndGoBack();
@@ -196,6 +199,20 @@ async function fillInByTurns(): Promise<void> {
     .waitFor();
   await page.getByRole('button', { name: 'Manifest' }).click();
   await manifest.waitFor();
+}
+
+/** What a browser keeps for itself is sent from a menu, and text key by key. */
+async function typeOnScreen(): Promise<void> {
+  await page.getByText('Send keys').click();
+  assert.deepEqual(await accessibilityFaults(page), [], 'keys of the screen');
+  await page.getByRole('button', { name: 'Alt+Tab' }).click();
+  await page.getByRole('button', { name: 'Ctrl+Alt+Del' }).waitFor({ state: 'hidden' });
+  await page.getByRole('button', { name: 'Type text' }).click();
+  await page.getByRole('textbox', { name: 'Text' }).fill('Hello é');
+  await page.getByText('It has no key for é').waitFor();
+  assert.deepEqual(await accessibilityFaults(page), [], 'text for the screen');
+  await page.getByRole('button', { name: 'Type it' }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
 }
 
 /** The settings of web, which runs: a label is live, processors wait for a restart; then its YAML, while somebody else changes it. */

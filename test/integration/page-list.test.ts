@@ -85,6 +85,16 @@ test('a machine that was made again under its name while the dialog was open is 
   await page.getByRole('link', { name: 'Machines', exact: true }).click();
 });
 
+test('a server that is away is said in words of the page', { skip }, async () => {
+  await page.route('**/virtualmachines/*/start', (route) => route.abort());
+  await page
+    .getByRole('button', { name: /^Start vm-/ })
+    .first()
+    .click();
+  await page.getByRole('alert').filter({ hasText: 'the server of this page does not answer' }).waitFor();
+  await page.unroute('**/virtualmachines/*/start');
+});
+
 test('when all were done the dialog is gone, and nothing is selected', { skip }, async () => {
   await page.getByRole('searchbox').fill('vm-0001');
   await page.getByRole('heading', { name: /Machines \d+ of/ }).waitFor();
@@ -95,6 +105,38 @@ test('when all were done the dialog is gone, and nothing is selected', { skip },
   await dialog().waitFor({ state: 'detached' });
   await page.getByRole('toolbar').waitFor({ state: 'detached' });
   await page.getByRole('searchbox').fill('');
+});
+
+test('the list is sorted, put into groups and cut to the columns that somebody wants, and is so again after a reload', {
+  skip,
+}, async () => {
+  const first = page.locator('tr[data-machine] td.name a').first();
+  await page.getByRole('button', { name: 'Name' }).click();
+  await page.getByRole('columnheader', { name: 'Name', exact: true }).and(page.locator('[aria-sort=ascending]')).waitFor();
+  await page.getByRole('button', { name: 'Name' }).click();
+  await first.filter({ hasText: 'vm-00030' }).waitFor();
+  await page.getByText('View').click();
+  await page.getByLabel('Group by').selectOption('Status');
+  await page.getByRole('checkbox', { name: 'Size' }).uncheck();
+  assert.deepEqual(await accessibilityFaults(page), []);
+  await takePicture(page, 'view');
+  await page.reload();
+  await page.getByRole('checkbox', { name: 'Select all of Stopped' }).check();
+  await page.getByText(/^\d+ selected$/).waitFor();
+  assert.match(page.url(), /\?sort=-name&group=status$/);
+  assert.equal(await page.getByRole('columnheader', { name: 'Size' }).count(), 0);
+  // rows above and below those that are drawn make no columns
+  await page.setViewportSize({ width: 390, height: 400 });
+  await page.locator('.rows').evaluate((list) => list.scrollTo(0, 700));
+  const widths = await page.locator('.rows table').evaluate((table) => {
+    const cells = [...(table.querySelector('tr[data-machine]')?.children ?? [])];
+    return [table.clientWidth, cells.reduce((sum, cell) => sum + cell.getBoundingClientRect().width, 0)];
+  });
+  assert.equal(Math.round(widths[1] ?? 0), widths[0]);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.getByRole('button', { name: 'Clear' }).click();
+  await page.evaluate(() => localStorage.removeItem('hidden-columns'));
+  await page.goto(new URL(page.url()).origin);
 });
 
 test('machines in trouble, with long names and states, keep the height of their rows and the buttons in the window', { skip }, async () => {
@@ -115,6 +157,18 @@ test('machines in trouble, with long names and states, keep the height of their 
   }
   assert.deepEqual(await accessibilityFaults(page), []);
   await page.setViewportSize({ width: 1280, height: 800 });
+});
+
+test('a browser that is not let in any more is told so while it looks on, and shown what to do when it comes again', { skip }, async () => {
+  await page.goto(new URL(page.url()).origin);
+  await page.getByRole('heading', { name: /^Machines \d+$/ }).waitFor();
+  await page.evaluate(() => document.documentElement.setAttribute('data-loaded', 'once'));
+  await served.startAnew();
+  await page.getByRole('status').filter({ hasText: 'This browser is not let in any more' }).waitFor();
+  assert.equal(await page.locator('html').getAttribute('data-loaded'), 'once');
+  await page.reload();
+  await page.getByRole('alert').filter({ hasText: 'this needs a link of its own' }).waitFor();
+  assert.deepEqual(await accessibilityFaults(page), []);
 });
 
 async function makeInTrouble(name: string): Promise<void> {

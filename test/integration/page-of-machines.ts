@@ -25,6 +25,8 @@ export type PageOfMachines = AsyncDisposable & {
   /** An address that lets one browser in, once. */
   link(): string;
   readonly names: readonly string[];
+  /** Ends `virtctl ui` and starts another one at its place, which knows no browser. */
+  startAnew(): Promise<void>;
 };
 
 /** Every tenth machine is an instance that runs, all others are stopped. */
@@ -42,23 +44,30 @@ export async function startPageOfMachines(count: number): Promise<PageOfMachines
   const files = readPageFiles(join(folder, 'ui'));
   const cluster = { context: 'many', server: `https://localhost:${server.port}`, ca: pki.ca, ...pki.admin };
   const newKey = () => randomBytes(32).toString('base64url');
-  const page = await startUiServer({
-    cluster,
-    reload: async () => cluster,
-    version: 'test',
-    namespace: 'default',
-    files: () => files,
-    port: 0,
-    keys: { link: newKey(), session: newKey() },
-    clock: systemClock,
-    log: silentLogger,
-  });
+  const startPage = (port: number) =>
+    startUiServer({
+      cluster,
+      reload: async () => cluster,
+      version: 'test',
+      namespace: 'default',
+      files: () => files,
+      port,
+      keys: { link: newKey(), session: newKey() },
+      clock: systemClock,
+      log: silentLogger,
+    });
+  let page = await startPage(0);
   const names = Array.from({ length: count }, (_, index) => `vm-${String(index).padStart(5, '0')}`);
   for (let from = 0; from < count; from += AT_ONCE)
     await Promise.all(names.slice(from, from + AT_ONCE).map((name, index) => make(api.client, name, (from + index) % 10 === 0)));
   return {
     client: api.client,
-    link: page.link,
+    link: () => page.link(),
+    async startAnew() {
+      const port = Number(new URL(page.link()).port);
+      await page.close();
+      page = await startPage(port);
+    },
     names,
     async [Symbol.asyncDispose]() {
       await page.close();
