@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { appendFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
@@ -8,9 +10,11 @@ import { WebSocket } from 'ws';
 import { readMoved } from '../../api/handler/moved.ts';
 import { buildRoutePath } from '../../api/handler/route-path.ts';
 import { HANDLER_ROUTES } from '../../api/handler/routes.ts';
+import { SERIAL_LOG, SERIAL_SOCKET } from '../../api/launcher/files.ts';
 import { systemClock } from '../../base/clock.ts';
 import { silentLogger } from '../../base/log.ts';
 import { ensurePki, type Pki, VIRT_HANDLER_CLIENT_NAME, VIRT_HANDLER_SERVER_NAME } from '../../base/node/pki.ts';
+import { temporaryFolder } from '../../qemu/qmp/qemu.testing.ts';
 import { until } from '../../testing/until.ts';
 import { startGuest } from '../guest.testing.ts';
 import { onlyAnswers } from '../server/answers.testing.ts';
@@ -216,3 +220,19 @@ function collect(socket: WebSocket) {
   const closed = once(socket, 'close').then(([, reason]) => String(reason));
   return { socket, text, bytes, told: () => words, closed, opened: once(socket, 'open') };
 }
+
+test('what is printed while the connection is made is not lost, nor shown twice', async (t) => {
+  const folder = await temporaryFolder(t);
+  const log = join(folder, SERIAL_LOG);
+  await writeFile(log, 'before ');
+  const server = createServer((socket) => {
+    appendFileSync(log, 'meanwhile after'); // QEMU takes the connection between the two
+    socket.write('after');
+  });
+  t.after(() => server.close());
+  await new Promise<void>((resolve) => server.listen(join(folder, SERIAL_SOCKET), resolve));
+  const console = new SerialConsole({ folder, clock: systemClock, log: silentLogger });
+  t.after(() => console.close());
+  console.open();
+  await until(() => String(console.past()) === 'before meanwhile after');
+});

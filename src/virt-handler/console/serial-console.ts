@@ -25,8 +25,9 @@ import { ApiError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { connectUnixSocket } from '../../qemu/qmp/connect-socket.ts';
 import type { StreamConnection } from '../server/stream-connection.ts';
+import { LogJoin } from './log-join.ts';
 import { Scrollback } from './scrollback.ts';
-import { appendLog, readTail, trimLog } from './serial-log.ts';
+import { appendLog, trimLog } from './serial-log.ts';
 import { StartMarks } from './start-marks.ts';
 
 type Viewer = {
@@ -84,6 +85,9 @@ export class SerialConsole {
   #isOpening = false;
   #gathered: Buffer[] = [];
   #isGathering = false;
+  readonly #logJoin: LogJoin;
+  /** What comes through the socket follows what was shown. */
+  #isJoined = false;
   #bytesSinceTrim = 0;
   #trimming: Promise<void> | undefined;
   /** While the guest is on its way: resolves when it is not any more. */
@@ -93,6 +97,7 @@ export class SerialConsole {
 
   constructor(options: SerialConsoleOptions) {
     this.#options = options;
+    this.#logJoin = new LogJoin(join(options.folder, SERIAL_LOG));
     if (options.isStart) this.#marks = new StartMarks();
   }
 
@@ -154,6 +159,7 @@ export class SerialConsole {
     this.#scrollback = new Scrollback(SCROLLBACK_BYTES);
     this.#scrollback.push(bytes);
     this.#scrollback.push(here);
+    this.#logJoin.skip(bytes.length);
     await appendLog(this.#logPath, bytes);
   }
 
@@ -242,7 +248,7 @@ export class SerialConsole {
     const { folder, clock, log } = this.#options;
     const { signal } = this.#abort;
     // What the guest wrote while nobody was connected is in the log only.
-    const missed = await readTail(this.#logPath, SCROLLBACK_BYTES);
+    const missed = await this.#logJoin.readPast(SCROLLBACK_BYTES);
     this.#scrollback.push(missed);
     this.#marks?.see(missed, clock.now());
     while (!signal.aborted) {
@@ -268,15 +274,30 @@ export class SerialConsole {
       resolve();
     });
     socket.on('data', (bytes) => this.#receive(bytes));
+    if (!this.#isJoined && !this.#isGathering) void this.#showJoined();
     if (this.#abort.signal.aborted) socket.destroy();
     return promise;
   }
 
   #receive(bytes: Buffer): void {
     this.#gathered.push(bytes);
-    if (!this.#isGathering) void this.#show();
+    if (!this.#isGathering) void (this.#isJoined ? this.#show() : this.#showJoined());
     this.#bytesSinceTrim += bytes.length;
     if (this.#bytesSinceTrim >= TRIM_EVERY_BYTES && !this.#trimming) this.#trim();
+  }
+
+  /** The first that comes: some of what was printed before is only in the log, and some of what comes is there, too, and was shown. */
+  async #showJoined(): Promise<void> {
+    this.#isGathering = true;
+    await this.#options.clock.sleep(GATHER_MS, this.#abort.signal);
+    const first = await this.#logJoin.join(() => {
+      const received = Buffer.concat(this.#gathered);
+      this.#gathered = [];
+      this.#isJoined = received.length > 0;
+      return received;
+    });
+    if (first.length > 0) this.#gathered.unshift(first);
+    await this.#show();
   }
 
   /** Sends on what came, and then what comes during each pause, until nothing came. */

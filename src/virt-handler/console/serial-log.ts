@@ -5,11 +5,25 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 
-/** The last bytes of the log; nothing when there is none. */
-export async function readTail(path: string, maxBytes: number): Promise<Buffer> {
+/** The last bytes of the log, and how long it is; nothing when there is none. */
+export async function readTail(path: string, maxBytes: number): Promise<{ readonly bytes: Buffer; readonly end: number }> {
   const file = await openPlainFile(path, constants.O_RDONLY);
   try {
-    return file ? await tailOf(file, maxBytes) : Buffer.alloc(0);
+    if (!file) return { bytes: Buffer.alloc(0), end: 0 };
+    const { size } = await file.stat();
+    const from = Math.max(0, size - maxBytes);
+    const bytes = await readAt(file, from, size - from);
+    return { bytes, end: from + bytes.length };
+  } finally {
+    await file?.close();
+  }
+}
+
+/** What was written after its first bytes; nothing when it is shorter than that, or not there. */
+export async function readSince(path: string, from: number, maxBytes: number): Promise<Buffer> {
+  const file = await openPlainFile(path, constants.O_RDONLY);
+  try {
+    return file ? await readAt(file, from, Math.min(maxBytes, Math.max(0, (await file.stat()).size - from))) : Buffer.alloc(0);
   } finally {
     await file?.close();
   }
@@ -22,8 +36,10 @@ export async function trimLog(
 ): Promise<void> {
   const file = await openPlainFile(path, constants.O_RDWR | constants.O_APPEND);
   try {
-    if (!file || (await file.stat()).size <= capBytes) return;
-    const kept = await tailOf(file, keepBytes);
+    if (!file) return;
+    const { size } = await file.stat();
+    if (size <= capBytes) return;
+    const kept = await readAt(file, Math.max(0, size - keepBytes), Math.min(size, keepBytes));
     await file.truncate(0);
     await file.appendFile(kept);
   } finally {
@@ -55,9 +71,7 @@ export async function openPlainFile(path: string, flags: number): Promise<FileHa
   return undefined;
 }
 
-async function tailOf(file: FileHandle, maxBytes: number): Promise<Buffer> {
-  const { size } = await file.stat();
-  const length = Math.min(size, maxBytes);
-  const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, size - length);
+async function readAt(file: FileHandle, from: number, length: number): Promise<Buffer> {
+  const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, from);
   return buffer.subarray(0, bytesRead);
 }
