@@ -30,23 +30,25 @@ const REVISION_JUMP = 1_000_000;
 
 export async function run(deps: Deps, flags: Flags, file?: string): Promise<void> {
   const { home } = deps;
+  const source = sourceOf(home, flags, file);
+  assertStopped(home);
+  if (source !== storePath(home)) assertIsThere(source, flags); // before anything is made
   mkdirSync(dirname(startLockPath(home)), { recursive: true, mode: 0o700 });
-  await whileNobodyElseStarts({ home }, () => restore(deps, flags, file));
+  await whileNobodyElseStarts({ home }, () => restore(deps, flags, source));
 }
 
 type Flags = { readonly salvage: boolean; readonly adopt: boolean };
 
-async function restore({ home, stdout, clock }: Deps, flags: Flags, file: string | undefined): Promise<void> {
-  if (runningState(home)) {
-    throw new UserError('RUNNING', 'Cannot restore while the embedded cluster runs', { fix: 'virtctl down, then restore', exitCode: 4 });
-  }
+async function restore({ home, stdout, clock }: Deps, flags: Flags, source: string): Promise<void> {
+  assertStopped(home);
   await endSupervisor(home, clock); // one that was about to start it again
   const path = storePath(home);
   const unfinished = `${path}.unfinished`;
   removeStore(unfinished);
   putBackWhatWasSetAside(path);
+  assertIsThere(source, flags);
   try {
-    const content = flags.salvage ? salvage(path, unfinished, file) : await copyBackup(file, unfinished);
+    const content = flags.salvage ? salvageStore(source, unfinished) : await copyBackup(source, unfinished);
     const strangers = livingPods(home).filter(({ uid }) => !content.podUids.has(uid));
     if (strangers.length > 0 && !flags.adopt) throw storeForgotGuests(strangers, { home, adopt: 'virtctl restore --adopt' });
     const adoptedBy = beginHistory(unfinished, Math.max(content.revision, newestRevision(path, flags.salvage)) + REVISION_JUMP);
@@ -61,18 +63,24 @@ async function restore({ home, stdout, clock }: Deps, flags: Flags, file: string
   }
 }
 
-async function copyBackup(file: string | undefined, target: string): Promise<StoreContent> {
-  if (file === undefined) throw new UserError('USAGE', 'which backup?', { fix: 'virtctl restore FILE', exitCode: 2 });
-  const source = resolve(file);
-  if (!existsSync(source)) throw new UserError('NO_BACKUP', `There is no file ${source}`, { exitCode: 3 });
-  await copyFile(source, target);
-  return inspectStore(target);
+function assertStopped(home: string): void {
+  if (!runningState(home)) return;
+  throw new UserError('RUNNING', 'Cannot restore while the embedded cluster runs', { fix: 'virtctl down, then restore', exitCode: 4 });
 }
 
-function salvage(path: string, target: string, file: string | undefined): StoreContent {
-  const source = file === undefined ? path : resolve(file);
-  if (!existsSync(source)) throw new UserError('NO_BACKUP', `There is no store ${source}`, { exitCode: 3 });
-  return salvageStore(source, target);
+function sourceOf(home: string, { salvage }: Flags, file: string | undefined): string {
+  if (file === undefined && !salvage) throw new UserError('USAGE', 'which backup?', { fix: 'virtctl restore FILE', exitCode: 2 });
+  return file === undefined ? storePath(home) : resolve(file);
+}
+
+function assertIsThere(source: string, { salvage }: Flags): void {
+  if (existsSync(source)) return;
+  throw new UserError('NO_BACKUP', salvage ? `There is no store ${source}` : `There is no file ${source}`, { exitCode: 3 });
+}
+
+async function copyBackup(source: string, target: string): Promise<StoreContent> {
+  await copyFile(source, target);
+  return inspectStore(target);
 }
 
 /** The highest version number that somebody may have seen; a store that is damaged may not know it any more. */
