@@ -43,3 +43,11 @@ test('field selectors know escapes and negation', () => {
     { path: 'status.phase', isNegated: true, value: 'Failed' },
   ]);
 });
+
+test('a selector has few requirements, of labels as of fields', () => {
+  const terms = (count: number, term: string) => Array.from({ length: count }, () => term).join(',');
+  assert.equal(parseLabelSelector(terms(256, '!a')).length, 256);
+  assert.equal(parseFieldSelector(terms(256, 'a=b')).length, 256);
+  assert.throws(() => parseLabelSelector(terms(257, '!a')), { reason: 'BadRequest' });
+  assert.throws(() => parseFieldSelector(terms(257, 'a!=b')), { reason: 'BadRequest' });
+});

@@ -13,6 +13,8 @@ export type LabelSelector = {
 export type FieldRequirement = { readonly path: string; readonly value: string; readonly isNegated: boolean };
 type Labels = Readonly<Record<string, string>> | undefined;
 
+/** Nobody needs a tenth of it. */
+const MAX_TERMS = 256;
 const KEY = '[A-Za-z0-9](?:[-A-Za-z0-9_./]*[A-Za-z0-9])?';
 const SET_TERM = new RegExp(`^(${KEY})\\s+(in|notin)\\s*\\(([^)]*)\\)$`);
 const EQUALS_TERM = new RegExp(`^(${KEY})\\s*(==|=|!=)\\s*([-A-Za-z0-9_.]*)$`);
@@ -21,7 +23,14 @@ const EXISTS_TERM = new RegExp(`^(!?)\\s*(${KEY})$`);
 /** Parses `a=b,c in (d,e),!f`; throws BadRequest on anything else. */
 export function parseLabelSelector(text: string): Requirement[] {
   const terms = text.match(/(?:[^,(]|\([^)]*\)?)+/g) ?? [];
+  assertFew(terms);
   return terms.map((term) => parseTerm(term.trim(), text));
+}
+
+/** A watch holds each of them against each change: hundreds of watches with thousands of terms are a second for one write. */
+function assertFew({ length }: readonly string[]): void {
+  if (length > MAX_TERMS)
+    throw new ApiError('BadRequest', `invalid selector: it has ${length} requirements, and ${MAX_TERMS} are the most`);
 }
 
 function parseTerm(term: string, whole: string): Requirement {
@@ -68,6 +77,7 @@ export function meetsRequirement({ operator, values }: Pick<Requirement, 'operat
 /** Parses `spec.nodeName=n1,status.phase!=Failed`; throws BadRequest on anything else. */
 export function parseFieldSelector(text: string): FieldRequirement[] {
   const terms = text.match(/(?:\\.|[^,\\])+/g) ?? [];
+  assertFew(terms);
   return terms.map((term) => {
     const match = /^([^=!]+)(==|=|!=)([\s\S]*)$/.exec(term);
     if (!match) throw new ApiError('BadRequest', `invalid selector: ${JSON.stringify(text)}; can't understand ${JSON.stringify(term)}`);
