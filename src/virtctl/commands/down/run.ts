@@ -1,6 +1,6 @@
 /** Shuts the guests down and stops the embedded cluster; with --purge nothing of it stays. */
-import { existsSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Clock } from '../../../base/clock.ts';
 import { isApiError, messageOf, UserError } from '../../../base/errors.ts';
 import { removeCgroupsOf } from '../../../base/node/container-cgroups.ts';
@@ -161,6 +161,14 @@ function unreachable({ pid }: ProcessIdentity, cause: unknown): UserError {
 
 function purge(home: string): string {
   if (!existsSync(home)) return `${home} was not there`;
-  removeWithUsers(home);
-  return `${home} removed`;
+  if (!isMountPoint(home)) {
+    removeWithUsers(home);
+    return `${home} removed`;
+  }
+  for (const name of readdirSync(home)) removeWithUsers(join(home, name));
+  return `${home} emptied; a disk is mounted there, which stays`;
+}
+
+function isMountPoint(folder: string): boolean {
+  return statSync(folder).dev !== statSync(dirname(folder)).dev;
 }
