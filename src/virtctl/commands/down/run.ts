@@ -5,10 +5,11 @@ import type { Clock } from '../../../base/clock.ts';
 import { isApiError, messageOf, UserError } from '../../../base/errors.ts';
 import { removeCgroupsOf } from '../../../base/node/container-cgroups.ts';
 import { livingPods, nameOfPod } from '../../../base/node/living-pods.ts';
-import { killProcess, type ProcessIdentity } from '../../../base/node/process-identity.ts';
+import { killProcess } from '../../../base/node/process-identity.ts';
 import { kubeconfigPath } from '../../../client/node/find-kubeconfig.ts';
 import { canAsk, confirm } from '../../confirm.ts';
 import type { Deps } from '../../deps.ts';
+import { apiUnreachable } from '../../embedded/api-unreachable.ts';
 import { launchEmbedded, whileNobodyElseStarts } from '../../embedded/launch.ts';
 import { describeLost } from '../../embedded/lost-by-purge.ts';
 import { closeNetwork } from '../../embedded/network-namespace.ts';
@@ -109,7 +110,7 @@ async function endGuests({ deps, state, isPurge, onWaiting }: Guests): Promise<n
   return drain(client, { clock: deps.clock, onWaiting }).catch((error) => {
     if (!isApiError(error, 'ServiceUnavailable')) throw error;
     if (isPurge) return shutDownAll(deps, onWaiting);
-    throw unreachable(state.process, error);
+    throw apiUnreachable(state.process, { next: 'virtctl down again, which shuts them down', cause: error });
   });
 }
 
@@ -147,16 +148,6 @@ async function endContainers({ purge }: { readonly purge: boolean }, { home, clo
   if (purge) for (const container of guestsOf(home)) killProcess(container);
   else await shutDownGuests(pods, { clock });
   await removeCgroupsOf(home, clock);
-}
-
-/** Without its API nobody can ask the guests; a new process on the same data can. */
-function unreachable({ pid }: ProcessIdentity, cause: unknown): UserError {
-  return new UserError('API_UNREACHABLE', `the embedded cluster (process ${pid}) runs, but its API cannot be reached`, {
-    why: messageOf(cause),
-    fix: `kill ${pid}, then virtctl down again: guests are not touched by the first and shut down by the second`,
-    exitCode: 8,
-    cause,
-  });
 }
 
 function purge(home: string): string {
