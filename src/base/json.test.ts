@@ -5,6 +5,11 @@ import { deepEqual, diffAsMergePatch, mergePatch } from './json.ts';
 
 test('a key that is undefined counts as absent', () => assert.equal(deepEqual({ a: 1, b: undefined }, { a: 1 }), true));
 
+test('names that every object inherits are keys like others', () => {
+  const own = JSON.parse('{"constructor": 1, "toString": {}}');
+  assert.deepEqual([deepEqual({}, own), deepEqual(own, {}), deepEqual(own, { ...own })], [false, false, true]);
+});
+
 test('a list is not a map with the same keys', () => assert.equal(deepEqual([], {}), false));
 
 test('null in a merge patch removes a key', () =>

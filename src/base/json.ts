@@ -17,9 +17,8 @@ export function deepEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => deepEqual(item, b[i]));
   if (!isObject(a) || !isObject(b)) return false;
-  for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) {
-    if (!deepEqual(a[key], b[key])) return false;
-  }
+  for (const key of Object.keys(a)) if (!deepEqual(a[key], b[key])) return false;
+  for (const key of Object.keys(b)) if (b[key] !== undefined && !Object.hasOwn(a, key)) return false;
   return true;
 }
 

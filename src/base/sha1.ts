@@ -6,16 +6,19 @@
 /** The digest of the bytes, 20 bytes long. */
 export function sha1(bytes: Uint8Array): Uint8Array {
   const message = padded(bytes);
-  const state = [0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0];
-  for (let at = 0; at < message.byteLength; at += 64) mixBlock(state, new DataView(message.buffer, at, 64));
+  const state = Int32Array.of(0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0);
+  const words = new Int32Array(80);
+  for (let at = 0; at < message.byteLength; at += 64) mixBlock(state, words, new DataView(message.buffer, at, 64));
   const digest = new DataView(new ArrayBuffer(20));
-  state.forEach((word, i) => digest.setUint32(i * 4, word));
+  state.forEach((word, i) => digest.setInt32(i * 4, word));
   return new Uint8Array(digest.buffer);
 }
 
 /** The digest of a text, as 40 hexadecimal digits. */
 export function sha1Hex(text: string): string {
-  return Array.from(sha1(new TextEncoder().encode(text)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  let hex = '';
+  for (const byte of sha1(new TextEncoder().encode(text))) hex += (byte + 0x100).toString(16).slice(1);
+  return hex;
 }
 
 /** The message, a 1 bit, zeros, and the length in bits: a whole number of 64-byte blocks. */
@@ -27,15 +30,24 @@ function padded(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return result;
 }
 
-function mixBlock(state: number[], block: DataView): void {
-  const words = Array.from({ length: 80 }, (_, i) => (i < 16 ? block.getUint32(i * 4) : 0));
+/** Plain loops over numbers: names are made of digests with every look at a machine. */
+function mixBlock(state: Int32Array, words: Int32Array, block: DataView): void {
+  for (let i = 0; i < 16; i++) words[i] = block.getInt32(i * 4);
   for (let i = 16; i < 80; i++) words[i] = rotate(words[i - 3]! ^ words[i - 8]! ^ words[i - 14]! ^ words[i - 16]!, 1); // all in range: 80 words
-  let [a, b, c, d, e] = state as [number, number, number, number, number]; // sha1() makes exactly five
-  for (const [i, word] of words.entries()) {
-    const next = (rotate(a, 5) + choose(i, b, c, d) + e + word) | 0;
-    [a, b, c, d, e] = [next, a, rotate(b, 30), c, d];
+  let [a, b, c, d, e] = state as unknown as [number, number, number, number, number]; // sha1() makes exactly five
+  for (let i = 0; i < 80; i++) {
+    const next = (rotate(a, 5) + choose(i, b, c, d) + e + words[i]!) | 0; // as above
+    e = d;
+    d = c;
+    c = rotate(b, 30);
+    b = a;
+    a = next;
   }
-  for (const [i, word] of [a, b, c, d, e].entries()) state[i] = (state[i]! + word) | 0;
+  state[0]! += a; // five, as above
+  state[1]! += b;
+  state[2]! += c;
+  state[3]! += d;
+  state[4]! += e;
 }
 
 /** The function and constant of the round that step `i` belongs to. */

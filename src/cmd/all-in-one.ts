@@ -6,12 +6,12 @@ import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { systemClock } from '../base/clock.ts';
-import { messageOf, UserError } from '../base/errors.ts';
+import { ApiError, INSUFFICIENT_STORAGE, messageOf, UserError } from '../base/errors.ts';
 import { createLogger } from '../base/log.ts';
 import { cacheFolder, virtHome } from '../base/node/folders.ts';
 import { createLogOutput } from '../base/node/log-output.ts';
 import { limitStandardError, logWarnings } from '../base/node/log-warnings.ts';
-import { explainSystemError } from '../base/node/system-error.ts';
+import { explainSystemError, noRoom } from '../base/node/system-error.ts';
 
 const STDOUT = 1;
 enableCompileCache(join(cacheFolder(), 'compile'));
@@ -72,7 +72,8 @@ try {
   process.exit(0);
 } catch (error) {
   log.error('the embedded cluster cannot start', { error });
-  const explained = error instanceof UserError ? error : explainSystemError(error);
+  const isFull = error instanceof ApiError && error.code === INSUFFICIENT_STORAGE;
+  const explained = error instanceof UserError ? error : isFull ? noRoom(values.home, error) : explainSystemError(error);
   const { code = 'EMBEDDED_FAILED', why, fix, exitCode = 1 } = explained ?? {};
   report({ failed: { code, message: messageOf(explained ?? error), why, fix, exitCode } });
   process.exit(exitCode);

@@ -16,7 +16,7 @@ const PATIENCE_MS = 5_000;
 /** A reason of its own, because one that the engine has to make comes with a stack trace, for every write. */
 const SEEN = 'seen';
 
-type Watched = { readonly cache: Cache<KubeObject>; newest: bigint };
+type Watched = { readonly cache: Cache<KubeObject>; newest: string };
 
 export class Freshness {
   readonly #watched: readonly Watched[];
@@ -29,12 +29,12 @@ export class Freshness {
     this.#clock = clock;
     this.#signal = signal;
     signal.addEventListener('abort', () => this.#wakeAll(), { once: true });
-    this.#watched = [...new Set(caches)].map((cache) => ({ cache, newest: 0n }));
+    this.#watched = [...new Set(caches)].map((cache) => ({ cache, newest: NONE }));
     this.#stops = this.#watched.map((watched) =>
       watched.cache.subscribe(({ object }) => {
         // Within one kind versions only grow, so a newer one of any object means that all older ones are in.
-        const version = versionOf(object) ?? 0n;
-        if (version > watched.newest) watched.newest = version;
+        const version = versionOf(object);
+        if (version !== undefined && isNewer(version, watched.newest)) watched.newest = version;
         for (const waiter of this.#waiting) if (waiter.isSeen()) waiter.wake();
       }),
     );
@@ -42,7 +42,8 @@ export class Freshness {
 
   /** Resolves when the caches show these writes, or after a few seconds, or when the signal aborts. */
   async caughtUp(writes: readonly Written[]): Promise<void> {
-    const isSeen = () => writes.every((written) => this.#isSeen(written));
+    const looks = writes.map((written) => this.#lookFor(written));
+    const isSeen = () => looks.every((look) => look());
     if (isSeen() || this.#signal.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     const waiter = { isSeen, wake: resolve };
@@ -61,12 +62,13 @@ export class Freshness {
     for (const { wake } of this.#waiting) wake();
   }
 
-  #isSeen(written: Written): boolean {
+  /** Whether a write is seen, as a question that costs little: it is asked again with every change that any of the caches tells of. */
+  #lookFor(written: Written): () => boolean {
     const caches = this.#watched.filter(({ cache }) => isOfKind(cache, 'wrote' in written ? written.wrote : written.deleted));
-    if (caches.length === 0) return true;
-    if ('deleted' in written) return caches.every(({ cache }) => isGoing(cache, written.deleted));
+    if (caches.length === 0) return () => true;
+    if ('deleted' in written) return () => caches.every(({ cache }) => isGoing(cache, written.deleted));
     const version = versionOf(written.wrote);
-    return version === undefined || caches.some(({ newest }) => newest >= version);
+    return () => version === undefined || caches.some(({ newest }) => !isNewer(version, newest));
   }
 }
 
@@ -79,7 +81,15 @@ function isGoing(cache: Cache<KubeObject>, { namespace, name, uid }: Ref): boole
   return !object || (uid !== undefined && object.metadata.uid !== uid) || object.metadata.deletionTimestamp !== undefined;
 }
 
+/** Older than any version. */
+const NONE = '';
+
 /** Versions are opaque by contract but decimal in practice; one that is not is not waited for. */
-function versionOf({ metadata: { resourceVersion = '' } }: KubeObject): bigint | undefined {
-  return /^\d+$/.test(resourceVersion) ? BigInt(resourceVersion) : undefined;
+function versionOf({ metadata: { resourceVersion = '' } }: KubeObject): string | undefined {
+  return /^(0|[1-9]\d*)$/.test(resourceVersion) ? resourceVersion : undefined;
+}
+
+/** Of whole numbers without zeros in front, which may be larger than a number of JavaScript can hold: the longer one, or the one that sorts later. */
+function isNewer(a: string, b: string): boolean {
+  return a.length === b.length ? a > b : a.length > b.length;
 }

@@ -104,8 +104,15 @@ test('a full disk stops writes and nothing else', { skip: isRoot ? false : 'only
     await cluster.must('virtctl', ['status']);
   });
 
-  await t.test('a folder in place of the store is one error with a fix', async () => {
+  await t.test('a cluster does not start again on a full disk, and says why', async () => {
     await cluster.must('virtctl', ['down']);
+    cluster.fill();
+    assert.match((await cluster.virtctl(['up'])).stderr, /error\[DISK_FULL\].*fix: free some space/s);
+    assert.match((await cluster.virtctl(['doctor', '--store'])).stdout, /✗ store .*no space left[^✗]*fix: free some space/s);
+    cluster.makeRoom();
+  });
+
+  await t.test('a folder in place of the store is one error with a fix', async () => {
     for (const part of ['', '-wal', '-shm']) rmSync(join(cluster.home, `store.db${part}`), { force: true });
     mkdirSync(join(cluster.home, 'store.db'));
     const { stderr } = await cluster.virtctl(['up']);

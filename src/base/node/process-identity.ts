@@ -34,6 +34,11 @@ export function isSameProcess(identity: ProcessIdentity): boolean {
   return stat !== undefined && !stat.isDead && stat.startTime === identity.startTime && bootId() === identity.bootId;
 }
 
+/** True while it is held by a signal that stops. */
+export function isStopped(identity: ProcessIdentity): boolean {
+  return isSameProcess(identity) && readProcessStat(identity.pid)?.isStopped === true;
+}
+
 /** Sends a signal to this very process (or to its process group), never to a successor of its pid; false when it is gone. */
 export function signalProcess(identity: ProcessIdentity, signal: NodeJS.Signals, to: 'process' | 'group' = 'process'): boolean {
   if (!isSameProcess(identity)) return false;
@@ -85,13 +90,13 @@ export function readVariable(pid: number, name: string): string | undefined {
     ?.slice(start.length);
 }
 
-function readProcessStat(pid: number): { startTime: string; isDead: boolean } | undefined {
+function readProcessStat(pid: number): { startTime: string; isDead: boolean; isStopped: boolean } | undefined {
   const text = readProcessFile(pid, 'stat');
   if (text === undefined) return undefined;
   // The second field is the program's name in parentheses and may itself contain spaces and parentheses.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const [state = ''] = fields;
-  return { startTime: fields[19] ?? '', isDead: 'ZXx'.includes(state) };
+  return { startTime: fields[19] ?? '', isDead: 'ZXx'.includes(state), isStopped: state === 'T' };
 }
 
 /** Undefined when the process is gone or belongs to somebody else. */

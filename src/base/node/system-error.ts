@@ -66,6 +66,11 @@ export function explainSystemError(error: unknown): UserError | undefined {
   });
 }
 
+/** No room for what a store of objects, a volume or a file was to take. */
+export function noRoom(where: string, cause: Error): UserError {
+  return new UserError(ROOM.code, `${ROOM.what} for ${where}`, { why: cause.message, fix: ROOM.fix, cause });
+}
+
 const SQLITE_FULL = 13;
 /** The memory that users of a database share is a file, which could not grow. */
 const SQLITE_IOERR_SHMSIZE = 4874;

@@ -36,7 +36,9 @@ async function ensure({ store, request }: { store: Store; request: SelfRequest }
   if (found && !patch) return;
   const path = collectionPath(prefix, namespace);
   const response = await (found ? request('PATCH', `${path}/${encodeURIComponent(name)}`, patch) : request('POST', path, wanted));
-  if (!response.ok) throw new ApiError('InternalError', `Cannot bring ${wanted.kind} ${name} about at start: ${await response.text()}`);
+  if (response.ok) return;
+  const { message } = (await response.json()) as { readonly message: string }; // a Status of our own
+  throw new ApiError('InternalError', `Cannot bring ${wanted.kind} ${name} about at start: ${message}`, { code: response.status });
 }
 
 /** What has to change for the object to be at least what is wanted; undefined when it is. */

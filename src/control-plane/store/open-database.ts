@@ -105,7 +105,7 @@ function explain(error: unknown, path: string): unknown {
   if (code === SQLITE_BUSY) {
     return new UserError('STORE_LOCKED', `The store ${path} is in use`, {
       why: 'another control plane runs on this data folder, and only one process may write to it',
-      fix: 'stop it (virtctl down), or choose another folder with VIRT_HOME',
+      fix: `stop it (virtctl down; where that finds none, fuser ${path} names its process: kill that, guests run on), or choose another folder with VIRT_HOME`,
       cause: error,
     });
   }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { messageOf, UserError } from '../../base/errors.ts';
+import { explainSystemError } from '../../base/node/system-error.ts';
 import { kubeconfigPath } from '../../client/node/find-kubeconfig.ts';
 import type { Deps } from '../deps.ts';
 import { runningState } from '../embedded/state.ts';
@@ -18,8 +19,9 @@ export async function observeStore({ home, connect }: Deps): Promise<StoreFacts>
   try {
     return runningState(home) ? await checkRunning(home, connect) : checkStore(path);
   } catch (error) {
-    const { why, fix } = error instanceof UserError ? error : { why: undefined, fix: undefined };
-    return { missing: `it cannot be read: ${messageOf(error)}${why ? `: ${why}` : ''}`, fix: fix ?? 'virtctl restore FILE with a backup' };
+    const explained = error instanceof UserError ? error : explainSystemError(error); // no room for the copy that is read, for instance
+    const { why, fix = 'virtctl restore FILE with a backup' } = explained ?? {};
+    return { missing: `it cannot be read: ${messageOf(explained ?? error)}${why ? `: ${why}` : ''}`, fix };
   }
 }
 

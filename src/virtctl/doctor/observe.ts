@@ -25,7 +25,7 @@ import { findVirtiofsd } from '../../qemu/find-virtiofsd.ts';
 import { qemuVersion } from '../../qemu/qemu-version.ts';
 import type { Deps } from '../deps.ts';
 import { hasDefaultRoute } from '../embedded/has-default-route.ts';
-import { hasWayOut, NETWORK_PROGRAMS } from '../embedded/network-namespace.ts';
+import { keptNetwork, NETWORK_PROGRAMS } from '../embedded/network-namespace.ts';
 import { restartsOf, times } from '../embedded/restarts.ts';
 import { lastState, runningState } from '../embedded/state.ts';
 import { whyNoUsers } from '../embedded/subordinate-users.ts';
@@ -49,7 +49,7 @@ export async function observeHost(deps: Deps): Promise<Facts> {
     acceleration: attempt(() => chooseAcceleration(env)),
     isInNetwork: hasDefaultRoute(),
     isOnHostNetwork: runningState(home)?.network === 'host',
-    isCutOff: runningState(home)?.network === 'namespace' && !hasWayOut(home),
+    isCutOff: runningState(home)?.network === 'namespace' && !keptNetwork(home),
     missingNetworkPrograms: NETWORK_PROGRAMS.filter((program) => !findProgram(program, env['PATH'])),
     userNamespaces: userNamespaces(),
     missingContainerPrograms: missingContainerPrograms(env['PATH']),

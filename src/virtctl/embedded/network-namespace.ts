@@ -198,14 +198,10 @@ function pidPath(home: string): string {
   return join(home, 'run', 'pasta.pid');
 }
 
-function keptNetwork(home: string): Kept | undefined {
+/** Undefined when one of the two has ended: without pasta there is no way out. */
+export function keptNetwork(home: string): Kept | undefined {
   const kept = readKept(home);
   return kept?.holder && kept.pasta && isSameProcess(kept.holder) && isSameProcess(kept.pasta) ? (kept as Kept) : undefined;
-}
-
-/** Whether pasta, which joins the network of the data folder to the host, runs. */
-export function hasWayOut(home: string): boolean {
-  return keptNetwork(home) !== undefined;
 }
 
 function readKept(home: string): Partial<Kept> | undefined {

@@ -47,13 +47,13 @@ function undecodable({ type: { kind, version } }: Call, why: string): ApiError {
   return new ApiError('BadRequest', `${kind} in version "${version}" cannot be handled as a ${kind}: ${why}`);
 }
 
-/** Prunes and defaults by schema; also what a changed object goes through after patching and admission. */
-export function completed(call: Call, object: JsonObject): AnyObject {
+/** Prunes and defaults by schema; also what a changed object goes through after patching and admission. What is as it was in `old` stays as it is. */
+export function completed(call: Call, object: JsonObject, old?: AnyObject): AnyObject {
   const { schema } = call.type;
   if (!schema) return object as AnyObject; // asTyped has given it apiVersion, kind and metadata
-  const { value, unknown } = prune(schema, object);
+  const { value, unknown } = prune(schema, object, old);
   reportUnknown(call, unknown);
-  return applyDefaults(schema, value) as AnyObject;
+  return applyDefaults(schema, value, old) as AnyObject;
 }
 
 function reportUnknown(call: Call, unknown: readonly string[]): void {
@@ -72,12 +72,12 @@ function reportUnknown(call: Call, unknown: readonly string[]): void {
 }
 
 /** Throws BadRequest when a built-in kind cannot be read: it is not an object yet, and no rule of its kind may look at it. */
-export function assertReadable(call: Call, object: AnyObject): void {
-  if (call.type.isBuiltIn) refuseMistyped(call, malformedIn(call, object));
+export function assertReadable(call: Call, object: AnyObject, old?: AnyObject): void {
+  if (call.type.isBuiltIn) refuseMistyped(call, malformedIn(call, object, old));
 }
 
-function malformedIn({ type: { schema } }: Call, object: AnyObject): readonly StatusCause[] {
-  return schema ? validate(schema, object) : [];
+function malformedIn({ type: { schema } }: Call, object: AnyObject, old: AnyObject | undefined): readonly StatusCause[] {
+  return schema ? validate(schema, object, old) : [];
 }
 
 function refuseMistyped(call: Call, malformed: readonly StatusCause[]): void {
@@ -88,7 +88,7 @@ function refuseMistyped(call: Call, malformed: readonly StatusCause[]): void {
 /** Throws Invalid with every rule the object breaks. */
 export function assertValid(call: Call, object: AnyObject, old: AnyObject | undefined): void {
   const { type } = call;
-  const malformed = malformedIn(call, object);
+  const malformed = malformedIn(call, object, old);
   if (type.isBuiltIn) refuseMistyped(call, malformed);
   // The other rules may rely on the types that the schema promises.
   const ofMeta = malformed.some(({ field }) => field.startsWith('metadata'))

@@ -86,7 +86,7 @@ async function prepared(call: Call, { wanted, old, subresource, recorded }: Step
   const changed = withOldIdentity(mergedBySubresource(call, { wanted, old, subresource }), old);
   const managedFields = recorded({ old, wanted, merged: changed });
   const merged = withOwners(changed, managedFields);
-  if (type.strategy.prepareUpdate) assertReadable(call, merged);
+  if (type.strategy.prepareUpdate) assertReadable(call, merged, old);
   const complete = type.strategy.prepareUpdate?.(merged, old, subresource) ?? merged;
   if (isUnchanged(complete, old)) return complete;
   const review = reviewOf(call, { object: complete, old, subresource });

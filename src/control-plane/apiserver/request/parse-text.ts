@@ -1,7 +1,6 @@
 /** JSON and YAML from bytes, bounded in depth and in how many values they hold: every step after this one costs so much per value. */
 import { parse } from 'yaml';
 import { ApiError, messageOf } from '../../../base/errors.ts';
-import { isObject } from '../../../base/json.ts';
 
 /** Deeper than any API object, and shallow enough for every recursive function that will see it. */
 const MAX_DEPTH = 200;
@@ -66,14 +65,15 @@ function yamlMarksIn(bytes: Uint8Array): number {
 
 /** BadRequest for what is nested too deeply, RequestEntityTooLarge for what holds too many values. */
 export function assertBounded(value: unknown): void {
-  let level: unknown[] = [value];
   let count = 0;
-  for (let depth = 0; level.length > 0; depth += 1) {
-    count += level.length;
+  const visit = (item: unknown, depth: number): void => {
+    count += 1;
     if (count > MAX_VALUES) throw tooManyValues();
     if (depth > MAX_DEPTH) throw new ApiError('BadRequest', `the body of the request is nested deeper than ${MAX_DEPTH} levels`);
-    level = level.flatMap((item) => (Array.isArray(item) ? item : isObject(item) ? Object.values(item) : []));
-  }
+    if (typeof item !== 'object' || item === null) return;
+    for (const each of Array.isArray(item) ? item : Object.values(item)) visit(each, depth + 1);
+  };
+  visit(value, 0);
 }
 
 function tooManyValues(): ApiError {

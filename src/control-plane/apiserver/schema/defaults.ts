@@ -9,9 +9,9 @@ import { isObject, type JsonObject } from '../../../base/json.ts';
 import { asResource } from './resource-root.ts';
 import { childOf, type Schema } from './schema.ts';
 
-/** The object with its defaults; the same object when there was nothing to fill in. */
-export function applyDefaults(schema: Schema, value: JsonObject): JsonObject {
-  return defaultObject(asResource(schema), value);
+/** The object with its defaults; the same object when there was nothing to fill in. Top-level fields that are the very ones of `settled` have theirs. */
+export function applyDefaults(schema: Schema, value: JsonObject, settled?: JsonObject): JsonObject {
+  return defaultObject(asResource(schema), value, settled);
 }
 
 function defaultNode(schema: Schema, value: unknown): unknown {
@@ -26,10 +26,11 @@ function defaultArray({ items }: Schema, value: readonly unknown[]): readonly un
   return result.every((item, index) => item === value[index]) ? value : result;
 }
 
-function defaultObject(schema: Schema, value: JsonObject): JsonObject {
+function defaultObject(schema: Schema, value: JsonObject, settled?: JsonObject): JsonObject {
   const filled = derive(schema, fillFixed(schema, dropNulls(schema, value)));
   let result = filled;
   for (const [key, field] of Object.entries(filled)) {
+    if (settled && field === settled[key]) continue;
     const child = childOf(schema, key);
     const next = child ? defaultNode(child, field) : field;
     if (next === field) continue;

@@ -5,10 +5,13 @@ import { childOf, pathTo, type Schema } from './schema.ts';
 
 export type Pruned = { readonly value: JsonObject; readonly unknown: string[] };
 
-/** The object without unknown fields, and the path of each that was dropped (`spec.containers[0].foo`). */
-export function prune(schema: Schema, value: JsonObject): Pruned {
+/**
+ * The object without unknown fields, and the path of each that was dropped (`spec.containers[0].foo`). Top-level fields that are the very ones of
+ * `settled` are known to be without.
+ */
+export function prune(schema: Schema, value: JsonObject, settled?: JsonObject): Pruned {
   const unknown: string[] = [];
-  return { value: pruneObject(asResource(schema), value, { path: '', unknown }), unknown };
+  return { value: pruneObject(asResource(schema), value, { path: '', unknown }, settled), unknown };
 }
 
 type Place = { readonly path: string; readonly unknown: string[] };
@@ -28,10 +31,11 @@ function pruneArray({ items }: Schema, value: readonly unknown[], { path, unknow
 }
 
 /** Gives back the same object when there was nothing to drop. */
-function pruneObject(schema: Schema, value: JsonObject, { path, unknown }: Place): JsonObject {
+function pruneObject(schema: Schema, value: JsonObject, { path, unknown }: Place, settled?: JsonObject): JsonObject {
   let result = value;
   for (const key of Object.keys(value)) {
     const field = value[key];
+    if (settled && field === settled[key]) continue;
     const child = childOf(schema, key);
     const at = pathTo(path, key);
     if (key === '__proto__' || (!child && !schema['x-kubernetes-preserve-unknown-fields'])) {

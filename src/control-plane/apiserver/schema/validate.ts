@@ -18,9 +18,14 @@ import { matchesPattern } from './patterns.ts';
 import { asResource } from './resource-root.ts';
 import { childOf, pathTo, type Schema } from './schema.ts';
 
-/** Every rule of the schema that the object breaks; nothing when it is valid. */
-export function validate(schema: Schema, value: JsonObject): readonly StatusCause[] {
-  return validateNode(asResource(schema), value, '');
+/**
+ * Every rule of the schema that the object breaks; nothing when it is valid. Top-level fields that are the very ones of `settled` are not looked at again:
+ * they were valid when they were stored.
+ */
+export function validate(schema: Schema, value: JsonObject, settled?: JsonObject): readonly StatusCause[] {
+  const root = asResource(schema);
+  if (!settled) return validateNode(root, value, '');
+  return joined(objectCauses(root, value, '', settled), compositeCauses(root, value, ''));
 }
 
 /** The same for a part of an object that is found at `path`, such as a default in a CRD. */
@@ -37,6 +42,14 @@ const NONE: readonly StatusCause[] = [];
 function joined(some: readonly StatusCause[], more: readonly StatusCause[]): readonly StatusCause[] {
   if (more.length === 0) return some;
   return some.length === 0 ? more : [...some, ...more];
+}
+
+/** The list with more in it; it is made when the first comes, and is the caller's own. */
+function extended(some: readonly StatusCause[], more: readonly StatusCause[]): readonly StatusCause[] {
+  if (more.length === 0) return some;
+  if (some === NONE) return [...more];
+  for (const each of more) (some as StatusCause[]).push(each); // made above
+  return some;
 }
 
 function typeCauses(schema: Schema, value: unknown, path: string): readonly StatusCause[] {
@@ -102,10 +115,11 @@ function numberCauses(schema: Schema, value: number, path: string): readonly Sta
 
 function arrayCauses(schema: Schema, value: readonly unknown[], path: string): readonly StatusCause[] {
   const { minItems = 0, maxItems = Number.POSITIVE_INFINITY, items } = schema;
-  const causes: StatusCause[] = [];
-  if (value.length > maxItems) causes.push(tooManyCause(path, value.length, maxItems));
-  if (value.length < minItems) causes.push(invalidCause(path, value.length, `${path} in body should have at least ${minItems} items`));
-  if (items) for (const [index, item] of value.entries()) causes.push(...validateNode(items, item, pathTo(path, index)));
+  let causes = NONE;
+  if (value.length > maxItems) causes = extended(causes, [tooManyCause(path, value.length, maxItems)]);
+  if (value.length < minItems)
+    causes = extended(causes, [invalidCause(path, value.length, `${path} in body should have at least ${minItems} items`)]);
+  if (items) for (const [index, item] of value.entries()) causes = extended(causes, validateNode(items, item, pathTo(path, index)));
   return joined(causes, duplicateCauses(schema, value, path));
 }
 
@@ -128,20 +142,22 @@ function keysOf(schema: Schema, item: unknown): unknown {
   return Object.fromEntries((schema['x-kubernetes-list-map-keys'] ?? []).map((key) => [key, item[key]]));
 }
 
-function objectCauses(schema: Schema, value: JsonObject, path: string): readonly StatusCause[] {
+function objectCauses(schema: Schema, value: JsonObject, path: string, settled?: JsonObject): readonly StatusCause[] {
   const node = schema['x-kubernetes-embedded-resource'] ? asResource(schema) : schema;
   const { required = [], minProperties = 0, maxProperties = Number.POSITIVE_INFINITY } = node;
   const keys = Object.keys(value);
   const count = keys.length;
-  const causes = required
-    .filter((key) => !Object.hasOwn(value, key) || value[key] === undefined)
-    .map((key) => requiredCause(pathTo(path, key)));
-  if (count > maxProperties) causes.push(tooManyCause(path, count, maxProperties));
-  if (count < minProperties) causes.push(invalidCause(path, count, `${path} in body should have at least ${minProperties} properties`));
+  let causes = NONE;
+  for (const key of required)
+    if (!Object.hasOwn(value, key) || value[key] === undefined) causes = extended(causes, [requiredCause(pathTo(path, key))]);
+  if (count > maxProperties) causes = extended(causes, [tooManyCause(path, count, maxProperties)]);
+  if (count < minProperties)
+    causes = extended(causes, [invalidCause(path, count, `${path} in body should have at least ${minProperties} properties`)]);
   for (const key of keys) {
-    const child = childOf(node, key);
     const field = value[key];
-    if (child && field !== undefined) causes.push(...validateNode(child, field, pathTo(path, key)));
+    if (settled && settled[key] === field) continue;
+    const child = childOf(node, key);
+    if (child && field !== undefined) causes = extended(causes, validateNode(child, field, pathTo(path, key)));
   }
   return causes;
 }

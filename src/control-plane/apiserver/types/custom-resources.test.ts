@@ -253,3 +253,33 @@ test('custom kinds are there again after a restart of the server', async (t) => 
   const answer = await again.handle(new Request('https://x/apis/example.com/v1/widgets'), { user: 'a', groups: ['system:masters'] });
   assert.equal(((await answer.json()) as { items: object[] }).items.length, 1);
 });
+
+test('what a stricter definition refuses can be labelled and let go of, and be written only when it is mended', async (t) => {
+  const { client, close } = await startTestServer();
+  t.after(close);
+  await client.create(CRDS, crd([version('v1')]));
+  await client.create(WIDGETS, widget({ size: 1, color: 'blue' }, { metadata: { ...A, finalizers: ['example.com/keep'] } }));
+  const smaller = { type: 'object', properties: { size: { type: 'integer', minimum: 5 }, color: { type: 'string', default: 'red' } } };
+  const schema = {
+    openAPIV3Schema: {
+      type: 'object',
+      properties: { spec: smaller, status: { type: 'object', properties: { ready: { type: 'boolean' } } } },
+    },
+  };
+  await client.patch(
+    CRDS,
+    { name: 'widgets.example.com' },
+    { spec: { versions: [version('v1', { schema, subresources: { status: {} } })] } },
+  );
+
+  const labelled = await client.patch(WIDGETS, A, { metadata: { labels: { a: 'b' } } });
+  assert.deepEqual([labelled.metadata.labels, labelled.spec], [{ a: 'b' }, { size: 1, color: 'blue' }]);
+  const ready = await client.patch(WIDGETS, A, { status: { ready: true } }, { subresource: 'status' });
+  assert.deepEqual(ready.status, { ready: true });
+  await assert.rejects(client.patch(WIDGETS, A, { status: { ready: 'yes' } }, { subresource: 'status' }), /status\.ready/);
+  await assert.rejects(client.patch(WIDGETS, A, { spec: { color: 'green' } }), /spec\.size.*greater than or equal to 5/);
+  await assert.rejects(client.update(WIDGETS, { ...ready, metadata: { ...ready.metadata, labels: {} } }), /spec\.size/);
+  await client.delete(WIDGETS, A);
+  await client.patch(WIDGETS, A, { metadata: { finalizers: null } });
+  assert.equal(await client.get(WIDGETS, A), undefined);
+});

@@ -32,7 +32,7 @@ async function patchOf(call: Call): Promise<(old: AnyObject) => AnyObject> {
     if (patched['apiVersion'] !== apiVersion || patched['kind'] !== kind) {
       throw new ApiError('BadRequest', 'a patch may not change the apiVersion or kind of an object');
     }
-    const object = completed(call, patched);
+    const object = completed(call, patched, old);
     if (object.metadata?.name !== metadata.name || object.metadata.namespace !== metadata.namespace) {
       throw new ApiError('BadRequest', 'a patch may not change the name or namespace of an object');
     }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -19,6 +19,23 @@ test('where nothing runs there is nothing to stop', async (t) => {
   const { deps, stdout, requests } = testDeps({}, { home });
   await run(deps, { purge: false, yes: false, cache: false });
   assert.deepEqual([stdout(), requests], ['nothing to stop: no embedded cluster runs here\n', []]);
+});
+
+const noMount = process.getuid?.() === 0 ? false : 'only root can mount a disk';
+
+test('--purge empties a data folder that is a disk of its own, which stays', { skip: noMount }, async (t) => {
+  const home = mkdtempSync(join(tmpdir(), 'down-'));
+  const { deps, stdout } = testDeps({}, { home });
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', deps.home]);
+  t.after(() => {
+    execFileSync('umount', ['-l', deps.home]);
+    rmSync(deps.home, { recursive: true });
+  });
+  mkdirSync(join(deps.home, 'kubelet', 'pods'), { recursive: true });
+  writeFileSync(join(deps.home, 'kubelet', 'pods', 'x'), '');
+  await run(deps, { purge: true, yes: false, cache: false });
+  assert.deepEqual(readdirSync(deps.home), []);
+  assert.match(stdout(), /emptied; a disk is mounted there, which stays/);
 });
 
 test('--purge removes the data folder', async () => {

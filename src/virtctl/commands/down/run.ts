@@ -1,14 +1,15 @@
 /** Shuts the guests down and stops the embedded cluster; with --purge nothing of it stays. */
-import { existsSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Clock } from '../../../base/clock.ts';
 import { isApiError, messageOf, UserError } from '../../../base/errors.ts';
 import { removeCgroupsOf } from '../../../base/node/container-cgroups.ts';
 import { livingPods, nameOfPod } from '../../../base/node/living-pods.ts';
-import { killProcess, type ProcessIdentity } from '../../../base/node/process-identity.ts';
+import { killProcess } from '../../../base/node/process-identity.ts';
 import { kubeconfigPath } from '../../../client/node/find-kubeconfig.ts';
 import { canAsk, confirm } from '../../confirm.ts';
 import type { Deps } from '../../deps.ts';
+import { apiUnreachable } from '../../embedded/api-unreachable.ts';
 import { launchEmbedded, whileNobodyElseStarts } from '../../embedded/launch.ts';
 import { describeLost } from '../../embedded/lost-by-purge.ts';
 import { closeNetwork } from '../../embedded/network-namespace.ts';
@@ -109,7 +110,7 @@ async function endGuests({ deps, state, isPurge, onWaiting }: Guests): Promise<n
   return drain(client, { clock: deps.clock, onWaiting }).catch((error) => {
     if (!isApiError(error, 'ServiceUnavailable')) throw error;
     if (isPurge) return shutDownAll(deps, onWaiting);
-    throw unreachable(state.process, error);
+    throw apiUnreachable(state.process, { next: 'virtctl down again, which shuts them down', cause: error });
   });
 }
 
@@ -149,18 +150,16 @@ async function endContainers({ purge }: { readonly purge: boolean }, { home, clo
   await removeCgroupsOf(home, clock);
 }
 
-/** Without its API nobody can ask the guests; a new process on the same data can. */
-function unreachable({ pid }: ProcessIdentity, cause: unknown): UserError {
-  return new UserError('API_UNREACHABLE', `the embedded cluster (process ${pid}) runs, but its API cannot be reached`, {
-    why: messageOf(cause),
-    fix: `kill ${pid}, then virtctl down again: guests are not touched by the first and shut down by the second`,
-    exitCode: 8,
-    cause,
-  });
-}
-
 function purge(home: string): string {
   if (!existsSync(home)) return `${home} was not there`;
-  removeWithUsers(home);
-  return `${home} removed`;
+  if (!isMountPoint(home)) {
+    removeWithUsers(home);
+    return `${home} removed`;
+  }
+  for (const name of readdirSync(home)) removeWithUsers(join(home, name));
+  return `${home} emptied; a disk is mounted there, which stays`;
+}
+
+function isMountPoint(folder: string): boolean {
+  return statSync(folder).dev !== statSync(dirname(folder)).dev;
 }

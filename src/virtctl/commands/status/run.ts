@@ -1,10 +1,11 @@
 /** Whether the embedded cluster runs, and a line per machine. */
 import { VMS } from '../../../api/kubevirt/kinds/virtual-machine.ts';
 import { humanDuration } from '../../../base/duration.ts';
-import { UserError } from '../../../base/errors.ts';
+import { isApiError, UserError } from '../../../base/errors.ts';
 import { nameOfPod } from '../../../base/node/living-pods.ts';
 import { kubeconfigPath } from '../../../client/node/find-kubeconfig.ts';
 import type { Deps } from '../../deps.ts';
+import { apiUnreachable } from '../../embedded/api-unreachable.ts';
 import { logPath } from '../../embedded/paths.ts';
 import { restartsOf, times } from '../../embedded/restarts.ts';
 import { runningState } from '../../embedded/state.ts';
@@ -35,7 +36,9 @@ export async function run({ home, clock, stdout: out, connect }: Deps): Promise<
   out.write(`data        ${home}\n`);
   out.write(`kubeconfig  ${kubeconfigPath(home)}\n`);
   const { client } = await connect({ kubeconfig: kubeconfigPath(home) });
-  const { items } = await client.list(VMS);
+  const { items } = await client.list(VMS).catch((error: unknown) => {
+    throw isApiError(error, 'ServiceUnavailable') ? apiUnreachable(state.process, { next: 'virtctl up', cause: error }) : error;
+  });
   out.write(`machines    ${items.length === 0 ? 'none' : ''}\n`);
   for (const vm of items) {
     out.write(`  ${`${vm.metadata.namespace}/${vm.metadata.name}`.padEnd(40)} ${vm.status?.printableStatus ?? 'Stopped'}\n`);
