@@ -34,7 +34,7 @@ export async function findRunningGuest(deps: Pick<ClusterDeps, 'client' | 'names
 }
 
 /** One sentence for all commands. */
-export function noSuchMachine(name: string, namespace: string): ApiError {
+function noSuchMachine(name: string, namespace: string): ApiError {
   return new ApiError('NotFound', `there is no virtual machine "${name}" in namespace ${namespace}`);
 }
 
