@@ -14,6 +14,9 @@ delete process.env['NODE_COMPILE_CACHE']; // bin/virtctl set it for us, not for 
 process.stdout.on('error', leaveQuietly);
 const words = withoutAliases(process.argv.slice(2));
 const name = process.env['VIRTCTL_NAME'];
+// The release in one file, which is what people call; this program is a copy of it in the cache.
+const file = process.env['VIRTCTL_FILE'];
+delete process.env['VIRTCTL_FILE'];
 // 0 where the terminal does not say.
 const columns = process.stdout.columns || undefined;
 const quick = quickAnswer(words, name);
@@ -29,7 +32,7 @@ async function answer(): Promise<void> {
     process,
     home: virtHome(),
     cache: cacheFolder(),
-    program: join(PLACES.programs, 'virtctl'),
+    program: file || join(PLACES.programs, 'virtctl'),
     embeddedProgram: PLACES.embeddedProgram,
     examples: PLACES.examples,
     manifests: PLACES.deploy,

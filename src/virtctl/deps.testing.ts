@@ -66,8 +66,8 @@ export function testDeps(answers: Answers = {}, overrides: Partial<ClusterDeps> 
     embeddedProgram: '/nowhere/embedded',
     examples: '/nowhere',
     manifests: '/nowhere',
-    page: '/nowhere',
-    docs: '/nowhere',
+    page: '/nowhere/page',
+    docs: '/nowhere/docs',
     version: 'v0',
     connect: async () => ({ ...connection, ...overrides }),
     onSignal: (signal, act) => {

@@ -3,6 +3,7 @@ const OURS: readonly (readonly [theirs: RegExp, ours: string])[] = [
   [/^No (?:flag|alias) registered for /, 'unknown flag '],
   [/^Expected input for flag (\S+)$/, '$1 is missing, or what it is to be'],
   [/^Expected argument for (.+)$/, '$1 is missing'],
+  [/^Expected at least 1 argument\(s\) for (.+) but found none$/, '$1 is missing'],
   [/^Too many arguments, expected \d+ but encountered (".*")$/s, '$1 is one argument too many'],
 ];
 

@@ -15,7 +15,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** In messages alone: a document may tell how something goes on. */
-const IN_MESSAGES: typeof WORDS = [[/\bgoes on\b/i, 'resumes, retries, continues or keeps']];
+const IN_MESSAGES: typeof WORDS = [[/\b(go|goes|went) on\b/i, 'resumes, retries, continues or keeps']];
 
 const MARKDOWN = ['README.md', ...['docs', 'docs/tasks'].flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))].filter(
   (path) => path.endsWith('.md'),

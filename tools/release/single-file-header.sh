@@ -18,5 +18,8 @@ if [ ! -d "$folder" ]; then
   rm -rf "$work"
   trap - EXIT
 fi
+# What people call it by, and what starts it at boot, is this file: the cache may go.
+case "$0" in /*) VIRTCTL_FILE=$0 ;; *) VIRTCTL_FILE=$PWD/$0 ;; esac
+export VIRTCTL_FILE
 case "${0##*/}" in vmctl | kubectl-virt) program=${0##*/} ;; *) program=virtctl ;; esac
 exec "$folder/bin/$program" "$@"

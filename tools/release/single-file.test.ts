@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -33,6 +33,20 @@ test('the file unpacks itself once, runs virtctl, and by a link another program'
   assert.deepEqual(call('file', 'version', '--client'), { status: 0, said: 'virtctl version --client\n' });
   assert.deepEqual(readdirSync(join(folder, 'cache/releases')), [`${NAME}-${'ab'.repeat(6)}`]);
   assert.deepEqual(call('vmctl', 'x'), { status: 0, said: 'vmctl x\n' });
+});
+
+test('the program knows the file as what people call, not the copy in the cache', (t) => {
+  const { folder } = singleFile(NAME);
+  t.after(() => rmSync(folder, { recursive: true }));
+  const env = { PATH: process.env['PATH'], KUBEVIRT_CACHE: join(folder, 'cache') };
+  assert.equal(spawnSync(join(folder, 'file'), ['version'], { env }).status, 0); // unpacks it
+  const [release = ''] = readdirSync(join(folder, 'cache/releases'));
+  writeFileSync(join(folder, 'cache/releases', release, 'bin/virtctl'), '#!/bin/sh\necho "$VIRTCTL_FILE"\n');
+  for (const [program, cwd] of [
+    [join(folder, 'file'), '/'],
+    ['./file', folder],
+  ] as const)
+    assert.match(spawnSync(program, [], { env, cwd, encoding: 'utf8' }).stdout, new RegExp(`^${realpathSync(folder)}/(\\./)?file\n$`));
 });
 
 test('a damaged file says so and leaves nothing half unpacked', (t) => {

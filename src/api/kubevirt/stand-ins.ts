@@ -9,7 +9,7 @@ export const STAND_IN = 'localhost/guests/tiny32:latest';
 
 /** For whoever has neither the image nor what stands in for it. */
 export const HOW_STAND_INS_ARE_MADE =
-  'in a clone of this project script/up makes it, or: virtctl image import $(node tools/guest-image/build.ts tiny32) localhost/guests/tiny32';
+  'virtctl up brings it in; in a clone of this project script/node tools/guest-image/build.ts tiny32 builds it before';
 
 /** The names of the published documents. */
 export const STOOD_IN_FOR: readonly string[] = ['kubevirt/cirros-container-disk-demo:latest', 'kubevirt/cirros-registry-disk-demo:latest'];

@@ -141,6 +141,6 @@ test('where neither a published image nor what stands in for it is here, how to 
   const { status } = await node.when('db', (pod) => waiting(pod)?.reason === 'ErrImageNeverPull');
   assert.match(
     status?.containerStatuses?.[0]?.state?.waiting?.message ?? '',
-    /tiny32:latest, which stands in for it, is not in the store either: .*virtctl image import/,
+    /tiny32:latest, which stands in for it, is not in the local store either: virtctl up brings it in/,
   );
 });

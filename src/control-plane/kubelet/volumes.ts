@@ -111,7 +111,7 @@ async function linkImage(path: string, image: NonNullable<PodVolume['image']>, o
     if (!images.resolve(standIn))
       throw new ImageError(
         reference,
-        `${error.message}; ${standIn}, which stands in for it, is not in the store either: ${HOW_STAND_INS_ARE_MADE}`,
+        `${error.message}; ${standIn}, which stands in for it, is not in the local store either: ${HOW_STAND_INS_ARE_MADE}`,
         {
           cause: error.cause,
           reason: error.reason,

@@ -172,7 +172,7 @@ const BLOCKED: readonly Case[] = [
     },
     /image that cannot be fetched/,
     /not found/,
-    /virtctl image import .*tiny32/,
+    /virtctl up brings it in; .*tiny32/,
   ],
   [
     'one that could not be fetched and is tried again',

@@ -21,10 +21,10 @@ for (const text of ['a: [', 'just text', 'kind: VirtualMachine\n'])
 test('what is missing is created, what is there is changed, both in the default namespace', async () => {
   const at = `${BASE}/namespaces/default/virtualmachines`;
   const objects = parseManifests('vm.yaml', VM);
-  const first = testDeps({ ...served, [`POST ${at}`]: {} });
+  const first = testDeps({ ...served, [`POST ${at}?fieldValidation=Strict`]: {} });
   assert.equal(await applyAll(first.deps.client, objects), 'VirtualMachine db created');
   assert.deepEqual((first.requests.at(-1)?.[1] as { metadata?: object } | undefined)?.metadata, { name: 'db', namespace: 'default' });
-  const second = testDeps({ ...served, [`GET ${at}/db`]: { metadata: { name: 'db' } }, [`PATCH ${at}/db`]: {} });
+  const second = testDeps({ ...served, [`GET ${at}/db`]: { metadata: { name: 'db' } }, [`PATCH ${at}/db?fieldValidation=Strict`]: {} });
   assert.equal(await applyAll(second.deps.client, objects), 'VirtualMachine db configured');
 });
 

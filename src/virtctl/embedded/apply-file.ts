@@ -27,7 +27,7 @@ export function parseManifests(file: string, text: string): readonly KubeObject[
   });
 }
 
-/** Creates what is not there and changes what is (a merge: fields that the file does not name stay); a line about each. */
+/** Creates what is not there and changes what is (a merge: fields that the file does not name stay, unknown ones are refused); a line about each. */
 export async function applyAll(client: Client, objects: readonly KubeObject[]): Promise<string> {
   const said: string[] = [];
   for (const object of objects) {
@@ -37,11 +37,20 @@ export async function applyAll(client: Client, objects: readonly KubeObject[]): 
     const { creationTimestamp: _, ...kept } = metadata as Record<string, unknown>; // null in many published manifests
     const whole = { ...object, metadata: { ...kept, ...at } };
     const existing = await client.get(resource, at);
-    if (existing) await client.patch(resource, at, whole);
-    else await client.create(resource, whole as KubeObject);
+    const { name: _name, ...where } = at;
+    if (existing) await send(client, { method: 'PATCH', path: pathOf(resource, at), type: 'application/merge-patch+json', body: whole });
+    else await send(client, { method: 'POST', path: pathOf(resource, where), type: 'application/json', body: whole });
     said.push(`${kind} ${metadata.name} ${existing ? 'configured' : 'created'}`);
   }
   return said.join(', ');
+}
+
+type Written = { readonly method: 'POST' | 'PATCH'; readonly path: string; readonly type: string; readonly body: object };
+
+/** As kubectl does: a field that nobody knows is a mistake, and not passed over with its value. */
+async function send(client: Client, { method, path, type, body }: Written): Promise<void> {
+  const init = { method, headers: { 'content-type': type }, body: JSON.stringify(body) };
+  await (await client.request(`${path}?fieldValidation=Strict`, init)).body?.cancel();
 }
 
 async function resourceOf(client: Client, { apiVersion, kind }: KubeObject): Promise<Resource> {

@@ -1,8 +1,9 @@
-/** What goes with the data folder: the VMs, and the disks with what guests have written. */
+/** What goes with the data folder: the VMs, and the disks with what guests have written. Folders that guests share are elsewhere, and stay. */
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { PERSISTENT_VOLUME_CLAIMS, type PersistentVolumeClaim } from '../../api/core/volume.ts';
 import { VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
+import { ANNOTATION_SHARED_FOLDER } from '../../api/kubevirt/names.ts';
 import type { KubeObject } from '../../api/meta.ts';
 import { kubeconfigPath } from '../../client/node/find-kubeconfig.ts';
 import type { Deps } from '../deps.ts';
@@ -23,11 +24,12 @@ export async function describeLost(deps: Deps): Promise<string> {
 
 function linesOf({ vms, claims }: Lost): string[] {
   const size = ({ spec, status }: PersistentVolumeClaim) => status?.capacity?.['storage'] ?? spec.resources?.requests?.['storage'] ?? '?';
+  const disks = claims.filter(({ metadata }) => metadata.annotations?.[ANNOTATION_SHARED_FOLDER] === undefined);
   return [
     line('VM', vms.map(nameOf)),
     line(
       'disk (PVC)',
-      claims.map((claim) => `${nameOf(claim)} (${size(claim)})`),
+      disks.map((claim) => `${nameOf(claim)} (${size(claim)})`),
     ),
   ];
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { type Kubeconfig, mergeKubeconfig } from './merge-kubeconfig.ts';
+import { type Kubeconfig, mergeKubeconfig, withoutOurContext } from './merge-kubeconfig.ts';
 
 const ours = (port: number): Kubeconfig => ({
   'current-context': 'kubevirt-ts',
@@ -51,4 +51,14 @@ test('ours is renewed, and that of another data folder or of anybody else is not
 test('a file that is no kubeconfig is left as it is', () => {
   for (const text of ['- a list', 'clusters: [', 'text'])
     assert.throws(() => mergeKubeconfig(text, ours(1), '/h'), { code: 'KUBECONFIG_DAMAGED' });
+});
+
+test('what was put there is taken out again, and nothing else: not of another data folder, not of somebody else', () => {
+  const { text } = mergeKubeconfig(THEIRS, ours(6443), '/home/a');
+  const left = parse(withoutOurContext(text, '/home/a') ?? '');
+  assert.deepEqual(left, parse(THEIRS));
+  assert.equal(withoutOurContext(text, '/home/b'), undefined);
+  assert.equal(withoutOurContext(THEIRS, '/home/a'), undefined);
+  assert.equal(withoutOurContext('a: [', '/home/a'), undefined);
+  assert.equal(withoutOurContext(mergeKubeconfig('', ours(6443), '/home/a').text, '/home/a'), '');
 });

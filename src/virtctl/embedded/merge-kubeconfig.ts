@@ -36,7 +36,25 @@ export function mergeKubeconfig(text: string, ours: Kubeconfig, home: string): M
   return { text: document.toString({ lineWidth: 0 }), isCurrent: document.get('current-context') === CONTEXT };
 }
 
-function put(document: Document, list: 'clusters' | 'users' | 'contexts', entry: Entry, mayRenew: boolean): void {
+const LISTS = ['clusters', 'users', 'contexts'] as const;
+const OURS_ALONE: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'preferences', 'current-context', ...LISTS]);
+
+/** The file without what `mergeKubeconfig` put there for this data folder; empty when nothing else is in it, undefined when nothing of ours is. */
+export function withoutOurContext(text: string, home: string): string | undefined {
+  const document = parseDocument(text);
+  if (document.errors.length > 0 || !isMap(document.contents) || !isOurs(document, home)) return undefined;
+  let others = document.contents.items.filter(({ key }) => !OURS_ALONE.has(String(key))).length;
+  for (const name of LISTS) {
+    const list = document.get(name);
+    if (!isSeq(list)) continue;
+    list.items = list.items.filter((item) => !(isMap(item) && item.get('name') === CONTEXT));
+    others += list.items.length;
+  }
+  if (document.get('current-context') === CONTEXT) document.delete('current-context');
+  return others === 0 ? '' : document.toString({ lineWidth: 0 });
+}
+
+function put(document: Document, list: (typeof LISTS)[number], entry: Entry, mayRenew: boolean): void {
   const existing = document.get(list);
   const items = isSeq(existing) ? existing : undefined;
   const index = items?.items.findIndex((item) => isMap(item) && item.get('name') === entry.name) ?? -1;

@@ -10,6 +10,7 @@ import { type TestContext, test } from 'node:test';
 import { systemClock } from '../../../base/clock.ts';
 import { identifyChild } from '../../../base/node/process-identity.ts';
 import { testDeps } from '../../deps.testing.ts';
+import { mergeKubeconfig } from '../../embedded/merge-kubeconfig.ts';
 import { statePath } from '../../embedded/paths.ts';
 import { run } from './run.ts';
 
@@ -45,6 +46,19 @@ test('--purge removes the data folder', async () => {
   await run(deps, { purge: true, yes: false, cache: false });
   assert.equal(existsSync(home), false);
   assert.match(stdout(), new RegExp(`✓ data +${home} removed`));
+});
+
+test('--purge takes the context of the cluster out of the kubeconfig of the user', async (t) => {
+  const [home, own] = [mkdtempSync(join(tmpdir(), 'down-')), mkdtempSync(join(tmpdir(), 'down-'))];
+  t.after(() => rmSync(own, { recursive: true }));
+  mkdirSync(join(own, '.kube'));
+  const path = join(own, '.kube/config');
+  const ours = { 'current-context': '', clusters: [{ name: 'c', cluster: {} }], users: [{ name: 'u', user: {} }], contexts: [] };
+  writeFileSync(path, mergeKubeconfig('', ours, home).text);
+  const { deps, stdout } = testDeps({}, { home, env: { HOME: own } });
+  await run(deps, { purge: true, yes: false, cache: false });
+  assert.equal(existsSync(path), false);
+  assert.match(stdout(), new RegExp(`✓ kubectl +context kubevirt-ts taken out of ${path}`));
 });
 
 /** A data folder with one VM, one disk, and one VM that was deleted. */

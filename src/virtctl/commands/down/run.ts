@@ -21,6 +21,7 @@ import { stopProcess } from '../../embedded/stop-process.ts';
 import { removeWithUsers } from '../../embedded/subordinate-users.ts';
 import { endSupervisor } from '../../embedded/supervisor.ts';
 import { shutDownGuests, unknownGuests } from '../../embedded/unknown-guests.ts';
+import { takeFromKubeconfigs } from '../../embedded/user-kubeconfig.ts';
 import { createProgress, type Progress } from '../../progress.ts';
 
 /** A grace period is a number that anybody may write; guests without a cluster are not waited for longer. */
@@ -70,6 +71,8 @@ export async function run(deps: Deps, flags: { purge: boolean; cache: boolean; y
       ? purge(deps.cache)
       : `${deps.cache} stays for the next cluster; --purge --cache removes it, too`,
   );
+  const context = takeFromKubeconfigs(deps.env, home);
+  if (context !== undefined) await progress.step('kubectl', async () => context);
 }
 
 async function mustBeMeant(deps: Deps): Promise<void> {

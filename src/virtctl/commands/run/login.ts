@@ -56,7 +56,9 @@ export async function planLogin(image: ResolvedImage, flags: LoginFlags, { home,
   if (!entry && source.is === 'image' && !isAsked) return { hasOurKey: false };
   const user = flags.user ?? entry?.user ?? (entry ? 'root' : UNKNOWN_USER);
   const publicKey = flags.sshKey === undefined ? (await ensureSshKey(home)).publicKey : keyIn(flags.sshKey);
-  const note = entry ? undefined : `nobody says whether it obeys cloud-init: taken to, with the user ${user}; --user names another`;
+  const note = entry
+    ? undefined
+    : `not in the catalogue: assuming that it supports cloud-init, with the user ${user}; --user names another`;
   const userData = Buffer.from(loginData({ user, publicKey, mounts: shared }));
   return { user, userData, hasOurKey: flags.sshKey === undefined, ...(note !== undefined && { note }) };
 }

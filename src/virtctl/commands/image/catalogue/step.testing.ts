@@ -4,6 +4,6 @@ import type { Step } from '../../../step.testing.ts';
 export const step: Step = {
   after: 'image search',
   async run(world) {
-    assert.match(await world.say('image', 'catalogue'), /\ntiny +The demo guest: .* root +128Mi /);
+    assert.match(await world.say('image', 'catalogue'), /\ntiny +root +128Mi .* The demo guest: /);
   },
 };
