@@ -1,5 +1,6 @@
 /** Does to machines what people click. */
 import { PERSISTENT_VOLUME_CLAIMS } from '../api/core/volume.ts';
+import { isMigrationFinal, MIGRATIONS } from '../api/kubevirt/kinds/migration.ts';
 import { VMS } from '../api/kubevirt/kinds/virtual-machine.ts';
 import { VMIS } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { VM_SNAPSHOTS } from '../api/kubevirt/kinds/vm-snapshot.ts';
@@ -16,6 +17,14 @@ import type { Machine } from './derive-machines.ts';
 export async function act(client: Client, action: Action, { namespace, name, vm, vmi }: Machine): Promise<void> {
   if (action === 'delete') return deleteExactly(client, vm ? VMS : VMIS, (vm ?? vmi)?.metadata ?? { namespace, name });
   return machineActions({ client, namespace, name })[action]();
+}
+
+/** Ends the move of a machine that is under way: the guest stays where it is. */
+export async function cancelMove(client: Client, { namespace, name }: Pick<Machine, 'namespace' | 'name'>): Promise<void> {
+  const { items } = await client.list(MIGRATIONS, { namespace });
+  const found = items.find((each) => each.spec.vmiName === name && !isMigrationFinal(each));
+  if (!found) throw new Error(`the move of ${name} is over already`);
+  await deleteExactly(client, MIGRATIONS, found.metadata);
 }
 
 /** The same for what is done to many: a snapshot gets the name that its command has. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { deriveLatest, deriveMemory, deriveMost, derivePath, rateText } from './derive-charts.ts';
+import { deriveLatest, deriveMemory, deriveMost, derivePath, deriveTable, rateText } from './derive-charts.ts';
 
 const NOW = { nowMs: 1_100_000, seconds: 100 };
 const HISTORY = {
@@ -29,6 +29,21 @@ test('memory is as the guest sees it, or as its node does', () => {
   const told = { ...HISTORY, points: [{ atSeconds: 1090, residentBytes: 1, guestUsedBytes: 256 * 2 ** 20 }] };
   assert.deepEqual(deriveMemory(told, 128 * 2 ** 20, 1_100_000), { share: 1, text: '256Mi of 128Mi' });
   assert.equal(deriveMemory({ stepSeconds: 20, points: [] }, 1, 0), undefined);
+});
+
+test('a table says the means of the parts of the time, the latest first, and nothing of those without', () => {
+  const span = { nowMs: 1_100_000, seconds: 600 }; // parts of 50 s
+  assert.deepEqual(deriveTable(HISTORY, ['cpuCores', 'residentBytes'], span), [
+    { atMs: 1_100_000, values: { cpuCores: 4 } },
+    { atMs: 1_050_000, values: { cpuCores: 1, residentBytes: 64 * 2 ** 20 } },
+    { atMs: 1_000_000, values: { cpuCores: 0 } },
+    { atMs: 900_000, values: { cpuCores: 9 } },
+  ]);
+});
+
+test('what is put together in a part is its mean', () => {
+  const [row] = deriveTable(HISTORY, ['cpuCores'], { nowMs: 1_081_000, seconds: 2400 }); // parts of 200 s
+  assert.deepEqual(row?.values, { cpuCores: (9 + 0 + 1 + 4) / 4 });
 });
 
 test('rates are in words', () => {

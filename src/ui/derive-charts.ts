@@ -1,10 +1,17 @@
 /** Lines and bars from the history of a machine. Pure. */
-import type { HistoryField, UsageHistory } from '../api/handler/usage-history.ts';
+import { HISTORY_SECONDS, type HistoryField, type UsageHistory } from '../api/handler/usage-history.ts';
 import { formatBytes } from '../base/quantity.ts';
 
 /** What the list asks for, and what the overview does. */
 export const LIST_SECONDS = 600;
 export const OVERVIEW_SECONDS = 3600;
+
+/** What the charts can show, from a quarter of an hour to all that a node remembers. */
+export const RANGES: readonly (readonly [seconds: number, words: string])[] = [
+  [900, 'the last quarter of an hour'],
+  [OVERVIEW_SECONDS, 'the last hour'],
+  [HISTORY_SECONDS, 'the last ten hours'],
+];
 
 export type Span = { readonly nowMs: number; readonly seconds: number };
 type Size = { readonly width: number; readonly height: number };
@@ -63,4 +70,25 @@ export function rateText(bytesPerSecond: number): string {
 
 export function wholeMebibytes(bytes: number): string {
   return `${Math.round(bytes / 2 ** 20)}Mi`;
+}
+
+/** Lines of the table that says what the charts show. */
+const TABLE_ROWS = 12;
+
+export type ChartRow = { readonly atMs: number; readonly values: Readonly<Partial<Record<HistoryField, number>>> };
+
+/** The same as numbers: the mean of each part of the time, the latest first; parts in which nothing was measured are left out. */
+export function deriveTable({ points }: UsageHistory, fields: readonly HistoryField[], { nowMs, seconds }: Span): ChartRow[] {
+  const partSeconds = seconds / TABLE_ROWS;
+  const parts = Map.groupBy(points, ({ atSeconds }) => Math.floor((nowMs / 1000 - atSeconds) / partSeconds));
+  const known = [...parts].filter(([part]) => part >= 0 && part < TABLE_ROWS).sort(([a], [b]) => a - b);
+  return known.map(([part, measured]) => ({
+    atMs: nowMs - part * partSeconds * 1000,
+    values: Object.fromEntries(fields.flatMap((field) => meanOf(field, measured))),
+  }));
+}
+
+function meanOf(field: HistoryField, points: UsageHistory['points']): [HistoryField, number][] {
+  const values = points.flatMap((point) => point[field] ?? []);
+  return values.length === 0 ? [] : [[field, values.reduce((sum, value) => sum + value, 0) / values.length]];
 }

@@ -21,6 +21,7 @@ test('a move says how far it is and how long it takes yet', () => {
   assert.deepEqual(moveOf({ sourceNode: 'n1', targetNode: 'n2', progress }), {
     text: 'Migrating from n1 to n2',
     isFailed: false,
+    isCancelled: false,
     share: 0.75,
     detail: 'Memory: 100Mi left · 50Mi/s · about 2s left',
   });

@@ -6,6 +6,7 @@ import { conditionOf } from '../api/meta.ts';
 import { parseQuantity } from '../base/quantity.ts';
 import { deriveFindings } from './derive-nodes.ts';
 import { useSession } from './hooks.ts';
+import { PlaceLink } from './place-link.tsx';
 import { StatusWord } from './status-word.tsx';
 
 export function NodesPage() {
@@ -53,7 +54,15 @@ export function NodesPage() {
                     </div>
                   ))}
                 </td>
-                <td>{here.length}</td>
+                <td>
+                  {here.length === 0 ? (
+                    0
+                  ) : (
+                    <PlaceLink to={{ page: 'machines', text: '', status: '', node: metadata.name }}>
+                      {here.length === 1 ? 'one machine' : `${here.length} machines`}
+                    </PlaceLink>
+                  )}
+                </td>
                 <td>
                   <meter min={0} max={Math.max(all, 1)} value={used} aria-label={`Memory of guests on ${metadata.name}`} />{' '}
                   {gibibytes(used)} of {gibibytes(all)} GiB

@@ -7,7 +7,7 @@ import { decideWhy } from '../sdk/why/decide.ts';
 import { observeWhy } from '../sdk/why/observe.ts';
 import type { Answer } from '../sdk/why/observed.ts';
 import { CommandLine } from './command-line.tsx';
-import { OVERVIEW_SECONDS } from './derive-charts.ts';
+import { OVERVIEW_SECONDS, RANGES } from './derive-charts.ts';
 import type { Machine } from './derive-machines.ts';
 import { where } from './derive-where.ts';
 import { GuestInfo } from './guest-info.tsx';
@@ -19,7 +19,8 @@ import { useHistory } from './use-history.ts';
 import { WaysIn } from './ways-in.tsx';
 
 export function OverviewTab({ machine }: { readonly machine: Machine }) {
-  const history = useHistory(machine, OVERVIEW_SECONDS);
+  const [seconds, setSeconds] = useState(OVERVIEW_SECONDS);
+  const history = useHistory(machine, seconds);
   return (
     <div class="columns">
       <section aria-labelledby="why">
@@ -35,8 +36,17 @@ export function OverviewTab({ machine }: { readonly machine: Machine }) {
         <ScreenPicture machine={machine} />
       </section>
       <section aria-labelledby="use" class="whole">
-        <h2 id="use">The last hour</h2>
-        <UsageCharts machine={machine} history={history} />
+        <div class="bar">
+          <h2 id="use">Use</h2>
+          <select aria-label="Of which time" value={seconds} onChange={(event) => setSeconds(Number(event.currentTarget.value))}>
+            {RANGES.map(([each, words]) => (
+              <option key={each} value={each}>
+                {words}
+              </option>
+            ))}
+          </select>
+        </div>
+        <UsageCharts machine={machine} history={history} seconds={seconds} />
         <CommandLine command={`virtctl top ${machine.name} --history${where(machine.namespace)}`} />
       </section>
       <section aria-labelledby="ways-in">

@@ -99,6 +99,12 @@ test('every page of it is there, and says what the server says', { skip: skipOnR
   await page.keyboard.press('Enter');
   await page.getByText('web is running').waitFor();
   await page.getByRole('img', { name: /^Memory in the last hour: of its node \d+Mi/ }).waitFor(); // measured by its node
+  await page.getByText('As a table').click();
+  await page
+    .getByRole('region', { name: 'Charts as a table' })
+    .getByText(/^\d+Mi$/)
+    .first()
+    .waitFor();
   await page.getByRole('img', { name: 'Screen of web, opens it' }).waitFor();
   for (const step of ['QEMU runs', 'First serial output', 'Login prompt'])
     await page.getByRole('listitem').filter({ hasText: step }).waitFor();

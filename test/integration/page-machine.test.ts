@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { NAMESPACES } from '../../src/api/core/namespace.ts';
+import { MIGRATIONS } from '../../src/api/kubevirt/kinds/migration.ts';
 import { VMS } from '../../src/api/kubevirt/kinds/virtual-machine.ts';
 import { VMIS } from '../../src/api/kubevirt/kinds/virtual-machine-instance.ts';
 import { tinySpec } from '../../src/testing/builders.ts';
-import { openPage, startBrowser, whyNoBrowser } from '../e2e/browser.ts';
+import { accessibilityFaults, openPage, startBrowser, whyNoBrowser } from '../e2e/browser.ts';
 import { type PageOfMachines, startPageOfMachines } from './page-of-machines.ts';
 
 const skip = whyNoBrowser ?? false;
@@ -46,6 +47,24 @@ test('every command that is shown for a machine of another namespace says which'
   }
   const silent = [...shown].filter((command) => !/ -n team( |$)|db\/team/.test(command));
   assert.deepEqual([silent, shown.size > 8], [[], true], [...shown].join('\n'));
+});
+
+test('a move is shown under Activity while it goes, and is ended there', { skip }, async () => {
+  const { client } = served;
+  const at = { namespace: 'team', name: 'db' };
+  const metadata = { namespace: 'team', name: 'move' };
+  await client.create(MIGRATIONS, { apiVersion: 'kubevirt.io/v1', kind: MIGRATIONS.kind, metadata, spec: { vmiName: 'db' } });
+  const vmi = (await client.get(VMIS, at)) ?? assert.fail('it is there');
+  const migrationState = { sourceNode: 'n1', targetNode: 'n2', targetPod: 'p', migrationUid: 'u', sourcePod: 'q' };
+  await client.update(VMIS, { ...vmi, status: { ...vmi.status, migrationState } });
+  await page.goto(`${new URL(page.url()).origin}/activity`);
+  await page.getByRole('heading', { name: 'Under way' }).waitFor();
+  await page.getByText('Migrating from n1 to n2').waitFor();
+  assert.deepEqual(await accessibilityFaults(page), []);
+  await page.getByRole('button', { name: 'Cancel the move of db' }).click();
+  await page.getByRole('button', { name: 'Cancel the move of db' }).and(page.locator('[aria-disabled=false]')).waitFor();
+  const left = await client.get(MIGRATIONS, metadata);
+  assert.ok(left === undefined || left.metadata.deletionTimestamp);
 });
 
 test('no part of the page broke', { skip }, () => assert.deepEqual(broken, []));

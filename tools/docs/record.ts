@@ -87,10 +87,13 @@ async function takePictures(): Promise<void> {
     const page = await openPage(browser, line.trim());
     const row = page.getByRole('link', { name: 'web', exact: true }).first();
     await row.waitFor();
+    await page.getByRole('link', { name: '127.0.0.1:8080' }).waitFor();
+    await page.getByRole('img', { name: /^Processors: \d/ }).waitFor(); // measured twice
     await picture(page, 'web-page-machines', 240);
     await row.click();
     await page.getByRole('heading', { name: 'web' }).first().waitFor();
-    await page.waitForTimeout(2_000); // the curves of the last seconds
+    await page.getByRole('img', { name: /^Processors in the last hour: used/ }).waitFor();
+    await page.getByRole('img', { name: 'Screen of web, opens it' }).waitFor();
     await picture(page, 'web-page-machine', 620);
   } finally {
     await browser.close();
@@ -100,6 +103,6 @@ async function takePictures(): Promise<void> {
 }
 
 async function picture(page: Page, name: string, height: number): Promise<void> {
-  await page.setViewportSize({ width: 1120, height });
+  await page.setViewportSize({ width: 1280, height });
   await page.screenshot({ path: join(PICTURES, `${name}.png`) });
 }
