@@ -43,7 +43,7 @@ import { runVmExportController, type VmExportOptions } from './export/controller
 import { heardNodes } from './heard-nodes.ts';
 import { addControllerMetrics } from './metrics/add-metrics.ts';
 import { runMigrationController } from './migration/controller.ts';
-import { byVmi } from './migration/observe.ts';
+import { byVmi, migrationKeyOf } from './migration/observe.ts';
 import { runNodeController } from './node/controller.ts';
 import { runOfflineVmController } from './offline-vm/controller.ts';
 import { runPoolController } from './pool/controller.ts';
@@ -116,6 +116,7 @@ export async function runVirtController(options: VirtControllerOptions): Promise
   const forPools = rememberWriteErrors({ client, kind: VMS.kind, keyOf: poolOf, keyAt: (at) => poolOf(vms.get(keyOf(at))) });
   const migrations = startCache({ ...shared, resource: MIGRATIONS, indexes: byVmi });
   if (options.metrics) addControllerMetrics({ metrics: options.metrics, vms, vmis, migrations, pods, launcherImage, signal });
+  const forMigrations = rememberWriteErrors({ client, kind: PODS.kind, keyOf: migrationKeyOf });
   const kubeVirts = startCache({ ...shared, resource: KUBEVIRTS });
   const policies = startCache({ ...shared, resource: MIGRATION_POLICIES });
   const launchers = { launcherImage, containerDisks, configuration };
@@ -153,6 +154,6 @@ export async function runVirtController(options: VirtControllerOptions): Promise
     runVmBackupController({ ...shared, ...ofBackups, vms, vmis, pods, attachments, ...launchers }),
     runEvacuationController({ ...shared, migrations, vmis }),
     runWorkloadUpdateController({ ...shared, kubeVirts, migrations, vmis, pods, launcherImage, configuration }),
-    runMigrationController({ ...shared, migrations, policies, vmis, pods, nodes, ...launchers }),
+    runMigrationController({ ...shared, ...forMigrations, migrations, policies, vmis, pods, nodes, ...launchers }),
   ]);
 }

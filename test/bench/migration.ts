@@ -141,7 +141,7 @@ async function moveByHand({ source, target, disks, config }: ByHand): Promise<Fi
     await receiveGuest({ qmp: to }, { name: 'receive', disks });
     for (const channel of ['memory', 'disks'] as const)
       symlinkSync(join(target.cwd, INCOMING_SOCKETS[channel]), join(source.cwd, OUTGOING_SOCKETS[channel]));
-    const openWay = async () => ({ close: () => {}, agree: async () => {}, sendPrinted: async () => {}, connectMemory: async () => {} });
+    const openWay = async () => ({ close: () => {}, agree: async () => {}, sendPrinted: async () => {}, connectAhead: async () => {} });
     const limits = { ...LIMITS, memoryBytes: config.memoryMiB * 2 ** 20 };
     const send = { name: 'send', disks, limits, runs: true, to: { host: '', port: 0, migrationUid: '' } } as const;
     await sendGuest(

@@ -87,6 +87,7 @@ export type KubeVirtEventReason =
   | 'SuccessfulDelete'
   | 'SuccessfulHandOver'
   | 'UtilityVolumeMigrationPending'
+  | 'migrationTargetPodUnschedulable'
   | 'SuccessfulMigration'
   | 'SuccessfulPaused'
   | 'SuccessfulResumed'

@@ -44,6 +44,8 @@ function target(state: 'pending' | 'running' | 'ended', metadata: Partial<Object
 }
 
 const unplaced = { ...target('pending'), spec: { ...target('pending').spec, nodeName: undefined } } as unknown as Pod; // as before it has one
+const noRoom = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/1 nodes are available' } as const;
+const homeless: Pod = { ...unplaced, status: { ...unplaced.status, conditions: [noRoom] } };
 const LATE = `${STATUS} Failed: the Pod that it was to go to did not come up in time`;
 const told = { migrationUid: 'm1', sourceNode: 'n1', sourcePod: 'virt-launcher-db-8tfgs', targetNode: 'n2', targetPod: NAME };
 const on = (migrationState?: VmiStatus['migrationState'], metadata: Partial<ObjectMeta> = {}) =>
@@ -56,7 +58,7 @@ const backedUp = busy({ changedBlockTracking: { state: 'Disabled', backupStatus:
 const WAITS = 'it is moved when that is over: the disks of the guest are being backed up';
 const blocked = (phase: MigrationPhase) => ({
   ...migration(phase),
-  status: { phase, conditions: [{ type: 'migrationBlockedByBackup', status: 'True' as const, message: WAITS }] },
+  status: { phase, conditions: [{ type: 'migrationBlockedByBackup', status: 'True' as const, reason: 'GuestBusy', message: WAITS }] },
 });
 
 const cases: [string, Partial<ObservedMigration>, string[]][] = [
@@ -81,6 +83,21 @@ const cases: [string, Partial<ObservedMigration>, string[]][] = [
     [`${STATUS} Failed: the Pod that it was to go to did not come up in time`],
   ],
   ['one without a node not for that long', { migration: migration('Scheduling'), targetPod: unplaced, now: now + 300_000 }, [LATE]],
+  [
+    'that no node has room for it is said',
+    { migration: migration('Scheduling'), targetPod: homeless },
+    [`${STATUS} 0/1 nodes are available`, 'look again in 300s'],
+  ],
+  [
+    'and why it has failed then',
+    { migration: migration('Scheduling'), targetPod: homeless, now: now + 300_000 },
+    [`${STATUS} Failed: no node has room for the Pod that it was to go to: 0/1 nodes are available`],
+  ],
+  [
+    'a Pod that may not be made is tried again, and it is said why',
+    { migration: migration('Pending'), createError: 'pods "x" is forbidden: exceeded quota: q' },
+    [`${STATUS} pods "x" is forbidden: exceeded quota: q`, `create Pod default/${NAME}: the instance needs a place to go to`],
+  ],
   [
     'one with a node may be fetching its image',
     { migration: migration('Scheduling'), targetPod: target('pending'), now: now + 300_000 },
@@ -201,7 +218,7 @@ const cases: [string, Partial<ObservedMigration>, string[]][] = [
   [
     'of another the nodes are asked to abort',
     { migration: migration('Running', deleted), vmi: on(told), targetPod: target('running') },
-    [`${VMI} the migration was deleted`],
+    [`${VMI} the migration was deleted`, `${STATUS} the migration was deleted`],
   ],
   [
     'a target that ends before the nodes know is a failure',
@@ -366,5 +383,36 @@ describe('a migration', () => {
       conditions.map(({ type, status }) => [type, status]),
       [['migrationBlockedByBackup', 'True']],
     );
+  });
+
+  test('what holds it up is a condition, and told once; a migration that failed before the nodes were told says why', () => {
+    const written = (seen: Partial<ObservedMigration>) => {
+      const [action] = decideMigration({ ...usual, migration: migration(), ...seen }).actions;
+      return action?.do === 'patch' ? [action.patch, action.event?.reason] : undefined;
+    };
+    const lastTransitionTime = '2026-01-01T00:00:00Z';
+    const condition = { ...noRoom, lastTransitionTime };
+    const scheduling = { migration: migration('Scheduling'), targetPod: homeless };
+    assert.deepEqual(written(scheduling), [{ status: { conditions: [condition] } }, 'migrationTargetPodUnschedulable']);
+    const shown = { ...migration('Scheduling'), status: { phase: 'Scheduling' as const, conditions: [condition] } };
+    assert.equal(written({ ...scheduling, migration: shown }), undefined);
+    const other = { ...noRoom, message: '0/2 nodes are available' };
+    const worse: Pod = { ...homeless, status: { ...homeless.status, conditions: [other] } };
+    assert.deepEqual(written({ migration: shown, targetPod: worse }), [
+      { status: { conditions: [{ ...condition, ...other }] } },
+      undefined,
+    ]);
+    const rejected = (createError: string) => written({ migration: migration('Pending'), createError });
+    const quota = { type: 'migrationRejectedByResourceQuota', status: 'True', reason: 'ExceededQuota', message: 'exceeded quota: q' };
+    assert.deepEqual(rejected('exceeded quota: q'), [{ status: { conditions: [{ ...quota, lastTransitionTime }] } }, undefined]);
+    const denied = { type: 'Synchronized', status: 'False', reason: 'FailedCreate', message: 'denied' };
+    assert.deepEqual(rejected('denied'), [{ status: { conditions: [{ ...denied, lastTransitionTime }] } }, undefined]);
+    const phase = 'Failed';
+    const status = {
+      phase,
+      phaseTransitionTimestamps: [{ phase, phaseTransitionTimestamp: lastTransitionTime }],
+      migrationState: { failed: true, failureReason: 'the migration was cancelled', endTimestamp: lastTransitionTime },
+    };
+    assert.deepEqual(written({ migration: migration('Pending', deleted) }), [{ status }, 'FailedMigration']);
   });
 });

@@ -17,7 +17,7 @@
  *     is backed up, dumped or frozen, no Pod was made yet       say so in a condition, and wait
  *     is not back from the move before, no Pod was made yet     wait
  *   Pending, too many are under way, or come first              look again
- *   Pending, no Pod                                             make the Pod that the guest goes to
+ *   Pending, no Pod                                             make the Pod that the guest goes to; say why, when it could not be made
  *   Pending, Pod                                                Scheduling
  *   target Pod gone, deleted or ended                           Failed; where the nodes were told, they are told of this too, first
  *   target Pod has no node after 5 min, or is not up after 15   Failed; annotations of the migration say otherwise
@@ -27,6 +27,7 @@
  *   Scheduled                                                   PreparingTarget: tell both nodes, in one write of the VMI
  *   PreparingTarget, the target has said where                  TargetReady
  *   TargetReady, the source has begun                           Running
+ *   no node has room for the Pod                                say so in a condition, and wait
  *
  * This controller never hands a guest over: the node does that the guest leaves. Pure.
  */
@@ -54,6 +55,7 @@ import { timestamp } from '../../base/timestamp.ts';
 import type { Action, Decision, EventToRecord } from '../../reconcile/decision.ts';
 import { isLauncherUp } from '../vmi/phase.ts';
 import type { ObservedMigration } from './observed.ts';
+import { rejectedHold, showHold, unplacedHold } from './show-hold.ts';
 import { targetPodFor } from './target-pod.ts';
 
 type Rule = readonly [when: (seen: ObservedMigration) => boolean, then: (seen: ObservedMigration) => Decision];
@@ -98,7 +100,7 @@ const RULES: readonly Rule[] = [
     (seen) => isPhase(seen, 'Scheduled') && !isOurs(seen) && patienceMs(seen) > 0 && isTooMuch(seen),
     () => ({ actions: [], lookAgainAfterMs: BUSY_AGAIN_MS }),
   ],
-  [(seen) => !isOurs(seen) && patienceMs(seen) <= 0, (seen) => fail(seen, 'the Pod that it was to go to did not come up in time')],
+  [(seen) => !isOurs(seen) && patienceMs(seen) <= 0, (seen) => fail(seen, whyNotUp(seen))],
   [(seen) => isPhase(seen, 'Pending'), (seen) => advance(seen, 'Scheduling', 'there is a Pod for it to go to')],
   [
     (seen) => isPhase(seen, 'Scheduling') && isLauncherUp(seen.targetPod),
@@ -114,7 +116,7 @@ const RULES: readonly Rule[] = [
     (seen) => isPhase(seen, 'TargetReady') && stateOf(seen).startTimestamp !== undefined,
     (seen) => advance(seen, 'Running', 'the guest is being sent'),
   ],
-  [(seen) => !isOurs(seen), (seen) => ({ actions: [], lookAgainAfterMs: Math.max(1_000, patienceMs(seen)) })],
+  [(seen) => !isOurs(seen), waitForPod],
 ];
 
 /** Applies the first rule that matches. */
@@ -133,11 +135,12 @@ function begin(seen: ObservedMigration): Decision {
 }
 
 function createTarget(seen: ObservedMigration): Decision {
-  const { vmi, migration, launcher } = seen;
+  const { vmi, migration, launcher, createError } = seen;
   if (!vmi) return { actions: [] };
+  const rejected = createError === undefined ? [] : showHold(seen, rejectedHold(createError));
   const pod = targetPodFor(vmi, migration, launcher);
   const event: EventToRecord = { type: 'Normal', reason: 'SuccessfulCreate', message: `Created migration target pod ${pod.metadata.name}` };
-  return { actions: [{ do: 'create', object: pod, because: 'the instance needs a place to go to', event }] };
+  return { actions: [...rejected, { do: 'create', object: pod, because: 'the instance needs a place to go to', event }] };
 }
 
 /** What ends by itself is waited for. */
@@ -159,21 +162,33 @@ function whyItStays(seen: ObservedMigration): string | undefined {
 }
 
 function waitForGuest(seen: ObservedMigration): Decision {
-  const { migration, now } = seen;
   const hindrance = hindranceNow(seen);
   if (!hindrance) return { actions: [] };
+  const lookAgainAfterMs = isPhase(seen, 'Scheduled') ? patienceMs(seen) : BUSY_AGAIN_MS;
   // Not for long: while the file systems are frozen, or until the guest is back from the move before.
-  const isShort = hindrance.is === 'frozen' || hindrance.is === 'moved';
+  if (hindrance.is === 'frozen' || hindrance.is === 'moved') return { actions: [], lookAgainAfterMs };
   const type = hindrance.is === 'backed up' ? 'migrationBlockedByBackup' : 'migrationBlockedByUtilityVolumes';
   const message = `it is moved when that is over: ${hindrance.why}`;
-  const others = (migration.status?.conditions ?? []).filter((each) => !each.type.startsWith('migrationBlockedBy'));
-  const shown = migration.status?.conditions?.find((each) => each.type === type);
-  const lookAgainAfterMs = isPhase(seen, 'Scheduled') ? patienceMs(seen) : BUSY_AGAIN_MS;
-  if (isShort || shown?.message === message) return { actions: [], lookAgainAfterMs };
-  const condition = { type, status: 'True', reason: 'GuestBusy', message, lastTransitionTime: timestamp(now) };
-  const write = { ...patch(migration, { status: { conditions: [...others, condition] } }, message), subresource: 'status' } as const;
-  if (hindrance.is !== 'dumped') return { actions: [write], lookAgainAfterMs };
-  return { actions: [{ ...write, event: { type: 'Normal', reason: 'UtilityVolumeMigrationPending', message } }], lookAgainAfterMs };
+  const event = { type: 'Normal', reason: 'UtilityVolumeMigrationPending', message } as const;
+  const actions = showHold(seen, { type, reason: 'GuestBusy', message }, hindrance.is === 'dumped' ? event : undefined);
+  return { actions, lookAgainAfterMs };
+}
+
+function waitForPod(seen: ObservedMigration): Decision {
+  const hold = unplacedHold(seen.targetPod);
+  const event = {
+    type: 'Warning',
+    reason: 'migrationTargetPodUnschedulable',
+    message: `No node has room for it: ${hold?.message}`,
+  } as const;
+  return { actions: hold ? showHold(seen, hold, event) : [], lookAgainAfterMs: Math.max(1_000, patienceMs(seen)) };
+}
+
+function whyNotUp({ targetPod }: ObservedMigration): string {
+  const hold = unplacedHold(targetPod);
+  return hold
+    ? `no node has room for the Pod that it was to go to: ${hold.message}`
+    : 'the Pod that it was to go to did not come up in time';
 }
 
 /** From here on the move is of the two nodes. */
@@ -201,10 +216,12 @@ function tellNodes(seen: ObservedMigration): Decision {
   };
 }
 
-function requestAbort({ vmi }: ObservedMigration): Decision {
+function requestAbort(seen: ObservedMigration): Decision {
+  const { vmi } = seen;
   if (!vmi) return { actions: [] };
-  const migrationState = { abortRequested: true, abortStatus: 'Aborting' };
-  return { actions: [patch(vmi, { status: { migrationState } }, 'the migration was deleted')] };
+  const [migrationState, message] = [{ abortRequested: true, abortStatus: 'Aborting' }, 'the migration was deleted'];
+  const shown = isDeleting(seen.migration) ? showHold(seen, { type: 'migrationAbortRequested', reason: 'MigrationDeleted', message }) : [];
+  return { actions: [patch(vmi, { status: { migrationState } }, message), ...shown] };
 }
 
 /**
@@ -232,7 +249,7 @@ function fail(seen: ObservedMigration, why: string): Decision {
   const event: EventToRecord = isAbort
     ? { type: 'Normal', reason: 'SuccessfulAbortMigration', message: 'The migration was cancelled' }
     : { type: 'Warning', reason: 'FailedMigration', message: `The migration failed: ${why}` };
-  return { actions: [{ ...writePhase(migration, { phase: 'Failed', now, state: stateToShow(seen) }, why), event }] };
+  return { actions: [{ ...writePhase(migration, { phase: 'Failed', now, state: stateToShow(seen, why) }, why), event }] };
 }
 
 function succeed(seen: ObservedMigration): Decision {
@@ -315,8 +332,10 @@ function stateOf({ vmi }: ObservedMigration): NonNullable<NonNullable<VirtualMac
   return vmi?.status?.migrationState ?? {};
 }
 
-function stateToShow(seen: ObservedMigration) {
-  return isOurs(seen) ? stateOf(seen) : undefined;
+/** One that failed before the nodes were told has nothing but the reason. */
+function stateToShow(seen: ObservedMigration, failureReason?: string) {
+  if (isOurs(seen)) return stateOf(seen);
+  return failureReason === undefined ? undefined : { failed: true, failureReason, endTimestamp: timestamp(seen.now) };
 }
 
 /** Whoever wants the instance to end, or the migration, does not want this. */

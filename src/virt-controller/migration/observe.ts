@@ -7,14 +7,15 @@ import { hindranceOf } from '../../api/kubevirt/exclusive-operations.ts';
 import { isMigrationFinal, type VirtualMachineInstanceMigration } from '../../api/kubevirt/kinds/migration.ts';
 import type { MigrationPolicy } from '../../api/kubevirt/kinds/migration-policy.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { LABEL_MIGRATION_JOB } from '../../api/kubevirt/names.ts';
+import { ANNOTATION_MIGRATION_JOB, LABEL_MIGRATION_JOB } from '../../api/kubevirt/names.ts';
 import { isTargetOf, launcherPodNameOf } from '../../api/launcher/pod-name.ts';
-import { isDeleting, keyOf } from '../../api/meta.ts';
+import { isDeleting, type KubeObject, keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Cache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
 import type { FollowedConfiguration } from '../../client/follow-configuration.ts';
 import { BY_CONTROLLER } from '../../reconcile/owner.ts';
+import type { WriteErrors } from '../../reconcile/write-errors.ts';
 import { claimsOf } from '../vmi/claims-of.ts';
 import { offersKvm } from '../vmi/launcher-resources.ts';
 import type { ContainerDiskWay } from '../vmi/launcher-volumes.ts';
@@ -34,6 +35,8 @@ export type MigrationObserver = {
   readonly launcherImage: string;
   readonly containerDisks?: ContainerDiskWay | undefined;
   readonly configuration: FollowedConfiguration;
+  /** Why Pods to go to could not be made, by the keys of the migrations. */
+  readonly createErrors: WriteErrors;
 };
 
 export const BY_VMI = 'vmi';
@@ -44,12 +47,21 @@ function vmiKeyOf({ metadata: { namespace }, spec }: VirtualMachineInstanceMigra
   return keyOf({ namespace, name: spec.vmiName ?? '' });
 }
 
+/** The key of the migration that this Pod was made for. */
+export function migrationKeyOf({ metadata: { namespace, annotations } }: KubeObject): string | undefined {
+  const name = annotations?.[ANNOTATION_MIGRATION_JOB];
+  return name === undefined ? undefined : keyOf({ namespace, name });
+}
+
 /** What is known of the migration with this key; undefined when it is gone. */
 export async function observeMigration(observer: MigrationObserver, key: string): Promise<ObservedMigration | undefined> {
-  const { clock, migrations, vmis, nodes, launcherImage, containerDisks } = observer;
+  const { clock, migrations, vmis, nodes, launcherImage, containerDisks, createErrors } = observer;
   await observer.configuration.known;
   const migration = migrations.get(key);
-  if (!migration) return undefined;
+  if (!migration) {
+    createErrors.forget(key);
+    return undefined;
+  }
   const vmi = vmis.get(vmiKeyOf(migration));
   const siblings = migrations.byIndex(BY_VMI, vmiKeyOf(migration)).filter(({ metadata }) => metadata.uid !== migration.metadata.uid);
   const targetPod = vmi && (await targetOf(observer, vmi, migration));
@@ -61,6 +73,7 @@ export async function observeMigration(observer: MigrationObserver, key: string)
     targetPod,
     sourcePod: vmi && sourceOf(observer, vmi, migration),
     earlier: siblings.find((each) => !isMigrationFinal(each) && isBefore(each, migration))?.metadata.name,
+    createError: createErrors.get(key),
     policy: vmi && migration.status?.phase === 'Scheduled' ? await policyOf(observer, vmi) : undefined,
     underWay: underWayBeside(observer, migration, vmi),
     finished: [migration, ...siblings].filter(isMigrationFinal).toSorted((a, b) => (isBefore(a, b) ? 1 : -1)),

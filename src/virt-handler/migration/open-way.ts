@@ -46,6 +46,7 @@ export function wayFrom(options: WayOptions): OpenWay {
       return socket.once('close', () => open.delete(socket)).on('error', () => {});
     };
     let memory: Duplex | undefined;
+    let ahead: WebSocket | undefined;
     const connect = async (channel: MoveChannel) => keep(await connectTo(joining, { channel }));
     const channels = Object.keys(OUTGOING_SOCKETS) as MoveChannel[]; // the keys of the table
     const servers = await Promise.all(
@@ -61,11 +62,13 @@ export function wayFrom(options: WayOptions): OpenWay {
         const host = JSON.stringify(await hostOf(options.folder, ask));
         keep(await connectTo(joining, { channel: 'disks', host })).destroy();
       },
-      async connectMemory() {
+      async connectAhead() {
+        ahead = printedTo(joining).on('error', () => {}); // then another one is made when it is needed
         memory = await connect('memory');
       },
-      sendPrinted: () => sendPrinted(printedTo(joining), options.printed()),
+      sendPrinted: () => sendPrinted(ahead && ahead.readyState <= WebSocket.OPEN ? ahead : printedTo(joining), options.printed()),
       close() {
+        ahead?.terminate();
         for (const server of servers) server.close();
         for (const socket of open) socket.destroy();
       },
@@ -85,10 +88,12 @@ function sendPrinted(webSocket: WebSocket, printed: Buffer): Promise<void> {
   return new Promise((resolve, reject) => {
     webSocket.once('error', reject);
     webSocket.once('close', (code) => (code === NORMAL_CLOSURE ? resolve() : reject(new Error(`closed with ${code}`))));
-    webSocket.once('open', () => {
+    const send = () => {
       for (let at = 0; at < printed.length; at += PIECE_BYTES) webSocket.send(printed.subarray(at, at + PIECE_BYTES));
       webSocket.close(NORMAL_CLOSURE);
-    });
+    };
+    if (webSocket.readyState === WebSocket.OPEN) send();
+    else webSocket.once('open', send);
   });
 }
 

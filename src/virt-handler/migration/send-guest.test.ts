@@ -52,8 +52,8 @@ function qemu(upsets: Readonly<Record<string, () => unknown>> = {}) {
   const close = () => {
     closed = true;
   };
-  const connectMemory = async () => void said.push('(memory is connected)');
-  const openWay = async () => ({ close, agree: async () => {}, sendPrinted: async () => {}, connectMemory });
+  const connectAhead = async () => void said.push('(memory is connected)');
+  const openWay = async () => ({ close, agree: async () => {}, sendPrinted: async () => {}, connectAhead });
   const performer: Performer = {
     qmp: { execute },
     clock,

@@ -47,7 +47,7 @@ export async function sendGuest(performer: Performer, { disks, to, limits, runs 
     for (const disk of disks) bytes += await beginCopy(performer, disk, limits);
     const course = { beganAt, limits, limitMs: timeoutMsOf(limits, bytes) };
     const copied = await follow(performer, { ...course, what: 'the copy of its disks' }, () => lookAtDisks(performer, disks, beganAt));
-    await way.connectMemory();
+    await way.connectAhead();
     await copyMemory(performer, { course, runs });
     const printed = sendPrinted(performer, way);
     const sent = await letGo(performer, { disks, switchMs: limits.mayStandStill ? Math.max(SWITCH_MS, course.limitMs) : SWITCH_MS });

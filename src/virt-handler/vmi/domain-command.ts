@@ -80,8 +80,8 @@ export type MoveTarget = { readonly host: string; readonly port: number; readonl
 export type Way = {
   /** Resolves when the guest can go on at the other node, as both QEMUs are; `ask` asks ours. */
   agree(ask: (command: string) => Promise<unknown>): Promise<void>;
-  /** Connects for the memory before QEMU does, so that a guest which stands still does not wait for it; resolves when the other node has taken it. */
-  connectMemory(): Promise<void>;
+  /** Connects for the memory, and for what was printed, so that a guest which stands still does not wait for it; resolves when the other node has taken that for the memory. */
+  connectAhead(): Promise<void>;
   /** Resolves when the other node has what the guest printed so far. */
   sendPrinted(): Promise<void>;
   close(): void;

@@ -54,3 +54,14 @@ test('--wait tells how far it is, and fails with the migration', async () => {
   await assert.rejects(run(deps, { ...FLAGS, wait: true }, 'db'), { code: 'MIGRATION_FAILED', why: 'the target has ended' });
   assert.equal(stdout(), 'VM db was scheduled to migrate\nFailed\n');
 });
+
+test('--wait tells what holds it up, once', async () => {
+  const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/1 nodes are available' };
+  const move = (status: object) => [{ metadata: { namespace: 'default', name: 'm1', uid: 'u1' }, spec: { vmiName: 'db' }, status }];
+  const held = move({ phase: 'Scheduling', conditions: [condition] });
+  const answers = [[], held, held, move({ phase: 'Succeeded', migrationState: { targetNode: 'n2' } })];
+  const { deps, stdout } = testDeps({ [CALL]: {}, [LIST]: () => ({ metadata: {}, items: answers.shift() ?? [] }) });
+  const clock = { ...deps.clock, sleep: async () => {} };
+  await run({ ...deps, clock }, { ...FLAGS, wait: true }, 'db');
+  assert.equal(stdout(), 'VM db was scheduled to migrate\nScheduling: 0/1 nodes are available\nSucceeded\nVM db runs on node n2\n');
+});

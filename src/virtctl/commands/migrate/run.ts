@@ -59,8 +59,9 @@ async function untilOver(deps: ClusterDeps, name: string, before: ReadonlySet<un
     if (!ours) throw new UserError('MIGRATION_GONE', `the migration of ${name} was deleted`, { why: 'somebody has cancelled it' });
     const { phase = 'Pending', migrationState } = ours.status ?? {};
     if (isLive) stdout.write(Buffer.from(CLEAR_LINE));
-    if (phase !== told) stdout.write(`${phase}\n`);
-    told = phase;
+    const tells = [phase, holdOf(ours)].filter(Boolean).join(': ');
+    if (tells !== told) stdout.write(`${tells}\n`);
+    told = tells;
     if (isLive && phase === 'Running') stdout.write(await progressLine(deps, name));
     if (phase === 'Succeeded') stdout.write(`VM ${name} runs on node ${migrationState?.targetNode}\n`);
     if (phase === 'Failed')
@@ -71,6 +72,11 @@ async function untilOver(deps: ClusterDeps, name: string, before: ReadonlySet<un
     if (isMigrationFinal(ours)) return;
     await clock.sleep(LOOK_MS, signal);
   }
+}
+
+/** Why it does not go on. */
+function holdOf({ status }: VirtualMachineInstanceMigration): string | undefined {
+  return isMigrationFinal({ status }) ? undefined : status?.conditions?.at(-1)?.message;
 }
 
 /** Nothing before the first two seconds are over, and of no move before. */
