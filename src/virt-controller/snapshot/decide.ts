@@ -161,16 +161,19 @@ function isMarked({ snapshot }: ObservedVmSnapshot, vm: VirtualMachine): boolean
   return vm.status?.snapshotInProgress === snapshot.metadata.name && (vm.metadata.finalizers ?? []).includes(FINALIZER_SNAPSHOT_SOURCE);
 }
 
-/** One write at a time, each on condition that nobody else wrote: of two snapshots one comes first. */
+/**
+ * One write at a time, each on condition that nobody else wrote: of two snapshots one comes first. The name before the finalizer: one that is over takes
+ * away a finalizer that nobody's name is beside.
+ */
 function mark({ snapshot }: ObservedVmSnapshot, vm: VirtualMachine): Action {
-  const { finalizers = [] } = vm.metadata;
-  const because = `snapshot ${snapshot.metadata.name} is being taken of it`;
-  if (!finalizers.includes(FINALIZER_SNAPSHOT_SOURCE))
-    return patchOf(vm, { metadata: { finalizers: [...finalizers, FINALIZER_SNAPSHOT_SOURCE] } }, because);
-  return { ...patchOf(vm, { status: { snapshotInProgress: snapshot.metadata.name } }, because), subresource: 'status' };
+  const { name } = snapshot.metadata;
+  const because = `snapshot ${name} is being taken of it`;
+  if (vm.status?.snapshotInProgress !== name)
+    return { ...patchOf(vm, { status: { snapshotInProgress: name } }, because), subresource: 'status' };
+  return patchOf(vm, { metadata: { finalizers: [...(vm.metadata.finalizers ?? []), FINALIZER_SNAPSHOT_SOURCE] } }, because);
 }
 
-/** The same backwards: the finalizer last, so that whoever is killed in between knows that there is something to do. */
+/** The name goes first, too: whoever is killed in between finds the finalizer, and knows by it that there is something to do. */
 function release({ snapshot, vm }: ObservedVmSnapshot): Action[] {
   if (!vm) return [];
   const { finalizers = [] } = vm.metadata;

@@ -10,6 +10,7 @@ import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-ma
 import type { VirtualMachineRestore } from '../../api/kubevirt/kinds/vm-restore.ts';
 import type { VirtualMachineSnapshot } from '../../api/kubevirt/kinds/vm-snapshot.ts';
 import type { VirtualMachineSnapshotContent } from '../../api/kubevirt/kinds/vm-snapshot-content.ts';
+import { FINALIZER_SNAPSHOT_SOURCE, FINALIZER_VM_SNAPSHOT } from '../../api/kubevirt/names.ts';
 import { type Decision, nothingToDo, type OtherAction } from '../../reconcile/decision.ts';
 import { vm, vmi } from '../../testing/builders.ts';
 import { Cluster } from '../cluster.testing.ts';
@@ -234,6 +235,31 @@ test('a snapshot of a machine at rest becomes whole, wherever virt-controller is
     const { phase, readyToUse, indications, snapshotVolumes } = statusOf(world) ?? {};
     assert.deepEqual([phase, readyToUse, indications, snapshotVolumes?.includedVolumes], ['Succeeded', true, [], DISKS], `${killAfter}`);
     assert.deepEqual([world.machine.status?.snapshotInProgress, world.machine.metadata.finalizers?.length], [undefined, 1], `${killAfter}`);
+  }
+});
+
+test('a snapshot that is over does not take away the mark of the next one, whichever of both looks first', () => {
+  for (const isOldFirst of [true, false]) {
+    const world = afterSnapshot(false);
+    const taken = world.find<VirtualMachineSnapshot>('VirtualMachineSnapshot') as VirtualMachineSnapshot;
+    const named = (name: string, status: VirtualMachineSnapshot['status']): VirtualMachineSnapshot => {
+      const { status: _, ...rest } = taken;
+      return { ...rest, metadata: { namespace: 'default', name, finalizers: [FINALIZER_VM_SNAPSHOT] }, ...(status && { status }) };
+    };
+    const both = [named('old', taken.status), named('new', undefined)];
+    const done: string[] = [];
+    for (let round = 0; round < 6; round++)
+      for (const snapshot of isOldFirst ? both : both.toReversed()) {
+        const of = { snapshot, vm: world.machine, claims: new Map(), claimsInUse: new Set<string>(), volumeSnapshots: new Map() };
+        const { actions } = decideVmSnapshot({
+          ...of,
+          ...{ hasVolumeSnapshots: true, quiesce: 'untouched', hasPaused: false, now: world.now },
+        });
+        done.push(...actions.flatMap((action) => (action.do === 'create' ? [action.object.kind] : [])));
+        world.apply({ actions: actions.filter((action) => action.do === 'patch' && action.target.kind === 'VirtualMachine') as never });
+      }
+    const { finalizers = [] } = world.machine.metadata;
+    assert.deepEqual([done[0], finalizers.includes(FINALIZER_SNAPSHOT_SOURCE)], ['VirtualMachineSnapshotContent', true], `${isOldFirst}`);
   }
 });
 
