@@ -36,6 +36,7 @@ class World extends Cluster {
   wasRunningWhenTaken: boolean[] = [];
   wasPausedWhenTaken: boolean[] = [];
   hasVolumeSnapshots = true;
+  unfilled: string[] = [];
   migration: string | undefined;
 
   constructor(isRunning: boolean) {
@@ -165,6 +166,7 @@ class World extends Cluster {
         ...(spec ? volumesOf(spec.template.spec).included.map(({ claimName }) => claimName) : []),
         ...(snapshot.spec.memory && memory !== undefined ? [memory] : []),
       ]),
+      unfilledClaims: new Set(this.unfilled),
       claimsInUse: new Set(),
       volumeSnapshots: new Map(wanted.map((name) => [name, this.find<VolumeSnapshot>('VolumeSnapshot', name)])),
     });
@@ -236,6 +238,17 @@ test('a snapshot of a machine at rest becomes whole, wherever virt-controller is
     assert.deepEqual([phase, readyToUse, indications, snapshotVolumes?.includedVolumes], ['Succeeded', true, [], DISKS], `${killAfter}`);
     assert.deepEqual([world.machine.status?.snapshotInProgress, world.machine.metadata.finalizers?.length], [undefined, 1], `${killAfter}`);
   }
+});
+
+test('a machine whose disk is still being filled is waited for: what was kept would be nothing, or a half', () => {
+  const world = new World(false);
+  world.ask('VirtualMachineSnapshot', { source: SOURCE });
+  world.unfilled = ['db-data'];
+  for (let step = 0; step < 20; step++) world.step();
+  assert.deepEqual([statusOf(world)?.error?.message, world.find('VolumeSnapshot')], ['PVC db-data is not filled yet', undefined]);
+  world.unfilled = [];
+  world.settle();
+  assert.equal(statusOf(world)?.phase, 'Succeeded');
 });
 
 test('a snapshot that is over does not take away the mark of the next one, whichever of both looks first', () => {
