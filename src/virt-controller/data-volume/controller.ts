@@ -14,6 +14,7 @@ import { hasForeignCdi } from '../../client/foreign-cdi.ts';
 import { runController } from '../../reconcile/controller.ts';
 import { ownerKeysOf } from '../../reconcile/owner.ts';
 import { changesOf } from '../../reconcile/source.ts';
+import { unfilledClaimsOf } from '../vmi/claims-of.ts';
 import { decideDataVolume } from './decide.ts';
 import type { Importer, ObservedDataVolume } from './observed.ts';
 import { type AskProgress, askImporter } from './progress.ts';
@@ -64,10 +65,13 @@ async function observeDataVolume(options: DataVolumeOptions, key: string): Promi
   const seen = { dataVolume, claim, pod, importer, now: clock.now() };
   if (phaseOf(dataVolume) === 'Succeeded' || phaseOf(dataVolume) === 'Failed') return { ...seen, isLate: false };
   const { pvc, snapshot } = dataVolume.spec.source ?? {};
+  const source = pvc && (await client.get(PERSISTENT_VOLUME_CLAIMS, { namespace, name: pvc.name }));
+  const isSourceUnfilled = !pod && (await unfilledClaimsOf(client, source && new Map([[source.metadata.name, source]]))).size > 0;
   const isPending = claim !== undefined && claim.status?.phase !== 'Bound' && !needsPod({ dataVolume });
   return {
     ...seen,
-    source: pvc && (await client.get(PERSISTENT_VOLUME_CLAIMS, { namespace, name: pvc.name })),
+    source,
+    isSourceUnfilled,
     sourceUser: pvc && !pod ? await userOf(client, { namespace, name: pvc.name }) : undefined,
     snapshot: snapshot && (await snapshotOf(client, { namespace, name: snapshot.name })),
     progress: pod?.status?.phase === 'Running' ? await askProgress(pod) : undefined,

@@ -100,6 +100,11 @@ const rules: [string, Partial<ObservedDataVolume>, string[]][] = [
     { dataVolume: dataVolume(PVC), source: claim('Bound', undefined, 'golden'), sourceUser: 'virt-launcher-x' },
     [`${STATUS}: Pod virt-launcher-x uses PVC golden: stop its machine`, 'look again in 5s'],
   ],
+  [
+    'a PVC that is not filled yet is not copied',
+    { dataVolume: dataVolume(PVC), source: claim('Bound', 'another', 'golden'), claim: claim('Bound'), isSourceUnfilled: true },
+    [`${STATUS}: PVC golden is not filled yet`, 'look again in 5s'],
+  ],
   ['a PVC that is not there is waited for', { dataVolume: dataVolume(PVC) }, [`${STATUS}: PVC golden is not there`, 'look again in 5s']],
   [
     'an empty disk needs no Pod',

@@ -7,6 +7,7 @@
  *   its PVC is gone after it was filled         Failed; never filled again silently
  *   no PVC                                      make it, as soon as it is known how large it is to be
  *   its PVC is of somebody else                 say so; what is in it is not touched
+ *   it is a copy of a PVC that is not filled    wait: there is nothing on it, or a half
  *   it is a copy of a PVC that a Pod uses       wait: a disk that is written to is not of one moment
  *   its Pod has ended for good without success  delete it, and make another
  *   it needs a Pod, and there is none           make it
@@ -52,11 +53,12 @@ export function decideDataVolume(observed: ObservedDataVolume): Decision {
 
 /** What it waits for, in words; undefined when it can go on. */
 function obstacleOf(observed: ObservedDataVolume): string | undefined {
-  const { dataVolume, claim, pod, source, sourceUser, snapshot } = observed;
+  const { dataVolume, claim, pod, source, isSourceUnfilled, sourceUser, snapshot } = observed;
   const { name } = dataVolume.metadata;
   const { pvc, snapshot: wanted } = dataVolume.spec.source ?? {};
   if (claim && !ownClaim(observed)) return `PVC ${name} is there already, and is not of this DataVolume`;
   if (pvc && !source) return `PVC ${pvc.name} is not there`;
+  if (pvc && !pod && isSourceUnfilled) return `PVC ${pvc.name} is not filled yet`;
   if (pvc && !pod && sourceUser !== undefined) return `Pod ${sourceUser} uses PVC ${pvc.name}: stop its machine`;
   if (wanted && !snapshot) return `VolumeSnapshot ${wanted.name} is not there`;
   if (!claim && !claimFor(observed)) return 'nobody says how large it is to be';
@@ -126,8 +128,9 @@ function phaseEvent({ metadata: { name } }: DataVolume, phase: DataVolumePhase):
 }
 
 /** Told with the write that says it first. */
-function waitingEvent({ claim, sourceUser }: ObservedDataVolume, waitsFor: string | undefined): EventToRecord | undefined {
-  if (waitsFor === undefined) return undefined;
+function waitingEvent(observed: ObservedDataVolume, waitsFor: string | undefined): EventToRecord | undefined {
+  const { claim, isSourceUnfilled, sourceUser } = observed;
+  if (waitsFor === undefined || isSourceUnfilled) return undefined;
   if (sourceUser !== undefined) return { type: 'Warning', reason: 'CloneSourceInUse', message: waitsFor };
   return claim ? { type: 'Warning', reason: 'ErrResourceExists', message: waitsFor } : undefined;
 }

@@ -23,6 +23,8 @@ export type ObservedDataVolume = {
   readonly pod?: Pod | undefined;
   /** The PVC that it is a copy of. */
   readonly source?: PersistentVolumeClaim | undefined;
+  /** Something is to fill that, and has not yet: a copy of it would be of nothing, or of a half. */
+  readonly isSourceUnfilled?: boolean;
   /** A Pod that may write to that. */
   readonly sourceUser?: string | undefined;
   /** The snapshot that it begins as. */

@@ -133,3 +133,18 @@ test('a restore whose snapshot is deleted says so', () => {
   assert.match(said({ vm: marked }), /"SnapshotUnusable","message":"VirtualMachineSnapshot s was deleted while it was restored"/);
   assert.match(said({ vm: changed }), /was deleted while it was restored: the machine has its disks already"/);
 });
+
+test('a machine that is suspended is waited for as one that runs is, and keeps its memory', () => {
+  const suspended = vm('Always', { suspension: { phase: 'Suspended', claimName: 'memory' } } as never);
+  const why = 'VirtualMachine db is suspended, and its memory knows the disks of now: virtctl stop throws it away';
+  const failed = `VirtualMachineRestoreFailed: ${why}`;
+  const policies = [undefined, 'FailImmediate', 'StopTarget', 'WaitEventually'] as const;
+  const ends = (at: number) =>
+    policies.map((policy) => {
+      const lines = explained({ vm: suspended, now: at, restore: restore(policy && { targetReadinessPolicy: policy }) });
+      return lines.filter((line) => !line.startsWith(STATUS) && !line.startsWith('look again'));
+    });
+  assert.deepEqual(ends(now), [[], [failed], [], []]);
+  const later = `${failed}; it was waited for 5 minutes`;
+  assert.deepEqual(ends(late), [[later], [failed], [later], []]);
+});

@@ -8,6 +8,7 @@
  *   no snapshot, one that failed or has no content    fail; one that is being taken is waited for
  *   it has begun, and its snapshot is deleted         fail: the claims that no machine uses go
  *   the machine is being snapshotted, or restored     wait
+ *   the machine is suspended                          as targetReadinessPolicy says, but that its memory is never thrown away for it
  *   the machine runs                                  as targetReadinessPolicy says: wait (5 minutes), stop it, fail
  *   the machine is not marked                         mark it: it is not started from now on
  *   claims are missing                                make them; they begin as the VolumeSnapshots
@@ -55,6 +56,7 @@ export function decideVmRestore(observed: ObservedVmRestore): Decision {
   if (unusable !== undefined) return fail(observed, 'SnapshotUnusable', unusable);
   const why = whyNotYet(observed);
   if (why !== undefined || !content) return wait(observed, why ?? '', WAIT_MS);
+  if (vm?.status?.suspension && !hasMemory(observed)) return awaitMemory(observed, vm);
   if (vm && observed.vmi) return awaitEnd(observed, vm);
   if (vm && vm.status?.restoreInProgress !== restore.metadata.name) return { actions: [mark(observed, vm)] };
   return fill(observed, content);
@@ -111,8 +113,6 @@ function whyNotYet(observed: ObservedVmRestore): string | undefined {
   if (!vm) return undefined;
   if (isDeleting(vm)) return `VirtualMachine ${vm.metadata.name} is being deleted`;
   const { snapshotInProgress, restoreInProgress } = vm.status ?? {};
-  if (vm.status?.suspension && !hasMemory(observed))
-    return `VirtualMachine ${vm.metadata.name} is suspended, and its memory knows the disks of now: virtctl stop throws it away`;
   if (snapshotInProgress) return `snapshot ${snapshotInProgress} of ${vm.metadata.name} is being taken`;
   return restoreInProgress && restoreInProgress !== restore.metadata.name
     ? `restore ${restoreInProgress} is changing ${vm.metadata.name}`
@@ -120,9 +120,8 @@ function whyNotYet(observed: ObservedVmRestore): string | undefined {
 }
 
 function awaitEnd(observed: ObservedVmRestore, vm: VirtualMachine): Decision {
-  const { restore, now } = observed;
+  const { restore } = observed;
   const message = `VirtualMachine ${vm.metadata.name} is running: stop it`;
-  const isLate = now - (Date.parse(restore.metadata.creationTimestamp ?? '') || now) >= GRACE_MS;
   switch (restore.spec.targetReadinessPolicy) {
     case 'FailImmediate':
       return fail(observed, 'TargetNotReady', message);
@@ -135,8 +134,29 @@ function awaitEnd(observed: ObservedVmRestore, vm: VirtualMachine): Decision {
       return wait(observed, message, WAIT_MS);
     case 'WaitGracePeriod':
     case undefined:
-      return isLate ? fail(observed, 'TargetNotReady', `${message}; it was waited for 5 minutes`) : wait(observed, message, WAIT_MS);
+      return waitGracePeriod(observed, message);
   }
+}
+
+/** Not for ever, unless somebody asked for that: whoever throws the memory away in a week wants the disks of then. */
+function awaitMemory(observed: ObservedVmRestore, vm: VirtualMachine): Decision {
+  const message = `VirtualMachine ${vm.metadata.name} is suspended, and its memory knows the disks of now: virtctl stop throws it away`;
+  switch (observed.restore.spec.targetReadinessPolicy) {
+    case 'FailImmediate':
+      return fail(observed, 'TargetNotReady', message);
+    case 'WaitEventually':
+      return wait(observed, message, WAIT_MS);
+    case 'StopTarget':
+    case 'WaitGracePeriod':
+    case undefined:
+      return waitGracePeriod(observed, message);
+  }
+}
+
+function waitGracePeriod(observed: ObservedVmRestore, message: string): Decision {
+  const { restore, now } = observed;
+  const isLate = now - (Date.parse(restore.metadata.creationTimestamp ?? '') || now) >= GRACE_MS;
+  return isLate ? fail(observed, 'TargetNotReady', `${message}; it was waited for 5 minutes`) : wait(observed, message, WAIT_MS);
 }
 
 function mark({ restore }: ObservedVmRestore, vm: VirtualMachine): Action {

@@ -21,6 +21,7 @@ import { changesOf } from '../../reconcile/source.ts';
 import { BY_VMI } from '../migration/observe.ts';
 import { revisionOf } from '../vm/revision.ts';
 import { instanceIn, isKeptInstance } from '../vm/suspension.ts';
+import { unfilledClaimsOf } from '../vmi/claims-of.ts';
 import { contentNameOf, specToKeep, volumesOf } from './content-for.ts';
 import { decideVmSnapshot, type Freeze, type Tell } from './decide.ts';
 import { backupsOf } from './memory.ts';
@@ -123,9 +124,11 @@ async function observeVmSnapshot(
   const names = [...disks, ...(memoryClaim === undefined ? [] : [memoryClaim])];
   const wanted = backupsOf(content).flatMap(({ volumeSnapshotName }) => volumeSnapshotName ?? []);
   const launchers = pods.list().filter((pod) => pod.metadata.namespace === namespace && !isPodFinal(pod));
+  const claims = await byName(names, (name) => client.get(PERSISTENT_VOLUME_CLAIMS, { namespace, name }));
   return {
     ...seen,
-    claims: await byName(names, (name) => client.get(PERSISTENT_VOLUME_CLAIMS, { namespace, name })),
+    claims,
+    unfilledClaims: await unfilledClaimsOf(client, claims),
     claimsInUse: new Set(
       launchers.flatMap((pod) => (pod.spec.volumes ?? []).flatMap((each) => each.persistentVolumeClaim?.claimName ?? [])),
     ),

@@ -8,7 +8,8 @@
  *   later than its deadline                               Failed: what was begun goes, the guest and the machine go on
  *   the cluster has no VolumeSnapshots                    Failed, with the reason
  *   no machine, another snapshot or a restore of it,      say so, and wait for the deadline
- *   a claim that is not bound, a guest on its way,
+ *   a claim that is not bound or not filled yet, a guest
+ *   on its way,
  *   a machine on its way into or out of a suspension,
  *   a claim that a Pod of a stopped machine has mounted
  *   the machine is not marked                             mark it: it outlives its deletion, and one snapshot is taken of it at a time
@@ -152,6 +153,8 @@ function whyNotYet(observed: ObservedVmSnapshot): string | undefined {
     return `${name} is ${vm.status?.suspension?.phase}`;
   const unbound = [...claims].find(([, claim]) => claim?.status?.phase !== 'Bound');
   if (unbound) return `PVC ${unbound[0]} ${unbound[1] ? 'is not bound' : 'does not exist'}`;
+  const [unfilled] = observed.unfilledClaims ?? [];
+  if (unfilled !== undefined) return `PVC ${unfilled} is not filled yet`;
   if (vmi && !isFinal(vmi)) return vmi.status?.phase === 'Running' ? undefined : `${name} is on its way up`;
   const used = [...claims.keys()].find((each) => claimsInUse.has(each));
   return used && `PVC ${used} is still in use, though ${name} does not run`;
@@ -162,19 +165,18 @@ function isMarked({ snapshot }: ObservedVmSnapshot, vm: VirtualMachine): boolean
 }
 
 /**
- * One write at a time, each on condition that nobody else wrote: of two snapshots one comes first. The name first: one of the same machine that is over
- * takes a finalizer for left behind that nobody's name goes with, and would take it off again each time.
+ * One write at a time, each on condition that nobody else wrote: of two snapshots one comes first. The name before the finalizer: one that is over takes
+ * away a finalizer that nobody's name is beside.
  */
 function mark({ snapshot }: ObservedVmSnapshot, vm: VirtualMachine): Action {
-  const { finalizers = [] } = vm.metadata;
   const { name } = snapshot.metadata;
   const because = `snapshot ${name} is being taken of it`;
   if (vm.status?.snapshotInProgress !== name)
     return { ...patchOf(vm, { status: { snapshotInProgress: name } }, because), subresource: 'status' };
-  return patchOf(vm, { metadata: { finalizers: [...finalizers, FINALIZER_SNAPSHOT_SOURCE] } }, because);
+  return patchOf(vm, { metadata: { finalizers: [...(vm.metadata.finalizers ?? []), FINALIZER_SNAPSHOT_SOURCE] } }, because);
 }
 
-/** The finalizer last, so that whoever is killed in between knows that there is something to do. */
+/** The name goes first, too: whoever is killed in between finds the finalizer, and knows by it that there is something to do. */
 function release({ snapshot, vm }: ObservedVmSnapshot): Action[] {
   if (!vm) return [];
   const { finalizers = [] } = vm.metadata;

@@ -24,6 +24,8 @@ export type ObservedVmSnapshot = {
   readonly kept?: ControllerRevision | undefined;
   /** The claims of the machine, or those that the content names. */
   readonly claims: Claims;
+  /** Those of them that a DataVolume or an upload has not filled yet. */
+  readonly unfilledClaims?: ReadonlySet<string>;
   /** Claims that a launcher Pod has mounted. */
   readonly claimsInUse: ReadonlySet<string>;
   /** Those that the content names. */

@@ -10,6 +10,7 @@ import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-ma
 import type { VirtualMachineRestore } from '../../api/kubevirt/kinds/vm-restore.ts';
 import type { VirtualMachineSnapshot } from '../../api/kubevirt/kinds/vm-snapshot.ts';
 import type { VirtualMachineSnapshotContent } from '../../api/kubevirt/kinds/vm-snapshot-content.ts';
+import { FINALIZER_SNAPSHOT_SOURCE, FINALIZER_VM_SNAPSHOT } from '../../api/kubevirt/names.ts';
 import { type Decision, nothingToDo, type OtherAction } from '../../reconcile/decision.ts';
 import { vm, vmi } from '../../testing/builders.ts';
 import { Cluster } from '../cluster.testing.ts';
@@ -35,6 +36,7 @@ class World extends Cluster {
   wasRunningWhenTaken: boolean[] = [];
   wasPausedWhenTaken: boolean[] = [];
   hasVolumeSnapshots = true;
+  unfilled: string[] = [];
   migration: string | undefined;
 
   constructor(isRunning: boolean) {
@@ -164,6 +166,7 @@ class World extends Cluster {
         ...(spec ? volumesOf(spec.template.spec).included.map(({ claimName }) => claimName) : []),
         ...(snapshot.spec.memory && memory !== undefined ? [memory] : []),
       ]),
+      unfilledClaims: new Set(this.unfilled),
       claimsInUse: new Set(),
       volumeSnapshots: new Map(wanted.map((name) => [name, this.find<VolumeSnapshot>('VolumeSnapshot', name)])),
     });
@@ -237,26 +240,40 @@ test('a snapshot of a machine at rest becomes whole, wherever virt-controller is
   }
 });
 
-test('one that is over takes nothing from one that begins, however often it looks', () => {
-  const over = afterSnapshot(false).find<VirtualMachineSnapshot>('VirtualMachineSnapshot') as VirtualMachineSnapshot;
+test('a machine whose disk is still being filled is waited for: what was kept would be nothing, or a half', () => {
   const world = new World(false);
   world.ask('VirtualMachineSnapshot', { source: SOURCE });
-  for (let steps = 0; steps < 40 && statusOf(world)?.phase !== 'Succeeded'; steps++) {
-    world.step();
-    const { machine, now } = world;
-    const seen = {
-      vm: machine,
-      vmi: undefined,
-      content: undefined,
-      now,
-      quiesce: 'untouched',
-      hasPaused: false,
-      hasVolumeSnapshots: true,
-    } as const;
-    const nothing = { claims: new Map(), claimsInUse: new Set<string>(), volumeSnapshots: new Map() };
-    world.apply(decideVmSnapshot({ ...seen, ...nothing, snapshot: { ...over, metadata: { ...over.metadata, name: 'over' } } }) as Decision);
-  }
+  world.unfilled = ['db-data'];
+  for (let step = 0; step < 20; step++) world.step();
+  assert.deepEqual([statusOf(world)?.error?.message, world.find('VolumeSnapshot')], ['PVC db-data is not filled yet', undefined]);
+  world.unfilled = [];
+  world.settle();
   assert.equal(statusOf(world)?.phase, 'Succeeded');
+});
+
+test('a snapshot that is over does not take away the mark of the next one, whichever of both looks first', () => {
+  for (const isOldFirst of [true, false]) {
+    const world = afterSnapshot(false);
+    const taken = world.find<VirtualMachineSnapshot>('VirtualMachineSnapshot') as VirtualMachineSnapshot;
+    const named = (name: string, status: VirtualMachineSnapshot['status']): VirtualMachineSnapshot => {
+      const { status: _, ...rest } = taken;
+      return { ...rest, metadata: { namespace: 'default', name, finalizers: [FINALIZER_VM_SNAPSHOT] }, ...(status && { status }) };
+    };
+    const both = [named('old', taken.status), named('new', undefined)];
+    const done: string[] = [];
+    for (let round = 0; round < 6; round++)
+      for (const snapshot of isOldFirst ? both : both.toReversed()) {
+        const of = { snapshot, vm: world.machine, claims: new Map(), claimsInUse: new Set<string>(), volumeSnapshots: new Map() };
+        const { actions } = decideVmSnapshot({
+          ...of,
+          ...{ hasVolumeSnapshots: true, quiesce: 'untouched', hasPaused: false, now: world.now },
+        });
+        done.push(...actions.flatMap((action) => (action.do === 'create' ? [action.object.kind] : [])));
+        world.apply({ actions: actions.filter((action) => action.do === 'patch' && action.target.kind === 'VirtualMachine') as never });
+      }
+    const { finalizers = [] } = world.machine.metadata;
+    assert.deepEqual([done[0], finalizers.includes(FINALIZER_SNAPSHOT_SOURCE)], ['VirtualMachineSnapshotContent', true], `${isOldFirst}`);
+  }
 });
 
 test('a guest with an agent is frozen while all its disks are taken and goes on afterwards, wherever virt-controller is killed', () => {

@@ -155,6 +155,22 @@ test('a Pod that has ended is told and tried again; one that was ready keeps its
   assert.equal(world.entry()?.phase, 'Ready');
 });
 
+test('a disk that another machine uses is told in the status, though each Pod that is tried runs for a moment', () => {
+  const world = new World();
+  world.settle();
+  world.podIs({ running: { startedAt: at } }, 'Running');
+  world.settle();
+  const lock = 'Failed to get shared "write" lock\nIs another process using the image [base0]?';
+  const message = `qemu-storage-daemon: --blockdev {"file":{"driver":"file"}}: ${lock}`;
+  world.podIs({ terminated: { exitCode: 1, reason: 'Error', message, finishedAt: '2026-01-01T00:00:58Z' } }, 'Failed');
+  world.settle();
+  const told = ['AttachedToNode', 'HotplugFailed', `its disk is in use by another machine or Pod: ${lock}`];
+  assert.deepEqual([world.entry()?.phase, world.entry()?.reason, world.entry()?.message], told);
+  world.podIs({ running: { startedAt: at } }, 'Running');
+  world.settle();
+  assert.deepEqual([world.entry()?.phase, world.entry()?.reason, world.entry()?.message], told);
+});
+
 test('one that no virt-handler has touched goes without it; one that is wanted again waits until it is out', () => {
   const world = new World();
   world.settle();

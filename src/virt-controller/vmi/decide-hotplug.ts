@@ -19,7 +19,7 @@ import { savePodNameOf } from '../../api/launcher/suspension.ts';
 import { isDeleting, refOf } from '../../api/meta.ts';
 import type { Action, Decision } from '../../reconcile/decision.ts';
 import { attachmentPodFor } from './attachment-pod.ts';
-import { attachmentOf, isLeaving } from './hotplug-status.ts';
+import { attachmentOf, isLeaving, whyEnded } from './hotplug-status.ts';
 import type { ObservedVmi } from './observed.ts';
 import { currentPod } from './phase.ts';
 
@@ -71,10 +71,7 @@ function createPod(observed: ObservedVmi, each: ReturnType<typeof hotplugDisksOf
 
 function removeEnded(pod: Pod, { now }: ObservedVmi): Action[] {
   if (endedAt(pod, now) + AGAIN_MS > now) return [];
-  const why = pod.status?.containerStatuses
-    ?.find(({ name }) => name === ATTACH_CONTAINER)
-    ?.state?.terminated?.message?.trim()
-    .slice(-500);
+  const why = whyEnded(pod);
   const message = `Attachment pod ${pod.metadata.name} ended${why ? `: ${why}` : ''}`;
   return [
     {

@@ -5,6 +5,7 @@
  *   wanted      none, Pending, Bound           no claim                  Pending (FailedPvcNotFound)
  *   wanted      none, Pending, Bound           claim, no Pod that runs   Bound, or Pending while the claim is not bound; the message says when it is not filled
  *   wanted      Pending, Bound                 its Pod runs              AttachedToNode; MountedToPod and Ready are virt-handler's
+ *   wanted      AttachedToNode                 its Pod has ended         the same, with what that said: another one is tried
  *   wanted      UnMountedFromPod               its Pod is gone           as if it were new
  *   unwanted    Pending, Bound                                           UnMountedFromPod: no virt-handler has touched it
  *   unwanted    AttachedToNode to Ready                                  Detaching; UnMountedFromPod is virt-handler's
@@ -22,6 +23,9 @@ import { ATTACH_CONTAINER, attachmentPodNameOf } from '../../api/launcher/attach
 import { isDeleting } from '../../api/meta.ts';
 import type { ObservedVmi } from './observed.ts';
 import { claimInfo } from './volume-status.ts';
+
+/** Of what a program said. */
+const MOST_MESSAGE = 500;
 
 export type VolumeStatus = NonNullable<VmiStatus['volumeStatus']>[number];
 
@@ -60,7 +64,7 @@ function ofWanted({ volume, before, pod }: Wanted, { hotplugClaims, unfilledHotp
   const isNew = before === undefined || before.phase === 'UnMountedFromPod';
   const { name } = volume;
   if (!isNew && before.phase !== 'Pending' && before.phase !== 'Bound')
-    return pod && isServing(pod) ? { ...before, ...podIn(pod) } : before;
+    return pod && isServing(pod) ? { ...before, ...podIn(pod) } : withEnd(before, pod);
   const claimName = claimOf(volume)?.claimName ?? '';
   const info = claimInfo(claimName, hotplugClaims) ?? before?.persistentVolumeClaimInfo;
   const shared = { name, target: '', ...(info && { persistentVolumeClaimInfo: info }) };
@@ -104,11 +108,22 @@ function isServing(pod: Pod): boolean {
   return !isPodFinal(pod) && !isDeleting(pod) && serverOf(pod)?.running !== undefined;
 }
 
+function withEnd(before: VolumeStatus, pod: Pod | undefined): VolumeStatus {
+  const why = before.phase === 'AttachedToNode' && pod ? whyEnded(pod) : undefined;
+  return why === undefined ? before : { ...before, reason: 'HotplugFailed', message: why };
+}
+
 /** In the words of the kubelet. */
 function whyNotServing(pod: Pod): string | undefined {
-  const { waiting, terminated } = serverOf(pod) ?? {};
-  const said = terminated ? terminated.message : waiting?.message;
-  return said?.trim().slice(-500);
+  return serverOf(pod)?.terminated ? whyEnded(pod) : serverOf(pod)?.waiting?.message?.trim().slice(-MOST_MESSAGE);
+}
+
+/** What its program said last, without the arguments that it repeats. */
+export function whyEnded(pod: Pod): string | undefined {
+  const said = serverOf(pod)?.terminated?.message?.trim() ?? '';
+  const told = said.replace(/^.*--\w[-\w]* \{.*\}: /s, '').slice(-MOST_MESSAGE);
+  if (told === '') return undefined;
+  return /Failed to get .*lock/.test(told) ? `its disk is in use by another machine or Pod: ${told}` : told;
 }
 
 function serverOf({ status }: Pod) {

@@ -19,6 +19,8 @@ type Source = VirtualMachineExport['spec']['source'];
 
 const LOOK_MS = 250;
 const DEFAULT_READY_MS = 2 * 60 * 1000;
+/** It comes by itself, in a moment: nobody can do anything about it. */
+const UNDER_WAY = ['Initializing', 'PodPending'];
 
 /** What the flags name; undefined when they name nothing, a UserError when they name two things. */
 export function sourceIn({ vm, snapshot, pvc }: SourceFlags): Source | undefined {
@@ -63,19 +65,20 @@ export function exportFor(at: { namespace: string; name: string; source: Source 
   };
 }
 
-/** Resolves with the export when it is Ready; a UserError with what it waits for when that takes too long. */
+/** Resolves with the export when it is Ready, and says what it waits for; a UserError with that when it takes too long. */
 export async function untilReady(
-  { client, clock, namespace }: ClusterDeps,
+  { client, clock, namespace, stderr }: ClusterDeps,
   name: string,
   options: { timeout?: string | undefined; signal: AbortSignal },
 ): Promise<VirtualMachineExport> {
   const patienceMs = options.timeout === undefined ? DEFAULT_READY_MS : parseGoDuration(options.timeout);
   if (!patienceMs) throw usage(`${options.timeout} is no time`, '--readiness-timeout 5m');
-  for (const startedAtMs = clock.steady(); ; ) {
+  const startedAtMs = clock.steady();
+  for (let said: string | undefined; ; ) {
     const found = await client.get(VM_EXPORTS, { namespace, name });
     if (!found) throw new ApiError('NotFound', `virtualmachineexports "${name}" not found`, { details: { name, kind: VM_EXPORTS.plural } });
     if (found.status?.phase === 'Ready') return found;
-    const why = conditionOf(found.status?.conditions, 'Ready')?.message;
+    const { message: why, reason = '' } = conditionOf(found.status?.conditions, 'Ready') ?? {};
     if (found.status?.phase === 'Skipped')
       throw new UserError('NOTHING_TO_EXPORT', `export ${name} has nothing to take`, { ...(why && { why }) });
     if (clock.steady() - startedAtMs > patienceMs)
@@ -83,6 +86,10 @@ export async function untilReady(
         ...(why && { why }),
         exitCode: 5,
       });
+    if (why && why !== said && !UNDER_WAY.includes(reason)) {
+      stderr.write(`waiting: ${why}\n`);
+      said = why;
+    }
     await clock.sleep(LOOK_MS, options.signal);
   }
 }

@@ -10,12 +10,13 @@ type Waiting<T> = {
   readonly isOver: (object: T) => boolean;
   /** What keeps it, in words; said once each. */
   readonly whyNot: (object: T) => string | undefined;
+  readonly signal?: AbortSignal;
 };
 
 const LOOK_MS = 250;
 
 /** The object when it is over, well or not. */
-export async function waitFor<T extends KubeObject>(deps: ClusterDeps, { resource, name, isOver, whyNot }: Waiting<T>): Promise<T> {
+export async function waitFor<T extends KubeObject>(deps: ClusterDeps, { resource, name, isOver, whyNot, signal }: Waiting<T>): Promise<T> {
   const { client, namespace, clock, stderr } = deps;
   for (let said: string | undefined; ; ) {
     const object = await client.get(resource as Resource<T>, { namespace, name });
@@ -24,6 +25,7 @@ export async function waitFor<T extends KubeObject>(deps: ClusterDeps, { resourc
     const why = whyNot(object);
     if (why !== undefined && why !== said) stderr.write(`waiting: ${why}\n`);
     said = why ?? said;
-    await clock.sleep(LOOK_MS);
+    await clock.sleep(LOOK_MS, signal);
+    signal?.throwIfAborted();
   }
 }

@@ -103,6 +103,15 @@ for (const [key, object, printed] of PRINTED)
     assert.deepEqual(Object.fromEntries(builtInColumns(group, kind).map(({ name, cell }) => [name, cell(named, NOW)])), printed);
   });
 
+test('a claim and a volume that are being deleted and still used say so', () => {
+  const object = { metadata: { name: 'x', creationTimestamp: MADE, deletionTimestamp: MADE }, status: { phase: 'Bound' } };
+  const status = (kind: string) =>
+    builtInColumns('', kind)
+      .find(({ name }) => name === 'Status')
+      ?.cell(object, NOW);
+  assert.deepEqual([status('PersistentVolumeClaim'), status('PersistentVolume')], ['Terminating', 'Terminating']);
+});
+
 test('every kind that is stored has columns of its own', () => {
   const stored = BUILT_IN_KINDS.filter(({ isReview, isMeasured }) => !isReview && !isMeasured);
   const plain = stored.filter(

@@ -87,7 +87,7 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   '/Endpoints': [NAME, text('Endpoints', endpointAddresses), AGE],
   '/PersistentVolumeClaim': [
     NAME,
-    text('Status', (claim) => textAt(claim, 'status', 'phase')),
+    text('Status', volumePhase),
     text('Volume', (claim) => textAt(claim, 'spec', 'volumeName')),
     text('Capacity', (claim) => textAt(claim, 'status', 'capacity', 'storage')),
     text('Access Modes', (claim) => accessModes(at(claim, 'status', 'accessModes'))),
@@ -100,7 +100,7 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     text('Capacity', (volume) => textAt(volume, 'spec', 'capacity', 'storage')),
     text('Access Modes', (volume) => accessModes(at(volume, 'spec', 'accessModes'))),
     text('Reclaim Policy', (volume) => textAt(volume, 'spec', 'persistentVolumeReclaimPolicy')),
-    text('Status', (volume) => textAt(volume, 'status', 'phase')),
+    text('Status', volumePhase),
     text('Claim', (volume) =>
       [textAt(volume, 'spec', 'claimRef', 'namespace'), textAt(volume, 'spec', 'claimRef', 'name')].filter(Boolean).join('/'),
     ),
@@ -254,6 +254,11 @@ function policyParameters(binding: JsonObject): string {
   if (name) return `${namespace || '*'}/${name}`;
   const selector = at(binding, 'spec', 'paramRef', 'selector');
   return selector === undefined ? '<unset>' : selectorText(selector);
+}
+
+/** A claim that a Pod still uses stays until that has ended; so does the volume of one. */
+function volumePhase(object: JsonObject): string {
+  return at(object, 'metadata', 'deletionTimestamp') === undefined ? textAt(object, 'status', 'phase') : 'Terminating';
 }
 
 function jobStatus(job: JsonObject): string {

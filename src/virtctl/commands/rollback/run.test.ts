@@ -65,3 +65,22 @@ test('a machine that runs, a snapshot that is not there, and a failure are refus
     ['VM_RUNNING', 'NO_SNAPSHOT', 'ROLLBACK_FAILED'],
   );
 });
+
+test('a machine that is suspended is refused before anything is made', async () => {
+  const suspended = vm('Always', { suspension: { phase: 'Suspended' } } as never);
+  const { deps, requests } = testDeps(answers({ [`GET ${BASE}/virtualmachines/db`]: suspended }, {}));
+  assert.equal(await codeOf(run(deps, {}, 'db')), 'VM_SUSPENDED');
+  assert.equal(
+    requests.some(([request]) => request.startsWith('POST')),
+    false,
+  );
+});
+
+test('one that is interrupted while it waits is taken back: the next stop of the machine does not begin it', async () => {
+  const conditions = [{ type: 'Progressing', status: 'False', message: 'snapshot other of db is being taken' }];
+  const clock = { now: () => 0, steady: () => 0, sleep: async () => world.signal('SIGINT') };
+  const gone = { [`DELETE ${GROUP}/virtualmachinerestores/new-0`]: {} };
+  const world = testDeps(answers(gone, { complete: false, conditions }), { clock });
+  assert.equal(await codeOf(run(world.deps, {}, 'db')), 'INTERRUPTED');
+  assert.equal(world.requests.at(-1)?.[0], `DELETE ${GROUP}/virtualmachinerestores/new-0`);
+});

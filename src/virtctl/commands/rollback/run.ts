@@ -11,6 +11,7 @@ import { callVm } from '../../lifecycle/call-subresource.ts';
 import { snapshotsOf } from '../../snapshot/snapshots-of.ts';
 import { waitFor } from '../../snapshot/wait-for.ts';
 import { vmName } from '../../vm-target.ts';
+import { untilInterrupted } from '../image/interruptible.ts';
 
 export async function run(deps: ClusterDeps, flags: ConnectionFlags, machine: string, wanted?: string): Promise<void> {
   const { client, namespace, clock, stdout } = deps;
@@ -24,16 +25,15 @@ export async function run(deps: ClusterDeps, flags: ConnectionFlags, machine: st
       fix: `virtctl stop ${vm}, then virtctl rollback ${vm} ${snapshot}`,
       exitCode: 4,
     });
+  if (target.status?.suspension)
+    throw new UserError('VM_SUSPENDED', `${vm} cannot become what it was while it is suspended`, {
+      why: 'its memory knows the disks that it has now',
+      fix: `virtctl stop ${vm}, which throws its memory away, then virtctl rollback ${vm} ${snapshot}; or virtctl resume ${vm}`,
+      exitCode: 4,
+    });
   const restore = newRestore({ namespace, vm, snapshot, nowMs: clock.now() });
   await client.create(VM_RESTORES, restore);
-  const { status } = await waitFor<VirtualMachineRestore>(deps, {
-    resource: VM_RESTORES,
-    name: restore.metadata.name,
-    isOver: ({ metadata, status }) =>
-      (status?.complete === true && !(hasMemory && metadata.finalizers?.includes(FINALIZER_VM_RESTORE))) ||
-      hasCondition(status?.conditions, 'Failure'),
-    whyNot: (restore) => conditionOf(restore.status?.conditions, 'Progressing')?.message,
-  });
+  const { status } = await untilOver(deps, { restore, hasMemory });
   const failure = conditionOf(status?.conditions, 'Failure')?.message;
   if (failure !== undefined)
     throw new UserError('ROLLBACK_FAILED', `${vm} is as it was before, and not as in ${snapshot}`, {
@@ -43,6 +43,31 @@ export async function run(deps: ClusterDeps, flags: ConnectionFlags, machine: st
   const claims = (status?.restores ?? []).map((each) => `${each.volumeName} (PVC ${each.persistentVolumeClaim})`);
   stdout.write(`${vm} is what it was in ${snapshot}${claims.length > 0 ? `, with new disks: ${claims.join(', ')}` : ''}\n`);
   if (hasMemory) await callVm(deps, { verb: 'resume', flags: { ...flags, dryRun: false }, words: [vm], body: {} });
+}
+
+/** Whoever interrupts it does not want it later, when the machine is stopped the next time: a restore that waits is taken back. */
+async function untilOver(
+  deps: ClusterDeps,
+  { restore, hasMemory }: { readonly restore: VirtualMachineRestore; readonly hasMemory: boolean },
+): Promise<VirtualMachineRestore> {
+  const { client, namespace } = deps;
+  const { name } = restore.metadata;
+  try {
+    return await untilInterrupted(deps, 'it was what it was: virtctl snapshots shows what is kept', (signal) =>
+      waitFor<VirtualMachineRestore>(deps, {
+        resource: VM_RESTORES,
+        name,
+        isOver: ({ metadata, status }) =>
+          (status?.complete === true && !(hasMemory && metadata.finalizers?.includes(FINALIZER_VM_RESTORE))) ||
+          hasCondition(status?.conditions, 'Failure'),
+        whyNot: (found) => conditionOf(found.status?.conditions, 'Progressing')?.message,
+        signal,
+      }),
+    );
+  } catch (error) {
+    if (error instanceof UserError && error.code === 'INTERRUPTED') await client.delete(VM_RESTORES, { namespace, name });
+    throw error;
+  }
 }
 
 type Chosen = { readonly name: string; readonly hasMemory: boolean };
