@@ -54,8 +54,8 @@ test(`${KILLS} kills at random moments under load: nothing acknowledged is lost,
     await server.kill();
     agent.destroy();
     agent = new Agent({ keepAlive: true });
-    if (kill % EARLY_KILLS === EARLY_KILLS - 1 && (await server.dieEarly())) early += 1;
-    else await server.start();
+    if (kill % EARLY_KILLS !== EARLY_KILLS - 1) await server.start();
+    else if (await server.dieEarly()) early += 1;
   }
   await server.whenServing;
   await recorder.finish();
@@ -98,7 +98,7 @@ class MortalServer {
     this.#serving.resolve();
   }
 
-  /** Killed before it serves, and started again. False when it was faster than we. */
+  /** Killed before it serves, and started again, in any case. False when it served before it was killed. */
   async dieEarly(): Promise<boolean> {
     const child = this.#spawn();
     let hasServed = false;
