@@ -64,7 +64,9 @@ function acceptWebSocket({ request, socket, head }: StreamUpgrade, protocol: str
   delete request.headers['sec-websocket-protocol'];
   server.on('headers', (headers) => headers.push(`Sec-WebSocket-Protocol: ${protocol}`));
   return new Promise((resolve, reject) => {
-    socket.once('close', () => reject(new ApiError('BadRequest', 'the client is gone')));
+    const leave = () => reject(new ApiError('BadRequest', 'the client is gone'));
+    if (socket.closed) return leave();
+    socket.once('close', leave);
     server.handleUpgrade(request, socket, head, (webSocket) => {
       void keepAlive(webSocket, clock);
       resolve(webSocket);

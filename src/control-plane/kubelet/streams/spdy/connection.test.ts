@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { duplexPair } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { constants, deflateSync } from 'node:zlib';
@@ -53,6 +54,14 @@ for (const [what, bytes] of BAD)
     await until(() => gone.aborted, 'the end of the connection');
     assert.deepEqual(streams, []);
   });
+
+test('a client that left before it was let in leaves nothing behind', async () => {
+  const [, wire] = duplexPair();
+  wire.destroy();
+  await once(wire, 'close');
+  const { gone } = openSpdyConnection({ wire, clock: systemClock, onStream: () => {} });
+  assert.ok(gone.aborted);
+});
 
 test('a stream has its headers, whatever pieces they come in, and its bytes', async (t) => {
   const { client, streams } = serve(t);

@@ -39,12 +39,16 @@ class Connection {
 
   constructor(options: Options) {
     this.#options = options;
-    options.wire.on('error', () => options.wire.destroy());
-    options.wire.once('close', () => {
-      this.gone.abort();
-      this.#blocks.close();
-      for (const stream of this.#streams.values()) stream.destroy();
-    });
+    const { wire } = options;
+    wire.on('error', () => wire.destroy());
+    if (wire.closed) this.#end(); // the client left while it was let in
+    else wire.once('close', () => this.#end());
+  }
+
+  #end(): void {
+    this.gone.abort();
+    this.#blocks.close();
+    for (const stream of this.#streams.values()) stream.destroy();
   }
 
   async run(): Promise<void> {
