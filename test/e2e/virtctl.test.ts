@@ -93,7 +93,12 @@ test('the commands that make and look at machines, with a real guest', async (t)
   });
 
   await t.test('an image that is not there is the answer to why', async () => {
-    await cluster.must('virtctl', ['run', 'localhost/guests/nowhere', '--name', 'broken', '--detach']);
+    // `run` would refuse it; kubectl knows nothing of images.
+    const input = await cluster.must('virtctl', [
+      ...['create', 'vm', '--name', 'broken', '--memory', '128Mi'],
+      ...['--volume-containerdisk', 'src:localhost/guests/nowhere'],
+    ]);
+    await cluster.must('kubectl', ['create', '-f', '-'], { input });
     await cluster.until('vmi/broken', '.status.conditions[?(@.type=="Synchronized")].status', 'False', 60);
     assert.match(
       await cluster.must('virtctl', ['why', 'broken']),
