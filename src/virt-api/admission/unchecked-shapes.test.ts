@@ -5,13 +5,17 @@ import { DEFAULT_CONFIGURATION } from '../../api/kubevirt/configuration/cluster-
 import { specSchema } from '../../api/kubevirt/kinds/virtual-machine-schema.ts';
 import { vmiSpecSchema } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { type StructuralSchema, structural } from '../../api/schema/structural.ts';
+import { ApiError } from '../../base/errors.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
+import { silentLogger } from '../../base/log.ts';
+import { FakeApi } from '../fake-api.testing.ts';
+import { expandGiven } from '../subresources/expand-spec.ts';
 import { decideMutation } from './decide-mutation.ts';
 import { mutateVm } from './mutate-vm.ts';
 
 type Path = readonly (string | number)[];
 
-const WRONG: readonly unknown[] = [null, true, 0, 'text', [], [null], ['text'], [[]], {}, { a: 1 }];
+const WRONG: readonly unknown[] = [null, true, 0, 'text', [], [null], ['text'], [[]], {}, { a: 1 }, { toString: 1 }];
 const NOBODY = { get: async () => undefined };
 
 test('an instance with anything at any place of its spec is completed or left as it is', () => {
@@ -28,6 +32,38 @@ test('a machine with anything at any place of its spec is completed or left as i
   for (const [path, wrong] of wrongPlaces(spec)) {
     const object = { metadata: { name: 'a', namespace: 'default' }, spec: replaced(spec, path, wrong) };
     await mutateVm(object as JsonObject, NOBODY).catch((error) => assert.fail(said(path, wrong, error)));
+  }
+});
+
+test('a machine with anything at any place of it is expanded, or refused: no schema has looked at it', async () => {
+  const template = {
+    spec: { ...(fullValue(structural(vmiSpecSchema)) as object), volumes: [{ name: 'text', emptyDisk: { capacity: '1Gi' } }] },
+  };
+  const chosen = { name: 'text', kind: 'text', inferFromVolume: 'text' };
+  const spec = {
+    runStrategy: 'Halted',
+    instancetype: chosen,
+    preference: chosen,
+    template,
+    dataVolumeTemplates: [{ metadata: {}, spec: {} }],
+  };
+  const whole = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachine', metadata: { name: 'a', namespace: 'default', labels: {} }, spec };
+  const { client } = new FakeApi();
+  for (const [path, wrong] of wrongPlaces(whole)) {
+    const body = JSON.stringify(replaced(whole, path, wrong));
+    const request = new Request('https://virt-api/', { method: 'PUT', body });
+    const call = {
+      client,
+      configuration: DEFAULT_CONFIGURATION,
+      log: silentLogger,
+      namespace: 'default',
+      name: '',
+      user: 'me',
+      handlerTls: {},
+    };
+    await expandGiven({ ...call, request }).catch((error) => {
+      if (!(error instanceof ApiError) || error.code >= 500) assert.fail(said(path, wrong, error));
+    });
   }
 });
 
