@@ -64,6 +64,10 @@ export function attackScenarios(shared: World): void {
         'another version of its owner': pod('forged', {
           ownerReferences: [{ ...owner, apiVersion: 'kubevirt.io/v1alpha3', controller: true }],
         }),
+        'the label of one that attaches a volume': pod('forged', { labels: { 'kubevirt.io': 'hotplug-disk' } }),
+        'an export as its owner': pod('forged', {
+          ownerReferences: [{ ...owner, apiVersion: 'export.kubevirt.io/v1beta1', kind: 'VirtualMachineExport', controller: true }],
+        }),
         variable: pod('forged', {}, [{ name: 'KUBEVIRT_VMI', value: '{}' }]),
       };
       for (const [by, object] of Object.entries(forged))
