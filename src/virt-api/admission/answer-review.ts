@@ -30,6 +30,8 @@ type Answer = (request: AdmissionRequest, world: World) => JsonObject | Promise<
 
 /** The API server takes objects of up to 3 MiB, and a review holds two of them. */
 const MAX_BYTES = 16 * 1024 * 1024;
+/** Nobody reads more, and an answer that says all that is wrong with a long list is larger than the list. */
+const MOST_CAUSES = 100;
 
 const ANSWERS: ReadonlyMap<string, Answer> = new Map([
   ...KINDS.flatMap((resource) => answersFor({ resource, ...RULES[resource.kind] })),
@@ -86,12 +88,19 @@ async function expandedCauses(kind: AdmittedKind, object: ReviewedObject, { clie
 /** Fields that we do not honour, then the rules; a part is not called missing when it is there in a way that we refuse. */
 function causesOf({ resource, validate }: AdmittedKind, object: JsonObject, configuration: ClusterConfiguration): StatusCause[] {
   const refused = refusedFields(resource.kind, object);
-  const isExplained = ({ reason, field }: StatusCause): boolean =>
-    reason === 'FieldValueRequired' && refused.some((other) => other.field.startsWith(`${field}.`));
+  const explained = new Set(refused.flatMap(({ field }) => placesAbove(field)));
+  const isExplained = ({ reason, field }: StatusCause): boolean => reason === 'FieldValueRequired' && explained.has(field);
   return [...refused, ...(validate?.(object, configuration) ?? []).filter((cause) => !isExplained(cause))];
 }
 
-function denied({ resource: { kind, group } }: AdmittedKind, name: string, causes: readonly StatusCause[]): JsonObject {
+/** `a.b` and `a` of `a.b.c`. */
+function placesAbove(field: string): string[] {
+  const parts = field.split('.').slice(0, -1);
+  return parts.map((_, index) => parts.slice(0, index + 1).join('.'));
+}
+
+function denied({ resource: { kind, group } }: AdmittedKind, name: string, all: readonly StatusCause[]): JsonObject {
+  const causes = all.slice(0, MOST_CAUSES);
   const message = `${kind}.${group} "${name}" is invalid: ${causesText(causes)}`;
   // kubectl prints the causes one by one when it finds them in an Invalid answer.
   return { allowed: false, status: { status: 'Failure', code: 422, reason: 'Invalid', message, details: { name, group, kind, causes } } };
