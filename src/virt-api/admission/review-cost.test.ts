@@ -98,6 +98,19 @@ test('a preset gives a few requests', async () => {
   assert.match(said, /spec\.domain\.resources\.requests: Too many: 50000: must have at most 64 items/);
 });
 
+const LARGE = { matchExpressions: many((n) => ({ key: `k${n}`, operator: 'DoesNotExist' })) };
+const OF_MACHINES: readonly (readonly [plural: string, kind: string, spec: object])[] = [
+  ['virtualmachineinstancereplicasets', 'VirtualMachineInstanceReplicaSet', { template: { spec: devices({}) } }],
+  ['virtualmachinepools', 'VirtualMachinePool', { virtualMachineTemplate: { spec: machine(devices({})).spec } }],
+  ['virtualmachineinstancepresets', 'VirtualMachineInstancePreset', { domain: {} }],
+];
+for (const [plural, kind, spec] of OF_MACHINES)
+  test(`the selector of a ${kind} has a size`, async () => {
+    const object = { kind, metadata: { name: 'a' }, spec: { ...spec, selector: LARGE } };
+    const said = await reviewed(`/validate/${plural}`, { operation: 'CREATE', object });
+    assert.match(said, /spec\.selector: Too many: 50000: must have at most 1000 items/);
+  });
+
 async function reviewed(path: string, request: object, presets: readonly VirtualMachineInstancePreset[] = []): Promise<string> {
   const body = JSON.stringify({ kind: 'AdmissionReview', request: { uid: '1', userInfo: { username: 'ada' }, ...request } });
   const answer = await answerReview(new Request('https://virt-api/', { method: 'POST', body }), path, {
