@@ -111,6 +111,27 @@ for (const [plural, kind, spec] of OF_MACHINES)
     assert.match(said, /spec\.selector: Too many: 50000: must have at most 1000 items/);
   });
 
+test('the filters of a clone are few and short, for each is held against each label', async () => {
+  const source = { kind: 'VirtualMachine', name: 'a' };
+  const of = (spec: object) =>
+    reviewed('/validate/virtualmachineclones', {
+      operation: 'CREATE',
+      object: { kind: 'VirtualMachineClone', metadata: { name: 'a' }, spec: { source, ...spec } },
+    });
+  assert.match(await of({ labelFilters: many((n) => `a*${n}`) }), /spec\.labelFilters: Too many: 50000: must have at most 256 items/);
+  assert.match(await of({ template: { annotationFilters: ['*a'.repeat(300)] } }), /spec\.template\.annotationFilters\[0\]: Invalid value/);
+  assert.match(await of({ labelFilters: ['a*', '!b/*'] }), /"allowed":true/);
+});
+
+test('whoever calls a webhook and says of nobody in particular that they ask is nobody', async () => {
+  const object = { kind: 'VirtualMachineInstancePreset', metadata: { name: 'a' }, spec: { domain: {} } };
+  for (const username of [{ toString: 1 }, [], 1, null])
+    assert.match(
+      await reviewed('/validate/virtualmachineinstancepresets', { operation: 'CREATE', object, userInfo: { username } }),
+      /"allowed":true/,
+    );
+});
+
 async function reviewed(path: string, request: object, presets: readonly VirtualMachineInstancePreset[] = []): Promise<string> {
   const body = JSON.stringify({ kind: 'AdmissionReview', request: { uid: '1', userInfo: { username: 'ada' }, ...request } });
   const answer = await answerReview(new Request('https://virt-api/', { method: 'POST', body }), path, {
