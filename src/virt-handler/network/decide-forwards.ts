@@ -3,7 +3,7 @@
  * (masquerade) means those that somebody can ask for:
  *
  *   declared   the ports of the interface and those in its ranges; when it declares any, only those
- *   served     the target ports of Services that select the Pod
+ *   served     the target ports of Services that select the Pod, so many
  *   probed     the ports that its probes ask at
  *   usual      those of well-known servers, where none is declared
  *   asked for  by port-forward, for as long as it is connected
@@ -27,15 +27,18 @@ const USUAL = [22, 80, 443, 3000, 3306, 3389, 5000, 5432, 6379, 6443, 8000, 8080
 /** Each port once, in the order of the table above. */
 export function wantedPorts(seen: Seen): GuestPort[] {
   const wanted = [...decideForwards(seen), ...usualPorts(seen.vmi)];
-  return [...new Map(wanted.map((port) => [portId(port), port])).values()];
+  return eachOnce(wanted);
 }
 
 /** Each port once, without the usual ones. */
 export function decideForwards({ vmi, pod, services }: Seen): GuestPort[] {
   if (!hasUserNetwork(vmi)) return [];
   const served = services.filter((service) => selects(service, pod)).flatMap((service) => targetsOf(service, { vmi, pod }));
-  const wanted = [...declaredOf(vmi), ...served.filter(permissionOf(vmi)), ...probedOf(vmi)];
-  return [...new Map(wanted.map((port) => [portId(port), port])).values()];
+  return eachOnce([...declaredOf(vmi), ...eachOnce(served.filter(permissionOf(vmi))).slice(0, MOST_PORTS), ...probedOf(vmi)]);
+}
+
+function eachOnce(ports: readonly GuestPort[]): GuestPort[] {
+  return [...new Map(ports.map((port) => [portId(port), port])).values()];
 }
 
 /** Ports that are good to have, of a machine that declares none. */
